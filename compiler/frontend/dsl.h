@@ -1,0 +1,15 @@
+// The description language: text to AST (dsl/scan.l, dsl/parse.y), AST and checkpoint to graphs (elaborate.c).
+#ifndef BURIN_DSL_H
+#define BURIN_DSL_H
+#include "frontend/checkpoint.h"
+
+typedef struct DslOptions {
+    const char *library;      // the dsl/ folder with std/ and models/
+    Checkpoint *checkpoint;   // weights and config.json
+} DslOptions;
+
+// One Graph for each `graph` of the file, cache-less, over the bounded symbol T. Reports every error it can, then ends the run.
+Module *dsl_load(Arena *, const char *path, const DslOptions *);
+// Parses text alone, for tests and fuzzing: false after diag_error. NULL-terminated list of imports is not followed.
+bool dsl_check_syntax(Arena *, const Source *);
+#endif

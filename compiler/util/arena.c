@@ -1,0 +1,84 @@
+#include "util/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
+
+typedef struct Block {
+    struct Block *next;
+    size_t used, size;
+    _Alignas(16) char bytes[];
+} Block;
+
+struct Arena {
+    Block *head;
+};
+
+static void *must_alloc(size_t bytes) {
+    void *p = calloc(1, bytes);
+    if (!p) {
+        fprintf(stderr, "burin: error: out of memory (asked for %zu bytes)\n", bytes);
+        exit(1);
+    }
+    return p;
+}
+
+Arena *arena_new(void) { return must_alloc(sizeof(Arena)); }
+
+void arena_free(Arena *a) {
+    if (!a) return;
+    for (Block *b = a->head, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(a);
+}
+
+void *arena_alloc(Arena *a, size_t bytes) {
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (!a->head || a->head->size - a->head->used < bytes) {
+        size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
+        Block *b = must_alloc(sizeof(Block) + size);
+        b->size = size;
+        bool large = size != BLOCK_BYTES && a->head;  // keep filling the block before it
+        b->next = large ? a->head->next : a->head;
+        if (large) {
+            a->head->next = b;
+            b->used = bytes;
+            return b->bytes;
+        }
+        a->head = b;
+    }
+    void *p = a->head->bytes + a->head->used;
+    a->head->used += bytes;
+    return p;
+}
+
+char *arena_strndup(Arena *a, const char *text, size_t n) {
+    char *copy = arena_alloc(a, n + 1);
+    memcpy(copy, text, n);
+    return copy;
+}
+
+char *arena_strdup(Arena *a, const char *text) { return arena_strndup(a, text, strlen(text)); }
+
+char *arena_vprintf(Arena *a, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    return text;
+}
+
+char *arena_printf(Arena *a, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(a, format, args);
+    va_end(args);
+    return text;
+}

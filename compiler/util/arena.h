@@ -1,0 +1,21 @@
+// Memory that lives and dies together: everything that belongs to one graph, one file or one run. There is no per-object free.
+#ifndef BURIN_ARENA_H
+#define BURIN_ARENA_H
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct Arena Arena;
+
+Arena *arena_new(void);
+void arena_free(Arena *);
+
+// Zeroed, aligned to 16 bytes; never NULL (out of memory ends the run with a message).
+void *arena_alloc(Arena *, size_t bytes);
+char *arena_strdup(Arena *, const char *text);
+char *arena_strndup(Arena *, const char *text, size_t n);
+char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(Arena *, const char *format, va_list);
+
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc((arena), (size_t)(n) * sizeof(type)))
+#endif

@@ -1,0 +1,200 @@
+#include "util/diag.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_OUTPUTS = 16, MAX_ERRORS = 20, MAX_EDIT_NAME = 64 };
+
+static struct {
+    int errors;
+    char *outputs[MAX_OUTPUTS];
+    jmp_buf guard;
+    bool guarded;
+} diag;
+
+typedef struct {
+    const char *label, *color;
+} Severity;
+
+static const Severity SEVERITY_ERROR = {"error", "\033[1;31m"}, SEVERITY_WARNING = {"warning", "\033[1;35m"},
+                      SEVERITY_NOTE = {"note", "\033[1;36m"};
+
+static bool use_color(void) { return isatty(STDERR_FILENO) && !getenv("NO_COLOR"); }
+
+typedef struct {
+    size_t line, column, begin, end;  // 1-based line and column; byte range of the line
+} Place;
+
+static Place place_of(Loc at) {
+    const char *text = at.source->text;
+    size_t offset = at.offset < at.source->size ? at.offset : at.source->size;
+    Place p = {.line = 1};
+    for (size_t i = 0; i < offset; i++)
+        if (text[i] == '\n') p.line++, p.begin = i + 1;
+    p.column = offset - p.begin + 1;
+    for (p.end = p.begin; p.end < at.source->size && text[p.end] != '\n';) p.end++;
+    return p;
+}
+
+const char *loc_text(Loc at) {
+    static char buffer[512];
+    buffer[0] = 0;
+    if (!at.source) return buffer;
+    if (at.source->text) {
+        Place p = place_of(at);
+        snprintf(buffer, sizeof buffer, "%s:%zu:%zu", at.source->name, p.line, p.column);
+    } else if (at.scope) {
+        snprintf(buffer, sizeof buffer, "%s, node %u (%s)", at.source->name, at.offset, at.scope);
+    } else {
+        snprintf(buffer, sizeof buffer, "%s", at.source->name);
+    }
+    return buffer;
+}
+
+static void print_excerpt(Loc at) {
+    if (!at.source || !at.source->text) return;
+    Place p = place_of(at);
+    const char *line = at.source->text + p.begin;
+    int width = fprintf(stderr, "%5zu | ", p.line);
+    fprintf(stderr, "%.*s\n", (int)(p.end - p.begin), line);
+    fprintf(stderr, "%*s", width, "| ");
+    for (size_t i = 0; i + 1 < p.column; i++) fputc(line[i] == '\t' ? '\t' : ' ', stderr);
+    size_t room = p.end - p.begin - (p.column - 1), length = at.length < room ? at.length : room;
+    fputc('^', stderr);
+    for (size_t i = 1; i < length; i++) fputc('~', stderr);
+    fputc('\n', stderr);
+}
+
+static void report(Severity s, Loc at, const char *format, va_list args) {
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) abort();
+    char *rest = strchr(text, '\n');
+    if (rest) *rest++ = 0;
+    const char *where = loc_text(at);
+    bool color = use_color();
+    fprintf(stderr, "%s: %s%s:%s %s\n", *where ? where : "burin", color ? s.color : "", s.label, color ? "\033[0m" : "", text);
+    print_excerpt(at);
+    if (rest) fprintf(stderr, "  %s\n", rest);
+    free(text);
+}
+
+void diag_error(Loc at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    report(SEVERITY_ERROR, at, format, args);
+    va_end(args);
+    if (++diag.errors >= MAX_ERRORS) {
+        fprintf(stderr, "burin: too many errors, stopping here\n");
+        diag_stop();
+    }
+}
+
+void diag_warning(Loc at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    report(SEVERITY_WARNING, at, format, args);
+    va_end(args);
+}
+
+void diag_note(Loc at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    report(SEVERITY_NOTE, at, format, args);
+    va_end(args);
+}
+
+void diag_fatal(Loc at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    report(SEVERITY_ERROR, at, format, args);
+    va_end(args);
+    diag_stop();
+}
+
+static void remove_output(const char *path) {
+    DIR *d = opendir(path);
+    if (!d) {
+        unlink(path);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        char inner[4096];
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
+        remove_output(inner);
+    }
+    closedir(d);
+    rmdir(path);
+}
+
+void diag_stop(void) {
+    for (int i = 0; i < MAX_OUTPUTS; i++) {
+        if (!diag.outputs[i]) continue;
+        remove_output(diag.outputs[i]);
+        free(diag.outputs[i]);
+        diag.outputs[i] = NULL;
+    }
+    diag.errors = 0;
+    if (diag.guarded) longjmp(diag.guard, 1);
+    exit(1);
+}
+
+void diag_stop_if_errors(void) {
+    if (diag.errors) diag_stop();
+}
+
+void diag_remove_on_stop(const char *path) {
+    for (int i = 0; i < MAX_OUTPUTS; i++)
+        if (!diag.outputs[i]) {
+            diag.outputs[i] = strdup(path);
+            return;
+        }
+}
+
+void diag_keep(const char *path) {
+    for (int i = 0; i < MAX_OUTPUTS; i++)
+        if (diag.outputs[i] && !strcmp(diag.outputs[i], path)) {
+            free(diag.outputs[i]);
+            diag.outputs[i] = NULL;
+        }
+}
+
+jmp_buf *diag_guard(void) {
+    diag.guarded = true;
+    return &diag.guard;
+}
+
+void diag_unguard(void) { diag.guarded = false; }
+
+static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+
+static size_t edit_distance(const char *a, const char *b) {
+    size_t n = strlen(b), row[MAX_EDIT_NAME + 1];
+    if (n > MAX_EDIT_NAME || strlen(a) > MAX_EDIT_NAME) return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j];
+            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest_name(const char *name, const char *const *candidates, size_t n) {
+    const char *best = NULL;
+    size_t limit = strlen(name) / 3 + 1;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = edit_distance(name, candidates[i]);
+        if (d <= limit) best = candidates[i], limit = d ? d - 1 : 0;
+        if (!d) break;
+    }
+    return best;
+}

@@ -1,0 +1,66 @@
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/diag.h"
+
+static void reserve(Text *t, size_t more) {
+    if (t->length + more + 1 <= t->capacity) return;
+    size_t capacity = t->capacity ? t->capacity : 256;
+    while (capacity < t->length + more + 1) capacity *= 2;
+    char *data = realloc(t->data, capacity);
+    if (!data) diag_fatal(NO_LOC, "out of memory (a text of %zu bytes)", capacity);
+    t->data = data, t->capacity = capacity;
+}
+
+void text_append(Text *t, const char *bytes, size_t n) {
+    reserve(t, n);
+    memcpy(t->data + t->length, bytes, n);
+    t->data[t->length += n] = 0;
+}
+
+void text_vadd(Text *t, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    reserve(t, (size_t)n);
+    vsnprintf(t->data + t->length, (size_t)n + 1, format, args);
+    t->length += (size_t)n;
+}
+
+void text_add(Text *t, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vadd(t, format, args);
+    va_end(args);
+}
+
+void text_free(Text *t) {
+    free(t->data);
+    *t = (Text){0};
+}
+
+char *read_text_file(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    if (!f) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
+    Text t = {0};
+    char chunk[65536];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) text_append(&t, chunk, n);
+    bool failed = ferror(f);
+    fclose(f);
+    if (failed) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(errno));
+    if (!t.data) text_append(&t, "", 0);
+    if (size) *size = t.length;
+    return t.data;
+}
+
+void write_file(const char *path, const void *data, size_t bytes) {
+    diag_remove_on_stop(path);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f)) diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
+    diag_keep(path);
+}

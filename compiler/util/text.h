@@ -1,0 +1,21 @@
+// A growing text buffer for printers and code writers.
+#ifndef BURIN_TEXT_H
+#define BURIN_TEXT_H
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Text {
+    char *data;  // always terminated once something was added
+    size_t length, capacity;
+} Text;
+
+void text_add(Text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vadd(Text *, const char *format, va_list);
+void text_append(Text *, const char *bytes, size_t n);
+void text_free(Text *);
+
+// Whole files. Both end the run with a message that names the path when they cannot.
+char *read_text_file(const char *path, size_t *size);                 // malloc'd, terminated
+void write_file(const char *path, const void *data, size_t bytes);    // complete, or removed
+#endif
