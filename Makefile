@@ -1,55 +1,125 @@
-# burin: see `make help`.
-BUILD ?= build
-CC = gcc
-CFLAGS ?= -O2 -g
-WARN = -Wall -Wextra -Werror
-INCLUDES = -Icompiler -I$(BUILD)/gen -Iruntime
-DEFINES = -D_GNU_SOURCE
-LIBS = -ljansson -lm
+# burin. `make help` says what there is.
+CC := gcc
+CLANG := clang-19
+BUILD := build
+CFLAGS := -O2 -g
 ifdef SAN
 BUILD := build/san
 CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
+PREFIX := /usr/local
+STD := -std=gnu17
+WARN := -Wall -Wextra -Werror
+DEFINES := -D_GNU_SOURCE
+INCLUDES := -I. -Icompiler -Iruntime -I$(BUILD)/gen
+COMPILE = $(STD) $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
+LIBS := -ljansson -lm -lpthread
 
-SOURCES := $(shell find compiler -name '*.c' | sort)
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
+SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
+RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
+UNITS := $(wildcard tests/unit/*.c)
+SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
+SLOW := $(filter tests/%/slow-%,$(subst /slow-,/slow-,$(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))))
+QUICK := $(filter-out $(SLOW),$(SCRIPTS))
+
 GENERATED := $(if $(wildcard dsl/parse.y),$(BUILD)/gen/parse.c $(BUILD)/gen/scan.c)
-OBJECTS += $(GENERATED:%.c=%.o)
-LIBRARY_OBJECTS := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS))
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
+LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
 all: $(BUILD)/burin
 
-$(BUILD)/burin: $(OBJECTS)
+help:
+	@echo 'make                   build/burin'
+	@echo 'make demo              installs what is missing, builds burin, compiles examples/austen and lets it write'
+	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
+	@echo 'make test-all          the slow sweeps as well'
+	@echo 'make bench             tables of speed as ratios to this machine'\''s limits and to llama.cpp'
+	@echo 'make install PREFIX=   PREFIX/bin/burin and PREFIX/share/burin (default /usr/local)'
+	@echo 'make setup             only installs what is missing to build and test'
+	@echo 'make check-compilers   warnings of gcc and clang are errors'
+	@echo 'make format            clang-format over every C file'
+	@echo 'make clean             removes build/'
+
+# What the objects depend on beyond their headers: the flags, and the list of files for what is linked of them.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)/gen
+	@echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' | cmp -s - $@ || echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' > $@
+
+$(BUILD)/burin: $(BUILD)/compiler/main.o $(BUILD)/libburin.a
 	$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
-$(BUILD)/%.o: %.c | $(GENERATED)
-	@mkdir -p $(dir $@)
-	$(CC) -std=gnu17 $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -c $< -o $@
+$(BUILD)/libburin.a: $(LIBRARY) $(BUILD)/flags
+	@rm -f $@
+	ar rcsD $@ $(LIBRARY)
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
-	$(CC) -std=gnu17 $(CFLAGS) $(WARN) -Wno-sign-compare -Wno-unused-function $(DEFINES) $(INCLUDES) -MMD -MP -c $< -o $@
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)
+	@mkdir -p $(dir $@)
+	$(CC) $(COMPILE) -MMD -MP -c $< -o $@
+
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+	$(CC) $(COMPILE) -Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/parse.c: dsl/parse.y
 	@mkdir -p $(dir $@)
 	bison -Werror -d -o $@ $<
 
 $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
-	@mkdir -p $(dir $@)
 	flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
 
-# Unit tests: every tests/unit/NAME.c holds SUITE(NAME); the runner is made of them all (tests/unit/unit.h).
-UNITS := $(wildcard tests/unit/*.c)
-$(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(LIBRARY_OBJECTS)
+# Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
+$(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a
 	$(CC) $(CFLAGS) $^ $(LIBS) -lcunit -o $@
 
-$(BUILD)/gen/unit_main.c: $(UNITS) tests/unit/unit.h
-	@mkdir -p $(dir $@)
-	{ echo '#define UNIT_MAIN'; echo '#include "../../tests/unit/unit.h"'; \
+$(BUILD)/gen/unit_main.c: tests/unit/unit.h $(UNITS) $(BUILD)/flags
+	@{ echo '#define UNIT_MAIN'; echo '#include "tests/unit/unit.h"'; \
 	  for f in $(notdir $(UNITS:.c=)); do echo "void suite_$$f(void);"; done; \
 	  echo 'void unit_suites(void) {'; for f in $(notdir $(UNITS:.c=)); do echo "    suite_$$f();"; done; echo '}'; } > $@
 
-test: all $(BUILD)/unit
-	$(BUILD)/unit
+# Small programs that test scripts use: tests/tools/NAME.c becomes $(BUILD)/tools/NAME.
+TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
+$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/flags
+	@mkdir -p $(dir $@)
+	$(CC) $(COMPILE) -MMD -MP $< -lm -o $@
+
+# Each file once more with each compiler, for its warnings alone.
+CHECKED := $(SOURCES) $(RUNTIME) $(wildcard runtime/main.c) $(UNITS) $(wildcard tests/tools/*.c)
+CHECKS := $(CHECKED:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)
+check-compilers: $(CHECKS)
+build/check/gcc/%.ok: %.c $(BUILD)/flags | $(GENERATED)
+	@mkdir -p $(dir $@)
+	gcc $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -c $< -o /dev/null && touch $@
+build/check/$(CLANG)/%.ok: %.c $(BUILD)/flags | $(GENERATED)
+	@mkdir -p $(dir $@)
+	$(CLANG) $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -fsyntax-only $< && touch $@
+
+setup:
+	@./setup test
+
+demo:
+	@./setup build
+	@$(MAKE) --no-print-directory -j2 all
+	@examples/austen/demo.sh
+
+run-tests: $(BUILD)/burin $(BUILD)/unit $(TOOLS)
+	@BUILD=$(BUILD) tests/run $(BUILD)/unit $(QUICK) $(EXTRA)
+
+test:
+	@./setup test
+	@$(MAKE) --no-print-directory -j2 $(BUILD)/burin $(BUILD)/unit $(TOOLS)
+	@$(MAKE) --no-print-directory run-tests
+
+test-all:
+	@$(MAKE) --no-print-directory test EXTRA='$(SLOW)'
+
+bench:
+	@./setup build
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/bench/run.sh
+
+install: $(BUILD)/burin
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/burin
+	install $(BUILD)/burin $(DESTDIR)$(PREFIX)/bin/burin
+	cp -R runtime dsl LICENSE $(DESTDIR)$(PREFIX)/share/burin/
 
 format:
 	clang-format-19 -i $$(git ls-files '*.c' '*.h')
@@ -57,5 +127,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all test format clean
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+FORCE:
+.PHONY: all help setup demo test test-all run-tests bench install format clean check-compilers FORCE
+.DELETE_ON_ERROR:
+-include $(shell find $(BUILD) -name '*.d' 2> /dev/null)

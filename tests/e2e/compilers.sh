@@ -1,0 +1,7 @@
+#!/bin/sh
+# Every C file compiles without a warning with gcc and with clang.
+if make --no-print-directory -j2 check-compilers 2>&1; then
+    echo "ok - compilers: no warnings"
+else
+    echo "not ok - compilers: no warnings"
+fi

@@ -1,0 +1,42 @@
+# Words for test scripts: `. tests/lib.sh`. They run from the top folder.
+BUILD=${BUILD:-build}
+BURIN=$BUILD/burin
+SHARED=${SHARED:-../shared}
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/burin-test.XXXXXX")
+trap 'rm -rf "$WORK"' EXIT
+trap 'exit 1' INT TERM
+# Leaks of a process that ends are no errors; everything else a sanitizer finds is.
+export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$PWD/$BUILD/cache}" NO_COLOR=1
+
+ok() { echo "ok - $1"; }
+not_ok() { echo "not ok - $1"; }
+skip() { echo "ok - $1 # SKIP $2"; }
+
+# check NAME COMMAND...: passes when the command succeeds; its output is shown otherwise.
+check() {
+    _name=$1
+    shift
+    if "$@" > "$WORK/check.out" 2>&1; then ok "$_name"; else
+        not_ok "$_name"
+        sed 's/^/# /' "$WORK/check.out"
+    fi
+}
+
+# same NAME EXPECTED-FILE GOT-FILE
+same() {
+    if cmp -s "$2" "$3"; then ok "$1"; else
+        not_ok "$1"
+        diff "$2" "$3" | head -n 40 | sed 's/^/# /'
+    fi
+}
+
+# need NAME FILE...: skips the whole script when one of the files is missing.
+need() {
+    _name=$1
+    shift
+    for _file; do
+        [ -e "$_file" ] && continue
+        skip "$_name" "$_file is missing"
+        exit 0
+    done
+}
