@@ -1,0 +1,27 @@
+// What a CPU offers. One row a CPU level in target.c; to add one, see TEMPLATE.c.
+//
+// A target chooses instructions and tile sizes only: the numeric contract makes the bits equal on all of them.
+#ifndef BURIN_TARGET_H
+#define BURIN_TARGET_H
+#include <stdbool.h>
+
+typedef struct Target {
+    const char *name;          // of --mcpu and --cpu: "x86-64-v3", "x86-64-v4+vnni", "armv8-a"
+    const char *symbol;        // BURIN_CPU: suffix of the emitted symbols, "x86_64_v3"
+    const char *architecture;  // "x86_64", "aarch64"
+    const char *flags;         // for the compiler: "-march=x86-64-v3"
+    const char *needs;         // features in words, for messages: "AVX2, FMA, F16C"
+    const char *supported;     // C expression, true when this CPU has them (within runtime/cpu.h's vocabulary)
+    int vector_bits, registers;
+    int tile_rows, tile_panels, gemv_panels;
+    const char *help;
+} Target;
+
+extern const Target targets[];
+extern const int n_targets;
+
+// By name, or by the name of a CPU model ("cortex-a76", "znver4", "native" for this machine); NULL when unknown.
+const Target *target_find(const char *name);
+// The default of --mcpu for an architecture: a list, best last.
+int target_defaults(const char *architecture, const Target *list[], int room);
+#endif
