@@ -7,12 +7,28 @@
 
 enum { BURIN_ABI = 1 };
 
+// Libraries include the runtime's sources into one file and define this as `static`: two models can share one host program.
+#ifndef BURIN_LINKAGE
+#define BURIN_LINKAGE
+#endif
+
 typedef struct burin_row {
     int32_t token, slot, position;
     bool wants_logits;
 } burin_row;
 
-// One forward call, shared by its threads. Every pointer is 64-byte aligned.
+// A kernel of the emitted code, for --profile and `burin check`: its function's name and the source it came from.
+typedef struct burin_kernel {
+    const char *name, *location;
+} burin_kernel;
+
+// `burin check`: the emitted code hands over each kernel's result, whole rows, from one thread after a barrier.
+typedef struct burin_trace {
+    void *context;
+    void (*record)(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride);
+} burin_trace;
+
+// One forward call, shared by its threads. Every pointer but `logits` (aligned for float) is 64-byte aligned.
 typedef struct burin_step {
     const unsigned char *weights;   // the packed weights, mapped
     unsigned char *arena;           // buffers that threads share: burin_model.row_bytes * max_rows
@@ -23,8 +39,8 @@ typedef struct burin_step {
     int rows, n_wanted, max_rows, threads;
     float *logits;                  // [n_wanted][vocab_size]
     struct burin_barrier *barrier;  // runtime/threads.h
-    struct burin_profile *profile;  // NULL: off
-    struct burin_trace *trace;      // NULL: off; `burin check` records every kernel's result through it
+    struct burin_profile *profile;  // NULL: off; runtime/profile.h
+    const burin_trace *trace;       // NULL: off
 } burin_step;
 
 // The same emitted text compiled for one CPU level.
@@ -46,6 +62,8 @@ typedef struct burin_model {
     const burin_variant *variants;  // best last
     int n_variants;
     const unsigned char *(*weights)(void);      // address of the packed weights
+    const burin_kernel *kernels;    // every kernel of the emitted code, by the number it gives to burin_profile_mark
+    int n_kernels;
 } burin_model;
 
 extern const burin_model burin_model_this;      // the program's own; libraries name theirs NAME_model

@@ -1,0 +1,65 @@
+// What this CPU and its operating system offer: one test for each level that code is emitted for. A variant named "x86-64-v4+vnni"
+// is tested by burin_cpu_x86_64_v4_vnni: the name with every other character an underscore.
+//
+// The tests run in code compiled for the baseline, before any variant is entered: a CPU that is too old gets a sentence, not SIGILL.
+#ifndef BURIN_CPU_H
+#define BURIN_CPU_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+typedef struct burin_cpuid {
+    uint32_t max, leaf1_ecx, leaf7_ebx, leaf7_ecx, extended_ecx;
+    uint64_t saved;  // register state that the operating system saves (XCR0)
+} burin_cpuid;
+
+static inline burin_cpuid burin_cpuid_read(void) {
+    burin_cpuid c = {0};
+    uint32_t a, b, d;
+    c.max = (uint32_t)__get_cpuid_max(0, 0);
+    __get_cpuid(1, &a, &b, &c.leaf1_ecx, &d);
+    if (c.max >= 7) __get_cpuid_count(7, 0, &a, &c.leaf7_ebx, &c.leaf7_ecx, &d);
+    __get_cpuid(0x80000001, &a, &b, &c.extended_ecx, &d);
+    if (c.leaf1_ecx & bit_OSXSAVE) {
+        uint32_t low, high;
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+        c.saved = low | (uint64_t)high << 32;
+    }
+    return c;
+}
+
+static inline bool burin_cpu_x86_64(void) { return true; }
+
+static inline bool burin_cpu_x86_64_v3(void) {
+    enum { XMM_YMM = 6, LZCNT = 1 << 5 };
+    const uint32_t leaf1 = bit_SSSE3 | bit_FMA | bit_SSE4_1 | bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_AVX | bit_F16C;
+    const uint32_t leaf7 = bit_BMI | bit_AVX2 | bit_BMI2;
+    burin_cpuid c = burin_cpuid_read();
+    return (c.leaf1_ecx & leaf1) == leaf1 && (c.leaf7_ebx & leaf7) == leaf7 && (c.extended_ecx & LZCNT) &&
+           (c.saved & XMM_YMM) == XMM_YMM;
+}
+
+static inline bool burin_cpu_x86_64_v4(void) {
+    enum { ZMM_AND_MASKS = 0xe6 };
+    const uint32_t leaf7 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+    burin_cpuid c = burin_cpuid_read();
+    return burin_cpu_x86_64_v3() && (c.leaf7_ebx & leaf7) == leaf7 && (c.saved & ZMM_AND_MASKS) == ZMM_AND_MASKS;
+}
+
+static inline bool burin_cpu_x86_64_v4_vnni(void) {
+    return burin_cpu_x86_64_v4() && (burin_cpuid_read().leaf7_ecx & bit_AVX512VNNI);
+}
+
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+
+static inline bool burin_cpu_armv8_a(void) { return true; }
+
+static inline bool burin_cpu_armv8_2_a_dotprod(void) {
+    enum { ASIMDDP = 1 << 20 };  // HWCAP_ASIMDDP
+    return getauxval(AT_HWCAP) & ASIMDDP;
+}
+#endif
+#endif

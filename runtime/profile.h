@@ -1,0 +1,40 @@
+// Time for each kernel, seen by thread 0. The emitted code marks the end of every kernel and, after a barrier, the end of waiting:
+//
+//     matmul_bf16_192x320(...);              burin_mark(step, thread, 3);
+//     burin_barrier_wait(step->barrier);     burin_mark(step, thread, BURIN_WAITING);
+//
+// The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
+#ifndef BURIN_PROFILE_H
+#define BURIN_PROFILE_H
+#include "program.h"
+#include <time.h>
+
+enum { BURIN_WAITING = -1, BURIN_MAX_KERNELS = 512 };
+
+typedef struct burin_account {
+    uint64_t nanoseconds, calls;
+} burin_account;
+
+typedef struct burin_profile {
+    uint64_t last;                                 // time of the last mark; 0: no step is open
+    burin_account account[BURIN_MAX_KERNELS + 1];  // [0]: waiting at barriers, [1 + k]: kernel k
+} burin_profile;
+
+static inline uint64_t burin_nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline void burin_profile_add(burin_profile *p, int kernel) {
+    uint64_t now = burin_nanoseconds();
+    if (kernel < BURIN_WAITING || kernel >= BURIN_MAX_KERNELS) return;
+    p->account[kernel + 1].nanoseconds += now - p->last;
+    p->account[kernel + 1].calls++;
+    p->last = now;
+}
+
+static inline void burin_mark(const burin_step *step, int thread, int kernel) {
+    if (__builtin_expect(step->profile != NULL, 0) && thread == 0) burin_profile_add(step->profile, kernel);
+}
+#endif

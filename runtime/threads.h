@@ -1,0 +1,125 @@
+// The threads of a program: a pool made once, and the barrier that emitted code waits at.
+//
+// A waiting thread spins for a bounded time, then yields a few times, then sleeps until the word it watches changes (a futex; a
+// condition variable where there is none). So waiting costs a fraction of a microsecond when every thread has a core, more threads
+// than cores make progress, and an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
+#ifndef BURIN_THREADS_H
+#define BURIN_THREADS_H
+#include "program.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#if defined(__linux__) && !defined(BURIN_NO_FUTEX)
+#define BURIN_FUTEX 1
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+// How long to spin and how often to yield before sleeping.
+typedef struct burin_patience {
+    int spins, yields;
+} burin_patience;
+
+// A word that some threads change and others wait on.
+typedef struct burin_event {
+    _Alignas(64) atomic_uint value;
+    atomic_uint sleepers;
+#ifndef BURIN_FUTEX
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+#endif
+} burin_event;
+
+typedef struct burin_barrier {
+    burin_event generation;           // changes when everyone has arrived
+    _Alignas(64) atomic_int arrived;
+    _Alignas(64) int threads;
+    burin_patience patience;
+} burin_barrier;
+
+static inline void burin_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static inline void burin_event_sleep(burin_event *e, unsigned old) {
+    atomic_fetch_add(&e->sleepers, 1);
+#ifdef BURIN_FUTEX
+    while (atomic_load(&e->value) == old) syscall(SYS_futex, &e->value, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+#else
+    pthread_mutex_lock(&e->mutex);
+    while (atomic_load(&e->value) == old) pthread_cond_wait(&e->changed, &e->mutex);
+    pthread_mutex_unlock(&e->mutex);
+#endif
+    atomic_fetch_sub(&e->sleepers, 1);
+}
+
+static inline void burin_event_wake(burin_event *e) {
+#ifdef BURIN_FUTEX
+    syscall(SYS_futex, &e->value, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+#else
+    pthread_mutex_lock(&e->mutex);
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->mutex);
+#endif
+}
+
+// Sequentially consistent on both sides: either the waker sees the sleeper, or the sleeper sees the new value.
+static inline void burin_event_advance(burin_event *e) {
+    atomic_fetch_add(&e->value, 1);
+    if (__builtin_expect(atomic_load(&e->sleepers) != 0, 0)) burin_event_wake(e);
+}
+
+static inline void burin_event_await(burin_event *e, unsigned old, burin_patience patience) {
+    for (int i = 0; i < patience.spins; i++) {
+        if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return;
+        burin_pause();
+    }
+    for (int i = 0; i < patience.yields; i++) {
+        if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return;
+        sched_yield();
+    }
+    burin_event_sleep(e, old);
+}
+
+// Returns when all threads of the step have called it; what they wrote before is then visible to all.
+static inline void burin_barrier_wait(burin_barrier *b) {
+    if (b->threads == 1) return;
+    unsigned generation = atomic_load_explicit(&b->generation.value, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) == b->threads - 1) {
+        atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+        burin_event_advance(&b->generation);
+    } else {
+        burin_event_await(&b->generation, generation, b->patience);
+    }
+}
+
+typedef struct burin_worker {
+    struct burin_pool *pool;
+    pthread_t id;
+    int index;
+} burin_worker;
+
+typedef struct burin_pool {
+    burin_event started;  // value: the number of runs so far
+    burin_barrier barrier;
+    void (*work)(void *argument, int thread);  // of the current run
+    void *argument;
+    bool stopping;
+    burin_worker worker[];  // [threads]; 0 is the caller of burin_pool_run
+} burin_pool;
+
+enum { BURIN_MAX_THREADS = 1024 };
+
+BURIN_LINKAGE int burin_default_threads(void);  // physical cores that this process may use, at most its share of CPU time
+BURIN_LINKAGE size_t burin_pool_bytes(int threads);
+BURIN_LINKAGE bool burin_pool_start(burin_pool *, int threads);  // in 64-byte aligned memory; false: threads were refused
+BURIN_LINKAGE void burin_pool_stop(burin_pool *);
+
+// work(argument, t) on every thread t, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are done.
+BURIN_LINKAGE void burin_pool_run(burin_pool *, void (*work)(void *, int), void *argument);
+#endif
