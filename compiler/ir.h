@@ -286,11 +286,16 @@ typedef bool PassFunction(Graph *, PassContext *);
 typedef struct PassInfo {
     const char *name;
     PassFunction *run;
-    unsigned needs, keeps;   // bits of GraphProperty
+    unsigned needs, gives, breaks;  // bits of GraphProperty; what is not broken is kept
     const char *help;
 } PassInfo;
 
-typedef enum { HAS_TYPES = 1, HAS_FORMULAS = 2, HAS_ROWS = 4, HAS_LAYOUT = 8 } GraphProperty;
+typedef enum {
+    HAS_TYPES = 1,     // every value has its type
+    HAS_FORMULAS = 2,  // attention and contractions are still written in core ops
+    HAS_ROWS = 4,      // rows carry slots and positions (graphs that have an autoregressive form)
+    HAS_LAYOUT = 8,    // weights are packed
+} GraphProperty;
 
 typedef enum {
 #define PASS(name, ...) PASS_##name,
@@ -325,4 +330,5 @@ struct PassContext {
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);
+void fusion_report(const PassContext *, Text *);  // the table that `burin build` and `inspect` print
 #endif
