@@ -13,8 +13,15 @@ typedef struct Block {
     _Alignas(16) char bytes[];
 } Block;
 
+typedef struct Release {
+    struct Release *next;
+    void (*release)(void *);
+    void *what;
+} Release;
+
 struct Arena {
     Block *head;
+    Release *releases;
 };
 
 static void *must_alloc(size_t bytes) {
@@ -30,6 +37,7 @@ Arena *arena_new(void) { return must_alloc(sizeof(Arena)); }
 
 void arena_free(Arena *a) {
     if (!a) return;
+    for (Release *r = a->releases; r; r = r->next) r->release(r->what);
     for (Block *b = a->head, *next; b; b = next) {
         next = b->next;
         free(b);
@@ -81,4 +89,10 @@ char *arena_printf(Arena *a, const char *format, ...) {
     char *text = arena_vprintf(a, format, args);
     va_end(args);
     return text;
+}
+
+void arena_at_free(Arena *a, void (*release)(void *), void *what) {
+    Release *r = ARENA_NEW(a, Release);
+    *r = (Release){a->releases, release, what};
+    a->releases = r;
 }

@@ -16,6 +16,9 @@ char *arena_strndup(Arena *, const char *text, size_t n);
 char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *, const char *format, va_list);
 
-#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+// Called by arena_free, last added first: for what an arena's objects hold elsewhere (a mapped file, a JSON document).
+void arena_at_free(Arena *, void (*release)(void *), void *what);
+
+#define ARENA_NEW(arena, type)      ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc((arena), (size_t)(n) * sizeof(type)))
 #endif
