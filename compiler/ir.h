@@ -26,6 +26,7 @@
 
 typedef struct Graph Graph;
 typedef struct Node Node;
+struct ConstantFile;
 
 // ---------------------------------------------------------------------------------------------------------------- dimensions
 // Immutable and hash-consed in their graph, in a canonical form: equal expressions are equal pointers.
