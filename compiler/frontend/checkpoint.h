@@ -14,20 +14,32 @@ typedef enum { CHECKPOINT_SAFETENSORS, CHECKPOINT_GGUF, CHECKPOINT_LLAMA2C } Che
 
 typedef struct Checkpoint {
     CheckpointKind kind;
-    const char *path;         // as given: a file or a Hugging Face folder
-    const char *folder;       // where config.json, tokenizer.json are looked for
-    const Tensor **tensors;   // in file order, with Hugging Face's names
+    const char *path;        // as given: a file or a Hugging Face folder
+    const char *folder;      // where config.json, tokenizer.json are looked for
+    const Tensor **tensors;  // in file order, with Hugging Face's names: for listing. Use checkpoint_find for their data
     int n_tensors;
-    const json_t *config;     // config.json, or what the file's own header says in the same words; NULL when absent
+    const json_t *config;      // config.json, or what the file's own header says in the same words; NULL when absent
+    const json_t *generation;  // generation_config.json, or NULL
     const Source *config_source;
-    const char *architecture; // "llama", of model_type or general.architecture; NULL when unknown
-    const char *tokenizer;    // path of tokenizer.json (or of the GGUF itself), or NULL
+    const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
+    const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
     Arena *arena;
 } Checkpoint;
 
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by content, not by suffix.
 Checkpoint *checkpoint_open(Arena *, const char *path);
-// NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's.
+// NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
+
+// Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
+Loc checkpoint_config_loc(const Checkpoint *, const char *key);
+
+// Token ids as generation_config.json says, else config.json (or the file's header). They are below the vocabulary's size.
+typedef struct SpecialTokens {
+    int32_t bos;  // -1 when absent
+    int32_t eos[8];
+    int n_eos;
+} SpecialTokens;
+SpecialTokens checkpoint_special_tokens(const Checkpoint *);
 #endif

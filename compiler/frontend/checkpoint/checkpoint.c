@@ -1,0 +1,269 @@
+// Opens a checkpoint: finds out what it is, lets the format's reader list its tensors, reads the JSON files beside it.
+// Tensors are slices of the mapped files. Only rows in interleaved rotary order, and data that is not aligned to its type, are
+// copied, and only when someone asks for them: a file of 5 GB costs no memory here.
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/checkpoint/reader.h"
+
+// ------------------------------------------------------------------------------------------------------------------- tensors
+StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor *tensor) {
+    const StoredTensor *before = map_get(&c->by_name, tensor->name);
+    if (before && before->file == file) file_fatal(file, "tensor \"%s\" is listed twice", tensor->name);
+    if (before) file_fatal(file, "tensor \"%s\" is also in %s", tensor->name, before->file->source.name);
+    StoredTensor *stored = ARENA_NEW(c->arena, StoredTensor);
+    *stored = (StoredTensor){.tensor = *tensor, .file = file};
+    stored->tensor.source = &file->source;
+    if ((c->n_tensors & (c->n_tensors - 1)) == 0) {  // full at every power of two
+        const Tensor **grown = ARENA_ARRAY(c->arena, const Tensor *, c->n_tensors ? 2 * c->n_tensors : 1);
+        if (c->n_tensors) memcpy(grown, c->tensors, (size_t)c->n_tensors * sizeof *grown);
+        c->tensors = grown;
+    }
+    c->tensors[c->n_tensors++] = &stored->tensor;
+    map_put(&c->by_name, stored->tensor.name, stored);
+    return stored;
+}
+
+void tensor_set_shape(const MappedFile *file, Tensor *t, int rank, const uint64_t *dims) {
+    uint64_t bits = (uint64_t)dtype_bits(t->dtype);
+    for (int i = 0; i < rank; i++) {
+        if (!dims[i]) file_fatal(file, "tensor \"%s\" has a dimension of 0", t->name);
+        if (dims[i] > INT64_MAX || __builtin_mul_overflow(bits, dims[i], &bits) || bits > INT64_MAX)
+            file_fatal(file, "tensor \"%s\" has too many elements for any file", t->name);
+        t->dim[i] = (int64_t)dims[i];
+    }
+    t->rank = rank;
+    t->bytes = (bits + 7) / 8;
+}
+
+static int by_place(const void *a, const void *b) {
+    const Tensor *x = *(const Tensor *const *)a, *y = *(const Tensor *const *)b;
+    return x->data < y->data ? -1 : x->data > y->data;
+}
+
+void checkpoint_check_overlaps(const Checkpoint *c, const MappedFile *file) {
+    const Tensor **sorted = ARENA_ARRAY(c->arena, const Tensor *, c->n_tensors + 1);
+    int n = 0;
+    for (int i = 0; i < c->n_tensors; i++)
+        if (c->tensors[i]->source == &file->source) sorted[n++] = c->tensors[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_place);
+    for (int i = 0; i + 1 < n; i++)
+        if ((const char *)sorted[i]->data + sorted[i]->bytes > (const char *)sorted[i + 1]->data)
+            file_fatal(file, "tensors \"%s\" and \"%s\" overlap", sorted[i]->name, sorted[i + 1]->name);
+}
+
+// Row (h, pair, half) of the file is row (h, half, pair) of Hugging Face's order.
+static void copy_halves(const StoredTensor *stored, unsigned char *to) {
+    const Tensor *t = &stored->tensor;
+    uint64_t rows = (uint64_t)t->dim[0], row_bytes = t->bytes / rows, heads = (uint64_t)stored->rotary_heads;
+    uint64_t half = rows / heads / 2;
+    const unsigned char *from = t->data;
+    for (uint64_t h = 0; h < heads; h++)
+        for (uint64_t pair = 0; pair < half; pair++)
+            for (uint64_t side = 0; side < 2; side++, from += row_bytes)
+                memcpy(to + ((h * 2 + side) * half + pair) * row_bytes, from, row_bytes);
+}
+
+static bool is_aligned(const Tensor *t) { return (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0; }
+
+const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
+    StoredTensor *stored = map_get(&c->by_name, name);
+    if (!stored) return NULL;
+    if (!stored->presented && (stored->rotary_heads || !is_aligned(&stored->tensor))) {
+        unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
+        if (stored->rotary_heads)
+            copy_halves(stored, copy);
+        else
+            memcpy(copy, stored->tensor.data, stored->tensor.bytes);
+        stored->tensor.data = copy;
+    }
+    stored->presented = true;
+    return &stored->tensor;
+}
+
+// ------------------------------------------------------------------------------------------------------------- configuration
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+static void release_text(void *what) { free(what); }
+
+static const Source *read_source(Arena *arena, const char *path) {
+    Source *s = ARENA_NEW(arena, Source);
+    s->text = read_text_file(path, &s->size);
+    arena_at_free(arena, release_text, (void *)s->text);
+    s->name = path;
+    return s;
+}
+
+static const json_t *read_object(Checkpoint *c, const char *file, const Source **source) {
+    const char *path = arena_printf(c->arena, "%s/%s", c->folder, file);
+    if (!exists(path)) return NULL;
+    *source = read_source(c->arena, path);
+    const json_t *value = json_read(c->arena, *source, (*source)->text, (*source)->size);
+    if (!json_is_object(value)) diag_fatal(loc_file(*source), "%s holds no JSON object", file);
+    return value;
+}
+
+static void read_configuration(Checkpoint *c) {
+    const Source *source = NULL;
+    c->generation = read_object(c, "generation_config.json", &source);
+    c->config = read_object(c, "config.json", &c->config_source);
+    const json_t *type = json_object_get(c->config, "model_type");
+    if (type && !json_is_string(type)) diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
+    c->architecture = json_string_value(type);
+}
+
+// The text is known to be valid JSON here.
+static size_t skip_string(const char *text, size_t at) {
+    for (at++; text[at] != '"'; at++)
+        if (text[at] == '\\') at++;
+    return at + 1;
+}
+
+Loc checkpoint_config_loc(const Checkpoint *c, const char *key) {
+    const Source *s = c->config_source;
+    if (!s || !s->text) return s ? loc_file(s) : (Loc){0};
+    size_t length = strlen(key), depth = 0;
+    for (size_t i = 0; i < s->size; i++) {
+        depth += s->text[i] == '{' || s->text[i] == '[';
+        depth -= s->text[i] == '}' || s->text[i] == ']';
+        if (s->text[i] != '"') continue;
+        size_t begin = i, value = skip_string(s->text, i);
+        i = value - 1;
+        value += strspn(s->text + value, " \t\r\n");
+        if (depth != 1 || value >= s->size || s->text[value] != ':') continue;
+        value += 1 + strspn(s->text + value + 1, " \t\r\n");
+        if (i - begin - 1 == length && !memcmp(s->text + begin + 1, key, length))
+            return (Loc){.source = s, .offset = (uint32_t)value, .length = (uint32_t)strcspn(s->text + value, ",}\r\n")};
+    }
+    return loc_file(s);
+}
+
+static int32_t token_id(const Checkpoint *c, const char *key, const json_t *value) {
+    json_int_t id = json_integer_value(value);
+    const json_t *size = json_object_get(c->config, "vocab_size");
+    json_int_t limit = json_is_integer(size) && json_integer_value(size) < INT32_MAX ? json_integer_value(size) : INT32_MAX;
+    if (!json_is_integer(value) || id < 0 || id >= limit)
+        diag_fatal(checkpoint_config_loc(c, key),
+                   "%s must be a token id, or a list of them: whole numbers from 0 to %" JSON_INTEGER_FORMAT, key, limit - 1);
+    return (int32_t)id;
+}
+
+static const json_t *special(const Checkpoint *c, const char *key) {
+    const json_t *value = json_object_get(c->generation, key);
+    if (!value || json_is_null(value)) value = json_object_get(c->config, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
+    SpecialTokens s = {.bos = -1};
+    const json_t *bos = special(c, "bos_token_id"), *eos = special(c, "eos_token_id");
+    if (bos) s.bos = token_id(c, "bos_token_id", bos);
+    size_t n = json_is_array(eos) ? json_array_size(eos) : eos ? 1 : 0;
+    if (n > sizeof s.eos / sizeof *s.eos)
+        diag_fatal(checkpoint_config_loc(c, "eos_token_id"), "eos_token_id lists more than 8 ids");
+    for (size_t i = 0; i < n; i++)
+        s.eos[s.n_eos++] = token_id(c, "eos_token_id", json_is_array(eos) ? json_array_get(eos, i) : eos);
+    return s;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- opening
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static bool is_safetensors(const MappedFile *f) {
+    return ends_with(f->source.name, ".safetensors") || (f->size > 8 && f->data[8] == '{' && !f->data[6] && !f->data[7]);
+}
+
+static bool starts_with(const MappedFile *f, const char *magic) {
+    size_t n = strlen(magic);
+    return f->size >= n && !memcmp(f->data, magic, n);
+}
+
+_Noreturn static void refuse_unknown(const MappedFile *f) {
+    if (starts_with(f, "PK\003\004") || starts_with(f, "\200\002"))
+        file_fatal(f,
+                   "this is a PyTorch pickle, which can run code when it is read"
+                   "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file");
+    file_fatal(f,
+               "this is no checkpoint that burin knows: it starts with neither a safetensors header, nor \"GGUF\", nor a "
+               "llama2.c header\nhint: give a Hugging Face folder, a .safetensors, .gguf or llama2.c .bin file");
+}
+
+static void read_file(Checkpoint *c, const char *path) {
+    const MappedFile *f = map_file(c->arena, path);
+    if (starts_with(f, "GGUF")) {
+        gguf_read(c, f);
+    } else if (llama2c_recognise(f)) {
+        llama2c_read(c, f);
+    } else if (f->data[0] == '{') {
+        read_configuration(c);
+        safetensors_read_index(c, path);
+    } else if (is_safetensors(f)) {
+        read_configuration(c);
+        safetensors_read(c, f);
+    } else {
+        refuse_unknown(f);
+    }
+}
+
+// The one file in the folder with this suffix; NULL when there is none, or several.
+static const char *only_file(Arena *arena, const char *folder, const char *suffix) {
+    DIR *d = opendir(folder);
+    const char *found = NULL;
+    int n = 0;
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (ends_with(e->d_name, suffix)) found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
+    if (d) closedir(d);
+    return n == 1 ? found : NULL;
+}
+
+static const char *file_of_folder(Arena *arena, const char *folder) {
+    static const char *const usual[] = {"model.safetensors.index.json", "model.safetensors"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const char *path = arena_printf(arena, "%s/%s", folder, usual[i]);
+        if (exists(path)) return path;
+    }
+    const char *path = only_file(arena, folder, ".safetensors");
+    if (!path) path = only_file(arena, folder, ".gguf");
+    if (!path)
+        diag_fatal(
+            NO_LOC,
+            "%s has no model.safetensors, no model.safetensors.index.json, and not exactly one .safetensors or .gguf file"
+            "\nhint: name the file itself",
+            folder);
+    return path;
+}
+
+static const char *folder_of(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return !slash ? "." : slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+static void find_tokenizer(Checkpoint *c) {
+    static const char *const usual[] = {"tokenizer.json", "vocab.json"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !c->tokenizer && c->kind == CHECKPOINT_SAFETENSORS; i++) {
+        const char *path = arena_printf(c->arena, "%s/%s", c->folder, usual[i]);
+        if (exists(path)) c->tokenizer = path;
+    }
+}
+
+Checkpoint *checkpoint_open(Arena *arena, const char *path) {
+    Checkpoint *c = ARENA_NEW(arena, Checkpoint);
+    struct stat about;
+    c->arena = arena;
+    c->path = arena_strdup(arena, path);
+    map_init(&c->by_name, arena);
+    bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    c->folder = folder ? c->path : folder_of(arena, c->path);
+    read_file(c, folder ? file_of_folder(arena, path) : path);
+    find_tokenizer(c);
+    if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
+    return c;
+}

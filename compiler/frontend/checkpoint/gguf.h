@@ -1,0 +1,67 @@
+// GGUF as a container: metadata by key, tensors by name. What the keys mean is the business of gguf.c and of the tokenizer.
+//
+//   "GGUF", version, number of tensors, number of metadata; key, type, value ...; name, dimensions, type, offset ...; data
+#ifndef BURIN_GGUF_H
+#define BURIN_GGUF_H
+#include "frontend/checkpoint/mapped_file.h"
+#include "util/map.h"
+
+typedef enum {
+    GGUF_U8,
+    GGUF_I8,
+    GGUF_U16,
+    GGUF_I16,
+    GGUF_U32,
+    GGUF_I32,
+    GGUF_F32,
+    GGUF_BOOL,
+    GGUF_STRING,
+    GGUF_ARRAY,
+    GGUF_U64,
+    GGUF_I64,
+    GGUF_F64,
+    GGUF_TYPES
+} GgufType;
+
+typedef struct GgufValue {
+    const char *key;
+    GgufType type;  // of the value, or of an array's elements
+    bool is_array;
+    uint64_t n;                 // elements; 1 when it is no array
+    const unsigned char *data;  // the first element, as stored
+} GgufValue;
+
+typedef struct GgufTensor {
+    const char *name;
+    int rank;
+    uint64_t dims[8];  // in the file's order: the fastest first
+    uint32_t type;
+    uint64_t offset;  // from the start of the data
+} GgufTensor;
+
+typedef struct Gguf {
+    Arena *arena;
+    const MappedFile *file;
+    Map values;  // key -> GgufValue
+    GgufTensor *tensors;
+    uint64_t n_tensors, data;  // data: where the tensors start in the file
+} Gguf;
+
+typedef struct GgufString {
+    const char *bytes;  // not terminated
+    uint64_t length;
+} GgufString;
+
+Gguf *gguf_parse(Arena *, const MappedFile *);
+const GgufValue *gguf_find(const Gguf *, const char *key);  // NULL when absent
+// False when the key is absent; a value of another type ends the run.
+bool gguf_int(const Gguf *, const char *key, int64_t *);
+bool gguf_float(const Gguf *, const char *key, double *);  // f32 values become the shortest decimal that gives the same f32
+bool gguf_string(const Gguf *, const char *key, const char **);
+bool gguf_bool(const Gguf *, const char *key, bool *);
+// Copies of arrays; *n is 0 when the key is absent.
+const GgufString *gguf_strings(const Gguf *, const char *key, uint64_t *n);
+const float *gguf_floats(const Gguf *, const char *key, uint64_t *n);
+const int32_t *gguf_ints(const Gguf *, const char *key, uint64_t *n);
+const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
+#endif

@@ -1,0 +1,43 @@
+// JSON files with errors that point at line and column. jansson does the reading; it refuses NaN, Infinity and deep nesting.
+#include <ctype.h>
+#include <string.h>
+
+#include "frontend/checkpoint/reader.h"
+
+static void release_json(void *what) { json_decref(what); }
+
+json_t *json_own(Arena *arena, json_t *value) {
+    if (!value) diag_fatal(NO_LOC, "out of memory (a JSON value)");
+    arena_at_free(arena, release_json, value);
+    return value;
+}
+
+// jansson reports where a token ends; the caret belongs under its start.
+static uint32_t token_start(const char *text, size_t end) {
+    size_t at = end;
+    if (at > 1 && text[at - 1] == '"') {
+        for (at--; at > 0 && text[at - 1] != '"' && text[at - 1] != '\n';) at--;
+        return (uint32_t)(at ? at - 1 : 0);
+    }
+    while (at > 0 && (isalnum((unsigned char)text[at - 1]) || strchr("+-.", text[at - 1]))) at--;
+    return (uint32_t)(at == end && at ? at - 1 : at);
+}
+
+static const char *hint_for(const char *text, uint32_t start) {
+    static const char *const not_json[] = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "None", "True", "False"};
+    for (size_t i = 0; i < sizeof not_json / sizeof *not_json; i++)
+        if (!strncmp(text + start, not_json[i], strlen(not_json[i]))) return "\nhint: JSON knows numbers, true, false and null";
+    return "";
+}
+
+const json_t *json_read(Arena *arena, const Source *source, const char *text, size_t size) {
+    json_error_t error;
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (value) return json_own(arena, value);
+    size_t end = error.position < 0 ? 0 : (size_t)error.position < size ? (size_t)error.position : size;
+    uint32_t start = token_start(text, end);
+    if (source->text)
+        diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start}, "not valid JSON: %s%s",
+                   error.text, hint_for(text, start));
+    diag_fatal(loc_file(source), "the header is not valid JSON: byte %u of it: %s", start, error.text);
+}

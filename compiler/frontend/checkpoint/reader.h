@@ -1,0 +1,31 @@
+// Shared by the readers of this folder, one file a format; checkpoint.c opens, recognises and finds.
+#ifndef BURIN_CHECKPOINT_READER_H
+#define BURIN_CHECKPOINT_READER_H
+#include "frontend/checkpoint.h"
+#include "frontend/checkpoint/mapped_file.h"
+
+// A tensor as the checkpoint presents it. The tensor comes first: Checkpoint.by_name and .tensors point at it.
+typedef struct StoredTensor {
+    Tensor tensor;
+    const MappedFile *file;
+    int rotary_heads;  // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
+    bool presented;    // tensor.data is what checkpoint_find promises
+} StoredTensor;
+
+void safetensors_read(Checkpoint *, const MappedFile *);
+void safetensors_read_index(Checkpoint *, const char *index_path);
+void gguf_read(Checkpoint *, const MappedFile *);
+void llama2c_read(Checkpoint *, const MappedFile *);
+bool llama2c_recognise(const MappedFile *);
+
+// Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
+StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
+// Refuses tensors of this file that share bytes, naming both.
+void checkpoint_check_overlaps(const Checkpoint *, const MappedFile *);
+// Sets dimensions and bytes; refuses zero dimensions and counts that no file can hold.
+void tensor_set_shape(const MappedFile *, Tensor *, int rank, const uint64_t *dims);
+
+// JSON that lives as long as the arena. Syntax errors, duplicate keys and NaN end the run with line and column.
+const json_t *json_read(Arena *, const Source *, const char *text, size_t size);
+json_t *json_own(Arena *, json_t *);
+#endif
