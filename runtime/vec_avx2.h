@@ -1,0 +1,142 @@
+// Sixteen lanes in two AVX registers (x86-64-v3: AVX2, FMA, F16C).
+#include <immintrin.h>
+
+typedef struct { __m256 lo, hi; } vf;
+typedef struct { __m256i lo, hi; } vi;
+typedef struct { __m256 lo, hi; } vm;
+enum { TILE_ROWS = 3, TILE_PANELS = 2, GEMV_PANELS = 4 };
+
+#define BOTH(type, f, ...) ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
+#define ONE(half, f, a) f(a.half)
+#define TWO(half, f, a, b) f(a.half, b.half)
+#define THREE(half, f, a, b, c) f(a.half, b.half, c.half)
+#define COUNT(half, f, a, n) f(a.half, n)
+#define ALIKE(half, f, x) f(x)
+
+INLINE vf vf_set1(float a) { return BOTH(vf, ALIKE, _mm256_set1_ps, a); }
+INLINE vf vf_load(const float *p) { return (vf){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+INLINE void vf_store(float *p, vf a) {
+    _mm256_storeu_ps(p, a.lo);
+    _mm256_storeu_ps(p + 8, a.hi);
+}
+INLINE __m256i first_lanes(int n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+INLINE vf vf_load_n(const float *p, int n) {
+    if (n >= 16) return vf_load(p);
+    return (vf){_mm256_maskload_ps(p, first_lanes(n)), _mm256_maskload_ps(p + 8, first_lanes(n - 8))};
+}
+INLINE void vf_store_n(float *p, vf a, int n) {
+    if (n >= 16) {
+        vf_store(p, a);
+        return;
+    }
+    _mm256_maskstore_ps(p, first_lanes(n), a.lo);
+    _mm256_maskstore_ps(p + 8, first_lanes(n - 8), a.hi);
+}
+INLINE vf vf_add(vf a, vf b) { return BOTH(vf, TWO, _mm256_add_ps, a, b); }
+INLINE vf vf_sub(vf a, vf b) { return BOTH(vf, TWO, _mm256_sub_ps, a, b); }
+INLINE vf vf_mul(vf a, vf b) { return BOTH(vf, TWO, _mm256_mul_ps, a, b); }
+INLINE vf vf_div(vf a, vf b) { return BOTH(vf, TWO, _mm256_div_ps, a, b); }
+INLINE vf vf_sqrt(vf a) { return BOTH(vf, ONE, _mm256_sqrt_ps, a); }
+INLINE vf vf_fma(vf a, vf b, vf c) { return BOTH(vf, THREE, _mm256_fmadd_ps, a, b, c); }
+INLINE vf vf_min(vf a, vf b) { return BOTH(vf, TWO, _mm256_min_ps, a, b); }
+INLINE vf vf_max(vf a, vf b) { return BOTH(vf, TWO, _mm256_max_ps, a, b); }
+INLINE vf vf_bits(vi a) { return BOTH(vf, ONE, _mm256_castsi256_ps, a); }
+INLINE vi vi_bits(vf a) { return BOTH(vi, ONE, _mm256_castps_si256, a); }
+
+INLINE vi vi_set1(int32_t a) { return BOTH(vi, ALIKE, _mm256_set1_epi32, a); }
+INLINE vi vi_load(const int32_t *p) {
+    return (vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 8))};
+}
+INLINE void vi_store(int32_t *p, vi a) {
+    _mm256_storeu_si256((__m256i *)p, a.lo);
+    _mm256_storeu_si256((__m256i *)(p + 8), a.hi);
+}
+INLINE vi vi_add(vi a, vi b) { return BOTH(vi, TWO, _mm256_add_epi32, a, b); }
+INLINE vi vi_sub(vi a, vi b) { return BOTH(vi, TWO, _mm256_sub_epi32, a, b); }
+INLINE vi vi_mul(vi a, vi b) { return BOTH(vi, TWO, _mm256_mullo_epi32, a, b); }
+INLINE vi vi_and(vi a, vi b) { return BOTH(vi, TWO, _mm256_and_si256, a, b); }
+INLINE vi vi_or(vi a, vi b) { return BOTH(vi, TWO, _mm256_or_si256, a, b); }
+INLINE vi vi_xor(vi a, vi b) { return BOTH(vi, TWO, _mm256_xor_si256, a, b); }
+INLINE vi vi_shift_left(vi a, int n) { return BOTH(vi, COUNT, _mm256_slli_epi32, a, n); }
+INLINE vi vi_shift_right(vi a, int n) { return BOTH(vi, COUNT, _mm256_srli_epi32, a, n); }
+INLINE vi vi_min(vi a, vi b) { return BOTH(vi, TWO, _mm256_min_epi32, a, b); }
+INLINE vi vi_max(vi a, vi b) { return BOTH(vi, TWO, _mm256_max_epi32, a, b); }
+
+INLINE vm vf_less(vf a, vf b) { return (vm){_mm256_cmp_ps(a.lo, b.lo, _CMP_LT_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_LT_OQ)}; }
+INLINE vm vf_less_or_equal(vf a, vf b) {
+    return (vm){_mm256_cmp_ps(a.lo, b.lo, _CMP_LE_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_LE_OQ)};
+}
+INLINE vm vf_equal(vf a, vf b) { return (vm){_mm256_cmp_ps(a.lo, b.lo, _CMP_EQ_OQ), _mm256_cmp_ps(a.hi, b.hi, _CMP_EQ_OQ)}; }
+INLINE vm mask_of(vi a) { return BOTH(vm, ONE, _mm256_castsi256_ps, a); }
+INLINE vm vi_less(vi a, vi b) { return mask_of(BOTH(vi, TWO, _mm256_cmpgt_epi32, b, a)); }
+INLINE vm vi_equal(vi a, vi b) { return mask_of(BOTH(vi, TWO, _mm256_cmpeq_epi32, a, b)); }
+INLINE vm vf_and(vm a, vm b) { return BOTH(vm, TWO, _mm256_and_ps, a, b); }
+INLINE vm vf_or(vm a, vm b) { return BOTH(vm, TWO, _mm256_or_ps, a, b); }
+INLINE vm vf_not(vm a) {
+    vm all = mask_of(vi_set1(-1));
+    return BOTH(vm, TWO, _mm256_xor_ps, a, all);
+}
+INLINE vf vf_where(vm c, vf a, vf b) { return BOTH(vf, THREE, _mm256_blendv_ps, b, a, c); }
+INLINE vi vi_where(vm c, vi a, vi b) { return vi_bits(vf_where(c, vf_bits(a), vf_bits(b))); }
+INLINE bool vm_any(vm a) { return (_mm256_movemask_ps(a.lo) | _mm256_movemask_ps(a.hi)) != 0; }
+
+INLINE vf vf_from_int(vi a) { return BOTH(vf, ONE, _mm256_cvtepi32_ps, a); }
+INLINE vi vi_truncate(vf a) { return BOTH(vi, ONE, _mm256_cvttps_epi32, a); }
+INLINE vi vi_load_u8(const uint8_t *p) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    return (vi){_mm256_cvtepu8_epi32(bytes), _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8))};
+}
+INLINE vi vi_load_i8(const int8_t *p) {
+    __m128i bytes = _mm_loadu_si128((const __m128i *)p);
+    return (vi){_mm256_cvtepi8_epi32(bytes), _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))};
+}
+INLINE vi vi_load_u16(const uint16_t *p) {
+    return (vi){_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)),
+                _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(p + 8)))};
+}
+INLINE __m256i narrow_u16(vi a) {  // the low 16 bits of each lane
+    __m256i low = _mm256_set1_epi32(0xffff);
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(_mm256_and_si256(a.lo, low), _mm256_and_si256(a.hi, low)), 0xd8);
+}
+INLINE void vi_store_u16(uint16_t *p, vi a) { _mm256_storeu_si256((__m256i *)p, narrow_u16(a)); }
+INLINE void vi_store_u8(uint8_t *p, vi a) {
+    __m256i words = narrow_u16(vi_and(a, vi_set1(255)));
+    _mm_storeu_si128((__m128i *)p, _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+}
+INLINE vf vf_load_f16(const uint16_t *p) {
+    return (vf){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8)))};
+}
+INLINE void vf_store_f16(uint16_t *p, vf a) {
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT));
+}
+INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm256_permute_ps(a.hi, 0xb1)}; }
+
+// The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
+#define TREE(name, step)                                                                       \
+    INLINE float name(vf a) {                                                                  \
+        __m256 h = _mm256_##step##_ps(a.lo, a.hi);                                             \
+        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));    \
+        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                           \
+        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                     \
+    }
+TREE(vf_sum, add)
+TREE(vf_product, mul)
+TREE(vf_top, max)
+TREE(vf_bottom, min)
+#undef TREE
+
+// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+// |weight| <= 128 and |activation| <= 127, so that a pair of products stays below 2^15.
+enum { DOT4_BIAS = 0 };
+INLINE __m256i half_dot4(__m256i c, const uint8_t *weights, __m256i x) {
+    __m256i w = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)weights), _mm256_set1_epi8(-128));
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
+    return _mm256_add_epi32(c, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+    __m256i x = _mm256_set1_epi32(four);
+    return (vi){half_dot4(c.lo, weights, x), half_dot4(c.hi, weights + 32, x)};
+}

@@ -1,0 +1,97 @@
+// Sixteen lanes in one AVX-512 register (x86-64-v4; VNNI where the CPU has it).
+#include <immintrin.h>
+
+typedef __m512 vf;
+typedef __m512i vi;
+typedef __mmask16 vm;
+enum { TILE_ROWS = 6, TILE_PANELS = 4, GEMV_PANELS = 8 };
+
+INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1); }
+
+INLINE vf vf_set1(float a) { return _mm512_set1_ps(a); }
+INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
+INLINE vf vf_load_n(const float *p, int n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
+INLINE void vf_store(float *p, vf a) { _mm512_storeu_ps(p, a); }
+INLINE void vf_store_n(float *p, vf a, int n) { _mm512_mask_storeu_ps(p, first_lanes(n), a); }
+INLINE vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+INLINE vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
+INLINE vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
+INLINE vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+INLINE vf vf_bits(vi a) { return _mm512_castsi512_ps(a); }
+INLINE vi vi_bits(vf a) { return _mm512_castps_si512(a); }
+
+INLINE vi vi_set1(int32_t a) { return _mm512_set1_epi32(a); }
+INLINE vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+INLINE void vi_store(int32_t *p, vi a) { _mm512_storeu_si512(p, a); }
+INLINE vi vi_add(vi a, vi b) { return _mm512_add_epi32(a, b); }
+INLINE vi vi_sub(vi a, vi b) { return _mm512_sub_epi32(a, b); }
+INLINE vi vi_mul(vi a, vi b) { return _mm512_mullo_epi32(a, b); }
+INLINE vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
+INLINE vi vi_or(vi a, vi b) { return _mm512_or_si512(a, b); }
+INLINE vi vi_xor(vi a, vi b) { return _mm512_xor_si512(a, b); }
+INLINE vi vi_shift_left(vi a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+INLINE vi vi_shift_right(vi a, int n) { return _mm512_srli_epi32(a, (unsigned)n); }
+INLINE vi vi_min(vi a, vi b) { return _mm512_min_epi32(a, b); }
+INLINE vi vi_max(vi a, vi b) { return _mm512_max_epi32(a, b); }
+
+INLINE vm vf_less(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+INLINE vm vf_less_or_equal(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+INLINE vm vf_equal(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+INLINE vm vi_less(vi a, vi b) { return _mm512_cmplt_epi32_mask(a, b); }
+INLINE vm vi_equal(vi a, vi b) { return _mm512_cmpeq_epi32_mask(a, b); }
+INLINE vm vf_and(vm a, vm b) { return a & b; }
+INLINE vm vf_or(vm a, vm b) { return a | b; }
+INLINE vm vf_not(vm a) { return (vm)~a; }
+INLINE vf vf_where(vm c, vf a, vf b) { return _mm512_mask_blend_ps(c, b, a); }
+INLINE vi vi_where(vm c, vi a, vi b) { return _mm512_mask_blend_epi32(c, b, a); }
+INLINE bool vm_any(vm a) { return a != 0; }
+
+INLINE vf vf_from_int(vi a) { return _mm512_cvtepi32_ps(a); }
+INLINE vi vi_truncate(vf a) { return _mm512_cvttps_epi32(a); }
+INLINE vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
+INLINE vi vi_load_i8(const int8_t *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)); }
+INLINE vi vi_load_u16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
+INLINE void vi_store_u8(uint8_t *p, vi a) { _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(a)); }
+INLINE void vi_store_u16(uint16_t *p, vi a) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(a)); }
+INLINE vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+INLINE void vf_store_f16(uint16_t *p, vf a) {
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+INLINE vf vf_swap_pairs(vf a) { return _mm512_permute_ps(a, 0xb1); }
+
+// The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
+#define TREE(name, step)                                                                                                   \
+    INLINE float name(vf a) {                                                                                              \
+        __m256 h = _mm256_##step##_ps(_mm512_castps512_ps256(a),                                                           \
+                                      _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)));                   \
+        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                                \
+        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                                                       \
+        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                                                 \
+    }
+TREE(vf_sum, add)
+TREE(vf_product, mul)
+TREE(vf_top, max)
+TREE(vf_bottom, min)
+#undef TREE
+
+// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+// With VNNI the +128 is not taken away here but at the start of a block: see DOT4_BIAS.
+#if defined(__AVX512VNNI__)
+enum { DOT4_BIAS = 1 };
+INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+    return _mm512_dpbusd_epi32(c, _mm512_loadu_si512(weights), _mm512_set1_epi32(four));
+}
+#else
+enum { DOT4_BIAS = 0 };
+INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+    __m512i w = _mm512_loadu_si512(weights), x = _mm512_set1_epi32(four);
+    __mmask64 negative = _mm512_cmplt_epu8_mask(w, _mm512_set1_epi8(-128));
+    w = _mm512_abs_epi8(_mm512_xor_si512(w, _mm512_set1_epi8(-128)));
+    x = _mm512_mask_sub_epi8(x, negative, _mm512_setzero_si512(), x);
+    return _mm512_add_epi32(c, _mm512_madd_epi16(_mm512_maddubs_epi16(w, x), _mm512_set1_epi16(1)));
+}
+#endif

@@ -1,0 +1,160 @@
+// Sixteen lanes in four NEON registers (AArch64; the dot product instruction where the CPU has it).
+#include <arm_neon.h>
+
+typedef struct { float32x4_t a, b, c, d; } vf;
+typedef struct { int32x4_t a, b, c, d; } vi;
+typedef struct { uint32x4_t a, b, c, d; } vm;
+enum { TILE_ROWS = 3, TILE_PANELS = 2, GEMV_PANELS = 4 };
+
+#define FOUR(type, f, ...) ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})
+#define ONE(quarter, f, x) f(x.quarter)
+#define TWO(quarter, f, x, y) f(x.quarter, y.quarter)
+#define THREE(quarter, f, x, y, z) f(x.quarter, y.quarter, z.quarter)
+#define ALIKE(quarter, f, x) f(x)
+
+INLINE vf vf_set1(float x) { return FOUR(vf, ALIKE, vdupq_n_f32, x); }
+INLINE vf vf_load(const float *p) { return (vf){vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}; }
+INLINE void vf_store(float *p, vf x) {
+    vst1q_f32(p, x.a);
+    vst1q_f32(p + 4, x.b);
+    vst1q_f32(p + 8, x.c);
+    vst1q_f32(p + 12, x.d);
+}
+INLINE vf vf_load_n(const float *p, int n) {
+    if (n >= 16) return vf_load(p);
+    float t[16] = {0};
+    if (n > 0) memcpy(t, p, (size_t)n * sizeof *t);
+    return vf_load(t);
+}
+INLINE void vf_store_n(float *p, vf x, int n) {
+    if (n >= 16) {
+        vf_store(p, x);
+        return;
+    }
+    float t[16];
+    vf_store(t, x);
+    if (n > 0) memcpy(p, t, (size_t)n * sizeof *t);
+}
+INLINE vf vf_add(vf x, vf y) { return FOUR(vf, TWO, vaddq_f32, x, y); }
+INLINE vf vf_sub(vf x, vf y) { return FOUR(vf, TWO, vsubq_f32, x, y); }
+INLINE vf vf_mul(vf x, vf y) { return FOUR(vf, TWO, vmulq_f32, x, y); }
+INLINE vf vf_div(vf x, vf y) { return FOUR(vf, TWO, vdivq_f32, x, y); }
+INLINE vf vf_sqrt(vf x) { return FOUR(vf, ONE, vsqrtq_f32, x); }
+INLINE vf vf_fma(vf x, vf y, vf z) { return FOUR(vf, THREE, vfmaq_f32, z, x, y); }
+INLINE vf vf_bits(vi x) { return FOUR(vf, ONE, vreinterpretq_f32_s32, x); }
+INLINE vi vi_bits(vf x) { return FOUR(vi, ONE, vreinterpretq_s32_f32, x); }
+
+INLINE vi vi_set1(int32_t x) { return FOUR(vi, ALIKE, vdupq_n_s32, x); }
+INLINE vi vi_load(const int32_t *p) { return (vi){vld1q_s32(p), vld1q_s32(p + 4), vld1q_s32(p + 8), vld1q_s32(p + 12)}; }
+INLINE void vi_store(int32_t *p, vi x) {
+    vst1q_s32(p, x.a);
+    vst1q_s32(p + 4, x.b);
+    vst1q_s32(p + 8, x.c);
+    vst1q_s32(p + 12, x.d);
+}
+INLINE vi vi_add(vi x, vi y) { return FOUR(vi, TWO, vaddq_s32, x, y); }
+INLINE vi vi_sub(vi x, vi y) { return FOUR(vi, TWO, vsubq_s32, x, y); }
+INLINE vi vi_mul(vi x, vi y) { return FOUR(vi, TWO, vmulq_s32, x, y); }
+INLINE vi vi_and(vi x, vi y) { return FOUR(vi, TWO, vandq_s32, x, y); }
+INLINE vi vi_or(vi x, vi y) { return FOUR(vi, TWO, vorrq_s32, x, y); }
+INLINE vi vi_xor(vi x, vi y) { return FOUR(vi, TWO, veorq_s32, x, y); }
+INLINE vi vi_min(vi x, vi y) { return FOUR(vi, TWO, vminq_s32, x, y); }
+INLINE vi vi_max(vi x, vi y) { return FOUR(vi, TWO, vmaxq_s32, x, y); }
+INLINE vi vi_shift_left(vi x, int n) {
+    vi by = vi_set1(n);
+    return FOUR(vi, TWO, vshlq_s32, x, by);
+}
+INLINE int32x4_t quarter_shift_right(int32x4_t x, int32x4_t by) {
+    return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(x), by));
+}
+INLINE vi vi_shift_right(vi x, int n) {
+    vi by = vi_set1(-n);
+    return FOUR(vi, TWO, quarter_shift_right, x, by);
+}
+
+INLINE vm vf_less(vf x, vf y) { return FOUR(vm, TWO, vcltq_f32, x, y); }
+INLINE vm vf_less_or_equal(vf x, vf y) { return FOUR(vm, TWO, vcleq_f32, x, y); }
+INLINE vm vf_equal(vf x, vf y) { return FOUR(vm, TWO, vceqq_f32, x, y); }
+INLINE vm vi_less(vi x, vi y) { return FOUR(vm, TWO, vcltq_s32, x, y); }
+INLINE vm vi_equal(vi x, vi y) { return FOUR(vm, TWO, vceqq_s32, x, y); }
+INLINE vm vf_and(vm x, vm y) { return FOUR(vm, TWO, vandq_u32, x, y); }
+INLINE vm vf_or(vm x, vm y) { return FOUR(vm, TWO, vorrq_u32, x, y); }
+INLINE vm vf_not(vm x) { return FOUR(vm, ONE, vmvnq_u32, x); }
+INLINE vf vf_where(vm c, vf x, vf y) { return FOUR(vf, THREE, vbslq_f32, c, x, y); }
+INLINE vi vi_where(vm c, vi x, vi y) { return FOUR(vi, THREE, vbslq_s32, c, x, y); }
+INLINE bool vm_any(vm x) { return vmaxvq_u32(vorrq_u32(vorrq_u32(x.a, x.b), vorrq_u32(x.c, x.d))) != 0; }
+INLINE vf vf_min(vf x, vf y) { return vf_where(vf_less(x, y), x, y); }  // vminq differs on zeros and NaN
+INLINE vf vf_max(vf x, vf y) { return vf_where(vf_less(y, x), x, y); }
+
+INLINE vf vf_from_int(vi x) { return FOUR(vf, ONE, vcvtq_f32_s32, x); }
+INLINE vi vi_truncate(vf x) { return FOUR(vi, ONE, vcvtq_s32_f32, x); }
+INLINE vi widen_words(int16x8_t low, int16x8_t high) {
+    return (vi){vmovl_s16(vget_low_s16(low)), vmovl_s16(vget_high_s16(low)), vmovl_s16(vget_low_s16(high)),
+                vmovl_s16(vget_high_s16(high))};
+}
+INLINE vi vi_load_i8(const int8_t *p) {
+    int8x16_t bytes = vld1q_s8(p);
+    return widen_words(vmovl_s8(vget_low_s8(bytes)), vmovl_s8(vget_high_s8(bytes)));
+}
+INLINE vi vi_load_u8(const uint8_t *p) {
+    uint8x16_t bytes = vld1q_u8(p);
+    return widen_words(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(bytes))), vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(bytes))));
+}
+INLINE int32x4_t quarter_load_u16(const uint16_t *p) { return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(p))); }
+INLINE vi vi_load_u16(const uint16_t *p) {
+    return (vi){quarter_load_u16(p), quarter_load_u16(p + 4), quarter_load_u16(p + 8), quarter_load_u16(p + 12)};
+}
+INLINE void vi_store_u16(uint16_t *p, vi x) {
+    vst1q_s16((int16_t *)p, vcombine_s16(vmovn_s32(x.a), vmovn_s32(x.b)));
+    vst1q_s16((int16_t *)(p + 8), vcombine_s16(vmovn_s32(x.c), vmovn_s32(x.d)));
+}
+INLINE void vi_store_u8(uint8_t *p, vi x) {
+    int8x8_t low = vmovn_s16(vcombine_s16(vmovn_s32(x.a), vmovn_s32(x.b)));
+    vst1q_s8((int8_t *)p, vcombine_s8(low, vmovn_s16(vcombine_s16(vmovn_s32(x.c), vmovn_s32(x.d)))));
+}
+INLINE float32x4_t quarter_load_f16(const uint16_t *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
+INLINE vf vf_load_f16(const uint16_t *p) {
+    return (vf){quarter_load_f16(p), quarter_load_f16(p + 4), quarter_load_f16(p + 8), quarter_load_f16(p + 12)};
+}
+INLINE void quarter_store_f16(uint16_t *p, float32x4_t x) { vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(x))); }
+INLINE void vf_store_f16(uint16_t *p, vf x) {
+    quarter_store_f16(p, x.a);
+    quarter_store_f16(p + 4, x.b);
+    quarter_store_f16(p + 8, x.c);
+    quarter_store_f16(p + 12, x.d);
+}
+INLINE vf vf_swap_pairs(vf x) { return FOUR(vf, ONE, vrev64q_f32, x); }
+
+// The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
+#define TREE(name, four, two, one)                                                         \
+    INLINE float name(vf x) {                                                              \
+        float32x4_t q = four(four(x.a, x.c), four(x.b, x.d));                              \
+        float32x2_t p = two(vget_low_f32(q), vget_high_f32(q));                            \
+        return one(vget_lane_f32(p, 0), vget_lane_f32(p, 1));                              \
+    }
+INLINE float32x4_t quarter_max(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
+INLINE float32x4_t quarter_min(float32x4_t x, float32x4_t y) { return vbslq_f32(vcltq_f32(x, y), x, y); }
+INLINE float32x2_t eighth_max(float32x2_t x, float32x2_t y) { return vbsl_f32(vcgt_f32(x, y), x, y); }
+INLINE float32x2_t eighth_min(float32x2_t x, float32x2_t y) { return vbsl_f32(vclt_f32(x, y), x, y); }
+TREE(vf_sum, vaddq_f32, vadd_f32, sf_add)
+TREE(vf_product, vmulq_f32, vmul_f32, sf_mul)
+TREE(vf_top, quarter_max, eighth_max, sf_max)
+TREE(vf_bottom, quarter_min, eighth_min, sf_min)
+#undef TREE
+
+// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+enum { DOT4_BIAS = 0 };
+INLINE int32x4_t quarter_dot4(int32x4_t c, const uint8_t *weights, int8x16_t x) {
+    int8x16_t w = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(weights), vdupq_n_u8(128)));
+#if defined(__ARM_FEATURE_DOTPROD)
+    return vdotq_s32(c, w, x);
+#else
+    int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x)), high = vmull_s8(vget_high_s8(w), vget_high_s8(x));
+    return vaddq_s32(c, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
+#endif
+}
+INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+    int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(four));
+    return (vi){quarter_dot4(c.a, weights, x), quarter_dot4(c.b, weights + 16, x), quarter_dot4(c.c, weights + 32, x),
+                quarter_dot4(c.d, weights + 48, x)};
+}
