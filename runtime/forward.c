@@ -1,0 +1,210 @@
+// Sessions: one block of memory cut into what a model needs, rows checked and handed to the threads in chunks.
+#include "forward.h"
+#include <string.h>
+
+// ---- cutting the memory ----
+
+// Places in the block, found by the same code that adds up its size: `at` grows, `base` is NULL while measuring.
+typedef struct burin_cut {
+    unsigned char *base;
+    size_t at;
+    bool overflow;
+} burin_cut;
+
+static void *cut_piece(burin_cut *cut, size_t count, size_t bytes) {
+    size_t size, end, place = cut->at;
+    if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, BURIN_ALIGNMENT - 1, &size) ||
+        __builtin_add_overflow(place, size & ~(size_t)(BURIN_ALIGNMENT - 1), &end))
+        cut->overflow = true;
+    else
+        cut->at = end;
+    return cut->base ? cut->base + place : NULL;
+}
+
+static burin_options options_with_defaults(const burin_model *model, const burin_options *given) {
+    burin_options o = given ? *given : (burin_options){0};
+    if (!o.slots) o.slots = 1;
+    if (!o.max_rows) o.max_rows = model->max_rows;
+    if (!o.threads) o.threads = burin_default_threads();
+    return o;
+}
+
+static bool options_in_range(const burin_model *model, const burin_options *o) {
+    return o->slots > 0 && o->max_rows > 0 && o->max_rows <= model->max_rows && o->threads > 0 && o->threads <= BURIN_MAX_THREADS;
+}
+
+// `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
+static void cut_session(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+    size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows, threads = (size_t)o->threads;
+    cut_piece(cut, 1, sizeof *s);
+    s->pool = cut_piece(cut, 1, burin_pool_bytes(o->threads));
+    s->length = cut_piece(cut, slots, sizeof *s->length);
+    s->next = cut_piece(cut, slots, sizeof *s->next);
+    s->token = cut_piece(cut, rows, sizeof *s->token);
+    s->slot = cut_piece(cut, rows, sizeof *s->slot);
+    s->position = cut_piece(cut, rows, sizeof *s->position);
+    s->wanted = cut_piece(cut, rows, sizeof *s->wanted);
+    s->step.local = cut_piece(cut, threads, model->local_bytes);
+    s->step.arena = cut_piece(cut, rows, model->row_bytes);
+    s->step.state = cut_piece(cut, slots, model->slot_bytes);
+}
+
+BURIN_LINKAGE size_t burin_session_bytes(const burin_model *model, const burin_options *options) {
+    burin_options o = options_with_defaults(model, options);
+    burin_session scratch;
+    burin_cut cut = {0};
+    if (!options_in_range(model, &o)) return 0;
+    cut_session(&cut, &scratch, model, &o);
+    return cut.overflow ? 0 : cut.at;
+}
+
+// ---- opening ----
+
+BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *model, const char *cpu, burin_status *status) {
+    *status = cpu ? BURIN_BAD_CPU : BURIN_CPU_TOO_OLD;
+    for (int i = model->n_variants - 1; i >= 0; i--) {
+        const burin_variant *v = &model->variants[i];
+        if (cpu && strcmp(cpu, v->cpu)) continue;
+        if (v->supported()) {
+            *status = BURIN_OK;
+            return v;
+        }
+        *status = BURIN_CPU_TOO_OLD;
+    }
+    return NULL;
+}
+
+static burin_step step_of(burin_session *s, const burin_options *o) {
+    burin_step step = s->step;
+    step.weights = s->model->weights();
+    step.token = s->token;
+    step.slot = s->slot;
+    step.position = s->position;
+    step.wanted = s->wanted;
+    step.max_rows = o->max_rows;
+    step.threads = o->threads;
+    step.barrier = &s->pool->barrier;
+    return step;
+}
+
+BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const burin_model *model, const burin_options *options,
+                                              void *memory, size_t bytes) {
+    burin_options o = options_with_defaults(model, options);
+    size_t needed = burin_session_bytes(model, &o);
+    burin_status status;
+    *session = NULL;
+    if (model->abi != BURIN_ABI) return BURIN_BAD_ABI;
+    if (!needed) return BURIN_BAD_OPTION;
+    const burin_variant *variant = burin_variant_find(model, o.cpu, &status);
+    if (!variant) return status;
+    if (!memory || (uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
+    if (bytes < needed) return BURIN_SMALL_MEMORY;
+    burin_session *s = memory;
+    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots};
+    cut_session(&(burin_cut){.base = memory}, s, model, &o);
+    s->step = step_of(s, &o);
+    memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
+    if (!burin_pool_start(s->pool, o.threads)) return BURIN_NO_THREADS;
+    *session = s;
+    return BURIN_OK;
+}
+
+BURIN_LINKAGE void burin_session_close(burin_session *s) { burin_pool_stop(s->pool); }
+
+// ---- the forward call ----
+
+static burin_status check_row(const burin_session *s, const burin_row *row) {
+    if (row->token < 0 || row->token >= s->model->vocab_size) return BURIN_BAD_TOKEN;
+    if (row->slot < 0 || row->slot >= s->slots) return BURIN_BAD_SLOT;
+    if (s->next[row->slot] >= s->model->context) return BURIN_CONTEXT_FULL;
+    return row->position == s->next[row->slot] ? BURIN_OK : BURIN_BAD_POSITION;
+}
+
+// All rows, before any is computed; leaves the lengths after them in `next`.
+static burin_status check_rows(burin_session *s, const burin_row *rows, int n, const float *logits) {
+    memcpy(s->next, s->length, (size_t)s->slots * sizeof *s->next);
+    for (int i = 0; i < n; i++) {
+        burin_status status = check_row(s, &rows[i]);
+        if (status) return status;
+        if (rows[i].wants_logits && !logits) return BURIN_NO_LOGITS;
+        s->next[rows[i].slot]++;
+    }
+    return BURIN_OK;
+}
+
+static void run_variant(void *argument, int thread) {
+    burin_session *s = argument;
+    s->variant->forward(&s->step, thread);
+}
+
+// At most max_rows rows; returns how many of them wanted logits.
+static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *logits) {
+    burin_step *step = &s->step;
+    step->rows = n;
+    step->n_wanted = 0;
+    step->logits = logits;
+    for (int i = 0; i < n; i++) {
+        s->token[i] = rows[i].token;
+        s->slot[i] = rows[i].slot;
+        s->position[i] = rows[i].position;
+        if (rows[i].wants_logits) s->wanted[step->n_wanted++] = i;
+    }
+    if (step->profile) step->profile->last = burin_nanoseconds();
+    burin_pool_run(s->pool, run_variant, s);
+    return step->n_wanted;
+}
+
+BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n, float *logits) {
+    burin_status status = check_rows(s, rows, n, logits);
+    if (status) return status;
+    for (int from = 0; from < n; from += s->step.max_rows) {
+        int count = n - from < s->step.max_rows ? n - from : s->step.max_rows;
+        size_t wanted = (size_t)forward_chunk(s, rows + from, count, logits);
+        if (wanted) logits += wanted * (size_t)s->model->vocab_size;
+    }
+    memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->next);
+    return BURIN_OK;
+}
+
+// ---- slots ----
+
+static bool is_slot(const burin_session *s, int32_t slot) { return slot >= 0 && slot < s->slots; }
+
+BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) { return is_slot(s, slot) ? s->length[slot] : -1; }
+
+BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, int32_t length) {
+    if (!is_slot(s, slot)) return BURIN_BAD_SLOT;
+    if (length < 0 || length > s->length[slot]) return BURIN_BAD_LENGTH;
+    s->length[slot] = length;
+    return BURIN_OK;
+}
+
+BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { return burin_slot_truncate(s, slot, 0); }
+
+BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t from) {
+    if (!is_slot(s, to) || !is_slot(s, from)) return BURIN_BAD_SLOT;
+    size_t bytes = s->model->slot_bytes;
+    if (to != from) memcpy(s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, bytes);
+    s->length[to] = s->length[from];
+    return BURIN_OK;
+}
+
+BURIN_LINKAGE const char *burin_status_text(burin_status status) {
+    switch (status) {
+        case BURIN_OK: return "no error";
+        case BURIN_BAD_ABI: return "the model was emitted for another version of the runtime: build it again";
+        case BURIN_BAD_OPTION: return "slots, rows or threads are out of range";
+        case BURIN_BAD_CPU: return "the program carries no code for a CPU of that name";
+        case BURIN_CPU_TOO_OLD: return "this machine's CPU or operating system lacks what the code needs";
+        case BURIN_BAD_ALIGNMENT: return "the memory must be aligned to 64 bytes";
+        case BURIN_SMALL_MEMORY: return "the memory is smaller than state_bytes says";
+        case BURIN_NO_THREADS: return "the system refused to start the threads";
+        case BURIN_BAD_TOKEN: return "a token is outside the vocabulary";
+        case BURIN_BAD_SLOT: return "there is no such slot";
+        case BURIN_BAD_POSITION: return "a row's position must be its slot's length";
+        case BURIN_CONTEXT_FULL: return "the slot's context is full";
+        case BURIN_BAD_LENGTH: return "a slot can only be truncated to at most its length";
+        case BURIN_NO_LOGITS: return "a row wants logits, and there is no memory for them";
+    }
+    return "unknown status";
+}

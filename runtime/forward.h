@@ -1,0 +1,66 @@
+// A model with its memory: slots (one sequence each), their lengths, and the forward call over any mixture of rows.
+//
+// Everything lives in one block of memory given to burin_session_open; afterwards nothing allocates. A row continues its slot: its
+// position is the slot's length. Rows come in any number (they are taken max_rows at a time) and from any slots.
+#ifndef BURIN_FORWARD_H
+#define BURIN_FORWARD_H
+#include "profile.h"
+#include "program.h"
+#include "threads.h"
+
+typedef struct burin_options {
+    int32_t slots;     // sequences held at once; 0: 1
+    int32_t max_rows;  // rows computed at once, at most burin_model.max_rows; 0: that many
+    int32_t threads;   // 0: the physical cores that this process may use
+    const char *cpu;   // one of the model's variants by name; NULL: the best that runs here
+} burin_options;
+
+// What a call returns. Numbers stay when others are added.
+typedef enum burin_status {
+    BURIN_OK = 0,
+    BURIN_BAD_ABI = -1,       // the runtime and the emitted model differ in version
+    BURIN_BAD_OPTION = -2,    // slots, max_rows or threads out of range
+    BURIN_BAD_CPU = -3,       // the program carries no such CPU
+    BURIN_CPU_TOO_OLD = -4,   // this machine lacks what the code needs
+    BURIN_BAD_ALIGNMENT = -5,
+    BURIN_SMALL_MEMORY = -6,  // fewer bytes than burin_session_bytes
+    BURIN_NO_THREADS = -7,    // the system refused a thread
+    BURIN_BAD_TOKEN = -8,
+    BURIN_BAD_SLOT = -9,
+    BURIN_BAD_POSITION = -10,  // not the slot's length
+    BURIN_CONTEXT_FULL = -11,
+    BURIN_BAD_LENGTH = -12,  // truncating to more than there is
+    BURIN_NO_LOGITS = -13,   // rows want logits and there is nowhere to put them
+} burin_status;
+
+enum { BURIN_ALIGNMENT = 64 };
+
+typedef struct burin_session {
+    const burin_model *model;
+    const burin_variant *variant;
+    burin_step step;              // what every call shares
+    int32_t slots;
+    int32_t *length, *next;       // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *token, *slot, *position, *wanted;  // [max_rows]
+    burin_pool *pool;
+} burin_session;
+
+// The variant to run: by name, or the last that this machine supports. NULL with *status set when there is none.
+BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *, const char *cpu, burin_status *status);
+
+BURIN_LINKAGE size_t burin_session_bytes(const burin_model *, const burin_options *);  // 0: an option is out of range
+BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_model *, const burin_options *, void *memory,
+                                              size_t bytes);
+BURIN_LINKAGE void burin_session_close(burin_session *);  // ends its threads; the memory is the caller's
+
+// Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed when
+// the status is not BURIN_OK.
+BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n, float *logits);
+
+BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
+BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);
+BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
+BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);  // -1: no such slot
+
+BURIN_LINKAGE const char *burin_status_text(burin_status);
+#endif
