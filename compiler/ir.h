@@ -26,6 +26,7 @@
 
 typedef struct Graph Graph;
 typedef struct Node Node;
+struct ConstantFile;  // ir/dump.h
 struct ConstantFile;
 
 // ---------------------------------------------------------------------------------------------------------------- dimensions
@@ -153,6 +154,8 @@ struct Node {
     const Tensor *value;     // OP_constant
     Graph *graph;
     Node *prev, *next;       // in topological order
+    Node **users;            // one entry for each operand that names it; kept by build.c
+    int n_users;
     int mark;                // free for a pass to use; no meaning between passes
     void *scratch;           // likewise
 };
@@ -167,8 +170,8 @@ struct Graph {
     const char **output_names;
     int n_outputs;
     struct DimTable *dims;
-    int n_names;             // for fresh names
     Map names;               // name -> Node
+    Map suffixes;            // name -> the last number given to it
     Graph *outer;            // of a nested graph (loop, if): its values may be used inside
 };
 
@@ -193,7 +196,8 @@ const Dim *dim_find_symbol(const Graph *, const char *name);                    
 const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);               // canonical; floor division, sign of the divisor
 const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by);
 const Dim *dim_import(Graph *, const Dim *of_another_graph);
-bool dim_is_const(const Dim *, int64_t *value);
+const Dim *dim_sub(Graph *, const Dim *, const Dim *);
+bool dim_is_const(const Dim *, int64_t *value);      // value may be NULL
 int64_t dim_upper(const Dim *);                     // bounds over all values of its symbols
 int64_t dim_lower(const Dim *);
 bool dim_has_symbol(const Dim *, const Dim *symbol);
@@ -218,8 +222,9 @@ const char *type_text(const Type *);                // a static buffer, for mess
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
 int64_t tensor_count(const Tensor *);
+uint64_t dtype_bytes(DType, int64_t count);         // of `count` elements, two to a byte for 4-bit types
 
-// -------------------------------------------------------------------------------------------------------- ir/build.c: graphs
+// ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
 void graph_free(Graph *);
 Graph *graph_clone(const Graph *);
@@ -236,7 +241,8 @@ Node *node_scalar(Graph *, DType, double, Loc, Node *before);                 //
 Node *node_item(Graph *, Node *tuple, int index, Node *before);
 void node_set_name(Node *, const char *wanted);                               // made unique with .1, .2
 void node_replace(Node *old, Node *by);      // every use, outputs included; `old` stays until graph_sweep
-void node_set_input(Node *, int i, Node *);
+void node_set_input(Node *, int i, Node *);  // the only way to change an operand: users are counted
+void node_add_input(Node *, Node *);         // one more, at the end
 void node_move_before(Node *, Node *before);
 void node_remove(Node *);                    // must have no uses
 int node_uses(const Node *);                 // how many operands and outputs name it
@@ -251,12 +257,19 @@ int64_t attr_int(const Node *, const char *name, int64_t absent);
 double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);
 const Expr *attr_expr(const Node *, const char *name);
+const int64_t *attr_ints(const Node *, const char *name, int *n);      // NULL and 0 when absent
+const Dim *const *attr_dims(const Node *, const char *name, int *n);   // likewise
+const Dim *attr_dim(const Node *, const char *name);                   // a list of one, or NULL
+Attr *attr_put(Node *, const char *name, AttrKind);                    // a fresh one in its place; the caller sets the value
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);
 void attr_set_string(Node *, const char *name, const char *);
 void attr_set_ints(Node *, const char *name, const int64_t *, int n);
 void attr_set_floats(Node *, const char *name, const double *, int n);
 void attr_set_dims(Node *, const char *name, const Dim *const *, int n);
+void attr_set_strings(Node *, const char *name, const char *const *, int n);
+void attr_set_tensor(Node *, const char *name, const Tensor *);
+void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
 void attr_copy(Node *to, const Node *from);        // all of them
@@ -266,6 +279,7 @@ const Expr *expr_const(Arena *, double);
 const Expr *expr_op(Arena *, Op, int n, const Expr *const *);
 const Expr *expr_substitute(Arena *, const Expr *, const Expr *const *args);  // $i becomes args[i]
 bool expr_equal(const Expr *, const Expr *);
+int expr_max_arg(const Expr *);                    // -1 without any
 void expr_print(Text *, const Expr *);
 const Expr *expr_parse(Arena *, const char *text, const char **end);
 

@@ -1,0 +1,18 @@
+// Element access and conversion for every dtype, in one place: floats round to nearest even, once.
+#ifndef BURIN_IR_CONVERT_H
+#define BURIN_IR_CONVERT_H
+#include "ir.h"
+
+// One element by index, through double (64-bit integers beyond 2^53 lose bits here: use convert_elements).
+double dtype_load(DType, const void *data, int64_t i);
+void dtype_store(DType, void *data, int64_t i, double value);
+
+// n elements from one dtype to another. Float to integer truncates, saturates, and NaN becomes 0; integer to narrower integer
+// wraps; anything to bool is "not zero". 8-bit floats saturate.
+void convert_elements(DType to, void *out, DType from, const void *in, int64_t n);
+
+float f32_of_bf16(uint16_t);
+float f32_of_f16(uint16_t);
+uint16_t bf16_of(double);
+uint16_t f16_of(double);
+#endif

@@ -1,0 +1,638 @@
+// Dimensions: integer expressions over bounded symbols, kept as sums of products in one canonical order, so that equal
+// expressions are equal pointers ("T - T" is 0, "(2 * T) // 2" is T, "(T - 1) // 2 + 1" and "(T + 1) // 2" are one).
+//
+// Every operation turns its operands into polynomials over atoms (symbols, quotients, remainders, minima and maxima), works on
+// those, and builds the chain of additions and products again. The order of atoms is by structure (symbols by name), not by
+// age: a printed and parsed graph has the same dimensions.
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+#include "ir.h"
+#include "ir/internal.h"
+#include "util/hash.h"
+
+enum { FIRST_SLOTS = 64, MAX_PARSE_DEPTH = 64 };
+
+struct DimTable {
+    Dim **slots;
+    uint32_t n, capacity;
+    Map symbols;
+};
+
+typedef struct Term {
+    int64_t factor;
+    int n;              // of atoms; 0: the constant term
+    const Dim **atoms;  // in order
+} Term;
+
+typedef struct Poly {
+    Term *terms;
+    int n;
+} Poly;
+
+// ---------------------------------------------------------------------------------------------- saturating 64-bit arithmetic
+static int64_t sat_add(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r) ? (a < 0 ? INT64_MIN : INT64_MAX) : r;
+}
+
+static int64_t sat_mul(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_mul_overflow(a, b, &r) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX) : r;
+}
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    if (!b) return 0;
+    if (b == -1) return sat_mul(a, -1);
+    int64_t q = a / b;
+    return q - (a % b && (a < 0) != (b < 0));
+}
+
+static int64_t floor_mod(int64_t a, int64_t b) {
+    if (!b || b == -1) return 0;
+    int64_t r = a % b;
+    return r && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static int64_t gcd64(int64_t a, int64_t b) {
+    if (a == INT64_MIN || b == INT64_MIN) return 1;
+    a = a < 0 ? -a : a, b = b < 0 ? -b : b;
+    while (b) {
+        int64_t r = a % b;
+        a = b, b = r;
+    }
+    return a;
+}
+
+// ------------------------------------------------------------------------------------------------------------- hash-consing
+struct DimTable *dim_table_new(Arena *arena) {
+    struct DimTable *t = ARENA_NEW(arena, struct DimTable);
+    map_init(&t->symbols, arena);
+    return t;
+}
+
+static uint64_t dim_hash(const Dim *d) {
+    uint64_t key[4] = {(uint64_t)d->kind, (uint64_t)d->value, (uintptr_t)d->a, (uintptr_t)d->b};
+    return hash_bytes(key, sizeof key, 0);
+}
+
+static Dim **dim_slot(const struct DimTable *t, const Dim *d) {
+    for (uint64_t i = dim_hash(d);; i++) {
+        Dim **slot = &t->slots[i & (t->capacity - 1)];
+        if (!*slot) return slot;
+        const Dim *o = *slot;
+        if (o->kind == d->kind && o->value == d->value && o->a == d->a && o->b == d->b) return slot;
+    }
+}
+
+static void dim_table_grow(Graph *g) {
+    struct DimTable *t = g->dims;
+    Dim **old = t->slots;
+    uint32_t n = t->capacity;
+    t->capacity = n ? 2 * n : FIRST_SLOTS;
+    t->slots = ARENA_ARRAY(g->arena, Dim *, t->capacity);
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i]) *dim_slot(t, old[i]) = old[i];
+}
+
+static const Dim *dim_intern(Graph *g, Dim wanted) {
+    struct DimTable *t = g->dims;
+    if (2 * t->n >= t->capacity) dim_table_grow(g);
+    Dim **slot = dim_slot(t, &wanted);
+    if (*slot) return *slot;
+    Dim *d = ARENA_NEW(g->arena, Dim);
+    *d = wanted;
+    d->id = ++t->n;
+    return *slot = d;
+}
+
+static const Dim *dim_pair(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
+    return dim_intern(g, (Dim){.kind = kind, .a = a, .b = b});
+}
+
+const Dim *dim_const(Graph *g, int64_t value) { return dim_intern(g, (Dim){.kind = DIM_CONST, .value = value}); }
+
+const Dim *dim_find_symbol(const Graph *g, const char *name) { return map_get(&g->dims->symbols, name); }
+
+const Dim *dim_symbol(Graph *g, const char *name, int64_t lower, int64_t upper) {
+    const Dim *found = dim_find_symbol(g, name);
+    if (found) return found;
+    Dim *d = ARENA_NEW(g->arena, Dim);
+    *d = (Dim){.kind = DIM_SYMBOL, .value = upper, .lower = lower, .name = arena_strdup(g->arena, name), .id = ++g->dims->n};
+    if (2 * g->dims->n >= g->dims->capacity) dim_table_grow(g);
+    map_put(&g->dims->symbols, d->name, d);
+    return d;
+}
+
+void dim_each_symbol(const Graph *g, void (*visit)(const Dim *, void *user), void *user) {
+    for (int i = 0; i < g->dims->symbols.n; i++) visit(g->dims->symbols.entries[i].value, user);
+}
+
+// ------------------------------------------------------------------------------------------------- polynomials and their order
+static int dim_compare(const Dim *a, const Dim *b) {
+    if (a == b) return 0;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    if (a->kind == DIM_CONST) return a->value < b->value ? -1 : 1;
+    if (a->kind == DIM_SYMBOL) return strcmp(a->name, b->name);
+    int first = dim_compare(a->a, b->a);
+    return first ? first : dim_compare(a->b, b->b);
+}
+
+// Higher degree first, then by atoms: the constant term is last.
+static int term_compare(const Term *s, const Term *t) {
+    if (s->n != t->n) return s->n > t->n ? -1 : 1;
+    for (int i = 0; i < s->n; i++) {
+        int c = dim_compare(s->atoms[i], t->atoms[i]);
+        if (c) return c;
+    }
+    return 0;
+}
+
+static Term term_product(Arena *arena, const Term *s, const Term *t) {
+    Term r = {sat_mul(s->factor, t->factor), 0, ARENA_ARRAY(arena, const Dim *, s->n + t->n + 1)};
+    for (int i = 0, j = 0; i < s->n || j < t->n;) {
+        bool from_s = j == t->n || (i < s->n && dim_compare(s->atoms[i], t->atoms[j]) <= 0);
+        r.atoms[r.n++] = from_s ? s->atoms[i++] : t->atoms[j++];
+    }
+    return r;
+}
+
+// Adds a term in its place; `p` has room.
+static void poly_add_term(Poly *p, Term t) {
+    int i = 0;
+    while (i < p->n && term_compare(&p->terms[i], &t) < 0) i++;
+    if (i < p->n && !term_compare(&p->terms[i], &t)) {
+        p->terms[i].factor = sat_add(p->terms[i].factor, t.factor);
+        if (p->terms[i].factor) return;
+        memmove(p->terms + i, p->terms + i + 1, (size_t)(--p->n - i) * sizeof t);
+        return;
+    }
+    if (!t.factor) return;
+    memmove(p->terms + i + 1, p->terms + i, (size_t)(p->n++ - i) * sizeof t);
+    p->terms[i] = t;
+}
+
+static Term term_of(Arena *arena, const Dim *d) {
+    int n = 1;
+    for (const Dim *m = d; m->kind == DIM_MUL; m = m->b) n++;
+    Term t = {1, 0, ARENA_ARRAY(arena, const Dim *, n)};
+    for (; d->kind == DIM_MUL; d = d->b) t.atoms[t.n++] = d->a;
+    if (d->kind == DIM_CONST)
+        t.factor = d->value;
+    else
+        t.atoms[t.n++] = d;
+    return t;
+}
+
+static Poly poly_of(Arena *arena, const Dim *d) {
+    int n = 1;
+    for (const Dim *s = d; s->kind == DIM_ADD; s = s->b) n++;
+    Poly p = {ARENA_ARRAY(arena, Term, n), 0};
+    for (; d->kind == DIM_ADD; d = d->b) p.terms[p.n++] = term_of(arena, d->a);
+    if (d->kind != DIM_CONST || d->value) p.terms[p.n++] = term_of(arena, d);
+    return p;
+}
+
+static const Dim *dim_of_term(Graph *g, const Term *t) {
+    if (!t->n) return dim_const(g, t->factor);
+    const Dim *d = t->factor == 1 ? NULL : dim_const(g, t->factor);
+    for (int i = t->n; i-- > 0;) d = d ? dim_pair(g, DIM_MUL, t->atoms[i], d) : t->atoms[i];
+    return d;
+}
+
+static const Dim *dim_of_poly(Graph *g, const Poly *p) {
+    if (!p->n) return dim_const(g, 0);
+    const Dim *d = dim_of_term(g, &p->terms[p->n - 1]);
+    for (int i = p->n - 1; i-- > 0;) d = dim_pair(g, DIM_ADD, dim_of_term(g, &p->terms[i]), d);
+    return d;
+}
+
+static const Dim *dim_add(Graph *g, const Dim *a, const Dim *b, int64_t factor_of_b) {
+    Arena *scratch = arena_new();
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), sum = {ARENA_ARRAY(scratch, Term, p.n + q.n + 1), 0};
+    for (int i = 0; i < p.n; i++) poly_add_term(&sum, p.terms[i]);
+    for (int i = 0; i < q.n; i++) {
+        Term t = q.terms[i];
+        t.factor = sat_mul(t.factor, factor_of_b);
+        poly_add_term(&sum, t);
+    }
+    const Dim *d = dim_of_poly(g, &sum);
+    arena_free(scratch);
+    return d;
+}
+
+static const Dim *dim_mul(Graph *g, const Dim *a, const Dim *b) {
+    Arena *scratch = arena_new();
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), r = {ARENA_ARRAY(scratch, Term, p.n * q.n + 1), 0};
+    for (int i = 0; i < p.n; i++)
+        for (int j = 0; j < q.n; j++) poly_add_term(&r, term_product(scratch, &p.terms[i], &q.terms[j]));
+    const Dim *d = dim_of_poly(g, &r);
+    arena_free(scratch);
+    return d;
+}
+
+// ------------------------------------------------------------------------------------------------- quotients and remainders
+// s / t when t divides s: its atoms are among those of s, and its factor divides that of s.
+static bool term_quotient(Arena *arena, const Term *s, const Term *t, Term *q) {
+    if (!t->factor || s->factor % t->factor) return false;
+    *q = (Term){s->factor / t->factor, 0, ARENA_ARRAY(arena, const Dim *, s->n + 1)};
+    int j = 0;
+    for (int i = 0; i < s->n; i++) {
+        if (j < t->n && s->atoms[i] == t->atoms[j])
+            j++;
+        else
+            q->atoms[q->n++] = s->atoms[i];
+    }
+    return j == t->n;
+}
+
+// a == quotient * b + rest, with every term of a that b divides moved to the quotient and, for a constant b, the constant of
+// the rest brought into [0, b).
+static void poly_split(Arena *arena, const Poly *a, const Poly *b, Poly *quotient, Poly *rest) {
+    *quotient = *rest = (Poly){0};
+    quotient->terms = ARENA_ARRAY(arena, Term, a->n + 2), rest->terms = ARENA_ARRAY(arena, Term, a->n + 2);
+    bool one = b->n == 1, constant = one && !b->terms[0].n && b->terms[0].factor > 0;
+    for (int i = 0; i < a->n; i++) {
+        Term q, s = a->terms[i];
+        if (one && term_quotient(arena, &s, &b->terms[0], &q)) {
+            poly_add_term(quotient, q);
+        } else if (constant && !s.n) {
+            int64_t c = b->terms[0].factor;
+            poly_add_term(quotient, (Term){floor_div(s.factor, c), 0, NULL});
+            poly_add_term(rest, (Term){floor_mod(s.factor, c), 0, NULL});
+        } else {
+            poly_add_term(rest, s);
+        }
+    }
+}
+
+// Divides the factors of both by their greatest common divisor.
+static void poly_reduce(Poly *a, Poly *b) {
+    int64_t common = 0;
+    for (int i = 0; i < a->n; i++) common = gcd64(common, a->terms[i].factor);
+    for (int i = 0; i < b->n; i++) common = gcd64(common, b->terms[i].factor);
+    if (common <= 1) return;
+    for (int i = 0; i < a->n; i++) a->terms[i].factor /= common;
+    for (int i = 0; i < b->n; i++) b->terms[i].factor /= common;
+}
+
+static const Dim *dim_quotient(Graph *g, const Dim *rest, const Dim *b) {
+    int64_t value, c;
+    if (rest->kind == DIM_CONST && !rest->value) return rest;
+    if (rest->kind == DIM_CONST && b->kind == DIM_CONST && b->value) return dim_const(g, floor_div(rest->value, b->value));
+    if (dim_lower(rest) >= 0 && dim_upper(rest) < dim_lower(b)) return dim_const(g, 0);
+    if (rest->kind == DIM_FLOORDIV && dim_is_const(rest->b, &value) && dim_is_const(b, &c) && value > 0 && c > 0)
+        return dim_binary(g, DIM_FLOORDIV, rest->a, dim_const(g, sat_mul(value, c)));
+    return dim_pair(g, DIM_FLOORDIV, rest, b);
+}
+
+static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
+    if (a == b) return dim_const(g, 1);
+    if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_FLOORDIV, a, b);
+    Arena *scratch = arena_new();
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest;
+    poly_reduce(&p, &q);
+    poly_split(scratch, &p, &q, &quotient, &rest);
+    const Dim *whole = dim_of_poly(g, &quotient);
+    bool split = quotient.n > 0 && rest.n > 0;
+    if (split) poly_reduce(&rest, &q);
+    const Dim *part = dim_quotient(g, dim_of_poly(g, &rest), dim_of_poly(g, &q));
+    arena_free(scratch);
+    return dim_add(g, whole, part, 1);
+}
+
+static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
+    if (a == b) return dim_const(g, 0);
+    if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_MOD, a, b);
+    Arena *scratch = arena_new();
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest;
+    poly_split(scratch, &p, &q, &quotient, &rest);
+    const Dim *left = dim_of_poly(g, &rest);
+    arena_free(scratch);
+    if (left->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, floor_mod(left->value, b->value));
+    if (left->kind == DIM_CONST && !left->value) return left;
+    if (dim_lower(left) >= 0 && dim_upper(left) < dim_lower(b)) return left;
+    return dim_pair(g, DIM_MOD, left, b);
+}
+
+// ------------------------------------------------------------------------------------------------------- minimum and maximum
+static bool dim_at_least(Graph *g, const Dim *a, const Dim *b) { return a == b || dim_lower(dim_add(g, a, b, -1)) >= 0; }
+
+// Puts x into the chain of candidates unless one of them decides; drops those that x decides.
+static void extreme_insert(Graph *g, DimKind kind, const Dim **list, int *n, const Dim *x) {
+    for (int i = 0; i < *n; i++)
+        if (kind == DIM_MIN ? dim_at_least(g, x, list[i]) : dim_at_least(g, list[i], x)) return;
+    int kept = 0;
+    for (int i = 0; i < *n; i++) {
+        bool decided = kind == DIM_MIN ? dim_at_least(g, list[i], x) : dim_at_least(g, x, list[i]);
+        if (!decided) list[kept++] = list[i];
+    }
+    int at = kept;
+    for (; at > 0 && dim_compare(list[at - 1], x) > 0; at--) list[at] = list[at - 1];
+    list[at] = x;
+    *n = kept + 1;
+}
+
+static const Dim *dim_extreme(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
+    const Dim *operand[2] = {a, b}, *d;
+    int n = 0, room = 2;
+    for (int i = 0; i < 2; i++)
+        for (d = operand[i]; d->kind == kind; d = d->b) room++;
+    Arena *scratch = arena_new();
+    const Dim **list = ARENA_ARRAY(scratch, const Dim *, room);
+    for (int i = 0; i < 2; i++) {
+        for (d = operand[i]; d->kind == kind; d = d->b) extreme_insert(g, kind, list, &n, d->a);
+        extreme_insert(g, kind, list, &n, d);
+    }
+    d = list[--n];
+    while (n-- > 0) d = dim_pair(g, kind, list[n], d);
+    arena_free(scratch);
+    return d;
+}
+
+const Dim *dim_binary(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
+    switch (kind) {
+        case DIM_ADD:
+            return dim_add(g, a, b, 1);
+        case DIM_MUL:
+            return dim_mul(g, a, b);
+        case DIM_FLOORDIV:
+            return dim_divide(g, a, b);
+        case DIM_MOD:
+            return dim_modulo(g, a, b);
+        case DIM_MIN:
+        case DIM_MAX:
+            return dim_extreme(g, kind, a, b);
+        case DIM_CONST:
+        case DIM_SYMBOL:
+            break;
+    }
+    return a;
+}
+
+const Dim *dim_sub(Graph *g, const Dim *a, const Dim *b) { return dim_add(g, a, b, -1); }
+
+// ------------------------------------------------------------------------------------------------------------------- queries
+bool dim_is_const(const Dim *d, int64_t *value) {
+    if (d->kind != DIM_CONST) return false;
+    if (value) *value = d->value;
+    return true;
+}
+
+typedef struct {
+    int64_t lower, upper;
+} Range;
+
+static Range range_of_corners(int64_t p, int64_t q, int64_t r, int64_t s) {
+    Range x = {p < q ? p : q, p > q ? p : q}, y = {r < s ? r : s, r > s ? r : s};
+    return (Range){x.lower < y.lower ? x.lower : y.lower, x.upper > y.upper ? x.upper : y.upper};
+}
+
+static Range dim_range(const Dim *d) {
+    if (d->kind == DIM_CONST) return (Range){d->value, d->value};
+    if (d->kind == DIM_SYMBOL) return (Range){d->lower, d->value};
+    Range a = dim_range(d->a), b = dim_range(d->b);
+    switch (d->kind) {
+        case DIM_ADD:
+            return (Range){sat_add(a.lower, b.lower), sat_add(a.upper, b.upper)};
+        case DIM_MUL:
+            return range_of_corners(sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper), sat_mul(a.upper, b.lower),
+                                    sat_mul(a.upper, b.upper));
+        case DIM_FLOORDIV:
+            if (b.lower <= 0) return (Range){INT64_MIN, INT64_MAX};
+            return range_of_corners(floor_div(a.lower, b.lower), floor_div(a.lower, b.upper), floor_div(a.upper, b.lower),
+                                    floor_div(a.upper, b.upper));
+        case DIM_MOD:
+            if (b.lower <= 0) return (Range){INT64_MIN, INT64_MAX};
+            return (Range){0, a.lower >= 0 && a.upper < b.upper - 1 ? a.upper : b.upper - 1};
+        case DIM_MIN:
+            return (Range){a.lower < b.lower ? a.lower : b.lower, a.upper < b.upper ? a.upper : b.upper};
+        default:
+            return (Range){a.lower > b.lower ? a.lower : b.lower, a.upper > b.upper ? a.upper : b.upper};
+    }
+}
+
+int64_t dim_upper(const Dim *d) { return dim_range(d).upper; }
+int64_t dim_lower(const Dim *d) { return dim_range(d).lower; }
+
+bool dim_has_symbol(const Dim *d, const Dim *symbol) {
+    if (d == symbol) return true;
+    return d->a && (dim_has_symbol(d->a, symbol) || dim_has_symbol(d->b, symbol));
+}
+
+bool dim_divides(Graph *g, const Dim *by, const Dim *d) {
+    const Dim *rest = dim_modulo(g, d, by);
+    return rest->kind == DIM_CONST && !rest->value;
+}
+
+const Dim *dim_substitute(Graph *g, const Dim *d, const Dim *symbol, const Dim *by) {
+    if (d == symbol) return by;
+    if (!d->a) return d;
+    const Dim *a = dim_substitute(g, d->a, symbol, by), *b = dim_substitute(g, d->b, symbol, by);
+    return a == d->a && b == d->b ? d : dim_binary(g, d->kind, a, b);
+}
+
+const Dim *dim_import(Graph *g, const Dim *d) {
+    if (d->kind == DIM_CONST) return dim_const(g, d->value);
+    if (d->kind == DIM_SYMBOL) return dim_symbol(g, d->name, d->lower, d->value);
+    return dim_binary(g, d->kind, dim_import(g, d->a), dim_import(g, d->b));
+}
+
+int64_t dim_eval(const Dim *d, int64_t (*value_of)(const Dim *symbol, void *user), void *user) {
+    if (d->kind == DIM_CONST) return d->value;
+    if (d->kind == DIM_SYMBOL) return value_of(d, user);
+    int64_t a = dim_eval(d->a, value_of, user), b = dim_eval(d->b, value_of, user);
+    switch (d->kind) {
+        case DIM_ADD:
+            return sat_add(a, b);
+        case DIM_MUL:
+            return sat_mul(a, b);
+        case DIM_FLOORDIV:
+            return floor_div(a, b);
+        case DIM_MOD:
+            return floor_mod(a, b);
+        case DIM_MIN:
+            return a < b ? a : b;
+        default:
+            return a > b ? a : b;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- text
+static void print_operand(Text *t, const Dim *d) {
+    bool plain = d->kind == DIM_SYMBOL || d->kind == DIM_MIN || d->kind == DIM_MAX || (d->kind == DIM_CONST && d->value >= 0);
+    if (!plain) text_add(t, "(");
+    dim_print(t, d);
+    if (!plain) text_add(t, ")");
+}
+
+// A product without its sign when `bare`: the factor is in front, though it is last in the chain.
+static void print_product(Text *t, const Dim *d, bool bare) {
+    const Dim *last = d;
+    while (last->kind == DIM_MUL) last = last->b;
+    const Dim *factor = last->kind == DIM_CONST ? last : NULL;
+    if (factor && !(bare && factor->value == -1)) {
+        int64_t value = bare && factor->value != INT64_MIN ? -factor->value : factor->value;
+        text_add(t, "%lld * ", (long long)value);
+    }
+    for (; d->kind == DIM_MUL; d = d->b) {
+        print_operand(t, d->a);
+        if (d->b != factor) text_add(t, " * ");
+    }
+    if (d != factor) print_operand(t, d);
+}
+
+static bool is_negative(const Dim *d) {
+    while (d->kind == DIM_MUL) d = d->b;
+    return d->kind == DIM_CONST && d->value < 0 && d->value != INT64_MIN;
+}
+
+static void print_sum(Text *t, const Dim *d) {
+    dim_print(t, d->a);
+    for (d = d->b;; d = d->b) {
+        const Dim *term = d->kind == DIM_ADD ? d->a : d;
+        bool minus = is_negative(term);
+        text_add(t, minus ? " - " : " + ");
+        if (term->kind == DIM_CONST)
+            text_add(t, "%lld", (long long)(minus ? -term->value : term->value));
+        else if (term->kind == DIM_MUL)
+            print_product(t, term, minus);
+        else
+            dim_print(t, term);
+        if (d->kind != DIM_ADD) return;
+    }
+}
+
+void dim_print(Text *t, const Dim *d) {
+    switch (d->kind) {
+        case DIM_CONST:
+            text_add(t, "%lld", (long long)d->value);
+            return;
+        case DIM_SYMBOL:
+            text_add(t, "%s", d->name);
+            return;
+        case DIM_ADD:
+            print_sum(t, d);
+            return;
+        case DIM_MUL:
+            print_product(t, d, false);
+            return;
+        case DIM_FLOORDIV:
+        case DIM_MOD:
+            print_operand(t, d->a);
+            text_add(t, d->kind == DIM_MOD ? " %% " : " // ");
+            print_operand(t, d->b);
+            return;
+        case DIM_MIN:
+        case DIM_MAX:
+            text_add(t, d->kind == DIM_MIN ? "min(" : "max(");
+            dim_print(t, d->a);
+            text_add(t, ", ");
+            dim_print(t, d->b);
+            text_add(t, ")");
+            return;
+    }
+}
+
+typedef struct {
+    Graph *graph;
+    const char *at;
+    int depth;
+} DimReader;
+
+static const Dim *read_sum(DimReader *r);
+
+static void skip_blanks(DimReader *r) {
+    while (*r->at == ' ' || *r->at == '\t') r->at++;
+}
+
+static bool accept(DimReader *r, const char *word) {
+    skip_blanks(r);
+    size_t n = strlen(word);
+    if (strncmp(r->at, word, n)) return false;
+    r->at += n;
+    return true;
+}
+
+static const Dim *read_number(DimReader *r) {
+    int64_t value = 0;
+    for (; isdigit((unsigned char)*r->at); r->at++) value = sat_add(sat_mul(value, 10), *r->at - '0');
+    return dim_const(r->graph, value);
+}
+
+static const Dim *read_call(DimReader *r, DimKind kind) {
+    const Dim *a = read_sum(r);
+    if (!a || !accept(r, ",")) return NULL;
+    const Dim *b = read_sum(r);
+    return b && accept(r, ")") ? dim_binary(r->graph, kind, a, b) : NULL;
+}
+
+static const Dim *read_name(DimReader *r) {
+    const char *start = r->at;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_' || *r->at == '.') r->at++;
+    size_t n = (size_t)(r->at - start);
+    char name[256];
+    if (!n || n >= sizeof name) return NULL;
+    memcpy(name, start, n);
+    name[n] = 0;
+    if (!strcmp(name, "min") && accept(r, "(")) return read_call(r, DIM_MIN);
+    if (!strcmp(name, "max") && accept(r, "(")) return read_call(r, DIM_MAX);
+    return dim_find_symbol(r->graph, name);
+}
+
+static const Dim *read_atom(DimReader *r) {
+    if (r->depth >= MAX_PARSE_DEPTH) return NULL;
+    r->depth++;
+    const Dim *d;
+    skip_blanks(r);
+    if (isdigit((unsigned char)*r->at)) {
+        d = read_number(r);
+    } else if (accept(r, "-")) {
+        d = read_atom(r);
+        if (d) d = dim_mul(r->graph, d, dim_const(r->graph, -1));
+    } else if (accept(r, "(")) {
+        d = read_sum(r);
+        if (d && !accept(r, ")")) d = NULL;
+    } else {
+        d = read_name(r);
+    }
+    r->depth--;
+    return d;
+}
+
+static const Dim *read_product(DimReader *r) {
+    const Dim *d = read_atom(r);
+    while (d) {
+        DimKind kind;
+        if (accept(r, "//"))
+            kind = DIM_FLOORDIV;
+        else if (accept(r, "*"))
+            kind = DIM_MUL;
+        else if (accept(r, "%"))
+            kind = DIM_MOD;
+        else
+            break;
+        const Dim *b = read_atom(r);
+        d = b ? dim_binary(r->graph, kind, d, b) : NULL;
+    }
+    return d;
+}
+
+static const Dim *read_sum(DimReader *r) {
+    const Dim *d = read_product(r);
+    while (d) {
+        int sign = accept(r, "+") ? 1 : accept(r, "-") ? -1 : 0;
+        if (!sign) break;
+        const Dim *b = read_product(r);
+        d = b ? dim_add(r->graph, d, b, sign) : NULL;
+    }
+    return d;
+}
+
+const Dim *dim_parse(Graph *g, const char *text, const char **end) {
+    DimReader r = {.graph = g, .at = text};
+    const Dim *d = read_sum(&r);
+    if (end) *end = r.at;
+    return d;
+}

@@ -1,0 +1,25 @@
+// The table of operations, made from ops.def.
+#include <string.h>
+
+#include "ir.h"
+
+#define OP(name, least, most, rows, attrs, infer, eval, scalar, help) \
+    bool infer(Graph *, Node *, Type *);                              \
+    void eval(EvalContext *, Node *);
+#include "ops.def"
+#undef OP
+
+const OpInfo op_info[OP_COUNT] = {
+#define OP(name, least, most, rows, attrs, infer, eval, scalar, help) \
+    [OP_##name] = {#name, least, most, rows, attrs, infer, eval, scalar, help},
+#include "ops.def"
+#undef OP
+};
+
+bool op_find(const char *name, Op *op) {
+    for (int i = 0; i < OP_COUNT; i++)
+        if (!strcmp(op_info[i].name, name)) return *op = (Op)i, true;
+    return false;
+}
+
+bool op_is_elementwise(Op op) { return op_info[op].scalar != NULL; }

@@ -1,0 +1,121 @@
+// Element types, and types of values: an element type with dimensions.
+#include <string.h>
+
+#include "ir.h"
+#include "ir/internal.h"
+
+static const struct {
+    const char *name;
+    int bits;
+} dtypes[DT_COUNT] = {
+#define X(name, bits) {#name, bits},
+    DTYPES(X)
+#undef X
+};
+
+int dtype_bits(DType t) { return dtypes[t].bits; }
+const char *dtype_name(DType t) { return dtypes[t].name; }
+
+bool dtype_parse(const char *name, DType *t) {
+    for (int i = 0; i < DT_COUNT; i++)
+        if (!strcmp(dtypes[i].name, name)) return *t = (DType)i, true;
+    return false;
+}
+
+bool dtype_is_float(DType t) {
+    switch (t) {
+        case DT_f32:
+        case DT_f16:
+        case DT_bf16:
+        case DT_f64:
+        case DT_f8e4m3fn:
+        case DT_f8e4m3fnuz:
+        case DT_f8e5m2:
+        case DT_f8e5m2fnuz:
+            return true;
+        default:
+            return false;
+    }
+}
+
+Type type_of(DType dtype, int rank, const Dim *const *dim) {
+    Type t = {.dtype = dtype, .rank = rank};
+    for (int i = 0; i < rank; i++) t.dim[i] = dim[i];
+    return t;
+}
+
+Type type_scalar(DType dtype) { return (Type){.dtype = dtype}; }
+
+Type type_of_tensor(Graph *g, const Tensor *tensor) {
+    Type t = {.dtype = tensor->dtype, .rank = tensor->rank};
+    for (int i = 0; i < t.rank; i++) t.dim[i] = dim_const(g, tensor->dim[i]);
+    return t;
+}
+
+bool type_equal(const Type *a, const Type *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return true;
+}
+
+const Dim *type_count(Graph *g, const Type *t) {
+    const Dim *n = dim_const(g, 1);
+    for (int i = 0; i < t->rank; i++) n = dim_binary(g, DIM_MUL, n, t->dim[i]);
+    return n;
+}
+
+void type_print(Text *out, const Type *t) {
+    text_add(out, "%s", dtype_name(t->dtype));
+    if (!t->rank) return;
+    for (int i = 0; i < t->rank; i++) {
+        text_add(out, i ? ", " : "[");
+        dim_print(out, t->dim[i]);
+    }
+    text_add(out, "]");
+}
+
+const char *type_text(const Type *t) {
+    enum { BUFFERS = 4, BYTES = 256 };
+    static char buffers[BUFFERS][BYTES];
+    static int next;
+    char *buffer = buffers[next++ % BUFFERS];
+    Text text = {0};
+    type_print(&text, t);
+    size_t n = text.length < BYTES ? text.length : BYTES - 1;
+    memcpy(buffer, text.data, n);
+    buffer[n] = 0;
+    text_free(&text);
+    return buffer;
+}
+
+static bool is_one(const Dim *d) { return d->kind == DIM_CONST && d->value == 1; }
+
+const Dim *dim_broadcast(Graph *g, const Dim *a, const Dim *b) {
+    (void)g;
+    if (a == b || is_one(b)) return a;
+    return is_one(a) ? b : NULL;
+}
+
+bool type_broadcast(Graph *g, const Type *a, const Type *b, Type *result) {
+    const Type *longer = a->rank >= b->rank ? a : b, *shorter = longer == a ? b : a;
+    int shift = longer->rank - shorter->rank;
+    Type r = *longer;
+    r.dtype = a->dtype;
+    for (int i = 0; i < shorter->rank; i++) {
+        r.dim[shift + i] = dim_broadcast(g, longer->dim[shift + i], shorter->dim[i]);
+        if (!r.dim[shift + i]) return false;
+    }
+    *result = r;
+    return true;
+}
+
+int64_t tensor_count(const Tensor *t) {
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+
+uint64_t dtype_bytes(DType dtype, int64_t count) {
+    return (uint64_t)count * (uint64_t)dtype_bits(dtype) / 8 + ((uint64_t)count * (uint64_t)dtype_bits(dtype) % 8 != 0);
+}
