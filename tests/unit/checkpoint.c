@@ -1,0 +1,209 @@
+// Checkpoint readers: the models at hand, and small files written here.
+#include "frontend/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#define STORIES  "../shared/data/stories260k/"
+#define FAMILIES "../shared/data/families/"
+
+static bool absent(const char *path) {
+    if (access(path, R_OK) == 0) return false;
+    printf("# SKIP %s is not here\n", path);
+    return true;
+}
+
+static bool has_shape(const Tensor *t, DType dtype, int64_t rows, int64_t columns) {
+    return t && t->dtype == dtype && t->dim[0] == rows && t->rank == (columns ? 2 : 1) && (!columns || t->dim[1] == columns);
+}
+
+static int64_t config_int(const Checkpoint *c, const char *key) { return json_integer_value(json_object_get(c->config, key)); }
+
+// ---------------------------------------------------------------------------------------------------------- files of the test
+typedef struct {
+    char path[64];
+} Folder;
+
+static Folder make_folder(void) {
+    Folder f = {.path = "/tmp/burin-checkpoint-XXXXXX"};
+    if (!mkdtemp(f.path)) perror("mkdtemp");
+    return f;
+}
+
+static const char *put(const Folder *f, const char *name, const void *data, size_t bytes) {
+    static char path[4][256];
+    static int turn;
+    char *p = path[turn++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", f->path, name);
+    write_file(p, data, bytes);
+    return p;
+}
+
+static const char *put_text(const Folder *f, const char *name, const char *text) { return put(f, name, text, strlen(text)); }
+
+static const char *put_safetensors(const Folder *f, const char *name, const char *header, size_t data_bytes) {
+    Text t = {0};
+    uint64_t length = strlen(header);
+    text_append(&t, (const char *)&length, sizeof length);
+    text_add(&t, "%s", header);
+    for (size_t i = 0; i < data_bytes; i++) text_append(&t, &(char){(char)(i + 1)}, 1);
+    const char *path = put(f, name, t.data, t.length);
+    text_free(&t);
+    return path;
+}
+
+static void remove_folder(Folder *f) {
+    diag_remove_on_stop(f->path);
+    if (setjmp(*diag_guard()) == 0) diag_stop();
+    diag_unguard();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- safetensors
+static void reads_the_austen_folder(void) {
+    Arena *arena = arena_new();
+    Checkpoint *c = checkpoint_open(arena, "examples/austen");
+    CHECK(c->kind == CHECKPOINT_SAFETENSORS);
+    CHECK_TEXT(c->architecture, "llama");
+    CHECK_TEXT(c->tokenizer, "examples/austen/tokenizer.json");
+    CHECK(config_int(c, "hidden_size") == 192);
+    CHECK(has_shape(checkpoint_find(c, "model.embed_tokens.weight"), DT_bf16, 2048, 192));
+    CHECK(has_shape(checkpoint_find(c, "model.layers.5.self_attn.k_proj.weight"), DT_bf16, 64, 192));
+    CHECK(has_shape(checkpoint_find(c, "model.norm.weight"), DT_bf16, 192, 0));
+    CHECK(!checkpoint_find(c, "lm_head.weight"));
+    SpecialTokens s = checkpoint_special_tokens(c);
+    CHECK(s.bos == 0 && s.n_eos == 1 && s.eos[0] == 1);
+    arena_free(arena);
+}
+
+static void reads_every_family(void) {
+    static const char *const families[] = {"bart", "bert",  "bloom", "clip", "falcon", "gemma",
+                                           "gpt2", "llama", "t5",    "vit",  "whisper"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        char path[128];
+        snprintf(path, sizeof path, FAMILIES "%s", families[i]);
+        if (absent(path)) continue;
+        Arena *arena = arena_new();
+        Checkpoint *c = checkpoint_open(arena, path);
+        CHECK_TEXT(c->architecture, families[i]);
+        CHECK(c->n_tensors > 10);
+        CHECK(checkpoint_special_tokens(c).n_eos <= 1);
+        arena_free(arena);
+    }
+}
+
+static void joins_shards(void) {
+    Folder f = make_folder();
+    put_safetensors(&f, "a.safetensors", "{\"x\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8);
+    put_safetensors(&f, "b.safetensors",
+                    "{\"__metadata__\":{\"format\":\"pt\"},\"y\":{\"dtype\":\"I8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1);
+    const char *index = put_text(&f, "model.safetensors.index.json",
+                                 "{\"metadata\":{},\"weight_map\":{\"y\":\"b.safetensors\",\"x\":\"a.safetensors\"}}");
+    Arena *arena = arena_new();
+    Checkpoint *by_index = checkpoint_open(arena, index), *by_folder = checkpoint_open(arena, f.path);
+    CHECK(by_index->n_tensors == 2 && by_folder->n_tensors == 2);
+    CHECK(has_shape(checkpoint_find(by_folder, "x"), DT_f32, 2, 0));
+    CHECK(checkpoint_find(by_index, "y")->rank == 0 && *(const char *)checkpoint_find(by_index, "y")->data == 1);
+    CHECK(!by_folder->config && !by_folder->architecture && !by_folder->tokenizer);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void aligns_data(void) {
+    Folder f = make_folder();
+    const char *path = put_safetensors(&f, "odd.safetensors",
+                                       "{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+                                       "\"w\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[1,17]}}",
+                                       17);
+    Arena *arena = arena_new();
+    const Tensor *w = checkpoint_find(checkpoint_open(arena, path), "w");
+    CHECK((uintptr_t)w->data % 8 == 0);
+    CHECK(((const char *)w->data)[0] == 2 && ((const char *)w->data)[15] == 17);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void finds_places_in_the_configuration(void) {
+    Folder f = make_folder();
+    put_safetensors(&f, "model.safetensors", "{\"x\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
+    put_text(&f, "config.json",
+             "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  \"eos_token_id\": [3, 5]\n}\n");
+    put_text(&f, "generation_config.json", "{\"bos_token_id\": 7}");
+    Arena *arena = arena_new();
+    Checkpoint *c = checkpoint_open(arena, f.path);
+    Loc at = checkpoint_config_loc(c, "vocab_size");
+    CHECK(at.source && at.length == 3 && !strncmp(at.source->text + at.offset, "320", 3));
+    CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "eos_token_id")), '/'), "/config.json:4:19");
+    CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "absent")), '/'), "/config.json:1:1");
+    SpecialTokens s = checkpoint_special_tokens(c);
+    CHECK(s.bos == 7 && s.n_eos == 2 && s.eos[0] == 3 && s.eos[1] == 5);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+// ------------------------------------------------------------------------------------------------- one model, three containers
+static void check_same_weights(const Checkpoint *a, const Checkpoint *b) {
+    for (int i = 0; i < a->n_tensors; i++) {
+        const Tensor *x = checkpoint_find(a, a->tensors[i]->name), *y = checkpoint_find(b, a->tensors[i]->name);
+        if (!y && !strcmp(x->name, "lm_head.weight")) y = checkpoint_find(b, "model.embed_tokens.weight");
+        bool same =
+            y && x->bytes == y->bytes && x->rank == y->rank && x->dim[0] == y->dim[0] && !memcmp(x->data, y->data, x->bytes);
+        if (!same) printf("# %s differs: %s, %s\n", x->name, a->path, b->path);
+        CHECK(same);
+    }
+}
+
+static void reads_one_model_from_three_containers(void) {
+    static const char *const files[] = {STORIES "stories260K.bin", STORIES "stories260K.ak42_v1.bin",
+                                        STORIES "stories260K.gguf"};
+    static const char *const keys[] = {"hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
+                                       "num_key_value_heads", "vocab_size",        "bos_token_id"};
+    if (absent(files[0])) return;
+    Arena *arena = arena_new();
+    Checkpoint *c[3];
+    for (int i = 0; i < 3; i++) c[i] = checkpoint_open(arena, files[i]);
+    for (int i = 1; i < 3; i++) {
+        check_same_weights(c[i], c[0]);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) CHECK(config_int(c[i], keys[k]) == config_int(c[0], keys[k]));
+        CHECK(json_real_value(json_object_get(c[i]->config, "rms_norm_eps")) == 1e-5);
+        CHECK(json_real_value(json_object_get(c[i]->config, "rope_theta")) == 1e4);
+        CHECK_TEXT(c[i]->architecture, "llama");
+    }
+    CHECK(c[0]->kind == CHECKPOINT_LLAMA2C && c[2]->kind == CHECKPOINT_GGUF);
+    CHECK_TEXT(c[2]->tokenizer, files[2]);
+    CHECK(checkpoint_special_tokens(c[0]).eos[0] == 1 && checkpoint_special_tokens(c[2]).eos[0] == 2);
+    arena_free(arena);
+}
+
+static void restores_the_order_of_rotary_rows(void) {
+    struct {
+        int32_t hidden, intermediate, layers, heads, kv_heads, vocabulary, context;
+        float w[8 + 4 + 16 + 8 + 8 + 16 + 4 + 12 + 12 + 4 + 4];
+    } file = {4, 1, 1, 1, 1, -2, 1, {0}};  // one head of 4: rows 0 1 2 3 are stored as pairs (0, 2), (1, 3)
+    enum { EMBED = 8, NORM = 4, Q = 16 };
+    for (int i = 0; i < 16; i++) file.w[EMBED + NORM + i] = (float)(i / 4);
+    size_t floats = EMBED + NORM + Q * 4 + NORM + 12 + NORM + 4 + 8;  // q k v o, norm, gate down up, norm, angles, classifier
+    char bytes[28 + 4 * 256] = {0};
+    memcpy(bytes, &file, 28 + 4 * (EMBED + NORM + Q));
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    Checkpoint *c = checkpoint_open(arena, put(&f, "tiny.bin", bytes, 28 + 4 * floats));
+    const float *q = checkpoint_find(c, "model.layers.0.self_attn.q_proj.weight")->data;
+    CHECK(q[0] == 0 && q[4] == 2 && q[8] == 1 && q[12] == 3);
+    CHECK(has_shape(checkpoint_find(c, "lm_head.weight"), DT_f32, 2, 4));
+    CHECK(json_is_false(json_object_get(c->config, "tie_word_embeddings")));
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+SUITE(checkpoint) {
+    TEST(reads_the_austen_folder);
+    TEST(reads_every_family);
+    TEST(joins_shards);
+    TEST(aligns_data);
+    TEST(finds_places_in_the_configuration);
+    TEST(reads_one_model_from_three_containers);
+    TEST(restores_the_order_of_rotary_rows);
+}
