@@ -1,6 +1,8 @@
 // Tokenizers, compiled at build time into one position-independent blob that runtime/tokenizer.c reads in place.
 #ifndef BURIN_FRONTEND_TOKENIZER_H
 #define BURIN_FRONTEND_TOKENIZER_H
+#include <stdint.h>
+
 #include "util/arena.h"
 
 typedef struct Tokenizer {

@@ -131,13 +131,17 @@ static void remove_output(const char *path) {
     rmdir(path);
 }
 
-void diag_stop(void) {
+void diag_remove_outputs(void) {
     for (int i = 0; i < MAX_OUTPUTS; i++) {
         if (!diag.outputs[i]) continue;
         remove_output(diag.outputs[i]);
         free(diag.outputs[i]);
         diag.outputs[i] = NULL;
     }
+}
+
+void diag_stop(void) {
+    diag_remove_outputs();
     diag.errors = 0;
     if (diag.guarded) longjmp(diag.guard, 1);
     exit(1);

@@ -42,6 +42,7 @@ void diag_stop_if_errors(void);  // after a phase that reports several errors
 
 void diag_remove_on_stop(const char *path);  // a partial output: file, or folder with its files
 void diag_keep(const char *path);            // the output is complete: do not remove it any more
+void diag_remove_outputs(void);              // removes what is registered: for the end by a signal
 
 // Fuzzers and tests: after `if (setjmp(*diag_guard()) == 0)` diag_stop comes back here instead of exiting. NULL-safe to reset
 // with diag_unguard.

@@ -1,0 +1,18 @@
+// What burin keeps between runs, in $XDG_CACHE_HOME/burin or ~/.cache/burin: compiled runtime objects and programs of `burin
+// run`, each in a folder named by a hash of everything that it was made from. Any of it may be removed at any time.
+#ifndef BURIN_CACHE_H
+#define BURIN_CACHE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+
+uint64_t hash_text(const char *text, uint64_t seed);  // NULL is a text too
+uint64_t hash_file(const char *path, uint64_t seed);  // name apart
+// Every file below a folder whose name ends in one of the suffixes (NULL-terminated), in order of names.
+uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed);
+
+const char *cache_folder(Arena *, const char *kind, uint64_t key);  // not made; NULL when there is no home
+// Puts a file into the cache whole or not at all: written beside, then renamed.
+void cache_put(Arena *, const char *from, const char *to);
+#endif

@@ -1,0 +1,30 @@
+// The bytes that a program maps: packed weights, then the tokenizer; and how they get into ELF files, streaming.
+//
+// The linker never sees the weights of a program: it links code of some hundred kilobytes that refers to the absolute symbol
+// `burin_weights` at IMAGE_ADDRESS, and the driver then appends one more segment to the file, for that address. Libraries get
+// an object file of one section, written here too. Sizes are 64 bits throughout.
+#ifndef BURIN_IMAGE_H
+#define BURIN_IMAGE_H
+#include "frontend/tokenizer.h"
+#include "lower/lower.h"
+
+// Far above the code of a static program, on 64 KB pages too.
+#define IMAGE_ADDRESS 0x10000000
+
+typedef struct Image {
+    const Program *program;
+    const Tokenizer *tokenizer;  // or NULL
+    uint64_t tokenizer_offset, bytes;
+} Image;
+
+Image image_of(const Program *, const Tokenizer *);
+uint64_t image_hash(const Image *);
+
+// The bytes as a file of their own.
+void image_write(const Image *, const char *path);
+// Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section .burin.weights, so that strip keeps
+// it.
+void image_append(const Image *, const char *executable);
+// An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or .rodata.
+void image_write_object(const Image *, const char *architecture, const char *symbol, const char *path);
+#endif

@@ -1,0 +1,248 @@
+// Reads the command line by its two tables, and prints the help they hold.
+#include "driver/options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/diag.h"
+#include "version.h"
+
+typedef enum { FLAG, TEXT, COUNT, SIZE } OptionKind;
+
+enum {
+    BUILD = 1 << COMMAND_build,
+    RUN = 1 << COMMAND_run,
+    CHECK = 1 << COMMAND_check,
+    INSPECT = 1 << COMMAND_inspect,
+    BENCH = 1 << COMMAND_bench,
+    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH,
+    ALL = (1 << COMMAND_COUNT) - 1,
+};
+
+typedef struct {
+    const char *name, *arguments, *help, *example;
+} CommandRow;
+
+static const CommandRow commands[COMMAND_COUNT] = {
+#define COMMAND(name, ...) {#name, __VA_ARGS__},
+#include "driver/commands.def"
+#undef COMMAND
+};
+
+typedef struct {
+    size_t field;
+    OptionKind kind;
+    const char *name;
+    char letter;
+    const char *argument;
+    unsigned commands;
+    const char *help;
+} OptionRow;
+
+static const OptionRow options[] = {
+#define OPTION(field, ...) {offsetof(Options, field), __VA_ARGS__},
+#include "driver/options.def"
+#undef OPTION
+};
+enum { N_OPTIONS = sizeof options / sizeof *options };
+
+void usage_error(const char *format, ...) {
+    va_list args;
+    fputs("burin: error: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- help
+static void print_overview(FILE *out) {
+    fputs("burin compiles one Transformer into one standalone program.\n\nusage: burin COMMAND [MODEL] [options]\n\n", out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+    fputs(
+        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, a .burin description with --weights, or a dumped "
+        ".ir.\n"
+        "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin this is.\n\n"
+        "  burin run examples/austen \"It was\" -n 100\n"
+        "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n",
+        out);
+}
+
+static void print_command_help(Command c) {
+    printf("usage: burin %s %s%s\n\n%s.\n\n", commands[c].name, commands[c].arguments,
+           *commands[c].arguments ? " [options]" : "", commands[c].help);
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const OptionRow *o = &options[i];
+        char left[48], letter[8] = "    ";
+        if (!(o->commands & 1u << c)) continue;
+        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
+        printf("  %-26s %s\n", left, o->help);
+    }
+    printf("\nexample:\n  %s\n", commands[c].example);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- parsing
+typedef struct {
+    Options *to;
+    char **argv;
+    int argc, at;
+    bool only_operands;  // after --
+} Line;
+
+static const OptionRow *find_option(Command c, const char *name, size_t length) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (options[i].commands & 1u << c && strlen(options[i].name) == length && !strncmp(options[i].name, name, length))
+            return &options[i];
+    return NULL;
+}
+
+static const OptionRow *find_letter(Command c, char letter) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (options[i].commands & 1u << c && options[i].letter == letter) return &options[i];
+    return NULL;
+}
+
+static void refuse_unknown(Command c, const char *word) {
+    const char *names[N_OPTIONS], *near;
+    char name[64];
+    int n = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strspn(word, "-"));
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (options[i].commands & 1u << c) names[n++] = options[i].name;
+    if ((near = nearest_name(name, names, (size_t)n)))
+        usage_error("burin %s has no option %s\n  hint: did you mean --%s?", commands[c].name, word, near);
+    usage_error("burin %s has no option %s\n  hint: `burin %s --help` lists them", commands[c].name, word, commands[c].name);
+}
+
+static int64_t read_count(const OptionRow *o, const char *text) {
+    char *end;
+    long long v = strtoll(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || v < 1 || v > INT32_MAX)
+        usage_error("--%s=%s: expected a whole number from 1 to %d", o->name, text, INT32_MAX);
+    return v;
+}
+
+static int64_t read_size(const OptionRow *o, const char *text) {
+    static const char units[] = "KMG";
+    char *end;
+    unsigned long long v = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (!isdigit((unsigned char)*text) || (*end && (!unit || end[1])) || v == 0 || v > (unsigned long long)INT64_MAX >> shift)
+        usage_error("--%s=%s: expected a size in bytes, or with K, M or G: 64M", o->name, text);
+    return (int64_t)(v << shift);
+}
+
+static void set_option(Options *to, const OptionRow *o, const char *value) {
+    void *field = (char *)to + o->field;
+    switch (o->kind) {
+        case FLAG:
+            *(bool *)field = true;
+            break;
+        case TEXT:
+            *(const char **)field = value;
+            break;
+        case COUNT:
+            *(int64_t *)field = read_count(o, value);
+            break;
+        case SIZE:
+            *(int64_t *)field = read_size(o, value);
+            break;
+    }
+}
+
+// The value of an option: behind its =, or the next word.
+static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
+    if (o->kind == FLAG) {
+        if (attached) usage_error("--%s takes no value", o->name);
+        return NULL;
+    }
+    const char *value = attached ? attached : l->at < l->argc ? l->argv[l->at++] : NULL;
+    if (!value || !*value) usage_error("--%s needs a value: --%s=%s", o->name, o->name, o->argument);
+    return value;
+}
+
+static void pass_on(Line *l, char *word) { l->to->rest[l->to->n_rest++] = word; }
+
+static void read_operand(Line *l, char *word) {
+    if (!*commands[l->to->command].arguments)
+        usage_error("burin %s takes no MODEL, but \"%s\" is given", commands[l->to->command].name, word);
+    if (!l->to->model) {
+        l->to->model = word;
+    } else if (l->to->command == COMMAND_run) {
+        pass_on(l, word);
+    } else {
+        usage_error("one MODEL at a time: \"%s\" and \"%s\" are given", l->to->model, word);
+    }
+}
+
+static void read_word(Line *l, char *word) {
+    Command c = l->to->command;
+    const OptionRow *o = NULL;
+    const char *attached = NULL;
+    if (l->only_operands || word[0] != '-' || !word[1]) {
+        read_operand(l, word);
+        return;
+    }
+    if (!strcmp(word, "--")) {
+        l->only_operands = true;
+        return;
+    }
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        o = find_option(c, word + 2, length);
+        if (word[2 + length]) attached = word + 3 + length;
+    } else if ((o = find_letter(c, word[1])) && word[2]) {
+        attached = word + 2 + (word[2] == '=');
+    }
+    if (o) {
+        set_option(l->to, o, value_of(l, o, attached));
+    } else if (c == COMMAND_run) {
+        pass_on(l, word);
+    } else {
+        refuse_unknown(c, word);
+    }
+}
+
+static Command read_command(const char *word) {
+    const char *names[COMMAND_COUNT], *near;
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+        print_overview(stdout);
+        exit(0);
+    }
+    if (!strcmp(word, "--version")) {
+        printf("burin %s\n", BURIN_VERSION);
+        exit(0);
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i].name;
+        if (!strcmp(word, names[i])) return (Command)i;
+    }
+    near = nearest_name(word, names, COMMAND_COUNT);
+    if (near) usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
+    usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);
+}
+
+void options_read(Options *to, int argc, char **argv) {
+    *to = (Options){0};
+    if (argc < 2) {
+        print_overview(stderr);
+        exit(2);
+    }
+    to->command = read_command(argv[1]);
+    to->rest = calloc((size_t)argc + 1, sizeof *to->rest);
+    Line l = {.to = to, .argv = argv, .argc = argc, .at = 2};
+    while (l.at < argc) read_word(&l, argv[l.at++]);
+    if (to->help) {
+        print_command_help(to->command);
+        exit(0);
+    }
+    if (*commands[to->command].arguments && !to->model)
+        usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name, commands[to->command].example);
+}

@@ -1,0 +1,36 @@
+// The command line: commands.def and options.def as types, and how it is read.
+#ifndef BURIN_OPTIONS_H
+#define BURIN_OPTIONS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+#define COMMAND(name, ...) COMMAND_##name,
+#include "driver/commands.def"
+#undef COMMAND
+    COMMAND_COUNT
+} Command;
+
+typedef struct Options {
+    Command command;
+    const char *model;
+    char **rest;  // `run`: what goes to the program; NULL-terminated
+    int n_rest;
+#define FLAG                     bool
+#define TEXT                     const char *
+#define COUNT                    int64_t
+#define SIZE                     int64_t
+#define OPTION(field, kind, ...) kind field;
+#include "driver/options.def"
+#undef OPTION
+#undef FLAG
+#undef TEXT
+#undef COUNT
+#undef SIZE
+} Options;
+
+// Ends the run with status 2 and a hint when the line cannot be understood; prints help or the version with status 0.
+void options_read(Options *, int argc, char **argv);
+// Ends the run with status 2: a message in the style of diag.h.
+_Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#endif

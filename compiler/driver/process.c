@@ -1,0 +1,262 @@
+// Runs compilers and linkers, watches signals, shows progress.
+#include "driver/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/diag.h"
+#include "util/text.h"
+
+enum { MAX_CHILDREN = 64, POLL_MS = 5 };
+
+extern char **environ;
+
+// The processes under way: what a signal has to stop.
+static volatile pid_t children[MAX_CHILDREN];
+
+// ---------------------------------------------------------------------------------------------------------- command lines
+void command_add(CommandLine *c, const char *word) {
+    if (c->n + 2 > c->capacity) {
+        int capacity = c->capacity ? 2 * c->capacity : 32;
+        const char **words = ARENA_ARRAY(c->arena, const char *, capacity);
+        if (c->n) memcpy(words, c->words, (size_t)c->n * sizeof *words);
+        c->words = words, c->capacity = capacity;
+    }
+    c->words[c->n++] = word;
+    c->words[c->n] = NULL;
+}
+
+void command_add_words(CommandLine *c, const char *words) {
+    while (*words) {
+        size_t n = strcspn(words, " ");
+        if (n) command_add(c, arena_strndup(c->arena, words, n));
+        words += n + (words[n] == ' ');
+    }
+}
+
+void command_addf(CommandLine *c, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    command_add(c, arena_vprintf(c->arena, format, args));
+    va_end(args);
+}
+
+const char *find_program(Arena *arena, const char *name) {
+    const char *path = getenv("PATH");
+    for (path = path ? path : "/usr/bin:/bin"; *path;) {
+        size_t n = strcspn(path, ":");
+        const char *full = arena_printf(arena, "%.*s/%s", (int)n, path, name);
+        if (n && access(full, X_OK) == 0) return full;
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- jobs
+double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int processors(void) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MAX_CHILDREN ? MAX_CHILDREN : (int)n;
+}
+
+static void remember_child(pid_t from, pid_t to) {
+    for (int i = 0; i < MAX_CHILDREN; i++)
+        if (children[i] == from) {
+            children[i] = to;
+            return;
+        }
+}
+
+static void job_start(Job *j, bool verbose) {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, j->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    if (verbose) {
+        for (int i = 0; i < j->line.n; i++) fprintf(stderr, "%s%s", i ? " " : "+ ", j->line.words[i]);
+        fputc('\n', stderr);
+    }
+    j->started = seconds_now();
+    int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    if (failed) diag_fatal(NO_LOC, "cannot run %s: %s", j->line.words[0], strerror(failed));
+    remember_child(0, j->pid);
+}
+
+static void stop_children(void) {
+    for (int i = 0; i < MAX_CHILDREN; i++)
+        if (children[i] > 0) kill(children[i], SIGTERM);
+}
+
+static _Noreturn void job_failed(const Job *j, int status) {
+    size_t size;
+    stop_children();
+    while (wait(NULL) > 0) {}
+    char *said = read_text_file(j->log, &size);
+    if (size) fwrite(said, 1, size, stderr);
+    if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
+    diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
+}
+
+static void job_ended(Job *jobs, int n, pid_t pid, int status, bool verbose) {
+    remember_child(pid, 0);
+    for (int i = 0; i < n; i++) {
+        if (jobs[i].pid != pid) continue;
+        jobs[i].pid = 0;
+        if (status) job_failed(&jobs[i], status);
+        if (verbose) fprintf(stderr, "  %s: %.2f s\n", jobs[i].what, seconds_now() - jobs[i].started);
+    }
+}
+
+void jobs_run(Job *jobs, int n, int at_once, bool verbose) {
+    int started = 0, ended = 0, status;
+    struct timespec pause = {.tv_nsec = POLL_MS * 1000000};
+    while (ended < n) {
+        if (started < n && started - ended < at_once) {
+            job_start(&jobs[started++], verbose);
+            continue;
+        }
+        pid_t pid = waitpid(-1, &status, WNOHANG);
+        if (pid > 0) {
+            ended++;
+            job_ended(jobs, n, pid, status, verbose);
+        } else if (pid < 0 && errno != EINTR) {
+            diag_fatal(NO_LOC, "cannot wait for %s: %s", jobs[0].line.words[0], strerror(errno));
+        } else {
+            progress(jobs[started - 1].what, (double)ended / n);
+            nanosleep(&pause, NULL);
+        }
+    }
+    progress(NULL, 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- folders
+static const char *if_home(Arena *arena, const char *folder) {
+    char real[PATH_MAX];
+    if (!realpath(folder, real)) return NULL;
+    bool here =
+        !access(arena_printf(arena, "%s/runtime/program.h", real), R_OK) && !access(arena_printf(arena, "%s/dsl", real), R_OK);
+    return here ? arena_strdup(arena, real) : NULL;
+}
+
+const char *burin_home(Arena *arena) {
+    static const char *const around[] = {"..", "../..", "../share/burin"};
+    const char *given = getenv("BURIN_HOME"), *home;
+    char self[PATH_MAX];
+    if (given) {
+        if ((home = if_home(arena, given))) return home;
+        diag_fatal(NO_LOC, "BURIN_HOME is %s, but runtime/ and dsl/ are not in it", given);
+    }
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0) diag_fatal(NO_LOC, "cannot read /proc/self/exe: %s", strerror(errno));
+    self[n] = 0;
+    *strrchr(self, '/') = 0;
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++)
+        if ((home = if_home(arena, arena_printf(arena, "%s/%s", self, around[i])))) return home;
+    diag_fatal(NO_LOC, "burin's runtime/ and dsl/ folders are not near %s\n  hint: set BURIN_HOME to the folder that has them",
+               self);
+}
+
+const char *work_folder(Arena *arena) {
+    const char *base = getenv("TMPDIR");
+    char *path = arena_printf(arena, "%s/burin.XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path)) diag_fatal(NO_LOC, "cannot make a folder %s: %s\n  hint: TMPDIR says where", path, strerror(errno));
+    diag_remove_on_stop(path);
+    return path;
+}
+
+void remove_folder(const char *path) {
+    DIR *d = opendir(path);
+    if (!d) {
+        unlink(path);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        char inner[PATH_MAX];
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        if (snprintf(inner, sizeof inner, "%s/%s", path, e->d_name) < PATH_MAX) remove_folder(inner);
+    }
+    closedir(d);
+    rmdir(path);
+}
+
+void make_folder(const char *path) {
+    char part[PATH_MAX];
+    for (size_t i = 1; i <= strlen(path) && i < sizeof part; i++) {
+        if (path[i] && path[i] != '/') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) && errno != EEXIST) diag_fatal(NO_LOC, "cannot make the folder %s: %s", part, strerror(errno));
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- signals
+static sigset_t watched;
+
+// A thread of its own waits for the signals, so that ending the run is ordinary code.
+static void *wait_for_signal(void *unused) {
+    int signal_number;
+    (void)unused;
+    sigwait(&watched, &signal_number);
+    stop_children();
+    progress(NULL, 0);
+    diag_remove_outputs();
+    signal(signal_number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
+    raise(signal_number);
+    return NULL;
+}
+
+void catch_signals(void) {
+    pthread_t thread;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGINT);
+    sigaddset(&watched, SIGTERM);
+    sigaddset(&watched, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &watched, NULL);
+    if (pthread_create(&thread, NULL, wait_for_signal, NULL)) return release_signals();
+    pthread_detach(thread);
+}
+
+void release_signals(void) { pthread_sigmask(SIG_UNBLOCK, &watched, NULL); }
+
+// --------------------------------------------------------------------------------------------------------------- progress
+void progress(const char *what, double fraction) {
+    static double since;
+    static int last = -1;
+    static const char *current;
+    if (!isatty(STDERR_FILENO)) return;
+    if (what != current) {
+        if (last >= 0) fputs("\r\033[K", stderr);
+        since = seconds_now(), last = -1, current = what;
+    }
+    int percent = (int)(100 * fraction);
+    if (!what || seconds_now() - since < 1 || percent == last) return;
+    fprintf(stderr, "\r\033[K%s: %d %%", what, percent);
+    last = percent;
+}

@@ -1,0 +1,49 @@
+// Other programs: found on PATH, run several at a time, their complaints kept until one fails; and the folders burin works in.
+#ifndef BURIN_PROCESS_H
+#define BURIN_PROCESS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "util/arena.h"
+
+// A command line that grows; `words` is NULL-terminated.
+typedef struct CommandLine {
+    Arena *arena;
+    const char **words;
+    int n, capacity;
+} CommandLine;
+
+void command_add(CommandLine *, const char *word);
+void command_add_words(CommandLine *, const char *words);  // split at spaces
+void command_addf(CommandLine *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct Job {
+    CommandLine line;
+    const char *what;  // for progress and errors: "compiling for x86-64-v3"
+    const char *log;   // file for its standard error
+    pid_t pid;
+    double started;
+} Job;
+
+// Runs the jobs, at most `at_once` at a time; the first that fails ends the run with what it said.
+void jobs_run(Job *, int n, int at_once, bool verbose);
+int processors(void);
+double seconds_now(void);
+
+// Full path of a program on PATH, or NULL.
+const char *find_program(Arena *, const char *name);
+// The folder with runtime/ and dsl/: $BURIN_HOME, the source tree around the executable, or PREFIX/share/burin.
+const char *burin_home(Arena *);
+// A new private folder under $TMPDIR, removed when the run stops on an error; remove_folder when it is done.
+const char *work_folder(Arena *);
+void remove_folder(const char *path);
+void make_folder(const char *path);  // and those above it
+
+// From now on SIGINT, SIGTERM and SIGHUP end the run: processes stopped, partial outputs removed.
+void catch_signals(void);
+void release_signals(void);  // before exec
+
+// One line on a terminal for what takes longer than a second. NULL: done.
+void progress(const char *what, double fraction);
+#endif

@@ -1,0 +1,276 @@
+// Drives clang: which flags, which files, at the same time where they do not depend on each other.
+#include "driver/toolchain.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/cache.h"
+#include "driver/image.h"
+#include "driver/options.h"
+#include "util/diag.h"
+
+#define COMPILER "clang-19"
+// -ffp-contract=off and -fno-math-errno belong to the numeric contract: a multiply-add is fused only where the text says so.
+#define FLAGS \
+    "-std=gnu17 -O3 -ffp-contract=off -fno-math-errno -fno-semantic-interposition -fno-ident -Wno-unknown-warning-option"
+
+const Machine machines[] = {
+    {"x86_64-linux-gnu", "x86_64", "x86-64", "/usr/x86_64-linux-gnu/include/stdio.h",
+     "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
+    {"aarch64-linux-gnu", "aarch64", "armv8-a", "/usr/aarch64-linux-gnu/include/stdio.h",
+     "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+     "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
+};
+const int n_machines = sizeof machines / sizeof *machines;
+
+#if defined(__aarch64__)
+static const char native_architecture[] = "aarch64";
+#else
+static const char native_architecture[] = "x86_64";
+#endif
+
+// ------------------------------------------------------------------------------------------------------- --target and --mcpu
+static const Machine *machine_find(const char *triple) {
+    const char *names[8], *near;
+    for (int i = 0; i < n_machines; i++) {
+        names[i] = machines[i].triple;
+        if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
+    }
+    near = nearest_name(triple, names, (size_t)n_machines);
+    usage_error("--target=%s: not a target\n  hint: %s%s", triple, near ? "did you mean " : "`burin targets` lists them",
+                near ? near : "");
+}
+
+static const Target *cpu_find(const Toolchain *t, const char *name) {
+    const Target *cpu = target_find(name);
+    if (!cpu) {
+        const char *names[64], *near;
+        int n = 0;
+        for (int i = 0; i < n_targets && n < 64; i++)
+            if (!strcmp(targets[i].architecture, t->machine->architecture)) names[n++] = targets[i].name;
+        near = nearest_name(name, names, (size_t)n);
+        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: %s%s", name, t->machine->triple,
+                    near ? "did you mean " : "`burin targets` lists them", near ? near : "");
+    }
+    if (strcmp(cpu->architecture, t->machine->architecture))
+        usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,
+                    cpu->architecture, t->machine->triple);
+    return cpu;
+}
+
+static void read_cpus(Toolchain *t, const char *list) {
+    if (!list) {
+        t->n_cpus = target_defaults(t->machine->architecture, t->cpus, MAX_CPUS);
+        return;
+    }
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        const Target *cpu = cpu_find(t, arena_strndup(t->arena, list, n));
+        bool known = false;
+        for (int i = 0; i < t->n_cpus; i++) known |= t->cpus[i] == cpu;
+        if (!known && t->n_cpus == MAX_CPUS) usage_error("--mcpu: at most %d CPUs", MAX_CPUS);
+        if (!known) t->cpus[t->n_cpus++] = cpu;
+        list += n + (list[n] == ',');
+    }
+    // Best last: targets[] is in that order.
+    for (int i = 1; i < t->n_cpus; i++)
+        for (int j = i; j && t->cpus[j] < t->cpus[j - 1]; j--) {
+            const Target *swap = t->cpus[j];
+            t->cpus[j] = t->cpus[j - 1], t->cpus[j - 1] = swap;
+        }
+}
+
+Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool verbose) {
+    Toolchain t = {.arena = arena, .machine = machine_find(triple), .verbose = verbose};
+    t.native = !strcmp(t.machine->architecture, native_architecture);
+    read_cpus(&t, cpus);
+    return t;
+}
+
+void toolchain_find(Toolchain *t) {
+    t->home = burin_home(t->arena);
+    if (!find_program(t->arena, COMPILER)) diag_fatal(NO_LOC, COMPILER " is not on PATH\n  hint: apt-get install " COMPILER);
+    t->clang = COMPILER;
+    if (!t->native && access(t->machine->sysroot, R_OK))
+        diag_fatal(NO_LOC, "there is no C library for %s here\nhint: apt-get install %s", t->machine->triple,
+                   t->machine->packages);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- compiling
+enum { MAX_JOBS = MAX_CPUS + 32 };
+
+typedef struct Compilation {
+    const Toolchain *tools;
+    const Emitted *emitted;
+    Job *jobs;
+    int n_jobs;
+    Objects objects;
+    const char *cache;                          // folder of runtime objects, or NULL
+    const char *from[MAX_JOBS], *to[MAX_JOBS];  // new ones, for it
+    int n_new;
+} Compilation;
+
+static const char *base_flags(const Toolchain *t) {
+    for (int i = 0; i < n_targets; i++)
+        if (!strcmp(targets[i].name, t->machine->cpu)) return targets[i].flags;
+    return "";
+}
+
+static const char *baseline(const Compilation *c, const char *flags) {
+    const Toolchain *t = c->tools;
+    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? "-fno-pie -ffunction-sections" : "-fPIC -fvisibility=hidden";
+    return arena_printf(t->arena, "%s --target=%s %s %s", FLAGS, t->machine->triple, pic, flags);
+}
+
+static Job *add_job(Compilation *c, const char *source, const char *object, const char *flags) {
+    const Toolchain *t = c->tools;
+    Job *j = &c->jobs[c->n_jobs++];
+    *j = (Job){.line = {.arena = t->arena},
+               .what = arena_printf(t->arena, "compiling %s", strrchr(source, '/') + 1),
+               .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
+    command_add(&j->line, t->clang);
+    command_add_words(&j->line, flags);
+    command_addf(&j->line, "-I%s", c->emitted->folder);
+    command_addf(&j->line, "-I%s/runtime", t->home);
+    command_add(&j->line, "-c");
+    command_add(&j->line, source);
+    command_add(&j->line, "-o");
+    command_add(&j->line, object);
+    return j;
+}
+
+static void add_object(Compilation *c, const char *path) { c->objects.paths[c->objects.n++] = path; }
+
+static void compile_model(Compilation *c) {
+    const Toolchain *t = c->tools;
+    const Emitted *e = c->emitted;
+    const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, e->name);
+    for (int i = t->n_cpus - 1; i >= 0; i--) {
+        const Target *cpu = t->cpus[i];
+        const char *object = arena_printf(t->arena, "%s/%s_%s.o", e->folder, e->name, cpu->symbol);
+        Job *j = add_job(c, source, object, baseline(c, arena_printf(t->arena, "%s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)));
+        j->what = arena_printf(t->arena, "compiling %s.c for %s", e->name, cpu->name);
+        add_object(c, object);
+    }
+    source = arena_printf(t->arena, "%s/%s_model.c", e->folder, e->name);
+    const char *object = arena_printf(t->arena, "%s/%s_model.o", e->folder, e->name);
+    add_job(c, source, object, baseline(c, base_flags(t)));
+    add_object(c, object);
+    if (!e->extra) return;
+    object = arena_printf(t->arena, "%s/extra.o", e->folder);
+    add_job(c, e->extra, object, baseline(c, base_flags(t)));
+    add_object(c, object);
+}
+
+static int is_source(const struct dirent *e) {
+    size_t n = strlen(e->d_name);
+    return n > 2 && !strcmp(e->d_name + n - 2, ".c") && strncmp(e->d_name, "library", 7);
+}
+
+static const char *runtime_cache(const Compilation *c, const char *folder, const char *flags) {
+    static const char *const suffixes[] = {".c", ".h", NULL};
+    Arena *arena = c->tools->arena;
+    uint64_t key = hash_folder(folder, suffixes, hash_text(flags, hash_file(find_program(arena, c->tools->clang), 0)));
+    return cache_folder(arena, "runtime", key);
+}
+
+// The runtime's own objects depend on nothing of the model: kept in the cache, by a hash of their sources and flags.
+static void compile_runtime(Compilation *c) {
+    const Toolchain *t = c->tools;
+    const char *flags = baseline(c, base_flags(t)), *folder = arena_printf(t->arena, "%s/runtime", t->home);
+    struct dirent **list;
+    int n = scandir(folder, &list, is_source, alphasort);
+    c->cache = runtime_cache(c, folder, flags);
+    for (int i = 0; i < n; i++) {
+        const char *cached = c->cache ? arena_printf(t->arena, "%s/%s.o", c->cache, list[i]->d_name) : NULL;
+        const char *object = arena_printf(t->arena, "%s/%s.o", c->emitted->folder, list[i]->d_name);
+        if (cached && !access(cached, R_OK)) {
+            add_object(c, cached);
+        } else {
+            c->from[c->n_new] = object, c->to[c->n_new++] = cached;
+            add_job(c, arena_printf(t->arena, "%s/%s", folder, list[i]->d_name), object, flags);
+            add_object(c, object);
+        }
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}
+
+static void keep_runtime(const Compilation *c) {
+    if (!c->cache || !c->n_new) return;
+    make_folder(c->cache);
+    for (int i = 0; i < c->n_new; i++) cache_put(c->tools->arena, c->from[i], c->to[i]);
+}
+
+Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
+    Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
+    c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
+    compile_model(&c);
+    if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
+    jobs_run(c.jobs, c.n_jobs, processors(), t->verbose);
+    if (e->kind == OUTPUT_PROGRAM) keep_runtime(&c);
+    return c.objects;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ linking
+static void add_objects(CommandLine *line, const Objects *objects) {
+    for (int i = 0; i < objects->n; i++) command_add(line, objects->paths[i]);
+}
+
+static Job link_job(const Toolchain *t, const char *folder) {
+    return (Job){.line = {.arena = t->arena}, .what = "linking", .log = arena_printf(t->arena, "%s/link.log", folder)};
+}
+
+// Static and at fixed addresses: the weights come later, at theirs (image.h).
+void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    Job j = link_job(t, folder);
+    command_add(&j.line, t->clang);
+    command_addf(&j.line, "--target=%s", t->machine->triple);
+    command_add(&j.line, "-static");
+    command_addf(&j.line, "-Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
+    add_objects(&j.line, objects);
+    command_add_words(&j.line, "-lm -lpthread -o");
+    command_add(&j.line, output);
+    jobs_run(&j, 1, 1, t->verbose);
+}
+
+// One object of all the others, so that what they share among themselves stays inside.
+static void combine(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    Job j = link_job(t, folder);
+    command_add(&j.line, t->clang);
+    command_addf(&j.line, "--target=%s", t->machine->triple);
+    command_add_words(&j.line, "-nostdlib -r");
+    add_objects(&j.line, objects);
+    command_add(&j.line, "-o");
+    command_add(&j.line, output);
+    jobs_run(&j, 1, 1, t->verbose);
+}
+
+static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    Job j = link_job(t, folder);
+    command_add_words(&j.line, "ar rcsD");
+    command_add(&j.line, output);
+    add_objects(&j.line, objects);
+    jobs_run(&j, 1, 1, t->verbose);
+}
+
+static void link_shared(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    Job j = link_job(t, folder);
+    command_add(&j.line, t->clang);
+    command_addf(&j.line, "--target=%s", t->machine->triple);
+    command_add_words(&j.line, "-shared -Wl,--no-undefined");
+    add_objects(&j.line, objects);
+    command_add_words(&j.line, "-lm -lpthread -o");
+    command_add(&j.line, output);
+    jobs_run(&j, 1, 1, t->verbose);
+}
+
+void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind, const char *folder,
+                            const char *output) {
+    if (kind == OUTPUT_OBJECT) combine(t, objects, folder, output);
+    if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);
+    if (kind == OUTPUT_SHARED) link_shared(t, objects, folder, output);
+}

@@ -1,0 +1,54 @@
+// Compiling and linking emitted C: clang for one machine, with the code of several CPUs.
+#ifndef BURIN_TOOLCHAIN_H
+#define BURIN_TOOLCHAIN_H
+#include "driver/process.h"
+#include "target/target.h"
+
+enum { MAX_CPUS = 16 };
+
+// A machine that programs can be for.
+typedef struct Machine {
+    const char *triple, *architecture;
+    const char *cpu;       // of code that must run on every one of them
+    const char *sysroot;   // a file that is there when cross compiling to it works
+    const char *packages;  // that bring it
+    const char *help;
+} Machine;
+
+extern const Machine machines[];
+extern const int n_machines;
+
+typedef struct Toolchain {
+    Arena *arena;
+    const Machine *machine;
+    const Target *cpus[MAX_CPUS];  // best last
+    int n_cpus;
+    const char *clang, *home;
+    bool native, verbose;
+} Toolchain;
+
+// Reads --target and --mcpu (NULL: this machine, its default list). Ends the run when they are unknown (status 2).
+Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool verbose);
+// Finds clang and the C library of the machine. Ends the run with what to install.
+void toolchain_find(Toolchain *);
+
+typedef enum { OUTPUT_PROGRAM, OUTPUT_OBJECT, OUTPUT_ARCHIVE, OUTPUT_SHARED, OUTPUT_FOLDER } OutputKind;
+
+// The emitted C in `folder`: NAME.c, compiled for each CPU, and NAME_model.c.
+typedef struct Emitted {
+    const char *folder, *name;
+    OutputKind kind;
+    const char *extra;  // one more source file, or NULL
+} Emitted;
+
+typedef struct Objects {
+    const char **paths;
+    int n;
+} Objects;
+
+// Compiles everything, several at a time. For a program the objects of runtime/ come with it, from the cache when they are
+// there.
+Objects toolchain_compile(const Toolchain *, const Emitted *);
+void toolchain_link_program(const Toolchain *, const Objects *, const char *folder, const char *output);
+void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder, const char *output);
+#endif
