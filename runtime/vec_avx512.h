@@ -6,7 +6,7 @@ typedef __m512i vi;
 typedef __mmask16 vm;
 enum { TILE_ROWS = 6, TILE_PANELS = 4, GEMV_PANELS = 8 };
 
-INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1); }
+INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
 INLINE vf vf_set1(float a) { return _mm512_set1_ps(a); }
 INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }

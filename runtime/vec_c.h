@@ -2,7 +2,7 @@
 typedef struct { float v[16]; } vf;
 typedef struct { int32_t v[16]; } vi;
 typedef struct { bool v[16]; } vm;
-enum { TILE_ROWS = 2, TILE_PANELS = 1, GEMV_PANELS = 1 };
+enum { TILE_ROWS = 2, TILE_PANELS = 2, GEMV_PANELS = 2 };
 
 #define LANEWISE(result, expression)                           \
     {                                                          \

@@ -1,0 +1,11 @@
+// Everything that emitted code includes: the vector, and the kernel templates. Contracts: runtime/README.md.
+#ifndef BURIN_KERNELS_H
+#define BURIN_KERNELS_H
+#include "attention.h"
+#include "gather.h"
+#include "matmul.h"
+#include "norm.h"
+#include "quantize.h"
+#include "rotary.h"
+#include "vec.h"
+#endif

@@ -1,0 +1,41 @@
+// q8_0: blocks of 32 along k. A weight block of 16 columns is 544 bytes, an activation block 40; a row of k activations is
+// blocks_of(k) of them, and what is beyond k is zero on both sides.
+#ifndef BURIN_QUANTIZE_H
+#define BURIN_QUANTIZE_H
+#include "vec.h"
+
+enum { QUANT_BLOCK = 32 };
+
+typedef struct q8_panel {
+    uint8_t q[8][16][4];  // [k / 4][column][k % 4]: the weight + 128
+    uint16_t scale[16];   // f16
+} q8_panel;
+
+typedef struct q8_block {
+    float scale;
+    int32_t correction;     // -128 * sum(q): takes back the + 128 of the weights
+    int8_t q[QUANT_BLOCK];  // -127..127
+} q8_block;
+
+INLINE int blocks_of(int k) { return (k + QUANT_BLOCK - 1) / QUANT_BLOCK; }
+
+// scale = max |x| / 127, q = round(x * (127 / max |x|)), ties to even; a block of zeros has scale 0. NaN counts as 0.
+INLINE void quantize_block(vf a, vf b, q8_block *q) {
+    a = vf_where(vf_equal(a, a), a, vf_zero());
+    b = vf_where(vf_equal(b, b), b, vf_zero());
+    float top = vf_top(vf_max(vf_abs(a), vf_abs(b)));
+    vf inverse = vf_set1(top >= 0x1p-100f ? 127.0f / top : 0);
+    vi low = vi_truncate(vf_round(vf_mul(a, inverse))), high = vi_truncate(vf_round(vf_mul(b, inverse)));
+    vi_store_u8((uint8_t *)q->q, low);
+    vi_store_u8((uint8_t *)q->q + LANES, high);
+    q->scale = top >= 0x1p-100f ? top / 127.0f : 0;
+    q->correction = -128 * (int32_t)vf_sum(vf_from_int(vi_add(low, high)));
+}
+
+// One row of k floats to blocks_of(k) blocks.
+INLINE void quantize_row_q8_0(int k, const float *x, q8_block *q) {
+    for (int i = 0; i + QUANT_BLOCK <= k; i += QUANT_BLOCK) quantize_block(vf_load(x + i), vf_load(x + i + LANES), q++);
+    int rest = k % QUANT_BLOCK;
+    if (rest) quantize_block(vf_load_n(x + k - rest, rest), vf_load_n(x + k - rest + LANES, rest - LANES), q);
+}
+#endif
