@@ -1,7 +1,8 @@
-// What this CPU and its operating system offer: one test for each level that code is emitted for. A variant named "x86-64-v4+vnni"
-// is tested by burin_cpu_x86_64_v4_vnni: the name with every other character an underscore.
+// What this CPU and its operating system offer: one test for each level that code is emitted for. A variant named
+// "x86-64-v4+vnni" is tested by burin_cpu_x86_64_v4_vnni: the name with every other character an underscore.
 //
-// The tests run in code compiled for the baseline, before any variant is entered: a CPU that is too old gets a sentence, not SIGILL.
+// The tests run in code compiled for the baseline, before any variant is entered: a CPU that is too old gets a sentence, not
+// SIGILL.
 #ifndef BURIN_CPU_H
 #define BURIN_CPU_H
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 // Sessions: one block of memory cut into what a model needs, rows checked and handed to the threads in chunks.
 #include "forward.h"
+
 #include <string.h>
 
 // ---- cutting the memory ----
@@ -30,7 +31,8 @@ static burin_options options_with_defaults(const burin_model *model, const burin
 }
 
 static bool options_in_range(const burin_model *model, const burin_options *o) {
-    return o->slots > 0 && o->max_rows > 0 && o->max_rows <= model->max_rows && o->threads > 0 && o->threads <= BURIN_MAX_THREADS;
+    return o->slots > 0 && o->max_rows > 0 && o->max_rows <= model->max_rows && o->threads > 0 &&
+           o->threads <= BURIN_MAX_THREADS;
 }
 
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
@@ -170,7 +172,9 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows
 
 static bool is_slot(const burin_session *s, int32_t slot) { return slot >= 0 && slot < s->slots; }
 
-BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) { return is_slot(s, slot) ? s->length[slot] : -1; }
+BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
+    return is_slot(s, slot) ? s->length[slot] : -1;
+}
 
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, int32_t length) {
     if (!is_slot(s, slot)) return BURIN_BAD_SLOT;
@@ -191,20 +195,34 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
 
 BURIN_LINKAGE const char *burin_status_text(burin_status status) {
     switch (status) {
-        case BURIN_OK: return "no error";
-        case BURIN_BAD_ABI: return "the model was emitted for another version of the runtime: build it again";
-        case BURIN_BAD_OPTION: return "slots, rows or threads are out of range";
-        case BURIN_BAD_CPU: return "the program carries no code for a CPU of that name";
-        case BURIN_CPU_TOO_OLD: return "this machine's CPU or operating system lacks what the code needs";
-        case BURIN_BAD_ALIGNMENT: return "the memory must be aligned to 64 bytes";
-        case BURIN_SMALL_MEMORY: return "the memory is smaller than state_bytes says";
-        case BURIN_NO_THREADS: return "the system refused to start the threads";
-        case BURIN_BAD_TOKEN: return "a token is outside the vocabulary";
-        case BURIN_BAD_SLOT: return "there is no such slot";
-        case BURIN_BAD_POSITION: return "a row's position must be its slot's length";
-        case BURIN_CONTEXT_FULL: return "the slot's context is full";
-        case BURIN_BAD_LENGTH: return "a slot can only be truncated to at most its length";
-        case BURIN_NO_LOGITS: return "a row wants logits, and there is no memory for them";
+        case BURIN_OK:
+            return "no error";
+        case BURIN_BAD_ABI:
+            return "the model was emitted for another version of the runtime: build it again";
+        case BURIN_BAD_OPTION:
+            return "slots, rows or threads are out of range";
+        case BURIN_BAD_CPU:
+            return "the program carries no code for a CPU of that name";
+        case BURIN_CPU_TOO_OLD:
+            return "this machine's CPU or operating system lacks what the code needs";
+        case BURIN_BAD_ALIGNMENT:
+            return "the memory must be aligned to 64 bytes";
+        case BURIN_SMALL_MEMORY:
+            return "the memory is smaller than state_bytes says";
+        case BURIN_NO_THREADS:
+            return "the system refused to start the threads";
+        case BURIN_BAD_TOKEN:
+            return "a token is outside the vocabulary";
+        case BURIN_BAD_SLOT:
+            return "there is no such slot";
+        case BURIN_BAD_POSITION:
+            return "a row's position must be its slot's length";
+        case BURIN_CONTEXT_FULL:
+            return "the slot's context is full";
+        case BURIN_BAD_LENGTH:
+            return "a slot can only be truncated to at most its length";
+        case BURIN_NO_LOGITS:
+            return "a row wants logits, and there is no memory for them";
     }
     return "unknown status";
 }

@@ -1,7 +1,7 @@
 // A model with its memory: slots (one sequence each), their lengths, and the forward call over any mixture of rows.
 //
-// Everything lives in one block of memory given to burin_session_open; afterwards nothing allocates. A row continues its slot: its
-// position is the slot's length. Rows come in any number (they are taken max_rows at a time) and from any slots.
+// Everything lives in one block of memory given to burin_session_open; afterwards nothing allocates. A row continues its slot:
+// its position is the slot's length. Rows come in any number (they are taken max_rows at a time) and from any slots.
 #ifndef BURIN_FORWARD_H
 #define BURIN_FORWARD_H
 #include "profile.h"
@@ -18,10 +18,10 @@ typedef struct burin_options {
 // What a call returns. Numbers stay when others are added.
 typedef enum burin_status {
     BURIN_OK = 0,
-    BURIN_BAD_ABI = -1,       // the runtime and the emitted model differ in version
-    BURIN_BAD_OPTION = -2,    // slots, max_rows or threads out of range
-    BURIN_BAD_CPU = -3,       // the program carries no such CPU
-    BURIN_CPU_TOO_OLD = -4,   // this machine lacks what the code needs
+    BURIN_BAD_ABI = -1,      // the runtime and the emitted model differ in version
+    BURIN_BAD_OPTION = -2,   // slots, max_rows or threads out of range
+    BURIN_BAD_CPU = -3,      // the program carries no such CPU
+    BURIN_CPU_TOO_OLD = -4,  // this machine lacks what the code needs
     BURIN_BAD_ALIGNMENT = -5,
     BURIN_SMALL_MEMORY = -6,  // fewer bytes than burin_session_bytes
     BURIN_NO_THREADS = -7,    // the system refused a thread
@@ -38,9 +38,9 @@ enum { BURIN_ALIGNMENT = 64 };
 typedef struct burin_session {
     const burin_model *model;
     const burin_variant *variant;
-    burin_step step;              // what every call shares
+    burin_step step;  // what every call shares
     int32_t slots;
-    int32_t *length, *next;       // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
     burin_pool *pool;
 } burin_session;
@@ -53,8 +53,8 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_mode
                                               size_t bytes);
 BURIN_LINKAGE void burin_session_close(burin_session *);  // ends its threads; the memory is the caller's
 
-// Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed when
-// the status is not BURIN_OK.
+// Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed
+// when the status is not BURIN_OK.
 BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows, int n, float *logits);
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);

@@ -1,4 +1,5 @@
-// Time for each kernel, seen by thread 0. The emitted code marks the end of every kernel and, after a barrier, the end of waiting:
+// Time for each kernel, seen by thread 0. The emitted code marks the end of every kernel and, after a barrier, the end of
+// waiting:
 //
 //     matmul_bf16_192x320(...);              burin_mark(step, thread, 3);
 //     burin_barrier_wait(step->barrier);     burin_mark(step, thread, BURIN_WAITING);
@@ -6,8 +7,9 @@
 // The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
 #ifndef BURIN_PROFILE_H
 #define BURIN_PROFILE_H
-#include "program.h"
 #include <time.h>
+
+#include "program.h"
 
 enum { BURIN_WAITING = -1, BURIN_MAX_KERNELS = 512 };
 

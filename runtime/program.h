@@ -30,12 +30,12 @@ typedef struct burin_trace {
 
 // One forward call, shared by its threads. Every pointer but `logits` (aligned for float) is 64-byte aligned.
 typedef struct burin_step {
-    const unsigned char *weights;   // the packed weights, mapped
-    unsigned char *arena;           // buffers that threads share: burin_model.row_bytes * max_rows
-    unsigned char *local;           // a thread's own single row: + thread * burin_model.local_bytes
-    unsigned char *state;           // + slot * burin_model.slot_bytes: KV caches and other per-slot state
+    const unsigned char *weights;            // the packed weights, mapped
+    unsigned char *arena;                    // buffers that threads share: burin_model.row_bytes * max_rows
+    unsigned char *local;                    // a thread's own single row: + thread * burin_model.local_bytes
+    unsigned char *state;                    // + slot * burin_model.slot_bytes: KV caches and other per-slot state
     const int32_t *token, *slot, *position;  // [rows]
-    const int32_t *wanted;          // [n_wanted] indices of the rows whose logits are wanted, ascending
+    const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
     int rows, n_wanted, max_rows, threads;
     float *logits;                  // [n_wanted][vocab_size]
     struct burin_barrier *barrier;  // runtime/threads.h
@@ -45,26 +45,26 @@ typedef struct burin_step {
 
 // The same emitted text compiled for one CPU level.
 typedef struct burin_variant {
-    const char *cpu;                // "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"
-    const char *needs;              // features in words, for --cpu and messages
-    bool (*supported)(void);        // CPUID or HWCAP
+    const char *cpu;          // "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"
+    const char *needs;        // features in words, for --cpu and messages
+    bool (*supported)(void);  // CPUID or HWCAP
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step
 } burin_variant;
 
 typedef struct burin_model {
     uint32_t abi;
-    const char *name, *identity;    // identity: 16 hex digits over architecture, weights and options
-    const char *info;               // text of --info: passes, flags, sizes
+    const char *name, *identity;  // identity: 16 hex digits over architecture, weights and options
+    const char *info;             // text of --info: passes, flags, sizes
     int32_t vocab_size, context, max_rows;
     int32_t bos, eos[8], n_eos;
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
-    size_t tokenizer_offset, tokenizer_bytes;   // in the weights; 0 bytes: none
-    const burin_variant *variants;  // best last
+    size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
+    const burin_variant *variants;             // best last
     int n_variants;
-    const unsigned char *(*weights)(void);      // address of the packed weights
-    const burin_kernel *kernels;    // every kernel of the emitted code, by the number it gives to burin_profile_mark
+    const unsigned char *(*weights)(void);  // address of the packed weights
+    const burin_kernel *kernels;            // every kernel of the emitted code, by the number it gives to burin_profile_mark
     int n_kernels;
 } burin_model;
 
-extern const burin_model burin_model_this;      // the program's own; libraries name theirs NAME_model
+extern const burin_model burin_model_this;  // the program's own; libraries name theirs NAME_model
 #endif

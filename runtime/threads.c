@@ -1,6 +1,7 @@
-// The thread pool: workers that wait for a run, do their part with the default floating-point mode, and meet at a barrier; and how
-// many threads a program starts by default.
+// The thread pool: workers that wait for a run, do their part with the default floating-point mode, and meet at a barrier; and
+// how many threads a program starts by default.
 #include "threads.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -71,8 +72,8 @@ static bool start_worker(burin_pool *pool, int index, const pthread_attr_t *attr
 // CPUs that this process may run on; 0: unknown.
 static int allowed_cpus(cpu_set_t *set) { return sched_getaffinity(0, sizeof *set, set) ? 0 : CPU_COUNT(set); }
 
-// A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance, shorter than a time slice. With
-// more threads than CPUs the one that is waited for may not be running, so waiting threads make room at once.
+// A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance, shorter than a time slice.
+// With more threads than CPUs the one that is waited for may not be running, so waiting threads make room at once.
 static burin_patience patience_for(int threads) {
     cpu_set_t set;
     int cpus = allowed_cpus(&set);
@@ -145,7 +146,8 @@ static int allowed_cores(const cpu_set_t *allowed) {
     return CPU_COUNT(&cores);
 }
 
-// Whole CPUs in one control group's quota ("200000 100000": two; "max 100000": no limit), at least one; `otherwise` without a limit.
+// Whole CPUs in one control group's quota ("200000 100000": two; "max 100000": no limit), at least one; `otherwise` without a
+// limit.
 static int quota_of(const char *directory, int otherwise) {
     char path[512], text[64];
     long long quota, period;

@@ -1,14 +1,15 @@
 // The threads of a program: a pool made once, and the barrier that emitted code waits at.
 //
 // A waiting thread spins for a bounded time, then yields a few times, then sleeps until the word it watches changes (a futex; a
-// condition variable where there is none). So waiting costs a fraction of a microsecond when every thread has a core, more threads
-// than cores make progress, and an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
+// condition variable where there is none). So waiting costs a fraction of a microsecond when every thread has a core, more
+// threads than cores make progress, and an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
 #ifndef BURIN_THREADS_H
 #define BURIN_THREADS_H
-#include "program.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+
+#include "program.h"
 #if defined(__linux__) && !defined(BURIN_NO_FUTEX)
 #define BURIN_FUTEX 1
 #include <linux/futex.h>
@@ -32,7 +33,7 @@ typedef struct burin_event {
 } burin_event;
 
 typedef struct burin_barrier {
-    burin_event generation;           // changes when everyone has arrived
+    burin_event generation;  // changes when everyone has arrived
     _Alignas(64) atomic_int arrived;
     _Alignas(64) int threads;
     burin_patience patience;
@@ -120,6 +121,7 @@ BURIN_LINKAGE size_t burin_pool_bytes(int threads);
 BURIN_LINKAGE bool burin_pool_start(burin_pool *, int threads);  // in 64-byte aligned memory; false: threads were refused
 BURIN_LINKAGE void burin_pool_stop(burin_pool *);
 
-// work(argument, t) on every thread t, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are done.
+// work(argument, t) on every thread t, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are
+// done.
 BURIN_LINKAGE void burin_pool_run(burin_pool *, void (*work)(void *, int), void *argument);
 #endif

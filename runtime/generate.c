@@ -1,0 +1,133 @@
+// The generation loop: read the prompt, then sample, show and read one token at a time, until the count, the end of the text or
+// the end of the context. With --shift a full context loses the older half of its tokens and the rest is read again from
+// position 0 (a beginning-of-text token stays first); those rows are not recorded a second time.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "prompt.h"
+
+typedef struct generation {
+    burin_run *run;
+    burin_sampler sampler;
+    int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
+    burin_utf8 text;
+    bool ids;  // print ids instead of text
+    int64_t generated;
+    uint64_t started, prompt_read;  // nanoseconds
+} generation;
+
+static uint64_t random_seed(void) {
+    uint64_t seed = burin_nanoseconds() ^ (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid() << 16;
+    return seed * 0x9e3779b97f4a7c15u >> 11;
+}
+
+static bool is_end(const burin_run *run, int32_t token) {
+    for (int i = 0; i < run->model->n_eos; i++)
+        if (run->model->eos[i] == token) return !run->command->ignore_eos;
+    return false;
+}
+
+static void show(generation *g, int32_t token) {
+    size_t bytes, at = 0;
+    if (g->ids) {
+        burin_print("%s%d", g->generated ? "," : "", token);
+        return;
+    }
+    const char *text = burin_token_text(g->run->model, g->tokens[g->n_tokens - 1], token, &bytes);
+    while (text && at < bytes) {
+        char out[3 * 256 + 4];
+        size_t part = bytes - at < 256 ? bytes - at : 256;
+        burin_print_bytes(out, burin_utf8_add(&g->text, text + at, part, out));
+        at += part;
+    }
+}
+
+// On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
+static void show_prompt(const generation *g) {
+    const char *prompt = g->run->command->prompt;
+    if (prompt && *prompt && isatty(STDOUT_FILENO) && g->run->command->count) {
+        burin_print_bytes("\x1b[2m", 4);
+        burin_print_bytes(prompt, strlen(prompt));
+        burin_print_bytes("\x1b[0m", 4);
+    }
+}
+
+static void finish_text(generation *g) {
+    char out[4];
+    burin_print_bytes(out, burin_utf8_end(&g->text, out));
+    if (g->run->command->count) burin_print_bytes("\n", 1);
+}
+
+// Drops the older half; returns the logits after the rest was read again.
+static float *shift(generation *g) {
+    burin_run *run = g->run;
+    bool recording = run->recording, has_bos = g->tokens[0] == run->model->bos && run->context > 1;
+    int32_t keep = run->context / 2 > has_bos ? run->context / 2 - has_bos : 1 - has_bos;
+    memmove(g->tokens + has_bos, g->tokens + g->n_tokens - keep, (size_t)keep * sizeof *g->tokens);
+    g->n_tokens = keep + has_bos;
+    burin_slot_reset(run->session, 0);
+    run->recording = false;
+    float *logits = burin_run_read(run, g->tokens, g->n_tokens);
+    run->recording = recording;
+    return logits;
+}
+
+// Reads the newest token. NULL: the context is full.
+static float *read_newest(generation *g) {
+    burin_run *run = g->run;
+    if (g->n_tokens <= run->context) return burin_run_read(run, &g->tokens[g->n_tokens - 1], 1);
+    if (run->command->shift) return shift(g);
+    burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", run->context);
+    return NULL;
+}
+
+static void generate_tokens(generation *g, float *logits) {
+    burin_run *run = g->run;
+    while (logits && g->generated < run->command->count) {
+        int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
+        if (is_end(run, token)) break;
+        show(g, token);
+        g->tokens[g->n_tokens++] = token;
+        g->generated++;
+        logits = g->generated < run->command->count ? read_newest(g) : NULL;
+    }
+}
+
+static void statistics(const generation *g, int32_t prompt_tokens) {
+    const burin_run *run = g->run;
+    if (!run->command->verbose && !isatty(STDERR_FILENO)) return;
+    double reading = (double)(g->prompt_read - g->started) / 1e9,
+           writing = (double)(burin_nanoseconds() - g->prompt_read) / 1e9;
+    burin_note("read %d tokens in %.1f ms (%.1f tokens/s), wrote %lld at %.1f tokens/s; cpu %s, threads %d, seed %llu",
+               prompt_tokens, reading * 1e3, prompt_tokens / reading, (long long)g->generated,
+               g->generated ? (double)g->generated / writing : 0, run->session->variant->cpu, run->session->step.threads,
+               (unsigned long long)g->sampler.settings.seed);
+}
+
+int burin_generate(burin_run *run) {
+    generation g = {.run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes};
+    burin_tokens prompt = burin_read_prompt(run->model, run->command);
+    if (prompt.n > run->context) burin_out_of_context(run, "the prompt has", prompt.n);
+    burin_run_record(run);
+    burin_sampling settings = run->command->sampling;
+    if (!settings.has_seed) settings.seed = random_seed();
+    burin_sampler_init(&g.sampler, &settings, run->model->vocab_size,
+                       burin_allocate(1, burin_sampler_bytes(run->model->vocab_size)));
+    g.tokens = burin_allocate((size_t)run->context + 1, sizeof *g.tokens);
+    memcpy(g.tokens, prompt.id, (size_t)prompt.n * sizeof *g.tokens);
+    g.n_tokens = prompt.n;
+    show_prompt(&g);
+    g.started = burin_nanoseconds();
+    float *logits = burin_run_read(run, g.tokens, g.n_tokens);
+    g.prompt_read = burin_nanoseconds();
+    generate_tokens(&g, logits);
+    finish_text(&g);
+    statistics(&g, prompt.n);
+    free(prompt.id);
+    free(g.tokens);
+    free(g.sampler.candidates);
+    return 0;
+}

@@ -1,0 +1,230 @@
+// The options table and its reader.
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT } kind;
+
+typedef struct option {
+    const char *name, *alias, *argument;
+    kind kind;
+    size_t place;        // in burin_command
+    double least, most;  // INTEGER and REAL
+    const char *help;
+} option;
+
+#define AT(field) offsetof(burin_command, field)
+static const double huge = 1e15;
+static const option table[] = {
+    {"-n", "--count", "N", INTEGER, AT(count), 0, 1e15, "tokens to generate (default 256); 0 only reads the prompt"},
+    {"-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read the prompt from FILE; - is standard input"},
+    {"--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
+    {"--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
+     "0 takes the likeliest token; 1 samples as trained (0.8)"},
+    {"--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
+    {"--top-p", NULL, "P", REAL, AT(sampling.top_p), 0, 1, "the fewest that make up P of the probability (0.95); 1: all"},
+    {"--min-p", NULL, "P", REAL, AT(sampling.min_p), 0, 1, "none below P times the likeliest (0.05); 0: all"},
+    {"--repeat-penalty", NULL, "R", REAL, AT(sampling.repeat_penalty), 1e-3, 1e3,
+     "make the last 64 tokens less likely (1: off)"},
+    {"--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
+     "same seed, same text, on every CPU and thread count (default: random)"},
+    {"--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
+    {"--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
+    {"--shift", NULL, NULL, FLAG, AT(shift), 0, 0, "when the context is full, drop the older half, read the rest again, go on"},
+    {"-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
+    {"--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt"},
+    {"--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
+    {"--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
+     "write the logits of every row, the prompt's too: [rows, vocabulary] f32"},
+    {"--logits-hash", NULL, NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of the same logits"},
+    {"--perplexity", NULL, "F.txt", TEXT, AT(perplexity_file), 0, 0, "perplexity of a text, in windows read alone"},
+    {"--window", NULL, "N", INTEGER, AT(window), 2, 1e9, "tokens in a window of --perplexity (default: 256 or the context)"},
+    {"--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
+    {"--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
+    {"--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
+    {"-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
+    {"-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
+    {"--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
+};
+enum { N_OPTIONS = sizeof table / sizeof *table };
+
+static _Noreturn void bad_command_line(const char *what, const char *hint_before, const char *name) {
+    burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);
+}
+
+// Edit distance of two short names.
+static int distance(const char *a, const char *b) {
+    enum { LONGEST = 40 };
+    int row[LONGEST + 1], n = (int)strlen(a), m = (int)strlen(b);
+    if (n > LONGEST || m > LONGEST) return LONGEST;
+    for (int j = 0; j <= m; j++) row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int change = diagonal + (a[i - 1] != b[j - 1]), shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < shorter ? change : shorter;
+        }
+    }
+    return row[m];
+}
+
+static const char *nearest_option(const char *name) {
+    const char *best = NULL;
+    int least = (int)strlen(name) / 3 + 2;
+    for (int i = 0; i < N_OPTIONS; i++)
+        for (int alias = 0; alias < 2; alias++) {
+            const char *candidate = alias ? table[i].alias : table[i].name;
+            int d = candidate ? distance(name, candidate) : least;
+            if (d < least) least = d, best = candidate;
+        }
+    return best;
+}
+
+static const option *find_option(const char *name) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (!strcmp(name, table[i].name) || (table[i].alias && !strcmp(name, table[i].alias))) return &table[i];
+    const char *nearest = nearest_option(name);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name, nearest ? "did you mean " : "",
+               nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
+}
+
+static _Noreturn void out_of_range(const option *o, const char *value) {
+    if (o->most >= huge) burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g", o->name, value, o->least);
+    burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g to %g", o->name, value, o->least, o->most);
+}
+
+static void set_number(void *place, const option *o, const char *value) {
+    char *end;
+    errno = 0;
+    double real = strtod(value, &end);
+    if (end == value || *end)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", o->name, value, o->name, o->argument);
+    if (!(real >= o->least && real <= o->most)) out_of_range(o, value);
+    if (o->kind == REAL) {
+        *(double *)place = real;
+        return;
+    }
+    if (real != floor(real)) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number", o->name, value);
+    *(int64_t *)place = (int64_t)real;
+}
+
+static void set_seed(burin_command *c, const option *o, const char *value) {
+    char *end;
+    errno = 0;
+    c->sampling.seed = strtoull(value, &end, 0);
+    c->sampling.has_seed = true;
+    if (end == value || *end || errno || *value == '-')
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", o->name, value);
+}
+
+static void set_option(burin_command *c, const option *o, const char *value) {
+    void *place = (char *)c + o->place;
+    switch (o->kind) {
+        case FLAG:
+            *(bool *)place = true;
+            break;
+        case TEXT:
+            *(const char **)place = value;
+            break;
+        case SEED:
+            set_seed(c, o, value);
+            break;
+        case INTEGER:
+        case REAL:
+            set_number(place, o, value);
+            break;
+    }
+}
+
+// One option at argv[i], `--name value` or `--name=value`; returns the index of what it used last.
+static int read_option(burin_command *c, int argc, char **argv, int i) {
+    char name[64];
+    size_t length = strcspn(argv[i], "=");
+    const char *value = argv[i][length] ? argv[i] + length + 1 : NULL;
+    if (length >= sizeof name) length = sizeof name - 1;
+    memcpy(name, argv[i], length);
+    name[length] = 0;
+    const option *o = find_option(name);
+    if (o->kind == FLAG && value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", o->name);
+    if (o->kind != FLAG && !value && i + 1 < argc) value = argv[++i];
+    if (o->kind != FLAG && !value)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", o->name, o->name, o->argument);
+    set_option(c, o, value);
+    return i;
+}
+
+static void set_prompt(burin_command *c, const char *text) {
+    if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
+    c->prompt = text;
+}
+
+static void check_combination(const burin_command *c) {
+    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL);
+    if (inputs > 1) bad_command_line("more than one input", "give one of a prompt, -f FILE and ", "--tokens");
+    if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
+    if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
+        bad_command_line("logits are recorded while a prompt is read and continued", "leave out ",
+                         c->bench ? "--bench" : "--perplexity");
+    if (c->window && !c->perplexity_file)
+        bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
+}
+
+burin_command burin_command_line(int argc, char **argv) {
+    burin_command c = {.count = 256,
+                       .sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1}};
+    bool options = true;
+    if (argc > 0 && argv[0]) {
+        const char *slash = strrchr(argv[0], '/');
+        burin_program_name = slash ? slash + 1 : argv[0];
+    }
+    for (int i = 1; i < argc; i++) {
+        if (options && !strcmp(argv[i], "--"))
+            options = false;
+        else if (options && argv[i][0] == '-' && argv[i][1])
+            i = read_option(&c, argc, argv, i);
+        else if (options && !strcmp(argv[i], "-"))
+            c.prompt_file = "-";
+        else
+            set_prompt(&c, argv[i]);
+    }
+    check_combination(&c);
+    return c;
+}
+
+static const char introduction[] =
+    "usage: %s [options] [prompt]\n"
+    "\n"
+    "%s, compiled: continues the prompt (an argument, -f FILE, or standard input); without one it starts a text of its own.\n"
+    "Text goes to standard output; everything else to standard error.\n"
+    "\n"
+    "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
+    "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
+    "  %s \"Once upon a time\" --seed 7         the same text every time, on every machine\n"
+    "  %s --bench                             how fast it is here\n"
+    "\n";
+
+void burin_print_help(const char *model_name, int32_t context, int32_t max_rows) {
+    const char *p = burin_program_name;
+    burin_print(introduction, p, model_name, p, p, p, p);
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const option *o = &table[i];
+        char left[64];
+        int n = 0;
+        for (const char *part[] = {"  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "",
+                                   o->argument ? o->argument : "", NULL},
+                        **q = part;
+             *q; q++)
+            for (const char *s = *q; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
+        left[n] = 0;
+        burin_print("%-26s %s\n", left, o->help);
+    }
+    burin_print("\ncontext: %d tokens; rows at once: %d. Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n",
+                context, max_rows);
+}

@@ -1,0 +1,26 @@
+// The command line of a program, from one table: names, kinds, ranges and the text of --help.
+#ifndef BURIN_OPTIONS_H
+#define BURIN_OPTIONS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct burin_sampling {
+    double temperature, top_p, min_p, repeat_penalty;
+    int64_t top_k;
+    uint64_t seed;
+    bool has_seed;
+} burin_sampling;
+
+typedef struct burin_command {
+    const char *prompt, *prompt_file, *tokens;  // what to read; NULL: not given
+    const char *logits_file, *perplexity_file, *cpu;
+    int64_t count, threads, context, chunk, window;  // 0: the default
+    burin_sampling sampling;
+    bool info, bench, profile, logits_hash, shift, ignore_eos, verbose, help, version;
+} burin_command;
+
+// Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.
+burin_command burin_command_line(int argc, char **argv);
+void burin_print_help(const char *model_name, int32_t context, int32_t max_rows);
+#endif

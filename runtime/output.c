@@ -1,0 +1,112 @@
+// Writing: whole characters of generated text, messages, and what to do when nobody reads them.
+#include "output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *burin_program_name = "program";
+
+bool burin_write_all(int file, const void *data, size_t bytes) {
+    const char *p = data;
+    while (bytes) {
+        ssize_t n = write(file, p, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        p += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+// A reader that has gone away (`program | head`) wants no message.
+void burin_print_bytes(const char *text, size_t bytes) {
+    if (burin_write_all(STDOUT_FILENO, text, bytes)) return;
+    if (errno == EPIPE) _exit(BURIN_USER_MISTAKE);
+    burin_stop(BURIN_USER_MISTAKE, "cannot write to standard output: %s", strerror(errno));
+}
+
+void burin_print(const char *format, ...) {
+    char line[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (n > 0) burin_print_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+static void message(const char *format, va_list arguments) {
+    char line[4096];
+    int at = snprintf(line, sizeof line / 2, "%s: ", burin_program_name);
+    if (at < 0 || at >= (int)sizeof line / 2) at = 0;
+    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, format, arguments);
+    size_t length = strlen(line);
+    if (n < 0) return;
+    line[length] = '\n';
+    burin_write_all(STDERR_FILENO, line, length + 1);
+}
+
+void burin_note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    message(format, arguments);
+    va_end(arguments);
+}
+
+void burin_stop(int status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    message(format, arguments);
+    va_end(arguments);
+    exit(status);
+}
+
+// ---- UTF-8 ----
+
+static int character_length(unsigned char first) {
+    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+}
+
+// May `next` follow what is there? The second byte excludes overlong forms, surrogates and what lies above U+10FFFF.
+static bool continues(const burin_utf8 *u, unsigned char next) {
+    unsigned char first = u->partial[0], low = 0x80, high = 0xbf;
+    if (u->have == 1) {
+        if (first == 0xe0) low = 0xa0;
+        if (first == 0xed) high = 0x9f;
+        if (first == 0xf0) low = 0x90;
+        if (first == 0xf4) high = 0x8f;
+    }
+    return next >= low && next <= high;
+}
+
+static size_t replacement(char *out) {
+    memcpy(out, "\xef\xbf\xbd", 3);
+    return 3;
+}
+
+size_t burin_utf8_end(burin_utf8 *u, char *out) {
+    if (!u->have) return 0;
+    u->have = 0;
+    return replacement(out);
+}
+
+size_t burin_utf8_add(burin_utf8 *u, const char *bytes, size_t n, char *out) {
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (u->have && !continues(u, byte)) at += burin_utf8_end(u, out + at);
+        if (!u->have && !character_length(byte)) {
+            at += replacement(out + at);
+            continue;
+        }
+        u->partial[u->have++] = byte;
+        if (u->have < character_length(u->partial[0])) continue;
+        memcpy(out + at, u->partial, (size_t)u->have);
+        at += (size_t)u->have;
+        u->have = 0;
+    }
+    return at;
+}

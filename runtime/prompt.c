@@ -1,0 +1,134 @@
+// Reading prompts: files, standard input, ids, and the tokenizer in the program's weights.
+#include "prompt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+
+static char *read_all(int file, const char *name, size_t *bytes) {
+    size_t capacity = 1 << 16, n = 0;
+    char *text = burin_allocate(1, capacity);
+    for (;;) {
+        ssize_t got = read(file, text + n, capacity - n - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
+        if (got == 0) break;
+        n += (size_t)got;
+        if (capacity - n > 1) continue;
+        char *larger = realloc(text, capacity *= 2);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "%s is too large for memory", name);
+        text = larger;
+    }
+    text[n] = 0;
+    *bytes = n;
+    return text;
+}
+
+char *burin_read_file(const char *path, size_t *bytes) {
+    if (!strcmp(path, "-")) return read_all(STDIN_FILENO, "standard input", bytes);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", path, strerror(errno));
+    char *text = read_all(file, path, bytes);
+    close(file);
+    return text;
+}
+
+// Is there text on standard input, when nobody said so? A file: yes. A pipe: when it says something, or ends, within a second
+// (one that a parent process left open and forgets about would make the program wait for ever). A terminal: no.
+static bool input_is_offered(void) {
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status)) return false;
+    if (S_ISREG(status.st_mode)) return true;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!S_ISFIFO(status.st_mode)) return false;
+    if (poll(&input, 1, 1000) > 0) return true;
+    burin_note("nothing came on standard input within a second: going on without a prompt\nhint: -f - waits for it");
+    return false;
+}
+
+// ---- ids ----
+
+static burin_tokens parse_ids(const burin_model *model, const char *text) {
+    size_t most = 1;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    burin_tokens tokens = {.id = burin_allocate(most, sizeof *tokens.id)};
+    for (const char *c = text;;) {
+        char *end;
+        long id = strtol(c, &end, 10);
+        if (end == c || (*end && *end != ','))
+            burin_stop(BURIN_BAD_COMMAND_LINE, "--tokens %.60s: expected ids with commas between them\nhint: --tokens 1,2,3",
+                       text);
+        if (id < 0 || id >= model->vocab_size)
+            burin_stop(BURIN_USER_MISTAKE, "--tokens: token %ld is outside the vocabulary, 0 to %d", id, model->vocab_size - 1);
+        tokens.id[tokens.n++] = (int32_t)id;
+        if (!*end) return tokens;
+        c = end + 1;
+    }
+}
+
+// ---- text ----
+
+static int32_t first_token(const burin_model *model) {
+    return model->bos >= 0 ? model->bos : model->n_eos ? model->eos[0] : -1;  // GPT-2 starts a text where another ended
+}
+
+static burin_tokens begin_text(const burin_model *model) {
+    burin_tokens tokens = {.id = burin_allocate(1, sizeof *tokens.id), .n = 1};
+    *tokens.id = first_token(model);
+    if (*tokens.id < 0)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
+                   burin_program_name);
+    return tokens;
+}
+
+static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
+    if (!bytes) return begin_text(model);
+    burin_tokens tokens = burin_tokenize(model, text, bytes);
+    if (model->bos < 0) return tokens;
+    int32_t *with_bos = burin_allocate((size_t)tokens.n + 1, sizeof *with_bos);
+    with_bos[0] = model->bos;
+    memcpy(with_bos + 1, tokens.id, (size_t)tokens.n * sizeof *with_bos);
+    free(tokens.id);
+    return (burin_tokens){.id = with_bos, .n = tokens.n + 1};
+}
+
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
+    if (c->tokens) return parse_ids(model, c->tokens);
+    if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
+    if (!c->prompt_file && !input_is_offered()) return begin_text(model);
+    size_t bytes;
+    char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    if (bytes && text[bytes - 1] == '\n') bytes--;  // what ends the file is no part of the prompt
+    burin_tokens tokens = prompt_of(model, text, bytes);
+    free(text);
+    return tokens;
+}
+
+static const unsigned char *tokenizer_of(const burin_model *model) {
+    if (!model->tokenizer_bytes)
+        burin_stop(BURIN_USER_MISTAKE, "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
+                   burin_program_name);
+    return model->weights() + model->tokenizer_offset;
+}
+
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes) {
+    burin_tokens tokens = {.id = burin_allocate(bytes + 1, sizeof *tokens.id)};
+    tokenizer_of(model);
+    (void)text;
+    return tokens;
+}
+
+const char *burin_token_text(const burin_model *model, int32_t previous, int32_t token, size_t *bytes) {
+    tokenizer_of(model);
+    (void)previous;
+    (void)token;
+    *bytes = 0;
+    return NULL;
+}

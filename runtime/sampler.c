@@ -1,0 +1,179 @@
+// Sampling: a bounded heap for top-k, a heap in order of probability for top-p, one draw.
+#include "sampler.h"
+
+#include "vec.h"
+
+// ---- the generator ----
+
+static uint64_t rotate_left(uint64_t x, int n) { return x << n | x >> (64 - n); }
+
+void burin_random_seed(burin_random *r, uint64_t seed) {
+    for (int i = 0; i < 4; i++) {  // splitmix64
+        uint64_t z = seed += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        r->state[i] = z ^ z >> 31;
+    }
+}
+
+uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
+    uint64_t *s = r->state, result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate_left(s[3], 45);
+    return result;
+}
+
+double burin_random_unit(burin_random *r) { return (double)(burin_random_next(r) >> 11) * 0x1p-53; }
+
+// ---- order: likelier first, ties to the lower id ----
+
+static bool before(const burin_candidate *a, const burin_candidate *b) {
+    return a->logit > b->logit || (a->logit == b->logit && a->token < b->token);
+}
+
+static void swap(burin_candidate *a, burin_candidate *b) {
+    burin_candidate t = *a;
+    *a = *b;
+    *b = t;
+}
+
+// A heap whose top comes first in the order (or last of it: the least likely on top).
+static void sift_down(burin_candidate *heap, int32_t n, int32_t at, bool last_on_top) {
+    for (int32_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && before(&heap[child + 1], &heap[child]) != last_on_top) child++;
+        if (before(&heap[child], &heap[at]) == last_on_top) return;
+        swap(&heap[child], &heap[at]);
+    }
+}
+
+static void make_heap(burin_candidate *heap, int32_t n, bool last_on_top) {
+    for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(heap, n, i, last_on_top);
+}
+
+static void sort_heap(burin_candidate *heap, int32_t n) {  // the least likely on top becomes: likeliest first
+    for (int32_t end = n - 1; end > 0; end--) {
+        swap(&heap[0], &heap[end]);
+        sift_down(heap, end, 0, true);
+    }
+}
+
+// ---- steps ----
+
+static float plain(float logit) { return logit == logit ? logit : -INFINITY; }
+
+// The largest of sixteen; NaN never wins.
+static float largest_of_block(const float *logits) {
+    float lane[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < LANES; i++) lane[i & 3] = logits[i] > lane[i & 3] ? logits[i] : lane[i & 3];
+    return sf_max(sf_max(lane[0], lane[1]), sf_max(lane[2], lane[3]));
+}
+
+int32_t burin_argmax(const float *logits, int32_t n) {
+    int32_t best = 0, i = 0;
+    float top = plain(logits[0]);
+    for (; i + LANES <= n; i += LANES) {
+        if (!(largest_of_block(logits + i) > top)) continue;
+        for (int32_t j = i; j < i + LANES; j++)
+            if (logits[j] > top) top = logits[j], best = j;
+    }
+    for (; i < n; i++)
+        if (logits[i] > top) top = logits[i], best = i;
+    return best;
+}
+
+// Every token of the last few, once however often it stands there.
+static void penalize(const burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
+    float penalty = (float)s->settings.repeat_penalty;
+    int32_t first = n > BURIN_PENALIZED_TOKENS ? n - BURIN_PENALIZED_TOKENS : 0;
+    if (penalty == 1) return;
+    for (int32_t i = first; i < n; i++) {
+        bool seen = false;
+        for (int32_t j = first; j < i && !seen; j++) seen = tokens[j] == tokens[i];
+        float *logit = &logits[tokens[i]];
+        if (!seen) *logit = *logit > 0 ? *logit / penalty : *logit * penalty;
+    }
+}
+
+// The k likeliest, in order.
+static int32_t take_top_k(burin_sampler *s, const float *logits, int32_t k) {
+    burin_candidate *heap = s->candidates;
+    for (int32_t i = 0; i < k; i++) heap[i] = (burin_candidate){.logit = plain(logits[i]), .token = i};
+    make_heap(heap, k, true);
+    for (int32_t i = k; i < s->vocab_size; i++) {
+        if (!(logits[i] > heap[0].logit)) continue;  // an equal one later has a higher id
+        heap[0] = (burin_candidate){.logit = logits[i], .token = i};
+        sift_down(heap, k, 0, true);
+    }
+    sort_heap(heap, k);
+    return k;
+}
+
+static int32_t take_all(burin_sampler *s, const float *logits) {
+    for (int32_t i = 0; i < s->vocab_size; i++) s->candidates[i] = (burin_candidate){.logit = plain(logits[i]), .token = i};
+    return s->vocab_size;
+}
+
+// Weights by the largest logit; keeps those of at least min-p.
+static int32_t weigh(burin_sampler *s, int32_t n, float top) {
+    float temperature = (float)s->settings.temperature, least = (float)s->settings.min_p;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n; i++) {
+        burin_candidate c = s->candidates[i];
+        c.weight = c.logit == top ? 1 : sf_exp((c.logit - top) / temperature);
+        if (c.weight > 0 && c.weight >= least) s->candidates[kept++] = c;
+    }
+    return kept;
+}
+
+static double total_weight(const burin_candidate *c, int32_t n) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += c[i].weight;
+    return sum;
+}
+
+// The fewest of the likeliest whose weights reach top-p of the total. They end at the back of the array, likeliest last.
+static int32_t take_top_p(burin_sampler *s, int32_t n) {
+    burin_candidate *heap = s->candidates;
+    double goal = s->settings.top_p * total_weight(heap, n), sum = 0;
+    int32_t end = n;
+    make_heap(heap, n, false);
+    while (end > 0) {
+        swap(&heap[0], &heap[--end]);
+        sum += heap[end].weight;
+        if (sum >= goal) break;
+        sift_down(heap, end, 0, false);
+    }
+    for (int32_t i = 0; i < n - end; i++) heap[i] = heap[end + i];
+    return n - end;
+}
+
+static int32_t draw(burin_sampler *s, int32_t n) {
+    double at = burin_random_unit(&s->random) * total_weight(s->candidates, n), sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += s->candidates[i].weight;
+        if (sum > at) return s->candidates[i].token;
+    }
+    return s->candidates[n - 1].token;
+}
+
+size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
+
+void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
+    *s = (burin_sampler){.settings = *settings, .vocab_size = vocab_size, .candidates = memory};
+    burin_random_seed(&s->random, settings->seed);
+}
+
+int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
+    int64_t k = s->settings.top_k;
+    penalize(s, logits, tokens, n_before);
+    int32_t best = burin_argmax(logits, s->vocab_size);
+    if (s->settings.temperature == 0) return best;
+    int32_t n = k > 0 && k < s->vocab_size ? take_top_k(s, logits, (int32_t)k) : take_all(s, logits);
+    n = weigh(s, n, plain(logits[best]));
+    if (s->settings.top_p < 1) n = take_top_p(s, n);
+    return draw(s, n);
+}

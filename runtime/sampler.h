@@ -1,0 +1,38 @@
+// Choosing the next token: the same on every CPU and for any number of threads.
+//
+// The order of steps: repeat penalty, temperature, top-k, min-p, top-p, draw. Candidates are ordered by logit, ties by the
+// lower id; probabilities use the contract's exp; sums are double and in a fixed order; the generator is xoshiro256** seeded by
+// splitmix64. Temperature 0 takes the likeliest token. A NaN counts as minus infinity.
+#ifndef BURIN_SAMPLER_H
+#define BURIN_SAMPLER_H
+#include "options.h"
+
+typedef struct burin_random {
+    uint64_t state[4];
+} burin_random;
+
+void burin_random_seed(burin_random *, uint64_t seed);
+uint64_t burin_random_next(burin_random *);
+double burin_random_unit(burin_random *);  // [0, 1), 53 bits
+
+typedef struct burin_candidate {
+    float logit, weight;  // weight: e^((logit - the largest) / temperature)
+    int32_t token;
+} burin_candidate;
+
+typedef struct burin_sampler {
+    burin_sampling settings;
+    burin_random random;
+    int32_t vocab_size;
+    burin_candidate *candidates;  // [vocab_size]
+} burin_sampler;
+
+enum { BURIN_PENALIZED_TOKENS = 64 };  // how far back the repeat penalty looks
+
+size_t burin_sampler_bytes(int32_t vocab_size);
+void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size, void *memory);
+
+// Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.
+int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
+int32_t burin_argmax(const float *logits, int32_t n);
+#endif
