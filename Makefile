@@ -12,7 +12,7 @@ STD := -std=gnu17
 WARN := -Wall -Wextra -Werror
 DEFINES := -D_GNU_SOURCE
 INCLUDES := -I. -Icompiler -Iruntime -I$(BUILD)/gen
-COMPILE = $(STD) $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
+COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
