@@ -8,13 +8,17 @@
 
 #include "output.h"
 #include "prompt.h"
+#include "tokenizer.h"
 
 typedef struct generation {
     burin_run *run;
     burin_sampler sampler;
     int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
-    burin_utf8 text;
     bool ids;  // print ids instead of text
+    const void *tokenizer;
+    burin_decoder decoder;
+    burin_utf8 text;
+    char *bytes, *characters;  // of the token to show
     int64_t generated;
     uint64_t started, prompt_read;  // nanoseconds
 } generation;
@@ -31,18 +35,22 @@ static bool is_end(const burin_run *run, int32_t token) {
 }
 
 static void show(generation *g, int32_t token) {
-    size_t bytes, at = 0;
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
         return;
     }
-    const char *text = burin_token_text(g->run->model, g->tokens[g->n_tokens - 1], token, &bytes);
-    while (text && at < bytes) {
-        char out[3 * 256 + 4];
-        size_t part = bytes - at < 256 ? bytes - at : 256;
-        burin_print_bytes(out, burin_utf8_add(&g->text, text + at, part, out));
-        at += part;
-    }
+    size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
+    burin_print_bytes(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
+}
+
+// What the prompt ends with decides how the first word begins.
+static void open_decoder(generation *g) {
+    if (g->ids) return;
+    g->tokenizer = burin_tokenizer_of(g->run->model);
+    size_t longest = burin_decode_max(g->tokenizer);
+    g->bytes = burin_allocate(1, longest);
+    g->characters = burin_allocate(3, longest + 1);
+    for (int32_t i = 0; i < g->n_tokens; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
 }
 
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
@@ -119,6 +127,7 @@ int burin_generate(burin_run *run) {
     g.tokens = burin_allocate((size_t)run->context + 1, sizeof *g.tokens);
     memcpy(g.tokens, prompt.id, (size_t)prompt.n * sizeof *g.tokens);
     g.n_tokens = prompt.n;
+    open_decoder(&g);
     show_prompt(&g);
     g.started = burin_nanoseconds();
     float *logits = burin_run_read(run, g.tokens, g.n_tokens);
@@ -127,6 +136,8 @@ int burin_generate(burin_run *run) {
     finish_text(&g);
     statistics(&g, prompt.n);
     free(prompt.id);
+    free(g.bytes);
+    free(g.characters);
     free(g.tokens);
     free(g.sampler.candidates);
     return 0;

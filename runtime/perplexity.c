@@ -49,7 +49,7 @@ int burin_perplexity(burin_run *run) {
     int32_t window = window_of(run);
     size_t bytes;
     char *text = burin_read_file(path, &bytes);
-    burin_tokens tokens = burin_tokenize(run->model, text, bytes);
+    burin_tokens tokens = burin_tokenize(run->model, text, bytes, false);
     int32_t windows = tokens.n / window;
     double sum = 0, scored = 0;
     if (!windows)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "output.h"
+#include "tokenizer.h"
 
 static char *read_all(int file, const char *name, size_t *bytes) {
     size_t capacity = 1 << 16, n = 0;
@@ -89,20 +90,16 @@ static burin_tokens begin_text(const burin_model *model) {
 }
 
 static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
-    if (!bytes) return begin_text(model);
-    burin_tokens tokens = burin_tokenize(model, text, bytes);
-    if (model->bos < 0) return tokens;
-    int32_t *with_bos = burin_allocate((size_t)tokens.n + 1, sizeof *with_bos);
-    with_bos[0] = model->bos;
-    memcpy(with_bos + 1, tokens.id, (size_t)tokens.n * sizeof *with_bos);
+    burin_tokens tokens = burin_tokenize(model, text, bytes, true);
+    if (tokens.n) return tokens;
     free(tokens.id);
-    return (burin_tokens){.id = with_bos, .n = tokens.n + 1};
+    return begin_text(model);
 }
 
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
     if (c->tokens) return parse_ids(model, c->tokens);
     if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
-    if (!c->prompt_file && !input_is_offered()) return begin_text(model);
+    if (!c->prompt_file && (!model->tokenizer_bytes || !input_is_offered())) return begin_text(model);
     size_t bytes;
     char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
     if (bytes && text[bytes - 1] == '\n') bytes--;  // what ends the file is no part of the prompt
@@ -111,24 +108,26 @@ burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c)
     return tokens;
 }
 
-static const unsigned char *tokenizer_of(const burin_model *model) {
+const void *burin_tokenizer_of(const burin_model *model) {
     if (!model->tokenizer_bytes)
         burin_stop(BURIN_USER_MISTAKE, "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
                    burin_program_name);
     return model->weights() + model->tokenizer_offset;
 }
 
-burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes) {
-    burin_tokens tokens = {.id = burin_allocate(bytes + 1, sizeof *tokens.id)};
-    tokenizer_of(model);
-    (void)text;
-    return tokens;
-}
-
-const char *burin_token_text(const burin_model *model, int32_t previous, int32_t token, size_t *bytes) {
-    tokenizer_of(model);
-    (void)previous;
-    (void)token;
-    *bytes = 0;
-    return NULL;
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    const void *blob = burin_tokenizer_of(model);
+    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .capacity = bytes + 16};
+    e.ids = burin_allocate(e.capacity, sizeof *e.ids);
+    e.memory = burin_allocate(1, burin_encode_memory(blob, bytes));
+    size_t n = burin_encode(blob, &e);
+    if (n > e.capacity) {  // a normalization that makes texts longer
+        free(e.ids);
+        e.capacity = n;
+        e.ids = burin_allocate(n, sizeof *e.ids);
+        burin_encode(blob, &e);
+    }
+    free(e.memory);
+    if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
+    return (burin_tokens){.id = e.ids, .n = (int32_t)n};
 }

@@ -8,15 +8,14 @@ typedef struct burin_tokens {
     int32_t *id, n;
 } burin_tokens;
 
-// The prompt with its beginning-of-text token; at least one token.
+// The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
 burin_tokens burin_read_prompt(const burin_model *, const burin_command *);
 
-// The tokens of a text alone (no beginning-of-text token).
-burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes);
+// The tokens of a text; `special`: with what the tokenizer puts around it.
+burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);
 
-// The bytes of `token` when it follows `previous` (-1: none), NULL when it has no text.
-const char *burin_token_text(const burin_model *, int32_t previous, int32_t token, size_t *bytes);
+const void *burin_tokenizer_of(const burin_model *);  // ends the program with a message when there is none
 #endif

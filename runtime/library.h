@@ -1,0 +1,97 @@
+// C interface of the model NAME, compiled by burin. burin writes this file out of runtime/library.h: the model's own name stands for
+// NAME in what a library gives to its host.
+//
+//     NAME_options options = {.slots = 2};
+//     size_t bytes = NAME_state_bytes(&options);
+//     void *memory = aligned_alloc(NAME_ALIGNMENT, bytes);          // all the memory it will ever use
+//     NAME_state state;
+//     int status = NAME_init(&state, &options, memory, bytes);
+//     if (status) fprintf(stderr, "%s\n", NAME_error_text(status));
+//
+//     float logits[NAME_VOCAB_SIZE];
+//     NAME_row row = {.token = 1, .slot = 0, .position = 0, .wants_logits = true};
+//     status = NAME_forward(&state, &row, 1, logits);
+//     NAME_close(&state);                                            // ends its threads
+//
+// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side.
+#ifndef NAME_LIBRARY_H
+#define NAME_LIBRARY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// constants of the model
+
+enum { NAME_ALIGNMENT = 64 };
+
+// One token of one sequence. A slot holds a sequence; a row's position is its slot's length, so rows of a slot count upwards.
+typedef struct NAME_row {
+    int32_t token, slot, position;
+    bool wants_logits;
+} NAME_row;
+
+typedef struct NAME_options {
+    int32_t slots;     // sequences held at once; 0: 1
+    int32_t max_rows;  // rows computed at once, at most NAME_MAX_ROWS; 0: that many. NAME_forward takes any number
+    int32_t threads;   // 0: the physical cores that this process may use
+    const char *cpu;   // one of the CPUs that the library carries code for; NULL: the best that runs here
+} NAME_options;
+
+typedef struct NAME_state {
+    void *session;  // in the memory given to NAME_init
+} NAME_state;
+
+// What the functions return: 0, or one of these. Numbers stay when others are added.
+enum {
+    NAME_BAD_ABI = -1,
+    NAME_BAD_OPTION = -2,
+    NAME_BAD_CPU = -3,
+    NAME_CPU_TOO_OLD = -4,
+    NAME_BAD_ALIGNMENT = -5,
+    NAME_SMALL_MEMORY = -6,
+    NAME_NO_THREADS = -7,
+    NAME_BAD_TOKEN = -8,
+    NAME_BAD_SLOT = -9,
+    NAME_BAD_POSITION = -10,
+    NAME_CONTEXT_FULL = -11,
+    NAME_BAD_LENGTH = -12,
+    NAME_NO_LOGITS = -13,
+    NAME_NOT_OPEN = -14,
+};
+const char *NAME_error_text(int status);
+
+size_t NAME_state_bytes(const NAME_options *);  // 0: an option is out of range. NULL: the defaults
+int NAME_init(NAME_state *, const NAME_options *, void *memory, size_t bytes);  // alignment and size are checked
+void NAME_close(NAME_state *);
+
+// Computes n rows of any slots. The logits of those that want them follow each other: [wanted][NAME_VOCAB_SIZE]. The same rows give
+// the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an error
+// nothing has changed.
+int NAME_forward(NAME_state *, const NAME_row *rows, int n, float *logits);
+
+int NAME_slot_reset(NAME_state *, int slot);
+int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens
+int NAME_slot_copy(NAME_state *, int to, int from);
+int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
+
+// Text to ids and back, when the model has a tokenizer; otherwise NAME_encode returns -1 and NAME_decode 0.
+// NAME_encode writes at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned
+// to 16. NAME_decode appends to a text: `*decoder` is 0 where one begins; `bytes` holds NAME_decode_max() bytes.
+size_t NAME_encode_memory(size_t text_bytes);
+int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
+size_t NAME_decode_max(void);
+size_t NAME_decode(int *decoder, int32_t id, char *bytes);
+
+// What the library is.
+int NAME_abi_version(void);           // NAME_ABI_VERSION of the header it was built with
+const char *NAME_identity(void);      // 16 hex digits over architecture, weights and options
+const char *NAME_cpu(const NAME_state *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
