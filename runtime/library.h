@@ -1,5 +1,4 @@
-// C interface of the model NAME, compiled by burin. burin writes this file out of runtime/library.h: the model's own name stands for
-// NAME in what a library gives to its host.
+// C interface of the model NAME, compiled by burin.
 //
 //     NAME_options options = {.slots = 2};
 //     size_t bytes = NAME_state_bytes(&options);
@@ -68,9 +67,9 @@ size_t NAME_state_bytes(const NAME_options *);  // 0: an option is out of range.
 int NAME_init(NAME_state *, const NAME_options *, void *memory, size_t bytes);  // alignment and size are checked
 void NAME_close(NAME_state *);
 
-// Computes n rows of any slots. The logits of those that want them follow each other: [wanted][NAME_VOCAB_SIZE]. The same rows give
-// the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an error
-// nothing has changed.
+// Computes n rows of any slots. The logits of those that want them follow each other: [wanted][NAME_VOCAB_SIZE]. The same rows
+// give the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an
+// error nothing has changed.
 int NAME_forward(NAME_state *, const NAME_row *rows, int n, float *logits);
 
 int NAME_slot_reset(NAME_state *, int slot);
@@ -79,16 +78,16 @@ int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
 
 // Text to ids and back, when the model has a tokenizer; otherwise NAME_encode returns -1 and NAME_decode 0.
-// NAME_encode writes at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned
-// to 16. NAME_decode appends to a text: `*decoder` is 0 where one begins; `bytes` holds NAME_decode_max() bytes.
+// NAME_encode writes at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes,
+// aligned to 16. NAME_decode appends to a text: `*decoder` is 0 where one begins; `bytes` holds NAME_decode_max() bytes.
 size_t NAME_encode_memory(size_t text_bytes);
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
 size_t NAME_decode_max(void);
 size_t NAME_decode(int *decoder, int32_t id, char *bytes);
 
 // What the library is.
-int NAME_abi_version(void);           // NAME_ABI_VERSION of the header it was built with
-const char *NAME_identity(void);      // 16 hex digits over architecture, weights and options
+int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
+const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options
 const char *NAME_cpu(const NAME_state *);
 
 #ifdef __cplusplus
