@@ -151,7 +151,9 @@ struct Node {
     Attr *attrs;
     Loc loc;
     const char *name;        // of the value in text: unique in its graph, without %
-    const Tensor *value;     // OP_constant
+    const Tensor *value;     // OP_constant: its data; NULL when a dump was read without its file of constants
+    const Tensor *hashed;    // what `hash` belongs to
+    uint64_t hash;           // see constant_hash
     Graph *graph;
     Node *prev, *next;       // in topological order
     Node **users;            // one entry for each operand that names it; kept by build.c
@@ -226,6 +228,7 @@ uint64_t dtype_bytes(DType, int64_t count);         // of `count` elements, two 
 
 // ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
+Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
 Graph *graph_clone(const Graph *);
 Node *graph_add_input(Graph *, const char *name, Type, Loc);
@@ -288,9 +291,11 @@ bool op_is_elementwise(Op);                        // has a scalar function
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);           // deterministic
+void node_print(Text *, const Node *);             // its one line, without indentation or line end
 void module_print(Text *, const Module *);
 // Parses the text form. Constants are found by hash in `constants` (a side file written by dump.c), NULL allowed: no data then.
-Graph *graph_parse(const Source *, struct ConstantFile *constants);
+Graph *graph_parse(const Source *, struct ConstantFile *constants);  // NULL after diag_error
+uint64_t constant_hash(Node *);                    // of the bytes of a constant's data; remembered in the node
 // Order, arity, types (inferred again), names, attributes. Reports with the graph printed and the error under the node.
 bool graph_verify(const Graph *, const char *after_pass);
 

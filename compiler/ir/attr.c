@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir.h"
+#include "ir/internal.h"
 
 Attr *attr_find(const Node *n, const char *name) {
     for (Attr *a = n->attrs; a; a = a->next)
@@ -150,7 +151,7 @@ static void copy_attr(Node *to, const Attr *a) {
             attr_set_tensor(to, a->name, a->tensor);
             break;
         case ATTR_GRAPH:
-            attr_set_graph(to, a->name, to->graph == a->graph->outer ? a->graph : graph_clone(a->graph));
+            attr_set_graph(to, a->name, graph_clone_nested(to->graph, a->graph));
             break;
         case ATTR_DTYPE:
             attr_set_dtype(to, a->name, a->dtype);

@@ -21,8 +21,16 @@ Graph *graph_new(const char *name) {
     return g;
 }
 
+Graph *graph_new_nested(Graph *outer, const char *name) {
+    Graph *g = ARENA_NEW(outer->arena, Graph);
+    *g = (Graph){.arena = outer->arena, .name = arena_strdup(outer->arena, name), .dims = outer->dims, .outer = outer};
+    map_init(&g->names, g->arena);
+    map_init(&g->suffixes, g->arena);
+    return g;
+}
+
 void graph_free(Graph *g) {
-    if (g) arena_free(g->arena);
+    if (g && !g->outer) arena_free(g->arena);
 }
 
 // Room for one more pointer: capacities are powers of two, so a full array is one whose length is a power of two.
@@ -275,32 +283,53 @@ static Type import_type(Graph *g, const Type *t) {
     return r;
 }
 
+// An operand of the copy: the node of that name in the copy, or outside of it the operand itself or its own copy.
+static Node *clone_operand(Graph *copy, const Graph *original, Node *in) {
+    if (in->graph == original) return map_get(&copy->names, in->name);
+    for (Graph *g = copy->outer; g; g = g->outer)
+        if (g == in->graph) return in;
+    for (Graph *g = copy->outer; g; g = g->outer) {
+        Node *found = map_get(&g->names, in->name);
+        if (found) return found;
+    }
+    return NULL;
+}
+
 static void clone_node(Graph *g, const Node *n) {
     Node *c = node_make(g, n->op, n->loc, n->n_in, NULL, NULL);
     node_set_name(c, n->name);
     for (int i = 0; i < n->n_in; i++)
-        if (n->in[i]) node_set_input(c, i, n->in[i]->graph == n->graph ? map_get(&g->names, n->in[i]->name) : n->in[i]);
-    attr_copy(c, n);
+        if (n->in[i]) node_set_input(c, i, clone_operand(g, n->graph, n->in[i]));
     c->type = import_type(g, &n->type);
-    c->value = n->value;
+    c->value = n->value, c->hashed = n->hashed, c->hash = n->hash;
     c->n_items = n->n_items;
     Type *items = ARENA_ARRAY(g->arena, Type, n->n_items);
     for (int i = 0; i < n->n_items; i++) items[i] = import_type(g, &n->items[i]);
     c->items = items;
+    attr_copy(c, n);
 }
 
 static void import_symbol(const Dim *symbol, void *graph) { dim_import(graph, symbol); }
 
-// The data of constants is not copied: the clone must not outlive what they point into (the checkpoint, or this graph).
-Graph *graph_clone(const Graph *g) {
-    Graph *c = graph_new(g->name);
-    c->outer = g->outer;
-    dim_each_symbol(g, import_symbol, c);
+static void clone_into(Graph *c, const Graph *g) {
     EACH_NODE(n, g) clone_node(c, n);
     for (int i = 0; i < g->n_inputs; i++) {
         c->inputs = grow(c->arena, c->inputs, c->n_inputs);
         c->inputs[c->n_inputs++] = map_get(&c->names, g->inputs[i]->name);
     }
-    for (int i = 0; i < g->n_outputs; i++) graph_add_output(c, map_get(&c->names, g->outputs[i]->name), g->output_names[i]);
+    for (int i = 0; i < g->n_outputs; i++) graph_add_output(c, clone_operand(c, g, g->outputs[i]), g->output_names[i]);
+}
+
+// The data of constants is not copied: the clone must not outlive what they point into (the checkpoint, or this graph).
+Graph *graph_clone(const Graph *g) {
+    Graph *c = graph_new(g->name);
+    dim_each_symbol(g, import_symbol, c);
+    clone_into(c, g);
+    return c;
+}
+
+Graph *graph_clone_nested(Graph *outer, const Graph *g) {
+    Graph *c = graph_new_nested(outer, g->name);
+    clone_into(c, g);
     return c;
 }

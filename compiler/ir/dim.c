@@ -578,7 +578,9 @@ static const Dim *read_name(DimReader *r) {
     name[n] = 0;
     if (!strcmp(name, "min") && accept(r, "(")) return read_call(r, DIM_MIN);
     if (!strcmp(name, "max") && accept(r, "(")) return read_call(r, DIM_MAX);
-    return dim_find_symbol(r->graph, name);
+    const Dim *symbol = dim_find_symbol(r->graph, name);
+    if (!symbol) r->at = start;
+    return symbol;
 }
 
 static const Dim *read_atom(DimReader *r) {

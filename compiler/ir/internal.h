@@ -5,5 +5,16 @@
 
 struct DimTable *dim_table_new(Arena *);                                                  // dim.c
 void dim_each_symbol(const Graph *, void (*visit)(const Dim *, void *user), void *user);  // in order of creation
+Graph *graph_clone_nested(Graph *outer, const Graph *);                                   // build.c
 Expr *expr_new(Arena *, ExprKind);                                                        // expr.c
+
+// print.c
+enum { MAX_INLINE = 16 };  // elements of a constant that are printed in place
+bool tensor_is_inline(const Tensor *);
+uint64_t tensor_hash(const Tensor *);           // of its bytes; never 0
+AttrKind attr_kind_expected(const char *name);  // ATTR_DIMS or ATTR_EXPR for the names that always have them, else ATTR_INTS
+bool attr_is_one_dim(const char *name);
+
+// parse.c: one graph from *offset on, which moves behind it and the blanks and comments that follow; NULL after diag_error
+Graph *graph_parse_at(const Source *, size_t *offset, const struct ConstantFile *);
 #endif

@@ -47,6 +47,8 @@ const char *loc_text(Loc at) {
     if (at.source->text) {
         Place p = place_of(at);
         snprintf(buffer, sizeof buffer, "%s:%zu:%zu", at.source->name, p.line, p.column);
+    } else if (at.source->size == SOURCE_OF_LINES) {
+        snprintf(buffer, sizeof buffer, "%s:%u:%u", at.source->name, at.offset >> 12, at.offset & 4095);
     } else if (at.scope) {
         snprintf(buffer, sizeof buffer, "%s, node %u (%s)", at.source->name, at.offset, at.scope);
     } else {

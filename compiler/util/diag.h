@@ -18,6 +18,8 @@ typedef struct Source {
     size_t size;
 } Source;
 
+#define SOURCE_OF_LINES SIZE_MAX  // as `size`, without a text: offsets are line << 12 | column (read back from an IR dump)
+
 // Where a value comes from. Text: byte offset and length. ONNX: offset is the node's index, scope its name.
 // `scope` is the dotted name of the place in the model ("model.layers.3.self_attn"), or NULL.
 typedef struct Loc {

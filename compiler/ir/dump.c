@@ -1,0 +1,223 @@
+#include "ir/dump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frontend/tokenizer.h"
+#include "ir/internal.h"
+#include "util/hash.h"
+
+enum { PADDING = 16 };
+
+static const char MAGIC[8] = "burinCST";
+
+typedef struct {
+    uint64_t hash, bytes;
+} Record;
+
+struct ConstantFile {
+    Arena *arena;
+    const char *path;
+    FILE *out;    // NULL: reading
+    Map by_hash;  // 16 hexadecimal digits -> Record (writing: a copy; reading: in the mapped file, the data behind it)
+};
+
+static const char *hash_key(Arena *arena, uint64_t hash) { return arena_printf(arena, "%016llx", (unsigned long long)hash); }
+
+static ConstantFile *constants_new(Arena *arena, const char *path) {
+    ConstantFile *f = ARENA_NEW(arena, ConstantFile);
+    f->arena = arena;
+    f->path = arena_strdup(arena, path);
+    map_init(&f->by_hash, arena);
+    return f;
+}
+
+ConstantFile *constants_create(Arena *arena, const char *path) {
+    ConstantFile *f = constants_new(arena, path);
+    f->out = fopen(path, "wb");
+    if (!f->out || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1 || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1)
+        diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
+    return f;
+}
+
+void constants_add(ConstantFile *f, uint64_t hash, const void *data, uint64_t bytes) {
+    static const char zeros[PADDING];
+    const char *key = hash_key(f->arena, hash);
+    if (map_get(&f->by_hash, key)) return;
+    Record *r = ARENA_NEW(f->arena, Record);
+    *r = (Record){hash, bytes};
+    map_put(&f->by_hash, key, r);
+    bool ok = fwrite(r, sizeof *r, 1, f->out) == 1 && fwrite(data, 1, bytes, f->out) == bytes;
+    size_t padding = (size_t)(-bytes % PADDING);
+    if (!ok || fwrite(zeros, 1, padding, f->out) != padding)
+        diag_fatal(NO_LOC, "cannot write %s: %s", f->path, strerror(errno));
+}
+
+void constants_close(ConstantFile *f) {
+    if (!f) return;
+    if (f->out && fclose(f->out)) diag_fatal(NO_LOC, "cannot write %s: %s", f->path, strerror(errno));
+    f->out = NULL;
+}
+
+static const char *map_file(const char *path, size_t *size) {
+    int file = open(path, O_RDONLY);
+    struct stat s;
+    if (file < 0 || fstat(file, &s)) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
+    *size = (size_t)s.st_size;
+    const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : "";
+    close(file);
+    if (data == MAP_FAILED) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(errno));
+    return data;
+}
+
+ConstantFile *constants_open(Arena *arena, const char *path) {
+    ConstantFile *f = constants_new(arena, path);
+    size_t size, at = 2 * sizeof MAGIC;
+    const char *data = map_file(path, &size);
+    if (size < at || memcmp(data, MAGIC, sizeof MAGIC)) diag_fatal(NO_LOC, "%s is not a file of constants", path);
+    while (at < size) {
+        const Record *r = (const Record *)(data + at);
+        size_t left = size - at;
+        if (left < sizeof *r || r->bytes > left - sizeof *r) diag_fatal(NO_LOC, "%s is truncated at byte %zu", path, at);
+        map_put(&f->by_hash, hash_key(arena, r->hash), (void *)(uintptr_t)r);
+        at += sizeof *r + (size_t)(r->bytes + -r->bytes % PADDING);
+    }
+    return f;
+}
+
+const void *constants_find(const ConstantFile *f, uint64_t hash, uint64_t bytes) {
+    char key[20];
+    snprintf(key, sizeof key, "%016llx", (unsigned long long)hash);
+    const Record *r = map_get(&f->by_hash, key);
+    if (!r || r->bytes != bytes) return NULL;
+    uint64_t found = hash_bytes(r + 1, bytes, 0);
+    if ((found ? found : 1) != hash)
+        diag_fatal(NO_LOC, "%s was altered: the data of constant %s has another hash", f->path, key);
+    return r + 1;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- modules
+static void add_constants(ConstantFile *f, const Graph *g) {
+    EACH_NODE(n, g) {
+        if (n->value && n->value->data && !tensor_is_inline(n->value))
+            constants_add(f, constant_hash(n), n->value->data, n->value->bytes);
+        for (const Attr *a = n->attrs; a; a = a->next) {
+            if (a->kind == ATTR_GRAPH) add_constants(f, a->graph);
+            if (a->kind == ATTR_TENSOR && !tensor_is_inline(a->tensor))
+                constants_add(f, tensor_hash(a->tensor), a->tensor->data, a->tensor->bytes);
+        }
+    }
+}
+
+// The configuration, as JSON in a comment on the first line.
+static void print_head(Text *t, const Module *m, ConstantFile *f) {
+    json_t *head = json_object(), *eos = json_array();
+    for (int i = 0; i < m->n_eos; i++) json_array_append_new(eos, json_integer(m->eos[i]));
+    json_object_set_new(head, "module", json_string(m->name));
+    json_object_set_new(head, "description", json_string(m->description ? m->description : ""));
+    json_object_set_new(head, "context", json_integer(m->context));
+    json_object_set_new(head, "bos", json_integer(m->bos));
+    json_object_set_new(head, "eos", eos);
+    if (m->tokenizer) {
+        const Tokenizer *k = m->tokenizer;
+        uint64_t hash = hash_bytes(k->blob, k->bytes, 0);
+        constants_add(f, hash ? hash : 1, k->blob, k->bytes);
+        json_t *tokenizer = json_pack("{s:s, s:I, s:i, s:i, s:i}", "hash", hash_key(f->arena, hash ? hash : 1), "bytes",
+                                      (json_int_t)k->bytes, "vocab_size", k->vocab_size, "bos", k->bos, "eos", k->eos);
+        json_object_set_new(head, "tokenizer", tokenizer);
+    }
+    char *text = json_dumps(head, JSON_COMPACT);
+    text_add(t, "// %s\n", text);
+    free(text);
+    json_decref(head);
+}
+
+void module_dump(const Module *m, const char *dir, int number, const char *name, ConstantFile **constants) {
+    char path[4096];
+    if (!*constants) {
+        if (mkdir(dir, 0777) && errno != EEXIST) diag_fatal(NO_LOC, "cannot create the folder %s: %s", dir, strerror(errno));
+        snprintf(path, sizeof path, "%s/constants", dir);
+        *constants = constants_create(m->arena, path);
+    }
+    Text t = {0};
+    print_head(&t, m, *constants);
+    for (int i = 0; i < m->n_graphs; i++) add_constants(*constants, m->graphs[i]);
+    module_print(&t, m);
+    fflush((*constants)->out);
+    snprintf(path, sizeof path, "%s/%02d-%s.ir", dir, number, name);
+    write_file(path, t.data, t.length);
+    text_free(&t);
+}
+
+static const char *json_text(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static int64_t json_int(const json_t *object, const char *key, int64_t absent) {
+    const json_t *v = json_object_get(object, key);
+    return json_is_integer(v) ? json_integer_value(v) : absent;
+}
+
+static Tokenizer *load_tokenizer(Arena *arena, const json_t *head, const ConstantFile *constants) {
+    const json_t *k = json_object_get(head, "tokenizer");
+    if (!k || !constants) return NULL;
+    Tokenizer *t = ARENA_NEW(arena, Tokenizer);
+    t->bytes = (size_t)json_int(k, "bytes", 0);
+    t->blob = constants_find(constants, strtoull(json_text(k, "hash"), NULL, 16), t->bytes);
+    t->vocab_size = (int32_t)json_int(k, "vocab_size", 0);
+    t->bos = (int32_t)json_int(k, "bos", -1);
+    t->eos = (int32_t)json_int(k, "eos", -1);
+    if (!t->blob) diag_fatal(NO_LOC, "%s has not the tokenizer that the dump names", constants->path);
+    return t;
+}
+
+static void load_head(Module *m, const Source *source, const ConstantFile *constants) {
+    const char *text = source->text;
+    json_t *head = strncmp(text, "// {", 4) ? NULL : json_loadb(text + 3, strcspn(text + 3, "\n"), 0, NULL);
+    m->name = arena_strdup(m->arena, head && *json_text(head, "module") ? json_text(head, "module") : "module");
+    m->description =
+        arena_strdup(m->arena, head && *json_text(head, "description") ? json_text(head, "description") : source->name);
+    m->context = json_int(head, "context", 0);
+    m->bos = (int32_t)json_int(head, "bos", -1);
+    const json_t *eos = json_object_get(head, "eos");
+    for (size_t i = 0; i < json_array_size(eos) && m->n_eos < 8; i++)
+        m->eos[m->n_eos++] = (int32_t)json_integer_value(json_array_get(eos, i));
+    m->tokenizer = load_tokenizer(m->arena, head, constants);
+    json_decref(head);
+}
+
+static ConstantFile *constants_beside(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *beside = slash ? arena_printf(arena, "%.*s/constants", (int)(slash - path), path) : "constants";
+    return access(beside, R_OK) ? NULL : constants_open(arena, beside);
+}
+
+Module *module_load(Arena *arena, const char *path) {
+    Module *m = ARENA_NEW(arena, Module);
+    Source *source = ARENA_NEW(arena, Source);
+    m->arena = arena;
+    char *text = read_text_file(path, &source->size);
+    source->name = arena_strdup(arena, path);
+    source->text = arena_strndup(arena, text, source->size);
+    free(text);
+    if (memchr(source->text, 0, source->size)) diag_fatal(loc_file(source), "this is not the text of a graph");
+    ConstantFile *constants = constants_beside(arena, path);
+    load_head(m, source, constants);
+    size_t offset = 0;
+    do {
+        Graph *g = graph_parse_at(source, &offset, constants), **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
+        if (!g) diag_stop();
+        if (m->n_graphs) memcpy(graphs, m->graphs, (size_t)m->n_graphs * sizeof *graphs);
+        m->graphs = graphs;
+        m->graphs[m->n_graphs++] = g;
+    } while (source->text[offset]);
+    return m;
+}
