@@ -1,0 +1,146 @@
+// The thread pool and its barrier: no thread runs ahead, every run reaches every thread, the floating-point mode is the
+// contract's.
+#include <fenv.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "threads.h"
+#include "unit.h"
+
+enum { ROUNDS = 200, MOST = 7 };
+
+typedef struct Shared {
+    burin_pool *pool;
+    int threads, counter[MOST];  // plain: only the barrier orders them
+    int early;                   // times that a thread was seen behind
+    double result[MOST];
+} Shared;
+
+static burin_pool *start(int threads) {
+    burin_pool *pool = aligned_alloc(64, burin_pool_bytes(threads));
+    CHECK(burin_pool_start(pool, threads));
+    return pool;
+}
+
+static void stop(burin_pool *pool) {
+    burin_pool_stop(pool);
+    free(pool);
+}
+
+static void count_rounds(void *argument, int thread) {
+    Shared *s = argument;
+    for (int round = 1; round <= ROUNDS; round++) {
+        s->counter[thread]++;
+        burin_barrier_wait(&s->pool->barrier);
+        for (int t = 0; t < s->threads; t++)
+            if (s->counter[t] != round) __atomic_fetch_add(&s->early, 1, __ATOMIC_RELAXED);
+        burin_barrier_wait(&s->pool->barrier);
+    }
+}
+
+static void barrier_holds_everyone(int threads, burin_patience patience) {
+    Shared s = {.pool = start(threads), .threads = threads};
+    s.pool->barrier.patience = patience;
+    for (int run = 0; run < 10; run++) {
+        memset(s.counter, 0, sizeof s.counter);
+        burin_pool_run(s.pool, count_rounds, &s);
+    }
+    CHECK(s.early == 0);
+    for (int t = 0; t < threads; t++) CHECK(s.counter[t] == ROUNDS);
+    stop(s.pool);
+}
+
+static void barrier_with_patience(void) {
+    const int counts[] = {1, 2, 3, 7};
+    for (int i = 0; i < 4; i++) barrier_holds_everyone(counts[i], (burin_patience){.spins = 50, .yields = 5});
+}
+
+static void barrier_that_sleeps_at_once(void) {
+    for (int threads = 2; threads <= 3; threads++) barrier_holds_everyone(threads, (burin_patience){0});
+}
+
+static void mark(void *argument, int thread) { ((Shared *)argument)->counter[thread]++; }
+
+static void wakes_sleeping_workers(void) {
+    Shared s = {.pool = start(3), .threads = 3};
+    for (int run = 0; run < 5; run++) {
+        usleep(2000);  // long enough for them to sleep
+        burin_pool_run(s.pool, mark, &s);
+    }
+    for (int t = 0; t < 3; t++) CHECK(s.counter[t] == 5);
+    stop(s.pool);
+}
+
+static void pools_side_by_side(void) {
+    Shared a = {.pool = start(2), .threads = 2}, b = {.pool = start(3), .threads = 3};
+    for (int run = 0; run < 20; run++) {
+        burin_pool_run(a.pool, mark, &a);
+        burin_pool_run(b.pool, mark, &b);
+    }
+    CHECK(a.counter[1] == 20 && b.counter[2] == 20);
+    stop(a.pool);
+    stop(b.pool);
+}
+
+static void divide(void *argument, int thread) {
+    volatile double one = 1, three = 3;
+    ((Shared *)argument)->result[thread] = one / three;
+}
+
+static void rounds_to_nearest_whatever_the_host_does(void) {
+    fesetround(FE_UPWARD);
+    Shared s = {.pool = start(2), .threads = 2};
+    burin_pool_run(s.pool, divide, &s);
+    int mode = fegetround();
+    fesetround(FE_TONEAREST);
+    CHECK(mode == FE_UPWARD);  // given back
+    CHECK(s.result[0] == 1.0 / 3 && s.result[1] == 1.0 / 3);
+    stop(s.pool);
+}
+
+#if defined(__x86_64__)
+static void halve_tiny(void *argument, int thread) {
+    volatile float tiny = 0x1p-126f, half = 0.5f;
+    ((Shared *)argument)->result[thread] = tiny * half;
+}
+
+static void keeps_subnormals(void) {
+    unsigned saved = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(saved | 0x8040);  // flush to zero, denormals are zero
+    Shared s = {.pool = start(2), .threads = 2};
+    burin_pool_run(s.pool, halve_tiny, &s);
+    CHECK(__builtin_ia32_stmxcsr() == (saved | 0x8040));
+    __builtin_ia32_ldmxcsr(saved);
+    CHECK(s.result[0] == 0x1p-127 && s.result[1] == 0x1p-127);
+    stop(s.pool);
+}
+#endif
+
+static void default_is_sane(void) {
+    int threads = burin_default_threads();
+    CHECK(threads >= 1 && threads <= sysconf(_SC_NPROCESSORS_CONF));
+}
+
+static void default_follows_affinity(void) {
+    cpu_set_t old, one;
+    if (sched_getaffinity(0, sizeof old, &old)) return;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &old)) CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    CHECK(burin_default_threads() == 1);
+    sched_setaffinity(0, sizeof old, &old);
+}
+
+SUITE(pool) {
+    TEST(barrier_with_patience);
+    TEST(barrier_that_sleeps_at_once);
+    TEST(wakes_sleeping_workers);
+    TEST(pools_side_by_side);
+    TEST(rounds_to_nearest_whatever_the_host_does);
+#if defined(__x86_64__)
+    TEST(keeps_subnormals);
+#endif
+    TEST(default_is_sane);
+    TEST(default_follows_affinity);
+}

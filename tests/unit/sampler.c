@@ -1,0 +1,203 @@
+// The sampler: its generator against known numbers, its steps against plain definitions.
+#include "sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "unit.h"
+
+enum { N = 1000 };
+
+static burin_candidate memory[N];
+
+static const burin_sampling everything = {
+    .temperature = 1, .top_p = 1, .min_p = 0, .repeat_penalty = 1, .top_k = 0, .seed = 42};
+
+static burin_sampler sampler_of(burin_sampling settings, int32_t n) {
+    burin_sampler s;
+    burin_sampler_init(&s, &settings, n, memory);
+    return s;
+}
+
+static void fill(float *logits, int n, uint64_t seed) {
+    burin_random r;
+    burin_random_seed(&r, seed);
+    for (int i = 0; i < n; i++) logits[i] = (float)(burin_random_unit(&r) * 10 - 5);
+}
+
+// splitmix64 of 0 is published; the outputs that follow from it were computed in Python.
+static void generator_is_the_published_one(void) {
+    burin_random r;
+    burin_random_seed(&r, 0);
+    CHECK(r.state[0] == 0xe220a8397b1dcdafu && r.state[3] == 0xf88bb8a8724c81ecu);
+    CHECK(burin_random_next(&r) == 0x99ec5f36cb75f2b4u);
+    CHECK(burin_random_next(&r) == 0xbf6e1f784956452au);
+}
+
+static void argmax_takes_the_lowest_of_equals(void) {
+    float logits[40];
+    for (int i = 0; i < 40; i++) logits[i] = (float)(i % 7);
+    CHECK(burin_argmax(logits, 40) == 6);
+    CHECK(burin_argmax(logits, 3) == 2);
+    for (int i = 0; i < 40; i++) logits[i] = NAN;
+    CHECK(burin_argmax(logits, 40) == 0);
+    logits[33] = -1e30f;
+    CHECK(burin_argmax(logits, 40) == 33);
+    for (int i = 0; i < 40; i++) logits[i] = -INFINITY;
+    CHECK(burin_argmax(logits, 40) == 0);
+}
+
+static void argmax_matches_a_plain_loop(void) {
+    float logits[N];
+    for (int n = 1; n < 100; n++) {
+        fill(logits, n, (uint64_t)n);
+        int best = 0;
+        for (int i = 1; i < n; i++)
+            if (logits[i] > logits[best]) best = i;
+        CHECK(burin_argmax(logits, n) == best);
+    }
+}
+
+static void temperature_zero_is_argmax(void) {
+    float logits[N];
+    fill(logits, N, 1);
+    burin_sampling settings = everything;
+    settings.temperature = 0;
+    burin_sampler s = sampler_of(settings, N);
+    CHECK(burin_sample(&s, logits, NULL, 0) == burin_argmax(logits, N));
+}
+
+// Each limit at its tightest leaves the likeliest alone.
+static void tight_limits_are_argmax(void) {
+    float logits[N];
+    burin_sampling tight[3] = {everything, everything, everything};
+    tight[0].top_k = 1;
+    tight[1].top_p = 0;
+    tight[2].min_p = 1;
+    for (int i = 0; i < 3; i++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            fill(logits, N, seed);
+            burin_sampler s = sampler_of(tight[i], N);
+            CHECK(burin_sample(&s, logits, NULL, 0) == burin_argmax(logits, N));
+        }
+}
+
+static int rank_of(const float *logits, int n, int token) {
+    int rank = 0;
+    for (int i = 0; i < n; i++) rank += logits[i] > logits[token] || (logits[i] == logits[token] && i < token);
+    return rank;
+}
+
+static void top_k_stays_among_the_k_likeliest(void) {
+    float logits[N];
+    burin_sampling settings = everything;
+    settings.top_k = 5;
+    settings.temperature = 100;  // nearly even
+    bool seen[5] = {0};
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        fill(logits, N, 7);
+        for (int i = 0; i < N; i += 3) logits[i] = logits[(i + 1) % N];  // ties
+        settings.seed = seed;
+        burin_sampler s = sampler_of(settings, N);
+        int rank = rank_of(logits, N, burin_sample(&s, logits, NULL, 0));
+        CHECK(rank < 5);
+        if (rank < 5) seen[rank] = true;
+    }
+    for (int i = 0; i < 5; i++) CHECK(seen[i]);
+}
+
+static void top_p_keeps_the_fewest(void) {
+    // probabilities 0.5, 0.25, 0.125, 0.125
+    const float halves[4] = {-3 * 0.6931472f, -0.6931472f, -2 * 0.6931472f, -3 * 0.6931472f};
+    burin_sampling settings = everything;
+    settings.top_p = 0.7;
+    int count[4] = {0};
+    burin_sampler s = sampler_of(settings, 4);
+    for (int i = 0; i < 3000; i++) {
+        float logits[4];
+        memcpy(logits, halves, sizeof logits);
+        count[burin_sample(&s, logits, NULL, 0)]++;
+    }
+    CHECK(count[0] == 0 && count[3] == 0);
+    CHECK(abs(count[1] - 2000) < 150 && abs(count[2] - 1000) < 150);
+}
+
+static void min_p_cuts_the_tail(void) {
+    burin_sampling settings = everything;
+    settings.min_p = 0.3;
+    burin_sampler s = sampler_of(settings, 3);
+    int count[3] = {0};
+    for (int i = 0; i < 1000; i++) {
+        float logits[3] = {0, -1, -2};  // 1, 0.37, 0.14 of the likeliest
+        count[burin_sample(&s, logits, NULL, 0)]++;
+    }
+    CHECK(count[2] == 0 && count[1] > 150 && count[0] > 600);
+}
+
+static void probabilities_are_softmax(void) {
+    burin_sampling settings = everything;
+    settings.temperature = 2;
+    burin_sampler s = sampler_of(settings, 3);
+    int count[3] = {0};
+    double weight[3] = {1, exp(-0.5), exp(-1)}, sum = weight[0] + weight[1] + weight[2];
+    for (int i = 0; i < 20000; i++) {
+        float logits[3] = {2, 1, 0};
+        count[burin_sample(&s, logits, NULL, 0)]++;
+    }
+    for (int i = 0; i < 3; i++) CHECK(fabs(count[i] - 20000 * weight[i] / sum) < 300);
+}
+
+static void repeated_tokens_lose(void) {
+    burin_sampling settings = everything;
+    settings.temperature = 0;
+    settings.repeat_penalty = 2;
+    burin_sampler s = sampler_of(settings, 3);
+    int32_t before[3] = {0, 0, 2};
+    float logits[3] = {3, 2, -1};
+    CHECK(burin_sample(&s, logits, before, 3) == 1);
+    CHECK(logits[0] == 1.5f && logits[1] == 2 && logits[2] == -2);  // once each
+    int32_t old[100] = {0};
+    for (int i = 1; i < 100; i++) old[i] = 2;
+    logits[0] = 3;
+    CHECK(burin_sample(&s, logits, old, 100) == 0);  // too long ago
+}
+
+static void same_seed_same_tokens(void) {
+    float logits[N];
+    burin_sampling settings = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1.1, .seed = 7};
+    int32_t first[50];
+    for (int run = 0; run < 2; run++) {
+        burin_sampler s = sampler_of(settings, N);
+        for (int i = 0; i < 50; i++) {
+            fill(logits, N, (uint64_t)i);
+            int32_t token = burin_sample(&s, logits, first, i);
+            if (run) CHECK(token == first[i]);
+            first[i] = token;
+        }
+    }
+}
+
+static void nothing_sensible_is_still_a_token(void) {
+    float logits[5] = {NAN, NAN, NAN, NAN, NAN};
+    burin_sampler s = sampler_of(everything, 5);
+    int32_t token = burin_sample(&s, logits, NULL, 0);
+    CHECK(token >= 0 && token < 5);
+    float infinite[3] = {0, INFINITY, 0};
+    burin_sampler t = sampler_of(everything, 3);
+    CHECK(burin_sample(&t, infinite, NULL, 0) == 1);
+}
+
+SUITE(sampler) {
+    TEST(generator_is_the_published_one);
+    TEST(argmax_takes_the_lowest_of_equals);
+    TEST(argmax_matches_a_plain_loop);
+    TEST(temperature_zero_is_argmax);
+    TEST(tight_limits_are_argmax);
+    TEST(top_k_stays_among_the_k_likeliest);
+    TEST(top_p_keeps_the_fewest);
+    TEST(min_p_cuts_the_tail);
+    TEST(probabilities_are_softmax);
+    TEST(repeated_tokens_lose);
+    TEST(same_seed_same_tokens);
+    TEST(nothing_sensible_is_still_a_token);
+}
