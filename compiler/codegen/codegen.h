@@ -1,6 +1,7 @@
 // Programs to C text.
 //
-//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over layers. The same text is compiled
+//   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over layers. The same text is
+//   compiled
 //                   once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol is NAME_forward_<BURIN_CPU>
 //   emit_header     NAME_plan.h: sizes of the plan, the layout of the weights
 //   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/program.h), with one variant for each CPU
@@ -12,12 +13,12 @@
 #include "target/target.h"
 
 typedef struct DispatchOptions {
-    const Target *const *cpus;           // best last
+    const Target *const *cpus;  // best last
     int n_cpus;
-    const char *identity;                // 16 hex digits
-    const char *info;                    // text of --info
-    const char *weights_symbol;          // extern const unsigned char SYMBOL[] (64-bit addressed): start of the packed weights
-    const char *descriptor;              // "burin_model_this", or "NAME_model" for a library
+    const char *identity;        // 16 hex digits
+    const char *info;            // text of --info
+    const char *weights_symbol;  // extern const unsigned char SYMBOL[] (64-bit addressed): start of the packed weights
+    const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     uint64_t tokenizer_offset, tokenizer_bytes;  // in the weights
 } DispatchOptions;
 

@@ -14,8 +14,7 @@
 #include "ir.h"
 
 typedef struct LowerOptions {
-    uint64_t max_ram;    // --max-ram: arena + local + states + weights of one slot must fit; 0: no limit
-    bool keep_values;    // burin check: no buffer is reused, so that every value can be traced
+    uint64_t max_ram;  // --max-ram: arena + local + states + weights of one slot must fit; 0: no limit
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -23,33 +22,41 @@ typedef enum { BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE_OUTPUT, BA
 
 typedef struct Buffer {
     int index;
-    bool row_wise;               // in `local` when the step has one row
-    uint64_t row_bytes;          // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
-    uint64_t arena_offset;       // for each row
-    uint64_t local_offset;       // likewise, of row-wise buffers
+    const char *name;  // of its local variable in the emitted text: that of its first value
+    DType dtype;
+    bool row_wise;          // in `local` when the step has one row
+    uint64_t row_bytes;     // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
+    uint64_t arena_offset;  // for each row
+    uint64_t local_offset;  // likewise, of row-wise buffers
     struct Live {
-        int first, last;         // kernels (positions in the unrolled list) between which it holds a value
+        int first, last;  // kernels (positions in the unrolled list) between which it holds a value
     } *live;
     int n_live;
 } Buffer;
 
 typedef struct StateSlice {
     const Node *node;
-    uint64_t offset, bytes;      // within one slot
+    uint64_t offset, bytes;  // within one slot
     int index;
 } StateSlice;
 
 typedef struct WeightFormat WeightFormat;
 
+// The emitted struct of the weights has fields of its own, an array of structs with a field for each operand of the loop, and,
+// when the last iteration stops early, a second, shorter array for the kernels that it leaves out.
+typedef enum { GROUP_PROGRAM, GROUP_LAYER, GROUP_LAYER_END } WeightGroup;
+
 // One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand, so memory stays small.
 typedef struct WeightPiece {
-    const Node *node;            // pack or constant
+    const Node *node;  // pack or constant
     const WeightFormat *format;
-    uint64_t offset, bytes;      // in the weights; offsets are multiples of 64
+    uint64_t offset, bytes;  // in the weights; offsets are multiples of 64
     uint64_t units, unit_bytes;
-    int64_t columns, depth;      // of a packed matrix: N and K. A plain constant: rows and elements a row
-    int field;                   // which field of which struct of the emitted text (WeightField)
-    int layer;                   // the loop's iteration, -1 outside
+    int64_t columns, depth;  // of a packed matrix: N and K. A plain constant: rows and elements a row
+    WeightGroup group;
+    const char *field;               // of the emitted struct: "self_attn_o_proj"
+    int layer;                       // the loop's iteration, -1 outside
+    const struct WeightPiece *like;  // in a loop: the piece of the first iteration, whose field name is used
 } WeightPiece;
 
 typedef struct View {
@@ -58,34 +65,35 @@ typedef struct View {
         Buffer *buffer;
         WeightPiece *weight;
         StateSlice *state;
-        const Node *input;       // a graph input (token, slot, position, or a tensor)
-        int output;              // index of the graph's output
+        const Node *input;  // a graph input (token, slot, position, or a tensor)
+        int output;         // index of the graph's output
         double scalar;
     };
     Type type;
-    const Dim *offset;           // in elements
-    const Dim *stride[MAX_RANK]; // in elements; 0 where broadcast
-    const Node *row_index;       // NULL, or: axis 0 is looked up, row r is row_index[r] of the base
+    const Dim *offset;            // in elements
+    const Dim *stride[MAX_RANK];  // in elements; 0 where broadcast
+    const Node *row_index;        // NULL, or: axis 0 is looked up, row r is row_index[r] of the base
+    bool own_part;                // each thread touches only its share of it; otherwise any of it
 } View;
 
 // ----------------------------------------------------------------------------------------------------------------- kernels
 typedef enum {
-    FAMILY_EMBED,                // rows of a table or of packed panels, converted to f32
-    FAMILY_MATMUL,               // rows times packed weights, with an epilogue
-    FAMILY_NORM,                 // rms, layer, and with the residual added first
-    FAMILY_QUANTIZE,             // rows to blocks of int8
+    FAMILY_EMBED,     // rows of a table or of packed panels, converted to f32
+    FAMILY_MATMUL,    // rows times packed weights, with an epilogue
+    FAMILY_NORM,      // rms, layer, and with the residual added first
+    FAMILY_QUANTIZE,  // rows to blocks of int8
     FAMILY_ROTARY,
-    FAMILY_APPEND,               // rows into a cache
+    FAMILY_APPEND,  // rows into a cache
     FAMILY_ATTENTION,
-    FAMILY_SELECT,               // the rows that are wanted
-    FAMILY_NEST,                 // anything else: a generated loop nest
+    FAMILY_SELECT,  // the rows that are wanted
+    FAMILY_NEST,    // anything else: a generated loop nest
 } KernelFamily;
 
 // Which thread computes (and touches) what. Two kernels with equal shares of the same buffer need no barrier between them.
-typedef enum { SHARE_ROWS, SHARE_COLUMNS, SHARE_HEADS, SHARE_OUTER, SHARE_ALL } ShareKind;
+typedef enum { SHARE_ROWS, SHARE_PANELS, SHARE_HEADS, SHARE_TILES, SHARE_OUTER } ShareKind;
 typedef struct Share {
     ShareKind kind;
-    int64_t count;               // of panels, heads, or outer iterations; 0 for rows
+    const Dim *count;  // of rows, panels of 16 columns, heads, or outer iterations; tiles: heads, times blocks of rows
 } Share;
 
 typedef struct Kernel {
@@ -96,28 +104,30 @@ typedef struct Kernel {
     View out[2];
     int n_out;
     Share share;
-    bool row_wise;               // computed by every thread when there is one row
+    bool row_wise;                   // computed by every thread when there is one row
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
-    const char *key;             // its identity: kernels with equal keys are one function
-    int function;                // index into Program.functions
-    int position;                // in the unrolled list
+    const char *key;                 // its identity: kernels with equal keys are one function
+    int function;                    // index into Program.functions
+    int position;                    // in the unrolled list
 } Kernel;
 
 typedef struct KernelFunction {
-    const char *name;            // matmul_bf16_192x320
-    const Kernel *first;         // the first of its kernels
+    const char *name;     // matmul_bf16_192x320
+    const Kernel *first;  // the first of its kernels
     int uses;
 } KernelFunction;
 
-// Kernels first .. first + period * iterations - missing repeat with `period`; the last iteration stops `missing` kernels early.
+// Kernels first .. first + period * iterations - missing repeat with `period`; the last iteration stops `missing` kernels
+// early.
 typedef struct Loop {
     int first, period, iterations, missing;
 } Loop;
 
 typedef struct Plan {
     uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes;
-    uint64_t lower_bound;        // largest sum of live buffers, for each row
-    uint64_t cache_bytes;        // of slot_bytes: KV caches
+    uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
+    uint64_t lower_bound;                                                     // largest sum of live buffers, for each row
+    uint64_t cache_bytes;                                                     // of slot_bytes: KV caches
     int barriers_one, barriers_many;
 } Plan;
 
@@ -125,18 +135,18 @@ typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
-    const Dim *rows, *wanted;    // R and L; NULL when the program has none
-    int64_t max_rows;            // 1 without rows
+    const Dim *rows, *wanted;  // R and L; NULL when the program has none
+    int64_t max_rows;          // 1 without rows
     Kernel **kernels;
     int n_kernels;
     KernelFunction *functions;
     int n_functions;
-    Loop loop;                   // iterations 0: none
+    Loop loop;  // iterations 0: none
     Buffer **buffers;
     int n_buffers;
     StateSlice **states;
     int n_states;
-    WeightPiece **pieces;        // in the order of their offsets
+    WeightPiece **pieces;  // in the order of their offsets
     int n_pieces;
     Plan plan;
 } Program;
@@ -145,20 +155,21 @@ typedef struct Program {
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 
 // ----------------------------------------------------------------------------------------------------- lower/weights.c
-// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps nothing.
+// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
+// nothing.
 void weight_piece_pack(const WeightPiece *, uint64_t first, uint64_t n, void *bytes);
 // All weights in order, zeros between the pieces, in chunks of at most about 1 MB: plan.weight_bytes in all.
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
 
 struct WeightFormat {
-    const char *name;            // "f32", "f16", "bf16", "q8_0": the `format` attribute of pack
-    int block;                   // elements along k that are packed together: 1, or 32
-    int panel_bytes;             // of one block of one panel (16 columns)
-    const char *element;         // C type of the emitted field: element name[panels][k / block][...]
-    // 16 columns of one block: values[column * block + i] to panel_bytes bytes
-    void (*pack)(const float *values, void *bytes);
+    const char *name;     // "f32", "f16", "bf16", "q8_0": the `format` attribute of pack
+    int block;            // elements along k that are packed together: 1, or 32
+    int panel_bytes;      // of one block of one panel (16 columns)
+    const char *element;  // C type of the emitted field: element name[panels][k / block][...]
+    // 16 columns of one block, values[column * stride + i], to panel_bytes bytes
+    void (*pack)(const float *values, int stride, void *bytes);
 };
 const WeightFormat *weight_format_find(const char *name);
-void plan_print(Text *, const Program *);   // sizes and lower bound in a few lines, for the build's output
+void plan_print(Text *, const Program *);  // sizes and lower bound in a few lines, for the build's output
 #endif

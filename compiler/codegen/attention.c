@@ -1,0 +1,82 @@
+// Rotary embedding, KV caches and attention (runtime/rotary.h, attention.h).
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static long long heads_of(const Kernel *k, const char *attr) { return (long long)attr_int(k->node, attr, 1); }
+
+// ------------------------------------------------------------------------------------------------------------------- rotary
+void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) {
+    long long width = (long long)last_dim(&k->in[0]) / heads_of(k, "num_heads"), half = (long long)last_dim(&k->in[1]);
+    bool looked_up = k->in[1].row_index;
+    char x[64], y[64], table[64];
+    if (looked_up)
+        strcpy(table, "at[r]");
+    else
+        strcpy(table, "r");
+    text_add(
+        t, "static void %s(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, %sfloat *y) {\n",
+        name, looked_up ? "const int32_t *at, " : "");
+    text_add(t, "    rotary_shape shape = {heads.last - heads.first, %lld, %lld};\n", width, 2 * half);
+    text_add(t, "    x += heads.first * %lld, y += heads.first * %lld;\n", width, width);
+    text_add(t,
+             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s * %lld, sine + %s * %lld, y "
+             "+ r * %s);\n}\n",
+             attr_int(k->node, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0], x), table, half, table, half,
+             c_row_stride(p, &k->out[0], y));
+}
+
+void call_rotary(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
+    for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    if (k->in[1].row_index) text_add(t, ", s->%s", k->in[1].row_index->name);
+    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+}
+
+// ------------------------------------------------------------------------------------------------------------------- caches
+static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
+    const Type *type = &v->type;
+    text_add(t, "(kv_cache){%lld, %lld, %lld, %llu, %s}", (long long)dim_upper(type->dim[1]),
+             (long long)dim_upper(type->dim[3]), (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16,
+             (unsigned long long)p->plan.slot_bytes / 4, data);
+}
+
+void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
+    bool key = !strcmp(attr_string(k->in[0].state->node, "kind", ""), "key");
+    char x[64];
+    text_add(t, "static void %s(burin_part heads, const burin_step *s, const float *x, float *cache) {\n", name);
+    text_add(t, "    kv_rows in = {s->rows, %s, x, s->slot, s->position};\n", c_row_stride(p, &k->in[1], x));
+    text_add(t, "    cache_append_%s(", key ? "keys" : "values");
+    write_cache(t, p, &k->in[0], "cache");
+    text_add(t, ", in, heads.first, heads.last);\n}\n");
+}
+
+void call_append(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_pointer(t, p, k, &k->in[1]);
+    text_add(t, ", "), c_pointer(t, p, k, &k->in[0]), text_add(t, ")");
+}
+
+// ---------------------------------------------------------------------------------------------------------------- attention
+void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
+    char q[64], y[64];
+    text_add(t,
+             "static void %s(burin_part units, const burin_step *s, const float *q, float *keys, float *values, float *y) {\n",
+             name);
+    text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
+    c_float(t, attr_float(k->node, "scale", 1));
+    text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
+    text_add(t, ", .window = %lld, .causal = %s};\n", (long long)attr_int(k->node, "window", 0),
+             attr_int(k->node, "causal", 0) ? "true" : "false");
+    text_add(t, "    a.rows = s->rows, a.slot = s->slot, a.position = s->position;\n");
+    text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),
+             c_row_stride(p, &k->out[0], y));
+    text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
+    text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
+    text_add(t, ";\n    attention(a, units.first, units.last);\n}\n");
+}
+
+void call_attention(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", s");
+    for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+}

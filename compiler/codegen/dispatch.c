@@ -1,0 +1,87 @@
+// The descriptor of a program: what it is, its sizes, and the variants of its code, one for each CPU.
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static void write_string(Text *t, const char *s) {
+    text_add(t, "\"");
+    for (; *s; s++) {
+        if (*s == '\n')
+            text_add(t, "\\n");
+        else if (*s == '"' || *s == '\\')
+            text_add(t, "\\%c", *s);
+        else if ((unsigned char)*s < 32 || (unsigned char)*s > 126)
+            text_add(t, "\\%03o", (unsigned)(unsigned char)*s);
+        else
+            text_add(t, "%c", *s);
+    }
+    text_add(t, "\"");
+}
+
+static void write_variants(Text *t, const Program *p, const DispatchOptions *o) {
+    for (int i = 0; i < o->n_cpus; i++)
+        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->module->name, o->cpus[i]->symbol);
+    text_add(t, "\nstatic const burin_variant variants[] = {\n");
+    for (int i = 0; i < o->n_cpus; i++) {
+        const Target *c = o->cpus[i];
+        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s},\n", c->name, c->needs, c->symbol, p->module->name,
+                 c->symbol);
+    }
+    text_add(t, "};\n\n");
+}
+
+static void write_kernels(Text *t, const Program *p) {
+    const Kernel **sites = ARENA_ARRAY(p->arena, const Kernel *, p->n_kernels + 1);
+    int n = call_sites(p, sites);
+    text_add(t, "static const burin_kernel kernels[] = {\n");
+    for (int i = 0; i < n; i++) {
+        Text location = {0};
+        write_location(&location, sites[i], loop_of(p, sites[i]) != NULL);
+        text_add(t, "    {\"%s\", ", p->functions[sites[i]->function].name);
+        write_string(t, location.data ? location.data : "");
+        text_add(t, "},\n");
+        text_free(&location);
+    }
+    text_add(t, "};\n\n");
+}
+
+static int64_t vocabulary(const Program *p) {
+    const Node *logits = p->graph->n_outputs ? p->graph->outputs[0] : NULL;
+    return logits && logits->type.rank ? dim_upper(logits->type.dim[logits->type.rank - 1]) : 0;
+}
+
+// Positions that a slot can hold: the capacity of the caches as declared.
+static int64_t context_of(const Program *p) {
+    for (int i = 0; i < p->n_states; i++)
+        if (p->states[i]->node->type.rank == 4) return dim_upper(p->states[i]->node->type.dim[2]);
+    return p->module->context;
+}
+
+static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o) {
+    const Plan *plan = &p->plan;
+    text_add(t, "const burin_model %s = {\n    .abi = BURIN_ABI,\n    .name = \"%s\",\n    .identity = \"%s\",\n    .info = ",
+             o->descriptor, p->module->name, o->identity);
+    write_string(t, o->info ? o->info : "");
+    text_add(t, ",\n    .vocab_size = %lld,\n    .context = %lld,\n    .max_rows = %lld,\n", (long long)vocabulary(p),
+             (long long)context_of(p), (long long)p->max_rows);
+    text_add(t, "    .bos = %d,\n    .eos = {", (int)p->module->bos);
+    for (int i = 0; i < p->module->n_eos; i++) text_add(t, "%s%d", i ? ", " : "", (int)p->module->eos[i]);
+    text_add(t, "%s},\n    .n_eos = %d,\n", p->module->n_eos ? "" : "0", p->module->n_eos);
+    text_add(t, "    .row_bytes = %llu,\n    .local_bytes = %llu,\n    .slot_bytes = %llu,\n",
+             (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes, (unsigned long long)plan->slot_bytes);
+    text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n", (unsigned long long)plan->weight_bytes,
+             (unsigned long long)plan->lower_bound * (unsigned long long)p->max_rows);
+    text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
+             (unsigned long long)o->tokenizer_bytes);
+    text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
+    text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n};\n");
+}
+
+void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
+    text_add(t, "// %s: its descriptor. Emitted by burin.\n#include \"cpu.h\"\n#include \"program.h\"\n\n", p->module->name);
+    text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n",
+             o->weights_symbol, o->weights_symbol);
+    write_variants(t, p, o);
+    write_kernels(t, p);
+    write_descriptor(t, p, o);
+}

@@ -1,0 +1,75 @@
+// The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR value and the source it
+// comes from, then forward(). See ../../shared/example/stories260k.c for the hand-written ideal.
+#include "codegen/emit.h"
+
+#include <string.h>
+
+static const char *file_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "";
+}
+
+static void write_bytes(Text *t, uint64_t bytes) {
+    if (bytes < 1u << 20)
+        text_add(t, "%llu bytes", (unsigned long long)bytes);
+    else
+        text_add(t, "%llu bytes (%.1f MB)", (unsigned long long)bytes, (double)bytes / 1048576);
+}
+
+static void write_facts(Text *t, const Program *p) {
+    const Plan *plan = &p->plan;
+    uint64_t rows = (uint64_t)p->max_rows;
+    text_add(t, "// %s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.\n//\n",
+             p->module->name, file_name(p->module->description));
+    text_add(t, "//   kernels  : %d distinct, %d in a step", p->n_functions, p->n_kernels);
+    if (p->loop.iterations)
+        text_add(t, "; kernels %d to %d are a loop over %d layers", p->loop.first, p->loop.first + p->loop.period - 1,
+                 p->loop.iterations);
+    text_add(t, "\n//   barriers : %d in a step of one row, %d in a step of more\n", plan->barriers_one, plan->barriers_many);
+    text_add(t, "//   arena    : "), write_bytes(t, plan->row_bytes * rows);
+    text_add(t, " for %llu rows; at least ", (unsigned long long)rows), write_bytes(t, plan->lower_bound * rows);
+    text_add(t, " live at once\n//   local    : "), write_bytes(t, plan->local_bytes);
+    text_add(t, " a thread\n//   state    : "), write_bytes(t, plan->slot_bytes);
+    text_add(t, " a slot, of which KV cache "), write_bytes(t, plan->cache_bytes);
+    text_add(t, "\n//   weights  : "), write_bytes(t, plan->weight_bytes);
+    text_add(t, ", packed\n");
+}
+
+static void write_operand_types(Text *t, const Kernel *k) {
+    for (int i = 0; i < k->n_in; i++) {
+        if (k->in[i].base == BASE_SCALAR || (k->node->n_in > i && !k->node->in[i])) continue;
+        if (i) text_add(t, ", ");
+        type_print(t, &k->in[i].type);
+    }
+    text_add(t, " -> ");
+    type_print(t, &k->out[0].type);
+}
+
+// // %qkv: f32[R, 192], bf16[320, 192] -> f32[R, 320]     llama.burin:12:7 model.layers.*.self_attn
+static void write_function(Text *t, const Program *p, const KernelFunction *f) {
+    text_add(t, "\n// %%%s: ", f->first->node->name);
+    write_operand_types(t, f->first);
+    text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
+    const Expr *e = attr_expr(f->first->node, f->first->node->op == OP_matmul_packed ? "epilogue" : "expr");
+    if (e) text_add(t, "\n// "), expr_print(t, e);
+    text_add(t, "\n");
+    kernel_writers[f->first->family].function(t, p, f->first, f->name);
+}
+
+static void write_macros(Text *t, const Program *p) {
+    text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
+    text_add(t, "#define JOINED(name, cpu) name##cpu\n#define JOIN(name, cpu) JOINED(name, cpu)\n");
+    text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->module->name);
+    text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
+    text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
+    text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n\n");
+    text_add(t, "void FORWARD(const burin_step *s, int thread);\n");
+}
+
+void emit_program(const Program *p, Text *source) {
+    write_facts(source, p);
+    write_macros(source, p);
+    for (int i = 0; i < p->n_functions; i++) write_function(source, p, &p->functions[i]);
+    text_add(source, "\n");
+    write_forward(source, p);
+}

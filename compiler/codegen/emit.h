@@ -1,0 +1,56 @@
+// Shared by the files of codegen/: how kernels write their functions, and how views, dimensions and formulas read in C.
+#ifndef BURIN_EMIT_H
+#define BURIN_EMIT_H
+#include "codegen/codegen.h"
+
+// One file a kernel family writes the function (without its comment) and lists the arguments of a call.
+typedef struct KernelWriter {
+    void (*function)(Text *, const Program *, const Kernel *, const char *name);
+    // Arguments after the name, in parentheses: (ROWS(rows), w->input_layernorm, x, n)
+    void (*arguments)(Text *, const Program *, const Kernel *);
+} KernelWriter;
+extern const KernelWriter kernel_writers[];  // by KernelFamily
+
+// codegen/write.c
+const char *c_type(DType);                         // float, int32_t, ...
+void c_dim(Text *, const Program *, const Dim *);  // rows, 2 * rows + 1; always in parentheses when not atomic
+void c_float(Text *, double);                      // 0x1.5p-3f
+void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
+void c_part(Text *, const Program *, const Kernel *);                   // ROWS(rows), PART(20)
+const char *c_row_stride(const Program *, const View *, char out[64]);  // of a matrix view
+bool is_float_vector(DType);                                            // loaded as vf
+int64_t last_dim(const View *);
+void c_rows(Text *, const Program *, const Type *);    // product of all but the last dimension
+const Loop *loop_of(const Program *, const Kernel *);  // NULL outside of it
+
+// codegen/expr.c: a formula over sixteen lanes; arg i is printed by the caller's function
+typedef struct ExprWriter {
+    void (*arg)(Text *, int i, void *user);
+    void *user;
+} ExprWriter;
+void c_expr(Text *, const Expr *, const ExprWriter *);
+
+// the families
+void write_embed(Text *, const Program *, const Kernel *, const char *name);
+void write_norm(Text *, const Program *, const Kernel *, const char *name);
+void write_quantize(Text *, const Program *, const Kernel *, const char *name);
+void write_select(Text *, const Program *, const Kernel *, const char *name);
+void write_matmul(Text *, const Program *, const Kernel *, const char *name);
+void write_rotary(Text *, const Program *, const Kernel *, const char *name);
+void write_append(Text *, const Program *, const Kernel *, const char *name);
+void write_attention(Text *, const Program *, const Kernel *, const char *name);
+void write_nest(Text *, const Program *, const Kernel *, const char *name);
+void call_embed(Text *, const Program *, const Kernel *);
+void call_norm(Text *, const Program *, const Kernel *);
+void call_rows(Text *, const Program *, const Kernel *);
+void call_matmul(Text *, const Program *, const Kernel *);
+void call_rotary(Text *, const Program *, const Kernel *);
+void call_append(Text *, const Program *, const Kernel *);
+void call_attention(Text *, const Program *, const Kernel *);
+void call_nest(Text *, const Program *, const Kernel *);
+
+// codegen/forward.c
+void write_forward(Text *, const Program *);
+void write_location(Text *, const Kernel *, bool in_loop);  // llama.burin:12:7 model.layers.*.self_attn
+int call_sites(const Program *, const Kernel **list);       // kernels as they stand in the text; list may be NULL
+#endif

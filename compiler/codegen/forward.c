@@ -1,0 +1,135 @@
+// forward(): the kernels in order, layers as a loop, a wait where data crosses threads.
+#include <ctype.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+typedef struct Writer {
+    Text *t;
+    const Program *p;
+    int site;  // number of the call in the text
+    const char *indent;
+    bool in_loop;
+} Writer;
+
+// ------------------------------------------------------------------------------------------------------------------ buffers
+static void write_buffers(Text *t, const Program *p) {
+    for (int i = 0; i < p->n_buffers; i++) {
+        const Buffer *b = p->buffers[i];
+        text_add(t, "    %s *%s = ", c_type(b->dtype), b->name);
+        if (b->row_wise)
+            text_add(t, "burin_own(s, local, %llu, %llu);", (unsigned long long)b->local_offset,
+                     (unsigned long long)b->arena_offset);
+        else
+            text_add(t, "burin_shared(s, %llu);", (unsigned long long)b->arena_offset);
+        text_add(t, "  // %llu bytes a row\n", (unsigned long long)b->row_bytes);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- locations
+// "model.layers.3.self_attn" in a loop: "model.layers.*.self_attn"
+static void write_scope(Text *t, const char *scope, bool in_loop) {
+    for (const char *c = scope; *c; c++) {
+        bool number = in_loop && isdigit((unsigned char)*c) && (c == scope || c[-1] == '.');
+        const char *end = c;
+        while (number && isdigit((unsigned char)*end)) end++;
+        if (number && (*end == '.' || !*end)) {
+            text_add(t, "*");
+            c = end - 1;
+        } else {
+            text_add(t, "%c", *c);
+        }
+    }
+}
+
+void write_location(Text *t, const Kernel *k, bool in_loop) {
+    const char *where = loc_text(k->node->loc), *slash = strrchr(where, '/');
+    text_add(t, "%s", slash ? slash + 1 : where);
+    if (k->node->loc.scope) {
+        text_add(t, *where ? " " : "");
+        write_scope(t, k->node->loc.scope, in_loop);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- calls
+static const char *result_name(const Kernel *k, int result) {
+    const Node *n = k->node;
+    if (n->type.dtype != DT_tuple) return n->name;
+    for (int i = 0; i < n->n_users; i++)
+        if (n->users[i]->op == OP_item && attr_int(n->users[i], "index", 0) == (k->n_out == 2 ? !result : 1))
+            return n->users[i]->name;
+    return n->name;
+}
+
+static void write_record(Writer *w, const Kernel *k, int result) {
+    const View *v = &k->out[result];
+    char stride[64];
+    if (v->type.dtype != DT_f32 || v->base == BASE_STATE) return;
+    text_add(w->t, "%sRECORD(\"%s\", %s, ", w->indent, result_name(k, result), w->in_loop ? "layer" : "-1");
+    c_pointer(w->t, w->p, k, v);
+    text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
+    text_add(w->t, ", %lld, %s);\n", (long long)last_dim(v), c_row_stride(w->p, v, stride));
+}
+
+static void write_call(Writer *w, const Kernel *k) {
+    if (k->barrier_one && k->barrier_many)
+        text_add(w->t, "%sWAIT();\n", w->indent);
+    else if (k->barrier_many)
+        text_add(w->t, "%sif (many) WAIT();\n", w->indent);
+    else if (k->barrier_one)
+        text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
+    text_add(w->t, "%s%s", w->indent, w->p->functions[k->function].name);
+    kernel_writers[k->family].arguments(w->t, w->p, k);
+    text_add(w->t, ";  // ");
+    write_location(w->t, k, w->in_loop);
+    text_add(w->t, "\n%sDONE(%d);\n", w->indent, w->site++);
+    for (int i = k->n_out - 1; i >= 0; i--) write_record(w, k, i);
+}
+
+static void write_loop(Writer *w) {
+    const Loop *loop = &w->p->loop;
+    text_add(w->t, "    for (int layer = 0; layer < %d; layer++) {\n", loop->iterations);
+    w->indent = "        ", w->in_loop = true;
+    for (int j = 0; j < loop->period; j++) {
+        if (loop->missing && j == loop->period - loop->missing)
+            text_add(w->t, "        if (layer == %d) break;\n", loop->iterations - 1);
+        write_call(w, w->p->kernels[loop->first + j]);
+    }
+    w->indent = "    ", w->in_loop = false;
+    text_add(w->t, "    }\n");
+}
+
+// The kernels as they stand in the text: a loop's once.
+int call_sites(const Program *p, const Kernel **list) {
+    int n = 0;
+    const Loop *loop = &p->loop;
+    int again = loop->first + loop->period, end = loop->first + loop->period * loop->iterations - loop->missing;
+    for (int i = 0; i < p->n_kernels; i++) {
+        if (loop->iterations && i >= again && i < end) continue;
+        if (list) list[n] = p->kernels[i];
+        n++;
+    }
+    return n;
+}
+
+void write_forward(Text *t, const Program *p) {
+    const Loop *loop = &p->loop;
+    int end = loop->first + loop->period * loop->iterations - loop->missing;
+    Writer w = {t, p, 0, "    ", false};
+    text_add(t, "// One thread's part of a step.\n");
+    text_add(t, "void FORWARD(const burin_step *s, int thread) {\n");
+    text_add(t, "    const struct %s_weights *w = (const void *)s->weights;\n", p->module->name);
+    text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
+    text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
+    write_buffers(t, p);
+    text_add(t, "    (void)wanted, (void)many, (void)local, (void)w;\n\n");
+    for (int i = 0; i < p->n_kernels; i++) {
+        if (loop->iterations && i == loop->first) {
+            write_loop(&w);
+            i = end - 1;
+        } else {
+            write_call(&w, p->kernels[i]);
+        }
+    }
+    text_add(t, "}\n");
+}

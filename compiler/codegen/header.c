@@ -1,0 +1,115 @@
+// The plan's header: figures, and the weights as a struct whose offsets the compiler checks.
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static void upper_name(char *out, size_t room, const char *name) {
+    size_t i = 0;
+    for (; name[i] && i + 1 < room; i++) out[i] = (char)toupper((unsigned char)name[i]);
+    out[i] = 0;
+}
+
+static void write_figure(Text *t, const char *prefix, const char *name, uint64_t value, const char *comment) {
+    char line[128];
+    snprintf(line, sizeof line, "#define %s_%s %llu", prefix, name, (unsigned long long)value);
+    text_add(t, "%-48s // %s\n", line, comment);
+}
+
+static void write_figures(Text *t, const Program *p) {
+    char name[64];
+    const Plan *plan = &p->plan;
+    upper_name(name, sizeof name, p->module->name);
+    write_figure(t, name, "MAX_ROWS", (uint64_t)p->max_rows, "rows of one step");
+    write_figure(t, name, "ROW_BYTES", plan->row_bytes, "of the arena, for each row");
+    write_figure(t, name, "ARENA_BYTES", plan->row_bytes * (uint64_t)p->max_rows, "MAX_ROWS times ROW_BYTES");
+    write_figure(t, name, "ARENA_LOWER_BOUND", plan->lower_bound * (uint64_t)p->max_rows,
+                 "largest sum of values that live at once");
+    write_figure(t, name, "LOCAL_BYTES", plan->local_bytes, "of each thread: row-wise values of a single row");
+    write_figure(t, name, "SLOT_BYTES", plan->slot_bytes, "state of one sequence");
+    write_figure(t, name, "CACHE_BYTES", plan->cache_bytes, "of SLOT_BYTES: KV caches");
+    write_figure(t, name, "WEIGHT_BYTES", plan->weight_bytes, "packed");
+}
+
+static uint64_t element_count(const WeightPiece *w) {
+    if (!w->format) return (uint64_t)tensor_count(w->node->value);
+    return w->format->block > 1 ? w->bytes / (uint64_t)w->format->panel_bytes
+                                : w->bytes / (uint64_t)w->format->panel_bytes * 16;
+}
+
+static void write_field(Text *t, const WeightPiece *w) {
+    char line[256];
+    const char *type = w->format ? w->format->element : c_type(w->node->type.dtype);
+    snprintf(line, sizeof line, "_Alignas(64) %s %s[%llu];", type, w->field, (unsigned long long)element_count(w));
+    text_add(t, "    %-64s // ", line);
+    if (w->format && w->format->block > 1)
+        text_add(t, "[%llu panels][%lld / 32] ", (unsigned long long)w->units, (long long)w->depth);
+    else if (w->format)
+        text_add(t, "[%llu panels][%lld][16] ", (unsigned long long)w->units, (long long)w->depth);
+    type_print(t, &w->node->type);
+    text_add(t, "\n");
+}
+
+static void write_group(Text *t, const Program *p, WeightGroup group, const char *name) {
+    text_add(t, "struct %s_%s {\n", p->module->name, name);
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->group == group && p->pieces[i]->layer == 0) write_field(t, p->pieces[i]);
+    text_add(t, "};\n\n");
+}
+
+static void write_arrays(Text *t, const Program *p, bool *written) {
+    const Loop *loop = &p->loop;
+    if (*written || !loop->iterations) return;
+    *written = true;
+    if (p->plan.layer_bytes) text_add(t, "    struct %s_layer layer[%d];\n", p->module->name, loop->iterations);
+    if (p->plan.layer_end_bytes) text_add(t, "    struct %s_layer_end layer_end[%d];\n", p->module->name, loop->iterations - 1);
+}
+
+static void write_weights(Text *t, const Program *p) {
+    bool written = false;
+    text_add(t, "// Everything in the order of its use.\nstruct %s_weights {\n", p->module->name);
+    for (int i = 0; i < p->n_pieces; i++) {
+        if (p->pieces[i]->group == GROUP_PROGRAM)
+            write_field(t, p->pieces[i]);
+        else
+            write_arrays(t, p, &written);
+    }
+    if (!p->n_pieces) text_add(t, "    char none[64];\n");
+    text_add(t, "};\n\n");
+}
+
+static void write_checks(Text *t, const Program *p) {
+    const char *name = p->module->name;
+    for (int i = 0; i < p->n_pieces; i++) {
+        const WeightPiece *w = p->pieces[i];
+        static const char *const arrays[] = {"", "layer[0].", "layer_end[0]."};
+        if (w->layer > 0) continue;
+        text_add(t, "_Static_assert(offsetof(struct %s_weights, %s%s) == %llu, \"%s\");\n", name, arrays[w->group], w->field,
+                 (unsigned long long)w->offset, w->field);
+    }
+    if (p->plan.layer_bytes)
+        text_add(t, "_Static_assert(sizeof(struct %s_layer) == %llu, \"layer\");\n", name,
+                 (unsigned long long)p->plan.layer_bytes);
+    if (p->plan.layer_end_bytes)
+        text_add(t, "_Static_assert(sizeof(struct %s_layer_end) == %llu, \"layer_end\");\n", name,
+                 (unsigned long long)p->plan.layer_end_bytes);
+    if (p->n_pieces)
+        text_add(t, "_Static_assert(sizeof(struct %s_weights) == %llu, \"weights\");\n", name,
+                 (unsigned long long)p->plan.weight_bytes);
+}
+
+void emit_header(const Program *p, Text *t) {
+    char guard[64];
+    upper_name(guard, sizeof guard, p->module->name);
+    text_add(t, "// %s: sizes, and where the weights lie. Emitted by burin.\n#ifndef %s_PLAN_H\n#define %s_PLAN_H\n",
+             p->module->name, guard, guard);
+    text_add(t, "#include \"kernels.h\"\n#include \"step.h\"\n\n");
+    write_figures(t, p);
+    text_add(t, "\n");
+    if (p->plan.layer_bytes) write_group(t, p, GROUP_LAYER, "layer");
+    if (p->plan.layer_end_bytes) write_group(t, p, GROUP_LAYER_END, "layer_end");
+    write_weights(t, p);
+    write_checks(t, p);
+    text_add(t, "#endif\n");
+}

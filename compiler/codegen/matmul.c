@@ -1,0 +1,96 @@
+// Matrix products over packed weights (runtime/matmul.h): the function gives the extents, its epilogue stores the result.
+//
+//   static inline void matmul_bf16_192x512_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
+//       const matmul_bf16_192x512_silu_mul_context *c = context;
+//       vf_store(c->y + row * 512 + column, vf_mul(vf_silu(a0), a1));
+//   }
+#include <string.h>
+
+#include "codegen/emit.h"
+
+static bool is_glu(const Kernel *k) { return attr_int(k->node, "glu", 0); }
+
+// Operands of the epilogue: $0 is the sum (with glu $0 the gate and $1 up), then the node's operands from 2 on.
+typedef struct Epilogue {
+    const Program *program;
+    const Kernel *kernel;
+    int sums;
+} Epilogue;
+
+static bool has_rows(const View *v) {
+    int64_t stride;
+    return v->type.rank >= 2 && !(dim_is_const(v->stride[v->type.rank - 2], &stride) && stride == 0);
+}
+
+static void write_argument(Text *t, int i, void *user) {
+    const Epilogue *e = user;
+    if (i < e->sums) {
+        text_add(t, "a%d", i);
+        return;
+    }
+    const View *v = &e->kernel->in[2 + i - e->sums];
+    char stride[64];
+    const char *dtype = v->type.dtype == DT_f32 ? "" : v->type.dtype == DT_bf16 ? "_bf16" : "_f16";
+    long long n = (long long)last_dim(&e->kernel->out[0]);
+    if (v->base == BASE_SCALAR) {
+        text_add(t, "vf_set1("), c_float(t, v->scalar), text_add(t, ")");
+    } else if (v->type.rank == 0 || last_dim(v) == 1) {
+        text_add(t, "vf_set1(*c->b%d)", i);
+    } else {
+        text_add(t, n % 16 ? "vf_load%s_n(c->b%d + " : "vf_load%s(c->b%d + ", dtype, i);
+        if (has_rows(v)) text_add(t, "row * %s + ", c_row_stride(e->program, v, stride));
+        text_add(t, "column");
+        if (n % 16) text_add(t, ", %lld - column", n);
+        text_add(t, ")");
+    }
+}
+
+static void write_context(Text *t, const Kernel *k, const char *name) {
+    text_add(t, "typedef struct %s_context {\n    float *y;\n", name);
+    for (int i = 2; i < k->n_in; i++)
+        if (k->in[i].base != BASE_SCALAR)
+            text_add(t, "    const %s *b%d;\n", c_type(k->in[i].type.dtype), i - 2 + 1 + is_glu(k));
+    text_add(t, "} %s_context;\n\n", name);
+}
+
+static void write_store(Text *t, const Program *p, const Kernel *k, const char *name) {
+    Epilogue e = {p, k, is_glu(k) ? 2 : 1};
+    long long n = (long long)last_dim(&k->out[0]);
+    const Expr *formula = attr_expr(k->node, "epilogue");
+    char stride[64];
+    text_add(t, "static inline void %s_store(const void *context, vf a0, %sint row, int column) {\n", name,
+             is_glu(k) ? "vf a1, " : "");
+    text_add(t, "    const %s_context *c = context;\n", name);
+    text_add(t, n % 16 ? "    vf_store_n(" : "    vf_store(");
+    text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0], stride));
+    if (formula)
+        c_expr(t, formula, &(ExprWriter){write_argument, &e});
+    else
+        text_add(t, "a0");
+    if (n % 16) text_add(t, ", %lld - column", n);
+    text_add(t, ");\n}\n\n");
+}
+
+void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const WeightPiece *w = k->in[1].weight;
+    bool q8 = w->format->block > 1;
+    char stride[64];
+    write_context(t, k, name);
+    write_store(t, p, k, name);
+    text_add(t, "static void %s(burin_part panels, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
+             q8 ? "q8_block" : "float", w->format->element, name);
+    text_add(t,
+             "    matmul_args m = {.k = %lld, .x_stride = %s, .rows = rows, .x = x, .w = w, .first = panels.first, .last = "
+             "panels.last};\n",
+             (long long)w->depth, c_row_stride(p, &k->in[0], stride));
+    text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
+}
+
+void call_matmul(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
+    for (int i = 0; i < 2; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    text_add(t, ", &(%s_context){", p->functions[k->function].name), c_pointer(t, p, k, &k->out[0]);
+    for (int i = 2; i < k->n_in; i++)
+        if (k->in[i].base != BASE_SCALAR) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    text_add(t, "})");
+}

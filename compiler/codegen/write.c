@@ -1,0 +1,163 @@
+// Small pieces of C: types, dimensions, numbers, and where operands begin.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+const KernelWriter kernel_writers[] = {
+    [FAMILY_EMBED] = {write_embed, call_embed},
+    [FAMILY_MATMUL] = {write_matmul, call_matmul},
+    [FAMILY_NORM] = {write_norm, call_norm},
+    [FAMILY_QUANTIZE] = {write_quantize, call_rows},
+    [FAMILY_ROTARY] = {write_rotary, call_rotary},
+    [FAMILY_APPEND] = {write_append, call_append},
+    [FAMILY_ATTENTION] = {write_attention, call_attention},
+    [FAMILY_SELECT] = {write_select, call_rows},
+    [FAMILY_NEST] = {write_nest, call_nest},
+};
+
+const char *c_type(DType t) {
+    static const char *const names[DT_COUNT] = {
+        [DT_f32] = "float",    [DT_f64] = "double",   [DT_f16] = "uint16_t", [DT_bf16] = "uint16_t", [DT_i8] = "int8_t",
+        [DT_i16] = "int16_t",  [DT_i32] = "int32_t",  [DT_i64] = "int64_t",  [DT_u8] = "uint8_t",    [DT_u16] = "uint16_t",
+        [DT_u32] = "uint32_t", [DT_u64] = "uint64_t", [DT_bool] = "uint8_t", [DT_q8_0] = "q8_block",
+    };
+    return names[t] ? names[t] : "uint8_t";
+}
+
+static void c_dim_inner(Text *t, const Program *p, const Dim *d) {
+    static const char *const operators[] = {[DIM_ADD] = "+", [DIM_MUL] = "*", [DIM_FLOORDIV] = "/", [DIM_MOD] = "%"};
+    int64_t value;
+    if (dim_is_const(d, &value)) {
+        text_add(t, "%lld", (long long)value);
+    } else if (d->kind == DIM_SYMBOL) {
+        text_add(t, "%s", d == p->rows ? "rows" : d == p->wanted ? "wanted" : d->name);
+    } else if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
+        text_add(t, "burin_%s(", d->kind == DIM_MIN ? "min" : "max");
+        c_dim_inner(t, p, d->a), text_add(t, ", "), c_dim_inner(t, p, d->b), text_add(t, ")");
+    } else {
+        text_add(t, "(");
+        c_dim_inner(t, p, d->a), text_add(t, " %s ", operators[d->kind]), c_dim_inner(t, p, d->b);
+        text_add(t, ")");
+    }
+}
+
+void c_dim(Text *t, const Program *p, const Dim *d) { c_dim_inner(t, p, d); }
+
+void c_float(Text *t, double value) {
+    float f = (float)value;
+    if (f != f)
+        text_add(t, "NAN");
+    else if (f > 3.4028235e38f)
+        text_add(t, "INFINITY");
+    else if (f < -3.4028235e38f)
+        text_add(t, "-INFINITY");
+    else if (f == (float)(int)f && f < 1e6f && f > -1e6f && !(f == 0 && 1 / f < 0))
+        text_add(t, "%d", (int)f);
+    else
+        text_add(t, "%af", (double)f);
+}
+
+int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1; }
+
+// Rows of a q8_0 value are counted in blocks.
+const char *c_row_stride(const Program *p, const View *v, char out[64]) {
+    Text t = {0};
+    int64_t stride;
+    if (v->type.rank < 2)
+        text_add(&t, "%lld", (long long)(v->type.dtype == DT_q8_0 ? (last_dim(v) + 31) / 32 : last_dim(v)));
+    else if (v->type.dtype == DT_q8_0)
+        text_add(&t, "%lld", (long long)(last_dim(v) + 31) / 32);
+    else if (dim_is_const(v->stride[v->type.rank - 2], &stride))
+        text_add(&t, "%lld", (long long)stride);
+    else
+        c_dim(&t, p, v->stride[v->type.rank - 2]);
+    snprintf(out, 64, "%s", t.data);
+    text_free(&t);
+    return out;
+}
+
+void c_rows(Text *t, const Program *p, const Type *type) {
+    const Dim *rows = dim_const(p->graph, 1);
+    for (int i = 0; i + 1 < type->rank; i++) rows = dim_binary(p->graph, DIM_MUL, rows, type->dim[i]);
+    c_dim(t, p, rows);
+}
+
+const Loop *loop_of(const Program *p, const Kernel *k) {
+    const Loop *loop = &p->loop;
+    int end = loop->first + loop->period * loop->iterations - loop->missing;
+    return loop->iterations && k->position >= loop->first && k->position < end ? loop : NULL;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- operands
+static const char *input_name(const Node *n) {
+    static const char *const names[][2] = {
+        {"token", "s->token"}, {"slot", "s->slot"}, {"position", "s->position"}, {"wanted", "s->wanted"}};
+    const char *role = attr_string(n, "role", n->name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(role, names[i][0], strlen(names[i][0]))) return names[i][1];
+    return NULL;
+}
+
+static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
+    const Loop *loop = loop_of(p, k);
+    const char *type = c_type(v->state->node->type.dtype);
+    text_add(t, "(%s *)(s->state + %llu", type, (unsigned long long)v->state->offset);
+    if (loop) {
+        const Kernel *next = p->kernels[k->position + loop->period];
+        for (int i = 0; i < k->n_in; i++)
+            if (&k->in[i] == v && next->in[i].state != v->state)
+                text_add(t, " + (size_t)layer * %llu", (unsigned long long)(next->in[i].state->offset - v->state->offset));
+    }
+    text_add(t, ")");
+}
+
+static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
+    static const char *const groups[] = {"w->", "w->layer[layer].", "w->layer_end[layer]."};
+    const char *input;
+    switch (v->base) {
+        case BASE_BUFFER:
+            text_add(t, "%s", v->buffer->name);
+            break;
+        case BASE_WEIGHT:
+            text_add(t, "%s%s", groups[v->weight->group], v->weight->field);
+            break;
+        case BASE_STATE:
+            c_state(t, p, k, v);
+            break;
+        case BASE_INPUT:
+            input = input_name(v->input);
+            if (input)
+                text_add(t, "%s", input);
+            else
+                text_add(t, "s->inputs[%d]", (int)attr_int(v->input, "index", 0));
+            break;
+        case BASE_OUTPUT:
+            text_add(t, p->rows && p->graph->n_outputs == 1 ? "s->logits" : "s->outputs[%d]", v->output);
+            break;
+        case BASE_SCALAR:
+            c_float(t, v->scalar);
+            break;
+    }
+}
+
+void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
+    int64_t offset;
+    c_base(t, p, k, v);
+    if (v->base == BASE_SCALAR || (dim_is_const(v->offset, &offset) && offset == 0)) return;
+    text_add(t, " + ");
+    c_dim(t, p, v->offset);
+}
+
+void c_part(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, k->row_wise ? "ROWS(" : "PART(");
+    if (k->share.kind == SHARE_TILES) {
+        text_add(t, "attention_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type),
+            text_add(t, ")");
+    } else {
+        c_dim(t, p, k->share.count);
+    }
+    text_add(t, ")");
+}
+
+bool is_float_vector(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16; }

@@ -1,0 +1,264 @@
+// The identity of kernels, apart from their placement: equal keys are one function of the emitted text, and the key's words are
+// its name.
+//
+//   %h = matmul_packed(%n2, %wgu) {columns=512, glu=1, epilogue=mul(silu($0), $1)}   ->   matmul_bf16_192x512_silu_mul
+#include <ctype.h>
+#include <string.h>
+
+#include "lower/lowering.h"
+
+// --------------------------------------------------------------------------------------------------------------------- keys
+static void key_attr(Text *t, const Attr *a) {
+    text_add(t, " %s=", a->name);
+    switch (a->kind) {
+        case ATTR_INT:
+            text_add(t, "%lld", (long long)a->i);
+            break;
+        case ATTR_FLOAT:
+            text_add(t, "%a", a->f);
+            break;
+        case ATTR_STRING:
+            text_add(t, "%s", a->s);
+            break;
+        case ATTR_INTS:
+            for (int i = 0; i < a->n; i++) text_add(t, "%lld,", (long long)a->ints[i]);
+            break;
+        case ATTR_FLOATS:
+            for (int i = 0; i < a->n; i++) text_add(t, "%a,", a->floats[i]);
+            break;
+        case ATTR_DIMS:
+            for (int i = 0; i < a->n; i++) dim_print(t, a->dims[i]), text_add(t, ",");
+            break;
+        case ATTR_EXPR:
+            expr_print(t, a->expr);
+            break;
+        case ATTR_DTYPE:
+            text_add(t, "%s", dtype_name(a->dtype));
+            break;
+        default:
+            text_add(t, "%p", (const void *)a);
+            break;
+    }
+}
+
+static void key_view(Text *t, const View *v) {
+    static const char *const bases[] = {"buffer", "weight", "state", "input", "output", "scalar"};
+    text_add(t, "; %s ", bases[v->base]);
+    if (v->base == BASE_SCALAR) text_add(t, "%a", v->scalar);
+    if (v->base == BASE_INPUT) text_add(t, "%s", v->input->name);
+    if (v->base == BASE_OUTPUT) text_add(t, "%d", v->output);
+    if (v->base == BASE_WEIGHT && v->weight->format) text_add(t, "%s", v->weight->format->name);
+    if (v->row_index) text_add(t, "[%s]", v->row_index->name);
+    type_print(t, &v->type);
+    for (int i = 0; i < v->type.rank; i++) text_add(t, ","), dim_print(t, v->stride[i]);
+}
+
+static const char *kernel_key(Lowering *l, const Kernel *k) {
+    Text t = {0};
+    text_add(&t, "%d %s", (int)k->family, op_info[k->node->op].name);
+    for (const Attr *a = k->node->attrs; a; a = a->next)
+        if (strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
+    for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
+    text_add(&t, " ->");
+    for (int i = 0; i < k->n_out; i++) key_view(&t, &k->out[i]);
+    const char *key = arena_strndup(l->arena, t.data, t.length);
+    text_free(&t);
+    return key;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- names
+static void name_dim(Text *t, const char *separator, const Dim *d) {
+    int64_t value;
+    if (dim_is_const(d, &value)) text_add(t, "%s%lld", separator, (long long)value);
+}
+
+static void name_dims(Text *t, const Type *type, int first) {
+    const char *separator = "_";
+    for (int i = first; i < type->rank; i++) {
+        size_t before = t->length;
+        name_dim(t, separator, type->dim[i]);
+        if (t->length > before) separator = "x";
+    }
+}
+
+static void name_expr(Text *t, const Expr *e) {
+    if (e->kind != EXPR_OP) return;
+    for (int i = 0; i < e->n; i++) name_expr(t, e->in[i]);
+    text_add(t, "_%s", op_info[e->op].name);
+}
+
+static void name_matmul(Text *t, const Kernel *k) {
+    const WeightPiece *w = k->in[1].weight;
+    const Expr *epilogue = attr_expr(k->node, "epilogue");
+    text_add(t, "matmul_%s_%lld", w->format->name, (long long)w->depth);
+    name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
+    if (epilogue) name_expr(t, epilogue);
+}
+
+static void name_heads(Text *t, const Kernel *k) {
+    const Node *n = k->node;
+    int64_t heads = attr_int(n, n->op == OP_cache_append ? "heads" : "num_heads", 1), width = 0;
+    const Type *x = &k->in[n->op == OP_cache_append ? 1 : 0].type;
+    dim_is_const(x->dim[x->rank - 1], &width);
+    if (n->op == OP_rotary_embedding) text_add(t, "rotary_%lldx%lld", (long long)heads, (long long)(width / heads));
+    if (n->op == OP_cache_append)
+        text_add(t, "cache_append_%s_%lldx%lld", attr_string(k->in[0].state->node, "kind", ""), (long long)heads,
+                 (long long)(width / heads));
+    if (n->op == OP_attention)
+        text_add(t, "attention_%lldx%lldx%lld", (long long)heads, (long long)attr_int(n, "num_kv_heads", heads),
+                 (long long)(width / heads));
+}
+
+static void name_nest(Text *t, const Kernel *k) {
+    const Node *n = k->node;
+    bool copies = n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand;
+    const Expr *e = attr_expr(n, "expr");
+    if (k->n_in == 1 && type_equal(&k->in[0].type, &k->out[0].type) && n->op != OP_elementwise && !op_is_elementwise(n->op))
+        copies = true;
+    if (n->op == OP_softmax || n->op == OP_cast) copies = false;
+    if (e) {
+        Text words = {0};
+        name_expr(&words, e);
+        text_add(t, "%s", words.data ? words.data + 1 : "copy");
+        text_free(&words);
+    } else {
+        text_add(t, "%s", copies ? "copy" : op_info[n->op].name);
+    }
+    name_dims(t, &k->out[0].type, 0);
+}
+
+static const char *kernel_name(Lowering *l, const Kernel *k) {
+    Text t = {0};
+    switch (k->family) {
+        case FAMILY_EMBED:
+            text_add(&t, "embed_%s", k->in[0].weight->format ? k->in[0].weight->format->name : dtype_name(k->in[0].type.dtype)),
+                name_dims(&t, &k->out[0].type, 1);
+            break;
+        case FAMILY_MATMUL:
+            name_matmul(&t, k);
+            break;
+        case FAMILY_QUANTIZE:
+            text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
+            break;
+        case FAMILY_SELECT:
+            text_add(&t, "select_rows"), name_dims(&t, &k->out[0].type, 1);
+            break;
+        case FAMILY_NORM:
+            text_add(&t, "%s", op_info[k->node->op].name), name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);
+            break;
+        case FAMILY_ROTARY:
+        case FAMILY_APPEND:
+        case FAMILY_ATTENTION:
+            name_heads(&t, k);
+            break;
+        case FAMILY_NEST:
+            name_nest(&t, k);
+            break;
+    }
+    const char *name = arena_strndup(l->arena, t.data, t.length < 100 ? t.length : 100);
+    text_free(&t);
+    return name;
+}
+
+static const char *unique_name(Lowering *l, Map *names, const char *name) {
+    const char *candidate = name;
+    for (int i = 2; map_get(names, candidate); i++) candidate = arena_printf(l->arena, "%s_%d", name, i);
+    map_put(names, candidate, (void *)name);
+    return candidate;
+}
+
+void name_kernels(Lowering *l) {
+    Program *p = l->program;
+    Map keys, names;
+    map_init(&keys, l->arena), map_init(&names, l->arena);
+    p->functions = ARENA_ARRAY(l->arena, KernelFunction, p->n_kernels + 1);
+    for (int i = 0; i < p->n_kernels; i++) {
+        Kernel *k = p->kernels[i];
+        k->key = kernel_key(l, k);
+        KernelFunction *f = map_get(&keys, k->key);
+        if (!f) {
+            f = &p->functions[p->n_functions++];
+            *f = (KernelFunction){.name = unique_name(l, &names, kernel_name(l, k)), .first = k};
+            map_put(&keys, k->key, f);
+        }
+        f->uses++;
+        k->function = (int)(f - p->functions);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ buffers
+static bool is_reserved(const char *name) {
+    static const char *const words[] = {
+        "s",        "w",        "thread",   "local",    "rows",     "wanted", "layer",  "if",      "for",
+        "do",       "int",      "float",    "double",   "char",     "long",   "short",  "auto",    "case",
+        "goto",     "else",     "enum",     "void",     "break",    "const",  "union",  "while",   "return",
+        "switch",   "struct",   "static",   "extern",   "signed",   "sizeof", "inline", "default", "typedef",
+        "continue", "register", "unsigned", "volatile", "restrict", "bool",   "true",   "false",   "exp",
+        "log",      "sin",      "cos",      "y0",       "y1",       "j0",     "j1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], name)) return true;
+    return false;
+}
+
+static const char *identifier(Arena *arena, const char *name) {
+    char *text = arena_strdup(arena, name);
+    for (char *c = text; *c; c++)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    return isdigit((unsigned char)*text) || is_reserved(text) ? arena_printf(arena, "v_%s", text) : text;
+}
+
+static const char *value_name(const Kernel *k, int result) {
+    if (k->node->type.dtype != DT_tuple) return k->node->name;
+    for (int i = 0; i < k->node->n_users; i++)
+        if (k->node->users[i] && k->node->users[i]->op == OP_item && attr_int(k->node->users[i], "index", 0) == !result)
+            return k->node->users[i]->name;
+    return k->node->name;
+}
+
+void name_buffers(Program *p) {
+    Map names;
+    map_init(&names, p->arena);
+    for (int i = 0; i < p->n_kernels; i++)
+        for (int j = 0; j < p->kernels[i]->n_out; j++) {
+            Buffer *b = p->kernels[i]->out[j].buffer;
+            if (p->kernels[i]->out[j].base != BASE_BUFFER || b->name) continue;
+            const char *name = identifier(p->arena, value_name(p->kernels[i], j)), *candidate = name;
+            for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
+            map_put(&names, candidate, b);
+            b->name = candidate;
+        }
+}
+
+// ------------------------------------------------------------------------------------------------------------- weight fields
+// "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (what follows the last number, without .weight)
+static const char *short_name(Arena *arena, const Node *n) {
+    const char *name = n->op == OP_constant && n->value->name ? n->value->name : n->name;
+    size_t length = strlen(name);
+    if (length > 7 && !strcmp(name + length - 7, ".weight")) length -= 7;
+    char *text = arena_strndup(arena, name, length), *from = text;
+    for (char *c = text; *c; c++)
+        if (*c == '.' && isdigit((unsigned char)c[1])) {
+            char *end = c + 1;
+            while (isdigit((unsigned char)*end)) end++;
+            if (*end == '.' && end[1]) from = end + 1;
+        }
+    if (from == text && !strncmp(text, "model.", 6)) from += 6;
+    for (char *c = from; *c; c++)
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    return isdigit((unsigned char)*from) ? arena_printf(arena, "w%s", from) : from;
+}
+
+// q_proj, k_proj, v_proj under one prefix: self_attn_q_proj_k_proj_v_proj
+const char *field_name(Arena *arena, const WeightPiece *w) {
+    const Node *n = w->node;
+    if (n->op != OP_pack) return short_name(arena, n);
+    const char *first = short_name(arena, n->in[0]), *joined = first;
+    for (int i = 1; i < n->n_in; i++) {
+        const char *next = short_name(arena, n->in[i]);
+        size_t same = 0, prefix = 0;
+        for (; first[same] && first[same] == next[same]; same++)
+            if (first[same] == '_') prefix = same + 1;
+        joined = arena_printf(arena, "%s_%s", joined, next + prefix);
+    }
+    return joined;
+}

@@ -1,0 +1,48 @@
+// Shared by the files of lower/: the state while one graph is lowered.
+#ifndef BURIN_LOWERING_H
+#define BURIN_LOWERING_H
+#include "lower/lower.h"
+
+typedef struct Lowering {
+    Program *program;
+    Arena *arena;
+    Graph *graph;
+    const LowerOptions *options;
+    int *last_use;  // by node number (Node.mark): the number of the last node that reads its memory, through views too
+} Lowering;
+
+// lower/view.c: index maps. A view is attached to every node that has memory (Node.scratch).
+View *view_of(const Node *);                         // NULL for a tuple
+View view_contiguous(Lowering *, const Type *);      // strides of a row-major value; no base yet
+bool view_is_contiguous(Graph *, const View *);      // row-major, offset 0
+bool view_same_place(const View *, const View *);    // the same elements of the same memory
+bool view_derive(Lowering *, Node *, View *result);  // of a view op; false when only a copy can give it
+Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
+uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
+uint64_t type_bytes(const Type *);                        // largest
+
+// lower/select.c: kernels
+void select_kernels(Lowering *);
+
+// lower/key.c: identity and names
+void name_kernels(Lowering *);  // keys, then functions: one for each distinct key
+void name_buffers(Program *);   // after the values they first hold
+const char *field_name(Arena *, const WeightPiece *);
+
+// lower/roll.c: identical layers become a loop; their buffers become one
+void roll_layers(Lowering *);
+
+// lower/plan.c: offsets
+void find_live_ranges(Program *);
+bool live_overlap(const Buffer *, const Buffer *);
+void plan_buffers(Program *);
+void plan_states(Lowering *);
+void check_max_ram(const Program *, const LowerOptions *);
+
+// lower/schedule.c: barriers
+void place_barriers(Program *);
+
+// lower/weights.c
+WeightPiece *weight_piece(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
+void place_weights(Program *);
+#endif

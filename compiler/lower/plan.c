@@ -1,0 +1,287 @@
+// Places: buffers in the arena (and row-wise ones in a thread's local memory), states in a slot, weights in their file.
+//
+// Buffers are placed one after the other, each at the lowest place that no buffer living at the same time overlaps. Several
+// orders are tried (large first, long-lived first) and the smallest plan is kept. The lower bound is the largest sum of what
+// lives at one kernel. Sizes and places are bytes for each row of the program: see lower.h.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lowering.h"
+
+enum { ALIGNMENT = 64 };
+
+// -------------------------------------------------------------------------------------------------------------- live ranges
+static struct Live *current(Buffer *b) { return b->n_live ? &b->live[b->n_live - 1] : NULL; }
+
+static bool reads_buffer(const Kernel *k, const Buffer *b) {
+    for (int i = 0; i < k->n_in; i++)
+        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == b) return true;
+    return false;
+}
+
+static void begin_value(Arena *arena, Buffer *b, int at) {
+    if ((b->n_live & (b->n_live - 1)) == 0) {  // grows at powers of two
+        struct Live *more = ARENA_ARRAY(arena, struct Live, b->n_live ? 2 * b->n_live : 1);
+        if (b->n_live) memcpy(more, b->live, (size_t)b->n_live * sizeof *more);
+        b->live = more;
+    }
+    b->live[b->n_live++] = (struct Live){at, at};
+}
+
+// A write begins a new value unless the kernel also reads the buffer (it works in place); reads extend the value.
+void find_live_ranges(Program *p) {
+    for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->n_live = 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        Kernel *k = p->kernels[i];
+        for (int j = 0; j < k->n_in; j++)
+            if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer)) current(k->in[j].buffer)->last = i;
+        for (int j = 0; j < k->n_out; j++)
+            if (k->out[j].base == BASE_BUFFER && !(reads_buffer(k, k->out[j].buffer) && current(k->out[j].buffer)))
+                begin_value(p->arena, k->out[j].buffer, i);
+    }
+}
+
+// Ranges are in ascending order.
+bool live_overlap(const Buffer *a, const Buffer *b) {
+    for (int i = 0, j = 0; i < a->n_live && j < b->n_live;) {
+        if (a->live[i].last < b->live[j].first)
+            i++;
+        else if (b->live[j].last < a->live[i].first)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+static bool lives_at(const Buffer *b, int kernel) {
+    for (int i = 0; i < b->n_live; i++)
+        if (b->live[i].first <= kernel && kernel <= b->live[i].last) return true;
+    return false;
+}
+
+static uint64_t lower_bound(const Program *p) {
+    uint64_t largest = 0;
+    for (int k = 0; k < p->n_kernels; k++) {
+        uint64_t sum = 0;
+        for (int i = 0; i < p->n_buffers; i++)
+            if (lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
+        if (sum > largest) largest = sum;
+    }
+    return largest;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ placing
+static int64_t lifetime(const Buffer *b) {
+    int64_t sum = 0;
+    for (int i = 0; i < b->n_live; i++) sum += b->live[i].last - b->live[i].first + 1;
+    return sum;
+}
+
+static int descending(uint64_t a, uint64_t b) { return a < b ? 1 : a > b ? -1 : 0; }
+
+static int by_size(const void *x, const void *y) {
+    const Buffer *a = *(Buffer *const *)x, *b = *(Buffer *const *)y;
+    int order = descending(a->row_bytes, b->row_bytes);
+    return order ? order : a->index - b->index;
+}
+
+static int by_lifetime(const void *x, const void *y) {
+    const Buffer *a = *(Buffer *const *)x, *b = *(Buffer *const *)y;
+    int order = descending((uint64_t)lifetime(a), (uint64_t)lifetime(b));
+    return order ? order : by_size(x, y);
+}
+
+static int by_area(const void *x, const void *y) {
+    const Buffer *a = *(Buffer *const *)x, *b = *(Buffer *const *)y;
+    int order = descending(a->row_bytes * (uint64_t)lifetime(a), b->row_bytes * (uint64_t)lifetime(b));
+    return order ? order : a->index - b->index;
+}
+
+// The lowest place for `b` beside those of placed[0..n) that live at the same time: try after each of them, and 0.
+static uint64_t lowest_place(Buffer *const *placed, int n, const Buffer *b) {
+    uint64_t best = UINT64_MAX;
+    for (int i = -1; i < n; i++) {
+        if (i >= 0 && !live_overlap(placed[i], b)) continue;
+        uint64_t at = i < 0 ? 0 : placed[i]->arena_offset + placed[i]->row_bytes;
+        if (at >= best) continue;
+        bool is_free = true;
+        for (int j = 0; j < n && is_free; j++) {
+            const Buffer *o = placed[j];
+            is_free = at + b->row_bytes <= o->arena_offset || o->arena_offset + o->row_bytes <= at || !live_overlap(o, b);
+        }
+        if (is_free) best = at;
+    }
+    return best;
+}
+
+typedef int Order(const void *, const void *);
+
+static uint64_t place_in_order(Buffer **buffers, int n, Order *order) {
+    uint64_t end = 0;
+    qsort(buffers, (size_t)n, sizeof *buffers, order);
+    for (int i = 0; i < n; i++) {
+        Buffer *b = buffers[i];
+        b->arena_offset = lowest_place(buffers, i, b);
+        if (b->arena_offset + b->row_bytes > end) end = b->arena_offset + b->row_bytes;
+    }
+    return end;
+}
+
+// Leaves the places in arena_offset.
+static uint64_t place_best(Buffer **buffers, int n) {
+    static Order *const orders[] = {by_size, by_lifetime, by_area};
+    Order *best = orders[0];
+    uint64_t smallest = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        uint64_t end = place_in_order(buffers, n, orders[i]);
+        if (end < smallest) smallest = end, best = orders[i];
+    }
+    return place_in_order(buffers, n, best);
+}
+
+void plan_buffers(Program *p) {
+    find_live_ranges(p);
+    Buffer **list = ARENA_ARRAY(p->arena, Buffer *, p->n_buffers + 1);
+    int n = 0;
+    for (int i = 0; i < p->n_buffers; i++)
+        if (p->buffers[i]->row_wise) list[n++] = p->buffers[i];
+    p->plan.local_bytes = place_best(list, n);
+    for (int i = 0; i < n; i++) list[i]->local_offset = list[i]->arena_offset;
+    memcpy(list, p->buffers, (size_t)p->n_buffers * sizeof *list);
+    p->plan.row_bytes = place_best(list, p->n_buffers);
+    p->plan.lower_bound = lower_bound(p);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- states
+static uint64_t dim_bytes(const Node *state, int axis) { return (uint64_t)dim_upper(state->type.dim[axis]); }
+
+// Caches [S, heads, capacity, d] in the layout of runtime/attention.h: capacity a multiple of 16, rows of values too.
+static uint64_t state_bytes(const Node *n) {
+    const char *kind = attr_string(n, "kind", "");
+    bool key = !strcmp(kind, "key"), value = !strcmp(kind, "value");
+    uint64_t bytes = (uint64_t)dtype_bits(n->type.dtype) / 8;
+    if ((key || value) && n->type.rank == 4) {
+        uint64_t capacity = (dim_bytes(n, 2) + 15) / 16 * 16, width = dim_bytes(n, 3);
+        if (value) width = (width + 15) / 16 * 16;
+        return bytes * dim_bytes(n, 1) * capacity * width;
+    }
+    for (int i = 1; i < n->type.rank; i++) bytes *= dim_bytes(n, i);
+    return bytes;
+}
+
+void plan_states(Lowering *l) {
+    Program *p = l->program;
+    for (int i = 0; i < p->n_states; i++) {
+        StateSlice *s = p->states[i];
+        s->bytes = (state_bytes(s->node) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        s->offset = p->plan.slot_bytes;
+        p->plan.slot_bytes += s->bytes;
+        const char *kind = attr_string(s->node, "kind", "");
+        if (!strcmp(kind, "key") || !strcmp(kind, "value")) p->plan.cache_bytes += s->bytes;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ weights
+static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static bool is_used_by(const Program *p, const WeightPiece *w, int first, int end) {
+    for (int i = first; i < end; i++)
+        for (int j = 0; j < p->kernels[i]->n_in; j++)
+            if (p->kernels[i]->in[j].base == BASE_WEIGHT && p->kernels[i]->in[j].weight == w) return true;
+    return false;
+}
+
+static uint64_t place_layers(Program *p, WeightGroup group, uint64_t at, uint64_t *layer_bytes) {
+    for (int i = 0; i < p->n_pieces; i++) {
+        WeightPiece *w = p->pieces[i];
+        if (w->group != group || w->layer != 0) continue;
+        w->offset = *layer_bytes;
+        *layer_bytes += aligned(w->bytes);
+    }
+    uint64_t end = at;
+    for (int i = 0; i < p->n_pieces; i++) {
+        WeightPiece *w = p->pieces[i];
+        if (w->group != group) continue;
+        w->offset = at + (uint64_t)w->layer * *layer_bytes + (w->layer ? w->like->offset - at : w->offset);
+        if (w->offset + aligned(w->bytes) > end) end = w->offset + aligned(w->bytes);
+    }
+    return end;
+}
+
+static int by_offset(const void *x, const void *y) {
+    const WeightPiece *a = *(WeightPiece *const *)x, *b = *(WeightPiece *const *)y;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static uint64_t place_rest(Program *p, bool before_loop, uint64_t at) {
+    int end = p->loop.first + p->loop.period * p->loop.iterations - p->loop.missing;
+    for (int i = 0; i < p->n_pieces; i++) {
+        WeightPiece *w = p->pieces[i];
+        if (w->group != GROUP_PROGRAM || is_used_by(p, w, 0, end) != before_loop) continue;
+        w->offset = at;
+        at += aligned(w->bytes);
+    }
+    return at;
+}
+
+static void name_fields(Program *p) {
+    Map names;
+    map_init(&names, p->arena);
+    for (int i = 0; i < p->n_pieces; i++) {
+        WeightPiece *w = p->pieces[i];
+        if (w->layer > 0) continue;
+        const char *name = field_name(p->arena, w), *candidate = name;
+        for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
+        map_put(&names, candidate, w);
+        w->field = candidate;
+    }
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->like) p->pieces[i]->field = p->pieces[i]->like->field;
+}
+
+// In the order of their use: what stands before the loop (and what all layers share), the layers, what comes after.
+void place_weights(Program *p) {
+    Plan *plan = &p->plan;
+    plan->layers_offset = place_rest(p, true, 0);
+    plan->layer_ends_offset = place_layers(p, GROUP_LAYER, plan->layers_offset, &plan->layer_bytes);
+    uint64_t at = place_layers(p, GROUP_LAYER_END, plan->layer_ends_offset, &plan->layer_end_bytes);
+    plan->weight_bytes = place_rest(p, false, at);
+    name_fields(p);
+    qsort(p->pieces, (size_t)p->n_pieces, sizeof *p->pieces, by_offset);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ figures
+static const char *bytes_text(char out[32], uint64_t bytes) {
+    if (bytes < 10240)
+        snprintf(out, 32, "%llu bytes", (unsigned long long)bytes);
+    else if (bytes < 10u << 20)
+        snprintf(out, 32, "%.1f KB", (double)bytes / 1024);
+    else
+        snprintf(out, 32, "%.1f MB", (double)bytes / 1048576);
+    return out;
+}
+
+void plan_print(Text *t, const Program *p) {
+    char a[32], b[32], c[32];
+    uint64_t rows = (uint64_t)p->max_rows;
+    text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
+             (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+    text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
+             bytes_text(b, p->plan.cache_bytes));
+    text_add(t, "weights %s, packed\n", bytes_text(a, p->plan.weight_bytes));
+}
+
+void check_max_ram(const Program *p, const LowerOptions *options) {
+    const Plan *plan = &p->plan;
+    uint64_t need = plan->row_bytes * (uint64_t)p->max_rows + plan->local_bytes + plan->slot_bytes + plan->weight_bytes;
+    if (!options->max_ram || need <= options->max_ram) return;
+    Text t = {0};
+    plan_print(&t, p);
+    diag_fatal(NO_LOC,
+               "the program needs %llu bytes, --max-ram allows %llu\nnote: weights, one slot, one thread:\n%shint: a shorter "
+               "--ctx, fewer rows "
+               "at once (--chunk) or --quant need less",
+               (unsigned long long)need, (unsigned long long)options->max_ram, t.data);
+}

@@ -1,0 +1,173 @@
+// Identical layers become a loop. The kernels of all layers stand in one list; a period is found by equal keys:
+//
+//   embed norm | qkv ... down skip_norm | qkv ... down skip_norm | qkv ... down | select_rows ...
+//                first                    first + period           the last iteration stops `missing` kernels early
+//
+// An operand at one place of the loop must be the same memory in every iteration: the buffers of all iterations are made one,
+// which is right when their values never live at the same time. Weights and states are either the same in all iterations, or
+// different in each.
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lowering.h"
+
+// The longest stretch that repeats with each period; the one that leaves the fewest kernels to write out wins.
+static Loop find_loop(const Program *p) {
+    Loop best = {0};
+    int best_saved = 0;
+    for (int period = 1; period <= p->n_kernels / 2; period++)
+        for (int i = 0; i + period < p->n_kernels; i++) {
+            int first = i;
+            while (i + period < p->n_kernels && p->kernels[i]->function == p->kernels[i + period]->function) i++;
+            int length = i - first + period, saved = length - period;
+            if (saved < period - 1 || saved <= best_saved || length < 2 * period - period / 2) continue;
+            int iterations = (length + period - 1) / period;
+            best = (Loop){first, period, iterations, iterations * period - length}, best_saved = saved;
+        }
+    return best;
+}
+
+static Kernel *kernel_at(const Program *p, const Loop *loop, int iteration, int position) {
+    int i = loop->first + iteration * loop->period + position;
+    return i < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[i] : NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- checks
+static bool same_in_all(const View *a, const View *b, int step) {
+    if (a->offset != b->offset || a->row_index != b->row_index) return false;
+    switch (a->base) {
+        case BASE_BUFFER:
+            return a->buffer->row_wise == b->buffer->row_wise && a->buffer->row_bytes == b->buffer->row_bytes;
+        case BASE_STATE:
+            return a->state->bytes == b->state->bytes && step >= 0;
+        case BASE_WEIGHT:
+            return a->weight->bytes == b->weight->bytes;
+        default:
+            return true;
+    }
+}
+
+static bool linear_states(const View *v0, const View *v1, const View *v, int iteration) {
+    if (v0->base != BASE_STATE) return true;
+    return v->state->offset - v0->state->offset == (uint64_t)iteration * (v1->state->offset - v0->state->offset);
+}
+
+// Weights: all the same, or each its own, used at this place of this iteration only.
+static bool claim_weight(const Loop *loop, const View *v0, const View *v1, WeightPiece *w, int at[2]) {
+    if (v0->base != BASE_WEIGHT) return true;
+    if (v0->weight == v1->weight) return w == v0->weight && w->layer < 0;
+    if (w->layer >= 0) return w->layer == at[0] && w->like == v0->weight;
+    w->layer = at[0], w->like = v0->weight;
+    w->group = loop->missing && at[1] >= loop->period - loop->missing ? GROUP_LAYER_END : GROUP_LAYER;
+    return true;
+}
+
+static bool each_operand(const Program *p, const Loop *loop, bool (*check)(const Loop *, View *const of[3], int at[2], void *),
+                         void *user) {
+    for (int iteration = 0; iteration < loop->iterations; iteration++)
+        for (int position = 0; position < loop->period; position++) {
+            Kernel *k = kernel_at(p, loop, iteration, position), *k0 = kernel_at(p, loop, 0, position),
+                   *k1 = kernel_at(p, loop, 1, position);
+            if (!k) break;
+            if (!k1) k1 = k0;
+            int at[2] = {iteration, position};
+            for (int i = 0; i < k->n_in + k->n_out; i++) {
+                bool in = i < k->n_in;
+                int j = in ? i : i - k->n_in;
+                View *of[3] = {in ? &k0->in[j] : &k0->out[j], in ? &k1->in[j] : &k1->out[j], in ? &k->in[j] : &k->out[j]};
+                if (!check(loop, of, at, user)) return false;
+            }
+        }
+    return true;
+}
+
+static bool check_operand(const Loop *loop, View *const of[3], int at[2], void *user) {
+    (void)loop, (void)user;
+    return same_in_all(of[0], of[2], at[0]) && linear_states(of[0], of[1], of[2], at[0]);
+}
+
+static bool claim_operand(const Loop *loop, View *const of[3], int at[2], void *user) {
+    (void)user;
+    return of[2]->base != BASE_WEIGHT || claim_weight(loop, of[0], of[1], of[2]->weight, at);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- buffers
+static int root(int *parent, int i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static bool join_operand(const Loop *loop, View *const of[3], int at[2], void *user) {
+    int *parent = user;
+    (void)loop, (void)at;
+    if (of[0]->base != BASE_BUFFER) return true;
+    int a = root(parent, of[0]->buffer->index), b = root(parent, of[2]->buffer->index);
+    if (a < b)
+        parent[b] = a;
+    else
+        parent[a] = b;
+    return true;
+}
+
+static bool values_are_apart(const Program *p, int *parent) {
+    for (int i = 0; i < p->n_buffers; i++)
+        for (int j = i + 1; j < p->n_buffers; j++)
+            if (root(parent, i) == root(parent, j) && live_overlap(p->buffers[i], p->buffers[j])) return false;
+    return true;
+}
+
+static void use_joined(Program *p, View *v, int *parent) {
+    if (v->base == BASE_BUFFER) v->buffer = p->buffers[root(parent, v->buffer->index)];
+}
+
+static void join_buffers(Program *p, int *parent) {
+    for (int i = 0; i < p->n_kernels; i++) {
+        Kernel *k = p->kernels[i];
+        for (int j = 0; j < k->n_in; j++) use_joined(p, &k->in[j], parent);
+        for (int j = 0; j < k->n_out; j++) use_joined(p, &k->out[j], parent);
+    }
+    int n = 0;
+    for (int i = 0; i < p->n_buffers; i++)
+        if (root(parent, i) == i) p->buffers[n++] = p->buffers[i];
+    p->n_buffers = n;
+    for (int i = 0; i < n; i++) p->buffers[i]->index = i;
+}
+
+static void forget_layers(Program *p) {
+    for (int i = 0; i < p->n_pieces; i++)
+        p->pieces[i]->layer = -1, p->pieces[i]->like = NULL, p->pieces[i]->group = GROUP_PROGRAM;
+}
+
+// Pieces of the loop that kernels outside of it use as well cannot be fields of a layer.
+static bool used_outside(const Program *p, const Loop *loop) {
+    int end = loop->first + loop->period * loop->iterations - loop->missing;
+    for (int i = 0; i < p->n_kernels; i++) {
+        if (i >= loop->first && i < end) continue;
+        for (int j = 0; j < p->kernels[i]->n_in; j++) {
+            const View *v = &p->kernels[i]->in[j];
+            if (v->base == BASE_WEIGHT && v->weight->layer >= 0) return true;
+        }
+    }
+    return false;
+}
+
+void roll_layers(Lowering *l) {
+    Program *p = l->program;
+    Loop loop = find_loop(p);
+    if (loop.iterations < 2) return;
+    int *parent = ARENA_ARRAY(l->arena, int, p->n_buffers + 1);
+    for (int i = 0; i < p->n_buffers; i++) parent[i] = i;
+    if (!each_operand(p, &loop, check_operand, NULL) || !each_operand(p, &loop, claim_operand, NULL) ||
+        used_outside(p, &loop)) {
+        forget_layers(p);
+        return;
+    }
+    each_operand(p, &loop, join_operand, parent);
+    find_live_ranges(p);
+    if (!values_are_apart(p, parent)) {
+        forget_layers(p);
+        return;
+    }
+    join_buffers(p, parent);
+    p->loop = loop;
+}

@@ -1,0 +1,120 @@
+// Where threads wait. All threads run every kernel, each its share; a barrier stands before a kernel that touches what another
+// thread may have written (or writes what another may still read) since the last barrier, and nowhere else.
+//
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier
+//   rotary writes k by heads; cache_append reads k by the same heads       -> none
+//   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
+//
+// Steps of one row and of more are two schedules over the same kernels. The memory counts, not the value: a buffer placed where
+// another was read is a hazard like any other.
+#include <string.h>
+
+#include "lower/lowering.h"
+
+typedef struct Access {
+    const View *view;
+    Share share;
+    bool own_part, write;
+} Access;
+
+typedef struct Since {  // the last barrier
+    Access *list;
+    int n;
+    bool one_row;
+} Since;
+
+static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->row_wise && one_row; }
+
+static bool same_memory(const View *a, const View *b) {
+    if (a->base != b->base) return false;
+    if (a->base == BASE_STATE) return a->state == b->state;
+    if (a->base == BASE_OUTPUT) return a->output == b->output;
+    if (a->base != BASE_BUFFER) return false;
+    const Buffer *x = a->buffer, *y = b->buffer;
+    return x == y || (x->arena_offset < y->arena_offset + y->row_bytes && y->arena_offset < x->arena_offset + x->row_bytes);
+}
+
+// Column slices of the same rows do not meet.
+static bool apart(const View *a, const View *b) {
+    int64_t x, y, width_a, width_b, stride;
+    if (a->type.rank != 2 || b->type.rank != 2 || a->stride[0] != b->stride[0] || !dim_is_const(a->stride[0], &stride))
+        return false;
+    if (!dim_is_const(a->offset, &x) || !dim_is_const(b->offset, &y)) return false;
+    if (!dim_is_const(a->type.dim[1], &width_a) || !dim_is_const(b->type.dim[1], &width_b)) return false;
+    if (x + width_a > stride || y + width_b > stride) return false;
+    return x + width_a <= y || y + width_b <= x;
+}
+
+// Does each thread touch the same elements in both?
+static bool same_owner(const Access *a, const Access *b) {
+    if (!a->own_part || !b->own_part || a->share.kind != b->share.kind || a->share.count != b->share.count) return false;
+    if (a->share.kind != SHARE_ROWS) return view_same_place(a->view, b->view);
+    int64_t x, y, stride;
+    if (a->view->stride[0] != b->view->stride[0] || !dim_is_const(a->view->stride[0], &stride)) return false;
+    return dim_is_const(a->view->offset, &x) && dim_is_const(b->view->offset, &y) && x < stride && y < stride;
+}
+
+static bool conflict(const Access *a, const Access *b) {
+    if (!a->write && !b->write) return false;
+    if (!same_memory(a->view, b->view)) return false;
+    if (a->view->base == BASE_BUFFER && a->view->buffer != b->view->buffer) return true;
+    return !apart(a->view, b->view) && !same_owner(a, b);
+}
+
+static Access access_of(const Kernel *k, int operand, bool one_row) {
+    bool write = operand >= k->n_in;
+    const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
+    return (Access){.view = v, .share = k->share, .own_part = v->own_part && !(k->row_wise && one_row), .write = write};
+}
+
+static bool needs_barrier(const Since *since, const Kernel *k) {
+    for (int i = 0; i < k->n_in + k->n_out; i++) {
+        Access a = access_of(k, i, since->one_row);
+        if (in_local(a.view, since->one_row)) continue;
+        for (int j = 0; j < since->n; j++)
+            if (conflict(&since->list[j], &a)) return true;
+    }
+    return false;
+}
+
+static void remember(Since *since, const Kernel *k) {
+    for (int i = 0; i < k->n_in + k->n_out; i++) {
+        Access a = access_of(k, i, since->one_row);
+        if (!in_local(a.view, since->one_row)) since->list[since->n++] = a;
+    }
+}
+
+// A loop's kernels wait in every iteration or in none.
+static int representative(const Program *p, int kernel) {
+    const Loop *loop = &p->loop;
+    int end = loop->first + loop->period * loop->iterations - loop->missing;
+    return loop->iterations && kernel >= loop->first && kernel < end ? loop->first + (kernel - loop->first) % loop->period
+                                                                     : kernel;
+}
+
+static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_one : &k->barrier_many; }
+
+static void place_for(Program *p, bool one_row) {
+    int n_operands = 0;
+    for (int i = 0; i < p->n_kernels; i++) n_operands += p->kernels[i]->n_in + p->kernels[i]->n_out;
+    Since since = {.list = ARENA_ARRAY(p->arena, Access, n_operands + 1), .one_row = one_row};
+    for (int i = 0; i < p->n_kernels; i++) {
+        Kernel *k = p->kernels[i];
+        if (needs_barrier(&since, k)) {
+            *flag(p->kernels[representative(p, i)], one_row) = true;
+            since.n = 0;
+        }
+        remember(&since, k);
+    }
+    for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
+}
+
+void place_barriers(Program *p) {
+    place_for(p, true);
+    place_for(p, false);
+    p->plan.barriers_one = p->plan.barriers_many = 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        p->plan.barriers_one += p->kernels[i]->barrier_one;
+        p->plan.barriers_many += p->kernels[i]->barrier_many;
+    }
+}

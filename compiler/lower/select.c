@@ -1,0 +1,497 @@
+// Kernel selection: every node becomes a view of memory that exists, or one kernel.
+//
+//   %qkv = matmul_packed(%n, %wqkv)          matmul kernel into a new buffer, threads share the panels
+//   %q = slice(%qkv) ...                     view
+//   %c = gather(%cos_table, %position)       view: row r is row position[r] of the table (only rotary_embedding reads it)
+//   %qr = rotary_embedding(%q, %c, %s)       rotary kernel, in place: nobody else reads %q
+//   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum in place of %x
+//
+// What has no tuned kernel becomes a nest: a loop nest printed from the op's meaning (codegen/nest.c).
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/convert.h"
+#include "lower/lowering.h"
+
+typedef void SelectFunction(Lowering *, Node *);
+
+// ------------------------------------------------------------------------------------------------------------------ kernels
+static Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
+    Program *p = l->program;
+    Kernel *k = ARENA_NEW(l->arena, Kernel);
+    *k = (Kernel){.family = family, .node = node, .n_in = n_in, .position = p->n_kernels};
+    k->in = ARENA_ARRAY(l->arena, View, n_in);
+    p->kernels[p->n_kernels++] = k;
+    return k;
+}
+
+static void set_view(Lowering *l, Node *n, View v) {
+    v.own_part = false;
+    n->scratch = ARENA_NEW(l->arena, View);
+    *view_of(n) = v;
+}
+
+static View constant_view(Lowering *l, const Node *n) {
+    View v = view_contiguous(l, &n->type);
+    v.base = BASE_WEIGHT, v.weight = weight_piece(l, n);
+    return v;
+}
+
+static double scalar_value(const Tensor *t) { return dtype_load(t->dtype, t->data, 0); }
+
+// What a kernel reads: a constant gets its place in the weights when the first kernel asks for it.
+static View operand(Lowering *l, Node *n) {
+    if (view_of(n)) return *view_of(n);
+    if (n->op == OP_constant && tensor_count(n->value) == 1) {
+        View v = view_contiguous(l, &n->type);
+        v.base = BASE_SCALAR, v.scalar = scalar_value(n->value);
+        set_view(l, n, v);
+    } else if (n->op == OP_constant || n->op == OP_pack) {
+        set_view(l, n, constant_view(l, n));
+    } else {
+        diag_fatal(n->loc, "%s is used before it has a place\nnote: value %%%s", op_info[n->op].name, n->name);
+    }
+    return *view_of(n);
+}
+
+static bool is_rows(const Program *p, const Type *type) {
+    return type->rank && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
+}
+
+static int output_index(const Graph *g, const Node *n) {
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == n) return i;
+    return -1;
+}
+
+// The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of its own.
+static View new_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
+    View v = view_contiguous(l, type);
+    int output = output_index(l->graph, n);
+    if (output >= 0) {
+        v.base = BASE_OUTPUT, v.output = output;
+    } else {
+        v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, row_wise);
+    }
+    return v;
+}
+
+static Share share_by(ShareKind kind, const Dim *count) { return (Share){.kind = kind, .count = count}; }
+
+static Share share_rows(Lowering *l, const Type *type) {
+    const Dim *rows = dim_const(l->graph, 1);
+    for (int i = 0; i + 1 < type->rank; i++) rows = dim_binary(l->graph, DIM_MUL, rows, type->dim[i]);
+    return share_by(SHARE_ROWS, rows);
+}
+
+static const Dim *panels_of(Lowering *l, const Dim *columns) {
+    const Dim *rounded = dim_binary(l->graph, DIM_ADD, columns, dim_const(l->graph, 15));
+    return dim_binary(l->graph, DIM_FLOORDIV, rounded, dim_const(l->graph, 16));
+}
+
+static void give(Lowering *l, Kernel *k, int result, Node *n, View v) {
+    v.own_part = true;
+    k->out[result] = v;
+    if (k->n_out <= result) k->n_out = result + 1;
+    if (n) set_view(l, n, v);
+}
+
+static bool shares_memory(const Node *n) {
+    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand;
+}
+
+// The value whose memory a view shows: its last use is that of all its views.
+static bool dies_here(const Lowering *l, const Node *value, const Node *at) {
+    while (shares_memory(value)) value = value->in[0];
+    return l->last_use[value->mark] <= at->mark;
+}
+
+// May a kernel write its result over this operand? Only when nothing reads the operand's memory later, threads touch the same
+// parts of it, and the memory is of the same class.
+static bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
+    const View *v = view_of(operand_node);
+    if (!v || v->base != BASE_BUFFER || v->buffer->row_wise != k->row_wise || output_index(l->graph, k->node) >= 0)
+        return false;
+    return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) && v->buffer->row_bytes == type_row_bytes(l, type) &&
+           dies_here(l, operand_node, k->node);
+}
+
+// A row-wise kernel: row r of the result from row r of the operands that have rows.
+static void make_row_wise(Lowering *l, Kernel *k, const Type *type) {
+    k->share = share_rows(l, type);
+    k->row_wise = is_rows(l->program, type) && output_index(l->graph, k->node) < 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- copies
+// Rows of a matrix: leading axes are one, elements of a row are adjacent.
+static bool is_matrix(Lowering *l, const View *v) {
+    int n = v->type.rank;
+    if (!n || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
+    if (v->stride[n - 1] != dim_const(l->graph, 1)) return false;
+    for (int i = 0; i + 2 < n; i++)
+        if (v->stride[i] != dim_binary(l->graph, DIM_MUL, v->stride[i + 1], v->type.dim[i + 1])) return false;
+    return !v->row_index;
+}
+
+static View copy_of(Lowering *l, Node *n, View from) {
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
+    make_row_wise(l, k, &n->type);
+    k->in[0] = from;
+    View to = view_contiguous(l, &n->type);
+    to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
+    give(l, k, 0, NULL, to);
+    return to;
+}
+
+static View matrix_operand(Lowering *l, Node *n) {
+    View v = operand(l, n);
+    return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : copy_of(l, n, v);
+}
+
+// ----------------------------------------------------------------------------------------------------------- leaves and views
+static void select_input(Lowering *l, Node *n) {
+    View v = view_contiguous(l, &n->type);
+    v.base = BASE_INPUT, v.input = n;
+    set_view(l, n, v);
+}
+
+static void select_state(Lowering *l, Node *n) {
+    Program *p = l->program;
+    StateSlice *s = ARENA_NEW(l->arena, StateSlice);
+    *s = (StateSlice){.node = n, .index = p->n_states};
+    p->states[p->n_states++] = s;
+    View v = view_contiguous(l, &n->type);
+    v.base = BASE_STATE, v.state = s;
+    set_view(l, n, v);
+}
+
+static void select_nothing(Lowering *l, Node *n) { (void)l, (void)n; }
+
+static void select_nest(Lowering *l, Node *n);
+
+static void select_view(Lowering *l, Node *n) {
+    operand(l, n->in[0]);
+    View v;
+    if (output_index(l->graph, n) < 0 && view_of(n->in[0])->base != BASE_SCALAR && view_derive(l, n, &v))
+        set_view(l, n, v);
+    else
+        select_nest(l, n);
+}
+
+static void select_item(Lowering *l, Node *n) {
+    if (!view_of(n))
+        diag_fatal(n->loc, "no kernel gives result %d of %s", (int)attr_int(n, "index", 0), op_info[n->in[0]->op].name);
+    (void)l;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- embeddings
+// Packed panels hold the same numbers as the table when the format has the table's type, or is f32.
+static Node *packed_table(Node *table) {
+    for (Node *n = table->graph->first; n; n = n->next) {
+        if (n->op != OP_pack || n->n_in != 1 || n->in[0] != table || attr_int(n, "transposed", 0)) continue;
+        const char *format = attr_string(n, "format", "");
+        if (!strcmp(format, "f32") || !strcmp(format, dtype_name(table->type.dtype))) return n;
+    }
+    return NULL;
+}
+
+static bool is_table_lookup(const Node *n) {
+    return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 &&
+           dtype_is_float(n->in[0]->type.dtype) && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
+           n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
+}
+
+static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
+
+static void select_embed(Lowering *l, Node *lookup, Node *result) {
+    Kernel *k = kernel_new(l, FAMILY_EMBED, result, 2);
+    Node *packed = packed_table(lookup->in[0]);
+    k->in[0] = operand(l, packed ? packed : lookup->in[0]);
+    k->in[1] = operand(l, lookup->in[1]);
+    make_row_wise(l, k, &result->type);
+    give(l, k, 0, result, new_result(l, result, &result->type, k->row_wise));
+}
+
+static bool only_rotated(const Node *n) {
+    int uses = 0;
+    for (const Node *user = n->next; user; user = user->next)
+        for (int i = 0; i < user->n_in; i++) {
+            if (user->in[i] != n) continue;
+            if (user->op != OP_rotary_embedding || i == 0) return false;
+            uses++;
+        }
+    return uses > 0 && uses == node_uses(n);
+}
+
+static void select_gather(Lowering *l, Node *n) {
+    if (!is_table_lookup(n)) {
+        select_nest(l, n);
+        return;
+    }
+    Node *user = node_only_user(n);
+    if (user && is_cast_to_f32(user)) return;  // selected together with the cast
+    if (n->type.dtype == DT_f32 && only_rotated(n)) {
+        View v = operand(l, n->in[0]);
+        v.type = n->type, v.row_index = n->in[1];
+        set_view(l, n, v);
+    } else if (n->type.dtype == DT_f32) {
+        select_embed(l, n, n);
+    } else {
+        select_nest(l, n);
+    }
+}
+
+static void select_cast(Lowering *l, Node *n) {
+    Node *from = n->in[0];
+    if (!view_of(from) && is_table_lookup(from) && is_cast_to_f32(n))
+        select_embed(l, from, n);
+    else if (from->type.dtype == n->type.dtype && output_index(l->graph, n) < 0)
+        set_view(l, n, operand(l, from));
+    else
+        select_nest(l, n);
+}
+
+// ------------------------------------------------------------------------------------------------------------ row-wise kernels
+static Node *item_of(const Node *tuple, int index) {
+    for (Node *n = tuple->next; n; n = n->next)
+        if (n->op == OP_item && n->in[0] == tuple && attr_int(n, "index", 0) == index) return n;
+    return NULL;
+}
+
+static void read_operands(Lowering *l, Kernel *k, Node *n) {
+    for (int i = 0; i < n->n_in; i++) {
+        if (!n->in[i]) continue;
+        k->in[i] = operand(l, n->in[i]);
+        k->in[i].own_part = k->in[i].base == BASE_BUFFER && k->in[i].type.rank >= 2;
+    }
+}
+
+static void select_norm(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
+    make_row_wise(l, k, &n->type);
+    read_operands(l, k, n);
+    x.own_part = true, k->in[0] = x;
+    if (may_overwrite(l, n->in[0], k, &n->type))
+        give(l, k, 0, n, *view_of(n->in[0]));
+    else
+        give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+}
+
+// (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
+static void select_skip_norm(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]), residual = matrix_operand(l, n->in[1]);
+    Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
+    Node *sum = item_of(n, 0), *norm = item_of(n, 1);
+    const Type *type = &n->items[1];
+    k->share = share_rows(l, type);
+    k->row_wise =
+        is_rows(l->program, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
+    read_operands(l, k, n);
+    x.own_part = residual.own_part = true;
+    k->in[0] = x, k->in[1] = residual;
+    give(l, k, 0, norm, new_result(l, norm ? norm : n, type, k->row_wise));
+    if (!sum) return;
+    if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[1], k, type))
+        give(l, k, 1, sum, *view_of(n->in[1]));
+    else
+        give(l, k, 1, sum, new_result(l, sum, type, k->row_wise));
+}
+
+static void select_quantize(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
+    make_row_wise(l, k, &n->type);
+    x.own_part = true, k->in[0] = x;
+    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+}
+
+static void select_select_rows(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_SELECT, n, 1);
+    make_row_wise(l, k, &n->type);
+    k->in[0] = x;
+    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+}
+
+// ------------------------------------------------------------------------------------------------------------------ attention
+// The head axis of a rotary embedding is cut among threads, so its operand must be matrix-like; it turns in place when no other
+// value lies in the columns it writes.
+static bool rotates_in_place(const Lowering *l, const Node *n) {
+    const Node *x = n->in[0];
+    const View *v = view_of(x);
+    if (v->base != BASE_BUFFER || v->buffer->row_wise || node_uses(x) != 1 || output_index(l->graph, n) >= 0) return false;
+    if (x->op != OP_slice) return dies_here(l, x, n);
+    const Node *whole = x->in[0];
+    if (output_index(l->graph, whole) >= 0) return false;
+    int64_t start, extent = dim_upper(x->type.dim[1]);
+    if (!dim_is_const(v->offset, &start)) return false;
+    for (const Node *other = whole->next; other; other = other->next)
+        for (int i = 0; i < other->n_in; i++) {
+            if (other->in[i] != whole || other == x) continue;
+            const View *o = view_of(other);
+            int64_t from;
+            if (other->op != OP_slice || !o || !dim_is_const(o->offset, &from)) return false;
+            if (from < start + extent && start < from + dim_upper(other->type.dim[1])) return false;
+        }
+    return true;
+}
+
+static void select_rotary(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
+    k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
+    k->in[0] = x, k->in[0].own_part = true;
+    for (int i = 1; i < 3; i++) k->in[i] = operand(l, n->in[i]);
+    give(l, k, 0, n, rotates_in_place(l, n) ? x : new_result(l, n, &n->type, false));
+}
+
+static void select_append(Lowering *l, Node *n) {
+    View rows = matrix_operand(l, n->in[1]);
+    Kernel *k = kernel_new(l, FAMILY_APPEND, n, 4);
+    k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "heads", 1)));
+    read_operands(l, k, n);
+    k->in[0].own_part = true;
+    k->in[1] = rows, k->in[1].own_part = true;
+    give(l, k, 0, n, *view_of(n->in[0]));
+}
+
+static void select_attention(Lowering *l, Node *n) {
+    View v[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = view_of(n->in[i])->base == BASE_STATE ? operand(l, n->in[i]) : matrix_operand(l, n->in[i]);
+    Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
+    k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
+    read_operands(l, k, n);
+    for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
+    for (int i = 0; i < 3; i++) k->in[i] = v[i];
+    k->in[0].own_part = true;
+    give(l, k, 0, n, new_result(l, n, &n->type, false));
+}
+
+// ------------------------------------------------------------------------------------------------------------------- matmul
+static void select_matmul_packed(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_MATMUL, n, n->n_in);
+    k->share = share_by(SHARE_PANELS, panels_of(l, n->type.dim[n->type.rank - 1]));
+    k->in[0] = x;
+    View result = {0};
+    for (int i = 1; i < n->n_in; i++) {
+        k->in[i] = operand(l, n->in[i]);
+        k->in[i].own_part = i > 1 && type_equal(&k->in[i].type, &n->type);
+        if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
+    }
+    give(l, k, 0, n, result.buffer ? result : new_result(l, n, &n->type, false));
+}
+
+// -------------------------------------------------------------------------------------------------------------------- nests
+// Does row r of the result need row r only? The op's row behaviour says so, given that its axes are not axis 0.
+static bool nest_is_by_rows(const Node *n) {
+    if (!n->type.rank) return false;
+    switch (op_info[n->op].rows) {
+        case ROWS_EACH:
+            return true;
+        case ROWS_INDEX:
+            return n->in[1]->type.rank >= 1 && attr_int(n, "axis", 0) == 0;
+        case ROWS_VIEW:
+            return n->op == OP_slice && attr_int(n, "axis", 0) != 0;
+        case ROWS_INNER: {
+            const Attr *axes = attr_find(n, "axes");
+            int64_t rank = n->in[0]->type.rank, axis = attr_int(n, "axis", -1);
+            if (!axes) return axis != 0 && axis != -rank;
+            for (int i = 0; i < axes->n; i++)
+                if (axes->ints[i] == 0 || axes->ints[i] == -rank) return false;
+            return true;
+        }
+        default:
+            return false;
+    }
+}
+
+static const Dim *outer_count(Lowering *l, const Type *type) {
+    const Dim *count = dim_const(l->graph, 1);
+    for (int i = 0; i + 1 < type->rank; i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    return count;
+}
+
+static void share_nest(Lowering *l, Kernel *k, const Node *n) {
+    bool rows = is_rows(l->program, &n->type) && nest_is_by_rows(n);
+    k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, outer_count(l, &n->type));
+    k->row_wise = rows && output_index(l->graph, n) < 0;
+    for (int i = 0; i < k->n_in; i++) {
+        const Type *type = &k->in[i].type;
+        bool same_rows = rows && type->rank == n->type.rank && type->dim[0] == n->type.dim[0] && n->op != OP_gather;
+        bool same = op_is_elementwise(n->op) && type_equal(type, &n->type) && view_is_contiguous(l->graph, &k->in[i]);
+        k->in[i].own_part = same_rows || same;
+    }
+}
+
+static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
+
+static void select_nest(Lowering *l, Node *n) {
+    View read[n->n_in + 1];
+    for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? operand(l, n->in[i]) : (View){0};
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
+    for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
+    share_nest(l, k, n);
+    for (int i = 0; is_pointwise(n) && i < n->n_in; i++) {
+        if (!may_overwrite(l, n->in[i], k, &n->type)) continue;
+        give(l, k, 0, n, *view_of(n->in[i]));
+        return;
+    }
+    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+}
+
+static const struct {
+    Op op;
+    SelectFunction *select;
+} selectors[] = {
+    {OP_input, select_input},
+    {OP_constant, select_nothing},
+    {OP_pack, select_nothing},
+    {OP_state, select_state},
+    {OP_item, select_item},
+    {OP_reshape, select_view},
+    {OP_transpose, select_view},
+    {OP_slice, select_view},
+    {OP_expand, select_view},
+    {OP_gather, select_gather},
+    {OP_cast, select_cast},
+    {OP_rms_normalization, select_norm},
+    {OP_layer_normalization, select_norm},
+    {OP_skip_rms_normalization, select_skip_norm},
+    {OP_skip_layer_normalization, select_skip_norm},
+    {OP_quantize_rows, select_quantize},
+    {OP_select_rows, select_select_rows},
+    {OP_rotary_embedding, select_rotary},
+    {OP_cache_append, select_append},
+    {OP_attention, select_attention},
+    {OP_matmul_packed, select_matmul_packed},
+};
+
+static SelectFunction *selector_of(Op op) {
+    for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++)
+        if (selectors[i].op == op) return selectors[i].select;
+    return select_nest;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ last uses
+// Node numbers, then for each the last node that reads it: a view's readers are its operand's too.
+static void number_nodes(Lowering *l) {
+    int n_nodes = 0;
+    EACH_NODE(n, l->graph) n->mark = n_nodes++, n->scratch = NULL;
+    l->last_use = ARENA_ARRAY(l->arena, int, n_nodes + 1);
+    for (int i = 0; i < l->graph->n_outputs; i++) l->last_use[l->graph->outputs[i]->mark] = n_nodes;
+    for (Node *n = l->graph->last; n; n = n->prev)
+        for (int i = 0; i < n->n_in; i++) {
+            if (!n->in[i]) continue;
+            int *last = &l->last_use[n->in[i]->mark],
+                use = shares_memory(n) && l->last_use[n->mark] > n->mark ? l->last_use[n->mark] : n->mark;
+            if (use > *last) *last = use;
+        }
+}
+
+void select_kernels(Lowering *l) {
+    number_nodes(l);
+    EACH_NODE(n, l->graph) selector_of(n->op)(l, n);
+}

@@ -1,0 +1,210 @@
+// Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on demand panel by panel.
+//
+//   f32, f16, bf16   [n/16][k][16]: a panel is 16 columns of the product, stored row k by row k
+//   q8_0             [n/16][k/32] blocks of 544 bytes: [8][16][4] bytes (value + 128), then 16 f16 scales (runtime/quant.h)
+//   constants        row-major, as they are
+//
+// A pack node lays several matrices side by side (columns of the first, then of the second), or with `interleave` one panel of
+// each in turn. Sources are [N, K] as in checkpoints, or [K, N] with `transposed`. The last panel and the last block of k are
+// filled with zeros.
+#include <math.h>
+#include <string.h>
+
+#include "convert.h"
+#include "lower/lowering.h"
+
+enum {
+    COLUMNS = 16,
+    DEPTH = 256,
+    CHUNK = 1 << 20
+};  // DEPTH: elements along k that are read at once, a multiple of every block
+
+// ------------------------------------------------------------------------------------------------------------------ formats
+// values[column * stride + i] is element i along k of a block
+static void pack_f32(const float *values, int stride, void *bytes) {
+    float *out = bytes;
+    for (int c = 0; c < COLUMNS; c++) out[c] = values[c * stride];
+}
+
+static void pack_f16(const float *values, int stride, void *bytes) {
+    uint16_t *out = bytes;
+    for (int c = 0; c < COLUMNS; c++) out[c] = f16_from_float(values[c * stride]);
+}
+
+static void pack_bf16(const float *values, int stride, void *bytes) {
+    uint16_t *out = bytes;
+    for (int c = 0; c < COLUMNS; c++) out[c] = bf16_from_float(values[c * stride]);
+}
+
+// scale = max |x| / 127 rounded to f16; values x * (127 / max |x|) to nearest even; a block below 2^-100 is zero
+static void pack_q8_0(const float *values, int stride, void *bytes) {
+    unsigned char *q = bytes;
+    for (int c = 0; c < COLUMNS; c++) {
+        const float *x = values + c * stride;
+        float top = 0;
+        for (int i = 0; i < 32; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
+        float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
+        uint16_t scale = f16_from_float(inverse > 0 ? top / 127.0f : 0);
+        for (int i = 0; i < 32; i++) q[i / 4 * 64 + c * 4 + i % 4] = (unsigned char)((int)rintf(x[i] * inverse) + 128);
+        memcpy(q + 512 + 2 * c, &scale, sizeof scale);
+    }
+}
+
+static const WeightFormat formats[] = {
+    {"f32", 1, 64, "float", pack_f32},
+    {"f16", 1, 32, "uint16_t", pack_f16},
+    {"bf16", 1, 32, "uint16_t", pack_bf16},
+    {"q8_0", 32, 544, "q8_panel", pack_q8_0},
+};
+
+const WeightFormat *weight_format_find(const char *name) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, name)) return &formats[i];
+    return NULL;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ sources
+// Elements first, first + step, ... as f32.
+static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n, float *out) {
+    const uint16_t *h = t->data;
+    switch (t->dtype) {
+        case DT_f32:
+            for (int64_t i = 0; i < n; i++) memcpy(out + i, (const char *)t->data + 4 * (first + i * step), 4);
+            break;
+        case DT_bf16:
+            for (int64_t i = 0; i < n; i++) out[i] = sf_from_bf16(h[first + i * step]);
+            break;
+        case DT_f16:
+            for (int64_t i = 0; i < n; i++) out[i] = sf_from_f16(h[first + i * step]);
+            break;
+        case DT_f64:
+            for (int64_t i = 0; i < n; i++) out[i] = (float)((const double *)t->data)[first + i * step];
+            break;
+        default:
+            diag_fatal(loc_file(t->source), "tensor %s: weights of type %s cannot be packed", t->name ? t->name : "",
+                       dtype_name(t->dtype));
+    }
+}
+
+// Which source, and which of its columns, is column c of the packed matrix; NULL for padding.
+static const Tensor *source_column(const Node *pack, int64_t c, int64_t *column) {
+    bool transposed = attr_int(pack, "transposed", 0);
+    if (attr_int(pack, "interleave", 0)) {
+        int64_t panel = c / COLUMNS;
+        const Tensor *t = pack->in[panel % pack->n_in]->value;
+        *column = panel / pack->n_in * COLUMNS + c % COLUMNS;
+        return *column < t->dim[transposed] ? t : NULL;
+    }
+    for (int i = 0; i < pack->n_in; i++) {
+        const Tensor *t = pack->in[i]->value;
+        if (c < t->dim[transposed]) {
+            *column = c;
+            return t;
+        }
+        c -= t->dim[transposed];
+    }
+    return NULL;
+}
+
+// values[16][DEPTH]: elements k .. k + n of the columns of a panel, zeros beyond
+static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *values) {
+    bool transposed = attr_int(w->node, "transposed", 0);
+    int64_t n = w->depth - k < DEPTH ? w->depth - k : DEPTH;
+    memset(values, 0, sizeof *values * COLUMNS * DEPTH);
+    for (int c = 0; c < COLUMNS; c++, values += DEPTH) {
+        int64_t column;
+        const Tensor *t = source_column(w->node, panel * COLUMNS + c, &column);
+        if (!t) continue;
+        if (transposed)
+            read_values(t, k * t->dim[1] + column, t->dim[1], n, values);
+        else
+            read_values(t, column * w->depth + k, 1, n, values);
+    }
+}
+
+static void pack_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+    float values[COLUMNS * DEPTH];
+    const WeightFormat *f = w->format;
+    for (int64_t k = 0; k < w->depth; k += DEPTH) {
+        read_columns(w, panel, k, values);
+        for (int64_t i = 0; i < DEPTH && k + i < w->depth; i += f->block, bytes += f->panel_bytes)
+            f->pack(values + i, DEPTH, bytes);
+    }
+}
+
+void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, void *bytes) {
+    if (!w->format) {
+        memcpy(bytes, (const char *)w->node->value->data + first, n);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) pack_panel(w, (int64_t)(first + i), (unsigned char *)bytes + i * w->unit_bytes);
+}
+
+void weights_write(const Program *p, WeightSink *sink, void *user) {
+    Arena *arena = arena_new();
+    uint64_t at = 0, largest = CHUNK;
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->unit_bytes > largest) largest = p->pieces[i]->unit_bytes;
+    unsigned char *bytes = arena_alloc(arena, largest);
+    static const unsigned char zeros[64];
+    for (int i = 0; i < p->n_pieces; i++) {
+        const WeightPiece *w = p->pieces[i];
+        for (; at < w->offset; at += at + 64 <= w->offset ? 64 : w->offset - at)
+            sink(user, zeros, at + 64 <= w->offset ? 64 : w->offset - at);
+        uint64_t several = largest / w->unit_bytes;
+        for (uint64_t u = 0; u < w->units; u += several) {
+            uint64_t n = w->units - u < several ? w->units - u : several;
+            weight_piece_pack(w, u, n, bytes);
+            sink(user, bytes, n * w->unit_bytes);
+        }
+        at = w->offset + w->bytes;
+    }
+    for (; at < p->plan.weight_bytes; at++) sink(user, zeros, 1);
+    arena_free(arena);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- pieces
+static void describe_pack(WeightPiece *w) {
+    const Node *n = w->node;
+    const char *format = attr_string(n, "format", "");
+    bool transposed = attr_int(n, "transposed", 0);
+    w->format = weight_format_find(format);
+    if (!w->format)
+        diag_fatal(n->loc, "weights cannot be packed as %s\nhint: known formats are f32, f16, bf16 and q8_0", format);
+    for (int i = 0; i < n->n_in; i++) {
+        const Node *source = n->in[i];
+        if (source->op != OP_constant || source->type.rank != 2)
+            diag_fatal(n->loc, "pack: %%%s is not a constant matrix", source->name);
+        w->columns += source->value->dim[transposed];
+        w->depth = source->value->dim[!transposed];
+    }
+    uint64_t panels = 0;
+    if (attr_int(n, "interleave", 0))
+        panels = (uint64_t)(n->n_in * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS));
+    else
+        panels = (uint64_t)((w->columns + COLUMNS - 1) / COLUMNS);
+    w->units = panels;
+    w->unit_bytes = (uint64_t)((w->depth + w->format->block - 1) / w->format->block) * (uint64_t)w->format->panel_bytes;
+}
+
+static void describe_constant(WeightPiece *w) {
+    const Tensor *t = w->node->value;
+    w->depth = t->rank ? t->dim[t->rank - 1] : 1;
+    w->columns = tensor_count(t) / (w->depth ? w->depth : 1);
+    w->units = t->bytes, w->unit_bytes = 1;
+}
+
+WeightPiece *weight_piece(Lowering *l, const Node *n) {
+    Program *p = l->program;
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->node == n) return p->pieces[i];
+    WeightPiece *w = ARENA_NEW(l->arena, WeightPiece);
+    w->node = n, w->layer = -1;
+    if (n->op == OP_pack)
+        describe_pack(w);
+    else
+        describe_constant(w);
+    w->bytes = w->units * w->unit_bytes;
+    p->pieces[p->n_pieces++] = w;
+    return w;
+}

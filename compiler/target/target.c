@@ -1,0 +1,95 @@
+// The CPUs that code is emitted for: one row a level. What the compiler makes of the flags is chosen in runtime/vec.h, what the
+// CPU must have is tested in runtime/cpu.h.
+#include "target/target.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const Target targets[] = {
+    // name                symbol                architecture  flags                                 needs bits help
+    {"x86-64", "x86_64", "x86_64", "-march=x86-64", "nothing beyond x86-64", 128, "plain C, for any x86-64 CPU"},
+    {"x86-64-v3", "x86_64_v3", "x86_64", "-march=x86-64-v3", "AVX2, FMA, F16C and BMI2", 256, "Haswell, Zen and later"},
+    {"x86-64-v4", "x86_64_v4", "x86_64", "-march=x86-64-v4 -mprefer-vector-width=512", "AVX-512 F, BW, CD, DQ and VL", 512,
+     "Skylake-X, Zen 4 and later"},
+    {"x86-64-v4+vnni", "x86_64_v4_vnni", "x86_64", "-march=x86-64-v4 -mavx512vnni -mprefer-vector-width=512",
+     "AVX-512 with VNNI", 512, "Cascade Lake, Ice Lake, Zen 4 and later"},
+    {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, "any 64-bit ARM CPU"},
+    {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128,
+     "Cortex-A75 and A76, Neoverse N1, Apple M1 and later"},
+};
+const int n_targets = sizeof targets / sizeof *targets;
+
+// CPUs by the names of clang's -mcpu, and the level that serves each best.
+static const struct {
+    const char *cpu, *target;
+} models[] = {
+    {"haswell", "x86-64-v3"},
+    {"broadwell", "x86-64-v3"},
+    {"skylake", "x86-64-v3"},
+    {"alderlake", "x86-64-v3"},
+    {"znver1", "x86-64-v3"},
+    {"znver2", "x86-64-v3"},
+    {"znver3", "x86-64-v3"},
+    {"skylake-avx512", "x86-64-v4"},
+    {"cascadelake", "x86-64-v4+vnni"},
+    {"icelake-server", "x86-64-v4+vnni"},
+    {"icelake-client", "x86-64-v4+vnni"},
+    {"tigerlake", "x86-64-v4+vnni"},
+    {"sapphirerapids", "x86-64-v4+vnni"},
+    {"emeraldrapids", "x86-64-v4+vnni"},
+    {"graniterapids", "x86-64-v4+vnni"},
+    {"znver4", "x86-64-v4+vnni"},
+    {"znver5", "x86-64-v4+vnni"},
+    {"cortex-a53", "armv8-a"},
+    {"cortex-a57", "armv8-a"},
+    {"cortex-a72", "armv8-a"},
+    {"cortex-a73", "armv8-a"},
+    {"cortex-a55", "armv8.2-a+dotprod"},
+    {"cortex-a75", "armv8.2-a+dotprod"},
+    {"cortex-a76", "armv8.2-a+dotprod"},
+    {"cortex-a78", "armv8.2-a+dotprod"},
+    {"cortex-x1", "armv8.2-a+dotprod"},
+    {"neoverse-n1", "armv8.2-a+dotprod"},
+    {"neoverse-n2", "armv8.2-a+dotprod"},
+    {"neoverse-v1", "armv8.2-a+dotprod"},
+    {"neoverse-v2", "armv8.2-a+dotprod"},
+    {"apple-m1", "armv8.2-a+dotprod"},
+};
+
+static const Target *by_name(const char *name) {
+    for (int i = 0; i < n_targets; i++)
+        if (!strcmp(targets[i].name, name)) return &targets[i];
+    return NULL;
+}
+
+// The best level of this machine; the runtime's own tests of CPUID or HWCAP.
+#include "cpu.h"
+
+static const Target *native(void) {
+#if defined(__x86_64__)
+    if (burin_cpu_x86_64_v4_vnni()) return by_name("x86-64-v4+vnni");
+    if (burin_cpu_x86_64_v4()) return by_name("x86-64-v4");
+    return by_name(burin_cpu_x86_64_v3() ? "x86-64-v3" : "x86-64");
+#elif defined(__aarch64__)
+    return by_name(burin_cpu_armv8_2_a_dotprod() ? "armv8.2-a+dotprod" : "armv8-a");
+#else
+    return NULL;
+#endif
+}
+
+const Target *target_find(const char *name) {
+    if (!strcmp(name, "native")) return native();
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (!strcmp(models[i].cpu, name)) return by_name(models[i].target);
+    return by_name(name);
+}
+
+int target_defaults(const char *architecture, const Target *list[], int room) {
+    static const char *const names[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"};
+    int n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names && n < room; i++) {
+        const Target *t = by_name(names[i]);
+        if (!strcmp(t->architecture, architecture)) list[n++] = t;
+    }
+    return n;
+}

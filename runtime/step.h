@@ -1,0 +1,50 @@
+// What emitted code needs around its kernels: a thread's part of the work, waiting, and what --profile and `burin check` see.
+#ifndef BURIN_STEP_H
+#define BURIN_STEP_H
+#include "profile.h"
+#include "program.h"
+#include "threads.h"
+
+// A share of rows, panels, heads or iterations: [first, last)
+typedef struct burin_part {
+    int first, last;
+} burin_part;
+
+static inline burin_part burin_part_of(const burin_step *s, int thread, int count) {
+    return (burin_part){(int)((int64_t)count * thread / s->threads), (int)((int64_t)count * (thread + 1) / s->threads)};
+}
+
+// Of row-wise work: all of it when the step has one row, for then every thread keeps its own copy of the result.
+static inline burin_part burin_rows_of(const burin_step *s, int thread, int count) {
+    return s->rows == 1 ? (burin_part){0, count} : burin_part_of(s, thread, count);
+}
+
+static inline void burin_wait(const burin_step *s, int thread) {
+    burin_barrier_wait(s->barrier);
+    burin_mark(s, thread, BURIN_WAITING);
+}
+
+// Memory that threads share, and of row-wise values: `place` and `own_place` are bytes for each row of the step.
+static inline void *burin_shared(const burin_step *s, size_t place) { return s->arena + place * (size_t)s->rows; }
+
+static inline void *burin_own(const burin_step *s, unsigned char *local, size_t own_place, size_t place) {
+    return s->rows == 1 ? local + own_place : burin_shared(s, place);
+}
+
+// A kernel's result, for `burin check`: recorded by one thread when all have finished.
+typedef struct burin_result {
+    const char *value;
+    int layer;  // -1 outside of the layers
+    const float *data;
+    int rows, columns, row_stride;
+} burin_result;
+
+static inline void burin_record(const burin_step *s, int thread, const burin_result *r) {
+    burin_barrier_wait(s->barrier);
+    if (thread == 0) s->trace->record(s->trace->context, r->value, r->layer, r->data, r->rows, r->columns, r->row_stride);
+    burin_barrier_wait(s->barrier);
+}
+
+#define BURIN_RECORD(s, thread, ...) \
+    if (__builtin_expect((s)->trace != NULL, 0)) burin_record(s, thread, &(burin_result){__VA_ARGS__})
+#endif
