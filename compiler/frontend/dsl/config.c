@@ -1,0 +1,123 @@
+// Parameters: `config hidden_size, rope_theta = 1e4` take their values from config.json when they are first used; null and absent
+// mean the default. `config text_config.hidden_size = 512` gives a default to a field of a nested object.
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/dsl/elaborate.h"
+
+static Value list_of_json(Elaborator *e, const json_t *j, const char *path) {
+    int n = (int)json_array_size(j);
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
+    for (int i = 0; i < n; i++) items[i] = value_of_json(e, json_array_get(j, (size_t)i), arena_printf(e->arena, "%s[%d]", path, i));
+    return (Value){.kind = V_LIST, .list = {items, n}, .path = path};
+}
+
+Value value_of_json(Elaborator *e, const json_t *j, const char *path) {
+    if (json_is_boolean(j)) return (Value){.kind = V_BOOL, .b = json_is_true(j), .path = path};
+    if (json_is_integer(j)) return (Value){.kind = V_INT, .i = json_integer_value(j), .path = path};
+    if (json_is_real(j)) return (Value){.kind = V_FLOAT, .f = json_real_value(j), .path = path};
+    if (json_is_string(j)) return (Value){.kind = V_STRING, .s = json_string_value(j), .path = path};
+    if (json_is_array(j)) return list_of_json(e, j, path);
+    if (json_is_object(j)) return (Value){.kind = V_OBJECT, .object = j, .path = path};
+    return (Value){.kind = V_NULL, .path = path};
+}
+
+// The member of config.json with this dotted name, or NULL.
+static const json_t *find_json(const json_t *config, const char *path) {
+    char name[256];
+    while (config) {
+        size_t n = strcspn(path, ".");
+        if (n >= sizeof name) return NULL;
+        snprintf(name, sizeof name, "%.*s", (int)n, path);
+        config = json_object_get(config, name);
+        if (!path[n]) break;
+        path += n + 1;
+    }
+    return config;
+}
+
+static Loc config_loc(const Elaborator *e, const char *path) {
+    char root[256];
+    snprintf(root, sizeof root, "%.*s", (int)strcspn(path, "."), path);
+    return e->options->checkpoint ? checkpoint_config_loc(e->options->checkpoint, root) : NO_LOC;
+}
+
+static bool is_literal(const Ast *x) {
+    return x && (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
+}
+
+// A value must be of the kind of its default, when that is written out: a whole number serves where a fractional one stands.
+static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
+    if (!is_literal(d->ast->a)) return v;
+    Value standard = evaluate(e, d->ast->a);
+    if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
+        if (v.kind == standard.kind) return v;
+    diag_error(config_loc(e, d->ast->name), "\"%s\" is %s, %s expects %s", d->ast->name, value_text(e, v), e->main->source->name,
+               value_kind_name(standard.kind));
+    diag_note(d->ast->loc, "declared here, with the default %s", value_text(e, standard));
+    e->errors++;
+    return VALUE(V_ERROR);
+}
+
+static Value default_value(Elaborator *e, Declaration *d) {
+    if (!d->ast->a) return VALUE(V_NULL);
+    Frame frame = {.file = d->file, .depth = e->frame ? e->frame->depth : 0}, *caller = e->frame;
+    map_init(&frame.variables, e->arena);
+    e->frame = &frame;
+    Value v = evaluate(e, d->ast->a);
+    e->frame = caller;
+    if (v.kind == V_TENSOR) return report(e, d->ast->loc, "\"%s\" must be known when the program is built, it is a tensor", d->ast->name);
+    return v;
+}
+
+static Value required_value(Elaborator *e, const Declaration *d) {
+    const Checkpoint *c = e->options->checkpoint;
+    const char *where = c && c->config_source ? c->config_source->name : "the model's configuration";
+    return report(e, d->ast->loc, "%s has no \"%s\"\nhint: give it a default: config %s = ...", where, d->ast->name, d->ast->name);
+}
+
+static Value parameter_value(Elaborator *e, Declaration *d) {
+    const char *name = d->ast->name;
+    const json_t *j = e->options->checkpoint ? find_json(e->options->checkpoint->config, name) : NULL;
+    map_put(&e->configs, name, d);
+    if (!j || json_is_null(j)) {
+        if (!d->ast->a) return required_value(e, d);
+        Value standard = default_value(e, d);
+        if (standard.kind == V_NULL) standard.path = name;
+        return standard;
+    }
+    d->from_config = true;
+    Value v = check_kind(e, d, value_of_json(e, j, name));
+    if (v.kind == V_INT) {
+        Origin *o = (Origin *)origin_new(e, AST_CONFIG, NULL, NULL);
+        o->config = d, o->value = v.i;
+        v.origin = o;
+    }
+    return v;
+}
+
+Value config_value(Elaborator *e, Declaration *d) {
+    if (d->state == VALUE_KNOWN) return d->value;
+    if (d->state == VALUE_BUSY) return report(e, d->ast->loc, "the value of \"%s\" depends on itself", d->ast->name);
+    d->state = VALUE_BUSY;
+    Value v = d->ast->kind == AST_CONFIG ? parameter_value(e, d) : default_value(e, d);
+    d->state = VALUE_KNOWN;
+    return d->value = v;
+}
+
+Declaration *config_find_dotted(Elaborator *e, const char *path) {
+    Declaration *d = file_find(e->frame->file, path);
+    return d && d->ast->kind == AST_CONFIG ? d : NULL;
+}
+
+// A field of an object of config.json. A field that is absent, or a field of null, is null.
+Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
+    const char *path = object.path ? arena_printf(e->arena, "%s.%s", object.path, name) : name;
+    if (object.kind == V_ERROR) return object;
+    Declaration *d = object.path ? config_find_dotted(e, path) : NULL;
+    if (d) return config_value(e, d);
+    if (object.kind == V_NULL) return (Value){.kind = V_NULL, .path = path};
+    if (object.kind != V_OBJECT) return report(e, at, "%s has no fields, it is %s", object.path ? object.path : "this", value_kind_name(object.kind));
+    map_put(&e->configs, path, e);
+    return value_of_json(e, json_object_get(object.object, name), path);
+}

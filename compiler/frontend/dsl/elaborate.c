@@ -1,0 +1,290 @@
+// From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded where they are called, loops are
+// unrolled, conditions are decided: what is left is core ops over the symbols of the inputs.
+#include <string.h>
+
+#include "frontend/dsl/elaborate.h"
+
+static void run(Elaborator *, const Ast *statements);
+
+// ------------------------------------------------------------------------------------------------------------------ statements
+// The node of a named value carries the name, unless it has one from elsewhere.
+static void name_node(const Elaborator *e, const char *name, Value v, const Ast *value) {
+    if (v.kind != V_TENSOR || value->kind == AST_NAME || v.node->op == OP_input || v.node->op == OP_constant) return;
+    if (v.node->mark && e->frame->file != e->main) return;
+    node_set_name(v.node, name);
+    v.node->mark = 1;
+}
+
+static void assign(Elaborator *e, const Ast *target, Value v, const Ast *value) {
+    const Declaration *d = file_find(e->frame->file, target->name);
+    if (d && d->ast->kind == AST_CONFIG) {
+        report(e, target->loc, "\"%s\" is a parameter of config.json, it cannot be assigned", target->name);
+        return;
+    }
+    bool fits = v.kind != V_ERROR && (!target->a || match_type(e, target->a, v, target->name, target->loc));
+    name_node(e, target->name, v, value);
+    variable_set(e, target->name, fits ? v : VALUE(V_ERROR));
+}
+
+static void run_assign(Elaborator *e, const Ast *s) {
+    Value v = evaluate(e, s->a);
+    int n = ast_count(s->list), i = 0;
+    if (n == 1 && v.kind != V_MANY) {
+        assign(e, s->list, v, s->a);
+        return;
+    }
+    bool several = v.kind == V_MANY || v.kind == V_LIST;
+    if (v.kind != V_ERROR && (!several || v.list.n != n))
+        report(e, s->loc, "%d names for %d values", n, several ? v.list.n : 1);
+    for (const Ast *t = s->list; t; t = t->next, i++) assign(e, t, several && i < v.list.n ? v.list.items[i] : VALUE(V_ERROR), s->a);
+}
+
+static void run_in_scope(Elaborator *e, const Ast *scope, const Ast *body) {
+    const char *outer = e->scope, *joined;
+    if (!evaluate_scope(e, scope, &joined)) return;
+    e->scope = joined;
+    run(e, body);
+    e->scope = outer;
+}
+
+static void run_for(Elaborator *e, const Ast *s) {
+    Value over = evaluate(e, s->a);
+    int64_t n = over.kind == V_LIST ? over.list.n : 0;
+    if (over.kind != V_LIST && !want_int(e, over, s->a->loc, "the bound of a loop", &n)) return;
+    if (n > MAX_LOOP) {
+        report(e, s->a->loc, "too many layers: %lld\nhint: a loop runs at most %d times", (long long)n, MAX_LOOP);
+        return;
+    }
+    for (int64_t i = 0; i < n && !e->frame->returned; i++) {
+        variable_set(e, s->name, over.kind == V_LIST ? over.list.items[i] : VALUE_INT(i));
+        run_in_scope(e, s->b, s->body);
+    }
+}
+
+static void run_if(Elaborator *e, const Ast *s) {
+    bool truth;
+    if (want_bool(e, evaluate(e, s->a), s->a->loc, "a condition", &truth)) run(e, truth ? s->body : s->other);
+}
+
+static void run_return(Elaborator *e, const Ast *s) {
+    Frame *f = e->frame;
+    f->returned = true;
+    if (!s->list->next) {
+        f->result = evaluate(e, s->list);
+        return;
+    }
+    int n = ast_count(s->list), i = 0;
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
+    for (const Ast *x = s->list; x; x = x->next) items[i++] = evaluate(e, x);
+    f->result = (Value){.kind = V_MANY, .list = {items, n}};
+}
+
+static void run_fail(Elaborator *e, const Ast *s) {
+    const char *message;
+    if (want_string(e, evaluate(e, s->a), s->a->loc, "the message of fail", &message)) report(e, s->loc, "%s", message);
+    e->frame->returned = true;
+    e->frame->result = VALUE(V_ERROR);
+}
+
+static void run(Elaborator *e, const Ast *s) {
+    for (; s && !e->frame->returned; s = s->next) {
+        switch (s->kind) {
+            case AST_ASSIGN: run_assign(e, s); break;
+            case AST_FOR: run_for(e, s); break;
+            case AST_IF: run_if(e, s); break;
+            case AST_AT: run_in_scope(e, s->b, s->body); break;
+            case AST_RETURN: run_return(e, s); break;
+            default: run_fail(e, s); break;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- blocks
+static const Ast *find_parameter(const Ast *block, const char *name) {
+    const Ast *p = block->list;
+    while (p && strcmp(p->name, name)) p = p->next;
+    return p;
+}
+
+// Arguments by position, then by name; they are evaluated where the call stands.
+static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Frame *callee) {
+    const Ast *next = block->list;
+    bool ok = true;
+    for (const Ast *a = call->list; a; a = a->next) {
+        const Ast *p = a->name ? find_parameter(block, a->name) : next;
+        if (!p && a->name) return report(e, a->loc, "%s has no parameter \"%s\"", block->name, a->name), false;
+        if (!p) return report(e, call->loc, "%s takes %d arguments, here are %d", block->name, ast_count(block->list), ast_count(call->list)), false;
+        if (!a->name) next = next->next;
+        if (map_get(&callee->variables, p->name)) return report(e, a->loc, "the argument \"%s\" of %s is given twice", p->name, block->name), false;
+        Value *v = ARENA_NEW(e->arena, Value);
+        *v = evaluate(e, a->a);
+        ok = ok && v->kind != V_ERROR;
+        map_put(&callee->variables, p->name, v);
+    }
+    return ok;
+}
+
+static bool bind_defaults(Elaborator *e, const Ast *block, const Ast *call) {
+    for (const Ast *p = block->list; p; p = p->next) {
+        if (variable_find(e->frame, p->name)) continue;
+        if (!p->b) return report(e, call->loc, "%s lacks its argument \"%s\"", block->name, p->name), false;
+        variable_set(e, p->name, evaluate(e, p->b));
+    }
+    for (const Ast *p = block->list; p; p = p->next) {
+        const char *what = arena_printf(e->arena, "%s of %s", p->name, block->name);
+        if (p->a && !match_type(e, p->a, *variable_find(e->frame, p->name), what, call->loc)) return false;
+    }
+    return true;
+}
+
+static bool check_results(Elaborator *e, const Ast *block, Loc at) {
+    Value v = e->frame->result;
+    int n = ast_count(block->results), got = v.kind == V_MANY ? v.list.n : 1, i = 0;
+    if (v.kind == V_ERROR) return false;
+    if (n && n != got) return report(e, at, "%s returns %d values, its description says %d", block->name, got, n), false;
+    for (const Ast *r = block->results; r; r = r->next, i++)
+        if (!match_type(e, r->a, v.kind == V_MANY ? v.list.items[i] : v, arena_printf(e->arena, "the result of %s", block->name), at)) return false;
+    return true;
+}
+
+static Value run_block(Elaborator *e, const Ast *block, const Ast *call) {
+    if (!bind_defaults(e, block, call)) return VALUE(V_ERROR);
+    run(e, block->body);
+    if (!e->frame->returned) return report(e, block->loc, "%s ends without return", block->name);
+    return check_results(e, block, call->loc) ? e->frame->result : VALUE(V_ERROR);
+}
+
+Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
+    const Ast *block = d->ast;
+    Frame frame = {.caller = e->frame, .file = d->file, .call = call->loc, .depth = e->frame->depth + 1};
+    const char *outer = e->scope, *scope;
+    if (d->on_stack) return report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop", block->name);
+    if (frame.depth > MAX_CALL_DEPTH) return report(e, call->loc, "blocks call each other more than %d deep", MAX_CALL_DEPTH);
+    map_init(&frame.variables, e->arena);
+    if (!bind_arguments(e, block, call, &frame) || !evaluate_scope(e, call->b, &scope)) return VALUE(V_ERROR);
+    d->on_stack = true;
+    e->scope = scope;
+    e->frame = &frame;
+    Value v = run_block(e, block, call);
+    e->frame = frame.caller;
+    e->scope = outer;
+    d->on_stack = false;
+    return v;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- graphs
+// What the program does with an input, by its name.
+static int input_role(const char *name) {
+    static const struct {
+        const char *name;
+        InputRole role;
+    } roles[] = {{"tokens", INPUT_TOKENS}, {"input_ids", INPUT_TOKENS}, {"decoder_input_ids", INPUT_TOKENS}, {"positions", INPUT_POSITIONS},
+                 {"position_ids", INPUT_POSITIONS}, {"mask", INPUT_MASK}, {"attention_mask", INPUT_MASK}, {"types", INPUT_TYPES},
+                 {"token_type_ids", INPUT_TYPES}};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (!strcmp(roles[i].name, name)) return roles[i].role;
+    return INPUT_TENSOR;
+}
+
+static void add_inputs(Elaborator *e, const Ast *graph) {
+    for (const Ast *p = graph->list; p; p = p->next) {
+        Type type;
+        int64_t context = 0;
+        if (!p->a || !p->a->number || p->b) {
+            report(e, p->loc, "an input of a graph needs a shape: %s: int[T]", p->name);
+            continue;
+        }
+        if (variable_find(e->frame, p->name)) {
+            report(e, p->loc, "\"%s\" is declared twice", p->name);
+            continue;
+        }
+        if (!graph_input_type(e, p->a, &type, &context)) {
+            variable_set(e, p->name, VALUE(V_ERROR));
+            continue;
+        }
+        Node *n = graph_add_input(e->graph, p->name, type, place(e, p->loc));
+        attr_set_int(n, "role", input_role(p->name));
+        variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = n});
+        if (context && input_role(p->name) == INPUT_TOKENS) e->module->context = context;
+    }
+}
+
+static void add_outputs(Elaborator *e, const Ast *graph) {
+    Value v = e->frame->result;
+    int i = 0;
+    if (!check_results(e, graph, graph->loc)) return;
+    for (const Ast *r = graph->results; r; r = r->next, i++) {
+        Value item = v.kind == V_MANY ? v.list.items[i] : v;
+        if (!want_tensor(e, item, graph->loc, "the result of a graph")) return;
+        const char *standard = i ? arena_printf(e->arena, "result.%d", i) : "result";
+        graph_add_output(e->graph, item.node, r->name ? r->name : standard);
+    }
+}
+
+static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
+    Frame frame = {.file = e->main};
+    map_init(&frame.variables, e->arena);
+    map_init(&e->constants, e->arena);
+    e->graph = graph_new(graph->name);
+    e->frame = &frame, e->scope = "", e->n_nodes = 0;
+    add_inputs(e, graph);
+    run(e, graph->body);
+    if (frame.returned)
+        add_outputs(e, graph);
+    else
+        report(e, graph->loc, "the graph %s ends without return", graph->name);
+    e->frame = NULL;
+    return e->graph;
+}
+
+static void free_graph(void *g) { graph_free(g); }
+
+static void elaborate_graphs(Elaborator *e) {
+    Module *m = e->module;
+    int n = 0;
+    for (const Ast *d = e->main->declarations; d; d = d->next) n += d->kind == AST_GRAPH;
+    if (!n) report(e, loc_file(e->main->source), "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, vocab_size] { ... }", e->main->source->name);
+    m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
+    for (const Ast *d = e->main->declarations; d; d = d->next) {
+        if (d->kind != AST_GRAPH) continue;
+        Graph *g = elaborate_graph(e, d);
+        arena_at_free(e->arena, free_graph, g);
+        m->graphs[m->n_graphs++] = g;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- module
+static void read_special_tokens(Elaborator *e) {
+    Module *m = e->module;
+    m->bos = -1;
+    memset(m->eos, -1, sizeof m->eos);
+    if (!e->options->checkpoint) return;
+    SpecialTokens s = checkpoint_special_tokens(e->options->checkpoint);
+    m->bos = s.bos, m->n_eos = s.n_eos;
+    memcpy(m->eos, s.eos, (size_t)s.n_eos * sizeof *s.eos);
+}
+
+static const char *module_name(const Elaborator *e) {
+    for (const Ast *d = e->main->declarations; d; d = d->next)
+        if (d->kind == AST_MODEL) return d->name;
+    return "model";
+}
+
+Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
+    Elaborator e = {.arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
+    Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], arena);
+    file_load(&e, path, NO_LOC);
+    if (e.errors) diag_stop();
+    *e.module = (Module){.arena = arena, .name = module_name(&e), .description = path};
+    read_special_tokens(&e);
+    elaborate_graphs(&e);
+    weights_report(&e);
+    if (e.errors) diag_stop();
+    return e.module;
+}
+
+bool dsl_check_syntax(Arena *arena, const Source *source) {
+    Parser parser;
+    return dsl_parse_file(&parser, arena, source);
+}

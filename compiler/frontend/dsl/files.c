@@ -1,0 +1,90 @@
+// The description's file and those it imports: `import rope` is std/rope.burin of the library, `import "x.burin"` a file beside.
+//
+// A file sees what it declares and what the files it imports declare, not further; its own declarations win.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/dsl/elaborate.h"
+
+static void free_text(void *text) { free(text); }
+
+static const Source *read_source(Elaborator *e, const char *path) {
+    Source *s = ARENA_NEW(e->arena, Source);
+    char *text = read_text_file(path, &s->size);
+    arena_at_free(e->arena, free_text, text);
+    size_t library = e->options->library ? strlen(e->options->library) : 0;
+    bool is_ours = library && !strncmp(path, e->options->library, library) && path[library] == '/' && !strncmp(path + library, "/std/", 5);
+    s->name = is_ours ? arena_strdup(e->arena, path + library + 1) : arena_strdup(e->arena, path);
+    s->text = text;
+    return s;
+}
+
+static const char *folder_of(Elaborator *e, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(e->arena, path, (size_t)(slash - path)) : ".";
+}
+
+// Strings of declarations are plain: nothing is known yet that could stand in braces.
+static const char *plain_text(const Ast *string) {
+    if (!string->list) return "";
+    return string->list->next || string->list->kind != AST_TEXT ? NULL : string->list->name;
+}
+
+static const char *import_path(Elaborator *e, const File *f, const Ast *import) {
+    if (!import->a) return arena_printf(e->arena, "%s/std/%s.burin", e->options->library ? e->options->library : "dsl", import->name);
+    const char *text = plain_text(import->a);
+    if (!text || !*text) {
+        report(e, import->loc, "an import needs a plain path: import \"blocks.burin\"");
+        return NULL;
+    }
+    return *text == '/' ? text : arena_printf(e->arena, "%s/%s", folder_of(e, f->path), text);
+}
+
+static void add_import(Elaborator *e, File *f, const Ast *import) {
+    const char *path = import_path(e, f, import);
+    if (!path) return;
+    if (access(path, R_OK)) {
+        report(e, import->loc, "there is no %s to import%s", path,
+               import->a ? "" : "\nhint: a name is looked for in dsl/std, a path in quotes beside this file");
+        return;
+    }
+    File *imported = file_load(e, path, import->loc);
+    if (!imported) return;
+    for (const Ast *d = imported->declarations; d; d = d->next)
+        if (d->name && !map_get(&f->names, d->name) && d->kind != AST_MODEL && d->kind != AST_IMPORT)
+            map_put(&f->names, d->name, map_get(&imported->names, d->name));
+}
+
+static void declare(Elaborator *e, File *f, const Ast *ast) {
+    const Declaration *before = map_get(&f->names, ast->name);
+    if (before) {
+        report(e, ast->loc, "\"%s\" is declared twice\nnote: first at %s", ast->name, loc_text(before->ast->loc));
+        return;
+    }
+    Declaration *d = ARENA_NEW(e->arena, Declaration);
+    *d = (Declaration){.ast = ast, .file = f};
+    map_put(&f->names, ast->name, d);
+}
+
+File *file_load(Elaborator *e, const char *path, Loc imported_at) {
+    File *f = map_get(&e->files, path);
+    if (f && f->is_open) report(e, imported_at, "this import goes in a circle: %s is being read already", f->source->name);
+    if (f) return f->is_open ? NULL : f;
+    f = ARENA_NEW(e->arena, File);
+    f->source = read_source(e, path), f->path = path, f->is_open = true;
+    if (!e->main) e->main = f;
+    map_init(&f->names, e->arena);
+    map_put(&e->files, path, f);
+    Parser parser;
+    if (!dsl_parse_file(&parser, e->arena, f->source)) e->errors++;
+    f->declarations = parser.declarations.first;
+    for (const Ast *d = f->declarations; d; d = d->next)
+        if (d->kind != AST_MODEL && d->kind != AST_IMPORT) declare(e, f, d);
+    for (const Ast *d = f->declarations; d; d = d->next)
+        if (d->kind == AST_IMPORT) add_import(e, f, d);
+    f->is_open = false;
+    return f;
+}
+
+Declaration *file_find(const File *f, const char *name) { return map_get(&f->names, name); }

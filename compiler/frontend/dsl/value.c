@@ -1,0 +1,128 @@
+// Values of the language: what they are called, how they print in messages, and conversions that say what they expected.
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "frontend/dsl/elaborate.h"
+
+const char *value_kind_name(ValueKind k) {
+    static const char *const names[] = {[V_ERROR] = "an error", [V_NULL] = "null", [V_BOOL] = "a truth value", [V_INT] = "an integer",
+                                        [V_FLOAT] = "a number", [V_STRING] = "a string", [V_LIST] = "a list", [V_OBJECT] = "an object",
+                                        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",
+                                        [V_MANY] = "several results"};
+    return names[k];
+}
+
+static const char *list_text(Elaborator *e, Value v) {
+    const char *text = "[";
+    for (int i = 0; i < v.list.n && i < MAX_RANK; i++)
+        text = arena_printf(e->arena, "%s%s%s", text, i ? ", " : "", value_text(e, v.list.items[i]));
+    return arena_printf(e->arena, "%s%s]", text, v.list.n > MAX_RANK ? ", ..." : "");
+}
+
+const char *value_text(Elaborator *e, Value v) {
+    Text t = {0};
+    switch (v.kind) {
+        case V_BOOL: return v.b ? "true" : "false";
+        case V_INT: return arena_printf(e->arena, "%" PRId64, v.i);
+        case V_FLOAT: return arena_printf(e->arena, "%.17g", v.f);
+        case V_STRING: return arena_printf(e->arena, "\"%s\"", v.s);
+        case V_LIST: return list_text(e, v);
+        case V_DTYPE: return dtype_name(v.dtype);
+        case V_TENSOR: return arena_strdup(e->arena, type_text(&v.node->type));
+        case V_DIM: break;
+        default: return value_kind_name(v.kind);
+    }
+    dim_print(&t, v.dim);
+    const char *copy = arena_strdup(e->arena, t.data);
+    text_free(&t);
+    return copy;
+}
+
+bool value_is_number(Value v) { return v.kind == V_INT || v.kind == V_FLOAT; }
+double value_number(Value v) { return v.kind == V_INT ? (double)v.i : v.f; }
+
+static bool list_equal(Value a, Value b) {
+    if (a.list.n != b.list.n) return false;
+    for (int i = 0; i < a.list.n; i++)
+        if (!value_equal(a.list.items[i], b.list.items[i])) return false;
+    return true;
+}
+
+bool value_equal(Value a, Value b) {
+    if (value_is_number(a) && value_is_number(b)) return a.kind == b.kind && a.kind == V_INT ? a.i == b.i : value_number(a) == value_number(b);
+    if (a.kind != b.kind) return false;
+    switch (a.kind) {
+        case V_NULL: return true;
+        case V_BOOL: return a.b == b.b;
+        case V_STRING: return !strcmp(a.s, b.s);
+        case V_LIST: return list_equal(a, b);
+        case V_OBJECT: return json_equal(a.object, b.object);
+        case V_DTYPE: return a.dtype == b.dtype;
+        case V_DIM: return a.dim == b.dim;
+        default: return false;
+    }
+}
+
+Value value_list(Elaborator *e, const Value *items, int n) {
+    Value *copy = ARENA_ARRAY(e->arena, Value, n);
+    if (n) memcpy(copy, items, (size_t)n * sizeof *copy);
+    return (Value){.kind = V_LIST, .list = {copy, n}};
+}
+
+Value value_of_dim(const Dim *d) {
+    int64_t value;
+    return dim_is_const(d, &value) ? VALUE_INT(value) : (Value){.kind = V_DIM, .dim = d};
+}
+
+// "WHAT must be an integer, it is "64"", and when the value came from config.json, the place there.
+static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char *expected) {
+    if (v.kind == V_ERROR || already_reported(e, at)) return false;
+    const char *hint = "";
+    if (v.path && e->options->checkpoint)
+        hint = arena_printf(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
+                            loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
+    report(e, at, "%s must be %s, it is %s%s", what, expected, value_text(e, v), hint);
+    return false;
+}
+
+bool want_int(Elaborator *e, Value v, Loc at, const char *what, int64_t *result) {
+    *result = v.kind == V_INT ? v.i : 0;
+    return v.kind == V_INT || refuse(e, v, at, what, "an integer");
+}
+
+bool want_bool(Elaborator *e, Value v, Loc at, const char *what, bool *result) {
+    *result = v.kind == V_BOOL && v.b;
+    return v.kind == V_BOOL || refuse(e, v, at, what, "true or false");
+}
+
+bool want_string(Elaborator *e, Value v, Loc at, const char *what, const char **result) {
+    *result = v.kind == V_STRING ? v.s : "";
+    return v.kind == V_STRING || refuse(e, v, at, what, "a string");
+}
+
+bool want_tensor(Elaborator *e, Value v, Loc at, const char *what) {
+    return v.kind == V_TENSOR || refuse(e, v, at, what, "a tensor");
+}
+
+const Dim *want_dim(Elaborator *e, Value v, Loc at, const char *what) {
+    if (v.kind == V_DIM) return v.dim;
+    if (v.kind != V_INT) return refuse(e, v, at, what, "a dimension"), NULL;
+    if (v.i < 0 || v.i >> MAX_DIM_BITS) {
+        report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d", what, v.i, MAX_DIM_BITS);
+        return NULL;
+    }
+    return dim_const(e->graph, v.i);
+}
+
+bool want_dims(Elaborator *e, Value v, Loc at, const char *what, const Dim **dims, int *rank) {
+    if (v.kind != V_LIST) return refuse(e, v, at, what, "a list of dimensions");
+    if (v.list.n > MAX_RANK) {
+        report(e, at, "%s has %d dimensions, at most %d are possible", what, v.list.n, MAX_RANK);
+        return false;
+    }
+    *rank = v.list.n;
+    for (int i = 0; i < v.list.n; i++)
+        if (!(dims[i] = want_dim(e, v.list.items[i], at, what))) return false;
+    return true;
+}

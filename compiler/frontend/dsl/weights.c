@@ -1,0 +1,228 @@
+// Tensors of the checkpoint. `weight("q_proj.weight", [N, K])` in the scope "model.layers.3.self_attn" asks for
+// "model.layers.3.self_attn.q_proj.weight": an OP_constant that points into the mapped file, then a cast to f32.
+//
+// What is missing or has another shape is reported at the end, when every use is known: the hint names the parameter of
+// config.json that appears in the dimension, and the value with which the most tensors would fit.
+#include <inttypes.h>
+#include <string.h>
+
+#include "frontend/dsl/elaborate.h"
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
+
+// -------------------------------------------------------------------------------------------------------------------- asking
+// What stands for a tensor that is not there: shapes alone.
+static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
+    Tensor *t = ARENA_NEW(e->arena, Tensor);
+    *t = (Tensor){.dtype = DT_f32, .rank = use->rank, .name = use->name};
+    for (int i = 0; i < use->rank; i++) t->dim[i] = use->dims[i].i;
+    return t;
+}
+
+static bool tensor_fits(const WeightUse *use, const Tensor *t) {
+    bool fits = t->rank == use->rank;
+    for (int i = 0; fits && i < t->rank; i++) fits = t->dim[i] == use->dims[i].i;
+    return fits;
+}
+
+static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use) {
+    const Dim *dims[MAX_RANK];
+    int64_t count = 1;
+    if (!want_dims(e, shape, at, "the shape of a weight", dims, &use->rank)) return false;
+    for (int i = 0; i < use->rank; i++) {
+        use->dims[i] = shape.list.items[i];
+        if (use->dims[i].kind != V_INT) return report(e, at, "the shape of a weight must be known, %s is not", value_text(e, use->dims[i])), false;
+        if (__builtin_mul_overflow(count, use->dims[i].i, &count) || count > INT64_MAX / 8)
+            return report(e, at, "a weight of shape %s is too large for any file", value_text(e, shape)), false;
+    }
+    return true;
+}
+
+static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
+    WeightUse *use = ARENA_NEW(e->arena, WeightUse);
+    *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name)};
+    if (!read_weight_shape(e, at, shape, use)) return NULL;
+    if (has_data(e)) {
+        use->found = checkpoint_find(e->options->checkpoint, use->name);
+        use->fits = use->found && tensor_fits(use, use->found);
+        if (use->found) map_put(&e->used_tensors, use->name, use);
+    } else {
+        use->fits = true;
+    }
+    *e->weights_end = use;
+    e->weights_end = &use->next;
+    if (!use->fits) e->errors++;
+    return use;
+}
+
+// "q_proj.weight" of "model.layers.3.self_attn.q_proj.weight".
+static const char *short_name(const char *name) {
+    const char *dot = strrchr(name, '.'), *at = dot ? dot : name;
+    while (at > name && at[-1] != '.') at--;
+    return at;
+}
+
+Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool stored) {
+    const WeightUse *use = add_use(e, at, name, shape);
+    if (!use) return VALUE(V_ERROR);
+    Node *constant = map_get(&e->constants, use->name);
+    if (constant && !use->fits) constant = NULL;
+    if (!constant) {
+        const Tensor *t = use->fits && use->found ? use->found : empty_tensor(e, use);
+        constant = node_constant(e->graph, t, place(e, at), NULL);
+        node_set_name(constant, short_name(use->name));
+        map_put(&e->constants, use->name, constant);
+    }
+    Value v = {.kind = V_TENSOR, .node = constant};
+    if (stored || constant->type.dtype == DT_f32) return v;
+    const char *key = arena_printf(e->arena, "%s:f32", use->name);
+    Node *cast = map_get(&e->constants, key);
+    if (cast) return (Value){.kind = V_TENSOR, .node = cast};
+    v = tensor_cast(e, v, DT_f32, at);
+    if (v.kind == V_TENSOR) map_put(&e->constants, key, v.node);
+    return v;
+}
+
+bool weight_exists(Elaborator *e, const char *name) {
+    return has_data(e) && checkpoint_find(e->options->checkpoint, scope_join(e, e->scope, name));
+}
+
+// --------------------------------------------------------------------------------------------------------------------- hints
+enum { MAX_SUSPECTS = 8, MAX_TRIED = 4096 };
+
+typedef struct Suspects {
+    const Declaration *config[MAX_SUSPECTS];
+    int64_t value[MAX_SUSPECTS];
+    int n;
+} Suspects;
+
+static void collect(const Origin *o, Suspects *s, int depth) {
+    if (!o || depth > MAX_CALL_DEPTH) return;
+    collect(o->a, s, depth + 1);
+    collect(o->b, s, depth + 1);
+    if (o->op != AST_CONFIG || s->n == MAX_SUSPECTS) return;
+    for (int i = 0; i < s->n; i++)
+        if (s->config[i] == o->config) return;
+    s->config[s->n] = o->config;
+    s->value[s->n++] = o->value;
+}
+
+// What the expression would be if `config` were `instead`; false when it has no value then.
+static bool recompute(const Origin *o, const Declaration *config, int64_t instead, int64_t *result) {
+    int64_t a, b;
+    if (o->op == AST_INT || o->op == AST_CONFIG) return *result = o->config && o->config == config ? instead : o->value, true;
+    return recompute(o->a, config, instead, &a) && recompute(o->b, config, instead, &b) && int_operation(o->op, a, b, result);
+}
+
+static bool solve(const Origin *o, const Declaration *config, int64_t now, const int64_t sizes[2], int64_t *value) {
+    int64_t described = sizes[0], found = sizes[1], result, scaled;
+    bool proportional = described && !__builtin_mul_overflow(now, found, &scaled) && scaled % described == 0;
+    if (proportional && recompute(o, config, *value = scaled / described, &result) && result == found) return true;
+    for (*value = 1; *value < MAX_TRIED; ++*value)
+        if (recompute(o, config, *value, &result) && result == found) return true;
+    return false;
+}
+
+static int misfits(const Elaborator *e, const Declaration *config, int64_t instead) {
+    int n = 0;
+    for (const WeightUse *u = e->weights; u; u = u->next)
+        for (int i = 0; u->found && i < u->rank && i < u->found->rank; i++) {
+            int64_t size = u->dims[i].i;
+            bool known = !u->dims[i].origin || recompute(u->dims[i].origin, config, instead, &size);
+            n += !known || size != u->found->dim[i];
+        }
+    return n;
+}
+
+static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
+    const Declaration *best = NULL;
+    int64_t best_value = 0, now = 0, value;
+    int best_misfits = 0;
+    for (int i = 0; i < u->rank && u->rank == u->found->rank; i++) {
+        Suspects s = {.n = 0};
+        if (u->dims[i].i == u->found->dim[i]) continue;
+        collect(u->dims[i].origin, &s, 0);
+        for (int j = 0; j < s.n; j++) {
+            if (!solve(u->dims[i].origin, s.config[j], s.value[j], (int64_t[]){u->dims[i].i, u->found->dim[i]}, &value)) continue;
+            int n = misfits(e, s.config[j], value);
+            if (!best || n < best_misfits) best = s.config[j], best_value = value, best_misfits = n, now = s.value[j];
+        }
+    }
+    if (!best) return "";
+    return arena_printf(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now, best_value);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- report
+static const char *dims_text(Elaborator *e, const Tensor *t) {
+    const char *text = "";
+    for (int i = 0; i < t->rank; i++) text = arena_printf(e->arena, "%s%s%" PRId64, text, i ? ", " : "", t->dim[i]);
+    return arena_printf(e->arena, "[%s]", text);
+}
+
+// The nearest name of a tensor that no one uses.
+static const char *nearest_tensor(Elaborator *e, const char *name) {
+    const Checkpoint *c = e->options->checkpoint;
+    const char **names = ARENA_ARRAY(e->arena, const char *, c->n_tensors);
+    size_t n = 0;
+    for (int i = 0; i < c->n_tensors; i++)
+        if (!map_get(&e->used_tensors, c->tensors[i]->name)) names[n++] = c->tensors[i]->name;
+    return nearest_name(name, names, n);
+}
+
+static void report_use(Elaborator *e, const WeightUse *u) {
+    const Checkpoint *c = e->options->checkpoint;
+    if (already_reported(e, u->loc)) return;
+    if (u->found) {
+        const char *hint = parameter_hint(e, u);
+        report(e, u->loc, "%s has shape %s in %s, the description says %s%s", u->name, dims_text(e, u->found),
+               base_name(u->found->source ? u->found->source->name : c->path), dims_text(e, empty_tensor(e, u)), hint);
+    } else {
+        const char *near = nearest_tensor(e, u->name);
+        report(e, u->loc, "%s has no tensor \"%s\"%s%s%s", base_name(c->path), u->name, near ? "\nhint: did you mean \"" : "",
+               near ? near : "", near ? "\"?" : "");
+    }
+}
+
+static bool is_harmless(const char *name) {
+    static const char *const ends[] = {
+#define HARMLESS_TENSOR(end) end,
+#include "frontend/dsl/harmless.def"
+#undef HARMLESS_TENSOR
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i])) return true;
+    return false;
+}
+
+static void warn_unused(Elaborator *e) {
+    enum { LISTED = 4 };
+    const Checkpoint *c = e->options->checkpoint;
+    const char *names = "";
+    int unused = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        const char *name = c->tensors[i]->name;
+        if (map_get(&e->used_tensors, name) || is_harmless(name)) continue;
+        if (unused++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", name);
+    }
+    if (unused)
+        diag_warning(loc_file(e->main->source), "the description does not use %d of the tensors of %s: %s%s", unused, base_name(c->path), names,
+                     unused > LISTED ? ", ..." : "");
+}
+
+void weights_report(Elaborator *e) {
+    if (!has_data(e)) return;
+    int errors = e->errors;
+    for (const WeightUse *u = e->weights; u; u = u->next)
+        if (!u->fits) report_use(e, u);
+    if (!errors) warn_unused(e);
+}
