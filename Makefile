@@ -56,7 +56,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)
 	@mkdir -p $(dir $@)
 	$(CC) $(COMPILE) -MMD -MP -c $< -o $@
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | $(GENERATED)
 	$(CC) $(COMPILE) -Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/parse.c: dsl/parse.y

@@ -4,9 +4,9 @@
 #include "frontend/checkpoint.h"
 
 typedef struct DslOptions {
-    const char *library;      // the dsl/ folder with std/ and models/
-    Checkpoint *checkpoint;   // weights and config.json
-    bool shapes_only;         // the weights' data is not looked for: constants have a shape and a name alone
+    const char *library;     // the dsl/ folder with std/ and models/
+    Checkpoint *checkpoint;  // weights and config.json
+    bool shapes_only;        // the weights' data is not looked for: constants have a shape and a name alone
 } DslOptions;
 
 // One Graph for each `graph` of the file, cache-less, over the bounded symbol T. Reports every error it can, then ends the run.

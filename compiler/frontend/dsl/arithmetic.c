@@ -43,26 +43,41 @@ bool int_operation(AstKind op, int64_t a, int64_t b, int64_t *result) {
     bool divides = op == AST_DIV || op == AST_FLOORDIV || op == AST_MOD;
     if (divides && (b == 0 || (b == -1 && a == INT64_MIN))) return false;
     switch (op) {
-        case AST_ADD: return !__builtin_add_overflow(a, b, result);
-        case AST_SUB: return !__builtin_sub_overflow(a, b, result);
-        case AST_MUL: return !__builtin_mul_overflow(a, b, result);
-        case AST_DIV: return *result = a / b, a % b == 0;
-        case AST_FLOORDIV: return *result = floor_divide(a, b), true;
-        case AST_MOD: return *result = a - floor_divide(a, b) * b, true;
-        case AST_POWER: return int_power(a, b, result);
-        default: return false;
+        case AST_ADD:
+            return !__builtin_add_overflow(a, b, result);
+        case AST_SUB:
+            return !__builtin_sub_overflow(a, b, result);
+        case AST_MUL:
+            return !__builtin_mul_overflow(a, b, result);
+        case AST_DIV:
+            return *result = a / b, a % b == 0;
+        case AST_FLOORDIV:
+            return *result = floor_divide(a, b), true;
+        case AST_MOD:
+            return *result = a - floor_divide(a, b) * b, true;
+        case AST_POWER:
+            return int_power(a, b, result);
+        default:
+            return false;
     }
 }
 
 static double float_operation(AstKind op, double a, double b) {
     switch (op) {
-        case AST_ADD: return a + b;
-        case AST_SUB: return a - b;
-        case AST_MUL: return a * b;
-        case AST_DIV: return a / b;
-        case AST_FLOORDIV: return floor(a / b);
-        case AST_MOD: return a - floor(a / b) * b;
-        default: return pow(a, b);
+        case AST_ADD:
+            return a + b;
+        case AST_SUB:
+            return a - b;
+        case AST_MUL:
+            return a * b;
+        case AST_DIV:
+            return a / b;
+        case AST_FLOORDIV:
+            return floor(a / b);
+        case AST_MOD:
+            return a - floor(a / b) * b;
+        default:
+            return pow(a, b);
     }
 }
 
@@ -82,9 +97,11 @@ static Value dim_operation(Elaborator *e, const Ast *x, Value a, Value b) {
     const Dim *p = want_dim(e, a, x->loc, "the left operand"), *q = p ? want_dim(e, b, x->loc, "the right operand") : NULL;
     if (!p || !q) return VALUE(V_ERROR);
     bool divides = x->kind == AST_DIV || x->kind == AST_FLOORDIV || x->kind == AST_MOD;
-    if (divides && (b.kind != V_INT || b.i == 0)) return report(e, x->loc, "a dimension can only be divided by an integer other than 0");
+    if (divides && (b.kind != V_INT || b.i == 0))
+        return report(e, x->loc, "a dimension can only be divided by an integer other than 0");
     if (x->kind == AST_DIV && !dim_divides(e->graph, q, p))
-        return report(e, x->loc, "%s does not always divide by %s\nhint: // divides and rounds down", value_text(e, a), value_text(e, b));
+        return report(e, x->loc, "%s does not always divide by %s\nhint: // divides and rounds down", value_text(e, a),
+                      value_text(e, b));
     DimKind kind = x->kind == AST_MUL ? DIM_MUL : x->kind == AST_MOD ? DIM_MOD : divides ? DIM_FLOORDIV : DIM_ADD;
     if (x->kind == AST_POWER) return report(e, x->loc, "a dimension has no powers");
     if (x->kind == AST_SUB) q = dim_binary(e->graph, DIM_MUL, q, dim_const(e->graph, -1));
@@ -101,9 +118,10 @@ static Value join(Elaborator *e, Value a, Value b) {
 }
 
 static const char *operator_text(AstKind op) {
-    static const char *const texts[] = {[AST_ADD] = "+", [AST_SUB] = "-", [AST_MUL] = "*", [AST_DIV] = "/", [AST_FLOORDIV] = "//",
-                                        [AST_MOD] = "%", [AST_MATMUL] = "@", [AST_POWER] = "^", [AST_EQ] = "==", [AST_NE] = "!=",
-                                        [AST_LT] = "<", [AST_LE] = "<=", [AST_GT] = ">", [AST_GE] = ">=", [AST_IN] = "in"};
+    static const char *const texts[] = {
+        [AST_ADD] = "+", [AST_SUB] = "-",    [AST_MUL] = "*",   [AST_DIV] = "/", [AST_FLOORDIV] = "//",
+        [AST_MOD] = "%", [AST_MATMUL] = "@", [AST_POWER] = "^", [AST_EQ] = "==", [AST_NE] = "!=",
+        [AST_LT] = "<",  [AST_LE] = "<=",    [AST_GT] = ">",    [AST_GE] = ">=", [AST_IN] = "in"};
     return texts[op];
 }
 
@@ -111,13 +129,15 @@ static Value cannot(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a.kind == V_ERROR || b.kind == V_ERROR) return VALUE(V_ERROR);
     const char *null = a.kind == V_NULL ? a.path : b.kind == V_NULL ? b.path : NULL;
     const char *hint = null ? arena_printf(e->arena, "\nnote: \"%s\" is null or absent in config.json", null) : "";
-    return report(e, x->loc, "%s cannot take %s and %s%s", operator_text(x->kind), value_kind_name(a.kind), value_kind_name(b.kind), hint);
+    return report(e, x->loc, "%s cannot take %s and %s%s", operator_text(x->kind), value_kind_name(a.kind),
+                  value_kind_name(b.kind), hint);
 }
 
 Value arithmetic(Elaborator *e, const Ast *x, Value a, Value b) {
     bool a_number = value_is_number(a), b_number = value_is_number(b);
     if (a_number && b_number) return number_operation(e, x, a, b);
-    if ((a.kind == V_DIM && (b.kind == V_DIM || b.kind == V_INT)) || (b.kind == V_DIM && a.kind == V_INT)) return dim_operation(e, x, a, b);
+    if ((a.kind == V_DIM && (b.kind == V_DIM || b.kind == V_INT)) || (b.kind == V_DIM && a.kind == V_INT))
+        return dim_operation(e, x, a, b);
     if (x->kind == AST_ADD && a.kind == b.kind && (a.kind == V_STRING || a.kind == V_LIST)) return join(e, a, b);
     return cannot(e, x, a, b);
 }
@@ -138,13 +158,18 @@ Value compare(Elaborator *e, const Ast *x, Value a, Value b) {
     if (x->kind == AST_NE) return VALUE_BOOL(!value_equal(a, b));
     if (!value_is_number(a) || !value_is_number(b)) return cannot(e, x, a, b);
     bool ints = a.kind == V_INT && b.kind == V_INT;
-    bool less = ints ? a.i < b.i : value_number(a) < value_number(b), equal = ints ? a.i == b.i : value_number(a) == value_number(b);
+    bool less = ints ? a.i < b.i : value_number(a) < value_number(b),
+         equal = ints ? a.i == b.i : value_number(a) == value_number(b);
     bool unordered = isnan(value_number(a)) || isnan(value_number(b));
     switch (x->kind) {
-        case AST_LT: return VALUE_BOOL(less);
-        case AST_LE: return VALUE_BOOL(less || equal);
-        case AST_GT: return VALUE_BOOL(!less && !equal && !unordered);
-        default: return VALUE_BOOL(!less && !unordered);
+        case AST_LT:
+            return VALUE_BOOL(less);
+        case AST_LE:
+            return VALUE_BOOL(less || equal);
+        case AST_GT:
+            return VALUE_BOOL(!less && !equal && !unordered);
+        default:
+            return VALUE_BOOL(!less && !unordered);
     }
 }
 
@@ -153,8 +178,8 @@ Value compare(Elaborator *e, const Ast *x, Value a, Value b) {
 static const struct {
     Op op;
     double (*run)(double);
-} UNARY[] = {{OP_abs, fabs}, {OP_exp, exp}, {OP_log, log}, {OP_sqrt, sqrt}, {OP_sin, sin}, {OP_cos, cos}, {OP_tanh, tanh},
-             {OP_erf, erf}, {OP_floor, floor}, {OP_ceil, ceil}, {OP_round, rint}};
+} UNARY[] = {{OP_abs, fabs},  {OP_exp, exp}, {OP_log, log},     {OP_sqrt, sqrt}, {OP_sin, sin},   {OP_cos, cos},
+             {OP_tanh, tanh}, {OP_erf, erf}, {OP_floor, floor}, {OP_ceil, ceil}, {OP_round, rint}};
 
 static Value whole_number(double x) { return fabs(x) < 0x1p53 ? VALUE_INT((int64_t)x) : VALUE_FLOAT(x); }
 
@@ -170,7 +195,8 @@ Value scalar_function(Elaborator *e, Op op, Loc at, const Value *v, int n) {
     if (n == 2 && op == OP_pow) return VALUE_FLOAT(pow(value_number(v[0]), value_number(v[1])));
     if (n != 1) return report(e, at, "%s takes tensors", op_info[op].name);
     double x = value_number(v[0]);
-    if ((op == OP_sqrt && x < 0) || (op == OP_log && x <= 0)) return report(e, at, "%s of %s", op_info[op].name, value_text(e, v[0]));
+    if ((op == OP_sqrt && x < 0) || (op == OP_log && x <= 0))
+        return report(e, at, "%s of %s", op_info[op].name, value_text(e, v[0]));
     bool keeps_int = op == OP_floor || op == OP_ceil || op == OP_round || (op == OP_abs && v->kind == V_INT);
     for (size_t i = 0; i < sizeof UNARY / sizeof *UNARY; i++)
         if (UNARY[i].op == op) return keeps_int ? whole_number(UNARY[i].run(x)) : VALUE_FLOAT(UNARY[i].run(x));

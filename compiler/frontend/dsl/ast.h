@@ -25,24 +25,44 @@ typedef enum {
     AST_RETURN,  // list: values
     AST_FAIL,    // a: message
     // Expressions
-    AST_NAME,       // name
-    AST_INT,        // integer
-    AST_FLOAT,      // number
-    AST_TEXT,       // name: the bytes
-    AST_STRING,     // list: AST_TEXT and expressions, to be joined
-    AST_TRUE, AST_FALSE, AST_NULL,
-    AST_REST,       // .. in a shape or an index
-    AST_LIST,       // list: elements
-    AST_EACH,       // [a for name in b]
-    AST_CALL,       // name; list: AST_ARGUMENT; b: scope or NULL
-    AST_ARGUMENT,   // name or NULL; a: value
-    AST_FIELD,      // a.name
-    AST_INDEX,      // a; list: expressions, AST_RANGE, AST_REST
-    AST_RANGE,      // a:b, each may be NULL
-    AST_CHOOSE,     // a ? b : c
-    AST_NEG, AST_NOT, AST_TRANSPOSE,  // a
-    AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_FLOORDIV, AST_MOD, AST_MATMUL, AST_POWER,  // a, b
-    AST_EQ, AST_NE, AST_LT, AST_LE, AST_GT, AST_GE, AST_IN, AST_AND, AST_OR, AST_COALESCE,
+    AST_NAME,    // name
+    AST_INT,     // integer
+    AST_FLOAT,   // number
+    AST_TEXT,    // name: the bytes
+    AST_STRING,  // list: AST_TEXT and expressions, to be joined
+    AST_TRUE,
+    AST_FALSE,
+    AST_NULL,
+    AST_REST,      // .. in a shape or an index
+    AST_LIST,      // list: elements
+    AST_EACH,      // [a for name in b]
+    AST_CALL,      // name; list: AST_ARGUMENT; b: scope or NULL
+    AST_ARGUMENT,  // name or NULL; a: value
+    AST_FIELD,     // a.name
+    AST_INDEX,     // a; list: expressions, AST_RANGE, AST_REST
+    AST_RANGE,     // a:b, each may be NULL
+    AST_CHOOSE,    // a ? b : c
+    AST_NEG,
+    AST_NOT,
+    AST_TRANSPOSE,  // a
+    AST_ADD,
+    AST_SUB,
+    AST_MUL,
+    AST_DIV,
+    AST_FLOORDIV,
+    AST_MOD,
+    AST_MATMUL,
+    AST_POWER,  // a, b
+    AST_EQ,
+    AST_NE,
+    AST_LT,
+    AST_LE,
+    AST_GT,
+    AST_GE,
+    AST_IN,
+    AST_AND,
+    AST_OR,
+    AST_COALESCE,
 } AstKind;
 
 typedef struct Ast {
@@ -67,11 +87,11 @@ typedef struct Parser {
     const Source *source;
     AstList declarations;
     int errors;
-    bool too_deep;          // said once
+    bool too_deep;  // said once
     // Of the scanner
     uint32_t offset;
-    bool line_may_end;      // the last token can end a statement
-    int parentheses;        // open ones: newlines inside are blanks
+    bool line_may_end;  // the last token can end a statement
+    int parentheses;    // open ones: newlines inside are blanks
     int strings, interpolations;
 } Parser;
 

@@ -28,7 +28,8 @@ static Value or_else(Value v, Value standard) { return v.kind == V_NULL ? standa
 // ------------------------------------------------------------------------------------------------------------------ reductions
 static Value reduce(Elaborator *e, Op op, Loc at, const Value *a) {
     bool keep;
-    if (!want_tensor(e, a[0], at, "the operand") || !want_bool(e, or_else(a[2], VALUE_BOOL(true)), at, "keepdims", &keep)) return VALUE(V_ERROR);
+    if (!want_tensor(e, a[0], at, "the operand") || !want_bool(e, or_else(a[2], VALUE_BOOL(true)), at, "keepdims", &keep))
+        return VALUE(V_ERROR);
     Value last = VALUE_INT(-1), axes = or_else(a[1], (Value){.kind = V_LIST, .list = {&last, 1}});
     if (axes.kind == V_INT) axes = (Value){.kind = V_LIST, .list = {&a[1], 1}};
     if (axes.kind != V_LIST || axes.list.n > MAX_RANK) return report(e, at, "axes must be a list of at most %d axes", MAX_RANK);
@@ -51,7 +52,8 @@ static Value run_reduce_prod(Elaborator *e, Loc at, const Value *a) { return red
 
 static Value run_softmax(Elaborator *e, Loc at, const Value *a) {
     int axis;
-    if (!want_tensor(e, a[0], at, "the operand of softmax") || !read_axis(e, or_else(a[1], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
+    if (!want_tensor(e, a[0], at, "the operand of softmax") ||
+        !read_axis(e, or_else(a[1], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
         return VALUE(V_ERROR);
     Node *n = node_begin(e, OP_softmax, at, 1, &a[0].node);
     attr_set_int(n, "axis", axis - a[0].node->type.rank);
@@ -100,7 +102,8 @@ static Value run_concat(Elaborator *e, Loc at, const Value *a) {
 // split(x, 3): three equal parts; split(x, [a, b]): parts of these extents.
 static Value run_split(Elaborator *e, Loc at, const Value *a) {
     int axis, n;
-    if (!want_tensor(e, a[0], at, "the operand of split") || !read_axis(e, or_else(a[2], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
+    if (!want_tensor(e, a[0], at, "the operand of split") ||
+        !read_axis(e, or_else(a[2], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
         return VALUE(V_ERROR);
     const Dim *size = a[0].node->type.dim[axis], *start = dim_const(e->graph, 0);
     bool equal = a[1].kind == V_INT;
@@ -110,19 +113,24 @@ static Value run_split(Elaborator *e, Loc at, const Value *a) {
     n = equal ? (int)a[1].i : a[1].list.n;
     Value *parts = ARENA_ARRAY(e->arena, Value, n);
     for (int i = 0; i < n; i++) {
-        const Dim *extent = equal ? dim_binary(e->graph, DIM_FLOORDIV, size, dim_const(e->graph, n)) : want_dim(e, a[1].list.items[i], at, "an extent");
+        const Dim *extent = equal ? dim_binary(e->graph, DIM_FLOORDIV, size, dim_const(e->graph, n))
+                                  : want_dim(e, a[1].list.items[i], at, "an extent");
         parts[i] = extent ? tensor_slice(e, a[0], at, axis, start, extent) : VALUE(V_ERROR);
         if (parts[i].kind != V_TENSOR) return VALUE(V_ERROR);
         start = dim_binary(e->graph, DIM_ADD, start, extent);
     }
-    if (start != size) return report(e, at, "the parts of split add up to %s, the axis has %s", value_text(e, value_of_dim(start)), value_text(e, value_of_dim(size)));
+    if (start != size)
+        return report(e, at, "the parts of split add up to %s, the axis has %s", value_text(e, value_of_dim(start)),
+                      value_text(e, value_of_dim(size)));
     return (Value){.kind = V_LIST, .list = {parts, n}};
 }
 
-// -------------------------------------------------------------------------------------------------------- indices and constants
+// -------------------------------------------------------------------------------------------------------- indices and
+// constants
 static Value run_gather(Elaborator *e, Loc at, const Value *a) {
     int axis;
-    if (!want_tensor(e, a[0], at, "the table of gather") || !want_tensor(e, a[1], at, "the index of gather")) return VALUE(V_ERROR);
+    if (!want_tensor(e, a[0], at, "the table of gather") || !want_tensor(e, a[1], at, "the index of gather"))
+        return VALUE(V_ERROR);
     if (!read_axis(e, or_else(a[2], VALUE_INT(0)), at, a[0].node->type.rank, &axis)) return VALUE(V_ERROR);
     Node *n = node_begin(e, OP_gather, at, 2, (Node *[]){a[0].node, a[1].node});
     attr_set_int(n, "axis", axis);
@@ -132,7 +140,9 @@ static Value run_gather(Elaborator *e, Loc at, const Value *a) {
 static Value run_iota(Elaborator *e, Loc at, const Value *a) {
     const Dim *dims[MAX_RANK];
     int rank, axis;
-    if (!want_dims(e, a[0], at, "the shape of iota", dims, &rank) || !read_axis(e, or_else(a[1], VALUE_INT(0)), at, rank, &axis)) return VALUE(V_ERROR);
+    if (!want_dims(e, a[0], at, "the shape of iota", dims, &rank) ||
+        !read_axis(e, or_else(a[1], VALUE_INT(0)), at, rank, &axis))
+        return VALUE(V_ERROR);
     Node *n = node_begin(e, OP_iota, at, 0, NULL);
     attr_set_dims(n, "dims", dims, rank);
     attr_set_int(n, "axis", axis);
@@ -151,7 +161,8 @@ static Value run_tensor(Elaborator *e, Loc at, const Value *a) {
     int n = a[0].list.n;
     float *data = arena_alloc(e->graph->arena, (size_t)n * sizeof *data + 1);
     for (int i = 0; i < n; i++) {
-        if (!value_is_number(a[0].list.items[i])) return report(e, at, "tensor needs a list of numbers, element %d is %s", i, value_text(e, a[0].list.items[i]));
+        if (!value_is_number(a[0].list.items[i]))
+            return report(e, at, "tensor needs a list of numbers, element %d is %s", i, value_text(e, a[0].list.items[i]));
         data[i] = (float)value_number(a[0].list.items[i]);
     }
     Tensor *t = ARENA_NEW(e->graph->arena, Tensor);
@@ -172,7 +183,8 @@ static Value run_has_weight(Elaborator *e, Loc at, const Value *a) {
     return want_string(e, a[0], at, "the name of a weight", &name) ? VALUE_BOOL(weight_exists(e, name)) : VALUE(V_ERROR);
 }
 
-// ------------------------------------------------------------------------------------------------------- questions about values
+// ------------------------------------------------------------------------------------------------------- questions about
+// values
 static Value run_shape(Elaborator *e, Loc at, const Value *a) {
     if (!want_tensor(e, a[0], at, "the operand of shape")) return VALUE(V_ERROR);
     Value dims[MAX_RANK];
@@ -182,7 +194,8 @@ static Value run_shape(Elaborator *e, Loc at, const Value *a) {
 
 static Value run_length(Elaborator *e, Loc at, const Value *a) {
     if (a[0].kind == V_STRING) return VALUE_INT((int64_t)strlen(a[0].s));
-    return a[0].kind == V_LIST ? VALUE_INT(a[0].list.n) : report(e, at, "only lists and strings have a length, this is %s", value_kind_name(a[0].kind));
+    return a[0].kind == V_LIST ? VALUE_INT(a[0].list.n)
+                               : report(e, at, "only lists and strings have a length, this is %s", value_kind_name(a[0].kind));
 }
 
 static Value run_int(Elaborator *e, Loc at, const Value *a) {
@@ -258,7 +271,8 @@ static bool read_arguments(Elaborator *e, const Builtin *b, const Ast *call, Val
     for (const Ast *a = call->list; a; a = a->next) {
         int i = a->name ? parameter_index(b, a->name) : n++;
         if (i < 0) return report(e, a->loc, "%s has no parameter \"%s\"", b->name, a->name), false;
-        if (i >= most) return report(e, call->loc, "%s takes %d arguments, here are %d", b->name, most, ast_count(call->list)), false;
+        if (i >= most)
+            return report(e, call->loc, "%s takes %d arguments, here are %d", b->name, most, ast_count(call->list)), false;
         if (given[i]) return report(e, a->loc, "the argument \"%s\" of %s is given twice", b->parameters[i], b->name), false;
         given[i] = true;
         arguments[i] = evaluate(e, a->a);

@@ -1,5 +1,5 @@
-// Parameters: `config hidden_size, rope_theta = 1e4` take their values from config.json when they are first used; null and absent
-// mean the default. `config text_config.hidden_size = 512` gives a default to a field of a nested object.
+// Parameters: `config hidden_size, rope_theta = 1e4` take their values from config.json when they are first used; null and
+// absent mean the default. `config text_config.hidden_size = 512` gives a default to a field of a nested object.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,8 @@
 static Value list_of_json(Elaborator *e, const json_t *j, const char *path) {
     int n = (int)json_array_size(j);
     Value *items = ARENA_ARRAY(e->arena, Value, n);
-    for (int i = 0; i < n; i++) items[i] = value_of_json(e, json_array_get(j, (size_t)i), arena_printf(e->arena, "%s[%d]", path, i));
+    for (int i = 0; i < n; i++)
+        items[i] = value_of_json(e, json_array_get(j, (size_t)i), arena_printf(e->arena, "%s[%d]", path, i));
     return (Value){.kind = V_LIST, .list = {items, n}, .path = path};
 }
 
@@ -43,7 +44,8 @@ static Loc config_loc(const Elaborator *e, const char *path) {
 }
 
 static bool is_literal(const Ast *x) {
-    return x && (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
+    return x &&
+           (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
 }
 
 // A value must be of the kind of its default, when that is written out: a whole number serves where a fractional one stands.
@@ -51,9 +53,9 @@ static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
     Value standard = evaluate(e, d->ast->a);
     if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
-        if (v.kind == standard.kind) return v;
-    diag_error(config_loc(e, d->ast->name), "\"%s\" is %s, %s expects %s", d->ast->name, value_text(e, v), e->main->source->name,
-               value_kind_name(standard.kind));
+    if (v.kind == standard.kind) return v;
+    diag_error(config_loc(e, d->ast->name), "\"%s\" is %s, %s expects %s", d->ast->name, value_text(e, v),
+               e->main->source->name, value_kind_name(standard.kind));
     diag_note(d->ast->loc, "declared here, with the default %s", value_text(e, standard));
     e->errors++;
     return VALUE(V_ERROR);
@@ -66,14 +68,16 @@ static Value default_value(Elaborator *e, Declaration *d) {
     e->frame = &frame;
     Value v = evaluate(e, d->ast->a);
     e->frame = caller;
-    if (v.kind == V_TENSOR) return report(e, d->ast->loc, "\"%s\" must be known when the program is built, it is a tensor", d->ast->name);
+    if (v.kind == V_TENSOR)
+        return report(e, d->ast->loc, "\"%s\" must be known when the program is built, it is a tensor", d->ast->name);
     return v;
 }
 
 static Value required_value(Elaborator *e, const Declaration *d) {
     const Checkpoint *c = e->options->checkpoint;
     const char *where = c && c->config_source ? c->config_source->name : "the model's configuration";
-    return report(e, d->ast->loc, "%s has no \"%s\"\nhint: give it a default: config %s = ...", where, d->ast->name, d->ast->name);
+    return report(e, d->ast->loc, "%s has no \"%s\"\nhint: give it a default: config %s = ...", where, d->ast->name,
+                  d->ast->name);
 }
 
 static Value parameter_value(Elaborator *e, Declaration *d) {
@@ -117,7 +121,8 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
     Declaration *d = object.path ? config_find_dotted(e, path) : NULL;
     if (d) return config_value(e, d);
     if (object.kind == V_NULL) return (Value){.kind = V_NULL, .path = path};
-    if (object.kind != V_OBJECT) return report(e, at, "%s has no fields, it is %s", object.path ? object.path : "this", value_kind_name(object.kind));
+    if (object.kind != V_OBJECT)
+        return report(e, at, "%s has no fields, it is %s", object.path ? object.path : "this", value_kind_name(object.kind));
     map_put(&e->configs, path, e);
     return value_of_json(e, json_object_get(object.object, name), path);
 }

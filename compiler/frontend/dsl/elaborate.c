@@ -1,8 +1,8 @@
-// From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded where they are called, loops are
-// unrolled, conditions are decided: what is left is core ops over the symbols of the inputs.
-#include <string.h>
-
+// From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded where they are called, loops
+// are unrolled, conditions are decided: what is left is core ops over the symbols of the inputs.
 #include "frontend/dsl/elaborate.h"
+
+#include <string.h>
 
 static void run(Elaborator *, const Ast *statements);
 
@@ -36,7 +36,8 @@ static void run_assign(Elaborator *e, const Ast *s) {
     bool several = v.kind == V_MANY || v.kind == V_LIST;
     if (v.kind != V_ERROR && (!several || v.list.n != n))
         report(e, s->loc, "%d names for %d values", n, several ? v.list.n : 1);
-    for (const Ast *t = s->list; t; t = t->next, i++) assign(e, t, several && i < v.list.n ? v.list.items[i] : VALUE(V_ERROR), s->a);
+    for (const Ast *t = s->list; t; t = t->next, i++)
+        assign(e, t, several && i < v.list.n ? v.list.items[i] : VALUE(V_ERROR), s->a);
 }
 
 static void run_in_scope(Elaborator *e, const Ast *scope, const Ast *body) {
@@ -89,12 +90,24 @@ static void run_fail(Elaborator *e, const Ast *s) {
 static void run(Elaborator *e, const Ast *s) {
     for (; s && !e->frame->returned; s = s->next) {
         switch (s->kind) {
-            case AST_ASSIGN: run_assign(e, s); break;
-            case AST_FOR: run_for(e, s); break;
-            case AST_IF: run_if(e, s); break;
-            case AST_AT: run_in_scope(e, s->b, s->body); break;
-            case AST_RETURN: run_return(e, s); break;
-            default: run_fail(e, s); break;
+            case AST_ASSIGN:
+                run_assign(e, s);
+                break;
+            case AST_FOR:
+                run_for(e, s);
+                break;
+            case AST_IF:
+                run_if(e, s);
+                break;
+            case AST_AT:
+                run_in_scope(e, s->b, s->body);
+                break;
+            case AST_RETURN:
+                run_return(e, s);
+                break;
+            default:
+                run_fail(e, s);
+                break;
         }
     }
 }
@@ -113,9 +126,13 @@ static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Fra
     for (const Ast *a = call->list; a; a = a->next) {
         const Ast *p = a->name ? find_parameter(block, a->name) : next;
         if (!p && a->name) return report(e, a->loc, "%s has no parameter \"%s\"", block->name, a->name), false;
-        if (!p) return report(e, call->loc, "%s takes %d arguments, here are %d", block->name, ast_count(block->list), ast_count(call->list)), false;
+        if (!p)
+            return report(e, call->loc, "%s takes %d arguments, here are %d", block->name, ast_count(block->list),
+                          ast_count(call->list)),
+                   false;
         if (!a->name) next = next->next;
-        if (map_get(&callee->variables, p->name)) return report(e, a->loc, "the argument \"%s\" of %s is given twice", p->name, block->name), false;
+        if (map_get(&callee->variables, p->name))
+            return report(e, a->loc, "the argument \"%s\" of %s is given twice", p->name, block->name), false;
         Value *v = ARENA_NEW(e->arena, Value);
         *v = evaluate(e, a->a);
         ok = ok && v->kind != V_ERROR;
@@ -143,7 +160,9 @@ static bool check_results(Elaborator *e, const Ast *block, Loc at) {
     if (v.kind == V_ERROR) return false;
     if (n && n != got) return report(e, at, "%s returns %d values, its description says %d", block->name, got, n), false;
     for (const Ast *r = block->results; r; r = r->next, i++)
-        if (!match_type(e, r->a, v.kind == V_MANY ? v.list.items[i] : v, arena_printf(e->arena, "the result of %s", block->name), at)) return false;
+        if (!match_type(e, r->a, v.kind == V_MANY ? v.list.items[i] : v,
+                        arena_printf(e->arena, "the result of %s", block->name), at))
+            return false;
     return true;
 }
 
@@ -158,7 +177,9 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
     const Ast *block = d->ast;
     Frame frame = {.caller = e->frame, .file = d->file, .call = call->loc, .depth = e->frame->depth + 1};
     const char *outer = e->scope, *scope;
-    if (d->on_stack) return report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop", block->name);
+    if (d->on_stack)
+        return report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop",
+                      block->name);
     if (frame.depth > MAX_CALL_DEPTH) return report(e, call->loc, "blocks call each other more than %d deep", MAX_CALL_DEPTH);
     map_init(&frame.variables, e->arena);
     if (!bind_arguments(e, block, call, &frame) || !evaluate_scope(e, call->b, &scope)) return VALUE(V_ERROR);
@@ -178,8 +199,14 @@ static int input_role(const char *name) {
     static const struct {
         const char *name;
         InputRole role;
-    } roles[] = {{"tokens", INPUT_TOKENS}, {"input_ids", INPUT_TOKENS}, {"decoder_input_ids", INPUT_TOKENS}, {"positions", INPUT_POSITIONS},
-                 {"position_ids", INPUT_POSITIONS}, {"mask", INPUT_MASK}, {"attention_mask", INPUT_MASK}, {"types", INPUT_TYPES},
+    } roles[] = {{"tokens", INPUT_TOKENS},
+                 {"input_ids", INPUT_TOKENS},
+                 {"decoder_input_ids", INPUT_TOKENS},
+                 {"positions", INPUT_POSITIONS},
+                 {"position_ids", INPUT_POSITIONS},
+                 {"mask", INPUT_MASK},
+                 {"attention_mask", INPUT_MASK},
+                 {"types", INPUT_TYPES},
                  {"token_type_ids", INPUT_TYPES}};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
         if (!strcmp(roles[i].name, name)) return roles[i].role;
@@ -243,7 +270,10 @@ static void elaborate_graphs(Elaborator *e) {
     Module *m = e->module;
     int n = 0;
     for (const Ast *d = e->main->declarations; d; d = d->next) n += d->kind == AST_GRAPH;
-    if (!n) report(e, loc_file(e->main->source), "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, vocab_size] { ... }", e->main->source->name);
+    if (!n)
+        report(e, loc_file(e->main->source),
+               "%s describes no graph\nhint: graph decode(tokens: int[T]) -> logits: [T, vocab_size] { ... }",
+               e->main->source->name);
     m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
     for (const Ast *d = e->main->declarations; d; d = d->next) {
         if (d->kind != AST_GRAPH) continue;
@@ -271,7 +301,8 @@ static const char *module_name(const Elaborator *e) {
 }
 
 Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
-    Elaborator e = {.arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
+    Elaborator e = {
+        .arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
     Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], arena);
     file_load(&e, path, NO_LOC);

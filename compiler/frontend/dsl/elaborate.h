@@ -18,17 +18,22 @@
 
 typedef enum {
     V_ERROR,  // reported already: whatever uses it keeps silent
-    V_NULL, V_BOOL, V_INT, V_FLOAT, V_STRING, V_LIST,
+    V_NULL,
+    V_BOOL,
+    V_INT,
+    V_FLOAT,
+    V_STRING,
+    V_LIST,
     V_OBJECT,  // of config.json
     V_DTYPE,
-    V_DIM,     // a dimension that is known only when the program runs; a constant one is V_INT
+    V_DIM,  // a dimension that is known only when the program runs; a constant one is V_INT
     V_TENSOR,
-    V_MANY,    // what a block with several results returns
+    V_MANY,  // what a block with several results returns
 } ValueKind;
 
 // Where an integer came from: an expression over parameters of config.json, so that a hint can say which one does not fit.
 typedef struct Origin {
-    AstKind op;                  // AST_INT: value; AST_CONFIG: config; else an operator over a and b
+    AstKind op;  // AST_INT: value; AST_CONFIG: config; else an operator over a and b
     int64_t value;
     const struct Declaration *config;
     const struct Origin *a, *b;
@@ -54,10 +59,10 @@ typedef struct Value {
     const char *path;      // its dotted name in config.json, when it is from there
 } Value;
 
-#define VALUE(k) ((Value){.kind = (k)})
-#define VALUE_INT(x) ((Value){.kind = V_INT, .i = (x)})
-#define VALUE_FLOAT(x) ((Value){.kind = V_FLOAT, .f = (x)})
-#define VALUE_BOOL(x) ((Value){.kind = V_BOOL, .b = (x)})
+#define VALUE(k)        ((Value){.kind = (k)})
+#define VALUE_INT(x)    ((Value){.kind = V_INT, .i = (x)})
+#define VALUE_FLOAT(x)  ((Value){.kind = V_FLOAT, .f = (x)})
+#define VALUE_BOOL(x)   ((Value){.kind = V_BOOL, .b = (x)})
 #define VALUE_STRING(x) ((Value){.kind = V_STRING, .s = (x)})
 
 // A block, a graph, a parameter or a definition.
@@ -66,8 +71,8 @@ typedef struct Declaration {
     struct File *file;
     enum { VALUE_UNKNOWN, VALUE_BUSY, VALUE_KNOWN } state;  // of a parameter or definition: found when first used
     Value value;
-    bool from_config;                                       // the value stands in config.json
-    bool on_stack;                                          // of a block: being elaborated now
+    bool from_config;  // the value stands in config.json
+    bool on_stack;     // of a block: being elaborated now
 } Declaration;
 
 typedef struct File {
@@ -104,13 +109,13 @@ typedef struct Elaborator {
     const DslOptions *options;
     Module *module;
     File *main;
-    Map files;        // File by path
-    Map configs;      // Declaration by dotted name: those read
-    Graph *graph;     // the one being built
+    Map files;     // File by path
+    Map configs;   // Declaration by dotted name: those read
+    Graph *graph;  // the one being built
     Frame *frame;
     const char *scope;
-    Map reported;     // places that have their error
-    Map constants;    // of this graph: Node by name of the tensor
+    Map reported;   // places that have their error
+    Map constants;  // of this graph: Node by name of the tensor
     WeightUse *weights, **weights_end;
     Map used_tensors;
     int errors, n_nodes, n_layers;
@@ -119,11 +124,11 @@ typedef struct Elaborator {
 
 enum {
     MAX_CALL_DEPTH = 64,
-    MAX_LOOP = 2048,          // iterations of one `for`
-    MAX_NODES = 1 << 20,      // of a graph
-    MAX_STEPS = 20000000,     // expressions evaluated
+    MAX_LOOP = 2048,       // iterations of one `for`
+    MAX_NODES = 1 << 20,   // of a graph
+    MAX_STEPS = 20000000,  // expressions evaluated
     MAX_LIST = 1 << 20,
-    MAX_DIM_BITS = 40,        // a dimension is below 2^40
+    MAX_DIM_BITS = 40,            // a dimension is below 2^40
     DEFAULT_POSITIONS = 1 << 20,  // bound of a symbol that has none
 };
 
@@ -132,14 +137,14 @@ File *file_load(Elaborator *, const char *path, Loc imported_at);
 Declaration *file_find(const File *, const char *name);
 
 // config.c
-Value config_value(Elaborator *, Declaration *);              // of a parameter or definition
+Value config_value(Elaborator *, Declaration *);  // of a parameter or definition
 Value config_field(Elaborator *, Value object, const char *name, Loc);
 Value value_of_json(Elaborator *, const json_t *, const char *path);
 Declaration *config_find_dotted(Elaborator *, const char *path);
 
 // value.c
 const char *value_kind_name(ValueKind);
-const char *value_text(Elaborator *, Value);                  // for messages
+const char *value_text(Elaborator *, Value);  // for messages
 bool value_equal(Value, Value);
 bool value_is_number(Value);
 double value_number(Value);
@@ -163,7 +168,8 @@ bool int_operation(AstKind, int64_t a, int64_t b, int64_t *result);  // false: o
 // tensor.c
 Node *node_begin(Elaborator *, Op, Loc, int n_in, Node *const *in);
 Value node_end(Elaborator *, Node *);
-Value tensor_op(Elaborator *, Op, Loc, const Value *operands, int n);  // elementwise: element types agree, numbers become constants
+Value tensor_op(Elaborator *, Op, Loc, const Value *operands,
+                int n);  // elementwise: element types agree, numbers become constants
 Value tensor_matmul(Elaborator *, Loc, Value a, Value b);
 Value tensor_cast(Elaborator *, Value, DType, Loc);
 Value tensor_transpose_last(Elaborator *, Value, Loc);
@@ -179,7 +185,7 @@ bool graph_input_type(Elaborator *, const Ast *type, Type *result, int64_t *cont
 Value report(Elaborator *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool already_reported(Elaborator *, Loc);
 void mark_reported(Elaborator *, Loc);
-Loc place(const Elaborator *, Loc);        // in the model's own file, with the scope
+Loc place(const Elaborator *, Loc);  // in the model's own file, with the scope
 const char *scope_join(Elaborator *, const char *scope, const char *name);
 Value *variable_find(const Frame *, const char *name);
 void variable_set(Elaborator *, const char *name, Value);
@@ -188,7 +194,7 @@ const char *nearest_visible(Elaborator *, const char *name, bool functions);
 // weights.c
 Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored);
 bool weight_exists(Elaborator *, const char *name);
-void weights_report(Elaborator *);         // what is missing or does not fit, and what nobody used
+void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
 
 // builtin.c
 typedef struct Builtin Builtin;

@@ -1,5 +1,5 @@
-// Expressions: one syntax over what is known now (numbers, strings, lists, dimensions) and tensors. Operators whose operands are
-// known are computed here and now; a tensor operand makes a node.
+// Expressions: one syntax over what is known now (numbers, strings, lists, dimensions) and tensors. Operators whose operands
+// are known are computed here and now; a tensor operand makes a node.
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -19,7 +19,8 @@ static Value evaluate_name(Elaborator *e, const Ast *x) {
     if (!strcmp(x->name, "inf")) return VALUE_FLOAT(__builtin_inf());
     if (d) return report(e, x->loc, "\"%s\" is a block: call it, %s(...)", x->name, x->name);
     const char *near = nearest_visible(e, x->name, false);
-    return report(e, x->loc, "unknown name \"%s\"%s%s%s", x->name, near ? "\nhint: did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return report(e, x->loc, "unknown name \"%s\"%s%s%s", x->name, near ? "\nhint: did you mean \"" : "", near ? near : "",
+                  near ? "\"?" : "");
 }
 
 // `text_config.hidden_size`, declared with a dot, when text_config itself is not.
@@ -75,7 +76,8 @@ static Value list_range(Elaborator *e, const Ast *x, Value v) {
     if (x->b && !want_int(e, evaluate(e, x->b), x->b->loc, "a bound of a range", &end)) return VALUE(V_ERROR);
     if (begin < 0) begin += v.list.n;
     if (end < 0) end += v.list.n;
-    if (begin < 0 || end > v.list.n || begin > end) return report(e, x->loc, "this range is outside of the list of %d", v.list.n);
+    if (begin < 0 || end > v.list.n || begin > end)
+        return report(e, x->loc, "this range is outside of the list of %d", v.list.n);
     return (Value){.kind = V_LIST, .list = {v.list.items + begin, (int)(end - begin)}};
 }
 
@@ -95,18 +97,30 @@ static Value evaluate_index(Elaborator *e, const Ast *x) {
 // ------------------------------------------------------------------------------------------------------------------- operators
 static Op tensor_operator(AstKind k) {
     switch (k) {
-        case AST_ADD: return OP_add;
-        case AST_SUB: return OP_sub;
-        case AST_MUL: return OP_mul;
-        case AST_DIV: return OP_div;
-        case AST_MOD: return OP_mod;
-        case AST_POWER: return OP_pow;
-        case AST_EQ: return OP_equal;
-        case AST_LT: return OP_less;
-        case AST_LE: return OP_less_or_equal;
-        case AST_GT: return OP_greater;
-        case AST_GE: return OP_greater_or_equal;
-        default: return OP_COUNT;
+        case AST_ADD:
+            return OP_add;
+        case AST_SUB:
+            return OP_sub;
+        case AST_MUL:
+            return OP_mul;
+        case AST_DIV:
+            return OP_div;
+        case AST_MOD:
+            return OP_mod;
+        case AST_POWER:
+            return OP_pow;
+        case AST_EQ:
+            return OP_equal;
+        case AST_LT:
+            return OP_less;
+        case AST_LE:
+            return OP_less_or_equal;
+        case AST_GT:
+            return OP_greater;
+        case AST_GE:
+            return OP_greater_or_equal;
+        default:
+            return OP_COUNT;
     }
 }
 
@@ -139,7 +153,8 @@ static Value evaluate_binary(Elaborator *e, const Ast *x) {
 static Value evaluate_logic(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a);
     bool first, second;
-    if (a.kind == V_TENSOR) return tensor_op(e, x->kind == AST_AND ? OP_and : OP_or, x->loc, (Value[]){a, evaluate(e, x->b)}, 2);
+    if (a.kind == V_TENSOR)
+        return tensor_op(e, x->kind == AST_AND ? OP_and : OP_or, x->loc, (Value[]){a, evaluate(e, x->b)}, 2);
     if (!want_bool(e, a, x->a->loc, "the left operand", &first)) return VALUE(V_ERROR);
     if (first == (x->kind == AST_OR)) return VALUE_BOOL(first);
     Value b = evaluate(e, x->b);
@@ -186,8 +201,8 @@ static Value evaluate_call(Elaborator *e, const Ast *x) {
     if (b) return builtin_call(e, b, x);
     if (d || variable_find(e->frame, x->name)) return report(e, x->loc, "\"%s\" is not a block, it cannot be called", x->name);
     const char *near = nearest_visible(e, x->name, true);
-    return report(e, x->loc, "unknown block \"%s\"%s%s%s", x->name, near ? "\nhint: did you mean \"" : "\nhint: is an import missing?",
-                  near ? near : "", near ? "\"?" : "");
+    return report(e, x->loc, "unknown block \"%s\"%s%s%s", x->name,
+                  near ? "\nhint: did you mean \"" : "\nhint: is an import missing?", near ? near : "", near ? "\"?" : "");
 }
 
 Value evaluate(Elaborator *e, const Ast *x) {
@@ -196,25 +211,44 @@ Value evaluate(Elaborator *e, const Ast *x) {
         diag_stop();
     }
     switch (x->kind) {
-        case AST_NAME: return evaluate_name(e, x);
-        case AST_INT: return VALUE_INT(x->integer);
-        case AST_FLOAT: return VALUE_FLOAT(x->number);
-        case AST_STRING: return evaluate_string(e, x);
-        case AST_TRUE: return VALUE_BOOL(true);
-        case AST_FALSE: return VALUE_BOOL(false);
-        case AST_NULL: return VALUE(V_NULL);
-        case AST_LIST: return evaluate_list(e, x);
-        case AST_EACH: return evaluate_each(e, x);
-        case AST_CALL: return evaluate_call(e, x);
-        case AST_FIELD: return evaluate_field(e, x);
-        case AST_INDEX: return evaluate_index(e, x);
-        case AST_CHOOSE: return evaluate_choice(e, x);
-        case AST_COALESCE: return evaluate_coalesce(e, x);
+        case AST_NAME:
+            return evaluate_name(e, x);
+        case AST_INT:
+            return VALUE_INT(x->integer);
+        case AST_FLOAT:
+            return VALUE_FLOAT(x->number);
+        case AST_STRING:
+            return evaluate_string(e, x);
+        case AST_TRUE:
+            return VALUE_BOOL(true);
+        case AST_FALSE:
+            return VALUE_BOOL(false);
+        case AST_NULL:
+            return VALUE(V_NULL);
+        case AST_LIST:
+            return evaluate_list(e, x);
+        case AST_EACH:
+            return evaluate_each(e, x);
+        case AST_CALL:
+            return evaluate_call(e, x);
+        case AST_FIELD:
+            return evaluate_field(e, x);
+        case AST_INDEX:
+            return evaluate_index(e, x);
+        case AST_CHOOSE:
+            return evaluate_choice(e, x);
+        case AST_COALESCE:
+            return evaluate_coalesce(e, x);
         case AST_AND:
-        case AST_OR: return evaluate_logic(e, x);
-        case AST_NOT: return evaluate_not(e, x);
-        case AST_NEG: return evaluate_negative(e, x);
-        case AST_TRANSPOSE: return tensor_transpose_last(e, evaluate(e, x->a), x->loc);
-        default: return evaluate_binary(e, x);
+        case AST_OR:
+            return evaluate_logic(e, x);
+        case AST_NOT:
+            return evaluate_not(e, x);
+        case AST_NEG:
+            return evaluate_negative(e, x);
+        case AST_TRANSPOSE:
+            return tensor_transpose_last(e, evaluate(e, x->a), x->loc);
+        default:
+            return evaluate_binary(e, x);
     }
 }

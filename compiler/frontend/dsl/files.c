@@ -1,4 +1,5 @@
-// The description's file and those it imports: `import rope` is std/rope.burin of the library, `import "x.burin"` a file beside.
+// The description's file and those it imports: `import rope` is std/rope.burin of the library, `import "x.burin"` a file
+// beside.
 //
 // A file sees what it declares and what the files it imports declare, not further; its own declarations win.
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static const Source *read_source(Elaborator *e, const char *path) {
     char *text = read_text_file(path, &s->size);
     arena_at_free(e->arena, free_text, text);
     size_t library = e->options->library ? strlen(e->options->library) : 0;
-    bool is_ours = library && !strncmp(path, e->options->library, library) && path[library] == '/' && !strncmp(path + library, "/std/", 5);
+    bool is_ours =
+        library && !strncmp(path, e->options->library, library) && path[library] == '/' && !strncmp(path + library, "/std/", 5);
     s->name = is_ours ? arena_strdup(e->arena, path + library + 1) : arena_strdup(e->arena, path);
     s->text = text;
     return s;
@@ -32,7 +34,8 @@ static const char *plain_text(const Ast *string) {
 }
 
 static const char *import_path(Elaborator *e, const File *f, const Ast *import) {
-    if (!import->a) return arena_printf(e->arena, "%s/std/%s.burin", e->options->library ? e->options->library : "dsl", import->name);
+    if (!import->a)
+        return arena_printf(e->arena, "%s/std/%s.burin", e->options->library ? e->options->library : "dsl", import->name);
     const char *text = plain_text(import->a);
     if (!text || !*text) {
         report(e, import->loc, "an import needs a plain path: import \"blocks.burin\"");

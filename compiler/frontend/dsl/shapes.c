@@ -1,12 +1,13 @@
-// Shapes written in the description: `x: [T, hidden_size]`, `[.., N]`, `int[T]`. Each dimension is an expression that must agree
-// with the value's; a name that starts with a capital letter and has no value yet takes the dimension it meets.
+// Shapes written in the description: `x: [T, hidden_size]`, `[.., N]`, `int[T]`. Each dimension is an expression that must
+// agree with the value's; a name that starts with a capital letter and has no value yet takes the dimension it meets.
 #include <ctype.h>
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
 
 static bool is_open_name(const Elaborator *e, const Ast *x) {
-    return x->kind == AST_NAME && isupper((unsigned char)*x->name) && !variable_find(e->frame, x->name) && !file_find(e->frame->file, x->name);
+    return x->kind == AST_NAME && isupper((unsigned char)*x->name) && !variable_find(e->frame, x->name) &&
+           !file_find(e->frame->file, x->name);
 }
 
 static bool is_wildcard(const Ast *x) { return x->kind == AST_NAME && !strcmp(x->name, "_"); }
@@ -76,8 +77,8 @@ static bool match_scalar(Elaborator *e, const Ast *type, Value v, const char *wh
         return fits[i];
     }
     const char *near = nearest_name(type->name, SCALARS, N);
-    report(e, type->loc, "unknown type \"%s\"\nhint: %s%s", type->name, near ? "did you mean " : "a type is int, float, bool, string, list, any or a shape",
-           near ? near : "");
+    report(e, type->loc, "unknown type \"%s\"\nhint: %s%s", type->name,
+           near ? "did you mean " : "a type is int, float, bool, string, list, any or a shape", near ? near : "");
     return false;
 }
 
@@ -114,7 +115,8 @@ static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     if (bound.kind != V_NULL) {
         if (!want_int(e, bound, x->b->loc, "the bound of a dimension", &upper)) return NULL;
         if (upper < 1 || upper > DEFAULT_POSITIONS) {
-            report(e, x->b->loc, "the bound of %s is %s, it must be from 1 to %d", name->name, value_text(e, bound), DEFAULT_POSITIONS);
+            report(e, x->b->loc, "the bound of %s is %s, it must be from 1 to %d", name->name, value_text(e, bound),
+                   DEFAULT_POSITIONS);
             return NULL;
         }
         *context = upper;

@@ -1,5 +1,5 @@
-// Operators on tensors: they make nodes of core ops. Numbers become constants of the other operand's element type; integers join
-// floats by a cast to f32. What does not fit is reported by the op's own inference, at the place in the description.
+// Operators on tensors: they make nodes of core ops. Numbers become constants of the other operand's element type; integers
+// join floats by a cast to f32. What does not fit is reported by the op's own inference, at the place in the description.
 #include <inttypes.h>
 #include <string.h>
 
@@ -89,7 +89,8 @@ Value tensor_transpose_last(Elaborator *e, Value v, Loc at) {
 }
 
 Value tensor_matmul(Elaborator *e, Loc at, Value a, Value b) {
-    if (!want_tensor(e, a, at, "the left operand of @") || !want_tensor(e, b, at, "the right operand of @")) return VALUE(V_ERROR);
+    if (!want_tensor(e, a, at, "the left operand of @") || !want_tensor(e, b, at, "the right operand of @"))
+        return VALUE(V_ERROR);
     return node_end(e, node_begin(e, OP_matmul, at, 2, (Node *[]){a.node, b.node}));
 }
 
@@ -113,7 +114,8 @@ static const Dim *range_bound(Elaborator *e, const Ast *x, const Dim *size, cons
 
 static Value index_range(Elaborator *e, const Ast *x, Value v, int axis) {
     const Dim *size = v.node->type.dim[axis];
-    const Dim *begin = range_bound(e, x->a, size, dim_const(e->graph, 0)), *end = begin ? range_bound(e, x->b, size, size) : NULL;
+    const Dim *begin = range_bound(e, x->a, size, dim_const(e->graph, 0)),
+              *end = begin ? range_bound(e, x->b, size, size) : NULL;
     if (!end) return VALUE(V_ERROR);
     const Dim *extent = dim_binary(e->graph, DIM_ADD, end, dim_binary(e->graph, DIM_MUL, begin, dim_const(e->graph, -1)));
     return tensor_slice(e, v, x->loc, axis, begin, extent);

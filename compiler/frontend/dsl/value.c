@@ -6,10 +6,10 @@
 #include "frontend/dsl/elaborate.h"
 
 const char *value_kind_name(ValueKind k) {
-    static const char *const names[] = {[V_ERROR] = "an error", [V_NULL] = "null", [V_BOOL] = "a truth value", [V_INT] = "an integer",
-                                        [V_FLOAT] = "a number", [V_STRING] = "a string", [V_LIST] = "a list", [V_OBJECT] = "an object",
-                                        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",
-                                        [V_MANY] = "several results"};
+    static const char *const names[] = {
+        [V_ERROR] = "an error",        [V_NULL] = "null",       [V_BOOL] = "a truth value", [V_INT] = "an integer",
+        [V_FLOAT] = "a number",        [V_STRING] = "a string", [V_LIST] = "a list",        [V_OBJECT] = "an object",
+        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",    [V_MANY] = "several results"};
     return names[k];
 }
 
@@ -23,15 +23,24 @@ static const char *list_text(Elaborator *e, Value v) {
 const char *value_text(Elaborator *e, Value v) {
     Text t = {0};
     switch (v.kind) {
-        case V_BOOL: return v.b ? "true" : "false";
-        case V_INT: return arena_printf(e->arena, "%" PRId64, v.i);
-        case V_FLOAT: return arena_printf(e->arena, "%.17g", v.f);
-        case V_STRING: return arena_printf(e->arena, "\"%s\"", v.s);
-        case V_LIST: return list_text(e, v);
-        case V_DTYPE: return dtype_name(v.dtype);
-        case V_TENSOR: return arena_strdup(e->arena, type_text(&v.node->type));
-        case V_DIM: break;
-        default: return value_kind_name(v.kind);
+        case V_BOOL:
+            return v.b ? "true" : "false";
+        case V_INT:
+            return arena_printf(e->arena, "%" PRId64, v.i);
+        case V_FLOAT:
+            return arena_printf(e->arena, "%.17g", v.f);
+        case V_STRING:
+            return arena_printf(e->arena, "\"%s\"", v.s);
+        case V_LIST:
+            return list_text(e, v);
+        case V_DTYPE:
+            return dtype_name(v.dtype);
+        case V_TENSOR:
+            return arena_strdup(e->arena, type_text(&v.node->type));
+        case V_DIM:
+            break;
+        default:
+            return value_kind_name(v.kind);
     }
     dim_print(&t, v.dim);
     const char *copy = arena_strdup(e->arena, t.data);
@@ -50,17 +59,26 @@ static bool list_equal(Value a, Value b) {
 }
 
 bool value_equal(Value a, Value b) {
-    if (value_is_number(a) && value_is_number(b)) return a.kind == b.kind && a.kind == V_INT ? a.i == b.i : value_number(a) == value_number(b);
+    if (value_is_number(a) && value_is_number(b))
+        return a.kind == b.kind && a.kind == V_INT ? a.i == b.i : value_number(a) == value_number(b);
     if (a.kind != b.kind) return false;
     switch (a.kind) {
-        case V_NULL: return true;
-        case V_BOOL: return a.b == b.b;
-        case V_STRING: return !strcmp(a.s, b.s);
-        case V_LIST: return list_equal(a, b);
-        case V_OBJECT: return json_equal(a.object, b.object);
-        case V_DTYPE: return a.dtype == b.dtype;
-        case V_DIM: return a.dim == b.dim;
-        default: return false;
+        case V_NULL:
+            return true;
+        case V_BOOL:
+            return a.b == b.b;
+        case V_STRING:
+            return !strcmp(a.s, b.s);
+        case V_LIST:
+            return list_equal(a, b);
+        case V_OBJECT:
+            return json_equal(a.object, b.object);
+        case V_DTYPE:
+            return a.dtype == b.dtype;
+        case V_DIM:
+            return a.dim == b.dim;
+        default:
+            return false;
     }
 }
 

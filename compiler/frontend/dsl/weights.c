@@ -41,7 +41,8 @@ static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use
     if (!want_dims(e, shape, at, "the shape of a weight", dims, &use->rank)) return false;
     for (int i = 0; i < use->rank; i++) {
         use->dims[i] = shape.list.items[i];
-        if (use->dims[i].kind != V_INT) return report(e, at, "the shape of a weight must be known, %s is not", value_text(e, use->dims[i])), false;
+        if (use->dims[i].kind != V_INT)
+            return report(e, at, "the shape of a weight must be known, %s is not", value_text(e, use->dims[i])), false;
         if (__builtin_mul_overflow(count, use->dims[i].i, &count) || count > INT64_MAX / 8)
             return report(e, at, "a weight of shape %s is too large for any file", value_text(e, shape)), false;
     }
@@ -153,13 +154,15 @@ static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
         if (u->dims[i].i == u->found->dim[i]) continue;
         collect(u->dims[i].origin, &s, 0);
         for (int j = 0; j < s.n; j++) {
-            if (!solve(u->dims[i].origin, s.config[j], s.value[j], (int64_t[]){u->dims[i].i, u->found->dim[i]}, &value)) continue;
+            if (!solve(u->dims[i].origin, s.config[j], s.value[j], (int64_t[]){u->dims[i].i, u->found->dim[i]}, &value))
+                continue;
             int n = misfits(e, s.config[j], value);
             if (!best || n < best_misfits) best = s.config[j], best_value = value, best_misfits = n, now = s.value[j];
         }
     }
     if (!best) return "";
-    return arena_printf(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now, best_value);
+    return arena_printf(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now,
+                        best_value);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- report
@@ -215,8 +218,8 @@ static void warn_unused(Elaborator *e) {
         if (unused++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", name);
     }
     if (unused)
-        diag_warning(loc_file(e->main->source), "the description does not use %d of the tensors of %s: %s%s", unused, base_name(c->path), names,
-                     unused > LISTED ? ", ..." : "");
+        diag_warning(loc_file(e->main->source), "the description does not use %d of the tensors of %s: %s%s", unused,
+                     base_name(c->path), names, unused > LISTED ? ", ..." : "");
 }
 
 void weights_report(Elaborator *e) {
