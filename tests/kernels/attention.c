@@ -1,0 +1,120 @@
+// Attention over caches that start full of NaN: GQA, causal or not, window, softcap, bias, several slots, chunks, shares.
+#include "reference.h"
+
+enum { SLOTS = 2 };
+typedef struct Shape {
+    int heads, kv_heads, d, e, keys;  // keys: length of the sequence
+    bool causal;
+    int window;
+    float softcap;
+    bool bias;
+} Shape;
+
+typedef struct Bias {
+    const float *table;
+    int keys, heads;
+} Bias;
+
+static inline vf add_bias(const void *context, int row, int head, int key) {
+    const Bias *b = context;
+    return vf_load_n(b->table + ((size_t)row * (size_t)b->heads + (size_t)head) * (size_t)b->keys + key, b->keys - key);
+}
+
+// All of one test: sequences in both slots, interleaved (row r of slot r % 2 where there are two)
+typedef struct Run {
+    Shape shape;
+    int slots, rows;
+    float *q, *k, *v, *bias;
+    int32_t *slot, *position;
+    kv_cache keys, values;
+} Run;
+
+static Run make_run(Shape s, int slots) {
+    int capacity = (s.keys + 15) / 16 * 16 + 16;
+    Run run = {.shape = s, .slots = slots, .rows = s.keys * slots};
+    size_t rows = (size_t)run.rows, keys = (size_t)(s.kv_heads * capacity * s.d), values = (size_t)(s.kv_heads * capacity * padded(s.e));
+    run.q = random_floats(rows * (size_t)(s.heads * s.d));
+    run.k = random_floats(rows * (size_t)(s.kv_heads * s.d));
+    run.v = random_floats(rows * (size_t)(s.kv_heads * s.e));
+    run.bias = random_floats(rows * (size_t)(s.heads * s.keys));
+    for (size_t i = 0; i < rows * (size_t)(s.heads * s.keys); i++) run.bias[i] = random_bits() % 4 ? run.bias[i] : -INFINITY;
+    run.slot = buffer_bytes(rows * sizeof *run.slot);
+    run.position = buffer_bytes(rows * sizeof *run.position);
+    for (int r = 0; r < run.rows; r++) run.slot[r] = r % slots, run.position[r] = r / slots;
+    run.keys = (kv_cache){s.kv_heads, s.d, capacity, keys, buffer_floats(keys * SLOTS)};
+    run.values = (kv_cache){s.kv_heads, s.e, capacity, values, buffer_floats(values * SLOTS)};
+    return run;
+}
+
+// Rows [first, first + n), as one call of the model: appended, then attended to
+static void run_chunk(const Run *run, int first, int n, float *y) {
+    Shape s = run->shape;
+    const int32_t *slot = run->slot + first, *position = run->position + first;
+    kv_rows k = {n, s.kv_heads * s.d, run->k + first * s.kv_heads * s.d, slot, position};
+    kv_rows v = {n, s.kv_heads * s.e, run->v + first * s.kv_heads * s.e, slot, position};
+    cache_append_keys(run->keys, k, 0, s.kv_heads);
+    cache_append_values(run->values, v, 0, s.kv_heads);
+    Bias bias = {run->bias + (size_t)first * (size_t)(s.heads * s.keys), s.keys, s.heads};
+    attention_args a = {.heads = s.heads, .scale = 0.3f, .softcap = s.softcap, .window = s.window, .causal = s.causal, .count = s.keys,
+                        .rows = n, .q = run->q + first * s.heads * s.d, .q_stride = s.heads * s.d, .y = y + first * s.heads * s.e,
+                        .y_stride = s.heads * s.e, .slot = slot, .position = position, .keys = run->keys, .values = run->values};
+    int units = attention_units(s.heads, n), share = units / 3;
+    if (s.bias) {
+        a.bias = add_bias, a.bias_context = &bias;
+        attention(a, share, units);
+        attention(a, 0, share);
+    } else {
+        attention(a, 0, share);
+        attention(a, share, units);
+    }
+}
+
+static void expect(const Run *run, float *y) {
+    Shape s = run->shape;
+    for (int r = 0; r < run->rows; r++)
+        for (int h = 0; h < s.heads; h++) {
+            int position = run->position[r], kv = h / (s.heads / s.kv_heads);
+            Attention a = {.d = s.d, .e = s.e, .to = s.causal ? position + 1 : s.keys, .scale = 0.3f, .softcap = s.softcap};
+            a.from = s.window && position + 1 > s.window ? position + 1 - s.window : 0;
+            a.q = run->q + (size_t)(r * s.heads + h) * (size_t)s.d;
+            a.bias = s.bias ? run->bias + ((size_t)r * (size_t)s.heads + (size_t)h) * (size_t)s.keys : NULL;
+            a.key_stride = run->slots * s.kv_heads * s.d, a.value_stride = run->slots * s.kv_heads * s.e;
+            a.keys = run->k + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.d;
+            a.values = run->v + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.e;
+            reference_attention(&a, y + (size_t)(r * s.heads + h) * (size_t)s.e);
+        }
+}
+
+static void test_shape(Suite *suite, Shape s) {
+    static const int chunks[] = {1, 7, 64};
+    char label[96];
+    snprintf(label, sizeof label, "%d/%d heads of %d/%d, %d keys%s, window %d", s.heads, s.kv_heads, s.d, s.e, s.keys, s.causal ? "" : " all",
+             s.window);
+    for (int slots = 1; slots <= SLOTS; slots++) {
+        Run run = make_run(s, slots);
+        size_t size = (size_t)(run.rows * s.heads * s.e);
+        float *got = buffer_floats(size), *expected = buffer_floats(size);
+        expect(&run, expected);
+        for (int c = 0; c < 3; c++) {
+            int chunk = s.causal ? chunks[c] : run.rows;
+            for (int r = 0; r < run.rows; r += chunk) run_chunk(&run, r, run.rows - r < chunk ? run.rows - r : chunk, got);
+            check_floats(suite, label, got, expected, size);
+            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * s.d); i++) run.keys.data[i] = NAN;
+            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * padded(s.e)); i++) run.values.data[i] = NAN;
+        }
+        buffers_end(suite, label);
+    }
+}
+
+void test_attention(void) {
+    static const Shape shapes[] = {
+        {4, 2, 8, 8, 40, true, 0, 0, false},    {2, 1, 24, 24, 70, true, 0, 0, false},  {3, 3, 40, 40, 33, true, 0, 0, false},
+        {6, 2, 64, 64, 50, true, 0, 0, false},  {2, 2, 80, 80, 20, true, 0, 2, false},  {4, 1, 16, 16, 300, true, 0, 0, false},
+        {2, 1, 8, 8, 540, true, 37, 0, false},  {1, 1, 33, 17, 290, true, 270, 3, false}, {9, 3, 64, 64, 19, false, 0, 0, false},
+        {2, 2, 32, 32, 45, false, 0, 0, true},  {4, 2, 16, 16, 45, true, 0, 0, true},   {12, 1, 128, 128, 9, true, 5, 0, false},
+        {1, 1, 1, 1, 3, true, 0, 0, false},
+    };
+    Suite s = suite_begin("attention");
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i]);
+    suite_end(&s);
+}

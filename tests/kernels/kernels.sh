@@ -1,0 +1,68 @@
+#!/bin/sh
+# Every kernel on every instruction set that this machine can run (aarch64 under qemu): against the plain C reference of the same
+# program, and by one hash of all results across targets. See README.md.
+. tests/lib.sh
+CLANG=${CLANG:-clang-19}
+flags="-std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
+
+# build NAME COMMAND...: compiles the harness
+build() {
+    _out=$WORK/$1
+    shift
+    # shellcheck disable=SC2086 # flags are words
+    "$@" $flags tests/kernels/*.c -o "$_out" -lm
+}
+
+# target NAME RUNNER COMMAND...: builds, runs, and compares every suite's hash with those of plain C
+target() {
+    _target=$1 _runner=$2
+    shift 2
+    if ! build "$_target" "$@" 2> "$WORK/build.log"; then
+        not_ok "kernels: $_target builds"
+        sed 's/^/# /' "$WORK/build.log" | head -n 20
+        return
+    fi
+    $_runner "$WORK/$_target" > "$WORK/$_target.out" 2>&1 || echo "$_target: status $?" >> "$WORK/$_target.out"
+    [ -e "$WORK/expected" ] || cut -d ' ' -f 1-3 "$WORK/$_target.out" > "$WORK/expected"
+    while read -r suite hash cases; do
+        if grep -qx "$suite $hash $cases ok" "$WORK/$_target.out"; then ok "kernels: $suite on $_target ($cases cases)"; else
+            not_ok "kernels: $suite on $_target"
+            echo "# expected $hash, got: $(grep "^$suite " "$WORK/$_target.out" || tail -n 1 "$WORK/$_target.out")"
+        fi
+    done < "$WORK/expected"
+}
+
+has() { grep -qw "$1" /proc/cpuinfo; }
+
+# x86 NAME FEATURE COMMAND...
+x86() {
+    _name=$1 _feature=$2
+    shift 2
+    if has "$_feature"; then target "$_name" "" "$@"; else skip "kernels: $_name" "this CPU has no $_feature"; fi
+}
+
+arm() {
+    _name=$1 _cpu=$2
+    shift 2
+    if command -v qemu-aarch64-static > /dev/null && command -v "$1" > /dev/null; then
+        target "$_name" "qemu-aarch64-static -cpu $_cpu" "$@"
+    else skip "kernels: $_name" "no qemu-aarch64-static or $1"; fi
+}
+
+target plain-c "" gcc -O2
+x86 avx2 avx2 "$CLANG" -O3 -march=x86-64-v3
+x86 avx2-gcc avx2 gcc -O2 -march=x86-64-v3
+x86 avx512 avx512bw "$CLANG" -O3 -march=x86-64-v4
+x86 avx512-vnni avx512_vnni "$CLANG" -O3 -march=x86-64-v4 -mavx512vnni
+arm neon cortex-a72 aarch64-linux-gnu-gcc -static -O2
+arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O3 -march=armv8.2-a+dotprod
+
+best=plain-c
+has avx2 && best=avx2
+"$WORK/$best" --accuracy > "$WORK/accuracy" 2>&1
+while read -r line; do
+    case $line in
+    *" ok") ok "kernels: ${line% ok}" ;;
+    *) not_ok "kernels: $line" ;;
+    esac
+done < "$WORK/accuracy"
