@@ -95,68 +95,77 @@ static const option *find_option(const char *name) {
                nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
 }
 
-static _Noreturn void out_of_range(const option *o, const char *value) {
-    if (o->most >= huge) burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g", o->name, value, o->least);
-    burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g to %g", o->name, value, o->least, o->most);
+// An option as it was written.
+typedef struct given {
+    const option *option;
+    char name[64];
+    const char *value;
+} given;
+
+static _Noreturn void out_of_range(const given *g) {
+    const option *o = g->option;
+    if (o->most >= huge) burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g", g->name, g->value, o->least);
+    burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g to %g", g->name, g->value, o->least, o->most);
 }
 
-static void set_number(void *place, const option *o, const char *value) {
+static void set_number(void *place, const given *g) {
+    const option *o = g->option;
     char *end;
-    errno = 0;
-    double real = strtod(value, &end);
-    if (end == value || *end)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", o->name, value, o->name, o->argument);
-    if (!(real >= o->least && real <= o->most)) out_of_range(o, value);
+    double real = strtod(g->value, &end);
+    if (end == g->value || *end)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a number\nhint: %s %s", g->name, g->value, g->name, o->argument);
+    if (!(real >= o->least && real <= o->most)) out_of_range(g);
     if (o->kind == REAL) {
         *(double *)place = real;
         return;
     }
-    if (real != floor(real)) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number", o->name, value);
+    if (real != floor(real)) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number", g->name, g->value);
     *(int64_t *)place = (int64_t)real;
 }
 
-static void set_seed(burin_command *c, const option *o, const char *value) {
+static void set_seed(burin_command *c, const given *g) {
     char *end;
     errno = 0;
-    c->sampling.seed = strtoull(value, &end, 0);
+    c->sampling.seed = strtoull(g->value, &end, 0);
     c->sampling.has_seed = true;
-    if (end == value || *end || errno || *value == '-')
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", o->name, value);
+    if (end == g->value || *end || errno || *g->value == '-')
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", g->name, g->value);
 }
 
-static void set_option(burin_command *c, const option *o, const char *value) {
-    void *place = (char *)c + o->place;
-    switch (o->kind) {
+static void set_option(burin_command *c, const given *g) {
+    void *place = (char *)c + g->option->place;
+    switch (g->option->kind) {
         case FLAG:
             *(bool *)place = true;
             break;
         case TEXT:
-            *(const char **)place = value;
+            *(const char **)place = g->value;
             break;
         case SEED:
-            set_seed(c, o, value);
+            set_seed(c, g);
             break;
         case INTEGER:
         case REAL:
-            set_number(place, o, value);
+            set_number(place, g);
             break;
     }
 }
 
 // One option at argv[i], `--name value` or `--name=value`; returns the index of what it used last.
 static int read_option(burin_command *c, int argc, char **argv, int i) {
-    char name[64];
+    given g;
     size_t length = strcspn(argv[i], "=");
-    const char *value = argv[i][length] ? argv[i] + length + 1 : NULL;
-    if (length >= sizeof name) length = sizeof name - 1;
-    memcpy(name, argv[i], length);
-    name[length] = 0;
-    const option *o = find_option(name);
-    if (o->kind == FLAG && value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", o->name);
-    if (o->kind != FLAG && !value && i + 1 < argc) value = argv[++i];
-    if (o->kind != FLAG && !value)
-        burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", o->name, o->name, o->argument);
-    set_option(c, o, value);
+    g.value = argv[i][length] ? argv[i] + length + 1 : NULL;
+    if (length >= sizeof g.name) length = sizeof g.name - 1;
+    memcpy(g.name, argv[i], length);
+    g.name[length] = 0;
+    g.option = find_option(g.name);
+    bool is_flag = g.option->kind == FLAG;
+    if (is_flag && g.value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
+    if (!is_flag && !g.value && i + 1 < argc) g.value = argv[++i];
+    if (!is_flag && !g.value)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name, g.option->argument);
+    set_option(c, &g);
     return i;
 }
 

@@ -74,7 +74,7 @@ static int allowed_cpus(cpu_set_t *set) { return sched_getaffinity(0, sizeof *se
 
 // A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance, shorter than a time slice.
 // With more threads than CPUs the one that is waited for may not be running, so waiting threads make room at once.
-static burin_patience patience_for(int threads) {
+BURIN_LINKAGE burin_patience burin_patience_for(int threads) {
     cpu_set_t set;
     int cpus = allowed_cpus(&set);
     if (cpus && threads > cpus) return (burin_patience){.spins = 0, .yields = 64};
@@ -85,13 +85,13 @@ BURIN_LINKAGE size_t burin_pool_bytes(int threads) {
     return (sizeof(burin_pool) + (size_t)threads * sizeof(burin_worker) + 63) & ~(size_t)63;
 }
 
-BURIN_LINKAGE bool burin_pool_start(burin_pool *pool, int threads) {
+BURIN_LINKAGE bool burin_pool_start(burin_pool *pool, int threads, burin_patience patience) {
     enum { STACK_BYTES = 4 << 20 };
     event_init(&pool->started);
     event_init(&pool->barrier.generation);
     atomic_init(&pool->barrier.arrived, 0);
     pool->barrier.threads = 1;
-    pool->barrier.patience = patience_for(threads);
+    pool->barrier.patience = patience;
     pool->stopping = false;
     sigset_t all, old;
     sigfillset(&all);

@@ -118,7 +118,8 @@ enum { BURIN_MAX_THREADS = 1024 };
 
 BURIN_LINKAGE int burin_default_threads(void);  // physical cores that this process may use, at most its share of CPU time
 BURIN_LINKAGE size_t burin_pool_bytes(int threads);
-BURIN_LINKAGE bool burin_pool_start(burin_pool *, int threads);  // in 64-byte aligned memory; false: threads were refused
+BURIN_LINKAGE burin_patience burin_patience_for(int threads);                    // on the CPUs that this process may use
+BURIN_LINKAGE bool burin_pool_start(burin_pool *, int threads, burin_patience);  // 64-byte aligned; false: threads were refused
 BURIN_LINKAGE void burin_pool_stop(burin_pool *);
 
 // work(argument, t) on every thread t, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are

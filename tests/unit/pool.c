@@ -16,11 +16,13 @@ typedef struct Shared {
     double result[MOST];
 } Shared;
 
-static burin_pool *start(int threads) {
+static burin_pool *start_with(int threads, burin_patience patience) {
     burin_pool *pool = aligned_alloc(64, burin_pool_bytes(threads));
-    CHECK(burin_pool_start(pool, threads));
+    CHECK(burin_pool_start(pool, threads, patience));
     return pool;
 }
+
+static burin_pool *start(int threads) { return start_with(threads, burin_patience_for(threads)); }
 
 static void stop(burin_pool *pool) {
     burin_pool_stop(pool);
@@ -39,8 +41,7 @@ static void count_rounds(void *argument, int thread) {
 }
 
 static void barrier_holds_everyone(int threads, burin_patience patience) {
-    Shared s = {.pool = start(threads), .threads = threads};
-    s.pool->barrier.patience = patience;
+    Shared s = {.pool = start_with(threads, patience), .threads = threads};
     for (int run = 0; run < 10; run++) {
         memset(s.counter, 0, sizeof s.counter);
         burin_pool_run(s.pool, count_rounds, &s);

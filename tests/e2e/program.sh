@@ -1,0 +1,118 @@
+#!/bin/sh
+# The program around a model, with a fake one (fake_model.h): options, ids, logits, threads and chunks, exit status, messages.
+. tests/lib.sh
+CC=${CC:-gcc}
+flags="-std=gnu11 -O1 -g -ffp-contract=off -Wall -Wextra -Werror -D_GNU_SOURCE -Iruntime -pthread"
+[ "${BUILD##*/}" = san ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"
+runtime=$(ls runtime/*.c | grep -v '/library')
+fake=$WORK/fake
+need "the program around a fake model" runtime/tokenizer.c
+
+# shellcheck disable=SC2086 # lists of words
+build() { $CC $flags "$1" $runtime -lm -o "$2"; }
+check "builds around a fake model" build tests/e2e/fake_model.c "$fake"
+[ -x "$fake" ] || exit 1
+
+# says NAME STATUS TEXT ARGUMENTS...: the exit status, and the text somewhere in what it prints
+says() {
+    _name=$1 _status=$2 _text=$3
+    shift 3
+    "$fake" "$@" > "$WORK/out" 2>&1 < /dev/null
+    _got=$?
+    if [ $_got = "$_status" ] && grep -qF -- "$_text" "$WORK/out"; then ok "$_name"; else
+        not_ok "$_name"
+        echo "# status $_got, expected $_status and: $_text"
+        sed 's/^/# /' "$WORK/out"
+    fi
+}
+
+# prints NAME TEXT ARGUMENTS...: exactly this on stdout, nothing on stderr, status 0
+prints() {
+    _name=$1 _text=$2
+    shift 2
+    _got=$("$fake" "$@" 2> "$WORK/err" < /dev/null) && [ "$_got" = "$_text" ] && [ ! -s "$WORK/err" ] && ok "$_name" && return
+    not_ok "$_name"
+    echo "# got $_got $(cat "$WORK/err"), expected $_text"
+}
+
+next=$("$fake" --tokens 1,2,3 -n 20 --temp 0)
+prints "ids in, ids out" "$next" --tokens 1,2,3 -n 20 --temp 0
+prints "continues from its own ids" "$(echo "$next" | cut -d, -f6-)" --tokens "1,2,3,$(echo "$next" | cut -d, -f1-5)" -n 15 --temp 0
+prints "without a prompt: the beginning of a text" "$("$fake" --tokens 1 -n 5 --temp 0)" -n 5 --temp 0
+prints "-n 0 only reads" "" --tokens 1,2,3 -n 0
+prints "stops at the end of the text" "$("$fake" --tokens 5,5 -n 60 --temp 0)" --tokens 5,5 -n 60 --temp 0
+
+# One hash and one text for every number of threads, rows at once and CPU; sampled, so the sampler counts too.
+cells=0
+for threads in 1 2 3 7; do for chunk in 1 3 7 16 99; do for cpu in plain plain+more; do
+    "$fake" --tokens 9,8,7,6,5,4,3,1,1,1,9,9,9,9,9,9,9,9,9,9 -n 10 --seed 3 --logits-hash -t $threads --chunk $chunk --cpu $cpu
+    cells=$((cells + 1))
+done; done; done | uniq > "$WORK/cells"
+check "one text and one hash in 40 cells" test "$(wc -l < "$WORK/cells")" = 80 -o "$(sort "$WORK/cells" | uniq | wc -l)" = 2
+check "a hash is 16 digits" sh -c "sed -n 2p '$WORK/cells' | grep -qE '^[0-9a-f]{16}$'"
+check "another prompt, another hash" test "$("$fake" --tokens 1,2 -n 0 --logits-hash)" != "$("$fake" --tokens 2,2 -n 0 --logits-hash)"
+check "another seed, another text" test "$("$fake" --seed 1)" != "$("$fake" --seed 2)"
+
+"$fake" --tokens 1,2,3 -n 4 --temp 0 --logits "$WORK/l.npy" > "$WORK/ids"
+check "--logits has every row of the run" test "$(wc -c < "$WORK/l.npy")" = $((128 + 6 * 300 * 4))
+check "--logits has its shape" grep -qa "'shape': (6, 300)" "$WORK/l.npy"
+
+says "context full" 0 "the context of 64 tokens is full" --tokens 1,2,3 -n 100 --temp 0 --ignore-eos
+check "--shift goes on" test "$("$fake" --tokens 1,2,3 -n 200 --temp 0 --shift --ignore-eos | tr , '\n' | wc -l)" = 200
+# --shift at a context of 64: the beginning of the text and the newest 31 tokens are read again.
+whole=$("$fake" --tokens 1,2,3 -n 70 --temp 0 --shift --ignore-eos)
+again=1,$(echo "$whole" | cut -d, -f32-62)
+prints "--shift reads the newer half again" "$(echo "$whole" | cut -d, -f63-)" --tokens "$again" -n 8 --temp 0 --ignore-eos
+check "a huge -n ends at the context" test "$("$fake" --tokens 1,2,3 -n 999999999999 --ignore-eos 2> /dev/null | tr , '\n' | wc -l)" = 62
+long=$(seq -s , 1 65)
+says "a prompt longer than the context" 1 "the prompt has 65 tokens, the context holds 64" --tokens "$long"
+says "a prompt longer than --ctx" 1 "the prompt has 3 tokens, the context holds 2" --tokens 1,2,3 --ctx 2
+says "--ctx beyond what was built" 1 "built for a context of 64" --ctx 65
+says "ids outside the vocabulary" 1 "token 300 is outside the vocabulary, 0 to 299" --tokens 1,300
+says "negative ids" 1 "outside the vocabulary" --tokens 1,-3
+says "ids that are none" 2 "expected ids with commas" --tokens 1,x
+says "empty ids" 2 "expected ids with commas" --tokens ""
+says "text without a tokenizer" 1 "this model has no tokenizer" "Once upon a time"
+says "a prompt file that is not there" 1 "cannot read /nonexistent: No such file" -f /nonexistent
+says "a folder as prompt file" 1 "cannot read /tmp: Is a directory" -f /tmp
+says "logits that cannot be written" 1 "--logits /nonexistent/x.npy" --tokens 1 --logits /nonexistent/x.npy
+says "temperature that is no number" 1 "--temp nan" --temp nan
+says "negative temperature" 1 "expected a number from 0" --temp -1
+says "top-p above 1" 1 "--top-p 1.5" --top-p 1.5
+says "no threads" 1 "--threads 0" --threads=0
+says "a word for a number" 2 "not a number" -n many
+says "half a token" 2 "not a whole number" -n 1.5
+says "a bad seed" 2 "--seed -1" --seed -1
+says "an unknown option" 2 "did you mean --temp?" --tmp 1
+says "an option far from any" 2 "--help lists the options" --frobnicate
+says "an option without its value" 2 "--cpu needs a value" --cpu
+says "a flag with a value" 2 "--bench takes no value" --bench=3
+says "two prompts" 2 "more than one prompt" Once upon
+says "two inputs" 2 "more than one input" Once --tokens 1
+says "--window alone" 2 "--window without --perplexity" --window 3
+says "logits of a benchmark" 2 "leave out --bench" --bench --logits-hash
+says "a CPU that it does not carry" 1 "carries code for plain, plain+more, future" --cpu z80
+says "a CPU that this machine is not" 1 "instructions that nobody has" --cpu future
+says "--info" 0 "0123456789abcdef" --info
+says "--version" 0 "fake 0123456789abcdef" --version
+says "--help" 0 "usage: fake [options] [prompt]" --help
+says "--verbose" 0 "threads 2, seed 5" -n 3 --seed 5 -t 2 -v
+says "--profile" 0 "time of thread 0" -n 3 --profile
+says "--bench" 0 "tokens/s" --bench
+
+"$fake" --ignore-eos --shift -n 100000 2> "$WORK/err" | head -c 5 > "$WORK/out"
+check "a reader that goes away: no message" test ! -s "$WORK/err"
+sh -c "trap '' PIPE; '$fake' -n 100000 --ignore-eos --shift 2> '$WORK/err' | head -c 5 > '$WORK/out'"
+check "the same with SIGPIPE ignored" test ! -s "$WORK/err"
+if [ -w /dev/full ]; then
+    "$fake" -n 3 > /dev/full 2> "$WORK/err"
+    check "a full disk is said" test $? = 1
+    check "a full disk is named" grep -q "cannot write to standard output: No space left" "$WORK/err"
+fi
+
+if [ "${BUILD##*/}" = san ]; then skip "no heap after the first step" "sanitizers have their own malloc"; else
+    check "builds with a sealed heap" build tests/e2e/no_heap.c "$WORK/sealed"
+    check "no heap after the first step" "$WORK/sealed" --tokens 1,2,3 -n 100 --shift --top-k 0 --repeat-penalty 1.1 -t 3 -v \
+        --logits "$WORK/sealed.npy" --logits-hash --profile
+    check "no heap in --bench" "$WORK/sealed" --bench
+fi
