@@ -24,11 +24,14 @@ static inline void burin_wait(const burin_step *s, int thread) {
     burin_mark(s, thread, BURIN_WAITING);
 }
 
-// Memory that threads share, and of row-wise values: `place` and `own_place` are bytes for each row of the step.
-static inline void *burin_shared(const burin_step *s, size_t place) { return s->arena + place * (size_t)s->rows; }
+// Memory that threads share, and of row-wise values, which are each thread's own when the step has one row. `place` is in bytes
+// for each row of the step.
+static inline void *burin_shared(const burin_step *s, size_t single_place, size_t place) {
+    return s->arena + (s->rows == 1 ? single_place : place * (size_t)s->rows);
+}
 
-static inline void *burin_own(const burin_step *s, unsigned char *local, size_t own_place, size_t place) {
-    return s->rows == 1 ? local + own_place : burin_shared(s, place);
+static inline void *burin_row_wise(const burin_step *s, unsigned char *local, size_t place) {
+    return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
 }
 
 // A kernel's result, for `burin check`: recorded by one thread when all have finished.

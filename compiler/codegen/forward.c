@@ -10,6 +10,7 @@ typedef struct Writer {
     int site;  // number of the call in the text
     const char *indent;
     bool in_loop;
+    char *location;  // of the kernel before
 } Writer;
 
 // ------------------------------------------------------------------------------------------------------------------ buffers
@@ -17,11 +18,9 @@ static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
         text_add(t, "    %s *%s = ", c_type(b->dtype), b->name);
-        if (b->row_wise)
-            text_add(t, "burin_own(s, local, %llu, %llu);", (unsigned long long)b->local_offset,
-                     (unsigned long long)b->arena_offset);
-        else
-            text_add(t, "burin_shared(s, %llu);", (unsigned long long)b->arena_offset);
+        uint64_t single = b->row_wise ? b->local_offset : b->single_offset;
+        text_add(t, b->row_wise ? "burin_row_wise(s, local + %llu, %llu);" : "burin_shared(s, %llu, %llu);",
+                 (unsigned long long)single, (unsigned long long)b->arena_offset);
         text_add(t, "  // %llu bytes a row\n", (unsigned long long)b->row_bytes);
     }
 }
@@ -65,10 +64,21 @@ static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     char stride[64];
     if (v->type.dtype != DT_f32 || v->base == BASE_STATE) return;
-    text_add(w->t, "%sRECORD(\"%s\", %s, ", w->indent, result_name(k, result), w->in_loop ? "layer" : "-1");
+    text_add(w->t, " RECORD(\"%s\", %s, ", result_name(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
-    text_add(w->t, ", %lld, %s);\n", (long long)last_dim(v), c_row_stride(w->p, v, stride));
+    text_add(w->t, ", %lld, %s);", (long long)last_dim(v), c_row_stride(w->p, v, stride));
+}
+
+// A comment where the source changes.
+static void write_source(Writer *w, const Kernel *k) {
+    Text location = {0};
+    text_add(&location, "%s", "");
+    write_location(&location, k, w->in_loop);
+    if (location.length && (!w->location || strcmp(w->location, location.data)))
+        text_add(w->t, "%s// %s\n", w->indent, location.data);
+    w->location = arena_strndup(w->p->arena, location.data, location.length);
+    text_free(&location);
 }
 
 static void write_call(Writer *w, const Kernel *k) {
@@ -78,12 +88,12 @@ static void write_call(Writer *w, const Kernel *k) {
         text_add(w->t, "%sif (many) WAIT();\n", w->indent);
     else if (k->barrier_one)
         text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
+    write_source(w, k);
     text_add(w->t, "%s%s", w->indent, w->p->functions[k->function].name);
     kernel_writers[k->family].arguments(w->t, w->p, k);
-    text_add(w->t, ";  // ");
-    write_location(w->t, k, w->in_loop);
-    text_add(w->t, "\n%sDONE(%d);\n", w->indent, w->site++);
+    text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
     for (int i = k->n_out - 1; i >= 0; i--) write_record(w, k, i);
+    text_add(w->t, "\n");
 }
 
 static void write_loop(Writer *w) {
@@ -115,7 +125,7 @@ int call_sites(const Program *p, const Kernel **list) {
 void write_forward(Text *t, const Program *p) {
     const Loop *loop = &p->loop;
     int end = loop->first + loop->period * loop->iterations - loop->missing;
-    Writer w = {t, p, 0, "    ", false};
+    Writer w = {.t = t, .p = p, .indent = "    "};
     text_add(t, "// One thread's part of a step.\n");
     text_add(t, "void FORWARD(const burin_step *s, int thread) {\n");
     text_add(t, "    const struct %s_weights *w = (const void *)s->weights;\n", p->module->name);

@@ -91,12 +91,19 @@ const Loop *loop_of(const Program *p, const Kernel *k) {
 
 // ----------------------------------------------------------------------------------------------------------------- operands
 static const char *input_name(const Node *n) {
-    static const char *const names[][2] = {
-        {"token", "s->token"}, {"slot", "s->slot"}, {"position", "s->position"}, {"wanted", "s->wanted"}};
-    const char *role = attr_string(n, "role", n->name);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(role, names[i][0], strlen(names[i][0]))) return names[i][1];
-    return NULL;
+    static const char *const names[] = {[INPUT_TOKENS] = "s->token",
+                                        [INPUT_POSITIONS] = "s->position",
+                                        [INPUT_SLOTS] = "s->slot",
+                                        [INPUT_WANTED] = "s->wanted"};
+    size_t role = (size_t)attr_int(n, "role", INPUT_TENSOR);
+    return role < sizeof names / sizeof *names ? names[role] : NULL;
+}
+
+void c_input(Text *t, const Node *n) {
+    if (input_name(n))
+        text_add(t, "%s", input_name(n));
+    else
+        text_add(t, "s->inputs[%d]", (int)attr_int(n, "index", 0));
 }
 
 static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
@@ -114,7 +121,6 @@ static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
 
 static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
     static const char *const groups[] = {"w->", "w->layer[layer].", "w->layer_end[layer]."};
-    const char *input;
     switch (v->base) {
         case BASE_BUFFER:
             text_add(t, "%s", v->buffer->name);
@@ -126,11 +132,7 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             c_state(t, p, k, v);
             break;
         case BASE_INPUT:
-            input = input_name(v->input);
-            if (input)
-                text_add(t, "%s", input);
-            else
-                text_add(t, "s->inputs[%d]", (int)attr_int(v->input, "index", 0));
+            c_input(t, v->input);
             break;
         case BASE_OUTPUT:
             text_add(t, p->rows && p->graph->n_outputs == 1 ? "s->logits" : "s->outputs[%d]", v->output);

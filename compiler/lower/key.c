@@ -45,6 +45,7 @@ static void key_view(Text *t, const View *v) {
     static const char *const bases[] = {"buffer", "weight", "state", "input", "output", "scalar"};
     text_add(t, "; %s ", bases[v->base]);
     if (v->base == BASE_SCALAR) text_add(t, "%a", v->scalar);
+    if (v->base == BASE_STATE) text_add(t, "%s", attr_string(v->state->node, "kind", ""));
     if (v->base == BASE_INPUT) text_add(t, "%s", v->input->name);
     if (v->base == BASE_OUTPUT) text_add(t, "%d", v->output);
     if (v->base == BASE_WEIGHT && v->weight->format) text_add(t, "%s", v->weight->format->name);

@@ -24,10 +24,11 @@ typedef struct Buffer {
     int index;
     const char *name;  // of its local variable in the emitted text: that of its first value
     DType dtype;
-    bool row_wise;          // in `local` when the step has one row
-    uint64_t row_bytes;     // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
-    uint64_t arena_offset;  // for each row
-    uint64_t local_offset;  // likewise, of row-wise buffers
+    bool row_wise;           // in `local` when the step has one row
+    uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
+    uint64_t arena_offset;   // for each row
+    uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers
+    uint64_t single_offset;  // in a step of one row: in the arena, of the others
     struct Live {
         int first, last;  // kernels (positions in the unrolled list) between which it holds a value
     } *live;

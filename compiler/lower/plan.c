@@ -129,6 +129,17 @@ static uint64_t place_in_order(Buffer **buffers, int n, Order *order) {
     return end;
 }
 
+// Steps of one row have places of their own for what threads share: a barrier less where a row-wise kernel reads a value and
+// the next kernel would overwrite it. So values live on until the next kernel that threads share; the plan for more rows, where
+// row-wise values take room in the arena, leaves that much space.
+static void outlive_readers(Program *p) {
+    for (int i = 0; i < p->n_buffers; i++)
+        for (int j = 0; j < p->buffers[i]->n_live; j++) {
+            int *last = &p->buffers[i]->live[j].last;
+            while (*last + 1 < p->n_kernels && p->kernels[*last]->row_wise) ++*last;
+        }
+}
+
 // Leaves the places in arena_offset.
 static uint64_t place_best(Buffer **buffers, int n) {
     static Order *const orders[] = {by_size, by_lifetime, by_area};
@@ -141,6 +152,16 @@ static uint64_t place_best(Buffer **buffers, int n) {
     return place_in_order(buffers, n, best);
 }
 
+static uint64_t plan_single_rows(Program *p, Buffer **list) {
+    int n = 0;
+    outlive_readers(p);
+    for (int i = 0; i < p->n_buffers; i++)
+        if (!p->buffers[i]->row_wise) list[n++] = p->buffers[i];
+    uint64_t bytes = place_best(list, n);
+    for (int i = 0; i < n; i++) list[i]->single_offset = list[i]->arena_offset;
+    return bytes;
+}
+
 void plan_buffers(Program *p) {
     find_live_ranges(p);
     Buffer **list = ARENA_ARRAY(p->arena, Buffer *, p->n_buffers + 1);
@@ -149,9 +170,13 @@ void plan_buffers(Program *p) {
         if (p->buffers[i]->row_wise) list[n++] = p->buffers[i];
     p->plan.local_bytes = place_best(list, n);
     for (int i = 0; i < n; i++) list[i]->local_offset = list[i]->arena_offset;
+    uint64_t single = plan_single_rows(p, list);
     memcpy(list, p->buffers, (size_t)p->n_buffers * sizeof *list);
+    find_live_ranges(p);
     p->plan.row_bytes = place_best(list, p->n_buffers);
     p->plan.lower_bound = lower_bound(p);
+    if (single > p->plan.row_bytes)
+        for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- states
@@ -227,14 +252,14 @@ static uint64_t place_rest(Program *p, bool before_loop, uint64_t at) {
 }
 
 static void name_fields(Program *p) {
-    Map names;
-    map_init(&names, p->arena);
+    Map names[3];
+    for (int i = 0; i < 3; i++) map_init(&names[i], p->arena);
     for (int i = 0; i < p->n_pieces; i++) {
         WeightPiece *w = p->pieces[i];
         if (w->layer > 0) continue;
         const char *name = field_name(p->arena, w), *candidate = name;
-        for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
-        map_put(&names, candidate, w);
+        for (int n = 2; map_get(&names[w->group], candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
+        map_put(&names[w->group], candidate, w);
         w->field = candidate;
     }
     for (int i = 0; i < p->n_pieces; i++)

@@ -25,13 +25,14 @@ typedef struct Since {  // the last barrier
 
 static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->row_wise && one_row; }
 
-static bool same_memory(const View *a, const View *b) {
+static bool same_memory(const View *a, const View *b, bool one_row) {
     if (a->base != b->base) return false;
     if (a->base == BASE_STATE) return a->state == b->state;
     if (a->base == BASE_OUTPUT) return a->output == b->output;
     if (a->base != BASE_BUFFER) return false;
     const Buffer *x = a->buffer, *y = b->buffer;
-    return x == y || (x->arena_offset < y->arena_offset + y->row_bytes && y->arena_offset < x->arena_offset + x->row_bytes);
+    uint64_t at_x = one_row ? x->single_offset : x->arena_offset, at_y = one_row ? y->single_offset : y->arena_offset;
+    return x == y || (at_x < at_y + y->row_bytes && at_y < at_x + x->row_bytes);
 }
 
 // Column slices of the same rows do not meet.
@@ -54,9 +55,9 @@ static bool same_owner(const Access *a, const Access *b) {
     return dim_is_const(a->view->offset, &x) && dim_is_const(b->view->offset, &y) && x < stride && y < stride;
 }
 
-static bool conflict(const Access *a, const Access *b) {
+static bool conflict(const Access *a, const Access *b, bool one_row) {
     if (!a->write && !b->write) return false;
-    if (!same_memory(a->view, b->view)) return false;
+    if (!same_memory(a->view, b->view, one_row)) return false;
     if (a->view->base == BASE_BUFFER && a->view->buffer != b->view->buffer) return true;
     return !apart(a->view, b->view) && !same_owner(a, b);
 }
@@ -72,7 +73,7 @@ static bool needs_barrier(const Since *since, const Kernel *k) {
         Access a = access_of(k, i, since->one_row);
         if (in_local(a.view, since->one_row)) continue;
         for (int j = 0; j < since->n; j++)
-            if (conflict(&since->list[j], &a)) return true;
+            if (conflict(&since->list[j], &a, since->one_row)) return true;
     }
     return false;
 }
