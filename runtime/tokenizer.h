@@ -16,6 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Libraries include tokenizer.c into their one file and define this as `static`.
+#ifndef BURIN_LINKAGE
+#define BURIN_LINKAGE
+#endif
+
 typedef struct burin_encoding {
     const char *text;
     size_t bytes;
@@ -26,21 +31,21 @@ typedef struct burin_encoding {
     void *memory;       // burin_encode_memory bytes, aligned to 16
 } burin_encoding;
 
-size_t burin_encode_memory(const void *blob, size_t text_bytes);
-size_t burin_encode(const void *blob, const burin_encoding *);
+BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes);
+BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *);
 
 typedef struct burin_decoder {
     bool started;       // something was written: a space in front of the next word counts
 } burin_decoder;
 
-size_t burin_decode_max(const void *blob);                                              // bytes that one token can become
-size_t burin_decode(const void *blob, burin_decoder *, int32_t id, char *bytes);        // special tokens become nothing
-const char *burin_token_text(const void *blob, int32_t id, size_t *bytes);              // as in the vocabulary; NULL: no such id
-bool burin_token_is_special(const void *blob, int32_t id);
-int32_t burin_token_find(const void *blob, const char *text, size_t bytes);             // -1 when absent
-int32_t burin_tokenizer_size(const void *blob);                                         // ids are below this
-int32_t burin_tokenizer_bos(const void *blob);                                          // what `special` puts first, or -1
-size_t burin_utf8_whole(const char *bytes, size_t n);                                   // how many of them are whole characters
+BURIN_LINKAGE size_t burin_decode_max(const void *blob);                                              // bytes that one token can become
+BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *, int32_t id, char *bytes);        // special tokens become nothing
+BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id, size_t *bytes);              // as in the vocabulary; NULL: no such id
+BURIN_LINKAGE bool burin_token_is_special(const void *blob, int32_t id);
+BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes);             // -1 when absent
+BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);                                         // ids are below this
+BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);                                          // what `special` puts first, or -1
+BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);                                   // how many of them are whole characters
 
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
