@@ -1,0 +1,82 @@
+// fold: what does not depend on the inputs is computed now, by the reference interpreter.
+//
+//   before   %a = constant : bf16[192]                          after   %b = constant : f32[192]
+//            %b = cast(%a) {to=f32} : f32[192]
+//
+// The program must not grow by it: a result above LARGEST bytes stays a node, and so does a cast or transpose of a weight
+// matrix of the checkpoint (layout packs weights as the file has them). A reshape, and a slice of the first axis, of any
+// constant is again a reference into the file.
+//
+// Needs types; gives nothing new; keeps everything.
+#include "passes/simplify.h"
+
+PassFunction pass_fold;
+
+enum { LARGEST = 1 << 18 };
+
+static bool is_matrix_of_checkpoint(const Node *n) { return n->op == OP_constant && n->value->name && n->value->rank > 1; }
+
+static bool has_constant_shape(const Node *n) {
+    for (int i = 0; i < n->type.rank; i++) {
+        if (!dim_is_const(n->type.dim[i], NULL)) return false;
+    }
+    return true;
+}
+
+static bool may_fold(const Node *n) {
+    OpInfo info = op_info[n->op];
+    if (info.rows == ROWS_STATE || n->type.dtype == DT_tuple || (info.rows == ROWS_LEAF && n->op != OP_iota)) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        if (!n->in[i]) continue;
+        if (n->in[i]->op != OP_constant || !n->in[i]->value->data) return false;
+        if ((n->op == OP_cast || is_view(n->op)) && is_matrix_of_checkpoint(n->in[i])) return false;
+    }
+    return has_constant_shape(n);
+}
+
+static Tensor *like_type(const Node *n) {
+    Tensor *t = ARENA_NEW(n->graph->arena, Tensor);
+    *t = (Tensor){.dtype = n->type.dtype, .rank = n->type.rank};
+    for (int i = 0; i < t->rank; i++) dim_is_const(n->type.dim[i], &t->dim[i]);
+    return t;
+}
+
+// The same bytes in another shape, or whole rows of them: no copy.
+static Node *refer(Node *n) {
+    const Tensor *x = n->in[0]->op == OP_constant ? n->in[0]->value : NULL;
+    if (!x || !x->data || !has_constant_shape(n) || dtype_bits(x->dtype) < 8) return NULL;
+    Tensor *t = like_type(n);
+    t->source = x->source;
+    t->bytes = dtype_bytes(t->dtype, tensor_count(t));
+    if (n->op == OP_reshape) {
+        t->data = x->data;
+    } else {
+        int64_t start;
+        if (n->op != OP_slice || axis_of(n->in[0], attr_int(n, "axis", 0)) || attr_int(n, "step", 1) != 1) return NULL;
+        if (!dim_is_const(attr_dim(n, "start"), &start) || !t->dim[0]) return NULL;
+        t->data = (const char *)x->data + (uint64_t)start * (t->bytes / (uint64_t)t->dim[0]);
+    }
+    t->name = x->name ? arena_printf(n->graph->arena, "%s.%s", x->name, n->op == OP_slice ? "rows" : "reshaped") : NULL;
+    return node_constant(n->graph, t, n->loc, n);
+}
+
+Node *fold_node(Node *n) {
+    Node *by = n->op == OP_reshape || n->op == OP_slice ? refer(n) : NULL;
+    int64_t count;
+    if (by || !may_fold(n) || !dim_is_const(type_count(n->graph, &n->type), &count)) return by;
+    if (dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
+    const Tensor *value = NULL;
+    return value ? node_constant(n->graph, value, n->loc, n) : NULL;
+}
+
+bool pass_fold(Graph *g, PassContext *c) {
+    (void)c;
+    bool changed = false;
+    EACH_NODE(n, g) {
+        Node *by = node_uses(n) ? fold_node(n) : NULL;
+        if (!by) continue;
+        node_become(n, by);
+        changed = true;
+    }
+    return graph_sweep(g) || changed;
+}

@@ -1,0 +1,17 @@
+// What the files of fuse share.
+#ifndef BURIN_PASSES_FUSE_H
+#define BURIN_PASSES_FUSE_H
+#include "passes/recognise.h"
+#include "passes/views.h"
+
+bool fuse_attention(Node *softmax, Attempt *);  // fuse_attention.c: every softmax is a site
+bool fuse_skip_norms(Graph *);                  // fuse_norm.c
+bool pack_weights(Graph *);                     // fuse_matmul.c: matmul by weights becomes matmul_packed
+bool fuse_gated_units(Graph *);                 // fuse_elementwise.c: gate + up, then epilogues, then chains
+bool merge_projections(Graph *);                // fuse_matmul.c: products of one value become one
+bool fuse_elementwise(Graph *);
+
+Node *packed_of(Node *);                                              // the pack of a matmul_packed
+bool may_share_pack(const Node *a, const Node *b);                    // two products of one value whose weights are of one kind
+Node *gated_product(Node *root, Node *gate, Node *up, const Expr *);  // not inferred: its other operands are still to come
+#endif

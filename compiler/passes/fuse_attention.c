@@ -1,0 +1,295 @@
+// Attention: softmax(mask(scale * q k^T)) v becomes one op over rows with their heads folded, whatever views surround it.
+//
+// From the softmax upwards the scores are read as: selects by a mask, an added mask or bias, a soft cap, factors, and at last
+// the product of queries and keys. The operands are read as index maps (views.h): which axes hold the heads, which the
+// positions, and which heads of the keys are repeated. The mask is read as a set of distances (distance.h).
+#include <math.h>
+
+#include "passes/distance.h"
+#include "passes/fuse.h"
+
+typedef struct Scores {
+    Node *product;  // q k^T
+    double scale, softcap;
+    Interval allowed;
+    Node *bias;  // what is added and is no mask; NULL
+    double bias_scale;
+} Scores;
+
+typedef struct Operand {
+    ViewMap map;
+    int heads, repeats;  // heads of its own; how many queries share one
+} Operand;
+
+// ---------------------------------------------------------------------------------------------------------------------- scores
+static bool read_scores(Node *n, Scores *s, Attempt *a);
+
+static bool stop(Attempt *a, const Node *n, const char *why) {
+    attempt_broke(a, n, why);
+    return false;
+}
+
+static void intersect(Interval *a, Interval b) {
+    if (b.from > a->from) a->from = b.from;
+    if (b.to < a->to) a->to = b.to;
+}
+
+static bool is_very_negative(const Node *n) {
+    double v;
+    return match_scalar(n, &v) && v <= VERY_NEGATIVE;
+}
+
+static void negate(Distance *d) {
+    for (int i = 0; i < d->n; i++) d->piece[i].c = d->piece[i].c == 0;
+}
+
+// where(mask, scores, -inf), or the other way round.
+static bool read_select(Node *n, Scores *s, Attempt *a) {
+    Distance d;
+    Interval allowed = s->allowed;
+    int kept = is_very_negative(n->in[2]) ? 1 : 2;
+    if (!is_very_negative(n->in[3 - kept]))
+        return stop(a, n, "selects between scores and something that is not minus infinity");
+    if (!distance_of(n->in[0], &d)) return stop(a, d.broke, "is no function of the distance between query and key");
+    if (!distance_is_condition(&d)) return stop(a, n->in[0], "is no condition");
+    if (kept == 2) negate(&d);
+    if (!distance_allows(&d, false, &allowed)) return stop(a, n->in[0], "does not allow one range of distances");
+    intersect(&s->allowed, allowed);
+    return read_scores(n->in[kept], s, a);
+}
+
+static bool add_bias(Node *bias, Scores *s, const Node *at, Attempt *a) {
+    if (s->bias) return stop(a, at, "adds a second bias");
+    s->bias = bias;
+    s->bias_scale = s->scale;
+    return true;
+}
+
+// Towards the product of two values that both depend on the inputs.
+static bool leads_to_scores(const Node *n, int depth) {
+    if (n->op == OP_matmul) return !is_weight(n->in[1]);
+    if (!depth || n->op == OP_softmax || (!op_is_elementwise(n->op) && n->op != OP_cast && !is_view(n->op))) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        if (leads_to_scores(n->in[i], depth - 1)) return true;
+    }
+    return false;
+}
+
+static bool read_added(Node *n, Scores *s, Attempt *a) {
+    Distance d;
+    Interval allowed = s->allowed;
+    int side = leads_to_scores(n->in[0], 8) ? 0 : 1;
+    Node *mask = n->in[!side];
+    if (!distance_of(mask, &d) || !distance_is_condition(&d)) {
+        if (!add_bias(mask, s, n, a)) return false;
+    } else if (distance_allows(&d, true, &allowed)) {
+        intersect(&s->allowed, allowed);
+    } else if (!add_bias(mask, s, n, a)) {
+        return false;
+    }
+    return read_scores(n->in[side], s, a);
+}
+
+static bool read_factor(Node *n, Scores *s, Attempt *a) {
+    double v;
+    int side = n->op == OP_mul && match_scalar(n->in[0], &v) ? 1 : 0;
+    if (!match_scalar(n->in[!side], &v)) return stop(a, n, "scales scores by more than a constant");
+    s->scale *= n->op == OP_div ? 1 / v : v;
+    return read_scores(n->in[side], s, a);
+}
+
+// cap * tanh(x / cap): the factors outside are the cap, those inside the scale divided by it.
+static bool read_softcap(Node *n, Scores *s, Attempt *a) {
+    if (s->softcap != 0 || s->scale <= 0) return stop(a, n, "is no soft cap");
+    s->softcap = s->scale;
+    return read_scores(n->in[0], s, a);
+}
+
+static bool keeps_last_two(const Node *n) {
+    const Type *a = &n->type, *b = &n->in[0]->type;
+    return a->rank >= 2 && b->rank >= 2 && a->dim[a->rank - 1] == b->dim[b->rank - 1] &&
+           a->dim[a->rank - 2] == b->dim[b->rank - 2];
+}
+
+static bool read_scores(Node *n, Scores *s, Attempt *a) {
+    if (s->softcap != 0 && (n->op == OP_where || n->op == OP_add)) return stop(a, n, "is masked before the soft cap");
+    switch (n->op) {
+        case OP_matmul:
+            s->product = n;
+            return true;
+        case OP_where:
+            return read_select(n, s, a);
+        case OP_add:
+            return read_added(n, s, a);
+        case OP_mul:
+        case OP_div:
+            return read_factor(n, s, a);
+        case OP_tanh:
+            return read_softcap(n, s, a);
+        case OP_cast:
+            return read_scores(n->in[0], s, a);
+        case OP_reshape:
+        case OP_expand:
+            if (keeps_last_two(n)) return read_scores(n->in[0], s, a);
+            break;
+        default:
+            break;
+    }
+    return stop(a, n, "is not the product of queries and keys, scaled and masked");
+}
+
+static bool check_scores(const Scores *s, Attempt *a, const Node *softmax) {
+    Interval w = s->allowed;
+    if (w.from != INT64_MIN && w.from != 0)
+        return stop(a, softmax->in[0], "is masked, but not causally: keys start at another distance than 0");
+    if (w.from == INT64_MIN && w.to != INT64_MAX) return stop(a, softmax->in[0], "has a window without a causal mask");
+    if (w.to < 0) return stop(a, softmax->in[0], "masks every key");
+    return true;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- operands
+// Axes of the operand that the product broadcasts become broadcast atoms, so that every operand has the product's batch axes.
+static bool widen_batch(ViewMap *v, const Type *product) {
+    int added = product->rank - v->rank;
+    AtomList axis[MAX_RANK] = {0};
+    for (int i = 0; i < product->rank; i++) {
+        if (i >= added) axis[i] = v->axis[i - added];
+        if (i + 2 >= product->rank || axis[i].n || dim_is(product->dim[i], 1)) continue;
+        if (v->n_atoms == MAX_ATOMS) return false;
+        v->extent[v->n_atoms] = product->dim[i];
+        v->broadcast[v->n_atoms] = true;
+        axis[i] = (AtomList){1, {v->n_atoms++}};
+    }
+    v->rank = product->rank;
+    for (int i = 0; i < v->rank; i++) v->axis[i] = axis[i];
+    return true;
+}
+
+static int constant_extent(const ViewMap *v, int atom) {
+    int64_t extent;
+    return dim_is_const(v->extent[atom], &extent) && extent <= 1 << 20 ? (int)extent : 0;
+}
+
+// Heads of its own, outermost, then how often each is repeated. Repeats in another order are no grouping.
+static bool count_heads(Operand *o) {
+    o->heads = o->repeats = 1;
+    for (int i = 0; i + 2 < o->map.rank; i++) {
+        for (int j = 0; j < o->map.axis[i].n; j++) {
+            int atom = o->map.axis[i].atom[j], extent = constant_extent(&o->map, atom);
+            if (!extent || (!o->map.broadcast[atom] && o->repeats > 1)) return false;
+            *(o->map.broadcast[atom] ? &o->repeats : &o->heads) *= extent;
+        }
+    }
+    return true;
+}
+
+static bool read_operand(Node *n, const Type *product, double *scale, Operand *o) {
+    return view_map_scaled(n, &o->map, scale) && widen_batch(&o->map, product) && count_heads(o);
+}
+
+// The operand as rows [positions, heads * width]: `rows` and `width` are axes counted from the end.
+static Node *emit_rows(Operand *o, int rows, int width, Node *before) {
+    ViewMap *v = &o->map;
+    AtomList columns = {0}, positions = v->axis[v->rank - rows];
+    for (int i = 0; i + 2 < v->rank; i++) {
+        for (int j = 0; j < v->axis[i].n; j++) {
+            if (!v->broadcast[v->axis[i].atom[j]]) columns.atom[columns.n++] = v->axis[i].atom[j];
+        }
+    }
+    const AtomList *last = &v->axis[v->rank - width];
+    for (int j = 0; j < last->n; j++) columns.atom[columns.n++] = last->atom[j];
+    v->rank = 2;
+    v->axis[0] = positions;
+    v->axis[1] = columns;
+    return view_emit(v, before);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- emission
+typedef struct Attention {
+    Scores scores;
+    Operand q, k, v;
+    Node *result;  // p v, which attention replaces
+} Attention;
+
+static void set_attributes(Node *n, const Attention *t) {
+    attr_set_int(n, "num_heads", t->q.heads);
+    attr_set_int(n, "num_kv_heads", t->k.heads);
+    attr_set_float(n, "scale", t->scores.scale);
+    if (t->scores.allowed.from == 0) attr_set_int(n, "causal", 1);
+    if (t->scores.allowed.to != INT64_MAX) attr_set_int(n, "window", t->scores.allowed.to + 1);
+    if (t->scores.softcap != 0) attr_set_float(n, "softcap", t->scores.softcap);
+}
+
+// The heads unfolded again, for the views that follow: [T, H * e] to [batch ..., T, e].
+static Node *unfold(Node *attention, const Node *result) {
+    const Type *t = &result->type;
+    const Dim *dims[MAX_RANK];
+    int64_t perm[MAX_RANK];
+    dims[0] = t->dim[t->rank - 2];
+    for (int i = 0; i + 2 < t->rank; i++) dims[i + 1] = t->dim[i], perm[i] = i + 1;
+    dims[t->rank - 1] = t->dim[t->rank - 1];
+    perm[t->rank - 2] = 0;
+    perm[t->rank - 1] = t->rank - 1;
+    return transpose_before((Node *)result, reshape_before((Node *)result, attention, t->rank, dims), perm);
+}
+
+static Node *scaled_bias(const Scores *s, Node *before) {
+    if (!s->bias || s->bias_scale == 1) return s->bias;
+    return binary_before(before, OP_mul, s->bias,
+                         node_scalar(before->graph, s->bias->type.dtype, s->bias_scale, before->loc, before));
+}
+
+static Node *emit_attention(Attention *t) {
+    Node *at = t->result;
+    Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
+    if (!q || !k || !v) return NULL;
+    Node *in[] = {q, k, v, NULL, NULL, scaled_bias(&t->scores, at)};
+    Node *n = node_make(at->graph, OP_attention, at->loc, in[5] ? 6 : 3, in, at);
+    set_attributes(n, t);
+    if (!node_infer(n)) diag_stop();
+    return unfold(n, at);
+}
+
+// From the probabilities to their product with the values.
+static Node *find_result(Node *softmax, Attempt *a) {
+    Node *p = softmax;
+    for (;;) {
+        Node *user = node_only_user(p);
+        if (!user) return stop(a, p, "has other uses than the product with the values"), NULL;
+        if (user->op == OP_matmul && user->in[0] == p) return user;
+        if (user->op != OP_cast && !(user->op == OP_reshape && keeps_last_two(user)))
+            return stop(a, user, "is not the product with the values"), NULL;
+        p = user;
+    }
+}
+
+static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
+    Scores *s = &t->scores;
+    *s = (Scores){.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
+    int rank = softmax->type.rank;
+    if (rank < 2 || axis_of(softmax, attr_int(softmax, "axis", -1)) != rank - 1)
+        return stop(a, softmax, "is not over the last axis of scores");
+    if (!read_scores(softmax->in[0], s, a) || !check_scores(s, a, softmax)) return false;
+    t->result = find_result(softmax, a);
+    if (!t->result) return false;
+    if (s->product->type.rank < 2 || t->result->type.rank < 2) return stop(a, s->product, "is not a product of matrices");
+    if (!read_operand(s->product->in[0], &s->product->type, &s->scale, &t->q) || t->q.repeats > 1)
+        return stop(a, s->product->in[0], "does not hold one query for each head");
+    if (!read_operand(s->product->in[1], &s->product->type, &s->scale, &t->k))
+        return stop(a, s->product->in[1], "does not hold keys of whole heads");
+    if (!read_operand(t->result->in[1], &t->result->type, NULL, &t->v))
+        return stop(a, t->result->in[1], "does not hold values of whole heads");
+    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads)
+        return stop(a, t->result->in[1], "has other heads than the keys");
+    return true;
+}
+
+bool fuse_attention(Node *softmax, Attempt *a) {
+    Attention t = {0};
+    if (softmax->op != OP_softmax) return false;
+    a->pattern = "attention";
+    if (!read_attention(softmax, &t, a)) return true;
+    a->root = t.result;
+    a->by = emit_attention(&t);
+    return a->by ? true : attempt_broke(a, t.result, "has too many axes");
+}

@@ -1,0 +1,183 @@
+// Products by weights: matmul becomes matmul_packed, and the products of one value become one.
+//
+//   before   %t = transpose(%w) {perm=[1, 0]}                     after   %p = pack(%w) {format="f32"}
+//            %y = matmul(%x, %t)                                          %y = matmul_packed(%x, %p) {columns=192}
+//
+// The weights stay as the checkpoint has them, [N, K], or [K, N] with `transposed`; a cast of the weights to the type of the
+// product is exact, and pack keeps the narrow form.
+#include <string.h>
+
+#include "passes/fuse.h"
+
+Node *packed_of(Node *n) { return n->op == OP_matmul_packed && n->in[1]->op == OP_pack ? n->in[1] : NULL; }
+
+// The constant behind casts from a narrower type and transposes; *swapped: its axes are [N, K], not [K, N].
+static Node *weights_behind(Node *n, bool *swapped) {
+    *swapped = false;
+    while (n->op != OP_constant) {
+        if (n->op == OP_cast) {
+            bool exact = n->type.dtype == DT_f32 && (n->in[0]->type.dtype == DT_bf16 || n->in[0]->type.dtype == DT_f16);
+            if (!exact) return NULL;
+        } else if (n->op == OP_transpose && n->type.rank == 2) {
+            *swapped = !*swapped;
+        } else {
+            return NULL;
+        }
+        n = n->in[0];
+    }
+    return n->type.rank == 2 ? n : NULL;
+}
+
+static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16; }
+
+static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, bool interleave) {
+    Node *pack = node_make(before->graph, OP_pack, before->loc, n_in, in, before);
+    attr_set_string(pack, "format", dtype_name(in[0]->type.dtype));
+    if (transposed) attr_set_int(pack, "transposed", 1);
+    if (interleave) attr_set_int(pack, "interleave", 1);
+    if (!node_infer(pack)) diag_stop();
+    return pack;
+}
+
+static Node *new_product(Node *before, Node *x, Node *pack, int64_t columns) {
+    Node *n = node_make(before->graph, OP_matmul_packed, before->loc, 2, (Node *[]){x, pack}, before);
+    attr_set_int(n, "columns", columns);
+    return n;
+}
+
+static Node *packed_product(Node *n) {
+    bool swapped;
+    int64_t columns;
+    Node *w = weights_behind(n->in[1], &swapped);
+    if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype)) return NULL;
+    if (!dim_is_const(width_dim(n), &columns)) return NULL;
+    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, false), columns);
+    if (!node_infer(by)) diag_stop();
+    return by;
+}
+
+bool pack_weights(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        Node *by = n->op == OP_matmul ? packed_product(n) : NULL;
+        if (!by) continue;
+        node_become(n, by);
+        changed = true;
+    }
+    return changed;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ gate and
+// up
+Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
+    Node *a = packed_of(gate), *b = packed_of(up);
+    Node *pack = new_pack(root, 2, (Node *[]){a->in[0], b->in[0]}, attr_int(a, "transposed", 0), true);
+    Node *n = new_product(root, gate->in[0], pack, attr_int(gate, "columns", 0));
+    attr_set_int(n, "glu", 1);
+    attr_set_expr(n, "epilogue", e);
+    return n;
+}
+
+bool may_share_pack(const Node *a, const Node *b) {
+    const Node *p = a->in[1], *q = b->in[1];
+    return a != b && a->in[0] == b->in[0] && p->n_in == 1 && q->n_in == 1 && p->type.dtype == q->type.dtype &&
+           attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") && !attr_find(b, "glu");
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+// projections
+enum { MOST_PROJECTIONS = 4 };
+
+typedef struct Projections {
+    int n;
+    Node *product[MOST_PROJECTIONS];
+    bool biased;
+} Projections;
+
+// add($0, $1) with a vector, or no epilogue at all.
+static bool has_bias(const Node *n, bool *biased) {
+    const Expr *e = attr_expr(n, "epilogue");
+    *biased = e != NULL;
+    if (!e) return true;
+    bool sum = e->kind == EXPR_OP && e->op == OP_add && e->in[0]->kind == EXPR_ARG && e->in[1]->kind == EXPR_ARG;
+    return sum && e->in[0]->arg != e->in[1]->arg && n->n_in == 3 && n->in[2]->type.rank == 1 && is_weight(n->in[2]);
+}
+
+static bool is_projection(const Node *n) {
+    bool biased;
+    return n->op == OP_matmul_packed && n->in[1]->op == OP_pack && n->in[1]->n_in == 1 && n->type.rank == 2 &&
+           has_bias(n, &biased) && node_uses(n) > 0;
+}
+
+static Projections projections_of(Node *first) {
+    Projections p = {0};
+    bool biased;
+    for (Node *n = first; n && p.n < MOST_PROJECTIONS; n = n->next) {
+        if (!is_projection(n) || (n != first && !may_share_pack(first, n))) continue;
+        has_bias(n, &biased);
+        p.biased |= biased;
+        p.product[p.n++] = n;
+    }
+    return p;
+}
+
+static Node *zeros(Node *before, int64_t n) {
+    Node *zero = node_scalar(before->graph, DT_f32, 0, before->loc, before);
+    Node *e = node_make(before->graph, OP_expand, before->loc, 1, &zero, before);
+    const Dim *d = dim_const(before->graph, n);
+    attr_set_dims(e, "shape", &d, 1);
+    if (!node_infer(e)) diag_stop();
+    return e;
+}
+
+static Node *joined_bias(const Projections *p, Node *before) {
+    Node *in[MOST_PROJECTIONS];
+    for (int i = 0; i < p->n; i++) {
+        Node *n = p->product[i];
+        in[i] = n->n_in == 3 ? n->in[2] : zeros(before, attr_int(n, "columns", 0));
+    }
+    Node *c = node_make(before->graph, OP_concat, before->loc, p->n, in, before);
+    attr_set_int(c, "axis", 0);
+    if (!node_infer(c)) diag_stop();
+    return c;
+}
+
+static Node *joined_product(const Projections *p, Node *before, int64_t columns) {
+    Node *sources[MOST_PROJECTIONS];
+    for (int i = 0; i < p->n; i++) sources[i] = p->product[i]->in[1]->in[0];
+    Node *pack = new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0), false);
+    Node *n = new_product(before, p->product[0]->in[0], pack, columns);
+    if (p->biased) {
+        Arena *a = before->graph->arena;
+        node_add_input(n, joined_bias(p, before));
+        attr_set_expr(n, "epilogue", expr_op(a, OP_add, 2, (const Expr *const[]){expr_arg(a, 0), expr_arg(a, 1)}));
+    }
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+// The weights of the later ones may stand after the first: the caller sorts the graph.
+static void merge(const Projections *p) {
+    int64_t columns = 0, start = 0;
+    Node *before = p->product[0];
+    for (int i = 0; i < p->n; i++) columns += attr_int(p->product[i], "columns", 0);
+    Node *joined = joined_product(p, before, columns);
+    for (int i = 0; i < p->n; i++) {
+        int64_t width = attr_int(p->product[i], "columns", 0);
+        Graph *g = before->graph;
+        node_become(p->product[i], slice_before(before, joined, 1, dim_const(g, start), dim_const(g, width)));
+        start += width;
+    }
+}
+
+bool merge_projections(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        if (!is_projection(n)) continue;
+        Projections p = projections_of(n);
+        if (p.n < 2) continue;
+        merge(&p);
+        changed = true;
+    }
+    return changed;
+}

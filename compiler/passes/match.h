@@ -1,0 +1,72 @@
+// A small language for recognising formulas however they are spelled.
+//
+// A formula is not matched node by node. A value is first brought into a normal form, and the formula is read off it:
+//
+//   product     scale * a^p * b^q ...      mul, div, reciprocal, sqrt, neg and pow by a constant all become factors with powers
+//   sum         constant + c * a + d * b   add, sub, neg and scaling all become terms
+//   polynomial  in one unknown             c0 + c1 x + c2 x^2 + c3 x^3
+//
+// so that x * (1 / sqrt(v)), x / sqrt(v), w * (x * v^-0.5) are one and the same to a recogniser.
+#ifndef BURIN_PASSES_MATCH_H
+#define BURIN_PASSES_MATCH_H
+#include "ir.h"
+
+enum { MATCH_MAX = 8 };
+
+typedef struct Factor {
+    Node *node;
+    int halves;  // the power, in halves: -1 is 1 / sqrt(node)
+} Factor;
+
+typedef struct Product {
+    double scale;
+    int n;
+    Factor factor[MATCH_MAX];
+} Product;
+
+typedef struct Sum {
+    double constant;
+    int n;
+    struct {
+        Node *node;
+        double coefficient;
+    } term[MATCH_MAX];
+} Sum;
+
+typedef struct Polynomial {
+    double c[4];
+} Polynomial;
+
+bool match_scalar(const Node *, double *value);  // a constant whose elements are all one number
+bool match_is(const Node *, double value);       // such a constant, near `value`
+bool match_near(double a, double b);             // within what f16 constants lose
+
+// Values that others use too are taken apart as well, except the factors themselves: only `root` and single-use values are.
+bool match_product(Node *root, Product *);
+bool match_sum(Node *root, Sum *);
+bool match_polynomial(const Node *root, const Node *x, Polynomial *);  // root as a polynomial in x alone, of degree 3 at most
+
+Factor *product_find(Product *, const Node *, int halves);  // NULL when absent
+Factor *product_find_power(Product *, int halves);          // the first with this power
+void product_drop(Product *, Factor *);
+
+bool match_last_mean(Node *, double coefficient, Node **of);  // coefficient * node is the mean over the last axis, kept as 1
+bool match_square(Node *, Node **of);                         // x^2 in any spelling
+bool match_same(const Node *, const Node *);                  // the same value: one node, or equal formulas over the same nodes
+bool same_attrs(const Node *, const Node *);
+bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row
+
+// Shapes and edits that every pass needs.
+bool dim_is(const Dim *, int64_t value);
+const Dim *width_dim(const Node *);
+int axis_of(const Node *, int64_t axis);  // a negative axis counts from the end
+bool reduces_last_axis_only(const Node *);
+bool is_view(Op);                                                    // reshape, transpose, slice, expand
+bool is_weight(const Node *);                                        // a constant, possibly cast or seen through views
+Node *new_before(Node *before, Op, Loc, int n_in, Node *const *in);  // made and inferred; ends the run when it cannot be
+Node *reshape_before(Node *before, Node *x, int rank, const Dim *const *dims);  // x itself when it has that shape
+Node *transpose_before(Node *before, Node *x, const int64_t *perm);             // x itself when perm changes nothing
+Node *slice_before(Node *before, Node *x, int axis, const Dim *start, const Dim *extent);
+Node *unary_before(Node *before, Op, Node *x);
+Node *binary_before(Node *before, Op, Node *a, Node *b);
+#endif

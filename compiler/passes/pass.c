@@ -1,0 +1,110 @@
+// The runner: passes.def in order, over every graph of the module.
+//
+// Before a pass its needs are checked against what the passes so far gave and broke; after it the graph is verified, in every
+// build, and dumped when asked (--dump-ir: 00-input.ir, 01-infer.ir ...). Also the fusion report: one line for each candidate.
+#include <string.h>
+
+#include "ir/dump.h"
+
+#define PASS(name, ...) PassFunction pass_##name;
+#include "passes.def"
+#undef PASS
+
+const PassInfo pass_info[PASS_COUNT] = {
+#define PASS(name, needs, gives, breaks, help) {#name, pass_##name, needs, gives, breaks, help},
+#include "passes.def"
+#undef PASS
+};
+
+static const char *const property_name[] = {"types", "formulas", "rows", "layout"};
+
+static void check_needs(const PassInfo *pass, unsigned have) {
+    unsigned missing = pass->needs & ~have;
+    for (int i = 0; i < 4; i++) {
+        if (missing & 1u << i)
+            diag_fatal(NO_LOC, "pass %s needs %s, which the passes before it broke", pass->name, property_name[i]);
+    }
+}
+
+static unsigned properties_after(const PassInfo *pass, unsigned have) { return (have & ~pass->breaks) | pass->gives; }
+
+static void run_pass(Module *m, PassContext *c, const PassInfo *pass) {
+    for (int i = 0; i < m->n_graphs; i++) {
+        pass->run(m->graphs[i], c);
+        diag_stop_if_errors();
+        if (!graph_verify(m->graphs[i], pass->name)) diag_stop();
+    }
+}
+
+static void require_fusions(const PassContext *c) {
+    if (!c->require_fusion) return;
+    for (const FusionSite *s = c->sites; s; s = s->next) {
+        if (s->broke) diag_error(s->loc, "%s is not fused\nnote: %%%s: %s", s->pattern, s->broke, s->why);
+    }
+    diag_stop_if_errors();
+}
+
+static void dump(const Module *m, const PassContext *c, int number, const char *pass, ConstantFile **constants) {
+    if (c->dump_dir) module_dump(m, c->dump_dir, number, pass, constants);
+}
+
+static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
+    unsigned have = 0;
+    if (!c->start_from) dump(m, c, 0, "input", constants);
+    for (int i = 0; i < PASS_COUNT; i++) {
+        const PassInfo *pass = &pass_info[i];
+        if (i >= c->start_from) {
+            check_needs(pass, have);
+            run_pass(m, c, pass);
+            dump(m, c, i + 1, pass->name, constants);
+            if (i == PASS_fuse) require_fusions(c);
+        }
+        have = properties_after(pass, have);
+        if (i == c->stop_after) return false;
+    }
+    return true;
+}
+
+bool passes_run(Module *m, PassContext *c) {
+    ConstantFile *constants = NULL;
+    bool finished = run_passes(m, c, &constants);
+    if (constants) constants_close(constants);
+    return finished;
+}
+
+void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke, const char *why) {
+    FusionSite *s = ARENA_NEW(c->arena, FusionSite);
+    *s = (FusionSite){.pattern = pattern, .loc = loc};
+    if (broke) {
+        s->broke = arena_strdup(c->arena, broke->name ? broke->name : op_info[broke->op].name);
+        s->why = why;
+    }
+    if (!c->sites_end) c->sites_end = &c->sites;
+    *c->sites_end = s;
+    c->sites_end = &s->next;
+}
+
+static int count_sites(const PassContext *c, const char *pattern, bool broken) {
+    int n = 0;
+    for (const FusionSite *s = c->sites; s; s = s->next) n += !strcmp(s->pattern, pattern) && (s->broke != NULL) == broken;
+    return n;
+}
+
+static bool is_first_of_pattern(const PassContext *c, const FusionSite *site) {
+    const FusionSite *s = c->sites;
+    while (strcmp(s->pattern, site->pattern)) s = s->next;
+    return s == site;
+}
+
+void fusion_report(const PassContext *c, Text *t) {
+    text_add(t, "%-24s %8s %8s\n", "pattern", "matched", "missed");
+    for (const FusionSite *s = c->sites; s; s = s->next) {
+        if (!is_first_of_pattern(c, s)) continue;
+        text_add(t, "%-24s %8d %8d\n", s->pattern, count_sites(c, s->pattern, false), count_sites(c, s->pattern, true));
+    }
+    for (const FusionSite *s = c->sites; s; s = s->next) {
+        if (!s->broke) continue;
+        const char *where = loc_text(s->loc);
+        text_add(t, "%s%smissed %s: %%%s: %s\n", where, *where ? ": " : "", s->pattern, s->broke, s->why);
+    }
+}

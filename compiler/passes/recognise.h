@@ -1,0 +1,22 @@
+// What the recognisers share. Each starts from an anchor (the root of a norm, the erf of a GELU), climbs to the value that
+// would be replaced, and fills in an attempt: matched, or the node that broke it and why.
+#ifndef BURIN_PASSES_RECOGNISE_H
+#define BURIN_PASSES_RECOGNISE_H
+#include "passes/simplify.h"
+
+typedef struct Attempt {
+    const char *pattern;
+    Node *root, *by;    // matched: `by` replaces `root`
+    const Node *broke;  // or what did not fit
+    const char *why;
+} Attempt;
+
+// Each returns false when the anchor is no candidate at all: then there is no site to report.
+bool recognise_norm(Node *anchor, Attempt *);        // recognise_norm.c
+bool recognise_activation(Node *anchor, Attempt *);  // recognise_activation.c
+bool recognise_rotary(Node *root, Attempt *);        // recognise_rotary.c; needs `mark` set where data flows (mark_data)
+
+void mark_data(Graph *);                                       // mark = 1: depends on an input other than positions
+bool attempt_broke(Attempt *, const Node *, const char *why);  // true
+Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
+#endif

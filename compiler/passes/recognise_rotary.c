@@ -1,0 +1,373 @@
+// Rotary embedding, read element by element.
+//
+// Along the last axis a rotary embedding is a small linear map: element j of the result is
+//
+//   halves        y[j] = x[j] cos[i] -+ x[j +- r/2] sin[i]     i = j mod r/2
+//   interleaved   y[j] = x[j] cos[i] -+ x[j ^ 1] sin[i]        i = j / 2
+//   the tail      y[j] = x[j]                                  j >= r
+//
+// So for each j the formula is followed down through slices, concatenations, negations and reshapes until elements of one x and
+// of two tables remain; whether the exporter rotates by slice, concat and neg, by strided slices or by a stack does not matter.
+// The tables are what depends on no input other than positions.
+#include "passes/recognise.h"
+
+enum { MAX_TRAIL = 4, MAX_PIECES = 2, LARGEST_HEAD = 1024 };
+
+// An element: a node and its index along the node's last `n` axes.
+typedef struct Element {
+    Node *node;
+    int n;
+    int64_t at[MAX_TRAIL];
+} Element;
+
+typedef struct Piece {
+    int sign;
+    Element x;
+    Element table;  // node NULL: 1
+} Piece;
+
+typedef struct Form {
+    int n;
+    Piece piece[MAX_PIECES];
+} Form;
+
+static bool trailing_extent(const Node *n, int from_end, int64_t *extent) {
+    return from_end < n->type.rank && dim_is_const(n->type.dim[n->type.rank - 1 - from_end], extent);
+}
+
+// ------------------------------------------------------------------------------------------- one step down, for data movement
+// Flat index over trailing axes of `from`, as many as needed to match whole trailing axes of `to`; the leading axes must agree.
+static bool step_reshape(Element *e, Node *to) {
+    const Node *from = e->node;
+    int64_t flat = 0, count_from = 1, count_to = 1, extent;
+    int n_from = 0, n_to = 0;
+    for (int i = 0; i < e->n; i++, n_from++) {
+        if (!trailing_extent(from, i, &extent)) return false;
+        flat += e->at[e->n - 1 - i] * count_from;
+        count_from *= extent;
+    }
+    while (count_to < count_from || n_to == 0) {
+        if (n_to == MAX_TRAIL || !trailing_extent(to, n_to++, &extent)) return false;
+        count_to *= extent;
+    }
+    if (count_to != count_from) return false;
+    for (int i = 0; i < from->type.rank - n_from || i < to->type.rank - n_to; i++) {
+        if (i >= from->type.rank - n_from || i >= to->type.rank - n_to || from->type.dim[i] != to->type.dim[i]) return false;
+    }
+    Element r = {to, n_to, {0}};
+    for (int i = 0; i < n_to; i++) {
+        trailing_extent(to, i, &extent);
+        r.at[n_to - 1 - i] = flat % extent;
+        flat /= extent;
+    }
+    *e = r;
+    return true;
+}
+
+static int trailing_place(const Element *e, const char *name, int64_t absent) {
+    return axis_of(e->node, attr_int(e->node, name, absent)) - (e->node->type.rank - e->n);
+}
+
+static bool step_slice(Element *e) {
+    int64_t start;
+    int place = trailing_place(e, "axis", 0);
+    if (place < 0 || !dim_is_const(attr_dim(e->node, "start"), &start)) return false;
+    e->at[place] = start + e->at[place] * attr_int(e->node, "step", 1);
+    e->node = e->node->in[0];
+    return true;
+}
+
+static bool step_concat(Element *e) {
+    int64_t width;
+    int place = trailing_place(e, "axis", 0), axis = axis_of(e->node, attr_int(e->node, "axis", 0));
+    if (place < 0) return false;
+    for (int i = 0; i < e->node->n_in; i++) {
+        if (!dim_is_const(e->node->in[i]->type.dim[axis], &width)) return false;
+        if (e->at[place] < width) {
+            e->node = e->node->in[i];
+            return true;
+        }
+        e->at[place] -= width;
+    }
+    return false;
+}
+
+// An operand that broadcasts: axes that it lacks are dropped, axes of extent 1 are read at 0.
+static bool step_broadcast(Element *e, Node *to) {
+    int n = e->n < to->type.rank ? e->n : to->type.rank;
+    Element r = {to, n, {0}};
+    for (int i = 0; i < n; i++) {
+        bool one = dim_is(to->type.dim[to->type.rank - 1 - i], 1);
+        r.at[n - 1 - i] = one ? 0 : e->at[e->n - 1 - i];
+    }
+    *e = r;
+    return true;
+}
+
+// To where the element comes from; false at a node that computes.
+static bool step_movement(Element *e) {
+    switch (e->node->op) {
+        case OP_slice:
+            return step_slice(e);
+        case OP_concat:
+            return step_concat(e);
+        case OP_reshape:
+            return step_reshape(e, e->node->in[0]);
+        case OP_expand:
+            return e->node->type.rank == e->node->in[0]->type.rank && step_broadcast(e, e->node->in[0]);
+        default:
+            return false;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------ the linear form
+static bool is_table(const Node *n) { return !n->mark; }
+
+static bool add_form(Element e, int sign, Element table, Form *f);
+
+static bool add_product_form(Element e, int sign, Element table, Form *f) {
+    Node *a = e.node->in[0], *b = e.node->in[1];
+    if (table.node || is_table(a) == is_table(b)) return false;
+    Element x = e, t = e;
+    step_broadcast(&x, is_table(a) ? b : a);
+    step_broadcast(&t, is_table(a) ? a : b);
+    return add_form(x, sign, t, f);
+}
+
+static bool add_operand_form(Element e, int operand, int sign, Element table, Form *f) {
+    step_broadcast(&e, e.node->in[operand]);
+    return add_form(e, sign, table, f);
+}
+
+static bool add_form(Element e, int sign, Element table, Form *f) {
+    while (step_movement(&e)) continue;
+    switch (e.node->op) {
+        case OP_neg:
+            return add_operand_form(e, 0, -sign, table, f);
+        case OP_add:
+        case OP_sub:
+            if (table.node || is_table(e.node)) return false;
+            return add_operand_form(e, 0, sign, table, f) &&
+                   add_operand_form(e, 1, e.node->op == OP_add ? sign : -sign, table, f);
+        case OP_mul:
+            if (add_product_form(e, sign, table, f)) return true;
+            break;
+        default:
+            break;
+    }
+    if (f->n == MAX_PIECES || is_table(e.node)) return false;
+    f->piece[f->n++] = (Piece){sign, e, table};
+    return true;
+}
+
+static bool form_of(Node *root, int64_t j, Form *f) {
+    *f = (Form){0};
+    return add_form((Element){root, 1, {j}}, 1, (Element){0}, f);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- comparisons
+static bool same_element(Element a, Element b, int depth) {
+    while (step_movement(&a)) continue;
+    while (step_movement(&b)) continue;
+    if (a.node == b.node) {
+        bool same = a.n == b.n;
+        for (int i = 0; same && i < a.n; i++) same = a.at[i] == b.at[i];
+        if (same) return true;
+    }
+    if (!depth || a.node->op != b.node->op || !op_is_elementwise(a.node->op)) return false;
+    for (int i = 0; i < a.node->n_in; i++) {
+        Element x = a, y = b;
+        step_broadcast(&x, a.node->in[i]);
+        step_broadcast(&y, b.node->in[i]);
+        if (!same_element(x, y, depth - 1)) return false;
+    }
+    return true;
+}
+
+typedef struct Rotary {
+    Node *x;
+    int64_t width, turned;  // of a head: elements, and those that turn
+    int64_t first;          // the head's first element in x
+    bool interleaved;
+    int direction;         // +1: y[j] = x[j] cos - x[pair] sin in the first half
+    Element cosine, sine;  // of pair 0
+    int64_t cosine_step, sine_step;
+} Rotary;
+
+static int64_t pair_of(const Rotary *r, int64_t j) {
+    if (r->interleaved) return j ^ 1;
+    return j < r->turned / 2 ? j + r->turned / 2 : j - r->turned / 2;
+}
+
+static int64_t index_of(const Rotary *r, int64_t j) { return r->interleaved ? j / 2 : j % (r->turned / 2); }
+
+static bool is_x(const Rotary *r, const Element *e, int64_t j) {
+    return e->node == r->x && e->n == 1 && e->at[0] == r->first + j;
+}
+
+static Element table_at(Element table, int64_t step, int64_t i) {
+    table.at[table.n - 1] += i * step;
+    return table;
+}
+
+// Is element j as the kind says? The pieces may come in either order.
+static bool fits(const Rotary *r, Form *f, int64_t j) {
+    if (j >= r->turned) return f->n == 1 && f->piece[0].sign == 1 && !f->piece[0].table.node && is_x(r, &f->piece[0].x, j);
+    if (f->n != 2) return false;
+    int own = is_x(r, &f->piece[0].x, j) ? 0 : 1;
+    const Piece *c = &f->piece[own], *s = &f->piece[!own];
+    if (!is_x(r, &c->x, j) || !is_x(r, &s->x, pair_of(r, j)) || !c->table.node || !s->table.node || c->sign != 1) return false;
+    bool first = pair_of(r, j) > j;
+    if (s->sign != (first ? -r->direction : r->direction)) return false;
+    int64_t i = index_of(r, j);
+    return same_element(c->table, table_at(r->cosine, r->cosine_step, i), 6) &&
+           same_element(s->table, table_at(r->sine, r->sine_step, i), 6);
+}
+
+// How far apart the table elements of pairs 0 and 1 are, in one node.
+static bool table_step(const Element *a, const Element *b, int64_t *step) {
+    if (a->node != b->node || a->n != b->n || a->n != 1) return false;
+    *step = b->at[0] - a->at[0];
+    return *step == 1 || *step == 2;
+}
+
+static int64_t count_turned(Node *root, int64_t width) {
+    Form f;
+    int64_t turned = 0;
+    while (turned < width && form_of(root, turned, &f) && f.n == 2) turned++;
+    return turned;
+}
+
+// Reads the kind off elements 0 and that of pair 1.
+static bool read_kind(Node *root, Rotary *r) {
+    Form f, g;
+    if (!form_of(root, 0, &f) || f.n != 2 || f.piece[0].x.node != f.piece[1].x.node) return false;
+    if (f.piece[0].x.n != 1 || f.piece[1].x.n != 1 || !f.piece[0].table.node || !f.piece[1].table.node) return false;
+    r->turned = count_turned(root, r->width);
+    if (r->turned < 4 || r->turned % 2) return false;
+    int own = f.piece[0].x.at[0] < f.piece[1].x.at[0] ? 0 : 1;
+    const Piece *c = &f.piece[own], *s = &f.piece[!own];
+    int64_t apart = s->x.at[0] - c->x.at[0];
+    r->x = c->x.node;
+    r->first = c->x.at[0];
+    r->interleaved = apart == 1;
+    if (!r->interleaved && apart != r->turned / 2) return false;
+    r->direction = -s->sign;
+    r->cosine = c->table, r->sine = s->table;
+    if (!form_of(root, r->interleaved ? 2 : 1, &g) || g.n != 2) return false;
+    own = g.piece[0].x.at[0] < g.piece[1].x.at[0] ? 0 : 1;
+    return table_step(&r->cosine, &g.piece[own].table, &r->cosine_step) &&
+           table_step(&r->sine, &g.piece[!own].table, &r->sine_step);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- emission
+static Node *slice_last(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
+    Graph *g = x->graph;
+    const Dim *from = dim_const(g, start), *count = dim_const(g, extent);
+    if (step == 1) return slice_before(before, x, x->type.rank - 1, from, count);
+    Node *n = node_make(g, OP_slice, x->loc, 1, &x, before);
+    attr_set_int(n, "axis", x->type.rank - 1);
+    attr_set_dims(n, "start", &from, 1);
+    attr_set_dims(n, "extent", &count, 1);
+    attr_set_int(n, "step", step);
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+// Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after, so that halves that were
+// computed twice are computed once.
+static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
+    double v;
+    int64_t width, at = 0;
+    int axis = x->type.rank - 1;
+    if (dim_is(width_dim(x), extent) && start == 0 && step == 1) return x;
+    if (op_is_elementwise(x->op) && x->n_in == 1)
+        return unary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step));
+    if (op_is_elementwise(x->op) && x->n_in == 2 && match_scalar(x->in[1], &v))
+        return binary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step), x->in[1]);
+    if (x->op == OP_concat && axis_of(x, attr_int(x, "axis", 0)) == axis) {
+        for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width); i++, at += width) {
+            if (start >= at && start + (extent - 1) * step < at + width)
+                return part_of_table(before, x->in[i], start - at, extent, step);
+        }
+    }
+    return slice_last(before, x, start, extent, step);
+}
+
+// The one axis of x, its last apart, along which a table varies; -1 when there are several.
+static int row_axis(const Rotary *r, const Node *table) {
+    int axis = -1, skip = r->x->type.rank - table->type.rank;
+    for (int i = 0; i + 1 < table->type.rank; i++) {
+        if (dim_is(table->type.dim[i], 1)) continue;
+        if (axis >= 0 || i + skip < 0 || r->x->type.dim[i + skip] != table->type.dim[i]) return -1;
+        axis = i + skip;
+    }
+    return axis;
+}
+
+static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t step, int rows) {
+    Node *t = part_of_table(before, first.node, first.at[0], r->turned / 2, step);
+    const Dim *dims[] = {r->x->type.dim[rows], dim_const(before->graph, r->turned / 2)};
+    return reshape_before(before, t, 2, dims);
+}
+
+// x as [T, heads * d], turned, and back in its shape.
+static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
+    Graph *g = root->graph;
+    Node *x = slice_last(root, r->x, r->first, r->width, 1);
+    int rank = x->type.rank;
+    int64_t perm[MAX_RANK], inverse[MAX_RANK], heads = 1, extent;
+    const Dim *moved[MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        perm[i] = i == 0 ? rows : i <= rows ? i - 1 : i;
+        inverse[perm[i]] = i;
+        moved[i] = x->type.dim[perm[i]];
+        if (i > 0 && i + 1 < rank) heads *= dim_is_const(moved[i], &extent) ? extent : 0;
+    }
+    if (heads < 1) return NULL;
+    const Dim *flat[] = {moved[0], dim_const(g, heads * r->width)};
+    Node *in[] = {reshape_before(root, transpose_before(root, x, perm), 2, flat),
+                  emit_table(root, r, r->cosine, r->cosine_step, rows), emit_table(root, r, r->sine, r->sine_step, rows)};
+    if (r->direction < 0) in[2] = unary_before(root, OP_neg, in[2]);
+    Node *n = node_make(g, OP_rotary_embedding, root->loc, 3, in, root);
+    attr_set_int(n, "num_heads", heads);
+    if (r->interleaved) attr_set_int(n, "interleaved", 1);
+    if (!node_infer(n)) diag_stop();
+    n->mark = 1;
+    Node *by = transpose_before(root, reshape_before(root, n, rank, moved), inverse);
+    by->mark = 1;
+    return by;
+}
+
+// Without a site: most sums and concatenations are something else.
+static bool is_candidate(Node *root, Rotary *r) {
+    bool joins = root->op == OP_concat || (root->op == OP_reshape && root->in[0]->op == OP_concat);
+    if ((root->op != OP_add && root->op != OP_sub && !joins) || root->type.rank < 2) return false;
+    if (root->op == OP_concat && axis_of(root, attr_int(root, "axis", 0)) != root->type.rank - 1) return false;
+    return dim_is_const(width_dim(root), &r->width) && r->width >= 4 && r->width <= LARGEST_HEAD && read_kind(root, r);
+}
+
+// A rotation whose only use is to be joined with the tail that does not turn: the concatenation is the candidate then.
+static bool is_part_of_larger(Node *root, const Rotary *r) {
+    Rotary larger = {0};
+    Node *user = node_only_user(root);
+    if (user && user->op == OP_reshape) user = node_only_user(user);
+    return user && is_candidate(user, &larger) && larger.x == r->x && larger.width > r->width;
+}
+
+bool recognise_rotary(Node *root, Attempt *a) {
+    Rotary r = {0};
+    Form f;
+    if (!root->mark || !is_candidate(root, &r) || is_part_of_larger(root, &r)) return false;
+    a->pattern = "rotary_embedding";
+    for (int64_t j = 0; j < r.width; j++) {
+        if (!form_of(root, j, &f) || !fits(&r, &f, j))
+            return attempt_broke(a, root, "does not turn every pair by its own cosine and sine");
+    }
+    int rows = row_axis(&r, r.cosine.node);
+    if (rows < 0 || row_axis(&r, r.sine.node) != rows)
+        return attempt_broke(a, r.cosine.node, "does not vary along one axis alone, that of the positions");
+    a->root = root;
+    a->by = emit_rotary(root, &r, rows);
+    return a->by ? true : attempt_broke(a, r.x, "has no constant number of heads");
+}

@@ -1,0 +1,13 @@
+// What the files of simplify share. A rule returns the value that replaces the node, or NULL when it does not apply.
+#ifndef BURIN_PASSES_SIMPLIFY_H
+#define BURIN_PASSES_SIMPLIFY_H
+#include "passes/match.h"
+
+Node *simplify_algebra(Node *);   // simplify_algebra.c
+Node *simplify_view(Node *);      // simplify_views.c
+Node *fold_node(Node *);          // fold.c: the constant that the node always is
+bool merge_equal_nodes(Graph *);  // simplify_equal.c
+
+void node_become(Node *old, Node *by);  // every use of `old` names `by`, which takes its name when it has none of its own
+bool simplify_graph(Graph *);           // all of the above until nothing changes: what later passes end with
+#endif
