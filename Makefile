@@ -23,6 +23,7 @@ SLOW := $(filter tests/%/slow-%,$(subst /slow-,/slow-,$(foreach s,$(SCRIPTS),$(i
 QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(if $(wildcard dsl/parse.y),$(BUILD)/gen/parse.c $(BUILD)/gen/scan.c)
+TABLES := $(BUILD)/gen/unicode_tables.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -52,11 +53,11 @@ $(BUILD)/libburin.a: $(LIBRARY) $(BUILD)/flags
 	@rm -f $@
 	ar rcsD $@ $(LIBRARY)
 
-$(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED)
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
 	$(CC) $(COMPILE) -MMD -MP -c $< -o $@
 
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | $(GENERATED)
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	$(CC) $(COMPILE) -Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/parse.c: dsl/parse.y
@@ -65,6 +66,11 @@ $(BUILD)/gen/parse.c: dsl/parse.y
 
 $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
 	flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
+
+UNICODE := /usr/share/unicode
+$(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/UnicodeData.txt
+	@mkdir -p $(dir $@)
+	awk -f $^ > $@.new && mv $@.new $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a
@@ -85,10 +91,10 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/flags
 CHECKED := $(SOURCES) $(RUNTIME) $(wildcard runtime/main.c) $(UNITS) $(wildcard tests/tools/*.c)
 CHECKS := $(CHECKED:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)
 check-compilers: $(CHECKS)
-build/check/gcc/%.ok: %.c $(BUILD)/flags | $(GENERATED)
+build/check/gcc/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
 	gcc $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -c $< -o /dev/null && touch $@
-build/check/$(CLANG)/%.ok: %.c $(BUILD)/flags | $(GENERATED)
+build/check/$(CLANG)/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
 	$(CLANG) $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -fsyntax-only $< && touch $@
 

@@ -1,5 +1,6 @@
-// The tokenizer in a program: text to ids and back, read in place from a blob that burin compiled (compiler/frontend/tokenizer).
-// It allocates nothing and keeps no state beyond what the caller passes; it needs only memcpy and friends.
+// The tokenizer in a program: text to ids and back, read in place from a blob that burin compiled
+// (compiler/frontend/tokenizer). It allocates nothing and keeps no state beyond what the caller passes; it needs only memcpy
+// and friends.
 //
 //     void *memory = malloc(burin_encode_memory(blob, bytes));
 //     burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = n, .memory = memory};
@@ -24,28 +25,29 @@
 typedef struct burin_encoding {
     const char *text;
     size_t bytes;
-    bool special;       // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
-    bool plain;         // special tokens written in the text are text
+    bool special;  // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
+    bool plain;    // special tokens written in the text are text
     int32_t *ids;
     size_t capacity;
-    void *memory;       // burin_encode_memory bytes, aligned to 16
+    void *memory;  // burin_encode_memory bytes, aligned to 16
 } burin_encoding;
 
 BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes);
 BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *);
 
 typedef struct burin_decoder {
-    bool started;       // something was written: a space in front of the next word counts
+    bool started;  // something was written: a space in front of the next word counts
 } burin_decoder;
 
-BURIN_LINKAGE size_t burin_decode_max(const void *blob);                                              // bytes that one token can become
-BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *, int32_t id, char *bytes);        // special tokens become nothing
-BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id, size_t *bytes);              // as in the vocabulary; NULL: no such id
+BURIN_LINKAGE size_t burin_decode_max(const void *blob);  // bytes that one token can become
+BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *, int32_t id, char *bytes);  // special tokens become nothing
+BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id,
+                                           size_t *bytes);  // as in the vocabulary; NULL: no such id
 BURIN_LINKAGE bool burin_token_is_special(const void *blob, int32_t id);
-BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes);             // -1 when absent
-BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);                                         // ids are below this
-BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);                                          // what `special` puts first, or -1
-BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);                                   // how many of them are whole characters
+BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_t bytes);  // -1 when absent
+BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob);                              // ids are below this
+BURIN_LINKAGE int32_t burin_tokenizer_bos(const void *blob);                               // what `special` puts first, or -1
+BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);  // how many of them are whole characters
 
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
@@ -57,64 +59,62 @@ typedef struct burin_section {
 
 typedef enum { BURIN_MODEL_BPE, BURIN_MODEL_WORDPIECE, BURIN_MODEL_UNIGRAM, BURIN_MODEL_WORDLEVEL } burin_model_kind;
 
-enum {                                  // burin_tokenizer.flags
-    BURIN_BYTE_LEVEL = 1 << 0,          // words are bytes, not characters
-    BURIN_BYTE_FALLBACK = 1 << 1,       // an unknown character becomes the tokens of its bytes
-    BURIN_IGNORE_MERGES = 1 << 2,       // a word that is a token needs no merges
+enum {                             // burin_tokenizer.flags
+    BURIN_BYTE_LEVEL = 1 << 0,     // words are bytes, not characters
+    BURIN_BYTE_FALLBACK = 1 << 1,  // an unknown character becomes the tokens of its bytes
+    BURIN_IGNORE_MERGES = 1 << 2,  // a word that is a token needs no merges
     BURIN_FUSE_UNKNOWN = 1 << 3,
-    BURIN_DECODE_METASPACE = 1 << 4,    // U+2581 stands for a space
-    BURIN_DECODE_STRIP = 1 << 5,        // the first space of a text was added
-    BURIN_DECODE_WORDPIECE = 1 << 6,    // a space before every token without the prefix
-    BURIN_DECODE_CLEANUP = 1 << 7,      // no space before punctuation
-    BURIN_DECODE_SUFFIX = 1 << 8,       // the suffix of a word's last token stands for a space
-    BURIN_PREFIX_ANY = 1 << 9,          // the text gets a leading space unless it is empty (llama2.c, SentencePiece)
+    BURIN_DECODE_METASPACE = 1 << 4,  // U+2581 stands for a space
+    BURIN_DECODE_STRIP = 1 << 5,      // the first space of a text was added
+    BURIN_DECODE_WORDPIECE = 1 << 6,  // a space before every token without the prefix
+    BURIN_DECODE_CLEANUP = 1 << 7,    // no space before punctuation
+    BURIN_DECODE_SUFFIX = 1 << 8,     // the suffix of a word's last token stands for a space
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
+enum {
+    BURIN_TOKEN_KIND = 3,
+    BURIN_TOKEN_LSTRIP = 4,
+    BURIN_TOKEN_RSTRIP = 8
+};  // with the kind: takes the white space beside it
 
 typedef struct burin_merge {
     uint32_t left, right, result, rank;  // the lowest rank first; of equal ranks the leftmost
 } burin_merge;
 
-// A token that is looked for in the text before anything else. In order of their bytes.
-typedef struct burin_added {
-    uint32_t id;
-    uint8_t lstrip, rstrip, normalized, unused;  // takes the white space beside it; looked for after normalization
-} burin_added;
-
-typedef struct burin_set {      // of code points
-    uint32_t ascii[4];          // a bit each
-    burin_section ranges;       // uint32_t pairs, first and last, ascending, from 128 up
+typedef struct burin_set {  // of code points
+    uint32_t ascii[4];      // a bit each
+    burin_section ranges;   // uint32_t pairs, first and last, ascending, from 128 up
 } burin_set;
 
 typedef enum {
-    BURIN_MATCH_SET,            // min to max characters of a set, as many as possible; a: keeps them all (possessive)
-    BURIN_MATCH_SPLIT,          // goes on at a, or else at b
-    BURIN_MATCH_JUMP,           // goes on at a
-    BURIN_MATCH_LOOK,           // what follows up to DONE must match (b: must not) without being taken; then goes on at a
-    BURIN_MATCH_START,          // the piece's start
-    BURIN_MATCH_END,            // the piece's end
+    BURIN_MATCH_SET,    // min to max characters of a set, as many as possible; a: keeps them all (possessive)
+    BURIN_MATCH_SPLIT,  // goes on at a, or else at b
+    BURIN_MATCH_JUMP,   // goes on at a
+    BURIN_MATCH_LOOK,   // what follows up to DONE must match (b: must not) without being taken; then goes on at a
+    BURIN_MATCH_START,  // the piece's start
+    BURIN_MATCH_END,    // the piece's end
     BURIN_MATCH_DONE,
 } burin_match_op;
 
 enum { BURIN_NO_LIMIT = 0xffff };
 
-typedef struct burin_match {    // one instruction of a pattern
+typedef struct burin_match {  // one instruction of a pattern
     uint16_t op, set, min, max, a, b;
 } burin_match;
 
-typedef enum {                  // pre-tokenization: each step cuts every piece of the step before it
-    BURIN_STEP_SPLIT,           // by a pattern
-    BURIN_STEP_PREFIX_SPACE,    // a space in front unless there is one
-    BURIN_STEP_METASPACE,       // spaces become U+2581; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
-    BURIN_STEP_BYTES,           // from here on each byte is one character: the one that GPT-2 writes for it
+typedef enum {                // pre-tokenization: each step cuts every piece of the step before it
+    BURIN_STEP_SPLIT,         // by a pattern
+    BURIN_STEP_PREFIX_SPACE,  // a space in front unless there is one
+    BURIN_STEP_METASPACE,  // spaces become U+2581; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
+    BURIN_STEP_BYTES,      // from here on each byte is one character: the one that GPT-2 writes for it
 } burin_step_kind;
 
 typedef enum { BURIN_ISOLATED, BURIN_REMOVED, BURIN_WITH_PREVIOUS, BURIN_WITH_NEXT, BURIN_CONTIGUOUS } burin_behaviour;
 
 typedef struct burin_pretokenizer {
     uint16_t kind, a, b, behaviour, invert, unused;
-    burin_section pattern;      // burin_match
+    burin_section pattern;  // burin_match
 } burin_pretokenizer;
 
 typedef enum {                  // normalization of the text between added tokens, step by step
@@ -125,6 +125,7 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_COMPOSE,    // after it: NFC or NFKC
     BURIN_NORMALIZE_STRIP,      // a: at the start, b: at the end; white space
     BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table: longest match
+    BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
 } burin_normalize_kind;
 
@@ -134,10 +135,10 @@ typedef struct burin_mapping {  // one code point becomes `count` code points at
 
 typedef struct burin_normalizer {
     uint16_t kind, a, b, set;
-    burin_section pattern, text;      // burin_match; bytes
-    burin_section mappings;           // burin_mapping, ascending
-    burin_section classes;            // uint32_t pairs: code point, canonical combining class
-    burin_section pairs;              // uint32_t triples: first, second, composed; ascending
+    burin_section pattern, text;  // burin_match, or the charsmap's uint32_t units; bytes
+    burin_section mappings;       // burin_mapping, ascending
+    burin_section classes;        // uint32_t pairs: code point, canonical combining class
+    burin_section pairs;          // uint32_t triples: first, second, composed; ascending
 } burin_normalizer;
 
 typedef struct burin_tokenizer {
@@ -145,19 +146,20 @@ typedef struct burin_tokenizer {
     uint32_t model;
     int32_t size, bos, eos, unknown;
     uint32_t max_token_bytes, max_word_characters, growth_bytes;
-    uint32_t growth;                  // normalized bytes <= growth * bytes + growth_bytes
-    uint32_t prefix_hash;             // WordPiece: hash of the prefix
-    burin_section text_offsets, text; // uint32_t [size + 1], bytes
-    burin_section kinds;              // uint8_t [size]
-    burin_section slots;              // uint32_t id + 1 by hash of the text; a power of two of them
+    uint32_t growth;                   // normalized bytes <= growth * bytes + growth_bytes
+    uint32_t prefix_hash;              // WordPiece: hash of the prefix
+    burin_section text_offsets, text;  // uint32_t [size + 1], bytes
+    burin_section kinds;               // uint8_t [size]: a kind and flags
+    burin_section slots;               // uint32_t id + 1 by hash of the text; a power of two of them
     burin_section merges, merge_slots;
-    burin_section byte_ids;           // int32_t [256], and [256] more for a word's last byte
-    burin_section scores;             // double [size]
-    burin_section sorted;             // uint32_t ids in order of their bytes
-    burin_section added, added_normalized;
-    burin_section sets, expansions;   // burin_set, uint32_t
+    burin_section byte_ids;          // int32_t [256], and [256] more for a word's last byte
+    burin_section scores;            // double [size + 1], the last for unknown characters
+    burin_section sorted;            // uint32_t ids in order of their bytes
+    burin_section added;             // uint32_t ids of the tokens looked for in the text before anything else, likewise
+    burin_section added_normalized;  // after normalization
+    burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
-    burin_section before, after;      // int32_t: what `special` adds
-    burin_section affix;              // bytes of WordPiece's prefix, or of a word's suffix
+    burin_section before, after;  // int32_t: what `special` adds
+    burin_section affix;          // bytes of WordPiece's prefix, or of a word's suffix
 } burin_tokenizer;
 #endif

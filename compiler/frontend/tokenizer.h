@@ -6,11 +6,11 @@
 #include "util/arena.h"
 
 typedef struct Tokenizer {
-    const void *blob;      // little-endian, 8-aligned; layout: runtime/tokenizer.h
+    const void *blob;  // little-endian, 8-aligned; layout: runtime/tokenizer.h
     size_t bytes;
     int32_t vocab_size;
-    int32_t bos;           // put in front of a prompt, or -1
-    int32_t eos;           // ends a text, or -1
+    int32_t bos;  // put in front of a prompt, or -1
+    int32_t eos;  // ends a text, or -1
 } Tokenizer;
 
 // `path`: tokenizer.json (byte-level BPE, ...), llama2.c's tokenizer.bin, or a GGUF with its vocabulary; by content.

@@ -3,6 +3,7 @@
 #define BURIN_CHECKPOINT_READER_H
 #include "frontend/checkpoint.h"
 #include "frontend/checkpoint/mapped_file.h"
+#include "frontend/json.h"
 
 // A tensor as the checkpoint presents it. The tensor comes first: Checkpoint.by_name and .tensors point at it.
 typedef struct StoredTensor {
@@ -24,8 +25,4 @@ StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
 void checkpoint_check_overlaps(const Checkpoint *, const MappedFile *);
 // Sets dimensions and bytes; refuses zero dimensions and counts that no file can hold.
 void tensor_set_shape(const MappedFile *, Tensor *, int rank, const uint64_t *dims);
-
-// JSON that lives as long as the arena. Syntax errors, duplicate keys and NaN end the run with line and column.
-const json_t *json_read(Arena *, const Source *, const char *text, size_t size);
-json_t *json_own(Arena *, json_t *);
 #endif

@@ -1,8 +1,8 @@
-// JSON files with errors that point at line and column. jansson does the reading; it refuses NaN, Infinity and deep nesting.
+// jansson does the reading; it refuses NaN, Infinity and deep nesting.
+#include "frontend/json.h"
+
 #include <ctype.h>
 #include <string.h>
-
-#include "frontend/checkpoint/reader.h"
 
 static void release_json(void *what) { json_decref(what); }
 

@@ -1,0 +1,12 @@
+// JSON files with errors that point at line and column.
+#ifndef BURIN_FRONTEND_JSON_H
+#define BURIN_FRONTEND_JSON_H
+#include <jansson.h>
+
+#include "util/arena.h"
+#include "util/diag.h"
+
+// Lives as long as the arena. Syntax errors, duplicate keys and NaN end the run; a source without text names byte offsets.
+const json_t *json_read(Arena *, const Source *, const char *text, size_t size);
+json_t *json_own(Arena *, json_t *);  // released with the arena
+#endif

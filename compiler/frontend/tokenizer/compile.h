@@ -1,0 +1,95 @@
+// Compiling a tokenizer: readers fill a TokenizerBuilder, tokenizer_build makes the blob of it.
+//
+//   tokenizer.c    recognises the file; tokenizer_json.c, json_steps.c, llama_vocabulary.c read it
+//   builder.c      vocabulary, merges, tables
+//   pattern.c      regular expressions to the instructions of runtime/tokenizer_text.h
+//   unicode.c      sets of code points, and the tables that unicode.awk makes
+#ifndef BURIN_TOKENIZER_COMPILE_H
+#define BURIN_TOKENIZER_COMPILE_H
+#include <jansson.h>
+
+#include "frontend/tokenizer.h"
+#include "runtime/tokenizer.h"
+#include "util/diag.h"
+
+// A growing array in an arena.
+typedef struct Bytes {
+    Arena *arena;
+    char *data;
+    size_t length, capacity;
+} Bytes;
+void bytes_append(Bytes *, const void *data, size_t n);
+
+typedef struct TokenizerBuilder {
+    Arena *arena;
+    const Source *source;  // for messages: the file, without its text
+    burin_tokenizer head;
+    struct BuilderToken {
+        const char *text;
+        uint32_t length;
+        uint8_t kind;   // burin_token_kind and flags
+        bool in_model;  // found by its text
+        bool added, added_normalized;
+        double score;
+    } *tokens;
+    int32_t n_tokens, capacity;
+    Bytes merges;              // burin_merge
+    Bytes sets;                // burin_set whose ranges count from the start of `ranges`
+    Bytes ranges, expansions;  // uint32_t
+    Bytes normalizers, pretokenizers;
+    Bytes before, after;    // int32_t
+    Bytes blob;             // sections that are ready
+    int32_t byte_ids[512];  // of a byte; then of a word's last byte
+    const char *affix;
+} TokenizerBuilder;
+
+_Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// ----------------------------------------------------------------------------------------------------------------- builder.c
+void builder_init(TokenizerBuilder *, Arena *, const char *path);
+// The token of this id, made if it is new. Text is not copied. Refuses ids that are negative or beyond any vocabulary.
+struct BuilderToken *builder_token(TokenizerBuilder *, int64_t id, const char *text, size_t length);
+// Merges that a vocabulary with scores implies: every way to cut a token in two tokens, ranked by the token's score.
+void builder_merges_from_scores(TokenizerBuilder *);
+// Finds tokens that were added with in_model set.
+typedef struct TokenIndex TokenIndex;
+TokenIndex *builder_index(TokenizerBuilder *);
+int32_t index_find(const TokenIndex *, const char *text, size_t length);  // -1 when absent
+void builder_bytes_from_texts(TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
+burin_section builder_section(TokenizerBuilder *, const void *data, size_t count, size_t element);
+void builder_add_normalizer(TokenizerBuilder *, burin_normalizer, const char *text);  // text: of its `text` section, or NULL
+Tokenizer *tokenizer_build(TokenizerBuilder *);
+
+// ----------------------------------------------------------------------------------------------------------------- unicode.c
+typedef struct CharSet {
+    Bytes pairs;  // uint32_t first, last
+} CharSet;
+void set_add(CharSet *, uint32_t first, uint32_t last);
+void set_add_set(CharSet *, const CharSet *);
+bool set_add_category(CharSet *, const char *name);  // "L", "Lu" ...; false when there is none
+void set_add_spaces(CharSet *);
+void set_add_word(CharSet *);         // \w
+void set_add_punctuation(CharSet *);  // as BERT and Hugging Face: ASCII's too
+void set_invert(CharSet *);
+void set_fold_case(CharSet *);
+uint16_t builder_set(TokenizerBuilder *, CharSet *);  // index of the set; equal sets are one
+
+// ----------------------------------------------------------------------------------------------------------------- pattern.c
+burin_section pattern_compile(TokenizerBuilder *, const char *regex);
+burin_section pattern_literal(TokenizerBuilder *, const char *text);
+burin_section pattern_of_set(TokenizerBuilder *, CharSet *, uint16_t max);
+
+// ------------------------------------------------------------------------------------------------------------------- readers
+void read_tokenizer_json(TokenizerBuilder *, const json_t *);
+void read_normalizer(TokenizerBuilder *, const json_t *);
+void read_pretokenizer(TokenizerBuilder *, const json_t *);
+void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
+void read_gguf_vocabulary(TokenizerBuilder *, const char *path);
+void read_gpt2_vocabulary(TokenizerBuilder *, const json_t *vocabulary, const char *merges_path);
+// A GPT-2 vocabulary writes bytes as characters: back to bytes. False when a character stands for no byte.
+bool bytes_of_characters(Arena *, const char *text, size_t length, const char **bytes, size_t *n);
+void set_byte_level(TokenizerBuilder *, const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token
+
+const char *json_text(const TokenizerBuilder *, const json_t *object, const char *key);  // refuses absent ones
+bool json_flag(const TokenizerBuilder *, const json_t *object, const char *key, bool absent);
+#endif

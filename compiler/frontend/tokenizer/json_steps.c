@@ -1,0 +1,169 @@
+// tokenizer.json's normalizers and pre-tokenizers, one row a type, to the steps of runtime/tokenizer.h.
+#include <string.h>
+
+#include "frontend/tokenizer/compile.h"
+
+typedef struct {
+    const char *type;
+    void (*read)(TokenizerBuilder *, const json_t *);
+} StepReader;
+
+static void read_step(TokenizerBuilder *b, const json_t *step, const StepReader *readers, const char *part) {
+    const char *type = json_string_value(json_object_get(step, "type"));
+    if (!type) tokenizer_fatal(b, "the %s has no type", part);
+    for (; readers->type; readers++)
+        if (!strcmp(readers->type, type)) {
+            readers->read(b, step);
+            return;
+        }
+    tokenizer_fatal(b, "%s \"%s\" is not supported", part, type);
+}
+
+// {"String": "x"} or {"Regex": "x"}
+static burin_section read_pattern(TokenizerBuilder *b, const json_t *pattern) {
+    const char *literal = json_string_value(json_object_get(pattern, "String"));
+    const char *regex = json_string_value(json_object_get(pattern, "Regex"));
+    if (!literal && !regex) tokenizer_fatal(b, "a pattern must be a String or a Regex");
+    if (literal && !*literal) tokenizer_fatal(b, "an empty pattern matches everywhere, which is not supported");
+    return literal ? pattern_literal(b, literal) : pattern_compile(b, regex);
+}
+
+// --------------------------------------------------------------------------------------------------------------- normalizers
+static void normalize_prepend(TokenizerBuilder *b, const json_t *n) {
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, json_text(b, n, "prepend"));
+}
+
+static void normalize_replace(TokenizerBuilder *b, const json_t *n) {
+    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_pattern(b, json_object_get(n, "pattern"))};
+    builder_add_normalizer(b, r, json_text(b, n, "content"));
+}
+
+static void normalize_strip(TokenizerBuilder *b, const json_t *n) {
+    burin_normalizer s = {.kind = BURIN_NORMALIZE_STRIP};
+    s.a = json_flag(b, n, "strip_left", true), s.b = json_flag(b, n, "strip_right", true);
+    builder_add_normalizer(b, s, NULL);
+}
+
+static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
+    const json_t *list = json_object_get(n, "normalizers");
+    for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
+}
+
+static const StepReader normalizers[] = {{"Prepend", normalize_prepend},
+                                         {"Replace", normalize_replace},
+                                         {"Strip", normalize_strip},
+                                         {"Sequence", normalize_sequence},
+                                         {NULL, NULL}};
+
+void read_normalizer(TokenizerBuilder *b, const json_t *n) {
+    if (n && !json_is_null(n)) read_step(b, n, normalizers, "normalizer");
+}
+
+// ------------------------------------------------------------------------------------------------------------ pre-tokenizers
+static const char GPT2_PATTERN[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+static void add_step(TokenizerBuilder *b, burin_pretokenizer step) { bytes_append(&b->pretokenizers, &step, sizeof step); }
+
+static void split_at_set(TokenizerBuilder *b, CharSet *s, burin_behaviour behaviour, uint16_t max) {
+    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_SPLIT, .behaviour = behaviour, .pattern = pattern_of_set(b, s, max)});
+}
+
+static burin_behaviour read_behaviour(const TokenizerBuilder *b, const json_t *step) {
+    static const char *const names[] = {"Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"};
+    const char *name = json_text(b, step, "behavior");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name)) return (burin_behaviour)i;
+    tokenizer_fatal(b, "behavior \"%s\" of a pre-tokenizer is not supported", name);
+}
+
+static void pretokenize_split(TokenizerBuilder *b, const json_t *step) {
+    burin_pretokenizer s = {
+        .kind = BURIN_STEP_SPLIT, .behaviour = read_behaviour(b, step), .invert = json_flag(b, step, "invert", false)};
+    s.pattern = read_pattern(b, json_object_get(step, "pattern"));
+    add_step(b, s);
+}
+
+static void pretokenize_byte_level(TokenizerBuilder *b, const json_t *step) {
+    if (b->head.flags & BURIN_BYTE_LEVEL) tokenizer_fatal(b, "two ByteLevel pre-tokenizers are not supported");
+    if (json_flag(b, step, "add_prefix_space", true)) add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_PREFIX_SPACE});
+    if (json_flag(b, step, "use_regex", true))
+        add_step(b, (burin_pretokenizer){
+                        .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_ISOLATED, .pattern = pattern_compile(b, GPT2_PATTERN)});
+    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_BYTES});
+    b->head.flags |= BURIN_BYTE_LEVEL;
+}
+
+static uint16_t read_scheme(const TokenizerBuilder *b, const json_t *step) {
+    static const char *const names[] = {"never", "first", "always"};
+    if (!json_object_get(step, "prepend_scheme")) return json_flag(b, step, "add_prefix_space", true) ? 2 : 0;
+    const char *name = json_text(b, step, "prepend_scheme");
+    for (uint16_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name)) return i;
+    tokenizer_fatal(b, "prepend_scheme \"%s\" is not supported", name);
+}
+
+static void pretokenize_metaspace(TokenizerBuilder *b, const json_t *step) {
+    if (strcmp(json_text(b, step, "replacement"), "\xe2\x96\x81"))
+        tokenizer_fatal(b, "pre-tokenizer Metaspace is supported only with U+2581");
+    add_step(b, (burin_pretokenizer){
+                    .kind = BURIN_STEP_METASPACE, .a = read_scheme(b, step), .b = json_flag(b, step, "split", true)});
+}
+
+static void pretokenize_punctuation(TokenizerBuilder *b, const json_t *step) {
+    CharSet s = {{.arena = b->arena}};
+    set_add_punctuation(&s);
+    split_at_set(b, &s, json_object_get(step, "behavior") ? read_behaviour(b, step) : BURIN_ISOLATED, 1);
+}
+
+static void pretokenize_digits(TokenizerBuilder *b, const json_t *step) {
+    CharSet s = {{.arena = b->arena}};
+    set_add_category(&s, "N");
+    split_at_set(b, &s, json_flag(b, step, "individual_digits", false) ? BURIN_ISOLATED : BURIN_CONTIGUOUS, 1);
+}
+
+static void pretokenize_spaces(TokenizerBuilder *b, const json_t *step) {
+    (void)step;
+    CharSet s = {{.arena = b->arena}};
+    set_add_spaces(&s);
+    split_at_set(b, &s, BURIN_REMOVED, 1);
+}
+
+static void pretokenize_bert(TokenizerBuilder *b, const json_t *step) {
+    CharSet s = {{.arena = b->arena}};
+    pretokenize_spaces(b, step);
+    set_add_punctuation(&s);
+    split_at_set(b, &s, BURIN_ISOLATED, 1);
+}
+
+static void pretokenize_whitespace(TokenizerBuilder *b, const json_t *step) {
+    (void)step;
+    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_SPLIT,
+                                     .behaviour = BURIN_REMOVED,
+                                     .invert = 1,
+                                     .pattern = pattern_compile(b, "\\w+|[^\\w\\s]+")});
+}
+
+static void pretokenize_sequence(TokenizerBuilder *b, const json_t *step) {
+    const json_t *list = json_object_get(step, "pretokenizers");
+    for (size_t i = 0; i < json_array_size(list); i++) read_pretokenizer(b, json_array_get(list, i));
+}
+
+static const StepReader pretokenizers[] = {{"ByteLevel", pretokenize_byte_level},   {"Split", pretokenize_split},
+                                           {"Digits", pretokenize_digits},          {"Punctuation", pretokenize_punctuation},
+                                           {"Metaspace", pretokenize_metaspace},    {"BertPreTokenizer", pretokenize_bert},
+                                           {"WhitespaceSplit", pretokenize_spaces}, {"Whitespace", pretokenize_whitespace},
+                                           {"Sequence", pretokenize_sequence},      {NULL, NULL}};
+
+// Steps that copy their piece share one buffer, so that there can be only one of them.
+static void check_copies(const TokenizerBuilder *b) {
+    const burin_pretokenizer *steps = (const burin_pretokenizer *)b->pretokenizers.data;
+    int copies = 0;
+    for (size_t i = 0; i < b->pretokenizers.length / sizeof *steps; i++)
+        copies += steps[i].kind == BURIN_STEP_METASPACE || steps[i].kind == BURIN_STEP_PREFIX_SPACE;
+    if (copies > 1) tokenizer_fatal(b, "more than one pre-tokenizer that adds a leading space is not supported");
+}
+
+void read_pretokenizer(TokenizerBuilder *b, const json_t *step) {
+    if (step && !json_is_null(step)) read_step(b, step, pretokenizers, "pre-tokenizer");
+    check_copies(b);
+}

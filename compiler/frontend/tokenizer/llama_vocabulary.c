@@ -1,0 +1,125 @@
+// Vocabularies in the manner of SentencePiece's BPE: a score for each token says which pair merges first, unknown characters
+// become bytes, a space stands in front of the text. llama2.c's tokenizer.bin, and the vocabulary in a GGUF.
+#include <string.h>
+
+#include "frontend/checkpoint/gguf.h"
+#include "frontend/tokenizer/compile.h"
+
+enum {
+    TYPE_UNKNOWN = 2,
+    TYPE_CONTROL = 3,
+    TYPE_USER_DEFINED = 4,
+    TYPE_UNUSED = 5,
+    TYPE_BYTE = 6
+};  // tokenizer.ggml.token_type
+
+static void add_token_id(Bytes *to, int32_t id) { bytes_append(to, &id, sizeof id); }
+
+// --------------------------------------------------------------------------------------------------------- llama2.c's .bin
+// u32 longest token; then for each token: f32 score, u32 length, bytes. Ids 0 to 2 are unknown, BOS and EOS, 3 to 258 bytes.
+enum { BOS = 1, EOS = 2, FIRST_BYTE = 3 };
+
+static void read_llama2c_token(TokenizerBuilder *b, Cursor *c, int32_t id) {
+    c->what = arena_printf(b->arena, "token %d", id);
+    uint32_t score_bits = cursor_u32(c), length = cursor_u32(c);
+    float score;
+    memcpy(&score, &score_bits, sizeof score);
+    if (score != score) file_fatal(c->file, "token %d has no score (NaN)", id);
+    const char *text = (const char *)cursor_bytes(c, length);
+    struct BuilderToken *t = builder_token(b, id, text, length);
+    t->score = score;
+    t->in_model = id >= FIRST_BYTE;
+    if (id < FIRST_BYTE) t->kind = BURIN_TOKEN_SPECIAL;
+}
+
+void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_size) {
+    Cursor c = {map_file(b->arena, path), 0, "the longest token's length"};
+    cursor_u32(&c);
+    for (int32_t id = 0; vocab_size ? id < vocab_size : cursor_left(&c) > 0; id++) read_llama2c_token(b, &c, id);
+    if (cursor_left(&c))
+        file_fatal(c.file,
+                   "the vocabulary ends before the file does: the model has %d tokens\nhint: is this the model's tokenizer?",
+                   vocab_size);
+    builder_bytes_from_texts(b);
+    builder_merges_from_scores(b);
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
+    b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_STRIP;
+    b->head.bos = BOS, b->head.eos = EOS;
+    add_token_id(&b->before, BOS);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- GGUF
+typedef struct {
+    TokenizerBuilder *b;
+    const Gguf *gguf;
+    uint64_t n;
+} Reading;
+
+static bool flag(const Reading *r, const char *key, bool absent) {
+    bool value = absent;
+    gguf_bool(r->gguf, key, &value);
+    return value;
+}
+
+static void read_tokens(Reading *r) {
+    uint64_t n_types, n_scores;
+    const GgufString *texts = gguf_strings(r->gguf, "tokenizer.ggml.tokens", &r->n);
+    const int32_t *types = gguf_ints(r->gguf, "tokenizer.ggml.token_type", &n_types);
+    const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n_scores);
+    if (!r->n) tokenizer_fatal(r->b, "metadata \"tokenizer.ggml.tokens\" is missing");
+    if ((types && n_types != r->n) || (scores && n_scores != r->n))
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu types and %llu scores", (unsigned long long)r->n,
+                        (unsigned long long)n_types, (unsigned long long)n_scores);
+    for (uint64_t i = 0; i < r->n; i++) {
+        struct BuilderToken *t = builder_token(r->b, (int64_t)i, texts[i].bytes, texts[i].length);
+        int32_t type = types ? types[i] : 1;
+        t->score = scores ? (double)scores[i] : 0;
+        if (t->score != t->score) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
+        t->in_model = type != TYPE_CONTROL && type != TYPE_UNKNOWN && type != TYPE_UNUSED;
+        t->added = type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
+        if (type == TYPE_CONTROL || type == TYPE_UNKNOWN) t->kind = BURIN_TOKEN_SPECIAL;
+    }
+}
+
+static int32_t special(const Reading *r, const char *key) {
+    int64_t id;
+    if (!gguf_int(r->gguf, key, &id) || id == UINT32_MAX) return -1;
+    if (id < 0 || (uint64_t)id >= r->n)
+        tokenizer_fatal(r->b, "metadata \"%s\" is %lld, but the vocabulary has %llu tokens", key, (long long)id,
+                        (unsigned long long)r->n);
+    return (int32_t)id;
+}
+
+static void read_llama(Reading *r) {
+    TokenizerBuilder *b = r->b;
+    builder_bytes_from_texts(b);
+    builder_merges_from_scores(b);
+    if (flag(r, "tokenizer.ggml.add_space_prefix", true)) {
+        builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
+        b->head.flags |= BURIN_DECODE_STRIP;
+    }
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
+                           "\xe2\x96\x81");
+    b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_METASPACE;
+}
+
+void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
+    Reading r = {b, gguf_parse(b->arena, map_file(b->arena, path)), 0};
+    const char *model;
+    if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
+        tokenizer_fatal(b, "metadata \"tokenizer.ggml.model\" is missing: the file has no vocabulary");
+    read_tokens(&r);
+    if (!strcmp(model, "llama"))
+        read_llama(&r);
+    else
+        tokenizer_fatal(b,
+                        "the vocabulary is of kind \"%s\", which is not supported, only: llama\nhint: give the model's "
+                        "tokenizer.json with --tokenizer",
+                        model);
+    b->head.bos = special(&r, "tokenizer.ggml.bos_token_id");
+    b->head.eos = special(&r, "tokenizer.ggml.eos_token_id");
+    b->head.unknown = special(&r, "tokenizer.ggml.unknown_token_id");
+    if (b->head.bos >= 0 && flag(&r, "tokenizer.ggml.add_bos_token", !strcmp(model, "llama")))
+        add_token_id(&b->before, b->head.bos);
+    if (b->head.eos >= 0 && flag(&r, "tokenizer.ggml.add_eos_token", false)) add_token_id(&b->after, b->head.eos);
+}

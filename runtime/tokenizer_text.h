@@ -1,0 +1,164 @@
+// Characters, sets of them, and patterns: what runtime/tokenizer.c and the compiler of its blob share.
+#ifndef BURIN_TOKENIZER_TEXT_H
+#define BURIN_TOKENIZER_TEXT_H
+#include <string.h>
+
+#include "runtime/tokenizer.h"
+
+enum { BURIN_REPLACEMENT = 0xfffd };
+
+typedef struct burin_span {
+    const uint8_t *begin, *end;
+} burin_span;
+
+static inline const void *burin_at(const burin_tokenizer *t, burin_section s) { return (const char *)t + s.offset; }
+
+static inline uint32_t burin_text_hash(uint32_t h, const uint8_t *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 16777619u;
+    return h;
+}
+enum { BURIN_HASH_START = (int)2166136261u };
+
+static inline uint32_t burin_hash_finish(uint32_t h) {
+    h ^= h >> 15, h *= 0x2c1b3c6du, h ^= h >> 12;
+    return h;
+}
+
+static inline uint32_t burin_pair_hash(uint32_t left, uint32_t right) {
+    uint64_t h = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(h >> 32);
+}
+
+// Reads one character of well-formed UTF-8; any other byte is a character of its own, U+FFFD, of length 1.
+static inline int burin_utf8_read(const uint8_t *p, const uint8_t *end, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (*p < 0x80) return *code = *p, 1;
+    int n = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+    *code = BURIN_REPLACEMENT;
+    if (!n || end - p < n) return 1;
+    uint32_t c = *p & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 1;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 1;
+    return *code = c, n;
+}
+
+static inline int burin_utf8_write(uint8_t *p, uint32_t code) {
+    int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (n == 1) return *p = (uint8_t)code, 1;
+    for (int i = n - 1; i > 0; i--, code >>= 6) p[i] = (uint8_t)(0x80 | (code & 0x3f));
+    *p = (uint8_t)(0xf0 << (4 - n) | code);
+    return n;
+}
+
+// The character that GPT-2's vocabulary writes for a byte.
+static inline uint32_t burin_byte_code(uint8_t byte) {
+    if ((byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173)) return byte;
+    return byte < 33 ? 256u + byte : byte < 161 ? 289u + (byte - 127u) : 323u;
+}
+
+static inline bool burin_is_space(uint32_t c) {
+    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+           c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_t code) {
+    const burin_set *s = (const burin_set *)burin_at(t, t->sets) + set;
+    if (code < 128) return s->ascii[code / 32] >> (code % 32) & 1;
+    const uint32_t *ranges = burin_at(t, s->ranges);
+    uint32_t low = 0, high = s->ranges.count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (code > ranges[2 * middle + 1])
+            low = middle + 1;
+        else if (code < ranges[2 * middle])
+            high = middle;
+        else
+            return true;
+    }
+    return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ patterns
+typedef struct burin_matcher {
+    const burin_tokenizer *tokenizer;
+    const burin_match *program;
+    burin_span piece;
+    bool bytes;  // characters are bytes (after BURIN_STEP_BYTES)
+} burin_matcher;
+
+static inline int burin_next(const burin_matcher *m, const uint8_t *p, uint32_t *code) {
+    if (!m->bytes) return burin_utf8_read(p, m->piece.end, code);
+    return *code = burin_byte_code(*p), 1;
+}
+
+// The start of the character that ends at p.
+static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_t *p) {
+    uint32_t code;
+    for (int n = 4; n > 1 && !m->bytes; n--)
+        if (p - m->piece.begin >= n && p[-n] >= 0xc0 && burin_utf8_read(p - n, p, &code) == n) return p - n;
+    return p - 1;
+}
+
+static const uint8_t *burin_match_here(const burin_matcher *, uint32_t pc, const uint8_t *at);
+
+static inline const uint8_t *burin_match_set(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
+    const burin_match *i = m->program + pc;
+    uint32_t n = 0, code, most = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max;
+    while (n < most && at < m->piece.end) {
+        int length = burin_next(m, at, &code);
+        if (!burin_set_has(m->tokenizer, i->set, code)) break;
+        at += length, n++;
+    }
+    for (; n >= i->min; n--, at = burin_previous(m, at)) {
+        const uint8_t *end = burin_match_here(m, pc + 1, at);
+        if (end || i->a || !n) return end;
+    }
+    return NULL;
+}
+
+// Where a match that starts here ends; NULL when there is none. Depth is bounded by the program, which has no loops.
+static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
+    for (;;) {
+        const burin_match *i = m->program + pc;
+        const uint8_t *end;
+        switch (i->op) {
+            case BURIN_MATCH_SET:
+                return burin_match_set(m, pc, at);
+            case BURIN_MATCH_SPLIT:
+                if ((end = burin_match_here(m, i->a, at))) return end;
+                pc = i->b;
+                break;
+            case BURIN_MATCH_JUMP:
+                pc = i->a;
+                break;
+            case BURIN_MATCH_LOOK:
+                if ((burin_match_here(m, pc + 1, at) != NULL) == (i->b != 0)) return NULL;
+                pc = i->a;
+                break;
+            case BURIN_MATCH_START:
+                if (at != m->piece.begin) return NULL;
+                pc++;
+                break;
+            case BURIN_MATCH_END:
+                if (at != m->piece.end) return NULL;
+                pc++;
+                break;
+            default:
+                return at;
+        }
+    }
+}
+
+// The first match at or after `from` that takes at least one character; false when there is none.
+static inline bool burin_find(const burin_matcher *m, const uint8_t *from, burin_span *found) {
+    uint32_t code;
+    for (; from < m->piece.end; from += burin_next(m, from, &code)) {
+        const uint8_t *end = burin_match_here(m, 0, from);
+        if (end && end > from) return *found = (burin_span){from, end}, true;
+    }
+    return false;
+}
+#endif
