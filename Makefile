@@ -16,6 +16,9 @@ COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
+ifneq ($(wildcard compiler/frontend/tokenizer/tokenizer.c),)
+SOURCES := $(filter-out %/pending_tokenizer.c,$(SOURCES))
+endif
 RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
@@ -83,9 +86,9 @@ $(BUILD)/gen/unit_main.c: tests/unit/unit.h $(UNITS) $(BUILD)/flags
 
 # Small programs that test scripts use: tests/tools/NAME.c becomes $(BUILD)/tools/NAME.
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
-$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/flags
+$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)
-	$(CC) $(COMPILE) -MMD -MP $< -lm -o $@
+	$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
 # Each file once more with each compiler, for its warnings alone.
 CHECKED := $(SOURCES) $(RUNTIME) $(wildcard runtime/main.c) $(UNITS) $(wildcard tests/tools/*.c)

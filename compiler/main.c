@@ -1,7 +1,162 @@
 // burin: options, then the pipeline as one readable function.
+//
+//   checkpoint and description -> graphs -> passes -> kernels and plan -> C -> clang -> program
+//
+// What each command does is here; how each step does it is behind driver/build.h.
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-int main(void) {
-    fputs("burin: usage: burin build MODEL\n", stderr);
-    return 2;
+#include "driver/build.h"
+#include "driver/commands.h"
+#include "driver/process.h"
+
+static void print_text(Text *t) {
+    if (t->length) fwrite(t->data, 1, t->length, stdout);
+    text_free(t);
+}
+
+static void print_ir(const Build *b) {
+    Text t = {0};
+    module_print(&t, b->module);
+    print_text(&t);
+}
+
+static void print_report(const Build *b) {
+    if (!b->options->report) return;
+    Text t = {0};
+    fusion_report(&b->passes, &t);
+    print_text(&t);
+}
+
+static void print_sizes(const Build *b) {
+    Text t = {0};
+    text_add(&t, "context %lld positions\n", (long long)b->passes.context);
+    plan_print(&t, b->program);
+    print_text(&t);
+}
+
+// The pipeline up to the program's text. False when the options stop it before, with what they ask for printed.
+static bool compile(Build *b) {
+    build_open(b);
+    build_load(b);
+    bool whole = build_passes(b) && !(b->options->emit && !strcmp(b->options->emit, "ir"));
+    print_report(b);
+    if (whole) {
+        build_lower(b);
+        if (!b->options->emit) return true;
+        Text t = {0};
+        emit_program(b->program, &t);
+        print_text(&t);
+    } else {
+        print_ir(b);
+    }
+    return false;
+}
+
+static int command_build(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    const char *output = o->output ? o->output : model_name(arena, o->model);
+    if (!o->emit && !o->stop_after) build_check_output(&b, output);
+    if (!compile(&b)) return 0;
+    print_sizes(&b);
+    build_output(&b, output);
+    printf("%s: %s for", output,
+           b.kind == OUTPUT_PROGRAM  ? "a program"
+           : b.kind == OUTPUT_FOLDER ? "a folder of C"
+                                     : "a library");
+    for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
+    printf("\n");
+    return 0;
+}
+
+// The program of these options: from the cache, or built into it.
+static const char *cached_program(Build *b) {
+    const char *program = build_cache_path(b);
+    if (!program) diag_fatal(NO_LOC, "nowhere to keep the program\nhint: set HOME or XDG_CACHE_HOME");
+    if (!access(program, X_OK) && !b->options->dump_ir) return program;
+    if (!compile(b)) return NULL;
+    make_folder(arena_strndup(b->arena, program, (size_t)(strrchr(program, '/') - program)));
+    build_check_output(b, program);
+    build_output(b, program);
+    return program;
+}
+
+static int run_program(Build *b, char *const *words, int n) {
+    const char *program = cached_program(b);
+    if (!program) return 0;
+    CommandLine line = {.arena = b->arena};
+    command_add(&line, program);
+    for (int i = 0; i < n; i++) command_add(&line, words[i]);
+    release_signals();
+    execv(program, (char *const *)line.words);
+    diag_fatal(NO_LOC, "cannot run %s: %s", program, strerror(errno));
+}
+
+static int command_run(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    if (o->interpret) return interpret(&b);
+    return run_program(&b, o->rest, o->n_rest);
+}
+
+static int command_bench(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    char *const words[] = {"--bench"};
+    return run_program(&b, words, 1);
+}
+
+static int command_check(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    return check(&b);
+}
+
+static int command_inspect(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    build_open(&b);
+    build_load(&b);
+    bool stopped = !build_passes(&b);
+    print_report(&b);
+    if (stopped || o->emit) {
+        print_ir(&b);
+    } else {
+        inspect(&b);
+    }
+    return 0;
+}
+
+static int command_ops(Arena *arena, const Options *o) {
+    (void)arena, (void)o;
+    list_ops();
+    return 0;
+}
+
+static int command_targets(Arena *arena, const Options *o) {
+    (void)arena, (void)o;
+    list_targets();
+    return 0;
+}
+
+static int command_models(Arena *arena, const Options *o) {
+    (void)o;
+    list_models(burin_home(arena));
+    return 0;
+}
+
+static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
+#define COMMAND(name, ...) command_##name,
+#include "driver/commands.def"
+#undef COMMAND
+};
+
+int main(int argc, char **argv) {
+    Options options;
+    options_read(&options, argc, argv);
+    catch_signals();
+    Arena *arena = arena_new();
+    int status = commands[options.command](arena, &options);
+    free(options.rest);
+    arena_free(arena);
+    return status;
 }

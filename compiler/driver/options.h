@@ -1,6 +1,6 @@
 // The command line: commands.def and options.def as types, and how it is read.
-#ifndef BURIN_OPTIONS_H
-#define BURIN_OPTIONS_H
+#ifndef BURIN_DRIVER_OPTIONS_H
+#define BURIN_DRIVER_OPTIONS_H
 #include <stdbool.h>
 #include <stdint.h>
 

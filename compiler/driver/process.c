@@ -179,14 +179,14 @@ const char *burin_home(Arena *arena) {
     *strrchr(self, '/') = 0;
     for (size_t i = 0; i < sizeof around / sizeof *around; i++)
         if ((home = if_home(arena, arena_printf(arena, "%s/%s", self, around[i])))) return home;
-    diag_fatal(NO_LOC, "burin's runtime/ and dsl/ folders are not near %s\n  hint: set BURIN_HOME to the folder that has them",
+    diag_fatal(NO_LOC, "burin's runtime/ and dsl/ folders are not near %s\nhint: set BURIN_HOME to the folder that has them",
                self);
 }
 
 const char *work_folder(Arena *arena) {
     const char *base = getenv("TMPDIR");
     char *path = arena_printf(arena, "%s/burin.XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(path)) diag_fatal(NO_LOC, "cannot make a folder %s: %s\n  hint: TMPDIR says where", path, strerror(errno));
+    if (!mkdtemp(path)) diag_fatal(NO_LOC, "cannot make a folder %s: %s\nhint: TMPDIR says where", path, strerror(errno));
     diag_remove_on_stop(path);
     return path;
 }

@@ -40,8 +40,8 @@ static const Machine *machine_find(const char *triple) {
         if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
     }
     near = nearest_name(triple, names, (size_t)n_machines);
-    usage_error("--target=%s: not a target\n  hint: %s%s", triple, near ? "did you mean " : "`burin targets` lists them",
-                near ? near : "");
+    if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
+    usage_error("--target=%s: not a target\n  hint: `burin targets` lists them", triple);
 }
 
 static const Target *cpu_find(const Toolchain *t, const char *name) {
@@ -52,8 +52,8 @@ static const Target *cpu_find(const Toolchain *t, const char *name) {
         for (int i = 0; i < n_targets && n < 64; i++)
             if (!strcmp(targets[i].architecture, t->machine->architecture)) names[n++] = targets[i].name;
         near = nearest_name(name, names, (size_t)n);
-        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: %s%s", name, t->machine->triple,
-                    near ? "did you mean " : "`burin targets` lists them", near ? near : "");
+        if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
+        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: `burin targets` lists them", name, t->machine->triple);
     }
     if (strcmp(cpu->architecture, t->machine->architecture))
         usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,
@@ -92,7 +92,7 @@ Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool
 
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
-    if (!find_program(t->arena, COMPILER)) diag_fatal(NO_LOC, COMPILER " is not on PATH\n  hint: apt-get install " COMPILER);
+    if (!find_program(t->arena, COMPILER)) diag_fatal(NO_LOC, COMPILER " is not on PATH\nhint: apt-get install " COMPILER);
     t->clang = COMPILER;
     if (!t->native && access(t->machine->sysroot, R_OK))
         diag_fatal(NO_LOC, "there is no C library for %s here\nhint: apt-get install %s", t->machine->triple,

@@ -1,0 +1,261 @@
+#include "driver/build.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/cache.h"
+#include "frontend/dsl.h"
+#include "ir/dump.h"
+#include "util/hash.h"
+#include "version.h"
+
+enum { DEFAULT_CONTEXT = 4096, DEFAULT_ROWS = 64 };
+
+static bool has_suffix(const char *name, const char *suffix) {
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+const char *model_name(Arena *arena, const char *path) {
+    char real[PATH_MAX];
+    if (!realpath(path, real)) snprintf(real, sizeof real, "/%s", path);
+    const char *base = strrchr(real, '/') + 1;
+    size_t n = strcspn(base, ".");
+    char *name = arena_printf(arena, "%s%.*s", isalpha((unsigned char)*base) ? "" : "model_", (int)n, base);
+    for (char *c = name; *c; c++) *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+    return name;
+}
+
+OutputKind output_kind(const char *output) {
+    static const struct {
+        const char *suffix;
+        OutputKind kind;
+    } kinds[] = {{".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_suffix(output, kinds[i].suffix)) return kinds[i].kind;
+    return OUTPUT_PROGRAM;
+}
+
+// ---------------------------------------------------------------------------------------------------------- checking options
+static void check_one_of(const char *option, const char *value, const char *const *names, size_t n) {
+    if (!value) return;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(value, names[i])) return;
+    const char *near = nearest_name(value, names, n);
+    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s?", option, value, near);
+    char *list = strdup(names[0]);
+    for (size_t i = 1; i < n; i++) {
+        char *longer = NULL;
+        if (asprintf(&longer, "%s, %s", list, names[i]) < 0) break;
+        free(list);
+        list = longer;
+    }
+    usage_error("--%s=%s: expected one of %s", option, value, list);
+}
+
+static int pass_index(const char *option, const char *name, int absent) {
+    const char *names[PASS_COUNT];
+    for (int i = 0; i < PASS_COUNT; i++) names[i] = pass_info[i].name;
+    check_one_of(option, name, names, PASS_COUNT);
+    for (int i = 0; name && i < PASS_COUNT; i++)
+        if (!strcmp(name, names[i])) return i;
+    return absent;
+}
+
+Build build_new(Arena *arena, const Options *o) {
+    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"};
+    Build b = {.arena = arena, .options = o, .name = model_name(arena, o->model)};
+    check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
+    check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
+    b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
+    b.passes = (PassContext){.arena = arena, .quant = o->quant, .require_fusion = o->require_fusion, .dump_dir = o->dump_ir};
+    b.passes.stop_after = pass_index("stop-after", o->stop_after, -1);
+    b.passes.start_from = pass_index("start-from", o->start_from, 0);
+    bool dumped = has_suffix(o->model, ".ir"), description = has_suffix(o->model, ".burin");
+    if (dumped != !!o->start_from)
+        usage_error(dumped ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
+                           : "--start-from needs a dumped .ir file, and %s is none",
+                    o->model);
+    if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
+    if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
+    return b;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ loading
+static const char *description_of(Build *b, const char *home) {
+    const char *architecture = b->checkpoint->architecture;
+    if (!architecture)
+        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: give a .burin description and --weights=%s",
+                   b->options->model, b->options->model);
+    const char *path = arena_printf(b->arena, "%s/dsl/models/%s.burin", home, architecture);
+    if (access(path, R_OK))
+        diag_fatal(NO_LOC,
+                   "%s is a \"%s\", and there is no description of that\nhint: `burin models` lists them; or write one and "
+                   "give --weights=%s",
+                   b->options->model, architecture, b->options->model);
+    return path;
+}
+
+void build_open(Build *b) {
+    const Options *o = b->options;
+    if (o->start_from) return;
+    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model);
+    b->description = o->weights ? o->model : description_of(b, burin_home(b->arena));
+}
+
+static int config_ids(const json_t *config, const char *key, int32_t ids[8]) {
+    const json_t *v = config ? json_object_get(config, key) : NULL;
+    int n = 0;
+    if (json_is_integer(v)) ids[n++] = (int32_t)json_integer_value(v);
+    for (size_t i = 0; i < json_array_size(v) && n < 8; i++)
+        if (json_is_integer(json_array_get(v, i))) ids[n++] = (int32_t)json_integer_value(json_array_get(v, i));
+    return n;
+}
+
+// Which tokens begin and end a text: generation_config.json, config.json, the tokenizer, in this order.
+static void set_special_tokens(Build *b) {
+    Module *m = b->module;
+    const Checkpoint *c = b->checkpoint;
+    int32_t bos[8] = {-1};
+    json_t *generation = c ? json_load_file(arena_printf(b->arena, "%s/generation_config.json", c->folder), 0, NULL) : NULL;
+    const json_t *config = c ? c->config : NULL;
+    m->n_eos = config_ids(generation, "eos_token_id", m->eos);
+    if (!m->n_eos) m->n_eos = config_ids(config, "eos_token_id", m->eos);
+    if (!m->n_eos && b->tokenizer && b->tokenizer->eos >= 0) m->eos[m->n_eos++] = b->tokenizer->eos;
+    if (b->tokenizer) {
+        m->bos = b->tokenizer->bos;
+    } else {
+        m->bos = config_ids(config, "bos_token_id", bos) ? bos[0] : -1;
+    }
+    json_decref(generation);
+}
+
+int build_vocabulary(const Build *b) {
+    int64_t size = 0;
+    const Graph *g = b->program->graph;
+    const Type *logits = &g->outputs[0]->type;
+    return logits->rank && dim_is_const(logits->dim[logits->rank - 1], &size) && size < INT32_MAX ? (int)size : 0;
+}
+
+static int vocabulary_size(const Checkpoint *c) {
+    const json_t *v = c && c->config ? json_object_get(c->config, "vocab_size") : NULL;
+    return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
+}
+
+static void set_context(Build *b) {
+    int64_t longest = b->module->context ? b->module->context : INT32_MAX, wanted = b->options->context;
+    if (wanted > longest) diag_fatal(NO_LOC, "--ctx=%lld: the model has %lld positions", (long long)wanted, (long long)longest);
+    b->passes.module = b->module;
+    b->passes.context = wanted ? wanted : longest < DEFAULT_CONTEXT ? longest : DEFAULT_CONTEXT;
+    b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
+}
+
+void build_load(Build *b) {
+    const Options *o = b->options;
+    if (o->start_from) {
+        b->module = module_load(b->arena, o->model);
+    } else {
+        DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
+        b->module = dsl_load(b->arena, b->description, &dsl);
+    }
+    b->module->name = b->name;
+    const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
+    if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
+    b->module->tokenizer = b->tokenizer;
+    set_special_tokens(b);
+    set_context(b);
+}
+
+bool build_passes(Build *b) {
+    if (b->options->verbose) fprintf(stderr, "  passes\n");
+    return passes_run(b->module, &b->passes);
+}
+
+void build_lower(Build *b) {
+    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
+    b->program = lower(b->arena, b->module, 0, &options);
+    b->image = image_of(b->program, b->tokenizer);
+    Text t = {0};
+    graph_print(&t, b->program->graph);
+    uint64_t hash = hash_bytes(t.data, t.length,
+                               hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
+    if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
+    text_free(&t);
+    b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- sources
+static const char *info_text(const Build *b) {
+    Text t = {0};
+    text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
+    text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
+             (double)b->image.bytes / 1e6);
+    text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context, (long long)b->program->max_rows);
+    text_add(&t, "passes   ");
+    for (int i = b->passes.start_from; i < PASS_COUNT; i++) text_add(&t, " %s", pass_info[i].name);
+    text_add(&t, "\ncompiler  burin %s, clang-19 -O3 -ffp-contract=off, for", BURIN_VERSION);
+    for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
+    text_add(&t, "\n");
+    plan_print(&t, b->program);
+    const char *text = arena_strndup(b->arena, t.data, t.length);
+    text_free(&t);
+    return text;
+}
+
+static void write_text(const Build *b, const char *folder, const char *suffix, Text *t) {
+    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->name, suffix), t->data, t->length);
+    text_free(t);
+}
+
+void build_sources(const Build *b, const char *folder) {
+    bool library = b->kind != OUTPUT_PROGRAM;
+    DispatchOptions d = {.cpus = b->tools.cpus,
+                         .n_cpus = b->tools.n_cpus,
+                         .identity = b->identity,
+                         .info = info_text(b),
+                         .tokenizer_offset = b->image.tokenizer_offset,
+                         .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
+    d.weights_symbol = library ? arena_printf(b->arena, "%s_weights", b->name) : "burin_weights";
+    d.descriptor = library ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
+    Text source = {0}, header = {0}, dispatch = {0};
+    emit_program(b->program, &source);
+    emit_header(b->program, &header);
+    emit_dispatch(b->program, &d, &dispatch);
+    if (b->kind == OUTPUT_FOLDER)
+        text_add(&dispatch,
+                 "\n// The program's main finds its model by this name.\nextern const burin_model burin_model_this "
+                 "__attribute__((alias(\"%s_model\")));\n",
+                 b->name);
+    write_text(b, folder, ".c", &source);
+    write_text(b, folder, "_plan.h", &header);
+    write_text(b, folder, "_model.c", &dispatch);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- cache
+const char *build_cache_path(const Build *b) {
+    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", NULL};
+    static const char *const ours[] = {".c", ".h", ".burin", NULL};
+    const Options *o = b->options;
+    const char *home = burin_home(b->arena), *const files[] = {o->model, o->weights, o->tokenizer};
+    uint64_t h = hash_file("/proc/self/exe", 0);
+    struct stat s;
+    h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
+                    hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        h = hash_text(files[i], h);
+        if (!files[i]) continue;
+        if (stat(files[i], &s)) diag_fatal(NO_LOC, "there is no %s", files[i]);
+        h = S_ISDIR(s.st_mode) ? hash_folder(files[i], models, h) : hash_file(files[i], h);
+    }
+    h = hash_text(o->quant, h);
+    h = hash_text(o->start_from, h);
+    for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
+    int64_t numbers[] = {o->context, o->chunk, o->max_ram};
+    const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
+    return folder ? arena_printf(b->arena, "%s/%s", folder, b->name) : NULL;
+}

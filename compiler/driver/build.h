@@ -1,0 +1,45 @@
+// From a model to the text of a program: what every command does first. The steps in order; each needs those before it.
+#ifndef BURIN_BUILD_H
+#define BURIN_BUILD_H
+#include "codegen/codegen.h"
+#include "driver/image.h"
+#include "driver/options.h"
+#include "driver/toolchain.h"
+#include "frontend/checkpoint.h"
+#include "ir.h"
+#include "lower/lower.h"
+
+typedef struct Build {
+    Arena *arena;
+    const Options *options;
+    const char *name;  // of the program: [a-z][a-z0-9_]*
+    OutputKind kind;
+    bool keep_values;  // burin check
+    Toolchain tools;
+    Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir
+    const char *description;  // path of the .burin file
+    Module *module;
+    Tokenizer *tokenizer;  // or NULL
+    PassContext passes;
+    Program *program;
+    Image image;
+    const char *identity;  // 16 hex digits
+} Build;
+
+Build build_new(Arena *, const Options *);
+void build_open(Build *);    // checkpoint and description
+void build_load(Build *);    // the graphs and the tokenizer
+bool build_passes(Build *);  // false: stopped by --stop-after, --emit=ir
+void build_lower(Build *);   // kernels, plan, places of the weights
+
+// Ends the run when `output` cannot be written; sets the kind of output by its suffix.
+void build_check_output(Build *, const char *output);
+// Writes the program, library or folder: complete at `output`, or not at all.
+void build_output(Build *, const char *output);
+void build_sources(const Build *, const char *folder);  // the emitted C
+int build_vocabulary(const Build *);                    // columns of the logits
+OutputKind output_kind(const char *output);
+const char *model_name(Arena *, const char *path);  // examples/austen/ to austen
+// Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
+const char *build_cache_path(const Build *);
+#endif

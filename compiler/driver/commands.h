@@ -1,0 +1,13 @@
+// What the smaller commands do.
+#ifndef BURIN_COMMANDS_H
+#define BURIN_COMMANDS_H
+#include "driver/build.h"
+
+void list_ops(void);
+void list_targets(void);
+void list_models(const char *home);
+
+void inspect(const Build *);  // after the passes: what the graph is made of
+int interpret(Build *);       // run --interpret
+int check(Build *);           // exit status
+#endif

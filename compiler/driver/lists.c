@@ -1,0 +1,59 @@
+// burin ops, targets and models: the tables, in words.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/commands.h"
+
+static void arity_text(const OpInfo *op, char text[16]) {
+    if (op->max_in < 0) {
+        snprintf(text, 16, "%d+", op->min_in);
+    } else if (op->min_in == op->max_in) {
+        snprintf(text, 16, "%d", op->min_in);
+    } else {
+        snprintf(text, 16, "%d-%d", op->min_in, op->max_in);
+    }
+}
+
+void list_ops(void) {
+    char arity[16];
+    printf("%-26s %-8s %-44s %s\n", "op", "operands", "attributes (! required)", "meaning");
+    for (int i = 0; i < OP_COUNT; i++) {
+        const OpInfo *op = &op_info[i];
+        arity_text(op, arity);
+        printf("%-26s %-8s %-44s %s\n", op->name, arity, op->attrs, op->help);
+    }
+}
+
+void list_targets(void) {
+    for (int i = 0; i < n_machines; i++) {
+        const Target *defaults[MAX_CPUS];
+        int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
+        printf("--target=%s   %s\n", machines[i].triple, machines[i].help);
+        for (int j = 0; j < n_targets; j++) {
+            bool is_default = false;
+            if (strcmp(targets[j].architecture, machines[i].architecture)) continue;
+            for (int k = 0; k < n; k++) is_default |= defaults[k] == &targets[j];
+            printf("  --mcpu=%-20s %s%s\n", targets[j].name, targets[j].help, is_default ? " (default)" : "");
+        }
+    }
+    printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
+}
+
+static int is_description(const struct dirent *e) {
+    size_t n = strlen(e->d_name);
+    return n > 6 && !strcmp(e->d_name + n - 6, ".burin");
+}
+
+void list_models(const char *home) {
+    char folder[4096];
+    struct dirent **list;
+    snprintf(folder, sizeof folder, "%s/dsl/models", home);
+    int n = scandir(folder, &list, is_description, alphasort);
+    for (int i = 0; i < n; i++) {
+        printf("%-16.*s %s/%s\n", (int)strlen(list[i]->d_name) - 6, list[i]->d_name, folder, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}

@@ -1,0 +1,191 @@
+// The files that a build leaves: a program, a library and its header, or a folder of C. Complete, or not there: everything is
+// made beside its place, under a name that is removed when the run ends early, and moved when it is whole.
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver/build.h"
+#include "driver/library.h"
+#include "driver/process.h"
+
+static const char *beside(const Build *b, const char *output) {
+    const char *slash = strrchr(output, '/');
+    int folder = slash ? (int)(slash - output) + 1 : 0;
+    const char *partial = arena_printf(b->arena, "%.*s.%s.%d", folder, output, output + folder, (int)getpid());
+    diag_remove_on_stop(partial);
+    return partial;
+}
+
+static void move_into_place(const char *from, const char *to) {
+    if (rename(from, to)) diag_fatal(NO_LOC, "cannot write %s: %s", to, strerror(errno));
+    diag_keep(from);
+}
+
+static void build_program(Build *b, const char *folder, const char *output) {
+    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_PROGRAM};
+    Objects objects = toolchain_compile(&b->tools, &emitted);
+    const char *partial = beside(b, output);
+    toolchain_link_program(&b->tools, &objects, folder, partial);
+    image_append(&b->image, partial);
+    move_into_place(partial, output);
+}
+
+// --------------------------------------------------------------------------------------------------------------- libraries
+// NAME_api.c and NAME.h in `folder`; the header's place in the end is the caller's.
+static void write_interface(const Build *b, const char *folder) {
+    const Plan *plan = &b->program->plan;
+    uint64_t rows = (uint64_t)b->program->max_rows;
+    LibraryFacts facts = {.identity = b->identity,
+                          .context = (int32_t)b->passes.context,
+                          .max_rows = (int32_t)rows,
+                          .vocab_size = build_vocabulary(b),
+                          .weight_bytes = plan->weight_bytes,
+                          .slot_bytes = plan->slot_bytes,
+                          .row_bytes = plan->row_bytes,
+                          .arena_bytes = plan->row_bytes * rows,
+                          .arena_lower_bound = plan->lower_bound * rows};
+    Text header = {0}, source = {0};
+    library_header(b->tools.home, b->name, &facts, &header);
+    library_source(b->tools.home, b->name, &source);
+    write_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), header.data, header.length);
+    write_file(arena_printf(b->arena, "%s/%s_api.c", folder, b->name), source.data, source.length);
+    text_free(&header);
+    text_free(&source);
+}
+
+static void copy_file(const char *from, const char *to) {
+    size_t size;
+    char *bytes = read_text_file(from, &size);
+    write_file(to, bytes, size);
+    free(bytes);
+}
+
+static void build_library(Build *b, const char *folder, const char *output) {
+    Emitted emitted = {
+        .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
+    write_interface(b, folder);
+    Objects objects = toolchain_compile(&b->tools, &emitted);
+    const char *weights = arena_printf(b->arena, "%s/weights.o", folder), *partial = beside(b, output);
+    image_write_object(&b->image, b->tools.machine->architecture, arena_printf(b->arena, "%s_weights", b->name), weights);
+    objects.paths[objects.n++] = weights;
+    toolchain_link_library(&b->tools, &objects, b->kind, folder, partial);
+    move_into_place(partial, output);
+    int stem = (int)(strrchr(output, '.') - output);
+    copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), arena_printf(b->arena, "%.*s.h", stem, output));
+}
+
+// ------------------------------------------------------------------------------------------------------------ folders of C
+static const char weights_source[] =
+    "// The packed weights and the tokenizer, mapped as they are. 64-bit addressed: .lrodata may lie anywhere.\n"
+    "#if defined(__x86_64__)\n"
+    "    .section .lrodata,\"al\",%%progbits\n"
+    "#else\n"
+    "    .section .rodata,\"a\",%%progbits\n"
+    "#endif\n"
+    "    .globl %s_weights\n"
+    "    .hidden %s_weights\n"
+    "    .p2align 6\n"
+    "%s_weights:\n"
+    "    .incbin \"%s.weights\"\n"
+    "    .section .note.GNU-stack,\"\",%%progbits\n";
+
+static void add_makefile(const Build *b, Text *t) {
+    const char *n = b->name;
+    text_add(t, "# make: the program %s. make %s.a: the library of %s.h. Any compiler with GNU C will do: make CC=gcc.\n", n, n,
+             n);
+    text_add(t, "CC = cc\nFLAGS = -std=gnu17 -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime\n");
+    text_add(t, "RUNTIME = $(patsubst %%.c,%%.o,$(wildcard runtime/*.c))\nMODEL = %s_model.o %s_weights.o", n, n);
+    for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", n, b->tools.cpus[i]->symbol);
+    text_add(t, "\n\n%s: $(MODEL) $(RUNTIME)\n\t$(CC) $^ -lm -lpthread -o $@\n\n", n);
+    text_add(t, "%s.a: $(MODEL) %s_api.o\n\tar rcs $@ $^\n\n", n, n);
+    text_add(t, "%%.o: %%.c\n\t$(CC) $(FLAGS) -c $< -o $@\n\n%%.o: %%.S %s.weights\n\t$(CC) -c $< -o $@\n\n", n);
+    for (int i = 0; i < b->tools.n_cpus; i++) {
+        const Target *cpu = b->tools.cpus[i];
+        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s -DBURIN_CPU=%s -c $< -o $@\n\n", n, cpu->symbol, n, cpu->flags,
+                 cpu->symbol);
+    }
+    text_add(t, "clean:\n\trm -f %s %s.a *.o runtime/*.o\n", n, n);
+}
+
+static void copy_runtime(const Build *b, const char *to) {
+    const char *from = arena_printf(b->arena, "%s/runtime", b->tools.home);
+    struct dirent **list;
+    int n = scandir(from, &list, NULL, alphasort);
+    make_folder(to);
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i]->d_name;
+        size_t length = strlen(name);
+        if (length > 2 && name[length - 2] == '.' && strchr("ch", name[length - 1]) && strncmp(name, "library", 7)) {
+            copy_file(arena_printf(b->arena, "%s/%s", from, name), arena_printf(b->arena, "%s/%s", to, name));
+        }
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}
+
+static void build_folder(Build *b, const char *output) {
+    Text makefile = {0}, weights = {0};
+    const char *partial = beside(b, output);
+    make_folder(partial);
+    build_sources(b, partial);
+    write_interface(b, partial);
+    copy_runtime(b, arena_printf(b->arena, "%s/runtime", partial));
+    add_makefile(b, &makefile);
+    write_file(arena_printf(b->arena, "%s/Makefile", partial), makefile.data, makefile.length);
+    text_add(&weights, weights_source, b->name, b->name, b->name, b->name);
+    write_file(arena_printf(b->arena, "%s/%s_weights.S", partial, b->name), weights.data, weights.length);
+    image_write(&b->image, arena_printf(b->arena, "%s/%s.weights", partial, b->name));
+    text_free(&makefile);
+    text_free(&weights);
+    remove_folder(output);
+    move_into_place(partial, output);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- all
+static void build_with_clang(Build *b, const char *output) {
+    const char *folder = b->options->save_temps ? arena_printf(b->arena, "%s.temps", output) : work_folder(b->arena);
+    make_folder(folder);
+    build_sources(b, folder);
+    if (b->kind == OUTPUT_PROGRAM) {
+        build_program(b, folder, output);
+    } else {
+        build_library(b, folder, output);
+    }
+    if (b->options->save_temps) return;
+    remove_folder(folder);
+    diag_keep(folder);
+}
+
+static bool is_folder(const char *path) {
+    struct stat s;
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+// Before the work begins: can it be written at all? An earlier folder of ours is overwritten, and nothing else.
+void build_check_output(Build *b, const char *output) {
+    const char *slash = strrchr(output, '/'),
+               *parent = slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + 1) : ".";
+    b->kind = output_kind(output);
+    if (b->kind != OUTPUT_PROGRAM) b->name = model_name(b->arena, output);
+    if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
+    if (access(parent, W_OK)) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
+    if (!is_folder(output)) return;
+    if (b->kind != OUTPUT_FOLDER)
+        diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);
+    if (access(arena_printf(b->arena, "%s/%s.weights", output, b->name), F_OK))
+        diag_fatal(NO_LOC, "%s is a folder of something else\nhint: remove it, or give -o another name", output);
+}
+
+void build_output(Build *b, const char *output) {
+    if (b->kind == OUTPUT_FOLDER) {
+        b->tools.home = burin_home(b->arena);
+        build_folder(b, output);
+    } else {
+        toolchain_find(&b->tools);
+        build_with_clang(b, output);
+    }
+}

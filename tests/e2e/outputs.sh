@@ -1,0 +1,45 @@
+#!/bin/sh
+# What a build leaves: the same bytes every time, a folder of C for other compilers, libraries; and nothing when it ends early.
+. tests/lib.sh
+model=examples/austen
+tokens=0,1114,306
+hash_of() { "$@" --tokens $tokens -n 20 --temp 0 --logits-hash 2>&1; }
+
+mkdir "$WORK/one" "$WORK/two"
+check "outputs: a program" $BURIN build $model -o "$WORK/one/austen"
+hash_of "$WORK/one/austen" > "$WORK/expected"
+check "outputs: another" $BURIN build $model -o "$WORK/two/other"
+check "outputs: two builds are the same bytes" cmp "$WORK/one/austen" "$WORK/two/other"
+cp "$WORK/one/austen" "$WORK/stripped" && strip "$WORK/stripped"
+hash_of "$WORK/stripped" > "$WORK/got"
+same "outputs: strip keeps the weights" "$WORK/expected" "$WORK/got"
+
+check "outputs: a folder of C" $BURIN build $model -o "$WORK/story.c"
+for cc in gcc clang-19; do
+    check "outputs: the folder builds with $cc" make -C "$WORK/story.c" -s clean story story.a CC=$cc
+    hash_of "$WORK/story.c/story" > "$WORK/got"
+    same "outputs: its program of $cc gives the same bits" "$WORK/expected" "$WORK/got"
+done
+check "outputs: the folder again, over the old one" $BURIN build $model -o "$WORK/story.c"
+
+for kind in o a so; do
+    check "outputs: story.$kind" $BURIN build $model -o "$WORK/story.$kind"
+    check "outputs: a C program with story.$kind" gcc -Wall -Werror -I"$WORK" tests/e2e/library.c "$WORK/story.$kind" -lm -lpthread \
+        -Wl,-rpath,"$WORK" -o "$WORK/user"
+    "$WORK/user" > "$WORK/got" 2>&1
+    "$WORK/one/austen" --tokens $tokens -n 5 --temp 0 > "$WORK/five"
+    same "outputs: it writes the same with story.$kind" "$WORK/five" "$WORK/got"
+done
+
+# A signal in the middle: no program, no temporary file.
+mkdir "$WORK/empty" "$WORK/tmp"
+for signal in INT TERM; do
+    TMPDIR=$WORK/tmp $BURIN build $model -o "$WORK/empty/austen" > "$WORK/said" 2>&1 &
+    builder=$! tries=0
+    while [ -z "$(ls "$WORK/tmp")" ] && [ $tries -lt 1000 ]; do sleep 0.01 && tries=$((tries + 1)); done
+    kill -$signal $builder
+    wait $builder
+    status=$?
+    [ $status -gt 128 ] && [ -z "$(ls -A "$WORK/empty" "$WORK/tmp" | grep -v :)" ]
+    check "outputs: SIG$signal leaves nothing behind (status $status)" [ $? = 0 ]
+done

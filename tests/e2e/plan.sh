@@ -1,0 +1,31 @@
+#!/bin/sh
+# What the passes make of a LLaMA, and what the plan promises.
+. tests/lib.sh
+model=examples/austen
+$BURIN inspect $model --stop-after=fuse > "$WORK/fused" 2>&1
+count() { grep -c " = $1(" "$WORK/fused"; }
+number() { check "plan: after fuse, $2 $1" [ "$(count "$1")" = "$2" ]; }
+number attention 6
+number skip_rms_normalization 12
+number rms_normalization 1
+for op in softmax exp pow transpose; do number $op 0; done
+$BURIN build $model --stop-after=fuse > "$WORK/built" 2>&1
+same "plan: build --stop-after prints the same" "$WORK/fused" "$WORK/built"
+
+check "plan: builds with 16 rows" $BURIN build $model --chunk 16 -o "$WORK/austen"
+"$WORK/austen" --info > "$WORK/info"
+arena=$(sed -n 's/.*arena \([0-9]*\) (lower bound \([0-9]*\)).*/\1/p' "$WORK/info")
+bound=$(sed -n 's/.*arena \([0-9]*\) (lower bound \([0-9]*\)).*/\2/p' "$WORK/info")
+check "plan: arena of ${arena:-?} bytes is at most 128 KB" [ "${arena:-999999}" -le 131072 ]
+check "plan: arena is within 5 % of its lower bound ${bound:-?}" [ "${arena:-999999}" -le $((${bound:-0} * 105 / 100)) ]
+
+# A dump is an input: the program made from it is the program made from the model.
+check "plan: dumps the IR" $BURIN build $model --dump-ir="$WORK/ir" -o "$WORK/austen"
+check "plan: numbered dumps" [ "$(ls "$WORK/ir" | grep -c '\.ir$')" = 9 ]
+"$WORK/austen" --tokens 0,1114,306 -n 0 --logits-hash > "$WORK/expected"
+for pass in simplify incremental layout; do
+    before=$(ls "$WORK"/ir/*.ir | grep -B 1 -e "-$pass.ir" | head -n 1)
+    check "plan: builds from $(basename "$before")" $BURIN build "$before" --start-from=$pass -o "$WORK/again"
+    "$WORK/again" --tokens 0,1114,306 -n 0 --logits-hash > "$WORK/got" 2>&1
+    same "plan: and has the same bits" "$WORK/expected" "$WORK/got"
+done

@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/austen --ctx 100000 -o out

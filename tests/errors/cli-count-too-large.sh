@@ -1,0 +1,1 @@
+$BURIN build model --ctx 99999999999999999999

@@ -1,0 +1,1 @@
+BURIN_HOME=/ $BURIN build $TOP/examples/austen -o out

@@ -1,0 +1,1 @@
+$BURIN build model --mcpu=x86-64-v5

@@ -1,0 +1,1 @@
+mkdir out; $BURIN build $TOP/examples/austen -o out; s=$?; rmdir out; exit $s

@@ -1,0 +1,1 @@
+$BURIN build model --quant=q8_1

@@ -1,0 +1,1 @@
+env -u HOME -u XDG_CACHE_HOME $BURIN run $TOP/examples/austen

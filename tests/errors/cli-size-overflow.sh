@@ -1,0 +1,1 @@
+$BURIN build model --max-ram=99999999999G

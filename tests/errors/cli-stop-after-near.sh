@@ -1,0 +1,1 @@
+$BURIN inspect model --stop-after=fuze

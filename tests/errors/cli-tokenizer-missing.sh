@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/austen --tokenizer nowhere.json -o out

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Every message burin can give: its text, the exit status, and that nothing is left behind.
+#
+#   NAME.burin + NAME.err   `burin inspect NAME.burin --weights examples/austen`, from this folder
+#   NAME.sh + NAME.err      a script, run in an empty folder; $BURIN is the compiler, $TOP the top folder, $SHARED the shared data
+#
+# NAME.err is what is printed (with $TOP and $SHARED for these folders), a line `status N`, and a line for every file left behind.
+# UPDATE=1 writes the .err files anew: read the difference before you commit it. Further arguments: only these names.
+. tests/lib.sh
+TOP=$PWD BURIN=$PWD/$BURIN cases=$PWD/tests/errors
+SHARED=$(cd "$SHARED" 2> /dev/null && pwd) || SHARED=/nonexistent
+export TOP BURIN SHARED TMPDIR="$WORK/tmp"
+mkdir "$WORK/tmp"
+
+run_case() {
+    mkdir "$WORK/in"
+    case $1 in
+        *.burin) (cd "$cases" && $BURIN inspect "$(basename "$1")" --weights "$TOP/examples/austen") ;;
+        *.sh) (cd "$WORK/in" && sh "$1") ;;
+    esac > "$WORK/out" 2>&1 < /dev/null
+    status=$?
+    sed -e "s|$TOP|\$TOP|g" -e "s|$SHARED|\$SHARED|g" -e "s|$WORK|\$WORK|g" "$WORK/out"
+    echo "status $status"
+    (cd "$WORK/in" && find . -mindepth 1 | sort | sed 's/^/left behind: /')
+    (cd "$WORK/tmp" && find . -mindepth 1 | sort | sed 's/^/left in TMPDIR: /')
+    rm -rf "$WORK/in" "$WORK/tmp"
+    mkdir "$WORK/tmp"
+}
+
+for file in "$cases"/*.burin "$cases"/*.sh; do
+    name=$(basename "$file" | sed 's/\.[a-z]*$//')
+    [ "$name" = run ] || [ ! -e "$file" ] && continue
+    case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+    if grep -q '\$SHARED' "$file" && [ ! -d "$SHARED" ]; then
+        skip "errors: $name" "the shared data is missing"
+        continue
+    fi
+    run_case "$file" > "$WORK/got"
+    [ -n "${UPDATE:-}" ] && cp "$WORK/got" "$cases/$name.err"
+    same "errors: $name" "$cases/$name.err" "$WORK/got"
+done

@@ -1,0 +1,27 @@
+// Runs a command and fails when it needed more memory than it may. usage: peak MEGABYTES COMMAND...
+// What is counted is the largest resident set of the command or one of its children, mapped files included.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    struct rusage usage;
+    int status;
+    if (argc < 3) return 2;
+    pid_t child = fork();
+    if (!child) {
+        execvp(argv[2], argv + 2);
+        fprintf(stderr, "peak: %s: %s\n", argv[2], strerror(errno));
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0) return 2;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    long megabytes = usage.ru_maxrss / 1024;
+    fprintf(stderr, "peak: %ld MB\n", megabytes);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) return 1;
+    return megabytes > atol(argv[1]);
+}
