@@ -16,9 +16,6 @@ COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
-ifneq ($(wildcard compiler/frontend/tokenizer/tokenizer.c),)
-SOURCES := $(filter-out %/pending_tokenizer.c,$(SOURCES))
-endif
 RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)

@@ -171,6 +171,7 @@ void build_check_output(Build *b, const char *output) {
                *parent = slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + 1) : ".";
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = model_name(b->arena, output);
+    if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
     if (access(parent, W_OK)) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     if (!is_folder(output)) return;
@@ -185,7 +186,6 @@ void build_output(Build *b, const char *output) {
         b->tools.home = burin_home(b->arena);
         build_folder(b, output);
     } else {
-        toolchain_find(&b->tools);
         build_with_clang(b, output);
     }
 }
