@@ -1,7 +1,175 @@
-#include "ir.h"
+// incremental: the autoregressive form of a graph over positions.
+//
+//   before   graph decode(%tokens: i32[T]) where T <= 512          after   graph decode(%tokens: i32[R], %slot, %position,
+//   %wanted)
+//            %a = attention(%q, %k, %v) {causal=1, ...}                     %kc = state {kind="key", layer=0}
+//                                                                           %kc1 = cache_append(%kc, %k, %slot, %position)
+//                                                                           %a = attention(%q, %kc1, %vc1, %slot, %position)
+//                                                                           ...
+//
+// A row is one token with a slot and a position; rows of one call may belong to any slots. The pass first proves that every
+// node but attention acts row by row (incremental_rows.c). Then tables of positions are folded (incremental_tables.c), counters
+// over T become %position, causal attention attends to a cache, and only the rows whose logits are wanted reach the output
+// (incremental_select.c). Graphs without token input or with attention to later positions are left as they are.
+//
+// Needs types, and attention fused; gives rows; keeps everything.
+#include "passes/incremental.h"
+
 PassFunction pass_incremental;
-bool pass_incremental(Graph *g, PassContext *c) {
-    (void)g;
-    (void)c;
+
+enum { MOST_SLOTS = 4096 };
+
+static Node *find_input(const Graph *g, InputRole role) {
+    for (int i = 0; i < g->n_inputs; i++) {
+        if (attr_int(g->inputs[i], "role", INPUT_TENSOR) == (int64_t)role) return g->inputs[i];
+    }
+    return NULL;
+}
+
+// The first attention that is not causal over its own rows, or NULL; *count: those that are.
+static Node *find_bidirectional(Graph *g, int *count) {
+    *count = 0;
+    EACH_NODE(n, g) {
+        if (n->op != OP_attention || n->in[1]->type.rank != 2) continue;
+        if (!attr_int(n, "causal", 0)) return n;
+        ++*count;
+    }
+    return NULL;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- inputs
+static Node *add_input(Graph *g, const char *name, DType dtype, const Dim *rows, InputRole role) {
+    Node *n = graph_add_input(g, name, type_of(dtype, 1, &rows), NO_LOC);
+    attr_set_int(n, "role", role);
+    n->mark = 1;
+    return n;
+}
+
+static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, const Dim *positions) {
+    RowInputs in = {.token = token, .rows = dim_symbol(g, "R", 1, c->max_rows > 0 ? c->max_rows : 1)};
+    in.context = c->context > 0 ? c->context : dim_upper(positions);
+    in.slot = add_input(g, "slot", DT_i32, in.rows, INPUT_SLOTS);
+    in.position = add_input(g, "position", DT_i32, in.rows, INPUT_POSITIONS);
+    in.wanted = add_input(g, "wanted", DT_bool, in.rows, INPUT_WANTED);
+    return in;
+}
+
+// ---------------------------------------------------------------------------------------------------------- from positions to
+// rows
+static void substitute_dims(Node *n, const Dim *from, const Dim *to) {
+    for (Attr *a = n->attrs; a; a = a->next) {
+        const Dim *dims[MAX_RANK];
+        if (a->kind != ATTR_DIMS) continue;
+        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], from, to);
+        attr_set_dims(n, a->name, dims, a->n);
+        a = attr_find(n, a->name);
+    }
+}
+
+// A counter over the rows is their position, in the counter's shape.
+static Node *position_like(Node *iota, const RowInputs *in) {
+    const Dim *dims[MAX_RANK];
+    int rank = iota->type.rank, axis = row_axis(iota);
+    for (int i = 0; i < rank; i++) dims[i] = i == axis ? in->rows : dim_const(iota->graph, 1);
+    Node *x = reshape_before(iota, in->position, rank, dims);
+    bool wider = false;
+    for (int i = 0; i < rank; i++) {
+        if (i != axis) dims[i] = iota->type.dim[i];
+        wider |= dims[i] != x->type.dim[i];
+    }
+    if (!wider) return x;
+    Node *e = node_make(iota->graph, OP_expand, iota->loc, 1, &x, iota);
+    attr_set_dims(e, "shape", dims, rank);
+    if (!node_infer(e)) diag_stop();
+    return e;
+}
+
+static bool counts_rows(const Node *n) {
+    return n->op == OP_iota && has_rows(n) && axis_of(n, attr_int(n, "axis", 0)) == row_axis(n);
+}
+
+static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
+    EACH_NODE(n, g) {
+        if (n->op == OP_input && n->type.rank && n->type.dim[0] == t->rows) n->type.dim[0] = in->rows;
+        if (counts_rows(n)) {
+            Node *by = position_like(n, in);
+            by->mark = n->mark;
+            node_become(n, by);
+            continue;
+        }
+        substitute_dims(n, t->rows, in->rows);
+        if (!node_infer(n)) diag_stop();
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- caches
+typedef struct Cache {
+    const char *kind;
+    int64_t layer, heads;
+} Cache;
+
+static Node *append_to_cache(Graph *g, Node *rows, Cache c, const RowInputs *in, Node *before) {
+    const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, c.heads));
+    const Dim *dims[] = {dim_symbol(g, "S", 1, MOST_SLOTS), dim_const(g, c.heads), dim_const(g, in->context), width};
+    Node *state = node_make(g, OP_state, before->loc, 0, NULL, before);
+    attr_set_string(state, "kind", c.kind);
+    attr_set_int(state, "layer", c.layer);
+    state->type = type_of(rows->type.dtype, 4, dims);
+    node_set_name(state, arena_printf(g->arena, "%s_cache", c.kind));
+    Node *n = node_make(g, OP_cache_append, before->loc, 4, (Node *[]){state, rows, in->slot, in->position}, before);
+    attr_set_int(n, "heads", c.heads);
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
+    int64_t heads = attr_int(n, "num_kv_heads", 1);
+    Node *k = append_to_cache(n->graph, n->in[1], (Cache){"key", layer, heads}, in, n);
+    Node *v = append_to_cache(n->graph, n->in[2], (Cache){"value", layer, heads}, in, n);
+    Node *by = node_make(n->graph, OP_attention, n->loc, 5, (Node *[]){n->in[0], k, v, in->slot, in->position}, n);
+    attr_copy(by, n);
+    if (!node_infer(by)) diag_stop();
+    by->mark = n->mark;
+    node_become(n, by);
+}
+
+static void cache_all(Graph *g, const RowInputs *in) {
+    int64_t layer = 0;
+    EACH_NODE(n, g) {
+        if (n->op == OP_attention && n->in[1]->type.rank == 2 && has_rows(n->in[1])) cache_attention(n, layer++, in);
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------------------- the
+// pass
+static bool leave(PassContext *c, const Graph *g, const Node *n, const char *why) {
+    fusion_site(c, "incremental form", n ? n->loc : NO_LOC, n ? n : g->outputs[0], why);
     return false;
+}
+
+bool pass_incremental(Graph *g, PassContext *c) {
+    int causal;
+    Node *token = find_input(g, INPUT_TOKENS);
+    if (find_input(g, INPUT_SLOTS)) return false;
+    if (!token || token->type.rank != 1 || token->type.dim[0]->kind != DIM_SYMBOL)
+        return leave(c, g, token, "does not read a sequence of tokens");
+    Node *bidirectional = find_bidirectional(g, &causal);
+    if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
+    if (!causal) return leave(c, g, NULL, "has no causal attention above it");
+    RowTrace t = {.rows = token->type.dim[0]};
+    if (!trace_rows(g, &t)) {
+        diag_error(t.broke->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s over %s", t.broke->name, t.why,
+                   op_info[t.broke->op].name, type_text(&t.broke->in[0]->type));
+        return false;
+    }
+    RowInputs in = add_inputs(g, c, token, t.rows);
+    fold_position_tables(g, &t, &in);
+    graph_sweep(g);
+    turn_into_rows(g, &t, &in);
+    cache_all(g, &in);
+    graph_sweep(g);
+    select_wanted_rows(g, &in);
+    fusion_site(c, "incremental form", NO_LOC, NULL, NULL);
+    simplify_graph(g);
+    return true;
 }

@@ -24,7 +24,7 @@ static bool has_own_name(const Node *n) {
 
 void node_become(Node *old, Node *by) {
     node_replace(old, by);
-    if (has_own_name(by) || !has_own_name(old) || old->op == OP_constant || old->op == OP_input) return;
+    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant || old->op == OP_input) return;
     char *name = arena_strdup(old->graph->arena, old->name);
     node_set_name(old, "dead");
     node_set_name(by, name);
