@@ -1,110 +1,318 @@
-// Reference semantics: to come.
-#include "ir.h"
-void eval_(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+// The interpreter's frame: values, symbols, states; running one node, a graph, or a constant. The ops are in eval_*.c.
+#include "ir/eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/eval_internal.h"
+#include "ir/internal.h"
+#include "quantize.h"
+
+// --------------------------------------------------------------------------------------------------------------------- values
+int64_t value_count(const Value *v) {
+    int64_t n = 1;
+    for (int i = 0; i < v->rank; i++) n *= v->dim[i];
+    return n;
 }
-void eval_attention(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void value_set_dense(Value *v) {
+    int64_t stride = 1;
+    for (int i = v->rank; i-- > 0; stride *= v->dim[i]) v->stride[i] = stride;
 }
-void eval_cache_append(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+bool value_is_dense(const Value *v) {
+    int64_t stride = 1;
+    for (int i = v->rank; i-- > 0; stride *= v->dim[i])
+        if (v->dim[i] != 1 && v->stride[i] != stride) return false;
+    return true;
 }
-void eval_cast(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+static uint64_t value_bytes(const Value *v) {
+    if (v->dtype != DT_q8_0) return dtype_bytes(v->dtype, value_count(v));
+    int64_t depth = v->dim[v->rank - 1], rows = depth ? value_count(v) / depth : 0;
+    return (uint64_t)rows * (uint64_t)blocks_of((int)depth) * sizeof(q8_block);
 }
-void eval_concat(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {
+    Value v = {.dtype = dtype, .rank = rank};
+    memcpy(v.dim, dim, (size_t)rank * sizeof *dim);
+    value_set_dense(&v);
+    v.data = arena_alloc(c->arena, value_bytes(&v));
+    return v;
 }
-void eval_constant(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+static const char *at_element(const Value *v, int64_t i) { return (const char *)v->data + i * (dtype_bits(v->dtype) / 8); }
+
+// n elements from index `first` with a stride, to elements `at` and on of a dense array.
+static void copy_run(DType to, void *out, int64_t at, const Value *v, int64_t first, int64_t n, int64_t stride) {
+    bool whole_bytes = dtype_bits(to) >= 8 && dtype_bits(v->dtype) >= 8;
+    if (whole_bytes && stride == 1) {
+        convert_elements(to, (char *)out + at * (dtype_bits(to) / 8), v->dtype, at_element(v, first), n);
+    } else if (whole_bytes && to == v->dtype) {
+        size_t size = (size_t)dtype_bits(to) / 8;
+        char *o = (char *)out + (size_t)at * size;
+        for (int64_t i = 0; i < n; i++) memcpy(o + (size_t)i * size, at_element(v, first + i * stride), size);
+    } else if (whole_bytes && !(dtype_is_float(to) || dtype_is_float(v->dtype))) {
+        for (int64_t i = 0; i < n; i++)
+            convert_elements(to, (char *)out + (at + i) * (dtype_bits(to) / 8), v->dtype, at_element(v, first + i * stride), 1);
+    } else {
+        for (int64_t i = 0; i < n; i++) dtype_store(to, out, at + i, dtype_load(v->dtype, v->data, first + i * stride));
+    }
 }
-void eval_elementwise(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void value_copy(DType to, void *out, const Value *v) {
+    int64_t n = value_count(v), index[MAX_RANK] = {0}, first = v->offset;
+    if (!n) return;
+    if (value_is_dense(v)) return copy_run(to, out, 0, v, first, n, 1);
+    int last = v->rank - 1;
+    for (int64_t at = 0; at < n; at += v->dim[last]) {
+        copy_run(to, out, at, v, first, v->dim[last], v->stride[last]);
+        for (int i = last - 1; i >= 0; i--) {
+            first += v->stride[i];
+            if (++index[i] < v->dim[i]) break;
+            first -= v->stride[i] * v->dim[i];
+            index[i] = 0;
+        }
+    }
 }
-void eval_expand(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+const void *value_dense(EvalContext *c, const Value *v, DType dtype) {
+    bool bytes = dtype_bits(v->dtype) >= 8 || !v->offset;
+    if (v->dtype == dtype && value_is_dense(v) && bytes) return at_element(v, v->offset);
+    void *copy = arena_alloc(c->arena, dtype_bytes(dtype, value_count(v)));
+    value_copy(dtype, copy, v);
+    return copy;
 }
-void eval_gather(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+Value value_broadcast(const Value *v, int rank, const int64_t *dim) {
+    Value b = *v;
+    b.rank = rank;
+    int shift = rank - v->rank;
+    for (int i = 0; i < rank; i++) {
+        bool own = i >= shift && v->dim[i - shift] == dim[i];
+        b.dim[i] = dim[i];
+        b.stride[i] = own ? v->stride[i - shift] : 0;
+    }
+    return b;
 }
+
+static Value value_of_tensor(const Tensor *t) {
+    Value v = {.dtype = t->dtype, .rank = t->rank, .data = t->data};
+    memcpy(v.dim, t->dim, sizeof v.dim);
+    value_set_dense(&v);
+    return v;
+}
+
+Tensor *value_tensor(EvalContext *c, const Value *v) {
+    Tensor *t = ARENA_NEW(c->arena, Tensor);
+    *t = (Tensor){.dtype = v->dtype, .rank = v->rank, .bytes = value_bytes(v)};
+    memcpy(t->dim, v->dim, sizeof t->dim);
+    t->data = v->dtype == DT_q8_0 ? v->data : value_dense(c, v, v->dtype);
+    return t;
+}
+
+DType eval_stored(const EvalContext *c, DType t) { return c->mode == EVAL_F64 && dtype_is_float(t) ? DT_f64 : t; }
+DType eval_real(const EvalContext *c, DType t) { return c->mode == EVAL_F64 || t == DT_f64 ? DT_f64 : DT_f32; }
+
+// -------------------------------------------------------------------------------------------------------------------- symbols
+void eval_bind(EvalContext *c, const char *name, int64_t value) {
+    int i = 0;
+    while (i < c->n_symbols && strcmp(c->symbols[i].name, name)) i++;
+    if (i == MAX_SYMBOLS) diag_fatal(NO_LOC, "more than %d symbols", MAX_SYMBOLS);
+    if (i == c->n_symbols) c->symbols[c->n_symbols++].name = arena_strdup(c->kept, name);
+    c->symbols[i].value = value;
+}
+
+void eval_set_symbol(EvalContext *c, const char *name, int64_t value) { eval_bind(c, name, value); }
+
+typedef struct {
+    EvalContext *context;
+    const Node *node;
+} SymbolReader;
+
+static int64_t symbol_value(const Dim *symbol, void *user) {
+    const SymbolReader *r = user;
+    for (int i = 0; i < r->context->n_symbols; i++)
+        if (!strcmp(r->context->symbols[i].name, symbol->name)) return r->context->symbols[i].value;
+    diag_fatal(r->node->loc, "the size %s of %%%s has no value\nhint: give the inputs whose shape tells it", symbol->name,
+               r->node->name);
+}
+
+int64_t eval_dim(EvalContext *c, const Node *n, const Dim *d) { return dim_eval(d, symbol_value, &(SymbolReader){c, n}); }
+
+// Binds the symbols that stand alone in a type to the sizes of a value of that type.
+static void bind_shape(EvalContext *c, const Type *type, const Value *v) {
+    for (int i = 0; i < type->rank && i < v->rank; i++)
+        if (type->dim[i]->kind == DIM_SYMBOL) eval_bind(c, type->dim[i]->name, v->dim[i]);
+}
+
+Value *eval_result(EvalContext *c, const Node *n) {
+    int64_t dim[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++) dim[i] = eval_dim(c, n, n->type.dim[i]);
+    c->out = eval_fresh(c, eval_stored(c, n->type.dtype), n->type.rank, dim);
+    return &c->out;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- states
+static int64_t largest(const Dim *symbol, void *user) {
+    (void)user;
+    return symbol->value;
+}
+
+static void fill_nan(const Value *v) {
+    for (int64_t i = 0, n = value_count(v); i < n; i++) dtype_store(v->dtype, (void *)(uintptr_t)v->data, i, NAN);
+}
+
+static Value *find_state(EvalContext *c, const Node *n) {
+    for (int i = 0; i < c->n_states; i++)
+        if (c->states[i].node == n) return &c->states[i].value;
+    int64_t dim[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++) dim[i] = dim_eval(n->type.dim[i], largest, NULL);
+    EvalState *states = ARENA_ARRAY(c->kept, EvalState, c->n_states + 1);
+    if (c->n_states) memcpy(states, c->states, (size_t)c->n_states * sizeof *states);
+    c->states = states;
+    Arena *run = c->arena;
+    c->arena = c->kept;
+    states[c->n_states].node = n;
+    states[c->n_states].value = eval_fresh(c, eval_stored(c, n->type.dtype), n->type.rank, dim);
+    c->arena = run;
+    fill_nan(&states[c->n_states].value);
+    return &states[c->n_states++].value;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- leaves
 void eval_given(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+    if (n->op != OP_state) diag_fatal(n->loc, "the input %%%s has no value", n->name);
+    c->out = *find_state(c, n);
 }
-void eval_iota(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void eval_constant(EvalContext *c, Node *n) {
+    if (!n->value || !n->value->data)
+        diag_fatal(n->loc, "the data of the constant %%%s is not here\nhint: keep the file \"constants\" beside the dump",
+                   n->name);
+    c->out = value_of_tensor(n->value);
 }
-void eval_item(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void eval_item(EvalContext *c, Node *n) { c->out = c->in[0]->items[attr_int(n, "index", 0)]; }
+
+// -------------------------------------------------------------------------------------------------------------------- contexts
+EvalContext *eval_new(EvalMode mode) {
+    Arena *kept = arena_new();
+    EvalContext *c = ARENA_NEW(kept, EvalContext);
+    *c = (EvalContext){.mode = mode, .arena = arena_new(), .kept = kept};
+    return c;
 }
-void eval_layer_normalization(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void eval_free(EvalContext *c) {
+    if (!c) return;
+    arena_free(c->arena);
+    arena_free(c->kept);
 }
-void eval_matmul(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+static void start_run(EvalContext *c) {
+    arena_free(c->arena);
+    c->arena = arena_new();
+    c->values = NULL;
 }
-void eval_matmul_packed(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+// Evaluates a node whose operands are in c->in.
+static void run_node(EvalContext *c, Node *n, const Value **in) {
+    c->in = in;
+    c->out = (Value){0};
+    op_info[n->op].eval(c, n);
 }
-void eval_pack(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+// The value of an operand that was not given: constants, packs, items and what depends on nothing else.
+static Value value_from_graph(EvalContext *c, Node *n) {
+    const Value **in = ARENA_ARRAY(c->arena, const Value *, n->n_in);
+    Value *values = ARENA_ARRAY(c->arena, Value, n->n_in);
+    for (int i = 0; i < n->n_in; i++) {
+        if (!n->in[i]) continue;
+        values[i] = value_from_graph(c, n->in[i]);
+        in[i] = &values[i];
+    }
+    run_node(c, n, in);
+    return c->out;
 }
-void eval_quantize_rows(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+static void run_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
+    const Value **in = ARENA_ARRAY(c->arena, const Value *, n->n_in);
+    Value *values = ARENA_ARRAY(c->arena, Value, n->n_in);
+    for (int i = 0; i < n->n_in; i++) {
+        if (!n->in[i]) continue;
+        if (operands && operands[i]) {
+            values[i] = value_of_tensor(operands[i]);
+            bind_shape(c, &n->in[i]->type, &values[i]);
+        } else {
+            values[i] = value_from_graph(c, n->in[i]);
+        }
+        in[i] = &values[i];
+    }
+    run_node(c, n, in);
 }
-void eval_reduce(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+const Tensor *eval_node(EvalContext *c, Node *n, const Tensor *const *operands, int item) {
+    start_run(c);
+    run_alone(c, n, operands);
+    return value_tensor(c, c->out.items ? &c->out.items[item] : &c->out);
 }
-void eval_reshape(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
+    start_run(c);
+    int n_nodes = 0, most = 1;
+    EACH_NODE(n, g) {
+        n->mark = n_nodes++;
+        if (n->n_in > most) most = n->n_in;
+    }
+    c->values = ARENA_ARRAY(c->arena, Value, n_nodes);
+    c->n_values = n_nodes;
+    const Value **in = ARENA_ARRAY(c->arena, const Value *, most);
+    for (int i = 0; i < g->n_inputs; i++) {
+        Value *v = &c->values[g->inputs[i]->mark];
+        *v = value_of_tensor(inputs[i]);
+        bind_shape(c, &g->inputs[i]->type, v);
+    }
+    EACH_NODE(n, g) {
+        if (n->op == OP_input) continue;
+        for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] ? &c->values[n->in[i]->mark] : NULL;
+        run_node(c, n, in);
+        c->values[n->mark] = c->out;
+    }
+    for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_tensor(c, &c->values[g->outputs[i]->mark]);
 }
-void eval_rms_normalization(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+const Tensor *eval_traced(EvalContext *c, const Node *n) {
+    if (!c->values || n->mark >= c->n_values) return NULL;
+    const Value *v = &c->values[n->mark];
+    return v->packed || v->items || !v->data ? NULL : value_tensor(c, v);
 }
-void eval_rotary(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+// A view of an operand's own data: it need not be copied.
+static bool is_inside(const Node *n, const Tensor *t) {
+    for (int i = 0; i < n->n_in; i++) {
+        const Tensor *x = n->in[i] ? n->in[i]->value : NULL;
+        const char *from = x ? x->data : NULL, *at = t->data;
+        if (x && at >= from && at + t->bytes <= from + x->bytes) return true;
+    }
+    return false;
 }
-void eval_select_rows(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
-}
-void eval_skip_layer_normalization(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
-}
-void eval_skip_rms_normalization(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
-}
-void eval_slice(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
-}
-void eval_softmax(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
-}
-void eval_transpose(EvalContext *c, Node *n) {
-    (void)c;
-    diag_fatal(n->loc, "%s has no evaluation yet", op_info[n->op].name);
+
+const Tensor *eval_constant_node(Node *n) {
+    for (int i = 0; i < n->type.rank; i++)
+        if (!dim_is_const(n->type.dim[i], NULL)) return NULL;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && (n->in[i]->op != OP_constant || !n->in[i]->value)) return NULL;
+    if (n->type.dtype == DT_tuple || n->op == OP_input || n->op == OP_state || n->op == OP_pack) return NULL;
+    EvalContext *c = eval_new(EVAL_F32);
+    const Tensor *result = eval_node(c, n, NULL, 0);
+    Tensor *t = ARENA_NEW(n->graph->arena, Tensor);
+    *t = *result;
+    if (!is_inside(n, t)) {
+        void *data = arena_alloc(n->graph->arena, t->bytes);
+        if (t->bytes) memcpy(data, result->data, t->bytes);
+        t->data = data;
+    }
+    eval_free(c);
+    return t;
 }

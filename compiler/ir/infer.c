@@ -364,11 +364,11 @@ static bool read_format(const Node *n, DType *format) {
 }
 
 bool infer_quantize_rows(Graph *g, Node *n, Type *result) {
+    (void)g;
     const Type *x = operand(n, 0);
     DType format;
     if (!read_format(n, &format)) return false;
-    if (!x->rank || x->dtype != DT_f32 || !dim_divides(g, dim_const(g, 32), x->dim[x->rank - 1]))
-        return mismatch(n, "takes f32 rows whose length is a multiple of 32");
+    if (!x->rank || x->dtype != DT_f32) return mismatch(n, "takes f32 rows");
     *result = *x;
     result->dtype = format;
     return true;
@@ -388,7 +388,6 @@ bool infer_pack(Graph *g, Node *n, Type *result) {
         k = w->dim[!transposed];
         columns = dim_binary(g, DIM_ADD, columns, w->dim[transposed]);
     }
-    if (result->dtype == DT_q8_0 && !dim_divides(g, dim_const(g, 32), k)) return mismatch(n, "q8_0 needs K in blocks of 32");
     result->rank = 2, result->dim[0] = columns, result->dim[1] = k;
     return true;
 }

@@ -1,0 +1,114 @@
+// Rotary embedding, attention over keys and values (plain or cached), and the cache itself.
+#include <string.h>
+
+#include "ir/eval_internal.h"
+#include "ir/eval_rows.h"
+
+void eval_rotary(EvalContext *c, Node *n) {
+    const Value *x = c->in[0];
+    DType real = eval_real(c, n->type.dtype);
+    size_t size = (size_t)dtype_bits(real) / 8;
+    int64_t rows = x->dim[0], width = x->dim[1], half = c->in[1]->dim[1], heads = attr_int(n, "num_heads", 1);
+    RotaryShape shape = {heads, width / heads, 2 * half, attr_int(n, "interleaved", 0)};
+    int64_t table[2] = {rows, half};
+    Value cosine = value_broadcast(c->in[1], 2, table), sine = value_broadcast(c->in[2], 2, table);
+    const char *from = value_dense(c, x, real), *cosines = value_dense(c, &cosine, real), *sines = value_dense(c, &sine, real);
+    Value y = eval_fresh(c, real, 2, x->dim), *out = eval_result(c, n);
+    for (int64_t r = 0; r < rows; r++) {
+        const void *in[3] = {from + (size_t)(r * width) * size, cosines + (size_t)(r * half) * size,
+                             sines + (size_t)(r * half) * size};
+        real_kernels(real)->rotary(&shape, in, (char *)(uintptr_t)y.data + (size_t)(r * width) * size);
+    }
+    value_copy(out->dtype, (void *)(uintptr_t)out->data, &y);
+}
+
+// An i32[R] operand as indices; NULL when absent.
+static const int64_t *read_indices(EvalContext *c, const Node *n, int i) {
+    return n->n_in > i && n->in[i] ? value_dense(c, c->in[i], DT_i64) : NULL;
+}
+
+static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t position, int64_t context) {
+    if (slot < 0 || slot >= slots || position < 0 || position >= context)
+        diag_fatal(n->loc, "%%%s: slot %lld and position %lld are not inside of %lld slots of %lld positions", n->name,
+                   (long long)slot, (long long)position, (long long)slots, (long long)context);
+}
+
+// Writes into the state itself: a later version is the only one that anything reads (the planner proves it).
+void eval_cache_append(EvalContext *c, Node *n) {
+    const Value *rows = c->in[1];
+    Value state = *c->in[0];
+    const int64_t *slot = read_indices(c, n, 2), *position = read_indices(c, n, 3);
+    int64_t heads = state.dim[1], d = state.dim[3], count = rows->dim[0];
+    size_t size = (size_t)dtype_bits(state.dtype) / 8;
+    const char *from = value_dense(c, rows, state.dtype);
+    for (int64_t r = 0; r < count; r++) {
+        check_row(n, slot[r], state.dim[0], position[r], state.dim[2]);
+        for (int64_t h = 0; h < heads; h++) {
+            int64_t at = slot[r] * state.stride[0] + h * state.stride[1] + position[r] * state.stride[2];
+            memcpy((char *)(uintptr_t)state.data + (size_t)at * size, from + (size_t)((r * heads + h) * d) * size,
+                   (size_t)d * size);
+        }
+    }
+    c->out = state;
+}
+
+// Keys or values: [slots, heads, keys, width], or [keys, heads * width] seen as one slot, as dense rows of `real`.
+typedef struct {
+    const char *data;
+    int64_t slots, keys, width, slot_stride, head_stride, stride;  // in elements
+} KeyRows;
+
+static KeyRows read_keys(EvalContext *c, const Value *v, int64_t heads, DType real) {
+    KeyRows k = {.data = value_dense(c, v, real), .slots = 1};
+    if (v->rank == 4) {
+        k.slots = v->dim[0], k.keys = v->dim[2], k.width = k.stride = v->dim[3];
+        k.head_stride = k.keys * k.width, k.slot_stride = heads * k.head_stride;
+    } else {
+        k.keys = v->dim[0], k.stride = v->dim[1];
+        k.width = k.head_stride = v->dim[1] / heads;
+    }
+    return k;
+}
+
+typedef struct {
+    const int64_t *slot, *position;
+    int64_t rows, heads, groups, window;
+    bool causal;
+    KeyRows keys, values;
+    const char *q, *bias;
+    size_t size;
+} Attention;
+
+static void attend_row(const Attention *a, const Node *n, AttentionRow row, int64_t r, char *out) {
+    int64_t slot = a->slot ? a->slot[r] : 0, position = a->position ? a->position[r] : r;
+    if (a->causal || a->slot) check_row(n, slot, a->keys.slots, a->causal ? position : 0, a->keys.keys);
+    row.to = a->causal ? position + 1 : a->keys.keys;
+    row.from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
+    for (int64_t h = 0; h < a->heads; h++) {
+        int64_t group = h / (a->heads / a->groups);
+        row.q = a->q + (size_t)((r * a->heads + h) * row.d) * a->size;
+        row.keys = a->keys.data + (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
+        row.values = a->values.data + (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
+        row.bias = a->bias ? a->bias + (size_t)((h * a->rows + r) * a->keys.keys) * a->size : NULL;
+        real_kernels(a->size == 8 ? DT_f64 : DT_f32)->attend(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
+    }
+}
+
+void eval_attention(EvalContext *c, Node *n) {
+    DType real = eval_real(c, n->type.dtype);
+    Attention a = {.rows = c->in[0]->dim[0], .heads = attr_int(n, "num_heads", 1), .groups = attr_int(n, "num_kv_heads", 1)};
+    a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0), a.size = (size_t)dtype_bits(real) / 8;
+    a.slot = read_indices(c, n, 3), a.position = read_indices(c, n, 4);
+    a.keys = read_keys(c, c->in[1], a.groups, real), a.values = read_keys(c, c->in[2], a.groups, real);
+    a.q = value_dense(c, c->in[0], real);
+    AttentionRow row = {.d = a.keys.width, .e = a.values.width, .key_stride = a.keys.stride, .value_stride = a.values.stride};
+    row.scale = attr_float(n, "scale", 1), row.softcap = attr_float(n, "softcap", 0);
+    if (n->n_in > 5 && n->in[5]) {
+        Value bias = value_broadcast(c->in[5], 3, (int64_t[]){a.heads, a.rows, a.keys.keys});
+        a.bias = value_dense(c, &bias, real);
+    }
+    row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
+    Value *out = eval_result(c, n), y = eval_fresh(c, real, 2, out->dim);
+    for (int64_t r = 0; r < a.rows; r++) attend_row(&a, n, row, r, (char *)(uintptr_t)y.data);
+    value_copy(out->dtype, (void *)(uintptr_t)out->data, &y);
+}

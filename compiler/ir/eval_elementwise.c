@@ -1,0 +1,338 @@
+// Elementwise ops, one or a fused chain of them, with broadcasting: one loop for all ops and all dtypes.
+//
+// The result is computed in chunks of CHUNK elements. Operands are brought into the chunk (broadcast, converted to the type
+// that is computed in: f32, f64 or i64), the formula is applied chunk by chunk, and what comes out is rounded to the result's
+// dtype. Inside a fused chain every op rounds as if it stood alone, so fusing does not change the numbers.
+#include <math.h>
+#include <string.h>
+
+#include "ir/eval_internal.h"
+#include "vec.h"
+
+enum { CHUNK = 256 };
+
+typedef enum { LANE_F32, LANE_F64, LANE_I64 } Lane;
+
+typedef struct Chunk {
+    DType dtype;  // of the elements, as the node's type says; DT_COUNT: a constant that takes the type of what it meets
+    Lane lane;
+    union {
+        float f[CHUNK];
+        double d[CHUNK];
+        int64_t i[CHUNK];
+    };
+} Chunk;
+
+// What is known when a formula is applied to a chunk.
+typedef struct {
+    EvalContext *context;
+    const Value *args;  // broadcast to the result
+    const DType *arg_dtypes;
+    int64_t first, n;  // elements of the result
+    int rank;
+    const int64_t *dim;
+    Chunk *scratch;  // one for each step of the formula
+    int used;
+} Span;
+
+static Lane lane_of(const EvalContext *c, DType t) {
+    if (!dtype_is_float(t)) return LANE_I64;
+    return eval_real(c, t) == DT_f64 ? LANE_F64 : LANE_F32;
+}
+
+static DType dtype_of_lane(Lane l) { return l == LANE_F32 ? DT_f32 : l == LANE_F64 ? DT_f64 : DT_i64; }
+
+// ------------------------------------------------------------------------------------------------------------------- operands
+// Elements first .. first + n of the result, from an operand that is broadcast to it.
+static void load_chunk(const Span *s, const Value *v, Chunk *out) {
+    DType wide = dtype_of_lane(out->lane);
+    size_t size = (size_t)dtype_bits(wide) / 8;
+    int64_t inner = s->rank ? s->dim[s->rank - 1] : 1;
+    bool dense = value_is_dense(v);
+    for (int64_t done = 0; done < s->n;) {
+        int64_t rest = s->first + done, column = rest % inner, at = v->offset, run = dense ? s->n : inner - column;
+        if (run > s->n - done) run = s->n - done;
+        for (int i = s->rank; i-- > 0; rest /= s->dim[i]) at += rest % s->dim[i] * v->stride[i];
+        Value part = {.dtype = v->dtype, .rank = 1, .dim = {run}, .offset = at, .data = v->data};
+        part.stride[0] = dense ? 1 : v->stride[s->rank - 1];
+        value_copy(wide, (char *)out->f + (size_t)done * size, &part);
+        done += run;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ functions
+#define UNARY(X)                                                                                                          \
+    X(neg)                                                                                                                \
+    X(abs)                                                                                                                \
+    X(exp) X(log) X(sqrt) X(reciprocal) X(sin) X(cos) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) \
+        X(gelu) X(gelu_tanh)
+#define BINARY(X)  X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod)
+#define COMPARE(X) X(less) X(less_or_equal) X(greater) X(greater_or_equal) X(equal)
+
+static double sd_neg(double x) { return -x; }
+static double sd_abs(double x) { return fabs(x); }
+static double sd_exp(double x) { return exp(x); }
+static double sd_log(double x) { return log(x); }
+static double sd_sqrt(double x) { return sqrt(x); }
+static double sd_reciprocal(double x) { return 1 / x; }
+static double sd_sin(double x) { return sin(x); }
+static double sd_cos(double x) { return cos(x); }
+static double sd_tanh(double x) { return tanh(x); }
+static double sd_erf(double x) { return erf(x); }
+static double sd_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double sd_relu(double x) { return x > 0 ? x : 0; }
+static double sd_floor(double x) { return floor(x); }
+static double sd_ceil(double x) { return ceil(x); }
+static double sd_round(double x) { return nearbyint(x); }
+static double sd_silu(double x) { return x / (1 + exp(-x)); }
+static double sd_gelu(double x) { return x / 2 * (1 + erf(x * M_SQRT1_2)); }
+static double sd_gelu_tanh(double x) { return x / 2 * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+static double sd_add(double a, double b) { return a + b; }
+static double sd_sub(double a, double b) { return a - b; }
+static double sd_mul(double a, double b) { return a * b; }
+static double sd_div(double a, double b) { return a / b; }
+static double sd_pow(double a, double b) { return pow(a, b); }
+static double sd_min(double a, double b) { return a < b ? a : b; }
+static double sd_max(double a, double b) { return a > b ? a : b; }
+static double sd_mod(double a, double b) {
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static bool in_f32(Op op, float *y, const float *a, const float *b) {
+    switch (op) {
+#define X(name)                                                                            \
+    case OP_##name:                                                                        \
+        for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i))); \
+        return true;
+        UNARY(X)
+#undef X
+#define X(name)                                                                                            \
+    case OP_##name:                                                                                        \
+        for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i), vf_load(b + i))); \
+        return true;
+        BINARY(X)
+#undef X
+        default:
+            return false;
+    }
+}
+
+static bool in_f64(Op op, double *y, const double *a, const double *b) {
+    switch (op) {
+#define X(name)                                                 \
+    case OP_##name:                                             \
+        for (int i = 0; i < CHUNK; i++) y[i] = sd_##name(a[i]); \
+        return true;
+        UNARY(X)
+#undef X
+#define X(name)                                                       \
+    case OP_##name:                                                   \
+        for (int i = 0; i < CHUNK; i++) y[i] = sd_##name(a[i], b[i]); \
+        return true;
+        BINARY(X)
+#undef X
+        default:
+            return false;
+    }
+}
+
+static int64_t int_div(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+
+static int64_t int_mod(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return 0;
+    int64_t r = a % b;
+    return r && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static int64_t int_pow(int64_t a, int64_t b) {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    uint64_t r = 1, base = (uint64_t)a;
+    for (; b; b >>= 1, base *= base)
+        if (b & 1) r *= base;
+    return (int64_t)r;
+}
+
+// Sums and products wrap (they are taken in unsigned arithmetic), and narrow to the dtype afterwards.
+static int64_t in_i64(Op op, int64_t a, int64_t b) {
+    switch (op) {
+        case OP_neg:
+            return (int64_t)(0 - (uint64_t)a);
+        case OP_abs:
+            return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
+        case OP_relu:
+            return a > 0 ? a : 0;
+        case OP_not:
+            return !a;
+        case OP_add:
+            return (int64_t)((uint64_t)a + (uint64_t)b);
+        case OP_sub:
+            return (int64_t)((uint64_t)a - (uint64_t)b);
+        case OP_mul:
+            return (int64_t)((uint64_t)a * (uint64_t)b);
+        case OP_div:
+            return int_div(a, b);
+        case OP_mod:
+            return int_mod(a, b);
+        case OP_pow:
+            return int_pow(a, b);
+        case OP_min:
+            return a < b ? a : b;
+        case OP_max:
+            return a > b ? a : b;
+        case OP_and:
+            return a && b;
+        case OP_or:
+            return a || b;
+        case OP_floor:
+        case OP_ceil:
+        case OP_round:
+            return a;
+        default:
+            diag_fatal(NO_LOC, "%s of integers is not defined", op_info[op].name);
+    }
+}
+
+static bool is_comparison(Op op) {
+    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
+}
+
+#define COMPARE_LANES(field)                                                      \
+    switch (op) {                                                                 \
+        case OP_less:                                                             \
+            for (int i = 0; i < CHUNK; i++) y->i[i] = a->field[i] < b->field[i];  \
+            break;                                                                \
+        case OP_less_or_equal:                                                    \
+            for (int i = 0; i < CHUNK; i++) y->i[i] = a->field[i] <= b->field[i]; \
+            break;                                                                \
+        case OP_greater:                                                          \
+            for (int i = 0; i < CHUNK; i++) y->i[i] = a->field[i] > b->field[i];  \
+            break;                                                                \
+        case OP_greater_or_equal:                                                 \
+            for (int i = 0; i < CHUNK; i++) y->i[i] = a->field[i] >= b->field[i]; \
+            break;                                                                \
+        default:                                                                  \
+            for (int i = 0; i < CHUNK; i++) y->i[i] = a->field[i] == b->field[i]; \
+    }
+
+static void compare(Op op, Chunk *y, const Chunk *a, const Chunk *b) {
+    if (a->lane == LANE_F32) {
+        COMPARE_LANES(f)
+    } else if (a->lane == LANE_F64) {
+        COMPARE_LANES(d)
+    } else {
+        COMPARE_LANES(i)
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------- formulas
+// Rounds floats of 16 and 8 bits and wraps integers, as storing the value would.
+static void settle(Chunk *y, DType dtype) {
+    y->dtype = dtype;
+    uint8_t stored[CHUNK * 8];
+    bool same = dtype == DT_f32 || dtype == DT_f64 || dtype == DT_i64 || dtype == DT_u64 || dtype == DT_bool;
+    if (same || (y->lane == LANE_F64 && dtype_bits(dtype) >= 32)) return;
+    convert_elements(dtype, stored, dtype_of_lane(y->lane), y->f, CHUNK);
+    convert_elements(dtype_of_lane(y->lane), y->f, dtype, stored, CHUNK);
+}
+
+// A constant becomes the type of what it meets.
+static void adopt(const EvalContext *c, Chunk *x, DType dtype) {
+    if (x->dtype != DT_COUNT) return;
+    double value = x->d[0];
+    x->lane = lane_of(c, dtype);
+    for (int i = 0; i < CHUNK; i++) dtype_store(dtype_of_lane(x->lane), x->f, i, value);
+    settle(x, dtype);
+}
+
+static void select(Chunk *y, const Chunk *condition, const Chunk *a, const Chunk *b) {
+    y->lane = a->lane;
+    size_t size = a->lane == LANE_F32 ? 4 : 8;
+    for (int i = 0; i < CHUNK; i++)
+        memcpy((char *)y->f + (size_t)i * size, (const char *)(condition->i[i] ? a : b)->f + (size_t)i * size, size);
+    y->dtype = a->dtype;
+}
+
+static void apply(const EvalContext *c, Op op, Chunk *y, Chunk *in, int n) {
+    DType dtype = DT_COUNT;
+    for (int i = op == OP_where; i < n; i++)
+        if (in[i].dtype != DT_COUNT) dtype = in[i].dtype;
+    if (dtype == DT_COUNT) dtype = DT_f32;
+    for (int i = op == OP_where; i < n; i++) adopt(c, &in[i], dtype);
+    if (op == OP_where) {
+        adopt(c, &in[0], DT_bool);
+        select(y, &in[0], &in[1], &in[2]);
+        return;
+    }
+    y->lane = is_comparison(op) ? LANE_I64 : in[0].lane;
+    if (is_comparison(op)) {
+        compare(op, y, &in[0], &in[1]);
+        y->dtype = DT_bool;
+        return;
+    }
+    const Chunk *b = &in[n - 1];
+    bool done = y->lane == LANE_F32   ? in_f32(op, y->f, in[0].f, b->f)
+                : y->lane == LANE_F64 ? in_f64(op, y->d, in[0].d, b->d)
+                                      : false;
+    if (!done && y->lane != LANE_I64) diag_fatal(NO_LOC, "%s of floats is not defined", op_info[op].name);
+    for (int i = 0; !done && i < CHUNK; i++) y->i[i] = in_i64(op, in[0].i[i], b->i[i]);
+    bool rounds = !(c->mode == EVAL_F64 && dtype_is_float(dtype));
+    if (rounds)
+        settle(y, dtype);
+    else
+        y->dtype = dtype;
+}
+
+static int expr_size(const Expr *e) {
+    int n = 1;
+    for (int i = 0; i < e->n; i++) n += expr_size(e->in[i]);
+    return n;
+}
+
+static void evaluate(Span *s, const Expr *e, Chunk *y) {
+    if (e->kind == EXPR_CONST) {
+        y->dtype = DT_COUNT;
+        y->d[0] = e->value;
+    } else if (e->kind == EXPR_ARG) {
+        y->dtype = s->arg_dtypes[e->arg];
+        y->lane = lane_of(s->context, y->dtype);
+        load_chunk(s, &s->args[e->arg], y);
+    } else {
+        Chunk *in = s->scratch + s->used;
+        s->used += e->n;
+        for (int i = 0; i < e->n; i++) evaluate(s, e->in[i], &in[i]);
+        apply(s->context, e->op, y, in, e->n);
+    }
+}
+
+void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType dtype, Value *out) {
+    int n = expr_max_arg(e) + 1;
+    Value *broadcast = ARENA_ARRAY(c->arena, Value, n);
+    DType *dtypes = ARENA_ARRAY(c->arena, DType, n);
+    for (int i = 0; i < n; i++) {
+        broadcast[i] = value_broadcast(args[i], out->rank, out->dim);
+        dtypes[i] = args[i]->dtype;
+    }
+    Span s = {.context = c, .args = broadcast, .arg_dtypes = dtypes, .rank = out->rank, .dim = out->dim};
+    s.scratch = ARENA_ARRAY(c->arena, Chunk, expr_size(e));
+    char *to = (char *)(uintptr_t)out->data;
+    for (int64_t count = value_count(out); s.first < count; s.first += CHUNK) {
+        s.used = 1;
+        s.n = count - s.first < CHUNK ? count - s.first : CHUNK;
+        evaluate(&s, e, s.scratch);
+        adopt(c, s.scratch, dtype);
+        convert_elements(out->dtype, to + s.first * (dtype_bits(out->dtype) / 8), dtype_of_lane(s.scratch->lane), s.scratch->f,
+                         s.n);
+    }
+}
+
+void eval_elementwise(EvalContext *c, Node *n) {
+    const Expr *e = attr_expr(n, "expr");
+    const Value **in = c->in;
+    if (n->op != OP_elementwise) {
+        const Expr *args[3];
+        for (int i = 0; i < n->n_in; i++) args[i] = expr_arg(c->arena, i);
+        e = expr_op(c->arena, n->op, n->n_in, args);
+    }
+    eval_formula(c, e, in, n->type.dtype, eval_result(c, n));
+}

@@ -1,0 +1,231 @@
+// Products: numpy's matmul, and rows by packed weights with an epilogue. Every output is one chain of fma over ascending k.
+//
+// Work is done in panels of 16 columns: a panel is brought into the form [k][16] once and meets every row. Packed weights are
+// never materialised: a panel is read from the pack's sources, rounded to its format.
+#include <math.h>
+#include <string.h>
+
+#include "ir/eval_internal.h"
+#include "ir/eval_rows.h"
+#include "quantize.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// ---------------------------------------------------------------------------------------------------------------------- matmul
+// [k][16] of columns first.. of a strided [K, N]; columns beyond the last are zero.
+static void read_panel(const Value *w, int64_t first, DType real, void *panel, void *column) {
+    int64_t depth = w->dim[0];
+    size_t size = (size_t)dtype_bits(real) / 8;
+    memset(panel, 0, (size_t)depth * MAX_LANES * size);
+    for (int64_t i = 0; i < MAX_LANES && first + i < w->dim[1]; i++) {
+        Value one = {.dtype = w->dtype, .rank = 1, .dim = {depth}, .stride = {w->stride[0]}, .data = w->data};
+        one.offset = w->offset + (first + i) * w->stride[1];
+        value_copy(real, column, &one);
+        for (int64_t k = 0; k < depth; k++)
+            memcpy((char *)panel + (size_t)(k * MAX_LANES + i) * size, (char *)column + (size_t)k * size, size);
+    }
+}
+
+// y[M, N] = x[M, K] w[K, N], all of one batch; x and y dense.
+static void product(DType real, const void *x, int64_t rows, const Value *w, void *y, void *panel) {
+    int64_t depth = w->dim[0], columns = w->dim[1];
+    size_t size = (size_t)dtype_bits(real) / 8;
+    char *column = (char *)panel + (size_t)(depth * MAX_LANES) * size;
+    double sums[MAX_LANES];
+    for (int64_t n = 0; n < columns; n += MAX_LANES) {
+        read_panel(w, n, real, panel, column);
+        for (int64_t m = 0; m < rows; m++) {
+            real_kernels(real)->panel_product(depth, (const char *)x + (size_t)(m * depth) * size, panel, sums);
+            memcpy((char *)y + (size_t)(m * columns + n) * size, sums, (size_t)least(MAX_LANES, columns - n) * size);
+        }
+    }
+}
+
+// An operand as [batch..., rows, columns]: a vector becomes one row or one column.
+static Value as_matrix(const Value *v, bool left) {
+    Value m = *v;
+    if (m.rank > 1) return m;
+    m.rank = 2;
+    m.dim[0] = left ? 1 : v->dim[0], m.stride[0] = left ? 0 : v->stride[0];
+    m.dim[1] = left ? v->dim[0] : 1, m.stride[1] = left ? v->stride[0] : 0;
+    return m;
+}
+
+// Matrix number i of the batch of an operand that is broadcast to `rank` batch dimensions.
+static Value batch_matrix(const Value *v, int64_t i, int batch_rank, const int64_t *batch) {
+    Value m = {.dtype = v->dtype, .rank = 2, .offset = v->offset, .data = v->data};
+    int own = v->rank - 2;
+    for (int a = batch_rank; a-- > 0; i /= batch[a]) {
+        int axis = a - (batch_rank - own);
+        if (axis >= 0 && v->dim[axis] != 1) m.offset += i % batch[a] * v->stride[axis];
+    }
+    for (int a = 0; a < 2; a++) m.dim[a] = v->dim[own + a], m.stride[a] = v->stride[own + a];
+    return m;
+}
+
+static void integer_product(EvalContext *c, const Value *a, const Value *b, int64_t *y) {
+    const int64_t *x = value_dense(c, a, DT_i64), *w = value_dense(c, b, DT_i64);
+    for (int64_t m = 0; m < a->dim[0]; m++)
+        for (int64_t n = 0; n < b->dim[1]; n++) {
+            uint64_t sum = 0;
+            for (int64_t k = 0; k < b->dim[0]; k++) sum += (uint64_t)x[m * a->dim[1] + k] * (uint64_t)w[k * b->dim[1] + n];
+            y[m * b->dim[1] + n] = (int64_t)sum;
+        }
+}
+
+void eval_matmul(EvalContext *c, Node *n) {
+    Value a = as_matrix(c->in[0], true), b = as_matrix(c->in[1], false), *out = eval_result(c, n);
+    bool is_real = dtype_is_float(n->type.dtype);
+    DType real = is_real ? eval_real(c, n->type.dtype) : DT_i64;
+    size_t size = (size_t)dtype_bits(real) / 8;
+    int batch_rank = (a.rank > b.rank ? a.rank : b.rank) - 2;
+    int64_t rows = a.dim[a.rank - 2], depth = a.dim[a.rank - 1], columns = b.dim[b.rank - 1], matrices = 1;
+    for (int i = 0; i < batch_rank; i++) matrices *= out->dim[i];
+    char *y = arena_alloc(c->arena, (size_t)(matrices * rows * columns) * size + 1);
+    void *panel = arena_alloc(c->arena, (size_t)(depth * (MAX_LANES + 1)) * size + 1);
+    for (int64_t i = 0; i < matrices; i++) {
+        Value x = batch_matrix(&a, i, batch_rank, out->dim), w = batch_matrix(&b, i, batch_rank, out->dim);
+        char *to = y + (size_t)(i * rows * columns) * size;
+        if (is_real)
+            product(real, value_dense(c, &x, real), rows, &w, to, panel);
+        else
+            integer_product(c, &x, &w, (int64_t *)to);
+    }
+    convert_elements(out->dtype, (void *)(uintptr_t)out->data, real, y, matrices * rows * columns);
+}
+
+// --------------------------------------------------------------------------------------------------------------- packed
+// weights
+void eval_pack(EvalContext *c, Node *n) {
+    PackedWeights *p = ARENA_NEW(c->arena, PackedWeights);
+    Value *sources = ARENA_ARRAY(c->arena, Value, n->n_in);
+    *p = (PackedWeights){.node = n, .sources = sources, .n_sources = n->n_in, .format = n->type.dtype};
+    p->transposed = attr_int(n, "transposed", 0), p->interleave = attr_int(n, "interleave", 0);
+    for (int i = 0; i < n->n_in; i++) {
+        sources[i] = *c->in[i];
+        p->columns += sources[i].dim[p->transposed];
+        p->depth = sources[i].dim[!p->transposed];
+    }
+    c->out = (Value){.dtype = n->type.dtype, .rank = 2, .dim = {p->columns, p->depth}, .packed = p};
+}
+
+// Interleaved weights are counted source by source here: the panels' order in memory does not show in the results.
+static void source_row(const PackedWeights *p, int64_t column, DType real, void *row) {
+    int i = 0;
+    while (column >= p->sources[i].dim[p->transposed]) column -= p->sources[i++].dim[p->transposed];
+    const Value *s = &p->sources[i];
+    Value one = {.dtype = s->dtype, .rank = 1, .dim = {p->depth}, .data = s->data};
+    one.stride[0] = s->stride[!p->transposed];
+    one.offset = s->offset + column * s->stride[p->transposed];
+    value_copy(real, row, &one);
+}
+
+// One block of weights as q8_0 holds it: scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even.
+static uint16_t quantize_weights(const float *x, int64_t n, int8_t *q) {
+    float top = 0;
+    for (int64_t i = 0; i < n; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
+    float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
+    for (int64_t i = 0; i < QUANT_BLOCK; i++) q[i] = i < n ? (int8_t)rintf(x[i] * inverse) : 0;
+    return f16_of(inverse > 0 ? top / 127.0f : 0);
+}
+
+void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
+    source_row(p, column, real, row);
+    if (p->format != DT_bf16 && p->format != DT_f16 && !(p->format == DT_f32 && real == DT_f64)) return;
+    for (int64_t k = 0; k < p->depth; k++) {
+        double x = dtype_load(real, row, k);
+        double rounded = p->format == DT_f32    ? (float)x
+                         : p->format == DT_bf16 ? f32_of_bf16(bf16_of(x))
+                                                : f32_of_f16(f16_of(x));
+        dtype_store(real, row, k, rounded);
+    }
+}
+
+// The sums of rows by columns first .. first + n of packed float weights; dense [rows, n].
+static void packed_product(EvalContext *c, const PackedWeights *p, DType real, const Value *x, int64_t first, Value *y) {
+    int64_t rows = value_count(x) / p->depth, columns = y->dim[y->rank - 1];
+    size_t size = (size_t)dtype_bits(real) / 8;
+    const char *in = value_dense(c, x, real);
+    char *out = (char *)(uintptr_t)y->data, *panel = arena_alloc(c->arena, (size_t)(p->depth * (MAX_LANES + 1)) * size);
+    char *row = panel + (size_t)(p->depth * MAX_LANES) * size;
+    double sums[MAX_LANES];
+    for (int64_t n = 0; n < columns; n += MAX_LANES) {
+        int64_t width = least(MAX_LANES, columns - n);
+        for (int64_t i = 0; i < width; i++) {
+            packed_row(p, first + n + i, real, row);
+            for (int64_t k = 0; k < p->depth; k++)
+                memcpy(panel + (size_t)(k * MAX_LANES + i) * size, row + (size_t)k * size, size);
+        }
+        for (int64_t m = 0; m < rows; m++) {
+            real_kernels(real)->panel_product(p->depth, in + (size_t)(m * p->depth) * size, panel, sums);
+            memcpy(out + (size_t)(m * columns + n) * size, sums, (size_t)width * size);
+        }
+    }
+}
+
+// One column of q8_0 weights by all rows: acc = fma(sum of the block's integer products, weight scale * row scale, acc).
+static void quantized_column(const PackedWeights *p, int64_t column, DType real, const Value *x, Value *y, int64_t at) {
+    Arena *scratch = arena_new();
+    int64_t blocks = blocks_of((int)p->depth), rows = x->dim[x->rank - 1] ? value_count(x) / p->depth : 0;
+    float *row = ARENA_ARRAY(scratch, float, p->depth), *scale = ARENA_ARRAY(scratch, float, blocks);
+    int8_t *q = ARENA_ARRAY(scratch, int8_t, blocks *QUANT_BLOCK);
+    source_row(p, column, DT_f32, row);
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t from = b * QUANT_BLOCK;
+        scale[b] = f32_of_f16(quantize_weights(row + from, least(QUANT_BLOCK, p->depth - from), q + from));
+    }
+    for (int64_t m = 0; m < rows; m++) {
+        const q8_block *block = (const q8_block *)x->data + m * blocks;
+        float sum = 0;
+        double wide = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            int32_t integer = 0;
+            for (int i = 0; i < QUANT_BLOCK; i++) integer += q[b * QUANT_BLOCK + i] * block[b].q[i];
+            sum = sf_fma((float)integer, scale[b] * block[b].scale, sum);
+            wide += (double)integer * scale[b] * block[b].scale;
+        }
+        dtype_store(real, (void *)(uintptr_t)y->data, m * y->dim[y->rank - 1] + at, real == DT_f64 ? wide : sum);
+    }
+    arena_free(scratch);
+}
+
+static Value packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t columns) {
+    const PackedWeights *p = c->in[1]->packed;
+    const Value *x = c->in[0];
+    DType real = eval_real(c, n->type.dtype);
+    int64_t dim[MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[x->rank - 1] = columns;
+    Value y = eval_fresh(c, real, x->rank, dim);
+    if (p->format != DT_q8_0) packed_product(c, p, real, x, first, &y);
+    for (int64_t i = 0; p->format == DT_q8_0 && i < columns; i++) quantized_column(p, first + i, real, x, &y, i);
+    return y;
+}
+
+void eval_matmul_packed(EvalContext *c, Node *n) {
+    const Value **in = c->in;
+    if (!in[1]->packed) diag_fatal(n->loc, "matmul_packed takes its weights from pack");
+    int64_t columns = attr_int(n, "columns", 0);
+    bool glu = attr_int(n, "glu", 0);
+    Value sums[2] = {packed_sums(c, n, 0, columns), glu ? packed_sums(c, n, columns, columns) : (Value){0}};
+    const Expr *epilogue = attr_expr(n, "epilogue");
+    const Value **args = ARENA_ARRAY(c->arena, const Value *, n->n_in + 1);
+    args[0] = &sums[0], args[1] = &sums[1];
+    for (int i = 2; i < n->n_in; i++) args[i - 1 + glu] = in[i];
+    if (!epilogue) epilogue = expr_arg(c->arena, 0);
+    eval_formula(c, epilogue, args, n->type.dtype, eval_result(c, n));
+}
+
+void eval_quantize_rows(EvalContext *c, Node *n) {
+    const Value *x = c->in[0];
+    int64_t depth = x->dim[x->rank - 1], rows = depth ? value_count(x) / depth : 0;
+    const float *from = value_dense(c, x, DT_f32);
+    if (n->type.dtype != DT_q8_0) {
+        Value v = *x, *out = eval_result(c, n);
+        value_copy(out->dtype, (void *)(uintptr_t)out->data, &v);
+        return;
+    }
+    c->out = eval_fresh(c, DT_q8_0, x->rank, x->dim);
+    q8_block *to = (q8_block *)(uintptr_t)c->out.data;
+    for (int64_t r = 0; r < rows; r++) quantize_row_q8_0((int)depth, from + r * depth, to + r * blocks_of((int)depth));
+}
