@@ -59,14 +59,14 @@ static Ast *take_scope(Ast *bound) {
     AstList list;
 }
 
-%token NEWLINE "the end of the line"
+%token NEWLINE "end of line"
 %token MODEL "model" IMPORT "import" CONFIG "config" BLOCK "block" GRAPH "graph" FOR "for" IN "in" AT "at" IF "if" ELSE "else"
 %token RETURN "return" FAIL "fail" AND "and" OR "or" NOT "not" TRUE_ "true" FALSE_ "false" NULL_ "null"
 %token EQ "==" NE "!=" LE "<=" GE ">=" FLOORDIV "//" COALESCE "??" ARROW "->" REST ".." TRANSPOSE "^T"
-%token QUOTE "a string" QUOTE_END "the end of the string" INTERPOLATION "{ in a string" INTERPOLATION_END "}"
-%token <text> NAME "a name" TEXT_PIECE "text"
-%token <integer> INT "an integer"
-%token <number> FLOAT "a number"
+%token QUOTE "string" QUOTE_END "end of the string" INTERPOLATION "{ in a string" INTERPOLATION_END "}"
+%token <text> NAME "name" TEXT_PIECE "text"
+%token <integer> INT "integer"
+%token <number> FLOAT "number"
 
 %precedence CALL_ALONE
 %precedence AT
@@ -237,10 +237,16 @@ static void dsl_error(Span *at, void *scanner, Parser *p, const char *message) {
     dsl_syntax_error(p, at->begin, at->end, "this is nested too deeply\nhint: name its parts: a = ..., then use a");
 }
 
+// Up to five tokens by name; where more could stand, what they are the beginning of.
 static void add_expected(Text *t, const yypcontext_t *context) {
-    yysymbol_kind_t expected[MOST_EXPECTED];
-    int n = yypcontext_expected_tokens(context, expected, MOST_EXPECTED);
-    for (int i = 0; i < n; i++) text_add(t, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
+    yysymbol_kind_t expected[YYNTOKENS];
+    int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
+    bool has[YYNTOKENS] = {false};
+    for (int i = 0; i < n; i++) has[expected[i]] = true;
+    const char *begins = has[YYSYMBOL_BLOCK] ? "a declaration" : has[YYSYMBOL_RETURN] ? "a statement" : has[YYSYMBOL_INT] ? "an expression" : NULL;
+    if (begins) text_add(t, ", expected %s%s", begins, has[yytranslate['}']] ? " or '}'" : "");
+    for (int i = 0; !begins && n <= MOST_EXPECTED && i < n; i++)
+        text_add(t, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p) {

@@ -93,6 +93,7 @@ typedef struct Parser {
     bool line_may_end;  // the last token can end a statement
     int parentheses;    // open ones: newlines inside are blanks
     int strings, interpolations;
+    uint32_t unfinished;  // offset + 1 where a string without end was reported
 } Parser;
 
 // Parses a whole file. The declarations are in p->declarations; false after p->errors errors were reported.

@@ -42,7 +42,7 @@ static void run_assign(Elaborator *e, const Ast *s) {
 
 static void run_in_scope(Elaborator *e, const Ast *scope, const Ast *body) {
     const char *outer = e->scope, *joined;
-    if (!evaluate_scope(e, scope, &joined)) return;
+    evaluate_scope(e, scope, &joined);
     e->scope = joined;
     run(e, body);
     e->scope = outer;
@@ -219,6 +219,7 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
         int64_t context = 0;
         if (!p->a || !p->a->number || p->b) {
             report(e, p->loc, "an input of a graph needs a shape: %s: int[T]", p->name);
+            variable_set(e, p->name, VALUE(V_ERROR));
             continue;
         }
         if (variable_find(e->frame, p->name)) {
@@ -303,7 +304,7 @@ static const char *module_name(const Elaborator *e) {
 Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
     Elaborator e = {
         .arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
-    Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors};
+    Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors, &e.sizes};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], arena);
     file_load(&e, path, NO_LOC);
     if (e.errors) diag_stop();

@@ -96,7 +96,7 @@ typedef struct Frame {
 
 typedef struct WeightUse {
     struct WeightUse *next;
-    Loc loc;
+    Loc loc, called;
     const char *name;
     int rank;
     Value dims[MAX_RANK];
@@ -118,15 +118,16 @@ typedef struct Elaborator {
     Map constants;  // of this graph: Node by name of the tensor
     WeightUse *weights, **weights_end;
     Map used_tensors;
+    Map sizes;  // Origin by the text of a dimension: where such a number came from first
     int errors, n_nodes, n_layers;
     int64_t steps;
 } Elaborator;
 
 enum {
     MAX_CALL_DEPTH = 64,
-    MAX_LOOP = 2048,       // iterations of one `for`
-    MAX_NODES = 1 << 20,   // of a graph
-    MAX_STEPS = 20000000,  // expressions evaluated
+    MAX_LOOP = 2048,      // iterations of one `for`
+    MAX_NODES = 1 << 18,  // of a graph
+    MAX_STEPS = 4000000,  // expressions evaluated
     MAX_LIST = 1 << 20,
     MAX_DIM_BITS = 40,            // a dimension is below 2^40
     DEFAULT_POSITIONS = 1 << 20,  // bound of a symbol that has none
@@ -155,6 +156,7 @@ bool want_tensor(Elaborator *, Value, Loc, const char *what);
 const Dim *want_dim(Elaborator *, Value, Loc, const char *what);  // NULL after an error
 bool want_dims(Elaborator *, Value list, Loc, const char *what, const Dim **dims, int *rank);
 Value value_of_dim(const Dim *);
+Value value_of_size(Elaborator *, const Dim *);  // with the origin of such a number
 Value value_list(Elaborator *, const Value *, int n);
 
 // arithmetic.c
@@ -183,6 +185,8 @@ bool graph_input_type(Elaborator *, const Ast *type, Type *result, int64_t *cont
 
 // scope.c
 Value report(Elaborator *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void report_at(Elaborator *, Loc where, Loc inside, Loc called, const char *message);  // what report prints
+Loc called_from(const Elaborator *, Loc where);
 bool already_reported(Elaborator *, Loc);
 void mark_reported(Elaborator *, Loc);
 Loc place(const Elaborator *, Loc);  // in the model's own file, with the scope

@@ -24,6 +24,23 @@ void mark_reported(Elaborator *e, Loc at) {
     e->errors++;
 }
 
+// Where the block that `where` stands in was called, when it is a block of the model's own file.
+Loc called_from(const Elaborator *e, Loc where) {
+    const Frame *f = e->frame;
+    while (f && f->file != e->main && f->caller) f = f->caller;
+    return f && f->caller && where.source == e->main->source ? f->call : NO_LOC;
+}
+
+static const char *with_note(Elaborator *e, const char *message, const char *note, Loc at) {
+    return arena_printf(e->arena, "%s\n%snote: %s %s", message, strchr(message, '\n') ? "  " : "", note, loc_text(at));
+}
+
+void report_at(Elaborator *e, Loc where, Loc inside, Loc called, const char *message) {
+    if (inside.source != where.source || inside.offset != where.offset) message = with_note(e, message, "in", inside);
+    if (called.source) message = with_note(e, message, "called from", called);
+    diag_error(where, "%s", message);
+}
+
 Value report(Elaborator *e, Loc at, const char *format, ...) {
     if (already_reported(e, at)) return VALUE(V_ERROR);
     va_list args;
@@ -32,10 +49,7 @@ Value report(Elaborator *e, Loc at, const char *format, ...) {
     va_end(args);
     Loc where = place(e, at);
     mark_reported(e, at);
-    if (where.source == at.source)
-        diag_error(where, "%s", message);
-    else
-        diag_error(where, "%s\n  note: in %s", message, loc_text(at));
+    report_at(e, where, at, called_from(e, where), message);
     return VALUE(V_ERROR);
 }
 
@@ -56,6 +70,7 @@ static bool is_function(const Declaration *d) { return d->ast->kind == AST_BLOCK
 
 const char *nearest_visible(Elaborator *e, const char *name, bool functions) {
     int n_builtins = 0, n = 0;
+    if (strlen(name) < 3) return NULL;
     const char *const *builtins = builtin_names(&n_builtins);
     const Map *names = &e->frame->file->names, *variables = &e->frame->variables;
     const char **all = ARENA_ARRAY(e->arena, const char *, names->n + variables->n + n_builtins);

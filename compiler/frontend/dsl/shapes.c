@@ -45,7 +45,7 @@ static bool mismatch(const Match *m) {
 static bool match_dim(const Match *m, const Ast *x, const Dim *have) {
     Elaborator *e = m->e;
     if (is_wildcard(x)) return true;
-    if (is_open_name(e, x)) return variable_set(e, x->name, value_of_dim(have)), true;
+    if (is_open_name(e, x)) return variable_set(e, x->name, value_of_size(e, have)), true;
     Value v = evaluate(e, x);
     const Dim *want = v.kind == V_ERROR ? NULL : want_dim(e, v, x->loc, "a dimension");
     if (!want) return false;

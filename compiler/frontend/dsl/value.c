@@ -93,6 +93,20 @@ Value value_of_dim(const Dim *d) {
     return dim_is_const(d, &value) ? VALUE_INT(value) : (Value){.kind = V_DIM, .dim = d};
 }
 
+static const char *size_key(Elaborator *e, int64_t size) { return arena_printf(e->arena, "%" PRId64, size); }
+
+// Tensors do not remember what their dimensions were computed from. The first expression with this value is a good guess, and
+// serves hints alone.
+Value value_of_size(Elaborator *e, const Dim *d) {
+    Value v = value_of_dim(d);
+    if (v.kind == V_INT) v.origin = map_get(&e->sizes, size_key(e, v.i));
+    return v;
+}
+
+static void remember_size(Elaborator *e, Value v) {
+    if (v.origin && !map_get(&e->sizes, size_key(e, v.i))) map_put(&e->sizes, size_key(e, v.i), (void *)v.origin);
+}
+
 // "WHAT must be an integer, it is "64"", and when the value came from config.json, the place there.
 static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char *expected) {
     if (v.kind == V_ERROR || already_reported(e, at)) return false;
@@ -130,6 +144,7 @@ const Dim *want_dim(Elaborator *e, Value v, Loc at, const char *what) {
         report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d", what, v.i, MAX_DIM_BITS);
         return NULL;
     }
+    remember_size(e, v);
     return dim_const(e->graph, v.i);
 }
 
@@ -141,6 +156,6 @@ bool want_dims(Elaborator *e, Value v, Loc at, const char *what, const Dim **dim
     }
     *rank = v.list.n;
     for (int i = 0; i < v.list.n; i++)
-        if (!(dims[i] = want_dim(e, v.list.items[i], at, what))) return false;
+        if (!(dims[i] = want_dim(e, v.list.items[i], at, arena_printf(e->arena, "a dimension of %s", what)))) return false;
     return true;
 }

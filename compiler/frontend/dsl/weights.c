@@ -3,10 +3,12 @@
 //
 // What is missing or has another shape is reported at the end, when every use is known: the hint names the parameter of
 // config.json that appears in the dimension, and the value with which the most tensors would fit.
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
+#include "util/hash.h"
 
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -21,11 +23,12 @@ static bool ends_with(const char *text, const char *end) {
 static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
 
 // -------------------------------------------------------------------------------------------------------------------- asking
-// What stands for a tensor that is not there: shapes alone.
+// What stands for a tensor that is not there: a shape without data.
 static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
     Tensor *t = ARENA_NEW(e->arena, Tensor);
     *t = (Tensor){.dtype = DT_f32, .rank = use->rank, .name = use->name};
     for (int i = 0; i < use->rank; i++) t->dim[i] = use->dims[i].i;
+    t->bytes = (uint64_t)tensor_count(t) * 4;
     return t;
 }
 
@@ -52,6 +55,7 @@ static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
     WeightUse *use = ARENA_NEW(e->arena, WeightUse);
     *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name)};
+    use->called = called_from(e, use->loc);
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
         use->found = checkpoint_find(e->options->checkpoint, use->name);
@@ -66,24 +70,28 @@ static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) 
     return use;
 }
 
-// "q_proj.weight" of "model.layers.3.self_attn.q_proj.weight".
+// "q_proj.weight" of "model.layers.3.self_attn.q_proj.weight"; a name does not begin with a number.
 static const char *short_name(const char *name) {
     const char *dot = strrchr(name, '.'), *at = dot ? dot : name;
-    while (at > name && at[-1] != '.') at--;
+    while (at > name && (at[-1] != '.' || isdigit((unsigned char)*at))) at--;
     return at;
+}
+
+static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
+    Node *n = use->fits ? map_get(&e->constants, use->name) : NULL;
+    if (n) return n;
+    const Tensor *t = use->fits && use->found ? use->found : empty_tensor(e, use);
+    n = node_constant(e->graph, t, place(e, at), NULL);
+    if (!t->data) n->hash = hash_bytes(use->name, strlen(use->name), 0);
+    node_set_name(n, short_name(use->name));
+    map_put(&e->constants, use->name, n);
+    return n;
 }
 
 Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool stored) {
     const WeightUse *use = add_use(e, at, name, shape);
     if (!use) return VALUE(V_ERROR);
-    Node *constant = map_get(&e->constants, use->name);
-    if (constant && !use->fits) constant = NULL;
-    if (!constant) {
-        const Tensor *t = use->fits && use->found ? use->found : empty_tensor(e, use);
-        constant = node_constant(e->graph, t, place(e, at), NULL);
-        node_set_name(constant, short_name(use->name));
-        map_put(&e->constants, use->name, constant);
-    }
+    Node *constant = constant_node(e, at, use);
     Value v = {.kind = V_TENSOR, .node = constant};
     if (stored || constant->type.dtype == DT_f32) return v;
     const char *key = arena_printf(e->arena, "%s:f32", use->name);
@@ -182,18 +190,38 @@ static const char *nearest_tensor(Elaborator *e, const char *name) {
     return nearest_name(name, names, n);
 }
 
+static const char *file_name(const Checkpoint *c) {
+    return base_name(c->n_tensors && c->tensors[0]->source ? c->tensors[0]->source->name : c->path);
+}
+
+// Layers ask for a tensor at one place: some may have it.
+static const char *missing_hint(Elaborator *e, const WeightUse *u) {
+    const char *near = nearest_tensor(e, u->name);
+    int asked = 0, there = 0;
+    for (const WeightUse *o = e->weights; o; o = o->next) {
+        if (o->loc.source != u->loc.source || o->loc.offset != u->loc.offset ||
+            strcmp(short_name(o->name), short_name(u->name)))
+            continue;
+        asked++, there += o->found != NULL;
+    }
+    if (there)
+        return arena_printf(e->arena, "\nhint: %d of %d layers have it: is their number in config.json right?", there, asked);
+    return near ? arena_printf(e->arena, "\nhint: did you mean \"%s\"?", near) : "";
+}
+
 static void report_use(Elaborator *e, const WeightUse *u) {
     const Checkpoint *c = e->options->checkpoint;
-    if (already_reported(e, u->loc)) return;
+    const char *key = arena_printf(e->arena, "%s:%u:%s", u->loc.source->name, u->loc.offset, short_name(u->name)), *message;
+    if (map_get(&e->reported, key)) return;
+    map_put(&e->reported, key, e);
     if (u->found) {
-        const char *hint = parameter_hint(e, u);
-        report(e, u->loc, "%s has shape %s in %s, the description says %s%s", u->name, dims_text(e, u->found),
-               base_name(u->found->source ? u->found->source->name : c->path), dims_text(e, empty_tensor(e, u)), hint);
+        message = arena_printf(e->arena, "%s has shape %s in %s, the description says %s%s", u->name, dims_text(e, u->found),
+                               base_name(u->found->source ? u->found->source->name : c->path), dims_text(e, empty_tensor(e, u)),
+                               parameter_hint(e, u));
     } else {
-        const char *near = nearest_tensor(e, u->name);
-        report(e, u->loc, "%s has no tensor \"%s\"%s%s%s", base_name(c->path), u->name, near ? "\nhint: did you mean \"" : "",
-               near ? near : "", near ? "\"?" : "");
+        message = arena_printf(e->arena, "%s has no tensor \"%s\"%s", file_name(c), u->name, missing_hint(e, u));
     }
+    report_at(e, u->loc, u->loc, u->called, message);
 }
 
 static bool is_harmless(const char *name) {
@@ -218,8 +246,8 @@ static void warn_unused(Elaborator *e) {
         if (unused++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", name);
     }
     if (unused)
-        diag_warning(loc_file(e->main->source), "the description does not use %d of the tensors of %s: %s%s", unused,
-                     base_name(c->path), names, unused > LISTED ? ", ..." : "");
+        diag_warning(NO_LOC, "%s does not use %d of the %d tensors of %s: %s%s", e->main->source->name, unused, c->n_tensors,
+                     file_name(c), names, unused > LISTED ? ", ..." : "");
 }
 
 void weights_report(Elaborator *e) {
