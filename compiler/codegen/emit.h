@@ -19,17 +19,19 @@ void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where
 void c_input(Text *, const Node *);                                     // s->token
 void c_part(Text *, const Program *, const Kernel *);                   // ROWS(rows), PART(20)
 const char *c_row_stride(const Program *, const View *, char out[64]);  // of a matrix view
-bool is_float_vector(DType);                                            // loaded as vf
 int64_t last_dim(const View *);
 void c_rows(Text *, const Program *, const Type *);    // product of all but the last dimension
 const Loop *loop_of(const Program *, const Kernel *);  // NULL outside of it
 
-// codegen/expr.c: a formula over sixteen lanes; arg i is printed by the caller's function
+// codegen/expr.c: a formula over sixteen lanes; operands are printed and classed by the caller
+typedef enum { CLASS_FLOAT, CLASS_INTEGER, CLASS_TRUTH } VectorClass;  // vf, vi, vm
 typedef struct ExprWriter {
     void (*arg)(Text *, int i, void *user);
+    VectorClass (*class_of)(int i, void *user);
     void *user;
 } ExprWriter;
 void c_expr(Text *, const Expr *, const ExprWriter *);
+VectorClass c_expr_class(const Expr *, const ExprWriter *);
 
 // the families
 void write_embed(Text *, const Program *, const Kernel *, const char *name);

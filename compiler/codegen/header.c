@@ -104,7 +104,7 @@ void emit_header(const Program *p, Text *t) {
     upper_name(guard, sizeof guard, p->module->name);
     text_add(t, "// %s: sizes, and where the weights lie. Emitted by burin.\n#ifndef %s_PLAN_H\n#define %s_PLAN_H\n",
              p->module->name, guard, guard);
-    text_add(t, "#include \"kernels.h\"\n#include \"step.h\"\n\n");
+    text_add(t, "#include \"kernels.h\"\n#include \"nest.h\"\n#include \"step.h\"\n\n");
     write_figures(t, p);
     text_add(t, "\n");
     if (p->plan.layer_bytes) write_group(t, p, GROUP_LAYER, "layer");

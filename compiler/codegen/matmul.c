@@ -45,6 +45,11 @@ static void write_argument(Text *t, int i, void *user) {
     }
 }
 
+static VectorClass always_float(int i, void *user) {
+    (void)i, (void)user;
+    return CLASS_FLOAT;
+}
+
 static void write_context(Text *t, const Kernel *k, const char *name) {
     text_add(t, "typedef struct %s_context {\n    float *y;\n", name);
     for (int i = 2; i < k->n_in; i++)
@@ -64,7 +69,7 @@ static void write_store(Text *t, const Program *p, const Kernel *k, const char *
     text_add(t, n % 16 ? "    vf_store_n(" : "    vf_store(");
     text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0], stride));
     if (formula)
-        c_expr(t, formula, &(ExprWriter){write_argument, &e});
+        c_expr(t, formula, &(ExprWriter){write_argument, always_float, &e});
     else
         text_add(t, "a0");
     if (n % 16) text_add(t, ", %lld - column", n);

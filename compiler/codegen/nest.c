@@ -1,6 +1,318 @@
-#include "codegen/emit.h"
-void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
-    (void)t, (void)p, (void)name;
-    diag_fatal(k->node->loc, "no code yet for %s", op_info[k->node->op].name);
+// Generated loop nests: everything without a tuned kernel, printed from the op's meaning.
+//
+//   // %y: f32[R, 4, 8], f32[8] -> f32[R, 4, 8]
+//   static void add_4x8(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+//       for (int i0 = part.first; i0 < part.last; i0++) {
+//           for (int i1 = 0; i1 < 4; i1++) {
+//               const float *p0 = a0 + i0 * 32 + i1 * 8;
+//               ...
+//               for (int j = 0; j < 8; j += LANES) { int n = 8 - j; vf_store_n(q + j, vf_add(...), n); }
+//
+// The part of a thread is of axis 0 (rows), or of all axes but the last, flattened. The last axis is the vector. An operand is
+// read by address: adjacent, one element for all (stride 0), or strided.
+#include "codegen/nest.h"
+
+// -------------------------------------------------------------------------------------------------------------------- types
+typedef struct ElementType {
+    VectorClass class;
+    const char *load, *store;  // vf_load, vf_store_bf16; NULL: not in vectors
+} ElementType;
+
+static const ElementType element_types[DT_COUNT] = {
+    [DT_f32] = {CLASS_FLOAT, "vf_load", "vf_store"},
+    [DT_f16] = {CLASS_FLOAT, "vf_load_f16", "vf_store_f16"},
+    [DT_bf16] = {CLASS_FLOAT, "vf_load_bf16", "vf_store_bf16"},
+    [DT_i32] = {CLASS_INTEGER, "vi_load", "vi_store"},
+    [DT_u8] = {CLASS_INTEGER, "vi_load_u8", "vi_store_u8"},
+    [DT_i8] = {CLASS_INTEGER, "vi_load_i8", "vi_store_u8"},
+    [DT_u16] = {CLASS_INTEGER, "vi_load_u16", "vi_store_u16"},
+    [DT_bool] = {CLASS_TRUTH, "vm_load", "vm_store"},
+};
+
+static const ElementType *element_type(const Kernel *k, DType t) {
+    if (!element_types[t].load)
+        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+    return &element_types[t];
 }
-void call_nest(Text *t, const Program *p, const Kernel *k) { (void)t, (void)p, (void)k; }
+
+VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
+
+// --------------------------------------------------------------------------------------------------------------------- axes
+static bool is_const(const Dim *d, int64_t value) {
+    int64_t c;
+    return dim_is_const(d, &c) && c == value;
+}
+
+// How many leading axes the thread's part runs over: those whose product it counts.
+int nest_parted(const Program *p, const Kernel *k) {
+    const Type *type = &k->out[0].type;
+    const Dim *count = dim_const(p->graph, 1);
+    for (int i = 0; i < type->rank; i++) {
+        if (count == k->share.count) return i;
+        count = dim_binary(p->graph, DIM_MUL, count, type->dim[i]);
+    }
+    return type->rank;
+}
+
+bool nest_parts_the_vector(const Program *p, const Kernel *k) { return k->out[0].type.rank == 1 && nest_parted(p, k) == 1; }
+
+static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+
+// i of the part is one index, or split into several: i0 = i / (d1 * d2), i1 = i / d2 % d1, i2 = i % d2
+static void split_part(Text *t, const Program *p, const Type *type, int parted, int depth) {
+    Graph *g = p->graph;
+    const Dim *inner = dim_const(g, 1);
+    for (int i = parted - 1; i >= 0; i--) {
+        indent(t, depth);
+        text_add(t, "int i%d = i", i);
+        if (!is_const(inner, 1)) text_add(t, " / "), c_dim(t, p, inner);
+        if (i > 0) text_add(t, " %% "), c_dim(t, p, type->dim[i]);
+        text_add(t, ";\n");
+        inner = dim_binary(g, DIM_MUL, inner, type->dim[i]);
+    }
+}
+
+// Opens the loops over all axes before `end`; returns the depth inside.
+int nest_open(Text *t, const Program *p, const Kernel *k, int end) {
+    const Type *type = &k->out[0].type;
+    int parted = nest_parted(p, k), depth = 1;
+    if (nest_parts_the_vector(p, k) && end == 0) return depth;
+    if (parted == 0)
+        text_add(t, "    for (int i = part.first; i < part.last; i++) {\n");
+    else
+        text_add(t, "    for (int %s = part.first; %s < part.last; %s++) {\n", parted == 1 ? "i0" : "i",
+                 parted == 1 ? "i0" : "i", parted == 1 ? "i0" : "i");
+    depth++;
+    if (parted > 1) split_part(t, p, type, parted, depth);
+    for (int i = parted; i < end; i++) {
+        indent(t, depth++);
+        text_add(t, "for (int i%d = 0; i%d < ", i, i), c_dim(t, p, type->dim[i]), text_add(t, "; i%d++) {\n", i);
+    }
+    return depth;
+}
+
+void nest_close(Text *t, int depth) {
+    while (depth > 1) indent(t, --depth), text_add(t, "}\n");
+    text_add(t, "}\n");
+}
+
+// "a0 + (ptrdiff_t)i0 * 32 + i1 * 8": where index i0 .. i<end> of the result lies in an operand of at most its rank
+void nest_address(Text *t, const Program *p, const View *v, const char *base, NestIndex at) {
+    int shift = at.rank - v->type.rank;
+    text_add(t, "%s", base);
+    for (int i = 0; i < at.end; i++) {
+        if (i < shift || is_const(v->stride[i - shift], 0) || is_const(v->type.dim[i - shift], 1)) continue;
+        text_add(t, " + (ptrdiff_t)%s * ", at.index[i]);
+        c_dim(t, p, v->stride[i - shift]);
+    }
+}
+
+NestIndex nest_index(const Type *type, int end) {
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    NestIndex at = {.rank = type->rank, .end = end};
+    for (int i = 0; i < MAX_RANK; i++) at.index[i] = names[i];
+    return at;
+}
+
+// ----------------------------------------------------------------------------------------------------------- loads and stores
+static const Dim *vector_stride(const Program *p, const Kernel *k, const View *v) {
+    int rank = v->type.rank;
+    (void)k;
+    if (rank == 0 || is_const(v->type.dim[rank - 1], 1)) return dim_const(p->graph, 0);
+    return v->stride[rank - 1];
+}
+
+// Sixteen elements of operand `v` from p<i> + j.
+void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i) {
+    const ElementType *e = element_type(k, v->type.dtype);
+    const Dim *stride = vector_stride(p, k, v);
+    bool whole = nest_is_whole(p, k);
+    if (v->base == BASE_SCALAR) {
+        text_add(t, e->class == CLASS_FLOAT ? "vf_set1(" : e->class == CLASS_INTEGER ? "vi_set1(" : "vm_set1(");
+        if (e->class == CLASS_FLOAT)
+            c_float(t, v->scalar);
+        else
+            text_add(t, "%lld", (long long)v->scalar);
+        text_add(t, ")");
+    } else if (is_const(stride, 0)) {
+        text_add(t, "%s_strided(p%d, 0, LANES)", e->load, i);
+    } else if (is_const(stride, 1)) {
+        text_add(t, whole ? "%s(p%d + j)" : "%s_n(p%d + j, n)", e->load, i);
+    } else {
+        text_add(t, "%s_strided(p%d + (ptrdiff_t)j * ", e->load, i), c_dim(t, p, stride);
+        text_add(t, ", "), c_dim(t, p, stride), text_add(t, whole ? ", LANES)" : ", n)");
+    }
+}
+
+// Is the last axis a multiple of sixteen?
+bool nest_is_whole(const Program *p, const Kernel *k) {
+    const Type *type = &k->out[0].type;
+    return type->rank && !nest_parts_the_vector(p, k) &&
+           dim_divides(p->graph, dim_const(p->graph, 16), type->dim[type->rank - 1]);
+}
+
+void nest_store_open(Text *t, const Kernel *k) { text_add(t, "%s", element_type(k, k->out[0].type.dtype)->store); }
+
+// Opens the vector loop: j from 0 (or the part) to the last axis, n elements left.
+void nest_open_vector(Text *t, const Program *p, const Kernel *k, int depth) {
+    const Type *type = &k->out[0].type;
+    Text end = {0};
+    if (nest_parts_the_vector(p, k))
+        text_add(&end, "part.last");
+    else if (type->rank)
+        c_dim(&end, p, type->dim[type->rank - 1]);
+    else
+        text_add(&end, "1");
+    indent(t, depth);
+    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", nest_parts_the_vector(p, k) ? "part.first" : "0", end.data);
+    if (!nest_is_whole(p, k)) indent(t, depth + 1), text_add(t, "int n = %s - j;\n", end.data);
+    text_free(&end);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ function
+static bool has_memory(const Kernel *k, int i) {
+    return k->in[i].base != BASE_SCALAR && (k->node->n_in <= i || k->node->in[i]);
+}
+
+void nest_open_function(Text *t, const Kernel *k, const char *name) {
+    text_add(t, "static void %s(const burin_step *s, burin_part part", name);
+    for (int i = 0; i < k->n_in; i++)
+        if (has_memory(k, i)) text_add(t, ", const %s *a%d", c_type(k->in[i].type.dtype), i);
+    text_add(t, ", %s *y) {\n", c_type(k->out[0].type.dtype));
+    text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    (void)rows, (void)wanted;\n");
+}
+
+void call_nest(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "(s, "), c_part(t, p, k);
+    for (int i = 0; i < k->n_in; i++)
+        if (has_memory(k, i)) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+}
+
+// Pointers to the vectors of each operand (p0, p1, ...) and of the result (q).
+void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, nest_parts_the_vector(p, k) || !type->rank ? 0 : type->rank - 1);
+    for (int i = 0; i < k->n_in; i++) {
+        char base[16];
+        if (!has_memory(k, i)) continue;
+        snprintf(base, sizeof base, "a%d", i);
+        indent(t, depth), text_add(t, "const %s *p%d = ", c_type(k->in[i].type.dtype), i);
+        nest_address(t, p, &k->in[i], base, at), text_add(t, ";\n");
+    }
+    indent(t, depth), text_add(t, "%s *q = ", c_type(type->dtype));
+    nest_address(t, p, &k->out[0], "y", at), text_add(t, ";\n");
+}
+
+// ----------------------------------------------------------------------------------------------------------------- pointwise
+typedef struct Pointwise {
+    const Program *p;
+    const Kernel *k;
+} Pointwise;
+
+static void pointwise_arg(Text *t, int i, void *user) {
+    const Pointwise *e = user;
+    nest_load(t, e->p, e->k, &e->k->in[i], i);
+}
+
+static VectorClass pointwise_class(int i, void *user) {
+    const Pointwise *e = user;
+    return nest_class(e->k, &e->k->in[i]);
+}
+
+// Opening words of the conversion from one class to another; each is closed by one parenthesis.
+static const char *conversion(VectorClass from, VectorClass to) {
+    static const char *const names[3][3] = {
+        {"", "vi_from_float(", "vm_from_float("}, {"vf_from_int(", "", "vm_from_int("}, {"vf_from_mask(", "vi_from_mask(", ""}};
+    return names[from][to];
+}
+
+static void write_value(Text *t, const Program *p, const Kernel *k) {
+    const Node *n = k->node;
+    Pointwise user = {p, k};
+    ExprWriter w = {pointwise_arg, pointwise_class, &user};
+    const Expr *e = attr_expr(n, "expr"), *args[3];
+    if (!e) {
+        for (int i = 0; i < 3; i++) args[i] = expr_arg(p->arena, i);
+        e = op_is_elementwise(n->op) ? expr_op(p->arena, n->op, k->n_in, args) : args[0];
+    }
+    VectorClass from = c_expr_class(e, &w), to = nest_class(k, &k->out[0]);
+    const char *convert = conversion(from, to);
+    DType type = k->out[0].type.dtype;
+    bool clamp = from == CLASS_FLOAT && to == CLASS_INTEGER && type != DT_i32;
+    text_add(t, "%s%s", clamp ? "vi_clamp(" : "", convert);
+    c_expr(t, e, &w);
+    text_add(t, *convert ? ")" : "");
+    if (clamp) text_add(t, type == DT_i8 ? ", -128, 127)" : type == DT_u8 ? ", 0, 255)" : ", 0, 65535)");
+}
+
+static void write_pointwise(Text *t, const Program *p, const Kernel *k, const char *name) {
+    int rank = k->out[0].type.rank, depth;
+    nest_open_function(t, k, name);
+    depth = nest_open(t, p, k, rank ? rank - 1 : 0);
+    nest_pointers(t, p, k, depth);
+    nest_open_vector(t, p, k, depth);
+    indent(t, depth + 1);
+    nest_store_open(t, k);
+    text_add(t, nest_is_whole(p, k) ? "(q + j, " : "_n(q + j, ");
+    write_value(t, p, k);
+    text_add(t, nest_is_whole(p, k) ? ");\n" : ", n);\n");
+    nest_close(t, depth + 1);
+}
+
+static void write_iota(Text *t, const Program *p, const Kernel *k, const char *name) {
+    int rank = k->out[0].type.rank, axis = (int)attr_int(k->node, "axis", 0), depth;
+    if (axis < 0) axis += rank;
+    nest_open_function(t, k, name);
+    depth = nest_open(t, p, k, rank ? rank - 1 : 0);
+    nest_pointers(t, p, k, depth);
+    nest_open_vector(t, p, k, depth);
+    indent(t, depth + 1);
+    if (axis == rank - 1)
+        text_add(t, "vi value = vi_iota(j);\n");
+    else
+        text_add(t, "vi value = vi_set1(i%d);\n", axis);
+    indent(t, depth + 1);
+    text_add(t, nest_is_whole(p, k) ? "vi_store(q + j, value);\n" : "vi_store_n(q + j, value, n);\n");
+    nest_close(t, depth + 1);
+}
+
+void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
+    if (k->copies) {
+        write_copy(t, p, k, name);
+        return;
+    }
+    switch (k->node->op) {
+        case OP_iota:
+            write_iota(t, p, k, name);
+            break;
+        case OP_softmax:
+            write_softmax(t, p, k, name);
+            break;
+        case OP_reduce_sum:
+        case OP_reduce_mean:
+        case OP_reduce_max:
+        case OP_reduce_min:
+        case OP_reduce_prod:
+            write_reduce(t, p, k, name);
+            break;
+        case OP_gather:
+            write_gather(t, p, k, name);
+            break;
+        case OP_concat:
+            write_concat(t, p, k, name);
+            break;
+        case OP_matmul:
+            write_activation_matmul(t, p, k, name);
+            break;
+        case OP_elementwise:
+        case OP_cast:
+            write_pointwise(t, p, k, name);
+            break;
+        default:
+            if (op_is_elementwise(k->node->op))
+                write_pointwise(t, p, k, name);
+            else
+                diag_fatal(k->node->loc, "%s: no code is generated for this op", op_info[k->node->op].name);
+    }
+}

@@ -161,5 +161,3 @@ void c_part(Text *t, const Program *p, const Kernel *k) {
     }
     text_add(t, ")");
 }
-
-bool is_float_vector(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16; }

@@ -56,8 +56,8 @@ static void key_view(Text *t, const View *v) {
 
 static const char *kernel_key(Lowering *l, const Kernel *k) {
     Text t = {0};
-    text_add(&t, "%d %s", (int)k->family, op_info[k->node->op].name);
-    for (const Attr *a = k->node->attrs; a; a = a->next)
+    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : op_info[k->node->op].name);
+    for (const Attr *a = k->copies ? NULL : k->node->attrs; a; a = a->next)
         if (strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
     for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
     text_add(&t, " ->");
@@ -112,18 +112,14 @@ static void name_heads(Text *t, const Kernel *k) {
 
 static void name_nest(Text *t, const Kernel *k) {
     const Node *n = k->node;
-    bool copies = n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand;
-    const Expr *e = attr_expr(n, "expr");
-    if (k->n_in == 1 && type_equal(&k->in[0].type, &k->out[0].type) && n->op != OP_elementwise && !op_is_elementwise(n->op))
-        copies = true;
-    if (n->op == OP_softmax || n->op == OP_cast) copies = false;
+    const Expr *e = k->copies ? NULL : attr_expr(n, "expr");
     if (e) {
         Text words = {0};
         name_expr(&words, e);
         text_add(t, "%s", words.data ? words.data + 1 : "copy");
         text_free(&words);
     } else {
-        text_add(t, "%s", copies ? "copy" : op_info[n->op].name);
+        text_add(t, "%s", k->copies ? "copy" : op_info[n->op].name);
     }
     name_dims(t, &k->out[0].type, 0);
 }

@@ -105,6 +105,7 @@ typedef struct Kernel {
     View out[2];
     int n_out;
     Share share;
+    bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     const char *key;                 // its identity: kernels with equal keys are one function

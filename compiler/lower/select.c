@@ -136,6 +136,7 @@ static bool is_matrix(Lowering *l, const View *v) {
 static View copy_of(Lowering *l, Node *n, View from) {
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
     make_row_wise(l, k, &n->type);
+    k->copies = true;
     k->in[0] = from;
     View to = view_contiguous(l, &n->type);
     to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
@@ -358,6 +359,10 @@ static void select_append(Lowering *l, Node *n) {
 
 static void select_attention(Lowering *l, Node *n) {
     View v[3];
+    for (int i = 1; i < 3; i++)
+        if (operand(l, n->in[i]).base != BASE_STATE)
+            diag_fatal(n->loc, "attention over keys and values that are not cached has no kernel yet\nnote: operand %%%s",
+                       n->in[i]->name);
     for (int i = 0; i < 3; i++)
         v[i] = view_of(n->in[i])->base == BASE_STATE ? operand(l, n->in[i]) : matrix_operand(l, n->in[i]);
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
@@ -408,16 +413,26 @@ static bool nest_is_by_rows(const Node *n) {
     }
 }
 
-static const Dim *outer_count(Lowering *l, const Type *type) {
+// The product of the extents before an axis.
+static const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
     const Dim *count = dim_const(l->graph, 1);
-    for (int i = 0; i + 1 < type->rank; i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    for (int i = 0; i < (axis < 0 ? axis + type->rank : axis); i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
     return count;
+}
+
+// Without rows, threads share all axes but the last; a softmax along another axis is shared by the axes before it.
+static int64_t outer_axes(const Node *n) {
+    int64_t axis = n->op == OP_softmax ? attr_int(n, "axis", -1) : n->type.rank - 1;
+    if (axis < 0) axis += n->type.rank;
+    if (n->op == OP_softmax && axis != n->type.rank - 1) return axis > 0 ? 1 : 0;
+    return axis < 0 ? 0 : axis;
 }
 
 static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     bool rows = is_rows(l->program, &n->type) && nest_is_by_rows(n);
-    k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, outer_count(l, &n->type));
+    k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
     k->row_wise = rows && output_index(l->graph, n) < 0;
+    if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, attr_int(n, "axis", 0));
     for (int i = 0; i < k->n_in; i++) {
         const Type *type = &k->in[i].type;
         bool same_rows = rows && type->rank == n->type.rank && type->dim[0] == n->type.dim[0] && n->op != OP_gather;

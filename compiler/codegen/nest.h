@@ -1,0 +1,34 @@
+// Shared by the files that print loop nests: nest.c (loops, pointwise ops), nest_reduce.c, nest_move.c.
+#ifndef BURIN_CODEGEN_NEST_H
+#define BURIN_CODEGEN_NEST_H
+#include <stdio.h>
+
+#include "codegen/emit.h"
+
+// An index into the result: names of its first `end` components.
+typedef struct NestIndex {
+    int rank, end;
+    const char *index[MAX_RANK];
+} NestIndex;
+
+NestIndex nest_index(const Type *, int end);
+VectorClass nest_class(const Kernel *, const View *);
+bool nest_parts_the_vector(const Program *, const Kernel *);  // rank 1: a thread's part is a range of it
+int nest_parted(const Program *, const Kernel *);             // how many leading axes a thread's part runs over
+bool nest_is_whole(const Program *, const Kernel *);          // the last axis is a multiple of sixteen
+void nest_open_function(Text *, const Kernel *, const char *name);
+int nest_open(Text *, const Program *, const Kernel *, int end);  // loops over axes before `end`: the depth inside
+void nest_close(Text *, int depth);                               // them and the function
+void nest_pointers(Text *, const Program *, const Kernel *, int depth);
+void nest_open_vector(Text *, const Program *, const Kernel *, int depth);
+void nest_load(Text *, const Program *, const Kernel *, const View *, int i);
+void nest_store_open(Text *, const Kernel *);
+void nest_address(Text *, const Program *, const View *, const char *base, NestIndex at);
+
+void write_reduce(Text *, const Program *, const Kernel *, const char *name);
+void write_softmax(Text *, const Program *, const Kernel *, const char *name);
+void write_activation_matmul(Text *, const Program *, const Kernel *, const char *name);
+void write_copy(Text *, const Program *, const Kernel *, const char *name);
+void write_gather(Text *, const Program *, const Kernel *, const char *name);
+void write_concat(Text *, const Program *, const Kernel *, const char *name);
+#endif

@@ -1,0 +1,72 @@
+// Nests that only move elements, of any type: copies of views, gather, concat.
+#include <string.h>
+
+#include "codegen/nest.h"
+
+static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+
+static void open_axis(Text *t, const Program *p, const char *index, const Dim *extent, int depth) {
+    indent(t, depth), text_add(t, "for (int %s = 0; %s < ", index, index), c_dim(t, p, extent), text_add(t, "; %s++)\n", index);
+}
+
+// y[...][i] = a0[...][i], whatever the strides
+void write_copy(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at);
+    text_add(t, ") = *("), nest_address(t, p, &k->in[0], "a0", at), text_add(t, ");\n");
+    nest_close(t, depth);
+}
+
+// y[before...][index...][after...] = data[before...][index value][after...]
+void write_gather(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const View *data = &k->in[0], *index = &k->in[1];
+    const Type *type = &k->out[0].type;
+    int axis = (int)attr_int(k->node, "axis", 0), many = index->type.rank;
+    if (axis < 0) axis += data->type.rank;
+    NestIndex at = nest_index(type, type->rank), from = nest_index(&data->type, data->type.rank),
+              which = nest_index(&index->type, many);
+    for (int i = 0; i < many; i++) which.index[i] = at.index[axis + i];
+    for (int i = 0; i < data->type.rank; i++)
+        from.index[i] = i < axis ? at.index[i] : i == axis ? "chosen" : at.index[i + many - 1];
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, axis + many), last = type->rank;
+    indent(t, depth), text_add(t, "int chosen = burin_index((int)*("), nest_address(t, p, index, "a1", which);
+    text_add(t, "), "), c_dim(t, p, data->type.dim[axis]), text_add(t, ");\n");
+    int inside = depth, parted = nest_parted(p, k);
+    for (int i = parted > axis + many ? parted : axis + many; i < last; i++)
+        open_axis(t, p, at.index[i], type->dim[i], inside++);
+    indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at);
+    text_add(t, ") = *("), nest_address(t, p, data, "a0", from), text_add(t, ");\n");
+    nest_close(t, depth);
+}
+
+// The operands one after the other along the axis; threads share what stands before it.
+void write_concat(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *type = &k->out[0].type;
+    int axis = (int)attr_int(k->node, "axis", 0);
+    if (axis < 0) axis += type->rank;
+    const Dim *start = dim_const(p->graph, 0);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, axis);
+    for (int i = 0; i < k->n_in; i++) {
+        NestIndex to = nest_index(type, type->rank), from = to;
+        Text shifted = {0};
+        char base[16];
+        text_add(&shifted, "(%s + ", to.index[axis]), c_dim(&shifted, p, start), text_add(&shifted, ")");
+        to.index[axis] = shifted.data;
+        snprintf(base, sizeof base, "a%d", i);
+        int inside = depth;
+        for (int j = axis; j < type->rank; j++) open_axis(t, p, from.index[j], k->in[i].type.dim[j], inside++);
+        indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", to), text_add(t, ") = ");
+        if (k->in[i].base == BASE_SCALAR)
+            text_add(t, "(%s)%a;\n", c_type(type->dtype), k->in[i].scalar);
+        else
+            text_add(t, "*("), nest_address(t, p, &k->in[i], base, from), text_add(t, ");\n");
+        start = dim_binary(p->graph, DIM_ADD, start, k->in[i].type.dim[axis]);
+        text_free(&shifted);
+    }
+    nest_close(t, depth);
+}
