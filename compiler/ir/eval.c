@@ -155,9 +155,12 @@ Value *eval_result(EvalContext *c, const Node *n) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- states
-static int64_t largest(const Dim *symbol, void *user) {
-    (void)user;
-    return symbol->value;
+// As many slots as the caller asked for with eval_set_symbol, else the least: one.
+static int64_t state_size(const Dim *symbol, void *user) {
+    const EvalContext *c = user;
+    for (int i = 0; i < c->n_symbols; i++)
+        if (!strcmp(c->symbols[i].name, symbol->name)) return c->symbols[i].value;
+    return symbol->lower > 1 ? symbol->lower : 1;
 }
 
 static void fill_nan(const Value *v) {
@@ -168,7 +171,7 @@ static Value *find_state(EvalContext *c, const Node *n) {
     for (int i = 0; i < c->n_states; i++)
         if (c->states[i].node == n) return &c->states[i].value;
     int64_t dim[MAX_RANK];
-    for (int i = 0; i < n->type.rank; i++) dim[i] = dim_eval(n->type.dim[i], largest, NULL);
+    for (int i = 0; i < n->type.rank; i++) dim[i] = dim_eval(n->type.dim[i], state_size, c);
     EvalState *states = ARENA_ARRAY(c->kept, EvalState, c->n_states + 1);
     if (c->n_states) memcpy(states, c->states, (size_t)c->n_states * sizeof *states);
     c->states = states;
