@@ -177,6 +177,7 @@ struct Graph {
     Graph *outer;            // of a nested graph (loop, if): its values may be used inside
 };
 
+// What an input means to the program: the attribute "role", a string ("tokens"). Without it: an ordinary tensor.
 typedef enum { INPUT_TENSOR, INPUT_TOKENS, INPUT_POSITIONS, INPUT_SLOTS, INPUT_WANTED, INPUT_MASK, INPUT_TYPES } InputRole;
 
 typedef struct Module {
@@ -276,6 +277,8 @@ void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
 void attr_copy(Node *to, const Node *from);        // all of them
+InputRole input_role(const Node *);
+void input_set_role(Node *, InputRole);
 
 const Expr *expr_arg(Arena *, int);
 const Expr *expr_const(Arena *, double);

@@ -95,7 +95,7 @@ static const char *input_name(const Node *n) {
                                         [INPUT_POSITIONS] = "s->position",
                                         [INPUT_SLOTS] = "s->slot",
                                         [INPUT_WANTED] = "s->wanted"};
-    size_t role = (size_t)attr_int(n, "role", INPUT_TENSOR);
+    size_t role = (size_t)input_role(n);
     return role < sizeof names / sizeof *names ? names[role] : NULL;
 }
 

@@ -16,7 +16,7 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
 }
 
 const Tensor *step_input(const Node *input, const StepRows *rows, Tensor *storage) {
-    const void *data = data_of_role((InputRole)attr_int(input, "role", INPUT_TENSOR), rows);
+    const void *data = data_of_role(input_role(input), rows);
     if (!data || input->type.rank != 1)
         diag_fatal(input->loc, "the input %%%s is neither tokens, slots, positions nor wanted", input->name);
     *storage = (Tensor){.dtype = input->type.dtype, .rank = 1, .dim = {rows->n}, .data = data};

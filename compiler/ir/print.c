@@ -1,6 +1,6 @@
 // The text form of graphs (its grammar is taught in parse.c): deterministic, one node a line, and parse.c reads it back.
 //
-//   graph decode(%tokens: i32[T] {role=1}) -> (%logits) where T <= 512 {
+//   graph decode(%tokens: i32[T] {role="tokens"}) -> (%logits) where T <= 512 {
 //     %half = constant {value=0.5} : f32
 //     %embed = constant {hash=0x51c0a9..., name="model.embed_tokens.weight"} : bf16[2048, 192]
 //     %x = gather(%embed, %tokens) {axis=0} : bf16[T, 192] @llama.burin:30:7 "model"

@@ -21,7 +21,7 @@ enum { MOST_SLOTS = 4096 };
 
 static Node *find_input(const Graph *g, InputRole role) {
     for (int i = 0; i < g->n_inputs; i++) {
-        if (attr_int(g->inputs[i], "role", INPUT_TENSOR) == (int64_t)role) return g->inputs[i];
+        if (input_role(g->inputs[i]) == role) return g->inputs[i];
     }
     return NULL;
 }
@@ -40,7 +40,7 @@ static Node *find_bidirectional(Graph *g, int *count) {
 // -------------------------------------------------------------------------------------------------------------------- inputs
 static Node *add_input(Graph *g, const char *name, DType dtype, const Dim *rows, InputRole role) {
     Node *n = graph_add_input(g, name, type_of(dtype, 1, &rows), NO_LOC);
-    attr_set_int(n, "role", role);
+    input_set_role(n, role);
     n->mark = 1;
     return n;
 }

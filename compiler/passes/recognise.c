@@ -41,7 +41,7 @@ Node *climb_product(const Node *n) {
     }
 }
 
-static bool is_positions(const Node *n) { return attr_int(n, "role", INPUT_TENSOR) == INPUT_POSITIONS; }
+static bool is_positions(const Node *n) { return input_role(n) == INPUT_POSITIONS; }
 
 void mark_data(Graph *g) {
     EACH_NODE(n, g) {

@@ -22,7 +22,7 @@ static void check_round_trip(const char *text) {
 
 static void a_layer_reads_back(void) {
     check_round_trip(
-        "graph decode(%token: i32[R] {role=1}, %slot: i32[R], %position: i32[R], %wanted: bool[R]) -> (%logits) where R <= 64, "
+        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %wanted: bool[R]) -> (%logits) where R <= 64, "
         "0 <= "
         "L <= 64 {\n"
         "  %embed = constant {hash=0x0123456789abcdef, name=\"model.embed_tokens.weight\"} : bf16[2048, 192]\n"
@@ -156,7 +156,7 @@ static void errors_point_at_their_place(void) {
 
 static void truncated_text_is_refused(void) {
     static const char text[] =
-        "graph g(%x: f32[T, 4] {role=1}) -> (\"y\"=%d) where 0 <= T <= 9 {\n"
+        "graph g(%x: f32[T, 4] {role=\"tokens\"}) -> (\"y\"=%d) where 0 <= T <= 9 {\n"
         "  %h = constant {hash=0x1, name=\"w\"} : f32[40, 4]\n"
         "  %a = gather(%h, %i) {axis=0}\n"
         "  %c = elementwise(%x) {expr=mul(silu($0), 0x1p-3)} : f32[T, 4] @\"a b\":1:2 \"s\"\n"

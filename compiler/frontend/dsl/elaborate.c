@@ -195,7 +195,7 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
 
 // ---------------------------------------------------------------------------------------------------------------------- graphs
 // What the program does with an input, by its name.
-static int input_role(const char *name) {
+static InputRole role_of_name(const char *name) {
     static const struct {
         const char *name;
         InputRole role;
@@ -231,9 +231,9 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
             continue;
         }
         Node *n = graph_add_input(e->graph, p->name, type, place(e, p->loc));
-        attr_set_int(n, "role", input_role(p->name));
+        if (role_of_name(p->name) != INPUT_TENSOR) input_set_role(n, role_of_name(p->name));
         variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = n});
-        if (context && input_role(p->name) == INPUT_TOKENS) e->module->context = context;
+        if (context && input_role(n) == INPUT_TOKENS) e->module->context = context;
     }
 }
 
