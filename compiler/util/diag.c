@@ -57,15 +57,22 @@ const char *loc_text(Loc at) {
     return buffer;
 }
 
+// Long lines (a JSON file of one line) are cut around the place.
 static void print_excerpt(Loc at) {
+    enum { MOST = 120, LEAD = 60 };
     if (!at.source || !at.source->text) return;
     Place p = place_of(at);
+    size_t offset = p.begin + p.column - 1;
+    if (p.end - p.begin > MOST) {
+        if (p.column > LEAD) p.begin = offset - LEAD;
+        if (p.end - p.begin > MOST) p.end = p.begin + MOST;
+    }
     const char *line = at.source->text + p.begin;
     int width = fprintf(stderr, "%5zu | ", p.line);
     fprintf(stderr, "%.*s\n", (int)(p.end - p.begin), line);
     fprintf(stderr, "%*s", width, "| ");
-    for (size_t i = 0; i + 1 < p.column; i++) fputc(line[i] == '\t' ? '\t' : ' ', stderr);
-    size_t room = p.end - p.begin - (p.column - 1), length = at.length < room ? at.length : room;
+    for (size_t i = 0; i < offset - p.begin; i++) fputc(line[i] == '\t' ? '\t' : ' ', stderr);
+    size_t room = p.end > offset ? p.end - offset : 0, length = at.length < room ? at.length : room;
     fputc('^', stderr);
     for (size_t i = 1; i < length; i++) fputc('~', stderr);
     fputc('\n', stderr);
