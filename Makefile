@@ -19,7 +19,7 @@ SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
 RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
-SLOW := $(filter tests/%/slow-%,$(subst /slow-,/slow-,$(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))))
+SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
 QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(if $(wildcard dsl/parse.y),$(BUILD)/gen/parse.c $(BUILD)/gen/scan.c)
@@ -81,8 +81,8 @@ $(BUILD)/gen/unit_main.c: tests/unit/unit.h $(UNITS) $(BUILD)/flags
 	  for f in $(notdir $(UNITS:.c=)); do echo "void suite_$$f(void);"; done; \
 	  echo 'void unit_suites(void) {'; for f in $(notdir $(UNITS:.c=)); do echo "    suite_$$f();"; done; echo '}'; } > $@
 
-# Small programs that test scripts use: tests/tools/NAME.c becomes $(BUILD)/tools/NAME.
-TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
+# Small programs that test scripts use: tests/tools/NAME.c becomes $(BUILD)/tools/NAME. run_NAME.c is for a script to build.
+TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(filter-out tests/tools/run_%,$(wildcard tests/tools/*.c)))
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)
 	$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
