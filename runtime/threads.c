@@ -1,5 +1,8 @@
 // The thread pool: workers that wait for a run, do their part with the default floating-point mode, and meet at a barrier; and
 // how many threads a program starts by default.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "threads.h"
 
 #include <errno.h>
