@@ -197,7 +197,7 @@ static void encode_bpe(Encoder *e, burin_span s) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- WordPiece
-static const uint8_t *before(const uint8_t *begin, const uint8_t *p) {
+static const uint8_t *character_before(const uint8_t *begin, const uint8_t *p) {
     do p--;
     while (p > begin && (*p & 0xc0) == 0x80);
     return p;
@@ -209,7 +209,8 @@ static void encode_wordpiece(Encoder *e, burin_span s) {
     bool known = characters <= e->t->max_word_characters;
     for (burin_span w = s; known && w.begin < s.end; w.begin = w.end) {
         uint32_t id = ABSENT, skip = w.begin == s.begin ? 0 : e->t->affix.count;
-        for (w.end = s.end; w.end > w.begin && (id = find_token(e->t, w, skip)) == ABSENT;) w.end = before(w.begin, w.end);
+        for (w.end = s.end; w.end > w.begin && (id = find_token(e->t, w, skip)) == ABSENT;)
+            w.end = character_before(w.begin, w.end);
         known = id != ABSENT;
         if (known) emit(e, id);
     }

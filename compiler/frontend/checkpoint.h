@@ -20,7 +20,7 @@ typedef struct Checkpoint {
     int n_tensors;
     const json_t *config;      // config.json, or what the file's own header says in the same words; NULL when absent
     const json_t *generation;  // generation_config.json, or NULL
-    const Source *config_source;
+    const Source *config_source, *generation_source;
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;

@@ -198,6 +198,84 @@ static void restores_the_order_of_rotary_rows(void) {
     remove_folder(&f);
 }
 
+// ----------------------------------------------------------------------------------------------------------- damaged files
+static const char *const whole[] = {"examples/austen/model.safetensors", STORIES "stories260K.bin",
+                                    STORIES "stories260K.ak42_v1.bin", STORIES "stories260K.gguf"};
+enum { N_WHOLE = sizeof whole / sizeof *whole };
+
+// Opens the file; true when it was refused. What was printed is in `message`.
+static bool is_refused(const char *path, const Folder *f, char message[512]) {
+    char log[256];
+    snprintf(log, sizeof log, "%s/log", f->path);
+    fflush(stderr);
+    int saved = dup(STDERR_FILENO);
+    if (!freopen(log, "w+", stderr)) return false;
+    Arena *arena = arena_new();
+    volatile bool refused = true;
+    if (setjmp(*diag_guard()) == 0) {
+        Checkpoint *c = checkpoint_open(arena, path);
+        for (int i = 0; i < c->n_tensors; i++) checkpoint_find(c, c->tensors[i]->name);
+        refused = false;
+    }
+    diag_unguard();
+    arena_free(arena);
+    rewind(stderr);
+    message[fread(message, 1, 511, stderr)] = 0;
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    return refused;
+}
+
+static void refuses_truncation_everywhere(void) {
+    Folder f = make_folder();
+    for (int i = 0; i < N_WHOLE; i++) {
+        size_t size;
+        char message[512];
+        if (absent(whole[i])) continue;
+        char *data = read_text_file(whole[i], &size);
+        const char *path = put(&f, i ? "cut.bin" : "cut.safetensors", data, size);
+        for (size_t percent = 100; percent-- > 0;) {
+            CHECK(truncate(path, (off_t)(size * percent / 100)) == 0);
+            bool told = is_refused(path, &f, message) && strstr(message, "error: ") && strstr(message, "\n  hint: ");
+            if (!told) printf("# %zu %% of %s: %s\n", percent, whole[i], message);
+            CHECK(told);
+        }
+        free(data);
+    }
+    remove_folder(&f);
+}
+
+static void set_byte(const char *path, size_t at, char byte) {
+    FILE *file = fopen(path, "r+b");
+    CHECK(file && fseek(file, (long)at, SEEK_SET) == 0 && fputc(byte, file) != EOF && fclose(file) == 0);
+}
+
+// Any byte of a header may be wrong: the file is read or refused, and nothing else happens.
+static void survives_wrong_bytes(void) {
+    enum { HEADER = 20000, ROUNDS = 400 };
+    Folder f = make_folder();
+    uint32_t random = 1, refused = 0;
+    for (int i = 0; i < N_WHOLE; i++) {
+        size_t size;
+        char message[512];
+        if (absent(whole[i])) continue;
+        char *data = read_text_file(whole[i], &size);
+        const char *path = put(&f, i ? "wrong.bin" : "wrong.safetensors", data, size);
+        size_t header = i == 1 || i == 2 ? 64 : HEADER;
+        for (int round = 0; round < ROUNDS; round++) {
+            random = random * 1664525u + 1013904223u;
+            size_t at = (random >> 8) % header;
+            set_byte(path, at, (char)(random >> 24));
+            refused += is_refused(path, &f, message);
+            set_byte(path, at, data[at]);
+        }
+        free(data);
+    }
+    CHECK(refused > ROUNDS / 4);
+    remove_folder(&f);
+}
+
 SUITE(checkpoint) {
     TEST(reads_the_austen_folder);
     TEST(reads_every_family);
@@ -206,4 +284,6 @@ SUITE(checkpoint) {
     TEST(finds_places_in_the_configuration);
     TEST(reads_one_model_from_three_containers);
     TEST(restores_the_order_of_rotary_rows);
+    TEST(refuses_truncation_everywhere);
+    TEST(survives_wrong_bytes);
 }

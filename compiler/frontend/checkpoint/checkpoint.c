@@ -109,8 +109,7 @@ static const json_t *read_object(Checkpoint *c, const char *file, const Source *
 }
 
 static void read_configuration(Checkpoint *c) {
-    const Source *source = NULL;
-    c->generation = read_object(c, "generation_config.json", &source);
+    c->generation = read_object(c, "generation_config.json", &c->generation_source);
     c->config = read_object(c, "config.json", &c->config_source);
     const json_t *type = json_object_get(c->config, "model_type");
     if (type && !json_is_string(type)) diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
@@ -124,9 +123,8 @@ static size_t skip_string(const char *text, size_t at) {
     return at + 1;
 }
 
-Loc checkpoint_config_loc(const Checkpoint *c, const char *key) {
-    const Source *s = c->config_source;
-    if (!s || !s->text) return s ? loc_file(s) : (Loc){0};
+static Loc value_loc(const Source *s, const char *key) {
+    if (!s || !s->text) return s ? loc_file(s) : NO_LOC;
     size_t length = strlen(key), depth = 0;
     for (size_t i = 0; i < s->size; i++) {
         depth += s->text[i] == '{' || s->text[i] == '[';
@@ -143,32 +141,40 @@ Loc checkpoint_config_loc(const Checkpoint *c, const char *key) {
     return loc_file(s);
 }
 
-static int32_t token_id(const Checkpoint *c, const char *key, const json_t *value) {
+Loc checkpoint_config_loc(const Checkpoint *c, const char *key) { return value_loc(c->config_source, key); }
+
+typedef struct {
+    const json_t *value;  // NULL when absent
+    const char *key;
+    const Source *source;
+} Special;
+
+static Special special(const Checkpoint *c, const char *key) {
+    const json_t *value = json_object_get(c->generation, key);
+    if (value && !json_is_null(value)) return (Special){value, key, c->generation_source};
+    value = json_object_get(c->config, key);
+    return (Special){json_is_null(value) ? NULL : value, key, c->config_source};
+}
+
+static int32_t token_id(const Checkpoint *c, Special s, const json_t *value) {
     json_int_t id = json_integer_value(value);
     const json_t *size = json_object_get(c->config, "vocab_size");
     json_int_t limit = json_is_integer(size) && json_integer_value(size) < INT32_MAX ? json_integer_value(size) : INT32_MAX;
     if (!json_is_integer(value) || id < 0 || id >= limit)
-        diag_fatal(checkpoint_config_loc(c, key),
-                   "%s must be a token id, or a list of them: whole numbers from 0 to %" JSON_INTEGER_FORMAT, key, limit - 1);
+        diag_fatal(value_loc(s.source, s.key),
+                   "%s must be a token id, or a list of them: whole numbers from 0 to %" JSON_INTEGER_FORMAT, s.key, limit - 1);
     return (int32_t)id;
 }
 
-static const json_t *special(const Checkpoint *c, const char *key) {
-    const json_t *value = json_object_get(c->generation, key);
-    if (!value || json_is_null(value)) value = json_object_get(c->config, key);
-    return json_is_null(value) ? NULL : value;
-}
-
 SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
-    SpecialTokens s = {.bos = -1};
-    const json_t *bos = special(c, "bos_token_id"), *eos = special(c, "eos_token_id");
-    if (bos) s.bos = token_id(c, "bos_token_id", bos);
-    size_t n = json_is_array(eos) ? json_array_size(eos) : eos ? 1 : 0;
-    if (n > sizeof s.eos / sizeof *s.eos)
-        diag_fatal(checkpoint_config_loc(c, "eos_token_id"), "eos_token_id lists more than 8 ids");
-    for (size_t i = 0; i < n; i++)
-        s.eos[s.n_eos++] = token_id(c, "eos_token_id", json_is_array(eos) ? json_array_get(eos, i) : eos);
-    return s;
+    SpecialTokens ids = {.bos = -1};
+    Special bos = special(c, "bos_token_id"), eos = special(c, "eos_token_id");
+    bool list = json_is_array(eos.value);
+    size_t n = list ? json_array_size(eos.value) : eos.value != NULL;
+    if (bos.value) ids.bos = token_id(c, bos, bos.value);
+    if (n > sizeof ids.eos / sizeof *ids.eos) diag_fatal(value_loc(eos.source, eos.key), "eos_token_id lists more than 8 ids");
+    for (size_t i = 0; i < n; i++) ids.eos[ids.n_eos++] = token_id(c, eos, list ? json_array_get(eos.value, i) : eos.value);
+    return ids;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- opening
@@ -202,7 +208,7 @@ static void read_file(Checkpoint *c, const char *path) {
         gguf_read(c, f);
     } else if (llama2c_recognise(f)) {
         llama2c_read(c, f);
-    } else if (f->data[0] == '{') {
+    } else if (file_is_json(f)) {
         read_configuration(c);
         safetensors_read_index(c, path);
     } else if (is_safetensors(f)) {

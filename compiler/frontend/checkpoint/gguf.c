@@ -115,7 +115,7 @@ static int rotary_heads(const Reading *r, const Tensor *t) {
 
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
     const MappedFile *file = r->gguf->file;
-    Tensor t = {.name = name_of(r, stored->name), .dtype = dtype_of(r, stored)};
+    Tensor t = {.name = stored->name, .dtype = dtype_of(r, stored)};
     uint64_t dims[MAX_RANK], end;
     for (int i = 0; i < stored->rank; i++) dims[i] = stored->dims[stored->rank - 1 - i];
     tensor_set_shape(file, &t, stored->rank, dims);
@@ -126,6 +126,7 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    "\nhint: a truncated download? Compare the size with the publisher's",
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + r->gguf->data + stored->offset;
+    t.name = name_of(r, stored->name);
     checkpoint_add(r->checkpoint, file, &t)->rotary_heads = rotary_heads(r, &t);
 }
 

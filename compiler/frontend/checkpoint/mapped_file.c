@@ -41,6 +41,12 @@ const MappedFile *map_file(Arena *arena, const char *path) {
     return f;
 }
 
+bool file_is_json(const MappedFile *f) {
+    uint64_t i = 0;
+    while (i < f->size && memchr(" \t\r\n", f->data[i], 4)) i++;
+    return i < f->size && f->data[i] == '{';
+}
+
 void file_fatal(const MappedFile *f, const char *format, ...) {
     va_list args;
     va_start(args, format);

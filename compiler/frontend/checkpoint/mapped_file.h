@@ -13,7 +13,8 @@ typedef struct MappedFile {
 // Unmapped when the arena is freed. Ends the run when it cannot be opened, or is empty or no regular file.
 const MappedFile *map_file(Arena *, const char *path);
 
-// "in FILE": the start of the messages about it.
+bool file_is_json(const MappedFile *);  // begins with a brace, perhaps after white space
+
 _Noreturn void file_fatal(const MappedFile *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Reads little-endian values in turn. Past the end the run ends, naming `what` was being read.

@@ -101,30 +101,31 @@ void safetensors_read(Checkpoint *c, const MappedFile *file) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- sharded
-static const char *shard_path(const Checkpoint *c, const Source *index, const char *tensor, const json_t *value) {
-    const char *file = json_string_value(value);
-    if (!file || !*file || strchr(file, '/'))
-        diag_fatal(loc_file(index), "weight_map gives \"%s\" no file name in the same folder", tensor);
-    return arena_printf(c->arena, "%s/%s", c->folder, file);
+static const char *shard_path(const Checkpoint *c, const Source *file, const char *tensor, const json_t *value) {
+    const char *name = json_string_value(value);
+    if (!name || !*name || strchr(name, '/'))
+        diag_fatal(loc_file(file), "weight_map gives \"%s\" no file name in the same folder", tensor);
+    return arena_printf(c->arena, "%s/%s", c->folder, name);
 }
 
-static void check_index(const Checkpoint *c, const Source *index, const json_t *map) {
+static void check_index(const Checkpoint *c, const Source *file, const json_t *map) {
     const json_t *value;
     const char *tensor;
     json_object_foreach((json_t *)map, tensor, value) {
         const StoredTensor *t = map_get(&c->by_name, tensor);
-        const char *path = shard_path(c, index, tensor, value);
+        const char *path = shard_path(c, file, tensor, value);
         if (!t || strcmp(t->file->source.name, path))
-            diag_fatal(loc_file(index), "the index says that \"%s\" is in %s, but it is not%s%s", tensor,
+            diag_fatal(loc_file(file), "the index says that \"%s\" is in %s, but it is not%s%s", tensor,
                        json_string_value(value), t ? ": it is in " : "", t ? t->file->source.name : "");
     }
 }
 
 void safetensors_read_index(Checkpoint *c, const char *path) {
-    Source *index = ARENA_NEW(c->arena, Source);
     const MappedFile *file = map_file(c->arena, path);
-    *index = (Source){path, arena_strndup(c->arena, (const char *)file->data, file->size), file->size};
-    const json_t *map = json_object_get(json_read(c->arena, index, index->text, index->size), "weight_map"), *value;
+    const Source *index = &file->source;
+    Source *text = ARENA_NEW(c->arena, Source);
+    *text = (Source){index->name, (const char *)file->data, file->size};
+    const json_t *map = json_object_get(json_read(c->arena, text, text->text, text->size), "weight_map"), *value;
     if (!json_is_object(map))
         diag_fatal(loc_file(index),
                    "this JSON file has no \"weight_map\"\nhint: give the model's folder, or its .safetensors file");

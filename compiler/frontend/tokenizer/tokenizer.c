@@ -22,9 +22,7 @@ bool json_flag(const TokenizerBuilder *b, const json_t *object, const char *key,
 static const json_t *read_json(TokenizerBuilder *b, const MappedFile *f) {
     Source *source = ARENA_NEW(b->arena, Source);
     *source = (Source){f->source.name, (const char *)f->data, f->size};
-    const json_t *value = json_read(b->arena, source, source->text, source->size);
-    if (!json_is_object(value)) tokenizer_fatal(b, "this JSON file holds no object");
-    return value;
+    return json_read(b->arena, source, source->text, source->size);
 }
 
 Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
@@ -33,7 +31,7 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
     const MappedFile *f = map_file(arena, path);
     if (f->size > 4 && !memcmp(f->data, "GGUF", 4)) {
         read_gguf_vocabulary(&b, path);
-    } else if (f->data[0] == '{') {
+    } else if (file_is_json(f)) {
         read_tokenizer_json(&b, read_json(&b, f));
     } else {
         read_llama2c_vocabulary(&b, path, vocab_size);
