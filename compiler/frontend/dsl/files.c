@@ -15,9 +15,8 @@ static const Source *read_source(Elaborator *e, const char *path) {
     char *text = read_text_file(path, &s->size);
     arena_at_free(e->arena, free_text, text);
     size_t library = e->options->library ? strlen(e->options->library) : 0;
-    bool is_ours =
-        library && !strncmp(path, e->options->library, library) && path[library] == '/' && !strncmp(path + library, "/std/", 5);
-    s->name = is_ours ? arena_strdup(e->arena, path + library + 1) : arena_strdup(e->arena, path);
+    bool is_ours = library && !strncmp(path, e->options->library, library) && path[library] == '/';
+    s->name = arena_strdup(e->arena, is_ours ? path + library + 1 : path);  // the same wherever burin is installed
     s->text = text;
     return s;
 }
