@@ -1,8 +1,8 @@
-#include "runtime/tokenizer.h"
+#include "tokenizer.h"
 
-#include "runtime/tokenizer_models.h"
-#include "runtime/tokenizer_normalize.h"
-#include "runtime/tokenizer_text.h"
+#include "tokenizer_models.h"
+#include "tokenizer_normalize.h"
+#include "tokenizer_text.h"
 
 // --------------------------------------------------------------------------------------------------------- pre-tokenization
 typedef struct Cutter {  // one step's walk over one piece

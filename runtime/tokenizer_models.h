@@ -6,7 +6,7 @@
 //   WordLevel  the piece is a token or unknown
 #ifndef BURIN_TOKENIZER_MODELS_H
 #define BURIN_TOKENIZER_MODELS_H
-#include "runtime/tokenizer_text.h"
+#include "tokenizer_text.h"
 
 enum { NO_SYMBOL = 0xffffffff, ABSENT = 0xffffffff };
 

@@ -3,7 +3,7 @@
 #define BURIN_TOKENIZER_TEXT_H
 #include <string.h>
 
-#include "runtime/tokenizer.h"
+#include "tokenizer.h"
 
 enum { BURIN_REPLACEMENT = 0xfffd };
 
