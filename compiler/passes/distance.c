@@ -230,7 +230,7 @@ static int axis_with(const Roles *r, Role role) {
 static bool of_table(const Node *n, const Roles *r, Distance *d) {
     const Tensor *t = n->value;
     int query = axis_with(r, ROLE_QUERY), key = axis_with(r, ROLE_KEY);
-    if (query < 0 || key < 0 || !t->data || !dtype_bits(t->dtype)) return gives_up(d, n);
+    if (query < 0 || key < 0 || !t || !t->data || !dtype_bits(t->dtype)) return gives_up(d, n);
     int64_t stride[MAX_RANK], size = 1, rows = t->dim[query], columns = t->dim[key];
     for (int i = t->rank - 1; i >= 0; i--) stride[i] = size, size *= t->dim[i];
     if (size != rows * columns) return gives_up(d, n);

@@ -8,15 +8,16 @@
 // constant is again a reference into the file.
 //
 // Needs types; gives nothing new; keeps everything.
+#include "ir/eval.h"
 #include "passes/simplify.h"
 
 PassFunction pass_fold;
 
-extern const Tensor *eval_constant_node(Node *) __attribute__((weak));
-
 enum { LARGEST = 1 << 18 };
 
-static bool is_matrix_of_checkpoint(const Node *n) { return n->op == OP_constant && n->value->name && n->value->rank > 1; }
+static bool is_matrix_of_checkpoint(const Node *n) {
+    return n->op == OP_constant && n->value && n->value->name && n->value->rank > 1;
+}
 
 static bool has_constant_shape(const Node *n) {
     for (int i = 0; i < n->type.rank; i++) {
@@ -30,7 +31,7 @@ static bool may_fold(const Node *n) {
     if (info.rows == ROWS_STATE || n->type.dtype == DT_tuple || (info.rows == ROWS_LEAF && n->op != OP_iota)) return false;
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i]) continue;
-        if (n->in[i]->op != OP_constant || !n->in[i]->value->data) return false;
+        if (n->in[i]->op != OP_constant || !n->in[i]->value || !n->in[i]->value->data) return false;
         if ((n->op == OP_cast || is_view(n->op)) && is_matrix_of_checkpoint(n->in[i])) return false;
     }
     return has_constant_shape(n);
@@ -67,7 +68,7 @@ Node *fold_node(Node *n) {
     int64_t count;
     if (by || !may_fold(n) || !dim_is_const(type_count(n->graph, &n->type), &count)) return by;
     if (dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
-    const Tensor *value = (eval_constant_node ? eval_constant_node(n) : NULL);
+    const Tensor *value = eval_constant_node(n);
     return value ? node_constant(n->graph, value, n->loc, n) : NULL;
 }
 

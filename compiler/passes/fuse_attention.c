@@ -214,10 +214,10 @@ typedef struct Attention {
 static void set_attributes(Node *n, const Attention *t) {
     attr_set_int(n, "num_heads", t->q.heads);
     attr_set_int(n, "num_kv_heads", t->k.heads);
-    attr_set_float(n, "scale", t->scores.scale);
+    attr_set_float(n, "scale", match_shortest(t->scores.scale));
     if (t->scores.allowed.from == 0) attr_set_int(n, "causal", 1);
     if (t->scores.allowed.to != INT64_MAX) attr_set_int(n, "window", t->scores.allowed.to + 1);
-    if (t->scores.softcap != 0) attr_set_float(n, "softcap", t->scores.softcap);
+    if (t->scores.softcap != 0) attr_set_float(n, "softcap", match_shortest(t->scores.softcap));
 }
 
 // The heads unfolded again, for the views that follow: [T, H * e] to [batch ..., T, e].

@@ -4,9 +4,8 @@
 //            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, %position) : f32[R, 16]
 //
 // A lookup in a table of the checkpoint (learned positions) stays one, by %position. What would be too large stays computed.
+#include "ir/eval.h"
 #include "passes/incremental.h"
-
-extern const Tensor *eval_constant_node(Node *) __attribute__((weak));
 
 enum { LARGEST_TABLE = 64 << 20 };
 
@@ -43,7 +42,7 @@ static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, 
         a = attr_find(copy, a->name);
     }
     if (!node_infer(copy)) diag_stop();
-    const Tensor *value = (eval_constant_node ? eval_constant_node(copy) : NULL);
+    const Tensor *value = eval_constant_node(copy);
     if (!value) return copy;
     Node *c = node_constant(n->graph, value, n->loc, before);
     node_remove(copy);

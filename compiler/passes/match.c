@@ -2,6 +2,8 @@
 #include "passes/match.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/convert.h"
@@ -10,7 +12,7 @@
 bool match_scalar(const Node *n, double *value) {
     enum { LARGEST = 1 << 20 };
     while (n->op == OP_cast || n->op == OP_reshape || n->op == OP_expand) n = n->in[0];
-    if (n->op != OP_constant || !n->value->data || !dtype_bits(n->type.dtype)) return false;
+    if (n->op != OP_constant || !n->value || !n->value->data || !dtype_bits(n->type.dtype)) return false;
     const Tensor *t = n->value;
     int64_t count = tensor_count(t);
     if (count < 1 || count > LARGEST) return false;
@@ -19,6 +21,15 @@ bool match_scalar(const Node *n, double *value) {
         if (dtype_load(t->dtype, t->data, i) != *value) return false;
     }
     return true;
+}
+
+double match_shortest(double v) {
+    char text[32];
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if ((float)strtod(text, NULL) == (float)v) return strtod(text, NULL);
+    }
+    return v;
 }
 
 bool match_near(double a, double b) { return a == b || fabs(a - b) <= 6e-4 * fabs(b); }

@@ -39,7 +39,8 @@ typedef struct Polynomial {
 
 bool match_scalar(const Node *, double *value);  // a constant whose elements are all one number
 bool match_is(const Node *, double value);       // such a constant, near `value`
-bool match_near(double a, double b);             // within what f16 constants lose
+double match_shortest(double);        // the shortest decimal with the same f32: for attributes read off f32 constants
+bool match_near(double a, double b);  // within what f16 constants lose
 
 // Values that others use too are taken apart as well, except the factors themselves: only `root` and single-use values are.
 bool match_product(Node *root, Product *);

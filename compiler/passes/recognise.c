@@ -41,11 +41,9 @@ Node *climb_product(const Node *n) {
     }
 }
 
-static bool is_positions(const Node *n) { return input_role(n) == INPUT_POSITIONS; }
-
 void mark_data(Graph *g) {
     EACH_NODE(n, g) {
-        n->mark = n->op == OP_input && !is_positions(n);
+        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS;
         for (int i = 0; i < n->n_in; i++) n->mark |= n->in[i] && n->in[i]->mark;
     }
 }

@@ -117,7 +117,7 @@ static Node *emit_norm(Node *root, Norm *norm) {
     Node *in[] = {norm->x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
     Node *n = node_make(root->graph, norm->layer ? OP_layer_normalization : OP_rms_normalization, root->loc, norm->bias ? 3 : 2,
                         in, root);
-    attr_set_float(n, "epsilon", norm->epsilon);
+    attr_set_float(n, "epsilon", match_shortest(norm->epsilon));
     if (!node_infer(n)) diag_stop();
     return n;
 }

@@ -36,6 +36,17 @@ static bool trailing_extent(const Node *n, int from_end, int64_t *extent) {
 }
 
 // ------------------------------------------------------------------------------------------- one step down, for data movement
+// The first n axes of one and m of the other, axes of extent 1 apart.
+static bool same_leading(const Node *a, int n, const Node *b, int m) {
+    int i = 0, j = 0;
+    for (;;) {
+        while (i < n && dim_is(a->type.dim[i], 1)) i++;
+        while (j < m && dim_is(b->type.dim[j], 1)) j++;
+        if (i >= n || j >= m) return i >= n && j >= m;
+        if (a->type.dim[i++] != b->type.dim[j++]) return false;
+    }
+}
+
 // Flat index over trailing axes of `from`, as many as needed to match whole trailing axes of `to`; the leading axes must agree.
 static bool step_reshape(Element *e, Node *to) {
     const Node *from = e->node;
@@ -51,9 +62,7 @@ static bool step_reshape(Element *e, Node *to) {
         count_to *= extent;
     }
     if (count_to != count_from) return false;
-    for (int i = 0; i < from->type.rank - n_from || i < to->type.rank - n_to; i++) {
-        if (i >= from->type.rank - n_from || i >= to->type.rank - n_to || from->type.dim[i] != to->type.dim[i]) return false;
-    }
+    if (!same_leading(from, from->type.rank - n_from, to, to->type.rank - n_to)) return false;
     Element r = {to, n_to, {0}};
     for (int i = 0; i < n_to; i++) {
         trailing_extent(to, i, &extent);
@@ -256,6 +265,7 @@ static bool read_kind(Node *root, Rotary *r) {
     r->cosine = c->table, r->sine = s->table;
     if (!form_of(root, r->interleaved ? 2 : 1, &g) || g.n != 2) return false;
     own = g.piece[0].x.at[0] < g.piece[1].x.at[0] ? 0 : 1;
+    if (!is_x(r, &g.piece[own].x, r->interleaved ? 2 : 1)) return false;
     return table_step(&r->cosine, &g.piece[own].table, &r->cosine_step) &&
            table_step(&r->sine, &g.piece[!own].table, &r->sine_step);
 }
@@ -285,6 +295,12 @@ static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent,
         return unary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step));
     if (op_is_elementwise(x->op) && x->n_in == 2 && match_scalar(x->in[1], &v))
         return binary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step), x->in[1]);
+    if (x->op == OP_reshape && width_dim(x) == width_dim(x->in[0])) {
+        const Dim *dims[MAX_RANK];
+        for (int i = 0; i < axis; i++) dims[i] = x->type.dim[i];
+        dims[axis] = dim_const(x->graph, extent);
+        return reshape_before(before, part_of_table(before, x->in[0], start, extent, step), axis + 1, dims);
+    }
     if (x->op == OP_concat && axis_of(x, attr_int(x, "axis", 0)) == axis) {
         for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width); i++, at += width) {
             if (start >= at && start + (extent - 1) * step < at + width)

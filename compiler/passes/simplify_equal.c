@@ -8,9 +8,12 @@ static uint64_t hash_value(uint64_t h, uint64_t v) { return hash_bytes(&v, sizeo
 
 enum { SMALL_CONSTANT = 1 << 16 };
 
-static uint64_t hash_constant(const Tensor *t, uint64_t h) {
-    h = hash_value(h, t->bytes);
-    return t->data && t->bytes <= SMALL_CONSTANT ? hash_bytes(t->data, t->bytes, h) : hash_value(h, (uintptr_t)t->data);
+static bool has_small_data(const Node *n) { return n->value && n->value->data && n->value->bytes <= SMALL_CONSTANT; }
+
+// Small data by its bytes, large data by where it is, unknown data by its hash.
+static uint64_t hash_constant(const Node *n, uint64_t h) {
+    if (has_small_data(n)) return hash_bytes(n->value->data, n->value->bytes, h);
+    return n->value && n->value->data ? hash_value(h, (uintptr_t)n->value->data) : hash_value(h, n->hash);
 }
 
 // Attributes are compared, not hashed, but for one: chains of slices of one value differ in `start`.
@@ -21,13 +24,14 @@ static uint64_t hash_node(const Node *n) {
         if (a->kind == ATTR_INT) h = hash_value(h, (uint64_t)a->i);
         if (a->kind == ATTR_DIMS && a->n) h = hash_value(h, (uintptr_t)a->dims[0]);
     }
-    return n->op == OP_constant ? hash_constant(n->value, h) : h;
+    return n->op == OP_constant ? hash_constant(n, h) : h;
 }
 
-static bool same_constant(const Tensor *a, const Tensor *b) {
-    if (a->bytes != b->bytes) return false;
-    if (a->data == b->data) return true;
-    return a->data && b->data && a->bytes <= SMALL_CONSTANT && !memcmp(a->data, b->data, a->bytes);
+static bool same_constant(const Node *a, const Node *b) {
+    if (has_small_data(a) && has_small_data(b))
+        return a->value->bytes == b->value->bytes && !memcmp(a->value->data, b->value->data, a->value->bytes);
+    const void *x = a->value ? a->value->data : NULL, *y = b->value ? b->value->data : NULL;
+    return x || y ? x == y : a->hash == b->hash && a->hash != 0;
 }
 
 static bool equal_nodes(const Node *a, const Node *b) {
@@ -35,7 +39,7 @@ static bool equal_nodes(const Node *a, const Node *b) {
     for (int i = 0; i < a->n_in; i++) {
         if (a->in[i] != b->in[i]) return false;
     }
-    return a->op != OP_constant || same_constant(a->value, b->value);
+    return a->op != OP_constant || same_constant(a, b);
 }
 
 static bool may_merge(const Node *n) { return n->op != OP_input && op_info[n->op].rows != ROWS_STATE && n->op != OP_state; }

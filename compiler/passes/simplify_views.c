@@ -222,7 +222,8 @@ Node *simplify_view(Node *n) {
     Node *by = NULL;
     switch (n->op) {
         case OP_reshape:
-            by = keep_reduced_axes(n);
+            by = n->in[0]->op == OP_reshape ? reshape_before(n, n->in[0]->in[0], n->type.rank, n->type.dim)
+                                            : keep_reduced_axes(n);
             break;
         case OP_slice:
             return simplify_slice(n);
