@@ -1,0 +1,48 @@
+// What the interpreter makes of the tokens that run_emitted.c reads: eval_ir FILE.ir [CHUNK [TOKENS]]. Prints the hash of all
+// logits.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/eval.h"
+#include "ir_text.h"
+
+enum { MAX_TOKENS = 64 };
+
+static uint64_t hash_more(uint64_t h, const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return h;
+}
+
+static int64_t vocabulary(const Graph *g) {
+    const Type *type = &g->outputs[0]->type;
+    return dim_upper(type->dim[type->rank - 1]);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    Arena *arena = arena_new();
+    Graph *g = load_ir_text(arena, argv[1]);
+    int chunk = argc > 2 ? atoi(argv[2]) : 16, tokens = argc > 3 ? atoi(argv[3]) : 40;
+    EvalContext *c = eval_new(EVAL_F32);
+    eval_set_symbol(c, "S", 1);
+    uint64_t hash = 14695981039346656037u;
+    for (int at = 0; at < tokens; at += chunk) {
+        int n = tokens - at < chunk ? tokens - at : chunk;
+        int32_t token[MAX_TOKENS], slot[MAX_TOKENS] = {0}, position[MAX_TOKENS];
+        uint8_t wanted[MAX_TOKENS];
+        for (int i = 0; i < n; i++)
+            token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, wanted[i] = (at + i) % 3 != 1;
+        Tensor rows[4] = {{DT_i32, 1, {n}, token, 4 * (uint64_t)n, NULL, NULL},
+                          {DT_i32, 1, {n}, slot, 4 * (uint64_t)n, NULL, NULL},
+                          {DT_i32, 1, {n}, position, 4 * (uint64_t)n, NULL, NULL},
+                          {DT_bool, 1, {n}, wanted, (uint64_t)n, NULL, NULL}};
+        const Tensor *logits[1];
+        eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
+        hash = hash_more(hash, logits[0]->data, logits[0]->bytes);
+    }
+    printf("%016llx\n", (unsigned long long)hash);
+    eval_free(c);
+    graph_free(g);
+    arena_free(arena);
+    return 0;
+}
