@@ -12,11 +12,11 @@ typedef struct Lowering {
 } Lowering;
 
 // lower/view.c: index maps. A view is attached to every node that has memory (Node.scratch).
-View *view_of(const Node *);                         // NULL for a tuple
-View view_contiguous(Lowering *, const Type *);      // strides of a row-major value; no base yet
-bool view_is_contiguous(Graph *, const View *);      // row-major, offset 0
-bool view_same_place(const View *, const View *);    // the same elements of the same memory
-bool view_derive(Lowering *, Node *, View *result);  // of a view op; false when only a copy can give it
+View *view_of(const Node *);                                                 // NULL for a tuple
+View view_contiguous(Lowering *, const Type *);                              // strides of a row-major value; no base yet
+bool view_is_contiguous(Graph *, const View *);                              // row-major, offset 0
+bool view_same_place(const View *, const View *);                            // the same elements of the same memory
+bool view_derive(Lowering *, const Node *, const View *from, View *result);  // of a view op; false: only a copy can give it
 Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
 uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
 uint64_t type_bytes(const Type *);                        // largest

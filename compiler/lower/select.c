@@ -15,6 +15,8 @@
 
 typedef void SelectFunction(Lowering *, Node *);
 
+static SelectFunction select_nest;
+
 // ------------------------------------------------------------------------------------------------------------------ kernels
 static Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
     Program *p = l->program;
@@ -133,11 +135,21 @@ static bool is_matrix(Lowering *l, const View *v) {
     return !v->row_index;
 }
 
-static View copy_of(Lowering *l, Node *n, View from) {
+static Kernel *copy_kernel(Lowering *l, const Node *n, View from) {
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
     make_row_wise(l, k, &n->type);
     k->copies = true;
     k->in[0] = from;
+    return k;
+}
+
+static void copy_to_output(Lowering *l, Node *n, View from) {
+    Kernel *k = copy_kernel(l, n, from);
+    give(l, k, 0, n, new_result(l, n, &n->type, false));
+}
+
+static View copy_of(Lowering *l, const Node *n, View from) {
+    Kernel *k = copy_kernel(l, n, from);
     View to = view_contiguous(l, &n->type);
     to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
     give(l, k, 0, NULL, to);
@@ -168,15 +180,20 @@ static void select_state(Lowering *l, Node *n) {
 
 static void select_nothing(Lowering *l, Node *n) { (void)l, (void)n; }
 
-static void select_nest(Lowering *l, Node *n);
-
+// A view that no strides can express is one of a row-major copy. An output of the graph is always written by a kernel.
 static void select_view(Lowering *l, Node *n) {
-    operand(l, n->in[0]);
-    View v;
-    if (output_index(l->graph, n) < 0 && view_of(n->in[0])->base != BASE_SCALAR && view_derive(l, n, &v))
+    View from = operand(l, n->in[0]), v;
+    if (from.base == BASE_SCALAR) {
+        v = view_contiguous(l, &n->type);
+        v.base = BASE_SCALAR, v.scalar = from.scalar;
+    } else if (!view_derive(l, n, &from, &v)) {
+        from = copy_of(l, n->in[0], from);
+        view_derive(l, n, &from, &v);
+    }
+    if (output_index(l->graph, n) < 0)
         set_view(l, n, v);
     else
-        select_nest(l, n);
+        copy_to_output(l, n, v);
 }
 
 static void select_item(Lowering *l, Node *n) {
@@ -386,6 +403,7 @@ static void select_matmul_packed(Lowering *l, Node *n) {
         k->in[i].own_part = i > 1 && type_equal(&k->in[i].type, &n->type);
         if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
     }
+    if (result.buffer && result.buffer == x.buffer) result.buffer = NULL;
     give(l, k, 0, n, result.buffer ? result : new_result(l, n, &n->type, false));
 }
 
@@ -441,6 +459,13 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     }
 }
 
+// An operand that is read at other places than its own cannot be overwritten on the way.
+static bool reads_elsewhere(const Kernel *k, const View *v) {
+    for (int i = 0; i < k->n_in; i++)
+        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return true;
+    return false;
+}
+
 static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
 
 static void select_nest(Lowering *l, Node *n) {
@@ -450,7 +475,7 @@ static void select_nest(Lowering *l, Node *n) {
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
     share_nest(l, k, n);
     for (int i = 0; is_pointwise(n) && i < n->n_in; i++) {
-        if (!may_overwrite(l, n->in[i], k, &n->type)) continue;
+        if (!may_overwrite(l, n->in[i], k, &n->type) || reads_elsewhere(k, view_of(n->in[i]))) continue;
         give(l, k, 0, n, *view_of(n->in[i]));
         return;
     }

@@ -46,7 +46,7 @@ static int attr_axis(const Node *n, int rank) {
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-static bool derive_slice(Lowering *l, Node *n, View *v) {
+static bool derive_slice(Lowering *l, const Node *n, View *v) {
     int axis = attr_axis(n, v->type.rank);
     const Dim *start = attr_dim(n, "start"), *stride = v->stride[axis];
     if (v->row_index && axis == 0) return false;
@@ -56,7 +56,7 @@ static bool derive_slice(Lowering *l, Node *n, View *v) {
     return true;
 }
 
-static bool derive_transpose(Node *n, View *v) {
+static bool derive_transpose(const Node *n, View *v) {
     View from = *v;
     const Attr *perm = attr_find(n, "perm");
     if (from.row_index && perm->ints[0] != 0) return false;
@@ -65,7 +65,7 @@ static bool derive_transpose(Node *n, View *v) {
     return true;
 }
 
-static bool derive_expand(Lowering *l, Node *n, View *v) {
+static bool derive_expand(Lowering *l, const Node *n, View *v) {
     View from = *v;
     int shift = n->type.rank - from.type.rank;
     if (from.row_index && (shift || from.type.dim[0] != n->type.dim[0])) return false;
@@ -127,7 +127,7 @@ static bool split_axes(Lowering *l, const Type *to, const Axes *old, const Dim *
     return from == old->n;
 }
 
-static bool derive_reshape(Lowering *l, Node *n, View *v) {
+static bool derive_reshape(Lowering *l, const Node *n, View *v) {
     if (v->row_index) {
         if (v->type.rank < 1 || n->type.rank < 1 || v->type.dim[0] != n->type.dim[0]) return false;
     }
@@ -145,8 +145,8 @@ static bool derive_reshape(Lowering *l, Node *n, View *v) {
     return true;
 }
 
-bool view_derive(Lowering *l, Node *n, View *result) {
-    *result = *view_of(n->in[0]);
+bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
+    *result = *from;
     switch (n->op) {
         case OP_slice:
             return derive_slice(l, n, result);

@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
     Arena *arena = arena_new();
     const char *name = argc > 3 ? argv[3] : "model";
     Graph *g = load_ir_text(arena, argv[1]);
-    Module m = {.arena = arena, .name = name, .graphs = &g, .n_graphs = 1, .description = "llama.burin", .bos = -1};
+    Module m = {
+        .arena = arena, .name = name, .graphs = &g, .n_graphs = 1, .description = "llama.burin", .bos = -1, .context = 64};
     LowerOptions options = {0};
     Program *p = lower(arena, &m, 0, &options);
     Text t = {0};
