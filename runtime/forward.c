@@ -106,7 +106,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
-    if (!burin_pool_start(s->pool, o.threads, burin_patience_for(o.threads))) return BURIN_NO_THREADS;
+    if (!burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
     return BURIN_OK;
 }

@@ -2,7 +2,7 @@
 // waiting:
 //
 //     matmul_bf16_192x320(...);              burin_mark(step, thread, 3);
-//     burin_barrier_wait(step->barrier);     burin_mark(step, thread, BURIN_WAITING);
+//     burin_barrier_wait(step->barrier, thread);  burin_mark(step, thread, BURIN_WAITING);
 //
 // The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
 #ifndef BURIN_PROFILE_H

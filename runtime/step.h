@@ -20,7 +20,7 @@ static inline burin_part burin_rows_of(const burin_step *s, int thread, int coun
 }
 
 static inline void burin_wait(const burin_step *s, int thread) {
-    burin_barrier_wait(s->barrier);
+    burin_barrier_wait(s->barrier, thread);
     burin_mark(s, thread, BURIN_WAITING);
 }
 
@@ -43,9 +43,9 @@ typedef struct burin_result {
 } burin_result;
 
 static inline void burin_record(const burin_step *s, int thread, const burin_result *r) {
-    burin_barrier_wait(s->barrier);
+    burin_barrier_wait(s->barrier, thread);
     if (thread == 0) s->trace->record(s->trace->context, r->value, r->layer, r->data, r->rows, r->columns, r->row_stride);
-    burin_barrier_wait(s->barrier);
+    burin_barrier_wait(s->barrier, thread);
 }
 
 #define BURIN_RECORD(s, thread, ...) \

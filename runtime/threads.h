@@ -37,6 +37,8 @@ typedef struct burin_barrier {
     _Alignas(64) atomic_int arrived;
     _Alignas(64) int threads;
     burin_patience patience;
+    // With more parts than threads: lets another part of the same thread run; false when this part need not wait any more.
+    bool (*take_turns)(struct burin_barrier *, int part);
 } burin_barrier;
 
 static inline void burin_pause(void) {
@@ -87,8 +89,7 @@ static inline void burin_event_await(burin_event *e, unsigned old, burin_patienc
     burin_event_sleep(e, old);
 }
 
-// Returns when all threads of the step have called it; what they wrote before is then visible to all.
-static inline void burin_barrier_wait(burin_barrier *b) {
+static inline void burin_barrier_meet(burin_barrier *b) {
     if (b->threads == 1) return;
     unsigned generation = atomic_load_explicit(&b->generation.value, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) == b->threads - 1) {
@@ -99,30 +100,54 @@ static inline void burin_barrier_wait(burin_barrier *b) {
     }
 }
 
+// Returns when all parts of the run have called it; what they wrote before is then visible to all.
+static inline void burin_barrier_wait(burin_barrier *b, int part) {
+    if (__builtin_expect(b->take_turns != NULL, 0) && !b->take_turns(b, part)) return;
+    burin_barrier_meet(b);
+}
+
+// A run has parts. Usually each has a thread of its own; when there are more of them than CPUs, thread t takes the parts t,
+// t + threads, ... in turns, on a stack each, so that a run with 7 parts on 2 CPUs costs little more than one with 2.
+typedef struct burin_crew {
+    int parts, threads;
+    burin_patience patience;
+} burin_crew;
+
+typedef struct burin_part_stack {
+    struct burin_worker *worker;
+    int part;
+    void *place;  // where it was left
+} burin_part_stack;
+
 typedef struct burin_worker {
     struct burin_pool *pool;
     pthread_t id;
     int index;
+    int parts, running, waiting, finished;  // taking turns: how many, which is on, how many wait or are done
+    void *place;                            // where the thread's own stack was left
 } burin_worker;
 
 typedef struct burin_pool {
     burin_event started;  // value: the number of runs so far
     burin_barrier barrier;
-    void (*work)(void *argument, int thread);  // of the current run
+    void (*work)(void *argument, int part);  // of the current run
     void *argument;
     bool stopping;
-    burin_worker worker[];  // [threads]; 0 is the caller of burin_pool_run
+    int parts;
+    unsigned char *stacks;    // mapped when parts take turns
+    burin_part_stack *stack;  // [parts]
+    burin_worker worker[];    // [barrier.threads]; 0 is the caller of burin_pool_run
 } burin_pool;
 
 enum { BURIN_MAX_THREADS = 1024 };
 
-BURIN_LINKAGE int burin_default_threads(void);  // physical cores that this process may use, at most its share of CPU time
-BURIN_LINKAGE size_t burin_pool_bytes(int threads);
-BURIN_LINKAGE burin_patience burin_patience_for(int threads);                    // on the CPUs that this process may use
-BURIN_LINKAGE bool burin_pool_start(burin_pool *, int threads, burin_patience);  // 64-byte aligned; false: threads were refused
+BURIN_LINKAGE int burin_default_threads(void);       // physical cores that this process may use, at most its share of CPU time
+BURIN_LINKAGE burin_crew burin_crew_for(int parts);  // on the CPUs that this process may use
+BURIN_LINKAGE size_t burin_pool_bytes(int parts);
+BURIN_LINKAGE bool burin_pool_start(burin_pool *, burin_crew);  // 64-byte aligned; false: threads or stacks were refused
 BURIN_LINKAGE void burin_pool_stop(burin_pool *);
 
-// work(argument, t) on every thread t, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are
+// work(argument, p) for every part p, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are
 // done.
 BURIN_LINKAGE void burin_pool_run(burin_pool *, void (*work)(void *, int), void *argument);
 #endif

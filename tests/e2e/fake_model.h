@@ -27,7 +27,7 @@ static float fake_logit(const int32_t *history, int position, int token) {
 static void fake_forward(const burin_step *s, int thread) {
     int32_t *state = (int32_t *)s->state;
     for (int r = 0; r < s->rows && thread == 0; r++) state[s->slot[r] * FAKE_CONTEXT + s->position[r]] = s->token[r];
-    burin_barrier_wait(s->barrier);
+    burin_barrier_wait(s->barrier, thread);
     int first = FAKE_VOCAB * thread / s->threads, last = FAKE_VOCAB * (thread + 1) / s->threads;
     for (int w = 0; w < s->n_wanted; w++) {
         int r = s->wanted[w];

@@ -1,6 +1,7 @@
 // The thread pool and its barrier: no thread runs ahead, every run reaches every thread, the floating-point mode is the
 // contract's.
 #include <fenv.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,13 +17,13 @@ typedef struct Shared {
     double result[MOST];
 } Shared;
 
-static burin_pool *start_with(int threads, burin_patience patience) {
-    burin_pool *pool = aligned_alloc(64, burin_pool_bytes(threads));
-    CHECK(burin_pool_start(pool, threads, patience));
+static burin_pool *start_with(burin_crew crew) {
+    burin_pool *pool = aligned_alloc(64, burin_pool_bytes(crew.parts));
+    CHECK(burin_pool_start(pool, crew));
     return pool;
 }
 
-static burin_pool *start(int threads) { return start_with(threads, burin_patience_for(threads)); }
+static burin_pool *start(int parts) { return start_with(burin_crew_for(parts)); }
 
 static void stop(burin_pool *pool) {
     burin_pool_stop(pool);
@@ -33,32 +34,68 @@ static void count_rounds(void *argument, int thread) {
     Shared *s = argument;
     for (int round = 1; round <= ROUNDS; round++) {
         s->counter[thread]++;
-        burin_barrier_wait(&s->pool->barrier);
+        burin_barrier_wait(&s->pool->barrier, thread);
         for (int t = 0; t < s->threads; t++)
             if (s->counter[t] != round) __atomic_fetch_add(&s->early, 1, __ATOMIC_RELAXED);
-        burin_barrier_wait(&s->pool->barrier);
+        burin_barrier_wait(&s->pool->barrier, thread);
     }
 }
 
-static void barrier_holds_everyone(int threads, burin_patience patience) {
-    Shared s = {.pool = start_with(threads, patience), .threads = threads};
+static void barrier_holds_everyone(burin_crew crew) {
+    Shared s = {.pool = start_with(crew), .threads = crew.parts};
     for (int run = 0; run < 10; run++) {
         memset(s.counter, 0, sizeof s.counter);
         burin_pool_run(s.pool, count_rounds, &s);
     }
     CHECK(s.early == 0);
-    for (int t = 0; t < threads; t++) CHECK(s.counter[t] == ROUNDS);
+    for (int t = 0; t < crew.parts; t++) CHECK(s.counter[t] == ROUNDS);
     stop(s.pool);
 }
 
-static void barrier_with_patience(void) {
+static void barrier_of_threads(void) {
     const int counts[] = {1, 2, 3, 7};
-    for (int i = 0; i < 4; i++) barrier_holds_everyone(counts[i], (burin_patience){.spins = 50, .yields = 5});
+    for (int i = 0; i < 4; i++) barrier_holds_everyone((burin_crew){counts[i], counts[i], {.spins = 50, .yields = 5}});
 }
 
 static void barrier_that_sleeps_at_once(void) {
-    for (int threads = 2; threads <= 3; threads++) barrier_holds_everyone(threads, (burin_patience){0});
+    for (int threads = 2; threads <= 3; threads++) barrier_holds_everyone((burin_crew){threads, threads, {0}});
 }
+
+static void barrier_as_programs_have_it(void) {
+    for (int parts = 1; parts <= MOST; parts++) barrier_holds_everyone(burin_crew_for(parts));
+}
+
+#ifdef BURIN_HAS_FIBERS
+static void parts_take_turns(void) {
+    for (int parts = 2; parts <= MOST; parts++)
+        for (int threads = 1; threads < parts; threads++) barrier_holds_everyone((burin_crew){parts, threads, {.spins = 100}});
+}
+
+// Sums that live in registers and on the stack across the switches.
+static void keep_numbers(void *argument, int thread) {
+    Shared *s = argument;
+    double sum = 0, product = 1;
+    char text[64];
+    snprintf(text, sizeof text, "part %d", thread);
+    for (int i = 1; i <= 50; i++) {
+        sum += i * (thread + 1);
+        product *= 1 + 1.0 / (i + thread);
+        burin_barrier_wait(&s->pool->barrier, thread);
+    }
+    s->result[thread] = atoi(text + 5) == thread ? sum + product : -1;
+}
+
+static void parts_keep_their_numbers(void) {
+    Shared apart = {.pool = start_with((burin_crew){MOST, MOST, {.yields = 10}})};
+    Shared turns = {.pool = start_with((burin_crew){MOST, 2, {.spins = 100}})};
+    burin_pool_run(apart.pool, keep_numbers, &apart);
+    for (int run = 0; run < 3; run++) burin_pool_run(turns.pool, keep_numbers, &turns);
+    CHECK(!memcmp(apart.result, turns.result, sizeof apart.result));
+    for (int t = 0; t < MOST; t++) CHECK(apart.result[t] > 0);
+    stop(apart.pool);
+    stop(turns.pool);
+}
+#endif
 
 static void mark(void *argument, int thread) { ((Shared *)argument)->counter[thread]++; }
 
@@ -134,8 +171,13 @@ static void default_follows_affinity(void) {
 }
 
 SUITE(pool) {
-    TEST(barrier_with_patience);
+    TEST(barrier_of_threads);
     TEST(barrier_that_sleeps_at_once);
+    TEST(barrier_as_programs_have_it);
+#ifdef BURIN_HAS_FIBERS
+    TEST(parts_take_turns);
+    TEST(parts_keep_their_numbers);
+#endif
     TEST(wakes_sleeping_workers);
     TEST(pools_side_by_side);
     TEST(rounds_to_nearest_whatever_the_host_does);
