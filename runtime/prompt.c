@@ -89,11 +89,24 @@ static burin_tokens begin_text(const burin_model *model) {
     return tokens;
 }
 
+// Where the tokenizer itself leaves it to the model.
+static void put_in_front(burin_tokens *tokens, int32_t id) {
+    int32_t *longer = burin_allocate((size_t)tokens->n + 1, sizeof *longer);
+    memcpy(longer + 1, tokens->id, (size_t)tokens->n * sizeof *longer);
+    longer[0] = id;
+    free(tokens->id);
+    tokens->id = longer;
+    tokens->n++;
+}
+
 static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
     burin_tokens tokens = burin_tokenize(model, text, bytes, true);
-    if (tokens.n) return tokens;
-    free(tokens.id);
-    return begin_text(model);
+    if (!tokens.n) {
+        free(tokens.id);
+        return begin_text(model);
+    }
+    if (model->bos >= 0 && tokens.id[0] != model->bos) put_in_front(&tokens, model->bos);
+    return tokens;
 }
 
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {

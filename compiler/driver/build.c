@@ -14,8 +14,6 @@
 #include "util/hash.h"
 #include "version.h"
 
-enum { DEFAULT_CONTEXT = 4096, DEFAULT_ROWS = 64 };
-
 static bool has_suffix(const char *name, const char *suffix) {
     size_t n = strlen(name), m = strlen(suffix);
     return n > m && !strcmp(name + n - m, suffix);
@@ -108,33 +106,6 @@ void build_open(Build *b) {
     b->description = o->weights ? o->model : description_of(b, burin_home(b->arena));
 }
 
-static int config_ids(const json_t *config, const char *key, int32_t ids[8]) {
-    const json_t *v = config ? json_object_get(config, key) : NULL;
-    int n = 0;
-    if (json_is_integer(v)) ids[n++] = (int32_t)json_integer_value(v);
-    for (size_t i = 0; i < json_array_size(v) && n < 8; i++)
-        if (json_is_integer(json_array_get(v, i))) ids[n++] = (int32_t)json_integer_value(json_array_get(v, i));
-    return n;
-}
-
-// Which tokens begin and end a text: generation_config.json, config.json, the tokenizer, in this order.
-static void set_special_tokens(Build *b) {
-    Module *m = b->module;
-    const Checkpoint *c = b->checkpoint;
-    int32_t bos[8] = {-1};
-    json_t *generation = c ? json_load_file(arena_printf(b->arena, "%s/generation_config.json", c->folder), 0, NULL) : NULL;
-    const json_t *config = c ? c->config : NULL;
-    m->n_eos = config_ids(generation, "eos_token_id", m->eos);
-    if (!m->n_eos) m->n_eos = config_ids(config, "eos_token_id", m->eos);
-    if (!m->n_eos && b->tokenizer && b->tokenizer->eos >= 0) m->eos[m->n_eos++] = b->tokenizer->eos;
-    if (b->tokenizer) {
-        m->bos = b->tokenizer->bos;
-    } else {
-        m->bos = config_ids(config, "bos_token_id", bos) ? bos[0] : -1;
-    }
-    json_decref(generation);
-}
-
 int build_vocabulary(const Build *b) {
     int64_t size = 0;
     const Graph *g = b->program->graph;
@@ -145,14 +116,6 @@ int build_vocabulary(const Build *b) {
 static int vocabulary_size(const Checkpoint *c) {
     const json_t *v = c && c->config ? json_object_get(c->config, "vocab_size") : NULL;
     return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
-}
-
-static void set_context(Build *b) {
-    int64_t longest = b->module->context ? b->module->context : INT32_MAX, wanted = b->options->context;
-    if (wanted > longest) diag_fatal(NO_LOC, "--ctx=%lld: the model has %lld positions", (long long)wanted, (long long)longest);
-    b->passes.module = b->module;
-    b->passes.context = wanted ? wanted : longest < DEFAULT_CONTEXT ? longest : DEFAULT_CONTEXT;
-    b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
 }
 
 void build_load(Build *b) {
@@ -167,13 +130,15 @@ void build_load(Build *b) {
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
     if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     b->module->tokenizer = b->tokenizer;
-    set_special_tokens(b);
-    set_context(b);
+    build_special_tokens(b);
+    build_context(b);
 }
 
 bool build_passes(Build *b) {
     if (b->options->verbose) fprintf(stderr, "  passes\n");
-    return passes_run(b->module, &b->passes);
+    bool whole = passes_run(b->module, &b->passes);
+    if (whole) build_check_positions(b);
+    return whole;
 }
 
 void build_lower(Build *b) {

@@ -38,6 +38,9 @@ void build_check_output(Build *, const char *output);
 void build_output(Build *, const char *output);
 void build_sources(const Build *, const char *folder);  // the emitted C
 int build_vocabulary(const Build *);                    // columns of the logits
+void build_special_tokens(Build *);
+void build_context(Build *);
+void build_check_positions(const Build *);
 OutputKind output_kind(const char *output);
 const char *model_name(Arena *, const char *path);  // examples/austen/ to austen
 // Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.

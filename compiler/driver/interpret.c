@@ -1,5 +1,5 @@
-// burin run --interpret: the program's own command line, sampler and loop around the reference interpreter. Its one CPU is called
-// "interpreter"; being the numeric contract in plain C, it gives the bits of every compiled program.
+// burin run --interpret: the program's own command line, sampler and loop around the reference interpreter. Its one CPU is
+// called "interpreter"; being the numeric contract in plain C, it gives the bits of every compiled program.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,16 +35,28 @@ static const void *tokenizer_blob;
 static const unsigned char *tokenizer_weights(void) { return tokenizer_blob; }
 
 int interpret(Build *b) {
-    static const burin_variant variant = {.cpu = "interpreter", .needs = "nothing", .supported = always, .forward = interpreter_forward};
+    static const burin_variant variant = {
+        .cpu = "interpreter", .needs = "nothing", .supported = always, .forward = interpreter_forward};
     build_open(b);
     build_load(b);
     build_passes(b);
     build_lower(b);
     const Plan *plan = &b->program->plan;
-    burin_model model = {.abi = BURIN_ABI, .name = b->name, .identity = b->identity, .info = "", .vocab_size = build_vocabulary(b),
-                         .context = (int32_t)b->passes.context, .max_rows = (int32_t)b->program->max_rows, .bos = b->module->bos,
-                         .n_eos = b->module->n_eos, .row_bytes = plan->row_bytes, .local_bytes = plan->local_bytes,
-                         .slot_bytes = plan->slot_bytes, .variants = &variant, .n_variants = 1, .weights = no_weights};
+    burin_model model = {.abi = BURIN_ABI,
+                         .name = b->name,
+                         .identity = b->identity,
+                         .info = "",
+                         .vocab_size = build_vocabulary(b),
+                         .context = (int32_t)b->passes.context,
+                         .max_rows = (int32_t)b->program->max_rows,
+                         .bos = b->module->bos,
+                         .n_eos = b->module->n_eos,
+                         .row_bytes = plan->row_bytes,
+                         .local_bytes = plan->local_bytes,
+                         .slot_bytes = plan->slot_bytes,
+                         .variants = &variant,
+                         .n_variants = 1,
+                         .weights = no_weights};
     memcpy(model.eos, b->module->eos, sizeof model.eos);
     if (b->tokenizer) {
         tokenizer_blob = b->tokenizer->blob;

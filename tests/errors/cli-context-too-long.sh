@@ -1,1 +1,0 @@
-$BURIN build $TOP/examples/austen --ctx 100000 -o out
