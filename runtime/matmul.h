@@ -27,11 +27,15 @@ typedef struct matmul_sink {
     const void *context;
 } matmul_sink;
 
+enum { PREFETCH_STEPS = 64 / GEMV_PANELS };  // 4 KB of f32 panels
+
 INLINE vf panel_load(weight_format format, const void *w, size_t element) {
     if (format == WEIGHT_F32) return vf_load((const float *)w + element);
     if (format == WEIGHT_F16) return vf_load_f16((const uint16_t *)w + element);
     return vf_load_bf16((const uint16_t *)w + element);
 }
+
+INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2); }
 
 INLINE void matmul_store(matmul_sink sink, int panels, const vf *sum, int row, int panel) {
     UNROLL
@@ -41,8 +45,36 @@ INLINE void matmul_store(matmul_sink sink, int panels, const vf *sum, int row, i
     }
 }
 
-// rows [row, row + R) by weight panels [panel, panel + P); rows beyond the last repeat it and are not stored
-INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
+// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for
+// PREFETCH_STEPS of k ahead, at the end of these panels from the P that follow.
+INLINE void gemv_span(weight_format format, int P, const matmul_args *m, const unsigned char *w, const int span[2], vf *sum) {
+    size_t row = panel_bytes(format, 1), panel = panel_bytes(format, m->k), ahead = PREFETCH_STEPS * row;
+    if (span[1] == m->k) ahead += (size_t)(P - 1) * panel;
+    NO_UNROLL
+    for (int k = span[0]; k < span[1]; k++) {
+        vf a = vf_set1(((const float *)m->x)[k]);
+        UNROLL
+        for (int p = 0; p < P; p++) {
+            const unsigned char *at = w + (size_t)p * panel + (size_t)k * row;
+            if (format == WEIGHT_F32 || k % 2 == 0) PREFETCH(at + ahead);
+            sum[p] = vf_fma(a, panel_load(format, at, 0), sum[p]);
+        }
+    }
+}
+
+INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
+    vf sum[8];
+    UNROLL
+    for (int p = 0; p < P; p++) sum[p] = vf_zero();
+    const unsigned char *w = (const unsigned char *)m->w + (size_t)panel * panel_bytes(format, m->k);
+    int near = m->k > PREFETCH_STEPS ? (m->k - PREFETCH_STEPS) / 2 * 2 : 0;
+    gemv_span(format, P, m, w, (int[]){0, near}, sum);
+    gemv_span(format, P, m, w, (int[]){near, m->k}, sum);
+    matmul_store(sink, P, sum, 0, panel);
+}
+
+// Rows [at[0], at[0] + R) by weight panels [at[1], at[1] + P); rows beyond the last repeat it and are not stored.
+INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
     vf sum[8][8];
     const float *x[8];
     UNROLL
@@ -52,10 +84,12 @@ INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m
         UNROLL
         for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
     }
+    const unsigned char *panels = (const unsigned char *)m->w + (size_t)at[1] * panel_bytes(format, m->k);
+    NO_UNROLL
     for (int k = 0; k < m->k; k++) {
         vf w[8];
         UNROLL
-        for (int p = 0; p < P; p++) w[p] = panel_load(format, m->w, ((size_t)(at[1] + p) * (size_t)m->k + (size_t)k) * LANES);
+        for (int p = 0; p < P; p++) w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k), (size_t)k * LANES);
         UNROLL
         for (int i = 0; i < R; i++) {
             vf a = vf_set1(x[i][k]);
@@ -68,50 +102,87 @@ INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m
         if (at[0] + i < m->rows) matmul_store(sink, P, sum[i], at[0] + i, at[1]);
 }
 
-// acc = acc + (integer sum of a block) * (weight scale * activation scale), one fma a block
-INLINE vf q8_step(const q8_panel *w, const q8_block *x, vf acc) {
-    vi c = vi_set1(DOT4_BIAS ? x->correction : 0);
+// One block of 32 k: c = integer sums of R rows by P panels
+INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel *const *w, vi (*c)[4]) {
     UNROLL
-    for (int j = 0; j < 8; j++) {
-        int32_t four;
-        memcpy(&four, x->q + 4 * j, 4);
-        c = vi_dot4(c, w->q[j][0], four);
-    }
-    return vf_fma(vf_from_int(c), vf_mul(vf_load_f16(w->scale), vf_set1(x->scale)), acc);
-}
-
-INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
-    vf sum[8][8];
-    int blocks = blocks_of(m->k);
     for (int i = 0; i < R; i++) {
-        if (at[0] + i >= m->rows) break;
-        const q8_block *x = (const q8_block *)m->x + (size_t)(at[0] + i) * (size_t)m->x_stride;
-        for (int p = 0; p < P; p++) {
-            const q8_panel *w = (const q8_panel *)m->w + (size_t)(at[1] + p) * (size_t)blocks;
-            sum[i][p] = vf_zero();
-            for (int b = 0; b < blocks; b++) sum[i][p] = q8_step(w + b, x + b, sum[i][p]);
+        UNROLL
+        for (int p = 0; p < P; p++) c[i][p] = vi_set1(DOT4_BIAS ? x[i]->correction : 0);
+    }
+    INT_UNROLL
+    for (int j = 0; j < QUANT_BLOCK / 4; j++) {
+        weights4 four_weights[4];
+        UNROLL
+        for (int p = 0; p < P; p++) four_weights[p] = weights4_load(w[p]->q[j][0]);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            int32_t four;
+            memcpy(&four, x[i]->q + 4 * j, 4);
+            UNROLL
+            for (int p = 0; p < P; p++) c[i][p] = vi_dot4(c[i][p], four_weights[p], four);
         }
-        matmul_store(sink, P, sum[i], at[0] + i, at[1]);
     }
 }
 
-INLINE void matmul_span(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, int panel) {
-    for (int row = 0; row < m->rows; row += R) {
-        int at[2] = {row, panel};
-        if (format == WEIGHT_Q8_0) q8_tile(R, P, m, sink, at);
-        else matmul_tile(format, R, P, m, sink, at);
+// sum = fma((float)integer sum of a block, weight scale * activation scale, sum), blocks ascending
+INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
+    vf sum[8][4];
+    const q8_block *x[8];
+    const q8_panel *w[4];
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        int row = at[0] + i < m->rows ? at[0] + i : m->rows - 1;
+        x[i] = (const q8_block *)m->x + (size_t)row * (size_t)m->x_stride;
+        UNROLL
+        for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
     }
+    UNROLL
+    for (int p = 0; p < P; p++) w[p] = (const q8_panel *)m->w + (size_t)(at[1] + p) * (size_t)blocks_of(m->k);
+    for (int b = 0; b < blocks_of(m->k); b++) {
+        vi c[8][4];
+        q8_block_sums(R, P, x, w, c);
+        UNROLL
+        for (int p = 0; p < P; p++) {
+            vf scale = vf_load_f16(w[p]++->scale);
+            UNROLL
+            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x[i]->scale)), sum[i][p]);
+        }
+        UNROLL
+        for (int i = 0; i < R; i++) x[i]++;
+    }
+    UNROLL
+    for (int i = 0; i < R; i++)
+        if (at[0] + i < m->rows) matmul_store(sink, P, sum[i], at[0] + i, at[1]);
+}
+
+INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
+    if (format == WEIGHT_Q8_0) q8_tile(R, P, m, sink, at);
+    else float_tile(format, R, P, m, sink, at);
+}
+
+// All rows by P panels: tiles of R rows, and one of half as many where no more are left.
+INLINE void matmul_rows(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, int panel) {
+    int row = 0;
+    for (; m->rows - row > R / 2; row += R) matmul_tile(format, R, P, m, sink, (int[]){row, panel});
+    if (row < m->rows) matmul_tile(format, R / 2, P, m, sink, (int[]){row, panel});
 }
 
 INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink) {
+    bool integers = format == WEIGHT_Q8_0;
     int step = sink.glu ? 2 : 1, panel = m->first * step, end = m->last * step;
+    int P = integers ? INT_PANELS : TILE_PANELS, R = integers ? INT_ROWS : TILE_ROWS;
+    if (sink.glu) P = P < 2 ? 2 : P, R = integers ? INT_GLU_ROWS : TILE_GLU_ROWS;
     if (m->rows == 1) {
-        for (; panel + GEMV_PANELS <= end; panel += GEMV_PANELS) matmul_span(format, 1, GEMV_PANELS, m, sink, panel);
-        for (; panel < end; panel += step) matmul_span(format, 1, step, m, sink, panel);
-    } else {
-        for (; panel + TILE_PANELS <= end; panel += TILE_PANELS) matmul_span(format, TILE_ROWS, TILE_PANELS, m, sink, panel);
-        for (; panel < end; panel += step) matmul_span(format, TILE_ROWS, step, m, sink, panel);
+        if (integers) {
+            for (; panel < end; panel += step) q8_tile(1, step, m, sink, (int[]){0, panel});
+        } else {
+            for (; panel + GEMV_PANELS <= end; panel += GEMV_PANELS) gemv_panels(format, GEMV_PANELS, m, sink, panel);
+            for (; panel < end; panel += step) gemv_panels(format, step, m, sink, panel);
+        }
+        return;
     }
+    for (; panel + P <= end; panel += P) matmul_rows(format, R, P, m, sink, panel);
+    for (; panel < end; panel += step) matmul_rows(format, R, step, m, sink, panel);
 }
 
 #define MATMUL(name, format)                                                                                  \

@@ -8,6 +8,17 @@
 
 enum { LANES = 16 };
 
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("nounroll")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 32")
+#define NO_UNROLL _Pragma("GCC unroll 1")
+#else
+#define UNROLL
+#define NO_UNROLL
+#endif
+
 #if defined(__FAST_MATH__)
 #error "burin's numbers need IEEE arithmetic: build without -ffast-math"
 #endif
@@ -188,12 +199,5 @@ INLINE vf vf_load_strided(const float *p, ptrdiff_t stride, int n) {
 #define PREFETCH(p) __builtin_prefetch(p)
 #else
 #define PREFETCH(p) ((void)0)
-#endif
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 32")
-#else
-#define UNROLL
 #endif
 #endif

@@ -4,12 +4,15 @@
 typedef struct { __m256 lo, hi; } vf;
 typedef struct { __m256i lo, hi; } vi;
 typedef struct { __m256 lo, hi; } vm;
-enum { TILE_ROWS = 3, TILE_PANELS = 2, GEMV_PANELS = 4 };
+// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 2, INT_ROWS = 3, INT_PANELS = 1, INT_GLU_ROWS = 2 };
+#define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define BOTH(type, f, ...) ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
 #define ONE(half, f, a) f(a.half)
 #define TWO(half, f, a, b) f(a.half, b.half)
 #define THREE(half, f, a, b, c) f(a.half, b.half, c.half)
+#define THREE_X(half, f, a, b, x) f(a.half, b.half, x)
 #define COUNT(half, f, a, n) f(a.half, n)
 #define ALIKE(half, f, x) f(x)
 
@@ -128,15 +131,19 @@ TREE(vf_top, max)
 TREE(vf_bottom, min)
 #undef TREE
 
-// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
 // |weight| <= 128 and |activation| <= 127, so that a pair of products stays below 2^15.
 enum { DOT4_BIAS = 0 };
-INLINE __m256i half_dot4(__m256i c, const uint8_t *weights, __m256i x) {
-    __m256i w = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)weights), _mm256_set1_epi8(-128));
+typedef struct { __m256i lo, hi; } weights4;
+INLINE __m256i half_weights4(const uint8_t *p) {
+    return _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)p), _mm256_set1_epi8(-128));
+}
+INLINE weights4 weights4_load(const uint8_t *p) { return (weights4){half_weights4(p), half_weights4(p + 32)}; }
+INLINE __m256i half_dot4(__m256i c, __m256i w, __m256i x) {
     __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
     return _mm256_add_epi32(c, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
-INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
     __m256i x = _mm256_set1_epi32(four);
-    return (vi){half_dot4(c.lo, weights, x), half_dot4(c.hi, weights + 32, x)};
+    return BOTH(vi, THREE_X, half_dot4, c, w, x);
 }

@@ -4,7 +4,9 @@
 typedef __m512 vf;
 typedef __m512i vi;
 typedef __mmask16 vm;
-enum { TILE_ROWS = 6, TILE_PANELS = 4, GEMV_PANELS = 8 };
+// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
+enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_GLU_ROWS = 6, INT_ROWS = 6, INT_PANELS = 2, INT_GLU_ROWS = 6 };
+#define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
@@ -78,20 +80,23 @@ TREE(vf_top, max)
 TREE(vf_bottom, min)
 #undef TREE
 
-// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
-// With VNNI the +128 is not taken away here but at the start of a block: see DOT4_BIAS.
+// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
+// With VNNI the + 128 is taken away once a block, by what the sums start with: see DOT4_BIAS.
 #if defined(__AVX512VNNI__)
 enum { DOT4_BIAS = 1 };
-INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
-    return _mm512_dpbusd_epi32(c, _mm512_loadu_si512(weights), _mm512_set1_epi32(four));
-}
+typedef __m512i weights4;
+INLINE weights4 weights4_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
+INLINE vi vi_dot4(vi c, weights4 w, int32_t four) { return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four)); }
 #else
 enum { DOT4_BIAS = 0 };
-INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
-    __m512i w = _mm512_loadu_si512(weights), x = _mm512_set1_epi32(four);
-    __mmask64 negative = _mm512_cmplt_epu8_mask(w, _mm512_set1_epi8(-128));
-    w = _mm512_abs_epi8(_mm512_xor_si512(w, _mm512_set1_epi8(-128)));
-    x = _mm512_mask_sub_epi8(x, negative, _mm512_setzero_si512(), x);
-    return _mm512_add_epi32(c, _mm512_madd_epi16(_mm512_maddubs_epi16(w, x), _mm512_set1_epi16(1)));
+typedef struct { __m512i size; __mmask64 negative; } weights4;
+INLINE weights4 weights4_load(const uint8_t *p) {
+    __m512i w = _mm512_loadu_si512(p), middle = _mm512_set1_epi8(-128);
+    return (weights4){_mm512_abs_epi8(_mm512_xor_si512(w, middle)), _mm512_cmplt_epu8_mask(w, middle)};
+}
+INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
+    __m512i x = _mm512_set1_epi32(four);
+    x = _mm512_mask_sub_epi8(x, w.negative, _mm512_setzero_si512(), x);
+    return _mm512_add_epi32(c, _mm512_madd_epi16(_mm512_maddubs_epi16(w.size, x), _mm512_set1_epi16(1)));
 }
 #endif

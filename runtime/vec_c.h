@@ -2,7 +2,9 @@
 typedef struct { float v[16]; } vf;
 typedef struct { int32_t v[16]; } vi;
 typedef struct { bool v[16]; } vm;
-enum { TILE_ROWS = 2, TILE_PANELS = 2, GEMV_PANELS = 2 };
+// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
+enum { GEMV_PANELS = 2, TILE_ROWS = 4, TILE_PANELS = 1, TILE_GLU_ROWS = 2, INT_ROWS = 4, INT_PANELS = 1, INT_GLU_ROWS = 2 };
+#define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define LANEWISE(result, expression)                           \
     {                                                          \
@@ -95,12 +97,14 @@ TREE(vf_top, sf_max)
 TREE(vf_bottom, sf_min)
 #undef TREE
 
-// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
-INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+typedef const uint8_t *weights4;
+INLINE weights4 weights4_load(const uint8_t *p) { return p; }
+INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
     int8_t x[4];
     memcpy(x, &four, 4);
     for (int i = 0; i < 16; i++)
-        for (int j = 0; j < 4; j++) c.v[i] += (weights[4 * i + j] - 128) * x[j];
+        for (int j = 0; j < 4; j++) c.v[i] += (w[4 * i + j] - 128) * x[j];
     return c;
 }

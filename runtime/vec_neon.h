@@ -4,12 +4,15 @@
 typedef struct { float32x4_t a, b, c, d; } vf;
 typedef struct { int32x4_t a, b, c, d; } vi;
 typedef struct { uint32x4_t a, b, c, d; } vm;
-enum { TILE_ROWS = 3, TILE_PANELS = 2, GEMV_PANELS = 4 };
+// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 3, INT_ROWS = 4, INT_PANELS = 1, INT_GLU_ROWS = 2 };
+#define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 #define FOUR(type, f, ...) ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})
 #define ONE(quarter, f, x) f(x.quarter)
 #define TWO(quarter, f, x, y) f(x.quarter, y.quarter)
 #define THREE(quarter, f, x, y, z) f(x.quarter, y.quarter, z.quarter)
+#define THREE_X(quarter, f, x, y, z) f(x.quarter, y.quarter, z)
 #define ALIKE(quarter, f, x) f(x)
 
 INLINE vf vf_set1(float x) { return FOUR(vf, ALIKE, vdupq_n_f32, x); }
@@ -142,10 +145,14 @@ TREE(vf_top, quarter_max, eighth_max, sf_max)
 TREE(vf_bottom, quarter_min, eighth_min, sf_min)
 #undef TREE
 
-// c + four products a lane: `weights` are bytes stored as value + 128, `four` is four activations (-127..127) for all lanes.
+// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
-INLINE int32x4_t quarter_dot4(int32x4_t c, const uint8_t *weights, int8x16_t x) {
-    int8x16_t w = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(weights), vdupq_n_u8(128)));
+typedef struct { int8x16_t a, b, c, d; } weights4;
+INLINE int8x16_t quarter_weights4(const uint8_t *p) { return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(128))); }
+INLINE weights4 weights4_load(const uint8_t *p) {
+    return (weights4){quarter_weights4(p), quarter_weights4(p + 16), quarter_weights4(p + 32), quarter_weights4(p + 48)};
+}
+INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
 #if defined(__ARM_FEATURE_DOTPROD)
     return vdotq_s32(c, w, x);
 #else
@@ -153,8 +160,7 @@ INLINE int32x4_t quarter_dot4(int32x4_t c, const uint8_t *weights, int8x16_t x) 
     return vaddq_s32(c, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
 #endif
 }
-INLINE vi vi_dot4(vi c, const uint8_t *weights, int32_t four) {
+INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
     int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(four));
-    return (vi){quarter_dot4(c.a, weights, x), quarter_dot4(c.b, weights + 16, x), quarter_dot4(c.c, weights + 32, x),
-                quarter_dot4(c.d, weights + 48, x)};
+    return FOUR(vi, THREE_X, quarter_dot4, c, w, x);
 }

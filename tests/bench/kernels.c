@@ -1,0 +1,267 @@
+// The kernel templates as shares of this machine's limits, measured in one run: see README.md.
+// usage: kernels [decode | prefill | attention]
+#define _GNU_SOURCE
+#include "kernels.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { RUNS = 9, MAX_ROWS = 128, MAX_WIDTH = 3072, VOCAB = 49152 };
+
+static int threads = 1;
+
+// One thread is measured by its processor time, so that other programs disturb less.
+static double now(void) {
+    struct timespec t;
+    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+static double lower_quarter(double *t, int n) {
+    qsort(t, (size_t)n, sizeof *t, by_value);
+    return t[n / 4];
+}
+
+// ------------------------------------------------------------------------------------------------------------ threads
+static atomic_int arrived, generation;
+static void barrier(void) {
+    if (threads == 1) return;
+    int g = atomic_load(&generation);
+    if (atomic_fetch_add(&arrived, 1) == threads - 1) {
+        atomic_store(&arrived, 0);
+        atomic_fetch_add(&generation, 1);
+    } else
+        for (int spins = 0; atomic_load(&generation) == g; spins++)
+            if (spins > 20000) sched_yield();
+}
+
+typedef struct Work {
+    void (*part)(const struct Work *, int thread);  // one thread's share of one repetition
+    int format, rows, repeat;
+    double seconds[RUNS];
+} Work;
+
+typedef struct Runner {
+    Work *work;
+    int thread;
+} Runner;
+
+static void *run_thread(void *argument) {
+    const Runner *r = argument;
+    r->work->part(r->work, r->thread);
+    for (int i = 0; i < RUNS; i++) {
+        barrier();
+        double start = now();
+        for (int j = 0; j < r->work->repeat; j++) r->work->part(r->work, r->thread);
+        barrier();
+        if (!r->thread) r->work->seconds[i] = (now() - start) / r->work->repeat;
+    }
+    return NULL;
+}
+
+// Seconds of one repetition
+static double run(Work *w) {
+    Runner runner[2] = {{w, 0}, {w, 1}};
+    pthread_t second;
+    if (threads == 2) pthread_create(&second, NULL, run_thread, &runner[1]);
+    run_thread(&runner[0]);
+    if (threads == 2) pthread_join(second, NULL);
+    return lower_quarter(w->seconds, RUNS);
+}
+
+// ------------------------------------------------------------------------------------------------------------- limits
+static volatile float sink_float;
+
+static double peak_fma(void) {
+    enum { CHAINS = TILE_PANELS == 4 ? 16 : 5, STEPS = 400000 };
+    double t[RUNS];
+    for (int r = 0; r < RUNS; r++) {
+        vf a[CHAINS], x = vf_set1(1.000001f), y = vf_set1(1e-9f);
+        UNROLL
+        for (int i = 0; i < CHAINS; i++) a[i] = vf_set1((float)i);
+        double start = now();
+        for (int s = 0; s < STEPS; s++) {
+            UNROLL
+            for (int i = 0; i < CHAINS; i++) a[i] = vf_fma(a[i], x, y);
+        }
+        for (int i = 0; i < CHAINS; i++) sink_float = vf_sum(a[i]);
+        t[r] = (now() - start) / STEPS;
+    }
+    return CHAINS * 32 / lower_quarter(t, RUNS) / 1e9;
+}
+
+static double peak_dot4(void) {
+    enum { CHAINS = 8, STEPS = 200000 };
+    volatile uint8_t anything = 7;
+    uint8_t bytes[80];
+    for (int i = 0; i < 80; i++) bytes[i] = (uint8_t)(anything * i);
+    double t[RUNS];
+    for (int r = 0; r < RUNS; r++) {
+        vi a[CHAINS];
+        weights4 w[CHAINS];
+        for (int i = 0; i < CHAINS; i++) a[i] = vi_set1(i), w[i] = weights4_load(bytes + i % 2);
+        double start = now();
+        for (int s = 0; s < STEPS; s++) {
+            UNROLL
+            for (int i = 0; i < CHAINS; i++) a[i] = vi_dot4(a[i], w[i], s);
+        }
+        for (int i = 0; i < CHAINS; i++) sink_float = vf_sum(vf_from_int(a[i]));
+        t[r] = (now() - start) / STEPS;
+    }
+    return CHAINS * 128 / lower_quarter(t, RUNS) / 1e9;
+}
+
+// ------------------------------------------------------------------------- SmolLM2-135M: its products, one after another
+typedef struct Shape {
+    int n, k, glu;
+} Shape;
+static const Shape layer_shapes[] = {{960, 576, 0}, {576, 576, 0}, {1536, 576, 1}, {576, 1536, 0}};
+enum { LAYERS = 30, SHAPES = 4 };
+
+static unsigned char *weights;
+float x[MAX_ROWS * MAX_WIDTH], y[MAX_ROWS * VOCAB];
+static q8_block xq[MAX_ROWS * MAX_WIDTH / 32];
+
+typedef struct Output {
+    float *y;
+    int n;
+} Output;
+static inline void store_plain(const void *context, vf sum, int row, int column) {
+    const Output *o = context;
+    vf_store(o->y + (size_t)row * (size_t)o->n + column, sum);
+}
+static inline void store_glu(const void *context, vf gate, vf up, int row, int column) {
+    const Output *o = context;
+    vf_store(o->y + (size_t)row * (size_t)o->n + column, vf_mul(vf_silu(gate), up));
+}
+
+static size_t shape_bytes(int format, Shape s) {
+    size_t panel = format == WEIGHT_Q8_0 ? (size_t)blocks_of(s.k) * sizeof(q8_panel) : panel_bytes((weight_format)format, s.k);
+    return panel * (size_t)(s.n / 16 * (s.glu ? 2 : 1));
+}
+
+#define PRODUCT(suffix, N, K, plain)                                                                                           \
+    static __attribute__((noinline)) void product_##suffix##_##N##_##K(const matmul_args *a) {                                 \
+        matmul_args m = {.k = K, .x_stride = plain ? K : K / 32, .rows = a->rows, .x = a->x, .w = a->w, .first = a->first,     \
+                         .last = a->last};                                                                                     \
+        Output o = {y, N};                                                                                                     \
+        if (N == 1536) matmul_##suffix##_glu(m, store_glu, &o);                                                                \
+        else matmul_##suffix(m, store_plain, &o);                                                                              \
+    }
+#define PRODUCTS(suffix, plain)                                                                                       \
+    PRODUCT(suffix, 960, 576, plain)                                                                                  \
+    PRODUCT(suffix, 576, 576, plain)                                                                                  \
+    PRODUCT(suffix, 1536, 576, plain)                                                                                 \
+    PRODUCT(suffix, 576, 1536, plain)                                                                                 \
+    PRODUCT(suffix, 49152, 576, plain)
+PRODUCTS(f32, 1)
+PRODUCTS(f16, 1)
+PRODUCTS(bf16, 1)
+PRODUCTS(q8_0, 0)
+#define ROW(suffix) \
+    {product_##suffix##_960_576, product_##suffix##_576_576, product_##suffix##_1536_576, product_##suffix##_576_1536, product_##suffix##_49152_576}
+static void (*const products[4][SHAPES + 1])(const matmul_args *) = {ROW(f32), ROW(f16), ROW(bf16), ROW(q8_0)};
+static const char *const format_names[] = {"f32", "f16", "bf16", "q8_0"};
+
+static const unsigned char *one_product(const Work *w, int thread, int shape, const unsigned char *at) {
+    Shape s = shape < SHAPES ? layer_shapes[shape] : (Shape){VOCAB, 576, 0};
+    int panels = s.n / 16;
+    matmul_args m = {.rows = w->rows, .x = w->format == WEIGHT_Q8_0 ? (const void *)xq : x, .w = at};
+    m.first = panels * thread / threads, m.last = panels * (thread + 1) / threads;
+    products[w->format][shape](&m);
+    barrier();
+    return at + shape_bytes(w->format, s);
+}
+
+static void token(const Work *w, int thread) {
+    const unsigned char *at = weights;
+    for (int layer = 0; layer < LAYERS; layer++)
+        for (int i = 0; i < SHAPES; i++) at = one_product(w, thread, i, at);
+    one_product(w, thread, SHAPES, at);
+}
+
+static size_t token_bytes(int format) {
+    size_t n = 0;
+    for (int i = 0; i < SHAPES; i++) n += shape_bytes(format, layer_shapes[i]);
+    return n * LAYERS + shape_bytes(format, (Shape){VOCAB, 576, 0});
+}
+
+// The same bytes, only read: what memory gives
+static void read_all(const Work *w, int thread) {
+    size_t n = token_bytes(w->format) / 1024, from = n * (size_t)thread / (size_t)threads, to = n * (size_t)(thread + 1) / (size_t)threads;
+    vi a[4] = {vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0)};
+    for (size_t i = from; i < to; i++)
+        for (int j = 0; j < 16; j++) {
+            const unsigned char *p = weights + i * 1024 + (size_t)j * 64;
+            PREFETCH(p + 4096);
+            a[j % 4] = vi_xor(a[j % 4], vi_load((const int32_t *)(const void *)p));
+        }
+    sink_float = vf_sum(vf_from_int(vi_xor(vi_xor(a[0], a[1]), vi_xor(a[2], a[3]))));
+    barrier();
+}
+
+static void map_weights(void) {
+    size_t bytes = token_bytes(WEIGHT_F32) + 8192;
+    FILE *f = tmpfile();
+    unsigned char *block = malloc(1 << 20);
+    if (!f || !block) exit(1);
+    for (int i = 0; i < 1 << 20; i++) block[i] = i % 4 == 3 ? 0x3c : (unsigned char)(i * 7);
+    for (size_t done = 0; done < bytes; done += 1 << 20)
+        if (fwrite(block, 1, 1 << 20, f) != 1 << 20) exit(1);
+    fflush(f);
+    weights = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fileno(f), 0);
+    if (weights == MAP_FAILED) exit(1);
+    volatile unsigned sum = 0;
+    for (size_t i = 0; i < bytes; i += 4096) sum += weights[i];
+    fclose(f);
+    free(block);
+}
+
+static void bench_decode(void) {
+    printf("%-8s %8s %12s %12s %10s %8s\n", "decode", "threads", "tokens/s", "GB/s", "read GB/s", "share");
+    for (int format = 0; format < 4; format++)
+        for (threads = 1; threads <= 2; threads++) {
+            Work gemv = {token, format, 1, 2, {0}}, bare = {read_all, format, 1, 2, {0}};
+            double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
+            a = a < c ? a : c, b = b < d ? b : d;
+            printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b, 100 * b / a);
+        }
+}
+
+static void only_layers(const Work *w, int thread) {
+    const unsigned char *at = weights;
+    for (int i = 0; i < SHAPES; i++) at = one_product(w, thread, i, at);
+}
+
+static void bench_prefill(void) {
+    printf("%-8s %8s %8s %12s %8s %8s\n", "prefill", "threads", "rows", "GFLOP/s", "peak", "share");
+    static const int rows[] = {2, 8, 64, 128};
+    for (int format = 0; format < 4; format++)
+        for (threads = 1; threads <= 2; threads++)
+            for (int r = 0; r < 4; r++) {
+                Work w = {only_layers, format, rows[r], 256 / rows[r], {0}};
+                double operations = 0, t = run(&w), peak = (format == WEIGHT_Q8_0 ? peak_dot4() : peak_fma()) * threads;
+                for (int i = 0; i < SHAPES; i++) operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
+                printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads, rows[r], operations / t, peak, 100 * operations / t / peak);
+            }
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    for (int i = 0; i < MAX_ROWS * MAX_WIDTH; i++) x[i] = (float)(i % 17) * 0.1f - 0.8f;
+    for (int i = 0; i < MAX_ROWS * MAX_WIDTH / 32; i++) quantize_row_q8_0(32, x + 32 * i, xq + i);
+    map_weights();
+    printf("%s, %s\n", VEC_TARGET, DOT4_BIAS ? "VNNI" : "no VNNI");
+    if (!*what || !strcmp(what, "decode")) bench_decode();
+    if (!*what || !strcmp(what, "prefill")) bench_prefill();
+    return 0;
+}
