@@ -63,13 +63,29 @@ static Node *refer(Node *n) {
     return node_constant(n->graph, t, n->loc, n);
 }
 
+// A weight of the checkpoint that was only cast is still known by its name.
+static void keep_name(const Node *n, Tensor *t, Node *c) {
+    Node *weight = n->op == OP_cast ? n->in[0] : NULL;
+    if (!weight || !weight->value->name) return;
+    t->name = weight->value->name;
+    if (node_uses(weight) > 1) return;
+    char *name = arena_strdup(n->graph->arena, weight->name);
+    node_set_name(weight, "folded");
+    node_set_name(c, name);
+}
+
 Node *fold_node(Node *n) {
     Node *by = n->op == OP_reshape || n->op == OP_slice ? refer(n) : NULL;
     int64_t count;
     if (by || !may_fold(n) || !dim_is_const(type_count(n->graph, &n->type), &count)) return by;
     if (dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
     const Tensor *value = eval_constant_node(n);
-    return value ? node_constant(n->graph, value, n->loc, n) : NULL;
+    if (!value) return NULL;
+    Tensor *t = ARENA_NEW(n->graph->arena, Tensor);
+    *t = *value;
+    by = node_constant(n->graph, t, n->loc, n);
+    keep_name(n, t, by);
+    return by;
 }
 
 bool pass_fold(Graph *g, PassContext *c) {

@@ -18,8 +18,7 @@ PassFunction pass_simplify;
 // A name such as "add.12" says nothing: the value takes the better one of the node it replaces.
 static bool has_own_name(const Node *n) {
     size_t length = strlen(op_info[n->op].name);
-    return n->op == OP_constant || n->op == OP_input || strncmp(n->name, op_info[n->op].name, length) ||
-           (n->name[length] && n->name[length] != '.');
+    return strncmp(n->name, op_info[n->op].name, length) || (n->name[length] && n->name[length] != '.');
 }
 
 void node_become(Node *old, Node *by) {
