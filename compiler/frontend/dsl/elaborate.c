@@ -141,13 +141,13 @@ static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Fra
     return ok;
 }
 
-static bool bind_defaults(Elaborator *e, const Ast *block, const Ast *call) {
+// In order, so that a default may use the dimensions of the parameters before it.
+static bool bind_parameters(Elaborator *e, const Ast *block, const Ast *call) {
     for (const Ast *p = block->list; p; p = p->next) {
-        if (variable_find(e->frame, p->name)) continue;
-        if (!p->b) return report(e, call->loc, "%s lacks its argument \"%s\"", block->name, p->name), false;
-        variable_set(e, p->name, evaluate(e, p->b));
-    }
-    for (const Ast *p = block->list; p; p = p->next) {
+        if (!variable_find(e->frame, p->name)) {
+            if (!p->b) return report(e, call->loc, "%s lacks its argument \"%s\"", block->name, p->name), false;
+            variable_set(e, p->name, evaluate(e, p->b));
+        }
         const char *what = arena_printf(e->arena, "%s of %s", p->name, block->name);
         if (p->a && !match_type(e, p->a, *variable_find(e->frame, p->name), what, call->loc)) return false;
     }
@@ -167,7 +167,7 @@ static bool check_results(Elaborator *e, const Ast *block, Loc at) {
 }
 
 static Value run_block(Elaborator *e, const Ast *block, const Ast *call) {
-    if (!bind_defaults(e, block, call)) return VALUE(V_ERROR);
+    if (!bind_parameters(e, block, call)) return VALUE(V_ERROR);
     run(e, block->body);
     if (!e->frame->returned) return report(e, block->loc, "%s ends without return", block->name);
     return check_results(e, block, call->loc) ? e->frame->result : VALUE(V_ERROR);
@@ -249,11 +249,14 @@ static void add_outputs(Elaborator *e, const Ast *graph) {
     }
 }
 
+static void free_graph(void *g) { graph_free(g); }
+
 static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     Frame frame = {.file = e->main};
     map_init(&frame.variables, e->arena);
     map_init(&e->constants, e->arena);
     e->graph = graph_new(graph->name);
+    arena_at_free(e->arena, free_graph, e->graph);
     e->frame = &frame, e->scope = "", e->n_nodes = 0;
     add_inputs(e, graph);
     run(e, graph->body);
@@ -264,8 +267,6 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     e->frame = NULL;
     return e->graph;
 }
-
-static void free_graph(void *g) { graph_free(g); }
 
 static void elaborate_graphs(Elaborator *e) {
     Module *m = e->module;
@@ -278,9 +279,7 @@ static void elaborate_graphs(Elaborator *e) {
     m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
     for (const Ast *d = e->main->declarations; d; d = d->next) {
         if (d->kind != AST_GRAPH) continue;
-        Graph *g = elaborate_graph(e, d);
-        arena_at_free(e->arena, free_graph, g);
-        m->graphs[m->n_graphs++] = g;
+        m->graphs[m->n_graphs++] = elaborate_graph(e, d);
     }
 }
 

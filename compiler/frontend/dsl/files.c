@@ -10,13 +10,19 @@
 
 static void free_text(void *text) { free(text); }
 
+// Files of the library are called std/... and models/..., wherever it is installed: names go into the emitted code.
+static const char *source_name(Elaborator *e, const char *path) {
+    const char *library = e->options->library;
+    size_t n = library ? strlen(library) : 0;
+    bool is_ours = n && !strncmp(path, library, n) && path[n] == '/';
+    return is_ours ? arena_strdup(e->arena, path + n + 1) : arena_strdup(e->arena, path);
+}
+
 static const Source *read_source(Elaborator *e, const char *path) {
     Source *s = ARENA_NEW(e->arena, Source);
     char *text = read_text_file(path, &s->size);
     arena_at_free(e->arena, free_text, text);
-    size_t library = e->options->library ? strlen(e->options->library) : 0;
-    bool is_ours = library && !strncmp(path, e->options->library, library) && path[library] == '/';
-    s->name = arena_strdup(e->arena, is_ours ? path + library + 1 : path);  // the same wherever burin is installed
+    s->name = source_name(e, path);
     s->text = text;
     return s;
 }
