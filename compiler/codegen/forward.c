@@ -51,20 +51,11 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- calls
-static const char *result_name(const Kernel *k, int result) {
-    const Node *n = k->node;
-    if (n->type.dtype != DT_tuple) return n->name;
-    for (int i = 0; i < n->n_users; i++)
-        if (n->users[i]->op == OP_item && attr_int(n->users[i], "index", 0) == (k->n_out == 2 ? !result : 1))
-            return n->users[i]->name;
-    return n->name;
-}
-
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     char stride[64];
     if (v->type.dtype != DT_f32 || v->base == BASE_STATE) return;
-    text_add(w->t, " RECORD(\"%s\", %s, ", result_name(k, result), w->in_loop ? "layer" : "-1");
+    text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
     text_add(w->t, ", %lld, %s);", (long long)last_dim(v), c_row_stride(w->p, v, stride));

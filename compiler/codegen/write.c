@@ -106,17 +106,20 @@ void c_input(Text *t, const Node *n) {
         text_add(t, "s->inputs[%d]", (int)attr_int(n, "index", 0));
 }
 
+// STATE(place in the slot, and how much further in each layer)
 static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
     const Loop *loop = loop_of(p, k);
-    const char *type = c_type(v->state->node->type.dtype);
-    text_add(t, "(%s *)(s->state + %llu", type, (unsigned long long)v->state->offset);
+    uint64_t each = 0;
     if (loop) {
-        const Kernel *next = p->kernels[k->position + loop->period];
+        const Kernel *next = p->kernels[loop->first + (k->position - loop->first) % loop->period + loop->period];
+        const Kernel *first = p->kernels[next->position - loop->period];
         for (int i = 0; i < k->n_in; i++)
-            if (&k->in[i] == v && next->in[i].state != v->state)
-                text_add(t, " + (size_t)layer * %llu", (unsigned long long)(next->in[i].state->offset - v->state->offset));
+            if (&k->in[i] == v) each = next->in[i].state->offset - first->in[i].state->offset;
     }
-    text_add(t, ")");
+    if (each)
+        text_add(t, "STATE(%llu + (size_t)layer * %llu)", (unsigned long long)v->state->offset, (unsigned long long)each);
+    else
+        text_add(t, "STATE(%llu)", (unsigned long long)v->state->offset);
 }
 
 static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {

@@ -204,12 +204,60 @@ static const char *identifier(Arena *arena, const char *name) {
     return isdigit((unsigned char)*text) || is_reserved(text) ? arena_printf(arena, "v_%s", text) : text;
 }
 
-static const char *value_name(const Kernel *k, int result) {
-    if (k->node->type.dtype != DT_tuple) return k->node->name;
-    for (int i = 0; i < k->node->n_users; i++)
-        if (k->node->users[i] && k->node->users[i]->op == OP_item && attr_int(k->node->users[i], "index", 0) == !result)
-            return k->node->users[i]->name;
-    return k->node->name;
+// A tuple's results are its items: of a skip norm the norm (1) first, then the sum (0).
+const char *kernel_value(const Kernel *k, int result) {
+    const Node *n = k->node;
+    if (n->type.dtype != DT_tuple) return n->name;
+    for (int i = 0; i < n->n_users; i++)
+        if (n->users[i] && n->users[i]->op == OP_item && attr_int(n->users[i], "index", 0) == !result) return n->users[i]->name;
+    return n->name;
+}
+
+static const char *weight_name(const Node *constant) {
+    if (constant->value->name) return constant->value->name;
+    return !strncmp(constant->name, "constant", 8) && constant->loc.scope ? constant->loc.scope : constant->name;
+}
+
+// The last word of a weight's name: q_proj
+static const char *last_word(Arena *arena, const Node *constant) {
+    const char *name = weight_name(constant), *from = name;
+    size_t length = strlen(name);
+    if (length > 7 && !strcmp(name + length - 7, ".weight")) length -= 7;
+    for (const char *c = name; c < name + length; c++)
+        if (*c == '.') from = c + 1;
+    return arena_strndup(arena, from, length - (size_t)(from - name));
+}
+
+// The suffix that all words share, from an underscore on: "_proj"; "" when they share none.
+static const char *shared_suffix(const char *const *words, int n) {
+    const char *last = n > 1 ? strrchr(words[0], '_') : NULL;
+    for (int i = 1; last && i < n; i++) {
+        size_t length = strlen(words[i]), tail = strlen(last);
+        if (length <= tail || strcmp(words[i] + length - tail, last)) last = NULL;
+    }
+    return last ? last : "";
+}
+
+// q_proj, k_proj, v_proj: q_k_v_proj
+static const char *join_words(Arena *arena, const char *const *words, int n) {
+    const char *suffix = shared_suffix(words, n), *joined = "";
+    for (int i = 0; i < n; i++)
+        joined = arena_printf(arena, "%s%s%.*s", joined, i ? "_" : "", (int)(strlen(words[i]) - strlen(suffix)), words[i]);
+    return arena_printf(arena, "%s%s", joined, suffix);
+}
+
+// Products and norms are called after their weights (o_proj, input_layernorm), everything else after its value.
+static const char *variable_name(Arena *arena, const Kernel *k, int result) {
+    const Node *n = k->node, *source = n;
+    if (k->family == FAMILY_MATMUL)
+        source = n->in[1];
+    else if (k->family == FAMILY_NORM && result == 0)
+        source = k->in[k->node->type.dtype == DT_tuple ? 2 : 1].weight->node;
+    if (source->op == OP_constant) return last_word(arena, source);
+    if (source->op != OP_pack) return kernel_value(k, result);
+    const char **words = ARENA_ARRAY(arena, const char *, source->n_in);
+    for (int i = 0; i < source->n_in; i++) words[i] = last_word(arena, source->in[i]);
+    return join_words(arena, words, source->n_in);
 }
 
 void name_buffers(Program *p) {
@@ -219,7 +267,7 @@ void name_buffers(Program *p) {
         for (int j = 0; j < p->kernels[i]->n_out; j++) {
             Buffer *b = p->kernels[i]->out[j].buffer;
             if (p->kernels[i]->out[j].base != BASE_BUFFER || b->name) continue;
-            const char *name = identifier(p->arena, value_name(p->kernels[i], j)), *candidate = name;
+            const char *name = identifier(p->arena, variable_name(p->arena, p->kernels[i], j)), *candidate = name;
             for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
             map_put(&names, candidate, b);
             b->name = candidate;
@@ -229,7 +277,7 @@ void name_buffers(Program *p) {
 // ------------------------------------------------------------------------------------------------------------- weight fields
 // "model.layers.3.self_attn.o_proj.weight" -> "self_attn_o_proj" (what follows the last number, without .weight)
 static const char *short_name(Arena *arena, const Node *n) {
-    const char *name = n->op == OP_constant && n->value->name ? n->value->name : n->name;
+    const char *name = n->op == OP_constant ? weight_name(n) : n->name;
     size_t length = strlen(name);
     if (length > 7 && !strcmp(name + length - 7, ".weight")) length -= 7;
     char *text = arena_strndup(arena, name, length), *from = text;
@@ -245,17 +293,12 @@ static const char *short_name(Arena *arena, const Node *n) {
     return isdigit((unsigned char)*from) ? arena_printf(arena, "w%s", from) : from;
 }
 
-// q_proj, k_proj, v_proj under one prefix: self_attn_q_proj_k_proj_v_proj
+// q_proj, k_proj, v_proj under one prefix: self_attn_q_k_v_proj
 const char *field_name(Arena *arena, const WeightPiece *w) {
     const Node *n = w->node;
     if (n->op != OP_pack) return short_name(arena, n);
-    const char *first = short_name(arena, n->in[0]), *joined = first;
-    for (int i = 1; i < n->n_in; i++) {
-        const char *next = short_name(arena, n->in[i]);
-        size_t same = 0, prefix = 0;
-        for (; first[same] && first[same] == next[same]; same++)
-            if (first[same] == '_') prefix = same + 1;
-        joined = arena_printf(arena, "%s_%s", joined, next + prefix);
-    }
-    return joined;
+    const char **words = ARENA_ARRAY(arena, const char *, n->n_in), *first = short_name(arena, n->in[0]);
+    for (int i = 0; i < n->n_in; i++) words[i] = last_word(arena, n->in[i]);
+    size_t prefix = strlen(first) > strlen(words[0]) ? strlen(first) - strlen(words[0]) : 0;
+    return arena_printf(arena, "%.*s%s", (int)prefix, first, identifier(arena, join_words(arena, words, n->n_in)));
 }

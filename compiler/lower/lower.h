@@ -156,6 +156,8 @@ typedef struct Program {
 // Lowers graph `index` of the module, which must have a layout. Ends the run when it does not fit in options->max_ram.
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 
+const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
+
 // ----------------------------------------------------------------------------------------------------- lower/weights.c
 // Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
 // nothing.
