@@ -159,7 +159,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     RowTrace t = {.rows = token->type.dim[0]};
     if (!trace_rows(g, &t)) {
         diag_error(t.broke->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s over %s", t.broke->name, t.why,
-                   op_info[t.broke->op].name, type_text(&t.broke->in[0]->type));
+                   op_info[t.broke->op].name, type_text(t.broke->n_in ? &t.broke->in[0]->type : &t.broke->type));
         return false;
     }
     RowInputs in = add_inputs(g, c, token, t.rows);

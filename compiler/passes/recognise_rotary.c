@@ -352,6 +352,7 @@ static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
     n->mark = 1;
     Node *by = transpose_before(root, reshape_before(root, n, rank, moved), inverse);
     by->mark = 1;
+    if (!type_equal(&by->type, &root->type)) by = reshape_before(root, by, root->type.rank, root->type.dim);
     return by;
 }
 
