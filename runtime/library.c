@@ -1,6 +1,9 @@
 // The C interface of the model NAME (see library.h): thin names over a session.
 // The runtime is included, static, so that a host can link several models:
 // every external symbol begins with the model's name.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  // the CPUs that a process may use (threads.c)
+#endif
 #define BURIN_LINKAGE static __attribute__((unused))
 #include "library.h"
 

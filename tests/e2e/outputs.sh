@@ -1,7 +1,7 @@
 #!/bin/sh
 # What a build leaves: the same bytes every time, a folder of C for other compilers, libraries; and nothing when it ends early.
 . tests/lib.sh
-model=examples/austen
+model="examples/austen --mcpu=x86-64-v3"
 tokens=0,1114,306
 hash_of() { "$@" --tokens $tokens -n 20 --temp 0 --logits-hash 2>&1; }
 
