@@ -254,6 +254,7 @@ static void compiles_the_examples_of_the_grammar(void) {
             check_example(text, config);
             examples++;
             free(text);
+            free(config), config = NULL;
         }
         at = strstr(at + 3, "```");
         if (!at) break;

@@ -1,6 +1,7 @@
 // Parameters: `config hidden_size, rope_theta = 1e4` take their values from config.json when they are first used; null and
 // absent mean the default. `config text_config.hidden_size = 512` gives a default to a field of a nested object.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -125,4 +126,77 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
         return report(e, at, "%s has no fields, it is %s", object.path ? object.path : "this", value_kind_name(object.kind));
     map_put(&e->configs, path, e);
     return value_of_json(e, json_object_get(object.object, name), path);
+}
+
+// ------------------------------------------------------------------------------------------------------------- fields left
+// over
+static bool never_matters(const char *name) {
+    static const char *const names[] = {
+#define TENSOR(end)
+#define FIELD(name) name,
+#include "frontend/dsl/never_matters.def"
+#undef TENSOR
+#undef FIELD
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+// null, false and empty: a feature that is off.
+static bool is_off(const json_t *j) {
+    return json_is_null(j) || json_is_false(j) || (json_is_array(j) && !json_array_size(j)) ||
+           (json_is_object(j) && !json_object_size(j)) || (json_is_string(j) && !*json_string_value(j));
+}
+
+// Is the field, or one inside it, declared by the description, or was it read?
+static bool is_known(const Elaborator *e, const char *path) {
+    size_t n = strlen(path);
+    for (int i = 0; i < e->files.n; i++) {
+        const File *f = e->files.entries[i].value;
+        for (const Ast *d = f->declarations; d; d = d->next)
+            if (d->kind == AST_CONFIG && !strncmp(d->name, path, n) && (!d->name[n] || d->name[n] == '.')) return true;
+    }
+    return map_get(&e->configs, path);
+}
+
+static bool has_known_fields(const Elaborator *e, const char *path, const json_t *object) {
+    const char *name;
+    json_t *j;
+    json_object_foreach((json_t *)object, name, j) if (is_known(e, arena_printf(e->arena, "%s.%s", path, name))) return true;
+    return false;
+}
+
+static void report_unknown(Elaborator *e, const char *path, const json_t *value) {
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    bool ours = !strncmp(e->main->source->name, "models/", strlen("models/"));
+    const char *message =
+        arena_printf(e->arena, "\"%s\": %.60s is not supported by %s", path, text ? text : "?", e->main->source->name);
+    free(text);
+    if (ours) {
+        e->errors++;
+        diag_error(config_loc(e, path), "%s", message);
+    } else {
+        diag_warning(config_loc(e, path), "%s", message);
+    }
+}
+
+static void check_fields(Elaborator *e, const char *prefix, const json_t *object) {
+    const char *name;
+    json_t *j;
+    json_object_foreach((json_t *)object, name, j) {
+        const char *path = *prefix ? arena_printf(e->arena, "%s.%s", prefix, name) : name;
+        if (never_matters(name) || is_off(j)) continue;
+        if (!is_known(e, path))
+            report_unknown(e, path, j);
+        else if (json_is_object(j) && has_known_fields(e, path, j))
+            check_fields(e, path, j);
+    }
+}
+
+// A field that the description does not know may change the numbers: an error for the models that come with burin, a warning
+// for a description of the user's.
+void config_report(Elaborator *e) {
+    const Checkpoint *c = e->options->checkpoint;
+    if (c && c->config && !e->errors) check_fields(e, "", c->config);
 }

@@ -310,6 +310,7 @@ Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
     *e.module = (Module){.arena = arena, .name = module_name(&e), .description = path};
     read_special_tokens(&e);
     elaborate_graphs(&e);
+    config_report(&e);
     weights_report(&e);
     if (e.errors) diag_stop();
     return e.module;

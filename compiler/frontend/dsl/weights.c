@@ -226,9 +226,11 @@ static void report_use(Elaborator *e, const WeightUse *u) {
 
 static bool is_harmless(const char *name) {
     static const char *const ends[] = {
-#define HARMLESS_TENSOR(end) end,
-#include "frontend/dsl/harmless.def"
-#undef HARMLESS_TENSOR
+#define TENSOR(end) end,
+#define FIELD(name)
+#include "frontend/dsl/never_matters.def"
+#undef TENSOR
+#undef FIELD
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(name, ends[i])) return true;
