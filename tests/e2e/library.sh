@@ -1,7 +1,7 @@
 #!/bin/sh
 # The C interface around a fake model: two models in one host program, with gcc and clang, and what they export.
 . tests/lib.sh
-flags="-std=gnu11 -O1 -g -ffp-contract=off -fvisibility=hidden -Wall -Wextra -Werror -D_GNU_SOURCE -Iruntime -Itests/e2e -I$WORK -pthread"
+flags="-std=gnu11 -O1 -g -ffp-contract=off -fvisibility=hidden -Wall -Wextra -Werror -Iruntime -Itests/e2e -I$WORK -pthread"
 [ "${BUILD##*/}" = san ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"
 for name in alpha beta; do
     facts="#define ${name}_ABI_VERSION 1\n#define ${name}_VOCAB_SIZE 300"
