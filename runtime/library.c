@@ -8,6 +8,7 @@
 #include "library.h"
 
 #include "forward.c"
+#include "text.h"
 #include "threads.c"
 #include "tokenizer.c"
 
@@ -80,10 +81,8 @@ size_t NAME_encode_memory(size_t text_bytes) {
 }
 
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    if (!tokenizer_blob()) return -1;
-    return (int64_t)burin_encode(
-        tokenizer_blob(),
-        &(burin_encoding){.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory});
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory};
+    return tokenizer_blob() ? (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), &e) : -1;
 }
 
 size_t NAME_decode_max(void) { return tokenizer_blob() ? burin_decode_max(tokenizer_blob()) : 0; }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "output.h"
-#include "tokenizer.h"
+#include "text.h"
 
 static char *read_all(int file, const char *name, size_t *bytes) {
     size_t capacity = 1 << 16, n = 0;
@@ -89,24 +89,11 @@ static burin_tokens begin_text(const burin_model *model) {
     return tokens;
 }
 
-// Where the tokenizer itself leaves it to the model.
-static void put_in_front(burin_tokens *tokens, int32_t id) {
-    int32_t *longer = burin_allocate((size_t)tokens->n + 1, sizeof *longer);
-    memcpy(longer + 1, tokens->id, (size_t)tokens->n * sizeof *longer);
-    longer[0] = id;
-    free(tokens->id);
-    tokens->id = longer;
-    tokens->n++;
-}
-
 static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
     burin_tokens tokens = burin_tokenize(model, text, bytes, true);
-    if (!tokens.n) {
-        free(tokens.id);
-        return begin_text(model);
-    }
-    if (model->bos >= 0 && tokens.id[0] != model->bos) put_in_front(&tokens, model->bos);
-    return tokens;
+    if (tokens.n) return tokens;
+    free(tokens.id);
+    return begin_text(model);
 }
 
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
@@ -133,12 +120,12 @@ burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t b
     burin_encoding e = {.text = text, .bytes = bytes, .special = special, .capacity = bytes + 16};
     e.ids = burin_allocate(e.capacity, sizeof *e.ids);
     e.memory = burin_allocate(1, burin_encode_memory(blob, bytes));
-    size_t n = burin_encode(blob, &e);
+    size_t n = burin_encode_prompt(model, blob, &e);
     if (n > e.capacity) {  // a normalization that makes texts longer
         free(e.ids);
         e.capacity = n;
         e.ids = burin_allocate(n, sizeof *e.ids);
-        burin_encode(blob, &e);
+        burin_encode_prompt(model, blob, &e);
     }
     free(e.memory);
     if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
