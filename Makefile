@@ -99,10 +99,10 @@ build/check/$(CLANG)/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	$(CLANG) $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -fsyntax-only $< && touch $@
 
 setup:
-	@./setup test
+	@.ci/setup test
 
 demo:
-	@./setup build
+	@.ci/setup build
 	@$(MAKE) --no-print-directory -j2 all
 	@examples/austen/demo.sh
 
@@ -110,7 +110,7 @@ run-tests: $(BUILD)/burin $(BUILD)/unit $(TOOLS)
 	@BUILD=$(BUILD) tests/run $(BUILD)/unit $(QUICK) $(EXTRA)
 
 test:
-	@./setup test
+	@.ci/setup test
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/burin $(BUILD)/unit $(TOOLS)
 	@$(MAKE) --no-print-directory run-tests
 
@@ -118,7 +118,7 @@ test-all:
 	@$(MAKE) --no-print-directory test EXTRA='$(SLOW)'
 
 bench:
-	@./setup build
+	@.ci/setup build
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench/run.sh
 
