@@ -1,0 +1,55 @@
+#!/bin/sh
+# A program with a tokenizer: where its prompt comes from, whole characters, perplexity, a full context.
+. tests/lib.sh
+need "austen as a program" examples/austen/model.safetensors
+check "builds austen" "$BURIN" build examples/austen -o "$WORK/austen"
+[ -x "$WORK/austen" ] || exit 1
+austen=$WORK/austen
+
+# prints NAME TEXT COMMAND...
+prints() {
+    _name=$1 _text=$2
+    shift 2
+    _got=$("$@" 2> "$WORK/err")
+    if [ "$_got" = "$_text" ]; then ok "$_name"; else
+        not_ok "$_name"
+        echo "# got $_got, expected $_text"
+        sed 's/^/# /' "$WORK/err"
+    fi
+}
+
+text=" not to be supposed that it was not so,"
+printf 'It was' > "$WORK/prompt"
+printf 'It was\n' > "$WORK/line"
+prints "a prompt as argument" "$text" "$austen" "It was" -n 10 --temp 0
+prints "in a file" "$text" "$austen" -f "$WORK/prompt" -n 10 --temp 0
+prints "without the newline that ends the file" "$text" "$austen" -f "$WORK/line" -n 10 --temp 0
+prints "through a pipe" "$text" sh -c "printf 'It was' | '$austen' -n 10 --temp 0"
+prints "redirected" "$text" sh -c "'$austen' -n 10 --temp 0 < '$WORK/line'"
+prints "through a pipe that is named" "$text" sh -c "printf 'It was' | '$austen' -f - -n 10 --temp 0"
+prints "with the beginning of a text written out" "$text" "$austen" "<s>It was" -n 10 --temp 0
+prints "as ids" "315,274,287,1879,334,321,306,315,359,13" "$austen" --tokens 0,1114,306 -n 10 --temp 0
+prints "no prompt is the beginning of a text" "$("$austen" "<s>" -n 9 --temp 0)" "$austen" -n 9 --temp 0
+prints "an empty prompt as well" "$("$austen" -n 9 --temp 0 < /dev/null)" "$austen" "" -n 9 --temp 0
+prints "nothing through a pipe as well" "$("$austen" -n 9 --temp 0 < /dev/null)" sh -c ": | '$austen' -n 9 --temp 0"
+prints "-n 0 prints nothing" "" "$austen" "It was" -n 0
+prints "a seed is a text" "$("$austen" "It was" -n 40 --seed 11 -t 1 --chunk 1)" "$austen" "It was" -n 40 --seed 11 -t 3
+
+"$austen" "$(printf 'It \377\376\300 was')" -n 5 --temp 0 > "$WORK/out" 2>&1
+check "a prompt that is no UTF-8" test $? = 0
+printf 'It\000was' | "$austen" -n 5 --temp 0 > "$WORK/out" 2>&1
+check "a prompt with a zero byte" test $? = 0
+for seed in 1 2 3 4 5 6; do "$austen" "é" -n 60 --temp 30 --top-k 0 --top-p 1 --min-p 0 --seed $seed; done > "$WORK/wild"
+check "unlikely texts are still UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null "$WORK/wild"
+
+head -c 3000 examples/austen/held_out.txt > "$WORK/long"
+"$austen" -f "$WORK/long" -n 3 > "$WORK/out" 2> "$WORK/err"
+check "a prompt that is too long: status 1" test $? = 1
+check "and both numbers" grep -q "the prompt has 8[0-9][0-9] tokens, the context holds 512" "$WORK/err"
+
+perplexity() { "$austen" --perplexity examples/austen/held_out.txt --window 64 "$@"; }
+check "perplexity in chunks and threads: the same" test "$(perplexity --chunk 5 -t 3)" = "$(perplexity -t 1)"
+"$austen" --perplexity "$WORK/prompt" 2> "$WORK/err"
+check "less than one window" grep -q "has 2 tokens, less than one window of 256" "$WORK/err"
+"$austen" --perplexity examples/austen/held_out.txt --window 513 2> "$WORK/err"
+check "a window longer than the context" grep -q -- "--window asks for 513 tokens, the context holds 512" "$WORK/err"
