@@ -158,8 +158,9 @@ bool pass_incremental(Graph *g, PassContext *c) {
     if (!causal) return leave(c, g, NULL, "has no causal attention above it");
     RowTrace t = {.rows = token->type.dim[0]};
     if (!trace_rows(g, &t)) {
-        diag_error(t.broke->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s over %s", t.broke->name, t.why,
-                   op_info[t.broke->op].name, type_text(t.broke->n_in ? &t.broke->in[0]->type : &t.broke->type));
+        const Node *n = t.broke;
+        diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why, op_info[n->op].name,
+                   type_text(&n->type));
         return false;
     }
     RowInputs in = add_inputs(g, c, token, t.rows);

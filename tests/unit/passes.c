@@ -1,0 +1,244 @@
+// The runner, the fusion report, masks as distances, views as index maps, and the proof that rows do not mix.
+#include "graphs.h"
+#include "passes/distance.h"
+#include "passes/views.h"
+
+static Module *module_of(Arena *a, Graph *g) {
+    Module *m = ARENA_NEW(a, Module);
+    Graph **graphs = ARENA_ARRAY(a, Graph *, 1);
+    graphs[0] = g;
+    *m = (Module){.arena = a, .name = "test", .graphs = graphs, .n_graphs = 1, .bos = -1};
+    return m;
+}
+
+static PassContext context_of(Arena *a) { return (PassContext){.arena = a, .context = 32, .max_rows = 8, .stop_after = -1}; }
+
+// ------------------------------------------------------------------------------------------------------- the runner, the
+// report
+static const char two_norms[] =
+    "graph g(%x: f32[T, 8]) -> (%n, %o) where T <= 64 {\n"
+    "  %eps = constant {value=1e-06} : f32\n"
+    "  %s = mul(%x, %x)\n"
+    "  %m = reduce_mean(%s) {axes=[1]}\n"
+    "  %e = add(%m, %eps)\n"
+    "  %r = sqrt(%e)\n"
+    "  %n = div(%x, %r)\n"
+    "  %q = sqrt(%m)\n"
+    "  %f = add(%q, %eps)\n"
+    "  %o = div(%x, %f) @block.onnx#12 \"late\"\n"
+    "}\n";
+
+static void report_counts_sites_and_names_misses(void) {
+    Arena *a = arena_new();
+    Graph *g = parse_text(two_norms);
+    PassContext c = context_of(a);
+    Text t = {0};
+    c.stop_after = PASS_recognise;
+    CHECK(!passes_run(module_of(a, g), &c));
+    fusion_report(&c, &t);
+    CHECK_TEXT(t.data,
+               "pattern                   matched   missed\n"
+               "rms_normalization               1        0\n"
+               "norm                            0        1\n"
+               "missed norm: %f: adds epsilon outside of the root\n");
+    text_free(&t);
+    graph_free(g);
+    arena_free(a);
+}
+
+static bool requires_fusion(void *graph) {
+    Arena *a = arena_new();
+    PassContext c = context_of(a);
+    c.require_fusion = true;
+    bool stopped = true;
+    if (setjmp(*diag_guard()) == 0) {
+        passes_run(module_of(a, graph), &c);
+        stopped = false;
+    }
+    diag_unguard();
+    arena_free(a);
+    return stopped;
+}
+
+static void a_miss_is_an_error_when_fusion_is_required(void) {
+    bool stopped;
+    Graph *g = parse_text(two_norms);
+    char *text = stderr_of(requires_fusion, g, &stopped);
+    CHECK(stopped);
+    CHECK(strstr(text, "norm is not fused") && strstr(text, "%f: adds epsilon outside of the root"));
+    free(text);
+    graph_free(g);
+}
+
+// Every pass finds what it needs when all before it have run, also when the first ones are left out (--start-from).
+static void every_pass_has_what_it_needs(void) {
+    unsigned have = 0;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        CHECK(!(pass_info[i].needs & ~have));
+        CHECK(pass_info[i].help && *pass_info[i].help);
+        have = (have & ~pass_info[i].breaks) | pass_info[i].gives;
+    }
+    CHECK(have & HAS_LAYOUT);
+    CHECK(!(have & HAS_FORMULAS));
+}
+
+static void starting_late_leaves_out_what_came_before(void) {
+    Arena *a = arena_new();
+    Graph *g = parse_text(two_norms);
+    PassContext c = context_of(a);
+    Text t = {0};
+    pass_info[PASS_infer].run(g, &c);
+    c.start_from = PASS_fuse;
+    CHECK(passes_run(module_of(a, g), &c));
+    graph_print(&t, g);
+    CHECK(!strstr(t.data, "rms_normalization") && strstr(t.data, "elementwise("));
+    text_free(&t);
+    graph_free(g);
+    arena_free(a);
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- rows
+typedef struct Mix {
+    const char *node, *message;
+} Mix;
+
+static char row_text[2048];
+
+static bool becomes_incremental(void *graph) {
+    Arena *a = arena_new();
+    PassContext c = context_of(a);
+    bool changed = pass_info[PASS_incremental].run(graph, &c);
+    arena_free(a);
+    return changed;
+}
+
+static void nodes_that_mix_rows_are_named(void) {
+    static const Mix mixes[] = {
+        {"%z = reduce_max(%a) {axes=[0]}", "%z reduces over the rows"},
+        {"%z = softmax(%a) {axis=0}", "%z joins or normalises along the rows"},
+        {"%z = concat(%a, %a) {axis=0}", "%z joins or normalises along the rows"},
+        {"%z = slice(%a) {axis=0, start=0, extent=1}", "%z takes a part of the rows"},
+        {"%u = transpose(%a) {perm=[1, 0]} %z = matmul(%a, %u)", "%z multiplies rows by rows"},
+        {"%z = gather(%a, %c2) {axis=0}", "%z picks rows by their number"},
+        {"%z = reshape(%a) {shape=[T * 2, 4]}", "%z reshapes the rows into other axes"},
+        {"%i = iota {axis=1, dims=[1, T]} %j = cast(%i) {to=f32} %u = reduce_max(%a) {axes=[1]} %z = mul(%u, %j)",
+         "%z pairs every row with every other row"},
+        {"%z = attention(%a, %a, %a, _, _, %bias) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
+         "%z adds a bias that is no function of the distance"},
+    };
+    for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
+        snprintf(row_text, sizeof row_text,
+                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%bias: f32[T]) -> (%%z) where T <= 64 {\n"
+                 "  %%e = constant {hash=0x1} : f32[32, 8]\n"
+                 "  %%c2 = constant {value=[0, 1]} : i32[2]\n"
+                 "  %%x = gather(%%e, %%t) {axis=0}\n"
+                 "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
+                 "  %s\n}\n",
+                 mixes[i].node);
+        bool changed;
+        Graph *g = parse_text(row_text);
+        CHECK(g != NULL);
+        if (!g) continue;
+        char *text = stderr_of(becomes_incremental, g, &changed);
+        CHECK(!changed);
+        if (!strstr(text, mixes[i].message)) CHECK_TEXT(text, mixes[i].message);
+        free(text);
+        graph_free(g);
+    }
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- masks
+typedef struct Mask {
+    const char *body;  // %m is the mask
+    bool added;
+    int64_t from, to;  // the distances allowed; from > to: no one interval
+} Mask;
+
+#define ANY_LATER INT64_MAX
+#define NEGATIVE  "%z = constant {value=0.0} : f32 %big = constant {value=-3.4e+38} : f32 %one = constant {value=1.0} : f32 "
+
+static void masks_are_sets_of_distances(void) {
+    static const Mask masks[] = {
+        {"%m = less_or_equal(%k, %q)", false, 0, ANY_LATER},
+        {"%m = less(%k, %q)", false, 1, ANY_LATER},
+        {"%n = greater(%k, %q) %m = not(%n)", false, 0, ANY_LATER},
+        {"%c = constant {value=1} : i32 %n = add(%q, %c) %m = less(%k, %n)", false, 0, ANY_LATER},
+        {"%d = sub(%k, %q) %c = constant {value=0} : i32 %m = less_or_equal(%d, %c)", false, 0, ANY_LATER},
+        {"%d = sub(%q, %k) %a = abs(%d) %c = constant {value=3} : i32 %m = less(%a, %c)", false, -2, 2},
+        {"%a = less_or_equal(%k, %q) %c = constant {value=5} : i32 %d = sub(%q, %k) %b = less(%d, %c) %m = and(%a, %b)", false,
+         0, 4},
+        {"%a = less_or_equal(%k, %q) %b = greater(%k, %q) %m = or(%a, %b)", false, INT64_MIN, ANY_LATER},
+        {"%m = equal(%k, %q)", false, 0, 0},
+        {"%a = equal(%k, %q) %m = not(%a)", false, 1, 0},
+        {NEGATIVE "%a = greater(%k, %q) %m = where(%a, %big, %z)", true, 0, ANY_LATER},
+        {NEGATIVE "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %g = sub(%one, %f) %m = mul(%g, %big)", true, 0,
+         ANY_LATER},
+        {NEGATIVE "%a = greater(%k, %q) %t = where(%a, %big, %z) %f = cast(%a) {to=f32} %m = mul(%t, %f)", true, 0, ANY_LATER},
+        {NEGATIVE "%a = less_or_equal(%k, %q) %f = cast(%a) {to=f32} %e = equal(%f, %z) %m = where(%e, %big, %z)", true, 0,
+         ANY_LATER},
+        {NEGATIVE "%a = greater(%k, %q) %t = where(%a, %big, %z) %m = max(%t, %big)", true, 0, ANY_LATER},
+        {NEGATIVE "%a = greater(%k, %q) %m = where(%a, %one, %z)", true, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "graph g() -> (%%m) where T <= 64 {\n %%q = iota {axis=0, dims=[T, 1]} %%r = iota {axis=0, dims=[T]} "
+                 "%%k = reshape(%%r) {shape=[1, T]} %s\n}\n",
+                 masks[i].body);
+        Graph *g = parse_text(text);
+        Distance d;
+        Interval allowed = {0};
+        CHECK(g && distance_of(g->outputs[0], &d));
+        if (!g) continue;
+        bool one = distance_allows(&d, masks[i].added, &allowed), expected = masks[i].from <= masks[i].to;
+        if (one != expected || (one && (allowed.from != masks[i].from || allowed.to != masks[i].to)))
+            CHECK_TEXT("other distances", text);
+        graph_free(g);
+    }
+}
+
+static void a_mask_of_data_is_no_function_of_the_distance(void) {
+    Graph *g = parse_text(
+        "graph g(%x: i32[1, T]) -> (%m) where T <= 64 { %q = iota {axis=0, dims=[T, 1]} %a = add(%q, %x) %m = less(%a, %q) }");
+    Distance d;
+    CHECK(!distance_of(g->outputs[0], &d));
+    CHECK_TEXT(d.broke->name, "x");
+    graph_free(g);
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- views
+static void heads_are_read_through_any_chain(void) {
+    Graph *g = parse_text(
+        "graph g(%x: f32[T, 24]) -> (%y) where T <= 64 {\n"
+        "  %a = reshape(%x) {shape=[T, 3, 8]} %b = transpose(%a) {perm=[1, 0, 2]} %c = reshape(%b) {shape=[3, 1, T, 8]}\n"
+        "  %d = expand(%c) {shape=[3, 2, T, 8]} %e = reshape(%d) {shape=[6, T, 8]} %y = transpose(%e) {perm=[0, 2, 1]}\n}\n");
+    ViewMap v;
+    CHECK(g && view_map(g->outputs[0], &v));
+    CHECK_TEXT(v.base->name, "x");
+    CHECK(v.rank == 3 && v.length == 6);
+    CHECK(v.axis[0].n == 2 && !v.broadcast[v.axis[0].atom[0]] && v.broadcast[v.axis[0].atom[1]]);
+    CHECK(dim_is(v.extent[v.axis[0].atom[0]], 3) && dim_is(v.extent[v.axis[0].atom[1]], 2));
+    CHECK(v.axis[1].n == 1 && dim_is(v.extent[v.axis[1].atom[0]], 8));
+    CHECK(v.source_axis[v.axis[1].atom[0]] == 1 && v.source_axis[v.axis[2].atom[0]] == 0);
+    graph_free(g);
+}
+
+static void axes_that_cut_across_each_other_have_no_map(void) {
+    Graph *g =
+        parse_text("graph g(%x: f32[4, 6]) -> (%y) { %a = transpose(%x) {perm=[1, 0]} %y = reshape(%a) {shape=[8, 3]} }");
+    ViewMap v;
+    CHECK(g && !view_map(g->outputs[0], &v));
+    graph_free(g);
+}
+
+SUITE(passes) {
+    TEST(report_counts_sites_and_names_misses);
+    TEST(a_miss_is_an_error_when_fusion_is_required);
+    TEST(every_pass_has_what_it_needs);
+    TEST(starting_late_leaves_out_what_came_before);
+    TEST(nodes_that_mix_rows_are_named);
+    TEST(masks_are_sets_of_distances);
+    TEST(a_mask_of_data_is_no_function_of_the_distance);
+    TEST(heads_are_read_through_any_chain);
+    TEST(axes_that_cut_across_each_other_have_no_map);
+}
