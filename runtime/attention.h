@@ -79,72 +79,229 @@ INLINE void attention_range(const attention_args *a, int row, int *from, int *to
     *from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
 }
 
-INLINE vf attention_score(const attention_args *a, vf s, int row, int head, int key) {
+enum { MAX_QUERIES = 8 };  // of a tile
+
+// Queries (a row and a head each) that share a slot and a KV head: what they read, and what they have so far.
+typedef struct attention_tile {
+    int n, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
+    const float *q[MAX_QUERIES], *keys, *values;
+    float top[MAX_QUERIES], sum[MAX_QUERIES], out[MAX_QUERIES][MAX_HEAD_DIM];  // folded
+    // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
+    int lo[MAX_QUERIES], hi[MAX_QUERIES];
+    float score[MAX_QUERIES][SEGMENT], part_top[MAX_QUERIES], part_sum[MAX_QUERIES], part[MAX_QUERIES][MAX_HEAD_DIM];
+} attention_tile;
+
+// sum[i][p] = chain of fma over k ascending of x[i][k] and the vectors at w + p * panel_stride + k * step
+typedef struct chain {
+    const float *w;
+    size_t panel_stride, step;
+    int k;
+} chain;
+INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
+    NO_UNROLL
+    for (int k = 0; k < c->k; k++) {
+        vf w[8];
+        UNROLL
+        for (int p = 0; p < P; p++) w[p] = vf_load(c->w + (size_t)p * c->panel_stride + (size_t)k * c->step);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            vf x_k = vf_set1(x[i][k]);
+            UNROLL
+            for (int p = 0; p < P; p++) sum[i][p] = vf_fma(x_k, w[p], sum[i][p]);
+        }
+    }
+}
+
+// Panels whose accumulators fit the registers beside R rows.
+INLINE int panels_beside(int R) {
+    if (R == 1) return GEMV_PANELS;
+    if (R <= TILE_ROWS / 2 && TILE_PANELS < 2 && TILE_GLU_ROWS >= R) return 2;
+    return TILE_PANELS;
+}
+
+// Scores, as bare products, of P times 16 keys from `key`; the segment starts at `start`
+INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *t, int key, int start) {
+    vf sum[MAX_QUERIES][8];
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        UNROLL
+        for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
+    }
+    size_t d = (size_t)a->keys.head_dim;
+    chain_tile(R, P, t->q, &(chain){t->keys + (size_t)key * d, d * LANES, LANES, a->keys.head_dim}, sum);
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        UNROLL
+        for (int p = 0; p < P; p++) vf_store(t->score[i] + (key - start + p * LANES), sum[i][p]);
+    }
+}
+
+INLINE void segment_scores(const attention_args *a, int R, attention_tile *t, int start) {
+    int P = panels_beside(R), lo = t->lo[0], hi = t->hi[0];
+    for (int i = 1; i < t->n; i++) lo = t->lo[i] < lo ? t->lo[i] : lo, hi = t->hi[i] > hi ? t->hi[i] : hi;
+    int key = lo / LANES * LANES;
+    for (; key + P * LANES <= padded(hi); key += P * LANES) score_panels(a, R, P, t, key, start);
+    for (; key < hi; key += LANES) score_panels(a, R, 1, t, key, start);
+}
+
+// The score of 16 keys from its product: scaled, capped, biased, and -infinity where the key is not seen
+INLINE vf finish_score(const attention_args *a, const attention_tile *t, int i, int key, vf s) {
     s = vf_mul(s, vf_set1(a->scale));
     if (a->softcap != 0) s = vf_mul(vf_tanh(vf_div(s, vf_set1(a->softcap))), vf_set1(a->softcap));
-    return a->bias ? vf_add(s, a->bias(a->bias_context, row, head, key)) : s;
+    if (a->bias) s = vf_add(s, a->bias(a->bias_context, t->row[i], t->head[i], key));
+    if (key >= t->lo[i] && key + LANES <= t->hi[i]) return s;
+    vm seen = vf_and(vm_first(t->hi[i] - key), vf_not(vm_first(t->lo[i] - key)));
+    return vf_where(seen, s, vf_set1(-INFINITY));
 }
 
-// Keys [from, to), inside one segment: *m = their highest score, *l = sum of e^(score - m), o[d] = sum of e^(score - m) v[d]
-INLINE void attend_segment(const attention_args *a, int row, int head, int from, int to, float *m, float *l, float *o) {
-    int D = a->keys.head_dim, E = padded(a->values.head_dim), kv = head / (a->heads / a->keys.heads);
-    int slot = a->slot ? a->slot[row] : 0, base = from / LANES * LANES;
-    const float *q = a->q + (size_t)row * (size_t)a->q_stride + head * D;
-    const float *keys = key_cache_head(&a->keys, slot, kv), *values = value_cache_head(&a->values, slot, kv);
-    float score[SEGMENT];
+// Query i: scores to e^(score - m) with their maximum m and their sum. A query that sees nothing here gets m = -infinity.
+INLINE void segment_softmax(const attention_args *a, attention_tile *t, int i, int start) {
     vf top = vf_set1(-INFINITY), sum = vf_zero();
-    for (int j = base; j < to; j += LANES) {
-        vf s = vf_zero();
-        for (int d = 0; d < D; d++) s = vf_fma(vf_set1(q[d]), vf_load(keys + (size_t)j * (size_t)D + d * LANES), s);
-        s = attention_score(a, s, row, head, j);
-        vm seen = vf_and(vm_first(to - j), vf_not(vm_first(from - j)));
-        s = vf_where(seen, s, vf_set1(-INFINITY));
-        vf_store(score + j - base, s);
+    float *score = t->score[i];
+    int first = t->lo[i] / LANES * LANES;
+    for (int key = first; key < t->hi[i]; key += LANES) {
+        vf s = finish_score(a, t, i, key, vf_load(score + (key - start)));
+        vf_store(score + (key - start), s);
         top = vf_max(s, top);
     }
-    *m = vf_top(top);
-    if (!(*m > -INFINITY)) return;
-    for (int j = base; j < to; j += LANES) {
-        vf p = vf_exp(vf_sub(vf_load(score + j - base), vf_set1(*m)));
-        vf_store(score + j - base, p);
+    t->part_top[i] = vf_top(top);
+    if (!(t->part_top[i] > -INFINITY)) return;
+    vf highest = vf_set1(t->part_top[i]);
+    for (int key = first; key < t->hi[i]; key += LANES) {
+        vf p = vf_exp(vf_sub(vf_load(score + (key - start)), highest));
+        vf_store(score + (key - start), p);
         sum = vf_add(sum, p);
     }
-    *l = vf_sum(sum);
-    for (int d = 0; d < E; d += LANES) {
-        vf out = vf_zero();
-        for (int j = from; j < to; j++) out = vf_fma(vf_set1(score[j - base]), vf_load(values + (size_t)j * (size_t)E + d), out);
-        vf_store(o + d, out);
+    t->part_sum[i] = vf_sum(sum);
+}
+
+// part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R), P vectors of the head at a time
+INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i, const int keys[3]) {
+    int E = padded(a->values.head_dim), C = E / LANES, most = panels_beside(R);
+    int P = C % 8 == 0 && most >= 8 ? 8 : C % 4 == 0 && most >= 4 ? 4 : C % 2 == 0 && most >= 2 ? 2 : 1;
+    const float *x[MAX_QUERIES];
+    UNROLL
+    for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]);
+    for (int c = 0; c < C; c += P) {
+        vf sum[MAX_QUERIES][8];
+        UNROLL
+        for (int r = 0; r < R; r++) {
+            UNROLL
+            for (int p = 0; p < P; p++) sum[r][p] = vf_load(t->part[i + r] + (c + p) * LANES);
+        }
+        chain_tile(R, P, x, &(chain){t->values + (size_t)keys[0] * (size_t)E + c * LANES, LANES, (size_t)E, keys[1] - keys[0]}, sum);
+        UNROLL
+        for (int r = 0; r < R; r++) {
+            UNROLL
+            for (int p = 0; p < P; p++) vf_store(t->part[i + r] + (c + p) * LANES, sum[r][p]);
+        }
     }
 }
 
-INLINE void attend(const attention_args *a, int row, int head) {
-    int from, to, E = a->values.head_dim;
-    float m = -INFINITY, l = 0, o[MAX_HEAD_DIM], ms, ls = 0, os[MAX_HEAD_DIM];
-    for (int d = 0; d < padded(E); d++) o[d] = 0;
-    attention_range(a, row, &from, &to);
-    for (int s = from / SEGMENT * SEGMENT; s < to; s += SEGMENT) {
-        attend_segment(a, row, head, s > from ? s : from, s + SEGMENT < to ? s + SEGMENT : to, &ms, &ls, os);
-        if (!(ms > -INFINITY)) continue;
-        float top = ms > m ? ms : m, old = sf_exp(m - top), new = sf_exp(ms - top);
-        l = sf_fma(l, old, ls * new);
-        for (int d = 0; d < padded(E); d += LANES)
-            vf_store(o + d, vf_fma(vf_load(o + d), vf_set1(old), vf_mul(vf_load(os + d), vf_set1(new))));
-        m = top;
+// The keys that all queries see go by tile, the others (of a causal diagonal, of a window's start) query by query, in order.
+INLINE void segment_values(const attention_args *a, int R, attention_tile *t, int start) {
+    int lo = start, hi = start + SEGMENT;
+    for (int i = 0; i < t->n; i++) {
+        bool any = t->part_top[i] > -INFINITY;
+        lo = t->lo[i] > lo ? t->lo[i] : lo, hi = any ? t->hi[i] < hi ? t->hi[i] : hi : start;
     }
-    float *y = a->y + (size_t)row * (size_t)a->y_stride + head * E;
-    for (int d = 0; d < E; d += LANES) vf_store_n(y + d, vf_div(vf_load(o + d), vf_set1(l > 0 ? l : 1)), chunk_of(E, d));
+    for (int i = 0; i < R; i++)
+        for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_zero());
+    bool together = R > 1 && hi > lo;
+    for (int i = 0; i < t->n; i++) {
+        if (!(t->part_top[i] > -INFINITY)) continue;
+        int end = together ? lo : t->hi[i];
+        if (t->lo[i] < end) add_values(a, 1, t, i, (int[]){t->lo[i], end, start});
+    }
+    if (!together) return;
+    add_values(a, R, t, 0, (int[]){lo, hi, start});
+    for (int i = 0; i < t->n; i++)
+        if (hi < t->hi[i]) add_values(a, 1, t, i, (int[]){hi, t->hi[i], start});
 }
 
-enum { ATTENTION_ROWS = 16 };
+INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
+    if (!(t->part_top[i] > -INFINITY)) return;
+    float top = t->part_top[i] > t->top[i] ? t->part_top[i] : t->top[i];
+    float old = sf_exp(t->top[i] - top), new = sf_exp(t->part_top[i] - top);
+    t->sum[i] = sf_fma(t->sum[i], old, t->part_sum[i] * new);
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES) {
+        vf part = vf_mul(vf_load(t->part[i] + e), vf_set1(new));
+        vf_store(t->out[i] + e, vf_fma(vf_load(t->out[i] + e), vf_set1(old), part));
+    }
+    t->top[i] = top;
+}
+
+// R: queries of the tile; beyond t->n they repeat the last one
+INLINE void attend_tile(const attention_args *a, int R, attention_tile *t) {
+    int E = a->values.head_dim, D = a->keys.head_dim, from = INT32_MAX, to = 0;
+    for (int i = 0; i < R; i++) {
+        int last = i < t->n ? i : t->n - 1;
+        t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * D;
+        t->top[i] = -INFINITY, t->sum[i] = 0;
+        for (int e = 0; e < padded(E); e += LANES) vf_store(t->out[i] + e, vf_zero());
+    }
+    for (int i = 0; i < t->n; i++) {
+        attention_range(a, t->row[i], &t->from[i], &t->to[i]);
+        from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
+    }
+    for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
+        for (int i = 0; i < t->n; i++) {
+            t->hi[i] = t->to[i] < start + SEGMENT ? t->to[i] : start + SEGMENT;
+            t->hi[i] = t->hi[i] > start ? t->hi[i] : start;
+            t->lo[i] = t->from[i] > start ? t->from[i] : start;
+            t->lo[i] = t->lo[i] < t->hi[i] ? t->lo[i] : t->hi[i];
+        }
+        segment_scores(a, R, t, start);
+        for (int i = 0; i < t->n; i++) segment_softmax(a, t, i, start);
+        segment_values(a, R, t, start);
+        for (int i = 0; i < t->n; i++) fold_segment(a, t, i);
+    }
+    for (int i = 0; i < t->n; i++) {
+        float *y = a->y + (size_t)t->row[i] * (size_t)a->y_stride + t->head[i] * E;
+        vf whole = vf_set1(t->sum[i] > 0 ? t->sum[i] : 1);
+        for (int e = 0; e < E; e += LANES) vf_store_n(y + e, vf_div(vf_load(t->out[i] + e), whole), chunk_of(E, e));
+    }
+}
+
+// Rows [row, end) of one slot by heads [head, last) of one KV head, a tile of queries at a time
+INLINE void attend_queries(const attention_args *a, const int rows[2], const int heads[2]) {
+    attention_tile t;
+    int slot = a->slot ? a->slot[rows[0]] : 0, kv = heads[0] / (a->heads / a->keys.heads);
+    int many = heads[1] - heads[0], all = (rows[1] - rows[0]) * many;
+    t.keys = key_cache_head(&a->keys, slot, kv), t.values = value_cache_head(&a->values, slot, kv);
+    for (int done = 0; done < all; done += t.n) {
+        t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
+        for (int i = 0; i < t.n; i++) t.row[i] = rows[0] + (done + i) / many, t.head[i] = heads[0] + (done + i) % many;
+        if (t.n > TILE_ROWS / 2) attend_tile(a, TILE_ROWS, &t);
+        else if (t.n > 1) attend_tile(a, TILE_ROWS / 2, &t);
+        else attend_tile(a, 1, &t);
+    }
+}
+
+enum { ATTENTION_ROWS = 24 };
 
 // Units of work of one call, for sharing among threads: heads by blocks of rows.
 INLINE int attention_units(int heads, int rows) { return heads * ((rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS); }
 
+// One block of rows, heads [head, last): runs of rows of the same slot
+INLINE void attend_block(const attention_args *a, int row, const int heads[2]) {
+    int end = row + ATTENTION_ROWS < a->rows ? row + ATTENTION_ROWS : a->rows;
+    while (row < end) {
+        int next = row + 1;
+        while (next < end && (!a->slot || a->slot[next] == a->slot[row])) next++;
+        attend_queries(a, (int[]){row, next}, heads);
+        row = next;
+    }
+}
+
 INLINE void attention(attention_args a, int first, int last) {
-    int blocks = (a.rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS;
-    for (int unit = first; unit < last; unit++) {
-        int head = unit / blocks, row = unit % blocks * ATTENTION_ROWS;
-        for (int r = row; r < row + ATTENTION_ROWS && r < a.rows; r++) attend(&a, r, head);
+    int blocks = (a.rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS, group = a.heads / a.keys.heads;
+    while (first < last) {
+        int head = first / blocks, end = head + 1;
+        if (blocks == 1)
+            while (end < last && end % group) end++;  // heads that share a KV head
+        attend_block(&a, first % blocks * ATTENTION_ROWS, (int[]){head, end});
+        first += end - head;
     }
 }
 #endif

@@ -255,13 +255,41 @@ static void bench_prefill(void) {
             }
 }
 
+// ---------------------------------------------------------------------------------------------------------- attention
+enum { HEADS = 9, KV_HEADS = 3, HEAD_DIM = 64, CONTEXT = 2048 };
+float keys[KV_HEADS * CONTEXT * HEAD_DIM], values[KV_HEADS * CONTEXT * HEAD_DIM];
+static int32_t positions[MAX_ROWS];
+
+static __attribute__((noinline)) void attend_smollm(const Work *w, int thread) {
+    attention_args a = {.heads = HEADS, .scale = 0.125f, .causal = true, .rows = w->rows, .q = x, .q_stride = HEADS * HEAD_DIM, .y = y,
+                        .y_stride = HEADS * HEAD_DIM, .position = positions,
+                        .keys = {KV_HEADS, HEAD_DIM, CONTEXT, 0, keys}, .values = {KV_HEADS, HEAD_DIM, CONTEXT, 0, values}};
+    int units = attention_units(HEADS, w->rows);
+    attention(a, units * thread / threads, units * (thread + 1) / threads);
+}
+
+static void bench_attention(void) {
+    static const int cases[][2] = {{1, 16}, {1, 128}, {1, 2048}, {8, 512}, {128, 128}, {128, 2048}};  // rows, last position + 1
+    printf("%-10s %8s %8s %12s %8s %8s\n", "attention", "rows", "keys", "GFLOP/s", "peak", "share");
+    threads = 1;
+    for (int c = 0; c < 6; c++) {
+        Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), {0}};
+        double operations = 0, peak = peak_fma();
+        for (int r = 0; r < w.rows; r++) positions[r] = cases[c][1] - w.rows + r, operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
+        double t = run(&w);
+        printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1], operations / t, peak, 100 * operations / t / peak);
+    }
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH; i++) x[i] = (float)(i % 17) * 0.1f - 0.8f;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH / 32; i++) quantize_row_q8_0(32, x + 32 * i, xq + i);
+    for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++) keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
     map_weights();
     printf("%s, %s\n", VEC_TARGET, DOT4_BIAS ? "VNNI" : "no VNNI");
     if (!*what || !strcmp(what, "decode")) bench_decode();
     if (!*what || !strcmp(what, "prefill")) bench_prefill();
+    if (!*what || !strcmp(what, "attention")) bench_attention();
     return 0;
 }
