@@ -229,7 +229,7 @@ static size_t wordpiece_text(const burin_tokenizer *t, bool started, burin_span 
     const char *affix = burin_at(t, t->affix);
     size_t n = 0;
     bool close = (t->flags & BURIN_DECODE_CLEANUP) && s.end - s.begin == 1 && strchr(".?!,", *s.begin);
-    if (starts_with(s, affix, t->affix.count))
+    if (t->affix.count && starts_with(s, affix, t->affix.count))
         s.begin += t->affix.count;
     else if (started && !close)
         to[n++] = ' ';

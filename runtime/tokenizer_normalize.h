@@ -181,35 +181,58 @@ static burin_span without_spaces(burin_span s, bool left, bool right) {
     return s;
 }
 
-// SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts.
-static size_t charsmap_longest(const Normalizing *z, burin_span s, uint32_t *value) {
+// SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts. The shortest key counts.
+static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) {
     const uint32_t *units = burin_at(z->t, z->step->pattern);
-    uint32_t n = z->step->pattern.count, at = 0, unit = n ? units[0] : 0;
-    size_t longest = 0;
-    at ^= unit >> 10 << ((unit & 1u << 9) >> 6);
+    uint32_t n = z->step->pattern.count, at = units[0] >> 10 << ((units[0] & 1u << 9) >> 6);
     for (const uint8_t *p = s.begin; p < s.end; p++) {
         at ^= *p;
-        if (at >= n || (units[at] & (1u << 31 | 0xff)) != *p) break;
-        unit = units[at];
+        if (at >= n || (units[at] & (1u << 31 | 0xff)) != *p) return false;
+        uint32_t unit = units[at];
         at ^= unit >> 10 << ((unit & 1u << 9) >> 6);
-        if (at >= n) break;
-        if (unit >> 8 & 1) longest = (size_t)(p + 1 - s.begin), *value = units[at] & 0x7fffffff;
+        if (at >= n) return false;
+        if (unit >> 8 & 1) {
+            *value = units[at] & 0x7fffffff;
+            return *value < z->step->text.count;
+        }
     }
-    return longest;
+    return false;
 }
 
-static void apply_charsmap(Normalizing *z, burin_span in) {
+// A character and the marks that stand on it (the step's set), or a line's end of two characters.
+static burin_span cluster_at(const Normalizing *z, burin_span s) {
+    uint32_t code, next;
+    burin_span c = {s.begin, s.begin + burin_utf8_read(s.begin, s.end, &code)};
+    if (code == '\r' && c.end < s.end && *c.end == '\n') c.end++;
+    for (int n; code >= ' ' && c.end < s.end; c.end += n) {
+        n = burin_utf8_read(c.end, s.end, &next);
+        if (!burin_set_has(z->t, z->step->set, next)) break;
+    }
+    return c;
+}
+
+static void charsmap_code(Normalizing *z, burin_span s) {
     const uint8_t *texts = burin_at(z->t, z->step->text);
-    uint32_t value = 0, code;
-    while (in.begin < in.end) {
-        size_t n = charsmap_longest(z, in, &value);
-        if (n && value < z->step->text.count) {
-            put_bytes(z, texts + value, strlen((const char *)texts + value));
-        } else {
-            n = (size_t)burin_utf8_read(in.begin, in.end, &code);
-            put_bytes(z, in.begin, n);
+    uint32_t value;
+    if (charsmap_find(z, s, &value))
+        put_bytes(z, texts + value, strlen((const char *)texts + value));
+    else
+        put_bytes(z, s.begin, (size_t)(s.end - s.begin));
+}
+
+// As Hugging Face: a cluster of less than 6 bytes is one key if it begins with one, otherwise every character is.
+static void apply_charsmap(Normalizing *z, burin_span in) {
+    uint32_t value, code;
+    for (burin_span c; in.begin < in.end; in.begin = c.end) {
+        c = cluster_at(z, in);
+        if (c.end - c.begin < 6 && charsmap_find(z, c, &value)) {
+            charsmap_code(z, c);
+            continue;
         }
-        in.begin += n;
+        for (const uint8_t *p = c.begin, *next; p < c.end; p = next) {
+            next = p + burin_utf8_read(p, c.end, &code);
+            charsmap_code(z, (burin_span){p, next});
+        }
     }
 }
 

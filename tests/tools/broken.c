@@ -524,6 +524,39 @@ static void vocabulary_flag(void) {
     open_vocabulary();
 }
 
+static void put_merges(void) {
+    key("tokenizer.ggml.merges", ARRAY);
+    u32(STRING);
+    u64(1);
+    string("a a");
+}
+
+static void vocabulary_no_merges(void) {
+    begin(3, 0, 2);
+    put_string("tokenizer.ggml.model", "gpt2");
+    put_tokens(2);
+    open_vocabulary();
+}
+
+static void vocabulary_pretokenizer(void) {
+    begin(3, 0, 4);
+    put_string("tokenizer.ggml.model", "gpt2");
+    put_string("tokenizer.ggml.pre", "odd");
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64(2);
+    string("a");
+    string("aa");
+    put_merges();
+    open_vocabulary();
+}
+
+static void gpt2_no_merges(void) {
+    json("{'a':0,'b':1}");
+    write_out("vocab.json");
+    tokenizer_load(arena, "vocab.json", 0);
+}
+
 static void open_bin_tokenizer(int vocab_size) {
     write_out("tokenizer.bin");
     tokenizer_load(arena, "tokenizer.bin", vocab_size);
@@ -639,6 +672,10 @@ static const struct {
     {"regex-repeated-group", SPLIT("(ab)+")},
     {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
     {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
+    {"added-taken", WITH("'added_tokens':[{'content':'<s>','id':1}]")},
+    {"charsmap-base64", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AA*A'}")},
+    {"charsmap-short", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AQI='}")},
+    {"charsmap-trie", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'BAAAAP////8='}")},
     {"added-single-word", WITH("'added_tokens':[{'content':'<s>','id':3,'single_word':true}]")},
     {"post-unknown", WITH("'post_processor':{'type':'Odd'}")},
     {"post-no-list", WITH("'post_processor':{'type':'TemplateProcessing'}")},
@@ -750,6 +787,9 @@ static const struct {
              CASE(vocabulary_strings),
              CASE(vocabulary_nan),
              CASE(vocabulary_bos),
+             CASE(vocabulary_pretokenizer),
+             CASE(vocabulary_no_merges),
+             CASE(gpt2_no_merges),
              CASE(vocabulary_flag),
              CASE(bin_cut),
              CASE(bin_long),

@@ -96,6 +96,11 @@ static void check_cases(const char *kind, const char *file) {
 
 static void encodes_like_falcon(void) { check_cases("falcon", "tokenizer.json"); }
 
+static void encodes_like_gpt2(void) { check_cases("gpt2", "encoder.json"); }
+static void encodes_like_bert(void) { check_cases("bert", "tokenizer.json"); }
+static void encodes_like_t5(void) { check_cases("t5", "tokenizer.json"); }
+static void encodes_like_clip(void) { check_cases("clip", "tokenizer.json"); }
+
 static void encodes_austen(void) {
     Run r = load("examples/austen/tokenizer.json", 2048);
     json_t *expected = json_load_file("examples/austen/expected.json", 0, NULL), *greedy = json_object_get(expected, "greedy"),
@@ -135,9 +140,132 @@ static void encodes_like_llama2c(void) {
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------- small ones
+// Single quotes stand for double ones.
+static Run load_text(const char *text) {
+    char path[] = "/tmp/burin-tokenizer-XXXXXX";
+    int file = mkstemp(path);
+    Text t = {0};
+    for (; *text; text++) text_append(&t, *text == '\'' ? "\"" : text, 1);
+    CHECK(write(file, t.data, t.length) == (ssize_t)t.length);
+    close(file);
+    text_free(&t);
+    Run r = load(path, 0);
+    unlink(path);
+    return r;
+}
+
+#define LETTERS "'<s>':0,'<u>':1,'a':2,'b':3,'c':4,'ab':5,'abc':6,'\\u2581':7,'\\u2581ab':8,'bc':9"
+
+static void encode_text(Run *r, const char *text) { encode(r, text, strlen(text), true); }
+
+static void falls_back_to_bytes(void) {
+    Run r = load_text(
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Prepend','prepend':'\\u2581'},{'type':'Replace',"
+        "'pattern':{'String':' '},'content':'\\u2581'}]},'decoder':{'type':'Sequence','decoders':[{'type':'Replace',"
+        "'pattern':{'String':'\\u2581'},'content':' '},{'type':'ByteFallback'},{'type':'Fuse'},{'type':'Strip',"
+        "'content':' ','start':1,'stop':0}]},'model':{'type':'BPE','byte_fallback':true,'unk_token':'<u>','fuse_unk':true,"
+        "'vocab':{" LETTERS ",'<0xC3>':10,'<0xA9>':11},'merges':['a b','\\u2581 ab','ab c']}}");
+    encode_text(&r, "ab abc");
+    CHECK_IDS(r, 8, 8, 4);
+    CHECK_TEXT(decode(&r), "ab abc");
+    encode_text(&r, "\xc3\xa9zzb");
+    CHECK_IDS(r, 7, 10, 11, 1, 3);
+    encode_text(&r, "");
+    CHECK(r.n == 0);
+    encode_text(&r, "\xa9");  // not UTF-8, but this byte has a token
+    CHECK_IDS(r, 7, 11);
+    arena_free(r.arena);
+}
+
+static void takes_whole_words_first(void) {
+    Run r = load_text("{'model':{'type':'BPE','ignore_merges':true,'vocab':{" LETTERS "},'merges':['b c']}}");
+    encode_text(&r, "abc");
+    CHECK_IDS(r, 6);
+    encode_text(&r, "abcc");
+    CHECK_IDS(r, 2, 9, 4);
+    arena_free(r.arena);
+}
+
+static void finds_added_tokens(void) {
+    Run r = load_text(
+        "{'added_tokens':[{'id':0,'content':'<s>','special':true,'lstrip':true},{'id':20,'content':'<s>x','rstrip':true}],"
+        "'pre_tokenizer':{'type':'WhitespaceSplit'},'post_processor':{'type':'TemplateProcessing','single':["
+        "{'SpecialToken':{'id':'<s>'}},{'Sequence':{'id':'A'}}]},'model':{'type':'WordLevel','unk_token':'<u>','vocab':"
+        "{" LETTERS "}}}");
+    encode_text(&r, "a  <s>b<s>x  c");
+    CHECK_IDS(r, 0, 2, 0, 3, 20, 4);
+    burin_encoding e = {.text = "a <s>", .bytes = 5, .plain = true, .ids = r.ids, .capacity = 6};
+    e.memory = arena_alloc(r.arena, burin_encode_memory(r.blob, 5));
+    r.n = burin_encode(r.blob, &e);
+    CHECK_IDS(r, 2, 1);
+    CHECK(burin_token_find(r.blob, "<s>x", 4) == 20 && burin_token_find(r.blob, "nothing", 7) == -1);
+    CHECK(burin_token_is_special(r.blob, 0) && !burin_token_is_special(r.blob, 20) && !burin_token_text(r.blob, 15, &r.n));
+    arena_free(r.arena);
+}
+
+static void normalizes(void) {
+    Run r = load_text(
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'NFKC'},{'type':'Lowercase'}]},'pre_tokenizer':{'type':'Split'"
+        ","
+        "'pattern':{'Regex':''},'behavior':'Isolated'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'\\u00e9':1,"
+        "'f':2,'i':3,'\\uac01':4,'a':5,'\\u0307':6}}}");
+    encode_text(&r, "E\xcc\x81\xef\xac\x81");  // E and an accent, the ligature fi
+    CHECK_IDS(r, 1, 2, 3);
+    encode_text(&r, "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8 \xc4\xb0");  // three jamo; I with a dot
+    CHECK_IDS(r, 4, 0, 3, 6);
+    arena_free(r.arena);
+}
+
+static void splits_by_patterns(void) {
+    static const struct {
+        const char *regex, *pieces;
+    } cases[] = {{"(?i:'S)|b+", "a|'s|bb|c"}, {"bb(?=c)", "a's|bb|c"},   {"bb(?!c)", "a'sbbc"}, {"[a-b&&[^a]]{1}", "a's|b|b|c"},
+                 {"[^\\\\w]s?", "a|'s|bbc"},  {"\\\\p{Ll}$", "a'sbb|c"}, {"b++b", "a'sbbc"},    {"(a|')?s", "a|'s|bbc"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024], got[64] = "";
+        snprintf(
+            text, sizeof text,
+            "{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'%s'}},'model':{'type':'WordLevel','unk_"
+            "token':'u',"
+            "'vocab':{'u':0,'a':1,'b':2,'c':3,'bb':4,'bbc':5,'\\u0027s':6,'a\\u0027s':7,'a\\u0027sbb':8,'a\\u0027sbbc':9}}}",
+            cases[i].regex);
+        for (char *q = strstr(text, "'Regex':'") + 9; *q && strncmp(q, "'}}", 3); q++)
+            if (*q == '\'') *q = 1;
+        for (char *q = text; *q; q++)
+            if (*q == 1) memmove(q + 6, q + 1, strlen(q)), memcpy(q, "\\u0027", 6);
+        Run r = load_text(text);
+        encode_text(&r, "a'sbbc");
+        for (size_t k = 0; k < r.n; k++) {
+            size_t n;
+            const char *piece = burin_token_text(r.blob, r.ids[k], &n);
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%.*s", k ? "|" : "", (int)n, piece);
+        }
+        CHECK_TEXT(got, cases[i].pieces);
+        arena_free(r.arena);
+    }
+}
+
+static void counts_whole_characters(void) {
+    CHECK(burin_utf8_whole("a\xe2\x82", 3) == 1);
+    CHECK(burin_utf8_whole("a\xe2\x82\xac", 4) == 4);
+    CHECK(burin_utf8_whole("\xf0\x9f\x98", 3) == 0);
+    CHECK(burin_utf8_whole("\xff", 1) == 1 && burin_utf8_whole("\x80\x80\x80\x80", 4) == 4 && burin_utf8_whole("", 0) == 0);
+}
+
 SUITE(tokenizer) {
     TEST(encodes_austen);
     TEST(encodes_like_llama2c);
 
+    TEST(encodes_like_gpt2);
     TEST(encodes_like_falcon);
+    TEST(encodes_like_bert);
+    TEST(encodes_like_t5);
+    TEST(encodes_like_clip);
+    TEST(falls_back_to_bytes);
+    TEST(takes_whole_words_first);
+    TEST(finds_added_tokens);
+    TEST(normalizes);
+    TEST(splits_by_patterns);
+    TEST(counts_whole_characters);
 }

@@ -213,6 +213,7 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
         for (uint32_t k = 0; k < m[i].count; k++) bytes += (uint32_t)burin_utf8_write(scratch, expansions[m[i].offset + k]);
         if (bytes > growth * from) growth = (bytes + from - 1) / from;
     }
+    if (n->kind == BURIN_NORMALIZE_DECOMPOSE && growth < 3) growth = 3;  // Hangul
     return n->kind == BURIN_NORMALIZE_CHARSMAP ? n->a : growth;
 }
 

@@ -1,6 +1,7 @@
 // Compiling a tokenizer: readers fill a TokenizerBuilder, tokenizer_build makes the blob of it.
 //
-//   tokenizer.c    recognises the file; tokenizer_json.c, json_steps.c, llama_vocabulary.c read it
+//   tokenizer.c    recognises the file; tokenizer_json.c, normalizers.c, pretokenizers.c and
+//                  vocabularies.c read it
 //   builder.c      vocabulary, merges, tables
 //   pattern.c      regular expressions to the instructions of runtime/tokenizer_text.h
 //   unicode.c      sets of code points, and the tables that unicode.awk makes
@@ -51,6 +52,7 @@ void builder_init(TokenizerBuilder *, Arena *, const char *path);
 struct BuilderToken *builder_token(TokenizerBuilder *, int64_t id, const char *text, size_t length);
 // Merges that a vocabulary with scores implies: every way to cut a token in two tokens, ranked by the token's score.
 void builder_merges_from_scores(TokenizerBuilder *);
+
 // Finds tokens that were added with in_model set.
 typedef struct TokenIndex TokenIndex;
 TokenIndex *builder_index(TokenizerBuilder *);
@@ -81,6 +83,12 @@ burin_section pattern_of_set(TokenizerBuilder *, CharSet *, uint16_t max);
 
 // ------------------------------------------------------------------------------------------------------------------- readers
 void read_tokenizer_json(TokenizerBuilder *, const json_t *);
+typedef struct StepReader {
+    const char *type;  // NULL ends a table of them
+    void (*read)(TokenizerBuilder *, const json_t *);
+} StepReader;
+void read_step(TokenizerBuilder *, const json_t *step, const StepReader *, const char *part);
+burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);  // {"String": "x"} or {"Regex": "x"}
 void read_normalizer(TokenizerBuilder *, const json_t *);
 void read_pretokenizer(TokenizerBuilder *, const json_t *);
 void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
@@ -89,6 +97,18 @@ void read_gpt2_vocabulary(TokenizerBuilder *, const json_t *vocabulary, const ch
 // A GPT-2 vocabulary writes bytes as characters: back to bytes. False when a character stands for no byte.
 bool bytes_of_characters(Arena *, const char *text, size_t length, const char **bytes, size_t *n);
 void set_byte_level(TokenizerBuilder *, const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token
+
+void read_vocabulary(TokenizerBuilder *, const json_t *texts_and_ids);
+typedef struct Merging {
+    TokenizerBuilder *b;
+    const TokenIndex *index;
+    uint32_t rank;
+} Merging;
+void add_written_merge(Merging *, const char *two_tokens_with_a_space);
+
+extern const char GPT2_PATTERN[], LLAMA3_PATTERN[], QWEN2_PATTERN[];
+void add_split(TokenizerBuilder *, const char *regex);  // a pre-tokenizer whose matches are pieces
+void add_byte_level(TokenizerBuilder *);                // from here on bytes are characters
 
 const char *json_text(const TokenizerBuilder *, const json_t *object, const char *key);  // refuses absent ones
 bool json_flag(const TokenizerBuilder *, const json_t *object, const char *key, bool absent);

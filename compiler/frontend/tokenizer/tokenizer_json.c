@@ -1,6 +1,7 @@
 // tokenizer.json of Hugging Face's tokenizers: the model, the added tokens, what is put around a text, and the decoder.
 // Whatever is not understood is refused by name.
 #include <string.h>
+#include <unistd.h>
 
 #include "frontend/tokenizer/compile.h"
 
@@ -13,7 +14,7 @@ static const char *type_of(const TokenizerBuilder *b, const json_t *object, cons
 static bool present(const json_t *value) { return value && !json_is_null(value); }
 
 // --------------------------------------------------------------------------------------------------------------------- model
-static void read_vocabulary(TokenizerBuilder *b, const json_t *vocabulary) {
+void read_vocabulary(TokenizerBuilder *b, const json_t *vocabulary) {
     const char *text;
     const json_t *id;
     if (!json_is_object(vocabulary)) tokenizer_fatal(b, "the model's \"vocab\" must be an object of texts and ids");
@@ -24,12 +25,6 @@ static void read_vocabulary(TokenizerBuilder *b, const json_t *vocabulary) {
         t->in_model = true;
     }
 }
-
-typedef struct {
-    TokenizerBuilder *b;
-    const TokenIndex *index;
-    uint32_t rank;
-} Merging;
 
 static void add_merge(Merging *m, const char *left, size_t n_left, const char *right, size_t n_right) {
     char *both = arena_alloc(m->b->arena, n_left + n_right + 1);
@@ -47,7 +42,7 @@ static void add_merge(Merging *m, const char *left, size_t n_left, const char *r
     bytes_append(&m->b->merges, &merge, sizeof merge);
 }
 
-static void add_written_merge(Merging *m, const char *text) {
+void add_written_merge(Merging *m, const char *text) {
     const char *space = text ? strchr(text, ' ') : NULL;
     if (!space || strchr(space + 1, ' ')) tokenizer_fatal(m->b, "merge %u must be two tokens with a space between", m->rank);
     add_merge(m, text, (size_t)(space - text), space + 1, strlen(space + 1));
@@ -159,16 +154,32 @@ static void read_model(TokenizerBuilder *b, const json_t *model) {
 }
 
 // -------------------------------------------------------------------------------------------------------------- added tokens
+static bool is_text(const struct BuilderToken *t, const char *text, size_t length) {
+    return t->length == length && !memcmp(t->text, text, length);
+}
+
+static bool is_taken(const TokenizerBuilder *b, json_int_t id, const char *text) {
+    const char *bytes;
+    size_t n;
+    if (id < 0 || id >= b->n_tokens || b->tokens[id].kind == BURIN_TOKEN_ABSENT) return false;
+    if (is_text(&b->tokens[id], text, strlen(text))) return false;
+    bool byte_level = b->head.flags & BURIN_BYTE_LEVEL && bytes_of_characters(b->arena, text, strlen(text), &bytes, &n);
+    return !byte_level || !is_text(&b->tokens[id], bytes, n);
+}
+
 static void read_added(TokenizerBuilder *b, const json_t *entry) {
     const json_t *id = json_object_get(entry, "id");
     const char *text = json_text(b, entry, "content");
     if (!json_is_integer(id)) tokenizer_fatal(b, "the added token \"%s\" has no id", text);
     if (json_flag(b, entry, "single_word", false))
         tokenizer_fatal(b, "the added token \"%s\" with single_word is not supported", text);
+    if (is_taken(b, json_integer_value(id), text))
+        tokenizer_fatal(b, "the added token \"%s\" has the id of another token", text);
     struct BuilderToken *t = builder_token(b, json_integer_value(id), text, strlen(text));
     t->added = true;
     t->added_normalized = json_flag(b, entry, "normalized", false);
     t->kind = json_flag(b, entry, "special", false) ? BURIN_TOKEN_SPECIAL : BURIN_TOKEN_NORMAL;
+    if (t->kind == BURIN_TOKEN_SPECIAL) t->in_model = false;  // no text becomes it by way of the model
     if (json_flag(b, entry, "lstrip", false)) t->kind |= BURIN_TOKEN_LSTRIP;
     if (json_flag(b, entry, "rstrip", false)) t->kind |= BURIN_TOKEN_RSTRIP;
 }
@@ -275,7 +286,28 @@ static void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
     }
 }
 
+// GPT-2's vocab.json is the vocabulary alone.
+static bool is_vocabulary(const json_t *root) {
+    const json_t *first = json_object_iter_value(json_object_iter((json_t *)root));
+    return first && json_is_integer(first);
+}
+
+static const char *merges_beside(const TokenizerBuilder *b) {
+    static const char *const usual[] = {"merges.txt", "vocab.bpe"};
+    const char *slash = strrchr(b->source->name, '/');
+    int folder = slash ? (int)(slash + 1 - b->source->name) : 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        const char *path = arena_printf(b->arena, "%.*s%s", folder, b->source->name, usual[i]);
+        if (access(path, F_OK) == 0) return path;
+    }
+    tokenizer_fatal(b, "this is a vocabulary alone: merges.txt is missing beside it");
+}
+
 void read_tokenizer_json(TokenizerBuilder *b, const json_t *root) {
+    if (is_vocabulary(root)) {
+        read_gpt2_vocabulary(b, root, merges_beside(b));
+        return;
+    }
     const json_t *added = json_object_get(root, "added_tokens");
     read_normalizer(b, json_object_get(root, "normalizer"));
     read_pretokenizer(b, json_object_get(root, "pre_tokenizer"));

@@ -79,6 +79,10 @@ void set_add_spaces(CharSet *s) {
 void set_add_word(CharSet *s) {
     static const char *const categories[] = {"L", "M", "Nd", "Nl", "Pc"};
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) set_add_category(s, categories[i]);
+    set_add(s, 0x24b6, 0x24e9);  // letters in circles and squares are alphabetic symbols
+    set_add(s, 0x1f130, 0x1f149);
+    set_add(s, 0x1f150, 0x1f169);
+    set_add(s, 0x1f170, 0x1f189);
 }
 
 void set_add_punctuation(CharSet *s) {

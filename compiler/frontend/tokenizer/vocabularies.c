@@ -1,5 +1,7 @@
-// Vocabularies in the manner of SentencePiece's BPE: a score for each token says which pair merges first, unknown characters
-// become bytes, a space stands in front of the text. llama2.c's tokenizer.bin, and the vocabulary in a GGUF.
+// Vocabularies that are not a tokenizer.json: llama2.c's tokenizer.bin, a GGUF's, and GPT-2's vocab.json with merges.txt.
+//
+// llama2.c and GGUF's "llama" are SentencePiece's BPE: a score for each token says which pair merges first, unknown characters
+// become bytes, a space stands in front of the text. GPT-2 and GGUF's "gpt2" are byte-level BPE.
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
@@ -61,7 +63,7 @@ static bool flag(const Reading *r, const char *key, bool absent) {
     return value;
 }
 
-static void read_tokens(Reading *r) {
+static void read_tokens(Reading *r, bool byte_level) {
     uint64_t n_types, n_scores;
     const GgufString *texts = gguf_strings(r->gguf, "tokenizer.ggml.tokens", &r->n);
     const int32_t *types = gguf_ints(r->gguf, "tokenizer.ggml.token_type", &n_types);
@@ -77,6 +79,7 @@ static void read_tokens(Reading *r) {
         if (t->score != t->score) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
         t->in_model = type != TYPE_CONTROL && type != TYPE_UNKNOWN && type != TYPE_UNUSED;
         t->added = type == TYPE_CONTROL || type == TYPE_USER_DEFINED;
+        if (byte_level && t->added) t->in_model = false;
         if (type == TYPE_CONTROL || type == TYPE_UNKNOWN) t->kind = BURIN_TOKEN_SPECIAL;
     }
 }
@@ -103,17 +106,57 @@ static void read_llama(Reading *r) {
     b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_METASPACE;
 }
 
+// How GGUF names the pre-tokenizers of byte-level BPE; each pattern cuts the pieces of the one before it.
+static const struct {
+    const char *name, *patterns[3];
+    bool ignore_merges;
+} gguf_pretokenizers[] = {
+    {"gpt-2", {GPT2_PATTERN}, false},
+    {"smollm", {"\\p{N}", GPT2_PATTERN}, false},
+    {"starcoder", {"\\p{N}", GPT2_PATTERN}, false},
+    {"llama-bpe", {LLAMA3_PATTERN}, true},
+    {"qwen2", {QWEN2_PATTERN}, false},
+};
+
+static void read_pretokenizers(Reading *r) {
+    const char *name = "gpt-2";
+    gguf_string(r->gguf, "tokenizer.ggml.pre", &name);
+    for (size_t i = 0; i < sizeof gguf_pretokenizers / sizeof *gguf_pretokenizers; i++) {
+        if (strcmp(gguf_pretokenizers[i].name, name)) continue;
+        for (int k = 0; k < 3 && gguf_pretokenizers[i].patterns[k]; k++) add_split(r->b, gguf_pretokenizers[i].patterns[k]);
+        if (gguf_pretokenizers[i].ignore_merges) r->b->head.flags |= BURIN_IGNORE_MERGES;
+        return;
+    }
+    tokenizer_fatal(
+        r->b, "the pre-tokenizer \"%s\" of a GGUF is not supported\nhint: give the model's tokenizer.json with --tokenizer",
+        name);
+}
+
+static void read_gpt2(Reading *r) {
+    TokenizerBuilder *b = r->b;
+    uint64_t n;
+    const GgufString *merges = gguf_strings(r->gguf, "tokenizer.ggml.merges", &n);
+    if (!n) tokenizer_fatal(b, "metadata \"tokenizer.ggml.merges\" is missing");
+    Merging m = {b, builder_index(b), 0};
+    for (uint64_t i = 0; i < n; i++) add_written_merge(&m, arena_strndup(b->arena, merges[i].bytes, merges[i].length));
+    read_pretokenizers(r);
+    add_byte_level(b);
+    set_byte_level(b, "");
+}
+
 void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     Reading r = {b, gguf_parse(b->arena, map_file(b->arena, path)), 0};
     const char *model;
     if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
         tokenizer_fatal(b, "metadata \"tokenizer.ggml.model\" is missing: the file has no vocabulary");
-    read_tokens(&r);
+    read_tokens(&r, !strcmp(model, "gpt2"));
     if (!strcmp(model, "llama"))
         read_llama(&r);
+    else if (!strcmp(model, "gpt2"))
+        read_gpt2(&r);
     else
         tokenizer_fatal(b,
-                        "the vocabulary is of kind \"%s\", which is not supported, only: llama\nhint: give the model's "
+                        "the vocabulary is of kind \"%s\", which is not supported, only llama and gpt2\nhint: give the model's "
                         "tokenizer.json with --tokenizer",
                         model);
     b->head.bos = special(&r, "tokenizer.ggml.bos_token_id");
@@ -122,4 +165,32 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     if (b->head.bos >= 0 && flag(&r, "tokenizer.ggml.add_bos_token", !strcmp(model, "llama")))
         add_token_id(&b->before, b->head.bos);
     if (b->head.eos >= 0 && flag(&r, "tokenizer.ggml.add_eos_token", false)) add_token_id(&b->after, b->head.eos);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- GPT-2
+// merges.txt: a line "#version: ...", then a merge a line, the first most important.
+static void read_merges_file(TokenizerBuilder *b, const char *path) {
+    const MappedFile *f = map_file(b->arena, path);
+    const char *at = (const char *)f->data, *end = at + f->size;
+    Merging m = {b, builder_index(b), 0};
+    for (const char *next; at < end; at = next) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+        next = stop + 1;
+        if (stop > at && stop[-1] == '\r') stop--;
+        if (stop > at && !(m.rank == 0 && !strncmp(at, "#version", 8)))
+            add_written_merge(&m, arena_strndup(b->arena, at, (size_t)(stop - at)));
+    }
+}
+
+void read_gpt2_vocabulary(TokenizerBuilder *b, const json_t *vocabulary, const char *merges_path) {
+    static const char END[] = "<|endoftext|>";
+    read_vocabulary(b, vocabulary);
+    read_merges_file(b, merges_path);
+    add_split(b, GPT2_PATTERN);
+    add_byte_level(b);
+    set_byte_level(b, "");
+    b->head.eos = index_find(builder_index(b), END, strlen(END));
+    if (b->head.eos < 0) return;
+    b->tokens[b->head.eos].kind = BURIN_TOKEN_SPECIAL;
+    b->tokens[b->head.eos].added = true;
 }

@@ -1,14 +1,9 @@
-// tokenizer.json's normalizers and pre-tokenizers, one row a type, to the steps of runtime/tokenizer.h.
+// tokenizer.json's pre-tokenizers, one row a type, to the steps of runtime/tokenizer.h.
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"
 
-typedef struct {
-    const char *type;
-    void (*read)(TokenizerBuilder *, const json_t *);
-} StepReader;
-
-static void read_step(TokenizerBuilder *b, const json_t *step, const StepReader *readers, const char *part) {
+void read_step(TokenizerBuilder *b, const json_t *step, const StepReader *readers, const char *part) {
     const char *type = json_string_value(json_object_get(step, "type"));
     if (!type) tokenizer_fatal(b, "the %s has no type", part);
     for (; readers->type; readers++)
@@ -20,7 +15,7 @@ static void read_step(TokenizerBuilder *b, const json_t *step, const StepReader 
 }
 
 // {"String": "x"} or {"Regex": "x"}
-static burin_section read_pattern(TokenizerBuilder *b, const json_t *pattern) {
+burin_section read_pattern(TokenizerBuilder *b, const json_t *pattern) {
     const char *literal = json_string_value(json_object_get(pattern, "String"));
     const char *regex = json_string_value(json_object_get(pattern, "Regex"));
     if (!literal && !regex) tokenizer_fatal(b, "a pattern must be a String or a Regex");
@@ -28,41 +23,27 @@ static burin_section read_pattern(TokenizerBuilder *b, const json_t *pattern) {
     return literal ? pattern_literal(b, literal) : pattern_compile(b, regex);
 }
 
-// --------------------------------------------------------------------------------------------------------------- normalizers
-static void normalize_prepend(TokenizerBuilder *b, const json_t *n) {
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, json_text(b, n, "prepend"));
-}
-
-static void normalize_replace(TokenizerBuilder *b, const json_t *n) {
-    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_pattern(b, json_object_get(n, "pattern"))};
-    builder_add_normalizer(b, r, json_text(b, n, "content"));
-}
-
-static void normalize_strip(TokenizerBuilder *b, const json_t *n) {
-    burin_normalizer s = {.kind = BURIN_NORMALIZE_STRIP};
-    s.a = json_flag(b, n, "strip_left", true), s.b = json_flag(b, n, "strip_right", true);
-    builder_add_normalizer(b, s, NULL);
-}
-
-static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
-    const json_t *list = json_object_get(n, "normalizers");
-    for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
-}
-
-static const StepReader normalizers[] = {{"Prepend", normalize_prepend},
-                                         {"Replace", normalize_replace},
-                                         {"Strip", normalize_strip},
-                                         {"Sequence", normalize_sequence},
-                                         {NULL, NULL}};
-
-void read_normalizer(TokenizerBuilder *b, const json_t *n) {
-    if (n && !json_is_null(n)) read_step(b, n, normalizers, "normalizer");
-}
-
 // ------------------------------------------------------------------------------------------------------------ pre-tokenizers
-static const char GPT2_PATTERN[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+const char GPT2_PATTERN[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+const char LLAMA3_PATTERN[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
+    "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+const char QWEN2_PATTERN[] =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
+    "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 static void add_step(TokenizerBuilder *b, burin_pretokenizer step) { bytes_append(&b->pretokenizers, &step, sizeof step); }
+
+void add_split(TokenizerBuilder *b, const char *regex) {
+    add_step(b,
+             (burin_pretokenizer){.kind = BURIN_STEP_SPLIT, .behaviour = BURIN_ISOLATED, .pattern = pattern_compile(b, regex)});
+}
+
+void add_byte_level(TokenizerBuilder *b) {
+    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_BYTES});
+    b->head.flags |= BURIN_BYTE_LEVEL;
+}
 
 static void split_at_set(TokenizerBuilder *b, CharSet *s, burin_behaviour behaviour, uint16_t max) {
     add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_SPLIT, .behaviour = behaviour, .pattern = pattern_of_set(b, s, max)});
@@ -86,11 +67,8 @@ static void pretokenize_split(TokenizerBuilder *b, const json_t *step) {
 static void pretokenize_byte_level(TokenizerBuilder *b, const json_t *step) {
     if (b->head.flags & BURIN_BYTE_LEVEL) tokenizer_fatal(b, "two ByteLevel pre-tokenizers are not supported");
     if (json_flag(b, step, "add_prefix_space", true)) add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_PREFIX_SPACE});
-    if (json_flag(b, step, "use_regex", true))
-        add_step(b, (burin_pretokenizer){
-                        .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_ISOLATED, .pattern = pattern_compile(b, GPT2_PATTERN)});
-    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_BYTES});
-    b->head.flags |= BURIN_BYTE_LEVEL;
+    if (json_flag(b, step, "use_regex", true)) add_split(b, GPT2_PATTERN);
+    add_byte_level(b);
 }
 
 static uint16_t read_scheme(const TokenizerBuilder *b, const json_t *step) {
@@ -135,12 +113,13 @@ static void pretokenize_bert(TokenizerBuilder *b, const json_t *step) {
     split_at_set(b, &s, BURIN_ISOLATED, 1);
 }
 
+// With the joiners U+200C and U+200D, which Rust's \\w has and Oniguruma's has not.
+static const char WORDS[] = "[\\w\\u200C\\u200D]+|[^\\w\\u200C\\u200D\\s]+";
+
 static void pretokenize_whitespace(TokenizerBuilder *b, const json_t *step) {
     (void)step;
-    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_SPLIT,
-                                     .behaviour = BURIN_REMOVED,
-                                     .invert = 1,
-                                     .pattern = pattern_compile(b, "\\w+|[^\\w\\s]+")});
+    add_step(b, (burin_pretokenizer){
+                    .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_REMOVED, .invert = 1, .pattern = pattern_compile(b, WORDS)});
 }
 
 static void pretokenize_sequence(TokenizerBuilder *b, const json_t *step) {

@@ -1,0 +1,290 @@
+// tokenizer.json's normalizers, one row a type, to the steps of runtime/tokenizer_normalize.h with the Unicode tables they
+// need.
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tokenizer/compile.h"
+#include "frontend/tokenizer/unicode.h"
+
+enum { MAX_EXPANSION = 32, DOTTED_I = 0x130 };
+
+typedef struct {
+    TokenizerBuilder *b;
+    Bytes mappings;  // burin_mapping
+} Mapping;
+
+static void map_code(Mapping *m, uint32_t code, const uint32_t *to, uint32_t n) {
+    burin_mapping one = {code, (uint32_t)(m->b->expansions.length / 4), n};
+    bytes_append(&m->b->expansions, to, n * 4);
+    bytes_append(&m->mappings, &one, sizeof one);
+}
+
+static int by_code(const void *a, const void *b) {
+    uint32_t x = ((const burin_mapping *)a)->code, y = ((const burin_mapping *)b)->code;
+    return (x > y) - (x < y);
+}
+
+static burin_section mapping_section(Mapping *m) {
+    size_t n = m->mappings.length / sizeof(burin_mapping);
+    if (n) qsort(m->mappings.data, n, sizeof(burin_mapping), by_code);
+    return builder_section(m->b, m->mappings.data, n, sizeof(burin_mapping));
+}
+
+// ------------------------------------------------------------------------------------------------------------ NFC and others
+static const UnicodeDecomposition *find_decomposition(uint32_t code) {
+    const UnicodeTables *u = unicode_tables();
+    size_t low = 0, high = u->n_decompositions;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (u->decompositions[middle].code == code) return &u->decompositions[middle];
+        if (u->decompositions[middle].code < code)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static uint32_t expand(uint32_t code, bool compatible, uint32_t *to) {
+    const UnicodeDecomposition *d = find_decomposition(code);
+    uint32_t n = 0;
+    if (!d || (d->compatible && !compatible)) {
+        *to = code;
+        return 1;
+    }
+    for (uint32_t i = 0; i < d->count && n < MAX_EXPANSION; i++)
+        n += expand(unicode_tables()->parts[d->offset + i], compatible, to + n);
+    return n;
+}
+
+static burin_section class_section(TokenizerBuilder *b) {
+    const UnicodeTables *u = unicode_tables();
+    return builder_section(b, u->classes, u->n_classes, sizeof *u->classes);
+}
+
+static void add_decomposition(TokenizerBuilder *b, bool compatible) {
+    const UnicodeTables *u = unicode_tables();
+    Mapping m = {b, {.arena = b->arena}};
+    uint32_t to[MAX_EXPANSION * 2];
+    for (size_t i = 0; i < u->n_decompositions; i++)
+        if (compatible || !u->decompositions[i].compatible)
+            map_code(&m, u->decompositions[i].code, to, expand(u->decompositions[i].code, compatible, to));
+    burin_normalizer n = {.kind = BURIN_NORMALIZE_DECOMPOSE, .mappings = mapping_section(&m), .classes = class_section(b)};
+    builder_add_normalizer(b, n, NULL);
+}
+
+static bool is_starter(uint32_t code) {
+    const UnicodeTables *u = unicode_tables();
+    for (size_t i = 0; i < u->n_classes; i++)
+        if (u->classes[i].code == code) return false;
+    return true;
+}
+
+static int by_pair(const void *a, const void *b) {
+    const uint32_t *x = a, *y = b;
+    if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
+    return (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static void add_composition(TokenizerBuilder *b) {
+    const UnicodeTables *u = unicode_tables();
+    Bytes triples = {.arena = b->arena};
+    for (size_t i = 0; i < u->n_decompositions; i++) {
+        const UnicodeDecomposition *d = &u->decompositions[i];
+        const uint32_t *part = u->parts + d->offset;
+        if (d->compatible || d->excluded || d->count != 2 || !is_starter(d->code) || !is_starter(part[0])) continue;
+        bytes_append(&triples, (uint32_t[]){part[0], part[1], d->code}, 12);
+    }
+    qsort(triples.data, triples.length / 12, 12, by_pair);
+    burin_normalizer n = {.kind = BURIN_NORMALIZE_COMPOSE, .classes = class_section(b)};
+    n.pairs = builder_section(b, triples.data, triples.length / 12, 12);
+    builder_add_normalizer(b, n, NULL);
+}
+
+static void normalize_nfd(TokenizerBuilder *b, const json_t *n) { (void)n, add_decomposition(b, false); }
+static void normalize_nfkd(TokenizerBuilder *b, const json_t *n) { (void)n, add_decomposition(b, true); }
+
+static void normalize_nfc(TokenizerBuilder *b, const json_t *n) {
+    normalize_nfd(b, n);
+    add_composition(b);
+}
+
+static void normalize_nfkc(TokenizerBuilder *b, const json_t *n) {
+    normalize_nfkd(b, n);
+    add_composition(b);
+}
+
+// -------------------------------------------------------------------------------------------------------- case, accents, BERT
+static void normalize_lowercase(TokenizerBuilder *b, const json_t *n) {
+    (void)n;
+    const UnicodeTables *u = unicode_tables();
+    Mapping m = {b, {.arena = b->arena}};
+    for (size_t i = 0; i < u->n_lower; i++)
+        if (u->lower[i].code != DOTTED_I) map_code(&m, u->lower[i].code, &u->lower[i].lower, 1);
+    map_code(&m, DOTTED_I, (uint32_t[]){'i', 0x307}, 2);
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(&m)}, NULL);
+}
+
+static void add_set_step(TokenizerBuilder *b, burin_normalize_kind kind, CharSet *s) {
+    builder_add_normalizer(b, (burin_normalizer){.kind = (uint16_t)kind, .set = builder_set(b, s)}, NULL);
+}
+
+static void remove_category(TokenizerBuilder *b, const char *category) {
+    CharSet s = {{.arena = b->arena}};
+    set_add_category(&s, category);
+    add_set_step(b, BURIN_NORMALIZE_REMOVE, &s);
+}
+
+static void normalize_accents(TokenizerBuilder *b, const json_t *n) {
+    (void)n;
+    remove_category(b, "M");
+}
+
+// Control characters go, all white space becomes a space.
+static void clean_text(TokenizerBuilder *b) {
+    static const uint32_t spaces[] = {'\t',   '\n',   '\v',   '\f',   '\r',   0x85,   0xa0,   0x1680,
+                                      0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007,
+                                      0x2008, 0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000};
+    CharSet control = {{.arena = b->arena}};
+    Mapping m = {b, {.arena = b->arena}};
+    set_add(&control, 0, 8);
+    set_add(&control, 0xb, 0xc);
+    set_add(&control, 0xe, 0x1f);
+    set_add(&control, 0x7f, 0x9f);
+    set_add(&control, 0xfffd, 0xfffd);
+    set_add_category(&control, "Cf");
+    set_add_category(&control, "Co");
+    add_set_step(b, BURIN_NORMALIZE_REMOVE, &control);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(&m)}, NULL);
+}
+
+static void set_chinese_apart(TokenizerBuilder *b) {
+    static const uint32_t ranges[][2] = {{0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df}, {0x2a700, 0x2b73f},
+                                         {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf}, {0xf900, 0xfaff},   {0x2f800, 0x2fa1f}};
+    CharSet s = {{.arena = b->arena}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) set_add(&s, ranges[i][0], ranges[i][1]);
+    add_set_step(b, BURIN_NORMALIZE_APART, &s);
+}
+
+static void normalize_bert(TokenizerBuilder *b, const json_t *n) {
+    bool lower = json_flag(b, n, "lowercase", true);
+    if (json_flag(b, n, "clean_text", true)) clean_text(b);
+    if (json_flag(b, n, "handle_chinese_chars", true)) set_chinese_apart(b);
+    if (json_flag(b, n, "strip_accents", lower)) {
+        add_decomposition(b, false);
+        remove_category(b, "Mn");
+    }
+    if (lower) normalize_lowercase(b, n);
+}
+
+// ------------------------------------------------------------------------------------------------- SentencePiece's charsmap
+static int base64_digit(char c) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+static Bytes decode_base64(TokenizerBuilder *b, const char *text) {
+    Bytes bytes = {.arena = b->arena};
+    uint32_t bits = 0;
+    int n = 0;
+    for (; base64_digit(*text) >= 0; text++) {
+        bits = bits << 6 | (uint32_t)base64_digit(*text);
+        if ((n += 6) < 8) continue;
+        n -= 8;
+        bytes_append(&bytes, &(char){(char)(bits >> n)}, 1);
+    }
+    if (text[strspn(text, "=")]) tokenizer_fatal(b, "\"precompiled_charsmap\" is not base64");
+    return bytes;
+}
+
+typedef struct {
+    const uint32_t *units;
+    uint32_t n_units;
+    const char *texts;
+    uint32_t n_texts;
+    uint32_t growth, visited;
+} Charsmap;
+
+static uint32_t unit_offset(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }
+
+// How much longer than its key a replacement can be. Subtrees are shared. False when the trie is no trie.
+static bool measure_charsmap(Charsmap *c, uint32_t at, uint32_t depth) {
+    uint32_t base = at ^ unit_offset(c->units[at]);
+    if (base >= c->n_units || depth > 64 || ++c->visited > c->n_units * 64) return false;
+    if (depth && c->units[at] >> 8 & 1) {
+        uint32_t value = c->units[base] & 0x7fffffff;
+        if (value >= c->n_texts) return false;
+        uint32_t growth = (uint32_t)(strlen(c->texts + value) + depth - 1) / depth;
+        if (growth > c->growth) c->growth = growth;
+    }
+    for (uint32_t byte = 1; byte < 256; byte++) {
+        uint32_t next = base ^ byte;
+        if (next < c->n_units && (c->units[next] & (1u << 31 | 0xff)) == byte && !measure_charsmap(c, next, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
+    Bytes bytes = decode_base64(b, json_text(b, n, "precompiled_charsmap"));
+    uint32_t trie = 0;
+    if (!bytes.length) return;
+    if (bytes.length >= 4) memcpy(&trie, bytes.data, 4);
+    if (bytes.length < 4 || trie % 4 || trie > bytes.length - 4 || trie < 4)
+        tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
+    bytes_append(&bytes, "", 1);
+    Charsmap c = {
+        .units = (const uint32_t *)(bytes.data + 4), .n_units = trie / 4, .texts = bytes.data + 4 + trie, .growth = 1};
+    c.n_texts = (uint32_t)(bytes.length - 4 - trie);
+    if (!measure_charsmap(&c, 0, 0)) tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
+    CharSet marks = {{.arena = b->arena}};
+    set_add_category(&marks, "M");
+    set_add(&marks, 0x200c, 0x200d);
+    set_add(&marks, 0xff9e, 0xff9f);
+    set_add(&marks, 0x1f3fb, 0x1f3ff);
+    burin_normalizer z = {.kind = BURIN_NORMALIZE_CHARSMAP, .a = (uint16_t)c.growth, .set = builder_set(b, &marks)};
+    z.pattern = builder_section(b, c.units, c.n_units, 4);
+    z.text = builder_section(b, c.texts, c.n_texts, 1);
+    builder_add_normalizer(b, z, NULL);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the rest
+static void normalize_prepend(TokenizerBuilder *b, const json_t *n) {
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, json_text(b, n, "prepend"));
+}
+
+static void normalize_replace(TokenizerBuilder *b, const json_t *n) {
+    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_pattern(b, json_object_get(n, "pattern"))};
+    builder_add_normalizer(b, r, json_text(b, n, "content"));
+}
+
+static void normalize_strip(TokenizerBuilder *b, const json_t *n) {
+    burin_normalizer s = {.kind = BURIN_NORMALIZE_STRIP};
+    s.a = json_flag(b, n, "strip_left", true), s.b = json_flag(b, n, "strip_right", true);
+    builder_add_normalizer(b, s, NULL);
+}
+
+static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
+    const json_t *list = json_object_get(n, "normalizers");
+    for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
+}
+
+static const StepReader normalizers[] = {{"NFC", normalize_nfc},
+                                         {"NFD", normalize_nfd},
+                                         {"NFKC", normalize_nfkc},
+                                         {"NFKD", normalize_nfkd},
+                                         {"Lowercase", normalize_lowercase},
+                                         {"StripAccents", normalize_accents},
+                                         {"BertNormalizer", normalize_bert},
+                                         {"Precompiled", normalize_precompiled},
+                                         {"Prepend", normalize_prepend},
+                                         {"Replace", normalize_replace},
+                                         {"Strip", normalize_strip},
+                                         {"Sequence", normalize_sequence},
+                                         {NULL, NULL}};
+
+void read_normalizer(TokenizerBuilder *b, const json_t *n) {
+    if (n && !json_is_null(n)) read_step(b, n, normalizers, "normalizer");
+}
