@@ -1,0 +1,47 @@
+#!/bin/sh
+# Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and compilers; and no data race, with
+# every barrier that stands, one without it for every barrier that does not.
+. tests/lib.sh
+. tests/lib_emit.sh
+cpus="x86-64:x86_64:-march=x86-64 x86-64-v3:x86_64_v3:-march=x86-64-v3 x86-64-v4:x86_64_v4:-march=x86-64-v4"
+case $(uname -m) in x86_64) ;; *) skip "emitted: x86-64" "not this machine" && exit 0 ;; esac
+for ir in tests/golden/emit/*.ir; do
+    name=$(basename "$ir" .ir)
+    hash=$("$BUILD/tools/eval_ir" "$ir")
+    compilers=clang-19
+    [ "$name" = llama ] && compilers="clang-19 gcc"
+    for cc in $compilers; do
+        # shellcheck disable=SC2086
+        check "emitted: $name with $cc" emitted_build "$WORK/$name-$cc" "$name" $cc $cpus
+        for cpu in x86-64 x86-64-v3 x86-64-v4; do
+            if [ $cpu = x86-64-v4 ] && ! grep -q avx512bw /proc/cpuinfo; then
+                skip "emitted: $name $cc $cpu" "this CPU has no AVX-512"
+                continue
+            fi
+            for cell in 1:1 2:7 3:40; do
+                emitted_cell "emitted: $name $cc $cpu, threads:chunk $cell" "$hash" "$WORK/$name-$cc/run" $cpu "${cell%:*}" "${cell#*:}"
+            done
+        done
+    done
+done
+
+# Data races: plain C, because ThreadSanitizer does not see wide vectors.
+races() { "$1/run" x86-64 3 "$2" 7 2>&1 | grep -c 'WARNING: ThreadSanitizer'; }
+without_barrier() { awk -v gone="$3" '/WAIT\(\);$/ { if (++n == gone) next } { print }' "$1" > "$2"; }
+sanitize="clang-19 -fsanitize=thread -g -O1"
+name=llama dir=$WORK/races
+if ! emitted_build "$dir" $name "$sanitize" x86-64:x86_64:-march=x86-64 > "$WORK/races.log" 2>&1; then
+    skip "emitted: races" "no ThreadSanitizer here"
+    exit 0
+fi
+for chunk in 1 7; do check "emitted: no race in chunks of $chunk" test "$(races "$dir" $chunk)" = 0; done
+cp "$dir/$name.c" "$WORK/whole.c"
+mutations=0 caught=0
+for barrier in 2 7; do
+    without_barrier "$WORK/whole.c" "$dir/$name.c" $barrier
+    $sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \
+        "$dir/$name.c" runtime/forward.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
+    mutations=$((mutations + 1))
+    [ "$(races "$dir" 7)" != 0 ] && caught=$((caught + 1))
+done
+check "emitted: a missing barrier is a race" test $mutations = $caught

@@ -1,0 +1,15 @@
+#!/bin/sh
+# The code generator: tests/golden/emit/NAME.ir becomes NAME.c and NAME_plan.h, byte for byte, where these are there. After a
+# change that is meant: UPDATE=1 tests/golden/emit.sh, then read the difference like code.
+. tests/lib.sh
+for ir in tests/golden/emit/*.ir; do
+    name=$(basename "$ir" .ir)
+    check "emit: $name" "$BUILD/tools/emit_ir" "$ir" "$WORK" "$name"
+    for text in "$name.c" "${name}_plan.h"; do
+        [ -n "${UPDATE-}" ] && [ -e "tests/golden/emit/$text" ] && cp "$WORK/$text" "tests/golden/emit/$text"
+        [ -e "tests/golden/emit/$text" ] && same "emit: $text" "tests/golden/emit/$text" "$WORK/$text"
+    done
+    cp "$WORK/$name.c" "$WORK/first.c"
+    "$BUILD/tools/emit_ir" "$ir" "$WORK" "$name" > /dev/null
+    same "emit: $name twice" "$WORK/first.c" "$WORK/$name.c"
+done

@@ -1,0 +1,247 @@
+// llama: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
+//
+//   kernels  : 15 distinct, 38 in a step; kernels 2 to 12 are a loop over 3 layers
+//   barriers : 18 in a step of one row, 26 in a step of more
+//   arena    : 20480 bytes for 16 rows; at least 18432 bytes live at once
+//   local    : 768 bytes a thread
+//   state    : 61440 bytes a slot, of which KV cache 61440 bytes
+//   weights  : 291584 bytes, packed
+#include "llama_plan.h"
+
+#define JOINED(name, cpu) name##cpu
+#define JOIN(name, cpu) JOINED(name, cpu)
+#define FORWARD JOIN(llama_forward_, BURIN_CPU)
+#define PART(count) burin_part_of(s, thread, count)
+#define ROWS(count) burin_rows_of(s, thread, count)
+#define STATE(place) ((float *)(s->state + (place)))
+#define WAIT() burin_wait(s, thread)
+#define DONE(kernel) burin_mark(s, thread, kernel)
+#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
+
+void FORWARD(const burin_step *s, int thread);
+
+// %x0: bf16[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
+static void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
+    for (int r = part.first; r < part.last; r++) {
+        const uint16_t *column = panels + (size_t)(index[r] / 16) * (64 * 16) + index[r] % 16;
+        for (int k = 0; k < 64; k++) y[r * 64 + k] = sf_from_bf16(column[k * 16]);
+    }
+}
+
+// %n.0: f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:24:9 model.layers.0
+static void rms_normalization_64(burin_part part, const float *x, const float *weight, float *y) {
+    for (int r = part.first; r < part.last; r++) {
+        rms_norm(64, 0x1.4f8b58p-17f, x + r * 64, weight, y + r * 64);
+    }
+}
+
+// %qkv.0: f32[R, 64], bf16[128, 64] -> f32[R, 128]     llama.burin:24:9 model.layers.*.self_attn
+typedef struct matmul_bf16_64x128_context {
+    float *y;
+} matmul_bf16_64x128_context;
+
+static inline void matmul_bf16_64x128_store(const void *context, vf a0, int row, int column) {
+    const matmul_bf16_64x128_context *c = context;
+    vf_store(c->y + (size_t)row * 128 + column, a0);
+}
+
+static void matmul_bf16_64x128(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
+    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+    matmul_bf16(m, matmul_bf16_64x128_store, store);
+}
+
+// %qr.0: f32[R, 64], f32[R, 8], f32[R, 8] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
+static void rotary_4x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
+    rotary_shape shape = {heads.last - heads.first, 16, 16};
+    x += heads.first * 16, y += heads.first * 16;
+    for (int r = 0; r < rows; r++)
+        rotary_half(shape, x + r * 128, cosine + at[r] * 8, sine + at[r] * 8, y + r * 128);
+}
+
+// %kr.0: f32[R, 32], f32[R, 8], f32[R, 8] -> f32[R, 32]     llama.burin:24:9 model.layers.*.self_attn
+static void rotary_2x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
+    rotary_shape shape = {heads.last - heads.first, 16, 16};
+    x += heads.first * 16, y += heads.first * 16;
+    for (int r = 0; r < rows; r++)
+        rotary_half(shape, x + r * 128, cosine + at[r] * 8, sine + at[r] * 8, y + r * 128);
+}
+
+// %kc1.0: f32[S, 2, 80, 16], f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+static void cache_append_key_2x16(burin_part heads, const burin_step *s, const float *x, float *cache) {
+    kv_rows in = {s->rows, 128, x, s->slot, s->position};
+    cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
+}
+
+// %vc1.0: f32[S, 2, 80, 16], f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+static void cache_append_value_2x16(burin_part heads, const burin_step *s, const float *x, float *cache) {
+    kv_rows in = {s->rows, 128, x, s->slot, s->position};
+    cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
+}
+
+// %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
+static void attention_4x2x16(burin_part units, const burin_step *s, const float *q, float *keys, float *values, float *y) {
+    attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
+    a.rows = s->rows, a.slot = s->slot, a.position = s->position;
+    a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
+    a.keys = (kv_cache){2, 16, 80, 15360, keys};
+    a.values = (kv_cache){2, 16, 80, 15360, values};
+    attention(a, units.first, units.last);
+}
+
+// %o.0: f32[R, 64], bf16[64, 64] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
+typedef struct matmul_bf16_64x64_context {
+    float *y;
+} matmul_bf16_64x64_context;
+
+static inline void matmul_bf16_64x64_store(const void *context, vf a0, int row, int column) {
+    const matmul_bf16_64x64_context *c = context;
+    vf_store(c->y + (size_t)row * 64 + column, a0);
+}
+
+static void matmul_bf16_64x64(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
+    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+    matmul_bf16(m, matmul_bf16_64x64_store, store);
+}
+
+// %t.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
+static void skip_rms_normalization_64(burin_part part, const float *x, const float *residual, const float *weight, float *sum, float *y) {
+    for (int r = part.first; r < part.last; r++) {
+        add_row(64, x + r * 64, residual + r * 64, sum + r * 64);
+        rms_norm(64, 0x1.4f8b58p-17f, sum + r * 64, weight, y + r * 64);
+    }
+}
+
+// %h.0: f32[R, 64], bf16[320, 64] -> f32[R, 160]     llama.burin:25:9 model.layers.*.mlp
+// mul(silu($0), $1)
+typedef struct matmul_bf16_64x160_silu_mul_context {
+    float *y;
+} matmul_bf16_64x160_silu_mul_context;
+
+static inline void matmul_bf16_64x160_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
+    const matmul_bf16_64x160_silu_mul_context *c = context;
+    vf_store(c->y + (size_t)row * 160 + column, vf_mul(vf_silu(a0), a1));
+}
+
+static void matmul_bf16_64x160_silu_mul(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
+    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+    matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, store);
+}
+
+// %d.0: f32[R, 160], bf16[64, 160] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
+typedef struct matmul_bf16_160x64_context {
+    float *y;
+} matmul_bf16_160x64_context;
+
+static inline void matmul_bf16_160x64_store(const void *context, vf a0, int row, int column) {
+    const matmul_bf16_160x64_context *c = context;
+    vf_store(c->y + (size_t)row * 64 + column, a0);
+}
+
+static void matmul_bf16_160x64(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
+    matmul_args m = {.k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+    matmul_bf16(m, matmul_bf16_160x64_store, store);
+}
+
+// %lw: f32[R, 64] -> f32[L, 64]     
+static void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
+    for (int r = part.first; r < part.last; r++) memcpy(y + r * 64, x + row[r] * 64, 64 * sizeof *y);
+}
+
+// %f: f32[L, 64], f32[L, 64], f32[64] -> f32[L, 64]     llama.burin:32:5 model
+static void skip_rms_normalization_64_2(burin_part part, const float *x, const float *residual, const float *weight, float *y) {
+    for (int r = part.first; r < part.last; r++) {
+        add_row(64, x + r * 64, residual + r * 64, y + r * 64);
+        rms_norm(64, 0x1.4f8b58p-17f, y + r * 64, weight, y + r * 64);
+    }
+}
+
+// %logits: f32[L, 64], bf16[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
+typedef struct matmul_bf16_64x200_context {
+    float *y;
+} matmul_bf16_64x200_context;
+
+static inline void matmul_bf16_64x200_store(const void *context, vf a0, int row, int column) {
+    const matmul_bf16_64x200_context *c = context;
+    vf_store_n(c->y + (size_t)row * 200 + column, a0, 200 - column);
+}
+
+static void matmul_bf16_64x200(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
+    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+    matmul_bf16(m, matmul_bf16_64x200_store, store);
+}
+
+// One thread's part of a step.
+void FORWARD(const burin_step *s, int thread) {
+    const struct llama_weights *w = (const void *)s->weights;
+    const int rows = s->rows, wanted = s->n_wanted;
+    const bool many = rows > 1;
+    unsigned char *local = s->local + (size_t)thread * 768;
+    float *x0 = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    float *input_layernorm = burin_row_wise(s, local + 256, 768);  // 256 bytes a row
+    float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row
+    float *a_0 = burin_shared(s, 512, 768);  // 256 bytes a row
+    float *o_proj = burin_shared(s, 768, 256);  // 256 bytes a row
+    float *post_attention_layernorm = burin_row_wise(s, local + 256, 896);  // 256 bytes a row
+    float *gate_up_proj = burin_shared(s, 0, 256);  // 640 bytes a row
+    float *down_proj = burin_shared(s, 640, 1024);  // 256 bytes a row
+    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
+    float *lx = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
+    float *norm = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    (void)wanted, (void)many, (void)local, (void)w;
+
+    // llama.burin:30:7 model
+    embed_bf16_64(ROWS(rows), s->token, w->embed_tokens, x0);
+    DONE(0); RECORD("x0", -1, x0, rows, 64, 64);
+    // llama.burin:24:9 model.layers.0
+    rms_normalization_64(ROWS(rows), x0, w->input_layernorm, input_layernorm);
+    DONE(1); RECORD("n.0", -1, input_layernorm, rows, 64, 64);
+    for (int layer = 0; layer < 3; layer++) {
+        if (many) WAIT();
+        // llama.burin:24:9 model.layers.*.self_attn
+        matmul_bf16_64x128(PART(8), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, &(matmul_bf16_64x128_context){q_k_v_proj});
+        DONE(2); RECORD("qkv.0", layer, q_k_v_proj, rows, 128, 128);
+        WAIT();
+        rotary_4x16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
+        DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
+        rotary_2x16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
+        DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
+        cache_append_key_2x16(PART(2), s, q_k_v_proj + 64, STATE(0 + (size_t)layer * 20480));
+        DONE(5);
+        cache_append_value_2x16(PART(2), s, q_k_v_proj + 96, STATE(10240 + (size_t)layer * 20480));
+        DONE(6);
+        WAIT();
+        attention_4x2x16(PART(attention_units(4, rows)), s, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+        DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
+        WAIT();
+        matmul_bf16_64x64(PART(4), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});
+        DONE(8); RECORD("o.0", layer, o_proj, rows, 64, 64);
+        WAIT();
+        // llama.burin:25:9 model.layers.*.mlp
+        skip_rms_normalization_64(ROWS(rows), o_proj, x0, w->layer[layer].post_attention_layernorm, x0, post_attention_layernorm);
+        DONE(9); RECORD("x.0", layer, x0, rows, 64, 64); RECORD("m.0", layer, post_attention_layernorm, rows, 64, 64);
+        if (many) WAIT();
+        matmul_bf16_64x160_silu_mul(PART(10), rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj, &(matmul_bf16_64x160_silu_mul_context){gate_up_proj});
+        DONE(10); RECORD("h.0", layer, gate_up_proj, rows, 160, 160);
+        WAIT();
+        matmul_bf16_160x64(PART(4), rows, gate_up_proj, w->layer[layer].mlp_down_proj, &(matmul_bf16_160x64_context){down_proj});
+        DONE(11); RECORD("d.0", layer, down_proj, rows, 64, 64);
+        if (layer == 2) break;
+        WAIT();
+        // llama.burin:24:9 model.layers.*.self_attn
+        skip_rms_normalization_64(ROWS(rows), down_proj, x0, w->layer_end[layer].input_layernorm, x0, input_layernorm);
+        DONE(12); RECORD("y.0", layer, x0, rows, 64, 64); RECORD("n.1", layer, input_layernorm, rows, 64, 64);
+    }
+    WAIT();
+    select_rows_64(ROWS(wanted), s->wanted, down_proj, lw);
+    DONE(13); RECORD("lw", -1, lw, wanted, 64, 64);
+    select_rows_64(ROWS(wanted), s->wanted, x0, lx);
+    DONE(14); RECORD("lx", -1, lx, wanted, 64, 64);
+    if (many) WAIT();
+    // llama.burin:32:5 model
+    skip_rms_normalization_64_2(ROWS(wanted), lw, lx, w->norm, norm);
+    DONE(15); RECORD("fx", -1, norm, wanted, 64, 64);
+    if (many) WAIT();
+    // llama.burin:33:5 lm_head
+    matmul_bf16_64x200(PART(13), wanted, norm, w->embed_tokens, &(matmul_bf16_64x200_context){s->logits});
+    DONE(16); RECORD("logits", -1, s->logits, wanted, 200, 200);
+}
