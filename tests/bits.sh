@@ -1,0 +1,51 @@
+# The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all logits over every CPU, number of threads and
+# chunk. The tokens to read are in $tokens.
+cpus_here="x86-64 x86-64-v3 x86-64-v4 x86-64-v4+vnni"
+threads="1 2 3"
+chunks="1 7 64 128"
+
+# cell CPU THREADS CHUNK PROGRAM...: runs one cell, and adds a line to the list: hash, CPU asked for, CPU whose code ran.
+# Status 1: this machine does not have that CPU.
+cell() {
+    _cpu=$1 _threads=$2 _chunk=$3
+    shift 3
+    if ! "$@" --cpu "$_cpu" -t "$_threads" --chunk "$_chunk" --tokens "$tokens" -v -n 0 --logits-hash > "$WORK/hash" 2> "$WORK/said"; then
+        grep -q 'does not have it' "$WORK/said" && missing="$missing $_cpu" && return 1
+        sed 's/^/# /' "$WORK/said"
+    fi
+    ran=$(sed -n 's/.*; cpu \([^,]*\),.*/\1/p' "$WORK/said")
+    echo "$(cat "$WORK/hash") $_cpu ${ran:-nothing} threads $_threads chunk $_chunk" >> "$WORK/cells"
+}
+
+# cells CPUS PROGRAM...: all numbers of threads and chunks
+cells() {
+    _cpus=$1
+    shift
+    for _c in $_cpus; do
+        for _t in $threads; do
+            for _k in $chunks; do cell "$_c" "$_t" "$_k" "$@" || break 2; done
+        done
+    done
+}
+
+hashes() { cut -d ' ' -f 1 "$WORK/cells" | sort -u | wc -l; }
+
+# matrix NAME MODEL OPTIONS...: builds for this machine and for ARM, runs all cells
+matrix() {
+    name=$1 missing=
+    shift
+    : > "$WORK/cells"
+    check "same bits: $name builds" $BURIN build "$@" --chunk 128 --mcpu="$(echo $cpus_here | tr ' ' ,)" -o "$WORK/here"
+    check "same bits: $name builds for ARM" $BURIN build "$@" --chunk 128 --target=aarch64-linux-gnu \
+        --mcpu=armv8-a,armv8.2-a+dotprod -o "$WORK/arm"
+    cells "$cpus_here" "$WORK/here"
+    cells armv8-a qemu-aarch64-static -cpu cortex-a72 "$WORK/arm"
+    cells armv8.2-a+dotprod qemu-aarch64-static -cpu cortex-a76 "$WORK/arm"
+    n=$(wc -l < "$WORK/cells")
+    text="same bits: $name: $n cells on $(cut -d ' ' -f 3 "$WORK/cells" | sort -u | tr '\n' ' ')give $(head -n 1 "$WORK/cells" | cut -c 1-16)"
+    if [ "$(hashes)" = 1 ] && [ "$n" -ge 48 ] && awk '$2 != $3 || length($1) != 16 { exit 1 }' "$WORK/cells"; then ok "$text"; else
+        not_ok "$text"
+        cut -d ' ' -f 1-3 "$WORK/cells" | sort | uniq -c | sed 's/^/# /'
+    fi
+    for _c in $missing; do skip "same bits: $name on $_c" "this machine's CPU has none"; done
+}
