@@ -246,7 +246,7 @@ static Node *emit_attention(Attention *t) {
     Node *in[] = {q, k, v, NULL, NULL, scaled_bias(&t->scores, at)};
     Node *n = node_make(at->graph, OP_attention, at->loc, in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
-    if (!node_infer(n)) diag_stop();
+    inferred(n);
     return unfold(n, at);
 }
 

@@ -156,7 +156,7 @@ static bool find_pair(Chain *c, int *gate, int *up) {
 static void finish_epilogue(Chain *c, Node *n, int sums) {
     attr_set_expr(n, "epilogue", ordered(n->graph->arena, c->expr));
     for (int i = sums; i < c->n; i++) node_add_input(n, c->operand[i]);
-    if (!node_infer(n)) diag_stop();
+    inferred(n);
     node_become(c->root, n);
 }
 
@@ -207,7 +207,7 @@ static bool fuse_chain(Node *root) {
     if (!read_chain(root, &c) || c.n_ops < 2 || c.n < 1) return false;
     Node *n = node_make(root->graph, OP_elementwise, root->loc, c.n, c.operand, root);
     attr_set_expr(n, "expr", ordered(root->graph->arena, c.expr));
-    if (!node_infer(n)) diag_stop();
+    inferred(n);
     if (!type_equal(&n->type, &root->type)) return node_remove(n), false;
     node_become(root, n);
     return true;

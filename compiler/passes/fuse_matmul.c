@@ -35,8 +35,7 @@ static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, 
     attr_set_string(pack, "format", dtype_name(in[0]->type.dtype));
     if (transposed) attr_set_int(pack, "transposed", 1);
     if (interleave) attr_set_int(pack, "interleave", 1);
-    if (!node_infer(pack)) diag_stop();
-    return pack;
+    return inferred(pack);
 }
 
 static Node *new_product(Node *before, Node *x, Node *pack, int64_t columns) {
@@ -52,8 +51,7 @@ static Node *packed_product(Node *n) {
     if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype)) return NULL;
     if (!dim_is_const(width_dim(n), &columns)) return NULL;
     Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, false), columns);
-    if (!node_infer(by)) diag_stop();
-    return by;
+    return inferred(by);
 }
 
 bool pack_weights(Graph *g) {
@@ -121,25 +119,13 @@ static Projections projections_of(Node *first) {
     return p;
 }
 
-static Node *zeros(Node *before, int64_t n) {
-    Node *zero = node_scalar(before->graph, DT_f32, 0, before->loc, before);
-    Node *e = node_make(before->graph, OP_expand, before->loc, 1, &zero, before);
-    const Dim *d = dim_const(before->graph, n);
-    attr_set_dims(e, "shape", &d, 1);
-    if (!node_infer(e)) diag_stop();
-    return e;
-}
-
 static Node *joined_bias(const Projections *p, Node *before) {
     Node *in[MOST_PROJECTIONS];
     for (int i = 0; i < p->n; i++) {
         Node *n = p->product[i];
-        in[i] = n->n_in == 3 ? n->in[2] : zeros(before, attr_int(n, "columns", 0));
+        in[i] = n->n_in == 3 ? n->in[2] : filled_vector(before, DT_f32, 0, width_dim(n));
     }
-    Node *c = node_make(before->graph, OP_concat, before->loc, p->n, in, before);
-    attr_set_int(c, "axis", 0);
-    if (!node_infer(c)) diag_stop();
-    return c;
+    return concat_before(before, p->n, in, 0);
 }
 
 static Node *joined_product(const Projections *p, Node *before, int64_t columns) {
@@ -152,8 +138,7 @@ static Node *joined_product(const Projections *p, Node *before, int64_t columns)
         node_add_input(n, joined_bias(p, before));
         attr_set_expr(n, "epilogue", expr_op(a, OP_add, 2, (const Expr *const[]){expr_arg(a, 0), expr_arg(a, 1)}));
     }
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return inferred(n);
 }
 
 // The weights of the later ones may stand after the first: the caller sorts the graph.
@@ -165,7 +150,7 @@ static void merge(const Projections *p) {
     for (int i = 0; i < p->n; i++) {
         int64_t width = attr_int(p->product[i], "columns", 0);
         Graph *g = before->graph;
-        node_become(p->product[i], slice_before(before, joined, 1, dim_const(g, start), dim_const(g, width)));
+        node_become(p->product[i], slice_before(before, joined, (Slice){1, dim_const(g, start), dim_const(g, width), 1}));
         start += width;
     }
 }

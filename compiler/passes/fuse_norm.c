@@ -20,8 +20,7 @@ static Node *skip_norm(Node *norm) {
     Op op = norm->op == OP_rms_normalization ? OP_skip_rms_normalization : OP_skip_layer_normalization;
     Node *n = node_make(norm->graph, op, norm->loc, norm->n_in + 1, in, norm);
     attr_copy(n, norm);
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return inferred(n);
 }
 
 static bool is_residual(const Node *n) {

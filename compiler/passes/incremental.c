@@ -72,16 +72,8 @@ static Node *position_like(Node *iota, const RowInputs *in) {
     int rank = iota->type.rank, axis = row_axis(iota);
     for (int i = 0; i < rank; i++) dims[i] = i == axis ? in->rows : dim_const(iota->graph, 1);
     Node *x = reshape_before(iota, in->position, rank, dims);
-    bool wider = false;
-    for (int i = 0; i < rank; i++) {
-        if (i != axis) dims[i] = iota->type.dim[i];
-        wider |= dims[i] != x->type.dim[i];
-    }
-    if (!wider) return x;
-    Node *e = node_make(iota->graph, OP_expand, iota->loc, 1, &x, iota);
-    attr_set_dims(e, "shape", dims, rank);
-    if (!node_infer(e)) diag_stop();
-    return e;
+    for (int i = 0; i < rank; i++) dims[i] = i == axis ? in->rows : iota->type.dim[i];
+    return expand_before(iota, x, rank, dims);
 }
 
 static bool counts_rows(const Node *n) {
@@ -98,7 +90,7 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
             continue;
         }
         substitute_dims(n, t->rows, in->rows);
-        if (!node_infer(n)) diag_stop();
+        inferred(n);
     }
 }
 
@@ -118,8 +110,7 @@ static Node *append_to_cache(Graph *g, Node *rows, Cache c, const RowInputs *in,
     node_set_name(state, arena_printf(g->arena, "%s_cache", c.kind));
     Node *n = node_make(g, OP_cache_append, before->loc, 4, (Node *[]){state, rows, in->slot, in->position}, before);
     attr_set_int(n, "heads", c.heads);
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return inferred(n);
 }
 
 static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
@@ -128,7 +119,7 @@ static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
     Node *v = append_to_cache(n->graph, n->in[2], (Cache){"value", layer, heads}, in, n);
     Node *by = node_make(n->graph, OP_attention, n->loc, 5, (Node *[]){n->in[0], k, v, in->slot, in->position}, n);
     attr_copy(by, n);
-    if (!node_infer(by)) diag_stop();
+    inferred(by);
     by->mark = n->mark;
     node_become(n, by);
 }
@@ -159,8 +150,8 @@ bool pass_incremental(Graph *g, PassContext *c) {
     RowTrace t = {.rows = token->type.dim[0]};
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;
-        diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why, op_info[n->op].name,
-                   type_text(&n->type));
+        diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
+                   op_info[n->op].name, type_text(&n->type));
         return false;
     }
     RowInputs in = add_inputs(g, c, token, t.rows);

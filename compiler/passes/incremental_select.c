@@ -59,7 +59,7 @@ static void select_operands(Node *n, Node *wanted) {
         Node *x = n->in[i];
         if (x && has_rows(x) && !tail_mark(x) && x->op != OP_select_rows) node_set_input(n, i, selected(x, wanted, n));
     }
-    if (!node_infer(n)) diag_stop();
+    inferred(n);
 }
 
 void select_wanted_rows(Graph *g, RowInputs *in) {

@@ -41,7 +41,7 @@ static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, 
         attr_set_dims(copy, a->name, dims, a->n);
         a = attr_find(copy, a->name);
     }
-    if (!node_infer(copy)) diag_stop();
+    inferred(copy);
     const Tensor *value = eval_constant_node(copy);
     if (!value) return copy;
     Node *c = node_constant(n->graph, value, n->loc, before);
@@ -78,7 +78,7 @@ static Node *lookup(Node *n, const RowTrace *t, const RowInputs *in) {
     node_set_name(table, arena_printf(n->graph->arena, "%s_table", n->name));
     Node *g = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){table, in->position}, n);
     attr_set_int(g, "axis", row_axis(n));
-    if (!node_infer(g)) diag_stop();
+    inferred(g);
     g->mark = n->mark;
     g->scratch = (void *)(intptr_t)OF_DATA;
     return g;

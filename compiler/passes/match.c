@@ -297,7 +297,7 @@ bool is_weight(const Node *n) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- edits
-static Node *inferred(Node *n) {
+Node *inferred(Node *n) {
     if (!node_infer(n)) diag_stop();
     return n;
 }
@@ -324,15 +324,35 @@ Node *transpose_before(Node *before, Node *x, const int64_t *perm) {
     return inferred(n);
 }
 
-Node *slice_before(Node *before, Node *x, int axis, const Dim *start, const Dim *extent) {
-    if (dim_is(start, 0) && extent == x->type.dim[axis]) return x;
+Node *slice_before(Node *before, Node *x, Slice s) {
+    if (s.step == 1 && dim_is(s.start, 0) && s.extent == x->type.dim[s.axis]) return x;
     Node *n = node_make(x->graph, OP_slice, x->loc, 1, &x, before);
-    attr_set_int(n, "axis", axis);
-    attr_set_dims(n, "start", &start, 1);
-    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "axis", s.axis);
+    attr_set_dims(n, "start", &s.start, 1);
+    attr_set_dims(n, "extent", &s.extent, 1);
+    if (s.step != 1) attr_set_int(n, "step", s.step);
     return inferred(n);
 }
 
 Node *unary_before(Node *before, Op op, Node *x) { return new_before(before, op, x->loc, 1, &x); }
 
 Node *binary_before(Node *before, Op op, Node *a, Node *b) { return new_before(before, op, a->loc, 2, (Node *[]){a, b}); }
+
+Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims) {
+    bool same = x->type.rank == rank;
+    for (int i = 0; same && i < rank; i++) same = x->type.dim[i] == dims[i];
+    if (same) return x;
+    Node *n = node_make(x->graph, OP_expand, x->loc, 1, &x, before);
+    attr_set_dims(n, "shape", dims, rank);
+    return inferred(n);
+}
+
+Node *concat_before(Node *before, int n_in, Node *const *in, int axis) {
+    Node *n = node_make(before->graph, OP_concat, before->loc, n_in, in, before);
+    attr_set_int(n, "axis", axis);
+    return inferred(n);
+}
+
+Node *filled_vector(Node *before, DType dtype, double value, const Dim *length) {
+    return expand_before(before, node_scalar(before->graph, dtype, value, before->loc, before), 1, &length);
+}

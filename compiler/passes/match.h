@@ -57,6 +57,12 @@ bool match_same(const Node *, const Node *);                  // the same value:
 bool same_attrs(const Node *, const Node *);
 bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row
 
+typedef struct Slice {
+    int axis;
+    const Dim *start, *extent;
+    int64_t step;
+} Slice;
+
 // Shapes and edits that every pass needs.
 bool dim_is(const Dim *, int64_t value);
 const Dim *width_dim(const Node *);
@@ -64,10 +70,14 @@ int axis_of(const Node *, int64_t axis);  // a negative axis counts from the end
 bool reduces_last_axis_only(const Node *);
 bool is_view(Op);                                                    // reshape, transpose, slice, expand
 bool is_weight(const Node *);                                        // a constant, possibly cast or seen through views
+Node *inferred(Node *);                                              // the node with its type; ends the run when it has none
 Node *new_before(Node *before, Op, Loc, int n_in, Node *const *in);  // made and inferred; ends the run when it cannot be
 Node *reshape_before(Node *before, Node *x, int rank, const Dim *const *dims);  // x itself when it has that shape
 Node *transpose_before(Node *before, Node *x, const int64_t *perm);             // x itself when perm changes nothing
-Node *slice_before(Node *before, Node *x, int axis, const Dim *start, const Dim *extent);
+Node *slice_before(Node *before, Node *x, Slice);                               // x itself when it is all of it
+Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims);   // x itself when it has that shape
+Node *concat_before(Node *before, int n_in, Node *const *in, int axis);
+Node *filled_vector(Node *before, DType, double value, const Dim *length);
 Node *unary_before(Node *before, Op, Node *x);
 Node *binary_before(Node *before, Op, Node *a, Node *b);
 #endif

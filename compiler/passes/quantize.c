@@ -27,8 +27,7 @@ static Node *quantized_rows(Node *before, Node *x, const char *format) {
     }
     Node *n = node_make(before->graph, OP_quantize_rows, before->loc, 1, &x, before);
     attr_set_string(n, "format", format);
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return inferred(n);
 }
 
 static bool set_format(Node *product, DType format) {
@@ -40,7 +39,7 @@ static bool set_format(Node *product, DType format) {
         return false;
     }
     attr_set_string(pack, "format", dtype_name(format));
-    if (!node_infer(pack)) diag_stop();
+    inferred(pack);
     return true;
 }
 

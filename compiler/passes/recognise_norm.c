@@ -103,23 +103,14 @@ static Node *absorb_vector(Node **root, Op op, int64_t width) {
 
 static Node *as_vector(Node *before, Node *w) { return reshape_before(before, w, 1, &w->type.dim[w->type.rank - 1]); }
 
-static Node *vector_of_ones(Node *before, const Norm *norm) {
-    Node *one = node_scalar(before->graph, norm->x->type.dtype, 1, before->loc, before);
-    Node *n = node_make(before->graph, OP_expand, before->loc, 1, &one, before);
-    const Dim *width = width_dim(norm->x);
-    attr_set_dims(n, "shape", &width, 1);
-    if (!node_infer(n)) diag_stop();
-    return n;
-}
-
 static Node *emit_norm(Node *root, Norm *norm) {
-    Node *weight = norm->weight ? as_vector(root, norm->weight) : vector_of_ones(root, norm);
+    Node *weight =
+        norm->weight ? as_vector(root, norm->weight) : filled_vector(root, norm->x->type.dtype, 1, width_dim(norm->x));
     Node *in[] = {norm->x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
     Node *n = node_make(root->graph, norm->layer ? OP_layer_normalization : OP_rms_normalization, root->loc, norm->bias ? 3 : 2,
                         in, root);
     attr_set_float(n, "epsilon", match_shortest(norm->epsilon));
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return inferred(n);
 }
 
 static bool finish_norm(Node *root, Norm *norm, Attempt *a) {

@@ -272,16 +272,7 @@ static bool read_kind(Node *root, Rotary *r) {
 
 // ------------------------------------------------------------------------------------------------------------------- emission
 static Node *slice_last(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
-    Graph *g = x->graph;
-    const Dim *from = dim_const(g, start), *count = dim_const(g, extent);
-    if (step == 1) return slice_before(before, x, x->type.rank - 1, from, count);
-    Node *n = node_make(g, OP_slice, x->loc, 1, &x, before);
-    attr_set_int(n, "axis", x->type.rank - 1);
-    attr_set_dims(n, "start", &from, 1);
-    attr_set_dims(n, "extent", &count, 1);
-    attr_set_int(n, "step", step);
-    if (!node_infer(n)) diag_stop();
-    return n;
+    return slice_before(before, x, (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
 }
 
 // Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after, so that halves that were
@@ -348,11 +339,11 @@ static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
     Node *n = node_make(g, OP_rotary_embedding, root->loc, 3, in, root);
     attr_set_int(n, "num_heads", heads);
     if (r->interleaved) attr_set_int(n, "interleaved", 1);
-    if (!node_infer(n)) diag_stop();
+    inferred(n);
     n->mark = 1;
     Node *by = transpose_before(root, reshape_before(root, n, rank, moved), inverse);
+    by = reshape_before(root, by, root->type.rank, root->type.dim);
     by->mark = 1;
-    if (!type_equal(&by->type, &root->type)) by = reshape_before(root, by, root->type.rank, root->type.dim);
     return by;
 }
 

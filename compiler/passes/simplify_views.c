@@ -14,39 +14,22 @@ static Node *shorten_chain(Node *n) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- slices
-typedef struct Slice {
-    int axis;
-    const Dim *start, *extent;
-    int64_t step;
-} Slice;
-
 static Slice slice_of(const Node *n) {
     return (Slice){axis_of(n, attr_int(n, "axis", 0)), attr_dim(n, "start"), attr_dim(n, "extent"), attr_int(n, "step", 1)};
-}
-
-static Node *sliced(Node *before, Node *x, Slice s) {
-    if (s.step == 1) return slice_before(before, x, s.axis, s.start, s.extent);
-    Node *n = node_make(x->graph, OP_slice, x->loc, 1, &x, before);
-    attr_set_int(n, "axis", s.axis);
-    attr_set_dims(n, "start", &s.start, 1);
-    attr_set_dims(n, "extent", &s.extent, 1);
-    attr_set_int(n, "step", s.step);
-    if (!node_infer(n)) diag_stop();
-    return n;
 }
 
 static Node *slice_of_slice(Node *n, Slice s) {
     Slice inner = slice_of(n->in[0]);
     if (inner.axis != s.axis || inner.step != 1) return NULL;
     s.start = dim_binary(n->graph, DIM_ADD, s.start, inner.start);
-    return sliced(n, n->in[0]->in[0], s);
+    return slice_before(n, n->in[0]->in[0], s);
 }
 
 static Node *slice_of_transpose(Node *n, Slice s) {
     int count;
     const int64_t *perm = attr_ints(n->in[0], "perm", &count);
     s.axis = (int)perm[s.axis];
-    return transpose_before(n, sliced(n, n->in[0]->in[0], s), perm);
+    return transpose_before(n, slice_before(n, n->in[0]->in[0], s), perm);
 }
 
 static int place_in_source(const ViewMap *v, int atom) {
@@ -93,7 +76,7 @@ static Node *slice_of_reshape(Node *n, Slice s) {
     s.axis = axis;
     s.start = dim_binary(n->graph, DIM_MUL, s.start, inner);
     s.extent = dim_binary(n->graph, DIM_MUL, s.extent, inner);
-    return reshape_before(n, sliced(n, n->in[0]->in[0], s), n->type.rank, n->type.dim);
+    return reshape_before(n, slice_before(n, n->in[0]->in[0], s), n->type.rank, n->type.dim);
 }
 
 // A slice that lies within one operand of a concatenation.
@@ -106,7 +89,7 @@ static Node *slice_of_concat(Node *n, Slice s) {
         if (!dim_is_const(c->in[i]->type.dim[s.axis], &width)) return NULL;
         if (start < at || start + extent > at + width) continue;
         s.start = dim_const(n->graph, start - at);
-        return sliced(n, c->in[i], s);
+        return slice_before(n, c->in[i], s);
     }
     return NULL;
 }
@@ -115,11 +98,8 @@ static Node *slice_of_expand(Node *n, Slice s) {
     Node *x = n->in[0]->in[0];
     int axis = s.axis - (n->type.rank - x->type.rank);
     bool repeated = axis < 0 || x->type.dim[axis] != n->in[0]->type.dim[s.axis];
-    if (!repeated) s.axis = axis, x = sliced(n, x, s);
-    Node *by = node_make(n->graph, OP_expand, n->loc, 1, &x, n);
-    attr_set_dims(by, "shape", n->type.dim, n->type.rank);
-    if (!node_infer(by)) diag_stop();
-    return by;
+    if (!repeated) s.axis = axis, x = slice_before(n, x, s);
+    return expand_before(n, x, n->type.rank, n->type.dim);
 }
 
 static Node *simplify_slice(Node *n) {
@@ -150,23 +130,16 @@ static bool follows(const Node *a, const Node *b, int axis) {
            dim_binary(a->graph, DIM_ADD, s.start, s.extent) == t.start;
 }
 
-static Node *concat_of(Node *before, int n_in, Node *const *in, int axis) {
-    Node *by = node_make(before->graph, OP_concat, before->loc, n_in, in, before);
-    attr_set_int(by, "axis", axis);
-    if (!node_infer(by)) diag_stop();
-    return by;
-}
-
 static Node *join_slices(Node *n, int axis, int first) {
     Slice s = slice_of(n->in[first]);
     s.extent = dim_binary(n->graph, DIM_ADD, s.extent, slice_of(n->in[first + 1]).extent);
-    Node *joined = sliced(n, n->in[first]->in[0], s);
+    Node *joined = slice_before(n, n->in[first]->in[0], s);
     Node **in = ARENA_ARRAY(n->graph->arena, Node *, n->n_in);
     int m = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (i != first + 1) in[m++] = i == first ? joined : n->in[i];
     }
-    return concat_of(n, m, in, axis);
+    return concat_before(n, m, in, axis);
 }
 
 static Node *flatten_concat(Node *n, int axis, int nested) {
@@ -176,7 +149,7 @@ static Node *flatten_concat(Node *n, int axis, int nested) {
         if (i != nested) in[m++] = n->in[i];
         for (int j = 0; i == nested && j < c->n_in; j++) in[m++] = c->in[j];
     }
-    return concat_of(n, m, in, axis);
+    return concat_before(n, m, in, axis);
 }
 
 static Node *simplify_concat(Node *n) {
@@ -200,7 +173,7 @@ static Node *simplify_gather(Node *n) {
     if (n->in[1]->op != OP_constant || n->in[1]->type.rank > 0 || !match_scalar(n->in[1], &index)) return NULL;
     const Dim *start = dim_const(n->graph, (int64_t)index);
     if (index < 0) start = dim_binary(n->graph, DIM_ADD, x->type.dim[axis], start);
-    Node *s = slice_before(n, x, axis, start, dim_const(n->graph, 1));
+    Node *s = slice_before(n, x, (Slice){axis, start, dim_const(n->graph, 1), 1});
     return reshape_before(n, s, n->type.rank, n->type.dim);
 }
 
@@ -212,7 +185,7 @@ static Node *keep_reduced_axes(Node *n) {
     Node *by = node_make(n->graph, r->op, r->loc, 1, r->in, n);
     attr_copy(by, r);
     attr_set_int(by, "keepdims", 1);
-    if (!node_infer(by)) diag_stop();
+    inferred(by);
     if (type_equal(&by->type, &n->type)) return by;
     node_remove(by);
     return NULL;

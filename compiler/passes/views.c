@@ -239,11 +239,7 @@ static void emit_transpose(Emission *e, const int64_t *perm) {
 
 static void emit_expand(Emission *e, int rank, const Dim *const *dims) {
     if (has_shape(e, rank, dims)) return;
-    if (e->before) {
-        e->x = node_make(e->x->graph, OP_expand, e->x->loc, 1, (Node *[]){e->x}, e->before);
-        attr_set_dims(e->x, "shape", dims, rank);
-        if (!node_infer(e->x)) diag_stop();
-    }
+    if (e->before) e->x = expand_before(e->before, e->x, rank, dims);
     take_shape(e, rank, dims);
 }
 
