@@ -239,7 +239,8 @@ static Value value_from_graph(EvalContext *c, Node *n) {
     return c->out;
 }
 
-static void run_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
+void eval_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
+    start_run(c);
     const Value **in = ARENA_ARRAY(c->arena, const Value *, n->n_in);
     Value *values = ARENA_ARRAY(c->arena, Value, n->n_in);
     for (int i = 0; i < n->n_in; i++) {
@@ -256,8 +257,7 @@ static void run_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
 }
 
 const Tensor *eval_node(EvalContext *c, Node *n, const Tensor *const *operands, int item) {
-    start_run(c);
-    run_alone(c, n, operands);
+    eval_alone(c, n, operands);
     return value_tensor(c, c->out.items ? &c->out.items[item] : &c->out);
 }
 

@@ -21,8 +21,8 @@ void eval_set_symbol(EvalContext *, const char *name, int64_t value);
 const Tensor *eval_node(EvalContext *, Node *, const Tensor *const *operands, int item);
 
 // A whole graph: inputs in order; outputs (room for n_outputs) live until the next call. States (KV caches) start as NaN and
-// are kept between calls, so that an incremental graph can be run chunk by chunk. Uses the marks of nodes. The size of a
-// state's axes is that of its type at the symbols' upper bounds.
+// are kept between calls, so that an incremental graph can be run chunk by chunk. Uses the marks of nodes. Where the type
+// of a state has a symbol (the number of slots), eval_set_symbol says its size; otherwise it is the symbol's lower bound.
 void eval_graph(EvalContext *, const Graph *, const Tensor *const *inputs, const Tensor **outputs);
 // The value of any node after eval_graph, for tracing; NULL for what is never materialised (pack).
 const Tensor *eval_traced(EvalContext *, const Node *);

@@ -77,6 +77,7 @@ typedef struct {
     KeyRows keys, values;
     const char *q, *bias;
     size_t size;
+    void (*row)(const AttentionRow *, void *y);  // what is computed for each query and head
 } Attention;
 
 static void attend_row(const Attention *a, const Node *n, AttentionRow row, int64_t r, char *out) {
@@ -90,14 +91,15 @@ static void attend_row(const Attention *a, const Node *n, AttentionRow row, int6
         row.keys = a->keys.data + (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
         row.values = a->values.data + (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
         row.bias = a->bias ? a->bias + (size_t)((h * a->rows + r) * a->keys.keys) * a->size : NULL;
-        real_kernels(a->size == 8 ? DT_f64 : DT_f32)->attend(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
+        a->row(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
     }
 }
 
-void eval_attention(EvalContext *c, Node *n) {
-    DType real = eval_real(c, n->type.dtype);
+// Rows [R, H e] of `real` for a function of each query and head.
+static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*function)(const AttentionRow *, void *)) {
     Attention a = {.rows = c->in[0]->dim[0], .heads = attr_int(n, "num_heads", 1), .groups = attr_int(n, "num_kv_heads", 1)};
-    a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0), a.size = (size_t)dtype_bits(real) / 8;
+    a.row = function, a.size = (size_t)dtype_bits(real) / 8;
+    a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0);
     a.slot = read_indices(c, n, 3), a.position = read_indices(c, n, 4);
     a.keys = read_keys(c, c->in[1], a.groups, real), a.values = read_keys(c, c->in[2], a.groups, real);
     a.q = value_dense(c, c->in[0], real);
@@ -108,7 +110,18 @@ void eval_attention(EvalContext *c, Node *n) {
         a.bias = value_dense(c, &bias, real);
     }
     row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
-    Value *out = eval_result(c, n), y = eval_fresh(c, real, 2, out->dim);
+    Value y = eval_fresh(c, real, 2, (int64_t[]){a.rows, a.heads * row.e});
     for (int64_t r = 0; r < a.rows; r++) attend_row(&a, n, row, r, (char *)(uintptr_t)y.data);
+    return y;
+}
+
+void eval_attention(EvalContext *c, Node *n) {
+    DType real = eval_real(c, n->type.dtype);
+    Value y = attention_rows(c, n, real, real_kernels(real)->attend), *out = eval_result(c, n);
     value_copy(out->dtype, (void *)(uintptr_t)out->data, &y);
+}
+
+void eval_attention_bound(EvalContext *c, Node *n, double *bound) {
+    Value y = attention_rows(c, n, DT_f64, attention_row_bound);
+    value_copy(DT_f64, bound, &y);
 }

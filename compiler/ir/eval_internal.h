@@ -51,7 +51,8 @@ struct EvalContext {
 };
 
 // --------------------------------------------------------------------------------------------------------------------- eval.c
-int64_t eval_dim(EvalContext *, const Node *, const Dim *);  // ends the run when a symbol has no value
+void eval_alone(EvalContext *, Node *, const Tensor *const *operands);  // operands in c->in, the result in c->out
+int64_t eval_dim(EvalContext *, const Node *, const Dim *);             // ends the run when a symbol has no value
 void eval_bind(EvalContext *, const char *name, int64_t value);
 Value *eval_result(EvalContext *, const Node *);  // c->out: fresh memory of the node's type
 Value eval_fresh(EvalContext *, DType, int rank, const int64_t *dim);
@@ -71,4 +72,11 @@ void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType d
 
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
 void packed_row(const PackedWeights *, int64_t column, DType real, void *row);  // column of the product: K weights, as stored
+Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in
+
+// ----------------------------------------------------------------------------------------------- eval_attention.c,
+// eval_bound.c
+struct AttentionRow;
+void eval_attention_bound(EvalContext *, Node *, double *bound);
+void attention_row_bound(const struct AttentionRow *, void *bound);
 #endif

@@ -189,7 +189,7 @@ static void quantized_column(const PackedWeights *p, int64_t column, DType real,
     arena_free(scratch);
 }
 
-static Value packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t columns) {
+Value eval_packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t columns) {
     const PackedWeights *p = c->in[1]->packed;
     const Value *x = c->in[0];
     DType real = eval_real(c, n->type.dtype);
@@ -207,7 +207,7 @@ void eval_matmul_packed(EvalContext *c, Node *n) {
     if (!in[1]->packed) diag_fatal(n->loc, "matmul_packed takes its weights from pack");
     int64_t columns = attr_int(n, "columns", 0);
     bool glu = attr_int(n, "glu", 0);
-    Value sums[2] = {packed_sums(c, n, 0, columns), glu ? packed_sums(c, n, columns, columns) : (Value){0}};
+    Value sums[2] = {eval_packed_sums(c, n, 0, columns), glu ? eval_packed_sums(c, n, columns, columns) : (Value){0}};
     const Expr *epilogue = attr_expr(n, "epilogue");
     const Value **args = ARENA_ARRAY(c->arena, const Value *, n->n_in + 1);
     args[0] = &sums[0], args[1] = &sums[1];

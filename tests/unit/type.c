@@ -1,0 +1,95 @@
+// Element types, value types, and conversion of elements.
+#include <math.h>
+
+#include "ir.h"
+#include "ir/convert.h"
+#include "unit.h"
+
+static void names_and_bits(void) {
+    DType t;
+    for (int i = 0; i < DT_COUNT; i++) CHECK(dtype_parse(dtype_name((DType)i), &t) && t == (DType)i);
+    CHECK(!dtype_parse("f33", &t) && dtype_bits(DT_bf16) == 16 && dtype_bits(DT_i4) == 4 && dtype_bits(DT_bool) == 8);
+    CHECK(dtype_is_float(DT_f8e5m2) && !dtype_is_float(DT_i32) && !dtype_is_float(DT_bool));
+    CHECK(dtype_bytes(DT_i4, 3) == 2 && dtype_bytes(DT_f64, 3) == 24);
+}
+
+static void types_compare_and_broadcast(void) {
+    Graph *g = graph_new("g");
+    const Dim *t = dim_symbol(g, "T", 1, 9), *one = dim_const(g, 1), *four = dim_const(g, 4);
+    Type a = type_of(DT_f32, 2, (const Dim *[]){t, one}), b = type_of(DT_f32, 1, (const Dim *[]){four}), r;
+    CHECK(type_broadcast(g, &a, &b, &r));
+    CHECK_TEXT(type_text(&r), "f32[T, 4]");
+    CHECK(type_broadcast(g, &b, &a, &r));
+    CHECK_TEXT(type_text(&r), "f32[T, 4]");
+    Type c = type_of(DT_f32, 1, (const Dim *[]){dim_const(g, 3)}), scalar = type_scalar(DT_i64);
+    CHECK(!type_broadcast(g, &b, &c, &r) && !dim_broadcast(g, t, four));
+    CHECK(type_equal(&a, &a) && !type_equal(&a, &b));
+    CHECK(type_count(g, &r) && type_count(g, &scalar) == one);
+    CHECK_TEXT(type_text(&scalar), "i64");
+    graph_free(g);
+}
+
+// Every 16-bit pattern survives a trip through double; neighbours' midpoints round to the even one.
+static void check_sixteen_bits(DType t) {
+    int bad = 0;
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint16_t bits = (uint16_t)i, back, above = (uint16_t)(i + 1), middle;
+        double x = dtype_load(t, &bits, 0), y = dtype_load(t, &above, 0);
+        dtype_store(t, &back, 0, x);
+        bad += isnan(x) ? !isnan(dtype_load(t, &back, 0)) : back != bits;
+        if (!isfinite(x) || !isfinite(y) || signbit(x) != signbit(y)) continue;
+        dtype_store(t, &middle, 0, x + (y - x) / 2);
+        bad += middle != (i % 2 ? above : bits);
+    }
+    CHECK(bad == 0);
+}
+
+static void sixteen_bits_round_to_even(void) {
+    check_sixteen_bits(DT_f16);
+    check_sixteen_bits(DT_bf16);
+    CHECK(f16_of(65520) == 0x7c00 && f16_of(65519) == 0x7bff && bf16_of(3.4e38) == 0x7f80 && f32_of_f16(1) == 0x1p-24f);
+}
+
+static void eight_bit_floats_saturate(void) {
+    static const struct {
+        DType t;
+        double in, out;
+    } cases[] = {{DT_f8e4m3fn, 1000, 448},    {DT_f8e4m3fn, 0x1p-9, 0x1p-9},     {DT_f8e4m3fn, 17, 16},
+                 {DT_f8e5m2, 1e9, 57344},     {DT_f8e4m3fnuz, -1000, -240},      {DT_f8e4m3fnuz, -0.0, 0},
+                 {DT_f8e5m2fnuz, 1e9, 57344}, {DT_f8e5m2fnuz, 0x1p-17, 0x1p-17}, {DT_f8e5m2, 0x1p-16, 0x1p-16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bits;
+        dtype_store(cases[i].t, &bits, 0, cases[i].in);
+        CHECK(dtype_load(cases[i].t, &bits, 0) == cases[i].out);
+    }
+    uint8_t bits;
+    dtype_store(DT_f8e4m3fnuz, &bits, 0, NAN);
+    CHECK(bits == 0x80 && isnan(dtype_load(DT_f8e4m3fnuz, &bits, 0)));
+    dtype_store(DT_f8e4m3fn, &bits, 0, NAN);
+    CHECK(isnan(dtype_load(DT_f8e4m3fn, &bits, 0)));
+}
+
+static void integers_wrap_and_floats_saturate(void) {
+    int64_t wide[3] = {INT64_MAX, -1, 300};
+    uint8_t narrow[3];
+    convert_elements(DT_u8, narrow, DT_i64, wide, 3);
+    CHECK(narrow[0] == 255 && narrow[1] == 255 && narrow[2] == 44);
+    float floats[4] = {1e20f, -1e20f, NAN, -3.7f};
+    int64_t whole[4];
+    convert_elements(DT_i64, whole, DT_f32, floats, 4);
+    CHECK(whole[0] == INT64_MAX && whole[1] == INT64_MIN && whole[2] == 0 && whole[3] == -3);
+    uint64_t large[1];
+    convert_elements(DT_u64, large, DT_f32, floats, 1);
+    CHECK(large[0] == UINT64_MAX);
+    uint8_t nibbles[2] = {0};
+    for (int i = 0; i < 3; i++) dtype_store(DT_i4, nibbles, i, i - 8);
+    CHECK(dtype_load(DT_i4, nibbles, 0) == -8 && dtype_load(DT_i4, nibbles, 2) == -6 && nibbles[0] == 0x98);
+}
+
+SUITE(type) {
+    TEST(names_and_bits);
+    TEST(types_compare_and_broadcast);
+    TEST(sixteen_bits_round_to_even);
+    TEST(eight_bit_floats_saturate);
+    TEST(integers_wrap_and_floats_saturate);
+}

@@ -1,0 +1,87 @@
+// Malformed graphs are found, and the message stands under the node.
+#include "graphs.h"
+#include "ir/convert.h"
+
+static const char SAMPLE[] =
+    "graph g(%x: f32[T, 4]) -> (%c) where T <= 9 {\n"
+    "  %k = constant {value=[1, 2, 3, 4]} : f32[4]\n"
+    "  %a = add(%x, %k)\n"
+    "  %b = neg(%a)\n"
+    "  %c = mul(%a, %b)\n"
+    "}\n";
+
+static Node *named(Graph *g, const char *name) { return map_get(&g->names, name); }
+
+static bool verifies(void *g) { return graph_verify(g, "testing"); }
+
+// The graph is refused with `expected` in the message, and its line follows that of the node.
+static void check_found(Graph *g, const char *node, const char *expected) {
+    bool ok;
+    char *message = stderr_of(verifies, g, &ok), under[600];
+    snprintf(under, sizeof under, "\n  ^ error: %s", expected);
+    const char *line = node ? strstr(message, node) : message, *end = line ? strchr(line, '\n') : NULL;
+    bool there = node ? end && !strncmp(end, under, strlen(under)) : strstr(message, expected) != NULL;
+    if (ok || !there) printf("# expected \"%s\" under %s, got\n# %s\n", expected, node ? node : "the graph", message);
+    CHECK(!ok && there);
+    free(message);
+    graph_free(g);
+}
+
+static void good_graphs_pass(void) {
+    Graph *g = parse_text(SAMPLE);
+    CHECK(graph_verify(g, "parsing"));
+    graph_free(g);
+}
+
+static void order_is_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    node_move_before(named(g, "a"), NULL);
+    check_found(g, "  %b = ", "operand %a comes later");
+}
+
+static void types_are_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    named(g, "b")->type.dtype = DT_f64;
+    check_found(g, "  %b = ", "the operands give f32[T, 4]");
+}
+
+static void operands_are_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    named(g, "c")->in[1] = named(g, "a");
+    check_found(g, "  %c = ", "operand 0 was changed without node_set_input");
+    g = parse_text(SAMPLE);
+    node_remove(named(g, "b"));
+    check_found(g, "  %c = ", "operand %b is not in the graph any more");
+    g = parse_text(SAMPLE);
+    named(g, "c")->n_in = 1;
+    check_found(g, "  %c = ", "has 1 operands, mul takes 2");
+}
+
+static void attributes_are_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    attr_set_int(named(g, "b"), "speed", 3);
+    check_found(g, "  %b = ", "neg has no attribute \"speed\"");
+}
+
+static void constants_are_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    ((Tensor *)(uintptr_t)named(g, "k")->value)->bytes = 12;
+    check_found(g, "  %k = ", "the data has 12 bytes");
+}
+
+static void ends_are_checked(void) {
+    Graph *g = parse_text(SAMPLE);
+    Node *c = named(g, "c");
+    node_remove(c);
+    check_found(g, NULL, "output %c is not in the graph");
+}
+
+SUITE(verify) {
+    TEST(good_graphs_pass);
+    TEST(order_is_checked);
+    TEST(types_are_checked);
+    TEST(operands_are_checked);
+    TEST(attributes_are_checked);
+    TEST(constants_are_checked);
+    TEST(ends_are_checked);
+}
