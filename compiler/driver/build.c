@@ -122,6 +122,8 @@ void build_load(Build *b) {
     const Options *o = b->options;
     if (o->start_from) {
         b->module = module_load(b->arena, o->model);
+        b->tokenizer = b->module->tokenizer;
+        if (b->kind == OUTPUT_PROGRAM) b->name = b->module->name;
     } else {
         DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
         b->module = dsl_load(b->arena, b->description, &dsl);

@@ -163,9 +163,9 @@ void attr_copy(Node *to, const Node *from) {
     for (const Attr *a = from->attrs; a; a = a->next) copy_attr(to, a);
 }
 
-static const char *const role_names[] = {[INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions",
-                                         [INPUT_SLOTS] = "slots",   [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",
-                                         [INPUT_TYPES] = "types"};
+static const char *const role_names[] = {
+    [INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions", [INPUT_SLOTS] = "slots",
+    [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",     [INPUT_TYPES] = "types"};
 
 InputRole input_role(const Node *n) {
     const char *name = attr_string(n, "role", "");

@@ -200,6 +200,13 @@ static ConstantFile *constants_beside(Arena *arena, const char *path) {
     return access(beside, R_OK) ? NULL : constants_open(arena, beside);
 }
 
+static void require_data(const Graph *g, const Source *source) {
+    EACH_NODE(n, g)
+    if (n->op == OP_constant && !n->value)
+        diag_fatal(loc_file(source), "the data of %%%s is not here\nhint: keep the file \"constants\" beside the dump",
+                   n->name);
+}
+
 Module *module_load(Arena *arena, const char *path) {
     Module *m = ARENA_NEW(arena, Module);
     Source *source = ARENA_NEW(arena, Source);
@@ -215,6 +222,7 @@ Module *module_load(Arena *arena, const char *path) {
     do {
         Graph *g = graph_parse_at(source, &offset, constants), **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
         if (!g) diag_stop();
+        require_data(g, source);
         if (m->n_graphs) memcpy(graphs, m->graphs, (size_t)m->n_graphs * sizeof *graphs);
         m->graphs = graphs;
         m->graphs[m->n_graphs++] = g;
