@@ -221,6 +221,7 @@ bool type_equal(const Type *, const Type *);
 const Dim *type_count(Graph *, const Type *);       // product of the dimensions
 void type_print(Text *, const Type *);              // f32[T, 192]
 const char *type_text(const Type *);                // a static buffer, for messages (four rotate)
+const char *dim_text(const Dim *);                  // likewise
 // Numpy's rule; NULL when they do not broadcast.
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);

@@ -22,8 +22,6 @@ __attribute__((format(printf, 2, 3))) static bool mismatch(const Node *n, const 
     return false;
 }
 
-static const char *dim_text(const Dim *d) { return type_text(&(Type){.dtype = DT_i64, .rank = 1, .dim = {d}}) + 3; }
-
 static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u4 && t != DT_bool; }
 
 // An axis attribute, counted from the end when negative.
@@ -214,8 +212,9 @@ bool infer_slice(Graph *g, Node *n, Type *result) {
     if (!read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
     const Dim *steps = dim_binary(g, DIM_MUL, dim_sub(g, extent, dim_const(g, 1)), dim_const(g, step));
     const Dim *last = dim_binary(g, DIM_ADD, start, steps), *size = result->dim[axis];
-    bool outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 || dim_upper(last) < -1 ||
-                   (dim_lower(extent) > 0 && dim_lower(dim_sub(g, last, size)) >= 0) || dim_upper(extent) < 0;
+    bool some = dim_lower(extent) > 0, outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 ||
+                                                 dim_upper(extent) < 0 ||
+                                                 (some && (dim_upper(last) < 0 || dim_lower(dim_sub(g, last, size)) >= 0));
     if (outside) return mismatch(n, "%s elements from %s are outside of axis %d", dim_text(extent), dim_text(start), axis);
     result->dim[axis] = extent;
     return true;

@@ -75,18 +75,29 @@ void type_print(Text *out, const Type *t) {
     text_add(out, "]");
 }
 
-const char *type_text(const Type *t) {
+// Into one of four buffers, in turn.
+static const char *keep_text(Text *text) {
     enum { BUFFERS = 4, BYTES = 256 };
     static char buffers[BUFFERS][BYTES];
     static int next;
     char *buffer = buffers[next++ % BUFFERS];
+    size_t n = text->length < BYTES ? text->length : BYTES - 1;
+    memcpy(buffer, text->data, n);
+    buffer[n] = 0;
+    text_free(text);
+    return buffer;
+}
+
+const char *type_text(const Type *t) {
     Text text = {0};
     type_print(&text, t);
-    size_t n = text.length < BYTES ? text.length : BYTES - 1;
-    memcpy(buffer, text.data, n);
-    buffer[n] = 0;
-    text_free(&text);
-    return buffer;
+    return keep_text(&text);
+}
+
+const char *dim_text(const Dim *d) {
+    Text text = {0};
+    dim_print(&text, d);
+    return keep_text(&text);
 }
 
 static bool is_one(const Dim *d) { return d->kind == DIM_CONST && d->value == 1; }

@@ -88,7 +88,7 @@ static void products_meet_in_the_middle(void) {
         "f32[T, 16]");
     check_misfit("%y = matmul(%m, %x)", "inner dimensions 32 and T differ");
     check_misfit("%p = pack(%m) {format=\"bf16\", transposed=1} %y = matmul_packed(%x, %p) {columns=16}",
-                 "has 32 columns, not 16");
+                 "have 32 columns, not 16");
     check_misfit("%p = pack(%m) {format=\"q9\"} ", "unknown format \"q9\"");
     check_misfit("%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p) {columns=32, epilogue=add($0, $1)}",
                  "names $1 of 1 operands");
@@ -96,7 +96,7 @@ static void products_meet_in_the_middle(void) {
         "%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p, %w) {columns=32, epilogue=add($0, $1)}",
         "does not broadcast to f32[T, 32]");
     check_misfit("%p = pack(%m) {format=\"q8_0\", transposed=1} %y = matmul_packed(%x, %p) {columns=32}",
-                 "takes rows from quantize_rows");
+                 "take rows from quantize_rows");
 }
 
 static void fused_ops_know_their_shapes(void) {
