@@ -1,0 +1,212 @@
+// lower/: views, kernels, the loop over layers, weights.
+#include "lower/lower.h"
+
+#include <stdlib.h>
+
+#include "../tools/ir_text.h"
+#include "graphs.h"
+
+static Program *lower_graph(Arena *arena, Graph *g) {
+    Module *m = ARENA_NEW(arena, Module);
+    *m = (Module){.arena = arena, .name = "test", .n_graphs = 1, .description = "test.burin"};
+    m->graphs = ARENA_NEW(arena, Graph *);
+    m->graphs[0] = g;
+    return lower(arena, m, 0, &(LowerOptions){0});
+}
+
+static Program *lower_text(Arena *arena, const char *text) {
+    Graph *g = parse_text(text);
+    for (Node *n = g->first; n; n = n->next)
+        if (n->op == OP_constant && !n->value) fill_constant(arena, n);
+    return lower_graph(arena, g);
+}
+
+static Program *lower_file(Arena *arena, const char *path) { return lower_graph(arena, load_ir_text(arena, path)); }
+
+static void finish(Arena *arena, Program *p) {
+    graph_free(p->graph);
+    arena_free(arena);
+}
+
+static const Kernel *kernel_of(const Program *p, const char *value) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (!strcmp(p->kernels[i]->node->name, value)) return p->kernels[i];
+    return NULL;
+}
+
+static void layers_are_a_loop(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
+    CHECK(p->loop.iterations == 3 && p->loop.period == 11 && p->loop.first == 2 && p->loop.missing == 1);
+    CHECK(kernel_of(p, "qkv.0")->out[0].buffer == kernel_of(p, "qkv.2")->out[0].buffer);
+    CHECK(kernel_of(p, "qkv.0")->function == kernel_of(p, "qkv.2")->function);
+    CHECK(kernel_of(p, "kc1.0")->function != kernel_of(p, "vc1.0")->function);
+    finish(arena, p);
+}
+
+static void barriers_are_counted(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
+    // One row: after each of the four products, the caches and attention, and after the last product; more: norms too.
+    CHECK(p->plan.barriers_one == 3 * 6);
+    CHECK(p->plan.barriers_many == 3 * 8 + 2);
+    CHECK(!kernel_of(p, "kr.1")->barrier_many);
+    CHECK(!kernel_of(p, "kc1.1")->barrier_many);
+    CHECK(kernel_of(p, "a.1")->barrier_one && kernel_of(p, "a.1")->barrier_many);
+    finish(arena, p);
+}
+
+static void works_in_place(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
+    const Kernel *rotary = kernel_of(p, "kr.0"), *skip = kernel_of(p, "t.0");
+    CHECK(rotary->in[0].buffer == kernel_of(p, "qkv.0")->out[0].buffer && rotary->out[0].buffer == rotary->in[0].buffer);
+    CHECK(rotary->out[0].offset == rotary->in[0].offset);
+    CHECK(skip->out[1].buffer == skip->in[1].buffer);
+    CHECK(skip->out[0].buffer != skip->in[0].buffer);
+    finish(arena, p);
+}
+
+static void a_tied_table_is_stored_once(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
+    const Kernel *embed = p->kernels[0], *head = p->kernels[p->n_kernels - 1];
+    CHECK(embed->family == FAMILY_EMBED && head->family == FAMILY_MATMUL);
+    CHECK(embed->in[0].weight == head->in[1].weight);
+    CHECK(embed->in[0].weight->format == weight_format_find("bf16"));
+    finish(arena, p);
+}
+
+static void weights_are_aligned_and_apart(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama_q8_0.ir");
+    uint64_t end = 0;
+    for (int i = 0; i < p->n_pieces; i++) {
+        CHECK(p->pieces[i]->offset % 64 == 0 && p->pieces[i]->offset >= end);
+        end = p->pieces[i]->offset + p->pieces[i]->bytes;
+    }
+    CHECK(end <= p->plan.weight_bytes && p->plan.weight_bytes - end < 64);
+    finish(arena, p);
+}
+
+typedef struct Bytes {
+    unsigned char *data;
+    size_t n;
+} Bytes;
+
+static void collect(void *user, const void *bytes, size_t n) {
+    Bytes *b = user;
+    memcpy(b->data + b->n, bytes, n);
+    b->n += n;
+}
+
+static void weights_stream_in_panels(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(arena,
+                            "graph g(%x: f32[R, 3]) -> (%y) where 1 <= R <= 4 {\n"
+                            "  %a = constant {value=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]} : f32[2, 3]\n"
+                            "  %b = constant {value=[7.0, 8.0, 9.0]} : f32[1, 3]\n"
+                            "  %w = pack(%a, %b) {format=\"f32\"}\n"
+                            "  %y = matmul_packed(%x, %w) {columns=3}\n}\n");
+    Bytes b = {.data = malloc(p->plan.weight_bytes)};
+    weights_write(p, collect, &b);
+    CHECK(b.n == 192 && p->plan.weight_bytes == 192);
+    const float *panel = (const float *)b.data;  // [k][16]
+    CHECK(panel[0] == 1 && panel[1] == 4 && panel[2] == 7 && panel[3] == 0);
+    CHECK(panel[32] == 3 && panel[33] == 6 && panel[34] == 9 && panel[47] == 0);
+    free(b.data);
+    finish(arena, p);
+}
+
+static void q8_0_rounds_to_even(void) {
+    float values[16 * 32] = {0};
+    unsigned char block[544];
+    for (int i = 0; i < 32; i++) values[i] = (float)i * 0.5f - 3.5f;  // column 0: -3.5 ... 12
+    values[31] = 127;
+    weight_format_find("q8_0")->pack(values, 32, block);
+    CHECK(block[0] == 128 - 4);  // -3.5 to -4
+    CHECK(block[1] == 128 - 3);  // -3
+    CHECK(block[2] == 128 - 2);  // -2.5 to -2
+    CHECK(block[7 * 64 + 3] == 128 + 127);
+    CHECK(block[4] == 128);                                                              // column 1: zeros
+    CHECK(block[512] == 0 && block[513] == 0x3c && block[514] == 0 && block[515] == 0);  // scales 1, 0
+}
+
+static void views_are_free(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(arena,
+                            "graph g(%x: f32[R, 24]) -> (%y) where 1 <= R <= 4 {\n"
+                            "  %a = relu(%x)\n"
+                            "  %h = reshape(%a) {shape=dims[R, 4, 6]}\n"
+                            "  %t = transpose(%h) {perm=[0, 2, 1]}\n"
+                            "  %s = slice(%t) {axis=1, extent=2, start=3}\n"
+                            "  %y = exp(%s)\n}\n");
+    CHECK(p->n_kernels == 2 && p->n_buffers == 1);
+    const View *v = &p->kernels[1]->in[0];
+    int64_t offset, stride;
+    CHECK(dim_is_const(v->offset, &offset) && offset == 3);
+    CHECK(dim_is_const(v->stride[0], &stride) && stride == 24);
+    CHECK(dim_is_const(v->stride[1], &stride) && stride == 1);
+    CHECK(dim_is_const(v->stride[2], &stride) && stride == 6);
+    finish(arena, p);
+}
+
+static void what_no_view_can_say_is_copied(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(arena,
+                            "graph g(%x: f32[R, 24]) -> (%y) where 1 <= R <= 4 {\n"
+                            "  %a = relu(%x)\n"
+                            "  %h = reshape(%a) {shape=dims[R, 4, 6]}\n"
+                            "  %t = transpose(%h) {perm=[0, 2, 1]}\n"
+                            "  %f = reshape(%t) {shape=dims[R, 24]}\n"
+                            "  %y = exp(%f)\n}\n");
+    CHECK(p->n_kernels == 3 && p->kernels[1]->copies);
+    finish(arena, p);
+}
+
+static void overwrites_only_the_dead(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(arena,
+                            "graph g(%x: f32[R, 16]) -> (%y) where 1 <= R <= 4 {\n"
+                            "  %a = relu(%x)\n"
+                            "  %b = exp(%a)\n"
+                            "  %c = tanh(%b)\n"
+                            "  %y = add(%a, %c)\n}\n");
+    CHECK(kernel_of(p, "b")->out[0].buffer != kernel_of(p, "a")->out[0].buffer);
+    CHECK(kernel_of(p, "c")->out[0].buffer == kernel_of(p, "b")->out[0].buffer);
+    finish(arena, p);
+}
+
+static bool exceeds(void *arena) {
+    Graph *g = load_ir_text(arena, "tests/golden/emit/llama.ir");
+    Module m = {.arena = arena, .name = "test", .graphs = &g, .n_graphs = 1};
+    if (setjmp(*diag_guard()) == 0) {
+        lower(arena, &m, 0, &(LowerOptions){.max_ram = 100000});
+        return false;
+    }
+    diag_unguard();
+    return true;
+}
+
+static void max_ram_is_a_promise(void) {
+    Arena *arena = arena_new();
+    bool failed;
+    char *message = stderr_of(exceeds, arena, &failed);
+    CHECK(failed && strstr(message, "--max-ram allows 100000"));
+    free(message);
+    arena_free(arena);
+}
+
+SUITE(lower) {
+    TEST(layers_are_a_loop);
+    TEST(barriers_are_counted);
+    TEST(works_in_place);
+    TEST(a_tied_table_is_stored_once);
+    TEST(weights_are_aligned_and_apart);
+    TEST(weights_stream_in_panels);
+    TEST(q8_0_rounds_to_even);
+    TEST(views_are_free);
+    TEST(what_no_view_can_say_is_copied);
+    TEST(overwrites_only_the_dead);
+    TEST(max_ram_is_a_promise);
+}
