@@ -52,4 +52,8 @@ void inspect(const Build *b) {
            b->checkpoint && b->checkpoint->architecture ? b->checkpoint->architecture : "no architecture");
     printf("context  %lld positions\n", (long long)b->passes.context);
     for (int i = 0; i < b->module->n_graphs; i++) inspect_graph(b->module->graphs[i]);
+    Text fusions = {0};
+    fusion_report(&b->passes, &fusions);
+    printf("\n%s", fusions.data);
+    text_free(&fusions);
 }
