@@ -83,9 +83,10 @@ static Ast *take_scope(Ast *bound) {
 %precedence TRANSPOSE
 
 %type <text> dotted
-%type <ast> declaration block graph config import parameter result type dimension statement conditional target scope expr primary
-%type <ast> string argument index range bound
-%type <list> imports configs strings model_for parameters results dimensions body statements targets exprs pieces arguments indexes
+%type <ast> declaration block graph config import parameter result type dimension statement conditional target scope
+%type <ast> expr primary string argument index range bound
+%type <list> imports configs strings model_for parameters results dimensions body statements targets exprs pieces
+%type <list> arguments indexes
 
 %%
 file: %empty | file declaration NEWLINE { p->declarations = ast_append(p->declarations, $2); }
@@ -127,7 +128,10 @@ graph: GRAPH NAME '(' parameters ')' ARROW results body {
     }
     ;
 
-parameters: %empty { $$ = (AstList){0}; } | parameter { $$ = ONE($1); } | parameters ',' parameter { $$ = ast_append($1, $3); } ;
+parameters: %empty { $$ = (AstList){0}; }
+    | parameter { $$ = ONE($1); }
+    | parameters ',' parameter { $$ = ast_append($1, $3); }
+    ;
 parameter: NAME { $$ = named(NEW(AST_PARAMETER, @$), $1); }
     | NAME ':' type { $$ = named(UNARY(AST_PARAMETER, @$, $3), $1); }
     | NAME '=' expr { $$ = named(BINARY(AST_PARAMETER, @$, NULL, $3), $1); }
@@ -142,7 +146,10 @@ type: NAME { $$ = named(NEW(AST_TYPE, @$), $1); }
     | '[' dimensions ']' { $$ = LIST(AST_TYPE, @$, $2); $$->number = 1; }
     | NAME '[' dimensions ']' { $$ = named(LIST(AST_TYPE, @$, $3), $1); $$->number = 1; }
     ;
-dimensions: %empty { $$ = (AstList){0}; } | dimension { $$ = ONE($1); } | dimensions ',' dimension { $$ = ast_append($1, $3); } ;
+dimensions: %empty { $$ = (AstList){0}; }
+    | dimension { $$ = ONE($1); }
+    | dimensions ',' dimension { $$ = ast_append($1, $3); }
+    ;
 dimension: expr | REST { $$ = NEW(AST_REST, @1); } ;
 
 body: '{' statements '}' { $$ = $2; }
@@ -164,7 +171,7 @@ statement:
 conditional:
       IF expr body { $$ = UNARY(AST_IF, @2, $2); $$->body = $3.first; }
     | IF expr body ELSE body { $$ = UNARY(AST_IF, @2, $2); $$->body = $3.first, $$->other = $5.first; }
-    | IF expr body ELSE conditional { $$ = ast_children(p, NEW(AST_IF, @2), $2, NULL, NULL); $$->body = $3.first, $$->other = $5; }
+    | IF expr body ELSE conditional { $$ = UNARY(AST_IF, @2, $2); $$->body = $3.first, $$->other = $5; }
     ;
 targets: target { $$ = ONE($1); } | targets ',' target { $$ = ast_append($1, $3); } ;
 target: NAME { $$ = named(NEW(AST_PARAMETER, @1), $1); }
@@ -243,7 +250,8 @@ static void add_expected(Text *t, const yypcontext_t *context) {
     int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
     bool has[YYNTOKENS] = {false};
     for (int i = 0; i < n; i++) has[expected[i]] = true;
-    const char *begins = has[YYSYMBOL_BLOCK] ? "a declaration" : has[YYSYMBOL_RETURN] ? "a statement" : has[YYSYMBOL_INT] ? "an expression" : NULL;
+    const char *begins = has[YYSYMBOL_BLOCK] ? "a declaration" : has[YYSYMBOL_RETURN] ? "a statement" : NULL;
+    if (!begins && has[YYSYMBOL_INT]) begins = "an expression";
     if (begins) text_add(t, ", expected %s%s", begins, has[yytranslate['}']] ? " or '}'" : "");
     for (int i = 0; !begins && n <= MOST_EXPECTED && i < n; i++)
         text_add(t, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));

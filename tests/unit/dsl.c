@@ -319,7 +319,7 @@ static int missing;
 
 static void check_messages_of(const char *path) {
     static const char *const calls[] = {"report(e, ",    "report(m->e, ",    "diag_error(", "message = arena_printf(e->arena",
-                                        "diag_warning(", "dsl_syntax_error("};
+                                        "diag_warning(", "dsl_syntax_error(",                 "ERROR("};
     char *source = read_text_file(path, NULL), format[512];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (const char *at = source; (at = strstr(at, calls[i])); at++) {
@@ -413,22 +413,33 @@ static void parse(const char *text, size_t size) {
     arena_free(arena);
 }
 
-// Every prefix of a real description, and every description with one byte changed: errors, never more.
+// Every prefix of a real description, and every description with one byte changed: errors, never more. Some are elaborated too.
 static void survives_damage(void) {
-    char *text = read_text_file("dsl/models/llama.burin", NULL);
+    char *text = read_text_file("dsl/models/llama.burin", NULL),
+         *config = read_text_file("tests/golden/models/llama.json", NULL);
     size_t size = strlen(text);
     int saved = dup(STDERR_FILENO), nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDERR_FILENO);
     for (size_t i = 0; i < 2 * size; i++) {
-        char *copy = strdup(text);
+        char *copy = strdup(text), *messages = NULL;
         copy[i / 2] = i % 2 ? 0 : "{}()[]\"=?:^@\n"[i / 2 % 13];
         parse(copy, i % 2 ? i / 2 : size);
+        if (i % 16 == 0) {
+            Case c = {.path = "/tmp/burin-damaged.burin", .config = config};
+            Text graphs = {0};
+            write_file(c.path, copy, size);
+            run_case(&c, &graphs, &messages);
+            text_free(&graphs);
+            unlink(c.path);
+        }
+        free(messages);
         free(copy);
     }
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     close(saved), close(nothing);
     free(text);
+    free(config);
     CHECK(size > 1000);
 }
 

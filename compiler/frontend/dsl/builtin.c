@@ -1,5 +1,6 @@
 // Functions that are not written in the language: one row each in BUILTINS with its parameters, and every elementwise op of
 // ops.def. On numbers they compute now, on tensors they make nodes.
+#include <math.h>
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -163,6 +164,8 @@ static Value run_tensor(Elaborator *e, Loc at, const Value *a) {
     for (int i = 0; i < n; i++) {
         if (!value_is_number(a[0].list.items[i]))
             return report(e, at, "tensor needs a list of numbers, element %d is %s", i, value_text(e, a[0].list.items[i]));
+        if (!isfinite(value_number(a[0].list.items[i])))
+            return report(e, at, "number %d of a tensor is %s, it must be finite", i, value_text(e, a[0].list.items[i]));
         data[i] = (float)value_number(a[0].list.items[i]);
     }
     Tensor *t = ARENA_NEW(e->graph->arena, Tensor);

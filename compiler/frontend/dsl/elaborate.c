@@ -52,6 +52,10 @@ static void run_for(Elaborator *e, const Ast *s) {
     Value over = evaluate(e, s->a);
     int64_t n = over.kind == V_LIST ? over.list.n : 0;
     if (over.kind != V_LIST && !want_int(e, over, s->a->loc, "the bound of a loop", &n)) return;
+    if (n < 0) {
+        report(e, s->a->loc, "the bound of a loop is %lld\nhint: it must be at least 0", (long long)n);
+        return;
+    }
     if (n > MAX_LOOP) {
         report(e, s->a->loc, "too many layers: %lld\nhint: a loop runs at most %d times", (long long)n, MAX_LOOP);
         return;

@@ -1,6 +1,8 @@
 // Values of the language: what they are called, how they print in messages, and conversions that say what they expected.
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -20,6 +22,16 @@ static const char *list_text(Elaborator *e, Value v) {
     return arena_printf(e->arena, "%s%s]", text, v.list.n > MAX_RANK ? ", ..." : "");
 }
 
+// With no more digits than it takes to read back as the same number.
+static const char *float_text(Elaborator *e, double f) {
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, f);
+        if (strtod(text, NULL) == f) break;
+    }
+    return arena_strdup(e->arena, text);
+}
+
 const char *value_text(Elaborator *e, Value v) {
     Text t = {0};
     switch (v.kind) {
@@ -28,7 +40,7 @@ const char *value_text(Elaborator *e, Value v) {
         case V_INT:
             return arena_printf(e->arena, "%" PRId64, v.i);
         case V_FLOAT:
-            return arena_printf(e->arena, "%.17g", v.f);
+            return float_text(e, v.f);
         case V_STRING:
             return arena_printf(e->arena, "\"%s\"", v.s);
         case V_LIST:
@@ -139,7 +151,7 @@ bool want_tensor(Elaborator *e, Value v, Loc at, const char *what) {
 
 const Dim *want_dim(Elaborator *e, Value v, Loc at, const char *what) {
     if (v.kind == V_DIM) return v.dim;
-    if (v.kind != V_INT) return refuse(e, v, at, what, "a dimension"), NULL;
+    if (v.kind != V_INT) return refuse(e, v, at, what, "a whole number"), NULL;
     if (v.i < 0 || v.i >> MAX_DIM_BITS) {
         report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d", what, v.i, MAX_DIM_BITS);
         return NULL;
