@@ -192,7 +192,7 @@ typedef struct Module {
     int n_eos;
 } Module;
 
-// ----------------------------------------------------------------------------------------------------- ir/dim.c: dimensions
+// ------------------------------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
 const Dim *dim_const(Graph *, int64_t);
 const Dim *dim_symbol(Graph *, const char *name, int64_t lower, int64_t upper);  // the same name gives the same symbol
 const Dim *dim_find_symbol(const Graph *, const char *name);                     // or NULL

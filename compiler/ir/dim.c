@@ -4,7 +4,6 @@
 // Every operation turns its operands into polynomials over atoms (symbols, quotients, remainders, minima and maxima), works on
 // those, and builds the chain of additions and products again. The order of atoms is by structure (symbols by name), not by
 // age: a printed and parsed graph has the same dimensions.
-#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "ir/internal.h"
 #include "util/hash.h"
 
-enum { FIRST_SLOTS = 64, MAX_PARSE_DEPTH = 64 };
+enum { FIRST_SLOTS = 64 };
 
 struct DimTable {
     Dim **slots;
@@ -351,7 +350,26 @@ static const Dim *dim_extreme(Graph *g, DimKind kind, const Dim *a, const Dim *b
     return d;
 }
 
+static int64_t fold(DimKind kind, int64_t a, int64_t b) {
+    switch (kind) {
+        case DIM_ADD:
+            return sat_add(a, b);
+        case DIM_MUL:
+            return sat_mul(a, b);
+        case DIM_FLOORDIV:
+            return floor_div(a, b);
+        case DIM_MOD:
+            return floor_mod(a, b);
+        case DIM_MIN:
+            return a < b ? a : b;
+        default:
+            return a > b ? a : b;
+    }
+}
+
 const Dim *dim_binary(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
+    bool by_zero = (kind == DIM_FLOORDIV || kind == DIM_MOD) && b->kind == DIM_CONST && !b->value;
+    if (a->kind == DIM_CONST && b->kind == DIM_CONST && !by_zero) return dim_const(g, fold(kind, a->value, b->value));
     switch (kind) {
         case DIM_ADD:
             return dim_add(g, a, b, 1);
@@ -371,7 +389,10 @@ const Dim *dim_binary(Graph *g, DimKind kind, const Dim *a, const Dim *b) {
     return a;
 }
 
-const Dim *dim_sub(Graph *g, const Dim *a, const Dim *b) { return dim_add(g, a, b, -1); }
+const Dim *dim_sub(Graph *g, const Dim *a, const Dim *b) {
+    if (a->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, sat_add(a->value, sat_mul(b->value, -1)));
+    return dim_add(g, a, b, -1);
+}
 
 // ------------------------------------------------------------------------------------------------------------------- queries
 bool dim_is_const(const Dim *d, int64_t *value) {
@@ -442,199 +463,5 @@ const Dim *dim_import(Graph *g, const Dim *d) {
 int64_t dim_eval(const Dim *d, int64_t (*value_of)(const Dim *symbol, void *user), void *user) {
     if (d->kind == DIM_CONST) return d->value;
     if (d->kind == DIM_SYMBOL) return value_of(d, user);
-    int64_t a = dim_eval(d->a, value_of, user), b = dim_eval(d->b, value_of, user);
-    switch (d->kind) {
-        case DIM_ADD:
-            return sat_add(a, b);
-        case DIM_MUL:
-            return sat_mul(a, b);
-        case DIM_FLOORDIV:
-            return floor_div(a, b);
-        case DIM_MOD:
-            return floor_mod(a, b);
-        case DIM_MIN:
-            return a < b ? a : b;
-        default:
-            return a > b ? a : b;
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------- text
-static void print_operand(Text *t, const Dim *d) {
-    bool plain = d->kind == DIM_SYMBOL || d->kind == DIM_MIN || d->kind == DIM_MAX || (d->kind == DIM_CONST && d->value >= 0);
-    if (!plain) text_add(t, "(");
-    dim_print(t, d);
-    if (!plain) text_add(t, ")");
-}
-
-// A product without its sign when `bare`: the factor is in front, though it is last in the chain.
-static void print_product(Text *t, const Dim *d, bool bare) {
-    const Dim *last = d;
-    while (last->kind == DIM_MUL) last = last->b;
-    const Dim *factor = last->kind == DIM_CONST ? last : NULL;
-    if (factor && !(bare && factor->value == -1)) {
-        int64_t value = bare && factor->value != INT64_MIN ? -factor->value : factor->value;
-        text_add(t, "%lld * ", (long long)value);
-    }
-    for (; d->kind == DIM_MUL; d = d->b) {
-        print_operand(t, d->a);
-        if (d->b != factor) text_add(t, " * ");
-    }
-    if (d != factor) print_operand(t, d);
-}
-
-static bool is_negative(const Dim *d) {
-    while (d->kind == DIM_MUL) d = d->b;
-    return d->kind == DIM_CONST && d->value < 0 && d->value != INT64_MIN;
-}
-
-static void print_sum(Text *t, const Dim *d) {
-    dim_print(t, d->a);
-    for (d = d->b;; d = d->b) {
-        const Dim *term = d->kind == DIM_ADD ? d->a : d;
-        bool minus = is_negative(term);
-        text_add(t, minus ? " - " : " + ");
-        if (term->kind == DIM_CONST)
-            text_add(t, "%lld", (long long)(minus ? -term->value : term->value));
-        else if (term->kind == DIM_MUL)
-            print_product(t, term, minus);
-        else
-            dim_print(t, term);
-        if (d->kind != DIM_ADD) return;
-    }
-}
-
-void dim_print(Text *t, const Dim *d) {
-    switch (d->kind) {
-        case DIM_CONST:
-            text_add(t, "%lld", (long long)d->value);
-            return;
-        case DIM_SYMBOL:
-            text_add(t, "%s", d->name);
-            return;
-        case DIM_ADD:
-            print_sum(t, d);
-            return;
-        case DIM_MUL:
-            print_product(t, d, false);
-            return;
-        case DIM_FLOORDIV:
-        case DIM_MOD:
-            print_operand(t, d->a);
-            text_add(t, d->kind == DIM_MOD ? " %% " : " // ");
-            print_operand(t, d->b);
-            return;
-        case DIM_MIN:
-        case DIM_MAX:
-            text_add(t, d->kind == DIM_MIN ? "min(" : "max(");
-            dim_print(t, d->a);
-            text_add(t, ", ");
-            dim_print(t, d->b);
-            text_add(t, ")");
-            return;
-    }
-}
-
-typedef struct {
-    Graph *graph;
-    const char *at;
-    int depth;
-} DimReader;
-
-static const Dim *read_sum(DimReader *r);
-
-static void skip_blanks(DimReader *r) {
-    while (*r->at == ' ' || *r->at == '\t') r->at++;
-}
-
-static bool accept(DimReader *r, const char *word) {
-    skip_blanks(r);
-    size_t n = strlen(word);
-    if (strncmp(r->at, word, n)) return false;
-    r->at += n;
-    return true;
-}
-
-static const Dim *read_number(DimReader *r) {
-    int64_t value = 0;
-    for (; isdigit((unsigned char)*r->at); r->at++) value = sat_add(sat_mul(value, 10), *r->at - '0');
-    return dim_const(r->graph, value);
-}
-
-static const Dim *read_call(DimReader *r, DimKind kind) {
-    const Dim *a = read_sum(r);
-    if (!a || !accept(r, ",")) return NULL;
-    const Dim *b = read_sum(r);
-    return b && accept(r, ")") ? dim_binary(r->graph, kind, a, b) : NULL;
-}
-
-static const Dim *read_name(DimReader *r) {
-    const char *start = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_' || *r->at == '.') r->at++;
-    size_t n = (size_t)(r->at - start);
-    char name[256];
-    if (!n || n >= sizeof name) return NULL;
-    memcpy(name, start, n);
-    name[n] = 0;
-    if (!strcmp(name, "min") && accept(r, "(")) return read_call(r, DIM_MIN);
-    if (!strcmp(name, "max") && accept(r, "(")) return read_call(r, DIM_MAX);
-    const Dim *symbol = dim_find_symbol(r->graph, name);
-    if (!symbol) r->at = start;
-    return symbol;
-}
-
-static const Dim *read_atom(DimReader *r) {
-    if (r->depth >= MAX_PARSE_DEPTH) return NULL;
-    r->depth++;
-    const Dim *d;
-    skip_blanks(r);
-    if (isdigit((unsigned char)*r->at)) {
-        d = read_number(r);
-    } else if (accept(r, "-")) {
-        d = read_atom(r);
-        if (d) d = dim_mul(r->graph, d, dim_const(r->graph, -1));
-    } else if (accept(r, "(")) {
-        d = read_sum(r);
-        if (d && !accept(r, ")")) d = NULL;
-    } else {
-        d = read_name(r);
-    }
-    r->depth--;
-    return d;
-}
-
-static const Dim *read_product(DimReader *r) {
-    const Dim *d = read_atom(r);
-    while (d) {
-        DimKind kind;
-        if (accept(r, "//"))
-            kind = DIM_FLOORDIV;
-        else if (accept(r, "*"))
-            kind = DIM_MUL;
-        else if (accept(r, "%"))
-            kind = DIM_MOD;
-        else
-            break;
-        const Dim *b = read_atom(r);
-        d = b ? dim_binary(r->graph, kind, d, b) : NULL;
-    }
-    return d;
-}
-
-static const Dim *read_sum(DimReader *r) {
-    const Dim *d = read_product(r);
-    while (d) {
-        int sign = accept(r, "+") ? 1 : accept(r, "-") ? -1 : 0;
-        if (!sign) break;
-        const Dim *b = read_product(r);
-        d = b ? dim_add(r->graph, d, b, sign) : NULL;
-    }
-    return d;
-}
-
-const Dim *dim_parse(Graph *g, const char *text, const char **end) {
-    DimReader r = {.graph = g, .at = text};
-    const Dim *d = read_sum(&r);
-    if (end) *end = r.at;
-    return d;
+    return fold(d->kind, dim_eval(d->a, value_of, user), dim_eval(d->b, value_of, user));
 }
