@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "driver/process.h"
-#include "util/hash.h"
 
 enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 
@@ -104,14 +103,6 @@ void image_write(const Image *image, const char *path) {
     Writer w = writer_open(path, O_WRONLY | O_CREAT | O_TRUNC, image->bytes);
     put_image(&w, image);
     writer_close(&w);
-}
-
-static void hash_chunk(void *hash, const void *bytes, size_t n) { *(uint64_t *)hash = hash_bytes(bytes, n, *(uint64_t *)hash); }
-
-uint64_t image_hash(const Image *image) {
-    uint64_t hash = image->bytes;
-    weights_write(image->program, hash_chunk, &hash);
-    return image->tokenizer ? hash_bytes(image->tokenizer->blob, image->tokenizer->bytes, hash) : hash;
 }
 
 // -------------------------------------------------------------------------------------------------------------- executables

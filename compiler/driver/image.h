@@ -18,7 +18,6 @@ typedef struct Image {
 } Image;
 
 Image image_of(const Program *, const Tokenizer *);
-uint64_t image_hash(const Image *);
 
 // The bytes as a file of their own.
 void image_write(const Image *, const char *path);

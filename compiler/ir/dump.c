@@ -13,6 +13,7 @@
 #include "frontend/tokenizer.h"
 #include "ir/internal.h"
 #include "util/hash.h"
+#include "util/mapping.h"
 
 enum { PADDING = 16 };
 
@@ -74,6 +75,7 @@ static const char *map_file(const char *path, size_t *size) {
     const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : "";
     close(file);
     if (data == MAP_FAILED) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(errno));
+    if (*size) mapping_add(data, *size);
     return data;
 }
 

@@ -15,6 +15,7 @@
 #include "ir/convert.h"
 #include "ir/internal.h"
 #include "util/hash.h"
+#include "util/mapping.h"
 
 enum { INDENT = 2 };
 
@@ -71,6 +72,7 @@ static void print_elements(Text *t, const Tensor *value) {
 
 uint64_t tensor_hash(const Tensor *value) {
     uint64_t h = hash_bytes(value->data, value->bytes, 0);
+    mapping_forget(value->data, value->bytes);
     return h ? h : 1;
 }
 

@@ -12,6 +12,7 @@
 
 #include "convert.h"
 #include "lower/lowering.h"
+#include "util/mapping.h"
 
 enum {
     COLUMNS = 16,
@@ -140,6 +141,13 @@ void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, void *b
     for (uint64_t i = 0; i < n; i++) pack_panel(w, (int64_t)(first + i), (unsigned char *)bytes + i * w->unit_bytes);
 }
 
+// What was packed is not needed again: weights larger than memory pass through.
+static void forget_sources(const Node *n) {
+    if (n->value) mapping_forget(n->value->data, n->value->bytes);
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->value) mapping_forget(n->in[i]->value->data, n->in[i]->value->bytes);
+}
+
 void weights_write(const Program *p, WeightSink *sink, void *user) {
     Arena *arena = arena_new();
     uint64_t at = 0, largest = CHUNK;
@@ -157,6 +165,7 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
             weight_piece_pack(w, u, n, bytes);
             sink(user, bytes, n * w->unit_bytes);
         }
+        forget_sources(w->node);
         at = w->offset + w->bytes;
     }
     for (; at < p->plan.weight_bytes; at++) sink(user, zeros, 1);

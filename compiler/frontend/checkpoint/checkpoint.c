@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "frontend/checkpoint/reader.h"
+#include "util/mapping.h"
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
 StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor *tensor) {
@@ -80,6 +81,7 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
             copy_halves(stored, copy);
         else
             memcpy(copy, stored->tensor.data, stored->tensor.bytes);
+        mapping_forget(stored->tensor.data, stored->tensor.bytes);
         stored->tensor.data = copy;
     }
     stored->presented = true;

@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/mapping.h"
+
 static void unmap(void *what) {
     const MappedFile *f = what;
+    mapping_remove(f->data);
     munmap((void *)f->data, f->size);
 }
 
@@ -36,6 +39,7 @@ const MappedFile *map_file(Arena *arena, const char *path) {
     close(fd);
     if (data == MAP_FAILED) diag_fatal(NO_LOC, "cannot map %s: %s", path, strerror(error));
     f->data = data;
+    mapping_add(f->data, f->size);
     f->source = (Source){.name = arena_strdup(arena, path), .size = f->size};
     arena_at_free(arena, unmap, f);
     return f;
