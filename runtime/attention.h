@@ -175,26 +175,38 @@ INLINE void segment_softmax(const attention_args *a, attention_tile *t, int i, i
     t->part_sum[i] = vf_sum(sum);
 }
 
-// part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R), P vectors of the head at a time
-INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i, const int keys[3]) {
-    int E = padded(a->values.head_dim), C = E / LANES, most = panels_beside(R);
-    int P = C % 8 == 0 && most >= 8 ? 8 : C % 4 == 0 && most >= 4 ? 4 : C % 2 == 0 && most >= 2 ? 2 : 1;
-    const float *x[MAX_QUERIES];
+// part[r][at ...] += chains of x[r] and P vectors of values from vector at / 16
+INLINE void add_value_vectors(int R, int P, const chain *values, const float *const *x, float *const *part, int at) {
+    vf sum[MAX_QUERIES][8];
+    chain v = *values;
+    v.w += at;
     UNROLL
-    for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]);
-    for (int c = 0; c < C; c += P) {
-        vf sum[MAX_QUERIES][8];
+    for (int r = 0; r < R; r++) {
         UNROLL
-        for (int r = 0; r < R; r++) {
-            UNROLL
-            for (int p = 0; p < P; p++) sum[r][p] = vf_load(t->part[i + r] + (c + p) * LANES);
-        }
-        chain_tile(R, P, x, &(chain){t->values + (size_t)keys[0] * (size_t)E + c * LANES, LANES, (size_t)E, keys[1] - keys[0]}, sum);
+        for (int p = 0; p < P; p++) sum[r][p] = vf_load(part[r] + at + p * LANES);
+    }
+    chain_tile(R, P, x, &v, sum);
+    UNROLL
+    for (int r = 0; r < R; r++) {
         UNROLL
-        for (int r = 0; r < R; r++) {
-            UNROLL
-            for (int p = 0; p < P; p++) vf_store(t->part[i + r] + (c + p) * LANES, sum[r][p]);
-        }
+        for (int p = 0; p < P; p++) vf_store(part[r] + at + p * LANES, sum[r][p]);
+    }
+}
+
+// part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R). keys: from, to, start of the segment
+INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i, const int keys[3]) {
+    int E = padded(a->values.head_dim), most = panels_beside(R);
+    const float *x[MAX_QUERIES];
+    float *part[MAX_QUERIES];
+    for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
+    chain v = {t->values + (size_t)keys[0] * (size_t)E, LANES, (size_t)E, keys[1] - keys[0]};
+    for (int at = 0; at < E;) {
+        int left = (E - at) / LANES, P = left >= 8 && most >= 8 ? 8 : left >= 4 && most >= 4 ? 4 : left >= 2 && most >= 2 ? 2 : 1;
+        if (P == 8) add_value_vectors(R, 8, &v, x, part, at);
+        else if (P == 4) add_value_vectors(R, 4, &v, x, part, at);
+        else if (P == 2) add_value_vectors(R, 2, &v, x, part, at);
+        else add_value_vectors(R, 1, &v, x, part, at);
+        at += P * LANES;
     }
 }
 

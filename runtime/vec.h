@@ -8,17 +8,6 @@
 
 enum { LANES = 16 };
 
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#define NO_UNROLL _Pragma("nounroll")
-#elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 32")
-#define NO_UNROLL _Pragma("GCC unroll 1")
-#else
-#define UNROLL
-#define NO_UNROLL
-#endif
-
 #if defined(__FAST_MATH__)
 #error "burin's numbers need IEEE arithmetic: build without -ffast-math"
 #endif
@@ -49,6 +38,21 @@ enum { LANES = 16 };
 #include "vec_c.h"
 #define VEC_TARGET "c"
 #define VEC_IS_ARRAY 1
+#endif
+
+// Loops over registers are unrolled; where a vector is an array they stay loops.
+#if defined(VEC_IS_ARRAY)
+#define UNROLL
+#define NO_UNROLL
+#elif defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("nounroll")
+#elif defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 32")
+#define NO_UNROLL _Pragma("GCC unroll 1")
+#else
+#define UNROLL
+#define NO_UNROLL
 #endif
 
 #if defined(VEC_IS_ARRAY)

@@ -58,14 +58,10 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
     attention_args a = {.heads = s.heads, .scale = 0.3f, .softcap = s.softcap, .window = s.window, .causal = s.causal, .count = s.keys,
                         .rows = n, .q = run->q + first * s.heads * s.d, .q_stride = s.heads * s.d, .y = y + first * s.heads * s.e,
                         .y_stride = s.heads * s.e, .slot = slot, .position = position, .keys = run->keys, .values = run->values};
-    int units = attention_units(s.heads, n), share = units / 3;
-    if (s.bias) {
-        a.bias = add_bias, a.bias_context = &bias;
-        attention(a, share, units);
-        attention(a, 0, share);
-    } else {
-        attention(a, 0, share);
-        attention(a, share, units);
+    int units = attention_units(s.heads, n), share[] = {units / 3, units, 0, units / 3};
+    for (int i = 0; i < 2; i++) {
+        if (s.bias) a.bias = add_bias, a.bias_context = &bias, attention(a, share[2 * i], share[2 * i + 1]);
+        else attention(a, share[2 * i], share[2 * i + 1]);
     }
 }
 
