@@ -1,5 +1,6 @@
 // Parameters: `config hidden_size, rope_theta = 1e4` take their values from config.json when they are first used; null and
 // absent mean the default. `config text_config.hidden_size = 512` gives a default to a field of a nested object.
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static bool never_matters(const char *name) {
 #undef FIELD
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], name)) return true;
+        if (!fnmatch(names[i], name, 0)) return true;
     return false;
 }
 
@@ -168,7 +169,7 @@ static bool has_known_fields(const Elaborator *e, const char *path, const json_t
 }
 
 static void report_unknown(Elaborator *e, const char *path, const json_t *value) {
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     bool ours = !strncmp(e->main->source->name, "models/", strlen("models/"));
     const char *message =
         arena_printf(e->arena, "\"%s\": %.60s is not supported by %s", path, text ? text : "?", e->main->source->name);

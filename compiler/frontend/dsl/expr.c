@@ -145,6 +145,8 @@ static Value tensor_binary(Elaborator *e, const Ast *x, Value a, Value b) {
 static Value evaluate_binary(Elaborator *e, const Ast *x) {
     Value a = evaluate(e, x->a), b = evaluate(e, x->b);
     if (x->kind == AST_MATMUL) return tensor_matmul(e, x->loc, a, b);
+    bool is_null = (x->kind == AST_EQ || x->kind == AST_NE) && (a.kind == V_NULL || b.kind == V_NULL);
+    if (is_null) return compare(e, x, a, b);
     if (a.kind == V_TENSOR || b.kind == V_TENSOR) return tensor_binary(e, x, a, b);
     return x->kind >= AST_EQ ? compare(e, x, a, b) : arithmetic(e, x, a, b);
 }
