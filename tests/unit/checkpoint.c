@@ -198,6 +198,27 @@ static void restores_the_order_of_rotary_rows(void) {
     remove_folder(&f);
 }
 
+// A file with a hole: mapped, never copied.
+static void maps_five_gigabytes(void) {
+    static const char header[] =
+        "{\"a\":{\"dtype\":\"U8\",\"shape\":[5000000000],\"data_offsets\":[0,5000000000]},"
+        "\"b\":{\"dtype\":\"BF16\",\"shape\":[1],\"data_offsets\":[5000000000,5000000002]}}";
+    Folder f = make_folder();
+    const char *path = put_safetensors(&f, "large.safetensors", header, 0);
+    off_t data = (off_t)(8 + strlen(header));
+    if (truncate(path, data + 5000000002) == 0) {
+        Arena *arena = arena_new();
+        Checkpoint *c = checkpoint_open(arena, path);
+        const Tensor *a = checkpoint_find(c, "a"), *b = checkpoint_find(c, "b");
+        CHECK(a->bytes == 5000000000 && ((const char *)a->data)[4999999999] == 0);
+        CHECK((const char *)b->data - (const char *)a->data == 5000000000 || (uintptr_t)b->data % 2 == 0);
+        arena_free(arena);
+    } else {
+        printf("# SKIP no sparse file of 5 GB here\n");
+    }
+    remove_folder(&f);
+}
+
 // ----------------------------------------------------------------------------------------------------------- damaged files
 static const char *const whole[] = {"examples/austen/model.safetensors", STORIES "stories260K.bin",
                                     STORIES "stories260K.ak42_v1.bin", STORIES "stories260K.gguf"};
@@ -284,6 +305,7 @@ SUITE(checkpoint) {
     TEST(finds_places_in_the_configuration);
     TEST(reads_one_model_from_three_containers);
     TEST(restores_the_order_of_rotary_rows);
+    TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);
     TEST(survives_wrong_bytes);
 }

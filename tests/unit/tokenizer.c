@@ -153,7 +153,8 @@ static void encodes_like_smollm2(void) {
     json_t *expected = json_load_file(SHARED "expected/smollm2.json", 0, NULL), *c;
     char *text = read_text_file(SHARED "text/wiki.test.raw", NULL);
     size_t i, n = json_array_size(json_object_get(expected, "first_ids"));
-    for (char *from = text, *to = text; (*to = *from); from++) to += *from != '\r';  // expected with Python's universal newlines
+    for (char *from = text, *to = text; (*to = *from); from++)
+        to += *from != '\r';  // expected with Python's universal newlines
     encode(&r, text, 1000, true);
     CHECK(r.n > n && n > 50);
     r.n = n;
@@ -290,6 +291,57 @@ static void splits_by_patterns(void) {
     }
 }
 
+// A damaged file is refused or read; what was read encodes any bytes and decodes any ids.
+static void try_file(const char *path) {
+    static const char text[] = "Once <s> upon\xff 12 \xe4\xb8\xad e\xcc\x81\xef\xac\x81";
+    Run r = {.arena = arena_new()};
+    if (setjmp(*diag_guard()) == 0) {
+        r.blob = tokenizer_load(r.arena, path, 0)->blob;
+        encode(&r, text, sizeof text - 1, true);
+        for (size_t i = 0; i < r.n; i++) CHECK(r.ids[i] >= 0 && r.ids[i] < burin_tokenizer_size(r.blob));
+        decode(&r);
+        r.ids = (int32_t[]){-1, INT32_MAX, 0, 1}, r.n = 4;
+        decode(&r);
+    }
+    diag_unguard();
+    arena_free(r.arena);
+}
+
+static void survives_wrong_bytes(void) {
+    static const struct {
+        const char *path;
+        int rounds;
+    } files[] = {{"examples/austen/tokenizer.json", 150},
+                 {SHARED "stories260k/tok512.bin", 400},
+                 {SHARED "stories260k/stories260K.gguf", 400},
+                 {SHARED "tokenizers/t5/tokenizer.json", 10}};
+    uint32_t random = 7;
+    int saved = dup(STDERR_FILENO);
+    if (!freopen("/dev/null", "w", stderr)) return;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[] = "/tmp/burin-tokenizer-XXXXXX";
+        size_t size, range;
+        if (absent(files[i].path)) continue;
+        char *data = read_text_file(files[i].path, &size);
+        close(mkstemp(path));
+        range = size < 30000 ? size : i == 3 ? size / 4 : 30000;  // a quarter of t5's is its charsmap
+        for (int round = 0; round < files[i].rounds; round++) {
+            random = random * 1664525u + 1013904223u;
+            size_t at = (random >> 8) % range;
+            char before = data[at];
+            data[at] = round % 2 ? (char)(random >> 24) : "0123456789\"[]{},: "[(random >> 24) % 19];
+            write_file(path, data, size);
+            data[at] = before;
+            try_file(path);
+        }
+        unlink(path);
+        free(data);
+    }
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+}
+
 static void counts_whole_characters(void) {
     CHECK(burin_utf8_whole("a\xe2\x82", 3) == 1);
     CHECK(burin_utf8_whole("a\xe2\x82\xac", 4) == 4);
@@ -313,5 +365,6 @@ SUITE(tokenizer) {
     TEST(finds_added_tokens);
     TEST(normalizes);
     TEST(splits_by_patterns);
+    TEST(survives_wrong_bytes);
     TEST(counts_whole_characters);
 }
