@@ -124,6 +124,7 @@ int burin_generate(burin_run *run) {
     if (!settings.has_seed) settings.seed = random_seed();
     burin_sampler_init(&g.sampler, &settings, run->model->vocab_size,
                        burin_allocate(1, burin_sampler_bytes(run->model->vocab_size)));
+    if (run->session->variant->exp) g.sampler.exp = run->session->variant->exp;
     g.tokens = burin_allocate((size_t)run->context + 1, sizeof *g.tokens);
     memcpy(g.tokens, prompt.id, (size_t)prompt.n * sizeof *g.tokens);
     g.n_tokens = prompt.n;

@@ -49,6 +49,7 @@ typedef struct burin_variant {
     const char *needs;        // features in words, for --cpu and messages
     bool (*supported)(void);  // CPUID or HWCAP
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step
+    void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
 } burin_variant;
 
 typedef struct burin_model {

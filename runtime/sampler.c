@@ -117,14 +117,39 @@ static int32_t take_all(burin_sampler *s, const float *logits) {
     return s->vocab_size;
 }
 
-// Weights by the largest logit; keeps those of at least min-p.
-static int32_t weigh(burin_sampler *s, int32_t n, float top) {
+void burin_exp_plain(float *values, size_t n) {
+    for (size_t i = 0; i < n; i++) values[i] = sf_exp(values[i]);
+}
+
+// Scaled distances from the largest logit, of those whose weight may reach min-p: what is far below is not worth an exp.
+static int32_t scale(burin_sampler *s, int32_t n, float top) {
     float temperature = (float)s->settings.temperature, least = (float)s->settings.min_p;
+    float hopeless = least > 0 ? (float)log((double)least) - 0.01f : -88;
+    burin_candidate *c = s->candidates;
     int32_t kept = 0;
     for (int32_t i = 0; i < n; i++) {
-        burin_candidate c = s->candidates[i];
-        c.weight = c.logit == top ? 1 : sf_exp((c.logit - top) / temperature);
-        if (c.weight > 0 && c.weight >= least) s->candidates[kept++] = c;
+        c[kept] = c[i];
+        c[kept].weight = c[i].logit == top ? 0 : (c[i].logit - top) / temperature;
+        kept += c[kept].weight >= hopeless;
+    }
+    return kept;
+}
+
+// Weights out of distances; keeps those of at least min-p.
+static int32_t weigh(burin_sampler *s, int32_t n) {
+    enum { BLOCK = 256 };
+    float weight[BLOCK], least = (float)s->settings.min_p;
+    burin_candidate *c = s->candidates;
+    int32_t kept = 0;
+    for (int32_t from = 0; from < n; from += BLOCK) {
+        int32_t count = n - from < BLOCK ? n - from : BLOCK;
+        for (int32_t i = 0; i < count; i++) weight[i] = c[from + i].weight;
+        s->exp(weight, (size_t)count);
+        for (int32_t i = 0; i < count; i++) {
+            c[kept] = c[from + i];
+            c[kept].weight = weight[i];
+            kept += weight[i] > 0 && weight[i] >= least;
+        }
     }
     return kept;
 }
@@ -163,7 +188,7 @@ static int32_t draw(burin_sampler *s, int32_t n) {
 size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
 
 void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
-    *s = (burin_sampler){.settings = *settings, .vocab_size = vocab_size, .candidates = memory};
+    *s = (burin_sampler){.settings = *settings, .exp = burin_exp_plain, .vocab_size = vocab_size, .candidates = memory};
     burin_random_seed(&s->random, settings->seed);
 }
 
@@ -173,7 +198,7 @@ int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int
     int32_t best = burin_argmax(logits, s->vocab_size);
     if (s->settings.temperature == 0) return best;
     int32_t n = k > 0 && k < s->vocab_size ? take_top_k(s, logits, (int32_t)k) : take_all(s, logits);
-    n = weigh(s, n, plain(logits[best]));
+    n = weigh(s, scale(s, n, plain(logits[best])));
     if (s->settings.top_p < 1) n = take_top_p(s, n);
     return draw(s, n);
 }

@@ -4,6 +4,7 @@
 #include "profile.h"
 #include "program.h"
 #include "threads.h"
+#include "vec.h"
 
 // A share of rows, panels, heads or iterations: [first, last)
 typedef struct burin_part {
@@ -32,6 +33,14 @@ static inline void *burin_shared(const burin_step *s, size_t single_place, size_
 
 static inline void *burin_row_wise(const burin_step *s, unsigned char *local, size_t place) {
     return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
+}
+
+// e^x in place, for the sampler.
+static inline void burin_exp_values(float *values, size_t n) {
+    for (size_t i = 0; i < n; i += LANES) {
+        int count = n - i < LANES ? (int)(n - i) : LANES;
+        vf_store_n(values + i, vf_exp(vf_load_n(values + i, count)), count);
+    }
 }
 
 // A kernel's result, for `burin check`: recorded by one thread when all have finished.

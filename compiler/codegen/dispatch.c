@@ -20,12 +20,13 @@ static void write_string(Text *t, const char *s) {
 
 static void write_variants(Text *t, const Program *p, const DispatchOptions *o) {
     for (int i = 0; i < o->n_cpus; i++)
-        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->module->name, o->cpus[i]->symbol);
+        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, size_t);\n", p->module->name,
+                 o->cpus[i]->symbol, p->module->name, o->cpus[i]->symbol);
     text_add(t, "\nstatic const burin_variant variants[] = {\n");
     for (int i = 0; i < o->n_cpus; i++) {
         const Target *c = o->cpus[i];
-        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s},\n", c->name, c->needs, c->symbol, p->module->name,
-                 c->symbol);
+        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s},\n", c->name, c->needs, c->symbol,
+                 p->module->name, c->symbol, p->module->name, c->symbol);
     }
     text_add(t, "};\n\n");
 }

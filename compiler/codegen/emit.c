@@ -60,11 +60,13 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
     text_add(t, "#define JOINED(name, cpu) name##cpu\n#define JOIN(name, cpu) JOINED(name, cpu)\n");
     text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->module->name);
+    text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define STATE(place) ((float *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n\n");
-    text_add(t, "void FORWARD(const burin_step *s, int thread);\n");
+    text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");
+    text_add(t, "void EXP(float *values, size_t n) { burin_exp_values(values, n); }\n");
 }
 
 void emit_program(const Program *p, Text *source) {

@@ -11,6 +11,7 @@
 #define JOINED(name, cpu) name##cpu
 #define JOIN(name, cpu) JOINED(name, cpu)
 #define FORWARD JOIN(llama_forward_, BURIN_CPU)
+#define EXP JOIN(llama_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
 #define STATE(place) ((float *)(s->state + (place)))
@@ -19,6 +20,9 @@
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
 
 void FORWARD(const burin_step *s, int thread);
+void EXP(float *values, size_t n);
+
+void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %x0: bf16[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
 static void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {

@@ -11,6 +11,7 @@
 #define JOINED(name, cpu) name##cpu
 #define JOIN(name, cpu) JOINED(name, cpu)
 #define FORWARD JOIN(nests_forward_, BURIN_CPU)
+#define EXP JOIN(nests_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
 #define STATE(place) ((float *)(s->state + (place)))
@@ -19,6 +20,9 @@
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
 
 void FORWARD(const burin_step *s, int thread);
+void EXP(float *values, size_t n);
+
+void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]     
 static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
