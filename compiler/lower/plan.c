@@ -9,7 +9,7 @@
 
 #include "lower/lowering.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, MOST_SHUFFLED = 64, SHUFFLES = 300 };
 
 // -------------------------------------------------------------------------------------------------------------- live ranges
 static struct Live *current(Buffer *b) { return b->n_live ? &b->live[b->n_live - 1] : NULL; }
@@ -61,17 +61,6 @@ static bool lives_at(const Buffer *b, int kernel) {
     return false;
 }
 
-static uint64_t lower_bound(const Program *p) {
-    uint64_t largest = 0;
-    for (int k = 0; k < p->n_kernels; k++) {
-        uint64_t sum = 0;
-        for (int i = 0; i < p->n_buffers; i++)
-            if (lives_at(p->buffers[i], k)) sum += p->buffers[i]->row_bytes;
-        if (sum > largest) largest = sum;
-    }
-    return largest;
-}
-
 // ------------------------------------------------------------------------------------------------------------------ placing
 static int64_t lifetime(const Buffer *b) {
     int64_t sum = 0;
@@ -118,9 +107,8 @@ static uint64_t lowest_place(Buffer *const *placed, int n, const Buffer *b) {
 
 typedef int Order(const void *, const void *);
 
-static uint64_t place_in_order(Buffer **buffers, int n, Order *order) {
+static uint64_t place_in_order(Buffer **buffers, int n) {
     uint64_t end = 0;
-    qsort(buffers, (size_t)n, sizeof *buffers, order);
     for (int i = 0; i < n; i++) {
         Buffer *b = buffers[i];
         b->arena_offset = lowest_place(buffers, i, b);
@@ -140,16 +128,50 @@ static void outlive_readers(Program *p) {
         }
 }
 
-// Leaves the places in arena_offset.
-static uint64_t place_best(Buffer **buffers, int n) {
-    static Order *const orders[] = {by_size, by_lifetime, by_area};
-    Order *best = orders[0];
-    uint64_t smallest = UINT64_MAX;
-    for (int i = 0; i < 3; i++) {
-        uint64_t end = place_in_order(buffers, n, orders[i]);
-        if (end < smallest) smallest = end, best = orders[i];
+static void place_at(Buffer **buffers, int n, const uint64_t *places) {
+    for (int i = 0; i < n; i++) buffers[i]->arena_offset = places[buffers[i]->index];
+}
+
+static void remember_places(Buffer **buffers, int n, uint64_t *places) {
+    for (int i = 0; i < n; i++) places[buffers[i]->index] = buffers[i]->arena_offset;
+}
+
+static void shuffle(Buffer **buffers, int n, uint64_t *state) {
+    for (int i = n - 1; i > 0; i--) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        int j = (int)((*state >> 33) % (uint64_t)(i + 1));
+        Buffer *b = buffers[i];
+        buffers[i] = buffers[j], buffers[j] = b;
     }
-    return place_in_order(buffers, n, best);
+}
+
+static uint64_t live_sum(const Program *p, Buffer *const *buffers, int n) {
+    uint64_t largest = 0;
+    for (int k = 0; k < p->n_kernels; k++) {
+        uint64_t sum = 0;
+        for (int i = 0; i < n; i++)
+            if (lives_at(buffers[i], k)) sum += buffers[i]->row_bytes;
+        if (sum > largest) largest = sum;
+    }
+    return largest;
+}
+
+// Leaves the places in arena_offset. Where the good orders miss the lower bound, a fixed sequence of shuffles is tried too.
+static uint64_t place_best(Program *p, Buffer **buffers, int n) {
+    static Order *const orders[] = {by_size, by_lifetime, by_area};
+    uint64_t *places = ARENA_ARRAY(p->arena, uint64_t, p->n_buffers + 1), smallest = UINT64_MAX,
+             bound = live_sum(p, buffers, n), state = 1;
+    int tries = n <= MOST_SHUFFLED ? 3 + SHUFFLES : 3;
+    for (int i = 0; i < tries && smallest > bound; i++) {
+        if (i < 3)
+            qsort(buffers, (size_t)n, sizeof *buffers, orders[i]);
+        else
+            shuffle(buffers, n, &state);
+        uint64_t end = place_in_order(buffers, n);
+        if (end < smallest) smallest = end, remember_places(buffers, n, places);
+    }
+    place_at(buffers, n, places);
+    return n ? smallest : 0;
 }
 
 static uint64_t plan_single_rows(Program *p, Buffer **list) {
@@ -157,7 +179,7 @@ static uint64_t plan_single_rows(Program *p, Buffer **list) {
     outlive_readers(p);
     for (int i = 0; i < p->n_buffers; i++)
         if (!p->buffers[i]->row_wise) list[n++] = p->buffers[i];
-    uint64_t bytes = place_best(list, n);
+    uint64_t bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->single_offset = list[i]->arena_offset;
     return bytes;
 }
@@ -168,13 +190,13 @@ void plan_buffers(Program *p) {
     int n = 0;
     for (int i = 0; i < p->n_buffers; i++)
         if (p->buffers[i]->row_wise) list[n++] = p->buffers[i];
-    p->plan.local_bytes = place_best(list, n);
+    p->plan.local_bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->local_offset = list[i]->arena_offset;
     uint64_t single = plan_single_rows(p, list);
     memcpy(list, p->buffers, (size_t)p->n_buffers * sizeof *list);
     find_live_ranges(p);
-    p->plan.row_bytes = place_best(list, p->n_buffers);
-    p->plan.lower_bound = lower_bound(p);
+    p->plan.row_bytes = place_best(p, list, p->n_buffers);
+    p->plan.lower_bound = live_sum(p, p->buffers, p->n_buffers);
     if (single > p->plan.row_bytes)
         for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }

@@ -11,20 +11,42 @@
 
 #include "lower/lowering.h"
 
-// The longest stretch that repeats with each period; the one that leaves the fewest kernels to write out wins.
-static Loop find_loop(const Program *p) {
-    Loop best = {0};
-    int best_saved = 0;
+// A stretch in which kernel i is the same function as kernel i + period.
+typedef struct Run {
+    int first, period, length;
+} Run;
+
+enum { MOST_RUNS = 32 };
+
+static int saved(const Run *r) { return r->length - r->period; }
+
+// Keeps the runs that leave the fewest kernels to write out, best first; of equals the shortest period.
+static void keep_run(Run *runs, int *n, Run run) {
+    if (saved(&run) < run.period / 2 || saved(&run) < 2) return;
+    int at = *n;
+    while (at > 0 && saved(&runs[at - 1]) < saved(&run)) at--;
+    if (at == MOST_RUNS) return;
+    if (*n < MOST_RUNS) ++*n;
+    memmove(runs + at + 1, runs + at, (size_t)(*n - at - 1) * sizeof *runs);
+    runs[at] = run;
+}
+
+static int find_runs(const Program *p, Run runs[MOST_RUNS]) {
+    int n = 0;
     for (int period = 1; period <= p->n_kernels / 2; period++)
         for (int i = 0; i + period < p->n_kernels; i++) {
             int first = i;
             while (i + period < p->n_kernels && p->kernels[i]->function == p->kernels[i + period]->function) i++;
-            int length = i - first + period, saved = length - period;
-            if (saved < period - 1 || saved <= best_saved || length < 2 * period - period / 2) continue;
-            int iterations = (length + period - 1) / period;
-            best = (Loop){first, period, iterations, iterations * period - length}, best_saved = saved;
+            if (i > first) keep_run(runs, &n, (Run){first, period, i - first + period});
         }
-    return best;
+    return n;
+}
+
+// The loop that begins `later` kernels into a run; iterations 0 when too little of it is left.
+static Loop loop_of_run(const Run *r, int later) {
+    int length = r->length - later, iterations = (length + r->period - 1) / r->period;
+    if (length - r->period < 2 || length - r->period < r->period / 2) return (Loop){0};
+    return (Loop){r->first + later, r->period, iterations, iterations * r->period - length};
 }
 
 static Kernel *kernel_at(const Program *p, const Loop *loop, int iteration, int position) {
@@ -151,23 +173,28 @@ static bool used_outside(const Program *p, const Loop *loop) {
     return false;
 }
 
-void roll_layers(Lowering *l) {
+static bool roll_as(Lowering *l, Loop loop) {
     Program *p = l->program;
-    Loop loop = find_loop(p);
-    if (loop.iterations < 2) return;
     int *parent = ARENA_ARRAY(l->arena, int, p->n_buffers + 1);
     for (int i = 0; i < p->n_buffers; i++) parent[i] = i;
-    if (!each_operand(p, &loop, check_operand, NULL) || !each_operand(p, &loop, claim_operand, NULL) ||
-        used_outside(p, &loop)) {
-        forget_layers(p);
-        return;
+    if (each_operand(p, &loop, check_operand, NULL) && each_operand(p, &loop, claim_operand, NULL) && !used_outside(p, &loop) &&
+        each_operand(p, &loop, join_operand, parent) && values_are_apart(p, parent)) {
+        join_buffers(p, parent);
+        p->loop = loop;
+        return true;
     }
-    each_operand(p, &loop, join_operand, parent);
-    find_live_ranges(p);
-    if (!values_are_apart(p, parent)) {
-        forget_layers(p);
-        return;
-    }
-    join_buffers(p, parent);
-    p->loop = loop;
+    forget_layers(p);
+    return false;
+}
+
+// Where a run's first kernel reads something else than in later iterations (the embedding), the loop begins after it.
+void roll_layers(Lowering *l) {
+    Run runs[MOST_RUNS + 1];
+    int n = find_runs(l->program, runs);
+    find_live_ranges(l->program);
+    for (int i = 0; i < n; i++)
+        for (int later = 0; later < runs[i].period; later++) {
+            Loop loop = loop_of_run(&runs[i], later);
+            if (loop.iterations >= 2 && roll_as(l, loop)) return;
+        }
 }
