@@ -29,7 +29,9 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
 }
 
 bool pass_fuse(Graph *g, PassContext *c) {
-    bool changed = fuse_all_attention(g, c);
+    bool changed = split_products(g);
+    changed |= simplify_graph(g);
+    changed |= fuse_all_attention(g, c);
     changed |= simplify_graph(g);
     changed |= fuse_skip_norms(g);
     graph_sweep(g);

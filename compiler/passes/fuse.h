@@ -5,13 +5,15 @@
 #include "passes/views.h"
 
 bool fuse_attention(Node *softmax, Attempt *);  // fuse_attention.c: every softmax is a site
+bool split_products(Graph *);                   // fuse_split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // fuse_norm.c
 bool pack_weights(Graph *);                     // fuse_matmul.c: matmul by weights becomes matmul_packed
 bool fuse_gated_units(Graph *);                 // fuse_elementwise.c: gate + up, then epilogues, then chains
 bool merge_projections(Graph *);                // fuse_matmul.c: products of one value become one
 bool fuse_elementwise(Graph *);
 
-Node *packed_of(Node *);                                              // the pack of a matmul_packed
-bool may_share_pack(const Node *a, const Node *b);                    // two products of one value whose weights are of one kind
+Node *weights_behind(Node *, bool *swapped);        // the constant matrix that a product multiplies by, or NULL
+Node *packed_of(Node *);                            // the pack of a matmul_packed
+bool may_share_pack(const Node *a, const Node *b);  // two products of one value whose weights are of one kind
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *);  // not inferred: its other operands are still to come
 #endif

@@ -12,7 +12,7 @@
 Node *packed_of(Node *n) { return n->op == OP_matmul_packed && n->in[1]->op == OP_pack ? n->in[1] : NULL; }
 
 // The constant behind casts from a narrower type and transposes; *swapped: its axes are [N, K], not [K, N].
-static Node *weights_behind(Node *n, bool *swapped) {
+Node *weights_behind(Node *n, bool *swapped) {
     *swapped = false;
     while (n->op != OP_constant) {
         if (n->op == OP_cast) {

@@ -63,6 +63,7 @@ static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt
 
 bool pass_recognise(Graph *g, PassContext *c) {
     bool changed = attempt(g, c, recognise_norm);
+    changed |= weigh_shared_norms(g);
     changed |= attempt(g, c, recognise_activation);
     changed |= simplify_graph(g);
     mark_data(g);

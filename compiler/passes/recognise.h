@@ -13,6 +13,7 @@ typedef struct Attempt {
 
 // Each returns false when the anchor is no candidate at all: then there is no site to report.
 bool recognise_norm(Node *anchor, Attempt *);        // recognise_norm.c
+bool weigh_shared_norms(Graph *);                    // recognise_norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // recognise_activation.c
 bool recognise_rotary(Node *root, Attempt *);        // recognise_rotary.c; needs `mark` set where data flows (mark_data)
 

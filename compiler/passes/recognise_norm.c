@@ -103,14 +103,23 @@ static Node *absorb_vector(Node **root, Op op, int64_t width) {
 
 static Node *as_vector(Node *before, Node *w) { return reshape_before(before, w, 1, &w->type.dim[w->type.rank - 1]); }
 
+// A transpose that keeps the last axis may as well come after the norm: then it can cancel with the views that follow.
+static Node *behind_transpose(Node *x) {
+    int count;
+    const int64_t *perm = x->op == OP_transpose ? attr_ints(x, "perm", &count) : NULL;
+    return perm && perm[count - 1] == count - 1 ? x->in[0] : x;
+}
+
 static Node *emit_norm(Node *root, Norm *norm) {
     Node *weight =
         norm->weight ? as_vector(root, norm->weight) : filled_vector(root, norm->x->type.dtype, 1, width_dim(norm->x));
-    Node *in[] = {norm->x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
-    Node *n = node_make(root->graph, norm->layer ? OP_layer_normalization : OP_rms_normalization, root->loc, norm->bias ? 3 : 2,
-                        in, root);
+    Node *x = behind_transpose(norm->x), *in[] = {x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
+    Op op = norm->layer ? OP_layer_normalization : OP_rms_normalization;
+    Node *n = node_make(root->graph, op, root->loc, norm->bias ? 3 : 2, in, root);
     attr_set_float(n, "epsilon", match_shortest(norm->epsilon));
-    return inferred(n);
+    inferred(n);
+    int count;
+    return x == norm->x ? n : transpose_before(root, n, attr_ints(norm->x, "perm", &count));
 }
 
 static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
@@ -124,6 +133,30 @@ static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
     a->by = emit_norm(root, norm);
     a->broke = NULL;
     return true;
+}
+
+// Two norms of one value share what is normalised (parallel branches): each takes its own weight into a norm of its own.
+static Node *weighted_norm(Node *product, int side) {
+    Node *n = product->in[side], *weight = product->in[!side];
+    int64_t width;
+    bool is_norm = n->op == OP_rms_normalization || n->op == OP_layer_normalization;
+    if (!is_norm || n->n_in != 2 || !match_is(n->in[1], 1) || !type_equal(&n->type, &product->type)) return NULL;
+    if (!dim_is_const(width_dim(n), &width) || !match_is_vector(weight, width)) return NULL;
+    Norm norm = {
+        .x = n->in[0], .weight = weight, .epsilon = attr_float(n, "epsilon", 0), .layer = n->op == OP_layer_normalization};
+    Node *root = product;
+    if (norm.layer) norm.bias = absorb_vector(&root, OP_add, width);
+    Node *by = emit_norm(root, &norm);
+    node_become(root, by);
+    return by;
+}
+
+bool weigh_shared_norms(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        if (n->op == OP_mul && node_uses(n) && (weighted_norm(n, 0) || weighted_norm(n, 1))) changed = true;
+    }
+    return changed;
 }
 
 // Is a mean (or a sum) under this root, a few nodes down?

@@ -58,15 +58,18 @@ static int axis_behind(const Node *reshape, int axis, const Dim **inner) {
 }
 
 // A slice moves through a chain of views when it can move all the way to the chain's base: else it would only split the chain.
+// Nothing is gained by passing a lone transpose.
 static bool reaches_base(const Node *x, int axis) {
     const Dim *inner;
     int count;
+    bool reshapes = false;
     while (x->op == OP_transpose || x->op == OP_reshape) {
+        reshapes |= x->op == OP_reshape;
         axis = x->op == OP_transpose ? (int)attr_ints(x, "perm", &count)[axis] : axis_behind(x, axis, &inner);
         if (axis < 0) return false;
         x = x->in[0];
     }
-    return true;
+    return reshapes;
 }
 
 static Node *slice_of_reshape(Node *n, Slice s) {
