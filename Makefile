@@ -8,6 +8,8 @@ BUILD := build/san
 CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 PREFIX := /usr/local
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf "  %-8s %s\n" $(1) $(2))
 STD := -std=gnu17
 WARN := -Wall -Wextra -Werror
 DEFINES := -D_GNU_SOURCE
@@ -30,7 +32,7 @@ LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUI
 all: $(BUILD)/burin
 
 help:
-	@echo 'make                   build/burin'
+	@echo 'make                   build/burin; V=1: shows the commands'
 	@echo 'make demo              installs what is missing, builds burin, compiles examples/austen and lets it write'
 	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
 	@echo 'make test-all          the slow sweeps as well'
@@ -47,25 +49,31 @@ $(BUILD)/flags: FORCE
 	@echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' | cmp -s - $@ || echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' > $@
 
 $(BUILD)/burin: $(BUILD)/compiler/main.o $(BUILD)/libburin.a
-	$(CC) $(CFLAGS) $^ $(LIBS) -o $@
+	$(call say,link,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -o $@
 
 $(BUILD)/libburin.a: $(LIBRARY) $(BUILD)/flags
 	@rm -f $@
-	ar rcsD $@ $(LIBRARY)
+	$(call say,archive,$@)
+	$(Q)ar rcsD $@ $(LIBRARY)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
-	$(CC) $(COMPILE) -MMD -MP -c $< -o $@
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | $(GENERATED) $(TABLES)
-	$(CC) $(COMPILE) -Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable -MMD -MP -c $< -o $@
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) -Wno-sign-compare -Wno-unused-function -Wno-unused-but-set-variable -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/parse.c: dsl/parse.y
 	@mkdir -p $(dir $@)
-	bison -Werror -d -o $@ $<
+	$(call say,bison,$<)
+	$(Q)bison -Werror -d -o $@ $<
 
 $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
-	flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
+	$(call say,flex,$<)
+	$(Q)flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
 
 UNICODE := /usr/share/unicode
 $(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/UnicodeData.txt
@@ -74,7 +82,8 @@ $(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusi
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a
-	$(CC) $(CFLAGS) $^ $(LIBS) -lcunit -o $@
+	$(call say,link,$@)
+	$(Q)$(CC) $(CFLAGS) $^ $(LIBS) -lcunit -o $@
 
 $(BUILD)/gen/unit_main.c: tests/unit/unit.h $(UNITS) $(BUILD)/flags
 	@{ echo '#define UNIT_MAIN'; echo '#include "tests/unit/unit.h"'; \
@@ -85,7 +94,8 @@ $(BUILD)/gen/unit_main.c: tests/unit/unit.h $(UNITS) $(BUILD)/flags
 TOOLS := $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(filter-out tests/tools/run_%,$(wildcard tests/tools/*.c)))
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)
-	$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
 # Each file once more with each compiler, for its warnings alone.
 CHECKED := $(SOURCES) $(RUNTIME) $(wildcard runtime/main.c) $(UNITS) $(wildcard tests/tools/*.c)
@@ -93,10 +103,12 @@ CHECKS := $(CHECKED:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)
 check-compilers: $(CHECKS)
 build/check/gcc/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
-	gcc $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -c $< -o /dev/null && touch $@
+	$(call say,gcc,$<)
+	$(Q)gcc $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -c $< -o /dev/null && touch $@
 build/check/$(CLANG)/%.ok: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
-	$(CLANG) $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -fsyntax-only $< && touch $@
+	$(call say,clang,$<)
+	$(Q)$(CLANG) $(STD) -O2 $(WARN) $(DEFINES) $(INCLUDES) -MMD -MP -MT $@ -MF $(@:.ok=.d) -fsyntax-only $< && touch $@
 
 setup:
 	@.ci/setup test
