@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -137,8 +138,17 @@ void burin_run_score(burin_run *run, const int32_t *tokens, int32_t n, int32_t w
     forward(run, n);
 }
 
+// On a terminal, for prompts that take longer than a second.
+static void show_progress(int32_t done, int32_t n, uint64_t started) {
+    char line[64];
+    if (burin_nanoseconds() - started < 1000000000 || !isatty(STDERR_FILENO)) return;
+    int length = snprintf(line, sizeof line, done < n ? "\rreading the prompt: %d of %d tokens" : "\r\x1b[K", done, n);
+    burin_write_all(STDERR_FILENO, line, (size_t)length);
+}
+
 float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
     float *last = run->logits;
+    uint64_t started = burin_nanoseconds();
     for (int32_t from = 0; from < n; from += run->chunk) {
         int32_t count = n - from < run->chunk ? n - from : run->chunk;
         set_rows(run, tokens + from, count);
@@ -146,6 +156,7 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
         forward(run, count);
         if (run->recording) record(run, count);
         last = run->recording ? run->logits + (size_t)(count - 1) * (size_t)run->model->vocab_size : run->logits;
+        show_progress(from + count, n, started);
     }
     return last;
 }

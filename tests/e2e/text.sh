@@ -53,3 +53,13 @@ check "perplexity in chunks and threads: the same" test "$(perplexity --chunk 5 
 check "less than one window" grep -q "has 2 tokens, less than one window of 256" "$WORK/err"
 "$austen" --perplexity examples/austen/held_out.txt --window 513 2> "$WORK/err"
 check "a window longer than the context" grep -q -- "--window asks for 513 tokens, the context holds 512" "$WORK/err"
+
+# What a CPU that is too old gets, by qemu's oldest.
+if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64-static > /dev/null; then
+    qemu-x86_64-static -cpu qemu64 "$austen" -n 3 > "$WORK/out" 2> "$WORK/err"
+    check "a CPU that is too old: status 1" test $? = 1
+    check "and a sentence" grep -q "this machine's CPU is too old: the program needs AVX2" "$WORK/err"
+    prints "one without AVX-512 takes the code for AVX2" "$text" qemu-x86_64-static -cpu Haswell "$austen" "It was" -n 10 --temp 0
+else
+    skip "a CPU that is too old" "no qemu-x86_64-static"
+fi
