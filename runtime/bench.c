@@ -35,7 +35,7 @@ static void bench_prefill(burin_run *run, const int32_t *tokens) {
 }
 
 static void bench_decode(burin_run *run, const int32_t *tokens) {
-    double weights = (double)(run->model->weight_bytes - run->model->tokenizer_bytes);
+    double weights = (double)run->model->step_weight_bytes;
     for (int32_t position = 0; position < run->context; position = position ? position * 4 : 128) {
         double rate = 1 / median_seconds(run, position, tokens, 1);
         burin_print("decode at %-10d  %10.1f tokens/s  %8.2f GB/s of weights\n", position, rate, rate * weights / 1e9);

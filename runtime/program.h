@@ -59,6 +59,7 @@ typedef struct burin_model {
     int32_t vocab_size, context, max_rows;
     int32_t bos, eos[8], n_eos;
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
+    size_t step_weight_bytes;                   // of the weights: the packed matrices, which every step of one row reads
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
     const burin_variant *variants;             // best last
     int n_variants;

@@ -58,6 +58,14 @@ static int64_t context_of(const Program *p) {
     return p->module->context;
 }
 
+// What every step of one row reads.
+static uint64_t packed_bytes(const Program *p) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->node->op == OP_pack) bytes += p->pieces[i]->bytes;
+    return bytes;
+}
+
 static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o) {
     const Plan *plan = &p->plan;
     text_add(t, "const burin_model %s = {\n    .abi = BURIN_ABI,\n    .name = \"%s\",\n    .identity = \"%s\",\n    .info = ",
@@ -72,6 +80,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
              (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes, (unsigned long long)plan->slot_bytes);
     text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n", (unsigned long long)plan->weight_bytes,
              (unsigned long long)plan->lower_bound * (unsigned long long)p->max_rows);
+    text_add(t, "    .step_weight_bytes = %llu,\n", (unsigned long long)packed_bytes(p));
     text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
              (unsigned long long)o->tokenizer_bytes);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
