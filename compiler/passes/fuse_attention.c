@@ -43,6 +43,22 @@ static void negate(Distance *d) {
     for (int i = 0; i < d->n; i++) d->piece[i].c = d->piece[i].c == 0;
 }
 
+static bool add_bias(Node *bias, Scores *s, const Node *at, Attempt *a) {
+    if (s->bias) return stop(a, at, "adds a second bias");
+    s->bias = bias;
+    s->bias_scale = s->scale;
+    return true;
+}
+
+// A mask that depends on the inputs is added: 0 where it allows, minus infinity where it does not.
+static Node *added_mask(Node *select, int kept) {
+    DType type = select->type.dtype;
+    Node *zero = node_scalar(select->graph, type, 0, select->loc, select);
+    Node *infinity = node_scalar(select->graph, type, -INFINITY, select->loc, select);
+    Node *in[] = {select->in[0], kept == 1 ? zero : infinity, kept == 1 ? infinity : zero};
+    return new_before(select, OP_where, select->loc, 3, in);
+}
+
 // where(mask, scores, -inf), or the other way round.
 static bool read_select(Node *n, Scores *s, Attempt *a) {
     Distance d;
@@ -50,19 +66,12 @@ static bool read_select(Node *n, Scores *s, Attempt *a) {
     int kept = is_very_negative(n->in[2]) ? 1 : 2;
     if (!is_very_negative(n->in[3 - kept]))
         return stop(a, n, "selects between scores and something that is not minus infinity");
-    if (!distance_of(n->in[0], &d)) return stop(a, d.broke, "is no function of the distance between query and key");
+    if (!distance_of(n->in[0], &d)) return add_bias(added_mask(n, kept), s, n, a) && read_scores(n->in[kept], s, a);
     if (!distance_is_condition(&d)) return stop(a, n->in[0], "is no condition");
     if (kept == 2) negate(&d);
     if (!distance_allows(&d, false, &allowed)) return stop(a, n->in[0], "does not allow one range of distances");
     intersect(&s->allowed, allowed);
     return read_scores(n->in[kept], s, a);
-}
-
-static bool add_bias(Node *bias, Scores *s, const Node *at, Attempt *a) {
-    if (s->bias) return stop(a, at, "adds a second bias");
-    s->bias = bias;
-    s->bias_scale = s->scale;
-    return true;
 }
 
 // Towards the product of two values that both depend on the inputs.

@@ -26,11 +26,15 @@ static Node *find_input(const Graph *g, InputRole role) {
     return NULL;
 }
 
-// The first attention that is not causal over its own rows, or NULL; *count: those that are.
-static Node *find_bidirectional(Graph *g, int *count) {
+static bool attends_to(const Node *n, const Dim *positions) {
+    return n->op == OP_attention && n->in[1]->type.rank == 2 && n->in[1]->type.dim[0] == positions;
+}
+
+// The first attention over the positions themselves that is not causal, or NULL; *count: those that are.
+static Node *find_bidirectional(Graph *g, const Dim *positions, int *count) {
     *count = 0;
     EACH_NODE(n, g) {
-        if (n->op != OP_attention || n->in[1]->type.rank != 2) continue;
+        if (!attends_to(n, positions)) continue;
         if (!attr_int(n, "causal", 0)) return n;
         ++*count;
     }
@@ -45,9 +49,16 @@ static Node *add_input(Graph *g, const char *name, DType dtype, const Dim *rows,
     return n;
 }
 
-static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, const Dim *positions) {
-    RowInputs in = {.token = token, .rows = dim_symbol(g, "R", 1, c->max_rows > 0 ? c->max_rows : 1)};
-    in.context = c->context > 0 ? c->context : dim_upper(positions);
+// A symbol that the graph does not use yet: a description may call its own dimensions R or S.
+static const Dim *new_symbol(Graph *g, const char *name, int64_t upper) {
+    while (dim_find_symbol(g, name)) name = arena_printf(g->arena, "%s_", name);
+    return dim_symbol(g, name, 1, upper);
+}
+
+static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, int64_t context) {
+    RowInputs in = {.token = token, .rows = new_symbol(g, "R", c->max_rows > 0 ? c->max_rows : 1)};
+    in.slots = new_symbol(g, "S", MOST_SLOTS);
+    in.context = context;
     in.slot = add_input(g, "slot", DT_i32, in.rows, INPUT_SLOTS);
     in.position = add_input(g, "position", DT_i32, in.rows, INPUT_POSITIONS);
     in.wanted = add_input(g, "wanted", DT_bool, in.rows, INPUT_WANTED);
@@ -102,7 +113,7 @@ typedef struct Cache {
 
 static Node *append_to_cache(Graph *g, Node *rows, Cache c, const RowInputs *in, Node *before) {
     const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, c.heads));
-    const Dim *dims[] = {dim_symbol(g, "S", 1, MOST_SLOTS), dim_const(g, c.heads), dim_const(g, in->context), width};
+    const Dim *dims[] = {in->slots, dim_const(g, c.heads), dim_const(g, in->context), width};
     Node *state = node_make(g, OP_state, before->loc, 0, NULL, before);
     attr_set_string(state, "kind", c.kind);
     attr_set_int(state, "layer", c.layer);
@@ -117,7 +128,8 @@ static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
     int64_t heads = attr_int(n, "num_kv_heads", 1);
     Node *k = append_to_cache(n->graph, n->in[1], (Cache){"key", layer, heads}, in, n);
     Node *v = append_to_cache(n->graph, n->in[2], (Cache){"value", layer, heads}, in, n);
-    Node *by = node_make(n->graph, OP_attention, n->loc, 5, (Node *[]){n->in[0], k, v, in->slot, in->position}, n);
+    Node *operands[] = {n->in[0], k, v, in->slot, in->position, n->n_in > 5 ? n->in[5] : NULL};
+    Node *by = node_make(n->graph, OP_attention, n->loc, operands[5] ? 6 : 5, operands, n);
     attr_copy(by, n);
     inferred(by);
     by->mark = n->mark;
@@ -127,7 +139,7 @@ static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
 static void cache_all(Graph *g, const RowInputs *in) {
     int64_t layer = 0;
     EACH_NODE(n, g) {
-        if (n->op == OP_attention && n->in[1]->type.rank == 2 && has_rows(n->in[1])) cache_attention(n, layer++, in);
+        if (attends_to(n, in->rows)) cache_attention(n, layer++, in);
     }
 }
 
@@ -144,17 +156,22 @@ bool pass_incremental(Graph *g, PassContext *c) {
     if (find_input(g, INPUT_SLOTS)) return false;
     if (!token || token->type.rank != 1 || token->type.dim[0]->kind != DIM_SYMBOL)
         return leave(c, g, token, "does not read a sequence of tokens");
-    Node *bidirectional = find_bidirectional(g, &causal);
+    Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
     if (!causal) return leave(c, g, NULL, "has no causal attention above it");
     RowTrace t = {.rows = token->type.dim[0]};
+    int64_t context = c->context > 0 ? c->context : dim_upper(t.rows);
+    EACH_NODE(n, g) {
+        if (attends_to(n, t.rows)) bias_over_keys(n, t.rows, context);
+    }
+    graph_sweep(g);
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;
         diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
                    op_info[n->op].name, type_text(&n->type));
         return false;
     }
-    RowInputs in = add_inputs(g, c, token, t.rows);
+    RowInputs in = add_inputs(g, c, token, context);
     fold_position_tables(g, &t, &in);
     graph_sweep(g);
     turn_into_rows(g, &t, &in);

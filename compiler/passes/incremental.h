@@ -16,10 +16,12 @@ static inline bool has_rows(const Node *n) { return n->mark > 0; }
 
 typedef struct RowInputs {
     Node *token, *slot, *position, *wanted;
-    const Dim *rows;  // the symbol R
+    const Dim *rows;   // the symbol R
+    const Dim *slots;  // the symbol S
     int64_t context;
 } RowInputs;
 
-bool fold_position_tables(Graph *, const RowTrace *, RowInputs *);  // incremental_tables.c
-void select_wanted_rows(Graph *, RowInputs *);                      // incremental_select.c
+bool fold_position_tables(Graph *, const RowTrace *, RowInputs *);            // incremental_tables.c
+void bias_over_keys(Node *attention, const Dim *positions, int64_t context);  // incremental_bias.c; where it has such a form
+void select_wanted_rows(Graph *, RowInputs *);                                // incremental_select.c
 #endif

@@ -100,10 +100,12 @@ static int rows_view(const Node *n, Step *s) {
     }
 }
 
+// The bias of a causal attention may vary by row and key: [..., rows, keys].
 static int rows_attention(const Node *n, Step *s) {
-    if (!has_rows(n->in[1]) && !has_rows(n->in[2])) return n->in[0]->mark;
-    if (!attr_int(n, "causal", 0)) return mixes(s, "attends to later positions");
-    if (n->n_in > 5 && n->in[5]) return mixes(s, "adds a bias that is no function of the distance");
+    const Node *bias = n->n_in > 5 ? n->in[5] : NULL;
+    if (has_rows(n->in[1]) && !attr_int(n, "causal", 0)) return mixes(s, "attends to later positions");
+    if (bias && has_rows(bias) && row_axis(bias) != bias->type.rank - 2)
+        return mixes(s, "adds a bias that is no function of the row and the key");
     return n->in[0]->mark;
 }
 

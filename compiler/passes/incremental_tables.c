@@ -7,7 +7,7 @@
 #include "ir/eval.h"
 #include "passes/incremental.h"
 
-enum { LARGEST_TABLE = 64 << 20 };
+enum { LARGEST_TABLE = 64 << 20, LARGEST_ROW = 1024 };
 
 // scratch: what a node is a function of.
 typedef enum { OF_NOTHING, OF_POSITION, OF_DATA } Dependence;
@@ -50,18 +50,18 @@ static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, 
 }
 
 static bool is_small_enough(const Node *n, const RowInputs *in) {
-    int64_t bytes = in->context * (dtype_bits(n->type.dtype) / 8);
+    int64_t row = 1;
     for (int i = 0; i < n->type.rank; i++) {
-        if (i == row_axis(n)) continue;
-        bytes *= dim_upper(n->type.dim[i]);
-        if (bytes > LARGEST_TABLE) return false;
+        if (i != row_axis(n)) row *= dim_upper(n->type.dim[i]);
+        if (row > LARGEST_ROW) return false;
     }
-    return n->type.rank > 0;
+    return n->type.rank > 0 && row * in->context * (dtype_bits(n->type.dtype) / 8) <= LARGEST_TABLE;
 }
 
-// The last node that depends on the position alone: some user depends on data.
+// The last node that depends on the position alone: some user depends on data. What is added to scores is wide, and cheap.
 static bool ends_here(const Graph *g, const Node *n) {
     for (int i = 0; i < n->n_users; i++) {
+        if (n->users[i]->op == OP_attention) return false;
         if (dependence(n->users[i]) == OF_DATA) return true;
     }
     return node_uses(n) > n->n_users && g;

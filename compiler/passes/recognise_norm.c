@@ -159,12 +159,13 @@ bool weigh_shared_norms(Graph *g) {
     return changed;
 }
 
-// Is a mean (or a sum) under this root, a few nodes down?
-static bool has_reduction(const Node *n, int depth) {
-    if (n->op == OP_reduce_mean || n->op == OP_reduce_sum) return true;
+// Is a mean, or a sum that something divides, under this root, a few nodes down? (A plain sum of squares is a length.)
+static bool has_mean(const Node *n, int depth) {
+    if (n->op == OP_reduce_mean) return true;
     if (!depth || !op_is_elementwise(n->op)) return false;
     for (int i = 0; i < n->n_in; i++) {
-        if (has_reduction(n->in[i], depth - 1)) return true;
+        bool scaled_sum = (n->op == OP_mul || n->op == OP_div) && n->in[i]->op == OP_reduce_sum;
+        if (scaled_sum || has_mean(n->in[i], depth - 1)) return true;
     }
     return false;
 }
@@ -179,7 +180,7 @@ bool recognise_norm(Node *anchor, Attempt *a) {
     Norm norm = {0};
     Sum under;
     a->pattern = "norm";
-    if (!is_root(anchor) || !has_reduction(anchor->in[0], 3)) return false;
+    if (!is_root(anchor) || !has_mean(anchor->in[0], 3)) return false;
     Node *user = node_only_user(anchor), *last = anchor;
     if (user && user->op == OP_add && match_sum(user, &under) && under.n == 1)
         return attempt_broke(a, user, "adds epsilon outside of the root");

@@ -124,7 +124,7 @@ static void nodes_that_mix_rows_are_named(void) {
         {"%i = iota {axis=1, dims=[1, T]} %j = cast(%i) {to=f32} %u = reduce_max(%a) {axes=[1]} %z = mul(%u, %j)",
          "%z pairs every row with every other row"},
         {"%z = attention(%a, %a, %a, _, _, %bias) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
-         "%z adds a bias that is no function of the distance"},
+         "%z adds a bias that is no function of the row and the key"},
     };
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
         snprintf(row_text, sizeof row_text,
