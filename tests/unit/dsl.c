@@ -318,8 +318,8 @@ static bool read_format(const char *at, char *format, size_t size) {
 static int missing;
 
 static void check_messages_of(const char *path) {
-    static const char *const calls[] = {"report(e, ",    "report(m->e, ",    "diag_error(", "message = arena_printf(e->arena",
-                                        "diag_warning(", "dsl_syntax_error(",                 "ERROR("};
+    static const char *const calls[] = {"report(e, ",    "report(m->e, ",     "diag_error(", "message = arena_printf(e->arena",
+                                        "diag_warning(", "dsl_syntax_error(", "ERROR("};
     char *source = read_text_file(path, NULL), format[512];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (const char *at = source; (at = strstr(at, calls[i])); at++) {
@@ -354,6 +354,20 @@ static void check_generated(const char *text, size_t size, const char *expected)
     CHECK(strstr(messages, expected) != NULL);
     unlink(path);
     free(messages);
+    text_free(&graphs);
+}
+
+// What a model of burin's does not know of config.json is an error.
+static void refuses_unknown_fields(void) {
+    char *messages = NULL, *known = read_text_file("tests/golden/models/llama.json", NULL);
+    Text graphs = {0}, config = {0};
+    text_add(&config, "%.*s, \"xi\": 5}", (int)(strrchr(known, '}') - known), known);
+    Case c = {.path = "dsl/models/llama.burin", .config = config.data};
+    CHECK(!run_case(&c, &graphs, &messages));
+    CHECK(strstr(messages, "error: \"xi\": 5 is not supported by models/llama.burin") != NULL);
+    free(messages);
+    free(known);
+    text_free(&config);
     text_free(&graphs);
 }
 
@@ -449,6 +463,7 @@ SUITE(dsl) {
     TEST(explains_errors);
     TEST(compiles_the_examples_of_the_grammar);
     TEST(every_message_has_a_case);
+    TEST(refuses_unknown_fields);
     TEST(refuses_large_descriptions);
     TEST(refuses_deep_nesting);
     TEST(bounds_its_work);

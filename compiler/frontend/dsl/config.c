@@ -170,15 +170,13 @@ static bool has_known_fields(const Elaborator *e, const char *path, const json_t
 
 static void report_unknown(Elaborator *e, const char *path, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    bool ours = !strncmp(e->main->source->name, "models/", strlen("models/"));
-    const char *message =
-        arena_printf(e->arena, "\"%s\": %.60s is not supported by %s", path, text ? text : "?", e->main->source->name);
+    const char *name = e->main->source->name, *shown = arena_printf(e->arena, "\"%s\": %.60s", path, text ? text : "?");
     free(text);
-    if (ours) {
+    if (!strncmp(name, "models/", strlen("models/"))) {
         e->errors++;
-        diag_error(config_loc(e, path), "%s", message);
+        diag_error(config_loc(e, path), "%s is not supported by %s", shown, name);
     } else {
-        diag_warning(config_loc(e, path), "%s", message);
+        diag_warning(config_loc(e, path), "%s is not used by %s", shown, name);
     }
 }
 
