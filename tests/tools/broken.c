@@ -7,17 +7,8 @@
 
 #include "frontend/checkpoint.h"
 #include "frontend/tokenizer.h"
+#include "tests/tools/bytes.h"
 #include "util/text.h"
-
-static Text out;
-
-static void u32(uint32_t x) { text_append(&out, (char *)&x, sizeof x); }
-static void u64(uint64_t x) { text_append(&out, (char *)&x, sizeof x); }
-static void f32(float x) { text_append(&out, (char *)&x, sizeof x); }
-static void zeros(size_t n) {
-    while (n--) text_append(&out, "", 1);
-}
-static void raw(const char *text) { text_append(&out, text, strlen(text)); }
 
 // Single quotes become double ones, so that JSON stays readable here.
 static void json(const char *text) {
@@ -217,35 +208,6 @@ static void version_1_cut(void) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- GGUF
-enum { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64 };
-
-static void string(const char *text) {
-    u64(strlen(text));
-    raw(text);
-}
-
-static void begin(uint32_t version, uint64_t tensors, uint64_t values) {
-    raw("GGUF");
-    u32(version);
-    u64(tensors);
-    u64(values);
-}
-
-static void key(const char *name, uint32_t type) {
-    string(name);
-    u32(type);
-}
-
-static void put_u32(const char *name, uint32_t value) {
-    key(name, U32);
-    u32(value);
-}
-
-static void put_string(const char *name, const char *value) {
-    key(name, STRING);
-    string(value);
-}
-
 enum { MODEL_VALUES = 7 };
 
 static void model_values(void) {
@@ -262,22 +224,6 @@ static void model_values(void) {
 static void begin_model(uint64_t tensors, uint64_t more_values) {
     begin(3, tensors, MODEL_VALUES + more_values);
     model_values();
-}
-
-typedef struct {
-    const char *name;
-    uint64_t rows, columns;
-    uint32_t type;
-    uint64_t offset;
-} Described;
-
-static void describe(Described t) {
-    string(t.name);
-    u32(2);
-    u64(t.columns);
-    u64(t.rows);
-    u32(t.type);
-    u64(t.offset);
 }
 
 static void open_gguf(size_t data) {
@@ -409,6 +355,20 @@ static void gguf_partial_rotary(void) {
     begin_model(0, 1);
     put_u32("llama.rope.dimension_count", 2);
     open_gguf(0);
+}
+
+static void gguf_norm_type(void) {
+    begin(3, 1, 7);
+    put_string("general.architecture", "gemma");
+    put_u32("gemma.embedding_length", 4);
+    put_u32("gemma.feed_forward_length", 4);
+    put_u32("gemma.block_count", 1);
+    put_u32("gemma.attention.head_count", 1);
+    put_u32("gemma.context_length", 8);
+    key("gemma.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"output_norm.weight", 1, 4, 1, 0});
+    open_gguf(8);
 }
 
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
@@ -767,6 +727,7 @@ static const struct {
              CASE(gguf_scaling),
              CASE(gguf_partial_rotary),
              CASE(gguf_rope_freqs),
+             CASE(gguf_norm_type),
              CASE(gguf_quantized),
              CASE(gguf_tensor_type),
              CASE(gguf_past_end),

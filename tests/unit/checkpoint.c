@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/tools/bytes.h"
 #include "unit.h"
 
 #define STORIES  "../shared/data/stories260k/"
@@ -198,6 +199,98 @@ static void restores_the_order_of_rotary_rows(void) {
     remove_folder(&f);
 }
 
+// -------------------------------------------------------------------------------------------------------------- GGUF's changes
+typedef struct {
+    const char *architecture;
+    int heads, context;
+    bool layer_norm;
+} Model;
+
+enum { MODEL_VALUES = 7 };
+
+static void put_model(Model m, int tensors, int more_values) {
+    char name[128];
+    const char *const keys[] = {"embedding_length", "feed_forward_length", "block_count", "attention.head_count",
+                                "context_length"};
+    const int values[] = {8, 4, 1, m.heads, m.context};
+    begin(3, (uint64_t)tensors, (uint64_t)(MODEL_VALUES + more_values));
+    put_string("general.architecture", m.architecture);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "%s.%s", m.architecture, keys[i]);
+        put_u32(name, (uint32_t)values[i]);
+    }
+    snprintf(name, sizeof name, "%s.attention.layer_norm_%sepsilon", m.architecture, m.layer_norm ? "" : "rms_");
+    key(name, F32);
+    f32(1e-6f);
+}
+
+static const Checkpoint *open_put(Arena *arena, const Folder *f) {
+    const char *path = put(f, "model.gguf", out.data, out.length);
+    text_free(&out);
+    return checkpoint_open(arena, path);
+}
+
+static void restores_matrices_of_gpt2(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"gpt2", 2, 16, true}, 2, 0);
+    describe((Described){"blk.0.attn_qkv.weight", 3, 2, 0, 0});
+    describe((Described){"position_embd.weight", 2, 2, 0, 32});
+    zeros(-out.length & 31);
+    for (int i = 0; i < 12; i++) f32((float)i);
+    const Checkpoint *c = open_put(arena, &f);
+    const Tensor *t = checkpoint_find(c, "transformer.h.0.attn.c_attn.weight");
+    CHECK(has_shape(t, DT_f32, 2, 3) && !memcmp(t->data, (float[]){0, 2, 4, 1, 3, 5}, t->bytes));
+    CHECK(has_shape(checkpoint_find(c, "transformer.wpe.weight"), DT_f32, 2, 2));
+    CHECK(config_int(c, "n_embd") == 8 && config_int(c, "n_head") == 2 && !json_object_get(c->config, "rope_theta"));
+    CHECK_TEXT(c->architecture, "gpt2");
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void restores_norms_of_gemma(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"gemma2", 2, 16, false}, 2, 1);
+    key("gemma2.final_logit_softcapping", F32);
+    f32(30);
+    describe((Described){"blk.0.post_ffw_norm.weight", 1, 2, 0, 0});
+    describe((Described){"blk.0.ffn_up.weight", 1, 2, 0, 32});
+    zeros(-out.length & 31);
+    for (int i = 0; i < 10; i++) f32(1.5f);
+    const Checkpoint *c = open_put(arena, &f);
+    const Tensor *norm = checkpoint_find(c, "model.layers.0.post_feedforward_layernorm.weight");
+    CHECK(norm && *(const float *)norm->data == 0.5f);
+    CHECK(*(const float *)checkpoint_find(c, "model.layers.0.mlp.up_proj.weight")->data == 1.5f);
+    CHECK(json_real_value(json_object_get(c->config, "final_logit_softcapping")) == 30);
+    CHECK(config_int(c, "query_pre_attn_scalar") == 4);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void restores_rotary_scaling(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"llama", 1, 16, false}, 2, 2);
+    put_u32("llama.attention.sliding_window", 8);
+    key("llama.rope.freq_base", F32);
+    f32(5e5f);
+    string("rope_freqs.weight");
+    u32(1), u64(4), u32(0), u64(0);
+    describe((Described){"token_embd.weight", 1, 2, 0, 32});
+    zeros(-out.length & 31);
+    f32(1), f32(1);           // wavelengths 6.3 and 167
+    f32(2.6945297f), f32(8);  // 4443 is between the two limits, 118142 beyond both
+    for (int i = 0; i < 6; i++) f32(0);
+    const Checkpoint *c = open_put(arena, &f);
+    const json_t *scaling = json_object_get(c->config, "rope_scaling");
+    CHECK_TEXT(json_string_value(json_object_get(scaling, "rope_type")), "llama3");
+    CHECK(json_real_value(json_object_get(scaling, "factor")) == 8 && c->n_tensors == 1);
+    CHECK_TEXT(c->architecture, "mistral");
+    arena_free(arena);
+    remove_folder(&f);
+}
+
 // A file with a hole: mapped, never copied.
 static void maps_five_gigabytes(void) {
     static const char header[] =
@@ -305,6 +398,9 @@ SUITE(checkpoint) {
     TEST(finds_places_in_the_configuration);
     TEST(reads_one_model_from_three_containers);
     TEST(restores_the_order_of_rotary_rows);
+    TEST(restores_matrices_of_gpt2);
+    TEST(restores_norms_of_gemma);
+    TEST(restores_rotary_scaling);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);
     TEST(survives_wrong_bytes);

@@ -70,18 +70,43 @@ static void copy_halves(const StoredTensor *stored, unsigned char *to) {
                 memcpy(to + ((h * 2 + side) * half + pair) * row_bytes, from, row_bytes);
 }
 
+static void copy_transposed(const StoredTensor *stored, unsigned char *to) {
+    uint64_t rows = (uint64_t)stored->tensor.dim[0], columns = (uint64_t)stored->tensor.dim[1],
+             size = stored->tensor.bytes / rows / columns;
+    const unsigned char *from = stored->tensor.data;
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t k = 0; k < columns; k++, to += size) memcpy(to, from + (k * rows + i) * size, size);
+}
+
+static void copy_minus_one(const StoredTensor *stored, unsigned char *to) {
+    float x;
+    for (uint64_t at = 0; at < stored->tensor.bytes; at += sizeof x) {
+        memcpy(&x, (const char *)stored->tensor.data + at, sizeof x);
+        x -= 1;
+        memcpy(to + at, &x, sizeof x);
+    }
+}
+
+static void copy_changed(const StoredTensor *stored, unsigned char *to) {
+    if (stored->rotary_heads)
+        copy_halves(stored, to);
+    else if (stored->transposed)
+        copy_transposed(stored, to);
+    else if (stored->minus_one)
+        copy_minus_one(stored, to);
+    else
+        memcpy(to, stored->tensor.data, stored->tensor.bytes);
+}
+
 static bool is_aligned(const Tensor *t) { return (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0; }
 
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
     if (!stored) return NULL;
-    if (!stored->presented && (stored->rotary_heads || !is_aligned(&stored->tensor))) {
+    bool changed = stored->rotary_heads || stored->transposed || stored->minus_one;
+    if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
-        if (stored->rotary_heads)
-            copy_halves(stored, copy);
-        else
-            memcpy(copy, stored->tensor.data, stored->tensor.bytes);
-        mapping_forget(stored->tensor.data, stored->tensor.bytes);
+        copy_changed(stored, copy);
         stored->tensor.data = copy;
     }
     stored->presented = true;

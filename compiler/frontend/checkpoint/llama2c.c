@@ -127,13 +127,13 @@ static void add_version_1(Reading *r) {
 static void set_configuration(Reading *r) {
     const Header *h = &r->header;
     Checkpoint *c = r->checkpoint;
-    c->config =
-        json_own(c->arena, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:i, s:[i,i]}", "model_type",
-                                     "llama", "hidden_size", h->hidden, "intermediate_size", h->intermediate,
-                                     "num_hidden_layers", h->layers, "num_attention_heads", h->heads, "num_key_value_heads",
-                                     h->kv_heads, "vocab_size", h->vocabulary, "max_position_embeddings", h->context,
-                                     "rms_norm_eps", 1e-5, "rope_theta", 1e4, "tie_word_embeddings", r->tied, "bos_token_id", 1,
-                                     "eos_token_id", 1, 2));  // run.c stops at BOS, which stands between two texts
+    c->config = json_own(
+        c->arena, json_pack("{s:s, s:[s], s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:i, s:[i,i]}", "model_type",
+                            "llama", "architectures", "LlamaForCausalLM", "hidden_size", h->hidden, "intermediate_size",
+                            h->intermediate, "num_hidden_layers", h->layers, "num_attention_heads", h->heads,
+                            "num_key_value_heads", h->kv_heads, "vocab_size", h->vocabulary, "max_position_embeddings",
+                            h->context, "rms_norm_eps", 1e-5, "rope_theta", 1e4, "tie_word_embeddings", r->tied, "bos_token_id",
+                            1, "eos_token_id", 1, 2));  // run.c stops at BOS, which stands between two texts
     c->config_source = &r->at.file->source;
     c->architecture = "llama";
 }
