@@ -1,0 +1,16 @@
+#!/bin/sh
+# `burin check`: every kernel's result is within what rounding explains; a kernel that is wrong is named.
+. tests/lib.sh
+for options in "" "--quant q8_0" "--quant f16 --mcpu x86-64" "--chunk 1"; do
+    # shellcheck disable=SC2086 # words
+    check "check: austen ${options:-as it is}" $BURIN check examples/austen $options
+done
+
+# The mutation: norms with another epsilon.
+mkdir "$WORK/home"
+cp -R runtime dsl "$WORK/home"
+sed 's|+ epsilon)|+ epsilon + 0.001f)|' runtime/norm.h > "$WORK/home/runtime/norm.h"
+check "check: a mutation of the norms" [ "$(diff runtime/norm.h "$WORK/home/runtime/norm.h" | grep -c '^>')" -ge 1 ]
+BURIN_HOME=$WORK/home $BURIN check examples/austen > "$WORK/said" 2>&1
+check "check: it fails" [ $? = 1 ]
+check "check: and names the kernel" grep -q 'llama.burin:.*error: .*rms_normalization' "$WORK/said"
