@@ -27,7 +27,7 @@ typedef struct matmul_sink {
     const void *context;
 } matmul_sink;
 
-enum { PREFETCH_STEPS = 64 / GEMV_PANELS };  // 4 KB of f32 panels
+enum { PREFETCH_STEPS = 32 };  // rows of a panel ahead, into the second level: panels often lie 4 KB apart, one set of the first
 
 INLINE vf panel_load(weight_format format, const void *w, size_t element) {
     if (format == WEIGHT_F32) return vf_load((const float *)w + element);
@@ -46,7 +46,7 @@ INLINE void matmul_store(matmul_sink sink, int panels, const vf *sum, int row, i
 }
 
 // One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for
-// PREFETCH_STEPS of k ahead, at the end of these panels from the P that follow.
+// PREFETCH_STEPS ahead, at the end of these panels from the P that follow.
 INLINE void gemv_span(weight_format format, int P, const matmul_args *m, const unsigned char *w, const int span[2], vf *sum) {
     size_t row = panel_bytes(format, 1), panel = panel_bytes(format, m->k), ahead = PREFETCH_STEPS * row;
     if (span[1] == m->k) ahead += (size_t)(P - 1) * panel;
@@ -56,7 +56,7 @@ INLINE void gemv_span(weight_format format, int P, const matmul_args *m, const u
         UNROLL
         for (int p = 0; p < P; p++) {
             const unsigned char *at = w + (size_t)p * panel + (size_t)k * row;
-            if (format == WEIGHT_F32 || k % 2 == 0) PREFETCH(at + ahead);
+            if (format == WEIGHT_F32 || k % 2 == 0) PREFETCH_FAR(at + ahead);
             sum[p] = vf_fma(a, panel_load(format, at, 0), sum[p]);
         }
     }
@@ -73,23 +73,46 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmu
     matmul_store(sink, P, sum, 0, panel);
 }
 
-// Rows [at[0], at[0] + R) by weight panels [at[1], at[1] + P); rows beyond the last repeat it and are not stored.
-INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
+// P panels, at most GEMV_PANELS, each number an instance of its own
+INLINE void gemv_some(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
+#define SOME(n) \
+    case n:     \
+        if (n <= GEMV_PANELS) gemv_panels(format, n, m, sink, panel); \
+        break;
+    switch (P) { SOME(1) SOME(2) SOME(3) SOME(4) SOME(5) SOME(6) SOME(7) SOME(8) }
+#undef SOME
+}
+
+// Panels [panel, end): as many chains as possible, the last two groups about equal
+INLINE void gemv(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
+    for (; end - panel >= 2 * GEMV_PANELS; panel += GEMV_PANELS) gemv_panels(format, GEMV_PANELS, m, sink, panel);
+    while (panel < end) {
+        int left = end - panel, P = left <= GEMV_PANELS ? left : (left / 2 + 1) / 2 * 2;
+        gemv_some(format, P, m, sink, panel);
+        panel += P;
+    }
+}
+
+// Rows [tile[0], tile[0] + R) by weight panels [tile[1], tile[1] + P); rows beyond the last repeat it and are not stored.
+INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int tile[2]) {
     vf sum[8][8];
     const float *x[8];
     UNROLL
     for (int i = 0; i < R; i++) {
-        int row = at[0] + i < m->rows ? at[0] + i : m->rows - 1;
+        int row = tile[0] + i < m->rows ? tile[0] + i : m->rows - 1;
         x[i] = (const float *)m->x + (size_t)row * (size_t)m->x_stride;
         UNROLL
         for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
     }
-    const unsigned char *panels = (const unsigned char *)m->w + (size_t)at[1] * panel_bytes(format, m->k);
+    const unsigned char *panels = (const unsigned char *)m->w + (size_t)tile[1] * panel_bytes(format, m->k);
     NO_UNROLL
     for (int k = 0; k < m->k; k++) {
         vf w[8];
         UNROLL
-        for (int p = 0; p < P; p++) w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k), (size_t)k * LANES);
+        for (int p = 0; p < P; p++) {
+            const unsigned char *at = panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1);
+            w[p] = panel_load(format, at, 0);
+        }
         UNROLL
         for (int i = 0; i < R; i++) {
             vf a = vf_set1(x[i][k]);
@@ -99,7 +122,7 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     }
     UNROLL
     for (int i = 0; i < R; i++)
-        if (at[0] + i < m->rows) matmul_store(sink, P, sum[i], at[0] + i, at[1]);
+        if (tile[0] + i < m->rows) matmul_store(sink, P, sum[i], tile[0] + i, tile[1]);
 }
 
 // One block of 32 k: c = integer sums of R rows by P panels
@@ -173,12 +196,9 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     int P = integers ? INT_PANELS : TILE_PANELS, R = integers ? INT_ROWS : TILE_ROWS;
     if (sink.glu) P = P < 2 ? 2 : P, R = integers ? INT_GLU_ROWS : TILE_GLU_ROWS;
     if (m->rows == 1) {
-        if (integers) {
+        if (!integers) gemv(format, m, sink, panel, end);
+        else
             for (; panel < end; panel += step) q8_tile(1, step, m, sink, (int[]){0, panel});
-        } else {
-            for (; panel + GEMV_PANELS <= end; panel += GEMV_PANELS) gemv_panels(format, GEMV_PANELS, m, sink, panel);
-            for (; panel < end; panel += step) gemv_panels(format, step, m, sink, panel);
-        }
         return;
     }
     for (; panel + P <= end; panel += P) matmul_rows(format, R, P, m, sink, panel);

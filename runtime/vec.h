@@ -200,8 +200,8 @@ INLINE vf vf_load_strided(const float *p, ptrdiff_t stride, int n) {
 }
 
 #if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
+#define PREFETCH_FAR(p) __builtin_prefetch(p, 0, 2)  // into the second level
 #else
-#define PREFETCH(p) ((void)0)
+#define PREFETCH_FAR(p) ((void)0)
 #endif
 #endif

@@ -1,5 +1,5 @@
 // The kernel templates as shares of this machine's limits, measured in one run: see README.md.
-// usage: kernels [decode | prefill | attention]
+// usage: kernels [decode | cached | prefill | attention [FORMAT [THREADS]]]
 #define _GNU_SOURCE
 #include "kernels.h"
 
@@ -202,7 +202,7 @@ static void read_all(const Work *w, int thread) {
     for (size_t i = from; i < to; i++)
         for (int j = 0; j < 16; j++) {
             const unsigned char *p = weights + i * 1024 + (size_t)j * 64;
-            PREFETCH(p + 4096);
+            PREFETCH_FAR(p + 4096);
             a[j % 4] = vi_xor(a[j % 4], vi_load((const int32_t *)(const void *)p));
         }
     sink_float = vf_sum(vf_from_int(vi_xor(vi_xor(a[0], a[1]), vi_xor(a[2], a[3]))));
@@ -226,10 +226,15 @@ static void map_weights(void) {
     free(block);
 }
 
+static const char *only_format;
+static int only_threads;
+static bool wanted(int format) { return (!only_format || !strcmp(only_format, format_names[format])) && (!only_threads || only_threads == threads); }
+
 static void bench_decode(void) {
     printf("%-8s %8s %12s %12s %10s %8s\n", "decode", "threads", "tokens/s", "GB/s", "read GB/s", "share");
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++) {
+            if (!wanted(format)) continue;
             Work gemv = {token, format, 1, 2, {0}}, bare = {read_all, format, 1, 2, {0}};
             double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
             a = a < c ? a : c, b = b < d ? b : d;
@@ -242,12 +247,25 @@ static void only_layers(const Work *w, int thread) {
     for (int i = 0; i < SHAPES; i++) at = one_product(w, thread, i, at);
 }
 
+// One layer over and over: weights from the caches, as in small models
+static void bench_cached(void) {
+    printf("%-8s %8s %12s\n", "cached", "threads", "GB/s");
+    for (int format = 0; format < 4; format++)
+        for (threads = 1; threads <= 2; threads++) {
+            if (!wanted(format)) continue;
+            Work w = {only_layers, format, 1, 30, {0}};
+            double t = run(&w), bytes = 0;
+            for (int i = 0; i < SHAPES; i++) bytes += (double)shape_bytes(format, layer_shapes[i]);
+            printf("%-8s %8d %12.1f\n", format_names[format], threads, bytes * 1e-9 / t);
+        }
+}
+
 static void bench_prefill(void) {
     printf("%-8s %8s %8s %12s %8s %8s\n", "prefill", "threads", "rows", "GFLOP/s", "peak", "share");
     static const int rows[] = {2, 8, 64, 128};
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++)
-            for (int r = 0; r < 4; r++) {
+            for (int r = 0; r < 4 && wanted(format); r++) {
                 Work w = {only_layers, format, rows[r], 256 / rows[r], {0}};
                 double operations = 0, t = run(&w), peak = (format == WEIGHT_Q8_0 ? peak_dot4() : peak_fma()) * threads;
                 for (int i = 0; i < SHAPES; i++) operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
@@ -283,12 +301,15 @@ static void bench_attention(void) {
 
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
+    only_format = argc > 2 ? argv[2] : NULL;
+    only_threads = argc > 3 ? atoi(argv[3]) : 0;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH; i++) x[i] = (float)(i % 17) * 0.1f - 0.8f;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH / 32; i++) quantize_row_q8_0(32, x + 32 * i, xq + i);
     for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++) keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
     map_weights();
     printf("%s, %s\n", VEC_TARGET, DOT4_BIAS ? "VNNI" : "no VNNI");
     if (!*what || !strcmp(what, "decode")) bench_decode();
+    if (!*what || !strcmp(what, "cached")) bench_cached();
     if (!*what || !strcmp(what, "prefill")) bench_prefill();
     if (!*what || !strcmp(what, "attention")) bench_attention();
     return 0;
