@@ -261,8 +261,8 @@ const Tensor *eval_node(EvalContext *c, Node *n, const Tensor *const *operands, 
     return value_tensor(c, c->out.items ? &c->out.items[item] : &c->out);
 }
 
-// Marks nodes with their index and makes room for their values; returns how many operands a node has at most.
-static int number_nodes(EvalContext *c, const Graph *g) {
+void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
+    start_run(c);
     int n_nodes = 0, most = 1;
     EACH_NODE(n, g) {
         n->mark = n_nodes++;
@@ -270,31 +270,6 @@ static int number_nodes(EvalContext *c, const Graph *g) {
     }
     c->values = ARENA_ARRAY(c->arena, Value, n_nodes);
     c->n_values = n_nodes;
-    return most;
-}
-
-static bool is_shown(const Node *n, const Value *v) { return n->op != OP_constant && v->data && !v->packed && !v->items; }
-
-static void show(EvalContext *c, Node *n, const EvalWatch *watch) {
-    Value result = c->out, *items = ARENA_ARRAY(c->arena, Value, result.n_items);
-    const Tensor **operands = ARENA_ARRAY(c->arena, const Tensor *, n->n_in);
-    for (int i = 0; i < n->n_in; i++) {
-        const Value *v = n->in[i] ? &c->values[n->in[i]->mark] : NULL;
-        operands[i] = v && is_shown(n->in[i], v) ? value_tensor(c, v) : NULL;
-    }
-    for (int i = 0; i < result.n_items; i++) {
-        const Tensor *instead = watch->see(watch->user, n, i, operands, value_tensor(c, &result.items[i]));
-        items[i] = instead ? value_of_tensor(instead) : result.items[i];
-    }
-    if (result.n_items) result.items = items;
-    const Tensor *instead = is_shown(n, &result) ? watch->see(watch->user, n, 0, operands, value_tensor(c, &result)) : NULL;
-    c->out = instead ? value_of_tensor(instead) : result;
-}
-
-void eval_graph_watched(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs,
-                        const EvalWatch *watch) {
-    start_run(c);
-    int most = number_nodes(c, g);
     const Value **in = ARENA_ARRAY(c->arena, const Value *, most);
     for (int i = 0; i < g->n_inputs; i++) {
         Value *v = &c->values[g->inputs[i]->mark];
@@ -305,14 +280,9 @@ void eval_graph_watched(EvalContext *c, const Graph *g, const Tensor *const *inp
         if (n->op == OP_input) continue;
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] ? &c->values[n->in[i]->mark] : NULL;
         run_node(c, n, in);
-        if (watch) show(c, n, watch);
         c->values[n->mark] = c->out;
     }
     for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_tensor(c, &c->values[g->outputs[i]->mark]);
-}
-
-void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
-    eval_graph_watched(c, g, inputs, outputs, NULL);
 }
 
 const Tensor *eval_traced(EvalContext *c, const Node *n) {

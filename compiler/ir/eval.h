@@ -24,14 +24,6 @@ const Tensor *eval_node(EvalContext *, Node *, const Tensor *const *operands, in
 // are kept between calls, so that an incremental graph can be run chunk by chunk. Uses the marks of nodes. Where the type
 // of a state has a symbol (the number of slots), eval_set_symbol says its size; otherwise it is the symbol's lower bound.
 void eval_graph(EvalContext *, const Graph *, const Tensor *const *inputs, const Tensor **outputs);
-// The same, and `see` is told of each result: its operands as they were (NULL: constants, packs, tuples), and what was
-// computed. What it returns (or NULL) is what later nodes are given in its place.
-typedef struct EvalWatch {
-    void *user;
-    const Tensor *(*see)(void *user, Node *, int item, const Tensor *const *operands, const Tensor *computed);
-} EvalWatch;
-void eval_graph_watched(EvalContext *, const Graph *, const Tensor *const *inputs, const Tensor **outputs, const EvalWatch *);
-
 // The value of any node after eval_graph, for tracing; NULL for what is never materialised (pack).
 const Tensor *eval_traced(EvalContext *, const Node *);
 
