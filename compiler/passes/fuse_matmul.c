@@ -76,6 +76,19 @@ Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
     return n;
 }
 
+// The place in the model that the node's own is in: "model.layers.0.self_attn" of "model.layers.0.self_attn.q_proj".
+static size_t parent_length(const char *scope) {
+    const char *dot = scope ? strrchr(scope, '.') : NULL;
+    return dot ? (size_t)(dot - scope) : 0;
+}
+
+// Products of one value in several places of the model (an encoder's result, read by every layer) are not merged: layers stay
+// alike.
+static bool same_place(const Node *a, const Node *b) {
+    size_t length = parent_length(a->loc.scope);
+    return length == parent_length(b->loc.scope) && (!length || !strncmp(a->loc.scope, b->loc.scope, length));
+}
+
 bool may_share_pack(const Node *a, const Node *b) {
     const Node *p = a->in[1], *q = b->in[1];
     return a != b && a->in[0] == b->in[0] && p->n_in == 1 && q->n_in == 1 && p->type.dtype == q->type.dtype &&
@@ -111,7 +124,7 @@ static Projections projections_of(Node *first) {
     Projections p = {0};
     bool biased;
     for (Node *n = first; n && p.n < MOST_PROJECTIONS; n = n->next) {
-        if (!is_projection(n) || (n != first && !may_share_pack(first, n))) continue;
+        if (!is_projection(n) || (n != first && (!may_share_pack(first, n) || !same_place(first, n)))) continue;
         has_bias(n, &biased);
         p.biased |= biased;
         p.product[p.n++] = n;
