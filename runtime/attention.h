@@ -55,6 +55,18 @@ INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
 // What is added to the 16 scores of keys [key, key + 16) of a row and head. Lanes beyond the row's keys are ignored.
 typedef vf (*attention_bias)(const void *context, int row, int head, int key);
 
+// A bias in memory: [heads][rows][count], a stride of 0 where there is one for all.
+typedef struct bias_rows {
+    const float *data;
+    size_t head_stride, row_stride;
+    int count;
+} bias_rows;
+INLINE vf bias_of_rows(const void *context, int row, int head, int key) {
+    const bias_rows *b = context;
+    const float *x = b->data + (size_t)head * b->head_stride + (size_t)row * b->row_stride + key;
+    return b->count - key >= LANES ? vf_load(x) : vf_load_n(x, b->count - key);
+}
+
 typedef struct attention_args {
     int heads;            // literal; a multiple of keys.heads (GQA: consecutive heads share one)
     float scale, softcap; // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias

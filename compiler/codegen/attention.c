@@ -57,16 +57,35 @@ void call_append(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
+static const View *bias_of(const Kernel *k) { return k->n_in > 5 && k->node->in[5] ? &k->in[5] : NULL; }
+
+// Of the axis `from_end` axes before the keys; 0 when the bias is the same along it.
+static void write_bias_stride(Text *t, const Program *p, const View *bias, int from_end) {
+    int axis = bias->type.rank - 1 - from_end;
+    int64_t extent;
+    if (axis < 0 || (dim_is_const(bias->type.dim[axis], &extent) && extent == 1))
+        text_add(t, "0");
+    else
+        text_add(t, "(size_t)"), c_dim(t, p, bias->stride[axis]);
+}
+
+static void write_bias(Text *t, const Program *p, const View *bias) {
+    text_add(t, "    int rows = s->rows;\n    (void)rows;\n    bias_rows b = {bias, ");
+    write_bias_stride(t, p, bias, 2), text_add(t, ", "), write_bias_stride(t, p, bias, 1);
+    text_add(t, ", %lld};\n    a.bias = bias_of_rows, a.bias_context = &b;\n", (long long)last_dim(bias));
+}
+
 void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
     char q[64], y[64];
-    text_add(t,
-             "static void %s(burin_part units, const burin_step *s, const float *q, float *keys, float *values, float *y) {\n",
-             name);
+    text_add(
+        t, "static void %s(burin_part units, const burin_step *s, const float *q, float *keys, float *values, %sfloat *y) {\n",
+        name, bias_of(k) ? "const float *bias, " : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
     c_float(t, attr_float(k->node, "scale", 1));
     text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
     text_add(t, ", .window = %lld, .causal = %s};\n", (long long)attr_int(k->node, "window", 0),
              attr_int(k->node, "causal", 0) ? "true" : "false");
+    if (bias_of(k)) write_bias(t, p, bias_of(k));
     text_add(t, "    a.rows = s->rows, a.slot = s->slot, a.position = s->position;\n");
     text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),
              c_row_stride(p, &k->out[0], y));
@@ -78,5 +97,6 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
 void call_attention(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", s");
     for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    if (bias_of(k)) text_add(t, ", "), c_pointer(t, p, k, bias_of(k));
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }

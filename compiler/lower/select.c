@@ -374,6 +374,14 @@ static void select_append(Lowering *l, Node *n) {
     give(l, k, 0, n, *view_of(n->in[0]));
 }
 
+// [heads or 1, rows, keys], a row's keys beside each other.
+static View bias_operand(Lowering *l, Node *n) {
+    View v = operand(l, n);
+    int64_t stride;
+    bool beside = v.type.rank && dim_is_const(v.stride[v.type.rank - 1], &stride) && stride == 1;
+    return beside && v.base != BASE_SCALAR && !v.row_index ? v : copy_of(l, n, v);
+}
+
 static void select_attention(Lowering *l, Node *n) {
     View v[3];
     for (int i = 1; i < 3; i++)
@@ -382,12 +390,15 @@ static void select_attention(Lowering *l, Node *n) {
                        n->in[i]->name);
     for (int i = 0; i < 3; i++)
         v[i] = view_of(n->in[i])->base == BASE_STATE ? operand(l, n->in[i]) : matrix_operand(l, n->in[i]);
+    bool biased = n->n_in > 5 && n->in[5];
+    View bias = biased ? bias_operand(l, n->in[5]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
     for (int i = 0; i < 3; i++) k->in[i] = v[i];
     k->in[0].own_part = true;
+    if (biased) k->in[5] = bias;
     give(l, k, 0, n, new_result(l, n, &n->type, false));
 }
 
