@@ -556,6 +556,18 @@ static void bin_long_token(void) {
     open_bin_tokenizer(1);
 }
 
+static void bin_unknown(void) {
+    raw("\n\016\n\005<unk>\025");
+    open_bin_tokenizer(1);
+}
+
+static void folder_pickle(void) {
+    mkdir("model", 0700);
+    raw("PK\003\004 and the rest of a zip file, as torch.save writes it");
+    write_out("model/pytorch_model.bin");
+    open_checkpoint("model");
+}
+
 static void bin_empty(void) {
     u32(1);
     open_bin_tokenizer(0);
@@ -757,6 +769,8 @@ static const struct {
              CASE(bin_nan),
              CASE(bin_long_token),
              CASE(bin_empty),
+             CASE(bin_unknown),
+             CASE(folder_pickle),
              CASE(tokenizer_too_large),
              CASE(regex_too_long)};
 

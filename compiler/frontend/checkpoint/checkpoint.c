@@ -265,6 +265,8 @@ static const char *file_of_folder(Arena *arena, const char *folder) {
     }
     const char *path = only_file(arena, folder, ".safetensors");
     if (!path) path = only_file(arena, folder, ".gguf");
+    const char *pickle = arena_printf(arena, "%s/pytorch_model.bin", folder);
+    if (!path && exists(pickle)) return pickle;  // to be refused with the reason
     if (!path)
         diag_fatal(
             NO_LOC,

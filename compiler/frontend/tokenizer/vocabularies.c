@@ -19,7 +19,7 @@ static void add_token_id(Bytes *to, int32_t id) { bytes_append(to, &id, sizeof i
 
 // --------------------------------------------------------------------------------------------------------- llama2.c's .bin
 // u32 longest token; then for each token: f32 score, u32 length, bytes. Ids 0 to 2 are unknown, BOS and EOS, 3 to 258 bytes.
-enum { BOS = 1, EOS = 2, FIRST_BYTE = 3 };
+enum { BOS = 1, EOS = 2, FIRST_BYTE = 3, MAX_LENGTH = 1 << 16 };
 
 static void read_llama2c_token(TokenizerBuilder *b, Cursor *c, int32_t id) {
     c->what = arena_printf(b->arena, "token %d", id);
@@ -36,7 +36,10 @@ static void read_llama2c_token(TokenizerBuilder *b, Cursor *c, int32_t id) {
 
 void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_size) {
     Cursor c = {map_file(b->arena, path), 0, "the longest token's length"};
-    cursor_u32(&c);
+    if (cursor_u32(&c) > MAX_LENGTH)
+        file_fatal(c.file,
+                   "this is no tokenizer that burin knows: no tokenizer.json, no GGUF, no tokenizer.bin of llama2.c"
+                   "\nhint: of SentencePiece's tokenizer.model take the tokenizer.json beside it");
     for (int32_t id = 0; vocab_size ? id < vocab_size : cursor_left(&c) > 0; id++) read_llama2c_token(b, &c, id);
     if (cursor_left(&c))
         file_fatal(c.file,
@@ -107,22 +110,31 @@ static void read_llama(Reading *r) {
 }
 
 // How GGUF names the pre-tokenizers of byte-level BPE; each pattern cuts the pieces of the one before it.
-static const struct {
-    const char *name, *patterns[3];
+typedef struct {
+    const char *names[12], *patterns[3];
     bool ignore_merges;
-} gguf_pretokenizers[] = {
-    {"gpt-2", {GPT2_PATTERN}, false},
-    {"smollm", {"\\p{N}", GPT2_PATTERN}, false},
-    {"starcoder", {"\\p{N}", GPT2_PATTERN}, false},
-    {"llama-bpe", {LLAMA3_PATTERN}, true},
-    {"qwen2", {QWEN2_PATTERN}, false},
+} GgufPretokenizer;
+
+static const GgufPretokenizer gguf_pretokenizers[] = {
+    {{"gpt-2", "phi-2", "mpt", "olmo", "jais", "roberta-bpe"}, {GPT2_PATTERN}, false},
+    {{"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone"}, {"\\p{N}", GPT2_PATTERN}, false},
+    {{"falcon"}, {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2_PATTERN, "[0-9][0-9][0-9]"}, false},
+    {{"llama-bpe", "llama3", "llama-v3", "falcon3", "pixtral"}, {LLAMA3_PATTERN}, true},
+    {{"dbrx", "smaug-bpe"}, {LLAMA3_PATTERN}, false},
+    {{"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan"}, {QWEN2_PATTERN}, false},
 };
+
+static bool has_name(const GgufPretokenizer *p, const char *name) {
+    for (size_t i = 0; i < sizeof p->names / sizeof *p->names && p->names[i]; i++)
+        if (!strcmp(p->names[i], name)) return true;
+    return false;
+}
 
 static void read_pretokenizers(Reading *r) {
     const char *name = "gpt-2";
     gguf_string(r->gguf, "tokenizer.ggml.pre", &name);
     for (size_t i = 0; i < sizeof gguf_pretokenizers / sizeof *gguf_pretokenizers; i++) {
-        if (strcmp(gguf_pretokenizers[i].name, name)) continue;
+        if (!has_name(&gguf_pretokenizers[i], name)) continue;
         for (int k = 0; k < 3 && gguf_pretokenizers[i].patterns[k]; k++) add_split(r->b, gguf_pretokenizers[i].patterns[k]);
         if (gguf_pretokenizers[i].ignore_merges) r->b->head.flags |= BURIN_IGNORE_MERGES;
         return;
