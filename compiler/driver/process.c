@@ -186,7 +186,9 @@ const char *burin_home(Arena *arena) {
 const char *work_folder(Arena *arena) {
     const char *base = getenv("TMPDIR");
     char *path = arena_printf(arena, "%s/burin.XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(path)) diag_fatal(NO_LOC, "cannot make a folder %s: %s\nhint: TMPDIR says where", path, strerror(errno));
+    if (!mkdtemp(path))
+        diag_fatal(NO_LOC, "cannot make a folder in %.*s: %s\nhint: TMPDIR says where", (int)(strrchr(path, '/') - path), path,
+                   strerror(errno));
     diag_remove_on_stop(path);
     return path;
 }

@@ -52,17 +52,25 @@ void build_special_tokens(Build *b) {
 
 static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
 
+// As loaded: a table of weights that is looked up by anything but the tokens.
+static bool has_learned_positions(const Build *b) {
+    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i])
+    if (n->op == OP_gather && n->in[0]->op == OP_constant && n->in[1]->op != OP_input) return true;
+    return false;
+}
+
 // Rotary embeddings have no table that ends: a model that says less than 512 positions gets them, and --ctx may ask for more.
 void build_context(Build *b) {
     int64_t trained = b->module->context, wanted = b->options->context;
     b->passes.module = b->module;
     b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
     b->passes.context = wanted ? wanted : clamp(trained ? trained : DEFAULT_CONTEXT, LEAST_ROTARY_CONTEXT, DEFAULT_CONTEXT);
+    if (!wanted && trained && has_learned_positions(b)) b->passes.context = clamp(trained, 1, DEFAULT_CONTEXT);
     if (wanted && trained && wanted > trained)
         diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
 }
 
-static bool is_positions(const Node *n) { return n->op == OP_input && attr_int(n, "role", INPUT_TENSOR) == INPUT_POSITIONS; }
+static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
 
 // The smallest table of learned positions, or `context`.
 static int64_t learned_positions(const Graph *g, int64_t context) {

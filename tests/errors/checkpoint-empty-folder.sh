@@ -1,0 +1,1 @@
+mkdir m; $BURIN build m -o out; s=$?; rmdir m; exit $s

@@ -1,0 +1,1 @@
+: > x.gguf; $BURIN build x.gguf; s=$?; rm x.gguf; exit $s

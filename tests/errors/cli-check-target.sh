@@ -1,0 +1,1 @@
+$BURIN check $TOP/examples/austen --target=aarch64-linux-gnu

@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/austen --ctx 600 --emit=ir > ir; s=$?; rm ir; exit $s

@@ -1,0 +1,1 @@
+cp $BURIN ./burin; ./burin build $TOP/examples/austen -o out 2>&1 | sed "s|near .*|near HERE|"; rm burin

@@ -1,0 +1,1 @@
+TMPDIR=/nowhere $BURIN build $TOP/examples/austen -o out
