@@ -2,7 +2,7 @@
 //
 //   kernels  : 15 distinct, 38 in a step; kernels 2 to 12 are a loop over 3 layers
 //   barriers : 18 in a step of one row, 26 in a step of more
-//   arena    : 20480 bytes for 16 rows; at least 18432 bytes live at once
+//   arena    : 18432 bytes for 16 rows; at least 18432 bytes live at once
 //   local    : 768 bytes a thread
 //   state    : 61440 bytes a slot, of which KV cache 61440 bytes
 //   weights  : 291584 bytes, packed
@@ -180,17 +180,17 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 768;
-    float *x0 = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *input_layernorm = burin_row_wise(s, local + 256, 768);  // 256 bytes a row
+    float *x0 = burin_row_wise(s, local + 0, 896);  // 256 bytes a row
+    float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row
     float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row
-    float *a_0 = burin_shared(s, 512, 768);  // 256 bytes a row
+    float *a_0 = burin_shared(s, 512, 0);  // 256 bytes a row
     float *o_proj = burin_shared(s, 768, 256);  // 256 bytes a row
-    float *post_attention_layernorm = burin_row_wise(s, local + 256, 896);  // 256 bytes a row
-    float *gate_up_proj = burin_shared(s, 0, 256);  // 640 bytes a row
-    float *down_proj = burin_shared(s, 640, 1024);  // 256 bytes a row
+    float *post_attention_layernorm = burin_row_wise(s, local + 256, 640);  // 256 bytes a row
+    float *gate_up_proj = burin_shared(s, 0, 0);  // 640 bytes a row
+    float *down_proj = burin_shared(s, 640, 640);  // 256 bytes a row
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *lx = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
-    float *norm = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row
+    float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row
     (void)wanted, (void)many, (void)local, (void)w;
 
     // llama.burin:30:7 model

@@ -2,7 +2,7 @@
 //
 //   kernels  : 31 distinct, 31 in a step
 //   barriers : 3 in a step of one row, 14 in a step of more
-//   arena    : 21504 bytes for 16 rows; at least 18432 bytes live at once
+//   arena    : 18432 bytes for 16 rows; at least 18432 bytes live at once
 //   local    : 1152 bytes a thread
 //   state    : 0 bytes a slot, of which KV cache 0 bytes
 //   weights  : 52544 bytes, packed
@@ -512,25 +512,25 @@ void FORWARD(const burin_step *s, int thread) {
     unsigned char *local = s->local + (size_t)thread * 1152;
     float *e = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
     float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *mm = burin_shared(s, 256, 256);  // 64 bytes a row
-    float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row
-    float *mv = burin_shared(s, 0, 256);  // 256 bytes a row
-    float *gm = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
-    float *rs = burin_row_wise(s, local + 256, 1024);  // 64 bytes a row
-    float *rm = burin_row_wise(s, local + 320, 1088);  // 64 bytes a row
-    float *rx = burin_row_wise(s, local + 384, 1152);  // 64 bytes a row
-    float *rn = burin_row_wise(s, local + 1024, 1216);  // 64 bytes a row
-    float *rt = burin_row_wise(s, local + 1088, 1280);  // 64 bytes a row
-    float *d = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
-    uint8_t *c = burin_row_wise(s, local + 0, 0);  // 64 bytes a row
-    float *cat = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
-    float *s2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
+    float *mm = burin_shared(s, 256, 320);  // 64 bytes a row
+    float *sm = burin_row_wise(s, local + 256, 256);  // 64 bytes a row
+    float *mv = burin_shared(s, 0, 320);  // 256 bytes a row
+    float *gm = burin_row_wise(s, local + 512, 832);  // 256 bytes a row
+    float *rs = burin_row_wise(s, local + 256, 576);  // 64 bytes a row
+    float *rm = burin_row_wise(s, local + 320, 640);  // 64 bytes a row
+    float *rx = burin_row_wise(s, local + 384, 704);  // 64 bytes a row
+    float *rn = burin_row_wise(s, local + 1024, 256);  // 64 bytes a row
+    float *rt = burin_row_wise(s, local + 1088, 1088);  // 64 bytes a row
+    float *d = burin_row_wise(s, local + 768, 0);  // 256 bytes a row
+    uint8_t *c = burin_row_wise(s, local + 0, 576);  // 64 bytes a row
+    float *cat = burin_row_wise(s, local + 0, 320);  // 512 bytes a row
+    float *s2 = burin_row_wise(s, local + 512, 832);  // 256 bytes a row
     uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row
-    float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
-    int32_t *in = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
-    float *gp = burin_shared(s, 256, 1024);  // 64 bytes a row
+    float *bf2 = burin_row_wise(s, local + 512, 576);  // 256 bytes a row
+    int32_t *in = burin_row_wise(s, local + 0, 320);  // 256 bytes a row
+    float *in3 = burin_row_wise(s, local + 256, 0);  // 256 bytes a row
+    float *rnt = burin_row_wise(s, local + 768, 832);  // 256 bytes a row
+    float *gp = burin_shared(s, 256, 512);  // 64 bytes a row
     float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
     float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row
     (void)wanted, (void)many, (void)local, (void)w;
@@ -565,6 +565,7 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(11); RECORD("rn", -1, rn, rows, 15, 15);
     reduce_sum_1x1(s, ROWS(rows), e, rt);
     DONE(12); RECORD("rt", -1, rt, rows, 1, 1);
+    if (many) WAIT();
     div_4x15(s, ROWS(rows), mv, rx, d);
     DONE(13); RECORD("d", -1, d, (rows * 4), 15, 15);
     sub_4x15(s, ROWS(rows), d, rm, d);
@@ -582,17 +583,16 @@ void FORWARD(const burin_step *s, int thread) {
     if (many) WAIT();
     add_4x15(s, ROWS(rows), cat + 15, rt, s2);
     DONE(19); RECORD("s2", -1, s2, (rows * 4), 15, 15);
-    if (many) WAIT();
     cast_4x15(s, ROWS(rows), s2, bf);
     DONE(20);
     if (many) WAIT();
     cast_4x15_2(s, ROWS(rows), bf, bf2);
     DONE(21); RECORD("bf2", -1, bf2, (rows * 4), 15, 15);
-    if (many) WAIT();
     cast_4x15_3(s, ROWS(rows), bf2, in);
     DONE(22);
     mul_4x15_2(s, ROWS(rows), in, in, in);
     DONE(23);
+    if (many) WAIT();
     cast_4x15_4(s, ROWS(rows), in, in3);
     DONE(24); RECORD("in3", -1, in3, (rows * 4), 15, 15);
     add_4x15_2(s, ROWS(rows), bf2, in3, bf2);
