@@ -49,6 +49,7 @@ static void cut_session(burin_cut *cut, burin_session *s, const burin_model *mod
     s->step.local = cut_piece(cut, threads, model->local_bytes);
     s->step.arena = cut_piece(cut, rows, model->row_bytes);
     s->step.state = cut_piece(cut, slots, model->slot_bytes);
+    s->step.scratch = cut_piece(cut, 1, model->scratch_bytes);
 }
 
 BURIN_LINKAGE size_t burin_session_bytes(const burin_model *model, const burin_options *options) {
@@ -223,6 +224,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "a slot can only be truncated to at most its length";
         case BURIN_NO_LOGITS:
             return "a row wants logits, and there is no memory for them";
+        case BURIN_BAD_SHAPE:
+            return "an input's dimensions are not those of the network";
     }
     return "unknown status";
 }

@@ -31,6 +31,7 @@ typedef enum burin_status {
     BURIN_CONTEXT_FULL = -11,
     BURIN_BAD_LENGTH = -12,  // truncating to more than there is
     BURIN_NO_LOGITS = -13,   // rows want logits and there is nowhere to put them
+    BURIN_BAD_SHAPE = -14,   // a network's input has dimensions that it does not take
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };

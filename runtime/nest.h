@@ -3,9 +3,6 @@
 #define BURIN_NEST_H
 #include "norm.h"
 
-INLINE int burin_min(int a, int b) { return a < b ? a : b; }
-INLINE int burin_max(int a, int b) { return a > b ? a : b; }
-
 // The first n of sixteen elements `stride` apart, in memory order: strided(float, p, stride, n) is a pointer to them.
 #define STRIDED(vector, name, load, element)                           \
     INLINE vector name(const element *p, ptrdiff_t stride, int n) {    \

@@ -38,6 +38,10 @@ typedef struct burin_step {
     const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
     int rows, n_wanted, max_rows, threads;
     float *logits;                  // [n_wanted][vocab_size]
+    unsigned char *scratch;         // burin_model.scratch_bytes: buffers whose size does not grow with the rows
+    const void *const *inputs;      // of a network (burin_net): its tensors, and the values of its symbols
+    void *const *outputs;
+    const int64_t *symbols;
     struct burin_barrier *barrier;  // runtime/threads.h
     struct burin_profile *profile;  // NULL: off; runtime/profile.h
     const burin_trace *trace;       // NULL: off
@@ -51,6 +55,28 @@ typedef struct burin_variant {
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step
     void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
 } burin_variant;
+
+// A graph that is no decoder: named tensors in, named tensors out, sizes by symbols. A dimension of 0 or more is that number; -1 - k
+// is dimension(k, symbols).
+typedef struct burin_tensor {
+    const char *name, *type;  // "f32", "i64", ...
+    int rank;
+    int64_t dim[8];
+} burin_tensor;
+
+typedef struct burin_symbol {
+    const char *name;
+    int64_t lower, upper;
+    int input, axis;  // where its value is seen
+} burin_symbol;
+
+typedef struct burin_net {
+    const burin_tensor *inputs, *outputs;
+    int n_inputs, n_outputs;
+    const burin_symbol *symbols;
+    int n_symbols, rows;  // rows: the symbol that burin_step.rows is, or -1
+    int64_t (*dimension)(int k, const int64_t *symbols);
+} burin_net;
 
 typedef struct burin_model {
     uint32_t abi;
@@ -66,7 +92,12 @@ typedef struct burin_model {
     const unsigned char *(*weights)(void);  // address of the packed weights
     const burin_kernel *kernels;            // every kernel of the emitted code, by the number it gives to burin_profile_mark
     int n_kernels;
+    size_t scratch_bytes;
+    const burin_net *net;  // NULL: a decoder
 } burin_model;
+
+static inline int burin_min(int a, int b) { return a < b ? a : b; }
+static inline int burin_max(int a, int b) { return a > b ? a : b; }
 
 extern const burin_model burin_model_this;  // the program's own; libraries name theirs NAME_model
 #endif

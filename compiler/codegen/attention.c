@@ -38,22 +38,25 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
     const Type *type = &v->type;
     text_add(t, "(kv_cache){%lld, %lld, %lld, %llu, %s}", (long long)dim_upper(type->dim[1]),
              (long long)dim_upper(type->dim[3]), (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16,
-             (unsigned long long)p->plan.slot_bytes / 4, data);
+             v->base == BASE_STATE ? (unsigned long long)p->plan.slot_bytes / 4 : 0, data);
 }
 
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
-    bool key = !strcmp(attr_string(k->in[0].state->node, "kind", ""), "key");
+    bool cached = k->out[0].base == BASE_STATE;
     char x[64];
-    text_add(t, "static void %s(burin_part heads, const burin_step *s, const float *x, float *cache) {\n", name);
-    text_add(t, "    kv_rows in = {s->rows, %s, x, s->slot, s->position};\n", c_row_stride(p, &k->in[1], x));
-    text_add(t, "    cache_append_%s(", key ? "keys" : "values");
-    write_cache(t, p, &k->in[0], "cache");
+    text_add(t, "static void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
+    text_add(t, "    kv_rows in = {rows, %s, x, %s};\n", c_row_stride(p, &k->in[0], x),
+             cached ? "s->slot, s->position" : "NULL, NULL");
+    if (!cached) text_add(t, "    (void)s;\n");
+    text_add(t, "    cache_append_%ss(", k->cache);
+    write_cache(t, p, &k->out[0], "cache");
     text_add(t, ", in, heads.first, heads.last);\n}\n");
 }
 
 void call_append(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_pointer(t, p, k, &k->in[1]);
-    text_add(t, ", "), c_pointer(t, p, k, &k->in[0]), text_add(t, ")");
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_rows(t, p, &k->in[0].type);
+    text_add(t, ", "), c_pointer(t, p, k, &k->in[0]);
+    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
@@ -70,32 +73,50 @@ static void write_bias_stride(Text *t, const Program *p, const View *bias, int f
 }
 
 static void write_bias(Text *t, const Program *p, const View *bias) {
-    text_add(t, "    int rows = s->rows;\n    (void)rows;\n    bias_rows b = {bias, ");
+    text_add(t, "    bias_rows b = {bias, ");
     write_bias_stride(t, p, bias, 2), text_add(t, ", "), write_bias_stride(t, p, bias, 1);
-    text_add(t, ", %lld};\n    a.bias = bias_of_rows, a.bias_context = &b;\n", (long long)last_dim(bias));
+    text_add(t, ", "), c_dim(t, p, bias->type.dim[bias->type.rank - 1]);
+    text_add(t, "};\n    a.bias = bias_of_rows, a.bias_context = &b;\n");
 }
+
+static bool is_cached(const Kernel *k) { return k->in[1].base == BASE_STATE; }
 
 void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
     char q[64], y[64];
-    text_add(
-        t, "static void %s(burin_part units, const burin_step *s, const float *q, float *keys, float *values, %sfloat *y) {\n",
-        name, bias_of(k) ? "const float *bias, " : "");
+    const View *bias = bias_of(k);
+    text_add(t,
+             "static void %s(burin_part units, const burin_step *s, int rows, int count, const float *q, float *keys, float "
+             "*values%s, float *y) {\n",
+             name, bias ? ", const float *bias" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
     c_float(t, attr_float(k->node, "scale", 1));
     text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
     text_add(t, ", .window = %lld, .causal = %s};\n", (long long)attr_int(k->node, "window", 0),
              attr_int(k->node, "causal", 0) ? "true" : "false");
-    if (bias_of(k)) write_bias(t, p, bias_of(k));
-    text_add(t, "    a.rows = s->rows, a.slot = s->slot, a.position = s->position;\n");
+    if (is_cached(k))
+        text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;\n");
+    else
+        text_add(t, "    a.rows = rows, a.count = count, (void)s;\n");
     text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),
              c_row_stride(p, &k->out[0], y));
+    if (bias) write_bias(t, p, bias);
     text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
     text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
     text_add(t, ";\n    attention(a, units.first, units.last);\n}\n");
 }
 
+// How many keys: those of the operand when it is not cached; a cache's rows say it themselves.
+static void c_key_count(Text *t, const Program *p, const Kernel *k) {
+    const Type *keys = &k->node->in[1]->type;
+    if (is_cached(k))
+        text_add(t, "0");
+    else
+        c_dim(t, p, keys->dim[0]);
+}
+
 void call_attention(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "("), c_part(t, p, k), text_add(t, ", s");
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_rows(t, p, &k->out[0].type);
+    text_add(t, ", "), c_key_count(t, p, k);
     for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     if (bias_of(k)) text_add(t, ", "), c_pointer(t, p, k, bias_of(k));
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");

@@ -12,10 +12,13 @@ typedef struct KernelWriter {
 extern const KernelWriter kernel_writers[];  // by KernelFamily
 
 // codegen/write.c
-const char *c_type(DType);                         // float, int32_t, ...
-void c_dim(Text *, const Program *, const Dim *);  // rows, 2 * rows + 1; always in parentheses when not atomic
-void c_float(Text *, double);                      // 0x1.5p-3f
+const char *c_type(DType);                                    // float, int32_t, ...
+void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows + 1; always in parentheses when not atomic
+void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step
+void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
+bool is_decoder(const Program *);
+int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                                     // s->token
 void c_part(Text *, const Program *, const Kernel *);                   // ROWS(rows), PART(20)
 const char *c_row_stride(const Program *, const View *, char out[64]);  // of a matrix view

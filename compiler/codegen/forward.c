@@ -18,6 +18,11 @@ static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
         text_add(t, "    %s *%s = ", c_type(b->dtype), b->name);
+        if (b->whole) {
+            text_add(t, "(void *)(s->scratch + %llu);  // %llu bytes\n", (unsigned long long)b->arena_offset,
+                     (unsigned long long)b->row_bytes);
+            continue;
+        }
         uint64_t single = b->row_wise ? b->local_offset : b->single_offset;
         text_add(t, b->row_wise ? "burin_row_wise(s, local + %llu, %llu);" : "burin_shared(s, %llu, %llu);",
                  (unsigned long long)single, (unsigned long long)b->arena_offset);
@@ -54,7 +59,7 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     char stride[64];
-    if (v->type.dtype != DT_f32 || v->base == BASE_STATE) return;
+    if (v->type.dtype != DT_f32 || k->cache || k->copies) return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);

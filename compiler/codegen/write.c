@@ -25,24 +25,45 @@ const char *c_type(DType t) {
     return names[t] ? names[t] : "uint8_t";
 }
 
-static void c_dim_inner(Text *t, const Program *p, const Dim *d) {
+int symbol_index(const Program *p, const Dim *symbol) {
+    for (int i = 0; i < p->n_symbols; i++)
+        if (p->symbols[i] == symbol) return i;
+    return -1;
+}
+
+typedef struct DimWriter {
+    const Program *p;
+    bool by_symbols;  // symbols[i] only: outside of a step
+} DimWriter;
+
+static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {
+    if (w->by_symbols)
+        text_add(t, "symbols[%d]", symbol_index(w->p, d));
+    else if (d == w->p->rows || d == w->p->wanted)
+        text_add(t, d == w->p->rows ? "rows" : "wanted");
+    else
+        text_add(t, "(int)s->symbols[%d]", symbol_index(w->p, d));
+}
+
+static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
     static const char *const operators[] = {[DIM_ADD] = "+", [DIM_MUL] = "*", [DIM_FLOORDIV] = "/", [DIM_MOD] = "%"};
     int64_t value;
     if (dim_is_const(d, &value)) {
         text_add(t, "%lld", (long long)value);
     } else if (d->kind == DIM_SYMBOL) {
-        text_add(t, "%s", d == p->rows ? "rows" : d == p->wanted ? "wanted" : d->name);
+        write_symbol(t, w, d);
     } else if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
-        text_add(t, "burin_%s(", d->kind == DIM_MIN ? "min" : "max");
-        c_dim_inner(t, p, d->a), text_add(t, ", "), c_dim_inner(t, p, d->b), text_add(t, ")");
+        text_add(t, "burin_%s((int)", d->kind == DIM_MIN ? "min" : "max");
+        write_dim(t, w, d->a), text_add(t, ", (int)"), write_dim(t, w, d->b), text_add(t, ")");
     } else {
         text_add(t, "(");
-        c_dim_inner(t, p, d->a), text_add(t, " %s ", operators[d->kind]), c_dim_inner(t, p, d->b);
+        write_dim(t, w, d->a), text_add(t, " %s ", operators[d->kind]), write_dim(t, w, d->b);
         text_add(t, ")");
     }
 }
 
-void c_dim(Text *t, const Program *p, const Dim *d) { c_dim_inner(t, p, d); }
+void c_dim(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false}, d); }
+void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true}, d); }
 
 void c_float(Text *t, double value) {
     float f = (float)value;
@@ -90,20 +111,36 @@ const Loop *loop_of(const Program *p, const Kernel *k) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- operands
+// A decoder's inputs are the rows' tokens, slots and positions; any other graph is a network of tensors.
+static bool decodes(const Graph *g) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_SLOTS) return true;
+    return false;
+}
+
+bool is_decoder(const Program *p) { return decodes(p->graph); }
+
 static const char *input_name(const Node *n) {
     static const char *const names[] = {[INPUT_TOKENS] = "s->token",
                                         [INPUT_POSITIONS] = "s->position",
                                         [INPUT_SLOTS] = "s->slot",
                                         [INPUT_WANTED] = "s->wanted"};
     size_t role = (size_t)input_role(n);
+    if (!decodes(n->graph)) return NULL;
     return role < sizeof names / sizeof *names ? names[role] : NULL;
+}
+
+static int input_index(const Node *n) {
+    for (int i = 0; i < n->graph->n_inputs; i++)
+        if (n->graph->inputs[i] == n) return i;
+    return -1;
 }
 
 void c_input(Text *t, const Node *n) {
     if (input_name(n))
         text_add(t, "%s", input_name(n));
     else
-        text_add(t, "s->inputs[%d]", (int)attr_int(n, "index", 0));
+        text_add(t, "((const %s *)s->inputs[%d])", c_type(n->type.dtype), input_index(n));
 }
 
 // STATE(place in the slot, and how much further in each layer)
@@ -115,6 +152,7 @@ static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
         const Kernel *first = p->kernels[next->position - loop->period];
         for (int i = 0; i < k->n_in; i++)
             if (&k->in[i] == v) each = next->in[i].state->offset - first->in[i].state->offset;
+        if (&k->out[0] == v) each = next->out[0].state->offset - first->out[0].state->offset;
     }
     if (each)
         text_add(t, "STATE(%llu + (size_t)layer * %llu)", (unsigned long long)v->state->offset, (unsigned long long)each);
@@ -125,6 +163,9 @@ static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
 static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
     static const char *const groups[] = {"w->", "w->layer[layer].", "w->layer_end[layer]."};
     switch (v->base) {
+        case BASE_NONE:
+            text_add(t, "NULL");
+            break;
         case BASE_BUFFER:
             text_add(t, "%s", v->buffer->name);
             break;
@@ -138,7 +179,10 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             c_input(t, v->input);
             break;
         case BASE_OUTPUT:
-            text_add(t, p->rows && p->graph->n_outputs == 1 ? "s->logits" : "s->outputs[%d]", v->output);
+            if (is_decoder(p))
+                text_add(t, "s->logits");
+            else
+                text_add(t, "((%s *)s->outputs[%d])", c_type(v->type.dtype), v->output);
             break;
         case BASE_SCALAR:
             c_float(t, v->scalar);
@@ -149,7 +193,7 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
 void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     int64_t offset;
     c_base(t, p, k, v);
-    if (v->base == BASE_SCALAR || (dim_is_const(v->offset, &offset) && offset == 0)) return;
+    if (v->base == BASE_NONE || v->base == BASE_SCALAR || (dim_is_const(v->offset, &offset) && offset == 0)) return;
     text_add(t, " + ");
     c_dim(t, p, v->offset);
 }

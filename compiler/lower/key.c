@@ -42,7 +42,7 @@ static void key_attr(Text *t, const Attr *a) {
 }
 
 static void key_view(Text *t, const View *v) {
-    static const char *const bases[] = {"buffer", "weight", "state", "input", "output", "scalar"};
+    static const char *const bases[] = {"none", "buffer", "weight", "state", "input", "output", "scalar"};
     text_add(t, "; %s ", bases[v->base]);
     if (v->base == BASE_SCALAR) text_add(t, "%a", v->scalar);
     if (v->base == BASE_STATE) text_add(t, "%s", attr_string(v->state->node, "kind", ""));
@@ -56,8 +56,8 @@ static void key_view(Text *t, const View *v) {
 
 static const char *kernel_key(Lowering *l, const Kernel *k) {
     Text t = {0};
-    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : op_info[k->node->op].name);
-    for (const Attr *a = k->copies ? NULL : k->node->attrs; a; a = a->next)
+    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : k->cache ? k->cache : op_info[k->node->op].name);
+    for (const Attr *a = k->copies || k->cache ? NULL : k->node->attrs; a; a = a->next)
         if (strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
     for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
     text_add(&t, " ->");
@@ -96,18 +96,19 @@ static void name_matmul(Text *t, const Kernel *k) {
     if (epilogue) name_expr(t, epilogue);
 }
 
+static long long const_dim(const Type *type, int axis) { return (long long)dim_upper(type->dim[axis]); }
+
 static void name_heads(Text *t, const Kernel *k) {
     const Node *n = k->node;
-    int64_t heads = attr_int(n, n->op == OP_cache_append ? "heads" : "num_heads", 1), width = 0;
-    const Type *x = &k->in[n->op == OP_cache_append ? 1 : 0].type;
-    dim_is_const(x->dim[x->rank - 1], &width);
-    if (n->op == OP_rotary_embedding) text_add(t, "rotary_%lldx%lld", (long long)heads, (long long)(width / heads));
-    if (n->op == OP_cache_append)
-        text_add(t, "cache_append_%s_%lldx%lld", attr_string(k->in[0].state->node, "kind", ""), (long long)heads,
-                 (long long)(width / heads));
-    if (n->op == OP_attention)
-        text_add(t, "attention_%lldx%lldx%lld", (long long)heads, (long long)attr_int(n, "num_kv_heads", heads),
-                 (long long)(width / heads));
+    const Type *out = &k->out[0].type;
+    long long heads = (long long)attr_int(n, "num_heads", 1);
+    if (k->family == FAMILY_APPEND)
+        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3));
+    else if (k->family == FAMILY_ROTARY)
+        text_add(t, "rotary_%lldx%lld", heads, const_dim(out, out->rank - 1) / heads);
+    else
+        text_add(t, "attention_%lldx%lldx%lld", heads, (long long)attr_int(n, "num_kv_heads", heads),
+                 const_dim(&k->in[0].type, 1) / heads);
 }
 
 static void name_nest(Text *t, const Kernel *k) {
@@ -249,6 +250,7 @@ static const char *join_words(Arena *arena, const char *const *words, int n) {
 // Products and norms are called after their weights (o_proj, input_layernorm), everything else after its value.
 static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     const Node *n = k->node, *source = n;
+    if (k->cache) return arena_printf(arena, "%s_%ss", n->name, k->cache);
     if (k->family == FAMILY_MATMUL)
         source = n->in[1];
     else if (k->family == FAMILY_NORM && result == 0)
@@ -263,6 +265,7 @@ static const char *variable_name(Arena *arena, const Kernel *k, int result) {
 void name_buffers(Program *p) {
     Map names;
     map_init(&names, p->arena);
+    for (int i = 0; i < p->n_functions; i++) map_put(&names, p->functions[i].name, p);
     for (int i = 0; i < p->n_kernels; i++)
         for (int j = 0; j < p->kernels[i]->n_out; j++) {
             Buffer *b = p->kernels[i]->out[j].buffer;

@@ -27,6 +27,19 @@ static const Dim *find_wanted(const Graph *g) {
     return NULL;
 }
 
+static void add_symbol(Program *p, const Dim *d) {
+    if (d->kind != DIM_SYMBOL) return;
+    for (int i = 0; i < p->n_symbols; i++)
+        if (p->symbols[i] == d) return;
+    p->symbols[p->n_symbols++] = d;
+}
+
+static void find_symbols(Program *p) {
+    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + 1);
+    for (int i = 0; i < p->graph->n_inputs; i++)
+        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
+}
+
 static int count_nodes(Graph *g) {
     int n = 0;
     EACH_NODE(node, g) n += 1 + node->n_in;
@@ -43,6 +56,7 @@ Program *lower(Arena *arena, const Module *module, int index, const LowerOptions
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
+    find_symbols(p);
     Lowering l = {.program = p, .arena = arena, .graph = g, .options = options};
     select_kernels(&l);
     diag_stop_if_errors();

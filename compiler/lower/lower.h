@@ -18,15 +18,16 @@ typedef struct LowerOptions {
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
-typedef enum { BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE_OUTPUT, BASE_SCALAR } BaseKind;
+typedef enum { BASE_NONE, BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE_OUTPUT, BASE_SCALAR } BaseKind;
 
 typedef struct Buffer {
     int index;
     const char *name;  // of its local variable in the emitted text: that of its first value
     DType dtype;
     bool row_wise;           // in `local` when the step has one row
+    bool whole;              // in the scratch memory: row_bytes are all its bytes, whatever the rows
     uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
-    uint64_t arena_offset;   // for each row
+    uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
     uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers
     uint64_t single_offset;  // in a step of one row: in the arena, of the others
     struct Live {
@@ -105,6 +106,7 @@ typedef struct Kernel {
     View out[2];
     int n_out;
     Share share;
+    const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
@@ -126,7 +128,7 @@ typedef struct Loop {
 } Loop;
 
 typedef struct Plan {
-    uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes;
+    uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes, scratch_bytes;
     uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
     uint64_t lower_bound;                                                     // largest sum of live buffers, for each row
     uint64_t cache_bytes;                                                     // of slot_bytes: KV caches
@@ -138,7 +140,9 @@ typedef struct Program {
     const Module *module;
     Graph *graph;
     const Dim *rows, *wanted;  // R and L; NULL when the program has none
-    int64_t max_rows;          // 1 without rows
+    const Dim **symbols;       // of the inputs' types, in order of appearance
+    int n_symbols;
+    int64_t max_rows;  // 1 without rows
     Kernel **kernels;
     int n_kernels;
     KernelFunction *functions;

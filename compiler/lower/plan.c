@@ -178,10 +178,17 @@ static uint64_t plan_single_rows(Program *p, Buffer **list) {
     int n = 0;
     outlive_readers(p);
     for (int i = 0; i < p->n_buffers; i++)
-        if (!p->buffers[i]->row_wise) list[n++] = p->buffers[i];
+        if (!p->buffers[i]->row_wise && !p->buffers[i]->whole) list[n++] = p->buffers[i];
     uint64_t bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->single_offset = list[i]->arena_offset;
     return bytes;
+}
+
+static int choose(const Program *p, Buffer **list, bool whole) {
+    int n = 0;
+    for (int i = 0; i < p->n_buffers; i++)
+        if (p->buffers[i]->whole == whole) list[n++] = p->buffers[i];
+    return n;
 }
 
 void plan_buffers(Program *p) {
@@ -193,10 +200,12 @@ void plan_buffers(Program *p) {
     p->plan.local_bytes = place_best(p, list, n);
     for (int i = 0; i < n; i++) list[i]->local_offset = list[i]->arena_offset;
     uint64_t single = plan_single_rows(p, list);
-    memcpy(list, p->buffers, (size_t)p->n_buffers * sizeof *list);
     find_live_ranges(p);
-    p->plan.row_bytes = place_best(p, list, p->n_buffers);
-    p->plan.lower_bound = live_sum(p, p->buffers, p->n_buffers);
+    n = choose(p, list, true);
+    p->plan.scratch_bytes = place_best(p, list, n);
+    n = choose(p, list, false);
+    p->plan.row_bytes = place_best(p, list, n);
+    p->plan.lower_bound = live_sum(p, list, n);
     if (single > p->plan.row_bytes)
         for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }
@@ -315,6 +324,7 @@ void plan_print(Text *t, const Program *p) {
     uint64_t rows = (uint64_t)p->max_rows;
     text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
              (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+    if (p->plan.scratch_bytes) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
              bytes_text(b, p->plan.cache_bytes));
     text_add(t, "weights %s, packed\n", bytes_text(a, p->plan.weight_bytes));
@@ -322,7 +332,8 @@ void plan_print(Text *t, const Program *p) {
 
 void check_max_ram(const Program *p, const LowerOptions *options) {
     const Plan *plan = &p->plan;
-    uint64_t need = plan->row_bytes * (uint64_t)p->max_rows + plan->local_bytes + plan->slot_bytes + plan->weight_bytes;
+    uint64_t need = plan->row_bytes * (uint64_t)p->max_rows + plan->local_bytes + plan->scratch_bytes + plan->slot_bytes +
+                    plan->weight_bytes;
     if (!options->max_ram || need <= options->max_ram) return;
     Text t = {0};
     plan_print(&t, p);

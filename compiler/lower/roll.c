@@ -59,7 +59,8 @@ static bool same_in_all(const View *a, const View *b, int step) {
     if (a->offset != b->offset || a->row_index != b->row_index) return false;
     switch (a->base) {
         case BASE_BUFFER:
-            return a->buffer->row_wise == b->buffer->row_wise && a->buffer->row_bytes == b->buffer->row_bytes;
+            return a->buffer->row_wise == b->buffer->row_wise && a->buffer->whole == b->buffer->whole &&
+                   a->buffer->row_bytes == b->buffer->row_bytes;
         case BASE_STATE:
             return a->state->bytes == b->state->bytes && step >= 0;
         case BASE_WEIGHT:

@@ -31,6 +31,8 @@ static bool same_memory(const View *a, const View *b, bool one_row) {
     if (a->base == BASE_OUTPUT) return a->output == b->output;
     if (a->base != BASE_BUFFER) return false;
     const Buffer *x = a->buffer, *y = b->buffer;
+    if (x->whole != y->whole) return false;
+    if (x->whole) one_row = false;
     uint64_t at_x = one_row ? x->single_offset : x->arena_offset, at_y = one_row ? y->single_offset : y->arena_offset;
     return x == y || (at_x < at_y + y->row_bytes && at_y < at_x + x->row_bytes);
 }

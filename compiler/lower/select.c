@@ -364,14 +364,38 @@ static void select_rotary(Lowering *l, Node *n) {
     give(l, k, 0, n, rotates_in_place(l, n) ? x : new_result(l, n, &n->type, false));
 }
 
+static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) {
+    Kernel *k = kernel_new(l, FAMILY_APPEND, n, 1);
+    int64_t heads;
+    dim_is_const(cache.type.dim[1], &heads);
+    k->share = share_by(SHARE_HEADS, dim_const(l->graph, heads));
+    k->in[0] = rows, k->in[0].own_part = true;
+    return k;
+}
+
 static void select_append(Lowering *l, Node *n) {
-    View rows = matrix_operand(l, n->in[1]);
-    Kernel *k = kernel_new(l, FAMILY_APPEND, n, 4);
-    k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "heads", 1)));
-    read_operands(l, k, n);
-    k->in[0].own_part = true;
-    k->in[1] = rows, k->in[1].own_part = true;
-    give(l, k, 0, n, *view_of(n->in[0]));
+    View rows = matrix_operand(l, n->in[1]), cache = operand(l, n->in[0]);
+    Kernel *k = append_kernel(l, n, cache, rows);
+    k->cache = attr_string(cache.state->node, "kind", "");
+    give(l, k, 0, n, cache);
+}
+
+// Keys or values that are not cached: a cache that lives for this call, in the scratch memory.
+static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
+    Graph *g = l->graph;
+    View rows = matrix_operand(l, n->in[operand_index]);
+    int64_t groups = attr_int(n, "num_kv_heads", 1), width = dim_upper(rows.type.dim[1]) / groups;
+    int64_t capacity = (dim_upper(rows.type.dim[0]) + 15) / 16 * 16;
+    const Dim *dim[] = {dim_const(g, 1), dim_const(g, groups), dim_const(g, capacity), dim_const(g, width)};
+    Type type = type_of(DT_f32, 4, dim);
+    View cache = view_contiguous(l, &type);
+    cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &type, false);
+    cache.buffer->whole = true;
+    cache.buffer->row_bytes = (uint64_t)(4 * groups * capacity * ((width + 15) / 16 * 16) + 63) / 64 * 64;
+    Kernel *k = append_kernel(l, n, cache, rows);
+    k->cache = operand_index == 1 ? "key" : "value";
+    give(l, k, 0, NULL, cache);
+    return cache;
 }
 
 // [heads or 1, rows, keys], a row's keys beside each other.
@@ -383,21 +407,19 @@ static View bias_operand(Lowering *l, Node *n) {
 }
 
 static void select_attention(Lowering *l, Node *n) {
-    View v[3];
-    for (int i = 1; i < 3; i++)
-        if (operand(l, n->in[i]).base != BASE_STATE)
-            diag_fatal(n->loc, "attention over keys and values that are not cached has no kernel yet\nnote: operand %%%s",
-                       n->in[i]->name);
-    for (int i = 0; i < 3; i++)
-        v[i] = view_of(n->in[i])->base == BASE_STATE ? operand(l, n->in[i]) : matrix_operand(l, n->in[i]);
     bool biased = n->n_in > 5 && n->in[5];
+    View q = matrix_operand(l, n->in[0]), cache[2];
+    for (int i = 0; i < 2; i++) {
+        cache[i] = operand(l, n->in[1 + i]);
+        if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, 1 + i);
+    }
     View bias = biased ? bias_operand(l, n->in[5]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
-    for (int i = 0; i < 3; i++) k->in[i] = v[i];
-    k->in[0].own_part = true;
+    for (int i = 0; i < 2; i++) k->in[1 + i] = cache[i], k->in[1 + i].own_part = false;
+    k->in[0] = q, k->in[0].own_part = true;
     if (biased) k->in[5] = bias;
     give(l, k, 0, n, new_result(l, n, &n->type, false));
 }

@@ -7,6 +7,7 @@ cpus="x86-64:x86_64:-march=x86-64 x86-64-v3:x86_64_v3:-march=x86-64-v3 x86-64-v4
 case $(uname -m) in x86_64) ;; *) skip "emitted: x86-64" "not this machine" && exit 0 ;; esac
 for ir in tests/golden/emit/*.ir; do
     name=$(basename "$ir" .ir)
+    is_decoder "$name" || continue
     hash=$("$BUILD/tools/eval_ir" "$ir")
     compilers=clang-19
     [ "$name" = llama ] && compilers="clang-19 gcc"
@@ -21,6 +22,20 @@ for ir in tests/golden/emit/*.ir; do
             for cell in 1:1 2:7 3:40; do
                 emitted_cell "emitted: $name $cc $cpu, threads:chunk $cell" "$hash" "$WORK/$name-$cc/run" $cpu "${cell%:*}" "${cell#*:}"
             done
+        done
+    done
+done
+
+# Networks: one symbol, a few of its values.
+for ir in tests/golden/emit/*.ir; do
+    name=$(basename "$ir" .ir)
+    is_decoder "$name" && continue
+    # shellcheck disable=SC2086
+    check "emitted: $name" emitted_build "$WORK/$name" "$name" clang-19 $cpus
+    for length in 1 7 40; do
+        hash=$("$BUILD/tools/eval_net" "$ir" T=$length)
+        for cpu in x86-64 x86-64-v3; do
+            for threads in 1 3; do emitted_cell "emitted: $name $cpu, $threads threads, length $length" "$hash" "$WORK/$name/run" $cpu $threads $length; done
         done
     done
 done

@@ -5,13 +5,9 @@
 
 #include "ir/eval.h"
 #include "ir_text.h"
+#include "net_values.h"
 
 enum { MAX_TOKENS = 64 };
-
-static uint64_t hash_more(uint64_t h, const void *data, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-    return h;
-}
 
 static int64_t vocabulary(const Graph *g) {
     const Type *type = &g->outputs[0]->type;

@@ -70,22 +70,22 @@ static void rotary_2x16(burin_part heads, int rows, const float *x, const float 
         rotary_half(shape, x + r * 128, cosine + at[r] * 8, sine + at[r] * 8, y + r * 128);
 }
 
-// %kc1.0: f32[S, 2, 80, 16], f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-static void cache_append_key_2x16(burin_part heads, const burin_step *s, const float *x, float *cache) {
-    kv_rows in = {s->rows, 128, x, s->slot, s->position};
+// %kc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+static void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
+    kv_rows in = {rows, 128, x, s->slot, s->position};
     cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
-// %vc1.0: f32[S, 2, 80, 16], f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-static void cache_append_value_2x16(burin_part heads, const burin_step *s, const float *x, float *cache) {
-    kv_rows in = {s->rows, 128, x, s->slot, s->position};
+// %vc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+static void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
+    kv_rows in = {rows, 128, x, s->slot, s->position};
     cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-static void attention_4x2x16(burin_part units, const burin_step *s, const float *q, float *keys, float *values, float *y) {
+static void attention_4x2x16(burin_part units, const burin_step *s, int rows, int count, const float *q, float *keys, float *values, float *y) {
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
-    a.rows = s->rows, a.slot = s->slot, a.position = s->position;
+    a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;
     a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
     a.keys = (kv_cache){2, 16, 80, 15360, keys};
     a.values = (kv_cache){2, 16, 80, 15360, values};
@@ -209,12 +209,12 @@ void FORWARD(const burin_step *s, int thread) {
         DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
         rotary_2x16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
-        cache_append_key_2x16(PART(2), s, q_k_v_proj + 64, STATE(0 + (size_t)layer * 20480));
+        cache_append_key_2x16(PART(2), s, rows, q_k_v_proj + 64, STATE(0 + (size_t)layer * 20480));
         DONE(5);
-        cache_append_value_2x16(PART(2), s, q_k_v_proj + 96, STATE(10240 + (size_t)layer * 20480));
+        cache_append_value_2x16(PART(2), s, rows, q_k_v_proj + 96, STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
-        attention_4x2x16(PART(attention_units(4, rows)), s, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+        attention_4x2x16(PART(attention_units(4, rows)), s, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
         matmul_bf16_64x64(PART(4), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});

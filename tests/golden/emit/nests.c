@@ -598,7 +598,7 @@ void FORWARD(const burin_step *s, int thread) {
     add_4x15_2(s, ROWS(rows), bf2, in3, bf2);
     DONE(25); RECORD("s3", -1, bf2, (rows * 4), 15, 15);
     copy_4x15(s, ROWS((rows * 4)), rn, rnt);
-    DONE(26); RECORD("rnt", -1, rnt, (rows * 4), 15, 15);
+    DONE(26);
     if (many) WAIT();
     gather_6(s, PART(rows), bf2, w->pick, gp);
     DONE(27); RECORD("gp", -1, gp, rows, 6, 6);

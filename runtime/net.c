@@ -1,0 +1,41 @@
+#include "net.h"
+
+BURIN_LINKAGE int64_t burin_net_dim(const burin_net *net, int64_t dim, const int64_t *symbols) {
+    return dim >= 0 ? dim : net->dimension((int)(-1 - dim), symbols);
+}
+
+// The place of an input's dimensions in the list of all.
+static const int64_t *dims_of(const burin_net *net, const int64_t *dims, int input) {
+    for (int i = 0; i < input; i++) dims += net->inputs[i].rank;
+    return dims;
+}
+
+BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *dims, int64_t *symbols) {
+    for (int i = 0; i < net->n_symbols; i++) {
+        const burin_symbol *s = &net->symbols[i];
+        symbols[i] = dims_of(net, dims, s->input)[s->axis];
+        if (symbols[i] < s->lower || symbols[i] > s->upper) return BURIN_BAD_SHAPE;
+    }
+    for (int i = 0; i < net->n_inputs; i++)
+        for (int j = 0; j < net->inputs[i].rank; j++)
+            if (*dims++ != burin_net_dim(net, net->inputs[i].dim[j], symbols)) return BURIN_BAD_SHAPE;
+    return BURIN_OK;
+}
+
+static void run_net(void *argument, int thread) {
+    burin_session *s = argument;
+    s->variant->forward(&s->step, thread);
+}
+
+BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, const int64_t *symbols, void *const *outputs) {
+    const burin_net *net = s->model->net;
+    burin_step *step = &s->step;
+    step->rows = net->rows < 0 ? 1 : (int)symbols[net->rows];
+    if (step->rows > step->max_rows) return BURIN_BAD_SHAPE;
+    step->inputs = inputs;
+    step->outputs = outputs;
+    step->symbols = symbols;
+    if (step->profile) step->profile->last = burin_nanoseconds();
+    burin_pool_run(s->pool, run_net, s);
+    return BURIN_OK;
+}

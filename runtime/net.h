@@ -1,0 +1,13 @@
+// Running a network: a graph that is no decoder. Tensors in, tensors out, in the order and with the names of burin_net.
+#ifndef BURIN_NET_H
+#define BURIN_NET_H
+#include "forward.h"
+
+// `dims`: the dimensions of all inputs, one after the other. Finds the value of every symbol and checks every dimension; the
+// symbols' values are left in `symbols` (room for n_symbols), from which burin_net_dim computes any shape.
+BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims, int64_t *symbols);
+BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
+
+// Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
+BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols, void *const *outputs);
+#endif

@@ -1,0 +1,22 @@
+// Inputs for networks, the same for the interpreter and for emitted programs.
+#ifndef NET_VALUES_H
+#define NET_VALUES_H
+#include <stdint.h>
+#include <string.h>
+
+static inline void fill_input(const char *type, int64_t count, int input, void *data) {
+    for (int64_t i = 0; i < count; i++) {
+        if (!strcmp(type, "f32"))
+            ((float *)data)[i] = (float)((i * 37 + 11 * input) % 101 - 50) / 64;
+        else if (!strcmp(type, "i32"))
+            ((int32_t *)data)[i] = (int32_t)((i * 7 + 3 + input) % 50);
+        else if (!strcmp(type, "bool"))
+            ((uint8_t *)data)[i] = i % 3 != input % 3;
+    }
+}
+
+static inline uint64_t hash_more(uint64_t h, const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return h;
+}
+#endif
