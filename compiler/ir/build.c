@@ -171,8 +171,8 @@ Node *node_make(Graph *g, Op op, Loc loc, int n_in, Node *const *in, Node *befor
 static bool check_arity(const Node *n) {
     const OpInfo *op = &op_info[n->op];
     if (n->n_in < op->min_in || (op->max_in >= 0 && n->n_in > op->max_in)) {
-        diag_error(n->loc, "%s has %d operands, it takes %s%d", op->name, n->n_in, op->max_in == op->min_in ? "" : "at least ",
-                   op->min_in);
+        diag_error(n->loc, "%s takes %s%d operands, not %d", op->name, op->max_in == op->min_in ? "" : "at least ", op->min_in,
+                   n->n_in);
         return false;
     }
     for (int i = 0; i < op->min_in; i++)

@@ -528,23 +528,29 @@ static bool read_tuple_type(Parser *p, Node *n) {
     return true;
 }
 
-// The type in the text against the type that the operands give; without one in the text, the latter.
+static bool same_types(const Node *a, const Node *b) {
+    bool same = type_equal(&a->type, &b->type) && a->n_items == b->n_items;
+    for (int i = 0; same && i < a->n_items; i++) same = type_equal(&a->items[i], &b->items[i]);
+    return same;
+}
+
+// The type in the text against the type that the operands give; without one in the text, the latter. Errors of inference point
+// at the operation (n->loc).
 static bool read_result_type(Parser *p, Node *n) {
     bool given = accept(p, ":");
-    const char *at = p->at;
+    const char *start = p->at;
     if (given && !(accept(p, "(") ? read_tuple_type(p, n) : read_type(p, &n->type))) return false;
-    if (!given && op_info[n->op].min_in == 0 && n->op != OP_iota) return fail(p, "%s needs its type", op_info[n->op].name);
-    Type stated = n->type;
-    int stated_items = n->n_items;
     const char *after = p->at;
-    p->at = at;
-    skip(p);
-    n->loc = here(p, token_length(p));
+    bool alone = op_info[n->op].max_in == 0 && n->op != OP_iota;
+    p->at = p->source->text + n->loc.offset;
+    if (!given && alone) return fail(p, "%s needs its type", op_info[n->op].name);
+    Node stated = *n;
     if (!node_infer(n)) return !(p->failed = true);
-    bool same = !given || (type_equal(&stated, &n->type) && (stated.dtype != DT_tuple || stated_items == n->n_items));
-    if (!same) return fail(p, "the operands give %s, not %s", type_text(&n->type), type_text(&stated));
+    p->at = start;
+    skip(p);
+    if (given && !same_types(n, &stated))
+        return fail(p, "the operands give %s, not %s", type_text(&n->type), type_text(&stated.type));
     p->at = after;
-    n->loc = NO_LOC;
     return true;
 }
 
@@ -553,13 +559,17 @@ static bool read_node(Parser *p) {
     Op op;
     if (!name) return false;
     if (map_get(&p->graph->names, name)) return p->at = start, fail(p, "there is already a value %%%s", name);
-    if (!expect(p, "=") || !read_op(p, &op)) return false;
+    if (!expect(p, "=")) return false;
+    skip(p);
+    Loc at_op = here(p, token_length(p));
+    if (!read_op(p, &op)) return false;
     Node **in = ARENA_ARRAY(p->scratch, Node *, MAX_LIST);
     int n_in = read_operands(p, in);
     if (p->failed) return false;
-    Node *n = node_make(p->graph, op, NO_LOC, n_in, in, NULL);
+    Node *n = node_make(p->graph, op, at_op, n_in, in, NULL);
     node_set_name(n, name);
     if (op == OP_constant ? !read_constant(p, n) : !read_attrs(p, n) || !read_result_type(p, n)) return false;
+    n->loc = NO_LOC;
     return read_loc(p, &n->loc);
 }
 
@@ -570,9 +580,10 @@ static bool read_inputs(Parser *p) {
     if (accept(p, ")")) return true;
     do {
         Type type;
-        const char *name = read_name(p);
+        skip(p);
+        const char *start = p->at, *name = read_name(p);
+        if (name && map_get(&p->graph->names, name)) return p->at = start, fail(p, "there are two inputs %%%s", name);
         if (!name || !expect(p, ":") || !read_type(p, &type)) return false;
-        if (map_get(&p->graph->names, name)) return fail(p, "there are two inputs %%%s", name);
         Node *n = graph_add_input(p->graph, name, type, NO_LOC);
         if (!read_attrs(p, n) || !read_loc(p, &n->loc)) return false;
     } while (accept(p, ","));

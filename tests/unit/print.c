@@ -22,7 +22,8 @@ static void check_round_trip(const char *text) {
 
 static void a_layer_reads_back(void) {
     check_round_trip(
-        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %wanted: bool[R]) -> (%logits) where R <= 64, "
+        "graph decode(%token: i32[R] {role=\"tokens\"}, %slot: i32[R], %position: i32[R], %wanted: bool[R]) -> (%logits) where "
+        "R <= 64, "
         "0 <= "
         "L <= 64 {\n"
         "  %embed = constant {hash=0x0123456789abcdef, name=\"model.embed_tokens.weight\"} : bf16[2048, 192]\n"
@@ -145,7 +146,7 @@ static void errors_point_at_their_place(void) {
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x, %z) }", "2:15: error: there is no value %z");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %x = neg(%x) }", "2:2: error: there is already a value %x");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = neg(%x) : f32[3] }", "the operands give f32[2], not f32[3]");
-    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x) : f32[3] }", "add has 1 operands");
+    check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = add(%x) : f32[3] }", "add takes 2 operands, not 1");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = cast(%x) }", "cast lacks its attribute \"to\"");
     check_refused("graph g(%x: f32[2]) -> (%y) {}", "there is no value %y");
     check_refused("graph g(%x: f32[2]) -> (%x) {} x", "expected the end");
