@@ -1,0 +1,21 @@
+// Adding a CPU level, by example. Four places, each one row or one function:
+//
+//   target.c        its row in `targets` (below), the CPUs it serves best in `models`, and perhaps the defaults of --mcpu
+//   runtime/cpu.h   burin_cpu_<symbol>: CPUID or HWCAP says whether this machine has it
+//   runtime/vec.h   which vec_*.h its compiler flags choose; a new one only for new vectors (runtime/README.md)
+//   tests/kernels   one line in its runner: the bits must be those of plain C
+//
+// Nothing else knows targets: passes, plan and emitted text are the same for all, and so are the packed weights.
+#include "target/target.h"
+
+extern const Target target_template;
+
+const Target target_template = {
+    .name = "armv9-a",                   // of --mcpu and --cpu
+    .symbol = "armv9_a",                 // BURIN_CPU: the name with every other character an underscore
+    .architecture = "aarch64",           // of --target
+    .flags = "-march=armv9-a",           // for the compiler
+    .needs = "NEON with dotprod, SVE2",  // in words, for a CPU that is too old
+    .vector_bits = 128,
+    .help = "Cortex-A510, A710 and later",
+};
