@@ -29,48 +29,60 @@ typedef struct matmul_sink {
 
 enum { PREFETCH_STEPS = 32 };  // rows of a panel ahead, into the second level: panels often lie 4 KB apart, one set of the first
 
-INLINE vf panel_load(weight_format format, const void *w, size_t element) {
-    if (format == WEIGHT_F32) return vf_load((const float *)w + element);
-    if (format == WEIGHT_F16) return vf_load_f16((const uint16_t *)w + element);
-    return vf_load_bf16((const uint16_t *)w + element);
+// 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
+INLINE vf panel_load(weight_format format, const void *w) {
+    if (format == WEIGHT_F32) return vf_load(w);
+    return format == WEIGHT_F16 ? vf_load_f16(w) : vf_load_bf16_mixed(w);
 }
 
 INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2); }
 
-INLINE void matmul_store(matmul_sink sink, int panels, const vf *sum, int row, int panel) {
+INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
+    vf sum[8];
     UNROLL
     for (int p = 0; p < panels; p++) {
+        sum[p] = format == WEIGHT_BF16 ? vf_unmix(sums[p]) : sums[p];
         if (!sink.glu) sink.plain(sink.context, sum[p], row, (panel + p) * LANES);
         else if (p % 2) sink.glu(sink.context, sum[p - 1], sum[p], row, (panel + p) / 2 * LANES);
     }
 }
 
-// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for
-// PREFETCH_STEPS ahead, at the end of these panels from the P that follow.
-INLINE void gemv_span(weight_format format, int P, const matmul_args *m, const unsigned char *w, const int span[2], vf *sum) {
-    size_t row = panel_bytes(format, 1), panel = panel_bytes(format, m->k), ahead = PREFETCH_STEPS * row;
-    if (span[1] == m->k) ahead += (size_t)(P - 1) * panel;
-    NO_UNROLL
-    for (int k = span[0]; k < span[1]; k++) {
-        vf a = vf_set1(((const float *)m->x)[k]);
-        UNROLL
-        for (int p = 0; p < P; p++) {
-            const unsigned char *at = w + (size_t)p * panel + (size_t)k * row;
-            if (format == WEIGHT_F32 || k % 2 == 0) PREFETCH_FAR(at + ahead);
-            sum[p] = vf_fma(a, panel_load(format, at, 0), sum[p]);
-        }
+// One or two steps of k (extent[1]) of one row by extent[0] panels: weights at w[0], to be asked for ahead at w[1]
+INLINE void gemv_step(weight_format format, const int extent[2], const float *x, const unsigned char *const w[2], size_t panel, vf *sum) {
+    const int P = extent[0], steps = extent[1];
+    vf a = vf_set1(x[0]), b = vf_set1(x[steps - 1]);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        const unsigned char *at = w[0] + (size_t)p * panel, *ahead = w[1] + (size_t)p * panel;
+        vf pair[2];
+        PREFETCH_FAR(ahead);
+        if (format == WEIGHT_F32 && steps == 2) PREFETCH_FAR(ahead + 64);
+        if (format == WEIGHT_BF16 && steps == 2) vf_load_bf16_pair((const uint16_t *)at, pair);
+        else pair[0] = panel_load(format, at), pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
+        sum[p] = vf_fma(a, pair[0], sum[p]);
+        if (steps == 2) sum[p] = vf_fma(b, pair[1], sum[p]);
     }
 }
 
+// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at the end of
+// these panels from the P that follow.
 INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
     vf sum[8];
     UNROLL
     for (int p = 0; p < P; p++) sum[p] = vf_zero();
-    const unsigned char *w = (const unsigned char *)m->w + (size_t)panel * panel_bytes(format, m->k);
-    int near = m->k > PREFETCH_STEPS ? (m->k - PREFETCH_STEPS) / 2 * 2 : 0;
-    gemv_span(format, P, m, w, (int[]){0, near}, sum);
-    gemv_span(format, P, m, w, (int[]){near, m->k}, sum);
-    matmul_store(sink, P, sum, 0, panel);
+    size_t row = panel_bytes(format, 1), one = panel_bytes(format, m->k);
+    const unsigned char *w = (const unsigned char *)m->w + (size_t)panel * one;
+    const float *x = m->x;
+    NO_UNROLL
+    for (int k = 0; k + 2 <= m->k; k += 2) {
+        size_t ahead = (PREFETCH_STEPS + (size_t)k) * row, wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
+        gemv_step(format, (const int[]){P, 2}, x + k, (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one, sum);
+    }
+    if (m->k % 2) {
+        const unsigned char *last = w + (size_t)(m->k - 1) * row;
+        gemv_step(format, (const int[]){P, 1}, x + m->k - 1, (const unsigned char *[]){last, last}, one, sum);
+    }
+    matmul_store(format, sink, P, sum, 0, panel);
 }
 
 // P panels, at most GEMV_PANELS, each number an instance of its own
@@ -111,7 +123,7 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
         UNROLL
         for (int p = 0; p < P; p++) {
             const unsigned char *at = panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1);
-            w[p] = panel_load(format, at, 0);
+            w[p] = panel_load(format, at);
         }
         UNROLL
         for (int i = 0; i < R; i++) {
@@ -122,7 +134,7 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     }
     UNROLL
     for (int i = 0; i < R; i++)
-        if (tile[0] + i < m->rows) matmul_store(sink, P, sum[i], tile[0] + i, tile[1]);
+        if (tile[0] + i < m->rows) matmul_store(format, sink, P, sum[i], tile[0] + i, tile[1]);
 }
 
 // One block of 32 k: c = integer sums of R rows by P panels
@@ -175,7 +187,7 @@ INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const 
     }
     UNROLL
     for (int i = 0; i < R; i++)
-        if (at[0] + i < m->rows) matmul_store(sink, P, sum[i], at[0] + i, at[1]);
+        if (at[0] + i < m->rows) matmul_store(WEIGHT_Q8_0, sink, P, sum[i], at[0] + i, at[1]);
 }
 
 INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {

@@ -158,6 +158,16 @@ INLINE void vm_store(uint8_t *p, vm a) { vi_store_u8(p, vi_from_mask(a)); }
 
 // bf16: the upper half of an f32, rounded to nearest even; NaN stays NaN.
 INLINE vf vf_load_bf16(const uint16_t *p) { return vf_bits(vi_shift_left(vi_load_u16(p), 16)); }
+#if !defined(VEC_MIXES_BF16)
+INLINE vf vf_load_bf16_mixed(const uint16_t *p) { return vf_load_bf16(p); }
+INLINE vf vf_unmix(vf a) { return a; }
+#endif
+#if !defined(VEC_PAIRS_BF16)
+INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
+    pair[0] = vf_load_bf16_mixed(p);
+    pair[1] = vf_load_bf16_mixed(p + LANES);
+}
+#endif
 INLINE void vf_store_bf16(uint16_t *p, vf a) {
     vi bits = vi_bits(a), odd = vi_and(vi_shift_right(bits, 16), vi_set1(1));
     vi rounded = vi_shift_right(vi_add(vi_add(bits, vi_set1(0x7fff)), odd), 16);

@@ -115,6 +115,13 @@ INLINE void vf_store_f16(uint16_t *p, vf a) {
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT));
     _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT));
 }
+// bf16 to the upper halves of f32 lanes by unpacking: two instructions instead of four, with columns 4-7 and 8-11 changing places.
+#define VEC_MIXES_BF16 1
+INLINE vf vf_load_bf16_mixed(const uint16_t *p) {
+    __m256i words = _mm256_loadu_si256((const __m256i *)p), zero = _mm256_setzero_si256();
+    return (vf){_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, words)), _mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, words))};
+}
+INLINE vf vf_unmix(vf a) { return (vf){_mm256_permute2f128_ps(a.lo, a.hi, 0x20), _mm256_permute2f128_ps(a.lo, a.hi, 0x31)}; }
 INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm256_permute_ps(a.hi, 0xb1)}; }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.

@@ -63,6 +63,13 @@ INLINE vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_s
 INLINE void vf_store_f16(uint16_t *p, vf a) {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
+// Two vectors of bf16, one after the other: one line, one permutation each.
+#define VEC_PAIRS_BF16 1
+INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
+    __m512i line = _mm512_loadu_si512(p), upper = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16);
+    pair[0] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, upper, line));
+    pair[1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, _mm512_add_epi32(upper, _mm512_set1_epi32(16 << 16)), line));
+}
 INLINE vf vf_swap_pairs(vf a) { return _mm512_permute_ps(a, 0xb1); }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
