@@ -1,6 +1,7 @@
 // Attention over cached keys and values. Keys: [slot][kv head][key / 16][d][16]; values: [slot][kv head][key][e padded to 16].
 // Segments of 256 keys at absolute positions: in each, all scores, their maximum, exp, sum and weighted values; the segments
-// fold in ascending order with online softmax. Decoding and prefill give the same bits: only which queries share a tile differs.
+// fold in ascending order with online softmax. Decoding and prefill give the same bits: only which queries share a tile
+// differs.
 #ifndef BURIN_ATTENTION_H
 #define BURIN_ATTENTION_H
 #include "norm.h"
@@ -9,7 +10,8 @@ enum { SEGMENT = 256, MAX_HEAD_DIM = 512 };
 
 INLINE int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
 
-// A cache of keys or values of one layer. heads, head_dim, capacity are literals; capacity (keys of a slot) is a multiple of 16.
+// A cache of keys or values of one layer. heads, head_dim, capacity are literals; capacity (keys of a slot) is a multiple
+// of 16.
 typedef struct kv_cache {
     int heads, head_dim, capacity;
     size_t slot_stride;  // floats from one slot to the next
@@ -68,16 +70,17 @@ INLINE vf bias_of_rows(const void *context, int row, int head, int key) {
 }
 
 typedef struct attention_args {
-    int heads;            // literal; a multiple of keys.heads (GQA: consecutive heads share one)
-    float scale, softcap; // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
-    int window;           // literal; 0: all, else a row sees its last `window` keys
-    bool causal;          // literal; a row sees keys 0 to its position; else all `count` of them
-    int count;            // not causal: keys of every row ...
-    const int32_t *counts;       // ... or of each row, unless NULL
+    int heads;  // literal; a multiple of keys.heads (GQA: consecutive heads share one)
+    float scale,
+        softcap;  // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
+    int window;   // literal; 0: all, else a row sees its last `window` keys
+    bool causal;  // literal; a row sees keys 0 to its position; else all `count` of them
+    int count;    // not causal: keys of every row ...
+    const int32_t *counts;  // ... or of each row, unless NULL
     int rows;
-    const float *q;       // [rows][heads * keys.head_dim]
+    const float *q;  // [rows][heads * keys.head_dim]
     int q_stride, y_stride;
-    float *y;             // [rows][heads * values.head_dim]
+    float *y;                        // [rows][heads * values.head_dim]
     const int32_t *slot, *position;  // of each row; slot NULL: 0; position NULL: row r is at r
     kv_cache keys, values;
     attention_bias bias;  // a static inline function, or NULL
@@ -213,11 +216,18 @@ INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i,
     for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
     chain v = {t->values + (size_t)keys[0] * (size_t)E, LANES, (size_t)E, keys[1] - keys[0]};
     for (int at = 0; at < E;) {
-        int left = (E - at) / LANES, P = left >= 8 && most >= 8 ? 8 : left >= 4 && most >= 4 ? 4 : left >= 2 && most >= 2 ? 2 : 1;
-        if (P == 8) add_value_vectors(R, 8, &v, x, part, at);
-        else if (P == 4) add_value_vectors(R, 4, &v, x, part, at);
-        else if (P == 2) add_value_vectors(R, 2, &v, x, part, at);
-        else add_value_vectors(R, 1, &v, x, part, at);
+        int left = (E - at) / LANES, P = left >= 8 && most >= 8   ? 8
+                                         : left >= 4 && most >= 4 ? 4
+                                         : left >= 2 && most >= 2 ? 2
+                                                                  : 1;
+        if (P == 8)
+            add_value_vectors(R, 8, &v, x, part, at);
+        else if (P == 4)
+            add_value_vectors(R, 4, &v, x, part, at);
+        else if (P == 2)
+            add_value_vectors(R, 2, &v, x, part, at);
+        else
+            add_value_vectors(R, 1, &v, x, part, at);
         at += P * LANES;
     }
 }
@@ -296,9 +306,12 @@ INLINE void attend_queries(const attention_args *a, const int rows[2], const int
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
         for (int i = 0; i < t.n; i++) t.row[i] = rows[0] + (done + i) / many, t.head[i] = heads[0] + (done + i) % many;
-        if (t.n > TILE_ROWS / 2) attend_tile(a, TILE_ROWS, &t);
-        else if (t.n > 1) attend_tile(a, TILE_ROWS / 2, &t);
-        else attend_tile(a, 1, &t);
+        if (t.n > TILE_ROWS / 2)
+            attend_tile(a, TILE_ROWS, &t);
+        else if (t.n > 1)
+            attend_tile(a, TILE_ROWS / 2, &t);
+        else
+            attend_tile(a, 1, &t);
     }
 }
 

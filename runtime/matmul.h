@@ -27,7 +27,8 @@ typedef struct matmul_sink {
     const void *context;
 } matmul_sink;
 
-enum { PREFETCH_STEPS = 32 };  // rows of a panel ahead, into the second level: panels often lie 4 KB apart, one set of the first
+// Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
+enum { PREFETCH_STEPS = 32 };
 
 // 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
 INLINE vf panel_load(weight_format format, const void *w) {
@@ -42,13 +43,16 @@ INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, con
     UNROLL
     for (int p = 0; p < panels; p++) {
         sum[p] = format == WEIGHT_BF16 ? vf_unmix(sums[p]) : sums[p];
-        if (!sink.glu) sink.plain(sink.context, sum[p], row, (panel + p) * LANES);
-        else if (p % 2) sink.glu(sink.context, sum[p - 1], sum[p], row, (panel + p) / 2 * LANES);
+        if (!sink.glu)
+            sink.plain(sink.context, sum[p], row, (panel + p) * LANES);
+        else if (p % 2)
+            sink.glu(sink.context, sum[p - 1], sum[p], row, (panel + p) / 2 * LANES);
     }
 }
 
 // One or two steps of k (extent[1]) of one row by extent[0] panels: weights at w[0], to be asked for ahead at w[1]
-INLINE void gemv_step(weight_format format, const int extent[2], const float *x, const unsigned char *const w[2], size_t panel, vf *sum) {
+INLINE void gemv_step(weight_format format, const int extent[2], const float *x, const unsigned char *const w[2], size_t panel,
+                      vf *sum) {
     const int P = extent[0], steps = extent[1];
     vf a = vf_set1(x[0]), b = vf_set1(x[steps - 1]);
     UNROLL
@@ -57,15 +61,17 @@ INLINE void gemv_step(weight_format format, const int extent[2], const float *x,
         vf pair[2];
         PREFETCH_FAR(ahead);
         if (format == WEIGHT_F32 && steps == 2) PREFETCH_FAR(ahead + 64);
-        if (format == WEIGHT_BF16 && steps == 2) vf_load_bf16_pair((const uint16_t *)at, pair);
-        else pair[0] = panel_load(format, at), pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
+        if (format == WEIGHT_BF16 && steps == 2)
+            vf_load_bf16_pair((const uint16_t *)at, pair);
+        else
+            pair[0] = panel_load(format, at), pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
         sum[p] = vf_fma(a, pair[0], sum[p]);
         if (steps == 2) sum[p] = vf_fma(b, pair[1], sum[p]);
     }
 }
 
-// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at the end of
-// these panels from the P that follow.
+// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at the end
+// of these panels from the P that follow.
 INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
     vf sum[8];
     UNROLL
@@ -76,7 +82,8 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmu
     NO_UNROLL
     for (int k = 0; k + 2 <= m->k; k += 2) {
         size_t ahead = (PREFETCH_STEPS + (size_t)k) * row, wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
-        gemv_step(format, (const int[]){P, 2}, x + k, (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one, sum);
+        gemv_step(format, (const int[]){P, 2}, x + k, (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one,
+                  sum);
     }
     if (m->k % 2) {
         const unsigned char *last = w + (size_t)(m->k - 1) * row;
@@ -87,8 +94,8 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmu
 
 // P panels, at most GEMV_PANELS, each number an instance of its own
 INLINE void gemv_some(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
-#define SOME(n) \
-    case n:     \
+#define SOME(n)                                                       \
+    case n:                                                           \
         if (n <= GEMV_PANELS) gemv_panels(format, n, m, sink, panel); \
         break;
     switch (P) { SOME(1) SOME(2) SOME(3) SOME(4) SOME(5) SOME(6) SOME(7) SOME(8) }
@@ -180,7 +187,8 @@ INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const 
         for (int p = 0; p < P; p++) {
             vf scale = vf_load_f16(w[p]++->scale);
             UNROLL
-            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x[i]->scale)), sum[i][p]);
+            for (int i = 0; i < R; i++)
+                sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x[i]->scale)), sum[i][p]);
         }
         UNROLL
         for (int i = 0; i < R; i++) x[i]++;
@@ -191,8 +199,10 @@ INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const 
 }
 
 INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
-    if (format == WEIGHT_Q8_0) q8_tile(R, P, m, sink, at);
-    else float_tile(format, R, P, m, sink, at);
+    if (format == WEIGHT_Q8_0)
+        q8_tile(R, P, m, sink, at);
+    else
+        float_tile(format, R, P, m, sink, at);
 }
 
 // All rows by P panels: tiles of R rows, and one of half as many where no more are left.
@@ -208,7 +218,8 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     int P = integers ? INT_PANELS : TILE_PANELS, R = integers ? INT_ROWS : TILE_ROWS;
     if (sink.glu) P = P < 2 ? 2 : P, R = integers ? INT_GLU_ROWS : TILE_GLU_ROWS;
     if (m->rows == 1) {
-        if (!integers) gemv(format, m, sink, panel, end);
+        if (!integers)
+            gemv(format, m, sink, panel, end);
         else
             for (; panel < end; panel += step) q8_tile(1, step, m, sink, (int[]){0, panel});
         return;
@@ -217,12 +228,12 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     for (; panel < end; panel += step) matmul_rows(format, R, step, m, sink, panel);
 }
 
-#define MATMUL(name, format)                                                                                  \
-    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {                    \
-        matmul(format, &m, (matmul_sink){store, NULL, context});                                              \
-    }                                                                                                         \
-    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {                 \
-        matmul(format, &m, (matmul_sink){NULL, store, context});                                              \
+#define MATMUL(name, format)                                                                  \
+    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {    \
+        matmul(format, &m, (matmul_sink){store, NULL, context});                              \
+    }                                                                                         \
+    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) { \
+        matmul(format, &m, (matmul_sink){NULL, store, context});                              \
     }
 MATMUL(f32, WEIGHT_F32)
 MATMUL(f16, WEIGHT_F16)

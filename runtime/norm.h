@@ -29,7 +29,8 @@ INLINE void rms_norm(int n, float epsilon, const float *x, const float *weight, 
     }
 }
 
-// y = fma((x - mean) * scale, weight, bias), scale = 1 / sqrt(sum((x - mean)^2) / n + epsilon); without bias: a product. y may be x.
+// y = fma((x - mean) * scale, weight, bias), scale = 1 / sqrt(sum((x - mean)^2) / n + epsilon); without bias: a product. y may
+// be x.
 INLINE void layer_norm(int n, float epsilon, const float *x, const float *const weight_bias[2], float *y) {
     vf mean = vf_set1(row_sum(n, x) / (float)n), s = vf_zero();
     for (int i = 0; i < n; i += LANES) {

@@ -1,4 +1,5 @@
-// a^b in double precision: 2^(b log2 a), within 0.51 ulp. Only additions, multiplications and divisions, so the same everywhere.
+// a^b in double precision: 2^(b log2 a), within 0.51 ulp. Only additions, multiplications and divisions, so the same
+// everywhere.
 #ifndef BURIN_POW_H
 #define BURIN_POW_H
 #include "scalar.h"

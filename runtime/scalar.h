@@ -65,7 +65,7 @@ INLINE int32_t si_max(int32_t a, int32_t b) { return a > b ? a : b; }
 INLINE int32_t si_neg(int32_t a) { return si_sub(0, a); }
 INLINE int32_t si_abs(int32_t a) { return a < 0 ? si_neg(a) : a; }
 INLINE int32_t si_div(int32_t a, int32_t b) { return b == 0 ? 0 : b == -1 ? si_neg(a) : a / b; }  // truncates; by zero: 0
-INLINE int32_t si_mod(int32_t a, int32_t b) {  // sign of b; by zero: 0
+INLINE int32_t si_mod(int32_t a, int32_t b) {                                                     // sign of b; by zero: 0
     if (b == 0 || b == -1) return 0;
     int32_t r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;

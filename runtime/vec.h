@@ -1,6 +1,6 @@
-// The vector of burin's numeric contract: 16 float lanes on every target, so that kernels are written once and every target does
-// the same arithmetic, lane by lane. vf: floats, vi: 32-bit integers, vm: truth; sf_NAME is one lane of vf_NAME.
-// The target is chosen by the compiler's flags; runtime/README.md lists the vocabulary and says how to add a CPU.
+// The vector of burin's numeric contract: 16 float lanes on every target, so that kernels are written once and every target
+// does the same arithmetic, lane by lane. vf: floats, vi: 32-bit integers, vm: truth; sf_NAME is one lane of vf_NAME. The
+// target is chosen by the compiler's flags; runtime/README.md lists the vocabulary and says how to add a CPU.
 #ifndef BURIN_VEC_H
 #define BURIN_VEC_H
 #include "convert.h"
@@ -14,9 +14,9 @@ enum { LANES = 16 };
 
 #define F(name) sf_##name
 #define I(name) si_##name
-#define V float
-#define W int32_t
-#define M bool
+#define V       float
+#define W       int32_t
+#define M       bool
 #include "vec_math.h"
 #undef F
 #undef I
@@ -36,7 +36,7 @@ enum { LANES = 16 };
 #define VEC_TARGET "neon"
 #else
 #include "vec_c.h"
-#define VEC_TARGET "c"
+#define VEC_TARGET   "c"
 #define VEC_IS_ARRAY 1
 #endif
 
@@ -45,10 +45,10 @@ enum { LANES = 16 };
 #define UNROLL
 #define NO_UNROLL
 #elif defined(__clang__)
-#define UNROLL _Pragma("unroll")
+#define UNROLL    _Pragma("unroll")
 #define NO_UNROLL _Pragma("nounroll")
 #elif defined(__GNUC__)
-#define UNROLL _Pragma("GCC unroll 32")
+#define UNROLL    _Pragma("GCC unroll 32")
 #define NO_UNROLL _Pragma("GCC unroll 1")
 #else
 #define UNROLL
@@ -80,9 +80,9 @@ LANES1(vf, vf_gelu_tanh, sf_gelu_tanh, vf)
 #else
 #define F(name) vf_##name
 #define I(name) vi_##name
-#define V vf
-#define W vi
-#define M vm
+#define V       vf
+#define W       vi
+#define M       vm
 #include "vec_math.h"
 #undef F
 #undef I
@@ -175,12 +175,12 @@ INLINE void vf_store_bf16(uint16_t *p, vf a) {
 }
 
 // The first n < 16 elements of narrower types; the others read as zero and are not written.
-#define PARTIAL(vector, name, element)                                                    \
-    INLINE vector name##_n(const element *p, int n) {                                     \
-        element t[LANES] = {0};                                                           \
-        if (n >= LANES) return name(p);                                                   \
-        if (n > 0) memcpy(t, p, (size_t)n * sizeof *t);                                   \
-        return name(t);                                                                   \
+#define PARTIAL(vector, name, element)                  \
+    INLINE vector name##_n(const element *p, int n) {   \
+        element t[LANES] = {0};                         \
+        if (n >= LANES) return name(p);                 \
+        if (n > 0) memcpy(t, p, (size_t)n * sizeof *t); \
+        return name(t);                                 \
     }
 PARTIAL(vf, vf_load_f16, uint16_t)
 PARTIAL(vf, vf_load_bf16, uint16_t)
@@ -189,11 +189,11 @@ PARTIAL(vi, vi_load_i8, int8_t)
 PARTIAL(vi, vi_load_u16, uint16_t)
 PARTIAL(vm, vm_load, uint8_t)
 #undef PARTIAL
-#define PARTIAL(vector, name, element)                                                    \
-    INLINE void name##_n(element *p, vector a, int n) {                                   \
-        element t[LANES];                                                                 \
-        name(t, a);                                                                       \
-        if (n > 0) memcpy(p, t, (size_t)(n < LANES ? n : LANES) * sizeof *t);             \
+#define PARTIAL(vector, name, element)                                        \
+    INLINE void name##_n(element *p, vector a, int n) {                       \
+        element t[LANES];                                                     \
+        name(t, a);                                                           \
+        if (n > 0) memcpy(p, t, (size_t)(n < LANES ? n : LANES) * sizeof *t); \
     }
 PARTIAL(vf, vf_store_f16, uint16_t)
 PARTIAL(vf, vf_store_bf16, uint16_t)

@@ -1,20 +1,26 @@
 // Sixteen lanes in two AVX registers (x86-64-v3: AVX2, FMA, F16C).
 #include <immintrin.h>
 
-typedef struct { __m256 lo, hi; } vf;
-typedef struct { __m256i lo, hi; } vi;
-typedef struct { __m256 lo, hi; } vm;
+typedef struct {
+    __m256 lo, hi;
+} vf;
+typedef struct {
+    __m256i lo, hi;
+} vi;
+typedef struct {
+    __m256 lo, hi;
+} vm;
 // Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
 enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 2, INT_ROWS = 3, INT_PANELS = 1, INT_GLU_ROWS = 2 };
 #define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
-#define BOTH(type, f, ...) ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
-#define ONE(half, f, a) f(a.half)
-#define TWO(half, f, a, b) f(a.half, b.half)
-#define THREE(half, f, a, b, c) f(a.half, b.half, c.half)
+#define BOTH(type, f, ...)        ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
+#define ONE(half, f, a)           f(a.half)
+#define TWO(half, f, a, b)        f(a.half, b.half)
+#define THREE(half, f, a, b, c)   f(a.half, b.half, c.half)
 #define THREE_X(half, f, a, b, x) f(a.half, b.half, x)
-#define COUNT(half, f, a, n) f(a.half, n)
-#define ALIKE(half, f, x) f(x)
+#define COUNT(half, f, a, n)      f(a.half, n)
+#define ALIKE(half, f, x)         f(x)
 
 INLINE vf vf_set1(float a) { return BOTH(vf, ALIKE, _mm256_set1_ps, a); }
 INLINE vf vf_load(const float *p) { return (vf){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
@@ -109,28 +115,31 @@ INLINE void vi_store_u8(uint8_t *p, vi a) {
     _mm_storeu_si128((__m128i *)p, _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
 }
 INLINE vf vf_load_f16(const uint16_t *p) {
-    return (vf){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8)))};
+    return (vf){_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)),
+                _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p + 8)))};
 }
 INLINE void vf_store_f16(uint16_t *p, vf a) {
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(a.lo, _MM_FROUND_TO_NEAREST_INT));
     _mm_storeu_si128((__m128i *)(p + 8), _mm256_cvtps_ph(a.hi, _MM_FROUND_TO_NEAREST_INT));
 }
-// bf16 to the upper halves of f32 lanes by unpacking: two instructions instead of four, with columns 4-7 and 8-11 changing places.
+// bf16 to the upper halves of f32 lanes by unpacking: two instructions instead of four, with columns 4-7 and 8-11 changing
+// places.
 #define VEC_MIXES_BF16 1
 INLINE vf vf_load_bf16_mixed(const uint16_t *p) {
     __m256i words = _mm256_loadu_si256((const __m256i *)p), zero = _mm256_setzero_si256();
-    return (vf){_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, words)), _mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, words))};
+    return (vf){_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, words)),
+                _mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, words))};
 }
 INLINE vf vf_unmix(vf a) { return (vf){_mm256_permute2f128_ps(a.lo, a.hi, 0x20), _mm256_permute2f128_ps(a.lo, a.hi, 0x31)}; }
 INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm256_permute_ps(a.hi, 0xb1)}; }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, step)                                                                       \
-    INLINE float name(vf a) {                                                                  \
-        __m256 h = _mm256_##step##_ps(a.lo, a.hi);                                             \
-        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));    \
-        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                           \
-        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                     \
+#define TREE(name, step)                                                                    \
+    INLINE float name(vf a) {                                                               \
+        __m256 h = _mm256_##step##_ps(a.lo, a.hi);                                          \
+        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1)); \
+        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                        \
+        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                  \
     }
 TREE(vf_sum, add)
 TREE(vf_product, mul)
@@ -141,7 +150,9 @@ TREE(vf_bottom, min)
 // Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
 // |weight| <= 128 and |activation| <= 127, so that a pair of products stays below 2^15.
 enum { DOT4_BIAS = 0 };
-typedef struct { __m256i lo, hi; } weights4;
+typedef struct {
+    __m256i lo, hi;
+} weights4;
 INLINE __m256i half_weights4(const uint8_t *p) {
     return _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)p), _mm256_set1_epi8(-128));
 }

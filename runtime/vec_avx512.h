@@ -66,20 +66,22 @@ INLINE void vf_store_f16(uint16_t *p, vf a) {
 // Two vectors of bf16, one after the other: one line, one permutation each.
 #define VEC_PAIRS_BF16 1
 INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
-    __m512i line = _mm512_loadu_si512(p), upper = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16);
+    __m512i line = _mm512_loadu_si512(p),
+            upper = _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16);
     pair[0] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, upper, line));
-    pair[1] = _mm512_castsi512_ps(_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, _mm512_add_epi32(upper, _mm512_set1_epi32(16 << 16)), line));
+    pair[1] = _mm512_castsi512_ps(
+        _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, _mm512_add_epi32(upper, _mm512_set1_epi32(16 << 16)), line));
 }
 INLINE vf vf_swap_pairs(vf a) { return _mm512_permute_ps(a, 0xb1); }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, step)                                                                                                   \
-    INLINE float name(vf a) {                                                                                              \
-        __m256 h = _mm256_##step##_ps(_mm512_castps512_ps256(a),                                                           \
-                                      _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)));                   \
-        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                                \
-        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                                                       \
-        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                                                 \
+#define TREE(name, step)                                                                                                     \
+    INLINE float name(vf a) {                                                                                                \
+        __m256 h =                                                                                                           \
+            _mm256_##step##_ps(_mm512_castps512_ps256(a), _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1))); \
+        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                                  \
+        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                                                         \
+        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                                                   \
     }
 TREE(vf_sum, add)
 TREE(vf_product, mul)
@@ -96,7 +98,10 @@ INLINE weights4 weights4_load(const uint8_t *p) { return _mm512_loadu_si512(p); 
 INLINE vi vi_dot4(vi c, weights4 w, int32_t four) { return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four)); }
 #else
 enum { DOT4_BIAS = 0 };
-typedef struct { __m512i size; __mmask64 negative; } weights4;
+typedef struct {
+    __m512i size;
+    __mmask64 negative;
+} weights4;
 INLINE weights4 weights4_load(const uint8_t *p) {
     __m512i w = _mm512_loadu_si512(p), middle = _mm512_set1_epi8(-128);
     return (weights4){_mm512_abs_epi8(_mm512_xor_si512(w, middle)), _mm512_cmplt_epu8_mask(w, middle)};

@@ -66,7 +66,7 @@ INLINE V F(log)(V x) {
     HORNER(p, f, 0x1.555548p-2f);
     V square = F(mul)(f, f), low = F(fma)(F(mul)(square, f), p, F(mul)(e, C(-0x1.05c61p-29f)));
     V r = F(fma)(e, C(0x1.62e43p-1f), F(add)(f, F(fma)(C(-0.5f), square, low)));
-    r = F(where)(F(less)(x, C(INFINITY)), r, x);                         // infinity and NaN stay
+    r = F(where)(F(less)(x, C(INFINITY)), r, x);  // infinity and NaN stay
     r = F(where)(F(equal)(x, C(0)), C(-INFINITY), r);
     return F(where)(F(less)(x, C(0)), C(NAN), r);
 }
@@ -131,9 +131,7 @@ INLINE V F(erf)(V x) {
 
 INLINE V F(sigmoid)(V x) { return F(div)(C(1), F(add)(C(1), F(exp)(F(neg)(x)))); }
 INLINE V F(silu)(V x) { return F(div)(x, F(add)(C(1), F(exp)(F(neg)(x)))); }
-INLINE V F(gelu)(V x) {
-    return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(erf)(F(mul)(x, C(0x1.6a09e6p-1f)))));
-}
+INLINE V F(gelu)(V x) { return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(erf)(F(mul)(x, C(0x1.6a09e6p-1f))))); }
 INLINE V F(gelu_tanh)(V x) {
     V cubic = F(fma)(F(mul)(F(mul)(x, x), x), C(0.044715f), x);
     return F(mul)(F(mul)(x, C(0.5f)), F(add)(C(1), F(tanh)(F(mul)(cubic, C(0x1.988454p-1f)))));

@@ -1,19 +1,25 @@
 // Sixteen lanes in four NEON registers (AArch64; the dot product instruction where the CPU has it).
 #include <arm_neon.h>
 
-typedef struct { float32x4_t a, b, c, d; } vf;
-typedef struct { int32x4_t a, b, c, d; } vi;
-typedef struct { uint32x4_t a, b, c, d; } vm;
+typedef struct {
+    float32x4_t a, b, c, d;
+} vf;
+typedef struct {
+    int32x4_t a, b, c, d;
+} vi;
+typedef struct {
+    uint32x4_t a, b, c, d;
+} vm;
 // Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
 enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 3, INT_ROWS = 4, INT_PANELS = 1, INT_GLU_ROWS = 2 };
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
-#define FOUR(type, f, ...) ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})
-#define ONE(quarter, f, x) f(x.quarter)
-#define TWO(quarter, f, x, y) f(x.quarter, y.quarter)
-#define THREE(quarter, f, x, y, z) f(x.quarter, y.quarter, z.quarter)
+#define FOUR(type, f, ...)           ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})
+#define ONE(quarter, f, x)           f(x.quarter)
+#define TWO(quarter, f, x, y)        f(x.quarter, y.quarter)
+#define THREE(quarter, f, x, y, z)   f(x.quarter, y.quarter, z.quarter)
 #define THREE_X(quarter, f, x, y, z) f(x.quarter, y.quarter, z)
-#define ALIKE(quarter, f, x) f(x)
+#define ALIKE(quarter, f, x)         f(x)
 
 INLINE vf vf_set1(float x) { return FOUR(vf, ALIKE, vdupq_n_f32, x); }
 INLINE vf vf_load(const float *p) { return (vf){vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}; }
@@ -101,7 +107,8 @@ INLINE vi vi_load_i8(const int8_t *p) {
 }
 INLINE vi vi_load_u8(const uint8_t *p) {
     uint8x16_t bytes = vld1q_u8(p);
-    return widen_words(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(bytes))), vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(bytes))));
+    return widen_words(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(bytes))),
+                       vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(bytes))));
 }
 INLINE int32x4_t quarter_load_u16(const uint16_t *p) { return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(p))); }
 INLINE vi vi_load_u16(const uint16_t *p) {
@@ -129,11 +136,11 @@ INLINE void vf_store_f16(uint16_t *p, vf x) {
 INLINE vf vf_swap_pairs(vf x) { return FOUR(vf, ONE, vrev64q_f32, x); }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, four, two, one)                                                         \
-    INLINE float name(vf x) {                                                              \
-        float32x4_t q = four(four(x.a, x.c), four(x.b, x.d));                              \
-        float32x2_t p = two(vget_low_f32(q), vget_high_f32(q));                            \
-        return one(vget_lane_f32(p, 0), vget_lane_f32(p, 1));                              \
+#define TREE(name, four, two, one)                              \
+    INLINE float name(vf x) {                                   \
+        float32x4_t q = four(four(x.a, x.c), four(x.b, x.d));   \
+        float32x2_t p = two(vget_low_f32(q), vget_high_f32(q)); \
+        return one(vget_lane_f32(p, 0), vget_lane_f32(p, 1));   \
     }
 INLINE float32x4_t quarter_max(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
 INLINE float32x4_t quarter_min(float32x4_t x, float32x4_t y) { return vbslq_f32(vcltq_f32(x, y), x, y); }
@@ -147,7 +154,9 @@ TREE(vf_bottom, quarter_min, eighth_min, sf_min)
 
 // Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
-typedef struct { int8x16_t a, b, c, d; } weights4;
+typedef struct {
+    int8x16_t a, b, c, d;
+} weights4;
 INLINE int8x16_t quarter_weights4(const uint8_t *p) { return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(128))); }
 INLINE weights4 weights4_load(const uint8_t *p) {
     return (weights4){quarter_weights4(p), quarter_weights4(p + 16), quarter_weights4(p + 32), quarter_weights4(p + 48)};

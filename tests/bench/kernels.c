@@ -149,26 +149,34 @@ static size_t shape_bytes(int format, Shape s) {
     return panel * (size_t)(s.n / 16 * (s.glu ? 2 : 1));
 }
 
-#define PRODUCT(suffix, N, K, plain)                                                                                           \
-    static __attribute__((noinline)) void product_##suffix##_##N##_##K(const matmul_args *a) {                                 \
-        matmul_args m = {.k = K, .x_stride = plain ? K : K / 32, .rows = a->rows, .x = a->x, .w = a->w, .first = a->first,     \
-                         .last = a->last};                                                                                     \
-        Output o = {y, N};                                                                                                     \
-        if (N == 1536) matmul_##suffix##_glu(m, store_glu, &o);                                                                \
-        else matmul_##suffix(m, store_plain, &o);                                                                              \
+#define PRODUCT(suffix, N, K, plain)                                                           \
+    static __attribute__((noinline)) void product_##suffix##_##N##_##K(const matmul_args *a) { \
+        matmul_args m = {.k = K,                                                               \
+                         .x_stride = plain ? K : K / 32,                                       \
+                         .rows = a->rows,                                                      \
+                         .x = a->x,                                                            \
+                         .w = a->w,                                                            \
+                         .first = a->first,                                                    \
+                         .last = a->last};                                                     \
+        Output o = {y, N};                                                                     \
+        if (N == 1536)                                                                         \
+            matmul_##suffix##_glu(m, store_glu, &o);                                           \
+        else                                                                                   \
+            matmul_##suffix(m, store_plain, &o);                                               \
     }
-#define PRODUCTS(suffix, plain)                                                                                       \
-    PRODUCT(suffix, 960, 576, plain)                                                                                  \
-    PRODUCT(suffix, 576, 576, plain)                                                                                  \
-    PRODUCT(suffix, 1536, 576, plain)                                                                                 \
-    PRODUCT(suffix, 576, 1536, plain)                                                                                 \
+#define PRODUCTS(suffix, plain)       \
+    PRODUCT(suffix, 960, 576, plain)  \
+    PRODUCT(suffix, 576, 576, plain)  \
+    PRODUCT(suffix, 1536, 576, plain) \
+    PRODUCT(suffix, 576, 1536, plain) \
     PRODUCT(suffix, 49152, 576, plain)
 PRODUCTS(f32, 1)
 PRODUCTS(f16, 1)
 PRODUCTS(bf16, 1)
 PRODUCTS(q8_0, 0)
-#define ROW(suffix) \
-    {product_##suffix##_960_576, product_##suffix##_576_576, product_##suffix##_1536_576, product_##suffix##_576_1536, product_##suffix##_49152_576}
+#define ROW(suffix)                                                                                                    \
+    {product_##suffix##_960_576, product_##suffix##_576_576, product_##suffix##_1536_576, product_##suffix##_576_1536, \
+     product_##suffix##_49152_576}
 static void (*const products[4][SHAPES + 1])(const matmul_args *) = {ROW(f32), ROW(f16), ROW(bf16), ROW(q8_0)};
 static const char *const format_names[] = {"f32", "f16", "bf16", "q8_0"};
 
@@ -197,7 +205,8 @@ static size_t token_bytes(int format) {
 
 // The same bytes, only read: what memory gives
 static void read_all(const Work *w, int thread) {
-    size_t n = token_bytes(w->format) / 1024, from = n * (size_t)thread / (size_t)threads, to = n * (size_t)(thread + 1) / (size_t)threads;
+    size_t n = token_bytes(w->format) / 1024, from = n * (size_t)thread / (size_t)threads,
+           to = n * (size_t)(thread + 1) / (size_t)threads;
     vi a[4] = {vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0)};
     for (size_t i = from; i < to; i++)
         for (int j = 0; j < 16; j++) {
@@ -228,7 +237,9 @@ static void map_weights(void) {
 
 static const char *only_format;
 static int only_threads;
-static bool wanted(int format) { return (!only_format || !strcmp(only_format, format_names[format])) && (!only_threads || only_threads == threads); }
+static bool wanted(int format) {
+    return (!only_format || !strcmp(only_format, format_names[format])) && (!only_threads || only_threads == threads);
+}
 
 static void bench_decode(void) {
     printf("%-8s %8s %12s %12s %10s %8s\n", "decode", "threads", "tokens/s", "GB/s", "read GB/s", "share");
@@ -238,7 +249,8 @@ static void bench_decode(void) {
             Work gemv = {token, format, 1, 2, {0}}, bare = {read_all, format, 1, 2, {0}};
             double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
             a = a < c ? a : c, b = b < d ? b : d;
-            printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b, 100 * b / a);
+            printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b,
+                   100 * b / a);
         }
 }
 
@@ -268,8 +280,10 @@ static void bench_prefill(void) {
             for (int r = 0; r < 4 && wanted(format); r++) {
                 Work w = {only_layers, format, rows[r], 256 / rows[r], {0}};
                 double operations = 0, t = run(&w), peak = (format == WEIGHT_Q8_0 ? peak_dot4() : peak_fma()) * threads;
-                for (int i = 0; i < SHAPES; i++) operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
-                printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads, rows[r], operations / t, peak, 100 * operations / t / peak);
+                for (int i = 0; i < SHAPES; i++)
+                    operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
+                printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads, rows[r], operations / t, peak,
+                       100 * operations / t / peak);
             }
 }
 
@@ -279,9 +293,17 @@ float keys[KV_HEADS * CONTEXT * HEAD_DIM], values[KV_HEADS * CONTEXT * HEAD_DIM]
 static int32_t positions[MAX_ROWS];
 
 static __attribute__((noinline)) void attend_smollm(const Work *w, int thread) {
-    attention_args a = {.heads = HEADS, .scale = 0.125f, .causal = true, .rows = w->rows, .q = x, .q_stride = HEADS * HEAD_DIM, .y = y,
-                        .y_stride = HEADS * HEAD_DIM, .position = positions,
-                        .keys = {KV_HEADS, HEAD_DIM, CONTEXT, 0, keys}, .values = {KV_HEADS, HEAD_DIM, CONTEXT, 0, values}};
+    attention_args a = {.heads = HEADS,
+                        .scale = 0.125f,
+                        .causal = true,
+                        .rows = w->rows,
+                        .q = x,
+                        .q_stride = HEADS * HEAD_DIM,
+                        .y = y,
+                        .y_stride = HEADS * HEAD_DIM,
+                        .position = positions,
+                        .keys = {KV_HEADS, HEAD_DIM, CONTEXT, 0, keys},
+                        .values = {KV_HEADS, HEAD_DIM, CONTEXT, 0, values}};
     int units = attention_units(HEADS, w->rows);
     attention(a, units * thread / threads, units * (thread + 1) / threads);
 }
@@ -293,9 +315,11 @@ static void bench_attention(void) {
     for (int c = 0; c < 6; c++) {
         Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), {0}};
         double operations = 0, peak = peak_fma();
-        for (int r = 0; r < w.rows; r++) positions[r] = cases[c][1] - w.rows + r, operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
+        for (int r = 0; r < w.rows; r++)
+            positions[r] = cases[c][1] - w.rows + r, operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);
         double t = run(&w);
-        printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1], operations / t, peak, 100 * operations / t / peak);
+        printf("%-10s %8d %8d %12.1f %8.0f %7.0f%%\n", "9/3 x 64", w.rows, cases[c][1], operations / t, peak,
+               100 * operations / t / peak);
     }
 }
 
@@ -305,7 +329,8 @@ int main(int argc, char **argv) {
     only_threads = argc > 3 ? atoi(argv[3]) : 0;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH; i++) x[i] = (float)(i % 17) * 0.1f - 0.8f;
     for (int i = 0; i < MAX_ROWS * MAX_WIDTH / 32; i++) quantize_row_q8_0(32, x + 32 * i, xq + i);
-    for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++) keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
+    for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++)
+        keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
     map_weights();
     printf("%s, %s\n", VEC_TARGET, DOT4_BIAS ? "VNNI" : "no VNNI");
     if (!*what || !strcmp(what, "decode")) bench_decode();

@@ -32,7 +32,8 @@ typedef struct Run {
 static Run make_run(Shape s, int slots) {
     int capacity = (s.keys + 15) / 16 * 16 + 16;
     Run run = {.shape = s, .slots = slots, .rows = s.keys * slots};
-    size_t rows = (size_t)run.rows, keys = (size_t)(s.kv_heads * capacity * s.d), values = (size_t)(s.kv_heads * capacity * padded(s.e));
+    size_t rows = (size_t)run.rows, keys = (size_t)(s.kv_heads * capacity * s.d),
+           values = (size_t)(s.kv_heads * capacity * padded(s.e));
     run.q = random_floats(rows * (size_t)(s.heads * s.d));
     run.k = random_floats(rows * (size_t)(s.kv_heads * s.d));
     run.v = random_floats(rows * (size_t)(s.kv_heads * s.e));
@@ -55,13 +56,27 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
     cache_append_keys(run->keys, k, 0, s.kv_heads);
     cache_append_values(run->values, v, 0, s.kv_heads);
     Bias bias = {run->bias + (size_t)first * (size_t)(s.heads * s.keys), s.keys, s.heads};
-    attention_args a = {.heads = s.heads, .scale = 0.3f, .softcap = s.softcap, .window = s.window, .causal = s.causal, .count = s.keys,
-                        .rows = n, .q = run->q + first * s.heads * s.d, .q_stride = s.heads * s.d, .y = y + first * s.heads * s.e,
-                        .y_stride = s.heads * s.e, .slot = slot, .position = position, .keys = run->keys, .values = run->values};
+    attention_args a = {.heads = s.heads,
+                        .scale = 0.3f,
+                        .softcap = s.softcap,
+                        .window = s.window,
+                        .causal = s.causal,
+                        .count = s.keys,
+                        .rows = n,
+                        .q = run->q + first * s.heads * s.d,
+                        .q_stride = s.heads * s.d,
+                        .y = y + first * s.heads * s.e,
+                        .y_stride = s.heads * s.e,
+                        .slot = slot,
+                        .position = position,
+                        .keys = run->keys,
+                        .values = run->values};
     int units = attention_units(s.heads, n), share[] = {units / 3, units, 0, units / 3};
     for (int i = 0; i < 2; i++) {
-        if (s.bias) a.bias = add_bias, a.bias_context = &bias, attention(a, share[2 * i], share[2 * i + 1]);
-        else attention(a, share[2 * i], share[2 * i + 1]);
+        if (s.bias)
+            a.bias = add_bias, a.bias_context = &bias, attention(a, share[2 * i], share[2 * i + 1]);
+        else
+            attention(a, share[2 * i], share[2 * i + 1]);
     }
 }
 
@@ -84,8 +99,8 @@ static void expect(const Run *run, float *y) {
 static void test_shape(Suite *suite, Shape s) {
     static const int chunks[] = {1, 7, 64};
     char label[96];
-    snprintf(label, sizeof label, "%d/%d heads of %d/%d, %d keys%s, window %d", s.heads, s.kv_heads, s.d, s.e, s.keys, s.causal ? "" : " all",
-             s.window);
+    snprintf(label, sizeof label, "%d/%d heads of %d/%d, %d keys%s, window %d", s.heads, s.kv_heads, s.d, s.e, s.keys,
+             s.causal ? "" : " all", s.window);
     for (int slots = 1; slots <= SLOTS; slots++) {
         Run run = make_run(s, slots);
         size_t size = (size_t)(run.rows * s.heads * s.e);
@@ -96,7 +111,8 @@ static void test_shape(Suite *suite, Shape s) {
             for (int r = 0; r < run.rows; r += chunk) run_chunk(&run, r, run.rows - r < chunk ? run.rows - r : chunk, got);
             check_floats(suite, label, got, expected, size);
             for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * s.d); i++) run.keys.data[i] = NAN;
-            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * padded(s.e)); i++) run.values.data[i] = NAN;
+            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * padded(s.e)); i++)
+                run.values.data[i] = NAN;
         }
         buffers_end(suite, label);
     }
@@ -104,10 +120,12 @@ static void test_shape(Suite *suite, Shape s) {
 
 void test_attention(void) {
     static const Shape shapes[] = {
-        {4, 2, 8, 8, 40, true, 0, 0, false},    {2, 1, 24, 24, 70, true, 0, 0, false},  {3, 3, 40, 40, 33, true, 0, 0, false},
-        {6, 2, 64, 64, 50, true, 0, 0, false},  {2, 2, 80, 80, 20, true, 0, 2, false},  {4, 1, 16, 16, 300, true, 0, 0, false},
-        {2, 1, 8, 8, 540, true, 37, 0, false},  {1, 1, 33, 17, 290, true, 270, 3, false}, {9, 3, 64, 64, 19, false, 0, 0, false},
-        {2, 2, 32, 32, 45, false, 0, 0, true},  {4, 2, 16, 16, 45, true, 0, 0, true},   {12, 1, 128, 128, 9, true, 5, 0, false},
+        {4, 2, 8, 8, 40, true, 0, 0, false},    {2, 1, 24, 24, 70, true, 0, 0, false},
+        {3, 3, 40, 40, 33, true, 0, 0, false},  {6, 2, 64, 64, 50, true, 0, 0, false},
+        {2, 2, 80, 80, 20, true, 0, 2, false},  {4, 1, 16, 16, 300, true, 0, 0, false},
+        {2, 1, 8, 8, 540, true, 37, 0, false},  {1, 1, 33, 17, 290, true, 270, 3, false},
+        {9, 3, 64, 64, 19, false, 0, 0, false}, {2, 2, 32, 32, 45, false, 0, 0, true},
+        {4, 2, 16, 16, 45, true, 0, 0, true},   {12, 1, 128, 128, 9, true, 5, 0, false},
         {1, 1, 1, 1, 3, true, 0, 0, false},
     };
     Suite s = suite_begin("attention");

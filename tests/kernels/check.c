@@ -6,7 +6,10 @@ int suites_failed;
 
 enum { GUARD = 64, MAX_BUFFERS = 64 };
 static const unsigned char guard_byte = 0xa5;
-static struct { unsigned char *memory; size_t bytes; } buffers[MAX_BUFFERS];
+static struct {
+    unsigned char *memory;
+    size_t bytes;
+} buffers[MAX_BUFFERS];
 static int n_buffers;
 static uint32_t seed;
 
@@ -23,7 +26,8 @@ static void fail(Suite *s, const char *format, ...) {
 }
 
 void suite_end(Suite *s) {
-    printf("%s %016llx %d %s%s\n", s->name, (unsigned long long)s->hash, s->cases, s->failed ? "differs: " : "ok", s->first_failure);
+    printf("%s %016llx %d %s%s\n", s->name, (unsigned long long)s->hash, s->cases, s->failed ? "differs: " : "ok",
+           s->first_failure);
     fflush(stdout);
     suites_failed += s->failed != 0;
 }

@@ -13,30 +13,63 @@ typedef struct Function {
 static double exact_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double exact_silu(double x) { return x / (1 + exp(-x)); }
 
-#define WRAP(name)                                \
+#define WRAP(name)                                       \
     static vf wide_##name(vf x) { return vf_##name(x); } \
     static float one_##name(float x) { return sf_##name(x); }
-WRAP(neg) WRAP(abs) WRAP(sqrt) WRAP(reciprocal) WRAP(relu) WRAP(floor) WRAP(ceil) WRAP(round) WRAP(gelu) WRAP(gelu_tanh)
-WRAP(exp) WRAP(log) WRAP(sin) WRAP(cos) WRAP(tanh) WRAP(erf) WRAP(sigmoid) WRAP(silu)
+WRAP(neg)
+WRAP(abs)
+WRAP(sqrt)
+WRAP(reciprocal)
+WRAP(relu)
+WRAP(floor)
+WRAP(ceil)
+WRAP(round)
+WRAP(gelu)
+WRAP(gelu_tanh)
+WRAP(exp)
+WRAP(log)
+WRAP(sin)
+WRAP(cos)
+WRAP(tanh)
+WRAP(erf)
+WRAP(sigmoid)
+WRAP(silu)
 
 #define ROW(name, exact, from, to, ulps) {#name, wide_##name, one_##name, exact, from, to, ulps}
 static const Function functions[] = {
-    ROW(neg, NULL, 0, 0, 0), ROW(abs, fabs, 0, INFINITY, 0), ROW(sqrt, sqrt, 0, INFINITY, 0.5), ROW(reciprocal, NULL, 0, 0, 0),
-    ROW(relu, NULL, 0, 0, 0), ROW(floor, floor, 0, INFINITY, 0), ROW(ceil, ceil, 0, INFINITY, 0), ROW(round, rint, 0, INFINITY, 0),
-    ROW(gelu, NULL, 0, 0, 0), ROW(gelu_tanh, NULL, 0, 0, 0), ROW(exp, exp, 0, 86.9f, 1.0), ROW(log, log, 0, INFINITY, 0.8),
-    ROW(sin, sin, 0, 1e5f, 1.5), ROW(cos, cos, 0, 1e5f, 1.5), ROW(tanh, tanh, 0, INFINITY, 1.3), ROW(erf, erf, 0, INFINITY, 1.2),
-    ROW(sigmoid, exact_sigmoid, 0, 86, 2.3), ROW(silu, exact_silu, 0, 86, 2.3),
+    ROW(neg, NULL, 0, 0, 0),
+    ROW(abs, fabs, 0, INFINITY, 0),
+    ROW(sqrt, sqrt, 0, INFINITY, 0.5),
+    ROW(reciprocal, NULL, 0, 0, 0),
+    ROW(relu, NULL, 0, 0, 0),
+    ROW(floor, floor, 0, INFINITY, 0),
+    ROW(ceil, ceil, 0, INFINITY, 0),
+    ROW(round, rint, 0, INFINITY, 0),
+    ROW(gelu, NULL, 0, 0, 0),
+    ROW(gelu_tanh, NULL, 0, 0, 0),
+    ROW(exp, exp, 0, 86.9f, 1.0),
+    ROW(log, log, 0, INFINITY, 0.8),
+    ROW(sin, sin, 0, 1e5f, 1.5),
+    ROW(cos, cos, 0, 1e5f, 1.5),
+    ROW(tanh, tanh, 0, INFINITY, 1.3),
+    ROW(erf, erf, 0, INFINITY, 1.2),
+    ROW(sigmoid, exact_sigmoid, 0, 86, 2.3),
+    ROW(silu, exact_silu, 0, 86, 2.3),
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-static const float special[] = {0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 0x1p-149f, -0x1p-130f, 0x1p-126f, 0x1.fffffep127f,
-                                0.5f, 1.5f, 2.5f, -2.5f, -0.3f, 0x1p23f, 0x1.000002p23f, 88.72283f, 88.73f, -86.99f, -87, -104, 1e5f};
+static const float special[] = {
+    0,         -0.0f,           1,       -1,   INFINITY, -INFINITY, NAN,   0x1p-149f, -0x1p-130f,
+    0x1p-126f, 0x1.fffffep127f, 0.5f,    1.5f, 2.5f,     -2.5f,     -0.3f, 0x1p23f,   0x1.000002p23f,
+    88.72283f, 88.73f,          -86.99f, -87,  -104,     1e5f};
 
 static void fill(float v[16], int round) {
     for (int i = 0; i < 16; i++) {
         int at = round * 16 + i;
-        if (at < (int)(sizeof special / sizeof *special)) v[i] = special[at];
-        else v[i] = round % 2 ? random_float() * 100 : sf_bits((int32_t)random_bits());
+        if (at < (int)(sizeof special / sizeof *special))
+            v[i] = special[at];
+        else
+            v[i] = round % 2 ? random_float() * 100 : sf_bits((int32_t)random_bits());
         if (v[i] != v[i]) v[i] = NAN;  // signalling NaNs are outside the contract
     }
 }
@@ -53,19 +86,19 @@ static void test_one(const Function *f) {
     suite_end(&s);
 }
 
-#define BINARY(name)                                                                                    \
-    vf_store(got, vf_##name(vf_load(a), vf_load(b)));                                                   \
-    for (int i = 0; i < 16; i++) expected[i] = sf_##name(a[i], b[i]);                                   \
-    check_floats(&s, #name, got, expected, 16);
-#define COMPARISON(name)                                                                                \
-    vf_store(got, vf_from_mask(vf_##name(vf_load(a), vf_load(b))));                                     \
-    for (int i = 0; i < 16; i++) expected[i] = sf_##name(a[i], b[i]);                                   \
-    check_floats(&s, #name, got, expected, 16);
-#define INTEGER(name)                                                                                   \
-    vi_store(got_int, vi_##name(vi_load(x), vi_load(y)));                                               \
-    for (int i = 0; i < 16; i++) expected_int[i] = si_##name(x[i], y[i]);                               \
-    check_true(&s, #name, !memcmp(got_int, expected_int, sizeof got_int));                              \
-    s.hash = hash_bytes(s.hash, got_int, sizeof got_int);
+#define BINARY(name)                                                  \
+    vf_store(got, vf_##name(vf_load(a), vf_load(b)));                 \
+    for (int i = 0; i < 16; i++) expected[i] = sf_##name(a[i], b[i]); \
+    check_floats(&s, #name, got, expected, 16)
+#define COMPARISON(name)                                              \
+    vf_store(got, vf_from_mask(vf_##name(vf_load(a), vf_load(b))));   \
+    for (int i = 0; i < 16; i++) expected[i] = sf_##name(a[i], b[i]); \
+    check_floats(&s, #name, got, expected, 16)
+#define INTEGER(name)                                                      \
+    vi_store(got_int, vi_##name(vi_load(x), vi_load(y)));                  \
+    for (int i = 0; i < 16; i++) expected_int[i] = si_##name(x[i], y[i]);  \
+    check_true(&s, #name, !memcmp(got_int, expected_int, sizeof got_int)); \
+    s.hash = hash_bytes(s.hash, got_int, sizeof got_int)
 
 static void test_binary(void) {
     Suite s = suite_begin("binary");
@@ -74,8 +107,20 @@ static void test_binary(void) {
         fill(a, round);
         fill(b, round < 4 ? 3 - round : round);
         fill(c, round + 2);
-        BINARY(add) BINARY(sub) BINARY(mul) BINARY(div) BINARY(min) BINARY(max) BINARY(mod) BINARY(pow) BINARY(copysign)
-        COMPARISON(less) COMPARISON(less_or_equal) COMPARISON(greater) COMPARISON(greater_or_equal) COMPARISON(equal)
+        BINARY(add);
+        BINARY(sub);
+        BINARY(mul);
+        BINARY(div);
+        BINARY(min);
+        BINARY(max);
+        BINARY(mod);
+        BINARY(pow);
+        BINARY(copysign);
+        COMPARISON(less);
+        COMPARISON(less_or_equal);
+        COMPARISON(greater);
+        COMPARISON(greater_or_equal);
+        COMPARISON(equal);
         vf_store(got, vf_fma(vf_load(a), vf_load(b), vf_load(c)));
         for (int i = 0; i < 16; i++) expected[i] = fmaf(a[i], b[i], c[i]);
         check_floats(&s, "fma", got, expected, 16);
@@ -95,7 +140,16 @@ static void test_integers(void) {
         float a[16];
         fill(a, round);
         for (int i = 0; i < 16; i++) x[i] = (int32_t)random_bits(), y[i] = (int32_t)random_bits() >> round % 32;
-        INTEGER(add) INTEGER(sub) INTEGER(mul) INTEGER(and) INTEGER(or) INTEGER(xor) INTEGER(min) INTEGER(max) INTEGER(div) INTEGER(mod)
+        INTEGER(add);
+        INTEGER(sub);
+        INTEGER(mul);
+        INTEGER(and);
+        INTEGER(or);
+        INTEGER(xor);
+        INTEGER(min);
+        INTEGER(max);
+        INTEGER(div);
+        INTEGER(mod);
         for (int i = 0; i < 16; i++) expected_int[i] = si_from_float(a[i]);
         vi_store(got_int, vi_from_float(vf_load(a)));
         check_true(&s, "from_float", !memcmp(got_int, expected_int, sizeof got_int));
@@ -147,11 +201,13 @@ void test_conversions(void) {
         for (int i = 0; i < 16; i++) h[i] = (uint16_t)(base + i);
         vf_store(f, vf_load_f16(h));
         vf_store_f16(back, vf_load(f));
-        for (int i = 0; i < 16; i++) check_true(&s, "f16", same_float(f[i], sf_from_f16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
+        for (int i = 0; i < 16; i++)
+            check_true(&s, "f16", same_float(f[i], sf_from_f16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
         hash_floats(&s, f, 16);
         vf_store(f, vf_load_bf16(h));
         vf_store_bf16(back, vf_load(f));
-        for (int i = 0; i < 16; i++) check_true(&s, "bf16", same_float(f[i], sf_from_bf16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
+        for (int i = 0; i < 16; i++)
+            check_true(&s, "bf16", same_float(f[i], sf_from_bf16(h[i])) && (f[i] != f[i] || back[i] == h[i]));
     }
     for (int round = 0; round < 40000; round++) {
         float f[16], again[16];
@@ -212,11 +268,16 @@ static void measure_values(void) {
     check_true(&s, "exp(inf)", isinf(sf_exp(INFINITY)) && isinf(sf_exp(89)) && isinf(sf_exp(1e30f)) && !isinf(sf_exp(88.72f)));
     check_true(&s, "log", isinf(sf_log(INFINITY)) && sf_log(0) == -INFINITY && isnan(sf_log(-1)) && si_bits(sf_log(1)) == 0);
     check_true(&s, "tanh", sf_tanh(INFINITY) == 1 && sf_tanh(-INFINITY) == -1 && sf_erf(INFINITY) == 1 && sf_erf(-50) == -1);
-    check_true(&s, "nan", isnan(sf_exp(NAN)) && isnan(sf_tanh(NAN)) && isnan(sf_erf(NAN)) && isnan(sf_sin(NAN)) && isnan(sf_log(NAN)));
+    check_true(&s, "nan",
+               isnan(sf_exp(NAN)) && isnan(sf_tanh(NAN)) && isnan(sf_erf(NAN)) && isnan(sf_sin(NAN)) && isnan(sf_log(NAN)));
     check_true(&s, "sin", isnan(sf_sin(INFINITY)) && sf_sin(0) == 0 && sf_cos(0) == 1 && isnan(sf_silu(NAN)));
-    check_true(&s, "zeros", si_bits(sf_tanh(-0.0f)) == INT32_MIN && si_bits(sf_erf(-0.0f)) == INT32_MIN && si_bits(sf_round(-0.3f)) == INT32_MIN);
-    static const float cases[][2] = {{2, 3}, {-2, 3}, {-2, 2}, {-2, 0.5f}, {0, -1}, {-0.0f, -3}, {INFINITY, -1}, {-INFINITY, 3},
-                                     {1, NAN}, {NAN, 0}, {0.5f, INFINITY}, {-1, INFINITY}, {-0.5f, -INFINITY}, {9, 0.5f}, {2, 128}, {2, -150}};
+    check_true(
+        &s, "zeros",
+        si_bits(sf_tanh(-0.0f)) == INT32_MIN && si_bits(sf_erf(-0.0f)) == INT32_MIN && si_bits(sf_round(-0.3f)) == INT32_MIN);
+    static const float cases[][2] = {
+        {2, 3},         {-2, 3},  {-2, 2},  {-2, 0.5f},       {0, -1},        {-0.0f, -3},        {INFINITY, -1},
+        {-INFINITY, 3}, {1, NAN}, {NAN, 0}, {0.5f, INFINITY}, {-1, INFINITY}, {-0.5f, -INFINITY}, {9, 0.5f},
+        {2, 128},       {2, -150}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_true(&s, "pow", same_float(sf_pow(cases[i][0], cases[i][1]), powf(cases[i][0], cases[i][1])));
     suite_end(&s);

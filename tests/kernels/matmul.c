@@ -24,10 +24,18 @@ typedef struct Case {
 
 static void multiply(const Case *c, const matmul_args *m, const Output *o) {
     switch (c->format) {
-    case WEIGHT_F32: c->glu ? matmul_f32_glu(*m, store_glu, o) : matmul_f32(*m, store_plain, o); break;
-    case WEIGHT_F16: c->glu ? matmul_f16_glu(*m, store_glu, o) : matmul_f16(*m, store_plain, o); break;
-    case WEIGHT_BF16: c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o); break;
-    case WEIGHT_Q8_0: c->glu ? matmul_q8_0_glu(*m, store_glu, o) : matmul_q8_0(*m, store_plain, o); break;
+        case WEIGHT_F32:
+            c->glu ? matmul_f32_glu(*m, store_glu, o) : matmul_f32(*m, store_plain, o);
+            break;
+        case WEIGHT_F16:
+            c->glu ? matmul_f16_glu(*m, store_glu, o) : matmul_f16(*m, store_plain, o);
+            break;
+        case WEIGHT_BF16:
+            c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o);
+            break;
+        case WEIGHT_Q8_0:
+            c->glu ? matmul_q8_0_glu(*m, store_glu, o) : matmul_q8_0(*m, store_plain, o);
+            break;
     }
 }
 
@@ -45,8 +53,10 @@ static void *pack_floats(weight_format format, int columns, int k, const float *
         for (int i = 0; i < k; i++) {
             size_t at = ((size_t)(c / 16) * (size_t)k + (size_t)i) * 16 + (size_t)(c % 16);
             uint16_t half = format == WEIGHT_F16 ? f16_from_float(w[c * k + i]) : bf16_from_float(w[c * k + i]);
-            if (format == WEIGHT_F32) memcpy(packed + 4 * at, &w[c * k + i], 4);
-            else memcpy(packed + 2 * at, &half, 2);
+            if (format == WEIGHT_F32)
+                memcpy(packed + 4 * at, &w[c * k + i], 4);
+            else
+                memcpy(packed + 2 * at, &half, 2);
         }
     return packed;
 }
@@ -56,7 +66,8 @@ static q8_panel *random_q8(int columns, int k) {
     q8_panel *w = buffer_bytes(n * sizeof *w);
     for (size_t i = 0; i < n; i++) {
         for (int c = 0; c < 16; c++) w[i].scale[c] = (uint16_t)(random_bits() % 0x3c00);  // subnormals included
-        for (int j = 0; j < 512; j++) ((uint8_t *)w[i].q)[j] = (uint8_t)(random_bits() % 5 ? random_bits() >> 8 : 0);  // 0 is -128
+        for (int j = 0; j < 512; j++)
+            ((uint8_t *)w[i].q)[j] = (uint8_t)(random_bits() % 5 ? random_bits() >> 8 : 0);  // 0 is -128
     }
     return w;
 }
@@ -73,13 +84,15 @@ static float reference_q8(const q8_panel *w, const q8_block *x, int k, int colum
 }
 
 // Column of the panels that holds result column c: with glu, panels of gate and up alternate.
-static int packed_column(const Case *c, int column, int up) { return c->glu ? (column / 16 * 2 + up) * 16 + column % 16 : column; }
+static int packed_column(const Case *c, int column, int up) {
+    return c->glu ? (column / 16 * 2 + up) * 16 + column % 16 : column;
+}
 
 typedef struct Operands {
-    float *x, *w;      // w: [columns][k], rounded to the format
+    float *x, *w;  // w: [columns][k], rounded to the format
     void *packed;
     q8_block *quantized;
-    int columns;       // of the panels
+    int columns;  // of the panels
 } Operands;
 
 static Operands operands(const Case *c) {

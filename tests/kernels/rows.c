@@ -34,10 +34,12 @@ void test_quantize(void) {
 }
 
 static void test_norms(void) {
-    Suite rms = suite_begin("rms_norm"), layer = suite_begin("layer_norm"), softmax = suite_begin("softmax"), skip = suite_begin("add_row");
+    Suite rms = suite_begin("rms_norm"), layer = suite_begin("layer_norm"), softmax = suite_begin("softmax"),
+          skip = suite_begin("add_row");
     for (int i = 0; i < 3 * LENGTHS; i++) {
         size_t n = (size_t)lengths[i % LENGTHS];
-        float *x = random_floats(n), *w = random_floats(n), *b = random_floats(n), *y = buffer_floats(n), *expected = buffer_floats(n);
+        float *x = random_floats(n), *w = random_floats(n), *b = random_floats(n), *y = buffer_floats(n),
+              *expected = buffer_floats(n);
         rms_norm((int)n, 1e-5f, x, w, y);
         reference_rms_norm((int)n, 1e-5f, x, w, expected);
         check_floats(&rms, "row", y, expected, n);
@@ -61,7 +63,8 @@ static void test_norms(void) {
 }
 
 static void test_rotary(void) {
-    static const rotary_shape shapes[] = {{1, 2, 2}, {3, 8, 8}, {2, 24, 24}, {4, 40, 16}, {2, 64, 64}, {3, 80, 32}, {2, 96, 96}, {5, 7, 4}};
+    static const rotary_shape shapes[] = {{1, 2, 2},   {3, 8, 8},   {2, 24, 24}, {4, 40, 16},
+                                          {2, 64, 64}, {3, 80, 32}, {2, 96, 96}, {5, 7, 4}};
     Suite half = suite_begin("rotary_half"), pairs = suite_begin("rotary_pairs");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         rotary_shape shape = shapes[i];
