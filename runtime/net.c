@@ -27,7 +27,8 @@ static void run_net(void *argument, int thread) {
     s->variant->forward(&s->step, thread);
 }
 
-BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, const int64_t *symbols, void *const *outputs) {
+BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, const int64_t *symbols,
+                                         void *const *outputs) {
     const burin_net *net = s->model->net;
     burin_step *step = &s->step;
     step->rows = net->rows < 0 ? 1 : (int)symbols[net->rows];

@@ -9,5 +9,6 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
 
 // Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
-BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols, void *const *outputs);
+BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols,
+                                         void *const *outputs);
 #endif
