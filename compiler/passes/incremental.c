@@ -41,6 +41,15 @@ static Node *find_bidirectional(Graph *g, const Dim *positions, int *count) {
     return NULL;
 }
 
+// An output that is no value for each position (a pooled embedding), or NULL.
+static Node *find_pooled(const Graph *g, const Dim *positions) {
+    for (int i = 0; i < g->n_outputs; i++) {
+        const Type *t = &g->outputs[i]->type;
+        if (!t->rank || t->dim[0] != positions) return g->outputs[i];
+    }
+    return NULL;
+}
+
 // -------------------------------------------------------------------------------------------------------------------- inputs
 static Node *add_input(Graph *g, const char *name, DType dtype, const Dim *rows, InputRole role) {
     Node *n = graph_add_input(g, name, type_of(dtype, 1, &rows), NO_LOC);
@@ -159,6 +168,8 @@ bool pass_incremental(Graph *g, PassContext *c) {
     Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
     if (!causal) return leave(c, g, NULL, "has no causal attention above it");
+    Node *pooled = find_pooled(g, token->type.dim[0]);
+    if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
     RowTrace t = {.rows = token->type.dim[0]};
     int64_t context = c->context > 0 ? c->context : dim_upper(t.rows);
     EACH_NODE(n, g) {

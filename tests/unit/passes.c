@@ -128,12 +128,12 @@ static void nodes_that_mix_rows_are_named(void) {
     };
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
         snprintf(row_text, sizeof row_text,
-                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%bias: f32[T]) -> (%%z) where T <= 64 {\n"
+                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%bias: f32[T]) -> (%%y) where T <= 64 {\n"
                  "  %%e = constant {hash=0x1} : f32[32, 8]\n"
                  "  %%c2 = constant {value=[0, 1]} : i32[2]\n"
                  "  %%x = gather(%%e, %%t) {axis=0}\n"
                  "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
-                 "  %s\n}\n",
+                 "  %s\n  %%r = reduce_max(%%z) {axes=[0, 1]} %%y = mul(%%a, %%r)\n}\n",
                  mixes[i].node);
         bool changed;
         Graph *g = parse_text(row_text);
