@@ -2,7 +2,7 @@
 # Every message of the command line and the checkpoints has a case in tests/errors, or a unit test that quotes it: those without are
 # listed. None may be missing for the command line, but for what needs a broken machine.
 . tests/lib.sh
-broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|at most %|neither tokens|the input %%|leave out --target'
+broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|--mcpu: at most|neither tokens|the input %%|leave out --target'
 
 # file, tab, each literal part of the first line of each message
 find compiler/driver compiler/frontend -name '*.c' | sort | while read -r file; do
