@@ -9,8 +9,12 @@
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if (defined(__x86_64__) || defined(__aarch64__)) && defined(__ELF__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__) && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#if defined(__CET__) && (__CET__ & 2)
+#define BURIN_SHADOW_STACK 1  // returns only to where calls came from
+#endif
+#if !defined(BURIN_SHADOW_STACK) && (defined(__x86_64__) || defined(__aarch64__)) && defined(__ELF__) &&    \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !__has_feature(address_sanitizer) && \
+    !__has_feature(thread_sanitizer)
 #define BURIN_HAS_FIBERS 1
 
 // Leaves the running stack, noting its place in *from, and goes on where `to` was left.

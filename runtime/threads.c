@@ -39,6 +39,112 @@ static void float_mode_set(float_mode mode) { (void)mode; }
 static const float_mode float_mode_default = 0;
 #endif
 
+// ---- parts with stacks of their own ----
+
+#ifdef BURIN_HAS_FIBERS
+enum { STACK_BYTES = 2 << 20, GUARD_BYTES = 1 << 16 };
+
+// Emitted code at a barrier: back to the thread that runs the part; the next thread that takes it returns from here.
+static void leave_part(burin_barrier *b, int part) {
+    burin_pool *pool = (burin_pool *)((char *)b - offsetof(burin_pool, barrier));
+    burin_part_stack *s = &pool->stack[part];
+    burin_fiber_switch(&s->place, s->worker->place);
+}
+
+// The first thing on a part's stack. When its work is done it lets one generation pass: that of the next run's start.
+static void part_main(void *argument) {
+    burin_part_stack *self = argument;
+    for (;;) {
+        burin_pool *pool = self->worker->pool;
+        pool->work(pool->argument, self->index);
+        atomic_fetch_add_explicit(&self->turn, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pool->finished, 1, memory_order_relaxed);
+        burin_fiber_switch(&self->place, self->worker->place);
+    }
+}
+
+// Whoever moves the part's turn on to the next generation runs it in this one.
+static bool take_part(burin_part_stack *s, unsigned generation) {
+    return atomic_load_explicit(&s->turn, memory_order_relaxed) == generation &&
+           atomic_compare_exchange_strong_explicit(&s->turn, &generation, generation + 1, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+static burin_part_stack *own_part(burin_worker *w, unsigned generation) {
+    burin_pool *pool = w->pool;
+    for (int p = w->index; p < pool->barrier.threads; p += pool->threads)
+        if (take_part(&pool->stack[p], generation)) return &pool->stack[p];
+    return NULL;
+}
+
+// A part of a thread that does not come. It gets some microseconds, the first time: looking at its parts slows it down.
+static burin_part_stack *late_part(burin_worker *w, unsigned generation) {
+    burin_pool *pool = w->pool;
+    if (!w->alone && burin_event_spin(&pool->barrier.generation, generation, pool->barrier.patience.spins / 4)) return NULL;
+    w->alone = false;
+    for (int p = 0; p < pool->barrier.threads; p++)
+        if (take_part(&pool->stack[p], generation)) return w->alone = true, &pool->stack[p];
+    return NULL;
+}
+
+// A part has left its stack: at a barrier, or done. The last one of all begins the next generation.
+static void arrive(burin_pool *pool, unsigned generation) {
+    burin_barrier *b = &pool->barrier;
+    if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) < b->threads - 1) return;
+    atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+    if (atomic_load_explicit(&pool->finished, memory_order_relaxed) == b->threads) {
+        atomic_store_explicit(&pool->finished, 0, memory_order_relaxed);
+        atomic_store_explicit(&pool->over, generation + 1, memory_order_relaxed);
+    }
+    burin_event_advance(&b->generation);
+}
+
+// Runs parts until the run is over (the caller's thread) or the pool stops (its own threads).
+static void run_parts(burin_worker *w) {
+    burin_pool *pool = w->pool;
+    burin_event *now = &pool->barrier.generation;
+    for (;;) {
+        unsigned generation = atomic_load_explicit(&now->value, memory_order_acquire);
+        if (w->index == 0 && atomic_load_explicit(&pool->over, memory_order_relaxed) == generation) return;
+        if (atomic_load_explicit(&pool->stopping, memory_order_relaxed)) return;
+        burin_part_stack *s = own_part(w, generation);
+        if (!s) s = late_part(w, generation);
+        if (s) {
+            s->worker = w;
+            burin_fiber_switch(&w->place, s->place);
+            arrive(pool, generation);
+        } else {
+            burin_event_await(now, generation, pool->barrier.patience);
+        }
+    }
+}
+
+static bool make_stacks(burin_pool *pool) {
+    size_t bytes = (size_t)pool->barrier.threads * STACK_BYTES;
+    void *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED) return false;
+    pool->stacks = stacks;
+    pool->barrier.leave = leave_part;
+    for (int p = 0; p < pool->barrier.threads; p++) {
+        burin_part_stack *s = &pool->stack[p];
+        unsigned char *stack = pool->stacks + (size_t)p * STACK_BYTES;
+        mprotect(stack, GUARD_BYTES, PROT_NONE);
+        atomic_init(&s->turn, 1);  // the generation that the first run begins
+        s->index = p;
+        s->place = burin_fiber_new(stack, STACK_BYTES, part_main, s);
+    }
+    return true;
+}
+
+static void free_stacks(burin_pool *pool) {
+    if (pool->stacks) munmap(pool->stacks, (size_t)pool->barrier.threads * STACK_BYTES);
+}
+#else
+static void run_parts(burin_worker *w) { (void)w; }
+static bool make_stacks(burin_pool *pool) { return pool->threads == pool->barrier.threads; }
+static void free_stacks(burin_pool *pool) { (void)pool; }
+#endif
+
 // ---- the pool ----
 
 static void event_init(burin_event *e) {
@@ -50,156 +156,93 @@ static void event_init(burin_event *e) {
 #endif
 }
 
-// ---- parts that take turns on one thread ----
-
-#ifdef BURIN_HAS_FIBERS
-enum { FIBER_STACK_BYTES = 1 << 20, FIBER_GUARD_BYTES = 1 << 16 };
-
-// The stack of the thread's k-th part.
-static burin_part_stack *stack_of(burin_worker *w, int k) { return &w->pool->stack[w->index + k * w->pool->barrier.threads]; }
-
-static void switch_to_next_part(burin_worker *w) {
-    burin_part_stack *from = stack_of(w, w->running);
-    w->running = (w->running + 1) % w->parts;
-    burin_fiber_switch(&from->place, stack_of(w, w->running)->place);
-}
-
-// The last of a thread's parts to arrive meets the other threads, and goes on; each of the others goes on when its turn comes.
-static bool take_turns(burin_barrier *b, int part) {
-    burin_pool *pool = (burin_pool *)((char *)b - offsetof(burin_pool, barrier));
-    burin_worker *w = &pool->worker[part % b->threads];
-    if (++w->waiting == w->parts) {
-        w->waiting = 0;
-        return true;
-    }
-    switch_to_next_part(w);
-    return false;
-}
-
-static void part_main(void *argument) {
-    burin_part_stack *self = argument;
-    burin_worker *w = self->worker;
-    for (;;) {
-        w->pool->work(w->pool->argument, self->part);
-        if (++w->finished < w->parts) {
-            switch_to_next_part(w);
-        } else {
-            w->finished = 0;
-            burin_fiber_switch(&self->place, w->place);
-        }
-    }
-}
-
-static void run_parts(burin_worker *w) { burin_fiber_switch(&w->place, stack_of(w, w->running)->place); }
-
-static bool make_stacks(burin_pool *pool, burin_crew crew) {
-    size_t bytes = (size_t)crew.parts * FIBER_STACK_BYTES;
-    void *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED) return false;
-    pool->stacks = stacks;
-    pool->barrier.take_turns = take_turns;
-    for (int p = 0; p < crew.parts; p++) {
-        burin_part_stack *s = &pool->stack[p];
-        unsigned char *stack = pool->stacks + (size_t)p * FIBER_STACK_BYTES;
-        mprotect(stack, FIBER_GUARD_BYTES, PROT_NONE);
-        *s = (burin_part_stack){.worker = &pool->worker[p % crew.threads], .part = p};
-        s->place = burin_fiber_new(stack, FIBER_STACK_BYTES, part_main, s);
-        s->worker->parts++;
-    }
-    return true;
-}
-
-static void free_stacks(burin_pool *pool) {
-    if (pool->stacks) munmap(pool->stacks, (size_t)pool->parts * FIBER_STACK_BYTES);
-}
-#else
-static void run_parts(burin_worker *w) { (void)w; }
-static bool make_stacks(burin_pool *pool, burin_crew crew) { return (void)pool, crew.parts == crew.threads; }
-static void free_stacks(burin_pool *pool) { (void)pool; }
-#endif
-
-// ---- the threads ----
-
-static void run_worker(burin_worker *w) {
-    burin_pool *pool = w->pool;
-    float_mode saved = float_mode_get();
-    float_mode_set(float_mode_default);
-    if (pool->stacks)
-        run_parts(w);
-    else
-        pool->work(pool->argument, w->index);
-    float_mode_set(saved);
-    burin_barrier_meet(&pool->barrier);
+static void run_own_part(burin_worker *w) {
+    w->pool->work(w->pool->argument, w->index);
+    if (w->pool->threads > 1) burin_barrier_meet(&w->pool->barrier);
 }
 
 static void *worker_main(void *argument) {
     burin_worker *self = argument;
     burin_pool *pool = self->pool;
+    float_mode_set(float_mode_default);
+    if (pool->stacks) {
+        run_parts(self);
+        return NULL;
+    }
     for (unsigned seen = 0;; seen++) {
         burin_event_await(&pool->started, seen, pool->barrier.patience);
-        if (pool->stopping) return NULL;
-        run_worker(self);
+        if (atomic_load_explicit(&pool->stopping, memory_order_relaxed)) return NULL;
+        run_own_part(self);
     }
 }
 
-static bool start_worker(burin_pool *pool, int index, const pthread_attr_t *attributes) {
-    burin_worker *w = &pool->worker[index];
-    return pthread_create(&w->id, attributes, worker_main, w) == 0;
-}
+static size_t aligned_size(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 BURIN_LINKAGE size_t burin_pool_bytes(int parts) {
-    size_t bytes = sizeof(burin_pool) + (size_t)parts * (sizeof(burin_worker) + sizeof(burin_part_stack));
-    return (bytes + 63) & ~(size_t)63;
+    size_t n = (size_t)parts;
+    return aligned_size(sizeof(burin_pool)) + n * sizeof(burin_part_stack) + aligned_size(n * sizeof(burin_worker));
 }
 
 static void pool_init(burin_pool *pool, burin_crew crew) {
-    *pool = (burin_pool){.parts = crew.parts, .stack = (burin_part_stack *)&pool->worker[crew.parts]};
+    unsigned char *after = (unsigned char *)pool + aligned_size(sizeof *pool);
+    *pool = (burin_pool){.threads = crew.threads, .stack = (burin_part_stack *)after};
+    pool->worker = (burin_worker *)(after + (size_t)crew.parts * sizeof(burin_part_stack));
     event_init(&pool->started);
     event_init(&pool->barrier.generation);
-    atomic_init(&pool->barrier.arrived, 0);
-    pool->barrier.threads = crew.threads;
+    pool->barrier.threads = crew.parts;
     pool->barrier.patience = crew.patience;
     for (int t = 0; t < crew.threads; t++) pool->worker[t] = (burin_worker){.pool = pool, .index = t};
 }
 
+static bool start_worker(burin_worker *w, const pthread_attr_t *attributes) {
+    return pthread_create(&w->id, attributes, worker_main, w) == 0;
+}
+
 // Returns how many run, the caller included.
 static int start_workers(burin_pool *pool) {
-    enum { STACK_BYTES = 4 << 20 };
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);  // signals are for the host's own threads
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setstacksize(&attributes, 4 << 20);
     int started = 1;
-    while (started < pool->barrier.threads && start_worker(pool, started, &attributes)) started++;
+    while (started < pool->threads && start_worker(&pool->worker[started], &attributes)) started++;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return started;
 }
 
 static void stop_workers(burin_pool *pool, int started) {
-    pool->stopping = true;
-    burin_event_advance(&pool->started);
+    atomic_store_explicit(&pool->stopping, true, memory_order_relaxed);
+    burin_event_advance(pool->stacks ? &pool->barrier.generation : &pool->started);
     for (int t = 1; t < started; t++) pthread_join(pool->worker[t].id, NULL);
     free_stacks(pool);
 }
 
 BURIN_LINKAGE bool burin_pool_start(burin_pool *pool, burin_crew crew) {
     pool_init(pool, crew);
-    if (crew.parts != crew.threads && !make_stacks(pool, crew)) return false;
+    if (crew.parts > 1 && !make_stacks(pool)) return false;
     int started = start_workers(pool);
     if (started < crew.threads) stop_workers(pool, started);
     return started == crew.threads;
 }
 
-BURIN_LINKAGE void burin_pool_stop(burin_pool *pool) { stop_workers(pool, pool->barrier.threads); }
+BURIN_LINKAGE void burin_pool_stop(burin_pool *pool) { stop_workers(pool, pool->threads); }
 
 BURIN_LINKAGE void burin_pool_run(burin_pool *pool, void (*work)(void *, int), void *argument) {
+    float_mode saved = float_mode_get();
+    float_mode_set(float_mode_default);
     pool->work = work;
     pool->argument = argument;
-    if (pool->barrier.threads > 1) burin_event_advance(&pool->started);
-    run_worker(&pool->worker[0]);
+    if (pool->stacks) {
+        burin_event_advance(&pool->barrier.generation);
+        run_parts(&pool->worker[0]);
+    } else {
+        if (pool->threads > 1) burin_event_advance(&pool->started);
+        run_own_part(&pool->worker[0]);
+    }
+    float_mode_set(saved);
 }
 
 // ---- how many threads ----
@@ -261,8 +304,8 @@ BURIN_LINKAGE int burin_default_threads(void) {
 }
 
 // A spin of a few thousand pauses is some tens of microseconds: longer than any kernel's imbalance, shorter than a time slice.
-// Where parts cannot take turns and there are more of them than CPUs, the one that is waited for may not be running: make room
-// at once.
+// Where every part must have a thread and there are more of them than CPUs, the one that is waited for may not be running: make
+// room.
 BURIN_LINKAGE burin_crew burin_crew_for(int parts) {
     cpu_set_t set;
     int cpus = allowed_cpus(&set);

@@ -1,8 +1,12 @@
 // The threads of a program: a pool made once, and the barrier that emitted code waits at.
 //
-// A waiting thread spins for a bounded time, then yields a few times, then sleeps until the word it watches changes (a futex; a
-// condition variable where there is none). So waiting costs a fraction of a microsecond when every thread has a core, more
-// threads than cores make progress, and an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
+// A run has parts, `-t N` of them. Each has a stack of its own; between two barriers any thread may run it: a thread takes its
+// own parts first, and then those that nobody has begun. So a thread that the system keeps waiting holds up nobody but the part
+// that it was in, a sleeping thread is not waited for, and 7 parts on 2 CPUs take as long as 2. Which thread runs a part does
+// not change a bit. Where stacks cannot be switched (sanitizers, other CPUs) every part has a thread of its own.
+//
+// A thread with nothing to do spins for a bounded time, then sleeps until the word it watches changes (a futex; a condition
+// variable where there is none): an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
 #ifndef BURIN_THREADS_H
 #define BURIN_THREADS_H
 #include <pthread.h>
@@ -33,12 +37,11 @@ typedef struct burin_event {
 } burin_event;
 
 typedef struct burin_barrier {
-    burin_event generation;  // changes when everyone has arrived
+    burin_event generation;  // changes when every part has arrived
     _Alignas(64) atomic_int arrived;
-    _Alignas(64) int threads;
+    _Alignas(64) int threads;  // parts of a run
     burin_patience patience;
-    // With more parts than threads: lets another part of the same thread run; false when this part need not wait any more.
-    bool (*take_turns)(struct burin_barrier *, int part);
+    void (*leave)(struct burin_barrier *, int part);  // gives the thread to another part; NULL: parts have threads of their own
 } burin_barrier;
 
 static inline void burin_pause(void) {
@@ -77,11 +80,17 @@ static inline void burin_event_advance(burin_event *e) {
     if (__builtin_expect(atomic_load(&e->sleepers) != 0, 0)) burin_event_wake(e);
 }
 
-static inline void burin_event_await(burin_event *e, unsigned old, burin_patience patience) {
-    for (int i = 0; i < patience.spins; i++) {
-        if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return;
+// False: it has not changed in so many looks.
+static inline bool burin_event_spin(burin_event *e, unsigned old, int spins) {
+    for (int i = 0; i < spins; i++) {
+        if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return true;
         burin_pause();
     }
+    return false;
+}
+
+static inline void burin_event_await(burin_event *e, unsigned old, burin_patience patience) {
+    if (burin_event_spin(e, old, patience.spins)) return;
     for (int i = 0; i < patience.yields; i++) {
         if (atomic_load_explicit(&e->value, memory_order_acquire) != old) return;
         sched_yield();
@@ -89,8 +98,8 @@ static inline void burin_event_await(burin_event *e, unsigned old, burin_patienc
     burin_event_sleep(e, old);
 }
 
+// All parts have threads of their own: the last one wakes the others.
 static inline void burin_barrier_meet(burin_barrier *b) {
-    if (b->threads == 1) return;
     unsigned generation = atomic_load_explicit(&b->generation.value, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&b->arrived, 1, memory_order_acq_rel) == b->threads - 1) {
         atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
@@ -102,41 +111,45 @@ static inline void burin_barrier_meet(burin_barrier *b) {
 
 // Returns when all parts of the run have called it; what they wrote before is then visible to all.
 static inline void burin_barrier_wait(burin_barrier *b, int part) {
-    if (__builtin_expect(b->take_turns != NULL, 0) && !b->take_turns(b, part)) return;
-    burin_barrier_meet(b);
+    if (b->threads == 1) return;
+    if (b->leave)
+        b->leave(b, part);
+    else
+        burin_barrier_meet(b);
 }
 
-// A run has parts. Usually each has a thread of its own; when there are more of them than CPUs, thread t takes the parts t,
-// t + threads, ... in turns, on a stack each, so that a run with 7 parts on 2 CPUs costs little more than one with 2.
 typedef struct burin_crew {
     int parts, threads;
     burin_patience patience;
 } burin_crew;
 
 typedef struct burin_part_stack {
-    struct burin_worker *worker;
-    int part;
-    void *place;  // where it was left
+    _Alignas(64) atomic_uint turn;  // the generation in which it goes on
+    int index;
+    struct burin_worker *worker;  // that runs it, or did last
+    void *place;                  // where its stack was left
 } burin_part_stack;
 
 typedef struct burin_worker {
     struct burin_pool *pool;
     pthread_t id;
     int index;
-    int parts, running, waiting, finished;  // taking turns: how many, which is on, how many wait or are done
-    void *place;                            // where the thread's own stack was left
+    bool alone;   // it had to take a part of another, who may still be away
+    void *place;  // where the thread's own stack was left
 } burin_worker;
 
 typedef struct burin_pool {
-    burin_event started;  // value: the number of runs so far
     burin_barrier barrier;
+    burin_event started;                     // value: the number of runs so far; only for parts with threads of their own
     void (*work)(void *argument, int part);  // of the current run
     void *argument;
-    bool stopping;
-    int parts;
-    unsigned char *stacks;    // mapped when parts take turns
+    atomic_bool stopping;
+    atomic_int finished;  // parts that have done their work
+    atomic_uint over;     // the generation at the end of the last run
+    int threads;
+    unsigned char *stacks;    // mapped; NULL: parts have threads of their own
     burin_part_stack *stack;  // [parts]
-    burin_worker worker[];    // [barrier.threads]; 0 is the caller of burin_pool_run
+    burin_worker *worker;     // [threads]; 0 is the caller of burin_pool_run
 } burin_pool;
 
 enum { BURIN_MAX_THREADS = 1024 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fiber.h"
 #include "threads.h"
 #include "unit.h"
 
@@ -68,7 +69,12 @@ static void barrier_as_programs_have_it(void) {
 #ifdef BURIN_HAS_FIBERS
 static void parts_take_turns(void) {
     for (int parts = 2; parts <= MOST; parts++)
-        for (int threads = 1; threads < parts; threads++) barrier_holds_everyone((burin_crew){parts, threads, {.spins = 100}});
+        for (int threads = 1; threads <= parts; threads++) barrier_holds_everyone((burin_crew){parts, threads, {.spins = 100}});
+}
+
+// Threads that give up at once take each other's parts all the time.
+static void parts_change_threads(void) {
+    for (int threads = 2; threads <= 4; threads++) barrier_holds_everyone((burin_crew){4, threads, {.spins = 0}});
 }
 
 // Sums that live in registers and on the stack across the switches.
@@ -86,7 +92,7 @@ static void keep_numbers(void *argument, int thread) {
 }
 
 static void parts_keep_their_numbers(void) {
-    Shared apart = {.pool = start_with((burin_crew){MOST, MOST, {.yields = 10}})};
+    Shared apart = {.pool = start_with((burin_crew){MOST, MOST, {.spins = 10}})};
     Shared turns = {.pool = start_with((burin_crew){MOST, 2, {.spins = 100}})};
     burin_pool_run(apart.pool, keep_numbers, &apart);
     for (int run = 0; run < 3; run++) burin_pool_run(turns.pool, keep_numbers, &turns);
@@ -176,6 +182,7 @@ SUITE(pool) {
     TEST(barrier_as_programs_have_it);
 #ifdef BURIN_HAS_FIBERS
     TEST(parts_take_turns);
+    TEST(parts_change_threads);
     TEST(parts_keep_their_numbers);
 #endif
     TEST(wakes_sleeping_workers);
