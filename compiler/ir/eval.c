@@ -164,7 +164,7 @@ static int64_t state_size(const Dim *symbol, void *user) {
 }
 
 static void fill_nan(const Value *v) {
-    for (int64_t i = 0, n = value_count(v); i < n; i++) dtype_store(v->dtype, (void *)(uintptr_t)v->data, i, NAN);
+    for (int64_t i = 0, n = value_count(v); i < n; i++) dtype_store(v->dtype, value_out(v), i, NAN);
 }
 
 static Value *find_state(EvalContext *c, const Node *n) {

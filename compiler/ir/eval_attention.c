@@ -17,9 +17,9 @@ void eval_rotary(EvalContext *c, Node *n) {
     for (int64_t r = 0; r < rows; r++) {
         const void *in[3] = {from + (size_t)(r * width) * size, cosines + (size_t)(r * half) * size,
                              sines + (size_t)(r * half) * size};
-        real_kernels(real)->rotary(&shape, in, (char *)(uintptr_t)y.data + (size_t)(r * width) * size);
+        real_kernels(real)->rotary(&shape, in, (char *)value_out(&y) + (size_t)(r * width) * size);
     }
-    value_copy(out->dtype, (void *)(uintptr_t)out->data, &y);
+    value_copy(out->dtype, value_out(out), &y);
 }
 
 // An i32[R] operand as indices; NULL when absent.
@@ -45,7 +45,7 @@ void eval_cache_append(EvalContext *c, Node *n) {
         check_row(n, slot[r], state.dim[0], position[r], state.dim[2]);
         for (int64_t h = 0; h < heads; h++) {
             int64_t at = slot[r] * state.stride[0] + h * state.stride[1] + position[r] * state.stride[2];
-            memcpy((char *)(uintptr_t)state.data + (size_t)at * size, from + (size_t)((r * heads + h) * d) * size,
+            memcpy((char *)value_out(&state) + (size_t)at * size, from + (size_t)((r * heads + h) * d) * size,
                    (size_t)d * size);
         }
     }
@@ -111,14 +111,14 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     }
     row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
     Value y = eval_fresh(c, real, 2, (int64_t[]){a.rows, a.heads * row.e});
-    for (int64_t r = 0; r < a.rows; r++) attend_row(&a, n, row, r, (char *)(uintptr_t)y.data);
+    for (int64_t r = 0; r < a.rows; r++) attend_row(&a, n, row, r, (char *)value_out(&y));
     return y;
 }
 
 void eval_attention(EvalContext *c, Node *n) {
     DType real = eval_real(c, n->type.dtype);
     Value y = attention_rows(c, n, real, real_kernels(real)->attend), *out = eval_result(c, n);
-    value_copy(out->dtype, (void *)(uintptr_t)out->data, &y);
+    value_copy(out->dtype, value_out(out), &y);
 }
 
 void eval_attention_bound(EvalContext *c, Node *n, double *bound) {

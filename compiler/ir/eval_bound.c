@@ -165,7 +165,7 @@ static void elementwise_bound(EvalContext *c, const Node *n, double *bound) {
 // -------------------------------------------------------------------------------------------------------------------- products
 static Value magnitudes(EvalContext *c, const Value *x) {
     Value m = eval_fresh(c, DT_f64, x->rank, x->dim);
-    double *v = (double *)(uintptr_t)m.data;
+    double *v = value_out(&m);
     value_copy(DT_f64, v, x);
     for (int64_t i = 0, n = value_count(x); i < n; i++) v[i] = fabs(v[i]);
     return m;
@@ -175,7 +175,7 @@ static Value magnitudes(EvalContext *c, const Value *x) {
 static Value dequantized(EvalContext *c, const Value *x) {
     Value m = eval_fresh(c, DT_f64, x->rank, x->dim);
     int64_t depth = x->dim[x->rank - 1], blocks = blocks_of((int)depth);
-    double *v = (double *)(uintptr_t)m.data;
+    double *v = value_out(&m);
     for (int64_t i = 0, n = value_count(x); i < n; i++) {
         const q8_block *b = (const q8_block *)x->data + i / depth * blocks + i % depth / QUANT_BLOCK;
         v[i] = (double)b->q[i % depth % QUANT_BLOCK] * b->scale;
@@ -213,7 +213,7 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
         c->in = (const Value *[]){&x, &packed};
         Value total = eval_packed_sums(c, n, i * columns, columns);
         c->in = in;
-        double *e = (double *)(uintptr_t)total.data;
+        double *e = value_out(&total);
         for (int64_t j = 0, count = value_count(&total); j < count; j++) e[j] *= factor;
         args[i] = &sums[i], errors[i] = e;
     }
@@ -261,8 +261,8 @@ static void softmax_bound(EvalContext *c, const Node *n, double *bound) {
 }
 
 typedef struct {
-    const double *x, *weight;
-    double *y, *bound;
+    const double *x, *weight, *y;
+    double *bound;
     int64_t length;
     double epsilon;
     bool rms;
@@ -294,24 +294,24 @@ static void norm_bound(EvalContext *c, const Node *n, int item, double *bound) {
     NormRow r = {.x = value_dense(c, x, DT_f64), .weight = value_dense(c, c->in[skip ? 2 : 1], DT_f64)};
     r.rms = n->op == OP_rms_normalization || n->op == OP_skip_rms_normalization;
     r.length = y->dim[y->rank - 1], r.epsilon = attr_float(n, "epsilon", 0);
-    r.y = (double *)(uintptr_t)out, r.bound = bound;
+    r.y = out, r.bound = bound;
     for (int64_t at = 0; at < count; at += r.length, r.x += r.length, r.y += r.length, r.bound += r.length) {
         norm_row_bound(&r);
         for (int64_t i = 0; skip && i < r.length; i++) r.bound[i] += 2 * U * fabs(r.y[i]);
     }
 }
 
-static void rotary_bound(EvalContext *c, const Node *n, double *bound) {
+static void rotary_bound(EvalContext *c, Node *n, double *bound) {
     Value sizes[3], out = c->out;
     const Value **in = c->in;
     for (int i = 0; i < 3; i++) sizes[i] = magnitudes(c, in[i]);
-    for (int64_t i = 0, count = value_count(&sizes[2]); i < count; i++) ((double *)(uintptr_t)sizes[2].data)[i] *= -1;
+    for (int64_t i = 0, count = value_count(&sizes[2]); i < count; i++) ((double *)value_out(&sizes[2]))[i] *= -1;
     c->in = (const Value *[]){&sizes[0], &sizes[1], &sizes[2]};  // |a| |cos| + |b| |sin| in the first of each pair
-    op_info[OP_rotary_embedding].eval(c, (Node *)(uintptr_t)n);
+    op_info[OP_rotary_embedding].eval(c, n);
     const double *first = value_dense(c, &c->out, DT_f64);
     Value other = magnitudes(c, &sizes[2]);
     c->in = (const Value *[]){&sizes[0], &sizes[1], &other};  // and in the second
-    op_info[OP_rotary_embedding].eval(c, (Node *)(uintptr_t)n);
+    op_info[OP_rotary_embedding].eval(c, n);
     const double *second = value_dense(c, &c->out, DT_f64);
     for (int64_t i = 0, count = value_count(&out); i < count; i++) bound[i] = 2 * U * fmax(fabs(first[i]), fabs(second[i]));
     c->in = in, c->out = out;

@@ -316,7 +316,7 @@ void eval_formula(EvalContext *c, const Expr *e, const Value *const *args, DType
     }
     Span s = {.context = c, .args = broadcast, .arg_dtypes = dtypes, .rank = out->rank, .dim = out->dim};
     s.scratch = ARENA_ARRAY(c->arena, Chunk, expr_size(e));
-    char *to = (char *)(uintptr_t)out->data;
+    char *to = value_out(out);
     for (int64_t count = value_count(out); s.first < count; s.first += CHUNK) {
         s.used = 1;
         s.n = count - s.first < CHUNK ? count - s.first : CHUNK;

@@ -59,6 +59,9 @@ Value eval_fresh(EvalContext *, DType, int rank, const int64_t *dim);
 DType eval_stored(const EvalContext *, DType);  // f64 for floats in EVAL_F64
 DType eval_real(const EvalContext *, DType);    // the type floats are computed in: f32 or f64
 int64_t value_count(const Value *);
+static inline void *value_out(const Value *v) {
+    return (void *)(uintptr_t)v->data;
+}                                                                    // to fill one from eval_fresh, eval_result
 bool value_is_dense(const Value *);                                  // row-major without gaps
 void value_set_dense(Value *);                                       // strides of its dimensions
 void value_copy(DType to, void *out, const Value *);                 // all elements, row-major, converted

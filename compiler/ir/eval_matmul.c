@@ -91,7 +91,7 @@ void eval_matmul(EvalContext *c, Node *n) {
         else
             integer_product(c, &x, &w, (int64_t *)to);
     }
-    convert_elements(out->dtype, (void *)(uintptr_t)out->data, real, y, matrices * rows * columns);
+    convert_elements(out->dtype, value_out(out), real, y, matrices * rows * columns);
 }
 
 // --------------------------------------------------------------------------------------------------------------- packed
@@ -146,7 +146,7 @@ static void packed_product(EvalContext *c, const PackedWeights *p, DType real, c
     int64_t rows = value_count(x) / p->depth, columns = y->dim[y->rank - 1];
     size_t size = (size_t)dtype_bits(real) / 8;
     const char *in = value_dense(c, x, real);
-    char *out = (char *)(uintptr_t)y->data, *panel = arena_alloc(c->arena, (size_t)(p->depth * (MAX_LANES + 1)) * size);
+    char *out = value_out(y), *panel = arena_alloc(c->arena, (size_t)(p->depth * (MAX_LANES + 1)) * size);
     char *row = panel + (size_t)(p->depth * MAX_LANES) * size;
     double sums[MAX_LANES];
     for (int64_t n = 0; n < columns; n += MAX_LANES) {
@@ -184,7 +184,7 @@ static void quantized_column(const PackedWeights *p, int64_t column, DType real,
             sum = sf_fma((float)integer, scale[b] * block[b].scale, sum);
             wide += (double)integer * scale[b] * block[b].scale;
         }
-        dtype_store(real, (void *)(uintptr_t)y->data, m * y->dim[y->rank - 1] + at, real == DT_f64 ? wide : sum);
+        dtype_store(real, value_out(y), m * y->dim[y->rank - 1] + at, real == DT_f64 ? wide : sum);
     }
     arena_free(scratch);
 }
@@ -222,10 +222,10 @@ void eval_quantize_rows(EvalContext *c, Node *n) {
     const float *from = value_dense(c, x, DT_f32);
     if (n->type.dtype != DT_q8_0) {
         Value v = *x, *out = eval_result(c, n);
-        value_copy(out->dtype, (void *)(uintptr_t)out->data, &v);
+        value_copy(out->dtype, value_out(out), &v);
         return;
     }
     c->out = eval_fresh(c, DT_q8_0, x->rank, x->dim);
-    q8_block *to = (q8_block *)(uintptr_t)c->out.data;
+    q8_block *to = value_out(&c->out);
     for (int64_t r = 0; r < rows; r++) quantize_row_q8_0((int)depth, from + r * depth, to + r * blocks_of((int)depth));
 }

@@ -67,7 +67,7 @@ void eval_reduce(EvalContext *c, Node *n) {
         else
             ((int64_t *)sums)[i] = reduce_integers(n->op, length, (const int64_t *)row);
     }
-    convert_elements(out->dtype, (void *)(uintptr_t)out->data, wide, sums, results);
+    convert_elements(out->dtype, value_out(out), wide, sums, results);
 }
 
 void eval_softmax(EvalContext *c, Node *n) {
@@ -84,14 +84,14 @@ void eval_softmax(EvalContext *c, Node *n) {
     Value result = eval_fresh(c, real, x->rank, moved.dim);
     for (int64_t at = 0; length && at < count; at += length)
         real_kernels(real)->softmax(length, lanes_for(x, reduced), rows + (size_t)at * size,
-                                    (char *)(uintptr_t)result.data + (size_t)at * size);
+                                    (char *)value_out(&result) + (size_t)at * size);
     back = result;  // the axis goes back to its place
     for (int i = 0, at = 0; i < x->rank; i++) {
         int from = reduced[i] ? x->rank - 1 : at++;
         back.dim[i] = result.dim[from];
         back.stride[i] = result.stride[from];
     }
-    value_copy(out->dtype, (void *)(uintptr_t)out->data, &back);
+    value_copy(out->dtype, value_out(out), &back);
 }
 
 // A norm of every row of x with weights and an optional bias of its width.
@@ -107,10 +107,10 @@ static Value norm_rows(EvalContext *c, const Node *n, const Value *x, int first_
     double epsilon = attr_float(n, "epsilon", 0);
     for (int64_t at = 0; length && at < count; at += length) {
         in[0] = rows + (size_t)at * size;
-        void *to = (char *)(uintptr_t)y.data + (size_t)at * size;
+        void *to = (char *)value_out(&y) + (size_t)at * size;
         (rms ? real_kernels(real)->rms_norm : real_kernels(real)->layer_norm)(length, epsilon, in, to);
     }
-    value_copy(out.dtype, (void *)(uintptr_t)out.data, &y);
+    value_copy(out.dtype, value_out(&out), &y);
     return out;
 }
 

@@ -11,7 +11,7 @@ static int read_axis(const Node *n, int64_t absent, int rank) {
 void eval_iota(EvalContext *c, Node *n) {
     Value *v = eval_result(c, n);
     int axis = read_axis(n, 0, v->rank);
-    int32_t *out = (int32_t *)(uintptr_t)v->data;
+    int32_t *out = value_out(v);
     for (int64_t i = 0, count = value_count(v); i < count; i++) out[i] = (int32_t)(i / v->stride[axis] % v->dim[axis]);
 }
 
@@ -63,7 +63,7 @@ static void copy_into(const Value *out, int axis, int64_t start, const Value *x)
     int64_t outer = 1, inner = 1, wide = dtype_bits(out->dtype) / 8;
     for (int i = 0; i < axis; i++) outer *= x->dim[i];
     for (int i = axis; i < x->rank; i++) inner *= x->dim[i];
-    char *base = (char *)(uintptr_t)out->data + start * out->stride[axis] * wide;
+    char *base = (char *)value_out(out) + start * out->stride[axis] * wide;
     int64_t step = out->stride[axis] * out->dim[axis] * wide;
     if (axis == 0 || outer == 1) {
         value_copy(out->dtype, base, x);
@@ -149,6 +149,6 @@ void eval_cast(EvalContext *c, Node *n) {
     }
     Value *v = eval_result(c, n);
     Value rounded = eval_fresh(c, to, x->rank, x->dim);
-    value_copy(to, (void *)(uintptr_t)rounded.data, x);
-    value_copy(v->dtype, (void *)(uintptr_t)v->data, &rounded);
+    value_copy(to, value_out(&rounded), x);
+    value_copy(v->dtype, value_out(v), &rounded);
 }

@@ -290,7 +290,7 @@ static bool read_constant(Parser *p, Node *n) {
 static Graph *read_graph(Parser *p, Graph *outer);
 
 static bool read_int_list(Parser *p, Node *n, const char *name) {
-    int64_t *values = ARENA_ARRAY(p->scratch, int64_t, MAX_LIST);
+    int64_t values[MAX_LIST];
     int count = 0;
     if (!accept(p, "]")) {
         do {
@@ -304,7 +304,7 @@ static bool read_int_list(Parser *p, Node *n, const char *name) {
 }
 
 static bool read_float_list(Parser *p, Node *n, const char *name) {
-    double *values = ARENA_ARRAY(p->scratch, double, MAX_LIST);
+    double values[MAX_LIST];
     int count = 0;
     if (!accept(p, "]")) {
         do {
@@ -318,7 +318,7 @@ static bool read_float_list(Parser *p, Node *n, const char *name) {
 }
 
 static bool read_string_list(Parser *p, Node *n, const char *name) {
-    const char **values = ARENA_ARRAY(p->scratch, const char *, MAX_LIST);
+    const char *values[MAX_LIST];
     int count = 0;
     if (!accept(p, "]")) {
         do {
@@ -332,7 +332,7 @@ static bool read_string_list(Parser *p, Node *n, const char *name) {
 }
 
 static bool read_dim_list(Parser *p, Node *n, const char *name) {
-    const Dim **dims = ARENA_ARRAY(p->scratch, const Dim *, MAX_LIST);
+    const Dim *dims[MAX_LIST];
     int count = read_dims(p, dims, MAX_LIST);
     if (!p->failed) attr_set_dims(n, name, dims, count);
     return !p->failed;
@@ -563,7 +563,7 @@ static bool read_node(Parser *p) {
     skip(p);
     Loc at_op = here(p, token_length(p));
     if (!read_op(p, &op)) return false;
-    Node **in = ARENA_ARRAY(p->scratch, Node *, MAX_LIST);
+    Node *in[MAX_LIST];
     int n_in = read_operands(p, in);
     if (p->failed) return false;
     Node *n = node_make(p->graph, op, at_op, n_in, in, NULL);
