@@ -1,0 +1,24 @@
+// ONNX models to graphs: onnx/wire.c reads the file, onnx/model.c its tensors, onnx/import.c its graph, onnx/op_*.c its operators.
+//
+// Integer chains that compute shapes are evaluated while importing: a value whose elements are dimensions (Shape, Gather, Concat,
+// Range bounds, ...) never becomes a node unless something else than a shape uses it.
+#ifndef BURIN_ONNX_H
+#define BURIN_ONNX_H
+#include "ir.h"
+
+typedef struct OnnxDim {
+    const char *name;      // of a dim_param, or of one of the symbols in its expression
+    int64_t lower, upper;  // equal: the value is fixed (--dim), else bounds (--max)
+} OnnxDim;
+
+typedef struct OnnxOptions {
+    const OnnxDim *dims;
+    int n_dims;
+} OnnxOptions;
+
+enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option mentions
+
+// One Graph, its inputs and outputs named as in the file. Ends the run with one message when the file cannot be used; every unknown
+// operator is listed (op, domain, opset, first node, how often).
+Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
+#endif

@@ -1,0 +1,192 @@
+// Opening ONNX files: versions, element types, tensors.
+#include "frontend/onnx/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OLDEST_IR = 3, NEWEST_IR = 14, LOCATION_EXTERNAL = 1 };
+
+static const struct {
+    int32_t number;
+    DType dtype;
+} DATA_TYPES[] = {
+    {1, DT_f32},   {2, DT_u8},    {3, DT_i8},    {4, DT_u16},  {5, DT_i16},       {6, DT_i32},         {7, DT_i64},
+    {8, DT_string}, {9, DT_bool},  {10, DT_f16},  {11, DT_f64}, {12, DT_u32},      {13, DT_u64},        {16, DT_bf16},
+    {17, DT_f8e4m3fn}, {18, DT_f8e4m3fnuz}, {19, DT_f8e5m2}, {20, DT_f8e5m2fnuz}, {21, DT_u4}, {22, DT_i4},
+};
+
+bool onnx_dtype(int32_t data_type, DType *dtype) {
+    for (size_t i = 0; i < sizeof DATA_TYPES / sizeof *DATA_TYPES; i++)
+        if (DATA_TYPES[i].number == data_type) return *dtype = DATA_TYPES[i].dtype, true;
+    return false;
+}
+
+OnnxModel *onnx_open(Arena *arena, const char *path) {
+    OnnxModel *m = ARENA_NEW(arena, OnnxModel);
+    const char *slash = strrchr(path, '/');
+    m->arena = arena;
+    m->file = map_file(arena, path);
+    m->folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
+    m->proto = wire_unpack(arena, m->file);
+    map_init(&m->external, arena);
+    int64_t version = m->proto->ir_version;
+    if (version < OLDEST_IR || version > NEWEST_IR)
+        file_fatal(m->file, "ir_version %lld is not supported (%d to %d are)\nhint: is this an ONNX model? Export it again with a"
+                   " current exporter", (long long)version, OLDEST_IR, NEWEST_IR);
+    if (!m->proto->graph) file_fatal(m->file, "the model has no graph\nhint: fetch or export it again");
+    return m;
+}
+
+static const char *canonical_domain(const char *domain) { return !domain || !strcmp(domain, "ai.onnx") ? "" : domain; }
+
+int64_t onnx_opset(const OnnxModel *m, const char *domain) {
+    for (size_t i = 0; i < m->proto->n_opset_import; i++) {
+        const BurinOnnx__OperatorSet *o = m->proto->opset_import[i];
+        if (!strcmp(canonical_domain(o->domain), canonical_domain(domain))) return o->version;
+    }
+    return 0;
+}
+
+static const char *tensor_name(const BurinOnnx__TensorData *p) { return p->name && *p->name ? p->name : "(constant)"; }
+
+// --------------------------------------------------------------------------------------------------------------- external data
+static const char *external_value(const BurinOnnx__TensorData *p, const char *key) {
+    for (size_t i = 0; i < p->n_external_data; i++)
+        if (p->external_data[i]->key && !strcmp(p->external_data[i]->key, key)) return p->external_data[i]->value;
+    return NULL;
+}
+
+static uint64_t external_number(const OnnxModel *m, const BurinOnnx__TensorData *p, const char *key, uint64_t absent) {
+    const char *text = external_value(p, key);
+    if (!text) return absent;
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (!*text || *end || *text == '-')
+        file_fatal(m->file, "tensor %s: external data has %s \"%s\"\nhint: expected a number of bytes", tensor_name(p), key, text);
+    return value;
+}
+
+// Relative, and never above the model's folder.
+static bool path_stays_inside(const char *path) {
+    if (!*path || *path == '/') return false;
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        if (*part == '/') part++;
+        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2])) return false;
+    }
+    return true;
+}
+
+static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData *p) {
+    const char *location = external_value(p, "location");
+    if (!location) file_fatal(m->file, "tensor %s: its external data has no location", tensor_name(p));
+    if (!path_stays_inside(location))
+        file_fatal(m->file, "tensor %s: external data \"%s\" is outside the model's folder\nhint: only files beside the model are read",
+                   tensor_name(p), location);
+    MappedFile *file = map_get(&m->external, location);
+    if (!file) {
+        file = (MappedFile *)map_file(m->arena, arena_printf(m->arena, "%s/%s", m->folder, location));
+        map_put(&m->external, location, file);
+    }
+    return file;
+}
+
+static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t) {
+    const MappedFile *file = external_file(m, p);
+    uint64_t offset = external_number(m, p, "offset", 0), left = offset <= file->size ? file->size - offset : 0;
+    uint64_t length = external_number(m, p, "length", left);
+    if (offset > file->size || length > left)
+        file_fatal(m->file, "tensor %s: its external data is bytes %llu to %llu of %s, which has %llu\nhint: the file is cut off, or"
+                   " belongs to another model", tensor_name(p), (unsigned long long)offset, (unsigned long long)(offset + length),
+                   file->source.name, (unsigned long long)file->size);
+    if (length != t->bytes)
+        file_fatal(m->file, "tensor %s: %llu bytes of external data, its shape needs %llu", tensor_name(p),
+                   (unsigned long long)length, (unsigned long long)t->bytes);
+    t->data = file->data + offset;
+    t->source = &file->source;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- typed fields
+// One typed field's values, narrowed to the element type.
+typedef struct TypedField {
+    size_t n;
+    const void *values;
+    size_t width;       // bytes of a value as unpacked
+} TypedField;
+
+static TypedField typed_field(const BurinOnnx__TensorData *p, DType dtype) {
+    switch (dtype) {
+        case DT_f32: return (TypedField){p->n_float_data, p->float_data, 4};
+        case DT_f64: return (TypedField){p->n_double_data, p->double_data, 8};
+        case DT_i64: return (TypedField){p->n_int64_data, p->int64_data, 8};
+        case DT_u32:
+        case DT_u64: return (TypedField){p->n_uint64_data, p->uint64_data, 8};
+        default: return (TypedField){p->n_int32_data, p->int32_data, 4};
+    }
+}
+
+// Little-endian: the low bytes of each value. Four-bit elements are packed in pairs as they are in memory.
+static void set_typed(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, uint64_t count) {
+    TypedField field = typed_field(p, t->dtype);
+    size_t width = (size_t)(dtype_bits(t->dtype) < 8 ? 8 : dtype_bits(t->dtype)) / 8;
+    uint64_t expected = dtype_bits(t->dtype) < 8 ? t->bytes : count;
+    if (field.n != expected)
+        file_fatal(m->file, "tensor %s: %zu values, its shape needs %llu", tensor_name(p), field.n, (unsigned long long)expected);
+    if (width == field.width) {
+        t->data = field.values;
+        return;
+    }
+    unsigned char *data = arena_alloc(m->arena, t->bytes ? t->bytes : 1);
+    for (size_t i = 0; i < field.n; i++) memcpy(data + i * width, (const unsigned char *)field.values + i * field.width, width);
+    t->data = data;
+}
+
+static void set_strings(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, uint64_t count) {
+    if (p->n_string_data != count)
+        file_fatal(m->file, "tensor %s: %zu strings, its shape needs %llu", tensor_name(p), p->n_string_data, (unsigned long long)count);
+    const char **strings = ARENA_ARRAY(m->arena, const char *, count);
+    for (size_t i = 0; i < p->n_string_data; i++)
+        strings[i] = arena_strndup(m->arena, (const char *)p->string_data[i].data, p->string_data[i].len);
+    t->data = strings;
+}
+
+static void set_raw(const OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t) {
+    WirePlace place;
+    memcpy(&place, p->raw_data.data, sizeof place);
+    if (place.length != t->bytes)
+        file_fatal(m->file, "tensor %s: %llu bytes of data, its shape needs %llu\nhint: the file is damaged, or its exporter is wrong",
+                   tensor_name(p), (unsigned long long)place.length, (unsigned long long)t->bytes);
+    t->data = m->file->data + place.offset;
+    t->source = &m->file->source;
+}
+
+// Dimensions and bytes; returns the number of elements.
+static uint64_t set_shape(const OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t) {
+    uint64_t count = 1, bits;
+    if (p->n_dims > MAX_RANK)
+        file_fatal(m->file, "tensor %s has %zu dimensions, at most %d are supported", tensor_name(p), p->n_dims, MAX_RANK);
+    t->rank = (int)p->n_dims;
+    for (int i = 0; i < t->rank; i++) {
+        t->dim[i] = p->dims[i];
+        if (t->dim[i] < 0 || __builtin_mul_overflow(count, (uint64_t)t->dim[i], &count))
+            file_fatal(m->file, "tensor %s: dimension %d is %lld\nhint: the file is damaged", tensor_name(p), i, (long long)t->dim[i]);
+    }
+    if (__builtin_mul_overflow(count, (uint64_t)dtype_bits(t->dtype), &bits) || bits > UINT64_MAX - 7)
+        file_fatal(m->file, "tensor %s: its shape has too many elements\nhint: the file is damaged", tensor_name(p));
+    t->bytes = (bits + 7) / 8;
+    return count;
+}
+
+const Tensor *onnx_tensor(OnnxModel *m, const BurinOnnx__TensorData *p) {
+    Tensor *t = ARENA_NEW(m->arena, Tensor);
+    t->name = p->name;
+    if (!onnx_dtype(p->data_type, &t->dtype))
+        file_fatal(m->file, "tensor %s: element type %d is not supported", tensor_name(p), p->data_type);
+    if (p->segment) file_fatal(m->file, "tensor %s is stored in segments, which no exporter writes any more", tensor_name(p));
+    uint64_t count = set_shape(m, p, t);
+    if (p->data_location == LOCATION_EXTERNAL) set_external(m, p, t);
+    else if (t->dtype == DT_string) set_strings(m, p, t, count);
+    else if (p->has_raw_data) set_raw(m, p, t);
+    else set_typed(m, p, t, count);
+    return t;
+}

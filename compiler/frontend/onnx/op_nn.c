@@ -1,0 +1,109 @@
+// Contractions, reductions, softmax and norms.
+#include <string.h>
+
+#include "frontend/onnx/ops.h"
+
+void onnx_matmul(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, onnx_node(c, 0), onnx_node(c, 1)));
+}
+
+static Node *swap_axes(OnnxCall *c, Node *x) {
+    Node *n = onnx_emit_make(c, OP_transpose, 1, &x);
+    attr_set_ints(n, "perm", (int64_t[]){1, 0}, 2);
+    return onnx_finish(c, n);
+}
+
+static Node *scaled(OnnxCall *c, Node *x, double by) {
+    return by == 1 ? x : ONNX_BINARY(c, OP_mul, x, onnx_scalar(c, x->type.dtype, by));
+}
+
+// alpha A B + beta C, A and B transposed on request
+void onnx_gemm(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *a = onnx_node(c, 0), *b = onnx_node(c, 1);
+    if (a->type.rank != 2 || b->type.rank != 2) onnx_fatal(c, "takes matrices, not %s and %s", type_text(&a->type), type_text(&b->type));
+    if (onnx_int(c, "transA", 0)) a = swap_axes(c, a);
+    if (onnx_int(c, "transB", 0)) b = swap_axes(c, b);
+    Node *y = scaled(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_float(c, "alpha", 1));
+    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_add, y, scaled(c, onnx_node(c, 2), onnx_float(c, "beta", 1)));
+    onnx_result(c, 0, y);
+}
+
+// Axes of a reduction: an attribute, since opset 18 (ReduceSum: 13) an operand; none means all, or nothing.
+static int reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
+    int n = 0;
+    const int64_t *given = onnx_ints(c, "axes", &n);
+    const Dim *const *elements = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
+    if (n > MAX_RANK) onnx_fatal(c, "%d axes of a value of rank %d", n, rank);
+    for (int i = 0; i < n; i++) {
+        int64_t axis = given ? given[i] : 0;
+        if (elements && !dim_is_const(elements[i], &axis)) onnx_fatal(c, "the axes must be constant");
+        axes[i] = onnx_axis(c, axis, rank);
+    }
+    if (n || onnx_int(c, "noop_with_empty_axes", 0)) return n;
+    for (; n < rank; n++) axes[n] = n;
+    return n;
+}
+
+static Node *reduce(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, bool keep) {
+    Node *r = onnx_emit_make(c, op, 1, &x);
+    attr_set_ints(r, "axes", axes, n);
+    attr_set_int(r, "keepdims", keep);
+    return onnx_finish(c, r);
+}
+
+void onnx_reduce(OnnxCall *c, int op) {
+    Node *x = onnx_node(c, 0);
+    int64_t axes[MAX_RANK];
+    int n = reduce_axes(c, x->type.rank, axes);
+    onnx_result(c, 0, n ? reduce(c, (Op)op, x, axes, n, onnx_int(c, "keepdims", 1)) : x);
+}
+
+// Before opset 13 the axes from `axis` on are one.
+void onnx_softmax(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0);
+    Type type = x->type;
+    int axis = onnx_axis(c, onnx_int(c, "axis", c->opset < 13 ? 1 : -1), type.rank);
+    bool flatten = c->opset < 13 && axis != type.rank - 1;
+    if (flatten) {
+        Type flat = type;
+        flat.rank = axis + 1, flat.dim[axis] = type.dim[axis];
+        for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
+        x = onnx_reshape(c, x, &flat);
+    }
+    Node *y = onnx_emit_make(c, OP_softmax, 1, &x);
+    attr_set_int(y, "axis", axis);
+    y = onnx_finish(c, y);
+    onnx_result(c, 0, flatten ? onnx_reshape(c, y, &type) : y);
+}
+
+// The last axis is the norms' own; with more, they are flattened into one and back.
+static Node *norm(OnnxCall *c, Op op, int operands) {
+    Node *in[3] = {onnx_node(c, 0), onnx_node(c, 1), operands > 2 ? onnx_node(c, 2) : NULL};
+    Type type = in[0]->type, flat = type;
+    int axis = onnx_axis(c, onnx_int(c, "axis", -1), type.rank);
+    flat.rank = axis + 1;
+    for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
+    bool several = axis != type.rank - 1;
+    if (several) in[0] = onnx_reshape(c, in[0], &flat);
+    for (int i = 1; i < operands; i++)
+        if (in[i]->type.rank != 1) in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
+    Node *n = onnx_emit_make(c, op, operands, in);
+    attr_set_float(n, "epsilon", onnx_float(c, "epsilon", 1e-5f));
+    n = onnx_finish(c, n);
+    return several ? onnx_reshape(c, n, &type) : n;
+}
+
+void onnx_layer_normalization(OnnxCall *c, int argument) {
+    (void)argument;
+    if (c->proto->n_output > 1 && (*c->proto->output[1] || (c->proto->n_output > 2 && *c->proto->output[2])))
+        onnx_fatal(c, "its second and third results (mean, inverse deviation) are for training and not supported");
+    onnx_result(c, 0, norm(c, OP_layer_normalization, onnx_operand(c, 2) ? 3 : 2));
+}
+
+void onnx_rms_normalization(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, norm(c, OP_rms_normalization, 2));
+}
