@@ -15,7 +15,7 @@ WARN := -Wall -Wextra -Werror
 DEFINES := -D_GNU_SOURCE
 INCLUDES := -I. -Icompiler -Iruntime -I$(BUILD)/gen
 COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
-LIBS := -ljansson -lm -lpthread
+LIBS := -ljansson -lprotobuf-c -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
 RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
@@ -24,7 +24,7 @@ SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard test
 SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
 QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
-GENERATED := $(if $(wildcard dsl/parse.y),$(BUILD)/gen/parse.c $(BUILD)/gen/scan.c)
+GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
 TABLES := $(BUILD)/gen/unicode_tables.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
@@ -70,6 +70,10 @@ $(BUILD)/gen/parse.c: dsl/parse.y
 	@mkdir -p $(dir $@)
 	$(call say,bison,$<)
 	$(Q)bison -Werror -d -o $@ $<
+
+$(BUILD)/gen/onnx.pb-c.c: compiler/frontend/onnx/onnx.proto
+	@mkdir -p $(dir $@)
+	$(Q)protoc-c --proto_path=$(dir $<) --c_out=$(dir $@) $<
 
 $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
 	$(call say,flex,$<)

@@ -15,6 +15,14 @@ void eval_iota(EvalContext *c, Node *n) {
     for (int64_t i = 0, count = value_count(v); i < count; i++) out[i] = (int32_t)(i / v->stride[axis] % v->dim[axis]);
 }
 
+void eval_size(EvalContext *c, Node *n) {
+    Value *v = eval_result(c, n);
+    int count;
+    const Dim *const *dims = attr_dims(n, "dims", &count);
+    int64_t *out = (int64_t *)(uintptr_t)v->data;
+    for (int i = 0; i < count; i++) out[i] = eval_dim(c, n, dims[i]);
+}
+
 void eval_reshape(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
     Value v = {.dtype = x->dtype, .rank = n->type.rank};

@@ -54,6 +54,15 @@ bool infer_iota(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_size(Graph *g, Node *n, Type *result) {
+    int count;
+    const Dim *const *dims = attr_dims(n, "dims", &count);
+    bool vector = attr_int(n, "vector", 0);
+    if (!dims || (!vector && count != 1)) return mismatch(n, "\"dims\" must be a list of dimensions, of one unless \"vector\"");
+    *result = vector ? type_of(DT_i64, 1, (const Dim *const[]){dim_const(g, count)}) : type_scalar(DT_i64);
+    return true;
+}
+
 bool infer_item(Graph *g, Node *n, Type *result) {
     (void)g;
     int64_t i = attr_int(n, "index", 0);
