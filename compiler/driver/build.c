@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
+#include "driver/dims.h"
 #include "frontend/dsl.h"
 #include "ir/dump.h"
 #include "util/hash.h"
@@ -101,7 +102,9 @@ static const char *description_of(Build *b, const char *home) {
 
 void build_open(Build *b) {
     const Options *o = b->options;
-    if (o->start_from) return;
+    size_t length = strlen(o->model);
+    b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
+    if (o->start_from || b->onnx) return;
     b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model);
     b->description = o->weights ? o->model : description_of(b, burin_home(b->arena));
 }
@@ -124,6 +127,9 @@ void build_load(Build *b) {
         b->module = module_load(b->arena, o->model);
         b->tokenizer = b->module->tokenizer;
         if (b->kind == OUTPUT_PROGRAM) b->name = b->module->name;
+    } else if (b->onnx) {
+        OnnxOptions onnx = onnx_options(b->arena, o);
+        b->module = onnx_load(b->arena, o->model, &onnx);
     } else {
         DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
         b->module = dsl_load(b->arena, b->description, &dsl);
@@ -144,6 +150,11 @@ bool build_passes(Build *b) {
 }
 
 void build_lower(Build *b) {
+    if (b->onnx)
+        diag_fatal(NO_LOC,
+                   "%s: programs from ONNX models are not there yet\nhint: `burin inspect` shows the graph, --stop-after=PASS"
+                   " the IR",
+                   b->options->model);
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower(b->arena, b->module, 0, &options);
     b->image = image_of(b->program, b->tokenizer);

@@ -16,7 +16,8 @@ typedef struct Build {
     OutputKind kind;
     bool keep_values;  // burin check
     Toolchain tools;
-    Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir
+    bool onnx;                // MODEL is an ONNX file
+    Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;
     Tokenizer *tokenizer;  // or NULL

@@ -54,9 +54,18 @@ enum { MAX_KNOWN = 1024 };  // elements of an integer constant that are worth kn
 
 static int64_t integer_at(const Tensor *t, int64_t i) {
     switch (t->dtype) {
-        case DT_i64: { int64_t x; memcpy(&x, (const char *)t->data + 8 * i, 8); return x; }
-        case DT_i32: { int32_t x; memcpy(&x, (const char *)t->data + 4 * i, 4); return x; }
-        default: return ((const uint8_t *)t->data)[i];
+        case DT_i64: {
+            int64_t x;
+            memcpy(&x, (const char *)t->data + 8 * i, 8);
+            return x;
+        }
+        case DT_i32: {
+            int32_t x;
+            memcpy(&x, (const char *)t->data + 4 * i, 4);
+            return x;
+        }
+        default:
+            return ((const uint8_t *)t->data)[i];
     }
 }
 
@@ -81,8 +90,9 @@ bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
     if (!onnx_elements(c, i, &elements, n))
-        onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: fix the dimensions it depends on with --dim",
-                   what);
+        onnx_fatal(
+            c, "%s is computed from values that are only known at run time\nhint: fix the dimensions it depends on with --dim",
+            what);
     return elements;
 }
 
@@ -173,7 +183,8 @@ Node *onnx_cast(OnnxCall *c, Node *x, DType to) {
     return onnx_finish(c, n);
 }
 
-// ---------------------------------------------------------------------------------------------------------- inputs and constants
+// ---------------------------------------------------------------------------------------------------------- inputs and
+// constants
 static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
     for (int i = 0; i < m->options->n_dims; i++) {
         const OnnxDim *d = &m->options->dims[i];
@@ -213,17 +224,20 @@ static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     Type type = {0};
     if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name");
     if (map_get(&m->values, info->name)) {
-        if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant) return;  // ir_version 3: initializers are inputs too
+        if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant)
+            return;  // ir_version 3: initializers are inputs too
         file_fatal(m->model->file, "two inputs are named %s", info->name);
     }
     if (!info->type || !info->type->tensor_type)
-        file_fatal(m->model->file, "input %s is not a tensor\nhint: sequences, maps and optional values are not supported", info->name);
+        file_fatal(m->model->file, "input %s is not a tensor\nhint: sequences, maps and optional values are not supported",
+                   info->name);
     const BurinOnnx__ValueType__TensorOf *t = info->type->tensor_type;
     if (!onnx_dtype(t->elem_type, &type.dtype))
         file_fatal(m->model->file, "input %s: element type %d is not supported", info->name, t->elem_type);
     if (!t->shape) file_fatal(m->model->file, "input %s has no shape\nhint: export it with named dimensions", info->name);
     if (t->shape->n_dim > MAX_RANK)
-        file_fatal(m->model->file, "input %s has %zu dimensions, at most %d are supported", info->name, t->shape->n_dim, MAX_RANK);
+        file_fatal(m->model->file, "input %s has %zu dimensions, at most %d are supported", info->name, t->shape->n_dim,
+                   MAX_RANK);
     for (size_t i = 0; i < t->shape->n_dim; i++) type.dim[type.rank++] = dim_of(m, info, t->shape->dim[i], i);
     new_value(m, info->name)->node = graph_add_input(m->graph, info->name, type, loc);
 }
@@ -242,13 +256,18 @@ static Loc node_loc(const OnnxImport *m, const BurinOnnx__Operation *p, size_t i
 }
 
 static void import_node(OnnxImport *m, const BurinOnnx__Operation *p, size_t index) {
-    OnnxCall c = {.import = m, .graph = m->graph, .proto = p, .loc = node_loc(m, p, index),
+    OnnxCall c = {.import = m,
+                  .graph = m->graph,
+                  .proto = p,
+                  .loc = node_loc(m, p, index),
                   .opset = onnx_opset(m->model, p->domain ? p->domain : "")};
     const OnnxOp *op = onnx_op_find(p->domain ? p->domain : "", p->op_type);
     int least = op->min_in, most = op->max_in;
     if ((int)p->n_input < least || (most >= 0 && (int)p->n_input > most))
         onnx_fatal(&c, "has %zu operands, expected %d%s", p->n_input, least,
-                   most < 0 ? " or more" : most == least ? "" : arena_printf(m->graph->arena, " to %d", most));
+                   most < 0        ? " or more"
+                   : most == least ? ""
+                                   : arena_printf(m->graph->arena, " to %d", most));
     Node *before = m->graph->last;
     op->handler(&c, op->argument);
     for (size_t i = 0; i < p->n_output; i++) {
@@ -276,7 +295,8 @@ static void check_operators(const OnnxImport *m, const BurinOnnx__GraphBody *g) 
         if (!n) continue;
         map_put(&counts, key, NULL);
         diag_error(node_loc(m, p, i), "unknown operator %s of domain %s, opset %lld, in %llu node%s", p->op_type,
-                   *domain ? domain : "ai.onnx", (long long)onnx_opset(m->model, domain), (unsigned long long)n, n > 1 ? "s" : "");
+                   *domain ? domain : "ai.onnx", (long long)onnx_opset(m->model, domain), (unsigned long long)n,
+                   n > 1 ? "s" : "");
     }
     diag_stop_if_errors();
 }

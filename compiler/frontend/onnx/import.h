@@ -9,15 +9,15 @@ typedef struct OnnxValue {
     Node *node;
     const Dim *const *elements;  // NULL: not known
     int n;
-    bool vector;                 // rank 1, not 0
-    DType dtype;                 // of the elements
+    bool vector;  // rank 1, not 0
+    DType dtype;  // of the elements
 } OnnxValue;
 
 typedef struct OnnxImport {
     OnnxModel *model;
     const OnnxOptions *options;
     Graph *graph;
-    Map values;                  // name -> OnnxValue
+    Map values;  // name -> OnnxValue
 } OnnxImport;
 
 enum { ONNX_MAX_RESULTS = 64 };
@@ -28,7 +28,7 @@ typedef struct OnnxCall {
     Graph *graph;
     const BurinOnnx__Operation *proto;
     Loc loc;
-    int64_t opset;               // of its domain
+    int64_t opset;  // of its domain
     OnnxValue *results[ONNX_MAX_RESULTS];
 } OnnxCall;
 
@@ -38,9 +38,9 @@ typedef void OnnxHandler(OnnxCall *, int argument);
 typedef struct OnnxOp {
     const char *name, *domain;
     int min_in, max_in;
-    int64_t since;               // first opset that has it
+    int64_t since;  // first opset that has it
     OnnxHandler *handler;
-    int argument;                // for the handler: an Op, mostly
+    int argument;  // for the handler: an Op, mostly
 } OnnxOp;
 const OnnxOp *onnx_op_find(const char *domain, const char *name);
 
@@ -49,9 +49,9 @@ _Noreturn void onnx_fatal(const OnnxCall *, const char *format, ...) __attribute
 // Operands. An operand that is left out (or named "") is NULL.
 int onnx_count(const OnnxCall *);
 OnnxValue *onnx_operand(OnnxCall *, int i);
-Node *onnx_node(OnnxCall *, int i);                          // a node for it
+Node *onnx_node(OnnxCall *, int i);  // a node for it
 Type onnx_type(OnnxCall *, int i);
-bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);   // known integers: constants and dimensions
+bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // known integers: constants and dimensions
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);
 int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 
@@ -59,21 +59,21 @@ int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 int64_t onnx_int(const OnnxCall *, const char *name, int64_t absent);
 double onnx_float(const OnnxCall *, const char *name, double absent);
 const char *onnx_string(const OnnxCall *, const char *name, const char *absent);
-const int64_t *onnx_ints(const OnnxCall *, const char *name, int *n);          // NULL when absent
+const int64_t *onnx_ints(const OnnxCall *, const char *name, int *n);  // NULL when absent
 const BurinOnnx__Attribute *onnx_attribute(const OnnxCall *, const char *name);
 
 // Results.
 void onnx_result(OnnxCall *, int i, Node *);
 void onnx_result_elements(OnnxCall *, int i, const Dim *const *elements, int n, bool vector, DType);
-Node *onnx_emit(OnnxCall *, Op, int n, Node *const *in);     // a node with its type; the run ends when it does not fit
-Node *onnx_emit_make(OnnxCall *, Op, int n, Node *const *in);// attributes follow, then onnx_finish
+Node *onnx_emit(OnnxCall *, Op, int n, Node *const *in);       // a node with its type; the run ends when it does not fit
+Node *onnx_emit_make(OnnxCall *, Op, int n, Node *const *in);  // attributes follow, then onnx_finish
 Node *onnx_finish(OnnxCall *, Node *);
 Node *onnx_scalar(OnnxCall *, DType, double);
 Node *onnx_reshape(OnnxCall *, Node *, const Type *shape);
 Node *onnx_cast(OnnxCall *, Node *, DType);
 Node *onnx_constant(OnnxCall *, const Tensor *);
-int onnx_axis(const OnnxCall *, int64_t axis, int rank);     // counted from the end when negative; checked
+int onnx_axis(const OnnxCall *, int64_t axis, int rank);  // counted from the end when negative; checked
 
-#define ONNX_UNARY(c, op, x) onnx_emit(c, op, 1, (Node *[]){x})
+#define ONNX_UNARY(c, op, x)     onnx_emit(c, op, 1, (Node *[]){x})
 #define ONNX_BINARY(c, op, a, b) onnx_emit(c, op, 2, (Node *[]){a, b})
 #endif

@@ -11,9 +11,9 @@ static const struct {
     int32_t number;
     DType dtype;
 } DATA_TYPES[] = {
-    {1, DT_f32},   {2, DT_u8},    {3, DT_i8},    {4, DT_u16},  {5, DT_i16},       {6, DT_i32},         {7, DT_i64},
-    {8, DT_string}, {9, DT_bool},  {10, DT_f16},  {11, DT_f64}, {12, DT_u32},      {13, DT_u64},        {16, DT_bf16},
-    {17, DT_f8e4m3fn}, {18, DT_f8e4m3fnuz}, {19, DT_f8e5m2}, {20, DT_f8e5m2fnuz}, {21, DT_u4}, {22, DT_i4},
+    {1, DT_f32},       {2, DT_u8},          {3, DT_i8},      {4, DT_u16},         {5, DT_i16},  {6, DT_i32},  {7, DT_i64},
+    {8, DT_string},    {9, DT_bool},        {10, DT_f16},    {11, DT_f64},        {12, DT_u32}, {13, DT_u64}, {16, DT_bf16},
+    {17, DT_f8e4m3fn}, {18, DT_f8e4m3fnuz}, {19, DT_f8e5m2}, {20, DT_f8e5m2fnuz}, {21, DT_u4},  {22, DT_i4},
 };
 
 bool onnx_dtype(int32_t data_type, DType *dtype) {
@@ -32,8 +32,10 @@ OnnxModel *onnx_open(Arena *arena, const char *path) {
     map_init(&m->external, arena);
     int64_t version = m->proto->ir_version;
     if (version < OLDEST_IR || version > NEWEST_IR)
-        file_fatal(m->file, "ir_version %lld is not supported (%d to %d are)\nhint: is this an ONNX model? Export it again with a"
-                   " current exporter", (long long)version, OLDEST_IR, NEWEST_IR);
+        file_fatal(m->file,
+                   "ir_version %lld is not supported (%d to %d are)\nhint: is this an ONNX model? Export it again with a"
+                   " current exporter",
+                   (long long)version, OLDEST_IR, NEWEST_IR);
     if (!m->proto->graph) file_fatal(m->file, "the model has no graph\nhint: fetch or export it again");
     return m;
 }
@@ -63,7 +65,8 @@ static uint64_t external_number(const OnnxModel *m, const BurinOnnx__TensorData 
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
     if (!*text || *end || *text == '-')
-        file_fatal(m->file, "tensor %s: external data has %s \"%s\"\nhint: expected a number of bytes", tensor_name(p), key, text);
+        file_fatal(m->file, "tensor %s: external data has %s \"%s\"\nhint: expected a number of bytes", tensor_name(p), key,
+                   text);
     return value;
 }
 
@@ -81,7 +84,8 @@ static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData
     const char *location = external_value(p, "location");
     if (!location) file_fatal(m->file, "tensor %s: its external data has no location", tensor_name(p));
     if (!path_stays_inside(location))
-        file_fatal(m->file, "tensor %s: external data \"%s\" is outside the model's folder\nhint: only files beside the model are read",
+        file_fatal(m->file,
+                   "tensor %s: external data \"%s\" is outside the model's folder\nhint: only files beside the model are read",
                    tensor_name(p), location);
     MappedFile *file = map_get(&m->external, location);
     if (!file) {
@@ -96,9 +100,11 @@ static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t
     uint64_t offset = external_number(m, p, "offset", 0), left = offset <= file->size ? file->size - offset : 0;
     uint64_t length = external_number(m, p, "length", left);
     if (offset > file->size || length > left)
-        file_fatal(m->file, "tensor %s: its external data is bytes %llu to %llu of %s, which has %llu\nhint: the file is cut off, or"
-                   " belongs to another model", tensor_name(p), (unsigned long long)offset, (unsigned long long)(offset + length),
-                   file->source.name, (unsigned long long)file->size);
+        file_fatal(m->file,
+                   "tensor %s: its external data is bytes %llu to %llu of %s, which has %llu\nhint: the file is cut off, or"
+                   " belongs to another model",
+                   tensor_name(p), (unsigned long long)offset, (unsigned long long)(offset + length), file->source.name,
+                   (unsigned long long)file->size);
     if (length != t->bytes)
         file_fatal(m->file, "tensor %s: %llu bytes of external data, its shape needs %llu", tensor_name(p),
                    (unsigned long long)length, (unsigned long long)t->bytes);
@@ -106,22 +112,27 @@ static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t
     t->source = &file->source;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- typed fields
-// One typed field's values, narrowed to the element type.
+// ----------------------------------------------------------------------------------------------------------------- typed
+// fields One typed field's values, narrowed to the element type.
 typedef struct TypedField {
     size_t n;
     const void *values;
-    size_t width;       // bytes of a value as unpacked
+    size_t width;  // bytes of a value as unpacked
 } TypedField;
 
 static TypedField typed_field(const BurinOnnx__TensorData *p, DType dtype) {
     switch (dtype) {
-        case DT_f32: return (TypedField){p->n_float_data, p->float_data, 4};
-        case DT_f64: return (TypedField){p->n_double_data, p->double_data, 8};
-        case DT_i64: return (TypedField){p->n_int64_data, p->int64_data, 8};
+        case DT_f32:
+            return (TypedField){p->n_float_data, p->float_data, 4};
+        case DT_f64:
+            return (TypedField){p->n_double_data, p->double_data, 8};
+        case DT_i64:
+            return (TypedField){p->n_int64_data, p->int64_data, 8};
         case DT_u32:
-        case DT_u64: return (TypedField){p->n_uint64_data, p->uint64_data, 8};
-        default: return (TypedField){p->n_int32_data, p->int32_data, 4};
+        case DT_u64:
+            return (TypedField){p->n_uint64_data, p->uint64_data, 8};
+        default:
+            return (TypedField){p->n_int32_data, p->int32_data, 4};
     }
 }
 
@@ -131,7 +142,8 @@ static void set_typed(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, u
     size_t width = (size_t)(dtype_bits(t->dtype) < 8 ? 8 : dtype_bits(t->dtype)) / 8;
     uint64_t expected = dtype_bits(t->dtype) < 8 ? t->bytes : count;
     if (field.n != expected)
-        file_fatal(m->file, "tensor %s: %zu values, its shape needs %llu", tensor_name(p), field.n, (unsigned long long)expected);
+        file_fatal(m->file, "tensor %s: %zu values, its shape needs %llu", tensor_name(p), field.n,
+                   (unsigned long long)expected);
     if (width == field.width) {
         t->data = field.values;
         return;
@@ -143,7 +155,8 @@ static void set_typed(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, u
 
 static void set_strings(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, uint64_t count) {
     if (p->n_string_data != count)
-        file_fatal(m->file, "tensor %s: %zu strings, its shape needs %llu", tensor_name(p), p->n_string_data, (unsigned long long)count);
+        file_fatal(m->file, "tensor %s: %zu strings, its shape needs %llu", tensor_name(p), p->n_string_data,
+                   (unsigned long long)count);
     const char **strings = ARENA_ARRAY(m->arena, const char *, count);
     for (size_t i = 0; i < p->n_string_data; i++)
         strings[i] = arena_strndup(m->arena, (const char *)p->string_data[i].data, p->string_data[i].len);
@@ -154,7 +167,8 @@ static void set_raw(const OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *
     WirePlace place;
     memcpy(&place, p->raw_data.data, sizeof place);
     if (place.length != t->bytes)
-        file_fatal(m->file, "tensor %s: %llu bytes of data, its shape needs %llu\nhint: the file is damaged, or its exporter is wrong",
+        file_fatal(m->file,
+                   "tensor %s: %llu bytes of data, its shape needs %llu\nhint: the file is damaged, or its exporter is wrong",
                    tensor_name(p), (unsigned long long)place.length, (unsigned long long)t->bytes);
     t->data = m->file->data + place.offset;
     t->source = &m->file->source;
@@ -169,7 +183,8 @@ static uint64_t set_shape(const OnnxModel *m, const BurinOnnx__TensorData *p, Te
     for (int i = 0; i < t->rank; i++) {
         t->dim[i] = p->dims[i];
         if (t->dim[i] < 0 || __builtin_mul_overflow(count, (uint64_t)t->dim[i], &count))
-            file_fatal(m->file, "tensor %s: dimension %d is %lld\nhint: the file is damaged", tensor_name(p), i, (long long)t->dim[i]);
+            file_fatal(m->file, "tensor %s: dimension %d is %lld\nhint: the file is damaged", tensor_name(p), i,
+                       (long long)t->dim[i]);
     }
     if (__builtin_mul_overflow(count, (uint64_t)dtype_bits(t->dtype), &bits) || bits > UINT64_MAX - 7)
         file_fatal(m->file, "tensor %s: its shape has too many elements\nhint: the file is damaged", tensor_name(p));
@@ -184,9 +199,13 @@ const Tensor *onnx_tensor(OnnxModel *m, const BurinOnnx__TensorData *p) {
         file_fatal(m->file, "tensor %s: element type %d is not supported", tensor_name(p), p->data_type);
     if (p->segment) file_fatal(m->file, "tensor %s is stored in segments, which no exporter writes any more", tensor_name(p));
     uint64_t count = set_shape(m, p, t);
-    if (p->data_location == LOCATION_EXTERNAL) set_external(m, p, t);
-    else if (t->dtype == DT_string) set_strings(m, p, t, count);
-    else if (p->has_raw_data) set_raw(m, p, t);
-    else set_typed(m, p, t, count);
+    if (p->data_location == LOCATION_EXTERNAL)
+        set_external(m, p, t);
+    else if (t->dtype == DT_string)
+        set_strings(m, p, t, count);
+    else if (p->has_raw_data)
+        set_raw(m, p, t);
+    else
+        set_typed(m, p, t, count);
     return t;
 }

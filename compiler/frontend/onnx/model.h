@@ -7,9 +7,9 @@
 typedef struct OnnxModel {
     Arena *arena;
     const MappedFile *file;
-    const char *folder;               // external data stays inside it
+    const char *folder;  // external data stays inside it
     const BurinOnnx__ModelFile *proto;
-    Map external;                     // path -> MappedFile: opened once
+    Map external;  // path -> MappedFile: opened once
 } OnnxModel;
 
 // Ends the run with one message when the file is damaged, of a version that is not ONNX's, or without a graph.

@@ -12,12 +12,23 @@ static const Dim *compare_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
     int64_t low = dim_lower(difference), high = dim_upper(difference);
     bool yes, no;
     switch (op) {
-        case OP_equal: yes = low == 0 && high == 0, no = low > 0 || high < 0; break;
-        case OP_less: yes = high < 0, no = low >= 0; break;
-        case OP_less_or_equal: yes = high <= 0, no = low > 0; break;
-        case OP_greater: yes = low > 0, no = high <= 0; break;
-        case OP_greater_or_equal: yes = low >= 0, no = high < 0; break;
-        default: return NULL;
+        case OP_equal:
+            yes = low == 0 && high == 0, no = low > 0 || high < 0;
+            break;
+        case OP_less:
+            yes = high < 0, no = low >= 0;
+            break;
+        case OP_less_or_equal:
+            yes = high <= 0, no = low > 0;
+            break;
+        case OP_greater:
+            yes = low > 0, no = high <= 0;
+            break;
+        case OP_greater_or_equal:
+            yes = low >= 0, no = high < 0;
+            break;
+        default:
+            return NULL;
     }
     return yes || no ? dim_const(g, yes) : NULL;
 }
@@ -29,13 +40,20 @@ static const Dim *divide_dims(Graph *g, const Dim *a, const Dim *b) {
 
 static const Dim *binary_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
     switch (op) {
-        case OP_add: return dim_binary(g, DIM_ADD, a, b);
-        case OP_sub: return dim_sub(g, a, b);
-        case OP_mul: return dim_binary(g, DIM_MUL, a, b);
-        case OP_div: return divide_dims(g, a, b);
-        case OP_min: return dim_binary(g, DIM_MIN, a, b);
-        case OP_max: return dim_binary(g, DIM_MAX, a, b);
-        default: return compare_dims(g, op, a, b);
+        case OP_add:
+            return dim_binary(g, DIM_ADD, a, b);
+        case OP_sub:
+            return dim_sub(g, a, b);
+        case OP_mul:
+            return dim_binary(g, DIM_MUL, a, b);
+        case OP_div:
+            return divide_dims(g, a, b);
+        case OP_min:
+            return dim_binary(g, DIM_MIN, a, b);
+        case OP_max:
+            return dim_binary(g, DIM_MAX, a, b);
+        default:
+            return compare_dims(g, op, a, b);
     }
 }
 
@@ -102,16 +120,20 @@ void onnx_cast_op(OnnxCall *c, int argument) {
     DType to;
     if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to)) onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
     bool integer = to == DT_i64 || to == DT_i32;
-    if (integer && onnx_elements(c, 0, &elements, &n)) onnx_result_elements(c, 0, elements, n, onnx_operand(c, 0)->vector, to);
-    else onnx_result(c, 0, onnx_cast(c, onnx_node(c, 0), to));
+    if (integer && onnx_elements(c, 0, &elements, &n))
+        onnx_result_elements(c, 0, elements, n, onnx_operand(c, 0)->vector, to);
+    else
+        onnx_result(c, 0, onnx_cast(c, onnx_node(c, 0), to));
 }
 
 void onnx_identity(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *v = onnx_operand(c, 0);
     if (!v) onnx_fatal(c, "operand 0 is missing");
-    if (v->node) onnx_result(c, 0, v->node);
-    else onnx_result_elements(c, 0, v->elements, v->n, v->vector, v->dtype);
+    if (v->node)
+        onnx_result(c, 0, v->node);
+    else
+        onnx_result_elements(c, 0, v->elements, v->n, v->vector, v->dtype);
 }
 
 // The exponent may have another type.

@@ -113,14 +113,18 @@ void onnx_reshape_op(OnnxCall *c, int argument) {
             if (i >= x.rank) onnx_fatal(c, "dimension %d of the shape is 0, but %s has no such axis", i, type_text(&x));
             shape.dim[i] = x.dim[i];
         }
-        if (constant && value == -1) open = i;
-        else known = dim_binary(g, DIM_MUL, known, shape.dim[i]);
+        if (constant && value == -1)
+            open = i;
+        else
+            known = dim_binary(g, DIM_MUL, known, shape.dim[i]);
     }
     if (open >= 0) shape.dim[open] = dim_binary(g, DIM_FLOORDIV, count, known);
     const Dim *const *same;
     int one;
-    if (n <= 1 && onnx_elements(c, 0, &same, &one)) onnx_result_elements(c, 0, same, one, n == 1, x.dtype);
-    else onnx_result(c, 0, onnx_reshape(c, onnx_node(c, 0), &shape));
+    if (n <= 1 && onnx_elements(c, 0, &same, &one))
+        onnx_result_elements(c, 0, same, one, n == 1, x.dtype);
+    else
+        onnx_result(c, 0, onnx_reshape(c, onnx_node(c, 0), &shape));
 }
 
 void onnx_flatten(OnnxCall *c, int argument) {
@@ -149,8 +153,10 @@ static unsigned axes_set(OnnxCall *c, int rank) {
 
 static int axes_count(OnnxCall *c) {
     int n;
-    if (onnx_operand(c, 1)) onnx_need_elements(c, 1, &n, "the axes");
-    else onnx_ints(c, "axes", &n);
+    if (onnx_operand(c, 1))
+        onnx_need_elements(c, 1, &n, "the axes");
+    else
+        onnx_ints(c, "axes", &n);
     return n;
 }
 
@@ -208,7 +214,8 @@ void onnx_expand(OnnxCall *c, int argument) {
     int n;
     const Dim *const *elements = onnx_need_elements(c, 1, &n, "the shape");
     Type x = onnx_type(c, 0), shape = shape_of_elements(c, elements, n), r;
-    if (!type_broadcast(c->graph, &x, &shape, &r)) onnx_fatal(c, "%s does not broadcast to %s", type_text(&x), type_text(&shape));
+    if (!type_broadcast(c->graph, &x, &shape, &r))
+        onnx_fatal(c, "%s does not broadcast to %s", type_text(&x), type_text(&shape));
     r.dtype = x.dtype;
     onnx_result(c, 0, type_equal(&r, &x) ? onnx_node(c, 0) : expand_to(c, onnx_node(c, 0), &r));
 }
@@ -266,8 +273,10 @@ void onnx_gather(OnnxCall *c, int argument) {
 // A bound of a slice: counted from the end when negative, then clamped to [low, high].
 static const Dim *clamp_bound(OnnxCall *c, const Dim *bound, const Dim *size, int64_t low, const Dim *high) {
     Graph *g = c->graph;
-    if (dim_upper(bound) < 0) bound = dim_binary(g, DIM_ADD, bound, size);
-    else if (dim_lower(bound) < 0) onnx_fatal(c, "a bound may be negative or not, which is only known at run time");
+    if (dim_upper(bound) < 0)
+        bound = dim_binary(g, DIM_ADD, bound, size);
+    else if (dim_lower(bound) < 0)
+        onnx_fatal(c, "a bound may be negative or not, which is only known at run time");
     bound = dim_binary(g, DIM_MAX, bound, dim_const(g, low));
     return dim_binary(g, DIM_MIN, bound, high);
 }
@@ -278,8 +287,10 @@ static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], in
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);
     int64_t end_value;
     bool before_first = step < 0 && dim_is_const(bounds[1], &end_value) && end_value < -dim_upper(size);
-    const Dim *end = before_first ? dim_const(g, -1) : clamp_bound(c, bounds[1], size, step > 0 ? 0 : -1, step > 0 ? size : last);
-    const Dim *span = step > 0 ? dim_sub(g, end, start) : dim_sub(g, start, end), *stride = dim_const(g, step > 0 ? step : -step);
+    const Dim *end =
+        before_first ? dim_const(g, -1) : clamp_bound(c, bounds[1], size, step > 0 ? 0 : -1, step > 0 ? size : last);
+    const Dim *span = step > 0 ? dim_sub(g, end, start) : dim_sub(g, start, end),
+              *stride = dim_const(g, step > 0 ? step : -step);
     const Dim *extent = dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
     extent = dim_binary(g, DIM_MAX, extent, dim_const(g, 0));
     if (extent == size && step == 1) return x;
@@ -308,7 +319,8 @@ static SliceSpec slice_spec(OnnxCall *c) {
         if (onnx_operand(c, i + 1)) s.list[i] = onnx_need_elements(c, i + 1, &s.n[i], NAMES[i]);
     }
     for (int i = 1; i < 4; i++)
-        if (!s.list[0] || (s.list[i] ? s.n[i] != s.n[0] : i == 1)) onnx_fatal(c, "starts, ends, axes and steps differ in number");
+        if (!s.list[0] || (s.list[i] ? s.n[i] != s.n[0] : i == 1))
+            onnx_fatal(c, "starts, ends, axes and steps differ in number");
     return s;
 }
 
@@ -323,7 +335,8 @@ static bool slice_elements(OnnxCall *c, const SliceSpec *s) {
     int n;
     int64_t start, end;
     if (s->n[0] != 1 || !onnx_elements(c, 0, &x, &n)) return false;
-    if (!dim_is_const(s->list[0][0], &start) || !dim_is_const(s->list[1][0], &end) || slice_int(c, s, 3, 0, 1) != 1) return false;
+    if (!dim_is_const(s->list[0][0], &start) || !dim_is_const(s->list[1][0], &end) || slice_int(c, s, 3, 0, 1) != 1)
+        return false;
     start += start < 0 ? n : 0, end += end < 0 ? n : 0;
     start = start < 0 ? 0 : start > n ? n : start;
     end = end < start ? start : end > n ? n : end;

@@ -1,6 +1,6 @@
-// The operators that are imported: one row each. To add one: its row, its handler in op_math.c, op_shape.c or op_nn.c, a case in
-// tests/unit/onnx.c. A handler writes the operator as a formula over the core ops; names and meaning are those of onnx.ai's operator
-// reference.
+// The operators that are imported: one row each. To add one: its row, its handler in op_math.c, op_shape.c or op_nn.c, a case
+// in tests/unit/onnx.c. A handler writes the operator as a formula over the core ops; names and meaning are those of onnx.ai's
+// operator reference.
 #include <string.h>
 
 #include "frontend/onnx/ops.h"

@@ -1,6 +1,7 @@
-// The wire format of ONNX files. protobuf-c copies every `bytes` field and recurses as deep as the file says; so the file is first
-// rewritten into a small message: each field is checked against the schema's own descriptors (generated from onnx.proto), nesting is
-// limited, fields that the schema does not know are dropped, and raw_data becomes a place in the file. Only that is unpacked.
+// The wire format of ONNX files. protobuf-c copies every `bytes` field and recurses as deep as the file says; so the file is
+// first rewritten into a small message: each field is checked against the schema's own descriptors (generated from onnx.proto),
+// nesting is limited, fields that the schema does not know are dropped, and raw_data becomes a place in the file. Only that is
+// unpacked.
 #include "frontend/onnx/wire.h"
 
 #include "util/text.h"
@@ -42,8 +43,10 @@ static _Noreturn void damaged(const Walk *w, const Frame *f, const char *what) {
     path_print(&path, f);
     const char *where = arena_printf(w->arena, "%s%s", path.length ? ", in " : "", path.data);
     text_free(&path);
-    file_fatal(w->file, "damaged ONNX file: %s at byte %zu%s\nhint: an ONNX model is one protobuf message (ModelProto): fetch or export"
-               " it again", what, (size_t)(w->at - w->file->data), where);
+    file_fatal(w->file,
+               "damaged ONNX file: %s at byte %zu%s\nhint: an ONNX model is one protobuf message (ModelProto): fetch or export"
+               " it again",
+               what, (size_t)(w->at - w->file->data), where);
 }
 
 static uint64_t read_varint(Walk *w, const Frame *f) {
@@ -68,12 +71,16 @@ static void write_varint(Text *out, uint64_t value) {
 
 static WireType wire_type_of(const ProtobufCFieldDescriptor *field) {
     switch (field->type) {
-        case PROTOBUF_C_TYPE_FLOAT: return WIRE_32;
-        case PROTOBUF_C_TYPE_DOUBLE: return WIRE_64;
+        case PROTOBUF_C_TYPE_FLOAT:
+            return WIRE_32;
+        case PROTOBUF_C_TYPE_DOUBLE:
+            return WIRE_64;
         case PROTOBUF_C_TYPE_STRING:
         case PROTOBUF_C_TYPE_BYTES:
-        case PROTOBUF_C_TYPE_MESSAGE: return WIRE_BYTES;
-        default: return WIRE_VARINT;
+        case PROTOBUF_C_TYPE_MESSAGE:
+            return WIRE_BYTES;
+        default:
+            return WIRE_VARINT;
     }
 }
 
@@ -87,13 +94,23 @@ static const unsigned char *take(Walk *w, const Frame *f, uint64_t bytes) {
 // A field that the schema does not know: newer files may have them.
 static void skip_field(Walk *w, const Frame *f, unsigned wire) {
     switch (wire) {
-        case WIRE_VARINT: read_varint(w, f); return;
-        case WIRE_64: take(w, f, 8); return;
-        case WIRE_32: take(w, f, 4); return;
-        case WIRE_BYTES: take(w, f, read_varint(w, f)); return;
+        case WIRE_VARINT:
+            read_varint(w, f);
+            return;
+        case WIRE_64:
+            take(w, f, 8);
+            return;
+        case WIRE_32:
+            take(w, f, 4);
+            return;
+        case WIRE_BYTES:
+            take(w, f, read_varint(w, f));
+            return;
         case GROUP_START:
-        case GROUP_END: damaged(w, f, "a group (not used by ONNX)");
-        default: damaged(w, f, "an unknown kind of field");
+        case GROUP_END:
+            damaged(w, f, "a group (not used by ONNX)");
+        default:
+            damaged(w, f, "an unknown kind of field");
     }
 }
 
@@ -139,8 +156,10 @@ static void rewrite_field(Walk *w, Frame *f, unsigned wire, Text *out) {
 
 static void rewrite_message(Walk *w, Frame *f, Text *out) {
     if (f->depth > MAX_DEPTH)
-        file_fatal(w->file, "messages are nested more than %d deep (byte %zu)\nhint: no exporter nests loops and branches this deep:"
-                   " the file is damaged", MAX_DEPTH, (size_t)(w->at - w->file->data));
+        file_fatal(w->file,
+                   "messages are nested more than %d deep (byte %zu)\nhint: no exporter nests loops and branches this deep:"
+                   " the file is damaged",
+                   MAX_DEPTH, (size_t)(w->at - w->file->data));
     while (w->at < f->end) {
         f->field = NULL;
         uint64_t tag = read_varint(w, f);
