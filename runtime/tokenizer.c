@@ -126,7 +126,9 @@ static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_s
     uint32_t longest = ABSENT, id;
     for (const uint8_t *at = s.begin; at < s.end && narrow(t, ids, &p, *at, &id); at++)
         if (id != ABSENT) longest = id, *end = at + 1;
-    return longest;
+    return longest == ABSENT || longest < (uint32_t)t->size
+               ? longest
+               : ((const uint32_t *)burin_at(t, t->aliases))[longest - (uint32_t)t->size];
 }
 
 static void encode_between(Encoder *e, burin_span s, bool normalized);

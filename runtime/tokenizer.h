@@ -156,7 +156,8 @@ typedef struct burin_tokenizer {
     burin_section scores;            // double [size + 1], the last for unknown characters
     burin_section sorted;            // uint32_t ids in order of their bytes
     burin_section added;             // uint32_t ids of the tokens looked for in the text before anything else, likewise
-    burin_section added_normalized;  // after normalization
+    burin_section added_normalized;  // after normalization; an id from `size` up stands for the token of `aliases`
+    burin_section aliases;           // uint32_t: tokens whose text is another one after normalization
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
     burin_section before, after;  // int32_t: what `special` adds

@@ -262,6 +262,21 @@ static void normalizes(void) {
     arena_free(r.arena);
 }
 
+static void finds_added_tokens_after_normalization(void) {
+    Run r = load_text(
+        "{'added_tokens':[{'id':7,'content':'FI','normalized':true}],'normalizer':{'type':'Sequence','normalizers':[{'type':'"
+        "NFKC'},"
+        "{'type':'Lowercase'}]},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a':1,'b':2}}}");
+    encode_text(&r,
+                "a\xef\xac\x81"
+                "B");  // the ligature fi
+    CHECK_IDS(r, 1, 7, 2);
+    encode_text(&r, "FIfiA");
+    CHECK_IDS(r, 7, 7, 1);
+    CHECK(burin_token_find(r.blob, "fi", 2) == 7 && burin_tokenizer_size(r.blob) == 8 && !burin_token_text(r.blob, 8, &r.n));
+    arena_free(r.arena);
+}
+
 static void splits_by_patterns(void) {
     static const struct {
         const char *regex, *pieces;
@@ -364,6 +379,7 @@ SUITE(tokenizer) {
     TEST(takes_whole_words_first);
     TEST(finds_added_tokens);
     TEST(normalizes);
+    TEST(finds_added_tokens_after_normalization);
     TEST(splits_by_patterns);
     TEST(survives_wrong_bytes);
     TEST(counts_whole_characters);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"
-#include "runtime/tokenizer_text.h"
+#include "runtime/tokenizer_normalize.h"
 
 enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
 
@@ -243,7 +243,7 @@ static void pack_texts(TokenizerBuilder *b) {
     offsets[b->n_tokens] = (uint32_t)texts.length;
     b->head.text_offsets = builder_section(b, offsets, (size_t)b->n_tokens + 1, 4);
     b->head.text = builder_section(b, texts.data, texts.length, 1);
-    b->head.kinds = builder_section(b, kinds, (size_t)b->n_tokens, 1);
+    b->head.kinds = builder_section(b, kinds, (size_t)b->head.size, 1);
     const TokenIndex *x = builder_index(b);
     b->head.slots = builder_section(b, x->slots, x->n_slots, 4);
 }
@@ -290,14 +290,14 @@ static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
 }
 
 static void pack_scores(TokenizerBuilder *b) {
-    double *scores = ARENA_ARRAY(b->arena, double, b->n_tokens + 1), lowest = 0;
+    double *scores = ARENA_ARRAY(b->arena, double, b->head.size + 1), lowest = 0;
     if (b->head.model != BURIN_MODEL_UNIGRAM) return;
-    for (int32_t id = 0; id < b->n_tokens; id++) {
+    for (int32_t id = 0; id < b->head.size; id++) {
         scores[id] = b->tokens[id].score;
         if (b->tokens[id].in_model && scores[id] < lowest) lowest = scores[id];
     }
-    scores[b->n_tokens] = lowest - 10;
-    b->head.scores = builder_section(b, scores, (size_t)b->n_tokens + 1, sizeof *scores);
+    scores[b->head.size] = lowest - 10;
+    b->head.scores = builder_section(b, scores, (size_t)b->head.size + 1, sizeof *scores);
 }
 
 static void pack_sets(TokenizerBuilder *b) {
@@ -309,31 +309,61 @@ static void pack_sets(TokenizerBuilder *b) {
     b->head.expansions = builder_section(b, b->expansions.data, b->expansions.length / 4, 4);
 }
 
+static void pack_steps(TokenizerBuilder *b) {
+    const Bytes *n = &b->normalizers, *p = &b->pretokenizers;
+    b->head.normalizers = builder_section(b, n->data, n->length / sizeof(burin_normalizer), sizeof(burin_normalizer));
+    b->head.pretokenizers = builder_section(b, p->data, p->length / sizeof(burin_pretokenizer), sizeof(burin_pretokenizer));
+}
+
+// Runs the steps that were just packed.
+static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t) {
+    size_t room = (size_t)b->head.growth * t->length + b->head.growth_bytes + 16;
+    uint8_t *buffer = arena_alloc(b->arena, 2 * room);
+    memcpy(b->blob.data, &b->head, sizeof b->head);
+    burin_span text = {(const uint8_t *)t->text, (const uint8_t *)t->text + t->length};
+    return normalize((const burin_tokenizer *)b->blob.data, text, (uint8_t *[]){buffer, buffer + room});
+}
+
+// Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for
+// them.
+static void pack_aliases(TokenizerBuilder *b) {
+    Bytes aliases = {.arena = b->arena};
+    for (int32_t id = 0; id < b->head.size; id++) {
+        if (!b->tokens[id].added_normalized) continue;
+        burin_span text = normalized(b, &b->tokens[id]);
+        size_t n = (size_t)(text.end - text.begin);
+        if (n == b->tokens[id].length && !memcmp(text.begin, b->tokens[id].text, n)) continue;
+        struct BuilderToken *alias = builder_token(b, b->n_tokens, (const char *)text.begin, n);
+        *alias = (struct BuilderToken){.text = alias->text, .length = alias->length, .added = true, .added_normalized = true};
+        b->tokens[id].added = b->tokens[id].added_normalized = false;
+        bytes_append(&aliases, &(uint32_t){(uint32_t)id}, 4);
+    }
+    b->head.aliases = builder_section(b, aliases.data, aliases.length / 4, 4);
+}
+
 Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     burin_tokenizer *h = &b->head;
     if (!b->n_tokens) tokenizer_fatal(b, "the vocabulary is empty");
     h->size = b->n_tokens;
+    pack_sets(b);
+    pack_steps(b);
+    pack_aliases(b);
     pack_texts(b);
     pack_merges(b);
     pack_scores(b);
-    pack_sets(b);
     h->sorted = pack_sorted(b, TOKENS_OF_MODEL);
     h->added = pack_sorted(b, TOKENS_ADDED);
     h->added_normalized = pack_sorted(b, TOKENS_ADDED_NORMALIZED);
     h->byte_ids = builder_section(b, b->byte_ids, 512, 4);
-    h->normalizers =
-        builder_section(b, b->normalizers.data, b->normalizers.length / sizeof(burin_normalizer), sizeof(burin_normalizer));
-    h->pretokenizers = builder_section(b, b->pretokenizers.data, b->pretokenizers.length / sizeof(burin_pretokenizer),
-                                       sizeof(burin_pretokenizer));
     h->before = builder_section(b, b->before.data, b->before.length / 4, 4);
     h->after = builder_section(b, b->after.data, b->after.length / 4, 4);
     h->affix = builder_section(b, b->affix, strlen(b->affix), 1);
     h->prefix_hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)b->affix, strlen(b->affix));
     builder_section(b, NULL, 0, 1);  // pads to 8
     h->bytes = (uint32_t)b->blob.length;
+    if (b->before.length) h->bos = *(int32_t *)b->before.data;
     memcpy(b->blob.data, h, sizeof *h);
     Tokenizer *t = ARENA_NEW(b->arena, Tokenizer);
-    if (b->before.length) h->bos = *(int32_t *)b->before.data;
-    *t = (Tokenizer){b->blob.data, b->blob.length, b->n_tokens, h->bos, h->eos};
+    *t = (Tokenizer){b->blob.data, b->blob.length, h->size, h->bos, h->eos};
     return t;
 }
