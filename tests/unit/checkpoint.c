@@ -271,21 +271,27 @@ static void restores_norms_of_gemma(void) {
 static void restores_rotary_scaling(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"llama", 1, 16, false}, 2, 2);
+    put_model((Model){"llama", 1, 16, false}, 3, 2);
     put_u32("llama.attention.sliding_window", 8);
     key("llama.rope.freq_base", F32);
     f32(5e5f);
     string("rope_freqs.weight");
     u32(1), u64(4), u32(0), u64(0);
     describe((Described){"token_embd.weight", 1, 2, 0, 32});
+    string("blk.0.attn_q.bias");
+    u32(1), u64(8), u32(0), u64(64);
     zeros(-out.length & 31);
     f32(1), f32(1);           // wavelengths 6.3 and 167
     f32(2.6945297f), f32(8);  // 4443 is between the two limits, 118142 beyond both
-    for (int i = 0; i < 6; i++) f32(0);
+    for (int i = 0; i < 12; i++) f32(0);
+    for (int i = 0; i < 8; i++) f32((float)i);
     const Checkpoint *c = open_put(arena, &f);
     const json_t *scaling = json_object_get(c->config, "rope_scaling");
     CHECK_TEXT(json_string_value(json_object_get(scaling, "rope_type")), "llama3");
-    CHECK(json_real_value(json_object_get(scaling, "factor")) == 8 && c->n_tensors == 1);
+    CHECK(json_real_value(json_object_get(scaling, "factor")) == 8 && c->n_tensors == 2);
+    CHECK(json_is_true(json_object_get(c->config, "attention_bias")) && json_is_false(json_object_get(c->config, "mlp_bias")));
+    const Tensor *bias = checkpoint_find(c, "model.layers.0.self_attn.q_proj.bias");
+    CHECK(bias && !memcmp(bias->data, (float[]){0, 2, 4, 6, 1, 3, 5, 7}, bias->bytes));
     CHECK_TEXT(c->architecture, "mistral");
     arena_free(arena);
     remove_folder(&f);

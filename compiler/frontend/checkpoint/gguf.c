@@ -20,19 +20,12 @@ typedef struct {
 // A name is its head of "token_embd", or "blk.N." and a piece; then ".weight" or ".bias".
 static const Pair llama_model[] = {
     {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}, {NULL, NULL}};
-static const Pair llama_layer[] = {{"attn_norm", "input_layernorm"},
-                                   {"attn_q", "self_attn.q_proj"},
-                                   {"attn_k", "self_attn.k_proj"},
-                                   {"attn_v", "self_attn.v_proj"},
-                                   {"attn_qkv", "self_attn.qkv_proj"},
-                                   {"attn_q_norm", "self_attn.q_norm"},
-                                   {"attn_k_norm", "self_attn.k_norm"},
-                                   {"attn_output", "self_attn.o_proj"},
-                                   {"ffn_norm", "post_attention_layernorm"},
-                                   {"ffn_gate", "mlp.gate_proj"},
-                                   {"ffn_up", "mlp.up_proj"},
-                                   {"ffn_down", "mlp.down_proj"},
-                                   {NULL, NULL}};
+static const Pair llama_layer[] = {{"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
+                                   {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
+                                   {"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"},
+                                   {"attn_output", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
+                                   {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
+                                   {"ffn_down", "mlp.down_proj"},       {NULL, NULL}};
 static const Pair phi3_layer[] = {{"attn_norm", "input_layernorm"},
                                   {"attn_qkv", "self_attn.qkv_proj"},
                                   {"attn_output", "self_attn.o_proj"},
@@ -339,6 +332,8 @@ static void set_configuration(Reading *r) {
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     set_special(r, "tokenizer.ggml.eos_token_id", "eos_token_id");
     if (a->keys == llama_keys) {
+        json_object_set_new(r->config, "attention_bias", json_boolean(find_tensor(r->gguf, "blk.0.attn_q.bias")));
+        json_object_set_new(r->config, "mlp_bias", json_boolean(find_tensor(r->gguf, "blk.0.ffn_up.bias")));
         set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
         set_default(r->config, "rope_theta", json_real(1e4));
         set_scaling(r);
