@@ -9,9 +9,9 @@ static void print_info(const burin_model *model) {
     burin_status status;
     const burin_variant *best = burin_variant_find(model, NULL, &status);
     burin_print("%s%s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
-    burin_print("%s %s: vocabulary %d, context %d, weights %zu bytes, arena %zu, state of a slot %zu\n", model->name,
-                model->identity, model->vocab_size, model->context, model->weight_bytes,
-                model->row_bytes * (size_t)model->max_rows, model->slot_bytes);
+    burin_print("%s %s: vocabulary %d, context %d, weights %zu bytes, arena %zu (lower bound %zu), state of a slot %zu\n",
+                model->name, model->identity, model->vocab_size, model->context, model->weight_bytes,
+                model->row_bytes * (size_t)model->max_rows, model->arena_lower_bound, model->slot_bytes);
     burin_print("cpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
                 burin_default_threads());
 }
