@@ -84,6 +84,9 @@ static const Key gpt2_keys[] = {{"embedding_length", "n_embd", false, true},
 // adds it to, GPT-2's matrices transposed. The reader undoes it.
 typedef enum { CHANGED_NOTHING, CHANGED_ROTARY, CHANGED_NORMS, CHANGED_MATRICES } Change;
 
+// What the metadata leaves out: whether there are biases, and what Gemma 2 divides scores by.
+enum { MAY_HAVE_BIASES = 1, HAS_QUERY_SCALE = 2 };
+
 typedef struct {
     const char *name;  // general.architecture, and Hugging Face's model_type
     const char *class_name;
@@ -91,17 +94,17 @@ typedef struct {
     const char *layers;  // what stands in front of a layer's number
     const Key *keys;
     Change change;
-    bool softcaps;  // scores are scaled by a number that the file does not hold
+    unsigned traits;
 } Architecture;
 
 static const Architecture architectures[] = {
-    {"llama", "LlamaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_ROTARY, false},
-    {"qwen2", "Qwen2ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, false},
-    {"qwen3", "Qwen3ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, false},
-    {"gemma", "GemmaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NORMS, false},
-    {"gemma2", "Gemma2ForCausalLM", llama_model, gemma2_layer, "model.layers", llama_keys, CHANGED_NORMS, true},
-    {"phi3", "Phi3ForCausalLM", llama_model, phi3_layer, "model.layers", llama_keys, CHANGED_NOTHING, false},
-    {"gpt2", "GPT2LMHeadModel", gpt2_model, gpt2_layer, "transformer.h", gpt2_keys, CHANGED_MATRICES, false},
+    {"llama", "LlamaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_ROTARY, MAY_HAVE_BIASES},
+    {"qwen2", "Qwen2ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, 0},
+    {"qwen3", "Qwen3ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, MAY_HAVE_BIASES},
+    {"gemma", "GemmaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NORMS, 0},
+    {"gemma2", "Gemma2ForCausalLM", llama_model, gemma2_layer, "model.layers", llama_keys, CHANGED_NORMS, HAS_QUERY_SCALE},
+    {"phi3", "Phi3ForCausalLM", llama_model, phi3_layer, "model.layers", llama_keys, CHANGED_NOTHING, 0},
+    {"gpt2", "GPT2LMHeadModel", gpt2_model, gpt2_layer, "transformer.h", gpt2_keys, CHANGED_MATRICES, 0},
 };
 
 typedef struct {
@@ -332,13 +335,15 @@ static void set_configuration(Reading *r) {
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     set_special(r, "tokenizer.ggml.eos_token_id", "eos_token_id");
     if (a->keys == llama_keys) {
-        json_object_set_new(r->config, "attention_bias", json_boolean(find_tensor(r->gguf, "blk.0.attn_q.bias")));
-        json_object_set_new(r->config, "mlp_bias", json_boolean(find_tensor(r->gguf, "blk.0.ffn_up.bias")));
         set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
         set_default(r->config, "rope_theta", json_real(1e4));
         set_scaling(r);
     }
-    if (a->softcaps) set_query_scale(r);
+    if (a->traits & HAS_QUERY_SCALE) set_query_scale(r);
+    if (a->traits & MAY_HAVE_BIASES) {
+        json_object_set_new(r->config, "attention_bias", json_boolean(find_tensor(r->gguf, "blk.0.attn_q.bias")));
+        json_object_set_new(r->config, "mlp_bias", json_boolean(find_tensor(r->gguf, "blk.0.ffn_up.bias")));
+    }
     if (a->change == CHANGED_ROTARY && json_object_get(r->config, "sliding_window"))
         set_class(r, "mistral", "MistralForCausalLM");
     r->checkpoint->config = r->config;
