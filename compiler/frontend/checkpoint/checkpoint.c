@@ -281,12 +281,13 @@ static const char *folder_of(Arena *arena, const char *path) {
     return !slash ? "." : slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
+static bool is_beside(const Checkpoint *c, const char *name) { return exists(arena_printf(c->arena, "%s/%s", c->folder, name)); }
+
 static void find_tokenizer(Checkpoint *c) {
-    static const char *const usual[] = {"tokenizer.json", "vocab.json"};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && !c->tokenizer && c->kind == CHECKPOINT_SAFETENSORS; i++) {
-        const char *path = arena_printf(c->arena, "%s/%s", c->folder, usual[i]);
-        if (exists(path)) c->tokenizer = path;
-    }
+    if (c->kind != CHECKPOINT_SAFETENSORS) return;
+    bool gpt2 = is_beside(c, "vocab.json") && is_beside(c, "merges.txt");
+    const char *name = is_beside(c, "tokenizer.json") ? "tokenizer.json" : gpt2 ? "vocab.json" : NULL;
+    if (name) c->tokenizer = arena_printf(c->arena, "%s/%s", c->folder, name);
 }
 
 Checkpoint *checkpoint_open(Arena *arena, const char *path) {
