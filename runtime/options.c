@@ -37,7 +37,7 @@ static const option table[] = {
     {"--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
     {"--shift", NULL, NULL, FLAG, AT(shift), 0, 0, "when the context is full, drop the older half, read the rest again, go on"},
     {"-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
-    {"--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt"},
+    {"--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
     {"--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
     {"--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
      "write the logits of every row, the prompt's too: [rows, vocabulary] f32"},
