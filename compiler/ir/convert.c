@@ -3,6 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+// Data in files need not be aligned.
+#define READ(type, data, i)                                                           \
+    ({                                                                                \
+        type v_;                                                                      \
+        memcpy(&v_, (const char *)(data) + (size_t)(i) * sizeof(type), sizeof(type)); \
+        v_;                                                                           \
+    })
+
 // A float of at most 16 bits. Patterns above `top` (exponent and fraction) are infinity or NaN.
 typedef struct {
     int exponent_bits, fraction_bits, bias;
@@ -91,23 +99,23 @@ static int64_t load_nibble(DType t, const void *data, int64_t i) {
 static int64_t load_integer(DType t, const void *data, int64_t i) {
     switch (t) {
         case DT_i8:
-            return ((const int8_t *)data)[i];
+            return READ(int8_t, data, i);
         case DT_i16:
-            return ((const int16_t *)data)[i];
+            return READ(int16_t, data, i);
         case DT_i32:
-            return ((const int32_t *)data)[i];
+            return READ(int32_t, data, i);
         case DT_u8:
         case DT_bool:
-            return ((const uint8_t *)data)[i];
+            return READ(uint8_t, data, i);
         case DT_u16:
-            return ((const uint16_t *)data)[i];
+            return READ(uint16_t, data, i);
         case DT_u32:
-            return ((const uint32_t *)data)[i];
+            return READ(uint32_t, data, i);
         case DT_i4:
         case DT_u4:
             return load_nibble(t, data, i);
         default:
-            return ((const int64_t *)data)[i];
+            return READ(int64_t, data, i);
     }
 }
 
@@ -153,11 +161,11 @@ static int64_t truncate_saturated(DType t, double x) {
 
 // -------------------------------------------------------------------------------------------------------------- by element
 double dtype_load(DType t, const void *data, int64_t i) {
-    if (t == DT_f32) return ((const float *)data)[i];
-    if (t == DT_f64) return ((const double *)data)[i];
-    if (t == DT_bf16) return f32_of_bf16(((const uint16_t *)data)[i]);
+    if (t == DT_f32) return READ(float, data, i);
+    if (t == DT_f64) return READ(double, data, i);
+    if (t == DT_bf16) return f32_of_bf16(READ(uint16_t, data, i));
     const SmallFloat *f = small_float(t);
-    if (f) return small_decode(f, dtype_bits(t) == 16 ? ((const uint16_t *)data)[i] : ((const uint8_t *)data)[i]);
+    if (f) return small_decode(f, dtype_bits(t) == 16 ? READ(uint16_t, data, i) : READ(uint8_t, data, i));
     int64_t v = load_integer(t, data, i);
     return t == DT_u64 ? (double)(uint64_t)v : (double)v;
 }
@@ -183,7 +191,7 @@ static bool convert_fast(DType to, void *out, DType from, const void *in, int64_
         return true;
     }
     if (to != DT_f32 || from != DT_bf16) return false;
-    for (int64_t i = 0; i < n; i++) ((float *)out)[i] = f32_of_bf16(((const uint16_t *)in)[i]);
+    for (int64_t i = 0; i < n; i++) ((float *)out)[i] = f32_of_bf16(READ(uint16_t, in, i));
     return true;
 }
 

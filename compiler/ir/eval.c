@@ -97,10 +97,16 @@ Value value_broadcast(const Value *v, int rank, const int64_t *dim) {
     return b;
 }
 
-static Value value_of_tensor(const Tensor *t) {
+// Data that a file does not align is copied.
+static Value value_of_tensor(EvalContext *c, const Tensor *t) {
     Value v = {.dtype = t->dtype, .rank = t->rank, .data = t->data};
     memcpy(v.dim, t->dim, sizeof v.dim);
     value_set_dense(&v);
+    uintptr_t element = dtype_bits(t->dtype) >= 8 ? (uintptr_t)dtype_bits(t->dtype) / 8 : 1;
+    if ((uintptr_t)t->data % element == 0) return v;
+    void *aligned = arena_alloc(c->arena, t->bytes);
+    memcpy(aligned, t->data, t->bytes);
+    v.data = aligned;
     return v;
 }
 
@@ -194,7 +200,7 @@ void eval_constant(EvalContext *c, Node *n) {
     if (!n->value || !n->value->data)
         diag_fatal(n->loc, "the data of the constant %%%s is not here\nhint: keep the file \"constants\" beside the dump",
                    n->name);
-    c->out = value_of_tensor(n->value);
+    c->out = value_of_tensor(c, n->value);
 }
 
 void eval_item(EvalContext *c, Node *n) { c->out = c->in[0]->items[attr_int(n, "index", 0)]; }
@@ -246,7 +252,7 @@ void eval_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i]) continue;
         if (operands && operands[i]) {
-            values[i] = value_of_tensor(operands[i]);
+            values[i] = value_of_tensor(c, operands[i]);
             bind_shape(c, &n->in[i]->type, &values[i]);
         } else {
             values[i] = value_from_graph(c, n->in[i]);
@@ -273,7 +279,7 @@ void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, con
     const Value **in = ARENA_ARRAY(c->arena, const Value *, most);
     for (int i = 0; i < g->n_inputs; i++) {
         Value *v = &c->values[g->inputs[i]->mark];
-        *v = value_of_tensor(inputs[i]);
+        *v = value_of_tensor(c, inputs[i]);
         bind_shape(c, &g->inputs[i]->type, v);
     }
     EACH_NODE(n, g) {

@@ -61,7 +61,7 @@ DType eval_real(const EvalContext *, DType);    // the type floats are computed 
 int64_t value_count(const Value *);
 static inline void *value_out(const Value *v) {
     return (void *)(uintptr_t)v->data;
-}                                                                    // to fill one from eval_fresh, eval_result
+}  // to fill one from eval_fresh, eval_result
 bool value_is_dense(const Value *);                                  // row-major without gaps
 void value_set_dense(Value *);                                       // strides of its dimensions
 void value_copy(DType to, void *out, const Value *);                 // all elements, row-major, converted

@@ -107,11 +107,13 @@ static bool read_int(Parser *p, int64_t *value) {
     return true;
 }
 
-static bool read_hash(Parser *p, uint64_t *value) {
+static bool read_unsigned(Parser *p, int base, uint64_t *value) {
     skip(p);
     char *end;
-    *value = strtoull(p->at, &end, 16);
-    if (end == p->at) return fail(p, "expected a hash: 0x and 16 hexadecimal digits");
+    errno = 0;
+    *value = strtoull(p->at, &end, base);
+    bool good = end != p->at && *p->at != '-' && errno != ERANGE;
+    if (!good) return fail(p, base == 16 ? "expected a hash: 0x and 16 hexadecimal digits" : "expected a number of 64 bits");
     p->at = end;
     return true;
 }
@@ -202,7 +204,9 @@ static bool read_element(Parser *p, DType dtype, void *data, int64_t i) {
         return true;
     }
     int64_t v;
-    if (!read_int(p, &v)) return false;
+    uint64_t large;
+    if (dtype == DT_u64 ? !read_unsigned(p, 0, &large) : !read_int(p, &v)) return false;
+    if (dtype == DT_u64) v = (int64_t)large;
     convert_elements(dtype, (char *)data + (dtype_bits(dtype) >= 8 ? i * dtype_bits(dtype) / 8 : 0), DT_i64, &v, 1);
     return true;
 }
@@ -262,7 +266,7 @@ static bool read_constant(Parser *p, Node *n) {
     if (!expect(p, "{")) return false;
     do {
         if (accept(p, "hash=")) {
-            read_hash(p, &hash);
+            read_unsigned(p, 16, &hash);
         } else if (accept(p, "name=")) {
             name = read_string(p);
         } else if (accept(p, "value=")) {
@@ -353,7 +357,7 @@ static bool read_tensor(Parser *p, Node *n, const char *name) {
     uint64_t hash = 0;
     const Tensor *value;
     if (!read_type(p, &type) || !expect(p, ",")) return false;
-    if (peek(p, "0x")) read_hash(p, &hash);
+    if (peek(p, "0x")) read_unsigned(p, 16, &hash);
     if (!read_data(p, &type, &hash, &value, NULL) || !expect(p, ")")) return false;
     if (!value) return fail(p, "this tensor needs the file of constants");
     attr_set_tensor(n, name, value);

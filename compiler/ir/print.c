@@ -44,11 +44,17 @@ static void print_float(Text *t, double x, bool single) {
     text_add(t, "%s%s", digits, strpbrk(digits, ".ein") ? "" : ".0");
 }
 
+static void print_wide(Text *t, const Tensor *value, int64_t i) {
+    int64_t v;
+    memcpy(&v, (const char *)value->data + (size_t)i * sizeof v, sizeof v);
+    text_add(t, value->dtype == DT_u64 ? "%llu" : "%lld", (long long)v);
+}
+
 static void print_element(Text *t, const Tensor *value, int64_t i) {
     if (dtype_is_float(value->dtype))
         print_float(t, dtype_load(value->dtype, value->data, i), value->dtype != DT_f64);
     else if (value->dtype == DT_i64 || value->dtype == DT_u64)
-        text_add(t, "%lld", (long long)((const int64_t *)value->data)[i]);
+        print_wide(t, value, i);
     else
         text_add(t, "%lld", (long long)dtype_load(value->dtype, value->data, i));
 }

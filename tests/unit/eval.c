@@ -286,6 +286,19 @@ static void one_node_takes_its_operands(void) {
     graph_free(g);
 }
 
+static void data_need_not_be_aligned(void) {
+    static const char bytes[] = "x\0\0\x80\x3f\0\0\0\x40";  // 1 and 2, from the second byte on
+    Graph *g = parse_text("graph g(%x: f32[2]) -> (%y) { %y = add(%x, %x) }");
+    EvalContext *c = eval_new(EVAL_F32);
+    Tensor x = vector_of((const float *)(const void *)(bytes + 1), 2);
+    const Tensor *inputs[1] = {&x}, *y;
+    eval_graph(c, g, inputs, &y);
+    CHECK(dtype_load(DT_f32, y->data, 0) == 2 && dtype_load(DT_f32, y->data, 1) == 4);
+    CHECK(dtype_load(DT_f32, x.data, 1) == 2);
+    eval_free(c);
+    graph_free(g);
+}
+
 static void constants_fold(void) {
     Graph *g = parse_text(
         "graph g() -> (%y) { %a = constant {value=[1, 2, 3, 4]} : f32[4] %y = reshape(%a) {shape=[2, 2]} %z = add(%a, %a) }");
@@ -311,5 +324,6 @@ SUITE(eval) {
     TEST(attention_over_plain_rows);
     TEST(attention_keeps_its_state);
     TEST(one_node_takes_its_operands);
+    TEST(data_need_not_be_aligned);
     TEST(constants_fold);
 }

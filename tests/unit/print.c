@@ -113,6 +113,7 @@ static void small_constants_stand_in_place(void) {
         "  %a = constant {value=0.1} : f32\n"
         "  %b = constant {name=\"bias\", value=[1, -2, 3]} : i64[3]\n"
         "  %c = constant {value=[0.5, -0.0, inf]} : bf16[3, 1]\n"
+        "  %u = constant {value=[18446744073709551615, 0]} : u64[2]\n"
         "  %d = constant {value=[1, 0]} : bool[2]\n"
         "  %e = constant {value=[-8, 7, 3]} : i4[3]\n"
         "  %f = constant {value=0.30000000000000004} : f64\n"
