@@ -281,7 +281,9 @@ static const char *folder_of(Arena *arena, const char *path) {
     return !slash ? "." : slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
-static bool is_beside(const Checkpoint *c, const char *name) { return exists(arena_printf(c->arena, "%s/%s", c->folder, name)); }
+static bool is_beside(const Checkpoint *c, const char *name) {
+    return exists(arena_printf(c->arena, "%s/%s", c->folder, name));
+}
 
 static void find_tokenizer(Checkpoint *c) {
     if (c->kind != CHECKPOINT_SAFETENSORS) return;
