@@ -12,20 +12,20 @@ for op in softmax exp pow transpose; do number $op 0; done
 $BURIN build $model --stop-after=fuse > "$WORK/built" 2>&1
 same "plan: build --stop-after prints the same" "$WORK/fused" "$WORK/built"
 
-check "plan: builds with 16 rows" $BURIN build $model --chunk 16 -o "$WORK/austen"
-"$WORK/austen" --info > "$WORK/info"
-arena=$(sed -n 's/.*arena \([0-9]*\) (lower bound \([0-9]*\)).*/\1/p' "$WORK/info")
-bound=$(sed -n 's/.*arena \([0-9]*\) (lower bound \([0-9]*\)).*/\2/p' "$WORK/info")
+check "plan: builds with 16 rows" $BURIN build $model --chunk 16 --mcpu=x86-64-v3 -o "$WORK/austen"
+$BURIN build $model --chunk 16 --emit=c > "$WORK/emitted.c"
+arena=$(sed -n 's/.*arena *: \([0-9]*\) bytes for 16 rows; at least \([0-9]*\) bytes.*/\1/p' "$WORK/emitted.c")
+bound=$(sed -n 's/.*arena *: \([0-9]*\) bytes for 16 rows; at least \([0-9]*\) bytes.*/\2/p' "$WORK/emitted.c")
 check "plan: arena of ${arena:-?} bytes is at most 128 KB" [ "${arena:-999999}" -le 131072 ]
 check "plan: arena is within 5 % of its lower bound ${bound:-?}" [ "${arena:-999999}" -le $((${bound:-0} * 105 / 100)) ]
 
 # A dump is an input: the program made from it is the program made from the model.
-check "plan: dumps the IR" $BURIN build $model --dump-ir="$WORK/ir" -o "$WORK/austen"
+check "plan: dumps the IR" $BURIN build $model --dump-ir="$WORK/ir" --mcpu=x86-64-v3 -o "$WORK/austen"
 check "plan: numbered dumps" [ "$(ls "$WORK/ir" | grep -c '\.ir$')" = 9 ]
 "$WORK/austen" --tokens 0,1114,306 -n 0 --logits-hash > "$WORK/expected"
 for pass in simplify incremental layout; do
     before=$(ls "$WORK"/ir/*.ir | grep -B 1 -e "-$pass.ir" | head -n 1)
-    check "plan: builds from $(basename "$before")" $BURIN build "$before" --start-from=$pass -o "$WORK/again"
+    check "plan: builds from $(basename "$before")" $BURIN build "$before" --start-from=$pass --mcpu=x86-64-v3 -o "$WORK/again"
     "$WORK/again" --tokens 0,1114,306 -n 0 --logits-hash > "$WORK/got" 2>&1
     same "plan: and has the same bits" "$WORK/expected" "$WORK/got"
 done

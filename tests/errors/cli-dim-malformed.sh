@@ -1,0 +1,1 @@
+$BURIN inspect model.onnx --dim batch
