@@ -5,15 +5,6 @@
 
 enum { DEFAULT_CONTEXT = 4096, LEAST_ROTARY_CONTEXT = 512, DEFAULT_ROWS = 64 };
 
-static int ids_of(const json_t *config, const char *key, int32_t ids[8]) {
-    const json_t *v = config ? json_object_get(config, key) : NULL;
-    int n = 0;
-    if (json_is_integer(v)) ids[n++] = (int32_t)json_integer_value(v);
-    for (size_t i = 0; i < json_array_size(v) && n < 8; i++)
-        if (json_is_integer(json_array_get(v, i))) ids[n++] = (int32_t)json_integer_value(json_array_get(v, i));
-    return n;
-}
-
 static json_t *load_beside(const Build *b, const char *name) {
     return b->checkpoint ? json_load_file(arena_printf(b->arena, "%s/%s", b->checkpoint->folder, name), 0, NULL) : NULL;
 }
@@ -30,24 +21,19 @@ static bool bos_is_left_open(const Build *b) {
     return open;
 }
 
-static int32_t bos_of(const Build *b, const json_t *config) {
-    int32_t bos[8], eos[8];
+static int32_t bos_of(const Build *b) {
+    const Module *m = b->module;
     if (b->tokenizer && b->tokenizer->bos >= 0) return b->tokenizer->bos;
-    if (!ids_of(config, "bos_token_id", bos) || (ids_of(config, "eos_token_id", eos) && bos[0] == eos[0])) return -1;
-    return !b->tokenizer || bos_is_left_open(b) ? bos[0] : -1;
+    if (m->n_eos && m->bos == m->eos[0]) return -1;
+    return !b->tokenizer || bos_is_left_open(b) ? m->bos : -1;
 }
 
-// The end: generation_config.json, config.json, the tokenizer, in this order.
+// The module has what the checkpoint says; the tokenizer knows better how a text begins, and has the end when nobody else has.
 void build_special_tokens(Build *b) {
     Module *m = b->module;
-    json_t *generation = load_beside(b, "generation_config.json");
-    const json_t *config = b->checkpoint ? b->checkpoint->config : NULL;
     if (!b->checkpoint) return;
-    m->n_eos = ids_of(generation, "eos_token_id", m->eos);
-    if (!m->n_eos) m->n_eos = ids_of(config, "eos_token_id", m->eos);
+    m->bos = bos_of(b);
     if (!m->n_eos && b->tokenizer && b->tokenizer->eos >= 0) m->eos[m->n_eos++] = b->tokenizer->eos;
-    m->bos = bos_of(b, config);
-    json_decref(generation);
 }
 
 static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }

@@ -262,6 +262,9 @@ static void import_node(OnnxImport *m, const BurinOnnx__Operation *p, size_t ind
                   .loc = node_loc(m, p, index),
                   .opset = onnx_opset(m->model, p->domain ? p->domain : "")};
     const OnnxOp *op = onnx_op_find(p->domain ? p->domain : "", p->op_type);
+    if (c.opset < op->since)
+        onnx_fatal(&c, "exists since opset %lld, but the model imports %lld\nhint: the exporter wrote a wrong opset_import",
+                   (long long)op->since, (long long)c.opset);
     int least = op->min_in, most = op->max_in;
     if ((int)p->n_input < least || (most >= 0 && (int)p->n_input > most))
         onnx_fatal(&c, "has %zu operands, expected %d%s", p->n_input, least,
