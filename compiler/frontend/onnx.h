@@ -1,7 +1,8 @@
-// ONNX models to graphs: onnx/wire.c reads the file, onnx/model.c its tensors, onnx/import.c its graph, onnx/op_*.c its operators.
+// ONNX models to graphs: onnx/wire.c reads the file, onnx/model.c its tensors, onnx/import.c its graph, onnx/op_*.c its
+// operators.
 //
-// Integer chains that compute shapes are evaluated while importing: a value whose elements are dimensions (Shape, Gather, Concat,
-// Range bounds, ...) never becomes a node unless something else than a shape uses it.
+// Integer chains that compute shapes are evaluated while importing: a value whose elements are dimensions (Shape, Gather,
+// Concat, Range bounds, ...) never becomes a node unless something else than a shape uses it.
 #ifndef BURIN_ONNX_H
 #define BURIN_ONNX_H
 #include "ir.h"
@@ -11,14 +12,22 @@ typedef struct OnnxDim {
     int64_t lower, upper;  // equal: the value is fixed (--dim), else bounds (--max)
 } OnnxDim;
 
+// An input that is known at compile time where a shape depends on it.
+typedef struct OnnxFixed {
+    const char *name;
+    const Tensor *value;
+} OnnxFixed;
+
 typedef struct OnnxOptions {
     const OnnxDim *dims;
     int n_dims;
+    const OnnxFixed *fixed;
+    int n_fixed;
 } OnnxOptions;
 
 enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option mentions
 
-// One Graph, its inputs and outputs named as in the file. Ends the run with one message when the file cannot be used; every unknown
-// operator is listed (op, domain, opset, first node, how often).
+// One Graph, its inputs and outputs named as in the file. Ends the run with one message when the file cannot be used; every
+// unknown operator is listed (op, domain, opset, first node, how often).
 Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
 #endif

@@ -69,8 +69,7 @@ static int64_t integer_at(const Tensor *t, int64_t i) {
     }
 }
 
-static void know_constant(OnnxCall *c, OnnxValue *v) {
-    const Tensor *t = v->node ? v->node->value : NULL;
+static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
     if (!t || t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool)) return;
     int64_t n = tensor_count(t);
     if (n > MAX_KNOWN) return;
@@ -82,14 +81,20 @@ static void know_constant(OnnxCall *c, OnnxValue *v) {
 bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
     OnnxValue *v = onnx_operand(c, i);
     if (!v) return false;
-    if (!v->elements) know_constant(c, v);
+    if (!v->elements) know_tensor(c, v, v->node ? v->node->value : NULL);
     *elements = v->elements, *n = v->n;
     return v->elements;
 }
 
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
-    if (!onnx_elements(c, i, &elements, n))
+    bool is_known = onnx_elements(c, i, &elements, n);
+    if (!is_known) {  // for this use alone: elsewhere it stays what it is
+        OnnxValue v = {0};
+        know_tensor(c, &v, onnx_known(c, i));
+        elements = v.elements, *n = v.n, is_known = v.elements;
+    }
+    if (!is_known)
         onnx_fatal(
             c, "%s is computed from values that are only known at run time\nhint: fix the dimensions it depends on with --dim",
             what);

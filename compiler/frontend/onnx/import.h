@@ -55,6 +55,10 @@ bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // 
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);
 int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 
+// known.c: an operand's value when constants and fixed inputs lead to it, else NULL.
+const Tensor *onnx_known(OnnxCall *, int i);
+double onnx_need_float(OnnxCall *, int i, const char *what);
+
 // Attributes.
 int64_t onnx_int(const OnnxCall *, const char *name, int64_t absent);
 double onnx_float(const OnnxCall *, const char *name, double absent);

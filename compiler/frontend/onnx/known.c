@@ -1,0 +1,59 @@
+// Values that are known while importing although they are no constants of the file: what constants, or inputs that are fixed
+// for this program (OnnxOptions.fixed), lead to. Only asked for where a shape cannot be had without.
+#include <string.h>
+
+#include "frontend/onnx/import.h"
+#include "ir/convert.h"
+#include "ir/eval.h"
+
+enum { MAX_DEPTH = 64 };
+
+static const Tensor *known(const OnnxCall *c, Node *n, int depth);
+
+static const Tensor *fixed_input(const OnnxCall *c, const Node *n) {
+    const OnnxOptions *o = c->import->options;
+    for (int i = 0; i < o->n_fixed; i++)
+        if (!strcmp(o->fixed[i].name, n->name)) return o->fixed[i].value;
+    return NULL;
+}
+
+static bool has_constant_shape(const Type *t) {
+    for (int i = 0; i < t->rank; i++)
+        if (!dim_is_const(t->dim[i], NULL)) return false;
+    return true;
+}
+
+// One node by the interpreter, its operands known.
+static const Tensor *evaluate(const OnnxCall *c, Node *n, int depth) {
+    Node *from = n->op == OP_item ? n->in[0] : n;
+    const Tensor **operands = ARENA_ARRAY(c->graph->arena, const Tensor *, from->n_in + 1);
+    for (int i = 0; i < from->n_in; i++)
+        if (from->in[i] && !(operands[i] = known(c, from->in[i], depth + 1))) return NULL;
+    EvalContext *e = eval_new(EVAL_F32);
+    const Tensor *result = eval_node(e, from, operands, n->op == OP_item ? (int)attr_int(n, "index", 0) : 0);
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = *result;
+    void *data = arena_alloc(c->graph->arena, t->bytes + 1);
+    if (t->bytes) memcpy(data, result->data, t->bytes);
+    t->data = data;
+    eval_free(e);
+    return t;
+}
+
+static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
+    if (n->op == OP_constant) return n->value;
+    if (n->op == OP_input) return fixed_input(c, n);
+    if (n->op == OP_state || depth == MAX_DEPTH || !has_constant_shape(&n->type)) return NULL;
+    return evaluate(c, n, depth);
+}
+
+const Tensor *onnx_known(OnnxCall *c, int i) {
+    const OnnxValue *v = onnx_operand(c, i);
+    return v && v->node ? known(c, v->node, 0) : NULL;
+}
+
+double onnx_need_float(OnnxCall *c, int i, const char *what) {
+    const Tensor *t = onnx_known(c, i);
+    if (!t || tensor_count(t) != 1) onnx_fatal(c, "%s must be one constant", what);
+    return dtype_load(t->dtype, t->data, 0);
+}

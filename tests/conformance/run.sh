@@ -1,0 +1,19 @@
+#!/bin/sh
+# Every case of the ONNX backend tests in the reference interpreter, against EXPECTED.md. --update: writes that table anew.
+# A case that EXPECTED.md does not name passes; fewer passes than it says, or another case that fails, is a failure.
+. tests/lib.sh
+. tests/lib_conformance.sh
+unpack_cases "conformance, interpreted"
+# shellcheck disable=SC2046 # folders without spaces
+"$BUILD"/tools/conformance $(all_cases) > "$WORK/interpreted"
+if [ "${1-}" = --update ]; then
+    table "$WORK/interpreted" > tests/conformance/EXPECTED.md
+    tail -n 1 tests/conformance/EXPECTED.md
+    exit 0
+fi
+awk -F '\t' '$3 != "pass" { print $1 "\t" $3 }' "$WORK/interpreted" > "$WORK/failed"
+failing_as_expected "$WORK/failed"
+passed=$(grep -c '	pass$' "$WORK/interpreted")
+committed=$(sed -n 's/^Interpreted: \([0-9]*\) of .*/\1/p' tests/conformance/EXPECTED.md)
+check "conformance: $passed of $(wc -l < "$WORK/interpreted") cases pass in the interpreter, $committed at least" \
+    test "$passed" -ge "$committed"
