@@ -17,11 +17,13 @@ typedef struct {
     uint32_t top;       // the largest finite number
     uint32_t infinity;  // 0: it has none, and too large numbers become `top`
     uint32_t nan;
+    uint32_t overflow;  // what too large numbers become when they do not saturate, without infinity: 0 if that cannot be
 } SmallFloat;
 
-static const SmallFloat SMALL_F16 = {5, 10, 15, 0x7bff, 0x7c00, 0x7e00}, SMALL_BF16 = {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0},
-                        SMALL_F8E4M3FN = {4, 3, 7, 0x7e, 0, 0x7f}, SMALL_F8E4M3FNUZ = {4, 3, 8, 0x7f, 0, 0x80},
-                        SMALL_F8E5M2 = {5, 2, 15, 0x7b, 0, 0x7f}, SMALL_F8E5M2FNUZ = {5, 2, 16, 0x7f, 0, 0x80};
+static const SmallFloat SMALL_F16 = {5, 10, 15, 0x7bff, 0x7c00, 0x7e00, 0}, SMALL_BF16 = {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0},
+                        SMALL_F8E4M3FN = {4, 3, 7, 0x7e, 0, 0x7f, 0x7f}, SMALL_F8E4M3FNUZ = {4, 3, 8, 0x7f, 0, 0x80, 0x80},
+                        SMALL_F8E5M2 = {5, 2, 15, 0x7b, 0, 0x7f, 0x7c}, SMALL_F8E5M2FNUZ = {5, 2, 16, 0x7f, 0, 0x80, 0x80},
+                        SMALL_F4E2M1 = {2, 1, 1, 0x7, 0, 0x8, 0};
 
 static uint32_t small_encode(const SmallFloat *f, double x) {
     uint32_t sign = signbit(x) ? 1u << (f->exponent_bits + f->fraction_bits) : 0;
@@ -69,6 +71,8 @@ static const SmallFloat *small_float(DType t) {
             return &SMALL_F8E5M2;
         case DT_f8e5m2fnuz:
             return &SMALL_F8E5M2FNUZ;
+        case DT_f4e2m1:
+            return &SMALL_F4E2M1;
         default:
             return NULL;
     }
@@ -87,12 +91,26 @@ float f32_of_bf16(uint16_t bits) {
 
 // ------------------------------------------------------------------------------------------------------------ integer access
 static bool is_unsigned(DType t) {
-    return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64 || t == DT_u4 || t == DT_bool;
+    return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64 || t == DT_u4 || t == DT_u2 || t == DT_bool;
 }
 
-static int64_t load_nibble(DType t, const void *data, int64_t i) {
-    int v = ((const uint8_t *)data)[i / 2] >> (i % 2 * 4) & 15;
-    return t == DT_i4 && v > 7 ? v - 16 : v;
+// Elements narrower than a byte are packed from the low bits on.
+static uint32_t load_packed(int bits, const void *data, int64_t i) {
+    int64_t in_byte = 8 / bits;
+    return ((const uint8_t *)data)[i / in_byte] >> (i % in_byte * bits) & ((1u << bits) - 1);
+}
+
+static void store_packed(int bits, void *data, int64_t i, uint32_t v) {
+    int64_t in_byte = 8 / bits;
+    uint8_t *byte = (uint8_t *)data + i / in_byte;
+    uint32_t shift = (uint32_t)(i % in_byte) * (uint32_t)bits, mask = ((1u << bits) - 1) << shift;
+    *byte = (uint8_t)((*byte & ~mask) | (v << shift & mask));
+}
+
+static int64_t load_narrow(DType t, const void *data, int64_t i) {
+    int bits = dtype_bits(t);
+    int v = (int)load_packed(bits, data, i);
+    return !is_unsigned(t) && v >> (bits - 1) ? v - (1 << bits) : v;
 }
 
 // The bits of a u64 as an int64_t; every other integer dtype by value.
@@ -113,7 +131,9 @@ static int64_t load_integer(DType t, const void *data, int64_t i) {
             return READ(uint32_t, data, i);
         case DT_i4:
         case DT_u4:
-            return load_nibble(t, data, i);
+        case DT_i2:
+        case DT_u2:
+            return load_narrow(t, data, i);
         default:
             return READ(int64_t, data, i);
     }
@@ -137,12 +157,11 @@ static void store_integer(DType t, void *data, int64_t i, int64_t v) {
             ((uint32_t *)data)[i] = (uint32_t)v;
             break;
         case DT_i4:
-        case DT_u4: {
-            uint8_t *byte = (uint8_t *)data + i / 2;
-            int shift = (int)(i % 2) * 4;
-            *byte = (uint8_t)((*byte & ~(15 << shift)) | (int)(v & 15) << shift);
+        case DT_u4:
+        case DT_i2:
+        case DT_u2:
+            store_packed(dtype_bits(t), data, i, (uint32_t)v);
             break;
-        }
         default:
             ((int64_t *)data)[i] = v;
             break;
@@ -159,30 +178,64 @@ static int64_t truncate_saturated(DType t, double x) {
     return is_unsigned(t) ? (int64_t)(uint64_t)x : (int64_t)x;
 }
 
+// Float to integer. Narrow integers wrap, as ONNX's Cast has it.
+static int64_t integer_of(DType t, double x) {
+    return dtype_bits(t) < 8 ? truncate_saturated(DT_i64, x) : truncate_saturated(t, x);
+}
+
+// ---------------------------------------------------------------------------------------------------------- powers of two:
+// e8m0 An exponent alone: 2^(bits - 127). The sign is dropped, infinity is NaN, and zero the least power.
+static uint8_t scale_encode(double x, DTypeRounding r) {
+    enum { SCALE_NAN = 255, SCALE_TOP = 254 };
+    if (!isfinite(x)) return SCALE_NAN;
+    int exponent = 0;
+    double rest = frexp(fabs(x), &exponent) * 2;  // 1 <= rest < 2
+    if (x == 0 || exponent - 1 < -127) return 0;
+    exponent += 126;
+    bool up = r.direction == ROUND_UP ? rest > 1 : r.direction == ROUND_NEAREST && rest >= 1.5;
+    exponent += up;
+    return (uint8_t)(exponent <= SCALE_TOP ? exponent : r.overflows ? SCALE_NAN : SCALE_TOP);
+}
+
+static double scale_decode(uint8_t bits) { return bits == 255 ? NAN : ldexp(1, bits - 127); }
+
 // -------------------------------------------------------------------------------------------------------------- by element
 double dtype_load(DType t, const void *data, int64_t i) {
     if (t == DT_f32) return READ(float, data, i);
     if (t == DT_f64) return READ(double, data, i);
     if (t == DT_bf16) return f32_of_bf16(READ(uint16_t, data, i));
+    if (t == DT_f8e8m0) return scale_decode(READ(uint8_t, data, i));
+    if (t == DT_f4e2m1) return small_decode(&SMALL_F4E2M1, load_packed(4, data, i));
     const SmallFloat *f = small_float(t);
     if (f) return small_decode(f, dtype_bits(t) == 16 ? READ(uint16_t, data, i) : READ(uint8_t, data, i));
     int64_t v = load_integer(t, data, i);
     return t == DT_u64 ? (double)(uint64_t)v : (double)v;
 }
 
-void dtype_store(DType t, void *data, int64_t i, double x) {
+void dtype_store_rounded(DType t, void *data, int64_t i, double x, DTypeRounding r) {
     const SmallFloat *f = small_float(t);
+    SmallFloat unsaturated;
+    if (f && r.overflows && f->overflow) {
+        unsaturated = *f, unsaturated.infinity = f->overflow;
+        f = &unsaturated;
+    }
     if (t == DT_f32)
         ((float *)data)[i] = (float)x;
     else if (t == DT_f64)
         ((double *)data)[i] = x;
+    else if (t == DT_f8e8m0)
+        ((uint8_t *)data)[i] = scale_encode(x, r);
     else if (f && dtype_bits(t) == 16)
         ((uint16_t *)data)[i] = (uint16_t)small_encode(f, x);
-    else if (f)
+    else if (f && dtype_bits(t) == 8)
         ((uint8_t *)data)[i] = (uint8_t)small_encode(f, x);
+    else if (f)
+        store_packed(dtype_bits(t), data, i, small_encode(f, x));
     else
-        store_integer(t, data, i, truncate_saturated(t, x));
+        store_integer(t, data, i, integer_of(t, x));
 }
+
+void dtype_store(DType t, void *data, int64_t i, double x) { dtype_store_rounded(t, data, i, x, (DTypeRounding){0}); }
 
 // -------------------------------------------------------------------------------------------------------------------- bulk
 static bool convert_fast(DType to, void *out, DType from, const void *in, int64_t n) {

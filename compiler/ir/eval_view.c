@@ -147,6 +147,19 @@ void eval_select_rows(EvalContext *c, Node *n) {
     c->out = v;
 }
 
+static DTypeRounding cast_rounding(const Node *n) {
+    const char *mode = attr_string(n, "round_mode", "up");
+    return (DTypeRounding){.overflows = !attr_int(n, "saturate", 1),
+                           .direction = !strcmp(mode, "down")      ? ROUND_DOWN
+                                        : !strcmp(mode, "nearest") ? ROUND_NEAREST
+                                                                   : ROUND_UP};
+}
+
+static void cast_rounded(EvalContext *c, const Value *x, const Value *out, DTypeRounding how) {
+    const double *from = value_dense(c, x, DT_f64);
+    for (int64_t i = 0, n = value_count(x); i < n; i++) dtype_store_rounded(out->dtype, value_out(out), i, from[i], how);
+}
+
 void eval_cast(EvalContext *c, Node *n) {
     DType to = n->type.dtype;
     const Value *x = c->in[0];
@@ -157,6 +170,9 @@ void eval_cast(EvalContext *c, Node *n) {
     }
     Value *v = eval_result(c, n);
     Value rounded = eval_fresh(c, to, x->rank, x->dim);
-    value_copy(to, value_out(&rounded), x);
+    if (dtype_is_float(to) && (attr_find(n, "saturate") || attr_find(n, "round_mode")))
+        cast_rounded(c, x, &rounded, cast_rounding(n));
+    else
+        value_copy(to, value_out(&rounded), x);
     value_copy(v->dtype, value_out(v), &rounded);
 }

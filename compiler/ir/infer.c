@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static bool mismatch(const Node *n, const 
     return false;
 }
 
-static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u4 && t != DT_bool; }
+static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u2 && t != DT_bool; }
 
 // An axis attribute, counted from the end when negative.
 static bool read_axis(const Node *n, int64_t axis, int rank, int *result) {

@@ -211,9 +211,9 @@ static bool read_element(Parser *p, DType dtype, void *data, int64_t i) {
     return true;
 }
 
-// 4-bit elements are read one to a byte first.
+// Elements narrower than a byte are read one to a byte first.
 static bool read_elements(Parser *p, Tensor *t, int64_t count) {
-    DType wide = dtype_bits(t->dtype) == 4 ? DT_i8 : t->dtype;
+    DType wide = dtype_bits(t->dtype) >= 8 ? t->dtype : dtype_is_float(t->dtype) ? DT_f32 : DT_i8;
     void *data = arena_alloc(p->graph->arena, dtype_bytes(wide, count));
     if (t->rank && !expect(p, "[")) return false;
     for (int64_t i = 0; i < count; i++)
@@ -231,7 +231,7 @@ static bool read_elements(Parser *p, Tensor *t, int64_t count) {
 static bool tensor_of_type(Parser *p, const Type *type, Tensor *t, int64_t *count) {
     *t = (Tensor){.dtype = type->dtype, .rank = type->rank};
     *count = 1;
-    if (type->dtype > DT_f8e5m2fnuz) return fail(p, "a constant cannot be %s", dtype_name(type->dtype));
+    if (type->dtype > DT_f4e2m1) return fail(p, "a constant cannot be %s", dtype_name(type->dtype));
     for (int i = 0; i < type->rank; i++) {
         if (!dim_is_const(type->dim[i], &t->dim[i]) || t->dim[i] < 0)
             return fail(p, "a constant has dimensions that are numbers");

@@ -60,7 +60,7 @@ static void print_element(Text *t, const Tensor *value, int64_t i) {
 }
 
 bool tensor_is_inline(const Tensor *value) {
-    return value && value->data && value->dtype <= DT_f8e5m2fnuz && tensor_count(value) <= MAX_INLINE;
+    return value && value->data && value->dtype <= DT_f4e2m1 && tensor_count(value) <= MAX_INLINE;
 }
 
 static void print_elements(Text *t, const Tensor *value) {

@@ -32,6 +32,8 @@ bool dtype_is_float(DType t) {
         case DT_f8e4m3fnuz:
         case DT_f8e5m2:
         case DT_f8e5m2fnuz:
+        case DT_f8e8m0:
+        case DT_f4e2m1:
             return true;
         default:
             return false;

@@ -86,10 +86,56 @@ static void integers_wrap_and_floats_saturate(void) {
     CHECK(dtype_load(DT_i4, nibbles, 0) == -8 && dtype_load(DT_i4, nibbles, 2) == -6 && nibbles[0] == 0x98);
 }
 
+static double stored(DType t, double x, DTypeRounding r) {
+    uint8_t bits[2] = {0};
+    dtype_store_rounded(t, bits, 0, x, r);
+    return dtype_load(t, bits, 0);
+}
+
+static void narrow_elements_are_packed(void) {
+    uint8_t twos[1] = {0}, fours[2] = {0};
+    for (int i = 0; i < 4; i++) dtype_store(DT_i2, twos, i, i - 2);
+    CHECK(twos[0] == 0x4e && dtype_load(DT_i2, twos, 0) == -2 && dtype_load(DT_i2, twos, 3) == 1);
+    CHECK(dtype_load(DT_u2, twos, 1) == 3 && dtype_bytes(DT_u2, 5) == 2);
+    static const double in[] = {0.25, 0.75, 2.5, 100}, out[] = {0, 1, 2, 6};  // ties to even; saturated
+    for (int i = 0; i < 4; i++) dtype_store(DT_f4e2m1, fours, i, in[i]);
+    for (int i = 0; i < 4; i++) CHECK(dtype_load(DT_f4e2m1, fours, i) == out[i]);
+    for (int i = 0; i < 16; i++) {
+        uint8_t bits = (uint8_t)i, back = 0;
+        dtype_store(DT_f4e2m1, &back, 0, dtype_load(DT_f4e2m1, &bits, 0));
+        CHECK(back == bits);
+    }
+    double wide[3] = {9, -9, 3};
+    convert_elements(DT_i4, fours, DT_f64, wide, 3);
+    CHECK(dtype_load(DT_i4, fours, 0) == -7 && dtype_load(DT_i4, fours, 1) == 7 && dtype_load(DT_i4, fours, 2) == 3);
+}
+
+static void floats_overflow_when_asked(void) {
+    DTypeRounding overflows = {.overflows = true};
+    CHECK(stored(DT_f8e5m2, 1e6, overflows) == INFINITY && stored(DT_f8e5m2, -INFINITY, overflows) == -INFINITY);
+    CHECK(isnan(stored(DT_f8e4m3fn, 1e6, overflows)) && isnan(stored(DT_f8e4m3fnuz, -1e6, overflows)));
+    CHECK(stored(DT_f8e4m3fn, 448, overflows) == 448 && stored(DT_f4e2m1, 1e6, overflows) == 6);
+}
+
+static void powers_of_two_round_as_told(void) {
+    DTypeRounding up = {0}, down = {.direction = ROUND_DOWN}, nearest = {.direction = ROUND_NEAREST};
+    CHECK(stored(DT_f8e8m0, 1.1, up) == 2 && stored(DT_f8e8m0, 1.9, down) == 1 && stored(DT_f8e8m0, 1.4, nearest) == 1);
+    CHECK(stored(DT_f8e8m0, 1.5, nearest) == 2 && stored(DT_f8e8m0, 0, up) == 0x1p-127 && stored(DT_f8e8m0, -4, up) == 4);
+    CHECK(isnan(stored(DT_f8e8m0, INFINITY, up)) && stored(DT_f8e8m0, 0x1p300, up) == 0x1p127);
+    for (int i = 0; i < 255; i++) {
+        uint8_t bits = (uint8_t)i, back = 0;
+        dtype_store(DT_f8e8m0, &back, 0, dtype_load(DT_f8e8m0, &bits, 0));
+        CHECK(back == bits);
+    }
+}
+
 SUITE(type) {
     TEST(names_and_bits);
     TEST(types_compare_and_broadcast);
     TEST(sixteen_bits_round_to_even);
     TEST(eight_bit_floats_saturate);
     TEST(integers_wrap_and_floats_saturate);
+    TEST(narrow_elements_are_packed);
+    TEST(floats_overflow_when_asked);
+    TEST(powers_of_two_round_as_told);
 }

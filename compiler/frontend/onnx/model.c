@@ -11,9 +11,10 @@ static const struct {
     int32_t number;
     DType dtype;
 } DATA_TYPES[] = {
-    {1, DT_f32},       {2, DT_u8},          {3, DT_i8},      {4, DT_u16},         {5, DT_i16},  {6, DT_i32},  {7, DT_i64},
-    {8, DT_string},    {9, DT_bool},        {10, DT_f16},    {11, DT_f64},        {12, DT_u32}, {13, DT_u64}, {16, DT_bf16},
-    {17, DT_f8e4m3fn}, {18, DT_f8e4m3fnuz}, {19, DT_f8e5m2}, {20, DT_f8e5m2fnuz}, {21, DT_u4},  {22, DT_i4},
+    {1, DT_f32},  {2, DT_u8},     {3, DT_i8},        {4, DT_u16},         {5, DT_i16},     {6, DT_i32},
+    {7, DT_i64},  {8, DT_string}, {9, DT_bool},      {10, DT_f16},        {11, DT_f64},    {12, DT_u32},
+    {13, DT_u64}, {16, DT_bf16},  {17, DT_f8e4m3fn}, {18, DT_f8e4m3fnuz}, {19, DT_f8e5m2}, {20, DT_f8e5m2fnuz},
+    {21, DT_u4},  {22, DT_i4},    {23, DT_f4e2m1},   {24, DT_f8e8m0},     {25, DT_u2},     {26, DT_i2},
 };
 
 bool onnx_dtype(int32_t data_type, DType *dtype) {

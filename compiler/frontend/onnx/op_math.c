@@ -113,6 +113,17 @@ void onnx_where(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)}));
 }
 
+// `saturate` and `round_mode` matter to 8-bit floats only.
+static Node *cast_as_told(OnnxCall *c, Node *x, DType to) {
+    bool eight = dtype_is_float(to) && dtype_bits(to) == 8;
+    if (!eight || (onnx_int(c, "saturate", 1) && !onnx_attribute(c, "round_mode"))) return onnx_cast(c, x, to);
+    Node *n = onnx_emit_make(c, OP_cast, 1, &x);
+    attr_set_dtype(n, "to", to);
+    if (!onnx_int(c, "saturate", 1)) attr_set_int(n, "saturate", 0);
+    if (onnx_attribute(c, "round_mode")) attr_set_string(n, "round_mode", onnx_string(c, "round_mode", "up"));
+    return onnx_finish(c, n);
+}
+
 void onnx_cast_op(OnnxCall *c, int argument) {
     (void)argument;
     const Dim *const *elements;
@@ -123,7 +134,7 @@ void onnx_cast_op(OnnxCall *c, int argument) {
     if (integer && onnx_elements(c, 0, &elements, &n))
         onnx_result_elements(c, 0, elements, n, onnx_operand(c, 0)->vector, to);
     else
-        onnx_result(c, 0, onnx_cast(c, onnx_node(c, 0), to));
+        onnx_result(c, 0, cast_as_told(c, onnx_node(c, 0), to));
 }
 
 void onnx_identity(OnnxCall *c, int argument) {
