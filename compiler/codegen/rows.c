@@ -8,36 +8,16 @@ static void open_function(Text *t, const char *name, const char *parameters) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- embed
-// From packed panels: element k of row n is [n / 16][k][n % 16].
-static void embed_from_panels(Text *t, const WeightPiece *w, const char *name) {
-    const char *format = w->format->name;
-    text_add(t, "static void %s(burin_part part, const int32_t *index, const %s *panels, float *y) {\n", name,
-             w->format->element);
-    text_add(t, "    for (int r = part.first; r < part.last; r++) {\n");
-    text_add(t, "        const %s *column = panels + (size_t)(index[r] / 16) * (%lld * 16) + index[r] %% 16;\n",
-             w->format->element, (long long)w->depth);
-    if (!strcmp(format, "f32"))
-        text_add(t, "        for (int k = 0; k < %lld; k++) y[r * %lld + k] = column[k * 16];\n", (long long)w->depth,
-                 (long long)w->depth);
-    else
-        text_add(t, "        for (int k = 0; k < %lld; k++) y[r * %lld + k] = sf_from_%s(column[k * 16]);\n",
-                 (long long)w->depth, (long long)w->depth, format);
-    text_add(t, "    }\n}\n");
-}
-
+// Rows of a table, or columns of packed panels, which are the rows of what was packed.
 void write_embed(Text *t, const Program *p, const Kernel *k, const char *name) {
-    const WeightPiece *w = k->in[0].weight;
+    const WeightFormat *packed = k->in[0].weight->format;
     long long n = (long long)last_dim(&k->out[0]);
-    const char *format = dtype_name(k->in[0].type.dtype);
+    const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype), *what = packed ? "panels" : "table";
     (void)p;
-    if (w->format) {
-        embed_from_panels(t, w, name);
-        return;
-    }
-    text_add(t, "static void %s(burin_part part, const int32_t *index, const %s *table, float *y) {\n", name,
-             c_type(k->in[0].type.dtype));
-    text_add(t, "    for (int r = part.first; r < part.last; r++) gather_row_%s(%lld, table, index[r], y + r * %lld);\n}\n",
-             format, n, n);
+    text_add(t, "static void %s(burin_part part, const int32_t *index, const %s *%s, float *y) {\n", name,
+             packed ? packed->element : c_type(k->in[0].type.dtype), what);
+    text_add(t, "    for (int r = part.first; r < part.last; r++) gather_%s_%s(%lld, %s, index[r], y + r * %lld);\n}\n",
+             packed ? "column" : "row", format, n, what, n);
 }
 
 void call_embed(Text *t, const Program *p, const Kernel *k) {

@@ -171,18 +171,6 @@ static Value magnitudes(EvalContext *c, const Value *x) {
     return m;
 }
 
-// Rows of q8_0 as numbers.
-static Value dequantized(EvalContext *c, const Value *x) {
-    Value m = eval_fresh(c, DT_f64, x->rank, x->dim);
-    int64_t depth = x->dim[x->rank - 1], blocks = blocks_of((int)depth);
-    double *v = value_out(&m);
-    for (int64_t i = 0, n = value_count(x); i < n; i++) {
-        const q8_block *b = (const q8_block *)x->data + i / depth * blocks + i % depth / QUANT_BLOCK;
-        v[i] = (double)b->q[i % depth % QUANT_BLOCK] * b->scale;
-    }
-    return m;
-}
-
 static void matmul_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     double depth = (double)in[0]->dim[in[0]->rank - 1];
@@ -202,7 +190,7 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
     for (int i = 0; i < sizes.n_sources; i++) sources[i] = magnitudes(c, &sizes.sources[i]);
     sizes.sources = sources, sizes.format = DT_f64;
     packed.packed = &sizes;
-    Value rows = quantized ? dequantized(c, in[0]) : *in[0], x = magnitudes(c, &rows);
+    Value rows = quantized ? value_dequantized(c, in[0]) : *in[0], x = magnitudes(c, &rows);
     double factor = U * (double)(quantized ? sizes.depth / QUANT_BLOCK + 4 : sizes.depth + 1);
     const Value **args = ARENA_ARRAY(c->arena, const Value *, n->n_in + 1);
     const double **errors = ARENA_ARRAY(c->arena, const double *, n->n_in + 1);

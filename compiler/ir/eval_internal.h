@@ -75,6 +75,8 @@ void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType d
 
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
 void packed_row(const PackedWeights *, int64_t column, DType real, void *row);  // column of the product: K weights, as stored
+void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t row);  // K weights to a row of the pack's format
+Value value_dequantized(EvalContext *, const Value *);                                // rows of q8_0 as f64
 Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in
 
 // ----------------------------------------------------------------------------------------------- eval_attention.c,

@@ -141,6 +141,22 @@ void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
     }
 }
 
+void packed_gather(const PackedWeights *p, int64_t column, Value *rows, int64_t at) {
+    Arena *scratch = arena_new();
+    float *row = ARENA_ARRAY(scratch, float, p->depth + QUANT_BLOCK);
+    if (p->format != DT_q8_0) {
+        packed_row(p, column, DT_f32, row);
+        char *to = (char *)value_out(rows) + (size_t)(at * p->depth) * (size_t)dtype_bits(p->format) / 8;
+        convert_elements(p->format, to, DT_f32, row, p->depth);
+    } else {
+        source_row(p, column, DT_f32, row);
+        q8_block *block = (q8_block *)value_out(rows) + at * blocks_of((int)p->depth);
+        for (int64_t k = 0; k < p->depth; k += QUANT_BLOCK, block++)
+            block->scale = f32_of_f16(quantize_weights(row + k, least(QUANT_BLOCK, p->depth - k), block->q));
+    }
+    arena_free(scratch);
+}
+
 // The sums of rows by columns first .. first + n of packed float weights; dense [rows, n].
 static void packed_product(EvalContext *c, const PackedWeights *p, DType real, const Value *x, int64_t first, Value *y) {
     int64_t rows = value_count(x) / p->depth, columns = y->dim[y->rank - 1];
@@ -214,6 +230,17 @@ void eval_matmul_packed(EvalContext *c, Node *n) {
     for (int i = 2; i < n->n_in; i++) args[i - 1 + glu] = in[i];
     if (!epilogue) epilogue = expr_arg(c->arena, 0);
     eval_formula(c, epilogue, args, n->type.dtype, eval_result(c, n));
+}
+
+Value value_dequantized(EvalContext *c, const Value *x) {
+    Value m = eval_fresh(c, DT_f64, x->rank, x->dim);
+    int64_t depth = x->dim[x->rank - 1], blocks = blocks_of((int)depth);
+    double *v = value_out(&m);
+    for (int64_t i = 0, n = value_count(x); i < n; i++) {
+        const q8_block *b = (const q8_block *)x->data + i / depth * blocks + i % depth / QUANT_BLOCK;
+        v[i] = (double)b->q[i % depth % QUANT_BLOCK] * b->scale;
+    }
+    return m;
 }
 
 void eval_quantize_rows(EvalContext *c, Node *n) {

@@ -105,7 +105,20 @@ static int64_t read_index(const Node *n, int64_t index, int64_t size) {
     return index < 0 ? index + size : index;
 }
 
+// Rows of what was packed, in the format of the pack.
+static void gather_packed(EvalContext *c, Node *n) {
+    const Value *x = c->in[0], *which = c->in[1];
+    int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
+    int64_t dim[MAX_RANK];
+    value_copy(DT_i64, indices, which);
+    memcpy(dim, which->dim, sizeof dim);
+    dim[which->rank] = x->dim[1];
+    c->out = eval_fresh(c, x->packed->format, n->type.rank, dim);
+    for (int64_t i = 0; i < count; i++) packed_gather(x->packed, read_index(n, indices[i], x->dim[0]), &c->out, i);
+}
+
 void eval_gather(EvalContext *c, Node *n) {
+    if (c->in[0]->packed) return gather_packed(c, n);
     const Value *x = c->in[0], *which = c->in[1];
     int axis = read_axis(n, 0, x->rank);
     int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
@@ -162,7 +175,8 @@ static void cast_rounded(EvalContext *c, const Value *x, const Value *out, DType
 
 void eval_cast(EvalContext *c, Node *n) {
     DType to = n->type.dtype;
-    const Value *x = c->in[0];
+    Value numbers = c->in[0]->dtype == DT_q8_0 ? value_dequantized(c, c->in[0]) : *c->in[0];
+    const Value *x = &numbers;
     bool narrow = dtype_is_float(to) && dtype_bits(to) < 32;
     if (dtype_is_float(to) && !narrow && eval_stored(c, to) == DT_f64 && dtype_is_float(x->dtype)) {
         c->out = *x;  // in f64 the step to f32 does not round

@@ -236,6 +236,7 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
     int axis;
     if (!is_integer(index->dtype)) return mismatch(n, "indices must be integers");
     if (!read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (n->in[0]->op == OP_pack && (axis || n->in[0]->n_in > 1)) return mismatch(n, "only rows of one packed matrix are found");
     if (x->rank + index->rank - 1 > MAX_RANK) return mismatch(n, "the result has more than %d axes", MAX_RANK);
     *result = type_scalar(x->dtype);
     for (int i = 0; i < axis; i++) result->dim[result->rank++] = x->dim[i];

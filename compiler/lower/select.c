@@ -203,28 +203,18 @@ static void select_item(Lowering *l, Node *n) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- embeddings
-// Packed panels hold the same numbers as the table when the format has the table's type, or is f32.
-static Node *packed_table(Node *table) {
-    for (Node *n = table->graph->first; n; n = n->next) {
-        if (n->op != OP_pack || n->n_in != 1 || n->in[0] != table || attr_int(n, "transposed", 0)) continue;
-        const char *format = attr_string(n, "format", "");
-        if (!strcmp(format, "f32") || !strcmp(format, dtype_name(table->type.dtype))) return n;
-    }
-    return NULL;
-}
-
 static bool is_table_lookup(const Node *n) {
-    return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 &&
-           dtype_is_float(n->in[0]->type.dtype) && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
-           n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
+    const Node *table = n->in[0];
+    bool holds_floats = table->op == OP_pack || (table->op == OP_constant && dtype_is_float(table->type.dtype));
+    return n->op == OP_gather && holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input &&
+           n->in[1]->type.rank == 1 && n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
 }
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
 
 static void select_embed(Lowering *l, Node *lookup, Node *result) {
     Kernel *k = kernel_new(l, FAMILY_EMBED, result, 2);
-    Node *packed = packed_table(lookup->in[0]);
-    k->in[0] = operand(l, packed ? packed : lookup->in[0]);
+    k->in[0] = operand(l, lookup->in[0]);
     k->in[1] = operand(l, lookup->in[1]);
     make_row_wise(l, k, &result->type);
     give(l, k, 0, result, new_result(l, result, &result->type, k->row_wise));
@@ -248,7 +238,7 @@ static void select_gather(Lowering *l, Node *n) {
     }
     Node *user = node_only_user(n);
     if (user && is_cast_to_f32(user)) return;  // selected together with the cast
-    if (n->type.dtype == DT_f32 && only_rotated(n)) {
+    if (n->in[0]->op == OP_constant && n->type.dtype == DT_f32 && only_rotated(n)) {
         View v = operand(l, n->in[0]);
         v.type = n->type, v.row_index = n->in[1];
         set_view(l, n, v);
@@ -503,6 +493,10 @@ static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->
 
 static void select_nest(Lowering *l, Node *n) {
     View read[n->n_in + 1];
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->in[i] && n->in[i]->op == OP_pack)
+            diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s", op_info[n->op].name, n->name);
+    }
     for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? operand(l, n->in[i]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];

@@ -4,8 +4,8 @@
 //                                                                          %y = matmul_packed(%x, %p) {columns=192}
 //
 // fuse has packed the products that it saw; those that later passes made, or that had another shape then, follow here. A pack
-// names its sources and is never materialised in the compiler, so that an embedding that is also the output's weights is one
-// constant: its rows are looked up, its panels multiplied.
+// names its sources and is never materialised in the compiler. An embedding that is also the output's weights is kept once: its
+// rows are looked up in the panels (lookup.c).
 //
 // Needs types; gives layout; keeps everything.
 #include "passes/fuse.h"
@@ -15,5 +15,6 @@ PassFunction pass_layout;
 bool pass_layout(Graph *g, PassContext *c) {
     (void)c;
     bool changed = pack_weights(g);
+    changed |= look_up_in_packs(g, true);
     return graph_sweep(g) || changed;
 }

@@ -5,7 +5,8 @@
 //                                                                          %y = matmul_packed(%xq, %p)
 //
 // Without --quant every product keeps the format that its weights have in the checkpoint. Weights whose rows are no whole
-// number of blocks keep theirs, with a warning. Tables that are looked up (embeddings) stay as they are.
+// number of blocks keep theirs, with a warning. Tables that are looked up (embeddings) stay as they are, unless a product reads
+// them too (a tied embedding): such a table is kept once, in the product's format (lookup.c).
 //
 // Needs types, and products packed (fuse); gives nothing new; keeps everything.
 #include <string.h>
@@ -58,5 +59,5 @@ bool pass_quantize(Graph *g, PassContext *c) {
         changed = true;
     }
     if (changed) graph_sort(g);
-    return changed;
+    return look_up_in_packs(g, false) || changed;
 }

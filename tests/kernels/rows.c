@@ -105,8 +105,43 @@ static void test_gather(void) {
     suite_end(&s);
 }
 
+// Columns of panels: element k of column n is [n / 16][k][n % 16], or in blocks of q8_0.
+static void test_gather_columns(void) {
+    Suite s = suite_begin("gather_column");
+    for (int i = 0; i < LENGTHS; i++) {
+        size_t k = (size_t)lengths[i], count = 2 * k * 16;
+        int blocks = blocks_of((int)k), column = 16 + (int)(random_bits() % 16);
+        float *y = buffer_floats(k), *expected = buffer_floats(k), *floats = random_floats(count);
+        uint16_t *halves = buffer_bytes(count * sizeof *halves);
+        q8_panel *panels = buffer_bytes(2 * (size_t)blocks * sizeof *panels);
+        for (size_t j = 0; j < count; j++) halves[j] = (uint16_t)(random_bits() % 0x7c00);
+        for (size_t j = 0; j < 2 * (size_t)blocks * sizeof *panels; j++)
+            ((uint8_t *)panels)[j] = (uint8_t)(random_bits() % 0x7c);
+        for (size_t j = 0; j < k; j++) expected[j] = floats[(k + j) * 16 + (size_t)column - 16];
+        gather_column_f32((int)k, floats, column, y);
+        check_floats(&s, "f32", y, expected, k);
+        for (size_t j = 0; j < k; j++) expected[j] = sf_from_f16(halves[(k + j) * 16 + (size_t)column - 16]);
+        gather_column_f16((int)k, halves, column, y);
+        check_floats(&s, "f16", y, expected, k);
+        for (size_t j = 0; j < k; j++) expected[j] = sf_from_bf16(halves[(k + j) * 16 + (size_t)column - 16]);
+        gather_column_bf16((int)k, halves, column, y);
+        check_floats(&s, "bf16", y, expected, k);
+        for (size_t j = 0; j < k; j++) {
+            const uint8_t *b = (const uint8_t *)(panels + (size_t)blocks + j / 32);
+            uint16_t scale;
+            memcpy(&scale, b + 512 + 2 * (column - 16), sizeof scale);
+            expected[j] = sf_from_f16(scale) * (float)(b[j % 32 / 4 * 64 + (size_t)(column - 16) * 4 + j % 4] - 128);
+        }
+        gather_column_q8_0((int)k, panels, column, y);
+        check_floats(&s, "q8_0", y, expected, k);
+        buffers_end(&s, "gather_column");
+    }
+    suite_end(&s);
+}
+
 void test_rows(void) {
     test_norms();
     test_rotary();
     test_gather();
+    test_gather_columns();
 }

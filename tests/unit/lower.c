@@ -67,14 +67,19 @@ static void works_in_place(void) {
     finish(arena, p);
 }
 
-static void a_tied_table_is_stored_once(void) {
+static void check_tied(const char *path, const char *format) {
     Arena *arena = arena_new();
-    Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
+    Program *p = lower_file(arena, path);
     const Kernel *embed = p->kernels[0], *head = p->kernels[p->n_kernels - 1];
     CHECK(embed->family == FAMILY_EMBED && head->family == FAMILY_MATMUL);
     CHECK(embed->in[0].weight == head->in[1].weight);
-    CHECK(embed->in[0].weight->format == weight_format_find("bf16"));
+    CHECK(embed->in[0].weight->format == weight_format_find(format));
     finish(arena, p);
+}
+
+static void a_tied_table_is_stored_once(void) {
+    check_tied("tests/golden/emit/llama.ir", "bf16");
+    check_tied("tests/golden/emit/llama_q8_0.ir", "q8_0");
 }
 
 static void weights_are_aligned_and_apart(void) {

@@ -1,0 +1,57 @@
+// Tables that are also weights: their rows are read from the panels, so that an embedding tied to the output is kept once.
+//
+//   before   %p = pack(%w) {format="q8_0"}                         after   %p = pack(%w) {format="q8_0"}
+//            %g = gather(%w, %tokens) : bf16[R, 192]                       %g = gather(%p, %tokens) : q8_0[R, 192]
+//            %x = cast(%g) {to=f32}                                        %x = cast(%g) {to=f32}
+//
+// The values are those of the pack's format: where that is not the table's, this is a change of arithmetic (quantize), where
+// it is, one of place (layout). Only lookups by an input whose rows end up in f32 are moved: those have a kernel.
+#include "passes/fuse.h"
+
+static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
+
+static bool is_table_lookup(Node *n) {
+    return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 && attr_int(n, "axis", 0) == 0 &&
+           n->in[1]->op == OP_input && n->in[1]->type.rank == 1 && n->in[1]->type.dtype == DT_i32 &&
+           (n->type.dtype == DT_f32 || (node_only_user(n) && is_cast_to_f32(node_only_user(n))));
+}
+
+static Node *pack_of_table(const Node *table) {
+    for (int i = 0; i < table->n_users; i++) {
+        Node *n = table->users[i];
+        if (n->op == OP_pack && n->n_in == 1 && !attr_int(n, "transposed", 0)) return n;
+    }
+    return NULL;
+}
+
+// A lookup in f32 stays one for its users; the cast of a lookup that has become f32 is none.
+static void keep_f32(Node *lookup, bool was_f32) {
+    Node *user = node_only_user(lookup);
+    if (lookup->type.dtype == DT_f32 && !was_f32) node_replace(user, lookup);
+    if (lookup->type.dtype == DT_f32 || !was_f32) return;
+    Node *cast = node_make(lookup->graph, OP_cast, lookup->loc, 1, &lookup, lookup->next);
+    attr_set_dtype(cast, "to", DT_f32);
+    node_replace(lookup, inferred(cast));
+    node_set_input(cast, 0, lookup);
+}
+
+static void look_up(Node *lookup, Node *pack) {
+    bool was_f32 = lookup->type.dtype == DT_f32;
+    node_set_input(lookup, 0, pack);
+    inferred(lookup);
+    keep_f32(lookup, was_f32);
+}
+
+bool look_up_in_packs(Graph *g, bool same_format) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        Node *pack = is_table_lookup(n) ? pack_of_table(n->in[0]) : NULL;
+        if (!pack || (pack->type.dtype == n->type.dtype) != same_format) continue;
+        look_up(n, pack);
+        changed = true;
+    }
+    if (!changed) return false;
+    graph_sort(g);
+    graph_sweep(g);
+    return true;
+}
