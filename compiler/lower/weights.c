@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "convert.h"
+#include "ir/convert.h"
 #include "lower/lowering.h"
 #include "util/mapping.h"
 
@@ -65,21 +66,27 @@ const WeightFormat *weight_format_find(const char *name) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ sources
+// Data in files need not be aligned.
+static uint16_t read_half(const Tensor *t, int64_t i) {
+    uint16_t bits;
+    memcpy(&bits, (const char *)t->data + 2 * i, sizeof bits);
+    return bits;
+}
+
 // Elements first, first + step, ... as f32.
 static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n, float *out) {
-    const uint16_t *h = t->data;
     switch (t->dtype) {
         case DT_f32:
             for (int64_t i = 0; i < n; i++) memcpy(out + i, (const char *)t->data + 4 * (first + i * step), 4);
             break;
         case DT_bf16:
-            for (int64_t i = 0; i < n; i++) out[i] = sf_from_bf16(h[first + i * step]);
+            for (int64_t i = 0; i < n; i++) out[i] = sf_from_bf16(read_half(t, first + i * step));
             break;
         case DT_f16:
-            for (int64_t i = 0; i < n; i++) out[i] = sf_from_f16(h[first + i * step]);
+            for (int64_t i = 0; i < n; i++) out[i] = sf_from_f16(read_half(t, first + i * step));
             break;
         case DT_f64:
-            for (int64_t i = 0; i < n; i++) out[i] = (float)((const double *)t->data)[first + i * step];
+            for (int64_t i = 0; i < n; i++) out[i] = (float)dtype_load(DT_f64, t->data, first + i * step);
             break;
         default:
             diag_fatal(loc_file(t->source), "tensor %s: weights of type %s cannot be packed", t->name ? t->name : "",
