@@ -263,7 +263,7 @@ static void exports_lose_their_shape_chains(void) {
             printf("# SKIP %s is not here\n", path);
             continue;
         }
-        const char *text = load_file(path, &(OnnxOptions){ONE_SEQUENCE, 3});
+        const char *text = load_file(path, &(OnnxOptions){.dims = ONE_SEQUENCE, .n_dims = 3});
         CHECK(!strncmp(text, "graph main(%input_ids: i64[1, sequence_length]", 46));
     }
 }
