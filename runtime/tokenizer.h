@@ -124,7 +124,7 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_DECOMPOSE,  // NFD or NFKD, by table, and canonical order
     BURIN_NORMALIZE_COMPOSE,    // after it: NFC or NFKC
     BURIN_NORMALIZE_STRIP,      // a: at the start, b: at the end; white space
-    BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table: longest match
+    BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that carries none
     BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
 } burin_normalize_kind;

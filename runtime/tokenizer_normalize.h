@@ -199,12 +199,13 @@ static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) {
     return false;
 }
 
-// A character and the marks that stand on it (the step's set), or a line's end of two characters.
+// A character and the marks that stand on it (the step's set; none on a control character, set b), or a line's end of two.
 static burin_span cluster_at(const Normalizing *z, burin_span s) {
     uint32_t code, next;
     burin_span c = {s.begin, s.begin + burin_utf8_read(s.begin, s.end, &code)};
     if (code == '\r' && c.end < s.end && *c.end == '\n') c.end++;
-    for (int n; code >= ' ' && c.end < s.end; c.end += n) {
+    if (burin_set_has(z->t, z->step->b, code)) return c;
+    for (int n; c.end < s.end; c.end += n) {
         n = burin_utf8_read(c.end, s.end, &next);
         if (!burin_set_has(z->t, z->step->set, next)) break;
     }

@@ -99,6 +99,18 @@ static void encodes_like_falcon(void) { check_cases("falcon", "tokenizer.json");
 static void encodes_like_gpt2(void) { check_cases("gpt2", "encoder.json"); }
 static void encodes_like_bert(void) { check_cases("bert", "tokenizer.json"); }
 static void encodes_like_t5(void) { check_cases("t5", "tokenizer.json"); }
+
+static void sets_no_marks_on_control_characters(void) {
+    const char *file = SHARED "tokenizers/t5/tokenizer.json";
+    if (absent(file)) return;
+    Run r = load(file, 0);
+    encode(&r, "lit\u0301\ufeff\u200b\u0301@", 14, true);
+    CHECK_IDS(r, 4996, 2, 3, 2, 1741, 1);
+    encode(&r, "a\u00ad\u200d\u0301Dan", 11, true);
+    CHECK_IDS(r, 3, 9, 575, 2744, 1);
+    arena_free(r.arena);
+}
+
 static void encodes_like_clip(void) { check_cases("clip", "tokenizer.json"); }
 
 static void encodes_austen(void) {
@@ -262,6 +274,18 @@ static void normalizes(void) {
     arena_free(r.arena);
 }
 
+static void normalizes_as_nmt(void) {
+    Run r = load_text(
+        "{'normalizer':{'type':'Nmt'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a b':1,'ab':2,' ':3}}}");
+    encode_text(&r, "a\ufeffb");
+    CHECK_IDS(r, 1);
+    encode_text(&r,
+                "a\x01\x7f\x08"
+                "b");
+    CHECK_IDS(r, 2);
+    arena_free(r.arena);
+}
+
 static void finds_added_tokens_after_normalization(void) {
     Run r = load_text(
         "{'added_tokens':[{'id':7,'content':'FI','normalized':true}],'normalizer':{'type':'Sequence','normalizers':[{'type':'"
@@ -373,12 +397,14 @@ SUITE(tokenizer) {
     TEST(encodes_like_bert);
     TEST(encodes_like_t5);
     TEST(encodes_like_clip);
+    TEST(sets_no_marks_on_control_characters);
     TEST(encodes_like_smollm2);
     TEST(encodes_like_minilm);
     TEST(falls_back_to_bytes);
     TEST(takes_whole_words_first);
     TEST(finds_added_tokens);
     TEST(normalizes);
+    TEST(normalizes_as_nmt);
     TEST(finds_added_tokens_after_normalization);
     TEST(splits_by_patterns);
     TEST(survives_wrong_bytes);

@@ -30,6 +30,10 @@ static burin_section mapping_section(Mapping *m) {
     return builder_section(m->b, m->mappings.data, n, sizeof(burin_mapping));
 }
 
+static void add_mapping_step(Mapping *m) {
+    builder_add_normalizer(m->b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(m)}, NULL);
+}
+
 // ------------------------------------------------------------------------------------------------------------ NFC and others
 static const UnicodeDecomposition *find_decomposition(uint32_t code) {
     const UnicodeTables *u = unicode_tables();
@@ -122,7 +126,7 @@ static void normalize_lowercase(TokenizerBuilder *b, const json_t *n) {
     for (size_t i = 0; i < u->n_lower; i++)
         if (u->lower[i].code != DOTTED_I) map_code(&m, u->lower[i].code, &u->lower[i].lower, 1);
     map_code(&m, DOTTED_I, (uint32_t[]){'i', 0x307}, 2);
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(&m)}, NULL);
+    add_mapping_step(&m);
 }
 
 static void add_set_step(TokenizerBuilder *b, burin_normalize_kind kind, CharSet *s) {
@@ -156,7 +160,21 @@ static void clean_text(TokenizerBuilder *b) {
     set_add_category(&control, "Co");
     add_set_step(b, BURIN_NORMALIZE_REMOVE, &control);
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_MAP, .mappings = mapping_section(&m)}, NULL);
+    add_mapping_step(&m);
+}
+
+// SentencePiece's "nmt" rules beyond NFKC: control characters go, white and zero-width characters become a space.
+static void normalize_nmt(TokenizerBuilder *b, const json_t *n) {
+    static const uint32_t control[][2] = {{1, 8}, {0xb, 0xb}, {0xe, 0x1f}, {0x7f, 0x7f}, {0x8f, 0x8f}, {0x9f, 0x9f}};
+    static const uint32_t spaces[] = {'\t',   '\n',   '\f',   '\r',   0x1680, 0x200b, 0x200c, 0x200d,
+                                      0x200e, 0x200f, 0x2028, 0x2029, 0x2581, 0xfeff, 0xfffd};
+    (void)n;
+    CharSet s = {{.arena = b->arena}};
+    Mapping m = {b, {.arena = b->arena}};
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++) set_add(&s, control[i][0], control[i][1]);
+    add_set_step(b, BURIN_NORMALIZE_REMOVE, &s);
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
+    add_mapping_step(&m);
 }
 
 static void set_chinese_apart(TokenizerBuilder *b) {
@@ -239,12 +257,18 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
         .units = (const uint32_t *)(bytes.data + 4), .n_units = trie / 4, .texts = bytes.data + 4 + trie, .growth = 1};
     c.n_texts = (uint32_t)(bytes.length - 4 - trie);
     if (!measure_charsmap(&c, 0, 0)) tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
-    CharSet marks = {{.arena = b->arena}};
+    CharSet marks = {{.arena = b->arena}}, controls = {{.arena = b->arena}};
     set_add_category(&marks, "M");
     set_add(&marks, 0x200c, 0x200d);
     set_add(&marks, 0xff9e, 0xff9f);
     set_add(&marks, 0x1f3fb, 0x1f3ff);
+    static const char *const apart[] = {"Cc", "Cf", "Zl", "Zp"};
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) set_add_category(&controls, apart[i]);
+    set_invert(&controls);
+    set_add_set(&controls, &marks);
+    set_invert(&controls);
     burin_normalizer z = {.kind = BURIN_NORMALIZE_CHARSMAP, .a = (uint16_t)c.growth, .set = builder_set(b, &marks)};
+    z.b = builder_set(b, &controls);
     z.pattern = builder_section(b, c.units, c.n_units, 4);
     z.text = builder_section(b, c.texts, c.n_texts, 1);
     builder_add_normalizer(b, z, NULL);
@@ -275,6 +299,7 @@ static const StepReader normalizers[] = {{"NFC", normalize_nfc},
                                          {"NFD", normalize_nfd},
                                          {"NFKC", normalize_nfkc},
                                          {"NFKD", normalize_nfkd},
+                                         {"Nmt", normalize_nmt},
                                          {"Lowercase", normalize_lowercase},
                                          {"StripAccents", normalize_accents},
                                          {"BertNormalizer", normalize_bert},
