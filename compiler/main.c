@@ -33,7 +33,7 @@ static void print_report(const Build *b) {
 
 static void print_sizes(const Build *b) {
     Text t = {0};
-    text_add(&t, "context %lld positions\n", (long long)b->passes.context);
+    if (is_decoder(b->program)) text_add(&t, "context %lld positions\n", (long long)b->passes.context);
     plan_print(&t, b->program);
     print_text(&t);
 }

@@ -15,4 +15,10 @@ static inline uint64_t burin_hash_floats(uint64_t hash, const float *values, siz
     }
     return hash;
 }
+
+// The bytes of any values, one by one.
+static inline uint64_t burin_hash_bytes(uint64_t hash, const void *values, size_t n) {
+    for (size_t i = 0; i < n; i++) hash = (hash ^ ((const unsigned char *)values)[i]) * 1099511628211u;
+    return hash;
+}
 #endif

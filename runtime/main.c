@@ -1,23 +1,37 @@
 // The program that a model becomes: reads the command line, opens the model, and does what was asked.
 #include <signal.h>
 
+#include "net_values.h"
 #include "output.h"
 #include "run.h"
+
+static burin_kind kind_of(const burin_model *model) { return model->net ? BURIN_NETWORK : BURIN_DECODER; }
 
 // What the build knows, then what this machine makes of it.
 static void print_info(const burin_model *model) {
     burin_status status;
     const burin_variant *best = burin_variant_find(model, NULL, &status);
     burin_print("%s%s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
-    burin_print("%s %s: vocabulary %d, context %d, weights %zu bytes, arena %zu (lower bound %zu), state of a slot %zu\n",
-                model->name, model->identity, model->vocab_size, model->context, model->weight_bytes,
-                model->row_bytes * (size_t)model->max_rows, model->arena_lower_bound, model->slot_bytes);
-    burin_print("cpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
+    burin_print("%s %s: ", model->name, model->identity);
+    if (!model->net) burin_print("vocabulary %d, context %d, ", model->vocab_size, model->context);
+    burin_print("weights %zu bytes, arena %zu (lower bound %zu)", model->weight_bytes,
+                model->row_bytes * (size_t)model->max_rows + model->scratch_bytes, model->arena_lower_bound);
+    if (!model->net) burin_print(", state of a slot %zu", model->slot_bytes);
+    burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
                 burin_default_threads());
+    if (model->net) burin_net_print(model->net);
+}
+
+static void print_help(const burin_model *model) {
+    burin_print_help(kind_of(model), model->name);
+    burin_print("\n");
+    if (!model->net) burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
+    burin_print("Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n");
 }
 
 static int run_model(const burin_model *model, const burin_command *command) {
     burin_run run;
+    if (model->net) return burin_network(model, command);
     burin_run_open(&run, model, command);
     int status = command->perplexity_file ? burin_perplexity(&run) : command->bench ? burin_bench(&run) : burin_generate(&run);
     burin_run_close(&run);
@@ -27,18 +41,14 @@ static int run_model(const burin_model *model, const burin_command *command) {
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
-    burin_command command = burin_command_line(argc, argv);
-    if (command.help) {
-        burin_print_help(model->name, model->context, model->max_rows);
-        return 0;
-    }
-    if (command.version) {
+    burin_command command = burin_command_line(kind_of(model), argc, argv);
+    if (command.help)
+        print_help(model);
+    else if (command.version)
         burin_print("%s %s\n", model->name, model->identity);
-        return 0;
-    }
-    if (command.info) {
+    else if (command.info)
         print_info(model);
-        return 0;
-    }
-    return run_model(model, &command);
+    else
+        return run_model(model, &command);
+    return 0;
 }

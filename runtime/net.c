@@ -22,6 +22,10 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *d
     return BURIN_OK;
 }
 
+BURIN_LINKAGE int32_t burin_net_rows(const burin_net *net, const int64_t *symbols) {
+    return net->rows < 0 ? 1 : (int32_t)symbols[net->rows];
+}
+
 static void run_net(void *argument, int thread) {
     burin_session *s = argument;
     s->variant->forward(&s->step, thread);
@@ -31,7 +35,7 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
                                          void *const *outputs) {
     const burin_net *net = s->model->net;
     burin_step *step = &s->step;
-    step->rows = net->rows < 0 ? 1 : (int)symbols[net->rows];
+    step->rows = burin_net_rows(net, symbols);
     if (step->rows > step->max_rows) return BURIN_BAD_SHAPE;
     step->inputs = inputs;
     step->outputs = outputs;

@@ -7,6 +7,7 @@
 // symbols' values are left in `symbols` (room for n_symbols), from which burin_net_dim computes any shape.
 BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims, int64_t *symbols);
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
+BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);  // max_rows that a session needs for it
 
 // Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
 BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols,

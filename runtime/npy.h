@@ -1,8 +1,7 @@
-// Writes a two-dimensional f32 array to a .npy file, row after row; the number of rows may be unknown until the end.
+// .npy files: whole arrays read and written, and a two-dimensional f32 array written row after row, their number unknown.
 #ifndef BURIN_NPY_H
 #define BURIN_NPY_H
-#include <stdbool.h>
-#include <stdint.h>
+#include "element.h"
 
 typedef struct burin_npy {
     int file;
@@ -14,4 +13,19 @@ typedef struct burin_npy {
 bool burin_npy_open(burin_npy *, const char *path, int32_t columns);
 bool burin_npy_add(burin_npy *, const float *values, int64_t rows);
 bool burin_npy_close(burin_npy *);
+
+enum { BURIN_MAX_RANK = 8 };
+
+typedef struct burin_array {
+    const burin_element *element;
+    int rank;
+    int64_t dim[BURIN_MAX_RANK];
+    size_t count;  // of elements
+    void *data;    // row-major; malloc'd by burin_npy_read
+} burin_array;
+
+// NULL, or a sentence that says why the file cannot be read (until the next call).
+const char *burin_npy_read(burin_array *, const char *path);
+// False with errno. A type that numpy does not have is written as f32.
+bool burin_npy_write(const burin_array *, const char *path);
 #endif

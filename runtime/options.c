@@ -8,9 +8,12 @@
 
 #include "output.h"
 
-typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT } kind;
+typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, INPUTS } kind;
+
+enum { D = BURIN_DECODER, N = BURIN_NETWORK };
 
 typedef struct option {
+    unsigned programs;  // the kinds of programs that take it
     const char *name, *alias, *argument;
     kind kind;
     size_t place;        // in burin_command
@@ -21,35 +24,44 @@ typedef struct option {
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
 static const option table[] = {
-    {"-n", "--count", "N", INTEGER, AT(count), 0, 1e15, "tokens to generate (default 256); 0 only reads the prompt"},
-    {"-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read the prompt from FILE; - is standard input"},
-    {"--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
-    {"--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
+    {N, "--input", NULL, "NAME=F.npy", INPUTS, AT(inputs), 0, 0,
+     "the values of an input; --input F.npy where there is only one"},
+    {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0, "write each output to DIR/NAME.npy (a / in a name becomes _)"},
+    {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0, "the same random values every time for inputs that are not given"},
+    {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},
+    {D, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15, "tokens to generate (default 256); 0 only reads the prompt"},
+    {D, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read the prompt from FILE; - is standard input"},
+    {D, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
+    {D, "--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
      "0 takes the likeliest token; 1 samples as trained (0.8)"},
-    {"--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
-    {"--top-p", NULL, "P", REAL, AT(sampling.top_p), 0, 1, "the fewest that make up P of the probability (0.95); 1: all"},
-    {"--min-p", NULL, "P", REAL, AT(sampling.min_p), 0, 1, "none below P times the likeliest (0.05); 0: all"},
-    {"--repeat-penalty", NULL, "R", REAL, AT(sampling.repeat_penalty), 1e-3, 1e3,
+    {D, "--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
+    {D, "--top-p", NULL, "P", REAL, AT(sampling.top_p), 0, 1, "the fewest that make up P of the probability (0.95); 1: all"},
+    {D, "--min-p", NULL, "P", REAL, AT(sampling.min_p), 0, 1, "none below P times the likeliest (0.05); 0: all"},
+    {D, "--repeat-penalty", NULL, "R", REAL, AT(sampling.repeat_penalty), 1e-3, 1e3,
      "make the last 64 tokens less likely (1: off)"},
-    {"--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
+    {D, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
      "same seed, same text, on every CPU and thread count (default: random)"},
-    {"--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
-    {"--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
-    {"--shift", NULL, NULL, FLAG, AT(shift), 0, 0, "when the context is full, drop the older half, read the rest again, go on"},
-    {"-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
-    {"--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
-    {"--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
-    {"--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
+    {D, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
+    {D, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
+    {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,
+     "when the context is full, drop the older half, read the rest again, go on"},
+    {D | N, "-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
+    {D, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
+    {D | N, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
+    {D, "--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
      "write the logits of every row, the prompt's too: [rows, vocabulary] f32"},
-    {"--logits-hash", NULL, NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of the same logits"},
-    {"--perplexity", NULL, "F.txt", TEXT, AT(perplexity_file), 0, 0, "perplexity of a text, in windows read alone"},
-    {"--window", NULL, "N", INTEGER, AT(window), 2, 1e9, "tokens in a window of --perplexity (default: 256 or the context)"},
-    {"--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
-    {"--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
-    {"--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
-    {"-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
-    {"-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
-    {"--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
+    {D, "--logits-hash", NULL, NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of the same logits"},
+    {D, "--perplexity", NULL, "F.txt", TEXT, AT(perplexity_file), 0, 0, "perplexity of a text, in windows read alone"},
+    {D, "--window", NULL, "N", INTEGER, AT(window), 2, 1e9, "tokens in a window of --perplexity (default: 256 or the context)"},
+    {N, "--hash", "--logits-hash", NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of all outputs"},
+    {N, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
+     "how long a run takes, the median of many; on random inputs where none are given"},
+    {D, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
+    {D | N, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
+    {D | N, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
+    {D | N, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
+    {D | N, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
+    {D | N, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
 enum { N_OPTIONS = sizeof table / sizeof *table };
 
@@ -75,22 +87,23 @@ static int distance(const char *a, const char *b) {
     return row[m];
 }
 
-static const char *nearest_option(const char *name) {
+static const char *nearest_option(burin_kind program, const char *name) {
     const char *best = NULL;
     int least = (int)strlen(name) / 3 + 2;
     for (int i = 0; i < N_OPTIONS; i++)
         for (int alias = 0; alias < 2; alias++) {
             const char *candidate = alias ? table[i].alias : table[i].name;
-            int d = candidate ? distance(name, candidate) : least;
+            int d = candidate && table[i].programs & program ? distance(name, candidate) : least;
             if (d < least) least = d, best = candidate;
         }
     return best;
 }
 
-static const option *find_option(const char *name) {
+static const option *find_option(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTIONS; i++)
-        if (!strcmp(name, table[i].name) || (table[i].alias && !strcmp(name, table[i].alias))) return &table[i];
-    const char *nearest = nearest_option(name);
+        if (table[i].programs & program && (!strcmp(name, table[i].name) || (table[i].alias && !strcmp(name, table[i].alias))))
+            return &table[i];
+    const char *nearest = nearest_option(program, name);
     burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name, nearest ? "did you mean " : "",
                nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
 }
@@ -144,6 +157,11 @@ static void set_option(burin_command *c, const given *g) {
         case SEED:
             set_seed(c, g);
             break;
+        case INPUTS:
+            if (c->n_inputs == BURIN_MOST_INPUTS)
+                burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_INPUTS);
+            c->inputs[c->n_inputs++] = g->value;
+            break;
         case INTEGER:
         case REAL:
             set_number(place, g);
@@ -151,25 +169,34 @@ static void set_option(burin_command *c, const given *g) {
     }
 }
 
+typedef struct line {
+    burin_kind program;
+    int argc;
+    char **argv;
+} line;
+
 // One option at argv[i], `--name value` or `--name=value`; returns the index of what it used last.
-static int read_option(burin_command *c, int argc, char **argv, int i) {
+static int read_option(burin_command *c, const line *l, int i) {
+    char **argv = l->argv;
     given g;
     size_t length = strcspn(argv[i], "=");
     g.value = argv[i][length] ? argv[i] + length + 1 : NULL;
     if (length >= sizeof g.name) length = sizeof g.name - 1;
     memcpy(g.name, argv[i], length);
     g.name[length] = 0;
-    g.option = find_option(g.name);
+    g.option = find_option(l->program, g.name);
     bool is_flag = g.option->kind == FLAG;
     if (is_flag && g.value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
-    if (!is_flag && !g.value && i + 1 < argc) g.value = argv[++i];
+    if (!is_flag && !g.value && i + 1 < l->argc) g.value = argv[++i];
     if (!is_flag && !g.value)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name, g.option->argument);
     set_option(c, &g);
     return i;
 }
 
-static void set_prompt(burin_command *c, const char *text) {
+static void set_prompt(burin_command *c, const line *l, const char *text) {
+    if (l->program == BURIN_NETWORK)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are given as --input NAME=F.npy", text);
     if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
     c->prompt = text;
 }
@@ -185,7 +212,8 @@ static void check_combination(const burin_command *c) {
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
 }
 
-burin_command burin_command_line(int argc, char **argv) {
+burin_command burin_command_line(burin_kind program, int argc, char **argv) {
+    line l = {program, argc, argv};
     burin_command c = {.count = 256,
                        .sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1}};
     bool options = true;
@@ -197,11 +225,11 @@ burin_command burin_command_line(int argc, char **argv) {
         if (options && !strcmp(argv[i], "--"))
             options = false;
         else if (options && argv[i][0] == '-' && argv[i][1])
-            i = read_option(&c, argc, argv, i);
+            i = read_option(&c, &l, i);
         else if (options && !strcmp(argv[i], "-"))
             c.prompt_file = "-";
         else
-            set_prompt(&c, argv[i]);
+            set_prompt(&c, &l, argv[i]);
     }
     check_combination(&c);
     return c;
@@ -219,21 +247,33 @@ static const char introduction[] =
     "  %s --bench                             how fast it is here\n"
     "\n";
 
-void burin_print_help(const char *model_name, int32_t context, int32_t max_rows) {
+static const char network_introduction[] =
+    "usage: %s [options]\n"
+    "\n"
+    "%s, compiled: computes its outputs from its inputs, which are .npy files. --info names them.\n"
+    "\n"
+    "  %s --input NAME=F.npy --output DIR     writes DIR/OUTPUT.npy; without --output: prints the first values\n"
+    "  %s --random --hash                     a 64-bit hash of the outputs: the same on every machine\n"
+    "  %s --bench                             how fast it is here\n"
+    "\n";
+
+static void print_option(const option *o) {
+    const char *parts[] = {
+        "  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
+    char left[64];
+    int n = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (const char *s = parts[i]; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
+    left[n] = 0;
+    burin_print("%-26s %s\n", left, o->help);
+}
+
+void burin_print_help(burin_kind program, const char *model_name) {
     const char *p = burin_program_name;
-    burin_print(introduction, p, model_name, p, p, p, p);
-    for (int i = 0; i < N_OPTIONS; i++) {
-        const option *o = &table[i];
-        char left[64];
-        int n = 0;
-        for (const char *part[] = {"  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "",
-                                   o->argument ? o->argument : "", NULL},
-                        **q = part;
-             *q; q++)
-            for (const char *s = *q; *s && n < (int)sizeof left - 1; s++) left[n++] = *s;
-        left[n] = 0;
-        burin_print("%-26s %s\n", left, o->help);
-    }
-    burin_print("\ncontext: %d tokens; rows at once: %d. Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n",
-                context, max_rows);
+    if (program == BURIN_NETWORK)
+        burin_print(network_introduction, p, model_name, p, p, p);
+    else
+        burin_print(introduction, p, model_name, p, p, p, p);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (table[i].programs & program) print_option(&table[i]);
 }

@@ -56,12 +56,23 @@ typedef struct burin_variant {
     void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
 } burin_variant;
 
+// What an input is when nobody gives it.
+typedef enum burin_absent {
+    BURIN_NEEDED,    // somebody must
+    BURIN_ONES,      // a mask that hides nothing
+    BURIN_ZEROS,     // token types
+    BURIN_COUNTING,  // positions: 0, 1, 2 ... along the last axis
+} burin_absent;
+
 // A graph that is no decoder: named tensors in, named tensors out, sizes by symbols. A dimension of 0 or more is that number; -1 - k
-// is dimension(k, symbols).
+// is dimension(k, symbols), and the first n_symbols of these are the symbols themselves.
 typedef struct burin_tensor {
     const char *name, *type;  // "f32", "i64", ...
     int rank;
     int64_t dim[8];
+    const char *shape;  // in words: "[batch, seq + 1]"
+    burin_absent absent;
+    int64_t least, most;  // of the values of an integer input that chooses rows of a table; any value when least > most
 } burin_tensor;
 
 typedef struct burin_symbol {

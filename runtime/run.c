@@ -88,21 +88,33 @@ void burin_run_record(burin_run *run) {
                    errno == ESPIPE ? "not a file that can be rewound" : strerror(errno));
 }
 
-void burin_run_open(burin_run *run, const burin_model *model, const burin_command *c) {
-    *run = (burin_run){.model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
-    if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
-    burin_options options = {.slots = 1, .max_rows = run->chunk, .threads = (int32_t)c->threads, .cpu = c->cpu};
+burin_session *burin_open(const burin_model *model, const burin_command *c, int32_t max_rows) {
+    burin_options options = {.slots = 1, .max_rows = max_rows, .threads = (int32_t)c->threads, .cpu = c->cpu};
     if (!options.threads) options.threads = burin_default_threads();
+    burin_session *session;
     burin_status status;
     if (!burin_variant_find(model, c->cpu, &status)) cannot_open(model, c, status);
     size_t bytes = burin_session_bytes(model, &options);
     if (!bytes) cannot_open(model, c, BURIN_BAD_OPTION);
     fetch_weights(model);
-    status = burin_session_open(&run->session, model, &options, map_memory(bytes), bytes);
+    status = burin_session_open(&session, model, &options, map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);
+    if (c->profile) session->step.profile = burin_allocate(1, sizeof *session->step.profile);
+    return session;
+}
+
+void burin_close(burin_session *session) {
+    if (session->step.profile) burin_profile_print(session->model, session->step.profile);
+    free(session->step.profile);
+    burin_session_close(session);
+}
+
+void burin_run_open(burin_run *run, const burin_model *model, const burin_command *c) {
+    *run = (burin_run){.model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
+    if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
+    run->session = burin_open(model, c, run->chunk);
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
     run->logits = map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
-    if (c->profile) run->session->step.profile = burin_allocate(1, sizeof *run->session->step.profile);
 }
 
 void burin_run_close(burin_run *run) {
@@ -110,10 +122,8 @@ void burin_run_close(burin_run *run) {
     if (c->logits_file && !burin_npy_close(&run->npy))
         burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file, strerror(errno));
     if (c->logits_hash) burin_print("%016llx\n", (unsigned long long)run->hash);
-    if (c->profile) burin_profile_print(run->model, run->session->step.profile);
-    free(run->session->step.profile);
     free(run->rows);
-    burin_session_close(run->session);
+    burin_close(run->session);
 }
 
 static void forward(burin_run *run, int32_t n) {

@@ -29,10 +29,15 @@ float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
 // The same for one chunk (n <= run->chunk), with the logits of its first `wanted` rows in run->logits.
 void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t wanted);
 
+// A session by the options of the command line, without a run: for a network. Every mistake ends the program with a sentence.
+burin_session *burin_open(const burin_model *, const burin_command *, int32_t max_rows);
+void burin_close(burin_session *);  // prints --profile
+
 void *burin_allocate(size_t count, size_t bytes);  // zeroed; ends the program when there is no memory
 void burin_out_of_context(const burin_run *, const char *what, int64_t tokens);  // ends the program, names both numbers
 const char *burin_cpu_names(const burin_model *);                                // "x86-64, x86-64-v3", best last
 
+int burin_network(const burin_model *, const burin_command *);         // net_program.c
 int burin_generate(burin_run *);                                       // generate.c
 int burin_perplexity(burin_run *);                                     // perplexity.c
 int burin_bench(burin_run *);                                          // bench.c

@@ -10,6 +10,7 @@
 #ifndef BURIN_CODEGEN_H
 #define BURIN_CODEGEN_H
 #include "lower/lower.h"
+#include "program.h"
 #include "target/target.h"
 
 typedef struct DispatchOptions {
@@ -21,6 +22,15 @@ typedef struct DispatchOptions {
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     uint64_t tokenizer_offset, tokenizer_bytes;  // in the weights
 } DispatchOptions;
+
+// A network as its program describes it, without `dimension`; dims: what the numbered dimensions are, the symbols first.
+typedef struct NetDescription {
+    burin_net net;
+    const Dim **dims;
+    int n_dims;
+} NetDescription;
+const NetDescription *describe_net(const Program *);
+bool is_decoder(const Program *);
 
 void emit_program(const Program *, Text *source);
 void emit_header(const Program *, Text *header);

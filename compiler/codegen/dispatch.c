@@ -3,7 +3,7 @@
 
 #include "codegen/emit.h"
 
-static void write_string(Text *t, const char *s) {
+void write_string(Text *t, const char *s) {
     text_add(t, "\"");
     for (; *s; s++) {
         if (*s == '\n')
@@ -44,65 +44,6 @@ static void write_kernels(Text *t, const Program *p) {
         text_free(&location);
     }
     text_add(t, "};\n\n");
-}
-
-// ------------------------------------------------------------------------------------------------------------------- networks
-// Dimensions that are no constants are numbered, and computed from the symbols by one function.
-static int dimension_number(const Program *p, const Dim **dims, int *n, const Dim *d) {
-    (void)p;
-    for (int i = 0; i < *n; i++)
-        if (dims[i] == d) return i;
-    dims[*n] = d;
-    return (*n)++;
-}
-
-static void write_tensor(Text *t, const Program *p, const char *name, const Type *type, const Dim **dims, int *n) {
-    int64_t value;
-    text_add(t, "    {\"%s\", \"%s\", %d, {", name, dtype_name(type->dtype), type->rank);
-    for (int i = 0; i < type->rank; i++)
-        text_add(t, "%s%lld", i ? ", " : "",
-                 (long long)(dim_is_const(type->dim[i], &value) ? value : -1 - dimension_number(p, dims, n, type->dim[i])));
-    text_add(t, "%s}},\n", type->rank ? "" : "0");
-}
-
-// Where a symbol's value is seen: an axis of an input.
-static void write_symbol(Text *t, const Program *p, const Dim *symbol) {
-    const Graph *g = p->graph;
-    for (int i = 0; i < g->n_inputs; i++)
-        for (int j = 0; j < g->inputs[i]->type.rank; j++) {
-            if (g->inputs[i]->type.dim[j] != symbol) continue;
-            text_add(t, "    {\"%s\", %lld, %lld, %d, %d},\n", symbol->name, (long long)symbol->lower, (long long)symbol->value,
-                     i, j);
-            return;
-        }
-}
-
-static void write_dimension(Text *t, const Program *p, const Dim *const *dims, int n) {
-    text_add(t, "static int64_t dimension(int k, const int64_t *symbols) {\n    switch (k) {\n");
-    for (int i = 0; i < n; i++) {
-        text_add(t, "        case %d: return ", i);
-        c_dim_of_symbols(t, p, dims[i]);
-        text_add(t, ";\n");
-    }
-    text_add(t, "        default: return (void)symbols, 0;\n    }\n}\n\n");
-}
-
-static void write_net(Text *t, const Program *p) {
-    const Graph *g = p->graph;
-    const Dim **dims = ARENA_ARRAY(p->arena, const Dim *, (g->n_inputs + g->n_outputs) * MAX_RANK + 1);
-    int n = 0;
-    text_add(t, "static const burin_tensor inputs[] = {\n");
-    for (int i = 0; i < g->n_inputs; i++) write_tensor(t, p, g->inputs[i]->name, &g->inputs[i]->type, dims, &n);
-    text_add(t, "};\n\nstatic const burin_tensor outputs[] = {\n");
-    for (int i = 0; i < g->n_outputs; i++)
-        write_tensor(t, p, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, &g->outputs[i]->type, dims, &n);
-    text_add(t, "};\n\nstatic const burin_symbol symbols[] = {\n");
-    for (int i = 0; i < p->n_symbols; i++) write_symbol(t, p, p->symbols[i]);
-    if (!p->n_symbols) text_add(t, "    {0},\n");
-    text_add(t, "};\n\n");
-    write_dimension(t, p, dims, n);
-    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension};\n\n", g->n_inputs,
-             g->n_outputs, p->n_symbols, p->rows ? symbol_index(p, p->rows) : -1);
 }
 
 static int64_t vocabulary(const Program *p) {

@@ -17,7 +17,6 @@ void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows 
 void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step
 void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
-bool is_decoder(const Program *);
 int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                                     // s->token
 void c_part(Text *, const Program *, const Kernel *);                   // ROWS(rows), PART(20)
@@ -54,6 +53,10 @@ void call_rotary(Text *, const Program *, const Kernel *);
 void call_append(Text *, const Program *, const Kernel *);
 void call_attention(Text *, const Program *, const Kernel *);
 void call_nest(Text *, const Program *, const Kernel *);
+
+// codegen/dispatch.c, net.c: the descriptor
+void write_string(Text *, const char *);  // a C string
+void write_net(Text *, const Program *);
 
 // codegen/forward.c
 void write_forward(Text *, const Program *);

@@ -150,11 +150,6 @@ bool build_passes(Build *b) {
 }
 
 void build_lower(Build *b) {
-    if (b->onnx)
-        diag_fatal(NO_LOC,
-                   "%s: programs from ONNX models are not there yet\nhint: `burin inspect` shows the graph, --stop-after=PASS"
-                   " the IR",
-                   b->options->model);
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower(b->arena, b->module, 0, &options);
     b->image = image_of(b->program, b->tokenizer);
@@ -173,7 +168,9 @@ static const char *info_text(const Build *b) {
     text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
     text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
              (double)b->image.bytes / 1e6);
-    text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context, (long long)b->program->max_rows);
+    if (is_decoder(b->program))
+        text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context,
+                 (long long)b->program->max_rows);
     text_add(&t, "passes   ");
     for (int i = b->passes.start_from; i < PASS_COUNT; i++) text_add(&t, " %s", pass_info[i].name);
     text_add(&t, "\ncompiler  burin %s, clang-19 -O3 -ffp-contract=off, for", BURIN_VERSION);
@@ -233,6 +230,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->quant, h);
     h = hash_text(o->start_from, h);
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
+    h = hash_text(o->dim, hash_text(o->max, h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
     const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
     return folder ? arena_printf(b->arena, "%s/%s", folder, b->name) : NULL;

@@ -12,7 +12,9 @@
 // A variant's forward has no context of its own.
 static struct {
     EvalContext *context;
+    const Program *program;
     const Graph *graph;
+    const NetDescription *net;
 } interpreter;
 
 static void interpreter_forward(const burin_step *step, int thread) {
@@ -29,14 +31,63 @@ static void interpreter_forward(const burin_step *step, int thread) {
     free(wanted);
 }
 
+// ------------------------------------------------------------------------------------------------------------------ networks
+static int64_t symbol_value(const Dim *symbol, void *values) {
+    for (int i = 0; i < interpreter.program->n_symbols; i++)
+        if (interpreter.program->symbols[i] == symbol) return ((const int64_t *)values)[i];
+    return symbol->lower;
+}
+
+static int64_t net_dimension(int k, const int64_t *symbols) {
+    return dim_eval(interpreter.net->dims[k], symbol_value, (void *)(uintptr_t)symbols);
+}
+
+static void network_forward(const burin_step *step, int thread) {
+    const Graph *g = interpreter.graph;
+    if (thread) return;
+    Tensor *storage = calloc((size_t)g->n_inputs + 1, sizeof *storage);
+    const Tensor **inputs = calloc((size_t)g->n_inputs + 1, sizeof *inputs),
+                 **outputs = calloc((size_t)g->n_outputs + 1, sizeof *outputs);
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Type *type = &g->inputs[i]->type;
+        Tensor *t = &storage[i];
+        *t = (Tensor){.dtype = type->dtype, .rank = type->rank, .data = step->inputs[i]};
+        for (int j = 0; j < type->rank; j++) t->dim[j] = dim_eval(type->dim[j], symbol_value, (void *)(uintptr_t)step->symbols);
+        t->bytes = dtype_bytes(t->dtype, tensor_count(t));
+        inputs[i] = t;
+    }
+    eval_graph(interpreter.context, g, inputs, outputs);
+    for (int i = 0; i < g->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
+    free(storage), free(inputs), free(outputs);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- the run
+static int run_decoder(const burin_model *model, const burin_command *command) {
+    burin_run run;
+    burin_run_open(&run, model, command);
+    int status = command->perplexity_file ? burin_perplexity(&run) : command->bench ? burin_bench(&run) : burin_generate(&run);
+    burin_run_close(&run);
+    return status;
+}
+
+static int run(const burin_model *model, const Build *b) {
+    burin_kind kind = model->net ? BURIN_NETWORK : BURIN_DECODER;
+    CommandLine line = {.arena = b->arena};
+    command_add(&line, b->name);
+    for (int i = 0; i < b->options->n_rest; i++) command_add(&line, b->options->rest[i]);
+    burin_command command = burin_command_line(kind, line.n, (char **)line.words);
+    command.threads = 1;
+    if (command.help) return burin_print_help(kind, b->name), 0;
+    return model->net ? burin_network(model, &command) : run_decoder(model, &command);
+}
+
 static bool always(void) { return true; }
 static const unsigned char *no_weights(void) { return (const unsigned char *)&interpreter; }
 static const void *tokenizer_blob;
 static const unsigned char *tokenizer_weights(void) { return tokenizer_blob; }
 
 int interpret(Build *b) {
-    static const burin_variant variant = {
-        .cpu = "interpreter", .needs = "nothing", .supported = always, .forward = interpreter_forward};
+    static burin_variant variant = {.cpu = "interpreter", .needs = "nothing", .supported = always};
     build_open(b);
     build_load(b);
     build_passes(b);
@@ -63,18 +114,19 @@ int interpret(Build *b) {
         model.weights = tokenizer_weights;
         model.tokenizer_bytes = b->tokenizer->bytes;
     }
+    burin_net net;
+    variant.forward = is_decoder(b->program) ? interpreter_forward : network_forward;
     interpreter.context = eval_new(EVAL_F32);
+    interpreter.program = b->program;
     interpreter.graph = b->program->graph;
+    if (!is_decoder(b->program)) {
+        interpreter.net = describe_net(b->program);
+        net = interpreter.net->net;
+        net.dimension = net_dimension;
+        model.net = &net;
+    }
     eval_set_symbol(interpreter.context, "S", 1);
-    CommandLine line = {.arena = b->arena};
-    command_add(&line, b->name);
-    for (int i = 0; i < b->options->n_rest; i++) command_add(&line, b->options->rest[i]);
-    burin_command command = burin_command_line(line.n, (char **)line.words);
-    burin_run run;
-    command.threads = 1;
-    burin_run_open(&run, &model, &command);
-    int status = command.perplexity_file ? burin_perplexity(&run) : command.bench ? burin_bench(&run) : burin_generate(&run);
-    burin_run_close(&run);
+    int status = run(&model, b);
     eval_free(interpreter.context);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "ir/eval.h"
 #include "ir_text.h"
-#include "net_values.h"
+#include "net_fill.h"
 
 enum { MAX_TENSORS = 16 };
 

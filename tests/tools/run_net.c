@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "net.h"
-#include "net_values.h"
+#include "net_fill.h"
 
 enum { MAX_TENSORS = 16 };
 

@@ -1,6 +1,6 @@
 // Inputs for networks, the same for the interpreter and for emitted programs.
-#ifndef NET_VALUES_H
-#define NET_VALUES_H
+#ifndef NET_FILL_H
+#define NET_FILL_H
 #include <stdint.h>
 #include <string.h>
 

@@ -1,0 +1,135 @@
+// The descriptor of a network: its inputs and outputs as tensors whose dimensions are numbers or numbered expressions of
+// symbols.
+#include <string.h>
+
+#include "codegen/emit.h"
+
+// ---------------------------------------------------------------------------------------------------------------- describing
+static int dimension_number(NetDescription *d, const Dim *dim) {
+    for (int i = 0; i < d->n_dims; i++)
+        if (d->dims[i] == dim) return i;
+    d->dims[d->n_dims] = dim;
+    return d->n_dims++;
+}
+
+static burin_absent absent_input(const Node *n) {
+    switch (n->op == OP_input ? input_role(n) : INPUT_TENSOR) {
+        case INPUT_MASK:
+            return BURIN_ONES;
+        case INPUT_TYPES:
+            return BURIN_ZEROS;
+        case INPUT_POSITIONS:
+            return BURIN_COUNTING;
+        default:
+            return BURIN_NEEDED;
+    }
+}
+
+// The values that an index may have: those that choose a row of every table it is used for, directly or through views.
+static void narrow_range(const Node *n, burin_tensor *t) {
+    for (int i = 0; i < n->n_users; i++) {
+        const Node *user = n->users[i];
+        bool same_values = user->op == OP_reshape || user->op == OP_transpose || user->op == OP_expand ||
+                           (user->op == OP_cast && !dtype_is_float(user->type.dtype) && user->type.dtype != DT_bool);
+        if (same_values) narrow_range(user, t);
+        if (user->op != OP_gather || user->in[1] != n || user->in[0] == n) continue;
+        const Type *table = &user->in[0]->type;
+        int64_t axis = attr_int(user, "axis", 0), rows = dim_upper(table->dim[axis < 0 ? axis + table->rank : axis]);
+        if (t->least > t->most || rows - 1 < t->most) t->least = 0, t->most = rows - 1;
+    }
+}
+
+static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char *name, const Node *n) {
+    const Type *type = &n->type;
+    burin_tensor t = {.name = name, .type = dtype_name(type->dtype), .rank = type->rank, .absent = absent_input(n), .least = 1};
+    Text shape = {0};
+    text_add(&shape, "[");
+    for (int i = 0; i < type->rank; i++) {
+        text_add(&shape, i ? ", " : ""), dim_print(&shape, type->dim[i]);
+        if (!dim_is_const(type->dim[i], &t.dim[i])) t.dim[i] = -1 - dimension_number(d, type->dim[i]);
+    }
+    text_add(&shape, "]");
+    t.shape = arena_strndup(arena, shape.data, shape.length);
+    text_free(&shape);
+    if (n->op == OP_input && !dtype_is_float(type->dtype) && type->dtype != DT_bool) narrow_range(n, &t);
+    return t;
+}
+
+// A symbol's value is seen at an axis of an input: of one that must be given, if there is one.
+static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
+    burin_symbol s = {.name = symbol->name, .lower = symbol->lower, .upper = symbol->value, .input = -1};
+    for (int i = 0; i < p->graph->n_inputs; i++) {
+        const Node *n = p->graph->inputs[i];
+        bool better =
+            s.input < 0 || (absent_input(n) == BURIN_NEEDED && absent_input(p->graph->inputs[s.input]) != BURIN_NEEDED);
+        for (int j = 0; j < n->type.rank && better; j++)
+            if (n->type.dim[j] == symbol) s.input = i, s.axis = j, better = false;
+    }
+    return s;
+}
+
+const NetDescription *describe_net(const Program *p) {
+    const Graph *g = p->graph;
+    Arena *arena = p->arena;
+    NetDescription *d = ARENA_NEW(arena, NetDescription);
+    burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),
+                 *outputs = ARENA_ARRAY(arena, burin_tensor, g->n_outputs + 1);
+    burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, p->n_symbols + 1);
+    d->dims = ARENA_ARRAY(arena, const Dim *, p->n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 1);
+    for (int i = 0; i < p->n_symbols; i++) dimension_number(d, p->symbols[i]), symbols[i] = describe_symbol(p, p->symbols[i]);
+    for (int i = 0; i < g->n_inputs; i++) inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
+    for (int i = 0; i < g->n_outputs; i++)
+        outputs[i] = describe_tensor(arena, d, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, g->outputs[i]);
+    d->net = (burin_net){.inputs = inputs,
+                         .outputs = outputs,
+                         .n_inputs = g->n_inputs,
+                         .n_outputs = g->n_outputs,
+                         .symbols = symbols,
+                         .n_symbols = p->n_symbols,
+                         .rows = p->rows ? symbol_index(p, p->rows) : -1};
+    return d;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- writing
+static void write_tensors(Text *t, const char *list, const burin_tensor *tensors, int n) {
+    static const char *const absent[] = {"BURIN_NEEDED", "BURIN_ONES", "BURIN_ZEROS", "BURIN_COUNTING"};
+    text_add(t, "static const burin_tensor %s[] = {\n", list);
+    for (int i = 0; i < n; i++) {
+        const burin_tensor *x = &tensors[i];
+        text_add(t, "    {"), write_string(t, x->name), text_add(t, ", \"%s\", %d, {", x->type, x->rank);
+        for (int j = 0; j < x->rank; j++) text_add(t, "%s%lld", j ? ", " : "", (long long)x->dim[j]);
+        text_add(t, "%s}, ", x->rank ? "" : "0"), write_string(t, x->shape);
+        text_add(t, ", %s, %lld, %lld},\n", absent[x->absent], (long long)x->least, (long long)x->most);
+    }
+    text_add(t, "%s};\n\n", n ? "" : "    {0},\n");
+}
+
+static void write_symbols(Text *t, const burin_net *net) {
+    text_add(t, "static const burin_symbol symbols[] = {\n");
+    for (int i = 0; i < net->n_symbols; i++) {
+        const burin_symbol *s = &net->symbols[i];
+        text_add(t, "    {"), write_string(t, s->name);
+        text_add(t, ", %lld, %lld, %d, %d},\n", (long long)s->lower, (long long)s->upper, s->input, s->axis);
+    }
+    text_add(t, "%s};\n\n", net->n_symbols ? "" : "    {0},\n");
+}
+
+static void write_dimension(Text *t, const Program *p, const NetDescription *d) {
+    text_add(t, "static int64_t dimension(int k, const int64_t *symbols) {\n    switch (k) {\n");
+    for (int i = 0; i < d->n_dims; i++) {
+        text_add(t, "        case %d: return ", i);
+        c_dim_of_symbols(t, p, d->dims[i]);
+        text_add(t, ";\n");
+    }
+    text_add(t, "        default: return (void)symbols, 0;\n    }\n}\n\n");
+}
+
+void write_net(Text *t, const Program *p) {
+    const NetDescription *d = describe_net(p);
+    write_tensors(t, "inputs", d->net.inputs, d->net.n_inputs);
+    write_tensors(t, "outputs", d->net.outputs, d->net.n_outputs);
+    write_symbols(t, &d->net);
+    write_dimension(t, p, d);
+    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension};\n\n", d->net.n_inputs,
+             d->net.n_outputs, d->net.n_symbols, d->net.rows);
+}

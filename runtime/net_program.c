@@ -1,0 +1,113 @@
+// The program of a network: one run over the inputs of the command line, its outputs written, printed or hashed; --bench.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hash.h"
+#include "net_values.h"
+#include "output.h"
+#include "run.h"
+
+static void run_once(burin_session *session, const burin_net_values *v) {
+    burin_status status = burin_net_run(session, (const void *const *)v->input_data, v->symbols, v->output_data);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+}
+
+// ---- outputs ----
+
+// DIR/NAME.npy, where NAME has no folders of its own.
+static void output_path(char *path, size_t room, const char *folder, const char *name) {
+    size_t length = strlen(folder);
+    int n = snprintf(path, room, "%s%s%s.npy", folder, length && folder[length - 1] == '/' ? "" : "/", name);
+    if (n < 0 || (size_t)n >= room) burin_stop(BURIN_USER_MISTAKE, "--output %s: the name is too long", folder);
+    for (char *c = path + length + 1; *c; c++)
+        if (*c == '/') *c = '_';
+}
+
+static void write_outputs(const burin_net_values *v, const char *folder) {
+    char path[4096], other[4096];
+    if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    for (int i = 0; i < v->net->n_outputs; i++) {
+        output_path(path, sizeof path, folder, v->net->outputs[i].name);
+        for (int j = 0; j < i; j++) {
+            output_path(other, sizeof other, folder, v->net->outputs[j].name);
+            if (!strcmp(path, other))
+                burin_stop(BURIN_USER_MISTAKE, "the outputs %s and %s would both be %s", v->net->outputs[j].name,
+                           v->net->outputs[i].name, path);
+        }
+        if (!burin_npy_write(&v->outputs[i], path)) burin_stop(BURIN_USER_MISTAKE, "%s: %s", path, strerror(errno));
+    }
+}
+
+static void print_outputs(const burin_net_values *v) {
+    enum { FIRST_VALUES = 8 };
+    for (int i = 0; i < v->net->n_outputs; i++) {
+        const burin_array *a = &v->outputs[i];
+        burin_print("%s: %s%s\n ", v->net->outputs[i].name, a->element->name, burin_net_shape(a->rank, a->dim));
+        for (size_t j = 0; j < a->count && j < FIRST_VALUES; j++) {
+            if (a->element->kind == ELEMENT_FLOAT)
+                burin_print(" %.7g", burin_load_real(a->element, a->data, j));
+            else
+                burin_print(" %lld", (long long)burin_load_integer(a->element, a->data, j));
+        }
+        burin_print(a->count > FIRST_VALUES ? " ...\n" : "\n");
+    }
+}
+
+static void print_hash(const burin_net_values *v) {
+    uint64_t hash = burin_hash_start;
+    for (int i = 0; i < v->net->n_outputs; i++) {
+        const burin_array *a = &v->outputs[i];
+        hash = burin_hash_bytes(hash, a->data, a->count * (size_t)a->element->bytes);
+    }
+    burin_print("%016llx\n", (unsigned long long)hash);
+}
+
+// ---- --bench ----
+
+enum { MOST_RUNS = 1000, LEAST_RUNS = 5 };
+
+static int by_size(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// At least LEAST_RUNS, at most two seconds or MOST_RUNS; the first is not counted.
+static void bench(burin_session *session, const burin_net_values *v) {
+    static uint64_t time[MOST_RUNS];
+    uint64_t total = 0;
+    int runs = 0;
+    run_once(session, v);
+    while (runs < MOST_RUNS && (runs < LEAST_RUNS || total < 2000000000)) {
+        uint64_t start = burin_nanoseconds();
+        run_once(session, v);
+        total += time[runs++] = burin_nanoseconds() - start;
+    }
+    qsort(time, (size_t)runs, sizeof *time, by_size);
+    burin_print("%s, cpu %s, %d threads, weights %.1f MB", session->model->name, session->variant->cpu, session->step.threads,
+                (double)session->model->weight_bytes / 1e6);
+    for (int i = 0; i < v->net->n_inputs; i++)
+        burin_print("%s %s%s", i ? "," : "; inputs", v->net->inputs[i].name,
+                    burin_net_shape(v->inputs[i].rank, v->inputs[i].dim));
+    burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", (double)time[runs / 2] / 1e6, runs,
+                (double)time[0] / 1e6);
+}
+
+int burin_network(const burin_model *model, const burin_command *c) {
+    burin_net_values values;
+    burin_net_values_open(&values, model->net, c);
+    burin_session *session = burin_open(model, c, burin_net_rows(model->net, values.symbols));
+    if (c->bench) {
+        bench(session, &values);
+    } else {
+        run_once(session, &values);
+        if (c->output) write_outputs(&values, c->output);
+        if (c->logits_hash) print_hash(&values);
+        if (!c->output && !c->logits_hash) print_outputs(&values);
+    }
+    burin_close(session);
+    burin_net_values_close(&values);
+    return 0;
+}

@@ -1,0 +1,23 @@
+// The tensors of one run of a network, from the command line: --input, what is not given, and memory for the outputs.
+#ifndef BURIN_NET_VALUES_H
+#define BURIN_NET_VALUES_H
+#include "net.h"
+#include "npy.h"
+#include "options.h"
+
+typedef struct burin_net_values {
+    const burin_net *net;
+    burin_array *inputs, *outputs;  // data in the network's types
+    void **input_data, **output_data;
+    const char **files;  // by input, NULL: not given
+    int64_t *symbols;
+    bool *known;  // by symbol: some input has told it
+} burin_net_values;
+
+// Reads, converts and checks; ends the program with one sentence for each mistake.
+void burin_net_values_open(burin_net_values *, const burin_net *, const burin_command *);
+void burin_net_values_close(burin_net_values *);
+
+void burin_net_print(const burin_net *);                    // inputs and outputs, a line each
+const char *burin_net_shape(int rank, const int64_t *dim);  // [2, 3]; until the next call but one
+#endif

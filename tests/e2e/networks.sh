@@ -1,0 +1,92 @@
+#!/bin/sh
+# Programs without tokens: the encoders of shared/data/families give transformers' numbers and one set of bits; --input, --output.
+. tests/lib.sh
+families=$SHARED/data/families
+need "programs of networks" "$families/bert" "$families/roberta" "$families/distilbert" "$families/vit"
+
+program() { check "$1 builds" "$BURIN" build "$families/$1" -o "$WORK/$1"; }
+
+# inputs FAMILY: its recorded ones as options
+inputs() {
+    for _input in input_ids pixel_values; do
+        [ ! -f "$families/$1/$_input.npy" ] || echo "--input $_input=$families/$1/$_input.npy"
+    done
+}
+
+# numbers FAMILY: every recorded output, within 2e-4 of the largest magnitude
+numbers() {
+    _in=$(inputs "$1")
+    # shellcheck disable=SC2086 # words
+    check "$1 runs" "$WORK/$1" $_in --output "$WORK/$1.out"
+    for _file in "$families/$1"/*.npy; do
+        _output=$(basename "$_file")
+        case $_output in input_ids.npy | pixel_values.npy) continue ;; esac
+        check "$1: ${_output%.npy}" "$BUILD/tools/npy_near" "$WORK/$1.out/$_output" "$_file" 2e-4 largest
+    done
+}
+
+# one_hash FAMILY: the interpreter, every CPU here, several numbers of threads
+one_hash() {
+    _in=$(inputs "$1")
+    # shellcheck disable=SC2086
+    _expected=$("$BURIN" run "$families/$1" --interpret $_in --hash)
+    _cells=0 _other=
+    for _cpu in $("$WORK/$1" --info | sed -n 's/^cpus \(.*\); here.*/\1/p' | tr -d ,); do
+        for _threads in 1 2 3 7; do
+            # shellcheck disable=SC2086
+            _got=$("$WORK/$1" $_in --hash --cpu "$_cpu" -t $_threads 2>&1)
+            case $_got in *"does not have it"*) continue ;; esac
+            _cells=$((_cells + 1))
+            [ "$_got" = "$_expected" ] || _other="$_other $_cpu:$_threads"
+        done
+    done
+    check "$1: the interpreter's bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 4 -a -z "$_other"
+}
+
+for family in bert roberta distilbert vit; do program $family && numbers $family && one_hash $family; done
+
+# says NAME STATUS TEXT PROGRAM ARGUMENTS...: the exit status, and the text in what it prints
+says() {
+    _name=$1 _status=$2 _text=$3
+    shift 3
+    "$@" > "$WORK/says" 2>&1
+    _got=$?
+    if [ $_got = "$_status" ] && grep -qF -- "$_text" "$WORK/says"; then ok "$_name"; else
+        not_ok "$_name: status $_got, expected $_status and: $_text"
+        sed 's/^/# /' "$WORK/says"
+    fi
+}
+bert=$WORK/bert ids=$families/bert/input_ids.npy pixels=$families/vit/pixel_values.npy
+says "an input is missing" 1 "nothing is given for the input input_ids: i32[T]" "$bert"
+says "an input of another name" 1 "there is no input of that name" "$bert" --input "ids=$ids"
+says "a file that is not there" 1 "/nowhere.npy cannot be read: No such file" "$bert" --input /nowhere.npy
+says "a file of something else" 1 "is no .npy file that can be read" "$bert" --input Makefile
+says "the wrong shape" 1 "has the shape [3, 32, 32], and input_ids is i32[T]" "$bert" --input "$pixels"
+says "the wrong type" 1 "has elements of type f32" "$bert" --input "$families/bert/pooler_output.npy"
+says "two lengths" 1 "T is 9 here and 21 before" "$bert" --input "$ids" --input "attention_mask=$families/clip/input_ids.npy"
+says "an id beyond the vocabulary" 1 "element 0 is 152, and token_type_ids takes 0 to 1" "$bert" --random --input "token_type_ids=$families/clip/input_ids.npy"
+says "an input twice" 1 "input_ids is given twice" "$bert" --input "$ids" --input "input_ids=$ids"
+says "longer than it was built for" 1 "T is 999, and the program was built for 1 to 128" "$bert" --random --dim T=999
+says "a dimension of another name" 1 "there is no dimension N" "$bert" --random --dim N=2
+says "--dim without a number" 2 "expected NAME=N" "$bert" --random --dim T
+says "no options of a decoder" 2 "unknown option --temp" "$bert" --temp 0
+says "no prompt" 2 "inputs are given as --input" "$bert" "some text"
+says "a folder that cannot be" 1 "--output /proc/none" "$bert" --random --output /proc/none
+says "--info names the inputs" 0 "input  attention_mask: i32[T] (ones where not given)" "$bert" --info
+says "--bench" 0 "one run" "$WORK/vit" --bench
+says "printed values" 0 "pooler_output: f32[64]" "$bert" --random
+check "--random is the same every time" test "$("$bert" --random --hash)" = "$("$bert" --random --hash -t 1)"
+check "another length, another hash" test "$("$bert" --random --hash)" != "$("$bert" --random --hash --dim T=5)"
+
+# Damaged .npy files: one sentence each.
+damage=0
+for bytes in 0 5 9 60 127 130 200; do
+    head -c $bytes "$ids" > "$WORK/cut.npy"
+    "$bert" --input "$WORK/cut.npy" > "$WORK/says" 2>&1
+    [ $? = 1 ] && [ "$(wc -l < "$WORK/says")" = 1 ] && damage=$((damage + 1))
+done
+check "seven files that end early" test $damage = 7
+for edit in 's/<i8/>i8/' 's/<i8/<c8/' 's/(21,)/(99,)/' 's/(21,)/(-1,)/' 's/False/Maybe/' "s/'shape'/'shade'/" 's/(21,)/21   /'; do
+    sed "$edit" "$ids" > "$WORK/edited.npy"
+    says "a header with $edit" 1 "edited.npy" "$bert" --input "$WORK/edited.npy"
+done

@@ -1,0 +1,35 @@
+// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest]
+// Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`: times the largest magnitude expected) or
+// the shapes differ.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "npy.h"
+
+static burin_array read_array(const char *path) {
+    burin_array a;
+    const char *error = burin_npy_read(&a, path);
+    if (error) {
+        fprintf(stderr, "npy_near: %s %s\n", path, error);
+        exit(2);
+    }
+    return a;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 4) return 2;
+    burin_array got = read_array(argv[1]), expected = read_array(argv[2]);
+    double worst = 0, largest = 0;
+    if (got.rank != expected.rank || memcmp(got.dim, expected.dim, (size_t)got.rank * sizeof *got.dim))
+        return printf("the shapes differ\n"), 1;
+    for (size_t i = 0; i < got.count; i++) {
+        double a = burin_load_real(got.element, got.data, i), b = burin_load_real(expected.element, expected.data, i);
+        double difference = a == b ? 0 : isnan(a - b) ? INFINITY : fabs(a - b);
+        if (difference > worst) worst = difference;
+        if (fabs(b) > largest) largest = fabs(b);
+    }
+    printf("largest difference %.3g, largest magnitude %.3g\n", worst, largest);
+    return !(worst <= atof(argv[3]) * (argc > 4 ? largest : 1));
+}
