@@ -11,13 +11,21 @@ typedef struct OnnxValue {
     int n;
     bool vector;  // rank 1, not 0
     DType dtype;  // of the elements
+    bool absent;  // an optional operand of a function that the call leaves out
 } OnnxValue;
 
+// What names stand for: in the main graph, in a function, in a body inside a node (scope.c).
 typedef struct OnnxImport {
     OnnxModel *model;
     const OnnxOptions *options;
     Graph *graph;
-    Map values;  // name -> OnnxValue
+    Map values;                           // name -> OnnxValue
+    const struct OnnxImport *outer;       // of a body: what is around it
+    const struct OnnxCall *caller;        // of a function or body: the node
+    const BurinOnnx__Function *function;  // that this is the text of, or NULL
+    const char *path;                     // of the node, before the names of nodes; NULL in the main graph
+    int depth;
+    int64_t *n_nodes;  // imported so far, everywhere
 } OnnxImport;
 
 enum { ONNX_MAX_RESULTS = 64 };
@@ -50,6 +58,7 @@ _Noreturn void onnx_fatal(const OnnxCall *, const char *format, ...) __attribute
 int onnx_count(const OnnxCall *);
 OnnxValue *onnx_operand(OnnxCall *, int i);
 Node *onnx_node(OnnxCall *, int i);  // a node for it
+Node *onnx_value_node(OnnxCall *, OnnxValue *);
 Type onnx_type(OnnxCall *, int i);
 bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // known integers: constants and dimensions
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);
@@ -68,6 +77,7 @@ const BurinOnnx__Attribute *onnx_attribute(const OnnxCall *, const char *name);
 
 // Results.
 void onnx_result(OnnxCall *, int i, Node *);
+void onnx_result_value(OnnxCall *, int i, OnnxValue *);
 void onnx_result_elements(OnnxCall *, int i, const Dim *const *elements, int n, bool vector, DType);
 Node *onnx_emit(OnnxCall *, Op, int n, Node *const *in);       // a node with its type; the run ends when it does not fit
 Node *onnx_emit_make(OnnxCall *, Op, int n, Node *const *in);  // attributes follow, then onnx_finish

@@ -210,3 +210,41 @@ const Tensor *onnx_tensor(OnnxModel *m, const BurinOnnx__TensorData *p) {
         set_typed(m, p, t, count);
     return t;
 }
+
+// ---------------------------------------------------------------------------------------------------------------------- sparse
+// Where value i goes: a linear index, or one index an axis. Checked against the shape.
+static uint64_t sparse_place(const OnnxModel *m, const Tensor *indices, const Tensor *dense, int64_t i, int64_t count) {
+    int axes = indices->rank == 2 ? dense->rank : 1;
+    uint64_t place = 0;
+    for (int axis = 0; axis < axes; axis++) {
+        int64_t index, extent = indices->rank == 2 ? dense->dim[axis] : count;
+        memcpy(&index, (const char *)indices->data + 8 * (i * axes + axis), sizeof index);
+        if (index < 0 || index >= extent)
+            file_fatal(m->file, "sparse tensor %s: index %lld of %lld\nhint: the file is damaged",
+                       dense->name ? dense->name : "(constant)", (long long)index, (long long)extent);
+        place = place * (uint64_t)extent + (uint64_t)index;
+    }
+    return place;
+}
+
+const Tensor *onnx_dense(OnnxModel *m, const BurinOnnx__SparseTensorData *p) {
+    enum { MOST_BYTES = 1 << 30 };
+    if (!p->values || !p->indices) file_fatal(m->file, "a sparse tensor lacks values or indices\nhint: the file is damaged");
+    const Tensor *values = onnx_tensor(m, p->values), *indices = onnx_tensor(m, p->indices);
+    Tensor *t = ARENA_NEW(m->arena, Tensor);
+    BurinOnnx__TensorData shape = *p->values;
+    shape.n_dims = p->n_dims, shape.dims = p->dims;
+    *t = (Tensor){.dtype = values->dtype, .name = p->values->name};
+    int64_t count = (int64_t)set_shape(m, &shape, t), n = tensor_count(values);
+    bool fits = indices->dtype == DT_i64 && values->rank == 1 && indices->rank >= 1 && indices->rank <= 2 &&
+                indices->dim[0] == n && (indices->rank == 1 || indices->dim[1] == t->rank);
+    if (!fits || dtype_bits(t->dtype) < 8 || t->dtype == DT_string)
+        file_fatal(m->file, "sparse tensor %s: expected values [n] and indices i64 [n] or [n, rank]", tensor_name(p->values));
+    if (t->bytes > MOST_BYTES) file_fatal(m->file, "sparse tensor %s: more than 1 GB when written out", tensor_name(p->values));
+    size_t width = (size_t)dtype_bits(t->dtype) / 8;
+    char *data = arena_alloc(m->arena, t->bytes + 1);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(data + sparse_place(m, indices, t, i, count) * width, (const char *)values->data + (size_t)i * width, width);
+    t->data = data;
+    return t;
+}

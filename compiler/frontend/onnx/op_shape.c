@@ -12,22 +12,46 @@ static const Tensor *list_tensor(OnnxCall *c, DType t, int rank, size_t n, const
     return r;
 }
 
+static const Tensor *strings_tensor(OnnxCall *c, int rank, size_t n, const ProtobufCBinaryData *values) {
+    const char **strings = ARENA_ARRAY(c->graph->arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++) strings[i] = arena_strndup(c->graph->arena, (const char *)values[i].data, values[i].len);
+    return list_tensor(c, DT_string, rank, n, strings);
+}
+
+// One of several attributes has the value, in its form.
+static const Tensor *constant_value(OnnxCall *c) {
+    static const char *const NAMES[] = {"value",      "value_float",  "value_int",     "value_floats",
+                                        "value_ints", "value_string", "value_strings", "sparse_value"};
+    const BurinOnnx__Attribute *a = NULL;
+    size_t form = 0;
+    while (form < sizeof NAMES / sizeof *NAMES && !(a = onnx_attribute(c, NAMES[form]))) form++;
+    switch (form) {
+        case 0:
+            return a->t ? onnx_tensor(c->import->model, a->t) : NULL;
+        case 1:
+            return list_tensor(c, DT_f32, 0, 1, &a->f);
+        case 2:
+            return list_tensor(c, DT_i64, 0, 1, &a->i);
+        case 3:
+            return list_tensor(c, DT_f32, 1, a->n_floats, a->floats);
+        case 4:
+            return list_tensor(c, DT_i64, 1, a->n_ints, a->ints);
+        case 5:
+            return strings_tensor(c, 0, 1, &a->s);
+        case 6:
+            return strings_tensor(c, 1, a->n_strings, a->strings);
+        case 7:
+            return a->sparse_tensor ? onnx_dense(c->import->model, a->sparse_tensor) : NULL;
+        default:
+            return NULL;
+    }
+}
+
 void onnx_constant_op(OnnxCall *c, int argument) {
     (void)argument;
-    for (size_t i = 0; i < c->proto->n_attribute; i++) {
-        const BurinOnnx__Attribute *a = c->proto->attribute[i];
-        const Tensor *t = NULL;
-        if (!a->name) continue;
-        if (!strcmp(a->name, "value") && a->t) t = onnx_tensor(c->import->model, a->t);
-        if (!strcmp(a->name, "value_float")) t = list_tensor(c, DT_f32, 0, 1, &a->f);
-        if (!strcmp(a->name, "value_int")) t = list_tensor(c, DT_i64, 0, 1, &a->i);
-        if (!strcmp(a->name, "value_floats")) t = list_tensor(c, DT_f32, 1, a->n_floats, a->floats);
-        if (!strcmp(a->name, "value_ints")) t = list_tensor(c, DT_i64, 1, a->n_ints, a->ints);
-        if (!t) continue;
-        onnx_result(c, 0, onnx_constant(c, t));
-        return;
-    }
-    onnx_fatal(c, "has none of value, value_float, value_int, value_floats, value_ints");
+    const Tensor *t = constant_value(c);
+    if (!t) onnx_fatal(c, "has no value\nhint: expected one of value, value_float, value_int, value_floats, value_ints, ...");
+    onnx_result(c, 0, onnx_constant(c, t));
 }
 
 static Node *expand_to(OnnxCall *c, Node *x, const Type *shape) {

@@ -1,0 +1,185 @@
+// What a handler asks and gives: operands, attributes, results.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/onnx/scope.h"
+
+// ------------------------------------------------------------------------------------------------------------------ messages
+void onnx_fatal(const OnnxCall *c, const char *format, ...) {
+    Text text = {0};
+    text_add(&text, "%s: ", c->proto->op_type);
+    va_list args;
+    va_start(args, format);
+    text_vadd(&text, format, args);
+    va_end(args);
+    const char *message = arena_strdup(c->import->model->arena, text.data);
+    text_free(&text);
+    diag_fatal(c->loc, "%s", message);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- operands
+int onnx_count(const OnnxCall *c) { return (int)c->proto->n_input; }
+
+OnnxValue *onnx_operand(OnnxCall *c, int i) {
+    if (i >= onnx_count(c) || !*c->proto->input[i]) return NULL;
+    OnnxValue *v = onnx_value(c->import, c->proto->input[i]);
+    if (!v) onnx_fatal(c, "operand %d, %s, is a result that its operator does not give here", i, c->proto->input[i]);
+    return v->absent ? NULL : v;
+}
+
+static Node *elements_node(OnnxCall *c, const OnnxValue *v) {
+    Type type = {.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
+    Node *n = node_make(c->graph, OP_size, c->loc, 0, NULL, NULL);
+    attr_set_dims(n, "dims", v->elements, v->n);
+    attr_set_int(n, "vector", v->vector);
+    n = onnx_finish(c, n);
+    return n->type.dtype == type.dtype ? n : onnx_cast(c, n, type.dtype);
+}
+
+Node *onnx_value_node(OnnxCall *c, OnnxValue *v) {
+    if (!v->node) v->node = elements_node(c, v);
+    return v->node;
+}
+
+Node *onnx_node(OnnxCall *c, int i) {
+    OnnxValue *v = onnx_operand(c, i);
+    if (!v) onnx_fatal(c, "operand %d is missing", i);
+    return onnx_value_node(c, v);
+}
+
+Type onnx_type(OnnxCall *c, int i) {
+    const OnnxValue *v = onnx_operand(c, i);
+    if (!v) onnx_fatal(c, "operand %d is missing", i);
+    if (v->node) return v->node->type;
+    return (Type){.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
+}
+
+enum { MAX_KNOWN = 1024 };  // elements of an integer constant that are worth knowing one by one
+
+static int64_t integer_at(const Tensor *t, int64_t i) {
+    switch (t->dtype) {
+        case DT_i64: {
+            int64_t x;
+            memcpy(&x, (const char *)t->data + 8 * i, 8);
+            return x;
+        }
+        case DT_i32: {
+            int32_t x;
+            memcpy(&x, (const char *)t->data + 4 * i, 4);
+            return x;
+        }
+        default:
+            return ((const uint8_t *)t->data)[i];
+    }
+}
+
+static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
+    if (!t || t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool)) return;
+    int64_t n = tensor_count(t);
+    if (n > MAX_KNOWN) return;
+    const Dim **elements = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
+    for (int64_t i = 0; i < n; i++) elements[i] = dim_const(c->graph, integer_at(t, i));
+    v->elements = elements, v->n = (int)n, v->vector = t->rank == 1, v->dtype = t->dtype;
+}
+
+bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
+    OnnxValue *v = onnx_operand(c, i);
+    if (!v) return false;
+    if (!v->elements) know_tensor(c, v, v->node ? v->node->value : NULL);
+    *elements = v->elements, *n = v->n;
+    return v->elements;
+}
+
+const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
+    const Dim *const *elements;
+    bool is_known = onnx_elements(c, i, &elements, n);
+    if (!is_known) {  // for this use alone: elsewhere it stays what it is
+        OnnxValue v = {0};
+        know_tensor(c, &v, onnx_known(c, i));
+        elements = v.elements, *n = v.n, is_known = v.elements;
+    }
+    if (!is_known)
+        onnx_fatal(
+            c, "%s is computed from values that are only known at run time\nhint: fix the dimensions it depends on with --dim",
+            what);
+    return elements;
+}
+
+int64_t onnx_need_int(OnnxCall *c, int i, const char *what) {
+    int n;
+    int64_t value;
+    const Dim *const *elements = onnx_need_elements(c, i, &n, what);
+    if (n != 1 || !dim_is_const(elements[0], &value)) onnx_fatal(c, "%s must be one constant", what);
+    return value;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ attributes
+int64_t onnx_int(const OnnxCall *c, const char *name, int64_t absent) {
+    const BurinOnnx__Attribute *a = onnx_attribute(c, name);
+    return a && a->has_i ? a->i : absent;
+}
+
+double onnx_float(const OnnxCall *c, const char *name, double absent) {
+    const BurinOnnx__Attribute *a = onnx_attribute(c, name);
+    return a && a->has_f ? a->f : absent;
+}
+
+const char *onnx_string(const OnnxCall *c, const char *name, const char *absent) {
+    const BurinOnnx__Attribute *a = onnx_attribute(c, name);
+    return a && a->has_s ? arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len) : absent;
+}
+
+const int64_t *onnx_ints(const OnnxCall *c, const char *name, int *n) {
+    const BurinOnnx__Attribute *a = onnx_attribute(c, name);
+    *n = a ? (int)a->n_ints : 0;
+    return a ? a->ints : NULL;
+}
+
+int onnx_axis(const OnnxCall *c, int64_t axis, int rank) {
+    if (axis < -rank || axis >= rank) onnx_fatal(c, "axis %lld of a value of rank %d", (long long)axis, rank);
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- results
+void onnx_result_value(OnnxCall *c, int i, OnnxValue *v) {
+    if (i < (int)c->proto->n_output && *c->proto->output[i]) map_put(&c->import->values, c->proto->output[i], v);
+}
+
+void onnx_result(OnnxCall *c, int i, Node *n) {
+    if (i >= (int)c->proto->n_output || !*c->proto->output[i]) return;
+    onnx_new_value(c->import, c->proto->output[i])->node = n;
+}
+
+void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n, bool vector, DType dtype) {
+    if (i >= (int)c->proto->n_output || !*c->proto->output[i]) return;
+    *onnx_new_value(c->import, c->proto->output[i]) =
+        (OnnxValue){.elements = elements, .n = n, .vector = vector, .dtype = dtype};
+}
+
+Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
+
+Node *onnx_finish(OnnxCall *c, Node *n) {
+    (void)c;
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+Node *onnx_emit(OnnxCall *c, Op op, int n, Node *const *in) { return onnx_finish(c, onnx_emit_make(c, op, n, in)); }
+
+Node *onnx_scalar(OnnxCall *c, DType t, double value) { return node_scalar(c->graph, t, value, c->loc, NULL); }
+
+Node *onnx_constant(OnnxCall *c, const Tensor *t) { return node_constant(c->graph, t, c->loc, NULL); }
+
+Node *onnx_reshape(OnnxCall *c, Node *x, const Type *shape) {
+    Node *n = onnx_emit_make(c, OP_reshape, 1, &x);
+    attr_set_dims(n, "shape", shape->dim, shape->rank);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_cast(OnnxCall *c, Node *x, DType to) {
+    if (x->type.dtype == to) return x;
+    Node *n = onnx_emit_make(c, OP_cast, 1, &x);
+    attr_set_dtype(n, "to", to);
+    return onnx_finish(c, n);
+}

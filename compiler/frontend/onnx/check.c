@@ -1,0 +1,226 @@
+// Checks of a model that need no handler: versions, operators, attributes, declared types. attributes.def says which attributes
+// an operator has, over all its versions.
+#include <string.h>
+
+#include "frontend/onnx/scope.h"
+
+enum { NEWEST_OPSET = 27 };
+
+// ----------------------------------------------------------------------------------------------------------------- attributes
+typedef struct AttributeRow {
+    const char *domain, *name;
+    int results;       // at most; -1: any number
+    const char *list;  // "axis:i! mode:s": name, kinds, ! when required
+} AttributeRow;
+
+static const AttributeRow ROWS[] = {
+#define ATTRIBUTES(domain, name, results, list) {domain, name, results, list},
+#include "frontend/onnx/attributes.def"
+#undef ATTRIBUTES
+};
+
+static const AttributeRow *row_of(const char *domain, const char *name) {
+    if (!strcmp(domain, "ai.onnx")) domain = "";
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!strcmp(ROWS[i].name, name) && !strcmp(ROWS[i].domain, domain)) return &ROWS[i];
+    return NULL;
+}
+
+// The kinds of AttributeProto.type by number, their letters in attributes.def, and what messages call them.
+static const struct {
+    char letter;
+    const char *name;
+} KINDS[] = {{'?', "of no kind"}, {'f', "a float"},         {'i', "an integer"},     {'s', "a string"}, {'t', "a tensor"},
+             {'g', "a graph"},    {'F', "floats"},          {'I', "integers"},       {'S', "strings"},  {'T', "tensors"},
+             {'G', "graphs"},     {'p', "a sparse tensor"}, {'P', "sparse tensors"}, {'y', "a type"},   {'Y', "types"}};
+enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
+
+// Files of old versions have no type: it is what is there.
+static int kind_of(const BurinOnnx__Attribute *a) {
+    const bool there[N_KINDS] = {0,
+                                 a->has_f,
+                                 a->has_i,
+                                 a->has_s,
+                                 a->t,
+                                 a->g,
+                                 a->n_floats,
+                                 a->n_ints,
+                                 a->n_strings,
+                                 a->n_tensors,
+                                 a->n_graphs,
+                                 a->sparse_tensor,
+                                 a->n_sparse_tensors,
+                                 a->tp,
+                                 a->n_type_protos};
+    if (a->has_type && a->type > 0 && a->type < N_KINDS) {
+        bool list = strchr("FISTGPY", KINDS[a->type].letter);  // may be empty
+        for (int i = 1; i < N_KINDS; i++)
+            if (there[i] && i != a->type) return i;
+        return there[a->type] || list ? a->type : 0;
+    }
+    for (int i = 1; i < N_KINDS; i++)
+        if (there[i]) return i;
+    return a->has_type ? 0 : 7;
+}
+
+static const char *kind_named(char letter) {
+    for (int i = 1; i < N_KINDS; i++)
+        if (KINDS[i].letter == letter) return KINDS[i].name;
+    return "?";
+}
+
+// The row's words one by one: name, its length, its kinds. NULL at the end.
+static const char *next_word(const char *at, size_t *name, size_t *kinds) {
+    while (*at == ' ') at++;
+    if (!*at) return NULL;
+    *name = strcspn(at, ":");
+    *kinds = strcspn(at + *name + 1, "! ");
+    return at;
+}
+
+static const char *after_word(const char *at) { return at + strcspn(at, " "); }
+
+static const char *find_word(const AttributeRow *row, const char *wanted, size_t *name, size_t *kinds) {
+    for (const char *at = row->list; (at = next_word(at, name, kinds)); at = after_word(at))
+        if (strlen(wanted) == *name && !strncmp(at, wanted, *name)) return at;
+    return NULL;
+}
+
+static void check_attribute(const OnnxCall *c, const AttributeRow *row, const BurinOnnx__Attribute *a) {
+    size_t name, kinds;
+    if (!a->name || !*a->name) onnx_fatal(c, "an attribute has no name\nhint: the file is damaged");
+    const char *word = find_word(row, a->name, &name, &kinds);
+    if (!word)
+        onnx_fatal(c, "has no attribute \"%s\"%s%s\nhint: a newer operator set than burin knows, or a damaged file", a->name,
+                   *row->list ? "; it has " : "", row->list);
+    const BurinOnnx__Attribute *value = onnx_resolve(c->import, a);
+    int kind = value ? kind_of(value) : -1;
+    if (kind >= 0 && !memchr(word + name + 1, KINDS[kind].letter, kinds))
+        onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
+}
+
+void onnx_check_call(const OnnxCall *c) {
+    const BurinOnnx__Operation *p = c->proto;
+    const AttributeRow *row = row_of(p->domain ? p->domain : "", p->op_type);
+    size_t name, kinds;
+    if (!row) return;
+    if (row->results >= 0 && p->n_output > (size_t)row->results)
+        onnx_fatal(c, "has %zu results, at most %d exist\nhint: the file is damaged", p->n_output, row->results);
+    for (size_t i = 0; i < p->n_attribute; i++) {
+        check_attribute(c, row, p->attribute[i]);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(p->attribute[j]->name, p->attribute[i]->name))
+                onnx_fatal(c, "the attribute %s is given twice\nhint: the file is damaged", p->attribute[i]->name);
+    }
+    for (const char *at = row->list; (at = next_word(at, &name, &kinds)); at = after_word(at)) {
+        const char *wanted = arena_strndup(c->graph->arena, at, name);
+        if (at[name + 1 + kinds] == '!' && !onnx_attribute(c, wanted))
+            onnx_fatal(c, "its attribute %s is missing (%s)\nhint: the file is damaged, or its exporter is wrong", wanted,
+                       kind_named(at[name + 1]));
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------- versions
+static const char *domain_text(const char *domain) { return domain && *domain ? domain : "ai.onnx"; }
+
+static void check_opsets(const OnnxModel *m) {
+    const BurinOnnx__ModelFile *p = m->proto;
+    if (!p->n_opset_import)
+        file_fatal(m->file, "the model imports no operator set\nhint: export it again; opset_import says what its nodes mean");
+    for (size_t i = 0; i < p->n_opset_import; i++) {
+        const BurinOnnx__OperatorSet *o = p->opset_import[i];
+        bool standard = !strcmp(domain_text(o->domain), "ai.onnx");
+        if (o->version < 1 || (standard && o->version > NEWEST_OPSET))
+            file_fatal(m->file,
+                       "opset %lld of domain %s is not supported (1 to %d are)\nhint: export it again with opset 17 to %d",
+                       (long long)o->version, domain_text(o->domain), NEWEST_OPSET, NEWEST_OPSET);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(domain_text(o->domain), domain_text(p->opset_import[j]->domain)) &&
+                o->version != p->opset_import[j]->version)
+                file_fatal(m->file, "the model imports opset %lld and opset %lld of domain %s\nhint: one version a domain",
+                           (long long)p->opset_import[j]->version, (long long)o->version, domain_text(o->domain));
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ operators
+typedef struct Unknown {
+    const BurinOnnx__Operation *first;
+    Loc loc;
+    int n;
+} Unknown;
+
+static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__Operation *const *nodes) {
+    Arena *arena = m->graph->arena;
+    for (size_t i = 0; i < n; i++) {
+        const BurinOnnx__Operation *p = nodes[i];
+        const char *domain = p->domain ? p->domain : "";
+        if (!p->op_type || !*p->op_type)
+            diag_fatal(onnx_node_loc(m, p, i), "a node has no operator\nhint: the file is damaged");
+        for (size_t j = 0; j < p->n_attribute; j++)
+            if (p->attribute[j]->g) check_nodes(m, unknown, p->attribute[j]->g->n_node, p->attribute[j]->g->node);
+        if (onnx_function(m->model, p) || onnx_op_find(domain, p->op_type)) continue;
+        const char *key = arena_printf(arena, "%s:%s", domain, p->op_type);
+        Unknown *u = map_get(unknown, key);
+        if (!u) {
+            u = ARENA_NEW(arena, Unknown);
+            *u = (Unknown){.first = p, .loc = onnx_node_loc(m, p, i)};
+            map_put(unknown, key, u);
+        }
+        u->n++;
+    }
+}
+
+void onnx_check_model(const OnnxImport *m) {
+    const BurinOnnx__ModelFile *p = m->model->proto;
+    Map unknown;
+    map_init(&unknown, m->graph->arena);
+    check_opsets(m->model);
+    check_nodes(m, &unknown, p->graph->n_node, p->graph->node);
+    for (size_t i = 0; i < p->n_functions; i++) check_nodes(m, &unknown, p->functions[i]->n_node, p->functions[i]->node);
+    for (int i = 0; i < unknown.n; i++) {
+        const Unknown *u = unknown.entries[i].value;
+        const char *domain = u->first->domain ? u->first->domain : "";
+        diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
+                   (long long)onnx_opset(m->model, domain), u->n, u->n > 1 ? "s" : "");
+    }
+    diag_stop_if_errors();
+}
+
+// ------------------------------------------------------------------------------------------------------------- declared types
+// A stale dimension is common in files that were edited after the export; the element type and the rank are not.
+static bool dims_differ(const BurinOnnx__ValueType__TensorOf *declared, const Type *found) {
+    for (int i = 0; declared->shape && i < found->rank; i++) {
+        const BurinOnnx__Shape__Dimension *d = declared->shape->dim[i];
+        int64_t value;
+        if (d->has_dim_value && d->dim_value >= 0 && dim_is_const(found->dim[i], &value) && value != d->dim_value) return true;
+    }
+    return false;
+}
+
+static bool check_value(const OnnxImport *m, const BurinOnnx__ValueInfo *info) {
+    OnnxValue *v = info->name ? map_get(&m->values, info->name) : NULL;
+    const BurinOnnx__ValueType__TensorOf *declared = info->type ? info->type->tensor_type : NULL;
+    DType dtype;
+    if (!v || !v->node || !declared || v->node->type.dtype == DT_tuple) return false;
+    const Type *found = &v->node->type;
+    if (onnx_dtype(declared->elem_type, &dtype) && dtype != found->dtype)
+        diag_fatal(v->node->loc,
+                   "%s is %s, but the model declares elements of %s\nhint: the file is damaged, or its exporter wrong",
+                   info->name, type_text(found), dtype_name(dtype));
+    if (declared->shape && declared->shape->n_dim != (size_t)found->rank)
+        diag_fatal(v->node->loc,
+                   "%s is %s, but the model declares %zu dimensions\nhint: the file is damaged, or its exporter wrong",
+                   info->name, type_text(found), declared->shape->n_dim);
+    return dims_differ(declared, found);
+}
+
+void onnx_check_declared(const OnnxImport *m, size_t n, BurinOnnx__ValueInfo *const *infos) {
+    const BurinOnnx__ValueInfo *first = NULL;
+    int stale = 0;
+    for (size_t i = 0; i < n; i++)
+        if (check_value(m, infos[i]) && !stale++) first = infos[i];
+    if (!stale) return;
+    const OnnxValue *v = map_get(&m->values, first->name);
+    diag_warning(v->node->loc, "%s is %s, which is not the shape that the model declares%s", first->name,
+                 type_text(&v->node->type), stale > 1 ? "; others differ too" : "");
+}

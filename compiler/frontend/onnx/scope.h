@@ -1,0 +1,29 @@
+// Names, functions and bodies: scope.c. Nodes in their order: nodes.c. Checks that need no handler: check.c.
+#ifndef BURIN_ONNX_SCOPE_H
+#define BURIN_ONNX_SCOPE_H
+#include "frontend/onnx/import.h"
+
+OnnxValue *onnx_value(const OnnxImport *, const char *name);  // NULL: nothing of that name yet
+OnnxValue *onnx_new_value(OnnxImport *, const char *name);
+int64_t onnx_scope_opset(const OnnxImport *, const char *domain);                           // 0: not imported
+const BurinOnnx__Function *onnx_function(const OnnxModel *, const BurinOnnx__Operation *);  // that the node calls, or NULL
+const BurinOnnx__Attribute *onnx_resolve(const OnnxImport *, const BurinOnnx__Attribute *);
+
+void onnx_call_function(OnnxCall *, const BurinOnnx__Function *);
+// The nodes of a body in place of the call: `operands` (one an input of the body) to `results` (room for its outputs).
+void onnx_write_out(OnnxCall *, const BurinOnnx__GraphBody *, OnnxValue *const *operands, OnnxValue **results);
+const BurinOnnx__GraphBody *onnx_body(const OnnxCall *, const char *attribute);
+OnnxImport onnx_inner_scope(const OnnxCall *, const char *what);
+
+void onnx_add_initializer(OnnxImport *, const BurinOnnx__TensorData *);
+void onnx_add_sparse(OnnxImport *, const BurinOnnx__SparseTensorData *);
+void onnx_import_nodes(OnnxImport *, size_t n, BurinOnnx__Operation *const *);
+void onnx_count_node(const OnnxCall *);
+Loc onnx_node_loc(const OnnxImport *, const BurinOnnx__Operation *, size_t index);
+
+// Versions of operator sets; then every operator that nothing implements is listed (op, domain, opset, first node, how often).
+void onnx_check_model(const OnnxImport *);
+void onnx_check_call(const OnnxCall *);  // attributes and results against attributes.def
+void onnx_check_declared(const OnnxImport *, size_t n,
+                         BurinOnnx__ValueInfo *const *);  // types as found against types as declared
+#endif
