@@ -226,6 +226,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "a row wants logits, and there is no memory for them";
         case BURIN_BAD_SHAPE:
             return "an input's dimensions are not those of the network";
+        case BURIN_BAD_VALUE:
+            return "an integer of an input is outside of the values it may have";
     }
     return "unknown status";
 }

@@ -32,6 +32,7 @@ typedef enum burin_status {
     BURIN_BAD_LENGTH = -12,  // truncating to more than there is
     BURIN_NO_LOGITS = -13,   // rows want logits and there is nowhere to put them
     BURIN_BAD_SHAPE = -14,   // a network's input has dimensions that it does not take
+    BURIN_BAD_VALUE = -15,   // an integer of a network's input chooses nothing
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };

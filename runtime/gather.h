@@ -5,6 +5,12 @@
 #include "norm.h"
 #include "quantize.h"
 
+// An index of a gather: negative counts from the end; beyond the ends is kept inside.
+INLINE int burin_index(int i, int extent) {
+    i = i < 0 ? i + extent : i;
+    return i < 0 ? 0 : i >= extent ? extent - 1 : i;
+}
+
 INLINE void gather_row_f32(int n, const float *table, int index, float *y) {
     memcpy(y, table + (size_t)index * (size_t)n, (size_t)n * sizeof *y);
 }

@@ -19,12 +19,6 @@ STRIDED(vi, vi_load_u16_strided, vi_load_u16, uint16_t)
 STRIDED(vm, vm_load_strided, vm_load, uint8_t)
 #undef STRIDED
 
-// An index of a gather: negative counts from the end; beyond the ends is kept inside.
-INLINE int burin_index(int i, int extent) {
-    i = i < 0 ? i + extent : i;
-    return i < 0 ? 0 : i >= extent ? extent - 1 : i;
-}
-
 // Float to a narrow integer: the nearest end beyond the range.
 INLINE vi vi_clamp(vi a, int32_t low, int32_t high) { return vi_min(vi_max(a, vi_set1(low)), vi_set1(high)); }
 #endif

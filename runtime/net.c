@@ -22,6 +22,23 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *d
     return BURIN_OK;
 }
 
+static int64_t integer_at(const char *type, const void *data, int64_t i) {
+    return type[1] == '6' ? ((const int64_t *)data)[i] : type[1] == '3' ? ((const int32_t *)data)[i] : 0;
+}
+
+BURIN_LINKAGE burin_status burin_net_check_values(const burin_net *net, const void *const *inputs, const int64_t *symbols) {
+    for (int i = 0; i < net->n_inputs; i++) {
+        const burin_tensor *t = &net->inputs[i];
+        int64_t count = t->least <= t->most;
+        for (int j = 0; j < t->rank; j++) count *= burin_net_dim(net, t->dim[j], symbols);
+        for (int64_t k = 0; k < count; k++) {
+            int64_t value = integer_at(t->type, inputs[i], k);
+            if (value < t->least || value > t->most) return BURIN_BAD_VALUE;
+        }
+    }
+    return BURIN_OK;
+}
+
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *net, const int64_t *symbols) {
     return net->rows < 0 ? 1 : (int32_t)symbols[net->rows];
 }

@@ -9,6 +9,9 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);  // max_rows that a session needs for it
 
+// BURIN_BAD_VALUE when an integer input has a value outside of its least and most.
+BURIN_LINKAGE burin_status burin_net_check_values(const burin_net *, const void *const *inputs, const int64_t *symbols);
+
 // Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
 BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols,
                                          void *const *outputs);

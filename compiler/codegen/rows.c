@@ -13,11 +13,13 @@ void write_embed(Text *t, const Program *p, const Kernel *k, const char *name) {
     const WeightFormat *packed = k->in[0].weight->format;
     long long n = (long long)last_dim(&k->out[0]);
     const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype), *what = packed ? "panels" : "table";
+    long long rows = packed ? (long long)k->in[0].weight->columns : (long long)dim_upper(k->in[0].type.dim[0]);
     (void)p;
     text_add(t, "static void %s(burin_part part, const int32_t *index, const %s *%s, float *y) {\n", name,
              packed ? packed->element : c_type(k->in[0].type.dtype), what);
-    text_add(t, "    for (int r = part.first; r < part.last; r++) gather_%s_%s(%lld, %s, index[r], y + r * %lld);\n}\n",
-             packed ? "column" : "row", format, n, what, n);
+    text_add(t, "    for (int r = part.first; r < part.last; r++)\n");
+    text_add(t, "        gather_%s_%s(%lld, %s, burin_index(index[r], %lld), y + r * %lld);\n}\n", packed ? "column" : "row",
+             format, n, what, rows, n);
 }
 
 void call_embed(Text *t, const Program *p, const Kernel *k) {

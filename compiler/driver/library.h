@@ -1,6 +1,8 @@
-// The C interface of a library, made of runtime/library.h and runtime/library.c: both are C with NAME as the model's name.
+// The C interface of a library, made of runtime/library.h and runtime/library.c, or of library_net.h and library_net.c for a
+// network: all are C with NAME as the model's name.
 #ifndef BURIN_DRIVER_LIBRARY_H
 #define BURIN_DRIVER_LIBRARY_H
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/text.h"
@@ -8,11 +10,12 @@
 // What the header says of the model, as NAME_VOCAB_SIZE and so on.
 typedef struct LibraryFacts {
     const char *identity;  // 16 hex digits
+    bool network;
     int32_t vocab_size, context, max_rows;
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;
 
 // `name` is a C identifier. Append to NAME.h, and to NAME_api.c, which includes it; `home` has the folder runtime/.
 void library_header(const char *home, const char *name, const LibraryFacts *, Text *out);
-void library_source(const char *home, const char *name, Text *out);
+void library_source(const char *home, const char *name, const LibraryFacts *, Text *out);
 #endif

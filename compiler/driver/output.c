@@ -40,6 +40,7 @@ static void write_interface(const Build *b, const char *folder) {
     const Plan *plan = &b->program->plan;
     uint64_t rows = (uint64_t)b->program->max_rows;
     LibraryFacts facts = {.identity = b->identity,
+                          .network = !is_decoder(b->program),
                           .context = (int32_t)b->passes.context,
                           .max_rows = (int32_t)rows,
                           .vocab_size = build_vocabulary(b),
@@ -50,7 +51,7 @@ static void write_interface(const Build *b, const char *folder) {
                           .arena_lower_bound = plan->lower_bound * rows};
     Text header = {0}, source = {0};
     library_header(b->tools.home, b->name, &facts, &header);
-    library_source(b->tools.home, b->name, &source);
+    library_source(b->tools.home, b->name, &facts, &source);
     write_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), header.data, header.length);
     write_file(arena_printf(b->arena, "%s/%s_api.c", folder, b->name), source.data, source.length);
     text_free(&header);

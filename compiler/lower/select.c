@@ -204,10 +204,11 @@ static void select_item(Lowering *l, Node *n) {
 
 // ---------------------------------------------------------------------------------------------------------------- embeddings
 static bool is_table_lookup(const Node *n) {
+    if (n->op != OP_gather) return false;
     const Node *table = n->in[0];
     bool holds_floats = table->op == OP_pack || (table->op == OP_constant && dtype_is_float(table->type.dtype));
-    return n->op == OP_gather && holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input &&
-           n->in[1]->type.rank == 1 && n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
+    return holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
+           n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
 }
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }

@@ -20,15 +20,30 @@ static void header_carries_name_and_facts(void) {
 }
 
 static void source_includes_its_header(void) {
+    LibraryFacts facts = {0};
     Text source = {0};
-    library_source(".", "story", &source);
+    library_source(".", "story", &facts, &source);
     CHECK(strstr(source.data, "#include \"story.h\"") != NULL);
     CHECK(strstr(source.data, "extern const burin_model story_model;") != NULL);
     CHECK(strstr(source.data, "NAME") == NULL);
     text_free(&source);
 }
 
+static void networks_have_their_own(void) {
+    LibraryFacts facts = {.identity = "0123456789abcdef", .network = true};
+    Text header = {0}, source = {0};
+    library_header(".", "vit", &facts, &header);
+    library_source(".", "vit", &facts, &source);
+    CHECK(strstr(header.data, "int vit_run(vit_state *, const void *const inputs[], const int64_t dims[]") != NULL);
+    CHECK(strstr(header.data, "VOCAB_SIZE") == NULL);
+    CHECK(strstr(source.data, "#include \"vit.h\"") != NULL);
+    CHECK(strstr(header.data, "NAME") == NULL && strstr(source.data, "NAME") == NULL);
+    text_free(&header);
+    text_free(&source);
+}
+
 SUITE(library) {
+    TEST(networks_have_their_own);
     TEST(header_carries_name_and_facts);
     TEST(source_includes_its_header);
 }

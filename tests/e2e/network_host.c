@@ -1,0 +1,78 @@
+// A host of two networks: hosts vit.h and bert.h as burin emits them, runs both on given .npy files, and prints a hash of each.
+// usage: network_host pixel_values.npy input_ids.npy
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bert.h"
+#include "vit.h"
+
+static int failures;
+#define CHECK(condition) \
+    if (!(condition)) printf("not ok - line %d: %s\n", __LINE__, #condition), failures++
+
+static uint64_t hash_more(uint64_t h, const void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
+    return h;
+}
+
+// What follows the 128 bytes of numpy's header.
+static void read_values(const char *path, void *values, size_t bytes) {
+    FILE *f = fopen(path, "rb");
+    CHECK(f && !fseek(f, 128, SEEK_SET) && fread(values, 1, bytes, f) == bytes);
+    if (f) fclose(f);
+}
+
+static void run_vit(const char *path) {
+    static float pixels[3 * 32 * 32], states[17 * 64], pooled[64];
+    int64_t dims[] = {3, 32, 32}, shapes[3], wrong[] = {3, 32, 33};
+    int n;
+    vit_state state;
+    size_t bytes = vit_state_bytes(NULL);
+    void *memory = aligned_alloc(vit_ALIGNMENT, bytes);
+    read_values(path, pixels, sizeof pixels);
+    CHECK(!strcmp(vit_inputs(&n)->name, "pixel_values") && n == 1);
+    CHECK(!strcmp(vit_outputs(&n)[1].name, "pooler_output") && n == 2);
+    CHECK(vit_shapes(dims, shapes) == 0 && shapes[0] == 17 && shapes[1] == 64 && shapes[2] == 64);
+    CHECK(vit_init(&state, NULL, memory, bytes - 1) == vit_SMALL_MEMORY);
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == vit_NOT_OPEN);
+    CHECK(vit_init(&state, NULL, memory, bytes) == 0);
+    CHECK(vit_run(&state, (const void *[]){pixels}, wrong, (void *[]){states, pooled}) == vit_BAD_SHAPE);
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == 0);
+    vit_close(&state);
+    free(memory);
+    printf("%016llx\n",
+           (unsigned long long)hash_more(hash_more(14695981039346656037u, states, sizeof states), pooled, sizeof pooled));
+}
+
+static void run_bert(const char *path) {
+    enum { TOKENS = 21 };
+    int64_t ids[TOKENS], dims[] = {TOKENS, TOKENS, TOKENS}, differ[] = {TOKENS, TOKENS, 9};
+    int32_t tokens[TOKENS], types[TOKENS], mask[TOKENS];
+    static float states[TOKENS * 64], pooled[64];
+    const void *inputs[] = {tokens, types, mask};
+    void *outputs[] = {states, pooled};
+    bert_options options = {.max_rows = TOKENS, .threads = 2};
+    size_t bytes = bert_state_bytes(&options);
+    void *memory = aligned_alloc(bert_ALIGNMENT, bytes);
+    bert_state state;
+    read_values(path, ids, sizeof ids);
+    for (int i = 0; i < TOKENS; i++) tokens[i] = (int32_t)ids[i], types[i] = 0, mask[i] = 1;
+    CHECK(bytes < bert_state_bytes(NULL));
+    CHECK(bert_init(&state, &options, memory, bytes) == 0);
+    CHECK(bert_run(&state, inputs, differ, outputs) == bert_BAD_SHAPE);
+    CHECK(bert_run(&state, inputs, dims, outputs) == 0);
+    printf("%016llx\n",
+           (unsigned long long)hash_more(hash_more(14695981039346656037u, states, sizeof states), pooled, sizeof pooled));
+    tokens[3] = 320;
+    CHECK(bert_run(&state, inputs, dims, outputs) == bert_BAD_VALUE);
+    bert_close(&state);
+    free(memory);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) return 2;
+    run_vit(argv[1]);
+    run_bert(argv[2]);
+    return failures != 0;
+}
