@@ -231,6 +231,7 @@ uint64_t dtype_bytes(DType, int64_t count);         // of `count` elements, narr
 
 // ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
+Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owner
 Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
 Graph *graph_clone(const Graph *);

@@ -33,6 +33,14 @@ void graph_free(Graph *g) {
     if (g && !g->outer) arena_free(g->arena);
 }
 
+static void free_owned(void *g) { graph_free(g); }
+
+Graph *graph_new_owned(Arena *owner, const char *name) {
+    Graph *g = graph_new(name);
+    arena_at_free(owner, free_owned, g);
+    return g;
+}
+
 // Room for one more pointer: capacities are powers of two, so a full array is one whose length is a power of two.
 static void *grow(Arena *arena, void *old, int n) {
     if (n & (n - 1)) return old;

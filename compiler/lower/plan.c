@@ -337,9 +337,11 @@ void check_max_ram(const Program *p, const LowerOptions *options) {
     if (!options->max_ram || need <= options->max_ram) return;
     Text t = {0};
     plan_print(&t, p);
+    const char *figures = arena_strdup(p->arena, t.data);
+    text_free(&t);
     diag_fatal(NO_LOC,
                "the program needs %llu bytes, --max-ram allows %llu\nnote: weights, one slot, one thread:\n%shint: a shorter "
                "--ctx, fewer rows "
                "at once (--chunk) or --quant need less",
-               (unsigned long long)need, (unsigned long long)options->max_ram, t.data);
+               (unsigned long long)need, (unsigned long long)options->max_ram, figures);
 }

@@ -31,7 +31,9 @@ static inline void fill_constant(Arena *arena, Node *n) {
 static inline Graph *load_ir_text(Arena *arena, const char *path) {
     Source *source = ARENA_NEW(arena, Source);
     source->name = path;
-    source->text = read_text_file(path, &source->size);
+    char *text = read_text_file(path, &source->size);
+    source->text = arena_strndup(arena, text, source->size);
+    free(text);
     Graph *g = graph_parse(source, NULL);
     if (!g) diag_stop();
     for (Node *n = g->first; n; n = n->next)

@@ -354,10 +354,10 @@ static const Architecture *find_architecture(const Gguf *g) {
     const char *name;
     Text known = {0};
     if (!gguf_string(g, "general.architecture", &name)) file_fatal(g->file, "metadata \"general.architecture\" is missing");
-    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         if (!strcmp(architectures[i].name, name)) return &architectures[i];
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
         text_add(&known, "%s%s", i ? ", " : "", architectures[i].name);
-    }
     const char *list = arena_strdup(g->arena, known.data);
     text_free(&known);
     file_fatal(g->file, "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's safetensors", name, list);

@@ -253,14 +253,11 @@ static void add_outputs(Elaborator *e, const Ast *graph) {
     }
 }
 
-static void free_graph(void *g) { graph_free(g); }
-
 static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     Frame frame = {.file = e->main};
     map_init(&frame.variables, e->arena);
     map_init(&e->constants, e->arena);
-    e->graph = graph_new(graph->name);
-    arena_at_free(e->arena, free_graph, e->graph);
+    e->graph = graph_new_owned(e->arena, graph->name);
     e->frame = &frame, e->scope = "", e->n_nodes = 0;
     add_inputs(e, graph);
     run(e, graph->body);

@@ -103,7 +103,8 @@ static const char *program_name(Arena *arena, const char *path) {
 
 Module *onnx_load(Arena *arena, const char *path, const OnnxOptions *options) {
     int64_t n_nodes = 0;
-    OnnxImport m = {.model = onnx_open(arena, path), .options = options, .graph = graph_new("main"), .n_nodes = &n_nodes};
+    OnnxImport m = {
+        .model = onnx_open(arena, path), .options = options, .graph = graph_new_owned(arena, "main"), .n_nodes = &n_nodes};
     const BurinOnnx__GraphBody *g = m.model->proto->graph;
     map_init(&m.values, m.graph->arena);
     onnx_check_model(&m);

@@ -22,6 +22,7 @@ typedef struct Frame {
     const ProtobufCMessageDescriptor *message;
     const ProtobufCFieldDescriptor *field;  // the one being read
     const unsigned char *end;
+    Text *written;  // what it is rewritten to
     int depth;
 } Frame;
 
@@ -37,12 +38,17 @@ static void path_print(Text *t, const Frame *f) {
     if (f->field) text_add(t, "%s%s", t->length ? "." : "", f->field->name);
 }
 
+static void forget_written(const Frame *f) {
+    for (; f; f = f->outer) text_free(f->written);
+}
+
 static _Noreturn void damaged(const Walk *w, const Frame *f, const char *what) {
     Text path = {0};
     text_append(&path, "", 0);
     path_print(&path, f);
     const char *where = arena_printf(w->arena, "%s%s", path.length ? ", in " : "", path.data);
     text_free(&path);
+    forget_written(f);
     file_fatal(w->file,
                "damaged ONNX file: %s at byte %zu%s\nhint: an ONNX model is one protobuf message (ModelProto): fetch or export"
                " it again",
@@ -114,16 +120,18 @@ static void skip_field(Walk *w, const Frame *f, unsigned wire) {
     }
 }
 
-static void rewrite_message(Walk *, Frame *, Text *out);
+static void rewrite_message(Walk *, Frame *);
 
-static void rewrite_bytes(Walk *w, Frame *f, Text *out) {
+static void rewrite_bytes(Walk *w, Frame *f) {
+    Text *out = f->written;
     uint64_t length = read_varint(w, f);
     const unsigned char *bytes = w->at;
     if (length > (uint64_t)(f->end - w->at)) damaged(w, f, "the file ends early, or a length is wrong");
     if (f->field->type == PROTOBUF_C_TYPE_MESSAGE) {
         Text inner = {0};
-        Frame next = {.outer = f, .message = f->field->descriptor, .end = bytes + length, .depth = f->depth + 1};
-        rewrite_message(w, &next, &inner);
+        Frame next = {
+            .outer = f, .message = f->field->descriptor, .end = bytes + length, .written = &inner, .depth = f->depth + 1};
+        rewrite_message(w, &next);
         write_varint(out, inner.length);
         text_append(out, inner.length ? inner.data : "", inner.length);
         text_free(&inner);
@@ -139,7 +147,8 @@ static void rewrite_bytes(Walk *w, Frame *f, Text *out) {
     if (out->length > MAX_REWRITTEN) damaged(w, f, "more than 1 GB of structure (tensors belong in raw_data or external data)");
 }
 
-static void rewrite_field(Walk *w, Frame *f, unsigned wire, Text *out) {
+static void rewrite_field(Walk *w, Frame *f, unsigned wire) {
+    Text *out = f->written;
     const ProtobufCFieldDescriptor *field = f->field;
     WireType expected = wire_type_of(field);
     bool packed = wire == WIRE_BYTES && expected != WIRE_BYTES && field->label == PROTOBUF_C_LABEL_REPEATED;
@@ -149,24 +158,26 @@ static void rewrite_field(Walk *w, Frame *f, unsigned wire, Text *out) {
     if (wire == WIRE_VARINT)
         write_varint(out, read_varint(w, f));
     else if (wire == WIRE_BYTES)
-        rewrite_bytes(w, f, out);
+        rewrite_bytes(w, f);
     else
         text_append(out, (const char *)take(w, f, wire == WIRE_64 ? 8 : 4), wire == WIRE_64 ? 8 : 4);
 }
 
-static void rewrite_message(Walk *w, Frame *f, Text *out) {
-    if (f->depth > MAX_DEPTH)
+static void rewrite_message(Walk *w, Frame *f) {
+    if (f->depth > MAX_DEPTH) {
+        forget_written(f);
         file_fatal(w->file,
                    "messages are nested more than %d deep (byte %zu)\nhint: no exporter nests loops and branches this deep:"
                    " the file is damaged",
                    MAX_DEPTH, (size_t)(w->at - w->file->data));
+    }
     while (w->at < f->end) {
         f->field = NULL;
         uint64_t tag = read_varint(w, f);
         if (tag >> 3 == 0 || tag >> 32) damaged(w, f, "an impossible field number");
         f->field = protobuf_c_message_descriptor_get_field(f->message, (unsigned)(tag >> 3));
         if (f->field)
-            rewrite_field(w, f, tag & 7, out);
+            rewrite_field(w, f, tag & 7);
         else
             skip_field(w, f, tag & 7);
     }
@@ -177,9 +188,9 @@ static void arena_keep(void *arena, void *pointer) { (void)arena, (void)pointer;
 
 BurinOnnx__ModelFile *wire_unpack(Arena *arena, const MappedFile *file) {
     Walk w = {.arena = arena, .file = file, .at = file->data};
-    Frame top = {.message = &burin_onnx__model_file__descriptor, .end = file->data + file->size};
     Text message = {0};
-    rewrite_message(&w, &top, &message);
+    Frame top = {.message = &burin_onnx__model_file__descriptor, .end = file->data + file->size, .written = &message};
+    rewrite_message(&w, &top);
     ProtobufCAllocator allocator = {arena_allocate, arena_keep, arena};
     BurinOnnx__ModelFile *model = burin_onnx__model_file__unpack(&allocator, message.length, (const uint8_t *)message.data);
     text_free(&message);
