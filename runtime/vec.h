@@ -23,6 +23,7 @@ enum { LANES = 16 };
 #undef V
 #undef W
 #undef M
+#include "atan.h"
 #include "pow.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -106,6 +107,20 @@ INLINE vf vf_mod(vf a, vf b) {
     vf_store(x, a);
     vf_store(y, b);
     for (int i = 0; i < LANES; i++) x[i] = sf_mod(x[i], y[i]);
+    return vf_load(x);
+}
+
+INLINE vf vf_fmod(vf a, vf b) {
+    float x[LANES], y[LANES];
+    vf_store(x, a);
+    vf_store(y, b);
+    for (int i = 0; i < LANES; i++) x[i] = fmodf(x[i], y[i]);
+    return vf_load(x);
+}
+INLINE vf vf_atan(vf a) {
+    float x[LANES];
+    vf_store(x, a);
+    for (int i = 0; i < LANES; i++) x[i] = sf_atan(x[i]);
     return vf_load(x);
 }
 

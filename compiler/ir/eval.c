@@ -77,6 +77,26 @@ void value_copy(DType to, void *out, const Value *v) {
     }
 }
 
+void value_put(const Value *to, int64_t at, const Value *from, int64_t i) {
+    size_t size = (size_t)dtype_bits(to->dtype) / 8;
+    if (size)
+        memcpy((char *)value_out(to) + (size_t)at * size, at_element(from, i), size);
+    else
+        dtype_store(to->dtype, value_out(to), at, dtype_load(from->dtype, from->data, i));
+}
+
+void value_assign(const Value *to, const Value *from) {
+    int64_t at = to->offset, source = from->offset;
+    for (int64_t n = 0, count = value_count(from), rest; n < count; n++) {
+        at = to->offset, source = from->offset, rest = n;
+        for (int i = from->rank; i-- > 0; rest /= from->dim[i]) {
+            at += rest % from->dim[i] * to->stride[i];
+            source += rest % from->dim[i] * from->stride[i];
+        }
+        value_put(to, at, from, source);
+    }
+}
+
 const void *value_dense(EvalContext *c, const Value *v, DType dtype) {
     bool bytes = dtype_bits(v->dtype) >= 8 || !v->offset;
     if (v->dtype == dtype && value_is_dense(v) && bytes) return at_element(v, v->offset);

@@ -20,6 +20,7 @@ typedef struct Chunk {
         float f[CHUNK];
         double d[CHUNK];
         int64_t i[CHUNK];
+        uint64_t u[CHUNK];
     };
 } Chunk;
 
@@ -61,13 +62,15 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ functions
-#define UNARY(X) \
-    X(neg)       \
-    X(abs)       \
-    X(exp)       \
-    X(log)       \
-    X(sqrt) X(reciprocal) X(sin) X(cos) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
-#define BINARY(X)  X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod)
+#define UNARY(X)                                                                                                    \
+    X(neg)                                                                                                          \
+    X(abs)                                                                                                          \
+    X(exp)                                                                                                          \
+    X(log)                                                                                                          \
+    X(sqrt)                                                                                                         \
+    X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) \
+        X(gelu_tanh)
+#define BINARY(X)  X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
 #define COMPARE(X) X(less) X(less_or_equal) X(greater) X(greater_or_equal) X(equal)
 
 static double sd_neg(double x) { return -x; }
@@ -78,6 +81,8 @@ static double sd_sqrt(double x) { return sqrt(x); }
 static double sd_reciprocal(double x) { return 1 / x; }
 static double sd_sin(double x) { return sin(x); }
 static double sd_cos(double x) { return cos(x); }
+static double sd_atan(double x) { return atan(x); }
+static double sd_fmod(double a, double b) { return fmod(a, b); }
 static double sd_tanh(double x) { return tanh(x); }
 static double sd_erf(double x) { return erf(x); }
 static double sd_sigmoid(double x) { return 1 / (1 + exp(-x)); }
@@ -181,6 +186,18 @@ static int64_t in_i64(Op op, int64_t a, int64_t b) {
             return a < b ? a : b;
         case OP_max:
             return a > b ? a : b;
+        case OP_fmod:
+            return b == 0 || b == -1 ? 0 : a % b;
+        case OP_bit_and:
+            return a & b;
+        case OP_bit_or:
+            return a | b;
+        case OP_bit_xor:
+            return a ^ b;
+        case OP_shift_left:
+            return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
+        case OP_shift_right:
+            return b < 0 || b > 63 ? 0 : a >> b;
         case OP_and:
             return a && b;
         case OP_or:
@@ -191,6 +208,28 @@ static int64_t in_i64(Op op, int64_t a, int64_t b) {
             return a;
         default:
             diag_fatal(NO_LOC, "%s of integers is not defined", op_info[op].name);
+    }
+}
+
+// u64 where the sign bit is part of the number.
+static int64_t in_u64(Op op, uint64_t a, uint64_t b) {
+    switch (op) {
+        case OP_div:
+            return b ? (int64_t)(a / b) : 0;
+        case OP_mod:
+        case OP_fmod:
+            return b ? (int64_t)(a % b) : 0;
+        case OP_min:
+            return (int64_t)(a < b ? a : b);
+        case OP_max:
+            return (int64_t)(a > b ? a : b);
+        case OP_shift_right:
+            return b > 63 ? 0 : (int64_t)(a >> b);
+        case OP_relu:
+        case OP_abs:
+            return (int64_t)a;
+        default:
+            return in_i64(op, (int64_t)a, (int64_t)b);
     }
 }
 
@@ -221,6 +260,8 @@ static void compare(Op op, Chunk *y, const Chunk *a, const Chunk *b) {
         COMPARE_LANES(f)
     } else if (a->lane == LANE_F64) {
         COMPARE_LANES(d)
+    } else if (a->dtype == DT_u64) {
+        COMPARE_LANES(u)
     } else {
         COMPARE_LANES(i)
     }
@@ -276,7 +317,8 @@ static void apply(const EvalContext *c, Op op, Chunk *y, Chunk *in, int n) {
                 : y->lane == LANE_F64 ? in_f64(op, y->d, in[0].d, b->d)
                                       : false;
     if (!done && y->lane != LANE_I64) diag_fatal(NO_LOC, "%s of floats is not defined", op_info[op].name);
-    for (int i = 0; !done && i < CHUNK; i++) y->i[i] = in_i64(op, in[0].i[i], b->i[i]);
+    for (int i = 0; !done && i < CHUNK; i++)
+        y->i[i] = dtype == DT_u64 ? in_u64(op, (uint64_t)in[0].i[i], (uint64_t)b->i[i]) : in_i64(op, in[0].i[i], b->i[i]);
     bool rounds = !(c->mode == EVAL_F64 && dtype_is_float(dtype));
     if (rounds)
         settle(y, dtype);

@@ -62,11 +62,13 @@ int64_t value_count(const Value *);
 static inline void *value_out(const Value *v) {
     return (void *)(uintptr_t)v->data;
 }  // to fill one from eval_fresh, eval_result
-bool value_is_dense(const Value *);                                  // row-major without gaps
-void value_set_dense(Value *);                                       // strides of its dimensions
-void value_copy(DType to, void *out, const Value *);                 // all elements, row-major, converted
-const void *value_dense(EvalContext *, const Value *, DType);        // its data when it is dense and of the type, else a copy
-Value value_broadcast(const Value *, int rank, const int64_t *dim);  // strides 0 along axes of one
+bool value_is_dense(const Value *);                            // row-major without gaps
+void value_set_dense(Value *);                                 // strides of its dimensions
+void value_copy(DType to, void *out, const Value *);           // all elements, row-major, converted
+const void *value_dense(EvalContext *, const Value *, DType);  // its data when it is dense and of the type, else a copy
+void value_assign(const Value *to, const Value *from);         // element by element; the same dtype and dimensions
+void value_put(const Value *to, int64_t at, const Value *from, int64_t i);  // one element, both counted in memory
+Value value_broadcast(const Value *, int rank, const int64_t *dim);         // strides 0 along axes of one
 Tensor *value_tensor(EvalContext *, const Value *);
 
 // ---------------------------------------------------------------------------------------------------------- eval_elementwise.c

@@ -1,14 +1,13 @@
 // Types of results from types of operands, one function a kind of op (named in ops.def). Each sets *result and returns true, or
 // reports what does not fit and returns false. Attributes that must be there were checked before (node_infer).
+#include "ir/infer.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "ir.h"
-
 static const Type *operand(const Node *n, int i) { return &n->in[i]->type; }
 
-// "op: message", then the operands' types as a note.
-__attribute__((format(printf, 2, 3))) static bool mismatch(const Node *n, const char *format, ...) {
+bool infer_mismatch(const Node *n, const char *format, ...) {
     Text text = {0};
     text_add(&text, "%s: ", op_info[n->op].name);
     va_list args;
@@ -25,9 +24,9 @@ __attribute__((format(printf, 2, 3))) static bool mismatch(const Node *n, const 
 static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u2 && t != DT_bool; }
 
 // An axis attribute, counted from the end when negative.
-static bool read_axis(const Node *n, int64_t axis, int rank, int *result) {
+bool infer_read_axis(const Node *n, int64_t axis, int rank, int *result) {
     *result = 0;
-    if (axis < -rank || axis >= rank) return mismatch(n, "axis %lld of a value of rank %d", (long long)axis, rank);
+    if (axis < -rank || axis >= rank) return infer_mismatch(n, "axis %lld of a value of rank %d", (long long)axis, rank);
     *result = (int)(axis < 0 ? axis + rank : axis);
     return true;
 }
@@ -48,8 +47,8 @@ bool infer_iota(Graph *g, Node *n, Type *result) {
     (void)g;
     int rank, axis;
     const Dim *const *dims = attr_dims(n, "dims", &rank);
-    if (!dims || rank > MAX_RANK) return mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
-    if (!read_axis(n, attr_int(n, "axis", 0), rank, &axis)) return false;
+    if (!dims || rank > MAX_RANK) return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
+    if (!infer_read_axis(n, attr_int(n, "axis", 0), rank, &axis)) return false;
     *result = type_of(DT_i32, rank, dims);
     return true;
 }
@@ -58,7 +57,8 @@ bool infer_size(Graph *g, Node *n, Type *result) {
     int count;
     const Dim *const *dims = attr_dims(n, "dims", &count);
     bool vector = attr_int(n, "vector", 0);
-    if (!dims || (!vector && count != 1)) return mismatch(n, "\"dims\" must be a list of dimensions, of one unless \"vector\"");
+    if (!dims || (!vector && count != 1))
+        return infer_mismatch(n, "\"dims\" must be a list of dimensions, of one unless \"vector\"");
     *result = vector ? type_of(DT_i64, 1, (const Dim *const[]){dim_const(g, count)}) : type_scalar(DT_i64);
     return true;
 }
@@ -66,8 +66,8 @@ bool infer_size(Graph *g, Node *n, Type *result) {
 bool infer_item(Graph *g, Node *n, Type *result) {
     (void)g;
     int64_t i = attr_int(n, "index", 0);
-    if (n->in[0]->type.dtype != DT_tuple) return mismatch(n, "the operand has one result, item takes a tuple");
-    if (i < 0 || i >= n->in[0]->n_items) return mismatch(n, "index %lld of %d results", (long long)i, n->in[0]->n_items);
+    if (n->in[0]->type.dtype != DT_tuple) return infer_mismatch(n, "the operand has one result, item takes a tuple");
+    if (i < 0 || i >= n->in[0]->n_items) return infer_mismatch(n, "index %lld of %d results", (long long)i, n->in[0]->n_items);
     *result = n->in[0]->items[i];
     return true;
 }
@@ -76,21 +76,21 @@ bool infer_item(Graph *g, Node *n, Type *result) {
 bool infer_same(Graph *g, Node *n, Type *result) {
     (void)g;
     int axis;
-    if (operand(n, 0)->dtype == DT_tuple) return mismatch(n, "the operand has several results, choose one with item");
-    if (attr_find(n, "axis") && !read_axis(n, attr_int(n, "axis", -1), operand(n, 0)->rank, &axis)) return false;
+    if (operand(n, 0)->dtype == DT_tuple) return infer_mismatch(n, "the operand has several results, choose one with item");
+    if (attr_find(n, "axis") && !infer_read_axis(n, attr_int(n, "axis", -1), operand(n, 0)->rank, &axis)) return false;
     *result = *operand(n, 0);
     return true;
 }
 
 bool infer_bool(Graph *g, Node *n, Type *result) {
-    if (operand(n, 0)->dtype != DT_bool) return mismatch(n, "takes bool");
+    if (operand(n, 0)->dtype != DT_bool) return infer_mismatch(n, "takes bool");
     return infer_same(g, n, result);
 }
 
 bool infer_cast(Graph *g, Node *n, Type *result) {
     (void)g;
     const Attr *to = attr_find(n, "to");
-    if (to->kind != ATTR_DTYPE) return mismatch(n, "\"to\" must be an element type");
+    if (to->kind != ATTR_DTYPE) return infer_mismatch(n, "\"to\" must be an element type");
     *result = *operand(n, 0);
     result->dtype = to->dtype;
     return true;
@@ -101,15 +101,20 @@ static bool broadcast_operands(Graph *g, Node *n, int first, Type *result) {
     *result = *operand(n, first);
     for (int i = first + 1; i < n->n_in; i++) {
         Type so_far = *result;
-        if (!type_broadcast(g, &so_far, operand(n, i), result)) return mismatch(n, "shapes do not broadcast");
+        if (!type_broadcast(g, &so_far, operand(n, i), result)) return infer_mismatch(n, "shapes do not broadcast");
     }
     return true;
 }
 
 bool infer_broadcast(Graph *g, Node *n, Type *result) {
     for (int i = 1; i < n->n_in; i++)
-        if (operand(n, i)->dtype != operand(n, 0)->dtype) return mismatch(n, "operands differ in element type");
+        if (operand(n, i)->dtype != operand(n, 0)->dtype) return infer_mismatch(n, "operands differ in element type");
     return broadcast_operands(g, n, 0, result);
+}
+
+bool infer_integers(Graph *g, Node *n, Type *result) {
+    if (!is_integer(operand(n, 0)->dtype)) return infer_mismatch(n, "takes integers");
+    return infer_broadcast(g, n, result);
 }
 
 bool infer_compare(Graph *g, Node *n, Type *result) {
@@ -119,8 +124,8 @@ bool infer_compare(Graph *g, Node *n, Type *result) {
 }
 
 bool infer_where(Graph *g, Node *n, Type *result) {
-    if (operand(n, 0)->dtype != DT_bool) return mismatch(n, "the condition must be bool");
-    if (operand(n, 1)->dtype != operand(n, 2)->dtype) return mismatch(n, "the two choices differ in element type");
+    if (operand(n, 0)->dtype != DT_bool) return infer_mismatch(n, "the condition must be bool");
+    if (operand(n, 1)->dtype != operand(n, 2)->dtype) return infer_mismatch(n, "the two choices differ in element type");
     if (!broadcast_operands(g, n, 0, result)) return false;
     result->dtype = operand(n, 1)->dtype;
     return true;
@@ -141,9 +146,9 @@ static DType expr_dtype(const Node *n, const Expr *e) {
 
 bool infer_elementwise(Graph *g, Node *n, Type *result) {
     const Expr *e = attr_expr(n, "expr");
-    if (!e) return mismatch(n, "\"expr\" must be a formula");
+    if (!e) return infer_mismatch(n, "\"expr\" must be a formula");
     DType t = expr_dtype(n, e);
-    if (t == DT_tuple) return mismatch(n, "the formula names an operand that is not there, or mixes element types");
+    if (t == DT_tuple) return infer_mismatch(n, "the formula names an operand that is not there, or mixes element types");
     if (!broadcast_operands(g, n, 0, result)) return false;
     result->dtype = t == DT_COUNT ? operand(n, 0)->dtype : t;
     return true;
@@ -155,9 +160,9 @@ bool infer_reduce(Graph *g, Node *n, Type *result) {
     const int64_t *axes = attr_ints(n, "axes", &count);
     const Type *x = operand(n, 0);
     bool reduced[MAX_RANK] = {false}, keep = attr_int(n, "keepdims", 1);
-    if (!axes && count) return mismatch(n, "\"axes\" must be a list of integers");
+    if (!axes && count) return infer_mismatch(n, "\"axes\" must be a list of integers");
     for (int i = 0; i < count; i++) {
-        if (!read_axis(n, axes[i], x->rank, &axis)) return false;
+        if (!infer_read_axis(n, axes[i], x->rank, &axis)) return false;
         reduced[axis] = true;
     }
     *result = type_scalar(x->dtype);
@@ -175,7 +180,7 @@ static bool read_shape(Node *n, Type *result) {
     int rank;
     const Dim *const *dims = attr_dims(n, "shape", &rank);
     if (attr_find(n, "shape")->kind != ATTR_DIMS || rank > MAX_RANK)
-        return mismatch(n, "\"shape\" must be a list of at most %d dimensions", MAX_RANK);
+        return infer_mismatch(n, "\"shape\" must be a list of at most %d dimensions", MAX_RANK);
     *result = type_of(operand(n, 0)->dtype, rank, dims);
     return true;
 }
@@ -184,14 +189,14 @@ bool infer_reshape(Graph *g, Node *n, Type *result) {
     if (!read_shape(n, result)) return false;
     const Dim *before = type_count(g, operand(n, 0)), *after = type_count(g, result);
     if (before == after) return true;
-    return mismatch(n, "%s elements cannot take the shape %s", dim_text(before), type_text(result));
+    return infer_mismatch(n, "%s elements cannot take the shape %s", dim_text(before), type_text(result));
 }
 
 bool infer_expand(Graph *g, Node *n, Type *result) {
     Type shape;
     if (!read_shape(n, &shape)) return false;
     if (!type_broadcast(g, operand(n, 0), &shape, result) || !type_equal(result, &shape))
-        return mismatch(n, "does not broadcast to %s", type_text(&shape));
+        return infer_mismatch(n, "does not broadcast to %s", type_text(&shape));
     return true;
 }
 
@@ -201,10 +206,11 @@ bool infer_transpose(Graph *g, Node *n, Type *result) {
     int count;
     bool seen[MAX_RANK] = {false};
     const int64_t *perm = attr_ints(n, "perm", &count);
-    if (count != x->rank) return mismatch(n, "\"perm\" must list %d axes", x->rank);
+    if (count != x->rank) return infer_mismatch(n, "\"perm\" must list %d axes", x->rank);
     *result = *x;
     for (int i = 0; i < count; i++) {
-        if (perm[i] < 0 || perm[i] >= count || seen[perm[i]]) return mismatch(n, "\"perm\" is not a permutation of the axes");
+        if (perm[i] < 0 || perm[i] >= count || seen[perm[i]])
+            return infer_mismatch(n, "\"perm\" is not a permutation of the axes");
         seen[perm[i]] = true;
         result->dim[i] = x->dim[perm[i]];
     }
@@ -217,14 +223,15 @@ bool infer_slice(Graph *g, Node *n, Type *result) {
     int64_t step = attr_int(n, "step", 1);
     *result = *operand(n, 0);
     if (!start || !extent || !step)
-        return mismatch(n, "\"start\" and \"extent\" must be one dimension each, \"step\" not zero");
-    if (!read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
+        return infer_mismatch(n, "\"start\" and \"extent\" must be one dimension each, \"step\" not zero");
+    if (!infer_read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
     const Dim *steps = dim_binary(g, DIM_MUL, dim_sub(g, extent, dim_const(g, 1)), dim_const(g, step));
     const Dim *last = dim_binary(g, DIM_ADD, start, steps), *size = result->dim[axis];
     bool some = dim_lower(extent) > 0, outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 ||
                                                  dim_upper(extent) < 0 ||
                                                  (some && (dim_upper(last) < 0 || dim_lower(dim_sub(g, last, size)) >= 0));
-    if (outside) return mismatch(n, "%s elements from %s are outside of axis %d", dim_text(extent), dim_text(start), axis);
+    if (outside)
+        return infer_mismatch(n, "%s elements from %s are outside of axis %d", dim_text(extent), dim_text(start), axis);
     result->dim[axis] = extent;
     return true;
 }
@@ -234,10 +241,11 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
     (void)g;
     const Type *x = operand(n, 0), *index = operand(n, 1);
     int axis;
-    if (!is_integer(index->dtype)) return mismatch(n, "indices must be integers");
-    if (!read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
-    if (n->in[0]->op == OP_pack && (axis || n->in[0]->n_in > 1)) return mismatch(n, "only rows of one packed matrix are found");
-    if (x->rank + index->rank - 1 > MAX_RANK) return mismatch(n, "the result has more than %d axes", MAX_RANK);
+    if (!is_integer(index->dtype)) return infer_mismatch(n, "indices must be integers");
+    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (n->in[0]->op == OP_pack && (axis || n->in[0]->n_in > 1))
+        return infer_mismatch(n, "only rows of one packed matrix are found");
+    if (x->rank + index->rank - 1 > MAX_RANK) return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
     *result = type_scalar(x->dtype);
     for (int i = 0; i < axis; i++) result->dim[result->rank++] = x->dim[i];
     for (int i = 0; i < index->rank; i++) result->dim[result->rank++] = index->dim[i];
@@ -248,12 +256,12 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
 bool infer_concat(Graph *g, Node *n, Type *result) {
     int axis;
     *result = *operand(n, 0);
-    if (!read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
+    if (!infer_read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
     for (int i = 1; i < n->n_in; i++) {
         const Type *x = operand(n, i);
-        if (x->dtype != result->dtype || x->rank != result->rank) return mismatch(n, "operands differ in type or rank");
+        if (x->dtype != result->dtype || x->rank != result->rank) return infer_mismatch(n, "operands differ in type or rank");
         for (int j = 0; j < x->rank; j++)
-            if (j != axis && x->dim[j] != result->dim[j]) return mismatch(n, "operands differ in axis %d", j);
+            if (j != axis && x->dim[j] != result->dim[j]) return infer_mismatch(n, "operands differ in axis %d", j);
         result->dim[axis] = dim_binary(g, DIM_ADD, result->dim[axis], x->dim[axis]);
     }
     return true;
@@ -261,14 +269,15 @@ bool infer_concat(Graph *g, Node *n, Type *result) {
 
 bool infer_matmul(Graph *g, Node *n, Type *result) {
     Type a = *operand(n, 0), b = *operand(n, 1);
-    if (!a.rank || !b.rank) return mismatch(n, "takes values of rank 1 or more");
-    if (a.dtype != b.dtype) return mismatch(n, "operands differ in element type");
+    if (!a.rank || !b.rank) return infer_mismatch(n, "takes values of rank 1 or more");
+    if (a.dtype != b.dtype) return infer_mismatch(n, "operands differ in element type");
     const Dim *inner = a.dim[a.rank - 1], *rows = a.rank > 1 ? a.dim[a.rank - 2] : NULL;
     const Dim *columns = b.rank > 1 ? b.dim[b.rank - 1] : NULL;
     if (inner != b.dim[b.rank > 1 ? b.rank - 2 : 0])
-        return mismatch(n, "inner dimensions %s and %s differ", dim_text(inner), dim_text(b.dim[b.rank > 1 ? b.rank - 2 : 0]));
+        return infer_mismatch(n, "inner dimensions %s and %s differ", dim_text(inner),
+                              dim_text(b.dim[b.rank > 1 ? b.rank - 2 : 0]));
     a.rank = a.rank > 2 ? a.rank - 2 : 0, b.rank = b.rank > 2 ? b.rank - 2 : 0;
-    if (!type_broadcast(g, &a, &b, result)) return mismatch(n, "batch dimensions do not broadcast");
+    if (!type_broadcast(g, &a, &b, result)) return infer_mismatch(n, "batch dimensions do not broadcast");
     if (rows) result->dim[result->rank++] = rows;
     if (columns) result->dim[result->rank++] = columns;
     return true;
@@ -277,12 +286,12 @@ bool infer_matmul(Graph *g, Node *n, Type *result) {
 // ----------------------------------------------------------------------------------------------------------------- fused forms
 static bool check_norm_weights(const Node *n, int first) {
     const Type *x = operand(n, 0);
-    if (!x->rank || !dtype_is_float(x->dtype)) return mismatch(n, "takes floats of rank 1 or more");
+    if (!x->rank || !dtype_is_float(x->dtype)) return infer_mismatch(n, "takes floats of rank 1 or more");
     for (int i = first; i < n->n_in; i++) {
         if (!n->in[i]) continue;
         const Type *w = operand(n, i);
         if (w->rank != 1 || w->dim[0] != x->dim[x->rank - 1] || w->dtype != x->dtype)
-            return mismatch(n, "weights must be %s[%s]", dtype_name(x->dtype), dim_text(x->dim[x->rank - 1]));
+            return infer_mismatch(n, "weights must be %s[%s]", dtype_name(x->dtype), dim_text(x->dim[x->rank - 1]));
     }
     return true;
 }
@@ -294,7 +303,7 @@ bool infer_norm(Graph *g, Node *n, Type *result) {
 }
 
 bool infer_skip_norm(Graph *g, Node *n, Type *result) {
-    if (!type_equal(operand(n, 0), operand(n, 1))) return mismatch(n, "the value and its residual differ in type");
+    if (!type_equal(operand(n, 0), operand(n, 1))) return infer_mismatch(n, "the value and its residual differ in type");
     Type *items = ARENA_ARRAY(g->arena, Type, 2);
     items[0] = items[1] = *operand(n, 0);
     n->items = items, n->n_items = 2;
@@ -310,13 +319,16 @@ static const Dim *head_width(Graph *g, const Dim *width, int64_t heads) {
 
 bool infer_rotary(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *cosine = operand(n, 1), *sine = operand(n, 2);
-    if (x->rank != 2 || cosine->rank != 2) return mismatch(n, "takes x [T, heads * d], cos [T, r/2] and sin [T, r/2]");
-    if (!type_equal(cosine, sine) || cosine->dtype != x->dtype) return mismatch(n, "cos and sin must have one type, that of x");
+    if (x->rank != 2 || cosine->rank != 2) return infer_mismatch(n, "takes x [T, heads * d], cos [T, r/2] and sin [T, r/2]");
+    if (!type_equal(cosine, sine) || cosine->dtype != x->dtype)
+        return infer_mismatch(n, "cos and sin must have one type, that of x");
     const Dim *d = head_width(g, x->dim[1], attr_int(n, "num_heads", 0));
-    if (!d) return mismatch(n, "the width %s is not %lld heads", dim_text(x->dim[1]), (long long)attr_int(n, "num_heads", 0));
+    if (!d)
+        return infer_mismatch(n, "the width %s is not %lld heads", dim_text(x->dim[1]), (long long)attr_int(n, "num_heads", 0));
     const Dim *turned = dim_binary(g, DIM_MUL, cosine->dim[1], dim_const(g, 2));
-    if (dim_upper(turned) > dim_upper(d)) return mismatch(n, "turns %s elements of heads of %s", dim_text(turned), dim_text(d));
-    if (!dim_broadcast(g, x->dim[0], cosine->dim[0])) return mismatch(n, "x and cos differ in rows");
+    if (dim_upper(turned) > dim_upper(d))
+        return infer_mismatch(n, "turns %s elements of heads of %s", dim_text(turned), dim_text(d));
+    if (!dim_broadcast(g, x->dim[0], cosine->dim[0])) return infer_mismatch(n, "x and cos differ in rows");
     *result = *x;
     return true;
 }
@@ -332,15 +344,15 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
     int64_t heads = attr_int(n, "num_heads", 0), groups = attr_int(n, "num_kv_heads", 0);
     const Type *q = operand(n, 0), *k = operand(n, 1), *v = operand(n, 2);
     if (heads < 1 || groups < 1 || heads % groups)
-        return mismatch(n, "%lld heads over %lld key heads", (long long)heads, (long long)groups);
+        return infer_mismatch(n, "%lld heads over %lld key heads", (long long)heads, (long long)groups);
     const Dim *d = q->rank == 2 ? head_width(g, q->dim[1], heads) : NULL, *dk = kv_head_width(g, k, groups);
     const Dim *e = kv_head_width(g, v, groups);
     if (!d || !dk || !e || d != dk)
-        return mismatch(n, "takes q [T, H d], k [S, G d] and v [S, G e], or states [slots, G, context, d]");
-    if (k->rank != v->rank) return mismatch(n, "keys and values must both be states or both be plain");
-    if (k->rank == 2 && k->dim[0] != v->dim[0]) return mismatch(n, "keys and values differ in number");
+        return infer_mismatch(n, "takes q [T, H d], k [S, G d] and v [S, G e], or states [slots, G, context, d]");
+    if (k->rank != v->rank) return infer_mismatch(n, "keys and values must both be states or both be plain");
+    if (k->rank == 2 && k->dim[0] != v->dim[0]) return infer_mismatch(n, "keys and values differ in number");
     if (k->rank == 4 && (n->n_in < 5 || !n->in[3] || !n->in[4]))
-        return mismatch(n, "attention over states needs slot and position");
+        return infer_mismatch(n, "attention over states needs slot and position");
     *result = *q;
     result->dim[1] = dim_binary(g, DIM_MUL, e, dim_const(g, heads));
     return true;
@@ -351,8 +363,8 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
     int64_t heads = attr_int(n, "heads", 0);
     if (state->rank != 4 || rows->rank != 2 || kv_head_width(g, rows, heads) != kv_head_width(g, state, heads) ||
         !kv_head_width(g, state, heads))
-        return mismatch(n, "takes a state [slots, heads, context, d] and rows [R, heads * d]");
-    if (operand(n, 2)->rank != 1 || operand(n, 3)->rank != 1) return mismatch(n, "slot and position must be i32[R]");
+        return infer_mismatch(n, "takes a state [slots, heads, context, d] and rows [R, heads * d]");
+    if (operand(n, 2)->rank != 1 || operand(n, 3)->rank != 1) return infer_mismatch(n, "slot and position must be i32[R]");
     *result = *state;
     return true;
 }
@@ -360,7 +372,7 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
 bool infer_select_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *wanted = operand(n, 1);
     if (!x->rank || wanted->rank != 1 || wanted->dtype != DT_bool || wanted->dim[0] != x->dim[0])
-        return mismatch(n, "takes x [R, ...] and wanted bool[R]");
+        return infer_mismatch(n, "takes x [R, ...] and wanted bool[R]");
     *result = *x;
     result->dim[0] = dim_symbol(g, "L", 0, dim_upper(x->dim[0]));
     return true;
@@ -369,7 +381,7 @@ bool infer_select_rows(Graph *g, Node *n, Type *result) {
 static bool read_format(const Node *n, DType *format) {
     const char *name = attr_string(n, "format", "");
     if (dtype_parse(name, format) && (dtype_is_float(*format) || *format == DT_q8_0)) return true;
-    return mismatch(n, "unknown format \"%s\"", name);
+    return infer_mismatch(n, "unknown format \"%s\"", name);
 }
 
 bool infer_quantize_rows(Graph *g, Node *n, Type *result) {
@@ -377,7 +389,7 @@ bool infer_quantize_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     DType format;
     if (!read_format(n, &format)) return false;
-    if (!x->rank || x->dtype != DT_f32) return mismatch(n, "takes f32 rows");
+    if (!x->rank || x->dtype != DT_f32) return infer_mismatch(n, "takes f32 rows");
     *result = *x;
     result->dtype = format;
     return true;
@@ -390,10 +402,10 @@ bool infer_pack(Graph *g, Node *n, Type *result) {
     if (!read_format(n, &result->dtype)) return false;
     for (int i = 0; i < n->n_in; i++) {
         const Type *w = operand(n, i);
-        if (w->rank != 2) return mismatch(n, "takes weights of rank 2");
-        if (k && w->dim[!transposed] != k) return mismatch(n, "weights differ in K");
+        if (w->rank != 2) return infer_mismatch(n, "takes weights of rank 2");
+        if (k && w->dim[!transposed] != k) return infer_mismatch(n, "weights differ in K");
         if (interleave && w->dim[transposed] != operand(n, 0)->dim[transposed])
-            return mismatch(n, "interleaved weights differ in N");
+            return infer_mismatch(n, "interleaved weights differ in N");
         k = w->dim[!transposed];
         columns = dim_binary(g, DIM_ADD, columns, w->dim[transposed]);
     }
@@ -405,14 +417,14 @@ bool infer_pack(Graph *g, Node *n, Type *result) {
 static bool check_epilogue(Graph *g, const Node *n, const Type *result) {
     const Expr *e = attr_expr(n, "epilogue");
     int sums = attr_int(n, "glu", 0) ? 2 : 1, operands = n->n_in - 2 + sums;
-    if (sums == 2 && !e) return mismatch(n, "\"glu\" needs an epilogue that joins $0 and $1");
+    if (sums == 2 && !e) return infer_mismatch(n, "\"glu\" needs an epilogue that joins $0 and $1");
     if (e && expr_max_arg(e) >= operands)
-        return mismatch(n, "the epilogue names $%d of %d operands", expr_max_arg(e), operands);
-    if (!e && n->n_in > 2) return mismatch(n, "has operands but no epilogue");
+        return infer_mismatch(n, "the epilogue names $%d of %d operands", expr_max_arg(e), operands);
+    if (!e && n->n_in > 2) return infer_mismatch(n, "has operands but no epilogue");
     for (int i = 2; i < n->n_in; i++) {
         Type r;
         if (!type_broadcast(g, result, operand(n, i), &r) || !type_equal(&r, result))
-            return mismatch(n, "operand %d of the epilogue does not broadcast to %s", i, type_text(result));
+            return infer_mismatch(n, "operand %d of the epilogue does not broadcast to %s", i, type_text(result));
     }
     return true;
 }
@@ -422,10 +434,10 @@ bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
     int64_t columns = attr_int(n, "columns", 0);
     const Dim *expected = dim_const(g, attr_int(n, "glu", 0) ? 2 * columns : columns);
     if (!x->rank || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1])
-        return mismatch(n, "takes x [R, K] and packed weights [N, K]");
+        return infer_mismatch(n, "takes x [R, K] and packed weights [N, K]");
     if (w->dim[0] != expected)
-        return mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]), dim_text(expected));
-    if ((x->dtype == DT_q8_0) != (w->dtype == DT_q8_0)) return mismatch(n, "q8_0 weights take rows from quantize_rows");
+        return infer_mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]), dim_text(expected));
+    if ((x->dtype == DT_q8_0) != (w->dtype == DT_q8_0)) return infer_mismatch(n, "q8_0 weights take rows from quantize_rows");
     *result = *x;
     result->dim[x->rank - 1] = dim_const(g, columns);
     if (x->dtype == DT_q8_0) result->dtype = DT_f32;

@@ -95,8 +95,8 @@ AttrKind attr_kind_expected(const char *name) {
     static const struct {
         const char *name;
         AttrKind kind;
-    } known[] = {{"shape", ATTR_DIMS},  {"dims", ATTR_DIMS}, {"start", ATTR_DIMS},
-                 {"extent", ATTR_DIMS}, {"expr", ATTR_EXPR}, {"epilogue", ATTR_EXPR}};
+    } known[] = {{"shape", ATTR_DIMS}, {"dims", ATTR_DIMS}, {"start", ATTR_DIMS}, {"extent", ATTR_DIMS},
+                 {"low", ATTR_DIMS},   {"high", ATTR_DIMS}, {"expr", ATTR_EXPR},  {"epilogue", ATTR_EXPR}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].name)) return known[i].kind;
     return ATTR_INTS;

@@ -1,7 +1,7 @@
 // Contractions, reductions, softmax and norms.
 #include <string.h>
 
-#include "frontend/onnx/ops.h"
+#include "frontend/onnx/compose.h"
 
 void onnx_matmul(OnnxCall *c, int argument) {
     (void)argument;
@@ -32,7 +32,7 @@ void onnx_gemm(OnnxCall *c, int argument) {
 }
 
 // Axes of a reduction: an attribute, since opset 18 (ReduceSum: 13) an operand; none means all, or nothing.
-static int reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
+int onnx_reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
     int n = 0;
     const int64_t *given = onnx_ints(c, "axes", &n);
     const Dim *const *elements = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "the axes") : NULL;
@@ -57,7 +57,7 @@ static Node *reduce(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, boo
 void onnx_reduce(OnnxCall *c, int op) {
     Node *x = onnx_node(c, 0);
     int64_t axes[MAX_RANK];
-    int n = reduce_axes(c, x->type.rank, axes);
+    int n = onnx_reduce_axes(c, x->type.rank, axes);
     onnx_result(c, 0, n ? reduce(c, (Op)op, x, axes, n, onnx_int(c, "keepdims", 1)) : x);
 }
 

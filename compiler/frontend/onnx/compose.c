@@ -1,0 +1,183 @@
+// Short ways to write core ops, for operators that are formulas over them.
+#include "frontend/onnx/compose.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "ir/convert.h"
+
+// -------------------------------------------------------------------------------------------------------------------- formulas
+static Node *build(OnnxCall *c, const Expr *e, DType dtype, Node *const *in) {
+    if (e->kind == EXPR_ARG) return in[e->arg];
+    if (e->kind == EXPR_CONST) return onnx_scalar(c, dtype, e->value);
+    Node *operands[3];
+    for (int i = 0; i < e->n; i++) operands[i] = build(c, e->in[i], dtype, in);
+    return onnx_emit(c, e->op, e->n, operands);
+}
+
+DType onnx_wide(DType t) { return dtype_is_float(t) && dtype_bits(t) < 32 ? DT_f32 : t; }
+
+// Computed in f32 and rounded once when the first operand is a narrower float.
+Node *onnx_formula(OnnxCall *c, Node *const *in, int n, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(c->graph->arena, format, args), *end;
+    va_end(args);
+    const Expr *e = expr_parse(c->graph->arena, text, &end);
+    if (!e || *end) onnx_fatal(c, "the formula %s does not parse at \"%s\"", text, end);
+    DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
+    Node *operands[8];
+    for (int i = 0; i < n; i++) operands[i] = in[i]->type.dtype == narrow ? onnx_cast(c, in[i], wide) : in[i];
+    Node *r = build(c, e, wide, operands);
+    return r->type.dtype == wide ? onnx_cast(c, r, narrow) : r;
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- views
+Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) {
+    Node *n = onnx_emit_make(c, OP_transpose, 1, &x);
+    attr_set_ints(n, "perm", perm, x->type.rank);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_swap(OnnxCall *c, Node *x, int a, int b) {
+    int64_t perm[MAX_RANK];
+    for (int i = 0; i < x->type.rank; i++) perm[i] = i == a ? b : i == b ? a : i;
+    return onnx_permute(c, x, perm);
+}
+
+Node *onnx_shape_to(OnnxCall *c, Node *x, int rank, const Dim *const *dims) {
+    Type t = type_of(x->type.dtype, rank, dims);
+    return onnx_reshape(c, x, &t);
+}
+
+Node *onnx_expand_to(OnnxCall *c, Node *x, const Type *shape) {
+    Node *n = onnx_emit_make(c, OP_expand, 1, &x);
+    attr_set_dims(n, "shape", shape->dim, shape->rank);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_slice_at(OnnxCall *c, Node *x, int axis, const Dim *start, const Dim *extent) {
+    if (extent == x->type.dim[axis] && start == dim_const(c->graph, 0)) return x;
+    Node *n = onnx_emit_make(c, OP_slice, 1, &x);
+    attr_set_int(n, "axis", axis);
+    attr_set_dims(n, "start", &start, 1);
+    attr_set_dims(n, "extent", &extent, 1);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_slice_from(OnnxCall *c, Node *x, int axis, int64_t start, int64_t extent) {
+    return onnx_slice_at(c, x, axis, dim_const(c->graph, start), dim_const(c->graph, extent));
+}
+
+Node *onnx_reverse(OnnxCall *c, Node *x, int axis) {
+    const Dim *extent = x->type.dim[axis], *start = dim_sub(c->graph, extent, dim_const(c->graph, 1));
+    Node *n = onnx_emit_make(c, OP_slice, 1, &x);
+    attr_set_int(n, "axis", axis);
+    attr_set_dims(n, "start", &start, 1);
+    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "step", -1);
+    return onnx_finish(c, n);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- computations
+Node *onnx_reduce_over(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, bool keep) {
+    Node *r = onnx_emit_make(c, op, 1, &x);
+    attr_set_ints(r, "axes", axes, n);
+    attr_set_int(r, "keepdims", keep);
+    return onnx_finish(c, r);
+}
+
+Node *onnx_reduce_axis(OnnxCall *c, Op op, Node *x, int axis, bool keep) {
+    return onnx_reduce_over(c, op, x, (int64_t[]){axis}, 1, keep);
+}
+
+Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) {
+    Node *n = onnx_emit_make(c, OP_softmax, 1, &x);
+    attr_set_int(n, "axis", axis);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
+    if (n == 1) return in[0];
+    Node *r = onnx_emit_make(c, OP_concat, n, in);
+    attr_set_int(r, "axis", axis);
+    return onnx_finish(c, r);
+}
+
+Node *onnx_take(OnnxCall *c, Node *x, Node *index, int axis) {
+    Node *n = onnx_emit_make(c, OP_gather, 2, (Node *[]){x, index});
+    attr_set_int(n, "axis", axis);
+    return onnx_finish(c, n);
+}
+
+Node *onnx_tuple_item(OnnxCall *c, Node *tuple, int index) { return node_item(c->graph, tuple, index, NULL); }
+
+Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
+    return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
+}
+
+Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
+    bool nothing = true;
+    const Dim *low[MAX_RANK], *high[MAX_RANK], *zero = dim_const(c->graph, 0);
+    for (int i = 0; i < x->type.rank; i++) {
+        low[i] = dim_const(c->graph, p->low[i] > 0 ? p->low[i] : 0),
+        high[i] = dim_const(c->graph, p->high[i] > 0 ? p->high[i] : 0);
+        nothing = nothing && low[i] == zero && high[i] == zero && !p->interior[i];
+    }
+    if (!nothing) {
+        Node *n = onnx_emit_make(c, OP_pad, 2, (Node *[]){x, value});
+        attr_set_dims(n, "low", low, x->type.rank);
+        attr_set_dims(n, "high", high, x->type.rank);
+        attr_set_ints(n, "interior", p->interior, x->type.rank);
+        x = onnx_finish(c, n);
+    }
+    for (int i = 0; i < x->type.rank; i++) {  // negative: cut off
+        int64_t first = p->low[i] < 0 ? -p->low[i] : 0, last = p->high[i] < 0 ? -p->high[i] : 0;
+        const Dim *extent = dim_sub(c->graph, x->type.dim[i], dim_const(c->graph, first + last));
+        if (first || last) x = onnx_slice_at(c, x, i, dim_const(c->graph, first), extent);
+    }
+    return x;
+}
+
+Node *onnx_index_along(OnnxCall *c, const Type *shape, int axis) {
+    Node *n = onnx_emit_make(c, OP_iota, 0, NULL);
+    attr_set_dims(n, "dims", shape->dim, shape->rank);
+    attr_set_int(n, "axis", axis);
+    return onnx_finish(c, n);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- constants
+Node *onnx_numbers(OnnxCall *c, DType dtype, int rank, const int64_t *dim, const double *values) {
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = (Tensor){.dtype = dtype, .rank = rank};
+    memcpy(t->dim, dim, (size_t)rank * sizeof *dim);
+    int64_t n = tensor_count(t);
+    t->bytes = dtype_bytes(dtype, n);
+    void *data = arena_alloc(c->graph->arena, t->bytes + 1);
+    for (int64_t i = 0; i < n; i++) dtype_store(dtype, data, i, values[i]);
+    t->data = data;
+    return onnx_constant(c, t);
+}
+
+Node *onnx_integers(OnnxCall *c, const int64_t *values, int64_t n) {
+    double *as_double = ARENA_ARRAY(c->graph->arena, double, n + 1);
+    for (int64_t i = 0; i < n; i++) as_double[i] = (double)values[i];
+    return onnx_numbers(c, DT_i64, 1, &n, as_double);
+}
+
+int64_t onnx_extent(const OnnxCall *c, const Node *x, int axis) {
+    int64_t n;
+    if (axis >= x->type.rank || !dim_is_const(x->type.dim[axis], &n))
+        onnx_fatal(c, "axis %d of %s must be constant\nhint: fix it with --dim", axis, type_text(&x->type));
+    return n;
+}
+
+int onnx_int_list(OnnxCall *c, int i, int64_t *list, int most, const char *what) {
+    int n;
+    const Dim *const *elements = onnx_need_elements(c, i, &n, what);
+    if (n > most) onnx_fatal(c, "%s has %d values, at most %d are expected", what, n, most);
+    for (int j = 0; j < n; j++)
+        if (!dim_is_const(elements[j], &list[j])) onnx_fatal(c, "%s must be constant", what);
+    return n;
+}

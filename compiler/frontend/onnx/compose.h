@@ -1,0 +1,39 @@
+// Short ways to write core ops, for operators that are formulas over them.
+#ifndef BURIN_ONNX_COMPOSE_H
+#define BURIN_ONNX_COMPOSE_H
+#include "frontend/onnx/ops.h"
+
+// Elementwise nodes from a formula's text (ir/expr.c): "mul($0, sigmoid($0))". Floats of 16 bits are computed in f32.
+Node *onnx_formula(OnnxCall *, Node *const *in, int n, const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define ONNX_FORMULA(c, x, ...) onnx_formula(c, (Node *[]){x}, 1, __VA_ARGS__)
+DType onnx_wide(DType);  // f32 for narrower floats
+
+Node *onnx_permute(OnnxCall *, Node *x, const int64_t *perm);
+Node *onnx_swap(OnnxCall *, Node *x, int axis, int other);
+Node *onnx_shape_to(OnnxCall *, Node *x, int rank, const Dim *const *dims);
+Node *onnx_expand_to(OnnxCall *, Node *x, const Type *shape);
+Node *onnx_slice_at(OnnxCall *, Node *x, int axis, const Dim *start, const Dim *extent);
+Node *onnx_slice_from(OnnxCall *, Node *x, int axis, int64_t start, int64_t extent);
+Node *onnx_reverse(OnnxCall *, Node *x, int axis);
+Node *onnx_reduce_over(OnnxCall *, Op, Node *x, const int64_t *axes, int n, bool keep);
+Node *onnx_reduce_axis(OnnxCall *, Op, Node *x, int axis, bool keep);
+Node *onnx_softmax_axis(OnnxCall *, Node *x, int axis);
+Node *onnx_join(OnnxCall *, Node *const *in, int n, int axis);
+Node *onnx_take(OnnxCall *, Node *x, Node *index, int axis);
+Node *onnx_tuple_item(OnnxCall *, Node *tuple, int index);
+Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
+
+typedef struct OnnxPads {
+    int64_t low[MAX_RANK], high[MAX_RANK], interior[MAX_RANK];  // negative low and high cut off
+} OnnxPads;
+Node *onnx_pad_by(OnnxCall *, Node *x, const OnnxPads *, Node *value);
+Node *onnx_pad_with(OnnxCall *, Node *x, const OnnxPads *, double value);
+
+Node *onnx_numbers(OnnxCall *, DType, int rank, const int64_t *dim, const double *values);
+Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vector
+
+int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of a reduction, from its attribute or operand 1
+Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);     // op_quant.c: x rounded, shifted, saturated to its type
+int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
+int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
+#endif

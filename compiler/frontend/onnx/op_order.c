@@ -1,0 +1,97 @@
+// Operators that look along an axis, and gathers and scatters by element or position.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/compose.h"
+
+void onnx_arg(OnnxCall *c, int op) {
+    Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, (Op)op, 1, &x);
+    attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank));
+    attr_set_int(n, "keepdims", onnx_int(c, "keepdims", 1));
+    attr_set_int(n, "select_last_index", onnx_int(c, "select_last_index", 0));
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
+void onnx_cumulate(OnnxCall *c, int op) {
+    Node *given = onnx_node(c, 0), *x = onnx_cast(c, given, onnx_wide(given->type.dtype)),
+         *n = onnx_emit_make(c, (Op)op, 1, &x);
+    attr_set_int(n, "axis", onnx_axis(c, onnx_need_int(c, 1, "the axis"), x->type.rank));
+    attr_set_int(n, "exclusive", onnx_int(c, "exclusive", 0));
+    attr_set_int(n, "reverse", onnx_int(c, "reverse", 0));
+    onnx_result(c, 0, onnx_cast(c, onnx_finish(c, n), given->type.dtype));
+}
+
+// k: an attribute before opset 10
+void onnx_top_k(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, OP_top_k, 1, &x);
+    int64_t k = onnx_int(c, "k", 0);
+    const Dim *extent = dim_const(c->graph, k);
+    if (onnx_operand(c, 1)) {
+        int count;
+        const Dim *const *elements = onnx_need_elements(c, 1, &count, "k");
+        if (count != 1) onnx_fatal(c, "k must be one number");
+        extent = elements[0];
+    }
+    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank));
+    attr_set_int(n, "largest", onnx_int(c, "largest", 1));
+    n = onnx_finish(c, n);
+    onnx_result(c, 0, onnx_tuple_item(c, n, 0));
+    onnx_result(c, 1, onnx_tuple_item(c, n, 1));
+}
+
+void onnx_gather_elements(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)}, *n = onnx_emit_make(c, OP_gather_elements, 2, in);
+    attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
+void onnx_gather_nd(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)}, *n = onnx_emit_make(c, OP_gather_nd, 2, in);
+    attr_set_int(n, "batch_dims", onnx_int(c, "batch_dims", 0));
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
+// ScatterElements, and Scatter, its old name
+void onnx_scatter(OnnxCall *c, int op) {
+    Node *in[] = {onnx_node(c, 0), onnx_node(c, 1), onnx_node(c, 2)}, *n = onnx_emit_make(c, (Op)op, 3, in);
+    if (op == OP_scatter_elements) attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
+    attr_set_string(n, "reduction", onnx_string(c, "reduction", "none"));
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
+// indices, depth, [off, on]: equal(iota along the new axis, index), negative indices counted from the end
+void onnx_one_hot(OnnxCall *c, int argument) {
+    (void)argument;
+    Graph *g = c->graph;
+    Node *index = onnx_cast(c, onnx_node(c, 0), DT_i64), *values = onnx_node(c, 2);
+    int64_t depth = (int64_t)onnx_need_float(c, 1, "the depth");
+    int rank = index->type.rank + 1, axis = onnx_axis(c, onnx_int(c, "axis", -1), rank);
+    if (rank > MAX_RANK) onnx_fatal(c, "the result has more than %d axes", MAX_RANK);
+    Type shape = {.rank = rank};
+    const Dim *dims[MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        dims[i] = i == axis ? dim_const(g, 1) : index->type.dim[i - (i > axis)];
+        shape.dim[i] = i == axis ? dim_const(g, depth) : dims[i];
+    }
+    index = onnx_formula(c, (Node *[]){onnx_shape_to(c, index, rank, dims)}, 1, "where(less($0, 0), add($0, %a), $0)",
+                         (double)depth);
+    Node *hot = ONNX_BINARY(c, OP_equal, onnx_cast(c, onnx_index_along(c, &shape, axis), DT_i64), index);
+    Node *off = onnx_reshape(c, onnx_slice_from(c, values, 0, 0, 1), &(Type){0});
+    Node *on = onnx_reshape(c, onnx_slice_from(c, values, 0, 1, 1), &(Type){0});
+    onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){hot, on, off}));
+}
+
+void onnx_eye_like(OnnxCall *c, int argument) {
+    (void)argument;
+    Type type = onnx_type(c, 0);
+    if (onnx_attribute(c, "dtype") && !onnx_dtype((int32_t)onnx_int(c, "dtype", 1), &type.dtype))
+        onnx_fatal(c, "unknown dtype");
+    if (type.rank != 2) onnx_fatal(c, "takes a matrix, not %s", type_text(&type));
+    Node *row = onnx_index_along(c, &type, 0), *column = onnx_index_along(c, &type, 1);
+    Node *diagonal = onnx_formula(c, (Node *[]){row, column}, 2, "equal($1, add($0, %a))", (double)onnx_int(c, "k", 0));
+    onnx_result(c, 0, onnx_cast(c, diagonal, type.dtype));
+}
