@@ -86,27 +86,15 @@ Build build_new(Arena *arena, const Options *o) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ loading
-static const char *description_of(Build *b, const char *home) {
-    const char *architecture = b->checkpoint->architecture;
-    if (!architecture)
-        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: give a .burin description and --weights=%s",
-                   b->options->model, b->options->model);
-    const char *path = arena_printf(b->arena, "%s/dsl/models/%s.burin", home, architecture);
-    if (access(path, R_OK))
-        diag_fatal(NO_LOC,
-                   "%s is a \"%s\", and there is no description of that\nhint: `burin models` lists them; or write one and "
-                   "give --weights=%s",
-                   b->options->model, architecture, b->options->model);
-    return path;
-}
-
 void build_open(Build *b) {
     const Options *o = b->options;
     size_t length = strlen(o->model);
     b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
     if (o->start_from || b->onnx) return;
     b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model);
-    b->description = o->weights ? o->model : description_of(b, burin_home(b->arena));
+    b->description =
+        o->weights ? o->model
+                   : dsl_find_description(b->arena, arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), b->checkpoint);
 }
 
 int build_vocabulary(const Build *b) {

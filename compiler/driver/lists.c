@@ -1,10 +1,10 @@
 // burin ops, targets and models: the tables, in words.
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/commands.h"
+#include "frontend/dsl.h"
 
 static void arity_text(const OpInfo *op, char text[16]) {
     if (op->max_in < 0) {
@@ -41,19 +41,13 @@ void list_targets(void) {
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
 }
 
-static int is_description(const struct dirent *e) {
-    size_t n = strlen(e->d_name);
-    return n > 6 && !strcmp(e->d_name + n - 6, ".burin");
-}
-
 void list_models(const char *home) {
-    char folder[4096];
-    struct dirent **list;
-    snprintf(folder, sizeof folder, "%s/dsl/models", home);
-    int n = scandir(folder, &list, is_description, alphasort);
-    for (int i = 0; i < n; i++) {
-        printf("%-16.*s %s/%s\n", (int)strlen(list[i]->d_name) - 6, list[i]->d_name, folder, list[i]->d_name);
-        free(list[i]);
+    Arena *arena = arena_new();
+    Descriptions all = dsl_descriptions(arena, arena_printf(arena, "%s/dsl", home));
+    for (int i = 0; i < all.n; i++) {
+        const Description *d = &all.items[i];
+        printf("%-18s %s\n", d->name, d->summary);
+        if (*d->paper) printf("%18s %s\n", "", d->paper);
     }
-    if (n >= 0) free(list);
+    arena_free(arena);
 }

@@ -11,6 +11,22 @@ typedef struct DslOptions {
 
 // One Graph for each `graph` of the file, cache-less, over the bounded symbol T. Reports every error it can, then ends the run.
 Module *dsl_load(Arena *, const char *path, const DslOptions *);
+// A file of dsl/models, as its first lines say.
+typedef struct Description {
+    const char *path, *name;  // "llama" of `model llama for "LlamaForCausalLM"`
+    const char **classes;     // of transformers
+    int n_classes;
+    const char *summary, *paper;  // its first two lines of comment
+} Description;
+typedef struct Descriptions {
+    Description *items;
+    int n;
+} Descriptions;
+Descriptions dsl_descriptions(Arena *, const char *library);  // by name
+// The path of the description for a checkpoint: by `architectures` of config.json, else by model_type. Ends the run with near
+// names when there is none.
+const char *dsl_find_description(Arena *, const char *library, const Checkpoint *);
+
 // Parses text alone, for tests and fuzzing: false after diag_error. NULL-terminated list of imports is not followed.
 bool dsl_check_syntax(Arena *, const Source *);
 #endif

@@ -1,0 +1,98 @@
+// The descriptions that come with burin: dsl/models/*.burin, by what their `model NAME for "CLASS", ...` lines say.
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/dsl.h"
+#include "frontend/dsl/ast.h"
+#include "util/text.h"
+
+static int is_description(const struct dirent *e) {
+    size_t n = strlen(e->d_name), suffix = strlen(".burin");
+    return n > suffix && !strcmp(e->d_name + n - suffix, ".burin");
+}
+
+// What follows `# ` on the n-th line, or "".
+static const char *comment_line(Arena *arena, const char *text, int n) {
+    while (n--) text += strcspn(text, "\n"), text += *text == '\n';
+    return strncmp(text, "# ", 2) ? "" : arena_strndup(arena, text + 2, strcspn(text, "\n") - 2);
+}
+
+static void add_classes(Arena *arena, Description *d, const Ast *model) {
+    d->name = model->name;
+    d->classes = ARENA_ARRAY(arena, const char *, ast_count(model->list));
+    for (const Ast *s = model->list; s; s = s->next)
+        if (s->list && s->list->kind == AST_TEXT) d->classes[d->n_classes++] = s->list->name;
+}
+
+static Description read_description(Arena *arena, const char *path) {
+    Description d = {.path = path, .name = ""};
+    Source *source = ARENA_NEW(arena, Source);
+    char *text = read_text_file(path, &source->size);
+    source->name = path, source->text = arena_strdup(arena, text);
+    free(text);
+    d.summary = comment_line(arena, source->text, 0);
+    d.paper = comment_line(arena, source->text, 1);
+    Parser parser;
+    if (!dsl_parse_file(&parser, arena, source)) diag_stop();
+    for (const Ast *a = parser.declarations.first; a; a = a->next)
+        if (a->kind == AST_MODEL) add_classes(arena, &d, a);
+    return d;
+}
+
+Descriptions dsl_descriptions(Arena *arena, const char *library) {
+    const char *folder = arena_printf(arena, "%s/models", library);
+    struct dirent **list = NULL;
+    int n = scandir(folder, &list, is_description, alphasort);
+    Descriptions all = {ARENA_ARRAY(arena, Description, n < 0 ? 0 : n), n < 0 ? 0 : n};
+    for (int i = 0; i < n; i++) {
+        all.items[i] = read_description(arena, arena_printf(arena, "%s/%s", folder, list[i]->d_name));
+        free(list[i]);
+    }
+    free(list);
+    return all;
+}
+
+static const Description *by_class(const Descriptions *all, const char *class_name) {
+    for (int i = 0; class_name && i < all->n; i++)
+        for (int j = 0; j < all->items[i].n_classes; j++)
+            if (!strcmp(all->items[i].classes[j], class_name)) return &all->items[i];
+    return NULL;
+}
+
+static const Description *by_name(const Descriptions *all, const char *name) {
+    for (int i = 0; name && i < all->n; i++)
+        if (!strcmp(all->items[i].name, name)) return &all->items[i];
+    return NULL;
+}
+
+// "; near are: olmo, olmo2", by letters in common with a beginning or one or two typing errors; the nearest alone at least.
+static const char *near_names(Arena *arena, const Descriptions *all, const char *name) {
+    enum { PREFIX = 3, MOST = 6 };
+    const char **names = ARENA_ARRAY(arena, const char *, all->n), *list = "";
+    int listed = 0;
+    for (int i = 0; i < all->n; i++) names[i] = all->items[i].name;
+    const char *nearest = nearest_name(name, names, (size_t)all->n);
+    for (int i = 0; i < all->n && listed < MOST; i++) {
+        bool near = names[i] == nearest || !strncmp(names[i], name, PREFIX);
+        if (near) list = arena_printf(arena, "%s%s%s", list, listed++ ? ", " : "", names[i]);
+    }
+    return listed ? arena_printf(arena, "near names: %s; `burin models` lists all", list) : "`burin models` lists them";
+}
+
+static const char *class_of(const Checkpoint *c) {
+    return json_string_value(json_array_get(json_object_get(c->config, "architectures"), 0));
+}
+
+const char *dsl_find_description(Arena *arena, const char *library, const Checkpoint *c) {
+    const char *class_name = class_of(c), *type = c->architecture;
+    if (!class_name && !type)
+        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: give a .burin description and --weights=%s",
+                   c->path, c->path);
+    Descriptions all = dsl_descriptions(arena, library);
+    const Description *d = by_class(&all, class_name);
+    if (!d) d = by_name(&all, type);
+    if (d) return d->path;
+    diag_fatal(NO_LOC, "%s is a \"%s\", and there is no description of that\nhint: %s; or write one and give --weights=%s",
+               c->path, type ? type : class_name, near_names(arena, &all, type ? type : class_name), c->path);
+}

@@ -1,0 +1,132 @@
+"""Makes tests/families/NAME: tiny models of many architectures, with what transformers computes from them.
+
+    python tests/families/generate.py [NAME...]        needs torch and transformers 4.57; neither the build nor make test does
+
+Each folder gets config.json as transformers saves it, `tensors`, inputs and expected outputs as .npy. Weights are not stored: a
+line of `tensors` says NAME SCALE OFFSET DIMENSIONS..., and element i of the tensor is OFFSET + SCALE * u(NAME, i) rounded to f16,
+with u from -1 to 1 as `uniform` below; build/tools/family_weights makes model.safetensors of it. Arithmetic is f32. Rotary
+frequencies are those that from_pretrained computes: f32, whatever the checkpoint's type.
+"""
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import transformers
+from safetensors import safe_open
+
+from models import MODELS
+
+HERE = pathlib.Path(__file__).parent
+VOCABULARY, TOKENS = 96, 12
+
+
+def uniform(name, count):
+    """FNV-1a of the name plus i, mixed (splitmix64); the upper 24 bits as a number from -1 to 1."""
+    mask = (1 << 64) - 1
+    seed = 0xCBF29CE484222325
+    for byte in name.encode():
+        seed = (seed ^ byte) * 0x100000001B3 & mask
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return (z >> np.uint64(40)).astype(np.float64) / (1 << 23) - 1
+
+
+def scale_and_offset(tensor, name):
+    """Matrices keep the size of what they multiply; norms stay around where they start, biases around 0."""
+    if tensor.dim() >= 2:
+        fan_in = tensor[0].numel()
+        embedding = any(word in name for word in ("embed", "wte", "wpe", "shared"))
+        return (0.7 if embedding else round(1.6 / fan_in**0.5, 4)), 0.0
+    return 0.25, float(tensor.flatten()[0]) if tensor.numel() and bool((tensor == tensor.flatten()[0]).all()) else 0.0
+
+
+def fill(model, folder):
+    """Gives every saved tensor its values; returns the lines of `tensors`."""
+    state, lines, filled = model.state_dict(keep_vars=True), [], set()
+    with safe_open(folder / "model.safetensors", "np") as saved:
+        names = sorted(saved.keys())
+    for name in names:
+        tensor = state[name].data
+        scale, offset = scale_and_offset(tensor, name)
+        values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16).astype(np.float32)
+        tensor.copy_(torch.from_numpy(values).reshape(tensor.shape))
+        filled.add(tensor.data_ptr())
+        lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
+    for name, parameter in model.named_parameters():
+        assert parameter.data_ptr() in filled, f"{name} is not saved"
+    return lines
+
+
+def some_tokens(count, vocabulary, first=5):
+    return torch.tensor([[(first + 37 * i + i * i * 11) % (vocabulary - 4) + 4 for i in range(count)]])
+
+
+def inputs_of(kind, config):
+    vocabulary = getattr(config, "vocab_size", VOCABULARY)
+    if kind == "image":
+        size, channels = config.image_size, config.num_channels
+        size = size if isinstance(size, int) else size[0]
+        return {"pixel_values": torch.from_numpy(uniform("pixels", channels * size * size).astype(np.float32)).reshape(
+            1, channels, size, size)}
+    inputs = {"input_ids": some_tokens(TOKENS, vocabulary)}
+    if kind == "pair":
+        inputs["decoder_input_ids"] = some_tokens(9, vocabulary, first=3)
+    return inputs
+
+
+OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_output"],
+           "image": ["last_hidden_state", "pooler_output"], "pair": ["encoder_last_hidden_state", "logits"]}
+
+
+def save_arrays(folder, kind, inputs, outputs):
+    for name, value in inputs.items():
+        value = value[0].numpy()
+        np.save(folder / f"{name}.npy", value.astype(np.int32) if value.dtype == np.int64 else value)
+    for name in OUTPUTS[kind]:
+        value = getattr(outputs, name, None)
+        if value is not None:
+            np.save(folder / f"{name}.npy", value[0].detach().numpy().astype(np.float32))
+
+
+def generate(name, kind, class_name, parameters):
+    torch.manual_seed(0)
+    cls = getattr(transformers, class_name)
+    config = cls.config_class(**parameters)
+    # SDPA leaves out the cap of scores; Falcon's eager attention adds ALiBi twice.
+    config._attn_implementation = "sdpa" if class_name.startswith("Falcon") else "eager"
+    cls._init_weights = lambda *_: None           # fails for norms without biases
+    model = cls(config).eval()
+    out = HERE / name
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        model.half().save_pretrained(folder)
+        model = cls(config).eval()                # new: a model that was made f16 has lost bits of its rotary frequencies
+        lines = fill(model, folder)
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        shutil.copy(folder / "config.json", out / "config.json")
+    (out / "tensors").write_text("".join(lines))
+    inputs = inputs_of(kind, model.config)
+    with torch.no_grad():
+        outputs = model(**inputs)
+    save_arrays(out, kind, inputs, outputs)
+
+
+def main(names):
+    for name in names or MODELS:
+        try:
+            generate(name, *MODELS[name])
+            print(f"{name}: {', '.join(p.stem for p in sorted((HERE / name).glob('*.npy')))}")
+        except Exception as error:                # the others are still worth making
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr); import traceback; traceback.print_exc()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

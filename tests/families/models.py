@@ -1,0 +1,153 @@
+"""What generate.py makes: name -> (kind, class of transformers, parameters of its configuration). Kinds say inputs and outputs."""
+
+TEXT = dict(vocab_size=96, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96,
+            max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+PLAIN = {k: v for k, v in TEXT.items() if k != "intermediate_size"}
+GROUPED = dict(TEXT, num_key_value_heads=2)
+ENCODER = dict(TEXT, type_vocab_size=2)
+VISION = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=16, patch_size=4)
+PAIR = dict(vocab_size=96, d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+            encoder_ffn_dim=96, decoder_ffn_dim=80, max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+            decoder_start_token_id=2)
+T5 = dict(vocab_size=96, d_model=64, d_kv=16, d_ff=96, num_layers=2, num_heads=4, pad_token_id=0, eos_token_id=1,
+          decoder_start_token_id=0)
+GPT = dict(vocab_size=96, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
+
+
+def causal(prefix, base=GROUPED, **more):
+    return ("decoder", prefix + "ForCausalLM", dict(base, **more))
+
+
+def text(prefix, base=ENCODER, **more):
+    return ("encoder", prefix + "Model", dict(base, **more))
+
+
+def image(prefix, **more):
+    return ("image", prefix + "Model", dict(VISION, **more))
+
+
+def pair(prefix, base=PAIR, **more):
+    return ("pair", prefix + "ForConditionalGeneration", dict(base, **more))
+
+
+DECODERS = {
+    "olmo": causal("Olmo", clip_qkv=0.9),
+    "olmo2": causal("Olmo2"),
+    "olmo3": causal("Olmo3", num_hidden_layers=4, sliding_window=5),
+    "stablelm": causal("StableLm", use_qkv_bias=True),
+    "stablelm-2": causal("StableLm", use_parallel_residual=True, qk_layernorm=True, tie_word_embeddings=True),
+    "granite": causal("Granite", embedding_multiplier=3.0, logits_scaling=4.0, residual_multiplier=0.5, attention_multiplier=0.1),
+    "phi": causal("Phi"),
+    "phi-norms": causal("Phi", qk_layernorm=True, partial_rotary_factor=0.25),
+    "starcoder2": causal("Starcoder2"),
+    "starcoder2-window": causal("Starcoder2", sliding_window=5, use_bias=False),
+    "gptj": causal("GPTJ", GPT, rotary_dim=8),
+    "codegen": causal("CodeGen", GPT, rotary_dim=8),
+    "gpt_neo": causal("GPTNeo", dict(vocab_size=96, hidden_size=64, num_layers=2, num_heads=4, window_size=5, bos_token_id=1,
+                                     max_position_embeddings=64, attention_types=[[["global", "local"], 1]], eos_token_id=2)),
+    "opt": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=64),
+    "opt-350m": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=32, do_layer_norm_before=False, activation_function="gelu"),
+    "opt-plain": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=64, enable_bias=False, layer_norm_elementwise_affine=False),
+    "cohere": causal("Cohere"),
+    "cohere-norms": causal("Cohere", use_qk_norm=True, logit_scale=0.25),
+    "cohere2": causal("Cohere2", sliding_window=5, num_hidden_layers=4),
+    "gpt_bigcode": causal("GPTBigCode", GPT),
+    "gpt_bigcode-heads": causal("GPTBigCode", GPT, multi_query=False, activation_function="relu"),
+    "gemma3_text": ("decoder", "Gemma3ForCausalLM", dict(GROUPED, head_dim=16, sliding_window=5, num_hidden_layers=6)),
+    "glm": causal("Glm", head_dim=16, attention_bias=True),
+    "glm4": causal("Glm4", head_dim=16),
+    "nemotron": causal("Nemotron"),
+    "helium": causal("Helium", head_dim=16),
+    "smollm3": causal("SmolLM3", num_hidden_layers=4),
+    "exaone4": causal("Exaone4", num_hidden_layers=4, sliding_window=5, sliding_window_pattern=4),
+    "ernie4_5": causal("Ernie4_5", head_dim=16),
+    "persimmon": causal("Persimmon", TEXT),
+    "biogpt": causal("BioGpt", TEXT),
+    "xglm": causal("XGLM", dict(vocab_size=96, d_model=64, num_layers=2, attention_heads=4, ffn_dim=96, pad_token_id=1,
+                                max_position_embeddings=64, bos_token_id=0, eos_token_id=2)),
+    "arcee": causal("Arcee"),
+    "seed_oss": causal("SeedOss", head_dim=16),
+    "gpt_neox_japanese": causal("GPTNeoXJapanese", PLAIN),
+    "ministral": causal("Ministral", sliding_window=5, head_dim=16),
+    "apertus": causal("Apertus"),
+    "diffllama": causal("DiffLlama"),
+    "hunyuan_v1_dense": causal("HunYuanDenseV1", head_dim=16),
+    "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
+    "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
+    "modernbert-decoder": causal("ModernBertDecoder", TEXT, local_attention=8, num_hidden_layers=4),
+    "gpt2-custom": ("decoder", "GPT2LMHeadModel", dict(GPT, n_inner=80, activation_function="relu", tie_word_embeddings=False,
+                                                       scale_attn_by_inverse_layer_idx=True)),
+}
+
+ENCODERS = {
+    "albert": text("Albert", embedding_size=32, num_hidden_groups=1, inner_group_num=1),
+    "electra": text("Electra", embedding_size=32),
+    "mpnet": text("MPNet", TEXT),
+    "xlm-roberta": text("XLMRoberta"),
+    "camembert": text("Camembert"),
+    "deberta-v2": text("DebertaV2", relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False,
+                       norm_rel_ebd="layer_norm", share_att_key=True, position_buckets=8, type_vocab_size=0),
+    "modernbert": text("ModernBert", TEXT, local_attention=8, num_hidden_layers=4),
+    "ernie": text("Ernie"),
+    "data2vec-text": text("Data2VecText"),
+    "rembert": text("RemBert", input_embedding_size=32),
+    "roformer": text("RoFormer"),
+    "megatron-bert": text("MegatronBert"),
+    "roberta-prelayernorm": text("RobertaPreLayerNorm"),
+    "nystrom": text("Nystromformer"),
+    "xmod": text("Xmod", languages=["en_XX"], default_language="en_XX"),
+    "bert-generation": ("encoder", "BertGenerationEncoder", dict(TEXT)),
+}
+
+IMAGES = {
+    "deit": image("DeiT"),
+    "dinov2": image("Dinov2", mlp_ratio=2),
+    "siglip-vision": image("SiglipVision"),
+    "beit": image("Beit", use_relative_position_bias=True),
+    "vit-msn": image("ViTMSN"),
+    "ijepa": image("IJepa"),
+    "clip-vision": image("CLIPVision"),
+}
+
+PAIRS = {
+    "mbart": pair("MBart"),
+    "pegasus": pair("Pegasus"),
+    "m2m_100": pair("M2M100"),
+    "blenderbot": pair("Blenderbot"),
+    "blenderbot-small": pair("BlenderbotSmall"),
+    "mt5": pair("MT5", T5),
+    "umt5": pair("UMT5", T5),
+    "plbart": pair("PLBart"),
+    "longt5": pair("LongT5", T5, local_radius=40),
+    "nllb": pair("M2M100", scale_embedding=True, activation_function="gelu"),
+    "bart-scaled": pair("Bart", scale_embedding=True, activation_function="relu"),
+    "switch": pair("SwitchTransformers", T5),
+}
+
+# The configuration of families that others write differently: activations, heads, ties, windows, positions.
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+LONGROPE = {"type": "longrope", "short_factor": [1 + 0.1 * i for i in range(8)], "long_factor": [2.0 + i for i in range(8)]}
+VARIANTS = {
+    "llama-tied": causal("Llama", tie_word_embeddings=True, hidden_act="gelu", mlp_bias=True, attention_bias=True, head_dim=24),
+    "llama-relu2": causal("Llama", hidden_act="relu2", num_key_value_heads=1),
+    "llama-dynamic": causal("Llama", rope_scaling={"rope_type": "dynamic", "factor": 2.0}),
+    "llama-quick": causal("Llama", hidden_act="quick_gelu", rope_theta=5e5),
+    "mistral-dim": causal("Mistral", head_dim=24, sliding_window=4),
+    "qwen2-window": causal("Qwen2", use_sliding_window=True, sliding_window=4, max_window_layers=1),
+    "qwen3-window": causal("Qwen3", use_sliding_window=True, sliding_window=4, max_window_layers=1, head_dim=16,
+                           attention_bias=True),
+    "qwen2-yarn": causal("Qwen2", rope_scaling=YARN),
+    "gemma2-bias": causal("Gemma2", head_dim=16, attention_bias=True, sliding_window=4, attn_logit_softcapping=None),
+    "gemma-gelu": causal("Gemma", head_dim=16, hidden_activation="gelu"),
+    "phi3-partial": causal("Phi3", partial_rotary_factor=0.5, sliding_window=4),
+    "phi3-longrope": causal("Phi3", rope_scaling=LONGROPE, original_max_position_embeddings=32),
+    "gpt_neox-serial": causal("GPTNeoX", TEXT, use_parallel_residual=False, attention_bias=False, hidden_act="gelu_new"),
+    "bloom-post": causal("Bloom", dict(vocab_size=96, hidden_size=96, n_layer=2, n_head=6),
+                         apply_residual_connection_post_layernorm=True),
+    "falcon-new": causal("Falcon", PLAIN, new_decoder_architecture=True, num_kv_heads=2, bias=True),
+    "falcon-alibi": causal("Falcon", PLAIN, alibi=True, multi_query=False, parallel_attn=False, bias=True),
+    "bert-relu": text("Bert", hidden_act="relu"),
+    "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
+}
+
+MODELS = {**DECODERS, **ENCODERS, **IMAGES, **PAIRS, **VARIANTS}
