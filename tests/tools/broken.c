@@ -608,7 +608,7 @@ static const struct {
     {"unigram-entry", MODEL("'type':'Unigram','vocab':[['a',0],['b','c']]")},
     {"unigram-unknown", MODEL("'type':'Unigram','vocab':[['a',0]],'unk_id':1")},
     {"byte-level-words", "{'pre_tokenizer':{'type':'ByteLevel'},'model':{'type':'WordLevel','vocab':{'a':0}}}"},
-    {"normalizer-unknown", WITH("'normalizer':{'type':'Nmt'}")},
+    {"normalizer-unknown", WITH("'normalizer':{'type':'Umlaut'}")},
     {"normalizer-no-type", WITH("'normalizer':{}")},
     {"normalizer-grows", WITH("'normalizer':{'type':'Sequence','normalizers':["
                               "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'},"

@@ -26,7 +26,8 @@ void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %x0: bf16[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
 static void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
-    for (int r = part.first; r < part.last; r++) gather_column_bf16(64, panels, index[r], y + r * 64);
+    for (int r = part.first; r < part.last; r++)
+        gather_column_bf16(64, panels, burin_index(index[r], 200), y + r * 64);
 }
 
 // %n.0: f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:24:9 model.layers.0

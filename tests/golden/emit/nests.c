@@ -26,12 +26,14 @@ void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]     
 static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
-    for (int r = part.first; r < part.last; r++) gather_row_f32(60, table, index[r], y + r * 60);
+    for (int r = part.first; r < part.last; r++)
+        gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]     
 static void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
-    for (int r = part.first; r < part.last; r++) gather_row_f16(60, table, index[r], y + r * 60);
+    for (int r = part.first; r < part.last; r++)
+        gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]     
