@@ -299,6 +299,9 @@ void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
         case OP_gather:
             write_gather(t, p, k, name);
             break;
+        case OP_pad:
+            write_pad(t, p, k, name);
+            break;
         case OP_concat:
             write_concat(t, p, k, name);
             break;

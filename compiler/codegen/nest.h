@@ -30,5 +30,6 @@ void write_softmax(Text *, const Program *, const Kernel *, const char *name);
 void write_activation_matmul(Text *, const Program *, const Kernel *, const char *name);
 void write_copy(Text *, const Program *, const Kernel *, const char *name);
 void write_gather(Text *, const Program *, const Kernel *, const char *name);
+void write_pad(Text *, const Program *, const Kernel *, const char *name);
 void write_concat(Text *, const Program *, const Kernel *, const char *name);
 #endif

@@ -43,6 +43,43 @@ void write_gather(Text *t, const Program *p, const Kernel *k, const char *name) 
     nest_close(t, depth);
 }
 
+// One scalar operand: a number in the text, or its only element.
+static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i, const char *base) {
+    const View *v = &k->in[i];
+    if (v->base == BASE_SCALAR)
+        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
+    else
+        text_add(t, "*("), nest_address(t, p, v, base, nest_index(&v->type, 0)), text_add(t, ")");
+}
+
+// An axis that is padded: where in x index i lies, and whether it lies there at all.
+static void pad_axis(Text *t, const Program *p, const Kernel *k, int axis, int depth) {
+    int n;
+    const Dim *low = attr_dims(k->node, "low", &n)[axis];
+    const int64_t *interior = attr_ints(k->node, "interior", &n);
+    int step = interior ? (int)interior[axis] + 1 : 1;
+    indent(t, depth), text_add(t, "int x%d = i%d - ", axis, axis), c_dim(t, p, low),
+        text_add(t, ", in%d = x%d >= 0", axis, axis);
+    if (step > 1) text_add(t, " && x%d %% %d == 0", axis, step);
+    text_add(t, " && x%d / %d < ", axis, step), c_dim(t, p, k->in[0].type.dim[axis]), text_add(t, ";\n");
+    if (step > 1) indent(t, depth), text_add(t, "x%d /= %d;\n", axis, step);
+}
+
+// y[i..] = x[(i - low) / (interior + 1)..] where there is one, else the value
+void write_pad(Text *t, const Program *p, const Kernel *k, const char *name) {
+    static const char *const inner[MAX_RANK] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank), from = at;
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    for (int i = 0; i < type->rank; i++) pad_axis(t, p, k, i, depth), from.index[i] = inner[i];
+    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = 1");
+    for (int i = 0; i < type->rank; i++) text_add(t, " && in%d", i);
+    text_add(t, " ? *("), nest_address(t, p, &k->in[0], "a0", from), text_add(t, ") : ");
+    write_scalar_operand(t, p, k, 1, "a1"), text_add(t, ";\n");
+    nest_close(t, depth);
+}
+
 // The operands one after the other along the axis; threads share what stands before it.
 void write_concat(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;

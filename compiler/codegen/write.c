@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "ir/convert.h"
 
 const KernelWriter kernel_writers[] = {
     [FAMILY_EMBED] = {write_embed, call_embed},
@@ -77,6 +78,25 @@ void c_float(Text *t, double value) {
         text_add(t, "%d", (int)f);
     else
         text_add(t, "%af", (double)f);
+}
+
+void c_number(Text *t, DType dtype, double value) {
+    uint64_t bits = 0;
+    if (dtype == DT_f32) {
+        c_float(t, value);
+    } else if (dtype == DT_f64) {
+        text_add(t,
+                 value != value                    ? "NAN"
+                 : value > 1.7976931348623157e308  ? "INFINITY"
+                 : value < -1.7976931348623157e308 ? "-INFINITY"
+                                                   : "%a",
+                 value);
+    } else if (dtype_is_float(dtype) || dtype == DT_u64) {
+        dtype_store(dtype, &bits, 0, value);
+        text_add(t, "%lluu", (unsigned long long)bits);
+    } else {
+        text_add(t, "%lld", (long long)value);
+    }
 }
 
 int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1; }

@@ -41,10 +41,17 @@ static View constant_view(Lowering *l, const Node *n) {
 
 static double scalar_value(const Tensor *t) { return dtype_load(t->dtype, t->data, 0); }
 
+// Can a double hold it?
+static bool is_printable(const Tensor *t) {
+    double value = scalar_value(t);
+    bool wide = t->dtype == DT_i64 || t->dtype == DT_u64;
+    return t->dtype != DT_string && !(wide && (value > 0x1p52 || value < -0x1p52));
+}
+
 // What a kernel reads: a constant gets its place in the weights when the first kernel asks for it.
 static View operand(Lowering *l, Node *n) {
     if (view_of(n)) return *view_of(n);
-    if (n->op == OP_constant && tensor_count(n->value) == 1) {
+    if (n->op == OP_constant && tensor_count(n->value) == 1 && is_printable(n->value)) {
         View v = view_contiguous(l, &n->type);
         v.base = BASE_SCALAR, v.scalar = scalar_value(n->value);
         set_view(l, n, v);
@@ -99,7 +106,7 @@ static void give(Lowering *l, Kernel *k, int result, Node *n, View v) {
 }
 
 static bool shares_memory(const Node *n) {
-    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand;
+    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand || n->op == OP_windows;
 }
 
 // The value whose memory a view shows: its last use is that of all its views.
@@ -523,6 +530,7 @@ static const struct {
     {OP_transpose, select_view},
     {OP_slice, select_view},
     {OP_expand, select_view},
+    {OP_windows, select_view},
     {OP_gather, select_gather},
     {OP_cast, select_cast},
     {OP_rms_normalization, select_norm},

@@ -1,4 +1,5 @@
-// Index maps: where each value's elements lie. Reshape, transpose, slice and expand move no data, they only derive a view:
+// Index maps: where each value's elements lie. Reshape, transpose, slice, expand and windows move no data, they only derive a
+// view:
 //
 //   %qkv = matmul_packed(...)                       buffer 3, strides [320, 1]
 //   %k = slice(%qkv) {axis=1, start=192, extent=64} buffer 3, offset 192, strides [320, 1]
@@ -145,6 +146,22 @@ static bool derive_reshape(Lowering *l, const Node *n, View *v) {
     return true;
 }
 
+// x [.., in] as [.., out, kernel]: both new axes step along the old one.
+static bool derive_windows(Lowering *l, const Node *n, View *v) {
+    int axes, ignored;
+    View from = *v;
+    attr_ints(n, "kernel", &axes);
+    const int64_t *strides = attr_ints(n, "strides", &ignored), *dilations = attr_ints(n, "dilations", &ignored);
+    if (from.row_index) return false;
+    for (int i = 0, axis = from.type.rank - axes; i < axes; i++, axis++) {
+        const Dim *along = from.stride[axis];
+        v->stride[axis] = dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, strides ? strides[i] : 1));
+        v->stride[axis + axes] = dim_binary(l->graph, DIM_MUL, along, dim_const(l->graph, dilations ? dilations[i] : 1));
+    }
+    v->type = n->type;
+    return true;
+}
+
 bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
     *result = *from;
     switch (n->op) {
@@ -156,6 +173,8 @@ bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
             return derive_expand(l, n, result);
         case OP_reshape:
             return derive_reshape(l, n, result);
+        case OP_windows:
+            return derive_windows(l, n, result);
         default:
             return false;
     }
