@@ -130,7 +130,6 @@ INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (
 // Panels whose accumulators fit the registers beside R rows.
 INLINE int panels_beside(int R) {
     if (R == 1) return GEMV_PANELS;
-    if (R <= TILE_ROWS / 2 && TILE_PANELS < 2 && TILE_GLU_ROWS >= R) return 2;
     return TILE_PANELS;
 }
 

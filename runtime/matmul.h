@@ -10,10 +10,10 @@
 #include "quantize.h"
 
 typedef struct matmul_args {
-    int k, x_stride;  // literals. x_stride: elements (floats, or q8_blocks) from one row of x to the next
+    int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
     int rows;
     const void *x, *w;
-    int first, last;  // panels of 16 result columns: the share of this thread
+    int first, last;  // of matmul_units(panels, rows): the share of this thread
 } matmul_args;
 
 // Column is a multiple of 16; lanes beyond the last column hold the sums of the padding (0) and must not be stored.
@@ -28,7 +28,7 @@ typedef struct matmul_sink {
 } matmul_sink;
 
 // Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
-enum { PREFETCH_STEPS = 32 };
+enum { PREFETCH_STEPS = 32, Q8_AHEAD = 4096 };
 
 // 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
 INLINE vf panel_load(weight_format format, const void *w) {
@@ -38,15 +38,16 @@ INLINE vf panel_load(weight_format format, const void *w) {
 
 INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2); }
 
+// Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each number of panels.
 INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
-    vf sum[8];
-    UNROLL
-    for (int p = 0; p < panels; p++) {
-        sum[p] = format == WEIGHT_BF16 ? vf_unmix(sums[p]) : sums[p];
-        if (!sink.glu)
-            sink.plain(sink.context, sum[p], row, (panel + p) * LANES);
-        else if (p % 2)
-            sink.glu(sink.context, sum[p - 1], sum[p], row, (panel + p) / 2 * LANES);
+    bool mixed = format == WEIGHT_BF16;
+    NO_UNROLL
+    for (int p = 0; p < panels; p += sink.glu ? 2 : 1) {
+        vf sum = mixed ? vf_unmix(sums[p]) : sums[p];
+        if (sink.glu)
+            sink.glu(sink.context, sum, mixed ? vf_unmix(sums[p + 1]) : sums[p + 1], row, (panel + p) / 2 * LANES);
+        else
+            sink.plain(sink.context, sum, row, (panel + p) * LANES);
     }
 }
 
@@ -70,9 +71,9 @@ INLINE void gemv_step(weight_format format, const int extent[2], const float *x,
     }
 }
 
-// One row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at the end
-// of these panels from the P that follow.
-INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
+// sums of one row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at
+// the end of these panels from the P that follow.
+INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
     vf sum[8];
     UNROLL
     for (int p = 0; p < P; p++) sum[p] = vf_zero();
@@ -89,14 +90,15 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, matmu
         const unsigned char *last = w + (size_t)(m->k - 1) * row;
         gemv_step(format, (const int[]){P, 1}, x + m->k - 1, (const unsigned char *[]){last, last}, one, sum);
     }
-    matmul_store(format, sink, P, sum, 0, panel);
+    UNROLL
+    for (int p = 0; p < P; p++) sums[p] = sum[p];
 }
 
 // P panels, at most GEMV_PANELS, each number an instance of its own
-INLINE void gemv_some(weight_format format, int P, const matmul_args *m, matmul_sink sink, int panel) {
+INLINE void gemv_some(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
 #define SOME(n)                                                       \
     case n:                                                           \
-        if (n <= GEMV_PANELS) gemv_panels(format, n, m, sink, panel); \
+        if (n <= GEMV_PANELS) gemv_panels(format, n, m, panel, sums); \
         break;
     switch (P) { SOME(1) SOME(2) SOME(3) SOME(4) SOME(5) SOME(6) SOME(7) SOME(8) }
 #undef SOME
@@ -104,34 +106,73 @@ INLINE void gemv_some(weight_format format, int P, const matmul_args *m, matmul_
 
 // Panels [panel, end): as many chains as possible, the last two groups about equal
 INLINE void gemv(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
-    for (; end - panel >= 2 * GEMV_PANELS; panel += GEMV_PANELS) gemv_panels(format, GEMV_PANELS, m, sink, panel);
+    vf sums[8];
     while (panel < end) {
-        int left = end - panel, P = left <= GEMV_PANELS ? left : (left / 2 + 1) / 2 * 2;
-        gemv_some(format, P, m, sink, panel);
+        int left = end - panel, P = left <= GEMV_PANELS ? left : left >= 2 * GEMV_PANELS ? GEMV_PANELS : (left / 2 + 1) / 2 * 2;
+        gemv_some(format, P, m, panel, sums);
+        matmul_store(format, sink, P, sums, 0, panel);
         panel += P;
     }
 }
 
-// Rows [tile[0], tile[0] + R) by weight panels [tile[1], tile[1] + P); rows beyond the last repeat it and are not stored.
-INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int tile[2]) {
-    vf sum[8][8];
-    const float *x[8];
+// ---- more rows: tiles, whose sums go through memory to the epilogue ----
+
+enum { PANELS_MOST = 4, ROWS_MOST = 8 };  // of a tile
+
+// Weights to come, `stride` bytes of them to be asked for in each step: while tiles of all rows go over some panels, the next
+// panels come nearer.
+typedef struct tile_ahead {
+    const unsigned char *w;
+    size_t stride;
+} tile_ahead;
+
+INLINE void ask_ahead(const tile_ahead *ahead, int step) {
+    const unsigned char *at = ahead->w + (size_t)step * ahead->stride;
+    PREFETCH_FAR(at);
+    for (size_t more = 64; more < ahead->stride; more += 64) PREFETCH_FAR(at + more);
+}
+
+// Where a tile stands: rows from `row` (beyond the last they repeat it), panels from `panel`, steps [from, to): of one k, or of
+// a block of integers. Beyond step 0 it goes on with the sums that are there.
+typedef struct tile_place {
+    int row, panel, from, to;
+    tile_ahead ahead;
+} tile_place;
+
+INLINE size_t tile_row(const matmul_args *m, const tile_place *at, int i) {
+    return (size_t)(at->row + i < m->rows ? at->row + i : m->rows - 1) * (size_t)m->x_stride;
+}
+
+INLINE void tile_begin(int R, int P, const tile_place *at, const vf *sums, vf (*sum)[PANELS_MOST]) {
     UNROLL
     for (int i = 0; i < R; i++) {
-        int row = tile[0] + i < m->rows ? tile[0] + i : m->rows - 1;
-        x[i] = (const float *)m->x + (size_t)row * (size_t)m->x_stride;
         UNROLL
-        for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
+        for (int p = 0; p < P; p++) sum[i][p] = at->from ? sums[i * PANELS_MOST + p] : vf_zero();
     }
-    const unsigned char *panels = (const unsigned char *)m->w + (size_t)tile[1] * panel_bytes(format, m->k);
-    NO_UNROLL
-    for (int k = 0; k < m->k; k++) {
-        vf w[8];
+}
+
+INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
+    UNROLL
+    for (int i = 0; i < R; i++) {
         UNROLL
-        for (int p = 0; p < P; p++) {
-            const unsigned char *at = panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1);
-            w[p] = panel_load(format, at);
-        }
+        for (int p = 0; p < P; p++) sums[i * PANELS_MOST + p] = sum[i][p];
+    }
+}
+
+INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const float *x[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) x[i] = (const float *)m->x + tile_row(m, at, i);
+    tile_begin(R, P, at, sums, sum);
+    const unsigned char *panels = (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
+    NO_UNROLL
+    for (int k = at->from; k < at->to; k++) {
+        vf w[PANELS_MOST];
+        ask_ahead(&at->ahead, k);
+        UNROLL
+        for (int p = 0; p < P; p++)
+            w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1));
         UNROLL
         for (int i = 0; i < R; i++) {
             vf a = vf_set1(x[i][k]);
@@ -139,13 +180,11 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
             for (int p = 0; p < P; p++) sum[i][p] = vf_fma(a, w[p], sum[i][p]);
         }
     }
-    UNROLL
-    for (int i = 0; i < R; i++)
-        if (tile[0] + i < m->rows) matmul_store(format, sink, P, sum[i], tile[0] + i, tile[1]);
+    tile_end(R, P, sum, sums);
 }
 
 // One block of 32 k: c = integer sums of R rows by P panels
-INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel *const *w, vi (*c)[4]) {
+INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel *const *w, vi (*c)[PANELS_MOST]) {
     UNROLL
     for (int i = 0; i < R; i++) {
         UNROLL
@@ -153,7 +192,7 @@ INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel
     }
     INT_UNROLL
     for (int j = 0; j < QUANT_BLOCK / 4; j++) {
-        weights4 four_weights[4];
+        weights4 four_weights[PANELS_MOST];
         UNROLL
         for (int p = 0; p < P; p++) four_weights[p] = weights4_load(w[p]->q[j][0]);
         UNROLL
@@ -167,21 +206,18 @@ INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel
 }
 
 // sum = fma((float)integer sum of a block, weight scale * activation scale, sum), blocks ascending
-INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
-    vf sum[8][4];
-    const q8_block *x[8];
-    const q8_panel *w[4];
+INLINE void q8_tile(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const q8_block *x[ROWS_MOST];
+    const q8_panel *w[PANELS_MOST];
     UNROLL
-    for (int i = 0; i < R; i++) {
-        int row = at[0] + i < m->rows ? at[0] + i : m->rows - 1;
-        x[i] = (const q8_block *)m->x + (size_t)row * (size_t)m->x_stride;
-        UNROLL
-        for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
-    }
+    for (int i = 0; i < R; i++) x[i] = (const q8_block *)m->x + tile_row(m, at, i) + at->from;
     UNROLL
-    for (int p = 0; p < P; p++) w[p] = (const q8_panel *)m->w + (size_t)(at[1] + p) * (size_t)blocks_of(m->k);
-    for (int b = 0; b < blocks_of(m->k); b++) {
-        vi c[8][4];
+    for (int p = 0; p < P; p++) w[p] = (const q8_panel *)m->w + (size_t)(at->panel + p) * (size_t)blocks_of(m->k) + at->from;
+    tile_begin(R, P, at, sums, sum);
+    for (int b = at->from; b < at->to; b++) {
+        vi c[ROWS_MOST][PANELS_MOST];
+        ask_ahead(&at->ahead, b);
         q8_block_sums(R, P, x, w, c);
         UNROLL
         for (int p = 0; p < P; p++) {
@@ -193,39 +229,136 @@ INLINE void q8_tile(int R, int P, const matmul_args *m, matmul_sink sink, const 
         UNROLL
         for (int i = 0; i < R; i++) x[i]++;
     }
-    UNROLL
-    for (int i = 0; i < R; i++)
-        if (at[0] + i < m->rows) matmul_store(WEIGHT_Q8_0, sink, P, sum[i], at[0] + i, at[1]);
+    tile_end(R, P, sum, sums);
 }
 
-INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, const int at[2]) {
+INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
     if (format == WEIGHT_Q8_0)
-        q8_tile(R, P, m, sink, at);
+        q8_tile(R, P, m, at, sums);
     else
-        float_tile(format, R, P, m, sink, at);
+        float_tile(format, R, P, m, at, sums);
 }
 
-// All rows by P panels: tiles of R rows, and one of half as many where no more are left.
-INLINE void matmul_rows(weight_format format, int R, int P, const matmul_args *m, matmul_sink sink, int panel) {
-    int row = 0;
-    for (; m->rows - row > R / 2; row += R) matmul_tile(format, R, P, m, sink, (int[]){row, panel});
-    if (row < m->rows) matmul_tile(format, R / 2, P, m, sink, (int[]){row, panel});
+INLINE int steps_of(weight_format format, int k) { return format == WEIGHT_Q8_0 ? blocks_of(k) : k; }
+INLINE size_t step_bytes(weight_format format) { return format == WEIGHT_Q8_0 ? sizeof(q8_panel) : panel_bytes(format, 1); }
+
+// One row: a panel after the other (a pair, of glu), in one stream
+INLINE void q8_gemv(const matmul_args *m, matmul_sink sink, int panel, int end) {
+    const int P = sink.glu ? 2 : 1, steps = blocks_of(m->k);
+    for (; panel < end; panel += P) {
+        vf sums[PANELS_MOST];
+        const unsigned char *w = (const unsigned char *)((const q8_panel *)m->w + (size_t)panel * (size_t)steps);
+        tile_place at = {0, panel, 0, steps, {w + Q8_AHEAD, (size_t)P * sizeof(q8_panel)}};
+        q8_tile(1, P, m, &at, sums);
+        matmul_store(WEIGHT_Q8_0, sink, P, sums, 0, panel);
+    }
+}
+
+// Rows [row, end) by some panels from `panel`: what a thread computes at a time
+typedef struct matmul_area {
+    int row, end, panel;
+} matmul_area;
+
+// Tiles of R rows (half as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of rows
+// [at.row, end); sums of 16 columns: [row][PANELS_MOST]
+INLINE void area_tiles(weight_format format, const int tile[3], const matmul_args *m, const matmul_area *a, tile_place at,
+                       int end, vf *sums) {
+    const int R = tile[0], P = tile[1], W = tile[2], steps = steps_of(format, m->k);
+    size_t bytes = (size_t)W * step_bytes(format), runs = (size_t)((a->end - a->row + R - 1) / R * (W / P));
+    const unsigned char *next = (const unsigned char *)m->w + (size_t)(a->panel + W) * (size_t)steps * step_bytes(format);
+    at.ahead.stride = (bytes + runs - 1) / runs;
+    for (; at.row < end; at.row += R, sums += R * PANELS_MOST) {
+        NO_UNROLL
+        for (int p = 0; p < W; p += P) {
+            size_t run = (size_t)((at.row - a->row) / R * (W / P) + p / P);
+            at.panel = a->panel + p;
+            at.ahead.w = next + run * (size_t)steps * at.ahead.stride;
+            if (end - at.row > R / 2)
+                matmul_tile(format, R, P, m, &at, sums + p);
+            else
+                matmul_tile(format, R / 2, P, m, &at, sums + p);
+        }
+    }
+}
+
+// Where k is long, some tiles of rows go over a part of it before the next part, so that the weights stay in the second level.
+enum { DEEP = 1024, DEEP_TILES = 8 };
+
+INLINE void area_panels(weight_format format, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+    bool integers = format == WEIGHT_Q8_0, deep = m->k >= 4 * DEEP;
+    const int R = integers ? INT_ROWS : TILE_ROWS, most = integers ? INT_PANELS : TILE_PANELS, P = W < most ? W : most;
+    const int steps = steps_of(format, m->k), part = deep ? steps_of(format, DEEP) : steps, rows = deep ? DEEP_TILES * R : R;
+    vf sums[(DEEP_TILES * ROWS_MOST) * PANELS_MOST];
+    for (int row = a->row; row < a->end; row += rows) {
+        int end = row + rows < a->end ? row + rows : a->end;
+        for (int from = 0; from < steps; from += part) {
+            tile_place at = {.row = row, .from = from, .to = from + part < steps ? from + part : steps};
+            area_tiles(format, (const int[]){R, P, W}, m, a, at, end, sums);
+        }
+        NO_UNROLL
+        for (int i = row; i < end; i++) matmul_store(format, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+    }
+}
+
+// Result panels are taken in even groups of at most GROUP.
+enum { GROUP = 4 };
+INLINE int groups_of(int panels) { return (panels + GROUP - 1) / GROUP; }
+
+// Does an even group of all panels leave `rest` after tiles of W? Known when compiled: no other tiles are made.
+INLINE bool leaves(const matmul_args *m, int W, int rest) {
+    int groups = groups_of(m->panels), narrow = groups ? m->panels / groups : 0;
+    return narrow % W == rest || (m->panels % (groups ? groups : 1) && (narrow + 1) % W == rest);
+}
+
+// `panels` result panels from a.panel
+INLINE void area_group(weight_format format, const matmul_args *m, matmul_sink sink, matmul_area a, int panels) {
+    int most = format == WEIGHT_Q8_0 ? INT_PANELS : TILE_PANELS, step = sink.glu ? 2 : 1, W = most < step ? step : most;
+    int left = panels * step;
+    for (; left >= W; left -= W, a.panel += W) area_panels(format, W, m, sink, &a);
+    if (W == 4 && step == 1 && left >= 2 && leaves(m, 4, left)) {
+        if (left == 3)
+            area_panels(format, 3, m, sink, &a);
+        else
+            area_panels(format, 2, m, sink, &a);
+        return;
+    }
+    for (; left > 0; left -= step, a.panel += step) area_panels(format, step, m, sink, &a);
+}
+
+// ---- shares ----
+
+// Units of work of one product, for sharing among threads. One row, or few: panels. More: panels times blocks of rows, group of
+// panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats.
+enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
+INLINE int row_blocks(int rows) { return rows <= FEW_ROWS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
+INLINE int matmul_units(int panels, int rows) { return panels * row_blocks(rows); }
+
+// How many blocks, each `width` units from `start`, begin before `unit`
+INLINE int blocks_before(int unit, int start, int width, int blocks) {
+    int n = unit > start ? (unit - start + width - 1) / width : 0;
+    return n < blocks ? n : blocks;
+}
+
+INLINE void matmul_many(weight_format format, const matmul_args *m, matmul_sink sink) {
+    int blocks = row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first, end = blocks > 1 ? m->panels : m->last;
+    for (int groups = groups_of(end - panel); groups > 0; groups--) {
+        int width = (end - panel + groups - 1) / groups, start = panel * blocks;
+        int row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
+        int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
+        matmul_area a = {row, rows < m->rows ? rows : m->rows, sink.glu ? 2 * panel : panel};
+        if (a.row < a.end) area_group(format, m, sink, a, width);
+        panel += width;
+    }
 }
 
 INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink) {
-    bool integers = format == WEIGHT_Q8_0;
-    int step = sink.glu ? 2 : 1, panel = m->first * step, end = m->last * step;
-    int P = integers ? INT_PANELS : TILE_PANELS, R = integers ? INT_ROWS : TILE_ROWS;
-    if (sink.glu) P = P < 2 ? 2 : P, R = integers ? INT_GLU_ROWS : TILE_GLU_ROWS;
-    if (m->rows == 1) {
-        if (!integers)
-            gemv(format, m, sink, panel, end);
-        else
-            for (; panel < end; panel += step) q8_tile(1, step, m, sink, (int[]){0, panel});
-        return;
-    }
-    for (; panel + P <= end; panel += P) matmul_rows(format, R, P, m, sink, panel);
-    for (; panel < end; panel += step) matmul_rows(format, R, step, m, sink, panel);
+    int step = sink.glu ? 2 : 1;
+    if (m->rows > 1)
+        matmul_many(format, m, sink);
+    else if (format != WEIGHT_Q8_0)
+        gemv(format, m, sink, m->first * step, m->last * step);
+    else
+        q8_gemv(m, sink, m->first * step, m->last * step);
 }
 
 #define MATMUL(name, format)                                                                  \

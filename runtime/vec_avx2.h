@@ -10,8 +10,8 @@ typedef struct {
 typedef struct {
     __m256 lo, hi;
 } vm;
-// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 2, INT_ROWS = 3, INT_PANELS = 1, INT_GLU_ROWS = 2 };
+// Tiles (see README.md): rows x panels of accumulators.
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_ROWS = 3, INT_PANELS = 1 };
 #define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define BOTH(type, f, ...)        ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})

@@ -4,8 +4,8 @@
 typedef __m512 vf;
 typedef __m512i vi;
 typedef __mmask16 vm;
-// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
-enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_GLU_ROWS = 6, INT_ROWS = 6, INT_PANELS = 2, INT_GLU_ROWS = 6 };
+// Tiles (see README.md): rows x panels of accumulators.
+enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 6, INT_PANELS = 2 };
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }

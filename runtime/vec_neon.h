@@ -10,8 +10,8 @@ typedef struct {
 typedef struct {
     uint32x4_t a, b, c, d;
 } vm;
-// Tiles (see README.md): rows x panels of accumulators; the others for a pair of panels.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_GLU_ROWS = 3, INT_ROWS = 4, INT_PANELS = 1, INT_GLU_ROWS = 2 };
+// Tiles (see README.md): rows x panels of accumulators.
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_ROWS = 4, INT_PANELS = 1 };
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 #define FOUR(type, f, ...)           ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})

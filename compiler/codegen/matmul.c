@@ -82,12 +82,12 @@ void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) 
     char stride[64];
     write_context(t, k, name);
     write_store(t, p, k, name);
-    text_add(t, "static void %s(burin_part panels, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
+    text_add(t, "static void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
              q8 ? "q8_block" : "float", w->format->element, name);
     text_add(t,
-             "    matmul_args m = {.k = %lld, .x_stride = %s, .rows = rows, .x = x, .w = w, .first = panels.first, .last = "
-             "panels.last};\n",
-             (long long)w->depth, c_row_stride(p, &k->in[0], stride));
+             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, .rows = rows, .x = x, .w = w};\n"
+             "    m.first = units.first, m.last = units.last;\n",
+             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0], stride));
     text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
 }
 

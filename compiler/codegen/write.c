@@ -220,9 +220,9 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
 
 void c_part(Text *t, const Program *p, const Kernel *k) {
     text_add(t, k->row_wise ? "ROWS(" : "PART(");
-    if (k->share.kind == SHARE_TILES) {
-        text_add(t, "attention_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type),
-            text_add(t, ")");
+    if (k->share.kind == SHARE_TILES || k->share.kind == SHARE_PANELS) {
+        text_add(t, k->share.kind == SHARE_TILES ? "attention_units(" : "matmul_units("), c_dim(t, p, k->share.count);
+        text_add(t, ", "), c_rows(t, p, &k->out[0].type), text_add(t, ")");
     } else {
         c_dim(t, p, k->share.count);
     }

@@ -95,7 +95,7 @@ typedef enum {
 typedef enum { SHARE_ROWS, SHARE_PANELS, SHARE_HEADS, SHARE_TILES, SHARE_OUTER } ShareKind;
 typedef struct Share {
     ShareKind kind;
-    const Dim *count;  // of rows, panels of 16 columns, heads, or outer iterations; tiles: heads, times blocks of rows
+    const Dim *count;  // of rows, heads, or outer iterations; panels of 16 columns and tiles (heads): times blocks of rows
 } Share;
 
 typedef struct Kernel {

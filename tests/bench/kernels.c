@@ -151,7 +151,8 @@ static size_t shape_bytes(int format, Shape s) {
 
 #define PRODUCT(suffix, N, K, plain)                                                           \
     static __attribute__((noinline)) void product_##suffix##_##N##_##K(const matmul_args *a) { \
-        matmul_args m = {.k = K,                                                               \
+        matmul_args m = {.panels = N / 16,                                                     \
+                         .k = K,                                                               \
                          .x_stride = plain ? K : K / 32,                                       \
                          .rows = a->rows,                                                      \
                          .x = a->x,                                                            \
@@ -182,9 +183,9 @@ static const char *const format_names[] = {"f32", "f16", "bf16", "q8_0"};
 
 static const unsigned char *one_product(const Work *w, int thread, int shape, const unsigned char *at) {
     Shape s = shape < SHAPES ? layer_shapes[shape] : (Shape){VOCAB, 576, 0};
-    int panels = s.n / 16;
+    int units = matmul_units(s.n / 16, w->rows);
     matmul_args m = {.rows = w->rows, .x = w->format == WEIGHT_Q8_0 ? (const void *)xq : x, .w = at};
-    m.first = panels * thread / threads, m.last = panels * (thread + 1) / threads;
+    m.first = units * thread / threads, m.last = units * (thread + 1) / threads;
     products[w->format][shape](&m);
     barrier();
     return at + shape_bytes(w->format, s);

@@ -16,7 +16,7 @@ done
 mkdir "$WORK/home"
 cp -R runtime dsl "$WORK/home"
 awk '/float_tile/ { inside = 1 }
-     inside && /for \(int k = 0; k < m->k; k\+\+\)/ { sub(/for \(.*\)/, "for (int k = m->k - 1; k >= 0; k--)"); inside = 0 }
+     inside && /for \(int k = at->from; k < at->to; k\+\+\)/ { sub(/for \(.*\)/, "for (int k = at->to - 1; k >= at->from; k--)"); inside = 0 }
      { print }' runtime/matmul.h > "$WORK/home/runtime/matmul.h"
 check "same bits: a mutation of one kernel" [ "$(diff runtime/matmul.h "$WORK/home/runtime/matmul.h" | grep -c '^[<>]')" = 2 ]
 BURIN_HOME=$WORK/home $BURIN build $model --quant f32 --mcpu=x86-64-v3 -o "$WORK/mutant" > "$WORK/said" 2>&1 || cat "$WORK/said"

@@ -19,7 +19,7 @@ typedef struct Case {
     weight_format format;
     bool glu;
     int rows, k, n;
-    int split;  // panels of the first of two threads
+    int split;  // units of the first of two threads
 } Case;
 
 static void multiply(const Case *c, const matmul_args *m, const Output *o) {
@@ -117,14 +117,14 @@ static float expected_sum(const Case *c, const Operands *o, int row, int column)
 
 static void test_case(Suite *s, Case c) {
     Operands o = operands(&c);
-    int stride = c.n + 3, panels = (c.n + 15) / 16;
+    int stride = c.n + 3, panels = (c.n + 15) / 16, units = matmul_units(panels, c.rows);
     size_t size = (size_t)(c.rows * stride);
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     bool quantized = c.format == WEIGHT_Q8_0;
-    matmul_args m = {.k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .x = o.x, .w = o.packed};
-    if (quantized) m.x = o.quantized;
-    int split = c.split < panels ? c.split : panels;
-    m.first = split, m.last = panels;
+    matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
+    m.x = quantized ? (const void *)o.quantized : o.x;
+    int split = c.split < units ? c.split : units;
+    m.first = split, m.last = units;
     multiply(&c, &m, &(Output){got, c.n, stride});
     m.first = 0, m.last = split;
     multiply(&c, &m, &(Output){got, c.n, stride});
@@ -145,8 +145,13 @@ static void test_format(weight_format format, const char *name) {
     for (int rows = 1; rows <= 9; rows++)
         for (int i = 0; i < 14; i++)
             test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3});
-    test_case(&s, (Case){format, false, 70, 45, 50, 2});
+    for (int split = 0; split < 60; split += 7)  // 13 blocks of rows, 5 panels in groups of 3 and 2
+        test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split});
+    static const int many[] = {12, 13, 18, 20, 54};
+    for (int i = 0; i < 5; i++) test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2});
     test_case(&s, (Case){format, true, 33, 1100, 40, 1});
+    test_case(&s, (Case){format, false, 50, 4097, 5, 3});  // k in parts
+    test_case(&s, (Case){format, true, 7, 4100, 3, 0});
     suite_end(&s);
 }
 
@@ -166,7 +171,7 @@ void test_mutation(void) {
     float *x = buffer_floats(300), *w = buffer_floats(4000);
     for (int i = 0; i < 300; i++) x[i] = o.x[i / 100 * 100 + 99 - i % 100];
     for (int i = 0; i < 4000; i++) w[i] = o.w[i / 100 * 100 + 99 - i % 100];
-    matmul_args m = {.k = 100, .x_stride = 100, .rows = 3, .x = o.x, .w = o.packed, .first = 0, .last = 3};
+    matmul_args m = {.panels = 3, .k = 100, .x_stride = 100, .rows = 3, .x = o.x, .w = o.packed, .first = 0, .last = 3};
     multiply(&c, &m, &(Output){forward, 40, 40});
     m.x = x, m.w = pack_floats(WEIGHT_F32, 40, 100, w);
     multiply(&c, &m, &(Output){backward, 40, 40});

@@ -47,8 +47,9 @@ static inline void matmul_bf16_64x128_store(const void *context, vf a0, int row,
     vf_store(c->y + (size_t)row * 128 + column, a0);
 }
 
-static void matmul_bf16_64x128(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
-    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
+    matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x128_store, store);
 }
 
@@ -100,8 +101,9 @@ static inline void matmul_bf16_64x64_store(const void *context, vf a0, int row, 
     vf_store(c->y + (size_t)row * 64 + column, a0);
 }
 
-static void matmul_bf16_64x64(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
-    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
+    matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x64_store, store);
 }
 
@@ -124,8 +126,9 @@ static inline void matmul_bf16_64x160_silu_mul_store(const void *context, vf a0,
     vf_store(c->y + (size_t)row * 160 + column, vf_mul(vf_silu(a0), a1));
 }
 
-static void matmul_bf16_64x160_silu_mul(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
-    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
+    matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, store);
 }
 
@@ -139,8 +142,9 @@ static inline void matmul_bf16_160x64_store(const void *context, vf a0, int row,
     vf_store(c->y + (size_t)row * 64 + column, a0);
 }
 
-static void matmul_bf16_160x64(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
-    matmul_args m = {.k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
+    matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_160x64_store, store);
 }
 
@@ -167,8 +171,9 @@ static inline void matmul_bf16_64x200_store(const void *context, vf a0, int row,
     vf_store_n(c->y + (size_t)row * 200 + column, a0, 200 - column);
 }
 
-static void matmul_bf16_64x200(burin_part panels, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
-    matmul_args m = {.k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x200_store, store);
 }
 
@@ -200,7 +205,7 @@ void FORWARD(const burin_step *s, int thread) {
     for (int layer = 0; layer < 3; layer++) {
         if (many) WAIT();
         // llama.burin:24:9 model.layers.*.self_attn
-        matmul_bf16_64x128(PART(8), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, &(matmul_bf16_64x128_context){q_k_v_proj});
+        matmul_bf16_64x128(PART(matmul_units(8, rows)), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, &(matmul_bf16_64x128_context){q_k_v_proj});
         DONE(2); RECORD("qkv.0", layer, q_k_v_proj, rows, 128, 128);
         WAIT();
         rotary_4x16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
@@ -215,17 +220,17 @@ void FORWARD(const burin_step *s, int thread) {
         attention_4x2x16(PART(attention_units(4, rows)), s, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
-        matmul_bf16_64x64(PART(4), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});
+        matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});
         DONE(8); RECORD("o.0", layer, o_proj, rows, 64, 64);
         WAIT();
         // llama.burin:25:9 model.layers.*.mlp
         skip_rms_normalization_64(ROWS(rows), o_proj, x0, w->layer[layer].post_attention_layernorm, x0, post_attention_layernorm);
         DONE(9); RECORD("x.0", layer, x0, rows, 64, 64); RECORD("m.0", layer, post_attention_layernorm, rows, 64, 64);
         if (many) WAIT();
-        matmul_bf16_64x160_silu_mul(PART(10), rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj, &(matmul_bf16_64x160_silu_mul_context){gate_up_proj});
+        matmul_bf16_64x160_silu_mul(PART(matmul_units(10, rows)), rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj, &(matmul_bf16_64x160_silu_mul_context){gate_up_proj});
         DONE(10); RECORD("h.0", layer, gate_up_proj, rows, 160, 160);
         WAIT();
-        matmul_bf16_160x64(PART(4), rows, gate_up_proj, w->layer[layer].mlp_down_proj, &(matmul_bf16_160x64_context){down_proj});
+        matmul_bf16_160x64(PART(matmul_units(4, rows)), rows, gate_up_proj, w->layer[layer].mlp_down_proj, &(matmul_bf16_160x64_context){down_proj});
         DONE(11); RECORD("d.0", layer, down_proj, rows, 64, 64);
         if (layer == 2) break;
         WAIT();
@@ -244,6 +249,6 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(15); RECORD("fx", -1, norm, wanted, 64, 64);
     if (many) WAIT();
     // llama.burin:33:5 lm_head
-    matmul_bf16_64x200(PART(13), wanted, norm, w->embed_tokens, &(matmul_bf16_64x200_context){s->logits});
+    matmul_bf16_64x200(PART(matmul_units(13, wanted)), wanted, norm, w->embed_tokens, &(matmul_bf16_64x200_context){s->logits});
     DONE(16); RECORD("logits", -1, s->logits, wanted, 200, 200);
 }

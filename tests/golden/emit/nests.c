@@ -501,8 +501,9 @@ static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, 
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
 }
 
-static void matmul_f32_126x50_add_gelu(burin_part panels, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
-    matmul_args m = {.k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .first = panels.first, .last = panels.last};
+static void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
+    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
     matmul_f32(m, matmul_f32_126x50_add_gelu_store, store);
 }
 
@@ -611,6 +612,6 @@ void FORWARD(const burin_step *s, int thread) {
     select_rows_126(ROWS(wanted), s->wanted, gc, lw);
     DONE(29); RECORD("lw", -1, lw, wanted, 126, 126);
     if (many) WAIT();
-    matmul_f32_126x50_add_gelu(PART(4), wanted, lw, w->head, &(matmul_f32_126x50_add_gelu_context){s->logits, w->bias});
+    matmul_f32_126x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_126x50_add_gelu_context){s->logits, w->bias});
     DONE(30); RECORD("logits", -1, s->logits, wanted, 50, 50);
 }
