@@ -78,7 +78,7 @@ Node *fold_node(Node *n) {
     Node *by = n->op == OP_reshape || n->op == OP_slice ? refer(n) : NULL;
     int64_t count;
     if (by || !may_fold(n) || !dim_is_const(type_count(n->graph, &n->type), &count)) return by;
-    if (dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
+    if (count > LARGEST || dtype_bytes(n->type.dtype, count) > LARGEST) return NULL;
     const Tensor *value = eval_constant_node(n);
     if (!value) return NULL;
     Tensor *t = ARENA_NEW(n->graph->arena, Tensor);

@@ -29,7 +29,7 @@ typedef struct OnnxNamed {
 
 // What the lines of one model are turned into.
 typedef struct OnnxText {
-    const char *at;  // the next line
+    const char *at;                    // the next line
     OnnxNamed named[ONNX_TEXT_NAMED];  // bodies and tensors for attributes
     int n_named;
     char *line, *word[ONNX_TEXT_WORDS];

@@ -1,5 +1,6 @@
 // Checks of a model that need no handler: versions, operators, attributes, declared types. attributes.def says which attributes
 // an operator has, over all its versions.
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
@@ -93,6 +94,9 @@ static void check_attribute(const OnnxCall *c, const AttributeRow *row, const Bu
     if (!word)
         onnx_fatal(c, "has no attribute \"%s\"%s%s\nhint: a newer operator set than burin knows, or a damaged file", a->name,
                    *row->list ? "; it has " : "", row->list);
+    if (a->ref_attr_name && *a->ref_attr_name && !onnx_in_function(c->import))
+        onnx_fatal(c, "the attribute %s refers to %s of a function, but the node is in none\nhint: the file is damaged",
+                   a->name, a->ref_attr_name);
     const BurinOnnx__Attribute *value = onnx_resolve(c->import, a);
     int kind = value ? kind_of(value) : -1;
     if (kind >= 0 && !memchr(word + name + 1, KINDS[kind].letter, kinds))
@@ -114,7 +118,8 @@ void onnx_check_call(const OnnxCall *c) {
     }
     for (const char *at = row->list; (at = next_word(at, &name, &kinds)); at = after_word(at)) {
         const char *wanted = arena_strndup(c->graph->arena, at, name);
-        if (at[name + 1 + kinds] == '!' && !onnx_attribute(c, wanted))
+        const char *required = at[name + 1 + kinds] == '!' ? at + name + 2 + kinds : NULL;
+        if (required && c->opset >= atoll(required) && !onnx_attribute(c, wanted))
             onnx_fatal(c, "its attribute %s is missing (%s)\nhint: the file is damaged, or its exporter is wrong", wanted,
                        kind_named(at[name + 1]));
     }
@@ -183,6 +188,9 @@ void onnx_check_model(const OnnxImport *m) {
         diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
                    (long long)onnx_opset(m->model, domain), u->n, u->n > 1 ? "s" : "");
     }
+    if (unknown.n)
+        diag_note(loc_file(&m->model->file->source),
+                  "an operator that the model itself defines (a function) is read: export it with its functions");
     diag_stop_if_errors();
 }
 

@@ -42,32 +42,42 @@ static const Dim *dim_of(OnnxImport *m, const BurinOnnx__ValueInfo *info, const 
     return bounded_symbol(m, arena_printf(m->graph->arena, "%s_%zu", info->name, axis));
 }
 
+enum { MOST_ELEMENTS_BITS = 48 };
+#define MOST_ELEMENTS (INT64_C(1) << MOST_ELEMENTS_BITS)
+
 static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     Loc loc = {.source = &m->model->file->source, .scope = info->name};
     Type type = {0};
-    if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name");
+    if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name\nhint: the file is damaged");
     if (map_get(&m->values, info->name)) {
         if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant)
             return;  // ir_version 3: initializers are inputs too
-        file_fatal(m->model->file, "two inputs are named %s", info->name);
+        file_fatal(m->model->file, "two inputs are named %s\nhint: the file is damaged", info->name);
     }
     if (!info->type || !info->type->tensor_type)
         file_fatal(m->model->file, "input %s is not a tensor\nhint: sequences, maps and optional values are not supported",
                    info->name);
     const BurinOnnx__ValueType__TensorOf *t = info->type->tensor_type;
     if (!onnx_dtype(t->elem_type, &type.dtype))
-        file_fatal(m->model->file, "input %s: element type %d is not supported", info->name, t->elem_type);
+        file_fatal(m->model->file,
+                   "input %s: element type %d is not supported\nhint: complex numbers and unknown types are not read",
+                   info->name, t->elem_type);
     if (!t->shape) file_fatal(m->model->file, "input %s has no shape\nhint: export it with named dimensions", info->name);
     if (t->shape->n_dim > MAX_RANK)
-        file_fatal(m->model->file, "input %s has %zu dimensions, at most %d are supported", info->name, t->shape->n_dim,
-                   MAX_RANK);
+        file_fatal(m->model->file,
+                   "input %s has %zu dimensions, at most %d are supported\nhint: fold dimensions before the export", info->name,
+                   t->shape->n_dim, MAX_RANK);
     for (size_t i = 0; i < t->shape->n_dim; i++) type.dim[type.rank++] = dim_of(m, info, t->shape->dim[i], i);
+    if (dim_upper(type_count(m->graph, &type)) > MOST_ELEMENTS)
+        file_fatal(m->model->file, "input %s: %s has too many elements\nhint: the file is damaged", info->name,
+                   type_text(&type));
     onnx_new_value(m, info->name)->node = graph_add_input(m->graph, info->name, type, loc);
 }
 
 void onnx_add_initializer(OnnxImport *m, const BurinOnnx__TensorData *p) {
-    if (!p->name || !*p->name) file_fatal(m->model->file, "an initializer has no name");
-    if (map_get(&m->values, p->name)) file_fatal(m->model->file, "two initializers are named %s", p->name);
+    if (!p->name || !*p->name) file_fatal(m->model->file, "an initializer has no name\nhint: the file is damaged");
+    if (map_get(&m->values, p->name))
+        file_fatal(m->model->file, "two initializers are named %s\nhint: the file is damaged", p->name);
     Loc loc = {.source = &m->model->file->source, .scope = p->name};
     onnx_new_value(m, p->name)->node = node_constant(m->graph, onnx_tensor(m->model, p), loc, NULL);
 }

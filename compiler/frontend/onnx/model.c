@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OLDEST_IR = 3, NEWEST_IR = 14, LOCATION_EXTERNAL = 1 };
 
@@ -32,6 +33,9 @@ OnnxModel *onnx_open(Arena *arena, const char *path) {
     m->proto = wire_unpack(arena, m->file);
     map_init(&m->external, arena);
     int64_t version = m->proto->ir_version;
+    if (!m->proto->has_ir_version)
+        file_fatal(m->file,
+                   "the model has no ir_version\nhint: is this an ONNX model? Export it again with a current exporter");
     if (version < OLDEST_IR || version > NEWEST_IR)
         file_fatal(m->file,
                    "ir_version %lld is not supported (%d to %d are)\nhint: is this an ONNX model? Export it again with a"
@@ -81,18 +85,36 @@ static bool path_stays_inside(const char *path) {
     return true;
 }
 
+// Links may not lead out of the folder that the model lies in, where links to it lead (a cache of downloads is made of links).
+static bool link_stays_inside(const OnnxModel *m, const char *path) {
+    char *target = realpath(path, NULL), *folder = realpath(m->folder, NULL), *model = realpath(m->file->source.name, NULL);
+    bool inside = !target;
+    if (model) *strrchr(model, '/') = 0;
+    const char *allowed[2] = {folder, model};
+    for (int i = 0; i < 2 && target && !inside; i++) {
+        size_t n = allowed[i] ? strlen(allowed[i]) : 0;
+        inside = allowed[i] && !strncmp(target, allowed[i], n) && target[n] == '/';
+    }
+    free(target), free(folder), free(model);
+    return inside;
+}
+
 static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData *p) {
     const char *location = external_value(p, "location");
-    if (!location) file_fatal(m->file, "tensor %s: its external data has no location", tensor_name(p));
-    if (!path_stays_inside(location))
+    if (!location)
+        file_fatal(m->file, "tensor %s: its external data has no location\nhint: the file is damaged", tensor_name(p));
+    const char *path = arena_printf(m->arena, "%s/%s", m->folder, location);
+    if (!path_stays_inside(location) || !link_stays_inside(m, path))
         file_fatal(m->file,
                    "tensor %s: external data \"%s\" is outside the model's folder\nhint: only files beside the model are read",
                    tensor_name(p), location);
     MappedFile *file = map_get(&m->external, location);
-    if (!file) {
-        file = (MappedFile *)map_file(m->arena, arena_printf(m->arena, "%s/%s", m->folder, location));
-        map_put(&m->external, location, file);
-    }
+    if (file) return file;
+    if (access(path, R_OK))
+        file_fatal(m->file, "tensor %s: its external data %s cannot be read\nhint: fetch it beside the model", tensor_name(p),
+                   location);
+    file = (MappedFile *)map_file(m->arena, path);
+    map_put(&m->external, location, file);
     return file;
 }
 
@@ -107,8 +129,9 @@ static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t
                    tensor_name(p), (unsigned long long)offset, (unsigned long long)(offset + length), file->source.name,
                    (unsigned long long)file->size);
     if (length != t->bytes)
-        file_fatal(m->file, "tensor %s: %llu bytes of external data, its shape needs %llu", tensor_name(p),
-                   (unsigned long long)length, (unsigned long long)t->bytes);
+        file_fatal(m->file,
+                   "tensor %s: %llu bytes of external data, its shape needs %llu\nhint: the file belongs to another model",
+                   tensor_name(p), (unsigned long long)length, (unsigned long long)t->bytes);
     t->data = file->data + offset;
     t->source = &file->source;
 }
@@ -143,7 +166,7 @@ static void set_typed(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, u
     size_t width = (size_t)(dtype_bits(t->dtype) < 8 ? 8 : dtype_bits(t->dtype)) / 8;
     uint64_t expected = dtype_bits(t->dtype) < 8 ? t->bytes : count;
     if (field.n != expected)
-        file_fatal(m->file, "tensor %s: %zu values, its shape needs %llu", tensor_name(p), field.n,
+        file_fatal(m->file, "tensor %s: %zu values, its shape needs %llu\nhint: the file is damaged", tensor_name(p), field.n,
                    (unsigned long long)expected);
     if (width == field.width) {
         t->data = field.values;
@@ -156,8 +179,8 @@ static void set_typed(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, u
 
 static void set_strings(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t, uint64_t count) {
     if (p->n_string_data != count)
-        file_fatal(m->file, "tensor %s: %zu strings, its shape needs %llu", tensor_name(p), p->n_string_data,
-                   (unsigned long long)count);
+        file_fatal(m->file, "tensor %s: %zu strings, its shape needs %llu\nhint: the file is damaged", tensor_name(p),
+                   p->n_string_data, (unsigned long long)count);
     const char **strings = ARENA_ARRAY(m->arena, const char *, count);
     for (size_t i = 0; i < p->n_string_data; i++)
         strings[i] = arena_strndup(m->arena, (const char *)p->string_data[i].data, p->string_data[i].len);
@@ -179,7 +202,8 @@ static void set_raw(const OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *
 static uint64_t set_shape(const OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t) {
     uint64_t count = 1, bits;
     if (p->n_dims > MAX_RANK)
-        file_fatal(m->file, "tensor %s has %zu dimensions, at most %d are supported", tensor_name(p), p->n_dims, MAX_RANK);
+        file_fatal(m->file, "tensor %s has %zu dimensions, at most %d are supported\nhint: the file is damaged", tensor_name(p),
+                   p->n_dims, MAX_RANK);
     t->rank = (int)p->n_dims;
     for (int i = 0; i < t->rank; i++) {
         t->dim[i] = p->dims[i];
@@ -197,9 +221,13 @@ const Tensor *onnx_tensor(OnnxModel *m, const BurinOnnx__TensorData *p) {
     Tensor *t = ARENA_NEW(m->arena, Tensor);
     t->name = p->name;
     if (!onnx_dtype(p->data_type, &t->dtype))
-        file_fatal(m->file, "tensor %s: element type %d is not supported", tensor_name(p), p->data_type);
+        file_fatal(m->file, "tensor %s: element type %d is not supported\nhint: complex numbers and unknown types are not read",
+                   tensor_name(p), p->data_type);
     if (p->segment) file_fatal(m->file, "tensor %s is stored in segments, which no exporter writes any more", tensor_name(p));
     uint64_t count = set_shape(m, p, t);
+    if (t->dtype == DT_string && (p->data_location == LOCATION_EXTERNAL || p->has_raw_data))
+        file_fatal(m->file, "tensor %s: strings stand in string_data, not in raw or external data\nhint: the file is damaged",
+                   tensor_name(p));
     if (p->data_location == LOCATION_EXTERNAL)
         set_external(m, p, t);
     else if (t->dtype == DT_string)
@@ -239,8 +267,11 @@ const Tensor *onnx_dense(OnnxModel *m, const BurinOnnx__SparseTensorData *p) {
     bool fits = indices->dtype == DT_i64 && values->rank == 1 && indices->rank >= 1 && indices->rank <= 2 &&
                 indices->dim[0] == n && (indices->rank == 1 || indices->dim[1] == t->rank);
     if (!fits || dtype_bits(t->dtype) < 8 || t->dtype == DT_string)
-        file_fatal(m->file, "sparse tensor %s: expected values [n] and indices i64 [n] or [n, rank]", tensor_name(p->values));
-    if (t->bytes > MOST_BYTES) file_fatal(m->file, "sparse tensor %s: more than 1 GB when written out", tensor_name(p->values));
+        file_fatal(m->file, "sparse tensor %s: expected values [n] and indices i64 [n] or [n, rank]\nhint: the file is damaged",
+                   tensor_name(p->values));
+    if (t->bytes > MOST_BYTES)
+        file_fatal(m->file, "sparse tensor %s: more than 1 GB when written out\nhint: the file is damaged",
+                   tensor_name(p->values));
     size_t width = (size_t)dtype_bits(t->dtype) / 8;
     char *data = arena_alloc(m->arena, t->bytes + 1);
     for (int64_t i = 0; i < n; i++)

@@ -137,6 +137,8 @@ void onnx_reshape_op(OnnxCall *c, int argument) {
             if (i >= x.rank) onnx_fatal(c, "dimension %d of the shape is 0, but %s has no such axis", i, type_text(&x));
             shape.dim[i] = x.dim[i];
         }
+        if (constant && value < 0 && (value < -1 || open >= 0))
+            onnx_fatal(c, "dimension %d of the shape is %lld; one may be -1, what is left", i, (long long)value);
         if (constant && value == -1)
             open = i;
         else
@@ -382,6 +384,18 @@ void onnx_slice(OnnxCall *c, int argument) {
     onnx_result(c, 0, x);
 }
 
+// Sizes that are known must be there, and be all.
+static void check_split(OnnxCall *c, const Dim *size, int n, const int64_t *given, const Dim *const *sizes) {
+    const Dim *sum = dim_const(c->graph, 0);
+    for (int i = 0; i < n; i++) {
+        const Dim *part = sizes ? sizes[i] : dim_const(c->graph, given[i]);
+        if (dim_upper(part) < 0) onnx_fatal(c, "size %d is negative", i);
+        sum = dim_binary(c->graph, DIM_ADD, sum, part);
+    }
+    if (dim_is_const(sum, NULL) && dim_is_const(size, NULL) && sum != size)
+        onnx_fatal(c, "sizes of %s together, of an axis of %s", dim_text(sum), dim_text(size));
+}
+
 void onnx_split(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
@@ -391,6 +405,7 @@ void onnx_split(OnnxCall *c, int argument) {
     const Dim *const *sizes = onnx_operand(c, 1) ? onnx_need_elements(c, 1, &n, "split") : NULL;
     const Dim *at = dim_const(g, 0), *count = dim_const(g, parts), *size = x->type.dim[axis];
     if (parts > ONNX_MAX_RESULTS || ((given || sizes) && n != parts)) onnx_fatal(c, "%d sizes for %d results", n, parts);
+    if (given || sizes) check_split(c, size, n, given, sizes);
     const Dim *even = dim_binary(g, DIM_FLOORDIV, dim_binary(g, DIM_ADD, size, dim_const(g, parts - 1)), count);
     for (int i = 0; i < parts; i++) {
         const Dim *extent = sizes ? sizes[i] : given ? dim_const(g, given[i]) : even, *end = dim_binary(g, DIM_ADD, at, extent);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_NODES = 2000000, DEEPEST = 64 };
+enum { MOST_NODES = 500000, DEEPEST = 64 };
 
 OnnxValue *onnx_value(const OnnxImport *m, const char *name) {
     OnnxValue *v = map_get(&m->values, name);
@@ -29,6 +29,8 @@ static const OnnxImport *function_frame(const OnnxImport *m) {
     while (m && !m->function) m = m->outer;
     return m;
 }
+
+bool onnx_in_function(const OnnxImport *m) { return function_frame(m); }
 
 int64_t onnx_scope_opset(const OnnxImport *m, const char *domain) {
     const OnnxImport *frame = function_frame(m);

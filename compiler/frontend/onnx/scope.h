@@ -5,6 +5,7 @@
 
 OnnxValue *onnx_value(const OnnxImport *, const char *name);  // NULL: nothing of that name yet
 OnnxValue *onnx_new_value(OnnxImport *, const char *name);
+bool onnx_in_function(const OnnxImport *);
 int64_t onnx_scope_opset(const OnnxImport *, const char *domain);                           // 0: not imported
 const BurinOnnx__Function *onnx_function(const OnnxModel *, const BurinOnnx__Operation *);  // that the node calls, or NULL
 const BurinOnnx__Attribute *onnx_resolve(const OnnxImport *, const BurinOnnx__Attribute *);

@@ -4,6 +4,8 @@
 // unpacked.
 #include "frontend/onnx/wire.h"
 
+#include <string.h>
+
 #include "util/text.h"
 
 enum {
@@ -120,6 +122,14 @@ static void skip_field(Walk *w, const Frame *f, unsigned wire) {
     }
 }
 
+// Names are printed in messages, dumps and comments of the emitted code. Only documentation has lines.
+static void check_text(const Walk *w, const Frame *f, const char *text, size_t length) {
+    bool free_form = !strcmp(f->field->name, "doc_string") || !strcmp(f->field->name, "value");
+    for (size_t i = 0; i < length; i++)
+        if (!text[i] || (!free_form && ((unsigned char)text[i] < ' ' || text[i] == 127)))
+            damaged(w, f, "a name with control characters");
+}
+
 static void rewrite_message(Walk *, Frame *);
 
 static void rewrite_bytes(Walk *w, Frame *f) {
@@ -142,7 +152,9 @@ static void rewrite_bytes(Walk *w, Frame *f) {
         w->at += length;
     } else {
         write_varint(out, length);
-        text_append(out, (const char *)take(w, f, length), length);
+        const char *text = (const char *)take(w, f, length);
+        if (f->field->type == PROTOBUF_C_TYPE_STRING) check_text(w, f, text, length);
+        text_append(out, text, length);
     }
     if (out->length > MAX_REWRITTEN) damaged(w, f, "more than 1 GB of structure (tensors belong in raw_data or external data)");
 }
