@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
-#include "driver/dims.h"
 #include "frontend/dsl.h"
 #include "ir/dump.h"
 #include "util/hash.h"
@@ -116,8 +115,7 @@ void build_load(Build *b) {
         b->tokenizer = b->module->tokenizer;
         if (b->kind == OUTPUT_PROGRAM) b->name = b->module->name;
     } else if (b->onnx) {
-        OnnxOptions onnx = onnx_options(b->arena, o);
-        b->module = onnx_load(b->arena, o->model, &onnx);
+        b->module = load_onnx(b);
     } else {
         DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
         b->module = dsl_load(b->arena, b->description, &dsl);

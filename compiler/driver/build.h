@@ -17,6 +17,7 @@ typedef struct Build {
     bool keep_values;  // burin check
     Toolchain tools;
     bool onnx;                // MODEL is an ONNX file
+    bool text;                // that is a decoder of tokens
     Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;
@@ -39,6 +40,7 @@ void build_check_output(Build *, const char *output);
 void build_output(Build *, const char *output);
 void build_sources(const Build *, const char *folder);  // the emitted C
 int build_vocabulary(const Build *);                    // columns of the logits
+Module *load_onnx(Build *);
 void build_special_tokens(Build *);
 void build_context(Build *);
 void build_check_positions(const Build *);

@@ -18,11 +18,22 @@ typedef struct OnnxFixed {
     const Tensor *value;
 } OnnxFixed;
 
+// What an input is to a text program (--bind). By default read off the exporters' names.
+typedef enum { ONNX_OTHER, ONNX_TOKENS, ONNX_MASK, ONNX_POSITIONS, ONNX_TYPES, ONNX_CACHE, ONNX_ROLES } OnnxRole;
+extern const char *const onnx_role_names[ONNX_ROLES];
+
+typedef struct OnnxBind {
+    const char *name;
+    OnnxRole role;
+} OnnxBind;
+
 typedef struct OnnxOptions {
     const OnnxDim *dims;
     int n_dims;
     const OnnxFixed *fixed;
     int n_fixed;
+    const OnnxBind *binds;
+    int n_binds;
 } OnnxOptions;
 
 enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option mentions
@@ -30,4 +41,9 @@ enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option ment
 // One Graph, its inputs and outputs named as in the file. Ends the run with one message when the file cannot be used; every
 // unknown operator is listed (op, domain, opset, first node, how often).
 Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
+
+// The same as one text of T tokens: %tokens: i32[T] in, logits [T, vocabulary] out, and every other input has the value that it
+// has for a text without padding (ones as mask, 0, 1, ... as positions, an empty cache). NULL when the inputs are not those of
+// a text, or no output is logits. What was bound to what is added to `binding`.
+Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, Text *binding);
 #endif

@@ -124,6 +124,13 @@ const Dim *dim_symbol(Graph *g, const char *name, int64_t lower, int64_t upper) 
     return d;
 }
 
+void dim_tighten(const Dim *d, int64_t upper) {
+    int64_t offset = 0;
+    if (d->kind == DIM_ADD && dim_is_const(d->b, &offset)) d = d->a;
+    if (d->kind != DIM_SYMBOL || upper - offset < d->lower || upper - offset >= d->value) return;
+    ((Dim *)(uintptr_t)d)->value = upper - offset;
+}
+
 void dim_each_symbol(const Graph *g, void (*visit)(const Dim *, void *user), void *user) {
     for (int i = 0; i < g->dims->symbols.n; i++) visit(g->dims->symbols.entries[i].value, user);
 }

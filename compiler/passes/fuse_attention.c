@@ -259,9 +259,25 @@ static Node *emit_attention(Attention *t) {
     return unfold(n, at);
 }
 
+// where(p == p, p, 0): probabilities of a row without any key, which attention defines as zeros.
+static Node *nan_guard(const Node *p) {
+    Node *select = NULL;
+    for (int i = 0; i < p->n_users; i++) {
+        Node *user = p->users[i];
+        if (user->op == OP_equal && user->in[0] == user->in[1]) continue;
+        if (user->op != OP_where || user->in[1] != p || select) return NULL;
+        select = user;
+    }
+    double other;
+    if (!select || select->in[0]->op != OP_equal || select->in[0]->in[0] != p || node_only_user(select->in[0]) != select)
+        return NULL;
+    return node_uses(p) == p->n_users && match_scalar(select->in[2], &other) && other == 0 ? select : NULL;
+}
+
 // From the probabilities to their product with the values.
 static Node *find_result(Node *softmax, Attempt *a) {
-    Node *p = softmax;
+    Node *p = nan_guard(softmax);
+    if (!p) p = softmax;
     for (;;) {
         Node *user = node_only_user(p);
         if (!user) return stop(a, p, "has other uses than the product with the values"), NULL;

@@ -94,8 +94,23 @@ static Node *drop_expand(Node *n) {
 
 static Node *simplify_cast(Node *n) { return same_type(n, n->in[0]) ? n->in[0] : NULL; }
 
+static bool counts(const Node *n) {
+    while (is_view(n->op)) n = n->in[0];
+    return n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype);
+}
+
+// Positions times frequencies: a sum of one product needs no contraction (a zero may change its sign).
+static Node *outer_product(Node *n) {
+    if (!counts(n->in[0]) && !counts(n->in[1])) return NULL;
+    if (n->in[0]->type.rank < 2 || n->in[1]->type.rank < 2 || !dim_is(width_dim(n->in[0]), 1)) return NULL;
+    Node *by = binary_before(n, OP_mul, n->in[0], n->in[1]);
+    return same_type(n, by) ? by : NULL;
+}
+
 static Node *by_op(Node *n) {
     switch (n->op) {
+        case OP_matmul:
+            return outer_product(n);
         case OP_add:
             return simplify_add(n);
         case OP_sub:

@@ -168,9 +168,16 @@ static Node *simplify_concat(Node *n) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ the others
-// gather with one constant index is a slice; an index from the end is counted from the start.
+static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
+
+// gather with one constant index is a slice; an index from the end is counted from the start. Indices need not be widened.
 static Node *simplify_gather(Node *n) {
     double index;
+    if (n->in[1]->op == OP_cast && is_index(n->in[1]->type.dtype) && is_index(n->in[1]->in[0]->type.dtype)) {
+        Node *by = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){n->in[0], n->in[1]->in[0]}, n);
+        attr_copy(by, n);
+        return inferred(by);
+    }
     Node *x = n->in[0];
     int axis = axis_of(x, attr_int(n, "axis", 0));
     if (n->in[1]->op != OP_constant || n->in[1]->type.rank > 0 || !match_scalar(n->in[1], &index)) return NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
+#include "ir/index.h"
 
 // ------------------------------------------------------------------------------------------------------------------ messages
 void onnx_fatal(const OnnxCall *c, const char *format, ...) {
@@ -83,10 +84,26 @@ static void know_tensor(OnnxCall *c, OnnxValue *v, const Tensor *t) {
     v->elements = elements, v->n = (int)n, v->vector = t->rank == 1, v->dtype = t->dtype;
 }
 
+// A short list of integers whose elements are expressions of the dimensions, whatever nodes compute them.
+static void know_by_index(OnnxCall *c, OnnxValue *v) {
+    enum { LONGEST = 16 };
+    const Type *t = &v->node->type;
+    int64_t n = 1;
+    if (t->rank > 1 || (t->dtype != DT_i64 && t->dtype != DT_i32 && t->dtype != DT_bool)) return;
+    if (t->rank && (!dim_is_const(t->dim[0], &n) || n > LONGEST)) return;
+    const Dim **elements = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
+    for (int64_t i = 0; i < n; i++) {
+        const Dim *at = dim_const(c->graph, i);
+        if (!(elements[i] = index_value(v->node, &at))) return;
+    }
+    v->elements = elements, v->n = (int)n, v->vector = t->rank == 1, v->dtype = t->dtype;
+}
+
 bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
     OnnxValue *v = onnx_operand(c, i);
     if (!v) return false;
     if (!v->elements) know_tensor(c, v, v->node ? v->node->value : NULL);
+    if (!v->elements && v->node && v->node->op != OP_constant) know_by_index(c, v);
     *elements = v->elements, *n = v->n;
     return v->elements;
 }

@@ -36,24 +36,22 @@ static const Dim *named_dim(OnnxImport *m, const char *text) {
     return d && !*end ? d : bounded_symbol(m, text);
 }
 
-static const Dim *dim_of(OnnxImport *m, const BurinOnnx__ValueInfo *info, const BurinOnnx__Shape__Dimension *d, size_t axis) {
-    if (d->has_dim_value && d->dim_value >= 0) return dim_const(m->graph, d->dim_value);
-    if (d->dim_param && *d->dim_param) return named_dim(m, d->dim_param);
-    return bounded_symbol(m, arena_printf(m->graph->arena, "%s_%zu", info->name, axis));
+const char *onnx_dim_name(Arena *arena, const BurinOnnx__ValueInfo *info, size_t axis) {
+    const BurinOnnx__Shape__Dimension *d = info->type->tensor_type->shape->dim[axis];
+    if (d->has_dim_value && d->dim_value >= 0) return NULL;
+    return d->dim_param && *d->dim_param ? d->dim_param : arena_printf(arena, "%s_%zu", info->name, axis);
 }
 
 enum { MOST_ELEMENTS_BITS = 48 };
 #define MOST_ELEMENTS (INT64_C(1) << MOST_ELEMENTS_BITS)
 
-static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
-    Loc loc = {.source = &m->model->file->source, .scope = info->name};
+static const Dim *dim_of(OnnxImport *m, const BurinOnnx__ValueInfo *info, const BurinOnnx__Shape__Dimension *d, size_t axis) {
+    if (d->has_dim_value && d->dim_value >= 0) return dim_const(m->graph, d->dim_value);
+    return named_dim(m, onnx_dim_name(m->graph->arena, info, axis));
+}
+
+Type onnx_input_type(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     Type type = {0};
-    if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name\nhint: the file is damaged");
-    if (map_get(&m->values, info->name)) {
-        if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant)
-            return;  // ir_version 3: initializers are inputs too
-        file_fatal(m->model->file, "two inputs are named %s\nhint: the file is damaged", info->name);
-    }
     if (!info->type || !info->type->tensor_type)
         file_fatal(m->model->file, "input %s is not a tensor\nhint: sequences, maps and optional values are not supported",
                    info->name);
@@ -71,7 +69,20 @@ static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     if (dim_upper(type_count(m->graph, &type)) > MOST_ELEMENTS)
         file_fatal(m->model->file, "input %s: %s has too many elements\nhint: the file is damaged", info->name,
                    type_text(&type));
-    onnx_new_value(m, info->name)->node = graph_add_input(m->graph, info->name, type, loc);
+    return type;
+}
+
+static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
+    Loc loc = {.source = &m->model->file->source, .scope = info->name};
+    if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name\nhint: the file is damaged");
+    if (map_get(&m->values, info->name)) {
+        if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant)
+            return;  // ir_version 3: initializers are inputs too
+        file_fatal(m->model->file, "two inputs are named %s\nhint: the file is damaged", info->name);
+    }
+    Type type = onnx_input_type(m, info);
+    onnx_new_value(m, info->name)->node =
+        m->text ? onnx_text_input(m, info, type, loc) : graph_add_input(m->graph, info->name, type, loc);
 }
 
 void onnx_add_initializer(OnnxImport *m, const BurinOnnx__TensorData *p) {
@@ -82,16 +93,28 @@ void onnx_add_initializer(OnnxImport *m, const BurinOnnx__TensorData *p) {
     onnx_new_value(m, p->name)->node = node_constant(m->graph, onnx_tensor(m->model, p), loc, NULL);
 }
 
-static void add_output(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
+Node *onnx_output_node(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     OnnxValue *v = info->name ? map_get(&m->values, info->name) : NULL;
     if (!v)
         file_fatal(m->model->file, "nothing computes the output %s\nhint: the file is damaged",
                    info->name ? info->name : "(unnamed)");
+    OnnxCall c = {.import = m, .graph = m->graph, .loc = loc_file(&m->model->file->source)};
+    return onnx_value_node(&c, v);
+}
+
+static void add_output(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
+    Node *n = onnx_output_node(m, info);
     for (int i = 0; i < m->graph->n_outputs; i++)
         if (!strcmp(m->graph->output_names[i], info->name))
             file_fatal(m->model->file, "two outputs are named %s\nhint: the file is damaged", info->name);
-    OnnxCall c = {.import = m, .graph = m->graph, .loc = loc_file(&m->model->file->source)};
-    graph_add_output(m->graph, onnx_value_node(&c, v), info->name);
+    graph_add_output(m->graph, n, info->name);
+}
+
+bool onnx_is_initializer(const OnnxModel *m, const char *name) {
+    const BurinOnnx__GraphBody *g = m->proto->graph;
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (g->initializer[i]->name && !strcmp(g->initializer[i]->name, name)) return true;
+    return false;
 }
 
 void onnx_add_sparse(OnnxImport *m, const BurinOnnx__SparseTensorData *p) {
@@ -111,25 +134,33 @@ static const char *program_name(Arena *arena, const char *path) {
     return isdigit((unsigned char)*name) ? arena_printf(arena, "_%s", name) : name;
 }
 
-Module *onnx_load(Arena *arena, const char *path, const OnnxOptions *options) {
-    int64_t n_nodes = 0;
-    OnnxImport m = {
-        .model = onnx_open(arena, path), .options = options, .graph = graph_new_owned(arena, "main"), .n_nodes = &n_nodes};
-    const BurinOnnx__GraphBody *g = m.model->proto->graph;
-    map_init(&m.values, m.graph->arena);
-    onnx_check_model(&m);
-    for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(&m, g->initializer[i]);
-    for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(&m, g->sparse_initializer[i]);
-    for (size_t i = 0; i < g->n_input; i++) add_input(&m, g->input[i]);
-    onnx_import_nodes(&m, g->n_node, g->node);
-    onnx_check_declared(&m, g->n_value_info, g->value_info);
-    onnx_check_declared(&m, g->n_output, g->output);
-    if (!g->n_output) file_fatal(m.model->file, "the graph has no outputs\nhint: the file is damaged");
-    for (size_t i = 0; i < g->n_output; i++) add_output(&m, g->output[i]);
-    graph_sweep(m.graph);
+void onnx_import_values(OnnxImport *m) {
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    m->n_nodes = ARENA_NEW(m->graph->arena, int64_t);
+    map_init(&m->values, m->graph->arena);
+    onnx_check_model(m);
+    for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(m, g->initializer[i]);
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(m, g->sparse_initializer[i]);
+    for (size_t i = 0; i < g->n_input; i++) add_input(m, g->input[i]);
+    onnx_import_nodes(m, g->n_node, g->node);
+    if (!m->text) onnx_check_declared(m, g->n_value_info, g->value_info);
+    if (!m->text) onnx_check_declared(m, g->n_output, g->output);
+    if (!g->n_output) file_fatal(m->model->file, "the graph has no outputs\nhint: the file is damaged");
+}
+
+Module *onnx_module(OnnxImport *m, Arena *arena, const char *path) {
+    graph_sweep(m->graph);
     Module *module = ARENA_NEW(arena, Module);
     *module = (Module){.arena = arena, .name = program_name(arena, path), .description = path, .n_graphs = 1, .bos = -1};
     module->graphs = ARENA_ARRAY(arena, Graph *, 1);
-    module->graphs[0] = m.graph;
+    module->graphs[0] = m->graph;
     return module;
+}
+
+Module *onnx_load(Arena *arena, const char *path, const OnnxOptions *options) {
+    OnnxImport m = {.model = onnx_open(arena, path), .options = options, .graph = graph_new_owned(arena, "main")};
+    const BurinOnnx__GraphBody *g = m.model->proto->graph;
+    onnx_import_values(&m);
+    for (size_t i = 0; i < g->n_output; i++) add_output(&m, g->output[i]);
+    return onnx_module(&m, arena, path);
 }

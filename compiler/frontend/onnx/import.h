@@ -25,10 +25,22 @@ typedef struct OnnxImport {
     const BurinOnnx__Function *function;  // that this is the text of, or NULL
     const char *path;                     // of the node, before the names of nodes; NULL in the main graph
     int depth;
-    int64_t *n_nodes;  // imported so far, everywhere
+    int64_t *n_nodes;             // imported so far, everywhere
+    const struct OnnxText *text;  // onnx_load_text, else NULL
 } OnnxImport;
 
 enum { ONNX_MAX_RESULTS = 64 };
+
+// import.c, for text.c
+void onnx_import_values(OnnxImport *);  // initializers, inputs, nodes
+Node *onnx_output_node(OnnxImport *, const BurinOnnx__ValueInfo *);
+Module *onnx_module(OnnxImport *, Arena *, const char *path);
+Type onnx_input_type(OnnxImport *, const BurinOnnx__ValueInfo *);
+bool onnx_is_initializer(const OnnxModel *, const char *name);
+const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
+
+// text.c: the value that an input has for one text.
+Node *onnx_text_input(OnnxImport *, const BurinOnnx__ValueInfo *, Type, Loc);
 
 // One node being imported.
 typedef struct OnnxCall {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/onnx/ops.h"
+#include "ir/index.h"
 
 static const Dim **new_dims(OnnxCall *c, int n) { return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1); }
 
@@ -269,9 +270,14 @@ void onnx_concat(OnnxCall *c, int argument) {
     int n = onnx_count(c);
     Node **in = ARENA_ARRAY(c->graph->arena, Node *, n);
     for (int i = 0; i < n; i++) in[i] = onnx_node(c, i);
-    Node *r = onnx_emit_make(c, OP_concat, n, in);
-    attr_set_int(r, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
-    onnx_result(c, 0, onnx_finish(c, r));
+    int axis = onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank), used = 0;
+    for (int i = 0; i < n; i++) {  // empty operands: a cache before the first token
+        bool empty = axis < in[i]->type.rank && dim_upper(in[i]->type.dim[axis]) == 0;
+        if (!empty || (i + 1 == n && !used)) in[used++] = in[i];
+    }
+    Node *r = onnx_emit_make(c, OP_concat, used, in);
+    attr_set_int(r, "axis", axis);
+    onnx_result(c, 0, used == 1 ? in[0] : onnx_finish(c, r));
 }
 
 static bool gather_elements(OnnxCall *c) {
@@ -288,10 +294,22 @@ static bool gather_elements(OnnxCall *c) {
     return true;
 }
 
+// Positions that count up to T look up a table of so many rows: T can be no more.
+static void bound_by_table(Node *index, const Dim *rows) {
+    const Dim *symbols[MAX_RANK], *at = dim_is_const(rows, NULL) ? index_expression(index, symbols) : NULL;
+    if (!at || dim_is_const(at, NULL) || dim_upper(at) < dim_upper(rows)) return;
+    for (int i = 0; i < index->type.rank; i++) {
+        const Dim *offset = dim_sub(index->graph, at, symbols[i]);
+        if (dim_is_const(offset, NULL))
+            dim_tighten(dim_binary(index->graph, DIM_ADD, index->type.dim[i], offset), dim_upper(rows));
+    }
+}
+
 void onnx_gather(OnnxCall *c, int argument) {
     (void)argument;
     if (onnx_type(c, 0).rank == 1 && gather_elements(c)) return;
     Node *in[2] = {onnx_node(c, 0), onnx_node(c, 1)}, *r = onnx_emit_make(c, OP_gather, 2, in);
+    bound_by_table(in[1], in[0]->type.dim[onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank)]);
     attr_set_int(r, "axis", onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank));
     onnx_result(c, 0, onnx_finish(c, r));
 }
@@ -307,8 +325,14 @@ static const Dim *clamp_bound(OnnxCall *c, const Dim *bound, const Dim *size, in
     return dim_binary(g, DIM_MIN, bound, high);
 }
 
+static bool is_table(const Node *n) {
+    while (n->op == OP_cast || n->op == OP_reshape || n->op == OP_slice) n = n->in[0];
+    return n->op == OP_constant;
+}
+
 static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], int64_t step) {
     Graph *g = c->graph;
+    if (step == 1 && is_table(x)) dim_tighten(bounds[1], dim_upper(x->type.dim[axis]));
     const Dim *size = x->type.dim[axis], *one = dim_const(g, 1), *last = dim_sub(g, size, one);
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);
     int64_t end_value;

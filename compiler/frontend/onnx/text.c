@@ -1,0 +1,205 @@
+// An export of a decoder as one text: which input is what, and the value that each has for a whole text.
+//
+//   input_ids [batch, seq]                          %tokens, the one input; batch is 1, seq is T
+//   attention_mask [batch, past + seq]              ones
+//   position_ids [batch, seq]                       0, 1, 2 ...
+//   token_type_ids [batch, seq]                     zeros
+//   past_key_values.0.key [batch, heads, past, d]   empty: past is 0, and what is concatenated to it alone remains
+//
+// So a file with a cache and one without become the same graph, and `incremental` derives the cache of the program from it.
+#include <string.h>
+
+#include "frontend/onnx/scope.h"
+
+const char *const onnx_role_names[ONNX_ROLES] = {"other", "tokens", "mask", "positions", "types", "cache"};
+
+typedef struct OnnxText {
+    const BurinOnnx__ValueInfo *tokens;
+    Node *input;
+} OnnxText;
+
+static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
+
+static OnnxRole role_by_name(const char *name) {
+    if (has(name, "past") || !strncmp(name, "cache_k", 7) || !strncmp(name, "cache_v", 7) || has(name, "key_cache") ||
+        has(name, "value_cache"))
+        return ONNX_CACHE;
+    if (has(name, "encoder_") && !has(name, "decoder_")) return ONNX_OTHER;
+    if (has(name, "input_ids") || !strcmp(name, "tokens")) return ONNX_TOKENS;
+    if (has(name, "attention_mask")) return ONNX_MASK;
+    if (has(name, "position")) return ONNX_POSITIONS;
+    if (has(name, "token_type") || has(name, "segment_ids")) return ONNX_TYPES;
+    return ONNX_OTHER;
+}
+
+static OnnxRole role_of(const OnnxOptions *o, const char *name) {
+    for (int i = 0; i < o->n_binds; i++)
+        if (!strcmp(o->binds[i].name, name)) return o->binds[i].role;
+    return role_by_name(name);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the values
+static Node *finished(Node *n) {
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+static Node *shaped(Graph *g, Op op, Node *x, const Type *type, Loc loc) {
+    Node *n = node_make(g, op, loc, 1, &x, NULL);
+    attr_set_dims(n, "shape", type->dim, type->rank);
+    return finished(n);
+}
+
+static Node *as_dtype(Graph *g, Node *x, DType dtype, Loc loc) {
+    if (x->type.dtype == dtype) return x;
+    Node *n = node_make(g, OP_cast, loc, 1, &x, NULL);
+    attr_set_dtype(n, "to", dtype);
+    return finished(n);
+}
+
+static Node *filled(Graph *g, double value, const Type *type, Loc loc) {
+    return shaped(g, OP_expand, node_scalar(g, type->dtype, value, loc, NULL), type, loc);
+}
+
+// Of a mask, positions or types: ones but for the last axis, which is the text.
+static Type along_text(Graph *g, Type type, const Dim *length) {
+    for (int i = 0; i < type.rank; i++)
+        if (i + 1 == type.rank || !dim_is_const(type.dim[i], NULL)) type.dim[i] = i + 1 == type.rank ? length : dim_const(g, 1);
+    return type;
+}
+
+static Node *counted(Graph *g, const Type *type, Loc loc) {
+    Node *n = node_make(g, OP_iota, loc, 0, NULL, NULL);
+    attr_set_dims(n, "dims", type->dim, type->rank);
+    attr_set_int(n, "axis", type->rank - 1);
+    return as_dtype(g, finished(n), type->dtype, loc);
+}
+
+static Node *token_input(OnnxImport *m, Type type, Loc loc) {
+    OnnxText *t = (OnnxText *)m->text;
+    t->input = graph_add_input(m->graph, "tokens", type_of(DT_i32, 1, &type.dim[1]), loc);
+    input_set_role(t->input, INPUT_TOKENS);
+    return shaped(m->graph, OP_reshape, as_dtype(m->graph, t->input, type.dtype, loc), &type, loc);
+}
+
+Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type, Loc loc) {
+    const OnnxText *t = m->text;
+    Graph *g = m->graph;
+    if (info == t->tokens) return token_input(m, type, loc);
+    Type tokens = onnx_input_type(m, t->tokens), text = along_text(g, type, tokens.dim[1]);
+    switch (role_of(m->options, info->name)) {
+        case ONNX_MASK:
+            return filled(g, 1, &text, loc);
+        case ONNX_POSITIONS:
+            return counted(g, &text, loc);
+        case ONNX_CACHE:
+            return filled(g, 0, &type, loc);
+        default:
+            return filled(g, 0, &text, loc);
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------- is it a text?
+static size_t rank_of(const BurinOnnx__ValueInfo *info) {
+    const BurinOnnx__ValueType__TensorOf *t = info->type ? info->type->tensor_type : NULL;
+    return t && t->shape ? t->shape->n_dim : 0;
+}
+
+static bool takes_text(const BurinOnnx__ValueInfo *info, Arena *arena) {
+    const BurinOnnx__Shape__Dimension *batch = rank_of(info) == 2 ? info->type->tensor_type->shape->dim[0] : NULL;
+    return batch && (!batch->has_dim_value || batch->dim_value == 1) && onnx_dim_name(arena, info, 1);
+}
+
+// Every input has a role, and one of them is the tokens: [1 or batch, length].
+static bool find_tokens(OnnxImport *m, OnnxText *t) {
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    for (size_t i = 0; i < g->n_input; i++) {
+        const BurinOnnx__ValueInfo *info = g->input[i];
+        if (!info->name || onnx_is_initializer(m->model, info->name)) continue;
+        OnnxRole role = role_of(m->options, info->name);
+        if (role == ONNX_OTHER || !rank_of(info) || (role == ONNX_TOKENS && t->tokens)) return false;
+        if (role == ONNX_TOKENS) t->tokens = info;
+    }
+    return t->tokens && takes_text(t->tokens, m->model->arena);
+}
+
+// Fixed dimensions: one text, nothing before it.
+static void fix_dims(OnnxImport *m, OnnxText *t, OnnxOptions *o) {
+    enum { MOST_AXES = 8 };
+    Arena *arena = m->model->arena;
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    const char *batch = onnx_dim_name(arena, t->tokens, 0), *length = onnx_dim_name(arena, t->tokens, 1);
+    OnnxDim *dims = ARENA_ARRAY(arena, OnnxDim, 1 + (size_t)o->n_dims + g->n_input * MOST_AXES);
+    int n = 0;
+    if (batch) dims[n++] = (OnnxDim){batch, 1, 1};
+    for (size_t i = 0; i < g->n_input; i++) {
+        const BurinOnnx__ValueInfo *info = g->input[i];
+        if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != ONNX_CACHE) continue;
+        for (size_t axis = 0; axis < rank_of(info) && axis < MOST_AXES; axis++) {
+            const char *name = onnx_dim_name(arena, info, axis);
+            bool past = name && strcmp(name, length) && !(batch && !strcmp(name, batch));
+            if (past) dims[n++] = (OnnxDim){name, axis ? 0 : 1, axis ? 0 : 1};
+        }
+    }
+    for (int i = 0; i < o->n_dims; i++) dims[n++] = o->dims[i];
+    o->dims = dims, o->n_dims = n;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the logits
+static int64_t embedded(const Node *tokens) {
+    int64_t rows = 0;
+    for (int i = 0; i < tokens->n_users; i++) {
+        const Node *n = tokens->users[i];
+        if (n->op == OP_gather && n->in[1] == tokens && n->in[0]->op == OP_constant) dim_is_const(n->in[0]->type.dim[0], &rows);
+        if (n->op == OP_cast || n->op == OP_reshape) rows = embedded(n);
+        if (rows) break;
+    }
+    return rows;
+}
+
+// By name, or as wide as the table of embeddings.
+static Node *find_logits(OnnxImport *m, const OnnxText *t) {
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    int64_t rows = embedded(t->input), width;
+    for (size_t i = 0; i < g->n_output; i++) {
+        Node *n = onnx_output_node(m, g->output[i]);
+        int rank = n->type.rank;
+        if (rank < 2 || !dtype_is_float(n->type.dtype) || !dim_is_const(n->type.dim[rank - 1], &width)) continue;
+        if (!strcmp(g->output[i]->name, "logits") || width == rows) return n;
+    }
+    return NULL;
+}
+
+// [1, T, vocabulary] or, of the last row alone, [1, vocabulary] as rows.
+static Node *as_rows(OnnxImport *m, Node *logits) {
+    const Type *t = &logits->type;
+    Type rows = {.rank = 2, .dim = {dim_const(m->graph, 1), t->dim[t->rank - 1]}};
+    for (int i = 0; i + 1 < t->rank; i++) rows.dim[0] = dim_binary(m->graph, DIM_MUL, rows.dim[0], t->dim[i]);
+    Node *n = shaped(m->graph, OP_reshape, logits, &rows, logits->loc);
+    node_set_name(n, "logits");
+    return as_dtype(m->graph, n, DT_f32, logits->loc);
+}
+
+static void describe(const OnnxImport *m, Text *binding) {
+    static const char *const values[] = {"", "tokens", "ones", "0, 1, 2 ...", "zeros", "the program's cache"};
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
+    for (size_t i = 0; i < g->n_input; i++) {
+        OnnxRole role = role_of(m->options, g->input[i]->name);
+        if (onnx_is_initializer(m->model, g->input[i]->name)) continue;
+        text_add(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
+    }
+}
+
+Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, Text *binding) {
+    OnnxText text = {0};
+    OnnxOptions own = *options;
+    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "decode"), .text = &text};
+    if (!find_tokens(&m, &text)) return NULL;
+    fix_dims(&m, &text, &own);
+    onnx_import_values(&m);
+    Node *logits = text.input ? find_logits(&m, &text) : NULL;
+    if (!logits) return NULL;
+    graph_add_output(m.graph, as_rows(&m, logits), "logits");
+    if (binding) describe(&m, binding);
+    return onnx_module(&m, arena, path);
+}
