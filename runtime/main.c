@@ -5,8 +5,6 @@
 #include "output.h"
 #include "run.h"
 
-static burin_kind kind_of(const burin_model *model) { return model->net ? BURIN_NETWORK : BURIN_DECODER; }
-
 // What the build knows, then what this machine makes of it.
 static void print_info(const burin_model *model) {
     burin_status status;
@@ -20,28 +18,20 @@ static void print_info(const burin_model *model) {
     burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
                 burin_default_threads());
     if (model->net) burin_net_print(model->net);
+    if (burin_net_embeds(model)) burin_print("texts: at most %d tokens, what is longer is cut\n", model->context);
 }
 
 static void print_help(const burin_model *model) {
-    burin_print_help(kind_of(model), model->name);
+    burin_print_help(burin_kind_of(model), model->name);
     burin_print("\n");
     if (!model->net) burin_print("context: %d tokens; rows at once: %d. ", model->context, model->max_rows);
     burin_print("Exit status: 0 done, 1 a mistake in what was asked, 2 in how.\n");
 }
 
-static int run_model(const burin_model *model, const burin_command *command) {
-    burin_run run;
-    if (model->net) return burin_network(model, command);
-    burin_run_open(&run, model, command);
-    int status = command->perplexity_file ? burin_perplexity(&run) : command->bench ? burin_bench(&run) : burin_generate(&run);
-    burin_run_close(&run);
-    return status;
-}
-
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
-    burin_command command = burin_command_line(kind_of(model), argc, argv);
+    burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
     if (command.help)
         print_help(model);
     else if (command.version)
@@ -49,6 +39,6 @@ int main(int argc, char **argv) {
     else if (command.info)
         print_info(model);
     else
-        return run_model(model, &command);
+        return burin_run_program(model, &command);
     return 0;
 }

@@ -12,6 +12,11 @@ BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);
 // BURIN_BAD_VALUE when an integer input has a value outside of its least and most.
 BURIN_LINKAGE burin_status burin_net_check_values(const burin_net *, const void *const *inputs, const int64_t *symbols);
 
+// Is it the encoder of a program that takes texts?
+static inline bool burin_net_embeds(const burin_model *model) {
+    return model->net && model->net->tokens >= 0 && model->net->embedding >= 0 && model->tokenizer_bytes;
+}
+
 // Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
 BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols,
                                          void *const *outputs);

@@ -18,7 +18,7 @@ static void run_once(burin_session *session, const burin_net_values *v) {
 // ---- outputs ----
 
 // DIR/NAME.npy, where NAME has no folders of its own.
-static void output_path(char *path, size_t room, const char *folder, const char *name) {
+void burin_output_path(char *path, size_t room, const char *folder, const char *name) {
     size_t length = strlen(folder);
     int n = snprintf(path, room, "%s%s%s.npy", folder, length && folder[length - 1] == '/' ? "" : "/", name);
     if (n < 0 || (size_t)n >= room) burin_stop(BURIN_USER_MISTAKE, "--output %s: the name is too long", folder);
@@ -30,9 +30,9 @@ static void write_outputs(const burin_net_values *v, const char *folder) {
     char path[4096], other[4096];
     if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
     for (int i = 0; i < v->net->n_outputs; i++) {
-        output_path(path, sizeof path, folder, v->net->outputs[i].name);
+        burin_output_path(path, sizeof path, folder, v->net->outputs[i].name);
         for (int j = 0; j < i; j++) {
-            output_path(other, sizeof other, folder, v->net->outputs[j].name);
+            burin_output_path(other, sizeof other, folder, v->net->outputs[j].name);
             if (!strcmp(path, other))
                 burin_stop(BURIN_USER_MISTAKE, "the outputs %s and %s would both be %s", v->net->outputs[j].name,
                            v->net->outputs[i].name, path);

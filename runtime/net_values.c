@@ -222,19 +222,37 @@ static void read_file(burin_net_values *v, int input) {
     learn_shape(v, input);
 }
 
-void burin_net_values_open(burin_net_values *v, const burin_net *net, const burin_command *c) {
+static burin_net_values new_values(const burin_net *net) {
     size_t n_inputs = (size_t)net->n_inputs, n_outputs = (size_t)net->n_outputs, n_symbols = (size_t)net->n_symbols;
-    bool random_inputs = c->random || (c->bench && !c->n_inputs);
+    burin_net_values v = {.net = net};
+    v.inputs = burin_allocate(n_inputs, sizeof *v.inputs);
+    v.outputs = burin_allocate(n_outputs, sizeof *v.outputs);
+    v.input_data = burin_allocate(n_inputs, sizeof *v.input_data);
+    v.output_data = burin_allocate(n_outputs, sizeof *v.output_data);
+    v.files = burin_allocate(n_inputs, sizeof *v.files);
+    v.symbols = burin_allocate(n_symbols, sizeof *v.symbols);
+    v.known = burin_allocate(n_symbols, sizeof *v.known);
+    return v;
+}
+
+// All shapes are known: everything gets its memory and its values.
+static void complete(burin_net_values *v) {
     burin_random random;
     burin_random_seed(&random, 1);
-    *v = (burin_net_values){.net = net,
-                            .inputs = burin_allocate(n_inputs, sizeof *v->inputs),
-                            .outputs = burin_allocate(n_outputs, sizeof *v->outputs),
-                            .input_data = burin_allocate(n_inputs, sizeof *v->input_data),
-                            .output_data = burin_allocate(n_outputs, sizeof *v->output_data),
-                            .files = burin_allocate(n_inputs, sizeof *v->files),
-                            .symbols = burin_allocate(n_symbols, sizeof *v->symbols),
-                            .known = burin_allocate(n_symbols, sizeof *v->known)};
+    for (int i = 0; i < v->net->n_inputs; i++) {
+        if (v->files[i])
+            convert_input(v, i), check_range(v, i);
+        else
+            fill_input(v, i, &random);
+        v->input_data[i] = v->inputs[i].data;
+    }
+    for (int i = 0; i < v->net->n_outputs; i++)
+        shape_array(v, &v->outputs[i], &v->net->outputs[i]), v->output_data[i] = v->outputs[i].data;
+}
+
+void burin_net_values_open(burin_net_values *v, const burin_net *net, const burin_command *c) {
+    bool random_inputs = c->random || (c->bench && !c->n_inputs);
+    *v = new_values(net);
     for (int i = 0; i < c->n_inputs; i++) assign_file(v, c->inputs[i]);
     for (int i = 0; i < net->n_inputs; i++) {
         if (v->files[i])
@@ -245,15 +263,19 @@ void burin_net_values_open(burin_net_values *v, const burin_net *net, const buri
     }
     learn_dims(v, c->dims);
     settle_symbols(v, random_inputs);
-    for (int i = 0; i < net->n_inputs; i++) {
-        if (v->files[i])
-            convert_input(v, i), check_range(v, i);
-        else
-            fill_input(v, i, &random);
-        v->input_data[i] = v->inputs[i].data;
-    }
-    for (int i = 0; i < net->n_outputs; i++)
-        shape_array(v, &v->outputs[i], &net->outputs[i]), v->output_data[i] = v->outputs[i].data;
+    complete(v);
+}
+
+void burin_net_values_of_tokens(burin_net_values *v, const burin_net *net, const int32_t *ids, int32_t n) {
+    *v = new_values(net);
+    burin_array *a = &v->inputs[net->tokens];
+    *a = (burin_array){.element = burin_element_named("i32"), .rank = 1, .dim = {n}, .count = (size_t)n};
+    a->data = burin_allocate((size_t)n, sizeof *ids);
+    memcpy(a->data, ids, (size_t)n * sizeof *ids);
+    v->files[net->tokens] = "the text";
+    learn_shape(v, net->tokens);
+    settle_symbols(v, false);
+    complete(v);
 }
 
 void burin_net_values_close(burin_net_values *v) {

@@ -16,8 +16,11 @@ typedef struct burin_net_values {
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
 void burin_net_values_open(burin_net_values *, const burin_net *, const burin_command *);
+// The same for the ids of a text.
+void burin_net_values_of_tokens(burin_net_values *, const burin_net *, const int32_t *ids, int32_t n);
 void burin_net_values_close(burin_net_values *);
 
-void burin_net_print(const burin_net *);                    // inputs and outputs, a line each
-const char *burin_net_shape(int rank, const int64_t *dim);  // [2, 3]; until the next call but one
+void burin_net_print(const burin_net *);                                                // inputs and outputs, a line each
+void burin_output_path(char *path, size_t room, const char *folder, const char *name);  // DIR/NAME.npy
+const char *burin_net_shape(int rank, const int64_t *dim);                              // [2, 3]; until the next call but one
 #endif

@@ -28,4 +28,5 @@ typedef struct burin_array {
 const char *burin_npy_read(burin_array *, const char *path);
 // False with errno. A type that numpy does not have is written as f32.
 bool burin_npy_write(const burin_array *, const char *path);
+bool burin_npy_put(const burin_array *, int file);  // where the file stands
 #endif

@@ -173,7 +173,7 @@ static bool write_values(const burin_array *a, const burin_element *as, int file
     return true;
 }
 
-bool burin_npy_write(const burin_array *a, const char *path) {
+bool burin_npy_put(const burin_array *a, int file) {
     unsigned char start[512];
     char text[400];
     const burin_element *as = a->element->numpy ? a->element : burin_element_named("f32");
@@ -183,8 +183,12 @@ bool burin_npy_write(const burin_array *a, const char *path) {
     start[8] = (unsigned char)((whole - 10) & 255), start[9] = (unsigned char)((whole - 10) >> 8);
     memcpy(start + 10, text, length);
     start[whole - 1] = '\n';
+    return burin_write_all(file, start, whole) && write_values(a, as, file);
+}
+
+bool burin_npy_write(const burin_array *a, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) return false;
-    bool written = burin_write_all(file, start, whole) && write_values(a, as, file);
+    bool written = burin_npy_put(a, file);
     return close(file) == 0 && written;
 }

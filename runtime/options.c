@@ -10,7 +10,7 @@
 
 typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, INPUTS } kind;
 
-enum { D = BURIN_DECODER, N = BURIN_NETWORK };
+enum { D = BURIN_DECODER, N = BURIN_NETWORK | BURIN_EMBEDDER, E = BURIN_EMBEDDER };
 
 typedef struct option {
     unsigned programs;  // the kinds of programs that take it
@@ -24,6 +24,11 @@ typedef struct option {
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
 static const option table[] = {
+    {E, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read texts from FILE, one a line; - is standard input"},
+    {E, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of a text"},
+    {E, "--format", NULL, "KIND", TEXT, AT(format), 0, 0,
+     "text (a line each), json (a line each, with its token ids), npy (all in one array)"},
+    {E, "--similarity", NULL, NULL, FLAG, AT(similarity), 0, 0, "print the cosine of the embeddings of two texts"},
     {N, "--input", NULL, "NAME=F.npy", INPUTS, AT(inputs), 0, 0,
      "the values of an input; --input F.npy where there is only one"},
     {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0, "write each output to DIR/NAME.npy (a / in a name becomes _)"},
@@ -194,15 +199,30 @@ static int read_option(burin_command *c, const line *l, int i) {
     return i;
 }
 
-static void set_prompt(burin_command *c, const line *l, const char *text) {
+// Texts are kept where the words of the line were: an option and its value are behind.
+static void set_prompt(burin_command *c, const line *l, char *text) {
+    if (l->program == BURIN_EMBEDDER) {
+        l->argv[c->n_texts++] = text;
+        c->texts = l->argv;
+        return;
+    }
     if (l->program == BURIN_NETWORK)
         burin_stop(BURIN_BAD_COMMAND_LINE, "\"%s\" is no option\nhint: inputs are given as --input NAME=F.npy", text);
     if (c->prompt) bad_command_line("more than one prompt", "put it in quotes: ", burin_program_name);
     c->prompt = text;
 }
 
+static void check_format(const burin_command *c) {
+    static const char *const formats[] = {"text", "json", "npy"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!c->format || !strcmp(c->format, formats[i])) return;
+    burin_stop(BURIN_BAD_COMMAND_LINE, "--format %s: expected text, json or npy", c->format);
+}
+
 static void check_combination(const burin_command *c) {
-    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL);
+    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0);
+    check_format(c);
+    if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
     if (inputs > 1) bad_command_line("more than one input", "give one of a prompt, -f FILE and ", "--tokens");
     if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
@@ -257,6 +277,16 @@ static const char network_introduction[] =
     "  %s --bench                             how fast it is here\n"
     "\n";
 
+static const char embedder_introduction[] =
+    "usage: %s [options] [text ...]\n"
+    "\n"
+    "%s, compiled: prints the embedding of each text (arguments, lines of -f FILE, or of standard input).\n"
+    "\n"
+    "  %s \"a text\"                           its embedding\n"
+    "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
+    "  %s --format npy < lines.txt > e.npy   one row a line\n"
+    "\n";
+
 static void print_option(const option *o) {
     const char *parts[] = {
         "  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
@@ -272,6 +302,8 @@ void burin_print_help(burin_kind program, const char *model_name) {
     const char *p = burin_program_name;
     if (program == BURIN_NETWORK)
         burin_print(network_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_EMBEDDER)
+        burin_print(embedder_introduction, p, model_name, p, p, p);
     else
         burin_print(introduction, p, model_name, p, p, p, p);
     for (int i = 0; i < N_OPTIONS; i++)

@@ -14,8 +14,9 @@ typedef struct burin_sampling {
 
 // What kind of program a model becomes: each takes its own options.
 typedef enum burin_kind {
-    BURIN_DECODER = 1,  // tokens in, logits out, one after the other
-    BURIN_NETWORK = 2,  // tensors in, tensors out
+    BURIN_DECODER = 1,   // tokens in, logits out, one after the other
+    BURIN_NETWORK = 2,   // tensors in, tensors out
+    BURIN_EMBEDDER = 4,  // a network that also takes texts, and gives the embedding of each
 } burin_kind;
 
 enum { BURIN_MOST_INPUTS = 64 };
@@ -23,12 +24,15 @@ enum { BURIN_MOST_INPUTS = 64 };
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens;  // what to read; NULL: not given
     const char *logits_file, *perplexity_file, *cpu;
+    char **texts;  // of an embedder: n_texts
+    int n_texts;
+    const char *format;                     // of embeddings: "text", "json", "npy"
     const char *inputs[BURIN_MOST_INPUTS];  // NAME=F.npy, or F.npy
     int n_inputs;
     const char *output, *dims;
     int64_t count, threads, context, chunk, window;  // 0: the default
     burin_sampling sampling;
-    bool info, bench, profile, logits_hash, random, shift, ignore_eos, verbose, help, version;
+    bool info, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.

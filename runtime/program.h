@@ -37,9 +37,9 @@ typedef struct burin_step {
     const int32_t *token, *slot, *position;  // [rows]
     const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
     int rows, n_wanted, max_rows, threads;
-    float *logits;                  // [n_wanted][vocab_size]
-    unsigned char *scratch;         // burin_model.scratch_bytes: buffers whose size does not grow with the rows
-    const void *const *inputs;      // of a network (burin_net): its tensors, and the values of its symbols
+    float *logits;              // [n_wanted][vocab_size]
+    unsigned char *scratch;     // burin_model.scratch_bytes: buffers whose size does not grow with the rows
+    const void *const *inputs;  // of a network (burin_net): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
     struct burin_barrier *barrier;  // runtime/threads.h
@@ -64,8 +64,8 @@ typedef enum burin_absent {
     BURIN_COUNTING,  // positions: 0, 1, 2 ... along the last axis
 } burin_absent;
 
-// A graph that is no decoder: named tensors in, named tensors out, sizes by symbols. A dimension of 0 or more is that number; -1 - k
-// is dimension(k, symbols), and the first n_symbols of these are the symbols themselves.
+// A graph that is no decoder: named tensors in, named tensors out, sizes by symbols. A dimension of 0 or more is that number;
+// -1 - k is dimension(k, symbols), and the first n_symbols of these are the symbols themselves.
 typedef struct burin_tensor {
     const char *name, *type;  // "f32", "i64", ...
     int rank;
@@ -87,6 +87,7 @@ typedef struct burin_net {
     const burin_symbol *symbols;
     int n_symbols, rows;  // rows: the symbol that burin_step.rows is, or -1
     int64_t (*dimension)(int k, const int64_t *symbols);
+    int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
 } burin_net;
 
 typedef struct burin_model {
@@ -96,7 +97,7 @@ typedef struct burin_model {
     int32_t vocab_size, context, max_rows;
     int32_t bos, eos[8], n_eos;
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
-    size_t step_weight_bytes;                   // of the weights: the packed matrices, which every step of one row reads
+    size_t step_weight_bytes;                  // of the weights: the packed matrices, which every step of one row reads
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
     const burin_variant *variants;             // best last
     int n_variants;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "net.h"
 #include "output.h"
 
 static _Noreturn void out_of_memory(double bytes) {
@@ -169,4 +170,18 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
         show_progress(from + count, n, started);
     }
     return last;
+}
+
+burin_kind burin_kind_of(const burin_model *model) {
+    return burin_net_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
+}
+
+int burin_run_program(const burin_model *model, const burin_command *c) {
+    burin_run run;
+    if (burin_net_embeds(model)) return burin_embed(model, c);
+    if (model->net) return burin_network(model, c);
+    burin_run_open(&run, model, c);
+    int status = c->perplexity_file ? burin_perplexity(&run) : c->bench ? burin_bench(&run) : burin_generate(&run);
+    burin_run_close(&run);
+    return status;
 }

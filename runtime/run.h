@@ -37,7 +37,11 @@ void *burin_allocate(size_t count, size_t bytes);  // zeroed; ends the program w
 void burin_out_of_context(const burin_run *, const char *what, int64_t tokens);  // ends the program, names both numbers
 const char *burin_cpu_names(const burin_model *);                                // "x86-64, x86-64-v3", best last
 
+burin_kind burin_kind_of(const burin_model *);
+int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
+
 int burin_network(const burin_model *, const burin_command *);         // net_program.c
+int burin_embed(const burin_model *, const burin_command *);           // embed.c
 int burin_generate(burin_run *);                                       // generate.c
 int burin_perplexity(burin_run *);                                     // perplexity.c
 int burin_bench(burin_run *);                                          // bench.c

@@ -86,7 +86,13 @@ const NetDescription *describe_net(const Program *p) {
                          .n_outputs = g->n_outputs,
                          .symbols = symbols,
                          .n_symbols = p->n_symbols,
-                         .rows = p->rows ? symbol_index(p, p->rows) : -1};
+                         .rows = p->rows ? symbol_index(p, p->rows) : -1,
+                         .tokens = -1,
+                         .embedding = -1};
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_TOKENS) d->net.tokens = i;
+    for (int i = 0; i < g->n_outputs; i++)
+        if (!strcmp(outputs[i].name, "sentence_embedding")) d->net.embedding = i;
     return d;
 }
 
@@ -130,6 +136,6 @@ void write_net(Text *t, const Program *p) {
     write_tensors(t, "outputs", d->net.outputs, d->net.n_outputs);
     write_symbols(t, &d->net);
     write_dimension(t, p, d);
-    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension};\n\n", d->net.n_inputs,
-             d->net.n_outputs, d->net.n_symbols, d->net.rows);
+    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension, %d, %d};\n\n",
+             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.rows, d->net.tokens, d->net.embedding);
 }

@@ -10,6 +10,7 @@
 
 #include "driver/cache.h"
 #include "frontend/dsl.h"
+#include "frontend/sentence.h"
 #include "ir/dump.h"
 #include "util/hash.h"
 #include "version.h"
@@ -108,6 +109,18 @@ static int vocabulary_size(const Checkpoint *c) {
     return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
 }
 
+// An encoder whose folder says how (or --pooling) gives embeddings of sentences.
+static void load_sentence(Build *b) {
+    const Options *o = b->options;
+    Sentence s = sentence_read(b->arena, b->checkpoint->folder);
+    if (o->pooling && !pooling_parse(o->pooling, &s.pooling))
+        usage_error("--pooling=%s: expected one of mean, cls, max, mean_sqrt_len", o->pooling);
+    if (!s.pooling) return;
+    sentence_add(b->module->graphs[0], &s);
+    if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
+    if (o->context && o->context < b->module->context) b->module->context = o->context;
+}
+
 void build_load(Build *b) {
     const Options *o = b->options;
     if (o->start_from) {
@@ -119,6 +132,7 @@ void build_load(Build *b) {
     } else {
         DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
         b->module = dsl_load(b->arena, b->description, &dsl);
+        load_sentence(b);
     }
     b->module->name = b->name;
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
@@ -216,7 +230,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->quant, h);
     h = hash_text(o->start_from, h);
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
-    h = hash_text(o->dim, hash_text(o->max, h));
+    h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
     const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
     return folder ? arena_printf(b->arena, "%s/%s", folder, b->name) : NULL;

@@ -62,23 +62,15 @@ static void network_forward(const burin_step *step, int thread) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the run
-static int run_decoder(const burin_model *model, const burin_command *command) {
-    burin_run run;
-    burin_run_open(&run, model, command);
-    int status = command->perplexity_file ? burin_perplexity(&run) : command->bench ? burin_bench(&run) : burin_generate(&run);
-    burin_run_close(&run);
-    return status;
-}
-
 static int run(const burin_model *model, const Build *b) {
-    burin_kind kind = model->net ? BURIN_NETWORK : BURIN_DECODER;
+    burin_kind kind = burin_kind_of(model);
     CommandLine line = {.arena = b->arena};
     command_add(&line, b->name);
     for (int i = 0; i < b->options->n_rest; i++) command_add(&line, b->options->rest[i]);
     burin_command command = burin_command_line(kind, line.n, (char **)line.words);
     command.threads = 1;
     if (command.help) return burin_print_help(kind, b->name), 0;
-    return model->net ? burin_network(model, &command) : run_decoder(model, &command);
+    return burin_run_program(model, &command);
 }
 
 static bool always(void) { return true; }

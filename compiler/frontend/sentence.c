@@ -1,0 +1,176 @@
+#include "frontend/sentence.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "frontend/json.h"
+
+// --------------------------------------------------------------------------------------------------------------------- reading
+static const struct {
+    const char *option, *key;
+    Pooling pooling;
+} poolings[] = {{"cls", "pooling_mode_cls_token", POOLING_CLS},
+                {"mean", "pooling_mode_mean_tokens", POOLING_MEAN},
+                {"max", "pooling_mode_max_tokens", POOLING_MAX},
+                {"mean_sqrt_len", "pooling_mode_mean_sqrt_len_tokens", POOLING_MEAN_SQRT}};
+enum { N_POOLINGS = sizeof poolings / sizeof *poolings };
+
+bool pooling_parse(const char *name, Pooling *pooling) {
+    for (int i = 0; i < N_POOLINGS; i++)
+        if (!strcmp(poolings[i].option, name)) return *pooling = poolings[i].pooling, true;
+    return false;
+}
+
+static const json_t *read_json(Arena *arena, const char *folder, const char *file, Loc *loc) {
+    const char *path = arena_printf(arena, "%s/%s", folder, file);
+    if (access(path, F_OK)) return NULL;
+    Source *s = ARENA_NEW(arena, Source);
+    size_t size;
+    s->text = read_text_file(path, &size);
+    s->size = size;
+    s->name = path;
+    *loc = loc_file(s);
+    return json_read(arena, s, s->text, s->size);
+}
+
+static Pooling read_pooling(Arena *arena, const char *folder, const char *module) {
+    Loc loc;
+    const char *file = arena_printf(arena, "%s/config.json", module), *key;
+    const json_t *config = read_json(arena, folder, file, &loc), *value;
+    Pooling pooling = POOLING_NONE;
+    if (!json_is_object(config)) diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
+    json_object_foreach((json_t *)(uintptr_t)config, key, value) {
+        if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value)) continue;
+        bool known = false;
+        if (pooling) diag_fatal(loc, "several poolings at once are not supported: \"%s\" is one of them", key);
+        for (int i = 0; i < N_POOLINGS; i++)
+            if (!strcmp(poolings[i].key, key)) pooling = poolings[i].pooling, known = true;
+        if (!known) diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
+    }
+    if (!pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
+    return pooling;
+}
+
+static void read_module(Arena *arena, const char *folder, const json_t *module, Loc loc, Sentence *s) {
+    const char *type = json_string_value(json_object_get(module, "type")),
+               *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
+    if (!dot || !path) diag_fatal(loc, "a module without \"type\" or \"path\"");
+    if (!strcmp(dot, ".Pooling"))
+        s->pooling = read_pooling(arena, folder, path);
+    else if (!strcmp(dot, ".Normalize"))
+        s->normalize = true;
+    else if (strcmp(dot, ".Transformer"))
+        diag_fatal(loc, "a module of type \"%s\" is not supported\nhint: Transformer, Pooling and Normalize are", type);
+}
+
+Sentence sentence_read(Arena *arena, const char *folder) {
+    Sentence s = {0};
+    Loc loc;
+    const json_t *modules = read_json(arena, folder, "modules.json", &loc), *config;
+    if (!modules) return s;
+    if (!json_is_array(modules)) diag_fatal(loc, "modules.json: expected a list of modules");
+    for (size_t i = 0; i < json_array_size(modules); i++) read_module(arena, folder, json_array_get(modules, i), loc, &s);
+    config = read_json(arena, folder, "sentence_bert_config.json", &loc);
+    const json_t *most = json_object_get(config, "max_seq_length");
+    if (json_is_integer(most) && json_integer_value(most) > 0) s.max_tokens = json_integer_value(most);
+    return s;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- the graph
+typedef struct Site {
+    Graph *graph;
+    Node *states, *weights;  // [T, N] and [1, T]: 1 for a token that counts, else 0. Without a mask: NULL
+    const Dim *tokens, *width;
+} Site;
+
+static Node *emit(const Site *s, Op op, Node *a, Node *b) {
+    return node_new(s->graph, op, s->states->loc, b ? 2 : 1, (Node *[]){a, b});
+}
+
+static Node *checked(Node *n) {
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
+static Node *make(const Site *s, Op op, Node *x) { return node_make(s->graph, op, s->states->loc, 1, &x, NULL); }
+
+static Node *reshaped(const Site *s, Node *x, int rank, const Dim *a, const Dim *b) {
+    Node *n = make(s, OP_reshape, x);
+    attr_set_dims(n, "shape", (const Dim *[]){a, b}, rank);
+    return checked(n);
+}
+
+static Node *cast(const Site *s, Node *x, DType to) {
+    Node *n = make(s, OP_cast, x);
+    attr_set_dtype(n, "to", to);
+    return checked(n);
+}
+
+static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) {
+    Node *n = make(s, op, x);
+    attr_set_ints(n, "axes", &axis, 1);
+    attr_set_int(n, "keepdims", 1);
+    return checked(n);
+}
+
+static Node *scalar(const Site *s, double value) { return node_scalar(s->graph, DT_f32, value, s->states->loc, NULL); }
+
+static Node *first_row(const Site *s) {
+    Node *n = make(s, OP_slice, s->states);
+    attr_set_int(n, "axis", 0);
+    attr_set_dims(n, "start", (const Dim *[]){dim_const(s->graph, 0)}, 1);
+    attr_set_dims(n, "extent", (const Dim *[]){dim_const(s->graph, 1)}, 1);
+    return checked(n);
+}
+
+static Node *mean(const Site *s, Pooling pooling) {
+    Node *sum = emit(s, OP_matmul, s->weights, s->states);
+    Node *count = emit(s, OP_max, reduced(s, OP_reduce_sum, s->weights, 1), scalar(s, 1e-9));
+    return emit(s, OP_div, sum, pooling == POOLING_MEAN ? count : emit(s, OP_sqrt, count, NULL));
+}
+
+static Node *maximum(const Site *s) {
+    Node *column = reshaped(s, s->weights, 2, s->tokens, dim_const(s->graph, 1));
+    Node *seen = cast(s, column, DT_bool);
+    Node *states = node_new(s->graph, OP_where, s->states->loc, 3, (Node *[]){seen, s->states, scalar(s, -1e9)});
+    return reduced(s, OP_reduce_max, states, 0);
+}
+
+static Node *pooled(const Site *s, Pooling pooling) {
+    if (pooling == POOLING_CLS) return first_row(s);
+    return pooling == POOLING_MAX ? maximum(s) : mean(s, pooling);
+}
+
+static Node *unit_length(const Site *s, Node *x) {
+    Node *length = emit(s, OP_sqrt, reduced(s, OP_reduce_sum, emit(s, OP_mul, x, x), 1), NULL);
+    return emit(s, OP_div, x, emit(s, OP_max, length, scalar(s, 1e-12)));
+}
+
+static Node *token_weights(const Site *s) {
+    for (int i = 0; i < s->graph->n_inputs; i++) {
+        Node *n = s->graph->inputs[i];
+        if (input_role(n) == INPUT_MASK && n->type.rank == 1 && n->type.dim[0] == s->tokens)
+            return reshaped(s, cast(s, cast(s, n, DT_bool), DT_f32), 2, dim_const(s->graph, 1), s->tokens);
+    }
+    Node *one = scalar(s, 1), *ones = make(s, OP_expand, one);
+    attr_set_dims(ones, "shape", (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 2);
+    return checked(ones);
+}
+
+void sentence_add(Graph *g, const Sentence *sentence) {
+    Site s = {.graph = g};
+    for (int i = 0; i < g->n_outputs && !s.states; i++) {
+        Type *t = &g->outputs[i]->type;
+        if (t->rank == 2 && t->dim[0]->kind == DIM_SYMBOL && dim_is_const(t->dim[1], NULL)) s.states = g->outputs[i];
+    }
+    if (!s.states) diag_fatal(NO_LOC, "graph %s has no output [tokens, width] to make a sentence's embedding of", g->name);
+    s.tokens = s.states->type.dim[0], s.width = s.states->type.dim[1];
+    s.weights = token_weights(&s);
+    Node *embedding = pooled(&s, sentence->pooling);
+    if (sentence->normalize) embedding = unit_length(&s, embedding);
+    embedding = reshaped(&s, embedding, 1, s.width, NULL);
+    g->n_outputs = 0;
+    graph_add_output(g, embedding, "sentence_embedding");
+    graph_add_output(g, s.states, "last_hidden_state");
+    graph_sweep(g);
+}

@@ -1,0 +1,23 @@
+// Sentence embeddings: what sentence-transformers does behind an encoder, as written in modules.json and 1_Pooling/config.json,
+// or asked for by --pooling.
+//
+//   before  graph encode(%input_ids: i32[T], ..., %attention_mask: i32[T]) -> ("last_hidden_state"=%x, "pooler_output"=...)
+//   after   graph encode(...) -> ("sentence_embedding"=%reshape.1, "last_hidden_state"=%x)
+#ifndef BURIN_FRONTEND_SENTENCE_H
+#define BURIN_FRONTEND_SENTENCE_H
+#include "ir.h"
+
+typedef enum { POOLING_NONE, POOLING_CLS, POOLING_MEAN, POOLING_MAX, POOLING_MEAN_SQRT } Pooling;
+
+typedef struct Sentence {
+    Pooling pooling;     // POOLING_NONE: this is no sentence encoder
+    bool normalize;      // to length 1
+    int64_t max_tokens;  // longer texts are cut; 0: as many as the encoder takes
+} Sentence;
+
+// Reads the folder's files; the default when there is no modules.json. Ends the run when a module is none that is known.
+Sentence sentence_read(Arena *, const char *folder);
+bool pooling_parse(const char *name, Pooling *);  // "cls", "mean", "max", "mean_sqrt_len"
+// Adds the output. Ends the run when the graph has no output that is a row for each token.
+void sentence_add(Graph *, const Sentence *);
+#endif

@@ -1,0 +1,172 @@
+// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON or one .npy array.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "net_values.h"
+#include "output.h"
+#include "prompt.h"
+#include "tokenizer.h"
+
+typedef struct embedder {
+    const burin_model *model;
+    const burin_command *command;
+    burin_session *session;
+    size_t width;
+    float *all;  // the embeddings so far, where the whole is needed at the end
+    size_t n, capacity;
+} embedder;
+
+// ---- one text ----
+
+// A text longer than the model's is cut; what the tokenizer puts behind a text stays.
+static void cut(const burin_model *model, burin_tokens *tokens) {
+    const burin_tokenizer *tokenizer = burin_tokenizer_of(model);
+    int32_t after = (int32_t)tokenizer->after.count, most = model->context;
+    if (tokens->n <= most || most <= after) return;
+    memmove(tokens->id + most - after, tokens->id + tokens->n - after, (size_t)after * sizeof *tokens->id);
+    tokens->n = most;
+}
+
+static void keep(embedder *e, const float *embedding) {
+    if (e->n == e->capacity) {
+        e->capacity = e->capacity ? 2 * e->capacity : 16;
+        float *larger = realloc(e->all, e->capacity * e->width * sizeof *larger);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "the embeddings do not fit in memory");
+        e->all = larger;
+    }
+    memcpy(e->all + e->n++ * e->width, embedding, e->width * sizeof *embedding);
+}
+
+static void print_line(const embedder *e, const float *embedding) {
+    for (size_t i = 0; i < e->width; i++) burin_print("%s%.9g", i ? " " : "", (double)embedding[i]);
+    burin_print("\n");
+}
+
+// A JSON string; what is no UTF-8 is U+FFFD.
+static void print_string(const char *text, size_t bytes) {
+    burin_utf8 utf8 = {0};
+    char whole[8];
+    burin_print("\"");
+    for (size_t i = 0; i <= bytes; i++) {
+        size_t n = i < bytes ? burin_utf8_add(&utf8, text + i, 1, whole) : burin_utf8_end(&utf8, whole);
+        for (size_t j = 0; j < n; j++) {
+            unsigned char c = (unsigned char)whole[j];
+            if (c < 0x20)
+                burin_print("\\u%04x", c);
+            else
+                burin_print("%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+        }
+    }
+    burin_print("\"");
+}
+
+static void print_json(const embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+    burin_print("{");
+    if (text) {
+        burin_print("\"text\": ");
+        print_string(text, bytes);
+        burin_print(", ");
+    }
+    burin_print("\"ids\": [");
+    for (int32_t i = 0; i < tokens->n; i++) burin_print("%s%d", i ? ", " : "", tokens->id[i]);
+    burin_print("], \"embedding\": [");
+    for (size_t i = 0; i < e->width; i++) burin_print("%s%.9g", i ? ", " : "", (double)embedding[i]);
+    burin_print("]}\n");
+}
+
+static bool collects(const burin_command *c) {
+    return c->similarity || c->logits_hash || c->output || (c->format && !strcmp(c->format, "npy"));
+}
+
+// `text` NULL: the ids were given.
+static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
+    const burin_net *net = e->model->net;
+    burin_net_values values;
+    cut(e->model, tokens);
+    burin_net_values_of_tokens(&values, net, tokens->id, tokens->n);
+    burin_status status = burin_net_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    const float *embedding = values.output_data[net->embedding];
+    e->width = values.outputs[net->embedding].count;
+    if (collects(e->command))
+        keep(e, embedding);
+    else if (e->command->format && !strcmp(e->command->format, "json"))
+        print_json(e, text, bytes, tokens, embedding);
+    else
+        print_line(e, embedding);
+    burin_net_values_close(&values);
+    free(tokens->id);
+}
+
+static void embed_text(embedder *e, const char *text, size_t bytes) {
+    burin_tokens tokens = burin_tokenize(e->model, text, bytes, true);
+    embed(e, text, bytes, &tokens);
+}
+
+static void embed_lines(embedder *e, const char *path) {
+    size_t bytes;
+    char *text = burin_read_file(path, &bytes);
+    for (size_t from = 0; from < bytes;) {
+        const char *end = memchr(text + from, '\n', bytes - from);
+        size_t length = end ? (size_t)(end - text) - from : bytes - from, kept = length;
+        if (kept && text[from + kept - 1] == '\r') kept--;
+        embed_text(e, text + from, kept);
+        from += length + 1;
+    }
+    free(text);
+}
+
+static void embed_tokens(embedder *e) {
+    burin_tokens tokens = burin_read_prompt(e->model, e->command);
+    embed(e, NULL, 0, &tokens);
+}
+
+// ---- all of them ----
+
+static double cosine(const float *a, const float *b, size_t n) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < n; i++)
+        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static void write_all(const embedder *e, const char *folder) {
+    burin_array a = {
+        .element = burin_element_named("f32"), .rank = 2, .dim = {(int64_t)e->n, (int64_t)e->width}, .data = e->all};
+    char path[4096];
+    a.count = e->n * e->width;
+    if (!folder && isatty(STDOUT_FILENO))
+        burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
+    if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
+    if (!folder) return;
+    burin_output_path(path, sizeof path, folder, e->model->net->outputs[e->model->net->embedding].name);
+    if ((mkdir(folder, 0777) && errno != EEXIST) || !burin_npy_write(&a, path))
+        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+}
+
+static void finish(const embedder *e) {
+    const burin_command *c = e->command;
+    size_t values = e->n * e->width;
+    if (c->similarity) burin_print("%.6f\n", cosine(e->all, e->all + e->width, e->width));
+    if (c->logits_hash)
+        burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
+    if (c->output || (c->format && !strcmp(c->format, "npy"))) write_all(e, c->output);
+}
+
+int burin_embed(const burin_model *model, const burin_command *c) {
+    embedder e = {.model = model, .command = c};
+    if (c->n_inputs || c->random || c->bench) return burin_network(model, c);
+    e.session = burin_open(model, c, model->max_rows);
+    if (c->tokens) embed_tokens(&e);
+    for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
+    if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");
+    finish(&e);
+    free(e.all);
+    burin_close(e.session);
+    return 0;
+}

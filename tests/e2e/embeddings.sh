@@ -1,0 +1,90 @@
+#!/bin/sh
+# Sentence encoders: the embeddings of MiniLM where fetch-models has brought it, and of a small folder made here.
+. tests/lib.sh
+minilm=${BURIN_MODELS:-$HOME/.cache/burin-models}/minilm
+bert=$SHARED/data/families/bert
+need "sentence encoders" "$bert"
+
+# ---- a folder of sentence-transformers around a small BERT
+folder=$WORK/small
+mkdir -p "$folder/1_Pooling"
+cp "$bert/config.json" "$bert/model.safetensors" "$folder"
+vocabulary='"[PAD]":0,"[UNK]":1,"[CLS]":2,"[SEP]":3,"hello":4,"world":5' id=6
+for letter in a b c d e f g h i j k l m n o p q r s t u v w x y z; do
+    vocabulary="$vocabulary,\"$letter\":$id,\"##$letter\":$((id + 1))" id=$((id + 2))
+done
+cat > "$folder/tokenizer.json" << EOF
+{"version": "1.0", "added_tokens": [{"id": 2, "content": "[CLS]", "special": true}, {"id": 3, "content": "[SEP]", "special": true}],
+ "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": true},
+ "pre_tokenizer": {"type": "BertPreTokenizer"},
+ "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+   {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}], "pair": [],
+   "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}, "[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}}},
+ "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+   "vocab": {$vocabulary}}}
+EOF
+module() { echo "{\"idx\": $1, \"name\": \"$1\", \"path\": \"$2\", \"type\": \"sentence_transformers.models.$3\"}"; }
+pooling() { echo "{\"word_embedding_dimension\": 64, \"pooling_mode_$1\": true}" > "$folder/1_Pooling/config.json"; }
+echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling), $(module 2 2_Normalize Normalize)]" > "$folder/modules.json"
+echo '{"max_seq_length": 8}' > "$folder/sentence_bert_config.json"
+pooling mean_tokens
+
+embed() { "$BURIN" run "$folder" --interpret "$@"; }
+check "builds a program of texts" "$BURIN" build "$folder" -o "$WORK/mean"
+"$WORK/mean" "Hello, wörld" "a" > "$WORK/two"
+check "a line for each text" test "$(wc -l < "$WORK/two")" = 2
+check "as many numbers as it is wide" test "$(head -n 1 "$WORK/two" | wc -w)" = 64
+check "of length 1" awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; if (s < 0.999999 || s > 1.000001) exit 1 }' "$WORK/two"
+printf 'Hello, wörld\r\na' | "$WORK/mean" > "$WORK/lines"
+same "lines of standard input are texts" "$WORK/two" "$WORK/lines"
+embed "Hello, wörld" "a" > "$WORK/interpreted"
+same "the interpreter prints the same" "$WORK/interpreted" "$WORK/two"
+"$WORK/mean" --format json 'say "hello"	\' > "$WORK/json"
+check "JSON has the text, its ids and its embedding" grep -q '^{"text": "say \\"hello\\"\\u0009\\\\", "ids": \[2, .*, 3\], "embedding": \[.*\]}$' "$WORK/json"
+check "a long text is cut, and ends as it should" sh -c "'$WORK/mean' --format json 'a b c d e f g h i j k l' | grep -q '\"ids\": \[2, 6, 8, 10, 12, 14, 16, 3\]'"
+check "an empty text has an embedding" sh -c "'$WORK/mean' --format json '' | grep -q '\"ids\": \[2, 3\]'"
+check "a text is as near as can be to itself" test "$("$WORK/mean" --similarity "hello world" "HELLO world")" = 1.000000
+check "and nearer to itself than to others" test "$("$WORK/mean" --similarity hello zzz)" != 1.000000
+check "the ids of a text give its embedding" test "$("$WORK/mean" --tokens 2,4,5,3)" = "$("$WORK/mean" "hello world")"
+"$WORK/mean" --format npy -- a "hello world" > "$WORK/e.npy"
+check "npy is one array" grep -qa "'shape': (2, 64)" "$WORK/e.npy"
+"$WORK/mean" a "hello world" --output "$WORK/out"
+same "--output writes it to a folder" "$WORK/e.npy" "$WORK/out/sentence_embedding.npy"
+hash=$("$WORK/mean" --hash "hello world" -t 1)
+check "one hash for any number of threads" test "$hash" = "$("$WORK/mean" --hash "hello world" -t 3)" -a -n "$hash"
+"$WORK/mean" --similarity one > "$WORK/says" 2>&1
+check "--similarity takes two" test $? = 2
+"$WORK/mean" --format xml a > "$WORK/says" 2>&1
+check "--format has three kinds" test $? = 2
+
+# ---- the ways of pooling, against the states themselves: [CLS] hello world [SEP]
+printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" > "$WORK/ids.npy"
+printf '\002\000\000\000\004\000\000\000\005\000\000\000\003\000\000\000' >> "$WORK/ids.npy"
+embed --input "input_ids=$WORK/ids.npy" --output "$WORK/states"
+states=$WORK/states/last_hidden_state.npy
+for kind in cls_token max_tokens mean_sqrt_len_tokens mean_tokens; do
+    pooling $kind
+    embed "hello world" > "$WORK/pooled"
+    check "pooling: $kind" "$BUILD/tools/pooled" "$states" $kind "$WORK/pooled"
+done
+mv "$folder/modules.json" "$WORK"
+check "--pooling does without modules.json" test "$(embed --pooling cls a)" != "$(embed --pooling mean a)"
+
+fails() { # NAME TEXT: building says so
+    "$BURIN" build "$folder" -o "$WORK/none" > "$WORK/says" 2>&1
+    if [ $? = 1 ] && grep -qF -- "$2" "$WORK/says"; then ok "$1"; else not_ok "$1" && sed 's/^/# /' "$WORK/says"; fi
+}
+echo "[$(module 0 "" Transformer), $(module 1 2_Dense Dense)]" > "$folder/modules.json"
+fails "a module that is not known" 'a module of type "sentence_transformers.models.Dense" is not supported'
+echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling)]" > "$folder/modules.json"
+pooling lasttoken
+fails "a pooling that is not known" '"pooling_mode_lasttoken" is not supported'
+echo '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}' > "$folder/1_Pooling/config.json"
+fails "two poolings at once" "several poolings at once are not supported"
+rm "$folder/1_Pooling/config.json"
+fails "a pooling without its file" "expected a JSON object of pooling modes"
+
+# ---- MiniLM
+need "all-MiniLM-L6-v2" "$minilm" "$SHARED/data/expected/minilm.json"
+check "MiniLM builds" "$BURIN" build "$minilm" -o "$WORK/minilm"
+check "MiniLM: ids and embeddings as recorded" "$BUILD/tools/embeddings" "$WORK/minilm" "$SHARED/data/expected/minilm.json"

@@ -1,0 +1,36 @@
+// Checks an embedding against the states it is made of: pooled STATES.npy cls_token|max_tokens|mean_tokens|mean_sqrt_len_tokens
+// LINE LINE is a file with the embedding as numbers; both are compared at length 1.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "npy.h"
+
+enum { MOST = 4096 };
+
+static double pool(const burin_array *a, int64_t column, const char *kind) {
+    double sum = 0, largest = -INFINITY;
+    for (int64_t i = 0; i < a->dim[0]; i++) {
+        double value = burin_load_real(a->element, a->data, (size_t)(i * a->dim[1] + column));
+        if (!strcmp(kind, "cls_token") && i == 0) return value;
+        sum += value;
+        if (value > largest) largest = value;
+    }
+    return !strcmp(kind, "max_tokens") ? largest : sum;
+}
+
+int main(int argc, char **argv) {
+    burin_array a;
+    double expected[MOST], got[MOST], e = 0, g = 0, worst = 0;
+    FILE *f = argc == 4 && !burin_npy_read(&a, argv[1]) ? fopen(argv[3], "r") : NULL;
+    if (!f || a.rank != 2 || a.dim[1] > MOST) return 2;
+    for (int64_t i = 0; i < a.dim[1]; i++) {
+        if (fscanf(f, "%lf", &got[i]) != 1) return 2;
+        expected[i] = pool(&a, i, argv[2]);
+        e += expected[i] * expected[i], g += got[i] * got[i];
+    }
+    for (int64_t i = 0; i < a.dim[1]; i++) worst = fmax(worst, fabs(got[i] / sqrt(g) - expected[i] / sqrt(e)));
+    printf("largest difference %.3g\n", worst);
+    fclose(f);
+    return !(worst < 1e-6);
+}
