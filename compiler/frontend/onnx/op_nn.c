@@ -97,10 +97,21 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
     return several ? onnx_reshape(c, n, &type) : n;
 }
 
+// The mean and the inverse deviation of each row, in f32 (stash_type 1).
+static void row_statistics(OnnxCall *c) {
+    Node *x = onnx_cast(c, onnx_node(c, 0), DT_f32);
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    for (int i = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank); i < x->type.rank; i++) axes[n++] = i;
+    Node *mean = onnx_reduce_over(c, OP_reduce_mean, x, axes, n, true), *centred = ONNX_BINARY(c, OP_sub, x, mean);
+    Node *variance = onnx_reduce_over(c, OP_reduce_mean, ONNX_BINARY(c, OP_mul, centred, centred), axes, n, true);
+    onnx_result(c, 1, mean);
+    onnx_result(c, 2, ONNX_FORMULA(c, variance, "reciprocal(sqrt(add($0, %a)))", onnx_float(c, "epsilon", 1e-5f)));
+}
+
 void onnx_layer_normalization(OnnxCall *c, int argument) {
     (void)argument;
-    if (c->proto->n_output > 1 && (*c->proto->output[1] || (c->proto->n_output > 2 && *c->proto->output[2])))
-        onnx_fatal(c, "its second and third results (mean, inverse deviation) are for training and not supported");
+    if (c->proto->n_output > 1) row_statistics(c);
     onnx_result(c, 0, norm(c, OP_layer_normalization, onnx_operand(c, 2) ? 3 : 2));
 }
 
