@@ -1,0 +1,27 @@
+#!/bin/sh
+# examples/digits: the ONNX file as a program and as a library: PyTorch's logits, 63 of 64 right, the same bits everywhere.
+. tests/lib.sh
+digits=examples/digits
+need "examples/digits" $digits/digits.onnx
+check "builds a program" "$BURIN" build $digits/digits.onnx -o "$WORK/digits"
+check "runs" "$WORK/digits" --input $digits/images.npy --output "$WORK/out"
+check "the logits are PyTorch's" "$BUILD/tools/npy_near" "$WORK/out/logits.npy" $digits/logits.npy 1e-4
+hash=$("$BURIN" run $digits/digits.onnx --interpret --input $digits/images.npy --hash)
+cells=0 other=
+for cpu in $("$WORK/digits" --info | sed -n 's/^cpus \(.*\); here.*/\1/p' | tr -d ,); do
+    for threads in 1 2 5; do
+        got=$("$WORK/digits" --input $digits/images.npy --hash --cpu "$cpu" -t $threads 2>&1)
+        case $got in *"does not have it"*) continue ;; esac
+        cells=$((cells + 1))
+        [ "$got" = "$hash" ] || other="$other $cpu:$threads"
+    done
+done
+check "the interpreter's bits in $cells cells$other" test -n "$hash" -a $cells -ge 3 -a -z "$other"
+
+cp $digits/show.c $digits/Makefile $digits/digits.onnx $digits/*.npy "$WORK"
+check "make run compiles it into a host" make -s -C "$WORK" run BURIN="$PWD/$BURIN"
+(cd "$WORK" && ./show) > "$WORK/all"
+check "63 of 64 right" grep -qx "63 of 64 right" "$WORK/all"
+(cd "$WORK" && ./show 0) | sed 's/ *$//' > "$WORK/first"
+sed -n '/░░████▓▓▓▓▒▒/,/░░████░░$/p' $digits/README.md > "$WORK/readme"
+same "the README draws what the program draws" "$WORK/readme" "$WORK/first"
