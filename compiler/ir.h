@@ -35,20 +35,20 @@ typedef enum { DIM_CONST, DIM_SYMBOL, DIM_ADD, DIM_MUL, DIM_FLOORDIV, DIM_MOD, D
 
 typedef struct Dim {
     DimKind kind;
-    int64_t value;              // DIM_CONST: the value; DIM_SYMBOL: the upper bound (inclusive)
-    int64_t lower;              // DIM_SYMBOL: the lower bound (inclusive)
-    const char *name;           // DIM_SYMBOL
-    const struct Dim *a, *b;    // the others. Sums and products are right-leaning chains in a fixed order, constants last
-    uint32_t id;                // order of creation: gives the fixed order
+    int64_t value;            // DIM_CONST: the value; DIM_SYMBOL: the upper bound (inclusive)
+    int64_t lower;            // DIM_SYMBOL: the lower bound (inclusive)
+    const char *name;         // DIM_SYMBOL
+    const struct Dim *a, *b;  // the others. Sums and products are right-leaning chains in a fixed order, constants last
+    uint32_t id;              // order of creation: gives the fixed order
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-#define DTYPES(X) /* name, bits */                                                                                              \
-    X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32)       \
-    X(u64, 64) X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8)            \
-    X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64)                                                                    \
-    X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                                                       \
-    X(tuple, 0) /* several results; see Node */
+#define DTYPES(X) /* name, bits */                                                                                        \
+    X(f32, 32)                                                                                                            \
+    X(f16, 16) X(bf16, 16) X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) \
+        X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8)      \
+            X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */ \
+        X(tuple, 0)                                            /* several results; see Node */
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
@@ -85,26 +85,26 @@ typedef enum {
 
 // How an op treats its row axis (axis 0 of every operand that has one): what `incremental` reasons with.
 typedef enum {
-    ROWS_LEAF,         // no operands
-    ROWS_EACH,         // elementwise with broadcasting: row r of the result needs row r of the operands
-    ROWS_INNER,        // row r needs row r, provided that the op's axes are not axis 0 (reductions, softmax, norms, concat)
-    ROWS_FIRST,        // row r needs row r of operand 0, and the whole of the others (matmul by weights)
-    ROWS_INDEX,        // row r of the result is chosen by row r of operand 1 (gather on axis 0)
-    ROWS_VIEW,         // an index map: a function decides where rows go (reshape, transpose, slice, expand)
-    ROWS_STATE,        // reads or updates per-slot state
-    ROWS_MIX,          // anything else: a row may need every row
+    ROWS_LEAF,   // no operands
+    ROWS_EACH,   // elementwise with broadcasting: row r of the result needs row r of the operands
+    ROWS_INNER,  // row r needs row r, provided that the op's axes are not axis 0 (reductions, softmax, norms, concat)
+    ROWS_FIRST,  // row r needs row r of operand 0, and the whole of the others (matmul by weights)
+    ROWS_INDEX,  // row r of the result is chosen by row r of operand 1 (gather on axis 0)
+    ROWS_VIEW,   // an index map: a function decides where rows go (reshape, transpose, slice, expand)
+    ROWS_STATE,  // reads or updates per-slot state
+    ROWS_MIX,    // anything else: a row may need every row
 } RowBehaviour;
 
 typedef struct EvalContext EvalContext;
 
 typedef struct OpInfo {
     const char *name;
-    int min_in, max_in;      // max_in -1: any number. Optional operands may be NULL
+    int min_in, max_in;  // max_in -1: any number. Optional operands may be NULL
     RowBehaviour rows;
-    const char *attrs;       // names of its attributes, separated by spaces; a name with ! is required
+    const char *attrs;                             // names of its attributes, separated by spaces; a name with ! is required
     bool (*infer)(Graph *, Node *, Type *result);  // sets the type; false after diag_error (never fatal)
     void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval.h)
-    const char *scalar;      // elementwise ops: name of the function in the vocabulary (runtime/vec.h: vf_NAME), else NULL
+    const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/vec.h: vf_NAME), else NULL
     const char *help;
 } OpInfo;
 
@@ -114,19 +114,31 @@ extern const OpInfo op_info[OP_COUNT];
 typedef enum { EXPR_ARG, EXPR_CONST, EXPR_OP } ExprKind;
 typedef struct Expr {
     ExprKind kind;
-    Op op;                       // EXPR_OP: an elementwise op
-    int arg;                     // EXPR_ARG
-    double value;                // EXPR_CONST
+    Op op;         // EXPR_OP: an elementwise op
+    int arg;       // EXPR_ARG
+    double value;  // EXPR_CONST
     int n;
     const struct Expr *in[3];
 } Expr;
 
-typedef enum { ATTR_INT, ATTR_FLOAT, ATTR_STRING, ATTR_INTS, ATTR_FLOATS, ATTR_STRINGS, ATTR_DIMS, ATTR_EXPR, ATTR_TENSOR, ATTR_GRAPH, ATTR_DTYPE } AttrKind;
+typedef enum {
+    ATTR_INT,
+    ATTR_FLOAT,
+    ATTR_STRING,
+    ATTR_INTS,
+    ATTR_FLOATS,
+    ATTR_STRINGS,
+    ATTR_DIMS,
+    ATTR_EXPR,
+    ATTR_TENSOR,
+    ATTR_GRAPH,
+    ATTR_DTYPE
+} AttrKind;
 typedef struct Attr {
-    struct Attr *next;           // in alphabetical order of the name
+    struct Attr *next;  // in alphabetical order of the name
     const char *name;
     AttrKind kind;
-    int n;                       // of ints, floats, strings, dims
+    int n;  // of ints, floats, strings, dims
     union {
         int64_t i;
         double f;
@@ -144,53 +156,67 @@ typedef struct Attr {
 
 struct Node {
     Op op;
-    Type type;               // of its one result. A tuple's results have theirs in `items`
-    const Type *items;       // DT_TUPLE: the types of its results
+    Type type;          // of its one result. A tuple's results have theirs in `items`
+    const Type *items;  // DT_TUPLE: the types of its results
     int n_items;
     Node **in;
     int n_in;
     Attr *attrs;
     Loc loc;
-    const char *name;        // of the value in text: unique in its graph, without %
-    const Tensor *value;     // OP_constant: its data; NULL when a dump was read without its file of constants
-    const Tensor *hashed;    // what `hash` belongs to
-    uint64_t hash;           // see constant_hash
+    const char *name;      // of the value in text: unique in its graph, without %
+    const Tensor *value;   // OP_constant: its data; NULL when a dump was read without its file of constants
+    const Tensor *hashed;  // what `hash` belongs to
+    uint64_t hash;         // see constant_hash
     Graph *graph;
-    Node *prev, *next;       // in topological order
-    Node **users;            // one entry for each operand that names it; kept by build.c
+    Node *prev, *next;  // in topological order
+    Node **users;       // one entry for each operand that names it; kept by build.c
     int n_users;
-    int mark;                // free for a pass to use; no meaning between passes
-    void *scratch;           // likewise
+    int mark;       // free for a pass to use; no meaning between passes
+    void *scratch;  // likewise
 };
 
 struct Graph {
     Arena *arena;
     const char *name;
     Node *first, *last;
-    Node **inputs;           // OP_input nodes, in order
+    Node **inputs;  // OP_input nodes, in order
     int n_inputs;
     Node **outputs;
     const char **output_names;
     int n_outputs;
     struct DimTable *dims;
-    Map names;               // name -> Node
-    Map suffixes;            // name -> the last number given to it
-    Graph *outer;            // of a nested graph (loop, if): its values may be used inside
+    Map names;     // name -> Node
+    Map suffixes;  // name -> the last number given to it
+    Graph *outer;  // of a nested graph (loop, if): its values may be used inside
 };
 
 // What an input means to the program: the attribute "role", a string ("tokens"). Without it: an ordinary tensor.
-typedef enum { INPUT_TENSOR, INPUT_TOKENS, INPUT_POSITIONS, INPUT_SLOTS, INPUT_WANTED, INPUT_MASK, INPUT_TYPES } InputRole;
+typedef enum {
+    INPUT_TENSOR,
+    INPUT_TOKENS,
+    INPUT_POSITIONS,
+    INPUT_SLOTS,
+    INPUT_WANTED,
+    INPUT_MASK,
+    INPUT_TYPES,
+    INPUT_MEMORY
+} InputRole;  // memory: of a row, the last position of what its slot's encoder has left
 
 typedef struct Module {
     Arena *arena;
-    const char *name;        // of the program: [a-z0-9_]+
+    const char *name;  // of the program: [a-z0-9_]+
     Graph **graphs;
     int n_graphs;
-    const char *description; // path of the .burin file or model
-    int64_t context;         // the model's own maximum of positions, 0 when it has none
+    const char *description;      // path of the .burin file or model
+    int64_t context;              // the model's own maximum of positions, 0 when it has none
     struct Tokenizer *tokenizer;  // or NULL
-    int32_t bos, eos[8];     // -1 when absent
+    int32_t bos, eos[8];          // -1 when absent
     int n_eos;
+    // Of an encoder-decoder, as transformers' generate() takes it from generation_config.json:
+    int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it
+    int32_t *suppress, *begin_suppress;  // never generated; not as the first
+    int n_start, n_suppress, n_begin_suppress;
+    int64_t max_length;  // of what is generated, the first tokens included; 0: not said
 } Module;
 
 // ------------------------------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
@@ -202,13 +228,13 @@ const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);              
 const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by);
 const Dim *dim_import(Graph *, const Dim *of_another_graph);
 const Dim *dim_sub(Graph *, const Dim *, const Dim *);
-bool dim_is_const(const Dim *, int64_t *value);      // value may be NULL
-int64_t dim_upper(const Dim *);                     // bounds over all values of its symbols
+bool dim_is_const(const Dim *, int64_t *value);  // value may be NULL
+int64_t dim_upper(const Dim *);                  // bounds over all values of its symbols
 int64_t dim_lower(const Dim *);
 bool dim_has_symbol(const Dim *, const Dim *symbol);
 bool dim_divides(Graph *, const Dim *by, const Dim *d);  // provably a multiple
 int64_t dim_eval(const Dim *, int64_t (*value_of)(const Dim *symbol, void *user), void *user);
-void dim_print(Text *, const Dim *);                // T, 2 * T + 1, (T - 1) // 2, min(T, 8), T % 4
+void dim_print(Text *, const Dim *);                                // T, 2 * T + 1, (T - 1) // 2, min(T, 8), T % 4
 const Dim *dim_parse(Graph *, const char *text, const char **end);  // NULL on a syntax error; unknown symbols too
 
 // --------------------------------------------------------------------------------------------------------- ir/type.c: types
@@ -220,15 +246,15 @@ Type type_of(DType, int rank, const Dim *const *);
 Type type_scalar(DType);
 Type type_of_tensor(Graph *, const Tensor *);
 bool type_equal(const Type *, const Type *);
-const Dim *type_count(Graph *, const Type *);       // product of the dimensions
-void type_print(Text *, const Type *);              // f32[T, 192]
-const char *type_text(const Type *);                // a static buffer, for messages (four rotate)
-const char *dim_text(const Dim *);                  // likewise
+const Dim *type_count(Graph *, const Type *);  // product of the dimensions
+void type_print(Text *, const Type *);         // f32[T, 192]
+const char *type_text(const Type *);           // a static buffer, for messages (four rotate)
+const char *dim_text(const Dim *);             // likewise
 // Numpy's rule; NULL when they do not broadcast.
 const Dim *dim_broadcast(Graph *, const Dim *, const Dim *);
 bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
 int64_t tensor_count(const Tensor *);
-uint64_t dtype_bytes(DType, int64_t count);         // of `count` elements, narrow ones packed from the low bits on
+uint64_t dtype_bytes(DType, int64_t count);  // of `count` elements, narrow ones packed from the low bits on
 
 // ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
@@ -242,33 +268,33 @@ void graph_add_output(Graph *, Node *, const char *name);
 // Adds a node at the end (node_new) or before another, infers its type, and reports a wrong operand at `loc`: NULL then.
 // Attributes must be there when the type is inferred: node_make leaves that to node_infer.
 Node *node_new(Graph *, Op, Loc, int n_in, Node *const *in);
-Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in, Node *before);   // not inferred; before NULL: at the end
+Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in, Node *before);  // not inferred; before NULL: at the end
 bool node_infer(Node *);
 Node *node_constant(Graph *, const Tensor *, Loc, Node *before);
-Node *node_scalar(Graph *, DType, double, Loc, Node *before);                 // a constant of rank 0
+Node *node_scalar(Graph *, DType, double, Loc, Node *before);  // a constant of rank 0
 Node *node_item(Graph *, Node *tuple, int index, Node *before);
-void node_set_name(Node *, const char *wanted);                               // made unique with .1, .2
-void node_replace(Node *old, Node *by);      // every use, outputs included; `old` stays until graph_sweep
-void node_set_input(Node *, int i, Node *);  // the only way to change an operand: users are counted
-void node_add_input(Node *, Node *);         // one more, at the end
+void node_set_name(Node *, const char *wanted);  // made unique with .1, .2
+void node_replace(Node *old, Node *by);          // every use, outputs included; `old` stays until graph_sweep
+void node_set_input(Node *, int i, Node *);      // the only way to change an operand: users are counted
+void node_add_input(Node *, Node *);             // one more, at the end
 void node_move_before(Node *, Node *before);
-void node_remove(Node *);                    // must have no uses
-int node_uses(const Node *);                 // how many operands and outputs name it
-Node *node_only_user(const Node *);          // NULL unless exactly one node uses it, once, and no output does
-bool graph_sweep(Graph *);                   // removes nodes that nothing uses; inputs stay
-void graph_sort(Graph *);                    // restores topological order after edits
+void node_remove(Node *);            // must have no uses
+int node_uses(const Node *);         // how many operands and outputs name it
+Node *node_only_user(const Node *);  // NULL unless exactly one node uses it, once, and no output does
+bool graph_sweep(Graph *);           // removes nodes that nothing uses; inputs stay
+void graph_sort(Graph *);            // restores topological order after edits
 #define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
 
-Attr *attr_find(const Node *, const char *name);   // NULL when absent
+Attr *attr_find(const Node *, const char *name);  // NULL when absent
 void attr_remove(Node *, const char *name);
 int64_t attr_int(const Node *, const char *name, int64_t absent);
 double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);
 const Expr *attr_expr(const Node *, const char *name);
-const int64_t *attr_ints(const Node *, const char *name, int *n);      // NULL and 0 when absent
-const Dim *const *attr_dims(const Node *, const char *name, int *n);   // likewise
-const Dim *attr_dim(const Node *, const char *name);                   // a list of one, or NULL
-Attr *attr_put(Node *, const char *name, AttrKind);                    // a fresh one in its place; the caller sets the value
+const int64_t *attr_ints(const Node *, const char *name, int *n);     // NULL and 0 when absent
+const Dim *const *attr_dims(const Node *, const char *name, int *n);  // likewise
+const Dim *attr_dim(const Node *, const char *name);                  // a list of one, or NULL
+Attr *attr_put(Node *, const char *name, AttrKind);                   // a fresh one in its place; the caller sets the value
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);
 void attr_set_string(Node *, const char *name, const char *);
@@ -280,7 +306,7 @@ void attr_set_tensor(Node *, const char *name, const Tensor *);
 void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
-void attr_copy(Node *to, const Node *from);        // all of them
+void attr_copy(Node *to, const Node *from);  // all of them
 InputRole input_role(const Node *);
 void input_set_role(Node *, InputRole);
 
@@ -289,24 +315,25 @@ const Expr *expr_const(Arena *, double);
 const Expr *expr_op(Arena *, Op, int n, const Expr *const *);
 const Expr *expr_substitute(Arena *, const Expr *, const Expr *const *args);  // $i becomes args[i]
 bool expr_equal(const Expr *, const Expr *);
-int expr_max_arg(const Expr *);                    // -1 without any
+int expr_max_arg(const Expr *);  // -1 without any
 void expr_print(Text *, const Expr *);
 const Expr *expr_parse(Arena *, const char *text, const char **end);
 
 bool op_find(const char *name, Op *);
-bool op_is_elementwise(Op);                        // has a scalar function
+bool op_is_elementwise(Op);  // has a scalar function
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
-void graph_print(Text *, const Graph *);           // deterministic
-void node_print(Text *, const Node *);             // its one line, without indentation or line end
+void graph_print(Text *, const Graph *);  // deterministic
+void node_print(Text *, const Node *);    // its one line, without indentation or line end
 void module_print(Text *, const Module *);
 // Parses the text form. Constants are found by hash in `constants` (a side file written by dump.c), NULL allowed: no data then.
 Graph *graph_parse(const Source *, struct ConstantFile *constants);  // NULL after diag_error
-uint64_t constant_hash(Node *);                    // of the bytes of a constant's data; remembered in the node
+uint64_t constant_hash(Node *);  // of the bytes of a constant's data; remembered in the node
 // Order, arity, types (inferred again), names, attributes. Reports with the graph printed and the error under the node.
 bool graph_verify(const Graph *, const char *after_pass);
 
-// ---------------------------------------------------------------------------------------------------- passes/pass.c: the runner
+// ---------------------------------------------------------------------------------------------------- passes/pass.c: the
+// runner
 typedef struct PassContext PassContext;
 typedef bool PassFunction(Graph *, PassContext *);
 
@@ -335,23 +362,23 @@ extern const PassInfo pass_info[PASS_COUNT];
 // One candidate of recognise or fuse: matched (broke NULL), or the node that broke it and why.
 typedef struct FusionSite {
     struct FusionSite *next;
-    const char *pattern;     // "attention", "rms_normalization", ...
+    const char *pattern;  // "attention", "rms_normalization", ...
     Loc loc;
-    const char *broke;       // name of the first node that did not fit, or NULL
+    const char *broke;  // name of the first node that did not fit, or NULL
     const char *why;
 } FusionSite;
 
 struct PassContext {
     Arena *arena;
     Module *module;
-    const char *quant;       // of --quant, or NULL: as the checkpoint has it
-    int64_t context;         // --ctx: positions a slot can hold
-    int64_t max_rows;        // rows of one forward call (--chunk)
+    const char *quant;  // of --quant, or NULL: as the checkpoint has it
+    int64_t context;    // --ctx: positions a slot can hold
+    int64_t max_rows;   // rows of one forward call (--chunk)
     FusionSite *sites, **sites_end;
     bool require_fusion;
-    const char *dump_dir;    // --dump-ir, or NULL
-    int stop_after;          // a Pass, or -1
-    int start_from;          // a Pass, or 0
+    const char *dump_dir;  // --dump-ir, or NULL
+    int stop_after;        // a Pass, or -1
+    int start_from;        // a Pass, or 0
 };
 
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.

@@ -35,21 +35,37 @@ static bool options_in_range(const burin_model *model, const burin_options *o) {
            o->threads <= BURIN_MAX_THREADS;
 }
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+// What steps and the encoder's passes use in turn.
+static void cut_working_memory(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
+    static const burin_encoder none;
+    const burin_encoder *e = model->encoder ? model->encoder : &none;
+    size_t arena, source;
+    if (__builtin_mul_overflow((size_t)o->max_rows, model->row_bytes, &arena) ||
+        __builtin_mul_overflow((size_t)e->max_rows, e->row_bytes, &source))
+        cut->overflow = true;
+    else
+        s->step.arena = cut_piece(cut, 1, larger(arena, source));
+    s->step.local = cut_piece(cut, (size_t)o->threads, larger(model->local_bytes, e->local_bytes));
+    s->step.scratch = cut_piece(cut, 1, larger(model->scratch_bytes, e->scratch_bytes));
+}
+
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.
 static void cut_session(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
-    size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows, threads = (size_t)o->threads;
+    size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows;
     cut_piece(cut, 1, sizeof *s);
     s->pool = cut_piece(cut, 1, burin_pool_bytes(o->threads));
     s->length = cut_piece(cut, slots, sizeof *s->length);
     s->next = cut_piece(cut, slots, sizeof *s->next);
+    s->memory = cut_piece(cut, slots, sizeof *s->memory);
     s->token = cut_piece(cut, rows, sizeof *s->token);
     s->slot = cut_piece(cut, rows, sizeof *s->slot);
     s->position = cut_piece(cut, rows, sizeof *s->position);
+    s->memory_end = cut_piece(cut, rows, sizeof *s->memory_end);
     s->wanted = cut_piece(cut, rows, sizeof *s->wanted);
-    s->step.local = cut_piece(cut, threads, model->local_bytes);
-    s->step.arena = cut_piece(cut, rows, model->row_bytes);
+    cut_working_memory(cut, s, model, o);
     s->step.state = cut_piece(cut, slots, model->slot_bytes);
-    s->step.scratch = cut_piece(cut, 1, model->scratch_bytes);
 }
 
 BURIN_LINKAGE size_t burin_session_bytes(const burin_model *model, const burin_options *options) {
@@ -83,6 +99,7 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     step.token = s->token;
     step.slot = s->slot;
     step.position = s->position;
+    step.memory = s->memory_end;
     step.wanted = s->wanted;
     step.max_rows = o->max_rows;
     step.threads = o->threads;
@@ -107,6 +124,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
+    memset(s->memory, 0, (size_t)o.slots * sizeof *s->memory);
     if (!burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
     return BURIN_OK;
@@ -120,6 +138,7 @@ static burin_status check_row(const burin_session *s, const burin_row *row) {
     if (row->token < 0 || row->token >= s->model->vocab_size) return BURIN_BAD_TOKEN;
     if (row->slot < 0 || row->slot >= s->slots) return BURIN_BAD_SLOT;
     if (s->next[row->slot] >= s->model->context) return BURIN_CONTEXT_FULL;
+    if (s->model->encoder && !s->memory[row->slot]) return BURIN_NO_SOURCE;
     return row->position == s->next[row->slot] ? BURIN_OK : BURIN_BAD_POSITION;
 }
 
@@ -150,6 +169,7 @@ static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *
         s->token[i] = rows[i].token;
         s->slot[i] = rows[i].slot;
         s->position[i] = rows[i].position;
+        s->memory_end[i] = s->memory[rows[i].slot] - 1;
         if (rows[i].wants_logits) s->wanted[step->n_wanted++] = i;
     }
     if (step->profile) step->profile->last = burin_nanoseconds();
@@ -191,6 +211,7 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
     size_t bytes = s->model->slot_bytes;
     if (to != from) memcpy(s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, bytes);
     s->length[to] = s->length[from];
+    s->memory[to] = s->memory[from];
     return BURIN_OK;
 }
 
@@ -228,6 +249,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "an input's dimensions are not those of the network";
         case BURIN_BAD_VALUE:
             return "an integer of an input is outside of the values it may have";
+        case BURIN_NO_SOURCE:
+            return "the slot has no source: it must be encoded before the first row";
     }
     return "unknown status";
 }

@@ -33,6 +33,7 @@ typedef enum burin_status {
     BURIN_NO_LOGITS = -13,   // rows want logits and there is nowhere to put them
     BURIN_BAD_SHAPE = -14,   // a network's input has dimensions that it does not take
     BURIN_BAD_VALUE = -15,   // an integer of a network's input chooses nothing
+    BURIN_NO_SOURCE = -16,   // an encoder-decoder's slot has read no source
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };
@@ -44,6 +45,7 @@ typedef struct burin_session {
     int32_t slots;
     int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
+    int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
 } burin_session;
 

@@ -1,6 +1,8 @@
-// The generation loop: read the prompt, then sample, show and read one token at a time, until the count, the end of the text or
-// the end of the context. With --shift a full context loses the older half of its tokens and the rest is read again from
-// position 0 (a beginning-of-text token stays first); those rows are not recorded a second time.
+// The generation loop: read the prompt (of an encoder-decoder: encode the source, read what its decoder begins with), then
+// sample, show and read one token at a time, until the count, the end of the text or the end of the context. With --shift a
+// full context loses the older half of its tokens and the rest is read again from position 0 (a beginning-of-text token stays
+// first); those rows are not recorded a second time.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,12 +16,12 @@ typedef struct generation {
     burin_run *run;
     burin_sampler sampler;
     int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
-    bool ids;  // print ids instead of text
+    bool ids;                   // print ids instead of text
     const void *tokenizer;
     burin_decoder decoder;
     burin_utf8 text;
-    char *bytes, *characters;  // of the token to show
-    int64_t generated;
+    char *bytes, *characters;       // of the token to show
+    int64_t generated, count;       // so far, and at most
     uint64_t started, prompt_read;  // nanoseconds
 } generation;
 
@@ -56,7 +58,7 @@ static void open_decoder(generation *g) {
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
 static void show_prompt(const generation *g) {
     const char *prompt = g->run->command->prompt;
-    if (prompt && *prompt && isatty(STDOUT_FILENO) && g->run->command->count) {
+    if (prompt && *prompt && isatty(STDOUT_FILENO) && g->count && !g->run->model->encoder) {
         burin_print_bytes("\x1b[2m", 4);
         burin_print_bytes(prompt, strlen(prompt));
         burin_print_bytes("\x1b[0m", 4);
@@ -66,7 +68,7 @@ static void show_prompt(const generation *g) {
 static void finish_text(generation *g) {
     char out[4];
     burin_print_bytes(out, burin_utf8_end(&g->text, out));
-    if (g->run->command->count) burin_print_bytes("\n", 1);
+    if (g->count) burin_print_bytes("\n", 1);
 }
 
 // Drops the older half; returns the logits after the rest was read again.
@@ -92,15 +94,27 @@ static float *read_newest(generation *g) {
     return NULL;
 }
 
+static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
+    for (int32_t i = 0; i < n; i++)
+        if (tokens[i] >= 0 && tokens[i] < vocabulary) logits[tokens[i]] = -INFINITY;
+}
+
+static void suppress(const generation *g, float *logits) {
+    const burin_model *m = g->run->model;
+    never(logits, m->vocab_size, m->suppress, m->n_suppress);
+    if (!g->generated) never(logits, m->vocab_size, m->begin_suppress, m->n_begin_suppress);
+}
+
 static void generate_tokens(generation *g, float *logits) {
     burin_run *run = g->run;
-    while (logits && g->generated < run->command->count) {
+    while (logits && g->generated < g->count) {
+        suppress(g, logits);
         int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
         if (is_end(run, token)) break;
         show(g, token);
         g->tokens[g->n_tokens++] = token;
         g->generated++;
-        logits = g->generated < run->command->count ? read_newest(g) : NULL;
+        logits = g->generated < g->count ? read_newest(g) : NULL;
     }
 }
 
@@ -115,31 +129,47 @@ static void statistics(const generation *g, int32_t prompt_tokens) {
                (unsigned long long)g->sampler.settings.seed);
 }
 
-int burin_generate(burin_run *run) {
-    generation g = {.run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes};
-    burin_tokens prompt = burin_read_prompt(run->model, run->command);
-    if (prompt.n > run->context) burin_out_of_context(run, "the prompt has", prompt.n);
-    burin_run_record(run);
-    burin_sampling settings = run->command->sampling;
+static void open_sampler(generation *g) {
+    const burin_model *model = g->run->model;
+    burin_sampling settings = g->run->command->sampling;
+    settings.temperature = burin_run_temperature(g->run);
     if (!settings.has_seed) settings.seed = random_seed();
-    burin_sampler_init(&g.sampler, &settings, run->model->vocab_size,
-                       burin_allocate(1, burin_sampler_bytes(run->model->vocab_size)));
-    if (run->session->variant->exp) g.sampler.exp = run->session->variant->exp;
-    g.tokens = burin_allocate((size_t)run->context + 1, sizeof *g.tokens);
-    memcpy(g.tokens, prompt.id, (size_t)prompt.n * sizeof *g.tokens);
-    g.n_tokens = prompt.n;
+    burin_sampler_init(&g->sampler, &settings, model->vocab_size, burin_allocate(1, burin_sampler_bytes(model->vocab_size)));
+    if (g->run->session->variant->exp) g->sampler.exp = g->run->session->variant->exp;
+}
+
+// What the slot reads before anything is generated.
+static void set_tokens(generation *g, burin_tokens first) {
+    if (first.n > g->run->context) burin_out_of_context(g->run, "the prompt has", first.n);
+    g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
+    memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
+    g->n_tokens = first.n;
+}
+
+static void close_generation(generation *g) {
+    free(g->bytes);
+    free(g->characters);
+    free(g->tokens);
+    free(g->sampler.candidates);
+}
+
+int burin_generate(burin_run *run) {
+    generation g = {.run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
+    burin_tokens first =
+        run->model->encoder ? burin_read_start(run->model, run->command) : burin_read_prompt(run->model, run->command);
+    g.started = burin_nanoseconds();
+    int32_t source = run->model->encoder ? burin_run_encode(run) : 0;
+    set_tokens(&g, first);
+    burin_run_record(run);
+    open_sampler(&g);
     open_decoder(&g);
     show_prompt(&g);
-    g.started = burin_nanoseconds();
     float *logits = burin_run_read(run, g.tokens, g.n_tokens);
     g.prompt_read = burin_nanoseconds();
     generate_tokens(&g, logits);
     finish_text(&g);
-    statistics(&g, prompt.n);
-    free(prompt.id);
-    free(g.bytes);
-    free(g.characters);
-    free(g.tokens);
-    free(g.sampler.candidates);
+    statistics(&g, source + first.n);
+    free(first.id);
+    close_generation(&g);
     return 0;
 }

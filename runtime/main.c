@@ -19,6 +19,7 @@ static void print_info(const burin_model *model) {
                 burin_default_threads());
     if (model->net) burin_net_print(model->net);
     if (burin_net_embeds(model)) burin_print("texts: at most %d tokens, what is longer is cut\n", model->context);
+    if (model->encoder) burin_net_print(model->encoder->net);
 }
 
 static void print_help(const burin_model *model) {

@@ -10,7 +10,15 @@
 
 typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, INPUTS } kind;
 
-enum { D = BURIN_DECODER, N = BURIN_NETWORK | BURIN_EMBEDDER, E = BURIN_EMBEDDER };
+// S: an encoder-decoder, which has a source; G: all that generate; A: all.
+enum {
+    D = BURIN_DECODER,
+    N = BURIN_NETWORK | BURIN_EMBEDDER,
+    E = BURIN_EMBEDDER,
+    S = BURIN_ENCODER_DECODER,
+    G = D | S,
+    A = G | N
+};
 
 typedef struct option {
     unsigned programs;  // the kinds of programs that take it
@@ -29,44 +37,47 @@ static const option table[] = {
     {E, "--format", NULL, "KIND", TEXT, AT(format), 0, 0,
      "text (a line each), json (a line each, with its token ids), npy (all in one array)"},
     {E, "--similarity", NULL, NULL, FLAG, AT(similarity), 0, 0, "print the cosine of the embeddings of two texts"},
-    {N, "--input", NULL, "NAME=F.npy", INPUTS, AT(inputs), 0, 0,
+    {N | S, "--input", NULL, "NAME=F.npy", INPUTS, AT(inputs), 0, 0,
      "the values of an input; --input F.npy where there is only one"},
     {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0, "write each output to DIR/NAME.npy (a / in a name becomes _)"},
     {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0, "the same random values every time for inputs that are not given"},
     {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},
-    {D, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15, "tokens to generate (default 256); 0 only reads the prompt"},
-    {D, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read the prompt from FILE; - is standard input"},
-    {D, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
-    {D, "--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
-     "0 takes the likeliest token; 1 samples as trained (0.8)"},
-    {D, "--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
-    {D, "--top-p", NULL, "P", REAL, AT(sampling.top_p), 0, 1, "the fewest that make up P of the probability (0.95); 1: all"},
-    {D, "--min-p", NULL, "P", REAL, AT(sampling.min_p), 0, 1, "none below P times the likeliest (0.05); 0: all"},
-    {D, "--repeat-penalty", NULL, "R", REAL, AT(sampling.repeat_penalty), 1e-3, 1e3,
+    {G, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15,
+     "tokens to generate (default 256, or what the model says); 0 only reads"},
+    {G, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read the prompt from FILE; - is standard input"},
+    {G, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
+    {S, "--decoder-tokens", NULL, "0,5", TEXT, AT(decoder_tokens), 0, 0,
+     "what the decoder begins with, instead of the model's own"},
+    {G, "--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
+     "0 takes the likeliest token; 1 samples as trained (0.8; of an encoder-decoder 0)"},
+    {G, "--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
+    {G, "--top-p", NULL, "P", REAL, AT(sampling.top_p), 0, 1, "the fewest that make up P of the probability (0.95); 1: all"},
+    {G, "--min-p", NULL, "P", REAL, AT(sampling.min_p), 0, 1, "none below P times the likeliest (0.05); 0: all"},
+    {G, "--repeat-penalty", NULL, "R", REAL, AT(sampling.repeat_penalty), 1e-3, 1e3,
      "make the last 64 tokens less likely (1: off)"},
-    {D, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
+    {G, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
      "same seed, same text, on every CPU and thread count (default: random)"},
-    {D, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
-    {D, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
+    {G, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
+    {G, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
     {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,
      "when the context is full, drop the older half, read the rest again, go on"},
-    {D | N, "-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
-    {D, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
-    {D | N, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
-    {D, "--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
+    {A, "-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
+    {G, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
+    {A, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
+    {G, "--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,
      "write the logits of every row, the prompt's too: [rows, vocabulary] f32"},
-    {D, "--logits-hash", NULL, NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of the same logits"},
+    {G, "--logits-hash", NULL, NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of the same logits"},
     {D, "--perplexity", NULL, "F.txt", TEXT, AT(perplexity_file), 0, 0, "perplexity of a text, in windows read alone"},
     {D, "--window", NULL, "N", INTEGER, AT(window), 2, 1e9, "tokens in a window of --perplexity (default: 256 or the context)"},
     {N, "--hash", "--logits-hash", NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of all outputs"},
     {N, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
      "how long a run takes, the median of many; on random inputs where none are given"},
-    {D, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
-    {D | N, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
-    {D | N, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
-    {D | N, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
-    {D | N, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
-    {D | N, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
+    {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
+    {A, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
+    {A, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
+    {A, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
+    {A, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
+    {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
 enum { N_OPTIONS = sizeof table / sizeof *table };
 
@@ -234,8 +245,8 @@ static void check_combination(const burin_command *c) {
 
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
-    burin_command c = {.count = 256,
-                       .sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1}};
+    burin_command c = {.count = -1,
+                       .sampling = {.temperature = -1, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1}};
     bool options = true;
     if (argc > 0 && argv[0]) {
         const char *slash = strrchr(argv[0], '/');

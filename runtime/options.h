@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 typedef struct burin_sampling {
-    double temperature, top_p, min_p, repeat_penalty;
+    double temperature;  // below 0: the default
+    double top_p, min_p, repeat_penalty;
     int64_t top_k;
     uint64_t seed;
     bool has_seed;
@@ -14,15 +15,16 @@ typedef struct burin_sampling {
 
 // What kind of program a model becomes: each takes its own options.
 typedef enum burin_kind {
-    BURIN_DECODER = 1,   // tokens in, logits out, one after the other
-    BURIN_NETWORK = 2,   // tensors in, tensors out
-    BURIN_EMBEDDER = 4,  // a network that also takes texts, and gives the embedding of each
+    BURIN_DECODER = 1,          // tokens in, logits out, one after the other
+    BURIN_NETWORK = 2,          // tensors in, tensors out
+    BURIN_EMBEDDER = 4,         // a network that also takes texts, and gives the embedding of each
+    BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
 } burin_kind;
 
 enum { BURIN_MOST_INPUTS = 64 };
 
 typedef struct burin_command {
-    const char *prompt, *prompt_file, *tokens;  // what to read; NULL: not given
+    const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
     int n_texts;
@@ -30,7 +32,8 @@ typedef struct burin_command {
     const char *inputs[BURIN_MOST_INPUTS];  // NAME=F.npy, or F.npy
     int n_inputs;
     const char *output, *dims;
-    int64_t count, threads, context, chunk, window;  // 0: the default
+    int64_t count;                            // -1: the default
+    int64_t threads, context, chunk, window;  // 0: the default
     burin_sampling sampling;
     bool info, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;

@@ -35,6 +35,7 @@ typedef struct burin_step {
     unsigned char *local;                    // a thread's own single row: + thread * burin_model.local_bytes
     unsigned char *state;                    // + slot * burin_model.slot_bytes: KV caches and other per-slot state
     const int32_t *token, *slot, *position;  // [rows]
+    const int32_t *memory;                   // [rows] of an encoder-decoder: the last row that the slot's encoder has left
     const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
     int rows, n_wanted, max_rows, threads;
     float *logits;              // [n_wanted][vocab_size]
@@ -54,6 +55,7 @@ typedef struct burin_variant {
     bool (*supported)(void);  // CPUID or HWCAP
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step
     void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
+    void (*encode)(const burin_step *, int thread);   // of the encoder, over one sequence; NULL: none
 } burin_variant;
 
 // What an input is when nobody gives it.
@@ -90,6 +92,15 @@ typedef struct burin_net {
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
 } burin_net;
 
+// What runs once for a sequence, before a slot's first row: it reads tensors, of which one may be the source's tokens, and
+// leaves `length` rows (keys and values that the decoder attends to) in the slot's state. It works in the memory of the steps.
+typedef struct burin_encoder {
+    const burin_net *net;  // its inputs; no outputs
+    int64_t length;        // a dimension of `net`
+    int32_t max_rows;
+    size_t row_bytes, local_bytes, scratch_bytes;
+} burin_encoder;
+
 typedef struct burin_model {
     uint32_t abi;
     const char *name, *identity;  // identity: 16 hex digits over architecture, weights and options
@@ -105,7 +116,12 @@ typedef struct burin_model {
     const burin_kernel *kernels;            // every kernel of the emitted code, by the number it gives to burin_profile_mark
     int n_kernels;
     size_t scratch_bytes;
-    const burin_net *net;  // NULL: a decoder
+    const burin_net *net;          // NULL: a decoder
+    const burin_encoder *encoder;  // NULL: none
+    const int32_t *start;          // tokens that a decoder with an encoder begins with, unless it is told others
+    int32_t n_start, max_length;   // max_length: tokens of a generated sequence, those included; 0: as many as asked for
+    const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
+    int32_t n_suppress, n_begin_suppress;
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

@@ -55,7 +55,7 @@ static bool input_is_offered(void) {
 
 // ---- ids ----
 
-static burin_tokens parse_ids(const burin_model *model, const char *text) {
+static burin_tokens parse_ids(const char *option, const char *text, int32_t vocabulary) {
     size_t most = 1;
     for (const char *c = text; *c; c++) most += *c == ',';
     burin_tokens tokens = {.id = burin_allocate(most, sizeof *tokens.id)};
@@ -63,10 +63,10 @@ static burin_tokens parse_ids(const burin_model *model, const char *text) {
         char *end;
         long id = strtol(c, &end, 10);
         if (end == c || (*end && *end != ','))
-            burin_stop(BURIN_BAD_COMMAND_LINE, "--tokens %.60s: expected ids with commas between them\nhint: --tokens 1,2,3",
-                       text);
-        if (id < 0 || id >= model->vocab_size)
-            burin_stop(BURIN_USER_MISTAKE, "--tokens: token %ld is outside the vocabulary, 0 to %d", id, model->vocab_size - 1);
+            burin_stop(BURIN_BAD_COMMAND_LINE, "%s %.60s: expected ids with commas between them\nhint: %s 1,2,3", option, text,
+                       option);
+        if (id < 0 || id >= vocabulary)
+            burin_stop(BURIN_USER_MISTAKE, "%s: token %ld is outside the vocabulary, 0 to %d", option, id, vocabulary - 1);
         tokens.id[tokens.n++] = (int32_t)id;
         if (!*end) return tokens;
         c = end + 1;
@@ -81,7 +81,7 @@ static int32_t first_token(const burin_model *model) {
 
 static burin_tokens begin_text(const burin_model *model) {
     burin_tokens tokens = {.id = burin_allocate(1, sizeof *tokens.id), .n = 1};
-    *tokens.id = first_token(model);
+    *tokens.id = model->encoder ? -1 : first_token(model);
     if (*tokens.id < 0)
         burin_stop(BURIN_USER_MISTAKE,
                    "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
@@ -96,8 +96,15 @@ static burin_tokens prompt_of(const burin_model *model, const char *text, size_t
     return begin_text(model);
 }
 
+// An encoder may know other tokens than its decoder.
+static int32_t source_vocabulary(const burin_model *model) {
+    const burin_encoder *e = model->encoder;
+    const burin_tensor *t = e && e->net->tokens >= 0 ? &e->net->inputs[e->net->tokens] : NULL;
+    return t && t->least <= t->most ? (int32_t)t->most + 1 : model->vocab_size;
+}
+
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
-    if (c->tokens) return parse_ids(model, c->tokens);
+    if (c->tokens) return parse_ids("--tokens", c->tokens, source_vocabulary(model));
     if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
     if (!c->prompt_file && (!model->tokenizer_bytes || !input_is_offered())) return begin_text(model);
     size_t bytes;
@@ -105,6 +112,16 @@ burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c)
     if (bytes && text[bytes - 1] == '\n') bytes--;  // what ends the file is no part of the prompt
     burin_tokens tokens = prompt_of(model, text, bytes);
     free(text);
+    return tokens;
+}
+
+burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
+    if (c->decoder_tokens) return parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
+    if (!model->n_start)
+        burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
+                   burin_program_name);
+    burin_tokens tokens = {.id = burin_allocate((size_t)model->n_start, sizeof *tokens.id), .n = model->n_start};
+    memcpy(tokens.id, model->start, (size_t)tokens.n * sizeof *tokens.id);
     return tokens;
 }
 

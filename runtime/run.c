@@ -80,6 +80,17 @@ static void fetch_weights(const burin_model *model) {
     madvise((void *)first, model->weight_bytes + (start - first), MADV_WILLNEED);
 }
 
+int64_t burin_run_count(const burin_run *run) {
+    const burin_model *m = run->model;
+    if (run->command->count >= 0) return run->command->count;
+    return m->max_length > m->n_start ? m->max_length - m->n_start : 256;
+}
+
+double burin_run_temperature(const burin_run *run) {
+    double given = run->command->sampling.temperature;
+    return given >= 0 ? given : run->model->encoder ? 0 : 0.8;
+}
+
 void burin_run_record(burin_run *run) {
     const burin_command *c = run->command;
     run->recording = c->logits_hash || c->logits_file;
@@ -173,6 +184,7 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
 }
 
 burin_kind burin_kind_of(const burin_model *model) {
+    if (model->encoder) return BURIN_ENCODER_DECODER;
     return burin_net_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
 }
 

@@ -21,6 +21,10 @@ typedef struct burin_run {
 // Opens the model with the options of the command line. Every mistake ends the program with a sentence and status 1.
 void burin_run_open(burin_run *, const burin_model *, const burin_command *);
 void burin_run_close(burin_run *);
+// What the command line leaves open: how many tokens to generate, and how.
+int64_t burin_run_count(const burin_run *);
+double burin_run_temperature(const burin_run *);
+
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 
 // Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.
@@ -40,10 +44,11 @@ const char *burin_cpu_names(const burin_model *);                               
 burin_kind burin_kind_of(const burin_model *);
 int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
 
-int burin_network(const burin_model *, const burin_command *);         // net_program.c
-int burin_embed(const burin_model *, const burin_command *);           // embed.c
-int burin_generate(burin_run *);                                       // generate.c
-int burin_perplexity(burin_run *);                                     // perplexity.c
-int burin_bench(burin_run *);                                          // bench.c
+int burin_network(const burin_model *, const burin_command *);  // net_program.c
+int burin_embed(const burin_model *, const burin_command *);    // embed.c
+int32_t burin_run_encode(burin_run *);                          // source.c: the source of an encoder-decoder; how many tokens
+int burin_generate(burin_run *);                                // generate.c
+int burin_perplexity(burin_run *);                              // perplexity.c
+int burin_bench(burin_run *);                                   // bench.c
 void burin_profile_print(const burin_model *, const burin_profile *);  // profile.c
 #endif

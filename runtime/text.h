@@ -9,7 +9,7 @@
 // As burin_encode. An empty text has no ids.
 static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *e) {
     size_t n = burin_encode(blob, e), written = n < e->capacity ? n : e->capacity;
-    if (!e->special || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
+    if (!e->special || model->encoder || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
     memmove(e->ids + 1, e->ids, (written < e->capacity ? written : written - 1) * sizeof *e->ids);
     e->ids[0] = model->bos;
     return n + 1;

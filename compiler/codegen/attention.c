@@ -42,12 +42,12 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
 }
 
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
-    bool cached = k->out[0].base == BASE_STATE;
+    bool by_rows = k->node->op == OP_cache_append && k->node->n_in > 2;
     char x[64];
     text_add(t, "static void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
     text_add(t, "    kv_rows in = {rows, %s, x, %s};\n", c_row_stride(p, &k->in[0], x),
-             cached ? "s->slot, s->position" : "NULL, NULL");
-    if (!cached) text_add(t, "    (void)s;\n");
+             by_rows ? "s->slot, s->position" : "NULL, NULL");
+    if (!by_rows) text_add(t, "    (void)s;\n");
     text_add(t, "    cache_append_%ss(", k->cache);
     write_cache(t, p, &k->out[0], "cache");
     text_add(t, ", in, heads.first, heads.last);\n}\n");
@@ -94,7 +94,8 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     text_add(t, ", .window = %lld, .causal = %s};\n", (long long)attr_int(k->node, "window", 0),
              attr_int(k->node, "causal", 0) ? "true" : "false");
     if (is_cached(k))
-        text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;\n");
+        text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = "), c_input(t, k->node->in[4]),
+            text_add(t, ";\n");
     else
         text_add(t, "    a.rows = rows, a.count = count, (void)s;\n");
     text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),

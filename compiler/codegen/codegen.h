@@ -28,6 +28,7 @@ typedef struct NetDescription {
     burin_net net;
     const Dim **dims;
     int n_dims;
+    int64_t length;  // of an encoder: the dimension that its rows in the states are
 } NetDescription;
 const NetDescription *describe_net(const Program *);
 bool is_decoder(const Program *);

@@ -19,22 +19,26 @@ void write_string(Text *t, const char *s) {
 }
 
 static void write_variants(Text *t, const Program *p, const DispatchOptions *o) {
-    for (int i = 0; i < o->n_cpus; i++)
+    for (int i = 0; i < o->n_cpus; i++) {
+        if (p->encoder)
+            text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->encoder->name, o->cpus[i]->symbol);
         text_add(t, "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, size_t);\n", p->module->name,
                  o->cpus[i]->symbol, p->module->name, o->cpus[i]->symbol);
+    }
     text_add(t, "\nstatic const burin_variant variants[] = {\n");
     for (int i = 0; i < o->n_cpus; i++) {
         const Target *c = o->cpus[i];
-        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s},\n", c->name, c->needs, c->symbol,
+        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name, c->needs, c->symbol,
                  p->module->name, c->symbol, p->module->name, c->symbol);
+        if (p->encoder) text_add(t, ", %s_forward_%s", p->encoder->name, c->symbol);
+        text_add(t, "},\n");
     }
     text_add(t, "};\n\n");
 }
 
-static void write_kernels(Text *t, const Program *p) {
+static void write_sites(Text *t, const Program *p) {
     const Kernel **sites = ARENA_ARRAY(p->arena, const Kernel *, p->n_kernels + 1);
     int n = call_sites(p, sites);
-    text_add(t, "static const burin_kernel kernels[] = {\n");
     for (int i = 0; i < n; i++) {
         Text location = {0};
         write_location(&location, sites[i], loop_of(p, sites[i]) != NULL);
@@ -43,7 +47,25 @@ static void write_kernels(Text *t, const Program *p) {
         text_add(t, "},\n");
         text_free(&location);
     }
+}
+
+// In the order of their numbers: the encoder's follow.
+static void write_kernels(Text *t, const Program *p) {
+    text_add(t, "static const burin_kernel kernels[] = {\n");
+    write_sites(t, p);
+    if (p->encoder) write_sites(t, p->encoder);
     text_add(t, "};\n\n");
+}
+
+// ------------------------------------------------------------------------------------------------------------------- encoders
+static void write_encoder(Text *t, const Program *p) {
+    const Plan *plan = &p->plan;
+    write_net(t, p);
+    text_add(t, "static const burin_encoder encoder = {\n    .net = &net,\n    .length = %lld,\n",
+             (long long)describe_net(p)->length);
+    text_add(t, "    .max_rows = %lld,\n    .row_bytes = %llu,\n    .local_bytes = %llu,\n    .scratch_bytes = %llu,\n};\n\n",
+             (long long)p->max_rows, (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes,
+             (unsigned long long)plan->scratch_bytes);
 }
 
 static int64_t vocabulary(const Program *p) {
@@ -63,7 +85,27 @@ static uint64_t packed_bytes(const Program *p) {
     uint64_t bytes = 0;
     for (int i = 0; i < p->n_pieces; i++)
         if (p->pieces[i]->node->op == OP_pack) bytes += p->pieces[i]->bytes;
+    for (int i = 0; i < p->n_kernels; i++) {
+        const View *w = &p->kernels[i]->in[p->kernels[i]->n_in > 1];
+        bool shared = p->kernels[i]->family == FAMILY_MATMUL && w->base == BASE_WEIGHT && w->weight->owner != p;
+        if (shared) bytes += w->weight->bytes;
+    }
     return bytes;
+}
+
+static void write_tokens(Text *t, const char *name, const int32_t *tokens, int n) {
+    if (!n) return;
+    text_add(t, "    .%s = (const int32_t[]){", name);
+    for (int i = 0; i < n; i++) text_add(t, "%s%d", i ? ", " : "", (int)tokens[i]);
+    text_add(t, "},\n    .n_%s = %d,\n", name, n);
+}
+
+static void write_generation(Text *t, const Module *m) {
+    text_add(t, "    .encoder = &encoder,\n");
+    write_tokens(t, "start", m->start, m->n_start);
+    write_tokens(t, "suppress", m->suppress, m->n_suppress);
+    write_tokens(t, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
+    if (m->max_length) text_add(t, "    .max_length = %lld,\n", (long long)m->max_length);
 }
 
 static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o) {
@@ -78,13 +120,14 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     text_add(t, "%s},\n    .n_eos = %d,\n", p->module->n_eos ? "" : "0", p->module->n_eos);
     text_add(t, "    .row_bytes = %llu,\n    .local_bytes = %llu,\n    .slot_bytes = %llu,\n",
              (unsigned long long)plan->row_bytes, (unsigned long long)plan->local_bytes, (unsigned long long)plan->slot_bytes);
-    text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n", (unsigned long long)plan->weight_bytes,
+    text_add(t, "    .weight_bytes = %llu,\n    .arena_lower_bound = %llu,\n", (unsigned long long)program_weight_bytes(p),
              (unsigned long long)plan->lower_bound * (unsigned long long)p->max_rows);
     text_add(t, "    .step_weight_bytes = %llu,\n", (unsigned long long)packed_bytes(p));
     text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
              (unsigned long long)o->tokenizer_bytes);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
+    if (p->encoder) write_generation(t, p->module);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
              is_decoder(p) ? "NULL" : "&net");
 }
@@ -95,6 +138,7 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
              o->weights_symbol, o->weights_symbol);
     write_variants(t, p, o);
     write_kernels(t, p);
+    if (p->encoder) write_encoder(t, p->encoder);
     if (!is_decoder(p)) write_net(t, p);
     write_descriptor(t, p, o);
 }

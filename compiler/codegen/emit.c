@@ -16,11 +16,14 @@ static void write_bytes(Text *t, uint64_t bytes) {
         text_add(t, "%llu bytes (%.1f MB)", (unsigned long long)bytes, (double)bytes / 1048576);
 }
 
+static void write_title(Text *t, const Program *p) {
+    text_add(t, "// %s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.\n//\n",
+             p->module->name, file_name(p->module->description));
+}
+
 static void write_facts(Text *t, const Program *p) {
     const Plan *plan = &p->plan;
     uint64_t rows = (uint64_t)p->max_rows;
-    text_add(t, "// %s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.\n//\n",
-             p->module->name, file_name(p->module->description));
     text_add(t, "//   kernels  : %d distinct, %d in a step", p->n_functions, p->n_kernels);
     if (p->loop.iterations)
         text_add(t, "; kernels %d to %d are a loop over %d layers", p->loop.first, p->loop.first + p->loop.period - 1,
@@ -60,19 +63,29 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
     text_add(t, "#define JOINED(name, cpu) name##cpu\n#define JOIN(name, cpu) JOINED(name, cpu)\n");
     text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->module->name);
+    if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define STATE(place) ((float *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n\n");
+    if (p->encoder) text_add(t, "void ENCODE(const burin_step *s, int thread);\n");
     text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");
     text_add(t, "void EXP(float *values, size_t n) { burin_exp_values(values, n); }\n");
 }
 
+static void write_graph(Text *t, const Program *p, int first_site) {
+    for (int i = 0; i < p->n_functions; i++) write_function(t, p, &p->functions[i]);
+    text_add(t, "\n");
+    write_forward(t, p, first_site);
+}
+
 void emit_program(const Program *p, Text *source) {
+    write_title(source, p);
+    if (p->encoder) text_add(source, "// The encoder, which runs once for a sequence\n"), write_facts(source, p->encoder);
+    if (p->encoder) text_add(source, "//\n// The decoder\n");
     write_facts(source, p);
     write_macros(source, p);
-    for (int i = 0; i < p->n_functions; i++) write_function(source, p, &p->functions[i]);
-    text_add(source, "\n");
-    write_forward(source, p);
+    if (p->encoder) write_graph(source, p->encoder, call_sites(p, NULL));
+    write_graph(source, p, 0);
 }

@@ -60,7 +60,7 @@ void write_string(Text *, const char *);  // a C string
 void write_net(Text *, const Program *);
 
 // codegen/forward.c
-void write_forward(Text *, const Program *);
-void write_location(Text *, const Kernel *, bool in_loop);  // llama.burin:12:7 model.layers.*.self_attn
-int call_sites(const Program *, const Kernel **list);       // kernels as they stand in the text; list may be NULL
+void write_forward(Text *, const Program *, int first_site);  // the number of its first kernel
+void write_location(Text *, const Kernel *, bool in_loop);    // llama.burin:12:7 model.layers.*.self_attn
+int call_sites(const Program *, const Kernel **list);         // kernels as they stand in the text; list may be NULL
 #endif

@@ -118,13 +118,17 @@ int call_sites(const Program *p, const Kernel **list) {
     return n;
 }
 
-void write_forward(Text *t, const Program *p) {
+void write_forward(Text *t, const Program *p, int first_site) {
     const Loop *loop = &p->loop;
     int end = loop->first + loop->period * loop->iterations - loop->missing;
-    Writer w = {.t = t, .p = p, .indent = "    "};
-    text_add(t, "// One thread's part of a step.\n");
-    text_add(t, "void FORWARD(const burin_step *s, int thread) {\n");
-    text_add(t, "    const struct %s_weights *w = (const void *)s->weights;\n", p->module->name);
+    Writer w = {.t = t, .p = p, .indent = "    ", .site = first_site};
+    bool encodes = *p->prefix;
+    text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
+    text_add(t, "void %s(const burin_step *s, int thread) {\n", encodes ? "ENCODE" : "FORWARD");
+    text_add(t, "    const struct %s_weights *w = (const void *)", p->name);
+    text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
+    if (p->encoder)
+        text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n    (void)encoder;\n", p->encoder->name);
     text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
     text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
     write_buffers(t, p);

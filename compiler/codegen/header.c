@@ -20,7 +20,7 @@ static void write_figure(Text *t, const char *prefix, const char *name, uint64_t
 static void write_figures(Text *t, const Program *p) {
     char name[64];
     const Plan *plan = &p->plan;
-    upper_name(name, sizeof name, p->module->name);
+    upper_name(name, sizeof name, p->name);
     write_figure(t, name, "MAX_ROWS", (uint64_t)p->max_rows, "rows of one step");
     write_figure(t, name, "ROW_BYTES", plan->row_bytes, "of the arena, for each row");
     write_figure(t, name, "ARENA_BYTES", plan->row_bytes * (uint64_t)p->max_rows, "MAX_ROWS times ROW_BYTES");
@@ -52,7 +52,7 @@ static void write_field(Text *t, const WeightPiece *w) {
 }
 
 static void write_group(Text *t, const Program *p, WeightGroup group, const char *name) {
-    text_add(t, "struct %s_%s {\n", p->module->name, name);
+    text_add(t, "struct %s_%s {\n", p->name, name);
     for (int i = 0; i < p->n_pieces; i++)
         if (p->pieces[i]->group == group && p->pieces[i]->layer == 0) write_field(t, p->pieces[i]);
     text_add(t, "};\n\n");
@@ -62,13 +62,13 @@ static void write_arrays(Text *t, const Program *p, bool *written) {
     const Loop *loop = &p->loop;
     if (*written || !loop->iterations) return;
     *written = true;
-    if (p->plan.layer_bytes) text_add(t, "    struct %s_layer layer[%d];\n", p->module->name, loop->iterations);
-    if (p->plan.layer_end_bytes) text_add(t, "    struct %s_layer_end layer_end[%d];\n", p->module->name, loop->iterations - 1);
+    if (p->plan.layer_bytes) text_add(t, "    struct %s_layer layer[%d];\n", p->name, loop->iterations);
+    if (p->plan.layer_end_bytes) text_add(t, "    struct %s_layer_end layer_end[%d];\n", p->name, loop->iterations - 1);
 }
 
 static void write_weights(Text *t, const Program *p) {
     bool written = false;
-    text_add(t, "// Everything in the order of its use.\nstruct %s_weights {\n", p->module->name);
+    text_add(t, "// Everything in the order of its use.\nstruct %s_weights {\n", p->name);
     for (int i = 0; i < p->n_pieces; i++) {
         if (p->pieces[i]->group == GROUP_PROGRAM)
             write_field(t, p->pieces[i]);
@@ -80,7 +80,7 @@ static void write_weights(Text *t, const Program *p) {
 }
 
 static void write_checks(Text *t, const Program *p) {
-    const char *name = p->module->name;
+    const char *name = p->name;
     for (int i = 0; i < p->n_pieces; i++) {
         const WeightPiece *w = p->pieces[i];
         static const char *const arrays[] = {"", "layer[0].", "layer_end[0]."};
@@ -99,17 +99,22 @@ static void write_checks(Text *t, const Program *p) {
                  (unsigned long long)p->plan.weight_bytes);
 }
 
-void emit_header(const Program *p, Text *t) {
-    char guard[64];
-    upper_name(guard, sizeof guard, p->module->name);
-    text_add(t, "// %s: sizes, and where the weights lie. Emitted by burin.\n#ifndef %s_PLAN_H\n#define %s_PLAN_H\n",
-             p->module->name, guard, guard);
-    text_add(t, "#include \"kernels.h\"\n#include \"nest.h\"\n#include \"step.h\"\n\n");
+static void write_program(Text *t, const Program *p) {
     write_figures(t, p);
     text_add(t, "\n");
     if (p->plan.layer_bytes) write_group(t, p, GROUP_LAYER, "layer");
     if (p->plan.layer_end_bytes) write_group(t, p, GROUP_LAYER_END, "layer_end");
     write_weights(t, p);
     write_checks(t, p);
+}
+
+void emit_header(const Program *p, Text *t) {
+    char guard[64];
+    upper_name(guard, sizeof guard, p->module->name);
+    text_add(t, "// %s: sizes, and where the weights lie. Emitted by burin.\n#ifndef %s_PLAN_H\n#define %s_PLAN_H\n",
+             p->module->name, guard, guard);
+    text_add(t, "#include \"kernels.h\"\n#include \"nest.h\"\n#include \"step.h\"\n\n");
+    if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
+    write_program(t, p);
     text_add(t, "#endif\n");
 }

@@ -12,6 +12,18 @@ static int dimension_number(NetDescription *d, const Dim *dim) {
     return d->n_dims++;
 }
 
+static int64_t dimension_code(NetDescription *d, const Dim *dim) {
+    int64_t value;
+    return dim_is_const(dim, &value) ? value : -1 - dimension_number(d, dim);
+}
+
+// Rows that an encoder leaves in the states: in all of them as many.
+static const Dim *memory_length(const Program *p) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->node->op == OP_cache_append) return p->kernels[i]->in[0].type.dim[0];
+    return dim_const(p->graph, 0);
+}
+
 static burin_absent absent_input(const Node *n) {
     switch (n->op == OP_input ? input_role(n) : INPUT_TENSOR) {
         case INPUT_MASK:
@@ -46,7 +58,7 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     text_add(&shape, "[");
     for (int i = 0; i < type->rank; i++) {
         text_add(&shape, i ? ", " : ""), dim_print(&shape, type->dim[i]);
-        if (!dim_is_const(type->dim[i], &t.dim[i])) t.dim[i] = -1 - dimension_number(d, type->dim[i]);
+        t.dim[i] = dimension_code(d, type->dim[i]);
     }
     text_add(&shape, "]");
     t.shape = arena_strndup(arena, shape.data, shape.length);
@@ -71,19 +83,22 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
 const NetDescription *describe_net(const Program *p) {
     const Graph *g = p->graph;
     Arena *arena = p->arena;
+    bool encodes = *p->prefix;  // what an encoder returns stays in the slot's state
+    int n_outputs = encodes ? 0 : g->n_outputs;
     NetDescription *d = ARENA_NEW(arena, NetDescription);
     burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),
                  *outputs = ARENA_ARRAY(arena, burin_tensor, g->n_outputs + 1);
     burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, p->n_symbols + 1);
-    d->dims = ARENA_ARRAY(arena, const Dim *, p->n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 1);
+    d->dims = ARENA_ARRAY(arena, const Dim *, p->n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
     for (int i = 0; i < p->n_symbols; i++) dimension_number(d, p->symbols[i]), symbols[i] = describe_symbol(p, p->symbols[i]);
     for (int i = 0; i < g->n_inputs; i++) inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
-    for (int i = 0; i < g->n_outputs; i++)
+    for (int i = 0; i < n_outputs; i++)
         outputs[i] = describe_tensor(arena, d, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, g->outputs[i]);
+    if (encodes) d->length = dimension_code(d, memory_length(p));
     d->net = (burin_net){.inputs = inputs,
                          .outputs = outputs,
                          .n_inputs = g->n_inputs,
-                         .n_outputs = g->n_outputs,
+                         .n_outputs = n_outputs,
                          .symbols = symbols,
                          .n_symbols = p->n_symbols,
                          .rows = p->rows ? symbol_index(p, p->rows) : -1,
@@ -91,7 +106,7 @@ const NetDescription *describe_net(const Program *p) {
                          .embedding = -1};
     for (int i = 0; i < g->n_inputs; i++)
         if (input_role(g->inputs[i]) == INPUT_TOKENS) d->net.tokens = i;
-    for (int i = 0; i < g->n_outputs; i++)
+    for (int i = 0; i < n_outputs; i++)
         if (!strcmp(outputs[i].name, "sentence_embedding")) d->net.embedding = i;
     return d;
 }

@@ -132,21 +132,16 @@ const Loop *loop_of(const Program *p, const Kernel *k) {
 
 // ----------------------------------------------------------------------------------------------------------------- operands
 // A decoder's inputs are the rows' tokens, slots and positions; any other graph is a network of tensors.
-static bool decodes(const Graph *g) {
-    for (int i = 0; i < g->n_inputs; i++)
-        if (input_role(g->inputs[i]) == INPUT_SLOTS) return true;
-    return false;
-}
-
-bool is_decoder(const Program *p) { return decodes(p->graph); }
+bool is_decoder(const Program *p) { return graph_has_rows(p->graph); }
 
 static const char *input_name(const Node *n) {
     static const char *const names[] = {[INPUT_TOKENS] = "s->token",
                                         [INPUT_POSITIONS] = "s->position",
                                         [INPUT_SLOTS] = "s->slot",
-                                        [INPUT_WANTED] = "s->wanted"};
+                                        [INPUT_WANTED] = "s->wanted",
+                                        [INPUT_MEMORY] = "s->memory"};
     size_t role = (size_t)input_role(n);
-    if (!decodes(n->graph)) return NULL;
+    if (!graph_has_rows(n->graph)) return NULL;
     return role < sizeof names / sizeof *names ? names[role] : NULL;
 }
 
@@ -190,7 +185,7 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             text_add(t, "%s", v->buffer->name);
             break;
         case BASE_WEIGHT:
-            text_add(t, "%s%s", groups[v->weight->group], v->weight->field);
+            text_add(t, "%s%s", v->weight->owner == p ? groups[v->weight->group] : "encoder->", v->weight->field);
             break;
         case BASE_STATE:
             c_state(t, p, k, v);

@@ -139,6 +139,7 @@ void build_load(Build *b) {
     if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     b->module->tokenizer = b->tokenizer;
     build_special_tokens(b);
+    build_generation(b);
     build_context(b);
 }
 
@@ -151,7 +152,7 @@ bool build_passes(Build *b) {
 
 void build_lower(Build *b) {
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
-    b->program = lower(b->arena, b->module, 0, &options);
+    b->program = lower_module(b->arena, b->module, &options);
     b->image = image_of(b->program, b->tokenizer);
     Text t = {0};
     graph_print(&t, b->program->graph);

@@ -42,6 +42,7 @@ void build_sources(const Build *, const char *folder);  // the emitted C
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
 void build_special_tokens(Build *);
+void build_generation(Build *);  // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
 OutputKind output_kind(const char *output);

@@ -15,7 +15,7 @@ enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 Image image_of(const Program *p, const Tokenizer *t) {
-    Image image = {.program = p, .tokenizer = t, .tokenizer_offset = round_up(p->plan.weight_bytes, ALIGNMENT)};
+    Image image = {.program = p, .tokenizer = t, .tokenizer_offset = round_up(program_weight_bytes(p), ALIGNMENT)};
     image.bytes = image.tokenizer_offset + (t ? t->bytes : 0);
     if (!image.bytes) image.bytes = ALIGNMENT;
     return image;

@@ -44,7 +44,7 @@ static void write_interface(const Build *b, const char *folder) {
                           .context = (int32_t)b->passes.context,
                           .max_rows = (int32_t)rows,
                           .vocab_size = build_vocabulary(b),
-                          .weight_bytes = plan->weight_bytes,
+                          .weight_bytes = program_weight_bytes(b->program),
                           .slot_bytes = plan->slot_bytes,
                           .row_bytes = plan->row_bytes,
                           .arena_bytes = plan->row_bytes * rows,

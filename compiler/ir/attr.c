@@ -165,7 +165,7 @@ void attr_copy(Node *to, const Node *from) {
 
 static const char *const role_names[] = {
     [INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions", [INPUT_SLOTS] = "slots",
-    [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",     [INPUT_TYPES] = "types"};
+    [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",     [INPUT_TYPES] = "types",         [INPUT_MEMORY] = "memory"};
 
 InputRole input_role(const Node *n) {
     const char *name = attr_string(n, "role", "");

@@ -193,9 +193,16 @@ static void fill_nan(const Value *v) {
     for (int64_t i = 0, n = value_count(v); i < n; i++) dtype_store(v->dtype, value_out(v), i, NAN);
 }
 
+// What an encoder leaves is one state in two graphs.
+static bool same_state(const Node *a, const Node *b) {
+    return a == b ||
+           (attr_int(a, "memory", 0) && attr_int(b, "memory", 0) && attr_int(a, "layer", 0) == attr_int(b, "layer", 0) &&
+            !strcmp(attr_string(a, "kind", ""), attr_string(b, "kind", "")));
+}
+
 static Value *find_state(EvalContext *c, const Node *n) {
     for (int i = 0; i < c->n_states; i++)
-        if (c->states[i].node == n) return &c->states[i].value;
+        if (same_state(c->states[i].node, n)) return &c->states[i].value;
     int64_t dim[MAX_RANK];
     for (int i = 0; i < n->type.rank; i++) dim[i] = dim_eval(n->type.dim[i], state_size, c);
     EvalState *states = ARENA_ARRAY(c->kept, EvalState, c->n_states + 1);

@@ -42,9 +42,10 @@ void eval_cache_append(EvalContext *c, Node *n) {
     size_t size = (size_t)dtype_bits(state.dtype) / 8;
     const char *from = value_dense(c, rows, state.dtype);
     for (int64_t r = 0; r < count; r++) {
-        check_row(n, slot[r], state.dim[0], position[r], state.dim[2]);
+        int64_t to = slot ? slot[r] : 0, place = position ? position[r] : r;
+        check_row(n, to, state.dim[0], place, state.dim[2]);
         for (int64_t h = 0; h < heads; h++) {
-            int64_t at = slot[r] * state.stride[0] + h * state.stride[1] + position[r] * state.stride[2];
+            int64_t at = to * state.stride[0] + h * state.stride[1] + place * state.stride[2];
             memcpy((char *)value_out(&state) + (size_t)at * size, from + (size_t)((r * heads + h) * d) * size,
                    (size_t)d * size);
         }

@@ -364,7 +364,8 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
     if (state->rank != 4 || rows->rank != 2 || kv_head_width(g, rows, heads) != kv_head_width(g, state, heads) ||
         !kv_head_width(g, state, heads))
         return infer_mismatch(n, "takes a state [slots, heads, context, d] and rows [R, heads * d]");
-    if (operand(n, 2)->rank != 1 || operand(n, 3)->rank != 1) return infer_mismatch(n, "slot and position must be i32[R]");
+    for (int i = 2; i < n->n_in; i++)
+        if (n->in[i] && operand(n, i)->rank != 1) return infer_mismatch(n, "slot and position must be i32[R]");
     *result = *state;
     return true;
 }

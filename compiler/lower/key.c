@@ -176,7 +176,8 @@ void name_kernels(Lowering *l) {
         KernelFunction *f = map_get(&keys, k->key);
         if (!f) {
             f = &p->functions[p->n_functions++];
-            *f = (KernelFunction){.name = unique_name(l, &names, kernel_name(l, k)), .first = k};
+            *f = (KernelFunction){.first = k};
+            f->name = unique_name(l, &names, arena_printf(l->arena, "%s%s", p->prefix, kernel_name(l, k)));
             map_put(&keys, k->key, f);
         }
         f->uses++;

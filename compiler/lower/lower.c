@@ -46,27 +46,82 @@ static int count_nodes(Graph *g) {
     return n;
 }
 
-Program *lower(Arena *arena, const Module *module, int index, const LowerOptions *options) {
-    Graph *g = module->graphs[index];
+static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     Program *p = ARENA_NEW(arena, Program);
     int n = count_nodes(g);
     *p = (Program){.arena = arena, .module = module, .graph = g, .rows = find_rows(g), .wanted = find_wanted(g), .max_rows = 1};
+    p->name = module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
     p->kernels = ARENA_ARRAY(arena, Kernel *, n + 1);
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
     find_symbols(p);
-    Lowering l = {.program = p, .arena = arena, .graph = g, .options = options};
-    select_kernels(&l);
+    return p;
+}
+
+static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options) {
+    *l = (Lowering){.program = p, .arena = p->arena, .graph = p->graph, .options = options};
+    select_kernels(l);
     diag_stop_if_errors();
-    name_kernels(&l);
-    plan_states(&l);
-    roll_layers(&l);
+    name_kernels(l);
+}
+
+static void place(Program *p) {
     name_buffers(p);
     plan_buffers(p);
     place_barriers(p);
     place_weights(p);
+}
+
+Program *lower(Arena *arena, const Module *module, int index, const LowerOptions *options) {
+    Program *p = program_new(arena, module, module->graphs[index]);
+    Lowering l;
+    choose_kernels(&l, p, options);
+    plan_states(&l);
+    roll_layers(&l);
+    place(p);
     check_max_ram(p, options);
     return p;
+}
+
+// ------------------------------------------------------------------------------------------------------- encoder and decoder
+bool graph_has_rows(const Graph *g) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_SLOTS) return true;
+    return false;
+}
+
+static bool leaves_memory(Graph *g) {
+    EACH_NODE(n, g) if (n->op == OP_state && attr_int(n, "memory", 0)) return !graph_has_rows(g);
+    return false;
+}
+
+static int find_graph(const Module *m, bool (*is_it)(Graph *)) {
+    for (int i = 0; i < m->n_graphs; i++)
+        if (is_it(m->graphs[i])) return i;
+    return -1;
+}
+
+static bool is_decoder_graph(Graph *g) { return graph_has_rows(g); }
+
+Program *lower_module(Arena *arena, const Module *module, const LowerOptions *options) {
+    int encoder = find_graph(module, leaves_memory), decoder = find_graph(module, is_decoder_graph);
+    if (encoder < 0 || decoder < 0) return lower(arena, module, decoder < 0 ? 0 : decoder, options);
+    Program *e = program_new(arena, module, module->graphs[encoder]), *d = program_new(arena, module, module->graphs[decoder]);
+    Lowering of_encoder, of_decoder;
+    d->encoder = e;
+    e->name = arena_printf(arena, "%s_encode", module->name), e->prefix = "encode_";
+    choose_kernels(&of_encoder, e, options);
+    choose_kernels(&of_decoder, d, options);
+    plan_states(&of_decoder);
+    adopt_states(e, d);
+    roll_layers(&of_encoder);
+    roll_layers(&of_decoder);
+    share_weights(d);
+    place(e);
+    place(d);
+    d->weights_offset = e->plan.weight_bytes;
+    check_max_ram(d, options);
+    return d;
 }

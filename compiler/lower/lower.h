@@ -1,6 +1,7 @@
 // Graphs to programs: which kernel computes each value, in which order, where every buffer and weight lies, where threads wait.
 //
-//   Program      one graph, lowered: kernels in order, loops over layers, buffers, states, weights, figures of the plan
+//   Program      one graph, lowered: kernels in order, loops over layers, buffers, states, weights, figures of the plan. The
+//                decoder's program of an encoder-decoder has that of the encoder
 //   Kernel       one call of a kernel function: operands, results, and how its work is shared among threads
 //   View         an operand: a buffer, weight, state or caller's memory, with an offset and a stride for each axis
 //   Buffer       memory of one value, or of several that share it (views, updates in place, the same value of every layer)
@@ -50,7 +51,8 @@ typedef enum { GROUP_PROGRAM, GROUP_LAYER, GROUP_LAYER_END } WeightGroup;
 
 // One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand, so memory stays small.
 typedef struct WeightPiece {
-    const Node *node;  // pack or constant
+    const Node *node;             // pack or constant
+    const struct Program *owner;  // whose weights it is one of: the encoder's, when both graphs read it
     const WeightFormat *format;
     uint64_t offset, bytes;  // in the weights; offsets are multiples of 64
     uint64_t units, unit_bytes;
@@ -139,6 +141,10 @@ typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
+    const char *name;          // of its structs and its forward function: that of the module, of an encoder with _encode
+    const char *prefix;        // of its kernel functions: "" or "encode_"
+    struct Program *encoder;   // what runs once for a sequence, before its first step; or NULL
+    uint64_t weights_offset;   // of its weights in the image: those of an encoder come first
     const Dim *rows, *wanted;  // R and L; NULL when the program has none
     const Dim **symbols;       // of the inputs' types, in order of appearance
     int n_symbols;
@@ -159,6 +165,10 @@ typedef struct Program {
 
 // Lowers graph `index` of the module, which must have a layout. Ends the run when it does not fit in options->max_ram.
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
+// Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
+Program *lower_module(Arena *, const Module *, const LowerOptions *);
+
+bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 
@@ -166,7 +176,8 @@ const char *kernel_value(const Kernel *, int result);  // name of the value in t
 // Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
 // nothing.
 void weight_piece_pack(const WeightPiece *, uint64_t first, uint64_t n, void *bytes);
-// All weights in order, zeros between the pieces, in chunks of at most about 1 MB: plan.weight_bytes in all.
+// All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
+uint64_t program_weight_bytes(const Program *);
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
 

@@ -37,6 +37,7 @@ void find_live_ranges(Program *);
 bool live_overlap(const Buffer *, const Buffer *);
 void plan_buffers(Program *);
 void plan_states(Lowering *);
+void adopt_states(Program *encoder, const Program *decoder);  // the same places in a slot
 void check_max_ram(const Program *, const LowerOptions *);
 
 // lower/schedule.c: barriers
@@ -45,4 +46,6 @@ void place_barriers(Program *);
 // lower/weights.c
 WeightPiece *weight_piece(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
 void place_weights(Program *);
+bool same_tensor(const Tensor *, const Tensor *);
+void share_weights(Program *decoder);  // what the encoder has as well is stored once
 #endif

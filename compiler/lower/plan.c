@@ -227,6 +227,23 @@ static uint64_t state_bytes(const Node *n) {
     return bytes;
 }
 
+static const StateSlice *state_like(const Program *p, const Node *state) {
+    for (int i = 0; i < p->n_states; i++) {
+        const Node *n = p->states[i]->node;
+        bool same = attr_int(n, "memory", 0) == 1 && attr_int(n, "layer", 0) == attr_int(state, "layer", 0);
+        if (same && !strcmp(attr_string(n, "kind", ""), attr_string(state, "kind", ""))) return p->states[i];
+    }
+    diag_fatal(state->loc, "nothing reads the state %%%s", state->name);
+}
+
+void adopt_states(Program *encoder, const Program *decoder) {
+    for (int i = 0; i < encoder->n_states; i++) {
+        const StateSlice *same = state_like(decoder, encoder->states[i]->node);
+        encoder->states[i]->offset = same->offset, encoder->states[i]->bytes = same->bytes;
+    }
+    encoder->plan.slot_bytes = decoder->plan.slot_bytes;
+}
+
 void plan_states(Lowering *l) {
     Program *p = l->program;
     for (int i = 0; i < p->n_states; i++) {
@@ -319,21 +336,35 @@ static const char *bytes_text(char out[32], uint64_t bytes) {
     return out;
 }
 
+// In the same memory as the decoder's.
+static void print_encoder(Text *t, const Program *p) {
+    char a[32], b[32];
+    uint64_t rows = (uint64_t)p->max_rows;
+    text_add(t, "encoder %s for %llu rows (lower bound %s), in the same memory\n",
+             bytes_text(a, p->plan.row_bytes * rows + p->plan.scratch_bytes), (unsigned long long)rows,
+             bytes_text(b, p->plan.lower_bound * rows));
+}
+
 void plan_print(Text *t, const Program *p) {
     char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
     text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
              (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+    if (p->encoder) print_encoder(t, p->encoder);
     if (p->plan.scratch_bytes) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
              bytes_text(b, p->plan.cache_bytes));
-    text_add(t, "weights %s, packed\n", bytes_text(a, p->plan.weight_bytes));
+    text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
+}
+
+static uint64_t working_bytes(const Program *p) {
+    return p->plan.row_bytes * (uint64_t)p->max_rows + p->plan.local_bytes + p->plan.scratch_bytes;
 }
 
 void check_max_ram(const Program *p, const LowerOptions *options) {
-    const Plan *plan = &p->plan;
-    uint64_t need = plan->row_bytes * (uint64_t)p->max_rows + plan->local_bytes + plan->scratch_bytes + plan->slot_bytes +
-                    plan->weight_bytes;
+    uint64_t need = working_bytes(p), encoder = p->encoder ? working_bytes(p->encoder) : 0;
+    if (encoder > need) need = encoder;
+    need += p->plan.slot_bytes + program_weight_bytes(p);
     if (!options->max_ram || need <= options->max_ram) return;
     Text t = {0};
     plan_print(&t, p);

@@ -155,7 +155,10 @@ static void forget_sources(const Node *n) {
         if (n->in[i] && n->in[i]->value) mapping_forget(n->in[i]->value->data, n->in[i]->value->bytes);
 }
 
+uint64_t program_weight_bytes(const Program *p) { return p->weights_offset + p->plan.weight_bytes; }
+
 void weights_write(const Program *p, WeightSink *sink, void *user) {
+    if (p->encoder) weights_write(p->encoder, sink, user);
     Arena *arena = arena_new();
     uint64_t at = 0, largest = CHUNK;
     for (int i = 0; i < p->n_pieces; i++)
@@ -180,6 +183,54 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- pieces
+bool same_tensor(const Tensor *a, const Tensor *b) {
+    if (a == b) return true;
+    if (!a || !b || a->dtype != b->dtype || a->rank != b->rank || a->bytes != b->bytes) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return a->data == b->data || !memcmp(a->data, b->data, a->bytes);
+}
+
+static bool same_attr(const Node *a, const Node *b, const char *name) { return attr_int(a, name, 0) == attr_int(b, name, 0); }
+
+static bool same_pack(const Node *a, const Node *b) {
+    if (a->n_in != b->n_in || strcmp(attr_string(a, "format", ""), attr_string(b, "format", ""))) return false;
+    for (int i = 0; i < a->n_in; i++)
+        if (!same_tensor(a->in[i]->value, b->in[i]->value)) return false;
+    return same_attr(a, b, "transposed") && same_attr(a, b, "interleave");
+}
+
+static bool same_piece(const WeightPiece *a, const WeightPiece *b) {
+    if (a->group != b->group || a->group != GROUP_PROGRAM || a->node->op != b->node->op || a->bytes != b->bytes) return false;
+    return a->node->op == OP_pack ? same_pack(a->node, b->node) : same_tensor(a->node->value, b->node->value);
+}
+
+static WeightPiece *find_same(const Program *p, const WeightPiece *w) {
+    for (int i = 0; i < p->n_pieces; i++)
+        if (same_piece(p->pieces[i], w)) return p->pieces[i];
+    return NULL;
+}
+
+static void replace_piece(Program *p, const WeightPiece *old, WeightPiece *by) {
+    for (int i = 0; i < p->n_kernels; i++)
+        for (int j = 0; j < p->kernels[i]->n_in; j++) {
+            View *v = &p->kernels[i]->in[j];
+            if (v->base == BASE_WEIGHT && v->weight == old) v->weight = by;
+        }
+}
+
+void share_weights(Program *p) {
+    int kept = 0;
+    for (int i = 0; i < p->n_pieces; i++) {
+        WeightPiece *same = find_same(p->encoder, p->pieces[i]);
+        if (same)
+            replace_piece(p, p->pieces[i], same);
+        else
+            p->pieces[kept++] = p->pieces[i];
+    }
+    p->n_pieces = kept;
+}
+
 static void describe_pack(WeightPiece *w) {
     const Node *n = w->node;
     const char *format = attr_string(n, "format", "");
@@ -215,7 +266,7 @@ WeightPiece *weight_piece(Lowering *l, const Node *n) {
     for (int i = 0; i < p->n_pieces; i++)
         if (p->pieces[i]->node == n) return p->pieces[i];
     WeightPiece *w = ARENA_NEW(l->arena, WeightPiece);
-    w->node = n, w->layer = -1;
+    w->node = n, w->layer = -1, w->owner = p;
     if (n->op == OP_pack)
         describe_pack(w);
     else

@@ -11,7 +11,8 @@ bool pack_weights(Graph *);                     // fuse_matmul.c: matmul by weig
 bool fuse_gated_units(Graph *);                 // fuse_elementwise.c: gate + up, then epilogues, then chains
 bool merge_projections(Graph *);                // fuse_matmul.c: products of one value become one
 bool fuse_elementwise(Graph *);
-bool look_up_in_packs(Graph *, bool same_format);  // lookup.c: tables that are also packed, in their own format or in another
+// lookup.c: tables that are also packed, by any graph of the module, in their own format or in another
+bool look_up_in_packs(const Module *, Graph *, bool same_format);
 
 Node *weights_behind(Node *, bool *swapped);        // the constant matrix that a product multiplies by, or NULL
 Node *packed_of(Node *);                            // the pack of a matmul_packed

@@ -76,16 +76,6 @@ static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, int64_t
 
 // ---------------------------------------------------------------------------------------------------------- from positions to
 // rows
-static void substitute_dims(Node *n, const Dim *from, const Dim *to) {
-    for (Attr *a = n->attrs; a; a = a->next) {
-        const Dim *dims[MAX_RANK];
-        if (a->kind != ATTR_DIMS) continue;
-        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], from, to);
-        attr_set_dims(n, a->name, dims, a->n);
-        a = attr_find(n, a->name);
-    }
-}
-
 // A counter over the rows is their position, in the counter's shape.
 static Node *position_like(Node *iota, const RowInputs *in) {
     const Dim *dims[MAX_RANK];

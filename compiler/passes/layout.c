@@ -13,8 +13,7 @@
 PassFunction pass_layout;
 
 bool pass_layout(Graph *g, PassContext *c) {
-    (void)c;
     bool changed = pack_weights(g);
-    changed |= look_up_in_packs(g, true);
+    changed |= look_up_in_packs(c->module, g, true);
     return graph_sweep(g) || changed;
 }

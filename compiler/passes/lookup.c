@@ -6,6 +6,8 @@
 //
 // The values are those of the pack's format: where that is not the table's, this is a change of arithmetic (quantize), where
 // it is, one of place (layout). Only lookups by an input whose rows end up in f32 are moved: those have a kernel.
+// A pack of another graph counts as well: an encoder that looks up what its decoder multiplies by gets a pack of its own, which
+// lowering finds to be the same.
 #include "passes/fuse.h"
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
@@ -20,6 +22,25 @@ static Node *pack_of_table(const Node *table) {
     for (int i = 0; i < table->n_users; i++) {
         Node *n = table->users[i];
         if (n->op == OP_pack && n->n_in == 1 && !attr_int(n, "transposed", 0)) return n;
+    }
+    return NULL;
+}
+
+static bool same_data(const Node *a, const Node *b) {
+    const Tensor *x = a->value, *y = b->value;
+    return x && y && x->data == y->data && x->dtype == y->dtype && x->bytes == y->bytes;
+}
+
+// A pack like the one that another graph of the module makes of the same data.
+static Node *pack_like_elsewhere(const Module *m, Node *table) {
+    for (int i = 0; m && i < m->n_graphs; i++) {
+        if (m->graphs[i] == table->graph) continue;
+        EACH_NODE(n, m->graphs[i]) {
+            if (n->op != OP_constant || !same_data(n, table) || !pack_of_table(n)) continue;
+            Node *pack = node_make(table->graph, OP_pack, table->loc, 1, &table, table->next);
+            attr_copy(pack, pack_of_table(n));
+            return inferred(pack);
+        }
     }
     return NULL;
 }
@@ -42,10 +63,12 @@ static void look_up(Node *lookup, Node *pack) {
     keep_f32(lookup, was_f32);
 }
 
-bool look_up_in_packs(Graph *g, bool same_format) {
+bool look_up_in_packs(const Module *m, Graph *g, bool same_format) {
     bool changed = false;
     EACH_NODE(n, g) {
-        Node *pack = is_table_lookup(n) ? pack_of_table(n->in[0]) : NULL;
+        if (!is_table_lookup(n)) continue;
+        Node *pack = pack_of_table(n->in[0]);
+        if (!pack) pack = pack_like_elsewhere(m, n->in[0]);
         if (!pack || (pack->type.dtype == n->type.dtype) != same_format) continue;
         look_up(n, pack);
         changed = true;

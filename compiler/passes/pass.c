@@ -67,6 +67,7 @@ static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
 
 bool passes_run(Module *m, PassContext *c) {
     ConstantFile *constants = NULL;
+    c->module = m;
     bool finished = run_passes(m, c, &constants);
     if (constants) constants_close(constants);
     return finished;

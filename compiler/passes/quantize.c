@@ -59,5 +59,5 @@ bool pass_quantize(Graph *g, PassContext *c) {
         changed = true;
     }
     if (changed) graph_sort(g);
-    return look_up_in_packs(g, false) || changed;
+    return look_up_in_packs(c->module, g, false) || changed;
 }
