@@ -67,10 +67,11 @@ static int pass_index(const char *option, const char *name, int absent) {
 }
 
 Build build_new(Arena *arena, const Options *o) {
-    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"};
+    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"};
     Build b = {.arena = arena, .options = o, .name = model_name(arena, o->model)};
     check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
+    check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
     b.passes = (PassContext){.arena = arena, .quant = o->quant, .require_fusion = o->require_fusion, .dump_dir = o->dump_ir};
     b.passes.stop_after = pass_index("stop-after", o->stop_after, -1);
@@ -232,6 +233,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->start_from, h);
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
+    h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
     const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
     return folder ? arena_printf(b->arena, "%s/%s", folder, b->name) : NULL;

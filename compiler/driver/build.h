@@ -41,6 +41,7 @@ void build_output(Build *, const char *output);
 void build_sources(const Build *, const char *folder);  // the emitted C
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
+bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
 void build_generation(Build *);  // of an encoder-decoder
 void build_context(Build *);

@@ -36,18 +36,33 @@ static bool has_autoregressive_form(const Build *b, Module *m) {
     return has_rows_of_slots(m->graphs[0]);
 }
 
+// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`.
+bool wants_tensors(const Options *o) {
+    static const char *const words[] = {"--input", "--output", "--random"};
+    if (o->as) return !strcmp(o->as, "net");
+    for (int i = 0; i < o->n_rest; i++)
+        for (size_t j = 0; j < sizeof words / sizeof *words; j++)
+            if (!strncmp(o->rest[i], words[j], strlen(words[j]))) return true;
+    return false;
+}
+
+static void check_text(const Build *b) {
+    const Options *o = b->options;
+    if (b->text || (!o->bind && !(o->as && !strcmp(o->as, "text")))) return;
+    diag_fatal(NO_LOC,
+               "%s is no decoder of tokens: its inputs are not those of one text, or no output is logits that depend on"
+               " earlier tokens alone\nhint: %s; without --as and --bind it becomes a program of tensors",
+               o->model, o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
+}
+
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
     Text binding = {0};
     read_binds(b->arena, o->bind, &onnx);
-    Module *text = onnx_load_text(b->arena, o->model, &onnx, NULL);
+    Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
     b->text = text && has_autoregressive_form(b, text);
-    if (!b->text && o->bind)
-        diag_fatal(
-            NO_LOC,
-            "%s is no decoder of tokens, so there is nothing to bind\nhint: without --bind it becomes a program of tensors",
-            o->model);
+    check_text(b);
     Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);
     if (binding.length && (o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect))
         printf("%s", binding.data);

@@ -21,10 +21,10 @@ typedef struct OnnxText {
 static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
 
 static OnnxRole role_by_name(const char *name) {
+    if (has(name, "encoder") && !has(name, "decoder_")) return ONNX_OTHER;
     if (has(name, "past") || !strncmp(name, "cache_k", 7) || !strncmp(name, "cache_v", 7) || has(name, "key_cache") ||
         has(name, "value_cache"))
         return ONNX_CACHE;
-    if (has(name, "encoder_") && !has(name, "decoder_")) return ONNX_OTHER;
     if (has(name, "input_ids") || !strcmp(name, "tokens")) return ONNX_TOKENS;
     if (has(name, "attention_mask")) return ONNX_MASK;
     if (has(name, "position")) return ONNX_POSITIONS;
