@@ -22,8 +22,8 @@ def text(prefix, base=ENCODER, **more):
     return ("encoder", prefix + "Model", dict(base, **more))
 
 
-def image(prefix, **more):
-    return ("image", prefix + "Model", dict(VISION, **more))
+def image(prefix, leave_out=(), **more):
+    return ("image", prefix + "Model", dict({k: v for k, v in VISION.items() if k not in leave_out}, **more))
 
 
 def pair(prefix, base=PAIR, **more):
@@ -101,7 +101,7 @@ ENCODERS = {
 
 IMAGES = {
     "deit": image("DeiT"),
-    "dinov2": image("Dinov2", mlp_ratio=2),
+    "dinov2": image("Dinov2", ["intermediate_size"], mlp_ratio=2),
     "siglip-vision": image("SiglipVision"),
     "beit": image("Beit", use_relative_position_bias=True),
     "vit-msn": image("ViTMSN"),

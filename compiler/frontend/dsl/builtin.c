@@ -186,6 +186,11 @@ static Value run_has_weight(Elaborator *e, Loc at, const Value *a) {
     return want_string(e, a[0], at, "the name of a weight", &name) ? VALUE_BOOL(weight_exists(e, name)) : VALUE(V_ERROR);
 }
 
+static Value run_has_config(Elaborator *e, Loc at, const Value *a) {
+    const char *name;
+    return want_string(e, a[0], at, "the name of a parameter", &name) ? VALUE_BOOL(config_has(e, name)) : VALUE(V_ERROR);
+}
+
 // ------------------------------------------------------------------------------------------------------- questions about
 // values
 static Value run_shape(Elaborator *e, Loc at, const Value *a) {
@@ -226,6 +231,7 @@ static const Builtin BUILTINS[] = {
     {"tensor", 1, {"numbers"}, run_tensor, OP_COUNT},
     {"weight", 2, {"name", "shape", "stored"}, run_weight, OP_COUNT},
     {"has_weight", 1, {"name"}, run_has_weight, OP_COUNT},
+    {"has_config", 1, {"name"}, run_has_config, OP_COUNT},
     {"shape", 1, {"x"}, run_shape, OP_COUNT},
     {"length", 1, {"x"}, run_length, OP_COUNT},
     {"int", 1, {"x"}, run_int, OP_COUNT},

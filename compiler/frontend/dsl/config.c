@@ -39,6 +39,10 @@ static const json_t *find_json(const json_t *config, const char *path) {
     return config;
 }
 
+bool config_has(const Elaborator *e, const char *path) {
+    return e->options->checkpoint && find_json(e->options->checkpoint->config, path);
+}
+
 static Loc config_loc(const Elaborator *e, const char *path) {
     char root[256];
     snprintf(root, sizeof root, "%.*s", (int)strcspn(path, "."), path);

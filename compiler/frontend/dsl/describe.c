@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "frontend/dsl.h"
-#include "frontend/dsl/ast.h"
 #include "util/text.h"
 
 static int is_description(const struct dirent *e) {
@@ -18,25 +17,28 @@ static const char *comment_line(Arena *arena, const char *text, int n) {
     return strncmp(text, "# ", 2) ? "" : arena_strndup(arena, text + 2, strcspn(text, "\n") - 2);
 }
 
-static void add_classes(Arena *arena, Description *d, const Ast *model) {
-    d->name = model->name;
-    d->classes = ARENA_ARRAY(arena, const char *, ast_count(model->list));
-    for (const Ast *s = model->list; s; s = s->next)
-        if (s->list && s->list->kind == AST_TEXT) d->classes[d->n_classes++] = s->list->name;
+// `model llama for "LlamaForCausalLM", "LlamaModel"`: only this line is read, whatever else the file may say.
+static void read_model_line(Arena *arena, Description *d, const char *line) {
+    size_t length = strcspn(line, "\n"), name = strcspn(line, " \n");
+    d->name = arena_strndup(arena, line, name);
+    d->classes = ARENA_ARRAY(arena, const char *, length / 2 + 1);
+    for (const char *quote = line + name; (quote = memchr(quote, '"', (size_t)(line + length - quote)));) {
+        size_t n = strcspn(++quote, "\"\n");
+        d->classes[d->n_classes++] = arena_strndup(arena, quote, n);
+        quote += n + (quote[n] == '"');
+    }
 }
 
 static Description read_description(Arena *arena, const char *path) {
+    static const char start[] = "\nmodel ";
     Description d = {.path = path, .name = ""};
-    Source *source = ARENA_NEW(arena, Source);
-    char *text = read_text_file(path, &source->size);
-    source->name = path, source->text = arena_strdup(arena, text);
+    size_t size;
+    char *text = read_text_file(path, &size);
+    d.summary = comment_line(arena, text, 0);
+    d.paper = comment_line(arena, text, 1);
+    const char *model = strstr(text, start);
+    if (model) read_model_line(arena, &d, model + sizeof start - 1);
     free(text);
-    d.summary = comment_line(arena, source->text, 0);
-    d.paper = comment_line(arena, source->text, 1);
-    Parser parser;
-    if (!dsl_parse_file(&parser, arena, source)) diag_stop();
-    for (const Ast *a = parser.declarations.first; a; a = a->next)
-        if (a->kind == AST_MODEL) add_classes(arena, &d, a);
     return d;
 }
 
@@ -58,6 +60,12 @@ static const Description *by_class(const Descriptions *all, const char *class_na
         for (int j = 0; j < all->items[i].n_classes; j++)
             if (!strcmp(all->items[i].classes[j], class_name)) return &all->items[i];
     return NULL;
+}
+
+// BertForMaskedLM and the like have a head on top of BertModel.
+static const Description *by_base_class(Arena *arena, const Descriptions *all, const char *class_name) {
+    const char *head = class_name ? strstr(class_name, "For") : NULL;
+    return head ? by_class(all, arena_printf(arena, "%.*sModel", (int)(head - class_name), class_name)) : NULL;
 }
 
 static const Description *by_name(const Descriptions *all, const char *name) {
@@ -92,6 +100,7 @@ const char *dsl_find_description(Arena *arena, const char *library, const Checkp
     Descriptions all = dsl_descriptions(arena, library);
     const Description *d = by_class(&all, class_name);
     if (!d) d = by_name(&all, type);
+    if (!d) d = by_base_class(arena, &all, class_name);
     if (d) return d->path;
     diag_fatal(NO_LOC, "%s is a \"%s\", and there is no description of that\nhint: %s; or write one and give --weights=%s",
                c->path, type ? type : class_name, near_names(arena, &all, type ? type : class_name), c->path);

@@ -140,6 +140,7 @@ Declaration *file_find(const File *, const char *name);
 // config.c
 Value config_value(Elaborator *, Declaration *);  // of a parameter or definition
 Value config_field(Elaborator *, Value object, const char *name, Loc);
+bool config_has(const Elaborator *, const char *path);  // in config.json, even as null
 Value value_of_json(Elaborator *, const json_t *, const char *path);
 void config_report(Elaborator *);  // fields of config.json that the description does not know
 Declaration *config_find_dotted(Elaborator *, const char *path);

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Every decoder and encoder of tests/families and ../shared/data/families as a program: its results against transformers', and for
+# decoders the same bits when tokens are fed one at a time. Arguments: only these names.
+. tests/lib.sh
+models=$WORK/models
+mkdir "$models"
+for config in tests/families/*/config.json; do
+    folder=${config%/config.json}
+    "$BUILD/tools/family_weights" "$folder" "$models/${folder##*/}"
+done
+[ -d "$SHARED/data/families" ] && for config in "$SHARED"/data/families/*/config.json; do
+    ln -s "$(cd "${config%/config.json}" && pwd)" "$models/shared-$(basename "${config%/config.json}")"
+done
+
+# The integers of an .npy file with commas between.
+integers() {
+    if head -c 128 "$1" | grep -qa '<i8'; then set -- "$1" d8; else set -- "$1" d4; fi
+    od -An -v -w8 -j 128 -t "$2" "$1" | xargs | tr ' ' ,
+}
+tolerance() { if [ "$1" = shared-qwen3 ]; then echo 3.1e-4; else echo 2e-4; fi; }  # tests/tools/family.c says why
+
+# decoder NAME FOLDER
+decoder() {
+    _tokens=$(integers "$2/input_ids.npy")
+    "$WORK/program" --tokens "$_tokens" -n 0 --logits "$WORK/all.npy" && "$WORK/program" --tokens "$_tokens" -n 0 --chunk 1 --logits "$WORK/single.npy"
+    check "program $1: logits" "$BUILD/tools/npy_near" "$WORK/all.npy" "$2/logits.npy" "$(tolerance "$1")" largest
+    check "program $1: tokens fed one at a time" cmp "$WORK/all.npy" "$WORK/single.npy"
+}
+
+# network NAME FOLDER: an encoder of texts or images
+network() {
+    _inputs=
+    for _input in input_ids pixel_values; do [ -f "$2/$_input.npy" ] && _inputs="$_inputs --input $_input=$2/$_input.npy"; done
+    # shellcheck disable=SC2086 # a list of words
+    "$WORK/program" $_inputs --output "$WORK/out"
+    for _file in "$2"/*.npy; do
+        case ${_file##*/} in input_ids.npy | pixel_values.npy) continue ;; esac
+        check "program $1: $(basename "$_file" .npy)" "$BUILD/tools/npy_near" "$WORK/out/${_file##*/}" "$_file" 2e-4 largest
+    done
+}
+
+for folder in "$models"/*; do
+    name=${folder##*/} kind=network
+    case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+    [ -e "$folder/decoder_input_ids.npy" ] && continue # tests/e2e
+    [ -e "$folder/logits.npy" ] && kind=decoder
+    check "program $name" "$BURIN" build "$folder" --mcpu=x86-64-v3 -o "$WORK/program"
+    $kind "$name" "$folder" 2> "$WORK/log" || sed 's/^/# /' "$WORK/log"
+    rm -rf "$WORK/program" "$WORK"/*.npy "$WORK/out"
+done
