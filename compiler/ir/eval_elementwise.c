@@ -62,14 +62,13 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ functions
-#define UNARY(X)                                                                                                    \
-    X(neg)                                                                                                          \
-    X(abs)                                                                                                          \
-    X(exp)                                                                                                          \
-    X(log)                                                                                                          \
-    X(sqrt)                                                                                                         \
-    X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) \
-        X(gelu_tanh)
+#define UNARY(X) \
+    X(neg)       \
+    X(abs)       \
+    X(exp)       \
+    X(log)       \
+    X(sqrt)      \
+    X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
 #define BINARY(X)  X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
 #define COMPARE(X) X(less) X(less_or_equal) X(greater) X(greater_or_equal) X(equal)
 

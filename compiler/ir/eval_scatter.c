@@ -139,3 +139,19 @@ void eval_scatter_nd(EvalContext *c, Node *n) {
     }
     c->out = out;
 }
+
+void eval_nonzero(EvalContext *c, Node *n) {
+    const Value *x = c->in[0];
+    int64_t count = value_count(x), found = 0;
+    uint8_t *set = arena_alloc(c->arena, (size_t)count + 1);
+    value_copy(DT_bool, set, x);
+    for (int64_t i = 0; i < count; i++) found += set[i];
+    eval_bind(c, attr_dim(n, "extent")->name, found);
+    int64_t *out = value_out(eval_result(c, n));
+    for (int64_t i = 0, at = 0; i < count; i++) {
+        if (!set[i]) continue;
+        int64_t rest = i;
+        for (int a = x->rank; a-- > 0; rest /= x->dim[a]) out[a * found + at] = rest % x->dim[a];
+        at++;
+    }
+}

@@ -173,6 +173,16 @@ static void cast_rounded(EvalContext *c, const Value *x, const Value *out, DType
     for (int64_t i = 0, n = value_count(x); i < n; i++) dtype_store_rounded(out->dtype, value_out(out), i, from[i], how);
 }
 
+void eval_bit_cast(EvalContext *c, Node *n) {
+    const Value *x = c->in[0];
+    DType from = n->in[0]->type.dtype;
+    Value bits = {.dtype = n->type.dtype, .rank = x->rank, .data = value_dense(c, x, from)};
+    memcpy(bits.dim, x->dim, sizeof bits.dim);
+    value_set_dense(&bits);
+    Value *out = eval_result(c, n);
+    value_copy(out->dtype, value_out(out), &bits);
+}
+
 void eval_cast(EvalContext *c, Node *n) {
     DType to = n->type.dtype;
     Value numbers = c->in[0]->dtype == DT_q8_0 ? value_dequantized(c, c->in[0]) : *c->in[0];

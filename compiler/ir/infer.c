@@ -96,6 +96,12 @@ bool infer_cast(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_bit_cast(Graph *g, Node *n, Type *result) {
+    if (!infer_cast(g, n, result)) return false;
+    if (dtype_bits(result->dtype) == dtype_bits(operand(n, 0)->dtype)) return true;
+    return infer_mismatch(n, "%s and %s differ in width", dtype_name(operand(n, 0)->dtype), dtype_name(result->dtype));
+}
+
 // Dimensions of all operands from `first` on, broadcast.
 static bool broadcast_operands(Graph *g, Node *n, int first, Type *result) {
     *result = *operand(n, first);

@@ -110,6 +110,14 @@ bool infer_scatter(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_nonzero(Graph *g, Node *n, Type *result) {
+    const Dim *extent = attr_dim(n, "extent");
+    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
+    *result = type_scalar(DT_i64);
+    result->rank = 2, result->dim[0] = dim_const(g, operand(n, 0)->rank), result->dim[1] = extent;
+    return true;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------- orders
 bool infer_arg_reduce(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);

@@ -147,6 +147,14 @@ const char *onnx_string(const OnnxCall *c, const char *name, const char *absent)
     return a && a->has_s ? arena_strndup(c->graph->arena, (const char *)a->s.data, a->s.len) : absent;
 }
 
+const double *onnx_floats(const OnnxCall *c, const char *name, int *n) {
+    const BurinOnnx__Attribute *a = onnx_attribute(c, name);
+    *n = a ? (int)a->n_floats : 0;
+    double *values = ARENA_ARRAY(c->graph->arena, double, *n + 1);
+    for (int i = 0; i < *n; i++) values[i] = a->floats[i];
+    return a ? values : NULL;
+}
+
 const int64_t *onnx_ints(const OnnxCall *c, const char *name, int *n) {
     const BurinOnnx__Attribute *a = onnx_attribute(c, name);
     *n = a ? (int)a->n_ints : 0;

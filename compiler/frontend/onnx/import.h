@@ -85,6 +85,7 @@ int64_t onnx_int(const OnnxCall *, const char *name, int64_t absent);
 double onnx_float(const OnnxCall *, const char *name, double absent);
 const char *onnx_string(const OnnxCall *, const char *name, const char *absent);
 const int64_t *onnx_ints(const OnnxCall *, const char *name, int *n);  // NULL when absent
+const double *onnx_floats(const OnnxCall *, const char *name, int *n);
 const BurinOnnx__Attribute *onnx_attribute(const OnnxCall *, const char *name);
 
 // Results.

@@ -64,6 +64,12 @@ void onnx_formula_op(OnnxCall *c, int argument) {
 void onnx_prelu(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)};
+    const Dim *dims[MAX_RANK];
+    int rank = in[0]->type.rank;
+    if (in[1]->type.rank == 1 && rank > 2 && in[1]->type.dim[0] == in[0]->type.dim[1]) {  // before opset 9: a slope a channel
+        for (int i = 0; i < rank; i++) dims[i] = i == 1 ? in[1]->type.dim[0] : dim_const(c->graph, 1);
+        in[1] = onnx_shape_to(c, in[1], rank, dims);
+    }
     onnx_result(c, 0, onnx_formula(c, in, 2, "where(less($0, 0), mul($0, $1), $0)"));
 }
 
@@ -131,4 +137,27 @@ void onnx_mean(OnnxCall *c, int argument) {
     Node *r = onnx_node(c, 0);
     for (int i = 1; i < onnx_count(c); i++) r = ONNX_BINARY(c, OP_add, r, onnx_node(c, i));
     onnx_result(c, 0, ONNX_BINARY(c, OP_div, r, onnx_scalar(c, r->type.dtype, onnx_count(c))));
+}
+
+void onnx_bit_cast(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, OP_bit_cast, 1, &x);
+    DType to;
+    if (!onnx_dtype((int32_t)onnx_int(c, "to", 0), &to)) onnx_fatal(c, "to element type %lld", (long long)onnx_int(c, "to", 0));
+    attr_set_dtype(n, "to", to);
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
+// Nothing is dropped at inference: the mask is true everywhere. Training mode with a ratio of 0 is the same.
+void onnx_dropout(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0);
+    bool training = onnx_operand(c, 2) && onnx_need_int(c, 2, "training_mode");
+    if (training && (onnx_operand(c, 1) ? onnx_need_float(c, 1, "the ratio") : 0.5) != 0)
+        onnx_fatal(c, "training mode drops elements at random and is not supported");
+    onnx_result(c, 0, x);
+    DType mask = c->opset < 10 ? x->type.dtype : DT_bool;
+    Type all = x->type;
+    all.dtype = mask;
+    if (c->proto->n_output > 1) onnx_result(c, 1, onnx_expand_to(c, onnx_scalar(c, mask, 1), &all));
 }

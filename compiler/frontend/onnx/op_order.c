@@ -95,3 +95,68 @@ void onnx_eye_like(OnnxCall *c, int argument) {
     Node *diagonal = onnx_formula(c, (Node *[]){row, column}, 2, "equal($1, add($0, %a))", (double)onnx_int(c, "k", 0));
     onnx_result(c, 0, onnx_cast(c, diagonal, type.dtype));
 }
+
+// A symbol of its own for a size that the values decide.
+static const Dim *counted(OnnxCall *c, const Type *x) {
+    Graph *g = c->graph;
+    const Dim *count = type_count(g, x);
+    for (int i = 0;; i++) {
+        const char *name = arena_printf(g->arena, "count_%d", i);
+        if (!dim_find_symbol(g, name)) return dim_symbol(g, name, 0, dim_upper(count));
+    }
+}
+
+static Node *nonzero(OnnxCall *c, Node *x) {
+    const Dim *extent = counted(c, &x->type);
+    Node *n = onnx_emit_make(c, OP_nonzero, 1, &x);
+    attr_set_dims(n, "extent", &extent, 1);
+    return onnx_finish(c, n);
+}
+
+void onnx_nonzero(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, nonzero(c, onnx_node(c, 0)));
+}
+
+// The slices along axis (of all elements, without one) whose condition holds.
+void onnx_compress(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *condition = onnx_node(c, 1);
+    bool flat = !onnx_attribute(c, "axis");
+    const Dim *count = type_count(c->graph, &x->type);
+    if (flat) x = onnx_shape_to(c, x, 1, &count);
+    Node *chosen = nonzero(c, condition);
+    chosen = onnx_shape_to(c, chosen, 1, &chosen->type.dim[1]);
+    onnx_result(c, 0, onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
+}
+
+// Without the first row and column `skip`: the minor.
+static Node *minor(OnnxCall *c, Node *x, int64_t n, int64_t skip) {
+    int rank = x->type.rank;
+    Node *parts[2], *rows = onnx_slice_from(c, x, rank - 2, 1, n - 1);
+    int count = 0;
+    if (skip > 0) parts[count++] = onnx_slice_from(c, rows, rank - 1, 0, skip);
+    if (skip + 1 < n) parts[count++] = onnx_slice_from(c, rows, rank - 1, skip + 1, n - 1 - skip);
+    return onnx_join(c, parts, count, rank - 1);
+}
+
+// By the first row: exact for the small matrices that graphs have.
+static Node *determinant(OnnxCall *c, Node *x, int64_t n) {
+    int rank = x->type.rank;
+    Node *sum = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        Node *term = onnx_slice_from(c, onnx_slice_from(c, x, rank - 2, 0, 1), rank - 1, i, 1);
+        if (n > 1) term = ONNX_BINARY(c, OP_mul, term, determinant(c, minor(c, x, n, i), n - 1));
+        sum = sum ? ONNX_BINARY(c, i % 2 ? OP_sub : OP_add, sum, term) : term;
+    }
+    return sum;
+}
+
+void onnx_det(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0);
+    int64_t n = onnx_extent(c, x, x->type.rank - 1);
+    if (x->type.rank < 2 || n != onnx_extent(c, x, x->type.rank - 2) || n < 1 || n > 6)
+        onnx_fatal(c, "takes square matrices of 1 to 6 rows, not %s", type_text(&x->type));
+    onnx_result(c, 0, onnx_shape_to(c, determinant(c, x, n), x->type.rank - 2, x->type.dim));
+}

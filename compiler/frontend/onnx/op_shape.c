@@ -1,7 +1,8 @@
 // Operators that compute shapes or move data. What is known as dimensions stays so.
+#include <math.h>
 #include <string.h>
 
-#include "frontend/onnx/ops.h"
+#include "frontend/onnx/compose.h"
 #include "ir/index.h"
 
 static const Dim **new_dims(OnnxCall *c, int n) { return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1); }
@@ -447,8 +448,25 @@ static Node *index_along(OnnxCall *c, const Type *shape, int axis) {
 }
 
 // start, start + delta, ... before limit
+// Bounds of floats: all known, a constant.
+static bool range_of_floats(OnnxCall *c) {
+    DType dtype = onnx_type(c, 0).dtype;
+    if (!dtype_is_float(dtype)) return false;
+    double start = onnx_need_float(c, 0, "start"), limit = onnx_need_float(c, 1, "limit"),
+           step = onnx_need_float(c, 2, "delta");
+    double count = ceil((limit - start) / step);
+    if (!(count >= 0)) count = 0;
+    if (count > INT32_MAX) onnx_fatal(c, "a range of %g elements", count);
+    int64_t n = (int64_t)count;
+    double *values = ARENA_ARRAY(c->graph->arena, double, n + 1);
+    for (int64_t i = 0; i < n; i++) values[i] = start + (double)i * step;
+    onnx_result(c, 0, onnx_numbers(c, dtype, 1, &n, values));
+    return true;
+}
+
 void onnx_range(OnnxCall *c, int argument) {
     (void)argument;
+    if (range_of_floats(c)) return;
     Graph *g = c->graph;
     const Dim *bound[3];
     int64_t step, length;

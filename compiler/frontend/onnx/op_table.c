@@ -4,11 +4,13 @@
 
 #include "frontend/onnx/ops.h"
 
-#define ROW(name, least, most, since, handler, argument) {name, "", least, most, since, handler, argument},
+#define ROW_IN(domain, name, least, most, since, handler, argument) {name, domain, least, most, since, handler, argument},
+#define ROW(...)                                                    ROW_IN("", __VA_ARGS__)
 static const OnnxOp ROWS[] = {
 #include "frontend/onnx/operators.def"
 };
 #undef ROW
+#undef ROW_IN
 
 const OnnxOp *onnx_op_find(const char *domain, const char *name) {
     if (!strcmp(domain, "ai.onnx")) domain = "";

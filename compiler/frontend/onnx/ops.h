@@ -3,10 +3,14 @@
 #define BURIN_ONNX_OPS_H
 #include "frontend/onnx/import.h"
 
-#define ROW(name, least, most, since, handler, argument) OnnxHandler handler;
+#define ROW_IN(domain, name, least, most, since, handler, argument) OnnxHandler handler;
+#define ROW(...)                                                    ROW_IN("", __VA_ARGS__)
 #include "frontend/onnx/operators.def"
 #undef ROW
+#undef ROW_IN
 
 // What onnx_reduce_formula is told.
 enum { ONNX_REDUCE_L1, ONNX_REDUCE_L2, ONNX_REDUCE_LOG_SUM, ONNX_REDUCE_LOG_SUM_EXP, ONNX_REDUCE_SUM_SQUARE };
+// What onnx_window is told.
+enum { ONNX_HANN, ONNX_HAMMING, ONNX_BLACKMAN };
 #endif

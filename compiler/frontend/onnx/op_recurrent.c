@@ -1,0 +1,212 @@
+// RNN, GRU, LSTM: one product for all steps' inputs, then the steps in a row.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/compose.h"
+
+enum { MAX_STEPS = 1024, MAX_GATES = 4 };
+
+// One direction of one node.
+typedef struct Cell {
+    OnnxCall *c;
+    int gates;
+    int64_t hidden;
+    int direction;             // its index
+    Node *projected;           // [T, B, gates * H]: x W^T + Wb
+    Node *recurrent;           // R^T [H, gates * H]
+    Node *bias;                // Rb [gates * H] or NULL
+    Node *peephole;            // [3 * H] or NULL
+    const char *functions[3];  // f, g, h
+    double alpha[3], beta[3];
+} Cell;
+
+// The known activations as formulas; alpha and beta in that order.
+static const struct {
+    const char *name, *formula;
+    double alpha, beta;
+} ACTIVATIONS[] = {
+    {"Sigmoid", "sigmoid($0)", 0, 0},
+    {"Tanh", "tanh($0)", 0, 0},
+    {"Relu", "max($0, 0)", 0, 0},
+    {"Affine", "add(mul(%1$a, $0), %2$a)", 1, 0},
+    {"LeakyRelu", "where(less($0, 0), mul(%1$a, $0), $0)", 0.01, 0},
+    {"ThresholdedRelu", "where(greater($0, %1$a), $0, 0)", 1, 0},
+    {"ScaledTanh", "mul(%1$a, tanh(mul(%2$a, $0)))", 1, 1},
+    {"HardSigmoid", "max(0, min(1, add(mul(%1$a, $0), %2$a)))", 0.2, 0.5},
+    {"Elu", "where(less($0, 0), mul(%1$a, sub(exp($0), 1)), $0)", 1, 0},
+    {"Softsign", "div($0, add(1, abs($0)))", 0, 0},
+    {"Softplus", "add(max($0, 0), log(add(1, exp(neg(abs($0))))))", 0, 0},
+};
+
+static int find_activation(const OnnxCall *c, const char *name) {
+    for (size_t i = 0; i < sizeof ACTIVATIONS / sizeof *ACTIVATIONS; i++)
+        if (!strcasecmp(ACTIVATIONS[i].name, name)) return (int)i;
+    onnx_fatal(c, "unknown activation %s", name);
+}
+
+static Node *activate(const Cell *cell, int which, Node *x) {
+    double clip = onnx_float(cell->c, "clip", 0);
+    if (clip > 0) x = onnx_formula(cell->c, &x, 1, "max(%a, min(%a, $0))", -clip, clip);
+    int i = find_activation(cell->c, cell->functions[which]);
+    return onnx_formula(cell->c, &x, 1, ACTIVATIONS[i].formula, cell->alpha[which], cell->beta[which]);
+}
+
+static void read_activations(Cell *cell, int count, const char *const *absent) {
+    const BurinOnnx__Attribute *names = onnx_attribute(cell->c, "activations");
+    int n_alpha = 0, n_beta = 0;
+    const double *alpha = onnx_floats(cell->c, "activation_alpha", &n_alpha),
+                 *beta = onnx_floats(cell->c, "activation_beta", &n_beta);
+    for (int i = 0; i < count; i++) {
+        size_t at = (size_t)(cell->direction * count + i);
+        bool given = names && at < names->n_strings;
+        cell->functions[i] =
+            given ? arena_strndup(cell->c->graph->arena, (const char *)names->strings[at].data, names->strings[at].len)
+                  : absent[i];
+        int known = find_activation(cell->c, cell->functions[i]);
+        cell->alpha[i] = (int)at < n_alpha ? alpha[at] : ACTIVATIONS[known].alpha;
+        cell->beta[i] = (int)at < n_beta ? beta[at] : ACTIVATIONS[known].beta;
+    }
+}
+
+static Node *gate(const Cell *cell, Node *x, int index) {
+    return onnx_slice_from(cell->c, x, x->type.rank - 1, index * cell->hidden, cell->hidden);
+}
+
+static Node *sum(const Cell *cell, Node *a, Node *b) { return b ? ONNX_BINARY(cell->c, OP_add, a, b) : a; }
+static Node *product(const Cell *cell, Node *a, Node *b) { return ONNX_BINARY(cell->c, OP_mul, a, b); }
+
+static Node *recur(const Cell *cell, Node *h, Node *weights, Node *bias) {
+    return sum(cell, ONNX_BINARY(cell->c, OP_matmul, h, weights), bias);
+}
+
+static Node *rnn_step(const Cell *cell, Node *x, Node *h) {
+    return activate(cell, 0, sum(cell, x, recur(cell, h, cell->recurrent, cell->bias)));
+}
+
+// h' = (1 - z) g + z h
+static Node *gru_step(const Cell *cell, Node *x, Node *h) {
+    Node *bias[3] = {NULL}, *weights[3], *gates[2];
+    for (int i = 0; i < 3; i++) {
+        weights[i] = gate(cell, cell->recurrent, i);
+        if (cell->bias) bias[i] = gate(cell, cell->bias, i);
+    }
+    for (int i = 0; i < 2; i++) gates[i] = activate(cell, 0, sum(cell, gate(cell, x, i), recur(cell, h, weights[i], bias[i])));
+    bool after = onnx_int(cell->c, "linear_before_reset", 0);
+    Node *past = after ? product(cell, gates[1], recur(cell, h, weights[2], bias[2]))
+                       : recur(cell, product(cell, gates[1], h), weights[2], bias[2]);
+    Node *in[] = {gates[0], activate(cell, 1, sum(cell, gate(cell, x, 2), past)), h};
+    return onnx_formula(cell->c, in, 3, "add(mul(sub(1, $0), $1), mul($0, $2))");
+}
+
+static Node *peep(const Cell *cell, Node *state, int index) {
+    return cell->peephole ? product(cell, gate(cell, cell->peephole, index), state) : NULL;
+}
+
+// Gates in the order i, o, f, c; *state is the cell's.
+static Node *lstm_step(const Cell *cell, Node *x, Node *h, Node **state) {
+    Node *all = sum(cell, x, recur(cell, h, cell->recurrent, cell->bias));
+    Node *i = activate(cell, 0, sum(cell, gate(cell, all, 0), peep(cell, *state, 0)));
+    Node *f = onnx_int(cell->c, "input_forget", 0) ? onnx_formula(cell->c, &i, 1, "sub(1, $0)")
+                                                   : activate(cell, 0, sum(cell, gate(cell, all, 2), peep(cell, *state, 2)));
+    Node *g = activate(cell, 1, gate(cell, all, 3));
+    *state = sum(cell, product(cell, f, *state), product(cell, i, g));
+    Node *o = activate(cell, 0, sum(cell, gate(cell, all, 1), peep(cell, *state, 1)));
+    return product(cell, o, activate(cell, 2, *state));
+}
+
+// ----------------------------------------------------------------------------------------------------------------- directions
+static Node *without_first(OnnxCall *c, Node *x, int direction) {
+    x = onnx_slice_from(c, x, 0, direction, 1);
+    return onnx_shape_to(c, x, x->type.rank - 1, x->type.dim + 1);
+}
+
+static Node *operand_of(const Cell *cell, int i) {
+    return onnx_operand(cell->c, i) ? without_first(cell->c, onnx_node(cell->c, i), cell->direction) : NULL;
+}
+
+// [B, H] of the initial state of this direction, or zeros.
+static Node *initial(const Cell *cell, int i, const Dim *batch) {
+    if (onnx_operand(cell->c, i)) {
+        Node *all = onnx_node(cell->c, i);
+        if (onnx_int(cell->c, "layout", 0)) all = onnx_swap(cell->c, all, 0, 1);
+        return without_first(cell->c, all, cell->direction);
+    }
+    DType dtype = cell->projected->type.dtype;
+    Type type = {.dtype = dtype, .rank = 2, .dim = {batch, dim_const(cell->c->graph, cell->hidden)}};
+    return onnx_expand_to(cell->c, onnx_scalar(cell->c, dtype, 0), &type);
+}
+
+// The results of all steps, in the order of time; last states in *h and *state.
+static Node *run_direction(Cell *cell, bool reverse, Node **h, Node **state) {
+    OnnxCall *c = cell->c;
+    const Dim *batch = cell->projected->type.dim[1];
+    int64_t steps = onnx_extent(c, cell->projected, 0);
+    if (steps > MAX_STEPS) onnx_fatal(c, "%lld steps, at most %d are supported", (long long)steps, MAX_STEPS);
+    Node **y = ARENA_ARRAY(c->graph->arena, Node *, steps + 1), *lengths = onnx_operand(c, 4) ? onnx_node(c, 4) : NULL;
+    const Dim *column[] = {batch, dim_const(c->graph, 1)}, *row[] = {column[1], batch, dim_const(c->graph, cell->hidden)};
+    *h = initial(cell, 5, batch), *state = cell->gates == 4 ? initial(cell, 6, batch) : NULL;
+    for (int64_t s = 0; s < steps; s++) {
+        int64_t t = reverse ? steps - 1 - s : s;
+        Node *x = without_first(c, onnx_slice_from(c, cell->projected, 0, t, 1), 0), *old[] = {*h, *state}, *result;
+        *h = result = cell->gates == 1   ? rnn_step(cell, x, *h)
+                      : cell->gates == 3 ? gru_step(cell, x, *h)
+                                         : lstm_step(cell, x, *h, state);
+        if (lengths) {  // beyond a sequence's end nothing changes and the result is zero
+            Node *live = ONNX_BINARY(c, OP_greater, onnx_shape_to(c, lengths, 2, column),
+                                     onnx_scalar(c, lengths->type.dtype, (double)t));
+            result = onnx_emit(c, OP_where, 3, (Node *[]){live, result, onnx_scalar(c, result->type.dtype, 0)});
+            *h = onnx_emit(c, OP_where, 3, (Node *[]){live, *h, old[0]});
+            if (*state) *state = onnx_emit(c, OP_where, 3, (Node *[]){live, *state, old[1]});
+        }
+        y[t] = onnx_shape_to(c, result, 3, row);
+    }
+    return onnx_join(c, y, (int)steps, 0);
+}
+
+static Cell make_cell(OnnxCall *c, int gates, int direction, Node *x) {
+    static const char *const absent[] = {"Sigmoid", "Tanh", "Tanh"}, *const plain[] = {"Tanh"};
+    Cell cell = {.c = c, .gates = gates, .direction = direction};
+    read_activations(&cell, gates == 1 ? 1 : gates == 3 ? 2 : 3, gates == 1 ? plain : absent);
+    Node *recurrent = operand_of(&cell, 2), *bias = operand_of(&cell, 3);
+    cell.hidden = onnx_extent(c, recurrent, 1);
+    cell.recurrent = onnx_swap(c, recurrent, 0, 1);
+    cell.projected = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, operand_of(&cell, 1), 0, 1));
+    if (bias) {
+        int64_t width = gates * cell.hidden;
+        cell.projected = ONNX_BINARY(c, OP_add, cell.projected, onnx_slice_from(c, bias, 0, 0, width));
+        cell.bias = onnx_slice_from(c, bias, 0, width, width);
+    }
+    if (gates == 4) cell.peephole = operand_of(&cell, 7);
+    return cell;
+}
+
+// [B, H] as one of D: [1, B, H]
+static Node *stacked(OnnxCall *c, Node *const *parts, int n) {
+    Node *rows[2];
+    for (int i = 0; i < n; i++) {
+        const Dim *dims[] = {dim_const(c->graph, 1), parts[i]->type.dim[0], parts[i]->type.dim[1]};
+        rows[i] = onnx_shape_to(c, parts[i], 3, dims);
+    }
+    Node *all = onnx_join(c, rows, n, 0);
+    return onnx_int(c, "layout", 0) ? onnx_swap(c, all, 0, 1) : all;
+}
+
+// x [T, B, I], W [D, gates * H, I], R [D, gates * H, H], B, lengths, h0, c0, P -> y [T, D, B, H], last h, last c [D, B, H]
+void onnx_recurrent(OnnxCall *c, int gates) {
+    Node *x = onnx_node(c, 0), *y[2], *h[2], *state[2];
+    const char *direction = onnx_string(c, "direction", "forward");
+    bool both = !strcmp(direction, "bidirectional"), backwards = !strcmp(direction, "reverse"),
+         by_batch = onnx_int(c, "layout", 0);
+    if (x->type.rank != 3) onnx_fatal(c, "takes [T, B, I], not %s", type_text(&x->type));
+    if (by_batch) x = onnx_swap(c, x, 0, 1);
+    for (int i = 0; i <= both; i++) {
+        Cell cell = make_cell(c, gates, i, x);
+        y[i] = run_direction(&cell, i ? true : backwards, &h[i], &state[i]);
+        const Dim *const *d = y[i]->type.dim, *dims[] = {d[0], dim_const(c->graph, 1), d[1], d[2]};
+        y[i] = onnx_shape_to(c, y[i], 4, dims);
+    }
+    Node *all = onnx_join(c, y, 1 + both, 1);
+    onnx_result(c, 0, by_batch ? onnx_permute(c, all, (int64_t[]){2, 0, 1, 3}) : all);
+    onnx_result(c, 1, stacked(c, h, 1 + both));
+    if (gates == 4) onnx_result(c, 2, stacked(c, state, 1 + both));
+}
