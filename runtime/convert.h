@@ -31,4 +31,13 @@ INLINE uint16_t f16_from_float(float a) {
     rest -= 112u << 23;
     return (uint16_t)(sign | (rest + 0xfff + (rest >> 13 & 1)) >> 13);
 }
+
+// A double on its way to 16 bits: a float whose last bit tells that something was cut off, so that it is rounded only once.
+INLINE float sf_rounded_to_odd(double value) {
+    float f = (float)value;
+    if ((double)f == value || f != f) return f;
+    int32_t bits = si_bits(f);
+    bool larger = f > 0 ? (double)f > value : (double)f < value;
+    return sf_bits((bits - (larger && (bits & 0x7fffffff) ? 1 : 0)) | 1);
+}
 #endif

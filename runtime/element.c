@@ -48,15 +48,6 @@ double burin_load_real(const burin_element *e, const void *data, size_t i) {
     }
 }
 
-// A double on its way to 16 bits: a float with a sticky last bit (rounded to odd), so that it is rounded only once.
-static float narrow_to_odd(double value) {
-    float f = (float)value;
-    if ((double)f == value || f != f) return f;
-    int32_t bits = si_bits(f);
-    bool larger = f > 0 ? (double)f > value : (double)f < value;
-    return sf_bits((bits - (larger && (bits & 0x7fffffff) ? 1 : 0)) | 1);
-}
-
 void burin_store_real(const burin_element *e, void *data, size_t i, double value) {
     unsigned char *p = (unsigned char *)data + i * (size_t)e->bytes;
     float single = (float)value;
@@ -69,7 +60,7 @@ void burin_store_real(const burin_element *e, void *data, size_t i, double value
             memcpy(p, &single, sizeof single);
             break;
         default:
-            half = e->numpy ? f16_from_float(narrow_to_odd(value)) : bf16_from_float(narrow_to_odd(value));
+            half = e->numpy ? f16_from_float(sf_rounded_to_odd(value)) : bf16_from_float(sf_rounded_to_odd(value));
             memcpy(p, &half, sizeof half);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef BURIN_NEST_H
 #define BURIN_NEST_H
 #include "norm.h"
+#include "plain.h"
 
 // The first n of sixteen elements `stride` apart, in memory order: strided(float, p, stride, n) is a pointer to them.
 #define STRIDED(vector, name, load, element)                           \

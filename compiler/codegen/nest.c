@@ -35,6 +35,8 @@ static const ElementType *element_type(const Kernel *k, DType t) {
     return &element_types[t];
 }
 
+bool nest_in_vectors(DType t) { return element_types[t].load; }
+
 VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
 
 // --------------------------------------------------------------------------------------------------------------------- axes
@@ -227,15 +229,17 @@ static const char *conversion(VectorClass from, VectorClass to) {
     return names[from][to];
 }
 
+static const Expr *formula_of(const Program *p, const Kernel *k) {
+    const Expr *e = attr_expr(k->node, "expr"), *args[3];
+    if (e) return e;
+    for (int i = 0; i < 3; i++) args[i] = expr_arg(p->arena, i);
+    return op_is_elementwise(k->node->op) ? expr_op(p->arena, k->node->op, k->n_in, args) : args[0];
+}
+
 static void write_value(Text *t, const Program *p, const Kernel *k) {
-    const Node *n = k->node;
     Pointwise user = {p, k};
     ExprWriter w = {pointwise_arg, pointwise_class, &user};
-    const Expr *e = attr_expr(n, "expr"), *args[3];
-    if (!e) {
-        for (int i = 0; i < 3; i++) args[i] = expr_arg(p->arena, i);
-        e = op_is_elementwise(n->op) ? expr_op(p->arena, n->op, k->n_in, args) : args[0];
-    }
+    const Expr *e = formula_of(p, k);
     VectorClass from = c_expr_class(e, &w), to = nest_class(k, &k->out[0]);
     const char *convert = conversion(from, to);
     DType type = k->out[0].type.dtype;
@@ -247,6 +251,10 @@ static void write_value(Text *t, const Program *p, const Kernel *k) {
 }
 
 static void write_pointwise(Text *t, const Program *p, const Kernel *k, const char *name) {
+    if (nest_is_plain(k, formula_of(p, k))) {
+        write_plain(t, p, k, name, formula_of(p, k));
+        return;
+    }
     int rank = k->out[0].type.rank, depth;
     nest_open_function(t, k, name);
     depth = nest_open(t, p, k, rank ? rank - 1 : 0);

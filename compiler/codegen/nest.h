@@ -25,6 +25,19 @@ void nest_load(Text *, const Program *, const Kernel *, const View *, int i);
 void nest_store_open(Text *, const Kernel *);
 void nest_address(Text *, const Program *, const View *, const char *base, NestIndex at);
 
+bool nest_in_vectors(DType);  // do vectors hold such elements?
+
+// nest_plain.c: one element at a time
+typedef struct PlainReduction {
+    const bool *reduced;  // axes of the operand
+    NestIndex at;         // its index
+    const Dim *count;     // elements of one result
+    int depth;            // of the loops around
+} PlainReduction;
+bool nest_is_plain(const Kernel *, const Expr *);
+void write_plain(Text *, const Program *, const Kernel *, const char *name, const Expr *);
+void write_plain_reduce(Text *, const Program *, const Kernel *, const PlainReduction *);
+
 void write_reduce(Text *, const Program *, const Kernel *, const char *name);
 void write_softmax(Text *, const Program *, const Kernel *, const char *name);
 void write_activation_matmul(Text *, const Program *, const Kernel *, const char *name);

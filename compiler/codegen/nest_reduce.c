@@ -124,12 +124,11 @@ static void write_one_by_one(Text *t, const Reduction *r, int depth) {
 
 void write_reduce(Text *t, const Program *p, const Kernel *k, const char *name) {
     Reduction r = reduction_of(p, k);
-    if (k->in[0].type.dtype != DT_f32)
-        diag_fatal(k->node->loc, "%s: code is generated for f32 only, not for %s", op_info[k->node->op].name,
-                   dtype_name(k->in[0].type.dtype));
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
-    if (r.adjacent)
+    if (k->in[0].type.dtype != DT_f32)
+        write_plain_reduce(t, p, k, &(PlainReduction){r.reduced, r.at, r.count, depth});
+    else if (r.adjacent)
         write_adjacent(t, &r, depth);
     else
         write_one_by_one(t, &r, depth);

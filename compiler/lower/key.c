@@ -155,7 +155,8 @@ static const char *kernel_name(Lowering *l, const Kernel *k) {
     }
     const char *name = arena_strndup(l->arena, t.data, t.length < 100 ? t.length : 100);
     text_free(&t);
-    return name;
+    // Extents keep names apart from those of the C library: abs, exp.
+    return strpbrk(name, "0123456789") ? name : arena_printf(l->arena, "nest_%s", name);
 }
 
 static const char *unique_name(Lowering *l, Map *names, const char *name) {
@@ -186,8 +187,10 @@ void name_kernels(Lowering *l) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ buffers
+// Keywords, what the emitted function uses itself, and what headers define as macros: words without a small letter, and a few.
 static bool is_reserved(const char *name) {
     static const char *const words[] = {
+        "asm",      "typeof",   "linux",    "unix",     "errno",    "stdin",  "stdout", "stderr",  "many",
         "s",        "w",        "thread",   "local",    "rows",     "wanted", "layer",  "if",      "for",
         "do",       "int",      "float",    "double",   "char",     "long",   "short",  "auto",    "case",
         "goto",     "else",     "enum",     "void",     "break",    "const",  "union",  "while",   "return",
@@ -196,7 +199,9 @@ static bool is_reserved(const char *name) {
         "log",      "sin",      "cos",      "y0",       "y1",       "j0",     "j1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(words[i], name)) return true;
-    return false;
+    bool small = false;
+    for (const char *c = name; *c; c++) small |= islower((unsigned char)*c) != 0;
+    return !small || !strncmp(name, "__", 2) || !strncmp(name, "burin_", 6);
 }
 
 static const char *identifier(Arena *arena, const char *name) {
@@ -300,7 +305,7 @@ static const char *short_name(Arena *arena, const Node *n) {
 // q_proj, k_proj, v_proj under one prefix: self_attn_q_k_v_proj
 const char *field_name(Arena *arena, const WeightPiece *w) {
     const Node *n = w->node;
-    if (n->op != OP_pack) return short_name(arena, n);
+    if (n->op != OP_pack) return identifier(arena, short_name(arena, n));
     const char **words = ARENA_ARRAY(arena, const char *, n->n_in), *first = short_name(arena, n->in[0]);
     for (int i = 0; i < n->n_in; i++) words[i] = last_word(arena, n->in[i]);
     size_t prefix = strlen(first) > strlen(words[0]) ? strlen(first) - strlen(words[0]) : 0;

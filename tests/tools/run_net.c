@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "element.h"
 #include "net.h"
 #include "net_fill.h"
 
@@ -10,7 +11,7 @@ enum { MAX_TENSORS = 16 };
 static size_t bytes_of(const burin_net *net, const burin_tensor *t, const int64_t *symbols) {
     size_t count = 1;
     for (int i = 0; i < t->rank; i++) count *= (size_t)burin_net_dim(net, t->dim[i], symbols);
-    return count * (!strcmp(t->type, "bool") ? 1 : !strcmp(t->type, "bf16") || !strcmp(t->type, "f16") ? 2 : 4);
+    return count * (size_t)burin_element_named(t->type)->bytes;
 }
 
 int main(int argc, char **argv) {

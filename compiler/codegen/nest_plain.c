@@ -1,0 +1,253 @@
+// Nests over elements that vectors do not hold (i64, u32, f64 ...), and integer arithmetic that they do not have: one element
+// at a time, in C's own types.
+//
+//   // %y = add(%a, %b) : i64[R, 4]
+//   for (int i1 = 0; i1 < 4; i1++) {
+//       *(y + ...) = (int64_t)sl_add((int64_t)*(a0 + ...), (int64_t)*(a1 + ...));
+//
+// A value is computed as float (f32, f16, bf16), double (f64) or int64_t (integers, truth), and rounded to its type after every
+// op: what the interpreter does (ir/eval_elementwise.c).
+#include <math.h>
+#include <string.h>
+
+#include "codegen/nest.h"
+
+typedef enum { LANE_FLOAT, LANE_DOUBLE, LANE_INTEGER } Lane;
+
+static Lane lane_of(DType t) { return t == DT_f64 ? LANE_DOUBLE : dtype_is_float(t) ? LANE_FLOAT : LANE_INTEGER; }
+
+static bool is_unsigned(DType t) { return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64; }
+
+static bool has_plain_code(DType t) {
+    return (dtype_bits(t) >= 16 && dtype_is_float(t)) || (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
+}
+
+static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+
+// ------------------------------------------------------------------------------------------------------------ loads and stores
+static void check_type(const Kernel *k, DType t) {
+    if (!has_plain_code(t))
+        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+}
+
+static void write_load(Text *t, const Program *p, const View *v, int i, NestIndex at) {
+    char base[16];
+    DType type = v->type.dtype;
+    snprintf(base, sizeof base, "a%d", i);
+    if (v->base == BASE_SCALAR) {
+        if (lane_of(type) == LANE_INTEGER)
+            text_add(t, "INT64_C(%lld)", (long long)v->scalar);
+        else
+            text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"), c_float(t, v->scalar);
+        return;
+    }
+    text_add(t, type == DT_f16                  ? "sf_from_f16(*("
+                : type == DT_bf16               ? "sf_from_bf16(*("
+                : lane_of(type) == LANE_INTEGER ? "((int64_t)*("
+                                                : "(*(");
+    nest_address(t, p, v, base, at), text_add(t, "))");
+}
+
+// Opening words that turn a value of `from` into the stored form of `to`, closed by *closing.
+static void write_conversion(Text *t, DType from, DType to, const char **closing) {
+    bool from_integer = lane_of(from) == LANE_INTEGER, to_integer = lane_of(to) == LANE_INTEGER;
+    const char *real = from == DT_u64 ? "sd_from_u64(" : "(double)(";
+    *closing = "))";
+    if (to == DT_bool) {
+        text_add(t, "((");
+        *closing = ") != 0)";
+    } else if (to_integer && from_integer) {
+        text_add(t, "((%s)(", c_type(to));
+    } else if (to_integer) {
+        text_add(t, "(%s)(sl_from_real((double)(", c_type(to));
+        *closing = dtype_bits(to) == 64   ? is_unsigned(to) ? "), 64, true))" : "), 64, false))"
+                   : dtype_bits(to) == 32 ? is_unsigned(to) ? "), 32, true))" : "), 32, false))"
+                   : dtype_bits(to) == 16 ? is_unsigned(to) ? "), 16, true))" : "), 16, false))"
+                   : is_unsigned(to)      ? "), 8, true))"
+                                          : "), 8, false))";
+    } else if (to == DT_f16 || to == DT_bf16) {
+        text_add(t, "%s_from_real(%s", dtype_name(to), real);
+    } else {
+        text_add(t, to == DT_f32 ? "((float)%s" : "(%s", real);
+    }
+}
+
+static void write_store_open(Text *t, const Program *p, const Kernel *k, int depth) {
+    const View *out = &k->out[0];
+    indent(t, depth), text_add(t, "*("), nest_address(t, p, out, "y", nest_index(&out->type, out->type.rank)),
+        text_add(t, ") = ");
+}
+
+// -------------------------------------------------------------------------------------------------------------------- formulas
+typedef struct Plain {
+    const Program *p;
+    const Kernel *k;
+    NestIndex at;
+} Plain;
+
+static bool is_comparison(Op op) {
+    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
+}
+
+static bool is_logical(Op op) { return op == OP_and || op == OP_or || op == OP_not; }
+
+// The type that an op's operands have: DT_COUNT when they are constants, which take the type of what they meet.
+static DType operand_type(const Plain *w, const Expr *e);
+
+static DType expr_type(const Plain *w, const Expr *e) {
+    if (e->kind == EXPR_ARG) return w->k->in[e->arg].type.dtype;
+    if (e->kind == EXPR_CONST) return DT_COUNT;
+    return is_comparison(e->op) ? DT_bool : operand_type(w, e);
+}
+
+static DType operand_type(const Plain *w, const Expr *e) {
+    DType type = DT_COUNT;
+    for (int i = e->op == OP_where; i < e->n; i++) {
+        DType t = expr_type(w, e->in[i]);
+        if (t != DT_COUNT) type = t;
+    }
+    return type == DT_COUNT ? DT_f32 : type;
+}
+
+static void write_expr(Text *t, const Plain *w, const Expr *e, DType type);
+
+static void write_constant(Text *t, double value, DType type) {
+    if (type == DT_bool)
+        text_add(t, "%d", value != 0);
+    else if (lane_of(type) == LANE_INTEGER)
+        text_add(t, "INT64_C(%lld)",
+                 value <= -0x1p63  ? -(long long)INT64_MAX
+                 : value >= 0x1p63 ? (long long)INT64_MAX
+                                   : (long long)value);
+    else if (lane_of(type) == LANE_DOUBLE && isfinite(value))
+        text_add(t, "%a", value);
+    else
+        text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"), c_float(t, value);
+}
+
+static void write_call(Text *t, const Plain *w, const Expr *e, DType type) {
+    static const Op of_unsigned[] = {OP_div, OP_mod, OP_fmod, OP_min, OP_max, OP_shift_right, OP_relu, OP_abs};
+    const char *prefix = lane_of(type) == LANE_DOUBLE ? "sd" : lane_of(type) == LANE_FLOAT ? "sf" : "sl";
+    for (size_t i = 0; type == DT_u64 && i < sizeof of_unsigned / sizeof *of_unsigned; i++)
+        if (of_unsigned[i] == e->op) prefix = "su";
+    text_add(t, "%s_%s(", prefix, lane_of(type) == LANE_INTEGER ? op_info[e->op].name : op_info[e->op].scalar);
+    for (int i = 0; i < e->n; i++) text_add(t, i ? ", " : ""), write_expr(t, w, e->in[i], type);
+    text_add(t, ")");
+}
+
+static void write_comparison(Text *t, const Plain *w, const Expr *e, DType type) {
+    const char *sign = e->op == OP_less            ? "<"
+                       : e->op == OP_less_or_equal ? "<="
+                       : e->op == OP_greater       ? ">"
+                       : e->op == OP_equal         ? "=="
+                                                   : ">=";
+    const char *as = type == DT_u64 ? "(uint64_t)" : "";
+    text_add(t, "(%s", as), write_expr(t, w, e->in[0], type), text_add(t, " %s %s", sign, as);
+    write_expr(t, w, e->in[1], type), text_add(t, ")");
+}
+
+static void write_logical(Text *t, const Plain *w, const Expr *e) {
+    text_add(t, e->op == OP_not ? "(!" : "("), write_expr(t, w, e->in[0], DT_bool);
+    if (e->n > 1) text_add(t, e->op == OP_and ? " && " : " || "), write_expr(t, w, e->in[1], DT_bool);
+    text_add(t, ")");
+}
+
+// What an op gives, rounded or wrapped to its type.
+static void write_settled(Text *t, const Plain *w, const Expr *e, DType type) {
+    const char *closing = "";
+    if (type == DT_f16 || type == DT_bf16) {
+        text_add(t, "sf_from_%s(%s_from_float(", dtype_name(type), dtype_name(type));
+        closing = "))";
+    } else if (lane_of(type) == LANE_INTEGER && dtype_bits(type) < 64 && type != DT_bool) {
+        text_add(t, "(int64_t)(%s)(", c_type(type));
+        closing = ")";
+    }
+    write_call(t, w, e, type), text_add(t, "%s", closing);
+}
+
+// The value of `e`, in the lane of `type`, which a constant takes.
+static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
+    if (e->kind == EXPR_CONST) {
+        write_constant(t, e->value, type);
+    } else if (e->kind == EXPR_ARG) {
+        write_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
+    } else if (is_comparison(e->op)) {
+        write_comparison(t, w, e, operand_type(w, e));
+    } else if (is_logical(e->op)) {
+        write_logical(t, w, e);
+    } else if (e->op == OP_where) {
+        text_add(t, "("), write_expr(t, w, e->in[0], DT_bool), text_add(t, " ? "), write_expr(t, w, e->in[1], type);
+        text_add(t, " : "), write_expr(t, w, e->in[2], type), text_add(t, ")");
+    } else {
+        write_settled(t, w, e, type);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ pointwise
+static bool needs_plain(const Kernel *k, const Expr *e) {
+    static const Op not_in_vectors[] = {OP_pow,     OP_fmod,   OP_floor,   OP_ceil,       OP_round,
+                                        OP_bit_and, OP_bit_or, OP_bit_xor, OP_shift_left, OP_shift_right};
+    Plain w = {.k = k};
+    if (e->kind != EXPR_OP) return false;
+    bool integer = lane_of(operand_type(&w, e)) == LANE_INTEGER;
+    for (size_t i = 0; integer && i < sizeof not_in_vectors / sizeof *not_in_vectors; i++)
+        if (not_in_vectors[i] == e->op) return true;
+    for (int i = 0; i < e->n; i++)
+        if (needs_plain(k, e->in[i])) return true;
+    return false;
+}
+
+bool nest_is_plain(const Kernel *k, const Expr *e) {
+    for (int i = 0; i < k->n_in; i++)
+        if (!nest_in_vectors(k->in[i].type.dtype)) return true;
+    return !nest_in_vectors(k->out[0].type.dtype) || needs_plain(k, e);
+}
+
+void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, const Expr *e) {
+    Plain w = {p, k, nest_index(&k->out[0].type, k->out[0].type.rank)};
+    DType to = k->out[0].type.dtype, type = expr_type(&w, e);
+    const char *closing;
+    if (type == DT_COUNT) type = to;
+    for (int i = 0; i < k->n_in; i++) check_type(k, k->in[i].type.dtype);
+    check_type(k, to);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, k->out[0].type.rank);
+    write_store_open(t, p, k, depth);
+    write_conversion(t, type, to, &closing);
+    write_expr(t, &w, e, type);
+    text_add(t, "%s;\n", closing);
+    nest_close(t, depth);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ reductions
+// One chain over all reduced axes: right for integers; for f64, which stands outside of the contract, good enough.
+void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainReduction *r) {
+    DType type = k->in[0].type.dtype;
+    bool integer = lane_of(type) == LANE_INTEGER;
+    const char *c = integer ? "int64_t" : "double", *prefix = integer ? "sl" : "sd", *closing;
+    static const struct {
+        Op op;
+        const char *function, *integer, *real;
+    } ops[] = {{OP_reduce_sum, "add", "0", "0"},
+               {OP_reduce_mean, "add", "0", "0"},
+               {OP_reduce_prod, "mul", "1", "1"},
+               {OP_reduce_max, "max", "INT64_MIN", "-INFINITY"},
+               {OP_reduce_min, "min", "INT64_MAX", "INFINITY"}};
+    size_t which = 0;
+    while (ops[which].op != k->node->op) which++;
+    check_type(k, type);
+    indent(t, r->depth), text_add(t, "%s total = %s;\n", c, integer ? ops[which].integer : ops[which].real);
+    int inside = r->depth;
+    for (int i = 0; i < k->in[0].type.rank; i++) {
+        if (!r->reduced[i]) continue;
+        indent(t, inside++), text_add(t, "for (int r%d = 0; r%d < ", i, i), c_dim(t, p, k->in[0].type.dim[i]);
+        text_add(t, "; r%d++)\n", i);
+    }
+    indent(t, inside), text_add(t, "total = %s_%s(total, ", prefix, ops[which].function);
+    write_load(t, p, &k->in[0], 0, r->at), text_add(t, ");\n");
+    if (k->node->op == OP_reduce_mean)
+        indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix), c_dim(t, p, r->count), text_add(t, ");\n");
+    write_store_open(t, p, k, r->depth);
+    write_conversion(t, integer ? DT_i64 : DT_f64, k->out[0].type.dtype, &closing);
+    text_add(t, "total%s;\n", closing);
+}

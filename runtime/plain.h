@@ -1,0 +1,96 @@
+// One element at a time, of the types that the vector does not hold: integers of any width as int64_t (u64: its bits), f64 as
+// double. The numbers are those of the interpreter (compiler/ir/eval_elementwise.c, convert.c); f64 uses the C library and
+// stands outside of the numeric contract.
+#ifndef BURIN_PLAIN_H
+#define BURIN_PLAIN_H
+#include "convert.h"
+
+// ---- integers: sl_ signed, su_ where u64's sign bit is part of the number ----
+INLINE int64_t sl_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+INLINE int64_t sl_sub(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
+INLINE int64_t sl_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+INLINE int64_t sl_neg(int64_t a) { return sl_sub(0, a); }
+INLINE int64_t sl_abs(int64_t a) { return a < 0 ? sl_neg(a) : a; }
+INLINE int64_t sl_relu(int64_t a) { return a > 0 ? a : 0; }
+INLINE int64_t sl_min(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t sl_max(int64_t a, int64_t b) { return a > b ? a : b; }
+INLINE int64_t sl_div(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? sl_neg(a) : a / b; }
+INLINE int64_t sl_fmod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+INLINE int64_t sl_mod(int64_t a, int64_t b) {
+    int64_t r = sl_fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+INLINE int64_t sl_pow(int64_t a, int64_t b) {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+    uint64_t r = 1, base = (uint64_t)a;
+    for (; b; b >>= 1, base *= base)
+        if (b & 1) r *= base;
+    return (int64_t)r;
+}
+INLINE int64_t sl_bit_and(int64_t a, int64_t b) { return a & b; }
+INLINE int64_t sl_bit_or(int64_t a, int64_t b) { return a | b; }
+INLINE int64_t sl_bit_xor(int64_t a, int64_t b) { return a ^ b; }
+INLINE int64_t sl_shift_left(int64_t a, int64_t b) { return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b); }
+INLINE int64_t sl_shift_right(int64_t a, int64_t b) { return b < 0 || b > 63 ? 0 : a >> b; }
+INLINE int64_t sl_floor(int64_t a) { return a; }
+INLINE int64_t sl_ceil(int64_t a) { return a; }
+INLINE int64_t sl_round(int64_t a) { return a; }
+
+INLINE int64_t su_div(int64_t a, int64_t b) { return b ? (int64_t)((uint64_t)a / (uint64_t)b) : 0; }
+INLINE int64_t su_mod(int64_t a, int64_t b) { return b ? (int64_t)((uint64_t)a % (uint64_t)b) : 0; }
+INLINE int64_t su_fmod(int64_t a, int64_t b) { return su_mod(a, b); }
+INLINE int64_t su_min(int64_t a, int64_t b) { return (uint64_t)a < (uint64_t)b ? a : b; }
+INLINE int64_t su_max(int64_t a, int64_t b) { return (uint64_t)a > (uint64_t)b ? a : b; }
+INLINE int64_t su_shift_right(int64_t a, int64_t b) { return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b); }
+INLINE int64_t su_relu(int64_t a) { return a; }
+INLINE int64_t su_abs(int64_t a) { return a; }
+
+// ---- doubles ----
+INLINE double sd_add(double a, double b) { return a + b; }
+INLINE double sd_sub(double a, double b) { return a - b; }
+INLINE double sd_mul(double a, double b) { return a * b; }
+INLINE double sd_div(double a, double b) { return a / b; }
+INLINE double sd_min(double a, double b) { return a < b ? a : b; }
+INLINE double sd_max(double a, double b) { return a > b ? a : b; }
+INLINE double sd_pow(double a, double b) { return pow(a, b); }
+INLINE double sd_fmod(double a, double b) { return fmod(a, b); }
+INLINE double sd_mod(double a, double b) {
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+INLINE double sd_neg(double x) { return -x; }
+INLINE double sd_abs(double x) { return fabs(x); }
+INLINE double sd_exp(double x) { return exp(x); }
+INLINE double sd_log(double x) { return log(x); }
+INLINE double sd_sqrt(double x) { return sqrt(x); }
+INLINE double sd_reciprocal(double x) { return 1 / x; }
+INLINE double sd_sin(double x) { return sin(x); }
+INLINE double sd_cos(double x) { return cos(x); }
+INLINE double sd_atan(double x) { return atan(x); }
+INLINE double sd_tanh(double x) { return tanh(x); }
+INLINE double sd_erf(double x) { return erf(x); }
+INLINE double sd_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+INLINE double sd_relu(double x) { return x > 0 ? x : 0; }
+INLINE double sd_floor(double x) { return floor(x); }
+INLINE double sd_ceil(double x) { return ceil(x); }
+INLINE double sd_round(double x) { return nearbyint(x); }
+INLINE double sd_silu(double x) { return x / (1 + exp(-x)); }
+INLINE double sd_gelu(double x) { return x / 2 * (1 + erf(x * 0.70710678118654752440)); }
+INLINE double sd_gelu_tanh(double x) {
+    return x / 2 * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+}
+
+// ---- conversions ----
+// Truncates, to an integer of that many bits; beyond its range the nearest end; NaN: 0.
+INLINE int64_t sl_from_real(double x, int bits, bool is_unsigned) {
+    double low = is_unsigned ? 0 : -ldexp(1, bits - 1), above = ldexp(1, is_unsigned ? bits : bits - 1);
+    if (x != x) return 0;
+    if (x < low) x = low;
+    if (x >= above) return (int64_t)(UINT64_MAX >> (is_unsigned ? 64 - bits : 65 - bits));
+    return is_unsigned ? (int64_t)(uint64_t)x : (int64_t)x;
+}
+
+INLINE double sd_from_u64(int64_t a) { return (double)(uint64_t)a; }
+INLINE uint16_t f16_from_real(double x) { return f16_from_float(sf_rounded_to_odd(x)); }
+INLINE uint16_t bf16_from_real(double x) { return bf16_from_float(sf_rounded_to_odd(x)); }
+#endif
