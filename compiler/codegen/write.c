@@ -158,12 +158,18 @@ void c_input(Text *t, const Node *n) {
         text_add(t, "((const %s *)s->inputs[%d])", c_type(n->type.dtype), input_index(n));
 }
 
+// The kernel at this place of the second iteration; NULL for what the loop's end leaves to one iteration only.
+static const Kernel *second_iteration(const Program *p, const Loop *loop, const Kernel *k) {
+    int at = loop->first + (k->position - loop->first) % loop->period + loop->period;
+    return at < loop->first + loop->period * loop->iterations - loop->missing ? p->kernels[at] : NULL;
+}
+
 // STATE(place in the slot, and how much further in each layer)
 static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
     const Loop *loop = loop_of(p, k);
+    const Kernel *next = loop ? second_iteration(p, loop, k) : NULL;
     uint64_t each = 0;
-    if (loop) {
-        const Kernel *next = p->kernels[loop->first + (k->position - loop->first) % loop->period + loop->period];
+    if (next) {
         const Kernel *first = p->kernels[next->position - loop->period];
         for (int i = 0; i < k->n_in; i++)
             if (&k->in[i] == v) each = next->in[i].state->offset - first->in[i].state->offset;
