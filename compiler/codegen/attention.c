@@ -9,21 +9,18 @@ static long long heads_of(const Kernel *k, const char *attr) { return (long long
 void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) {
     long long width = (long long)last_dim(&k->in[0]) / heads_of(k, "num_heads"), half = (long long)last_dim(&k->in[1]);
     bool looked_up = k->in[1].row_index;
-    char x[64], y[64], table[64];
-    if (looked_up)
-        strcpy(table, "at[r]");
-    else
-        strcpy(table, "r");
+    const char *row = looked_up ? "at[r]" : "r";
+    char x[64], y[64], cosine[64], sine[64];
     text_add(
         t, "static void %s(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, %sfloat *y) {\n",
         name, looked_up ? "const int32_t *at, " : "");
     text_add(t, "    rotary_shape shape = {heads.last - heads.first, %lld, %lld};\n", width, 2 * half);
     text_add(t, "    x += heads.first * %lld, y += heads.first * %lld;\n", width, width);
     text_add(t,
-             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s * %lld, sine + %s * %lld, y "
+             "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s * %s, sine + %s * %s, y "
              "+ r * %s);\n}\n",
-             attr_int(k->node, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0], x), table, half, table, half,
-             c_row_stride(p, &k->out[0], y));
+             attr_int(k->node, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0], x), row,
+             c_row_stride(p, &k->in[1], cosine), row, c_row_stride(p, &k->in[2], sine), c_row_stride(p, &k->out[0], y));
 }
 
 void call_rotary(Text *t, const Program *p, const Kernel *k) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every decoder and encoder of tests/families and ../shared/data/families as a program: its results against transformers', and for
+# Every model of tests/families and ../shared/data/families as a program: its results against transformers', and for
 # decoders the same bits when tokens are fed one at a time. Arguments: only these names.
 . tests/lib.sh
 models=$WORK/models
@@ -39,11 +39,22 @@ network() {
     done
 }
 
+# pair NAME FOLDER: an encoder-decoder of texts
+pair() {
+    _tokens=$(integers "$2/input_ids.npy") _decoder=$(integers "$2/decoder_input_ids.npy")
+    for _chunk in 64 1; do
+        "$WORK/program" --tokens "$_tokens" --decoder-tokens "$_decoder" -n 0 --chunk $_chunk --logits "$WORK/$_chunk.npy"
+    done
+    check "program $1: logits" "$BUILD/tools/npy_near" "$WORK/64.npy" "$2/logits.npy" 2e-4 largest
+    check "program $1: tokens fed one at a time" cmp "$WORK/64.npy" "$WORK/1.npy"
+}
+
 for folder in "$models"/*; do
     name=${folder##*/} kind=network
     case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
-    [ -e "$folder/decoder_input_ids.npy" ] && continue # tests/e2e
+    [ -e "$folder/input_features.npy" ] && continue # tests/e2e
     [ -e "$folder/logits.npy" ] && kind=decoder
+    [ -e "$folder/decoder_input_ids.npy" ] && kind=pair
     check "program $name" "$BURIN" build "$folder" --mcpu=x86-64-v3 -o "$WORK/program"
     $kind "$name" "$folder" 2> "$WORK/log" || sed 's/^/# /' "$WORK/log"
     rm -rf "$WORK/program" "$WORK"/*.npy "$WORK/out"
