@@ -101,6 +101,12 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 	$(call say,cc,$<)
 	$(Q)$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
+# libFuzzer targets: tests/fuzz/NAME.c becomes $(BUILD)/fuzz/NAME (tests/fuzz/slow-fuzz.sh says with which flags).
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
+	@mkdir -p $(dir $@)
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
+
 # Each file once more with each compiler, for its warnings alone.
 CHECKED := $(SOURCES) $(RUNTIME) $(wildcard runtime/main.c) $(UNITS) $(wildcard tests/tools/*.c)
 CHECKS := $(CHECKED:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)

@@ -1,9 +1,12 @@
 #include "util/arena.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/diag.h"
 
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
 
@@ -25,11 +28,8 @@ struct Arena {
 };
 
 static void *must_alloc(size_t bytes) {
-    void *p = calloc(1, bytes);
-    if (!p) {
-        fprintf(stderr, "burin: error: out of memory (asked for %zu bytes)\n", bytes);
-        exit(1);
-    }
+    void *p = bytes < SIZE_MAX / 2 ? calloc(1, bytes) : NULL;
+    if (!p) diag_fatal(NO_LOC, "out of memory (asked for %zu bytes)", bytes);
     return p;
 }
 
@@ -45,7 +45,13 @@ void arena_free(Arena *a) {
     free(a);
 }
 
+void *arena_alloc_array(Arena *a, size_t size, size_t n) {
+    size_t bytes;
+    return arena_alloc(a, __builtin_mul_overflow(size, n, &bytes) ? SIZE_MAX / 2 : bytes);
+}
+
 void *arena_alloc(Arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;  // which there never is
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (!a->head || a->head->size - a->head->used < bytes) {
         size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;

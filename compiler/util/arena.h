@@ -11,6 +11,7 @@ void arena_free(Arena *);
 
 // Zeroed, aligned to 16 bytes; never NULL (out of memory ends the run with a message).
 void *arena_alloc(Arena *, size_t bytes);
+void *arena_alloc_array(Arena *, size_t size, size_t n);  // likewise when size * n overflows, or n was negative
 char *arena_strdup(Arena *, const char *text);
 char *arena_strndup(Arena *, const char *text, size_t n);
 char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -20,5 +21,5 @@ char *arena_vprintf(Arena *, const char *format, va_list);
 void arena_at_free(Arena *, void (*release)(void *), void *what);
 
 #define ARENA_NEW(arena, type)      ((type *)arena_alloc((arena), sizeof(type)))
-#define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc((arena), (size_t)(n) * sizeof(type)))
+#define ARENA_ARRAY(arena, type, n) ((type *)arena_alloc_array((arena), sizeof(type), (size_t)(n)))
 #endif
