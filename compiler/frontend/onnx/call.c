@@ -196,7 +196,14 @@ Node *onnx_scalar(OnnxCall *c, DType t, double value) { return node_scalar(c->gr
 
 Node *onnx_constant(OnnxCall *c, const Tensor *t) { return node_constant(c->graph, t, c->loc, NULL); }
 
+// An operator that is written out for ranks of its own may ask for an axis that its operand lacks.
+static void check_dims(const OnnxCall *c, const Type *shape) {
+    for (int i = 0; i < shape->rank; i++)
+        if (shape->rank > MAX_RANK || !shape->dim[i]) onnx_fatal(c, "an operand has too few or too many dimensions");
+}
+
 Node *onnx_reshape(OnnxCall *c, Node *x, const Type *shape) {
+    check_dims(c, shape);
     Node *n = onnx_emit_make(c, OP_reshape, 1, &x);
     attr_set_dims(n, "shape", shape->dim, shape->rank);
     return onnx_finish(c, n);

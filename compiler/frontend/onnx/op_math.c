@@ -65,7 +65,7 @@ static bool binary_elements(OnnxCall *c, Op op) {
     const Dim *const *a, *const *b;
     int na, nb;
     if (!onnx_elements(c, 0, &a, &na) || !onnx_elements(c, 1, &b, &nb) || (na != nb && na != 1 && nb != 1)) return false;
-    int n = na > nb ? na : nb;
+    int n = na == 1 ? nb : na;
     const Dim **r = ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1);
     for (int i = 0; i < n; i++)
         if (!(r[i] = binary_dims(c->graph, op, a[na == 1 ? 0 : i], b[nb == 1 ? 0 : i]))) return false;

@@ -12,11 +12,13 @@ static int64_t source_of(const char *mode, int64_t i, int64_t n) {
     return at < n ? at : period - at;
 }
 
+enum { MOST_INDICES = 1 << 24 };
+
 static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const OnnxPads *p) {
     for (int axis = 0; axis < x->type.rank; axis++) {
         if (!p->low[axis] && !p->high[axis]) continue;
         int64_t n = onnx_extent(c, x, axis), count = n + p->low[axis] + p->high[axis];
-        if (n < 1 || count < 0) onnx_fatal(c, "cannot pad axis %d of %s", axis, type_text(&x->type));
+        if (n < 1 || count < 0 || count > MOST_INDICES) onnx_fatal(c, "cannot pad axis %d of %s", axis, type_text(&x->type));
         int64_t *index = ARENA_ARRAY(c->graph->arena, int64_t, count + 1);
         for (int64_t i = 0; i < count; i++) index[i] = source_of(mode, i - p->low[axis], n);
         x = onnx_take(c, x, onnx_integers(c, index, count), axis);

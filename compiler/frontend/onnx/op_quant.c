@@ -1,5 +1,6 @@
 // Quantization as formulas: saturate(round(x / scale) + zero_point) and (x - zero_point) * scale, for a tensor, an axis or
 // blocks.
+#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
@@ -8,8 +9,8 @@ static bool integer_range(DType t, double *low, double *high) {
     if (dtype_is_float(t)) return false;
     int bits = dtype_bits(t);
     bool is_signed = t == DT_i8 || t == DT_i16 || t == DT_i32 || t == DT_i4 || t == DT_i2;
-    *low = is_signed ? -(double)(INT64_C(1) << (bits - 1)) : 0;
-    *high = (double)(INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+    *low = is_signed ? -ldexp(1, bits - 1) : 0;
+    *high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
     return true;
 }
 

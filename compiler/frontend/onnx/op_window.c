@@ -154,6 +154,7 @@ void onnx_conv(OnnxCall *c, int argument) {
 static Node *turned_weights(OnnxCall *c, Node *w, int64_t groups) {
     Graph *g = c->graph;
     int rank = w->type.rank;
+    if (rank >= MAX_RANK || groups < 1) onnx_fatal(c, "weights %s in %lld groups", type_text(&w->type), (long long)groups);
     for (int i = 2; i < rank; i++) w = onnx_reverse(c, w, i);
     const Dim *dims[MAX_RANK] = {dim_const(g, groups), dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups))};
     for (int i = 1; i < rank; i++) dims[i + 1] = w->type.dim[i];
