@@ -188,7 +188,7 @@ void eval_cast(EvalContext *c, Node *n) {
     Value numbers = c->in[0]->dtype == DT_q8_0 ? value_dequantized(c, c->in[0]) : *c->in[0];
     const Value *x = &numbers;
     bool narrow = dtype_is_float(to) && dtype_bits(to) < 32;
-    if (dtype_is_float(to) && !narrow && eval_stored(c, to) == DT_f64 && dtype_is_float(x->dtype)) {
+    if (dtype_is_float(to) && !narrow && c->mode == EVAL_F64 && x->dtype == DT_f64) {
         c->out = *x;  // in f64 the step to f32 does not round
         return;
     }
