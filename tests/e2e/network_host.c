@@ -45,27 +45,45 @@ static void run_vit(const char *path) {
            (unsigned long long)hash_more(hash_more(14695981039346656037u, states, sizeof states), pooled, sizeof pooled));
 }
 
+enum { TOKENS = 21, PADDED = 40, WIDTH = 64 };
+
+typedef struct encoding {
+    float states[PADDED * WIDTH], pooled[WIDTH];
+} encoding;
+
+// Padding: ids and types of anything, masked.
+static int encode(bert_state *state, const int64_t *ids, int length, encoding *out) {
+    int32_t tokens[PADDED], types[PADDED], mask[PADDED];
+    int64_t dims[] = {length, length, length};
+    for (int i = 0; i < length; i++)
+        tokens[i] = (int32_t)(i < TOKENS ? ids[i] : i * 7 % 320), types[i] = i >= TOKENS, mask[i] = i < TOKENS;
+    return bert_run(state, (const void *[]){tokens, types, mask}, dims, (void *[]){out->states, out->pooled});
+}
+
 static void run_bert(const char *path) {
-    enum { TOKENS = 21 };
-    int64_t ids[TOKENS], dims[] = {TOKENS, TOKENS, TOKENS}, differ[] = {TOKENS, TOKENS, 9};
-    int32_t tokens[TOKENS], types[TOKENS], mask[TOKENS];
-    static float states[TOKENS * 64], pooled[64];
-    const void *inputs[] = {tokens, types, mask};
-    void *outputs[] = {states, pooled};
-    bert_options options = {.max_rows = TOKENS, .threads = 2};
+    static encoding alone, padded;
+    int64_t ids[TOKENS], differ[] = {TOKENS, TOKENS, 9};
+    static const int32_t zeros[PADDED];
+    bert_options options = {.max_rows = PADDED, .threads = 2};
     size_t bytes = bert_state_bytes(&options);
     void *memory = aligned_alloc(bert_ALIGNMENT, bytes);
     bert_state state;
     read_values(path, ids, sizeof ids);
-    for (int i = 0; i < TOKENS; i++) tokens[i] = (int32_t)ids[i], types[i] = 0, mask[i] = 1;
     CHECK(bytes < bert_state_bytes(NULL));
     CHECK(bert_init(&state, &options, memory, bytes) == 0);
-    CHECK(bert_run(&state, inputs, differ, outputs) == bert_BAD_SHAPE);
-    CHECK(bert_run(&state, inputs, dims, outputs) == 0);
+    CHECK(bert_run(&state, (const void *[]){zeros, zeros, zeros}, differ, (void *[]){alone.states, alone.pooled}) ==
+          bert_BAD_SHAPE);
+    CHECK(encode(&state, ids, TOKENS, &alone) == 0);
+    for (int length = TOKENS + 1; length <= PADDED; length++) {
+        CHECK(encode(&state, ids, length, &padded) == 0);
+        CHECK(!memcmp(alone.states, padded.states, sizeof(float) * TOKENS * WIDTH));
+        CHECK(!memcmp(alone.pooled, padded.pooled, sizeof alone.pooled));
+    }
     printf("%016llx\n",
-           (unsigned long long)hash_more(hash_more(14695981039346656037u, states, sizeof states), pooled, sizeof pooled));
-    tokens[3] = 320;
-    CHECK(bert_run(&state, inputs, dims, outputs) == bert_BAD_VALUE);
+           (unsigned long long)hash_more(hash_more(14695981039346656037u, alone.states, sizeof(float) * TOKENS * WIDTH),
+                                         alone.pooled, sizeof alone.pooled));
+    ids[3] = 320;
+    CHECK(encode(&state, ids, TOKENS, &alone) == bert_BAD_VALUE);
     bert_close(&state);
     free(memory);
 }

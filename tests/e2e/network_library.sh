@@ -1,5 +1,5 @@
 #!/bin/sh
-# The C interface of networks: an archive, an object, a shared library and a folder of C give the program's bits; two in one host.
+# The C interface of networks: an archive, an object, a shared library and a folder of C give the program's bits; two in one host; padding changes no bit.
 . tests/lib.sh
 families=$SHARED/data/families
 need "libraries of networks" "$families/bert" "$families/vit"

@@ -2,7 +2,7 @@
 # Programs without tokens: the encoders of shared/data/families give transformers' numbers and one set of bits; --input, --output.
 . tests/lib.sh
 families=$SHARED/data/families
-need "programs of networks" "$families/bert" "$families/roberta" "$families/distilbert" "$families/vit"
+need "programs of networks" "$families/bert" "$families/roberta" "$families/distilbert" "$families/vit" "$families/clip"
 
 program() { check "$1 builds" "$BURIN" build "$families/$1" -o "$WORK/$1"; }
 
@@ -43,7 +43,7 @@ one_hash() {
     check "$1: the interpreter's bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 4 -a -z "$_other"
 }
 
-for family in bert roberta distilbert vit; do program $family && numbers $family && one_hash $family; done
+for family in bert roberta distilbert vit clip; do program $family && numbers $family && one_hash $family; done
 
 # says NAME STATUS TEXT PROGRAM ARGUMENTS...: the exit status, and the text in what it prints
 says() {
