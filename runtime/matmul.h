@@ -185,8 +185,10 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
 
 // One block of 32 k: c = integer sums of R rows by P panels
 INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel *const *w, vi (*c)[PANELS_MOST]) {
+    fours activations[ROWS_MOST];
     UNROLL
     for (int i = 0; i < R; i++) {
+        activations[i] = fours_load(x[i]->q);
         UNROLL
         for (int p = 0; p < P; p++) c[i][p] = vi_set1(DOT4_BIAS ? x[i]->correction : 0);
     }
@@ -197,10 +199,8 @@ INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel
         for (int p = 0; p < P; p++) four_weights[p] = weights4_load(w[p]->q[j][0]);
         UNROLL
         for (int i = 0; i < R; i++) {
-            int32_t four;
-            memcpy(&four, x[i]->q + 4 * j, 4);
             UNROLL
-            for (int p = 0; p < P; p++) c[i][p] = vi_dot4(c[i][p], four_weights[p], four);
+            for (int p = 0; p < P; p++) c[i][p] = vi_dot4(c[i][p], &four_weights[p], &activations[i], j);
         }
     }
 }

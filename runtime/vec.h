@@ -8,6 +8,12 @@
 
 enum { LANES = 16 };
 
+INLINE int32_t four_bytes(const int8_t *p) {
+    int32_t four;
+    memcpy(&four, p, 4);
+    return four;
+}
+
 #if defined(__FAST_MATH__)
 #error "burin's numbers need IEEE arithmetic: build without -ffast-math"
 #endif

@@ -6,7 +6,6 @@ typedef __m512i vi;
 typedef __mmask16 vm;
 // Tiles (see README.md): rows x panels of accumulators.
 enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 6, INT_PANELS = 2 };
-#define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
@@ -89,26 +88,40 @@ TREE(vf_top, max)
 TREE(vf_bottom, min)
 #undef TREE
 
-// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
-// With VNNI the + 128 is taken away once a block, by what the sums start with: see DOT4_BIAS.
-#if defined(__AVX512VNNI__)
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
+// every lane; without VNNI as 16-bit pairs of even and of odd bytes. The + 128 is taken away once a block, by what the sums
+// start with: see DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
+#if defined(__AVX512VNNI__)
+#define INT_UNROLL UNROLL  // of the eight steps of an integer block
 typedef __m512i weights4;
 INLINE weights4 weights4_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
-INLINE vi vi_dot4(vi c, weights4 w, int32_t four) { return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four)); }
+typedef const int8_t *fours;
+INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
+    return _mm512_dpbusd_epi32(c, *w, _mm512_set1_epi32(four_bytes(*x + 4 * j)));
+}
 #else
-enum { DOT4_BIAS = 0 };
+#define INT_UNROLL NO_UNROLL
 typedef struct {
-    __m512i size;
-    __mmask64 negative;
+    __m512i even, odd;
 } weights4;
 INLINE weights4 weights4_load(const uint8_t *p) {
-    __m512i w = _mm512_loadu_si512(p), middle = _mm512_set1_epi8(-128);
-    return (weights4){_mm512_abs_epi8(_mm512_xor_si512(w, middle)), _mm512_cmplt_epu8_mask(w, middle)};
+    __m512i w = _mm512_loadu_si512(p);
+    return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)};
 }
-INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
-    __m512i x = _mm512_set1_epi32(four);
-    x = _mm512_mask_sub_epi8(x, w.negative, _mm512_setzero_si512(), x);
-    return _mm512_add_epi32(c, _mm512_madd_epi16(_mm512_maddubs_epi16(w.size, x), _mm512_set1_epi16(1)));
+typedef struct {
+    int32_t even[8], odd[8];
+} fours;
+INLINE fours fours_load(const int8_t *q) {
+    __m256i x = _mm256_loadu_si256((const __m256i *)q);
+    fours f;
+    _mm256_storeu_si256((__m256i *)f.even, _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
+    _mm256_storeu_si256((__m256i *)f.odd, _mm256_srai_epi16(x, 8));
+    return f;
+}
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
+    c = _mm512_add_epi32(c, _mm512_madd_epi16(w->even, _mm512_set1_epi32(x->even[j])));
+    return _mm512_add_epi32(c, _mm512_madd_epi16(w->odd, _mm512_set1_epi32(x->odd[j])));
 }
 #endif

@@ -101,14 +101,16 @@ TREE(vf_top, sf_max)
 TREE(vf_bottom, sf_min)
 #undef TREE
 
-// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
+// activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
 typedef const uint8_t *weights4;
 INLINE weights4 weights4_load(const uint8_t *p) { return p; }
-INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
-    int8_t x[4];
-    memcpy(x, &four, 4);
+typedef const int8_t *fours;
+INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
+    const int8_t *four = *x + 4 * j;
     for (int i = 0; i < 16; i++)
-        for (int j = 0; j < 4; j++) c.v[i] += (w[4 * i + j] - 128) * x[j];
+        for (int n = 0; n < 4; n++) c.v[i] += ((*w)[4 * i + n] - 128) * four[n];
     return c;
 }

@@ -152,7 +152,8 @@ TREE(vf_top, quarter_max, eighth_max, sf_max)
 TREE(vf_bottom, quarter_min, eighth_min, sf_min)
 #undef TREE
 
-// Sixteen times four weights, stored as value + 128, and c + their products with four activations (-127..127) in every lane.
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
+// activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
 typedef struct {
     int8x16_t a, b, c, d;
@@ -169,7 +170,10 @@ INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
     return vaddq_s32(c, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
 #endif
 }
-INLINE vi vi_dot4(vi c, weights4 w, int32_t four) {
-    int8x16_t x = vreinterpretq_s8_s32(vdupq_n_s32(four));
-    return FOUR(vi, THREE_X, quarter_dot4, c, w, x);
+typedef const int8_t *fours;
+INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE vi vi_dot4(vi c, const weights4 *weights, const fours *x, int j) {
+    weights4 w = *weights;
+    int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(*x + 4 * j)));
+    return FOUR(vi, THREE_X, quarter_dot4, c, w, four);
 }

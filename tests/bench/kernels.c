@@ -13,6 +13,12 @@
 
 enum { RUNS = 9, MAX_ROWS = 128, MAX_WIDTH = 3072, VOCAB = 49152 };
 
+#if defined(__AVX512VNNI__)
+enum { VNNI = 1 };
+#else
+enum { VNNI = 0 };
+#endif
+
 static int threads = 1;
 
 // One thread is measured by its processor time, so that other programs disturb less.
@@ -108,11 +114,12 @@ static double peak_dot4(void) {
     for (int r = 0; r < RUNS; r++) {
         vi a[CHAINS];
         weights4 w[CHAINS];
+        fours x = fours_load((const int8_t *)bytes);
         for (int i = 0; i < CHAINS; i++) a[i] = vi_set1(i), w[i] = weights4_load(bytes + i % 2);
         double start = now();
         for (int s = 0; s < STEPS; s++) {
             UNROLL
-            for (int i = 0; i < CHAINS; i++) a[i] = vi_dot4(a[i], w[i], s);
+            for (int i = 0; i < CHAINS; i++) a[i] = vi_dot4(a[i], &w[i], &x, s % 8);
         }
         for (int i = 0; i < CHAINS; i++) sink_float = vf_sum(vf_from_int(a[i]));
         t[r] = (now() - start) / STEPS;
@@ -333,7 +340,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < KV_HEADS * CONTEXT * HEAD_DIM; i++)
         keys[i] = (float)(i % 23) * 0.05f - 0.5f, values[i] = (float)(i % 19) * 0.1f;
     map_weights();
-    printf("%s, %s\n", VEC_TARGET, DOT4_BIAS ? "VNNI" : "no VNNI");
+    printf("%s, %s\n", VEC_TARGET, VNNI ? "VNNI" : "no VNNI");
     if (!*what || !strcmp(what, "decode")) bench_decode();
     if (!*what || !strcmp(what, "cached")) bench_cached();
     if (!*what || !strcmp(what, "prefill")) bench_prefill();
