@@ -18,6 +18,8 @@ STRIDED(vi, vi_load_u8_strided, vi_load_u8, uint8_t)
 STRIDED(vi, vi_load_i8_strided, vi_load_i8, int8_t)
 STRIDED(vi, vi_load_u16_strided, vi_load_u16, uint16_t)
 STRIDED(vm, vm_load_strided, vm_load, uint8_t)
+STRIDED(vf, vf_load_i64_strided, vf_load_i64, int64_t)
+STRIDED(vi, vi_load_i64_strided, vi_load_i64, int64_t)
 #undef STRIDED
 
 // Float to a narrow integer: the nearest end beyond the range.

@@ -195,6 +195,18 @@ INLINE void vf_store_bf16(uint16_t *p, vf a) {
     vi_store_u16(p, vi_where(vf_equal(a, a), rounded, vi_or(vi_shift_right(bits, 16), vi_set1(64))));
 }
 
+// 64-bit integers as floats, rounded once; as 32-bit integers, of which they keep the low bits.
+INLINE vi vi_load_i64(const int64_t *p) {
+    int32_t t[LANES];
+    for (int i = 0; i < LANES; i++) t[i] = (int32_t)(uint32_t)p[i];
+    return vi_load(t);
+}
+INLINE vf vf_load_i64(const int64_t *p) {
+    float t[LANES];
+    for (int i = 0; i < LANES; i++) t[i] = (float)p[i];
+    return vf_load(t);
+}
+
 // The first n < 16 elements of narrower types; the others read as zero and are not written.
 #define PARTIAL(vector, name, element)                  \
     INLINE vector name##_n(const element *p, int n) {   \
@@ -205,6 +217,8 @@ INLINE void vf_store_bf16(uint16_t *p, vf a) {
     }
 PARTIAL(vf, vf_load_f16, uint16_t)
 PARTIAL(vf, vf_load_bf16, uint16_t)
+PARTIAL(vf, vf_load_i64, int64_t)
+PARTIAL(vi, vi_load_i64, int64_t)
 PARTIAL(vi, vi_load_u8, uint8_t)
 PARTIAL(vi, vi_load_i8, int8_t)
 PARTIAL(vi, vi_load_u16, uint16_t)

@@ -29,7 +29,13 @@ static const ElementType element_types[DT_COUNT] = {
     [DT_bool] = {CLASS_TRUTH, "vm_load", "vm_store"},
 };
 
+// What a cast reads: nothing else computes with 64-bit integers.
+static const ElementType wide_as_float = {CLASS_FLOAT, "vf_load_i64", NULL}, wide_as_int = {CLASS_INTEGER, "vi_load_i64", NULL};
+
 static const ElementType *element_type(const Kernel *k, DType t) {
+    DType to = k->out[0].type.dtype;
+    if (t == DT_i64 && k->node->op == OP_cast && (dtype_is_float(to) || to == DT_bool)) return &wide_as_float;
+    if (t == DT_i64 && k->node->op == OP_cast && to == DT_i32) return &wide_as_int;
     if (!element_types[t].load)
         diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
     return &element_types[t];
@@ -285,12 +291,25 @@ static void write_iota(Text *t, const Program *p, const Kernel *k, const char *n
     nest_close(t, depth + 1);
 }
 
+// The dimensions as numbers.
+static void write_size(Text *t, const Program *p, const Kernel *k, const char *name) {
+    int count;
+    const Dim *const *dims = attr_dims(k->node, "dims", &count);
+    nest_open_function(t, k, name);
+    text_add(t, "    if (part.first > 0) return;\n");
+    for (int i = 0; i < count; i++) text_add(t, "    y[%d] = ", i), c_dim(t, p, dims[i]), text_add(t, ";\n");
+    text_add(t, "}\n");
+}
+
 void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
     if (k->copies) {
         write_copy(t, p, k, name);
         return;
     }
     switch (k->node->op) {
+        case OP_size:
+            write_size(t, p, k, name);
+            break;
         case OP_iota:
             write_iota(t, p, k, name);
             break;

@@ -32,7 +32,8 @@ void node_become(Node *old, Node *by) {
 #include <stdio.h>
 int dbg;
 static bool simplify_nodes(Graph *g) {
-    Node *(*const rules[])(Node *) = {fold_node, simplify_index, simplify_algebra, simplify_view, drop_unit_axis};
+    Node *(*const rules[])(Node *) = {fold_node,      simplify_index,  simplify_algebra, simplify_view,
+                                      drop_unit_axis, narrow_integers, tabulate_index};
     bool changed = false;
     EACH_NODE(n, g) {
         if (!node_uses(n)) continue;
