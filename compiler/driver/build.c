@@ -67,9 +67,11 @@ static int pass_index(const char *option, const char *name, int absent) {
 }
 
 Build build_new(Arena *arena, const Options *o) {
-    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"};
+    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"},
+                             *const forms[] = {"text", "net"};
     Build b = {.arena = arena, .options = o, .name = model_name(arena, o->model)};
     check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
+    check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
@@ -114,8 +116,7 @@ static int vocabulary_size(const Checkpoint *c) {
 static void load_sentence(Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
-    if (o->pooling && !pooling_parse(o->pooling, &s.pooling))
-        usage_error("--pooling=%s: expected one of mean, cls, max, mean_sqrt_len", o->pooling);
+    if (o->pooling) s.pooling = pooling_parse(o->pooling);
     if (!s.pooling) return;
     sentence_add(b->module->graphs[0], &s);
     if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;

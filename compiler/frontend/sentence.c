@@ -6,20 +6,20 @@
 #include "frontend/json.h"
 
 // --------------------------------------------------------------------------------------------------------------------- reading
-static const struct {
-    const char *option, *key;
-    Pooling pooling;
-} poolings[] = {{"cls", "pooling_mode_cls_token", POOLING_CLS},
-                {"mean", "pooling_mode_mean_tokens", POOLING_MEAN},
-                {"max", "pooling_mode_max_tokens", POOLING_MAX},
-                {"mean_sqrt_len", "pooling_mode_mean_sqrt_len_tokens", POOLING_MEAN_SQRT}};
-enum { N_POOLINGS = sizeof poolings / sizeof *poolings };
+const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len"};
 
-bool pooling_parse(const char *name, Pooling *pooling) {
+// As 1_Pooling/config.json names them.
+static const char *const pooling_keys[N_POOLINGS] = {"pooling_mode_cls_token", "pooling_mode_mean_tokens",
+                                                     "pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens"};
+static const Pooling poolings[N_POOLINGS] = {POOLING_CLS, POOLING_MEAN, POOLING_MAX, POOLING_MEAN_SQRT};
+
+static Pooling find_pooling(const char *const *names, const char *name) {
     for (int i = 0; i < N_POOLINGS; i++)
-        if (!strcmp(poolings[i].option, name)) return *pooling = poolings[i].pooling, true;
-    return false;
+        if (!strcmp(names[i], name)) return poolings[i];
+    return POOLING_NONE;
 }
+
+Pooling pooling_parse(const char *name) { return find_pooling(pooling_names, name); }
 
 static const json_t *read_json(Arena *arena, const char *folder, const char *file, Loc *loc) {
     const char *path = arena_printf(arena, "%s/%s", folder, file);
@@ -41,11 +41,9 @@ static Pooling read_pooling(Arena *arena, const char *folder, const char *module
     if (!json_is_object(config)) diag_fatal(NO_LOC, "%s/%s: expected a JSON object of pooling modes", folder, file);
     json_object_foreach((json_t *)(uintptr_t)config, key, value) {
         if (strncmp(key, "pooling_mode_", 13) || !json_is_true(value)) continue;
-        bool known = false;
         if (pooling) diag_fatal(loc, "several poolings at once are not supported: \"%s\" is one of them", key);
-        for (int i = 0; i < N_POOLINGS; i++)
-            if (!strcmp(poolings[i].key, key)) pooling = poolings[i].pooling, known = true;
-        if (!known) diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
+        pooling = find_pooling(pooling_keys, key);
+        if (!pooling) diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
     }
     if (!pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
     return pooling;

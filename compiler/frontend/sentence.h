@@ -9,6 +9,9 @@
 
 typedef enum { POOLING_NONE, POOLING_CLS, POOLING_MEAN, POOLING_MAX, POOLING_MEAN_SQRT } Pooling;
 
+enum { N_POOLINGS = 4 };
+extern const char *const pooling_names[N_POOLINGS];  // of --pooling
+
 typedef struct Sentence {
     Pooling pooling;     // POOLING_NONE: this is no sentence encoder
     bool normalize;      // to length 1
@@ -17,7 +20,7 @@ typedef struct Sentence {
 
 // Reads the folder's files; the default when there is no modules.json. Ends the run when a module is none that is known.
 Sentence sentence_read(Arena *, const char *folder);
-bool pooling_parse(const char *name, Pooling *);  // "cls", "mean", "max", "mean_sqrt_len"
+Pooling pooling_parse(const char *name);
 // Adds the output. Ends the run when the graph has no output that is a row for each token.
 void sentence_add(Graph *, const Sentence *);
 #endif

@@ -1,0 +1,1 @@
+$BURIN build model --pooling=middle
