@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "driver/build.h"
+#include "driver/cache.h"
 #include "driver/commands.h"
 #include "driver/process.h"
 
@@ -76,7 +77,7 @@ static int command_build(Arena *arena, const Options *o) {
 static const char *cached_program(Build *b) {
     const char *program = build_cache_path(b);
     if (!program) diag_fatal(NO_LOC, "nowhere to keep the program\nhint: set HOME or XDG_CACHE_HOME");
-    if (!access(program, X_OK) && !b->options->dump_ir) return program;
+    if (!b->options->dump_ir && cache_find(program)) return program;
     if (!compile(b)) return NULL;
     make_folder(arena_strndup(b->arena, program, (size_t)(strrchr(program, '/') - program)));
     build_check_output(b, program);

@@ -6,7 +6,7 @@ WORK=$(mktemp -d "${TMPDIR:-/tmp}/burin-test.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 trap 'exit 1' INT TERM
 # Leaks of a process that ends are no errors; everything else a sanitizer finds is.
-export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$PWD/$BUILD/cache}" NO_COLOR=1
+export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$PWD/build/cache}" NO_COLOR=1
 
 ok() { echo "ok - $1"; }
 not_ok() { echo "not ok - $1"; }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/cache.h"
 #include "util/diag.h"
 #include "version.h"
 
@@ -69,7 +70,11 @@ static void print_overview(FILE *out) {
         ".ir.\n"
         "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin this is.\n\n"
         "  burin run examples/austen \"It was\" -n 100\n"
-        "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n",
+        "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n\n"
+        "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the programs of `burin run` "
+        "are\n"
+        "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
+        ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n",
         out);
 }
 
@@ -128,15 +133,21 @@ static int64_t read_count(const OptionRow *o, const char *text) {
     return v;
 }
 
-static int64_t read_size(const OptionRow *o, const char *text) {
+bool size_parse(const char *text, uint64_t *bytes) {
     static const char units[] = "KMG";
     char *end;
     unsigned long long v = strtoull(text, &end, 10);
     const char *unit = *end ? strchr(units, *end) : NULL;
     int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (!isdigit((unsigned char)*text) || (*end && (!unit || end[1])) || v == 0 || v > (unsigned long long)INT64_MAX >> shift)
+    *bytes = (uint64_t)v << shift;
+    return isdigit((unsigned char)*text) && (!*end || (unit && !end[1])) && v <= (unsigned long long)INT64_MAX >> shift;
+}
+
+static int64_t read_size(const OptionRow *o, const char *text) {
+    uint64_t bytes;
+    if (!size_parse(text, &bytes) || !bytes)
         usage_error("--%s=%s: expected a size in bytes, or with K, M or G: 64M", o->name, text);
-    return (int64_t)(v << shift);
+    return (int64_t)bytes;
 }
 
 static void set_option(Options *to, const OptionRow *o, const char *value) {

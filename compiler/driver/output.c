@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver/build.h"
+#include "driver/cache.h"
 #include "driver/library.h"
 #include "driver/process.h"
 
@@ -189,4 +190,6 @@ void build_output(Build *b, const char *output) {
     } else {
         build_with_clang(b, output);
     }
+    const char *slash = strrchr(output, '/');
+    cache_trim(b->arena, slash ? arena_strndup(b->arena, output, (size_t)(slash - output)) : "");
 }

@@ -108,8 +108,8 @@ typedef struct Compilation {
     Job *jobs;
     int n_jobs;
     Objects objects;
-    const char *cache;                          // folder of runtime objects, or NULL
-    const char *from[MAX_JOBS], *to[MAX_JOBS];  // new ones, for it
+    uint64_t key;                               // of the compiler and of what sources include
+    const char *from[MAX_JOBS], *to[MAX_JOBS];  // new objects, for the cache
     int n_new;
 } Compilation;
 
@@ -125,12 +125,13 @@ static const char *baseline(const Compilation *c, const char *flags) {
     return arena_printf(t->arena, "%s --target=%s %s %s", FLAGS, t->machine->triple, pic, flags);
 }
 
-static Job *add_job(Compilation *c, const char *source, const char *object, const char *flags) {
+static const char *base_name(const char *path) { return strrchr(path, '/') + 1; }
+
+static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     const Toolchain *t = c->tools;
     Job *j = &c->jobs[c->n_jobs++];
-    *j = (Job){.line = {.arena = t->arena},
-               .what = arena_printf(t->arena, "compiling %s", strrchr(source, '/') + 1),
-               .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
+    *j = (Job){
+        .line = {.arena = t->arena}, .what = what, .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
     command_add(&j->line, t->clang);
     command_add_words(&j->line, flags);
     command_addf(&j->line, "-I%s", c->emitted->folder);
@@ -139,10 +140,26 @@ static Job *add_job(Compilation *c, const char *source, const char *object, cons
     command_add(&j->line, source);
     command_add(&j->line, "-o");
     command_add(&j->line, object);
-    return j;
 }
 
-static void add_object(Compilation *c, const char *path) { c->objects.paths[c->objects.n++] = path; }
+// An object is made of its source, what that includes, the flags and the compiler; one of the same is taken from the cache.
+static void add_object(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
+    Arena *arena = c->tools->arena;
+    const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_file(source, c->key)));
+    const char *cached = folder ? arena_printf(arena, "%s/%s", folder, base_name(object)) : NULL;
+    bool there = cached && cache_find(cached);
+    c->objects.paths[c->objects.n++] = there ? cached : object;
+    if (there) return;
+    add_job(c, source, object, flags, what);
+    if (cached) c->from[c->n_new] = object, c->to[c->n_new++] = cached;
+}
+
+static void add_source(Compilation *c, const char *source, const char *flags) {
+    Arena *arena = c->tools->arena;
+    const char *name = base_name(source);
+    add_object(c, source, arena_printf(arena, "%s/%.*s.o", c->emitted->folder, (int)strlen(name) - 2, name), flags,
+               arena_printf(arena, "compiling %s", name));
+}
 
 static void compile_model(Compilation *c) {
     const Toolchain *t = c->tools;
@@ -150,19 +167,12 @@ static void compile_model(Compilation *c) {
     const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, e->name);
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
-        const char *object = arena_printf(t->arena, "%s/%s_%s.o", e->folder, e->name, cpu->symbol);
-        Job *j = add_job(c, source, object, baseline(c, arena_printf(t->arena, "%s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)));
-        j->what = arena_printf(t->arena, "compiling %s.c for %s", e->name, cpu->name);
-        add_object(c, object);
+        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, e->name, cpu->symbol),
+                   baseline(c, arena_printf(t->arena, "%s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)),
+                   arena_printf(t->arena, "compiling %s.c for %s", e->name, cpu->name));
     }
-    source = arena_printf(t->arena, "%s/%s_model.c", e->folder, e->name);
-    const char *object = arena_printf(t->arena, "%s/%s_model.o", e->folder, e->name);
-    add_job(c, source, object, baseline(c, base_flags(t)));
-    add_object(c, object);
-    if (!e->extra) return;
-    object = arena_printf(t->arena, "%s/extra.o", e->folder);
-    add_job(c, e->extra, object, baseline(c, base_flags(t)));
-    add_object(c, object);
+    add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, e->name), baseline(c, base_flags(t)));
+    if (e->extra) add_source(c, e->extra, baseline(c, base_flags(t)));
 }
 
 static int is_source(const struct dirent *e) {
@@ -170,48 +180,34 @@ static int is_source(const struct dirent *e) {
     return n > 2 && !strcmp(e->d_name + n - 2, ".c") && strncmp(e->d_name, "library", 7);
 }
 
-static const char *runtime_cache(const Compilation *c, const char *folder, const char *flags) {
-    static const char *const suffixes[] = {".c", ".h", NULL};
-    Arena *arena = c->tools->arena;
-    uint64_t key = hash_folder(folder, suffixes, hash_text(flags, hash_file(find_program(arena, c->tools->clang), 0)));
-    return cache_folder(arena, "runtime", key);
-}
-
-// The runtime's own objects depend on nothing of the model: kept in the cache, by a hash of their sources and flags.
 static void compile_runtime(Compilation *c) {
-    const Toolchain *t = c->tools;
-    const char *flags = baseline(c, base_flags(t)), *folder = arena_printf(t->arena, "%s/runtime", t->home);
+    const char *flags = baseline(c, base_flags(c->tools)),
+               *folder = arena_printf(c->tools->arena, "%s/runtime", c->tools->home);
     struct dirent **list;
     int n = scandir(folder, &list, is_source, alphasort);
-    c->cache = runtime_cache(c, folder, flags);
     for (int i = 0; i < n; i++) {
-        const char *cached = c->cache ? arena_printf(t->arena, "%s/%s.o", c->cache, list[i]->d_name) : NULL;
-        const char *object = arena_printf(t->arena, "%s/%s.o", c->emitted->folder, list[i]->d_name);
-        if (cached && !access(cached, R_OK)) {
-            add_object(c, cached);
-        } else {
-            c->from[c->n_new] = object, c->to[c->n_new++] = cached;
-            add_job(c, arena_printf(t->arena, "%s/%s", folder, list[i]->d_name), object, flags);
-            add_object(c, object);
-        }
+        add_source(c, arena_printf(c->tools->arena, "%s/%s", folder, list[i]->d_name), flags);
         free(list[i]);
     }
     if (n >= 0) free(list);
 }
 
-static void keep_runtime(const Compilation *c) {
-    if (!c->cache || !c->n_new) return;
-    make_folder(c->cache);
+static void keep_objects(const Compilation *c) {
     for (int i = 0; i < c->n_new; i++) cache_put(c->tools->arena, c->from[i], c->to[i]);
 }
 
 Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
+    static const char *const runtime[] = {".c", ".h", NULL}, *const emitted[] = {".h", NULL};
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
+    uint64_t key = hash_file(find_program(t->arena, t->clang), 0);
+    key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
+    c.key = hash_folder(e->folder, emitted, key);
     compile_model(&c);
+    c.key = key;
     if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
     jobs_run(c.jobs, c.n_jobs, processors(), t->verbose);
-    if (e->kind == OUTPUT_PROGRAM) keep_runtime(&c);
+    keep_objects(&c);
     return c.objects;
 }
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# `burin run` builds once: the second time it needs no compiler; another option makes another program.
+# `burin run` builds once: the second time it needs no compiler; another option makes another program. What was compiled before
+# is not compiled again, and the cache stays within its size.
 . tests/lib.sh
 export XDG_CACHE_HOME="$WORK/cache"
-run() { $BURIN run examples/austen --tokens 0,1114 -n 4 --temp 0 "$@"; }
+run() { $BURIN run examples/austen --mcpu=x86-64-v3 --tokens 0,1114 -n 4 --temp 0 "$@"; }
 check "cache: first run" run
 run > "$WORK/expected"
 (PATH=$WORK run > "$WORK/got" 2>&1)
@@ -13,3 +14,23 @@ check "cache: options of the program make no other" run --seed 3
 check "cache: still one program" [ "$(programs)" = 1 ]
 check "cache: options of the build do" run --quant q8_0
 check "cache: two programs" [ "$(programs)" = 2 ]
+
+$BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
+check "cache: a build of the same compiles nothing" [ "$(grep -c 'compiling' "$WORK/said")" = 0 ]
+cp -R runtime dsl "$WORK"
+echo '// changed' >> "$WORK/runtime/matmul.h"
+BURIN_HOME=$WORK $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
+check "cache: after a change of a header it does" grep -q 'compiling austen.c for x86-64-v3' "$WORK/said"
+
+# The program of q8_0 was used last, then the other; room for one more.
+run > "$WORK/got"
+program() { find "$WORK/cache/burin/programs" -type f -size "$1" | wc -l; }
+export BURIN_CACHE_SIZE=14M
+check "cache: a third program" run --ctx 256
+check "cache: what was used for longest not is gone" [ "$(program -6000k)" = 0 ]
+check "cache: what was used later is there" [ "$(program +6000k)" = 2 ]
+check "cache: all of it is within its size" [ "$(find "$WORK/cache" -type f -exec cat {} + | wc -c)" -le $((14 << 20)) ]
+BURIN_CACHE_SIZE=0 run --ctx 128 > "$WORK/got" 2>&1
+check "cache: without room the program of this run is all" [ "$(find "$WORK/cache/burin" -type f | wc -l)" = 1 ]
+BURIN_CACHE_SIZE=lots run --ctx 64 > "$WORK/said" 2>&1
+check "cache: a wrong size is said" grep -q 'BURIN_CACHE_SIZE=lots is no size, 8G is taken' "$WORK/said"
