@@ -9,7 +9,7 @@
 // ------------------------------------------------------------------------------------------------------------------ messages
 void onnx_fatal(const OnnxCall *c, const char *format, ...) {
     Text text = {0};
-    text_add(&text, "%s: ", c->proto->op_type);
+    if (c->proto) text_add(&text, "%s: ", c->proto->op_type);
     va_list args;
     va_start(args, format);
     text_vadd(&text, format, args);
@@ -38,7 +38,13 @@ static Node *elements_node(OnnxCall *c, const OnnxValue *v) {
     return n->type.dtype == type.dtype ? n : onnx_cast(c, n, type.dtype);
 }
 
+static void check_tensor(const OnnxCall *c, const OnnxValue *v) {
+    if (v->is_sequence || v->is_nothing)
+        onnx_fatal(c, "takes tensors, not a %s", v->is_sequence ? "sequence" : "value that is not there");
+}
+
 Node *onnx_value_node(OnnxCall *c, OnnxValue *v) {
+    check_tensor(c, v);
     if (!v->node) v->node = elements_node(c, v);
     return v->node;
 }
@@ -52,6 +58,7 @@ Node *onnx_node(OnnxCall *c, int i) {
 Type onnx_type(OnnxCall *c, int i) {
     const OnnxValue *v = onnx_operand(c, i);
     if (!v) onnx_fatal(c, "operand %d is missing", i);
+    check_tensor(c, v);
     if (v->node) return v->node->type;
     return (Type){.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
 }

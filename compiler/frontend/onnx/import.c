@@ -137,6 +137,8 @@ static const char *program_name(Arena *arena, const char *path) {
 void onnx_import_values(OnnxImport *m) {
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     m->n_nodes = ARENA_NEW(m->graph->arena, int64_t);
+    m->known = ARENA_NEW(m->graph->arena, Map);
+    map_init(m->known, m->graph->arena);
     map_init(&m->values, m->graph->arena);
     onnx_check_model(m);
     for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(m, g->initializer[i]);

@@ -9,9 +9,12 @@ typedef struct OnnxValue {
     Node *node;
     const Dim *const *elements;  // NULL: not known
     int n;
-    bool vector;  // rank 1, not 0
-    DType dtype;  // of the elements
-    bool absent;  // an optional operand of a function that the call leaves out
+    bool vector;                   // rank 1, not 0
+    DType dtype;                   // of the elements
+    bool absent;                   // an optional operand of a function that the call leaves out
+    bool is_sequence, is_nothing;  // a list of values; an optional value without element
+    struct OnnxValue **items;
+    int n_items;
 } OnnxValue;
 
 // What names stand for: in the main graph, in a function, in a body inside a node (scope.c).
@@ -26,6 +29,7 @@ typedef struct OnnxImport {
     const char *path;                     // of the node, before the names of nodes; NULL in the main graph
     int depth;
     int64_t *n_nodes;             // imported so far, everywhere
+    Map *known;                   // values of nodes that known.c computed
     const struct OnnxText *text;  // onnx_load_text, else NULL
 } OnnxImport;
 
@@ -78,6 +82,7 @@ int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 
 // known.c: an operand's value when constants and fixed inputs lead to it, else NULL.
 const Tensor *onnx_known(OnnxCall *, int i);
+const Tensor *onnx_value_known(OnnxCall *, const OnnxValue *);
 double onnx_need_float(OnnxCall *, int i, const char *what);
 
 // Attributes.

@@ -6,7 +6,7 @@
 #include "ir/convert.h"
 #include "ir/eval.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 512, MOST_KNOWN = 1 << 22 };
 
 static const Tensor *known(const OnnxCall *c, Node *n, int depth);
 
@@ -40,16 +40,25 @@ static const Tensor *evaluate(const OnnxCall *c, Node *n, int depth) {
     return t;
 }
 
+// Each node once: loops that are written out make long chains.
 static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
     if (n->op == OP_constant) return n->value;
     if (n->op == OP_input) return fixed_input(c, n);
     if (n->op == OP_state || depth == MAX_DEPTH || !has_constant_shape(&n->type)) return NULL;
-    return evaluate(c, n, depth);
+    if (n->type.dtype != DT_tuple && dim_upper(type_count(n->graph, &n->type)) > MOST_KNOWN) return NULL;
+    const char *key = arena_printf(c->graph->arena, "%p", (void *)n);
+    const Tensor *value = map_get(c->import->known, key);
+    if (value) return value;
+    value = evaluate(c, n, depth);
+    if (value) map_put(c->import->known, key, (void *)value);
+    return value;
 }
+
+const Tensor *onnx_value_known(OnnxCall *c, const OnnxValue *v) { return v->node ? known(c, v->node, 0) : NULL; }
 
 const Tensor *onnx_known(OnnxCall *c, int i) {
     const OnnxValue *v = onnx_operand(c, i);
-    return v && v->node ? known(c, v->node, 0) : NULL;
+    return v ? onnx_value_known(c, v) : NULL;
 }
 
 double onnx_need_float(OnnxCall *c, int i, const char *what) {

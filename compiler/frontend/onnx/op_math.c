@@ -141,10 +141,7 @@ void onnx_identity(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *v = onnx_operand(c, 0);
     if (!v) onnx_fatal(c, "operand 0 is missing");
-    if (v->node)
-        onnx_result(c, 0, v->node);
-    else
-        onnx_result_elements(c, 0, v->elements, v->n, v->vector, v->dtype);
+    onnx_result_value(c, 0, v);
 }
 
 // The exponent may have another type.

@@ -85,7 +85,8 @@ void onnx_constant_of_shape(OnnxCall *c, int argument) {
         *scalar = *value, scalar->rank = 0;
         value = scalar;
     }
-    bool small = n == 1 && dim_is_const(shape[0], &length) && length >= 0 && length <= MAX_RANK && value && value->dtype == DT_i64;
+    bool small =
+        n == 1 && dim_is_const(shape[0], &length) && length >= 0 && length <= MAX_RANK && value && value->dtype == DT_i64;
     if (small) {
         int64_t element;
         memcpy(&element, value->data, sizeof element);
