@@ -2,6 +2,9 @@
 //
 //     test_add<tab>Add<tab>pass            or the reason in place of "pass"
 //
+// conformance --emit OUT FOLDER... compiles them to C instead: OUT/test_add.c, test_add_model.c, test_add_plan.h, the weights and
+// the tensors of the case (case_file.h), which run_cases.c reads.
+//
 // Each case is a process of its own with a time limit: one that crashes or hangs has failed. Inputs are given to the importer
 // as well: it reads only those that its shapes depend on (as with --set).
 #include <dirent.h>
@@ -9,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "case_file.h"
 #include "case_values.h"
+#include "codegen/codegen.h"
 #include "frontend/onnx.h"
 #include "ir/eval.h"
 
@@ -28,7 +33,7 @@ static const char *value_path(const Case *c, const char *kind, int i) {
     return arena_printf(c->arena, "%s/test_data_set_0/%s_%d.pb", c->folder, kind, i);
 }
 
-static const Module *load_case(Case *c) {
+static Module *load_case(Case *c) {
     const char *path = arena_printf(c->arena, "%s/model.onnx", c->folder);
     const BurinOnnx__GraphBody *g = onnx_open(c->arena, path)->proto->graph;
     OnnxFixed fixed[MAX_VALUES];
@@ -55,6 +60,69 @@ static void run_case(const char *folder) {
         compared++;
     }
     if (!compared) diag_fatal(NO_LOC, "nothing to compare with");
+    printf("pass");
+    exit(0);
+}
+
+// -------------------------------------------------------------------------------------------------------------------- emitting
+static const char *emit_folder;
+
+static void write_text(const Case *c, const char *name, const char *suffix, Text *t) {
+    FILE *f = fopen(arena_printf(c->arena, "%s/%s%s", emit_folder, name, suffix), "wb");
+    if (!f || fwrite(t->data, 1, t->length, f) != t->length || fclose(f)) diag_fatal(NO_LOC, "cannot write %s%s", name, suffix);
+    text_free(t);
+}
+
+static void write_model(const Case *c, const Program *p) {
+    Text t = {0};
+    const Target *cpu = target_find("x86-64-v3");
+    emit_program(p, &t), write_text(c, p->module->name, ".c", &t);
+    emit_header(p, &t), write_text(c, p->module->name, "_plan.h", &t);
+    emit_dispatch(p,
+                  &(DispatchOptions){.cpus = &cpu,
+                                     .n_cpus = 1,
+                                     .identity = "0",
+                                     .info = "",
+                                     .weights_symbol = arena_printf(c->arena, "%s_weights", p->module->name),
+                                     .descriptor = arena_printf(c->arena, "%s_model", p->module->name)},
+                  &t);
+    write_text(c, p->module->name, "_model.c", &t);
+}
+
+static void sink(void *text, const void *bytes, size_t n) { text_append(text, bytes, n); }
+
+static void put_tensor(Text *t, const Tensor *x) {
+    CaseTensor head = {.rank = x->rank, .bytes = x->bytes};
+    snprintf(head.type, sizeof head.type, "%s", dtype_name(x->dtype));
+    memcpy(head.dim, x->dim, sizeof head.dim);
+    text_append(t, (const char *)&head, sizeof head);
+    text_append(t, x->data, x->bytes);
+    while (t->length % CASE_ALIGN) text_append(t, "", 1);
+}
+
+static void write_values(Case *c, const Graph *g, const char *name) {
+    Text t = {0};
+    CaseHeader head = {.n_inputs = c->n_inputs, .n_outputs = g->n_outputs};
+    text_append(&t, (const char *)&head, sizeof head);
+    for (int i = 0; i < c->n_inputs; i++) put_tensor(&t, c->inputs[i]);
+    for (int i = 0; i < g->n_outputs; i++) put_tensor(&t, read_case_tensor(c->arena, value_path(c, "output", i)));
+    write_text(c, name, ".values", &t);
+}
+
+static void emit_case(const char *folder) {
+    Case c = {.arena = arena_new(), .folder = folder};
+    Module *m = load_case(&c);
+    m->name = strrchr(folder, '/') + 1;
+    PassContext passes = {.arena = c.arena, .module = m, .stop_after = -1, .context = 64, .max_rows = 64};
+    write_values(&c, m->graphs[0], m->name);
+    passes_run(m, &passes);
+    LowerOptions options = {0};
+    const Program *p = lower_module(c.arena, m, &options);
+    Text weights = {0};
+    write_model(&c, p);
+    weights_write(p, sink, &weights);
+    while (weights.length < 64) text_append(&weights, "", 1);
+    write_text(&c, m->name, ".weights", &weights);
     printf("pass");
     exit(0);
 }
@@ -99,10 +167,14 @@ static void report_case(const char *folder) {
     if (child == 0) {
         dup2(ends[1], 1), dup2(ends[1], 2), close(ends[0]);
         alarm(SECONDS);
-        run_case(folder);
+        emit_folder ? emit_case(folder) : run_case(folder);
     }
     close(ends[1]);
-    for (ssize_t n; (n = read(ends[0], text + length, sizeof text - 1 - length)) > 0;) length += (size_t)n;
+    char more[MAX_OUTPUT];  // a message begins with what counts
+    for (ssize_t n; (n = read(ends[0], more, sizeof more)) > 0;) {
+        size_t room = sizeof text - 1 - length, kept = (size_t)n < room ? (size_t)n : room;
+        memcpy(text + length, more, kept), length += kept;
+    }
     text[length] = 0;
     close(ends[0]);
     waitpid(child, &status, 0);
@@ -114,6 +186,8 @@ static void report_case(const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) report_case(argv[i]);
+    bool emits = argc > 2 && !strcmp(argv[1], "--emit");
+    if (emits) emit_folder = argv[2];
+    for (int i = emits ? 3 : 1; i < argc; i++) report_case(argv[i]);
     return 0;
 }

@@ -1,0 +1,21 @@
+// The file that `conformance --emit` writes beside a case's program: CaseHeader, then a CaseTensor with its data for each input
+// and each expected output, padded to CASE_ALIGN bytes.
+#ifndef CASE_FILE_H
+#define CASE_FILE_H
+#include <stdint.h>
+
+enum { CASE_ALIGN = 64 };
+
+typedef struct CaseHeader {
+    int32_t n_inputs, n_outputs;
+    char reserved[56];
+} CaseHeader;
+
+typedef struct CaseTensor {
+    char type[20];
+    int32_t rank;
+    int64_t dim[8];
+    uint64_t bytes;
+    char reserved[32];
+} CaseTensor;
+#endif
