@@ -29,8 +29,6 @@ void node_become(Node *old, Node *by) {
     node_set_name(by, name);
 }
 
-#include <stdio.h>
-int dbg;
 static bool simplify_nodes(Graph *g) {
     Node *(*const rules[])(Node *) = {fold_node,      simplify_index,  simplify_algebra, simplify_view,
                                       drop_unit_axis, narrow_integers, tabulate_index};
@@ -40,16 +38,6 @@ static bool simplify_nodes(Graph *g) {
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
             Node *by = rules[i](n);
             if (!by || by == n) continue;
-            {
-                extern int dbg;
-                if (dbg++ > 5000 && dbg < 5040) {
-                    Text t = {0};
-                    node_print(&t, n);
-                    text_add(&t, "   =%zu=>  ", i);
-                    node_print(&t, by);
-                    puts(t.data);
-                }
-            }
             node_become(n, by);
             changed = true;
             break;

@@ -5,7 +5,7 @@
 //                                                              %y = reshape(%a) {shape=[1, T, 64]}
 //
 // Reshapes of neighbours cancel. Weights and reductions keep their ones: only the first axis of values of three axes and more
-// is dropped, and that of lists of indices.
+// is dropped, and that of lists of indices. Slices need nothing here: simplify_views moves them behind the reshape.
 #include "passes/simplify.h"
 
 static bool is_one(const Dim *d) { return dim_is(d, 1); }
@@ -130,7 +130,6 @@ Node *drop_unit_axis(Node *n) {
             return iota(n);
         case OP_softmax:
         case OP_concat:
-        case OP_slice:
             return on_first_operand(n, "axis");
         case OP_reduce_sum:
         case OP_reduce_mean:
