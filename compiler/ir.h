@@ -45,10 +45,11 @@ typedef struct Dim {
 // --------------------------------------------------------------------------------------------------------------------- types
 #define DTYPES(X) /* name, bits */                                                                                        \
     X(f32, 32)                                                                                                            \
-    X(f16, 16) X(bf16, 16) X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) \
-        X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8)      \
-            X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */ \
-        X(tuple, 0)                                            /* several results; see Node */
+    X(f16, 16)                                                                                                            \
+    X(bf16, 16) X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) \
+        X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8)    \
+            X(f4e2m1, 4) X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */              \
+        X(tuple, 0)                               /* several results; see Node */
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
@@ -223,8 +224,8 @@ typedef struct Module {
 const Dim *dim_const(Graph *, int64_t);
 const Dim *dim_symbol(Graph *, const char *name, int64_t lower, int64_t upper);  // the same name gives the same symbol
 const Dim *dim_find_symbol(const Graph *, const char *name);                     // or NULL
-void dim_tighten(const Dim *, int64_t upper);        // it turned out to be at most this: a symbol (plus a constant) gets the bound
-const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);               // canonical; floor division, sign of the divisor
+void dim_tighten(const Dim *, int64_t upper);  // it turned out to be at most this: a symbol (plus a constant) gets the bound
+const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);  // canonical; floor division, sign of the divisor
 const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by);
 const Dim *dim_import(Graph *, const Dim *of_another_graph);
 const Dim *dim_sub(Graph *, const Dim *, const Dim *);
@@ -384,5 +385,6 @@ struct PassContext {
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);
-void fusion_report(const PassContext *, Text *);  // the table that `burin build` and `inspect` print
+void fusion_table(const PassContext *, Text *);   // the patterns and their counts: what `burin build` prints
+void fusion_report(const PassContext *, Text *);  // the same, and why each site that was missed was
 #endif

@@ -34,6 +34,7 @@ static void print_report(const Build *b) {
 
 static void print_sizes(const Build *b) {
     Text t = {0};
+    if (!b->options->report) fusion_table(&b->passes, &t);
     if (is_decoder(b->program)) text_add(&t, "context %lld positions\n", (long long)b->passes.context);
     plan_print(&t, b->program);
     print_text(&t);
@@ -117,9 +118,8 @@ static int command_inspect(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     build_open(&b);
     build_load(&b);
-    bool stopped = !build_passes(&b);
-    print_report(&b);
-    if (stopped || o->emit) {
+    if (!build_passes(&b) || o->emit) {
+        print_report(&b);
         print_ir(&b);
     } else {
         inspect(&b);

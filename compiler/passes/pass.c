@@ -97,12 +97,16 @@ static bool is_first_of_pattern(const PassContext *c, const FusionSite *site) {
     return s == site;
 }
 
-void fusion_report(const PassContext *c, Text *t) {
+void fusion_table(const PassContext *c, Text *t) {
     text_add(t, "%-24s %8s %8s\n", "pattern", "matched", "missed");
     for (const FusionSite *s = c->sites; s; s = s->next) {
         if (!is_first_of_pattern(c, s)) continue;
         text_add(t, "%-24s %8d %8d\n", s->pattern, count_sites(c, s->pattern, false), count_sites(c, s->pattern, true));
     }
+}
+
+void fusion_report(const PassContext *c, Text *t) {
+    fusion_table(c, t);
     for (const FusionSite *s = c->sites; s; s = s->next) {
         if (!s->broke) continue;
         const char *where = loc_text(s->loc);

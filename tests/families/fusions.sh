@@ -1,0 +1,32 @@
+#!/bin/sh
+# The fusions of every family are those of fusions.txt, none is missed, and no softmax, erf or pow is left.
+. tests/lib.sh
+models=$WORK/models
+mkdir "$models"
+for config in tests/families/*/config.json; do
+    folder=${config%/config.json}
+    "$BUILD/tools/family_weights" "$folder" "$models/${folder##*/}"
+done
+[ -d "$SHARED/data/families" ] && for config in "$SHARED"/data/families/*/config.json; do
+    ln -s "$(cd "${config%/config.json}" && pwd)" "$models/shared-$(basename "${config%/config.json}")"
+done
+
+# counts FILE: attention, norms, rotary embeddings and activations that matched, then everything that was missed
+counts() {
+    awk '/^pattern/ { table = 1; next }
+        table && NF >= 3 && $NF ~ /^[0-9]+$/ { n[$1] += $(NF - 1); if ($1 != "incremental") missed += $NF }
+        END { print n["attention"] + 0, n["rms_normalization"] + n["layer_normalization"], n["rotary_embedding"] + 0,
+                    n["silu"] + n["gelu"] + n["gelu_tanh"], missed + 0 }' "$1"
+}
+
+grep -v '^#' tests/families/fusions.txt | while read -r name expected; do
+    [ -d "$models/$name" ] || { skip "fusions of $name" "the shared data is missing" && continue; }
+    "$BURIN" inspect "$models/$name" > "$WORK/inspect" 2>&1 || cat "$WORK/inspect"
+    got=$(counts "$WORK/inspect")
+    # shellcheck disable=SC2086 # words
+    [ "$got" = "$(echo $expected 0)" ] && ok "fusions of $name" || { not_ok "fusions of $name" && echo "# attention, norms, rotary, activations, missed: $got; expected $expected 0"; }
+    grep -qE '^(softmax|erf|pow) ' "$WORK/inspect" && not_ok "$name: softmax, erf or pow is left"
+done
+for model in "$models"/*; do
+    grep -q "^${model##*/} " tests/families/fusions.txt || not_ok "fusions of ${model##*/} are not in fusions.txt"
+done
