@@ -7,6 +7,7 @@
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static inline function.
 #ifndef BURIN_MATMUL_H
 #define BURIN_MATMUL_H
+#include "fault.h"
 #include "quantize.h"
 
 typedef struct matmul_args {
@@ -167,7 +168,8 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     tile_begin(R, P, at, sums, sum);
     const unsigned char *panels = (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
     NO_UNROLL
-    for (int k = at->from; k < at->to; k++) {
+    for (int step = at->from; step < at->to; step++) {
+        int k = FAULT_K_DESCENDING ? at->from + at->to - 1 - step : step;
         vf w[PANELS_MOST];
         ask_ahead(&at->ahead, k);
         UNROLL

@@ -1,6 +1,7 @@
 // Norms and softmax over one row of n floats. Sums: element i to lane i mod 16 by fma or addition, then the tree of vf_sum.
 #ifndef BURIN_NORM_H
 #define BURIN_NORM_H
+#include "fault.h"
 #include "vec.h"
 
 INLINE int chunk_of(int n, int i) { return n - i < LANES ? n - i : LANES; }
@@ -22,7 +23,7 @@ INLINE float row_sum_of_squares(int n, const float *x) {
 
 // y = (x * scale) * weight, scale = 1 / sqrt(sum(x^2) / n + epsilon). y may be x.
 INLINE void rms_norm(int n, float epsilon, const float *x, const float *weight, float *y) {
-    vf scale = vf_set1(1.0f / sqrtf(row_sum_of_squares(n, x) / (float)n + epsilon));
+    vf scale = vf_set1(1.0f / sqrtf(row_sum_of_squares(n, x) / (float)n + epsilon + FAULT_EPSILON));
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);
         vf_store_n(y + i, vf_mul(vf_mul(vf_load_n(x + i, m), scale), vf_load_n(weight + i, m)), m);
@@ -39,7 +40,7 @@ INLINE void layer_norm(int n, float epsilon, const float *x, const float *const 
         if (m < LANES) v = vf_where(vm_first(m), v, vf_zero());
         s = vf_fma(v, v, s);
     }
-    vf scale = vf_set1(1.0f / sqrtf(vf_sum(s) / (float)n + epsilon));
+    vf scale = vf_set1(1.0f / sqrtf(vf_sum(s) / (float)n + epsilon + FAULT_EPSILON));
     for (int i = 0; i < n; i += LANES) {
         int m = chunk_of(n, i);
         vf v = vf_mul(vf_sub(vf_load_n(x + i, m), mean), scale), w = vf_load_n(weight_bias[0] + i, m);

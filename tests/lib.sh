@@ -30,6 +30,13 @@ same() {
     fi
 }
 
+# home_with_fault NAME VALUE: $WORK/home, a BURIN_HOME whose kernels have a fault of runtime/fault.h.
+home_with_fault() {
+    mkdir "$WORK/home"
+    cp -R runtime dsl "$WORK/home"
+    { echo "#define $1 $2" && cat runtime/fault.h; } > "$WORK/home/runtime/fault.h"
+}
+
 # need NAME FILE...: skips the whole script when one of the files is missing.
 need() {
     _name=$1

@@ -1,0 +1,11 @@
+// Faults that tests put into kernels, to see that other tests notice them (tests/lib.sh, home_with_fault). No program has one.
+#ifndef BURIN_FAULT_H
+#define BURIN_FAULT_H
+
+#ifndef FAULT_K_DESCENDING
+#define FAULT_K_DESCENDING 0  // 1: float products of several rows add from the last k to the first
+#endif
+#ifndef FAULT_EPSILON
+#define FAULT_EPSILON 0  // is added to the epsilon of norms
+#endif
+#endif
