@@ -259,7 +259,7 @@ static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     if (k->cache) return arena_printf(arena, "%s_%ss", n->name, k->cache);
     if (k->family == FAMILY_MATMUL)
         source = n->in[1];
-    else if (k->family == FAMILY_NORM && result == 0)
+    else if (k->family == FAMILY_NORM && result == 0 && k->in[k->node->type.dtype == DT_tuple ? 2 : 1].base == BASE_WEIGHT)
         source = k->in[k->node->type.dtype == DT_tuple ? 2 : 1].weight->node;
     if (source->op == OP_constant) return last_word(arena, source);
     if (source->op != OP_pack) return kernel_value(k, result);

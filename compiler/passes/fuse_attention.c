@@ -45,6 +45,7 @@ static void negate(Distance *d) {
 
 static bool add_bias(Node *bias, Scores *s, const Node *at, Attempt *a) {
     if (s->bias) return stop(a, at, "adds a second bias");
+    if (!bias->type.rank) return stop(a, at, "adds one number to all scores");
     s->bias = bias;
     s->bias_scale = s->scale;
     return true;

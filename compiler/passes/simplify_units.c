@@ -71,7 +71,7 @@ static Node *norm(Node *n) {
 static Node *matmul(Node *n) {
     Node *in[2] = {n->in[0], n->in[1]};
     int rank = n->type.rank;
-    if (n->in[0]->type.rank < rank && n->in[1]->type.rank < rank) return NULL;
+    if (n->in[0]->type.rank != rank && n->in[1]->type.rank != rank) return NULL;
     return drop_from_operands(n, in, rank) ? again(n, in, NULL, 0) : NULL;
 }
 
@@ -99,6 +99,7 @@ static Node *transpose(Node *n) {
 
 static Node *expand(Node *n) {
     Node *x = n->in[0];
+    if (x->type.rank == n->type.rank && x->op != OP_reshape) return NULL;  // it is the shortest chain already
     if (x->type.rank == n->type.rank) x = without_first(x, n);
     return reshape_before(n, expand_before(n, x, n->type.rank - 1, n->type.dim + 1), n->type.rank, n->type.dim);
 }
