@@ -36,7 +36,7 @@ help:
 	@echo 'make demo              installs what is missing, builds burin, compiles examples/austen and lets it write'
 	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
 	@echo 'make test-all          the slow sweeps as well'
-	@echo 'make bench             tables of speed as ratios to this machine'\''s limits and to llama.cpp'
+	@echo 'make bench [ONLY=part]  tables of speed as ratios to this machine'\''s limits and to peers: tests/bench/README.md'
 	@echo 'make install PREFIX=   PREFIX/bin/burin and PREFIX/share/burin (default /usr/local)'
 	@echo 'make setup             only installs what is missing to build and test'
 	@echo 'make check-compilers   warnings of gcc and clang are errors'

@@ -1,98 +1,142 @@
 #!/bin/sh
-# Tables of speed as ratios within one run: burin, what this machine's memory and arithmetic allow (../shared/bench), llama.cpp.
+# Tables of speed as ratios within one run: burin, what this machine's memory and arithmetic allow (../shared/bench), and its peers.
 #
-#   make bench [PYTHON=venv/bin/python] [ROUNDS=5] [MODELS="s15 smol"] [FORMATS="f32 bf16 q8_0"]
+#   make bench [PYTHON=venv/bin/python] [ONLY="decode prefill onnx start"] [ROUNDS=3] [MODELS="s15 smol"] [FORMATS="f32 bf16 q8_0"]
+#              [NETS="minilm bert gpt2_dec"] [THREADS="1 2"]
 #
-# The models have random weights and real shapes; making them needs a Python with gguf and numpy, and the columns of llama.cpp one
-# with llama_cpp as well. Every figure is the median of ROUNDS rounds; a round measures everything once, in turn.
+# The models have random weights and real shapes. Making them needs a Python with numpy, gguf and onnx; llama_cpp and onnxruntime
+# there add the columns of the peers. Every figure is the median of ROUNDS rounds; a round measures everything once, in turn.
 set -eu
 . tests/lib.sh
-PYTHON=${PYTHON:-python3} ROUNDS=${ROUNDS:-5} MODELS=${MODELS:-s15 smol} FORMATS=${FORMATS:-f32 bf16 q8_0}
+PYTHON=${PYTHON:-python3} ONLY=${ONLY:-decode prefill onnx start} ROUNDS=${ROUNDS:-3} THREADS=${THREADS:-1 2}
+MODELS=${MODELS:-s15 smol} FORMATS=${FORMATS:-f32 bf16 q8_0} NETS=${NETS:-minilm bert gpt2_dec}
 out=$BUILD/bench
 bench=$SHARED/bench
 mkdir -p "$out"
+: > "$out/rounds"
+
+wanted() { case " $ONLY " in *" $1 "*) true ;; *) false ;; esac }
+about_models() { wanted decode || wanted prefill || wanted start; }
+python_has() { "$PYTHON" -c "import $1" 2> /dev/null; }
+say() { [ ! -t 2 ] || printf '\r\033[K%s' "$*" >&2; }
+seconds() { date +%s.%N; }
+
+# ---- what is measured: tools, models, programs ----
 
 tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
 
-prepare() {
-    tool gemv ""
-    tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
-    for m in $MODELS; do
-        [ -e "$out/$m-f32.gguf" ] || "$PYTHON" "$bench/gen_gguf.py" "$out" "$m"
-        for f in $FORMATS; do $BURIN build "$out/$m-f32.gguf" --quant $f --ctx 512 --chunk 128 -o "$out/$m-$f" > /dev/null; done
-    done
-    peer=
-    "$PYTHON" -c 'import llama_cpp' 2> /dev/null && peer=yes
-    return 0
+need_python() {
+    python_has "$1" || {
+        echo "bench: $2 are missing, and $PYTHON has no $1 to make them: make bench PYTHON=... (with numpy, gguf, onnx)" >&2
+        exit 1
+    }
 }
 
-# Lines of a round: kind model format threads value
+prepare_model() {
+    [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && say "making $1" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
+    for f in $FORMATS; do
+        say "building $1 in $f"
+        _start=$(seconds)
+        $BURIN build "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
+        echo "build $1 $f - $(echo "$_start $(seconds)" | awk '{ print $2 - $1 }')" >> "$out/rounds"
+    done
+}
+
+prepare_nets() {
+    for net in $NETS; do
+        [ -e "$out/$net.onnx" ] && continue
+        need_python onnx "ONNX models" && say "making ONNX models" && "$PYTHON" "$bench/gen_onnx.py" "$out" > /dev/null
+        rm -f "$out"/*_int8.onnx "$out/gpt2_fwd.onnx"
+    done
+    for net in $NETS; do
+        say "building $net.onnx"
+        $BURIN build "$out/$net.onnx" -o "$out/$net" > "$out/said" 2>&1 || { rm -f "$out/$net" && cat "$out/said" >&2; }
+    done
+}
+
+# ---- measurements: lines of kind, model, format, threads, value ----
+
+# The tool measures more than is wanted here: it ends when nobody reads on.
+measure_peak() {
+    "$out/flops" 2> /dev/null | awk '
+        /FP32 FMA/ { t = $(NF - 4); v = $(NF - 2); if (v > peak[t]) peak[t] = v }
+        /FP16 FMA|VNNI|BF16/ { exit }
+        END { for (t in peak) print "peak", "-", "f32", t, peak[t] }'
+}
 measure_stream() {
     "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2; print "stream", $1, f, $3, $5 }'
 }
-measure_burin() {
+measure_program() {
     "$out/$1-$2" --bench -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
         /^prefill/ { print "prefill", m, f, t, $5 }
         /^decode at 0 / { print "decode", m, f, t, $4 }
         /^decode at 128 / { print "decode128", m, f, t, $4 }'
 }
-measure_peer() {
-    quantize= name=$2
+measure_llama() {
+    quantize=
     [ "$2" = f32 ] || quantize="--quantize $2"
     # shellcheck disable=SC2086 # option and value
-    "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 3 $quantize 2> /dev/null | awk -v m="$1" -v f="$name" -v t="$3" '
+    "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 2 --decode 32 $quantize 2> /dev/null |
+        awk -v m="$1" -v f="$2" -v t="$3" '
         { for (i = 1; i <= NF; i++) { if ($i == "prefill") print "peer_prefill", m, f, t, $(i + 2)
                                       if ($i == "decode") print "peer_decode", m, f, t, $(i + 2) } }'
 }
-measure_peak() { "$out/flops" | awk '/AVX-512 FP32|AVX2 FP32/ { t = $(NF - 4); v = $(NF - 2); if (v > peak[t]) peak[t] = v } END { for (t in peak) print "peak", "-", "f32", t, peak[t] }'; }
+# From the start of the process to its end after one token, and the same without the token.
+measure_start() {
+    for _i in 1 2 3 4 5; do
+        _before=$(seconds)
+        "$out/$1-$2" --version > /dev/null
+        _between=$(seconds)
+        "$out/$1-$2" --tokens 1 -n 1 --temp 0 > /dev/null
+        echo "$_before $_between $(seconds)" | awk -v m="$1" -v f="$2" '{ print "start", m, f, "-", 1000 * ($3 - $2); print "nothing", m, f, "-", 1000 * ($2 - $1) }'
+    done
+}
+measure_net() { "$out/$1" --random --bench -t "$2" | awk -v m="$1" -v t="$2" '/^one run/ { print "net", m, "f32", t, $3 }'; }
+measure_ort() {
+    "$PYTHON" "$bench/peer_ort.py" "$out/$1.onnx" --threads "$2" --runs 9 | awk -v m="$1" -v t="$2" '
+        { for (i = 1; i <= NF; i++) if ($i == "ms" && $(i + 1) > 0 && $(i + 2) > 0) print "ort", m, "f32", t, $(i + 2) }'
+}
 
-round() {
-    measure_peak
-    for m in $MODELS; do
-        measure_stream $m
-        for f in $FORMATS; do
-            for t in 1 2; do
-                measure_burin $m $f $t
-                [ -z "$peer" ] || measure_peer $m $f $t
-            done
+round_of_model() {
+    ! wanted decode || measure_stream "$1"
+    for f in $FORMATS; do
+        for t in $THREADS; do
+            say "round $i of $ROUNDS: $1 $f, $t threads"
+            measure_program "$1" "$f" "$t"
+            [ -z "$llama" ] || measure_llama "$1" "$f" "$t"
         done
     done
 }
-
-table() {
-    awk -v models="$MODELS" -v formats="$FORMATS" -v peer="$peer" '
-        function median(key, n, i, j, v, a) {
-            n = count[key]
-            for (i = 1; i <= n; i++) a[i] = value[key, i]
-            for (i = 2; i <= n; i++) for (j = i; j > 1 && a[j] < a[j - 1]; j--) { v = a[j]; a[j] = a[j - 1]; a[j - 1] = v }
-            return n ? a[int((n + 1) / 2)] : 0
-        }
-        function ratio(a, b) { return b ? sprintf("%.2f", a / b) : "" }
-        function number(v) { return v ? sprintf("%.0f", v) : "" }
-        { key = $1 " " $2 " " $3 " " $4; value[key, ++count[key]] = $5 }
-        END {
-            mega["s15"] = 11.94; mega["smol"] = 212.34; mega["s110"] = 169.87; mega["l1b"] = 1946.16
-            print "| model | format | threads | decode, tokens/s | of *stream* | of llama.cpp | prefill of 128 | of f32 FMA peak | of llama.cpp |"
-            print "|---|---|---|---|---|---|---|---|---|"
-            n = split(models, m, " "); k = split(formats, f, " ")
-            for (i = 1; i <= n; i++) for (j = 1; j <= k; j++) for (t = 1; t <= 2; t++) {
-                id = m[i] " " f[j] " " t
-                d = median("decode " id); p = median("prefill " id)
-                print "| " m[i] " | " f[j] " | " t " | " number(d) " | " ratio(d, median("stream " id)) " | " ratio(d, median("peer_decode " id)) \
-                    " | " number(p) " | " ratio(p * mega[m[i]] / 1000, median("peak - f32 " t)) " | " ratio(p, median("peer_prefill " id)) " |"
-            }
-        }' "$out/rounds"
+round_of_net() {
+    for t in $THREADS; do
+        say "round $i of $ROUNDS: $1, $t threads"
+        measure_net "$1" "$t"
+        [ -z "$ort" ] || measure_ort "$1" "$t"
+    done
 }
 
-prepare
-: > "$out/rounds"
+round() {
+    ! wanted prefill || measure_peak
+    if wanted decode || wanted prefill; then for m in $MODELS; do round_of_model "$m"; done; fi
+    if wanted onnx; then for net in $NETS; do [ ! -x "$out/$net" ] || round_of_net "$net"; done; fi
+    if wanted start; then for m in $MODELS; do for f in $FORMATS; do measure_start "$m" "$f"; done; done; fi
+}
+
+tool gemv ""
+tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
+if about_models; then for m in $MODELS; do prepare_model "$m"; done; fi
+if wanted onnx; then prepare_nets; fi
+llama='' ort=''
+if python_has llama_cpp; then llama=yes; fi
+if python_has onnxruntime; then ort=yes; fi
+
 i=0
 while [ $i -lt "$ROUNDS" ]; do
     i=$((i + 1))
-    [ -t 2 ] && printf '\rround %d of %d' $i "$ROUNDS" >&2
     round >> "$out/rounds"
 done
-[ -t 2 ] && printf '\r\033[K' >&2
-echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F), medians of $ROUNDS rounds"
-echo
-table | tee "$out/table.md"
+say ''
+{
+    echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F), medians of $ROUNDS rounds"
+    awk -v models="$MODELS" -v formats="$FORMATS" -v nets="$NETS" -v threads="$THREADS" -v only=" $ONLY " -f tests/bench/tables.awk "$out/rounds"
+} | tee "$out/tables.md"

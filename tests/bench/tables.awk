@@ -1,0 +1,63 @@
+# Tables of run.sh from its lines "kind model format threads value": medians, and ratios of medians.
+function median(key,    n, i, j, v, a) {
+    n = count[key]
+    for (i = 1; i <= n; i++) a[i] = value[key, i]
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && a[j] < a[j - 1]; j--) { v = a[j]; a[j] = a[j - 1]; a[j - 1] = v }
+    return n ? (n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2) : 0
+}
+function ratio(a, b) { return a && b ? sprintf("%.2f", a / b) : "" }
+function number(v) { return !v ? "" : v < 100 ? sprintf("%.1f", v) : sprintf("%.0f", v) }
+function wanted(part) { return index(only, " " part " ") }
+
+{ key = $1 " " $2 " " $3 " " $4; value[key, ++count[key]] = $5 }
+
+function decoding(    i, j, t, id) {
+    print "\nDecoding, tokens a second at position 0 (llama.cpp: both at position 128). *stream*: a bare packed product over the same\nweights, mapped from a file: what this memory lets decoding reach.\n"
+    print "| model | weights | threads | tokens/s | *stream* | of *stream* | llama.cpp | of llama.cpp |\n|---|---|---|---|---|---|---|---|"
+    for (i = 1; i <= n_models; i++) for (j = 1; j <= n_formats; j++) for (t = 1; t <= n_threads; t++) {
+        id = model[i] " " format[j] " " thread[t]
+        print "| " model[i] " | " format[j] " | " thread[t] " | " number(median("decode " id)) " | " number(median("stream " id)) " | " \
+            ratio(median("decode " id), median("stream " id)) " | " number(median("peer_decode " id)) " | " \
+            ratio(median("decode128 " id), median("peer_decode " id)) " |"
+    }
+}
+function prefill(    i, j, t, id, p) {
+    print "\nReading a prompt of 128 tokens, tokens a second; the share counts the products of the layers alone.\n"
+    print "| model | weights | threads | tokens/s | of the f32 FMA peak | llama.cpp | of llama.cpp |\n|---|---|---|---|---|---|---|"
+    for (i = 1; i <= n_models; i++) for (j = 1; j <= n_formats; j++) for (t = 1; t <= n_threads; t++) {
+        id = model[i] " " format[j] " " thread[t]
+        p = median("prefill " id)
+        print "| " model[i] " | " format[j] " | " thread[t] " | " number(p) " | " \
+            ratio(p * mega[model[i]] / 1000, median("peak - f32 " thread[t])) " | " number(median("peer_prefill " id)) " | " \
+            ratio(p, median("peer_prefill " id)) " |"
+    }
+}
+function networks(    i, t, id) {
+    print "\nONNX files, f32: milliseconds a run (BERT and MiniLM of 128 tokens, a step of GPT-2 after 128).\n"
+    print "| file | threads | burin, ms | ONNX Runtime, ms | how many times as fast |\n|---|---|---|---|---|"
+    for (i = 1; i <= n_nets; i++) for (t = 1; t <= n_threads; t++) {
+        id = net[i] " f32 " thread[t]
+        print "| " net[i] " | " thread[t] " | " number(median("net " id)) " | " number(median("ort " id)) " | " \
+            ratio(median("ort " id), median("net " id)) " |"
+    }
+}
+function starting(    i, j, id) {
+    print "\nBuilding, and starting: from nothing to the end after one token, beside a process that prints its version.\n"
+    print "| model | weights | build, s | one token, ms | version alone, ms |\n|---|---|---|---|---|"
+    for (i = 1; i <= n_models; i++) for (j = 1; j <= n_formats; j++) {
+        id = model[i] " " format[j] " -"
+        print "| " model[i] " | " format[j] " | " number(median("build " id)) " | " number(median("start " id)) " | " number(median("nothing " id)) " |"
+    }
+}
+
+END {
+    # millions of operations for each token: the products of the layers
+    mega["s15"] = 11.94; mega["smol"] = 212.34; mega["s110"] = 169.87; mega["l1b"] = 1946.16
+    n_models = split(models, model, " "); n_formats = split(formats, format, " ")
+    n_nets = split(nets, net, " "); n_threads = split(threads, thread, " ")
+    if (wanted("decode")) decoding()
+    if (wanted("prefill")) prefill()
+    if (wanted("onnx")) networks()
+    if (wanted("start")) starting()
+}
