@@ -292,6 +292,14 @@ static bool tuple_at(Walk *w, Node *indices, const Dim *const *at, int length, c
     return true;
 }
 
+static const Dim *gather_elements(Walk *w, const Node *n, const Dim *const *at) {
+    const Dim *here[MAX_RANK];
+    int axis = axis_of_node(n, n->in[0]);
+    for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
+    here[axis] = value_at(w, n->in[1], at);
+    return here[axis] && dim_lower(here[axis]) >= 0 ? value_at(w, n->in[0], here) : NULL;
+}
+
 static int tuple_length(const Node *indices) {
     int64_t length = 0;
     int rank = indices->type.rank;
@@ -369,6 +377,8 @@ static const Dim *value_at(Walk *w, Node *n, const Dim *const *at) {
             return gather(w, n, at);
         case OP_concat:
             return concat(w, n, at);
+        case OP_gather_elements:
+            return gather_elements(w, n, at);
         case OP_gather_nd:
             return gather_nd(w, n, at);
         case OP_cum_sum:

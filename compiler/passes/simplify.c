@@ -30,8 +30,8 @@ void node_become(Node *old, Node *by) {
 }
 
 static bool simplify_nodes(Graph *g) {
-    Node *(*const rules[])(Node *) = {fold_node,      simplify_index,  simplify_algebra, simplify_view,
-                                      drop_unit_axis, narrow_integers, tabulate_index};
+    Node *(*const rules[])(Node *) = {fold_node,       simplify_index, simplify_algebra, simplify_view,
+                                      simplify_lookup, drop_unit_axis, narrow_integers,  tabulate_index};
     bool changed = false;
     EACH_NODE(n, g) {
         if (!node_uses(n)) continue;
@@ -47,8 +47,9 @@ static bool simplify_nodes(Graph *g) {
 }
 
 bool simplify_graph(Graph *g) {
+    enum { MOST_ROUNDS = 200 };  // rules that undo each other must not hang the compiler
     bool changed = false, again = true;
-    while (again) {
+    for (int round = 0; again && round < MOST_ROUNDS; round++) {
         again = graph_sweep(g);
         again |= simplify_nodes(g);
         again |= merge_equal_nodes(g);

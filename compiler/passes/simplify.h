@@ -8,6 +8,7 @@ Node *simplify_view(Node *);      // simplify_views.c
 Node *simplify_index(Node *);     // simplify_index.c
 Node *narrow_integers(Node *);    // simplify_narrow.c
 Node *tabulate_index(Node *);     // simplify_table.c
+Node *simplify_lookup(Node *);    // simplify_lookup.c
 Node *drop_unit_axis(Node *);     // simplify_units.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // simplify_equal.c

@@ -132,9 +132,9 @@ static Node *narrowed(Node *before, Node *n) {
     return cast_to(before, n, DT_i32);
 }
 
-// Views of a widened value are widened views.
+// Views of a widened value are widened views, but for axes of extent 1 that are only put in front (simplify_units.c).
 static Node *narrow_view(Node *n) {
-    if (n->op == OP_slice || !widens(n->in[0])) return NULL;
+    if (n->op == OP_slice || (n->op == OP_reshape && dim_is(n->type.dim[0], 1)) || !widens(n->in[0])) return NULL;
     Node *x = node_make(n->graph, n->op, n->loc, 1, n->in[0]->in, n);
     attr_copy(x, n);
     return cast_to(n, inferred(x), DT_i64);
