@@ -142,6 +142,22 @@ static void cache_all(Graph *g, const RowInputs *in) {
     }
 }
 
+// The first T rows of a table are those that positions look up.
+static void look_up_slices(Graph *g, const Dim *rows) {
+    EACH_NODE(n, g) {
+        if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1) continue;
+        int64_t axis = axis_of(n, attr_int(n, "axis", 0)), start;
+        if (n->in[0]->type.dim[axis] == rows || !dim_is_const(attr_dim(n, "start"), &start)) continue;
+        Node *index = node_make(g, OP_iota, n->loc, 0, NULL, n);
+        attr_set_dims(index, "dims", &rows, 1);
+        index = inferred(index);
+        if (start) index = binary_before(n, OP_add, index, node_scalar(g, DT_i32, (double)start, n->loc, n));
+        Node *by = node_make(g, OP_gather, n->loc, 2, (Node *[]){n->in[0], index}, n);
+        attr_set_int(by, "axis", axis);
+        node_become(n, inferred(by));
+    }
+}
+
 // --------------------------------------------------------------------------------------------------------------------- the
 // pass
 static bool leave(PassContext *c, const Graph *g, const Node *n, const char *why) {
@@ -165,6 +181,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     EACH_NODE(n, g) {
         if (attends_to(n, t.rows)) bias_over_keys(n, t.rows, context);
     }
+    look_up_slices(g, t.rows);
     graph_sweep(g);
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;

@@ -87,6 +87,8 @@ static int rows_transpose(const Node *n) {
 
 static int rows_view(const Node *n, Step *s) {
     const Node *x = n->in[0];
+    if (n->op == OP_slice && !has_rows(x) && attr_dim(n, "extent") == s->trace->rows)
+        return mixes(s, "takes as many of a table as there are rows");
     if (!has_rows(x)) return 0;
     switch (n->op) {
         case OP_reshape:

@@ -76,7 +76,7 @@ static Node *gather_view(Node *n) {
     Lookup l;
     Node *index = n->in[1];
     int axis = axis_of(n->in[0], attr_int(n, "axis", 0)), more = index->type.rank;
-    if (!start_lookup(&l, n, n->in[0])) return NULL;
+    if (n->in[0]->op == OP_constant || !start_lookup(&l, n, n->in[0])) return NULL;  // positions look up tables
     for (int i = 0; i < l.x->type.rank; i++)
         l.at[i] = i < axis ? l.symbols[i] : i == axis ? index_value(index, l.symbols + axis) : l.symbols[i + more - 1];
     return as_view(&l);
