@@ -364,7 +364,7 @@ static void refuses_unknown_fields(void) {
     text_add(&config, "%.*s, \"xi\": 5}", (int)(strrchr(known, '}') - known), known);
     Case c = {.path = "dsl/models/llama.burin", .config = config.data};
     CHECK(!run_case(&c, &graphs, &messages));
-    CHECK(strstr(messages, "error: \"xi\": 5 is not supported by models/llama.burin") != NULL);
+    CHECK(strstr(messages, "error: \"xi\": 5 is not supported by llama.burin") != NULL);
     free(messages);
     free(known);
     text_free(&config);

@@ -267,6 +267,11 @@ static const char *file_of_folder(Arena *arena, const char *folder) {
     if (!path) path = only_file(arena, folder, ".gguf");
     const char *pickle = arena_printf(arena, "%s/pytorch_model.bin", folder);
     if (!path && exists(pickle)) return pickle;  // to be refused with the reason
+    if (!path && exists(arena_printf(arena, "%s.index.json", pickle)))
+        diag_fatal(NO_LOC,
+                   "%s holds PyTorch pickles, which can run code when they are read"
+                   "\nhint: take the model's .safetensors, or convert it with safetensors.torch.save_file",
+                   folder);
     if (!path)
         diag_fatal(
             NO_LOC,

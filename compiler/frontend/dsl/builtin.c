@@ -186,6 +186,13 @@ static Value run_has_weight(Elaborator *e, Loc at, const Value *a) {
     return want_string(e, a[0], at, "the name of a weight", &name) ? VALUE_BOOL(weight_exists(e, name)) : VALUE(V_ERROR);
 }
 
+// The sentence for `fail`: "hidden_act": "xielu" is not supported by llama.burin.
+static Value run_unsupported(Elaborator *e, Loc at, const Value *a) {
+    (void)at;
+    const char *field = a[0].path ? arena_printf(e->arena, "\"%s\": ", a[0].path) : "";
+    return VALUE_STRING(arena_printf(e->arena, "%s%s is not supported by %s", field, value_text(e, a[0]), description_name(e)));
+}
+
 static Value run_has_config(Elaborator *e, Loc at, const Value *a) {
     const char *name;
     return want_string(e, a[0], at, "the name of a parameter", &name) ? VALUE_BOOL(config_has(e, name)) : VALUE(V_ERROR);
@@ -231,6 +238,7 @@ static const Builtin BUILTINS[] = {
     {"tensor", 1, {"numbers"}, run_tensor, OP_COUNT},
     {"weight", 2, {"name", "shape", "stored"}, run_weight, OP_COUNT},
     {"has_weight", 1, {"name"}, run_has_weight, OP_COUNT},
+    {"unsupported", 1, {"value"}, run_unsupported, OP_COUNT},
     {"has_config", 1, {"name"}, run_has_config, OP_COUNT},
     {"shape", 1, {"x"}, run_shape, OP_COUNT},
     {"length", 1, {"x"}, run_length, OP_COUNT},

@@ -172,15 +172,20 @@ static bool has_known_fields(const Elaborator *e, const char *path, const json_t
     return false;
 }
 
+const char *description_name(const Elaborator *e) {
+    const char *name = e->main->source->name;
+    return strncmp(name, "models/", strlen("models/")) ? name : name + strlen("models/");
+}
+
 static void report_unknown(Elaborator *e, const char *path, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    const char *name = e->main->source->name, *shown = arena_printf(e->arena, "\"%s\": %.60s", path, text ? text : "?");
+    const char *shown = arena_printf(e->arena, "\"%s\": %.60s", path, text ? text : "?");
     free(text);
-    if (!strncmp(name, "models/", strlen("models/"))) {
+    if (!strncmp(e->main->source->name, "models/", strlen("models/"))) {
         e->errors++;
-        diag_error(config_loc(e, path), "%s is not supported by %s", shown, name);
+        diag_error(config_loc(e, path), "%s is not supported by %s", shown, description_name(e));
     } else {
-        diag_warning(config_loc(e, path), "%s is not used by %s", shown, name);
+        diag_warning(config_loc(e, path), "%s is not used by %s", shown, description_name(e));
     }
 }
 

@@ -86,7 +86,10 @@ static void run_return(Elaborator *e, const Ast *s) {
 
 static void run_fail(Elaborator *e, const Ast *s) {
     const char *message;
-    if (want_string(e, evaluate(e, s->a), s->a->loc, "the message of fail", &message)) report(e, s->loc, "%s", message);
+    if (want_string(e, evaluate(e, s->a), s->a->loc, "the message of fail", &message) && !map_get(&e->reported, message)) {
+        report(e, s->loc, "%s", message);
+        map_put(&e->reported, message, e);
+    }
     e->frame->returned = true;
     e->frame->result = VALUE(V_ERROR);
 }
