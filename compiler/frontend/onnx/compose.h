@@ -36,4 +36,10 @@ int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of 
 Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);     // op_quant.c: x rounded, shifted, saturated to its type
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
+
+// op_attention.c
+Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                          // [B, T, H * d] to [B, H, T, d]
+Node *onnx_merge_heads(OnnxCall *, Node *x);                                         // and back
+Node *onnx_repeat_heads(OnnxCall *, Node *x, int64_t repeats);                       // each head several times, side by side
+Node *onnx_turned(OnnxCall *, Node *x, Node *cosine, Node *sine, bool interleaved);  // rotary embedding of all its elements
 #endif

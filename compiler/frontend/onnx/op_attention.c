@@ -5,7 +5,7 @@
 #include "frontend/onnx/compose.h"
 
 // [B, T, H * d] to [B, H, T, d]
-static Node *split_heads(OnnxCall *c, Node *x, int64_t heads) {
+Node *onnx_split_heads(OnnxCall *c, Node *x, int64_t heads) {
     Graph *g = c->graph;
     if (x->type.rank == 4) return x;
     if (x->type.rank != 3 || heads < 1) onnx_fatal(c, "takes [B, H, T, d], or [B, T, H d] with the numbers of heads");
@@ -14,13 +14,13 @@ static Node *split_heads(OnnxCall *c, Node *x, int64_t heads) {
     return onnx_swap(c, onnx_shape_to(c, x, 4, dims), 1, 2);
 }
 
-static Node *merge_heads(OnnxCall *c, Node *x) {
+Node *onnx_merge_heads(OnnxCall *c, Node *x) {
     const Dim *const *d = x->type.dim, *dims[] = {d[0], d[2], dim_binary(c->graph, DIM_MUL, d[1], d[3])};
     return onnx_shape_to(c, onnx_swap(c, x, 1, 2), 3, dims);
 }
 
 // Each key head for `repeats` query heads, side by side.
-static Node *repeat_heads(OnnxCall *c, Node *x, int64_t repeats) {
+Node *onnx_repeat_heads(OnnxCall *c, Node *x, int64_t repeats) {
     if (repeats == 1) return x;
     const Dim *const *d = x->type.dim, *r = dim_const(c->graph, repeats),
                      *apart[] = {d[0], d[1], dim_const(c->graph, 1), d[2], d[3]};
@@ -113,9 +113,9 @@ void onnx_attention_op(OnnxCall *c, int argument) {
     Node *given = onnx_node(c, 0);
     DType narrow = given->type.dtype, wide = onnx_wide(narrow);
     int64_t groups = onnx_int(c, "kv_num_heads", 0);
-    Node *k = split_heads(c, onnx_node(c, 1), groups), *v = split_heads(c, onnx_node(c, 2), groups);
+    Node *k = onnx_split_heads(c, onnx_node(c, 1), groups), *v = onnx_split_heads(c, onnx_node(c, 2), groups);
     Attention a = {.softcap = onnx_float(c, "softcap", 0), .mode = onnx_int(c, "qk_matmul_output_mode", 0)};
-    a.q = onnx_cast(c, split_heads(c, given, onnx_int(c, "q_num_heads", 0)), wide);
+    a.q = onnx_cast(c, onnx_split_heads(c, given, onnx_int(c, "q_num_heads", 0)), wide);
     if (onnx_operand(c, 4) && onnx_operand(c, 5)) {
         a.past_key = onnx_node(c, 4);
         k = onnx_join(c, (Node *[]){a.past_key, k}, 2, 2), v = onnx_join(c, (Node *[]){onnx_node(c, 5), v}, 2, 2);
@@ -125,12 +125,12 @@ void onnx_attention_op(OnnxCall *c, int argument) {
     int64_t heads = onnx_extent(c, a.q, 1), key_heads = onnx_extent(c, k, 1);
     if (key_heads < 1 || heads % key_heads)
         onnx_fatal(c, "%lld heads over %lld key heads", (long long)heads, (long long)key_heads);
-    a.k = repeat_heads(c, onnx_cast(c, k, wide), heads / key_heads);
-    a.v = repeat_heads(c, onnx_cast(c, v, wide), heads / key_heads);
+    a.k = onnx_repeat_heads(c, onnx_cast(c, k, wide), heads / key_heads);
+    a.v = onnx_repeat_heads(c, onnx_cast(c, v, wide), heads / key_heads);
     double scale = onnx_float(c, "scale", 0);
     if (scale == 0) scale = 1 / sqrt((double)onnx_extent(c, a.q, 3));
     Node *y = ONNX_BINARY(c, OP_matmul, probabilities(c, &a, scale), a.v);
-    onnx_result(c, 0, onnx_cast(c, given->type.rank == 3 ? merge_heads(c, y) : y, narrow));
+    onnx_result(c, 0, onnx_cast(c, given->type.rank == 3 ? onnx_merge_heads(c, y) : y, narrow));
 }
 
 // -----------------------------------------------------------------------------------------------------------------------
@@ -146,10 +146,9 @@ static Node *angle_table(OnnxCall *c, int i, const Dim *rows) {
 }
 
 // The halves a, b of each head (or its even and odd elements) become a cos - b sin, b cos + a sin.
-static Node *turned(OnnxCall *c, Node *x, Node *cosine, Node *sine) {
+Node *onnx_turned(OnnxCall *c, Node *x, Node *cosine, Node *sine, bool interleaved) {
     Graph *g = c->graph;
     int64_t width = onnx_extent(c, x, 3);
-    bool interleaved = onnx_int(c, "interleaved", 0);
     const Dim *const *d = x->type.dim, *pairs[] = {d[0], d[1], d[2], dim_const(g, width / 2), dim_const(g, 2)},
                      *one = dim_const(g, 1);
     Node *half[2], *apart = interleaved ? onnx_shape_to(c, x, 5, pairs) : NULL;
@@ -168,15 +167,15 @@ static Node *turned(OnnxCall *c, Node *x, Node *cosine, Node *sine) {
 
 void onnx_rotary_op(OnnxCall *c, int argument) {
     (void)argument;
-    Node *given = onnx_node(c, 0), *x = split_heads(c, given, onnx_int(c, "num_heads", 0));
+    Node *given = onnx_node(c, 0), *x = onnx_split_heads(c, given, onnx_int(c, "num_heads", 0));
     int64_t width = onnx_extent(c, x, 3), part = onnx_int(c, "rotary_embedding_dim", 0);
     if (!part) part = width;
     if (part < 2 || part % 2 || part > width) onnx_fatal(c, "turns %lld of %lld elements", (long long)part, (long long)width);
     Node *cosine = angle_table(c, 1, x->type.dim[2]), *sine = angle_table(c, 2, x->type.dim[2]);
-    Node *y[] = {turned(c, onnx_slice_from(c, x, 3, 0, part), cosine, sine), NULL};
+    Node *y[] = {onnx_turned(c, onnx_slice_from(c, x, 3, 0, part), cosine, sine, onnx_int(c, "interleaved", 0)), NULL};
     if (part < width) y[1] = onnx_slice_from(c, x, 3, part, width - part);
     Node *whole = onnx_join(c, y, part < width ? 2 : 1, 3);
-    onnx_result(c, 0, given->type.rank == 3 ? merge_heads(c, whole) : whole);
+    onnx_result(c, 0, given->type.rank == 3 ? onnx_merge_heads(c, whole) : whole);
 }
 
 // -----------------------------------------------------------------------------------------------------------------------
@@ -229,7 +228,7 @@ static Node *step_of(OnnxCall *c, Node *x, int64_t t) { return x ? onnx_slice_fr
 static Node *optional_heads(OnnxCall *c, int i, int64_t heads, DType wide) {
     if (!onnx_operand(c, i)) return NULL;
     Node *x = onnx_cast(c, onnx_node(c, i), wide);
-    return x->type.rank == 3 ? split_heads(c, x, onnx_extent(c, x, 2) == 1 ? 1 : heads) : x;
+    return x->type.rank == 3 ? onnx_split_heads(c, x, onnx_extent(c, x, 2) == 1 ? 1 : heads) : x;
 }
 
 // S <- decay S + beta k (v - decay S^T k)^T, o = scale q^T S, token by token.
@@ -240,9 +239,9 @@ void onnx_linear_attention(OnnxCall *c, int argument) {
     int64_t heads = onnx_int(c, "q_num_heads", 0), groups = onnx_int(c, "kv_num_heads", 0);
     const char *rule = onnx_string(c, "update_rule", "gated_delta");
     bool gated = strstr(rule, "gated"), delta = strstr(rule, "delta");
-    Node *q = split_heads(c, onnx_cast(c, given, wide), heads),
-         *k = split_heads(c, onnx_cast(c, onnx_node(c, 1), wide), groups);
-    Node *v = split_heads(c, onnx_cast(c, onnx_node(c, 2), wide), groups);
+    Node *q = onnx_split_heads(c, onnx_cast(c, given, wide), heads),
+         *k = onnx_split_heads(c, onnx_cast(c, onnx_node(c, 1), wide), groups);
+    Node *v = onnx_split_heads(c, onnx_cast(c, onnx_node(c, 2), wide), groups);
     Node *decay = gated ? optional_heads(c, 4, groups, wide) : NULL, *beta = delta ? optional_heads(c, 5, groups, wide) : NULL;
     Type shape = {.dtype = wide, .rank = 4, .dim = {q->type.dim[0], k->type.dim[1], k->type.dim[3], v->type.dim[3]}};
     Node *state = onnx_operand(c, 3) ? onnx_cast(c, onnx_node(c, 3), wide) : onnx_expand_to(c, onnx_scalar(c, wide, 0), &shape);
@@ -257,8 +256,8 @@ void onnx_linear_attention(OnnxCall *c, int argument) {
         if (beta) value = ONNX_BINARY(c, OP_mul, value, step_of(c, beta, t));
         state = ONNX_BINARY(c, OP_add, state, ONNX_BINARY(c, OP_mul, key, value));
         Node *query = ONNX_FORMULA(c, step_of(c, q, t), "mul($0, %a)", scale);
-        y[t] = ONNX_BINARY(c, OP_matmul, query, repeat_heads(c, state, heads / groups));
+        y[t] = ONNX_BINARY(c, OP_matmul, query, onnx_repeat_heads(c, state, heads / groups));
     }
-    onnx_result(c, 0, onnx_cast(c, merge_heads(c, onnx_join(c, y, (int)steps, 2)), narrow));
+    onnx_result(c, 0, onnx_cast(c, onnx_merge_heads(c, onnx_join(c, y, (int)steps, 2)), narrow));
     onnx_result(c, 1, onnx_cast(c, state, onnx_operand(c, 3) ? onnx_node(c, 3)->type.dtype : narrow));
 }

@@ -1,0 +1,164 @@
+// Operators of com.microsoft that ONNX Runtime's tools write: activations, norms with a residual, products with quantized
+// weights. Each is its formula over core ops; recognise and fuse find the fast forms again.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/compose.h"
+
+// ---------------------------------------------------------------------------------------------------------------- activations
+// of x, or of x + bias
+void onnx_ms_gelu(OnnxCall *c, int op) {
+    Node *x = onnx_node(c, 0);
+    if (onnx_operand(c, 1)) x = ONNX_BINARY(c, OP_add, x, onnx_node(c, 1));
+    onnx_result(c, 0, ONNX_UNARY(c, (Op)op, x));
+}
+
+void onnx_ms_quick_gelu(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, ONNX_FORMULA(c, onnx_node(c, 0), "mul($0, sigmoid(mul($0, %a)))", onnx_float(c, "alpha", 1.702f)));
+}
+
+// -------------------------------------------------------------------------------------------------------------------- products
+static Node *swapped_if(OnnxCall *c, Node *x, const char *attribute) {
+    int rank = x->type.rank;
+    if (!onnx_int(c, attribute, 0)) return x;
+    if (rank < 2) onnx_fatal(c, "%s of %s", attribute, type_text(&x->type));
+    return onnx_swap(c, x, rank - 2, rank - 1);
+}
+
+void onnx_ms_fused_matmul(OnnxCall *c, int argument) {
+    (void)argument;
+    if (onnx_int(c, "transBatchA", 0) || onnx_int(c, "transBatchB", 0))
+        onnx_fatal(c, "transBatchA and transBatchB are not supported");
+    Node *y = ONNX_BINARY(c, OP_matmul, swapped_if(c, onnx_node(c, 0), "transA"), swapped_if(c, onnx_node(c, 1), "transB"));
+    double alpha = onnx_float(c, "alpha", 1);
+    onnx_result(c, 0, alpha == 1 ? y : ONNX_FORMULA(c, y, "mul($0, %a)", alpha));
+}
+
+static DType narrow_type(const OnnxCall *c, int64_t bits) {
+    if (bits != 2 && bits != 4 && bits != 8) onnx_fatal(c, "weights of %lld bits; 2, 4 and 8 are supported", (long long)bits);
+    return bits == 2 ? DT_u2 : bits == 4 ? DT_u4 : DT_u8;
+}
+
+// Bytes [rows, bytes] of a constant seen as the narrow integers that they hold: [rows, count], no byte moves.
+static Node *unpacked(OnnxCall *c, int operand, int64_t bits, int64_t rows) {
+    const OnnxValue *v = onnx_operand(c, operand);
+    const Tensor *x = v && v->node ? v->node->value : NULL;
+    if (!x || x->dtype != DT_u8) onnx_fatal(c, "operand %d must be a constant of bytes", operand);
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = *x;
+    t->dtype = narrow_type(c, bits);
+    if (rows < 1 || x->bytes % (uint64_t)rows)
+        onnx_fatal(c, "operand %d: %s for %lld rows", operand, type_text(&v->node->type), (long long)rows);
+    t->rank = 2, t->dim[0] = rows, t->dim[1] = (int64_t)(x->bytes / (uint64_t)rows) * 8 / bits;
+    return onnx_constant(c, t);
+}
+
+static Node *reshaped(OnnxCall *c, Node *x, int rank, const int64_t *dim) {
+    const Dim *dims[MAX_RANK];
+    for (int i = 0; i < rank; i++) dims[i] = dim_const(c->graph, dim[i]);
+    return onnx_shape_to(c, x, rank, dims);
+}
+
+// [rows, K] from blocks along K, each with a scale and perhaps a zero point: (q - zero) * scale
+typedef struct Blocks {
+    int64_t rows, depth, block, bits, count;  // count: blocks a row
+    int scales, zeros;                        // operands
+    double zero;                              // where there is no operand
+} Blocks;
+
+static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
+    Node *z = onnx_node(c, b->zeros);
+    bool packed = z->type.dtype == DT_u8 && b->bits < 8;
+    if (packed) z = onnx_slice_from(c, unpacked(c, b->zeros, b->bits, b->rows), 1, 0, b->count);
+    return reshaped(c, onnx_cast(c, z, wide), 3, (int64_t[]){b->rows, b->count, 1});
+}
+
+static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
+    Node *scale = onnx_node(c, b->scales);
+    DType wide = onnx_wide(scale->type.dtype);
+    Node *x = reshaped(c, onnx_cast(c, q, wide), 3, (int64_t[]){b->rows, b->count, b->block});
+    if (onnx_operand(c, b->zeros))
+        x = ONNX_BINARY(c, OP_sub, x, zero_points(c, b, wide));
+    else if (b->zero != 0)
+        x = ONNX_BINARY(c, OP_sub, x, onnx_scalar(c, wide, b->zero));
+    x = ONNX_BINARY(c, OP_mul, x, reshaped(c, onnx_cast(c, scale, wide), 3, (int64_t[]){b->rows, b->count, 1}));
+    x = reshaped(c, x, 2, (int64_t[]){b->rows, b->count * b->block});
+    return b->count * b->block == b->depth ? x : onnx_slice_from(c, x, 1, 0, b->depth);
+}
+
+// A [.., K], B [N, blocks, bytes], scales, zero points, group index, bias
+void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *a = onnx_node(c, 0);
+    Blocks b = {.rows = onnx_int(c, "N", 0), .depth = onnx_int(c, "K", 0), .block = onnx_int(c, "block_size", 0)};
+    b.bits = onnx_int(c, "bits", 4), b.scales = 2, b.zeros = 3;
+    if (b.rows < 1 || b.depth < 1 || b.block < 1 || b.block > b.depth + 4096)
+        onnx_fatal(c, "N %lld, K %lld, block_size %lld", (long long)b.rows, (long long)b.depth, (long long)b.block);
+    if (onnx_operand(c, 4)) onnx_fatal(c, "a group index (g_idx) is not supported");
+    narrow_type(c, b.bits);
+    b.count = (b.depth + b.block - 1) / b.block, b.zero = ldexp(1, (int)b.bits - 1);
+    Node *weights = onnx_swap(c, dequantized(c, unpacked(c, 1, b.bits, b.rows), &b), 0, 1);
+    Node *y = ONNX_BINARY(c, OP_matmul, onnx_cast(c, a, weights->type.dtype), weights);
+    if (onnx_operand(c, 5)) y = ONNX_BINARY(c, OP_add, y, onnx_cast(c, onnx_node(c, 5), y->type.dtype));
+    onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
+}
+
+// Rows of a quantized table [V, K]: those asked for, made floats.
+void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *data = onnx_node(c, 0);
+    int rank = data->type.rank;
+    bool bytes = data->type.dtype == DT_u8;
+    Blocks b = {.bits = bytes ? onnx_int(c, "bits", 4) : dtype_bits(data->type.dtype), .block = onnx_int(c, "block_size", 128)};
+    if (rank != 2 || onnx_axis(c, onnx_int(c, "gather_axis", 0), 2) != 0 ||
+        onnx_axis(c, onnx_int(c, "quantize_axis", 1), 2) != 1)
+        onnx_fatal(c, "only rows of a matrix, quantized along them, are supported");
+    b.rows = onnx_extent(c, data, 0), b.scales = 2, b.zeros = 3;
+    Node *q = bytes && b.bits < 8 ? unpacked(c, 0, b.bits, b.rows) : data;
+    b.depth = onnx_extent(c, q, 1);
+    if (b.block < 1 || b.rows < 1) onnx_fatal(c, "block_size %lld of %s", (long long)b.block, type_text(&data->type));
+    b.count = (b.depth + b.block - 1) / b.block;
+    if (b.count * b.block != b.depth)
+        onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
+    b.zero = bytes ? ldexp(1, (int)b.bits - 1) : 0;
+    Node *table = dequantized(c, q, &b);
+    onnx_result(c, 0, onnx_cast(c, onnx_take(c, table, onnx_node(c, 1), 0), onnx_node(c, 2)->type.dtype));
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- norms
+static Node *normalized(OnnxCall *c, bool simplified, Node *const *in, double epsilon) {
+    Node *n = onnx_emit_make(c, simplified ? OP_rms_normalization : OP_layer_normalization, in[2] ? 3 : 2, in);
+    attr_set_float(n, "epsilon", epsilon);
+    return onnx_finish(c, n);
+}
+
+// x + skip (+ bias), and its norm: (x, skip, gamma, beta, bias), or simplified (x, skip, gamma, bias)
+void onnx_ms_skip_norm(OnnxCall *c, int simplified) {
+    int bias = simplified ? 3 : 4;
+    Node *sum = ONNX_BINARY(c, OP_add, onnx_node(c, 0), onnx_node(c, 1));
+    if (onnx_operand(c, bias)) sum = ONNX_BINARY(c, OP_add, sum, onnx_node(c, bias));
+    Node *beta = !simplified && onnx_operand(c, 3) ? onnx_node(c, 3) : NULL;
+    onnx_result(c, 0, normalized(c, simplified, (Node *[]){sum, onnx_node(c, 2), beta}, onnx_float(c, "epsilon", 1e-12f)));
+    onnx_result(c, 3, sum);
+}
+
+// words, segments and positions: ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids
+void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *ids = onnx_node(c, 0), *sum = onnx_take(c, onnx_node(c, 2), ids, 0), *table = onnx_node(c, 3), *positions;
+    if (ids->type.rank != 2 || table->type.rank != 2) onnx_fatal(c, "takes ids [B, T], not %s", type_text(&ids->type));
+    const Dim *rows = ids->type.dim[1];
+    positions =
+        onnx_operand(c, 8) ? onnx_take(c, table, onnx_node(c, 8), 0) : onnx_slice_at(c, table, 0, dim_const(c->graph, 0), rows);
+    sum = ONNX_BINARY(c, OP_add, sum, positions);
+    if (onnx_operand(c, 1) && onnx_operand(c, 4))
+        sum = ONNX_BINARY(c, OP_add, sum, onnx_take(c, onnx_node(c, 4), onnx_node(c, 1), 0));
+    onnx_result(c, 0,
+                normalized(c, false, (Node *[]){sum, onnx_node(c, 5), onnx_node(c, 6)}, onnx_float(c, "epsilon", 1e-12f)));
+    onnx_result(c, 2, sum);
+    Type lengths = {.dtype = DT_i32, .rank = 1, .dim = {ids->type.dim[0]}};
+    onnx_result(c, 1,
+                onnx_operand(c, 7) ? onnx_reduce_axis(c, OP_reduce_sum, onnx_cast(c, onnx_node(c, 7), DT_i32), 1, false)
+                                   : onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+}

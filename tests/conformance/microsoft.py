@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# Makes tests/conformance/microsoft.tar.xz: small cases of com.microsoft's operators, their results computed by ONNX Runtime, in
+# the folders of the ONNX backend tests. Needs numpy, onnx and onnxruntime; the tests do not. usage: microsoft.py OUT.tar.xz
+import io, os, sys, tarfile
+import numpy as np
+import onnx, onnxruntime
+from onnx import helper, numpy_helper, TensorProto
+
+random = np.random.default_rng(1)
+cases = []
+
+
+def floats(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def case(name, op, inputs, constants=(), outputs=1, keep=None, domain="com.microsoft", **attributes):
+    """inputs: name -> array or None (left out); those in `constants` become initializers; outputs: how many; keep: which."""
+    keep = list(range(outputs)) if keep is None else keep
+    names = [n if a is not None else "" for n, a in inputs.items()]
+    results = [f"y{i}" if i in keep else "" for i in range(outputs)]
+    node = helper.make_node(op, names, results, domain=domain, **attributes)
+    graph = helper.make_graph([node], name,
+        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()
+         if a is not None and n not in constants],
+        [helper.make_empty_tensor_value_info(r) for r in results if r],
+        [numpy_helper.from_array(inputs[n], n) for n in constants if inputs.get(n) is not None])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=8)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    given = {n: a for n, a in inputs.items() if a is not None and n not in constants}
+    got = session.run(None, given)
+    del model.graph.output[:]
+    for r, a in zip([r for r in results if r], got):
+        model.graph.output.append(helper.make_tensor_value_info(r, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape))
+    cases.append((name, model, list(given.values()), got))
+
+
+def main(path):
+    x, bias = floats(2, 3, 8), floats(8)
+    case("gelu", "Gelu", {"x": x})
+    case("bias_gelu", "BiasGelu", {"x": x, "b": bias})
+    case("fast_gelu", "FastGelu", {"x": x, "b": bias})
+    case("quick_gelu", "QuickGelu", {"x": x}, alpha=1.5)
+    case("fused_matmul", "FusedMatMul", {"a": floats(2, 4, 3), "b": floats(2, 5, 4)}, transA=1, transB=1, alpha=0.5)
+    case("skip_layer_norm", "SkipLayerNormalization",
+         {"x": x, "skip": floats(2, 3, 8), "g": floats(8), "b": floats(8), "bias": bias}, outputs=4, keep=[0, 3], epsilon=1e-5)
+    case("skip_simplified_layer_norm", "SkipSimplifiedLayerNormalization", {"x": x, "skip": floats(2, 3, 8), "g": floats(8)},
+         outputs=4, keep=[0, 3], epsilon=1e-6)
+    case("simplified_layer_norm", "SimplifiedLayerNormalization", {"x": x, "g": floats(8)}, domain="", axis=-1, epsilon=1e-6)
+    ids = random.integers(0, 7, (2, 3)).astype(np.int32)
+    case("embed_layer_norm", "EmbedLayerNormalization",
+         {"ids": ids, "segments": (ids % 2).astype(np.int32), "word": floats(7, 8), "position": floats(5, 8),
+          "segment": floats(2, 8), "g": floats(8), "b": floats(8), "mask": np.array([[1, 1, 1], [1, 1, 0]], np.int32)},
+         outputs=2, epsilon=1e-5)
+    rotary_cases()
+    group_cases()
+    multi_head_cases()
+    quantized_cases()
+    write(path)
+
+
+def tables(length, half):
+    angle = np.arange(length)[:, None] / 10.0 ** (np.arange(half) / half)
+    return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+
+
+def rotary_cases():
+    cosine, sine = tables(16, 2)
+    first, each = np.array([3], np.int64), np.array([[0, 1, 2], [5, 6, 7]], np.int64)
+    case("rotary_offset", "RotaryEmbedding", {"x": floats(2, 3, 8), "p": first, "c": cosine, "s": sine})
+    case("rotary_each", "RotaryEmbedding", {"x": floats(2, 2, 3, 4), "p": each, "c": cosine, "s": sine}, interleaved=1)
+    case("rotary_part", "RotaryEmbedding", {"x": floats(2, 3, 16), "p": each, "c": cosine, "s": sine}, num_heads=2,
+         rotary_embedding_dim=4)
+
+
+def group_cases():
+    cosine, sine = tables(16, 8)
+    none = {"past_k": None, "past_v": None}
+    totals = lambda n: {"seqlens": np.array([n - 1] * 2, np.int32), "total": np.array([n], np.int32)}
+    rotary = {"c": cosine, "s": sine}
+    attributes = dict(outputs=3, num_heads=4, kv_num_heads=2)
+    q, k, v = floats(2, 5, 64), floats(2, 5, 32), floats(2, 5, 32)
+    case("gqa_prompt", "GroupQueryAttention", {"q": q, "k": k, "v": v, **none, **totals(5)}, **attributes)
+    case("gqa_rotary", "GroupQueryAttention", {"q": q, "k": k, "v": v, **none, **totals(5), **rotary}, do_rotary=1, **attributes)
+    case("gqa_window", "GroupQueryAttention", {"q": q, "k": k, "v": v, **none, **totals(5)}, local_window_size=2, scale=0.5,
+         **attributes)
+    case("gqa_softcap", "GroupQueryAttention", {"q": q, "k": k, "v": v, **none, **totals(5)}, softcap=1.5, **attributes)
+    packed = np.concatenate([q, k, v], axis=2)
+    case("gqa_packed", "GroupQueryAttention", {"q": packed, "k": None, "v": None, **none, **totals(5), **rotary}, do_rotary=1,
+         rotary_interleaved=1, **attributes)
+    past = {"past_k": floats(2, 2, 4, 16), "past_v": floats(2, 2, 4, 16)}
+    step = {"q": floats(2, 1, 64), "k": floats(2, 1, 32), "v": floats(2, 1, 32)}
+    case("gqa_step", "GroupQueryAttention", {**step, **past, **totals(5), **rotary}, do_rotary=1, **attributes)
+
+
+def multi_head_cases():
+    q, k, v = floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 8)
+    case("mha_cross", "MultiHeadAttention", {"q": q, "k": k, "v": v, "b": floats(24)}, num_heads=2)
+    mask = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], np.int32)
+    case("mha_mask", "MultiHeadAttention", {"q": q, "k": k, "v": v, "b": None, "m": mask, "a": floats(1, 2, 3, 5)}, num_heads=2,
+         scale=0.3)
+    new = floats(2, 2, 8)
+    case("mha_past", "MultiHeadAttention",
+         {"q": new, "k": floats(2, 2, 8), "v": floats(2, 2, 8), "b": None, "m": None, "a": None, "pk": floats(2, 2, 3, 4),
+          "pv": floats(2, 2, 3, 4)}, outputs=3, num_heads=2, unidirectional=1)
+    x, w, b = floats(2, 4, 8), floats(8, 24), floats(24)
+    case("attention", "Attention", {"x": x, "w": w, "b": b}, num_heads=2)
+    case("attention_causal", "Attention", {"x": x, "w": w, "b": b}, num_heads=2, unidirectional=1)
+    case("attention_mask", "Attention", {"x": x, "w": w, "b": b, "m": np.array([[1, 1, 1, 1], [1, 1, 0, 0]], np.int32)}, num_heads=2)
+    case("attention_lengths", "Attention", {"x": x, "w": w, "b": b, "m": np.array([4, 3], np.int32)}, num_heads=2)
+    case("attention_past", "Attention", {"x": x, "w": w, "b": b, "m": None, "past": floats(2, 2, 2, 3, 4)}, outputs=2,
+         num_heads=2, unidirectional=1)
+
+
+def quantized_cases():
+    bytes_of = lambda *shape: random.integers(0, 256, shape).astype(np.uint8)
+    constants = ("b", "s", "z")
+    a = floats(3, 40)
+    case("matmul_4_bits", "MatMulNBits", {"a": a, "b": bytes_of(6, 3, 8), "s": floats(18)}, constants, K=40, N=6, bits=4,
+         block_size=16)
+    case("matmul_4_bits_zeros", "MatMulNBits", {"a": a, "b": bytes_of(6, 3, 8), "s": floats(18), "z": bytes_of(6 * 2)}, constants,
+         K=40, N=6, bits=4, block_size=16)
+    case("matmul_4_bits_bias", "MatMulNBits",
+         {"a": a, "b": bytes_of(6, 3, 8), "s": floats(18), "z": None, "g": None, "bias": floats(6)}, constants, K=40, N=6, bits=4,
+         block_size=16)
+    case("matmul_8_bits", "MatMulNBits", {"a": a, "b": bytes_of(6, 3, 16), "s": floats(18)}, constants, K=40, N=6, bits=8,
+         block_size=16)
+    which = np.array([[1, 0], [4, 1]], np.int64)
+    case("gather_quantized", "GatherBlockQuantized", {"b": bytes_of(5, 16), "i": which, "s": floats(5, 2)}, ("b", "s"), bits=4,
+         block_size=16, quantize_axis=1)
+    case("gather_quantized_zeros", "GatherBlockQuantized",
+         {"b": bytes_of(5, 16), "i": which, "s": floats(5, 2), "z": bytes_of(5, 1)}, ("b", "s", "z"), bits=4, block_size=16,
+         quantize_axis=1)
+
+
+def write(path):
+    with tarfile.open(path, "w:xz") as archive:
+        def add(name, data):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+
+        for name, model, inputs, outputs in cases:
+            add(f"{name}/model.onnx", model.SerializeToString(deterministic=True))
+            for kind, values in (("input", inputs), ("output", outputs)):
+                for i, value in enumerate(values):
+                    add(f"{name}/test_data_set_0/{kind}_{i}.pb", numpy_helper.from_array(np.asarray(value)).SerializeToString())
+
+
+main(sys.argv[1])
