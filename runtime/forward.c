@@ -25,6 +25,7 @@ static void *cut_piece(burin_cut *cut, size_t count, size_t bytes) {
 static burin_options options_with_defaults(const burin_model *model, const burin_options *given) {
     burin_options o = given ? *given : (burin_options){0};
     if (!o.slots) o.slots = 1;
+    if (!o.max_rows && o.symbols && model->net->rows >= 0) o.max_rows = (int32_t)o.symbols[model->net->rows];
     if (!o.max_rows) o.max_rows = model->max_rows;
     if (!o.threads) o.threads = burin_default_threads();
     return o;
@@ -48,7 +49,8 @@ static void cut_working_memory(burin_cut *cut, burin_session *s, const burin_mod
     else
         s->step.arena = cut_piece(cut, 1, larger(arena, source));
     s->step.local = cut_piece(cut, (size_t)o->threads, larger(model->local_bytes, e->local_bytes));
-    s->step.scratch = cut_piece(cut, 1, larger(model->scratch_bytes, e->scratch_bytes));
+    s->scratch_bytes = o->symbols && model->net->scratch_bytes ? model->net->scratch_bytes(o->symbols) : model->scratch_bytes;
+    s->step.scratch = cut_piece(cut, 1, larger(s->scratch_bytes, e->scratch_bytes));
 }
 
 // `s` is where the pieces are noted: the session itself, or a scratch one while measuring.

@@ -9,10 +9,11 @@
 #include "threads.h"
 
 typedef struct burin_options {
-    int32_t slots;     // sequences held at once; 0: 1
-    int32_t max_rows;  // rows computed at once, at most burin_model.max_rows; 0: that many
-    int32_t threads;   // 0: the physical cores that this process may use
-    const char *cpu;   // one of the model's variants by name; NULL: the best that runs here
+    int32_t slots;           // sequences held at once; 0: 1
+    int32_t max_rows;        // rows computed at once, at most burin_model.max_rows; 0: that many
+    int32_t threads;         // 0: the physical cores that this process may use
+    const char *cpu;         // one of the model's variants by name; NULL: the best that runs here
+    const int64_t *symbols;  // of a network: the sizes of its largest run; NULL: those it was built for
 } burin_options;
 
 // What a call returns. Numbers stay when others are added.
@@ -43,6 +44,7 @@ typedef struct burin_session {
     const burin_variant *variant;
     burin_step step;  // what every call shares
     int32_t slots;
+    size_t scratch_bytes;
     int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
     int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last

@@ -25,11 +25,6 @@ enum { MOST_SYMBOLS = 64 };
 
 extern const burin_model NAME_model;
 
-static burin_options to_options(const NAME_options *o) {
-    if (!o) return (burin_options){0};
-    return (burin_options){.max_rows = o->max_rows, .threads = o->threads, .cpu = o->cpu};
-}
-
 const char *NAME_error_text(int status) {
     return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init" : burin_status_text((burin_status)status);
 }
@@ -44,19 +39,6 @@ const NAME_tensor *NAME_outputs(int *n) {
     return (const NAME_tensor *)NAME_model.net->outputs;
 }
 
-size_t NAME_state_bytes(const NAME_options *options) {
-    burin_options o = to_options(options);
-    return burin_session_bytes(&NAME_model, &o);
-}
-
-int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size_t bytes) {
-    burin_options o = to_options(options);
-    burin_session *session;
-    int status = burin_session_open(&session, &NAME_model, &o, memory, bytes);
-    state->session = session;
-    return status;
-}
-
 void NAME_close(NAME_state *state) {
     if (state->session) burin_session_close(state->session);
     state->session = NULL;
@@ -64,6 +46,30 @@ void NAME_close(NAME_state *state) {
 
 static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMBOLS]) {
     return NAME_model.net->n_symbols > MOST_SYMBOLS ? BURIN_BAD_SHAPE : burin_net_bind(NAME_model.net, dims, symbols);
+}
+
+static burin_status read_options(const NAME_options *given, burin_options *o, int64_t symbols[MOST_SYMBOLS]) {
+    if (!given) return BURIN_OK;
+    o->threads = given->threads;
+    o->cpu = given->cpu;
+    o->symbols = given->dims ? symbols : NULL;
+    return given->dims ? find_symbols(given->dims, symbols) : BURIN_OK;
+}
+
+size_t NAME_state_bytes(const NAME_options *options) {
+    int64_t symbols[MOST_SYMBOLS];
+    burin_options o = {0};
+    return read_options(options, &o, symbols) ? 0 : burin_session_bytes(&NAME_model, &o);
+}
+
+int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size_t bytes) {
+    int64_t symbols[MOST_SYMBOLS];
+    burin_options o = {0};
+    burin_session *session = NULL;
+    burin_status status = read_options(options, &o, symbols);
+    if (!status) status = burin_session_open(&session, &NAME_model, &o, memory, bytes);
+    state->session = session;
+    return status;
 }
 
 int NAME_shapes(const int64_t dims[], int64_t output_dims[]) {

@@ -45,9 +45,9 @@ const NAME_tensor *NAME_inputs(int *n);
 const NAME_tensor *NAME_outputs(int *n);
 
 typedef struct NAME_options {
-    int32_t max_rows;  // the largest first dimension of a run, where it is not fixed; 0: as built
-    int32_t threads;   // 0: the physical cores that this process may use
-    const char *cpu;   // one of the CPUs that the library carries code for; NULL: the best that runs here
+    int32_t threads;      // 0: the physical cores that this process may use
+    const char *cpu;      // one of the CPUs that the library carries code for; NULL: the best that runs here
+    const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: the largest it was built for
 } NAME_options;
 
 typedef struct NAME_state {

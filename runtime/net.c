@@ -54,6 +54,7 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
     burin_step *step = &s->step;
     step->rows = burin_net_rows(net, symbols);
     if (step->rows > step->max_rows) return BURIN_BAD_SHAPE;
+    if (net->scratch_bytes && net->scratch_bytes(symbols) > s->scratch_bytes) return BURIN_BAD_SHAPE;
     step->inputs = inputs;
     step->outputs = outputs;
     step->symbols = symbols;

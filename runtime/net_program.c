@@ -98,7 +98,7 @@ static void bench(burin_session *session, const burin_net_values *v) {
 int burin_network(const burin_model *model, const burin_command *c) {
     burin_net_values values;
     burin_net_values_open(&values, model->net, c);
-    burin_session *session = burin_open(model, c, burin_net_rows(model->net, values.symbols));
+    burin_session *session = burin_open(model, c, &(burin_options){.symbols = values.symbols});
     if (c->bench) {
         bench(session, &values);
     } else {

@@ -100,8 +100,10 @@ void burin_run_record(burin_run *run) {
                    errno == ESPIPE ? "not a file that can be rewound" : strerror(errno));
 }
 
-burin_session *burin_open(const burin_model *model, const burin_command *c, int32_t max_rows) {
-    burin_options options = {.slots = 1, .max_rows = max_rows, .threads = (int32_t)c->threads, .cpu = c->cpu};
+burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {
+    burin_options options = *sizes;
+    options.threads = (int32_t)c->threads;
+    options.cpu = c->cpu;
     if (!options.threads) options.threads = burin_default_threads();
     burin_session *session;
     burin_status status;
@@ -124,7 +126,7 @@ void burin_close(burin_session *session) {
 void burin_run_open(burin_run *run, const burin_model *model, const burin_command *c) {
     *run = (burin_run){.model = model, .command = c, .context = context_of(model, c), .chunk = model->max_rows};
     if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
-    run->session = burin_open(model, c, run->chunk);
+    run->session = burin_open(model, c, &(burin_options){.slots = 1, .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
     run->logits = map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
 }

@@ -34,7 +34,7 @@ float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
 void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t wanted);
 
 // A session by the options of the command line, without a run: for a network. Every mistake ends the program with a sentence.
-burin_session *burin_open(const burin_model *, const burin_command *, int32_t max_rows);
+burin_session *burin_open(const burin_model *, const burin_command *, const burin_options *sizes);
 void burin_close(burin_session *);  // prints --profile
 
 void *burin_allocate(size_t count, size_t bytes);  // zeroed; ends the program when there is no memory

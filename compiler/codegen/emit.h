@@ -55,6 +55,10 @@ void call_append(Text *, const Program *, const Kernel *);
 void call_attention(Text *, const Program *, const Kernel *);
 void call_nest(Text *, const Program *, const Kernel *);
 
+// codegen/places.c: where the buffers of one run lie, in a program that is sized by its run
+void write_places(Text *, const Program *);  // the function `places`
+void c_place(Text *, const Program *, const Buffer *);
+
 // codegen/dispatch.c, net.c: the descriptor
 void write_string(Text *, const char *);  // a C string
 void write_net(Text *, const Program *);

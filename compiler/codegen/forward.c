@@ -18,6 +18,10 @@ static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
         text_add(t, "    %s *%s = ", c_type(b->dtype), b->name);
+        if (p->sized_by_run) {
+            text_add(t, "(void *)(s->scratch + "), c_place(t, p, b), text_add(t, ");\n");
+            continue;
+        }
         if (b->whole) {
             text_add(t, "(void *)(s->scratch + %llu);  // %llu bytes\n", (unsigned long long)b->arena_offset,
                      (unsigned long long)b->row_bytes);
@@ -123,6 +127,7 @@ void write_forward(Text *t, const Program *p, int first_site) {
     int end = loop->first + loop->period * loop->iterations - loop->missing;
     Writer w = {.t = t, .p = p, .indent = "    ", .site = first_site};
     bool encodes = *p->prefix;
+    if (p->sized_by_run) write_places(t, p);
     text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
     text_add(t, "void %s(const burin_step *s, int thread) {\n", encodes ? "ENCODE" : "FORWARD");
     text_add(t, "    const struct %s_weights *w = (const void *)", p->name);
@@ -131,6 +136,7 @@ void write_forward(Text *t, const Program *p, int first_site) {
         text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n    (void)encoder;\n", p->encoder->name);
     text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
     text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
+    if (p->sized_by_run) text_add(t, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
     write_buffers(t, p);
     text_add(t, "    (void)wanted, (void)many, (void)local, (void)w;\n\n");
     for (int i = 0; i < p->n_kernels; i++) {

@@ -137,6 +137,13 @@ void write_reduce(Text *t, const Program *p, const Kernel *k, const char *name) 
 
 // ------------------------------------------------------------------------------------------------------------------ softmax
 // Along the last axis row by row; along another one the row is collected first.
+// Is nothing but axes of one element behind it?
+static bool is_innermost(const Type *type, int axis) {
+    for (int i = axis + 1; i < type->rank; i++)
+        if (!is_const(type->dim[i], 1)) return false;
+    return true;
+}
+
 static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
@@ -156,7 +163,7 @@ static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) 
     indent(t, depth), text_add(t, "float row[%lld];\n", (long long)dim_upper(type->dim[axis]));
     indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = *(", n.data), nest_address(t, p, &k->in[0], "a0", at),
         text_add(t, ");\n");
-    indent(t, depth), text_add(t, "softmax_row(%s, row, row);\n", n.data);
+    indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", is_innermost(type, axis) ? "row" : "chain", n.data);
     indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) *(", n.data), nest_address(t, p, &k->out[0], "y", at),
         text_add(t, ") = row[j];\n");
     nest_close(t, depth);

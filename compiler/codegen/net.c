@@ -151,6 +151,14 @@ void write_net(Text *t, const Program *p) {
     write_tensors(t, "outputs", d->net.outputs, d->net.n_outputs);
     write_symbols(t, &d->net);
     write_dimension(t, p, d);
-    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension, %d, %d};\n\n",
-             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.rows, d->net.tokens, d->net.embedding);
+    if (p->sized_by_run) {
+        write_places(t, p);
+        text_add(t,
+                 "static size_t scratch_bytes(const int64_t *symbols) {\n    size_t place[%d];\n    return %splaces(symbols, "
+                 "place);\n}\n\n",
+                 p->n_buffers + 1, p->prefix);
+    }
+    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension, %d, %d, %s};\n\n",
+             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.rows, d->net.tokens, d->net.embedding,
+             p->sized_by_run ? "scratch_bytes" : "NULL");
 }

@@ -12,11 +12,12 @@
 
 #include "lower/lowering.h"
 
-// The rows of a program: the symbol on axis 0 of its tokens, or of its first input that has one.
+// The rows of a program: the symbol of its first input that is a list of such a length (tokens). Other symbols (a batch of
+// images) make no rows: one of them would be computed by every thread.
 static const Dim *find_rows(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++) {
         const Type *type = &g->inputs[i]->type;
-        if (type->rank && type->dim[0]->kind == DIM_SYMBOL) return type->dim[0];
+        if (type->rank == 1 && type->dim[0]->kind == DIM_SYMBOL) return type->dim[0];
     }
     return NULL;
 }
@@ -57,6 +58,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
     find_symbols(p);
+    p->sized_by_run = !p->rows && p->n_symbols;
     return p;
 }
 

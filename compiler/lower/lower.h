@@ -27,6 +27,7 @@ typedef struct Buffer {
     DType dtype;
     bool row_wise;           // in `local` when the step has one row
     bool whole;              // in the scratch memory: row_bytes are all its bytes, whatever the rows
+    const Dim *count;        // its elements; of a program that is sized by its run, its bytes follow from them
     uint64_t row_bytes;      // bytes for each row, a multiple of 64 (a program without rows: all its bytes)
     uint64_t arena_offset;   // for each row; of whole buffers: in the scratch memory
     uint64_t local_offset;   // in a step of one row: in `local`, of row-wise buffers
@@ -148,7 +149,8 @@ typedef struct Program {
     const Dim *rows, *wanted;  // R and L; NULL when the program has none
     const Dim **symbols;       // of the inputs' types, in order of appearance
     int n_symbols;
-    int64_t max_rows;  // 1 without rows
+    int64_t max_rows;   // 1 without rows
+    bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
     KernelFunction *functions;
@@ -190,5 +192,8 @@ struct WeightFormat {
     void (*pack)(const float *values, int stride, void *bytes);
 };
 const WeightFormat *weight_format_find(const char *name);
+// Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies behind
+// the ends of those that the plan has before it.
+int scratch_in_order(const Program *, const Buffer **list);
 void plan_print(Text *, const Program *);  // sizes and lower bound in a few lines, for the build's output
 #endif

@@ -191,7 +191,20 @@ static int choose(const Program *p, Buffer **list, bool whole) {
     return n;
 }
 
+static int by_place(const void *x, const void *y) {
+    const Buffer *a = *(Buffer *const *)x, *b = *(Buffer *const *)y;
+    int order = descending(b->arena_offset, a->arena_offset);
+    return order ? order : a->index - b->index;
+}
+
+int scratch_in_order(const Program *p, const Buffer **list) {
+    int n = choose(p, (Buffer **)list, true);
+    qsort(list, (size_t)n, sizeof *list, by_place);
+    return n;
+}
+
 void plan_buffers(Program *p) {
+    for (int i = 0; i < p->n_buffers && p->sized_by_run; i++) p->buffers[i]->whole = true;
     find_live_ranges(p);
     Buffer **list = ARENA_ARRAY(p->arena, Buffer *, p->n_buffers + 1);
     int n = 0;
@@ -203,9 +216,10 @@ void plan_buffers(Program *p) {
     find_live_ranges(p);
     n = choose(p, list, true);
     p->plan.scratch_bytes = place_best(p, list, n);
+    uint64_t scratch_bound = p->sized_by_run ? live_sum(p, list, n) : 0;
     n = choose(p, list, false);
     p->plan.row_bytes = place_best(p, list, n);
-    p->plan.lower_bound = live_sum(p, list, n);
+    p->plan.lower_bound = p->sized_by_run ? scratch_bound : live_sum(p, list, n);
     if (single > p->plan.row_bytes)
         for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }
@@ -345,15 +359,30 @@ static void print_encoder(Text *t, const Program *p) {
              bytes_text(b, p->plan.lower_bound * rows));
 }
 
+// What a run needs follows its sizes; this is the most.
+static void print_largest_run(Text *t, const Program *p) {
+    char a[32], b[32];
+    text_add(t, "memory  %s (lower bound %s) of the largest run:", bytes_text(a, p->plan.scratch_bytes),
+             bytes_text(b, p->plan.lower_bound));
+    for (int i = 0; i < p->n_symbols; i++)
+        text_add(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name, (long long)dim_upper(p->symbols[i]));
+    text_add(t, "\n");
+}
+
 void plan_print(Text *t, const Program *p) {
     char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
-    text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
-             (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+    if (p->sized_by_run) {
+        print_largest_run(t, p);
+    } else {
+        text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
+                 (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
+    }
     if (p->encoder) print_encoder(t, p->encoder);
-    if (p->plan.scratch_bytes) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
-    text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
-             bytes_text(b, p->plan.cache_bytes));
+    if (p->plan.scratch_bytes && !p->sized_by_run) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
+    if (p->plan.slot_bytes)
+        text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
+                 bytes_text(b, p->plan.cache_bytes));
     text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
 }
 

@@ -389,6 +389,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     View cache = view_contiguous(l, &type);
     cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &type, false);
     cache.buffer->whole = true;
+    cache.buffer->count = dim_const(g, groups * capacity * ((width + 15) / 16 * 16));
     cache.buffer->row_bytes = (uint64_t)(4 * groups * capacity * ((width + 15) / 16 * 16) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows);
     k->cache = operand_index == 1 ? "key" : "value";

@@ -202,7 +202,11 @@ uint64_t type_row_bytes(const Lowering *l, const Type *type) {
 Buffer *buffer_new(Lowering *l, const Type *type, bool row_wise) {
     Program *p = l->program;
     Buffer *b = ARENA_NEW(l->arena, Buffer);
-    *b = (Buffer){.index = p->n_buffers, .row_wise = row_wise, .dtype = type->dtype, .row_bytes = type_row_bytes(l, type)};
+    *b = (Buffer){.index = p->n_buffers,
+                  .row_wise = row_wise,
+                  .dtype = type->dtype,
+                  .row_bytes = type_row_bytes(l, type),
+                  .count = type_count(l->graph, type)};
     p->buffers[p->n_buffers++] = b;
     return b;
 }

@@ -27,7 +27,7 @@ static void classify(void) {
     const void *inputs[] = {images};
     void *outputs[] = {logits};
     int64_t dims[] = {DIGITS, 1, SIDE, SIDE};
-    digits_options options = {.max_rows = DIGITS};
+    digits_options options = {.dims = dims};
     digits_state state;
     size_t bytes = digits_state_bytes(&options);
     void *memory = aligned_alloc(digits_ALIGNMENT, bytes);

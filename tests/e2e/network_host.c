@@ -64,13 +64,15 @@ static void run_bert(const char *path) {
     static encoding alone, padded;
     int64_t ids[TOKENS], differ[] = {TOKENS, TOKENS, 9};
     static const int32_t zeros[PADDED];
-    bert_options options = {.max_rows = PADDED, .threads = 2};
+    const int64_t longest[] = {PADDED, PADDED, PADDED};
+    bert_options options = {.dims = longest, .threads = 2};
     size_t bytes = bert_state_bytes(&options);
     void *memory = aligned_alloc(bert_ALIGNMENT, bytes);
     bert_state state;
     read_values(path, ids, sizeof ids);
     CHECK(bytes < bert_state_bytes(NULL));
     CHECK(bert_init(&state, &options, memory, bytes) == 0);
+    CHECK(encode(&state, ids, PADDED, &padded) == 0);
     CHECK(bert_run(&state, (const void *[]){zeros, zeros, zeros}, differ, (void *[]){alone.states, alone.pooled}) ==
           bert_BAD_SHAPE);
     CHECK(encode(&state, ids, TOKENS, &alone) == 0);

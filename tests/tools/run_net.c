@@ -28,13 +28,14 @@ int main(int argc, char **argv) {
         for (int j = 0; j < t->rank; j++) *dim++ = burin_net_dim(net, t->dim[j], symbols);
     }
     for (int i = 0; i < net->n_outputs; i++) outputs[i] = malloc(bytes_of(net, &net->outputs[i], symbols));
-    burin_options o = {.threads = atoi(argv[2]), .cpu = argv[1]};
+    burin_status status = burin_net_bind(net, dims, found);
+    if (status) return printf("%s\n", burin_status_text(status)), 1;
+    burin_options o = {.threads = atoi(argv[2]), .cpu = argv[1], .symbols = found};
     size_t bytes = burin_session_bytes(&burin_model_this, &o);
     void *memory = aligned_alloc(64, bytes);
     memset(memory, 0xff, bytes);
     burin_session *s;
-    burin_status status = burin_session_open(&s, &burin_model_this, &o, memory, bytes);
-    if (!status) status = burin_net_bind(net, dims, found);
+    status = burin_session_open(&s, &burin_model_this, &o, memory, bytes);
     if (!status) status = burin_net_run(s, (const void *const *)inputs, found, outputs);
     if (status) return printf("%s\n", burin_status_text(status)), 1;
     uint64_t hash = 14695981039346656037u;

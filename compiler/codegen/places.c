@@ -1,0 +1,61 @@
+// Where buffers lie when sizes are only known at run time: each behind those that the plan, made for the largest sizes, has
+// before it.
+//
+//   static size_t places(const int64_t *symbols, size_t *place) {
+//       size_t end[3], total = 0;
+//       place[0] = 0;
+//       end[0] = place[0] + (size_t)(symbols[0] * 256 * 4 + 63) / 64 * 64;
+//       place[1] = 0;
+//       if (end[0] > place[1]) place[1] = end[0];
+//       ...
+//       return total;
+//   }
+#include "codegen/emit.h"
+
+// Buffer j is before buffer i, and no other lies between them.
+static bool directly_before(const Buffer *const *list, int n, const Buffer *before, const Buffer *b) {
+    uint64_t end = before->arena_offset + before->row_bytes;
+    if (before == b || end > b->arena_offset) return false;
+    for (int i = 0; i < n; i++)
+        if (list[i] != before && list[i] != b && list[i]->row_bytes && end <= list[i]->arena_offset &&
+            list[i]->arena_offset + list[i]->row_bytes <= b->arena_offset)
+            return false;
+    return true;
+}
+
+static void write_bytes(Text *t, const Program *p, const Buffer *b) {
+    text_add(t, b->dtype == DT_q8_0 ? "((size_t)" : "(size_t)"), c_dim_of_symbols(t, p, b->count);
+    if (b->dtype == DT_q8_0)
+        text_add(t, " + 31) / 32 * 40");
+    else if (dtype_bits(b->dtype) < 8)
+        text_add(t, " * %d / 8 + 1", dtype_bits(b->dtype));
+    else
+        text_add(t, " * %d", dtype_bits(b->dtype) / 8);
+}
+
+static void write_place(Text *t, const Program *p, const Buffer *const *list, int n, int i) {
+    text_add(t, "    place[%d] = 0;\n", i);
+    for (int j = 0; j < i; j++)
+        if (directly_before(list, n, list[j], list[i]))
+            text_add(t, "    if (end[%d] > place[%d]) place[%d] = end[%d];\n", j, i, i, j);
+    text_add(t, "    end[%d] = place[%d] + (", i, i), write_bytes(t, p, list[i]),
+        text_add(t, " + 63) / 64 * 64;  // %s\n", list[i]->name);
+    text_add(t, "    if (end[%d] > total) total = end[%d];\n", i, i);
+}
+
+void write_places(Text *t, const Program *p) {
+    const Buffer **list = ARENA_ARRAY(p->arena, const Buffer *, p->n_buffers + 1);
+    int n = scratch_in_order(p, list);
+    text_add(t, "// Where the buffers of a run lie in the scratch memory; returns how much of it they take.\n");
+    text_add(t, "static size_t %splaces(const int64_t *symbols, size_t *place) {\n    size_t end[%d], total = 0;\n", p->prefix,
+             n + 1);
+    for (int i = 0; i < n; i++) write_place(t, p, list, n, i);
+    text_add(t, "    (void)symbols, (void)place, (void)end;\n    return total;\n}\n\n");
+}
+
+void c_place(Text *t, const Program *p, const Buffer *b) {
+    const Buffer **list = ARENA_ARRAY(p->arena, const Buffer *, p->n_buffers + 1);
+    int n = scratch_in_order(p, list), i = 0;
+    while (i < n && list[i] != b) i++;
+    text_add(t, "place[%d]", i);
+}
