@@ -139,6 +139,13 @@ test:
 test-all:
 	@$(MAKE) --no-print-directory test EXTRA='$(SLOW)'
 
+# The README's table of families, from a run of their tests.
+families: $(BUILD)/burin $(TOOLS)
+	@BUILD=$(BUILD) tests/families/interpreter.sh | grep '^not ok - family' || true
+	@awk -v table=$(BUILD)/families.md '/^<!-- end of families/ { inside = 0 } !inside { print } \
+	    /^<!-- families/ { inside = 1; while ((getline line < table) > 0) print line }' README.md > $(BUILD)/README.md
+	@cp $(BUILD)/README.md README.md
+
 bench:
 	@.ci/setup build
 	@$(MAKE) --no-print-directory -j2 all
@@ -156,6 +163,6 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup demo test test-all run-tests bench install format clean check-compilers FORCE
+.PHONY: all help setup demo test test-all run-tests families bench install format clean check-compilers FORCE
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2> /dev/null)

@@ -46,8 +46,8 @@ void list_models(const char *home) {
     Descriptions all = dsl_descriptions(arena, arena_printf(arena, "%s/dsl", home));
     for (int i = 0; i < all.n; i++) {
         const Description *d = &all.items[i];
-        printf("%-18s %s\n", d->name, d->summary);
-        if (*d->paper) printf("%18s %s\n", "", d->paper);
+        printf("%-22s %s\n", d->name, d->summary);
+        if (*d->paper) printf("%22s %s\n", "", d->paper);
     }
     arena_free(arena);
 }

@@ -20,7 +20,7 @@ for command in build run check inspect bench; do says "help of $command" "--quan
 says "ops" "rotary_embedding" $BURIN ops
 says "targets" "--mcpu=x86-64-v3" $BURIN targets
 says "targets: both machines" "--target=aarch64-linux-gnu" $BURIN targets
-says "models" "llama              LLaMA" $BURIN models
+says "models" "llama                  LLaMA" $BURIN models
 says "models: papers" "https://arxiv.org/abs/2302.13971" $BURIN models
 says "inspect: bytes of the constants" "f32[512, 16]" $BURIN inspect $model
 says "inspect: number of an op" "attention                         6" $BURIN inspect $model

@@ -1,15 +1,7 @@
 #!/bin/sh
 # The fusions of every family are those of fusions.txt, none is missed, and no softmax, erf or pow is left.
 . tests/lib.sh
-models=$WORK/models
-mkdir "$models"
-for config in tests/families/*/config.json; do
-    folder=${config%/config.json}
-    "$BUILD/tools/family_weights" "$folder" "$models/${folder##*/}"
-done
-[ -d "$SHARED/data/families" ] && for config in "$SHARED"/data/families/*/config.json; do
-    ln -s "$(cd "${config%/config.json}" && pwd)" "$models/shared-$(basename "${config%/config.json}")"
-done
+. tests/lib_families.sh
 
 # counts FILE: attention, norms, rotary embeddings and activations that matched, then everything that was missed
 counts() {

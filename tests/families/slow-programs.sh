@@ -2,15 +2,7 @@
 # Every model of tests/families and ../shared/data/families as a program: its results against transformers', and for
 # decoders the same bits when tokens are fed one at a time. Arguments: only these names.
 . tests/lib.sh
-models=$WORK/models
-mkdir "$models"
-for config in tests/families/*/config.json; do
-    folder=${config%/config.json}
-    "$BUILD/tools/family_weights" "$folder" "$models/${folder##*/}"
-done
-[ -d "$SHARED/data/families" ] && for config in "$SHARED"/data/families/*/config.json; do
-    ln -s "$(cd "${config%/config.json}" && pwd)" "$models/shared-$(basename "${config%/config.json}")"
-done
+. tests/lib_families.sh
 
 # The integers of an .npy file with commas between.
 integers() {
