@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder.h"
+#include "net_values.h"
 #include "output.h"
 #include "run.h"
 
@@ -29,6 +31,23 @@ static double median_seconds(burin_run *run, int32_t position, const int32_t *to
     return (double)time[runs / 2] / 1e9;
 }
 
+// An encoder runs over a source of random values or tokens.
+static void bench_encoder(burin_run *run) {
+    uint64_t time[MOST_RUNS], total = 0;
+    int runs = 0;
+    burin_net_values values;
+    burin_net_values_open(&values, run->model->encoder->net, run->command);
+    for (int i = -WARM_UP; runs < MOST_RUNS && (runs < LEAST_RUNS || total < enough_nanoseconds); i++) {
+        uint64_t start = burin_nanoseconds();
+        burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
+        if (i < 0) continue;
+        total += time[runs++] = burin_nanoseconds() - start;
+    }
+    qsort(time, (size_t)runs, sizeof *time, by_size);
+    burin_print("encode %d rows      %10.3f ms\n", run->session->memory[0], (double)time[runs / 2] / 1e6);
+    burin_net_values_close(&values);
+}
+
 static void bench_prefill(burin_run *run, const int32_t *tokens) {
     int32_t n = run->context < PREFILL_TOKENS ? run->context : PREFILL_TOKENS;
     burin_print("prefill of %d tokens  %10.1f tokens/s\n", n, n / median_seconds(run, 0, tokens, n));
@@ -51,6 +70,7 @@ int burin_bench(burin_run *run) {
     memset(run->session->step.state, 0, run->model->slot_bytes);  // real pages: reading untouched ones would be too fast
     burin_print("%s, cpu %s, %d threads, weights %.1f MB\n", run->model->name, run->session->variant->cpu,
                 run->session->step.threads, (double)run->model->weight_bytes / 1e6);
+    if (run->model->encoder) bench_encoder(run);
     bench_prefill(run, tokens);
     bench_decode(run, tokens);
     return 0;

@@ -10,6 +10,7 @@
 
 #include "output.h"
 #include "prompt.h"
+#include "source.h"
 #include "tokenizer.h"
 
 typedef struct generation {
@@ -46,13 +47,10 @@ static void show(generation *g, int32_t token) {
 }
 
 // What the prompt ends with decides how the first word begins.
-static void open_decoder(generation *g) {
-    if (g->ids) return;
-    g->tokenizer = burin_tokenizer_of(g->run->model);
-    size_t longest = burin_decode_max(g->tokenizer);
-    g->bytes = burin_allocate(1, longest);
-    g->characters = burin_allocate(3, longest + 1);
-    for (int32_t i = 0; i < g->n_tokens; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
+static void start_decoder(generation *g) {
+    g->decoder = (burin_decoder){0};
+    g->text = (burin_utf8){0};
+    for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
 }
 
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
@@ -138,12 +136,15 @@ static void open_sampler(generation *g) {
     if (g->run->session->variant->exp) g->sampler.exp = g->run->session->variant->exp;
 }
 
-// What the slot reads before anything is generated.
-static void set_tokens(generation *g, burin_tokens first) {
-    if (first.n > g->run->context) burin_out_of_context(g->run, "the prompt has", first.n);
+static void open_generation(generation *g) {
+    size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
+    burin_run_record(g->run);
+    open_sampler(g);
     g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
-    memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
-    g->n_tokens = first.n;
+    if (g->ids) return;
+    g->tokenizer = burin_tokenizer_of(g->run->model);
+    g->bytes = burin_allocate(1, longest);
+    g->characters = burin_allocate(3, longest + 1);
 }
 
 static void close_generation(generation *g) {
@@ -153,23 +154,60 @@ static void close_generation(generation *g) {
     free(g->sampler.candidates);
 }
 
+// What the slot reads before anything is generated.
+static void set_tokens(generation *g, burin_tokens first) {
+    memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
+    g->n_tokens = first.n, g->generated = 0;
+}
+
+// `source`: tokens that an encoder has read.
+static void generate_from(generation *g, burin_tokens first, int32_t source) {
+    set_tokens(g, first);
+    start_decoder(g);
+    show_prompt(g);
+    float *logits = burin_run_read(g->run, g->tokens, g->n_tokens);
+    g->prompt_read = burin_nanoseconds();
+    generate_tokens(g, logits);
+    finish_text(g);
+    statistics(g, source + first.n);
+}
+
+static void check_room(const burin_run *run, burin_tokens first) {
+    if (first.n > run->context) burin_out_of_context(run, "the prompt has", first.n);
+}
+
+// One text for each source.
+static void generate_from_sources(generation *g) {
+    burin_run *run = g->run;
+    burin_sources sources;
+    burin_tokens first = burin_read_start(run->model, run->command);
+    check_room(run, first);
+    burin_sources_open(&sources, run);
+    while (burin_next_source(&sources)) {
+        g->started = burin_nanoseconds();
+        int32_t length = burin_encode_next(&sources);
+        if (!g->tokens) open_generation(g);
+        generate_from(g, first, length);
+    }
+    burin_sources_close(&sources);
+    free(first.id);
+}
+
+static void generate_from_prompt(generation *g) {
+    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command);
+    check_room(g->run, prompt);
+    open_generation(g);
+    g->started = burin_nanoseconds();
+    generate_from(g, prompt, 0);
+    free(prompt.id);
+}
+
 int burin_generate(burin_run *run) {
     generation g = {.run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
-    burin_tokens first =
-        run->model->encoder ? burin_read_start(run->model, run->command) : burin_read_prompt(run->model, run->command);
-    g.started = burin_nanoseconds();
-    int32_t source = run->model->encoder ? burin_run_encode(run) : 0;
-    set_tokens(&g, first);
-    burin_run_record(run);
-    open_sampler(&g);
-    open_decoder(&g);
-    show_prompt(&g);
-    float *logits = burin_run_read(run, g.tokens, g.n_tokens);
-    g.prompt_read = burin_nanoseconds();
-    generate_tokens(&g, logits);
-    finish_text(&g);
-    statistics(&g, source + first.n);
-    free(first.id);
+    if (run->model->encoder)
+        generate_from_sources(&g);
+    else
+        generate_from_prompt(&g);
     close_generation(&g);
     return 0;
 }

@@ -42,7 +42,7 @@ char *burin_read_file(const char *path, size_t *bytes) {
 
 // Is there text on standard input, when nobody said so? A file: yes. A pipe: when it says something, or ends, within a second
 // (one that a parent process left open and forgets about would make the program wait for ever). A terminal: no.
-static bool input_is_offered(void) {
+bool burin_input_is_offered(void) {
     struct stat status;
     if (fstat(STDIN_FILENO, &status)) return false;
     if (S_ISREG(status.st_mode)) return true;
@@ -55,7 +55,7 @@ static bool input_is_offered(void) {
 
 // ---- ids ----
 
-static burin_tokens parse_ids(const char *option, const char *text, int32_t vocabulary) {
+burin_tokens burin_parse_ids(const char *option, const char *text, int32_t vocabulary) {
     size_t most = 1;
     for (const char *c = text; *c; c++) most += *c == ',';
     burin_tokens tokens = {.id = burin_allocate(most, sizeof *tokens.id)};
@@ -81,7 +81,7 @@ static int32_t first_token(const burin_model *model) {
 
 static burin_tokens begin_text(const burin_model *model) {
     burin_tokens tokens = {.id = burin_allocate(1, sizeof *tokens.id), .n = 1};
-    *tokens.id = model->encoder ? -1 : first_token(model);
+    *tokens.id = first_token(model);
     if (*tokens.id < 0)
         burin_stop(BURIN_USER_MISTAKE,
                    "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
@@ -96,17 +96,10 @@ static burin_tokens prompt_of(const burin_model *model, const char *text, size_t
     return begin_text(model);
 }
 
-// An encoder may know other tokens than its decoder.
-static int32_t source_vocabulary(const burin_model *model) {
-    const burin_encoder *e = model->encoder;
-    const burin_tensor *t = e && e->net->tokens >= 0 ? &e->net->inputs[e->net->tokens] : NULL;
-    return t && t->least <= t->most ? (int32_t)t->most + 1 : model->vocab_size;
-}
-
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
-    if (c->tokens) return parse_ids("--tokens", c->tokens, source_vocabulary(model));
+    if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
     if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
-    if (!c->prompt_file && (!model->tokenizer_bytes || !input_is_offered())) return begin_text(model);
+    if (!c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered())) return begin_text(model);
     size_t bytes;
     char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
     if (bytes && text[bytes - 1] == '\n') bytes--;  // what ends the file is no part of the prompt
@@ -116,7 +109,7 @@ burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c)
 }
 
 burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
-    if (c->decoder_tokens) return parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
+    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
     if (!model->n_start)
         burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
                    burin_program_name);

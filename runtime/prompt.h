@@ -8,8 +8,7 @@ typedef struct burin_tokens {
     int32_t *id, n;
 } burin_tokens;
 
-// The prompt (of an encoder-decoder the source) with what the tokenizer puts around a text; at least one token. Without a
-// prompt: the token that begins a text.
+// The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
 burin_tokens burin_read_prompt(const burin_model *, const burin_command *);
 
 // What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
@@ -17,6 +16,11 @@ burin_tokens burin_read_start(const burin_model *, const burin_command *);
 
 // The tokens of a text; `special`: with what the tokenizer puts around it.
 burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);
+
+// Ids with commas between them; `option` names the place in messages.
+burin_tokens burin_parse_ids(const char *option, const char *text, int32_t vocabulary);
+
+bool burin_input_is_offered(void);  // on standard input, when nobody said so
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);

@@ -46,7 +46,6 @@ int burin_run_program(const burin_model *, const burin_command *);  // what the 
 
 int burin_network(const burin_model *, const burin_command *);  // net_program.c
 int burin_embed(const burin_model *, const burin_command *);    // embed.c
-int32_t burin_run_encode(burin_run *);                          // source.c: the source of an encoder-decoder; how many tokens
 int burin_generate(burin_run *);                                // generate.c
 int burin_perplexity(burin_run *);                              // perplexity.c
 int burin_bench(burin_run *);                                   // bench.c

@@ -1,41 +1,88 @@
-// The source of an encoder-decoder, from the command line: a text or ids for the input that is tokens, --input for the others.
+// A source is a text, a list of ids, or the tensors of --input. Files of several lines are several sources; where the program
+// has no tokenizer, lines are ids.
+#include "source.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "encoder.h"
 #include "net_values.h"
 #include "output.h"
 #include "prompt.h"
 
-static bool is_given_as_file(const burin_run *run) {
+static bool is_text(const burin_run *run) {
     const burin_command *c = run->command;
-    return c->n_inputs && !c->tokens && !c->prompt && !c->prompt_file;
+    if (run->model->encoder->net->tokens < 0) return false;
+    return c->tokens || c->prompt || c->prompt_file || !c->n_inputs;
 }
 
-static burin_tokens read_tokens(const burin_run *run) {
-    burin_tokens tokens = burin_read_prompt(run->model, run->command);
-    int64_t most = burin_most_source_tokens(run->model);
+static _Noreturn void no_source(const burin_run *run) {
+    const burin_net *net = run->model->encoder->net;
+    if (net->tokens < 0)
+        burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: --input %s=F.npy", net->inputs[0].name);
+    burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: %s %s", burin_program_name,
+               run->model->tokenizer_bytes ? "\"a text\", or a line for each text on standard input" : "--tokens 1,2,3");
+}
+
+void burin_sources_open(burin_sources *s, burin_run *run) {
+    const burin_command *c = run->command;
+    size_t bytes;
+    *s = (burin_sources){.run = run};
+    if (run->model->encoder->net->tokens < 0 && (c->tokens || c->prompt || c->prompt_file))
+        burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy",
+                   run->model->encoder->net->inputs[0].name);
+    if (!is_text(run) || c->tokens || c->prompt) return;
+    if (!c->prompt_file && !burin_input_is_offered()) no_source(run);
+    s->file = s->next = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    if (!bytes) no_source(run);
+}
+
+void burin_sources_close(burin_sources *s) { free(s->file); }
+
+bool burin_next_source(burin_sources *s) {
+    if (s->done) return false;
+    s->done = !s->file;
+    if (!s->file) return true;
+    s->line = s->next;
+    char *end = strchr(s->line, '\n');
+    s->next = end ? end + 1 : s->line + strlen(s->line);
+    s->done = !*s->next;
+    if (end) *end = 0;
+    if (end && end > s->line && end[-1] == '\r') end[-1] = 0;
+    return true;
+}
+
+// An encoder may know other tokens than its decoder.
+static int32_t vocabulary(const burin_model *model) {
+    const burin_tensor *t = &model->encoder->net->inputs[model->encoder->net->tokens];
+    return t->least <= t->most ? (int32_t)t->most + 1 : model->vocab_size;
+}
+
+static burin_tokens read_tokens(const burin_sources *s) {
+    const burin_model *model = s->run->model;
+    const burin_command *c = s->run->command;
+    const char *text = s->line ? s->line : c->prompt;
+    burin_tokens tokens = c->tokens                ? burin_parse_ids("--tokens", c->tokens, vocabulary(model))
+                          : model->tokenizer_bytes ? burin_tokenize(model, text, strlen(text), true)
+                                                   : burin_parse_ids("ids", text, vocabulary(model));
+    int64_t most = burin_most_source_tokens(model);
+    if (!tokens.n) burin_stop(BURIN_USER_MISTAKE, "a source without any token cannot be encoded");
     if (tokens.n > most)
         burin_stop(BURIN_USER_MISTAKE, "the source has %d tokens, the encoder takes %lld", tokens.n, (long long)most);
     return tokens;
 }
 
-static void check_command(const burin_run *run) {
-    const burin_command *c = run->command;
-    const burin_encoder *e = run->model->encoder;
-    if (e->net->tokens < 0 && (c->tokens || c->prompt || c->prompt_file))
-        burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy", e->net->inputs[0].name);
-}
-
-int32_t burin_run_encode(burin_run *run) {
-    const burin_encoder *e = run->model->encoder;
+int32_t burin_encode_next(burin_sources *s) {
+    burin_run *run = s->run;
+    const burin_net *net = run->model->encoder->net;
     burin_tokens tokens = {0};
     burin_net_values values;
-    check_command(run);
-    if (e->net->tokens < 0 || is_given_as_file(run)) {
-        burin_net_values_open(&values, e->net, run->command);
+    if (is_text(run)) {
+        tokens = read_tokens(s);
+        burin_net_values_of_tokens(&values, net, tokens.id, tokens.n);
     } else {
-        tokens = read_tokens(run);
-        burin_net_values_of_tokens(&values, e->net, tokens.id, tokens.n);
+        if (!run->command->n_inputs && !run->command->random) no_source(run);
+        burin_net_values_open(&values, net, run->command);
     }
     burin_status status = burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));

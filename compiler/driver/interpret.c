@@ -12,29 +12,30 @@
 // A variant's forward has no context of its own.
 static struct {
     EvalContext *context;
-    const Program *program;
-    const Graph *graph;
+    const Program *program;      // of the steps, or of the network
+    const Program *net_program;  // of the network, or of the encoder
     const NetDescription *net;
 } interpreter;
 
 static void interpreter_forward(const burin_step *step, int thread) {
     if (thread) return;
-    StepRows rows = {.n = step->rows, .token = step->token, .slot = step->slot, .position = step->position};
+    StepRows rows = {
+        .n = step->rows, .token = step->token, .slot = step->slot, .position = step->position, .memory = step->memory};
     bool *wanted = calloc((size_t)step->rows, sizeof *wanted);
     for (int i = 0; i < step->n_wanted; i++) wanted[step->wanted[i]] = true;
     rows.wanted = wanted;
     Tensor storage[STEP_INPUTS];
     const Tensor *inputs[STEP_INPUTS], *logits;
-    step_inputs(interpreter.graph, &rows, storage, inputs);
-    eval_graph(interpreter.context, interpreter.graph, inputs, &logits);
+    step_inputs(interpreter.program->graph, &rows, storage, inputs);
+    eval_graph(interpreter.context, interpreter.program->graph, inputs, &logits);
     if (step->n_wanted) memcpy(step->logits, logits->data, logits->bytes);
     free(wanted);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ networks
+// ------------------------------------------------------------------------------------------------------ networks and encoders
 static int64_t symbol_value(const Dim *symbol, void *values) {
-    for (int i = 0; i < interpreter.program->n_symbols; i++)
-        if (interpreter.program->symbols[i] == symbol) return ((const int64_t *)values)[i];
+    for (int i = 0; i < interpreter.net_program->n_symbols; i++)
+        if (interpreter.net_program->symbols[i] == symbol) return ((const int64_t *)values)[i];
     return symbol->lower;
 }
 
@@ -42,8 +43,9 @@ static int64_t net_dimension(int k, const int64_t *symbols) {
     return dim_eval(interpreter.net->dims[k], symbol_value, (void *)(uintptr_t)symbols);
 }
 
+// An encoder's outputs stay in the states, which the steps' graph reads in the same context.
 static void network_forward(const burin_step *step, int thread) {
-    const Graph *g = interpreter.graph;
+    const Graph *g = interpreter.net_program->graph;
     if (thread) return;
     Tensor *storage = calloc((size_t)g->n_inputs + 1, sizeof *storage);
     const Tensor **inputs = calloc((size_t)g->n_inputs + 1, sizeof *inputs),
@@ -57,7 +59,7 @@ static void network_forward(const burin_step *step, int thread) {
         inputs[i] = t;
     }
     eval_graph(interpreter.context, g, inputs, outputs);
-    for (int i = 0; i < g->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
+    for (int i = 0; i < interpreter.net->net.n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
     free(storage), free(inputs), free(outputs);
 }
 
@@ -77,6 +79,27 @@ static bool always(void) { return true; }
 static const unsigned char *no_weights(void) { return (const unsigned char *)&interpreter; }
 static const void *tokenizer_blob;
 static const unsigned char *tokenizer_weights(void) { return tokenizer_blob; }
+
+static const burin_net *describe(const Program *p) {
+    static burin_net net;
+    interpreter.net_program = p;
+    interpreter.net = describe_net(p);
+    net = interpreter.net->net;
+    net.dimension = net_dimension;
+    return &net;
+}
+
+static void describe_encoder(const Build *b, burin_variant *variant, burin_model *model) {
+    static burin_encoder encoder;
+    const Program *p = b->program->encoder;
+    const Module *m = b->module;
+    encoder = (burin_encoder){.net = describe(p), .length = interpreter.net->length, .max_rows = (int32_t)p->max_rows};
+    variant->encode = network_forward;
+    model->encoder = &encoder;
+    model->start = m->start, model->n_start = m->n_start, model->max_length = (int32_t)m->max_length;
+    model->suppress = m->suppress, model->n_suppress = m->n_suppress;
+    model->begin_suppress = m->begin_suppress, model->n_begin_suppress = m->n_begin_suppress;
+}
 
 int interpret(Build *b) {
     static burin_variant variant = {.cpu = "interpreter", .needs = "nothing", .supported = always};
@@ -106,18 +129,12 @@ int interpret(Build *b) {
         model.weights = tokenizer_weights;
         model.tokenizer_bytes = b->tokenizer->bytes;
     }
-    burin_net net;
     variant.forward = is_decoder(b->program) ? interpreter_forward : network_forward;
     interpreter.context = eval_new(EVAL_F32);
     interpreter.program = b->program;
-    interpreter.graph = b->program->graph;
-    if (!is_decoder(b->program)) {
-        interpreter.net = describe_net(b->program);
-        net = interpreter.net->net;
-        net.dimension = net_dimension;
-        model.net = &net;
-    }
     eval_set_symbol(interpreter.context, "S", 1);
+    if (!is_decoder(b->program)) model.net = describe(b->program);
+    if (b->program->encoder) describe_encoder(b, &variant, &model);
     int status = run(&model, b);
     eval_free(interpreter.context);
     return status;

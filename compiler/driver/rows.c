@@ -8,6 +8,8 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
             return rows->slot;
         case INPUT_POSITIONS:
             return rows->position;
+        case INPUT_MEMORY:
+            return rows->memory;
         case INPUT_WANTED:
             return rows->wanted;
         default:
@@ -18,7 +20,7 @@ static const void *data_of_role(InputRole role, const StepRows *rows) {
 const Tensor *step_input(const Node *input, const StepRows *rows, Tensor *storage) {
     const void *data = data_of_role(input_role(input), rows);
     if (!data || input->type.rank != 1)
-        diag_fatal(input->loc, "the input %%%s is neither tokens, slots, positions nor wanted", input->name);
+        diag_fatal(input->loc, "the input %%%s is neither tokens, slots, positions, memory nor wanted", input->name);
     *storage = (Tensor){.dtype = input->type.dtype, .rank = 1, .dim = {rows->n}, .data = data};
     storage->bytes = (uint64_t)rows->n * (uint64_t)dtype_bits(input->type.dtype) / 8;
     return storage;

@@ -7,7 +7,7 @@ enum { STEP_INPUTS = 8 };
 
 typedef struct StepRows {
     int n;
-    const int32_t *token, *slot, *position;
+    const int32_t *token, *slot, *position, *memory;
     const bool *wanted;
 } StepRows;
 

@@ -32,9 +32,9 @@ typedef enum { OF_CONSTANTS, OF_MEMORY, OF_ROWS } Origin;
 typedef struct Hoist {
     Graph *from, *to;  // the rows' graph, and the encoder's
     PassContext *context;
-    Node *slot, *end;   // inputs of `from`
-    const Dim *slots;   // of the states
-    const Dim *length;  // rows of what moves, in `to`
+    Node *slot, *end;     // inputs of `from`
+    const Dim *slots[2];  // of the states, in `from` and in `to`
+    const Dim *length;    // rows of what moves, in `to`
     int64_t layers;
     int n_symbols;
     struct {
@@ -111,11 +111,16 @@ static void learn_symbols(Hoist *h, const Node *input, const Node *output) {
     }
 }
 
-// A slot has room for as many positions of the encoder as of the rows.
-static void bound_symbol(Graph *g, const Dim *symbol, int64_t most) {
+// A symbol with the same lower bound that the graph does not use yet.
+static const Dim *symbol_like(Graph *g, const Dim *symbol, int64_t most) {
     const char *name = symbol->name;
     while (dim_find_symbol(g, name)) name = arena_printf(g->arena, "%s_", name);
-    const Dim *bounded = dim_symbol(g, name, symbol->lower, most);
+    return dim_symbol(g, name, symbol->lower, most);
+}
+
+// A slot has room for as many positions of the encoder as of the rows.
+static void bound_symbol(Graph *g, const Dim *symbol, int64_t most) {
+    const Dim *bounded = symbol_like(g, symbol, most);
     EACH_NODE(n, g) {
         for (int i = 0; i < n->type.rank; i++) n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, bounded);
         if (n->op == OP_input) continue;
@@ -214,13 +219,13 @@ static Node *leave_in_state(Hoist *h, Node *attention, int i) {
     h->length = length;
     const Dim *width = dim_binary(h->to, DIM_FLOORDIV, rows->type.dim[1], dim_const(h->to, heads));
     Node *to = memory_state(h->to, attention, kinds[i], h->layers, NULL);
-    const Dim *dims[] = {dim_import(h->to, h->slots), dim_const(h->to, heads), dim_const(h->to, dim_upper(length)), width};
+    const Dim *dims[] = {h->slots[1], dim_const(h->to, heads), dim_const(h->to, dim_upper(length)), width};
     to->type = type_of(rows->type.dtype, 4, dims);
     Node *written = node_make(h->to, OP_cache_append, attention->loc, 2, (Node *[]){to, rows}, NULL);
     attr_set_int(written, "heads", heads);
     graph_add_output(h->to, inferred(written), to->name);
     Node *state = memory_state(h->from, attention, kinds[i], h->layers, attention);
-    for (int d = 0; d < 4; d++) dims[d] = d ? dim_import(h->from, dims[d]) : h->slots;
+    for (int d = 0; d < 4; d++) dims[d] = d ? dim_import(h->from, dims[d]) : h->slots[0];
     state->type = type_of(to->type.dtype, 4, dims);
     return state;
 }
@@ -270,10 +275,12 @@ bool pass_hoist(Graph *g, PassContext *c) {
     if (!any || !c->module || !input_of_role(g, INPUT_POSITIONS) || !input_of_role(g, INPUT_SLOTS)) return false;
     if (!check_reads(g)) return false;
     EACH_NODE(n, g) n->scratch = NULL;
-    Hoist h = {.from = g, .context = c, .slots = slots_of(g)};
+    Hoist h = {.from = g, .context = c, .slots = {slots_of(g)}};
     h.to = maker_of(c->module, g);
     if (!h.to) h.to = add_graph(c->module);
     if (c->context > 0) bound_inputs(h.to, c->context);
+    const Dim *slots = h.slots[0];
+    h.slots[1] = slots->kind == DIM_SYMBOL ? symbol_like(h.to, slots, slots->value) : dim_const(h.to, 1);
     h.slot = input_of_role(g, INPUT_SLOTS), h.end = add_end(g);
     h.end->mark = OF_ROWS;
     move(&h);

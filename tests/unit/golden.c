@@ -8,6 +8,7 @@
 #include "graphs.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
+#include "ir/internal.h"
 #include "util/hash.h"
 
 typedef struct Case {
@@ -28,27 +29,58 @@ static void print_sites(Text *t, const PassContext *c) {
                  s->broke ? " " : "", s->broke ? s->why : "");
 }
 
+// The graphs of a text: most have one.
+static Module *read_module(Arena *a, const Source *source) {
+    Module *m = ARENA_NEW(a, Module);
+    size_t offset = 0;
+    *m = (Module){.arena = a, .name = "golden", .graphs = ARENA_ARRAY(a, Graph *, 4)};
+    do {
+        Graph *g = graph_parse_at(source, &offset, NULL);
+        if (!g) return NULL;
+        m->graphs[m->n_graphs++] = g;
+    } while (source->text[offset] && m->n_graphs < 3);
+    return m;
+}
+
+static void free_graphs(Module *m) {
+    for (int i = 0; m && i < m->n_graphs; i++) graph_free(m->graphs[i]);
+}
+
+// Over all graphs, those that it makes included: whether it did anything.
+static bool run_pass(const PassInfo *pass, Module *m, PassContext *c) {
+    bool changed = false;
+    c->module = m;
+    for (int i = 0; i < m->n_graphs; i++) changed |= pass->run(m->graphs[i], c);
+    return changed;
+}
+
+static bool verify(const Module *m, const char *pass) {
+    for (int i = 0; i < m->n_graphs; i++)
+        if (!graph_verify(m->graphs[i], pass)) return false;
+    return true;
+}
+
 // The text after the passes up to `pass`, or NULL when one of them fails.
 static char *run_passes(const Case *test, const char *text, bool *stable) {
     Arena *a = arena_new();
     Source source = {.name = test->before, .text = text, .size = strlen(text)};
     PassContext c = context_of(a, text), again = c;
     Text out = {0};
-    Graph *g = graph_parse(&source, NULL);
-    bool ok = g != NULL;
+    Module *m = read_module(a, &source);
+    bool ok = m != NULL;
     for (int i = 0; ok && i < PASS_COUNT; i++) {
         bool last = !strcmp(pass_info[i].name, test->pass);
-        pass_info[i].run(g, &c);
-        ok = graph_verify(g, pass_info[i].name);
+        run_pass(&pass_info[i], m, &c);
+        ok = verify(m, pass_info[i].name);
         if (!last) continue;
-        graph_print(&out, g);
+        for (int j = 0; j < m->n_graphs; j++) graph_print(&out, m->graphs[j]);
         print_sites(&out, &c);
-        *stable = ok && !pass_info[i].run(g, &again);
+        *stable = ok && !run_pass(&pass_info[i], m, &again);
         break;
     }
     char *result = ok && out.data ? strdup(out.data) : NULL;
     text_free(&out);
-    graph_free(g);
+    free_graphs(m);
     arena_free(a);
     return result;
 }
@@ -65,6 +97,7 @@ static double number_for(const Node *n, int64_t i, uint64_t seed) {
     InputRole role = n->op == OP_input ? input_role(n) : INPUT_TENSOR;
     if (role == INPUT_SLOTS) return 0;
     if (role == INPUT_WANTED) return 1;
+    if (role == INPUT_MEMORY) return ROWS - 1;
     if (role == INPUT_TOKENS) return (double)(i * 5 % 32);
     if (!dtype_is_float(n->type.dtype)) return n->type.dtype == DT_bool ? (double)(i % 3 != 0) : (double)i;
     uint64_t h = hash_bytes(&i, sizeof i, seed);
@@ -99,14 +132,52 @@ static void add_numbers(Numbers *r, const Tensor *t) {
     for (int64_t i = 0; i < tensor_count(t) && r->n < 4096; i++) r->v[r->n++] = dtype_load(t->dtype, t->data, i);
 }
 
-static Numbers *evaluate(Arena *a, const Graph *g) {
+static const Tensor *output_named(const Graph *g, const Tensor *const *values, const char *name) {
+    for (int i = 0; g && i < g->n_outputs; i++)
+        if (!strcmp(g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, name)) return values[i];
+    return NULL;
+}
+
+static Tensor *kept(Arena *a, const Tensor *t) {
+    Tensor *copy = ARENA_NEW(a, Tensor);
+    void *data = arena_alloc(a, t->bytes);
+    *copy = *t, copy->data = memcpy(data, t->data, t->bytes);
+    return copy;
+}
+
+// Outputs of a graph whose inputs are those of `before` by name, or numbers.
+static const Tensor **evaluate_graph(EvalContext *c, Arena *a, const Graph *g, const Graph *before,
+                                     const Tensor *const *values) {
     const Tensor **in = ARENA_ARRAY(a, const Tensor *, g->n_inputs), **out = ARENA_ARRAY(a, const Tensor *, g->n_outputs);
-    for (int i = 0; i < g->n_inputs; i++) in[i] = numbers_for(a, g->inputs[i], hash_bytes(g->inputs[i]->name, 1, 7));
+    for (int i = 0; i < g->n_inputs; i++) {
+        in[i] = output_named(before, values, g->inputs[i]->name);
+        if (!in[i]) in[i] = numbers_for(a, g->inputs[i], hash_bytes(g->inputs[i]->name, 1, 7));
+    }
+    eval_graph(c, g, in, out);
+    for (int i = 0; i < g->n_outputs; i++) out[i] = kept(a, out[i]);
+    return out;
+}
+
+static bool has_tokens(const Graph *g) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (!strcmp(g->inputs[i]->name, "tokens")) return true;
+    return false;
+}
+
+// Of several graphs: what the one that reads %tokens makes of the other's outputs, or of the states that it leaves.
+static Numbers *evaluate(Arena *a, const Module *m) {
+    const Graph *last = m->graphs[0], *before = NULL;
+    for (int i = 1; i < m->n_graphs; i++) {
+        bool reads = has_tokens(m->graphs[i]);
+        before = reads ? last : m->graphs[i];
+        if (reads) last = m->graphs[i];
+    }
     Numbers *r = ARENA_NEW(a, Numbers);
     EvalContext *c = eval_new(EVAL_F64);
     eval_set_symbol(c, "T", ROWS);
-    eval_graph(c, g, in, out);
-    for (int i = 0; i < g->n_outputs; i++) add_numbers(r, out[i]);
+    const Tensor **values = before ? evaluate_graph(c, a, before, NULL, NULL) : NULL,
+                 **out = evaluate_graph(c, a, last, before, values);
+    for (int i = 0; i < last->n_outputs; i++) add_numbers(r, out[i]);
     eval_free(c);
     return r;
 }
@@ -126,19 +197,19 @@ static bool keeps_values(const Case *test, const char *text) {
     Arena *a = arena_new();
     Source source = {.name = test->before, .text = text, .size = strlen(text)};
     PassContext c = context_of(a, text);
-    Graph *g = graph_parse(&source, NULL);
-    bool done = !g || (c.quant && strcmp(c.quant, "f32")), same = done;
+    Module *m = read_module(a, &source);
+    bool done = !m || (c.quant && strcmp(c.quant, "f32")), same = done;
     if (!done) {
-        fill_constants(a, g);
-        for (int i = 0; i <= PASS_infer; i++) pass_info[i].run(g, &c);
-        Numbers *before = evaluate(a, g);
+        for (int i = 0; i < m->n_graphs; i++) fill_constants(a, m->graphs[i]);
+        for (int i = 0; i <= PASS_infer; i++) run_pass(&pass_info[i], m, &c);
+        Numbers *before = evaluate(a, m);
         for (int i = 0; i < PASS_COUNT; i++) {
-            pass_info[i].run(g, &c);
+            run_pass(&pass_info[i], m, &c);
             if (!strcmp(pass_info[i].name, test->pass)) break;
         }
-        same = same_numbers(before, evaluate(a, g));
+        same = same_numbers(before, evaluate(a, m));
     }
-    graph_free(g);
+    free_graphs(m);
     arena_free(a);
     return same;
 }

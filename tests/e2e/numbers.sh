@@ -1,0 +1,44 @@
+#!/bin/sh
+# examples/numbers: every pair of expected.json, as one program and as an aarch64 program; sources from an argument, a file, ids.
+. tests/lib.sh
+model=examples/numbers
+"$BUILD/tools/expected" $model/expected.json all de > "$WORK/de"
+"$BUILD/tools/expected" $model/expected.json all en > "$WORK/en"
+check "numbers: 210 pairs" test "$(wc -l < "$WORK/de")" = 210
+check "numbers: builds" $BURIN build $model -o "$WORK/numbers"
+"$WORK/numbers" -f "$WORK/de" > "$WORK/got" 2>&1
+same "numbers: all of them from a file" "$WORK/en" "$WORK/got"
+"$WORK/numbers" -t 3 --chunk 1 --cpu x86-64-v3 < "$WORK/de" > "$WORK/got" 2>&1
+same "numbers: from standard input, on three threads" "$WORK/en" "$WORK/got"
+check "numbers: from an argument" test "$("$WORK/numbers" einhundertacht)" = "one hundred and eight"
+check "numbers: at most -n tokens" test "$("$WORK/numbers" einhundertacht -n 7)" = "one hun"
+check "numbers: a text that goes on" test "$("$WORK/numbers" einhundertacht --decoder-tokens 0,17,16,10)" = " hundred and eight"
+check "numbers: the interpreter" test "$($BURIN run $model --interpret einhundertacht)" = "one hundred and eight"
+
+check "numbers: builds for ARM" $BURIN build $model --target=aarch64-linux-gnu -o "$WORK/arm"
+head -n 15 "$WORK/en" > "$WORK/expected"
+for cpu in cortex-a72 cortex-a76; do
+    head -n 15 "$WORK/de" | qemu-aarch64-static -cpu $cpu "$WORK/arm" > "$WORK/got" 2>&1
+    same "numbers: fifteen on $cpu" "$WORK/expected" "$WORK/got"
+done
+
+# says NAME STATUS TEXT ARGUMENTS...
+says() {
+    _name=$1 _status=$2 _text=$3
+    shift 3
+    "$WORK/numbers" "$@" > "$WORK/says" 2>&1 < /dev/null
+    _got=$?
+    if [ $_got = "$_status" ] && grep -qF -- "$_text" "$WORK/says"; then ok "numbers: $_name"; else
+        not_ok "numbers: $_name: status $_got, expected $_status and: $_text"
+        sed 's/^/# /' "$WORK/says"
+    fi
+}
+says "no source" 1 "nothing is given to encode"
+says "a source too long" 1 "the source has 201 tokens, the encoder takes 96" "$(seq -s " " 100 | head -c 200)"
+says "an id beyond the vocabulary" 1 "token 30 is outside the vocabulary, 0 to 29" --tokens 5,30
+says "a decoder's id beyond the vocabulary" 1 "--decoder-tokens: token 30 is outside" acht --decoder-tokens 30
+says "no options of other programs" 2 "unknown option --perplexity" --perplexity x
+says "--info" 0 "encoder 192.0 KB for 96 rows" --info
+says "--help" 0 "--decoder-tokens" --help
+says "--bench" 0 "encode" --bench
+check "numbers: its example" make -s -C $model BURIN="$PWD/$BURIN" OUT="$WORK" run
