@@ -51,9 +51,11 @@ static void write_scope(Text *t, const char *scope, bool in_loop) {
 }
 
 void write_location(Text *t, const Kernel *k, bool in_loop) {
-    const char *where = loc_text(k->node->loc), *slash = strrchr(where, '/');
-    text_add(t, "%s", slash ? slash + 1 : where);
-    if (k->node->loc.scope) {
+    const char *where = loc_text(k->node->loc), *file = where;
+    for (const char *c = where; *c && *c != ',' && *c != ':'; c++)
+        if (*c == '/') file = c + 1;
+    text_add(t, "%s", file);
+    if (k->node->loc.scope && !strstr(where, k->node->loc.scope)) {
         text_add(t, *where ? " " : "");
         write_scope(t, k->node->loc.scope, in_loop);
     }

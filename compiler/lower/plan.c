@@ -345,8 +345,10 @@ static const char *bytes_text(char out[32], uint64_t bytes) {
         snprintf(out, 32, "%llu bytes", (unsigned long long)bytes);
     else if (bytes < 10u << 20)
         snprintf(out, 32, "%.1f KB", (double)bytes / 1024);
-    else
+    else if (bytes < (uint64_t)10 << 30)
         snprintf(out, 32, "%.1f MB", (double)bytes / 1048576);
+    else
+        snprintf(out, 32, "%.1f GB", (double)bytes / 1073741824);
     return out;
 }
 
