@@ -7,6 +7,8 @@
 
 enum { NEWEST_OPSET = 27 };
 
+static const char *domain_text(const char *domain) { return domain && *domain ? domain : "ai.onnx"; }
+
 // ----------------------------------------------------------------------------------------------------------------- attributes
 typedef struct AttributeRow {
     const char *domain, *name;
@@ -103,6 +105,77 @@ static void check_attribute(const OnnxCall *c, const AttributeRow *row, const Bu
         onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
 }
 
+// ------------------------------------------------------------------------------------------------------------------------
+// ranks Operands whose number of dimensions an operator fixes: handlers then index them without asking again.
+typedef struct RankRow {
+    const char *domain, *name;
+    int first, last;  // operands
+    int least, most;  // dimensions
+} RankRow;
+
+static const RankRow RANKS[] = {
+    {"", "AffineGrid", 0, 0, 3, 3},
+    {"", "Attention", 0, 2, 3, 4},
+    {"", "AveragePool", 0, 0, 3, 7},
+    {"", "BatchNormalization", 0, 0, 1, 7},
+    {"", "CausalConvWithState", 0, 1, 3, 3},
+    {"", "Col2Im", 0, 0, 3, 3},
+    {"", "Conv", 0, 1, 3, 5},
+    {"", "ConvInteger", 0, 1, 3, 5},
+    {"", "ConvTranspose", 0, 1, 3, 5},
+    {"", "DeformConv", 0, 2, 4, 4},
+    {"", "DepthToSpace", 0, 0, 4, 4},
+    {"", "Det", 0, 0, 2, 7},
+    {"", "DFT", 0, 0, 2, 7},
+    {"", "GRU", 0, 2, 3, 3},
+    {"", "Gemm", 0, 1, 2, 2},
+    {"", "GlobalAveragePool", 0, 0, 3, 7},
+    {"", "GlobalLpPool", 0, 0, 3, 7},
+    {"", "GlobalMaxPool", 0, 0, 3, 7},
+    {"", "GridSample", 0, 1, 4, 5},
+    {"", "GroupNormalization", 0, 0, 2, 6},
+    {"", "InstanceNormalization", 0, 0, 2, 7},
+    {"", "LRN", 0, 0, 2, 7},
+    {"", "LSTM", 0, 2, 3, 3},
+    {"", "LinearAttention", 0, 2, 3, 3},
+    {"", "LpPool", 0, 0, 3, 7},
+    {"", "MaxPool", 0, 0, 3, 7},
+    {"", "MaxRoiPool", 0, 0, 4, 4},
+    {"", "MaxUnpool", 0, 1, 3, 7},
+    {"", "NegativeLogLikelihoodLoss", 0, 0, 2, 7},
+    {"", "NegativeLogLikelihoodLoss", 1, 1, 1, 6},
+    {"", "NonMaxSuppression", 0, 1, 3, 3},
+    {"", "QLinearConv", 0, 0, 3, 5},
+    {"", "QLinearConv", 3, 3, 3, 5},
+    {"", "RNN", 0, 2, 3, 3},
+    {"", "ReverseSequence", 0, 0, 2, 8},
+    {"", "RoiAlign", 0, 0, 4, 4},
+    {"", "RoiAlign", 1, 1, 2, 2},
+    {"", "RotaryEmbedding", 0, 0, 3, 4},
+    {"", "STFT", 0, 0, 2, 3},
+    {"", "SoftmaxCrossEntropyLoss", 0, 0, 2, 7},
+    {"", "SoftmaxCrossEntropyLoss", 1, 1, 1, 6},
+    {"", "SpaceToDepth", 0, 0, 4, 4},
+    {"", "Trilu", 0, 0, 2, 8},
+    {"com.microsoft", "EmbedLayerNormalization", 2, 4, 2, 2},
+    {"com.microsoft", "GroupQueryAttention", 0, 2, 3, 3},
+    {"com.microsoft", "MultiHeadAttention", 0, 0, 3, 5},
+};
+
+void onnx_check_ranks(OnnxCall *c) {
+    for (size_t i = 0; i < sizeof RANKS / sizeof *RANKS; i++) {
+        const RankRow *r = &RANKS[i];
+        if (strcmp(r->name, c->proto->op_type) || strcmp(domain_text(r->domain), domain_text(c->proto->domain))) continue;
+        for (int j = r->first; j <= r->last; j++) {
+            if (!onnx_operand(c, j)) continue;
+            Type t = onnx_type(c, j);
+            if (t.rank < r->least || t.rank > r->most)
+                onnx_fatal(c, "operand %d is %s, expected %d%s dimensions", j, type_text(&t), r->least,
+                           r->least == r->most ? "" : arena_printf(c->graph->arena, " to %d", r->most));
+        }
+    }
+}
+
 void onnx_check_call(const OnnxCall *c) {
     const BurinOnnx__Operation *p = c->proto;
     const AttributeRow *row = row_of(p->domain ? p->domain : "", p->op_type);
@@ -126,8 +199,6 @@ void onnx_check_call(const OnnxCall *c) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- versions
-static const char *domain_text(const char *domain) { return domain && *domain ? domain : "ai.onnx"; }
-
 static void check_opsets(const OnnxModel *m) {
     const BurinOnnx__ModelFile *p = m->proto;
     if (!p->n_opset_import)

@@ -140,6 +140,7 @@ static Node *angle_table(OnnxCall *c, int i, const Dim *rows) {
     if (onnx_operand(c, 3)) t = onnx_take(c, t, onnx_node(c, 3), 0);
     const Dim *one = dim_const(c->graph, 1);
     int last = t->type.rank - 1;
+    if (t->type.rank < 2 || t->type.rank > 3) onnx_fatal(c, "a table %s, expected 2 or 3 dimensions", type_text(&t->type));
     if (t->type.rank == 2) t = onnx_slice_at(c, t, 0, dim_const(c->graph, 0), rows);
     const Dim *dims[] = {t->type.rank == 3 ? t->type.dim[0] : one, one, t->type.dim[last - 1], t->type.dim[last]};
     return onnx_shape_to(c, t, 4, dims);
@@ -231,6 +232,8 @@ static Node *optional_heads(OnnxCall *c, int i, int64_t heads, DType wide) {
     return x->type.rank == 3 ? onnx_split_heads(c, x, onnx_extent(c, x, 2) == 1 ? 1 : heads) : x;
 }
 
+enum { MOST_STEPS = 65536 };
+
 // S <- decay S + beta k (v - decay S^T k)^T, o = scale q^T S, token by token.
 void onnx_linear_attention(OnnxCall *c, int argument) {
     (void)argument;
@@ -246,6 +249,7 @@ void onnx_linear_attention(OnnxCall *c, int argument) {
     Type shape = {.dtype = wide, .rank = 4, .dim = {q->type.dim[0], k->type.dim[1], k->type.dim[3], v->type.dim[3]}};
     Node *state = onnx_operand(c, 3) ? onnx_cast(c, onnx_node(c, 3), wide) : onnx_expand_to(c, onnx_scalar(c, wide, 0), &shape);
     int64_t steps = onnx_extent(c, q, 2);
+    if (steps > MOST_STEPS) onnx_fatal(c, "more than %d steps", MOST_STEPS);
     double scale = onnx_float(c, "scale", 0);
     if (scale == 0) scale = 1 / sqrt((double)onnx_extent(c, q, 3));
     Node **y = ARENA_ARRAY(c->graph->arena, Node *, steps + 1);
