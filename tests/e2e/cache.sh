@@ -29,7 +29,7 @@ export BURIN_CACHE_SIZE=14M
 check "cache: a third program" run --ctx 256
 check "cache: what was used for longest not is gone" [ "$(program -6000k)" = 0 ]
 check "cache: what was used later is there" [ "$(program +6000k)" = 2 ]
-check "cache: all of it is within its size" [ "$(find "$WORK/cache" -type f -exec cat {} + | wc -c)" -le $((14 << 20)) ]
+check "cache: all of it is within its size" [ "$(find "$WORK/cache/burin" -type f -exec cat {} + | wc -c)" -le $((14 << 20)) ]
 BURIN_CACHE_SIZE=0 run --ctx 128 > "$WORK/got" 2>&1
 check "cache: without room the program of this run is all" [ "$(find "$WORK/cache/burin" -type f | wc -l)" = 1 ]
 BURIN_CACHE_SIZE=lots run --ctx 64 > "$WORK/said" 2>&1

@@ -1,24 +1,31 @@
 #!/bin/sh
-# Every message of the command line and the checkpoints has a case in tests/errors, or a unit test that quotes it: those without are
-# listed. None may be missing for the command line, but for what needs a broken machine.
+# Every message about the command line, descriptions, checkpoints and tokenizers has a case in tests/errors or tests/readers, or a
+# unit test that quotes it: those without are listed, and fail, but for what needs a broken machine. Those of ONNX are listed.
 . tests/lib.sh
-broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|--mcpu: at most|neither tokens|the input %%|leave out --target'
+broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|--mcpu: at most|neither tokens|the input %|leave out --target|more than 4 GB| elements, the program recorded'
 
-# file, tab, each literal part of the first line of each message
-find compiler/driver compiler/frontend -name '*.c' | sort | while read -r file; do
-    tr '\n' ' ' < "$file" | sed 's/" *"//g' |
-        grep -oE '(diag_error|diag_fatal|diag_warning|usage_error|file_fatal)\([^;"]*"([^"\\]|\\.)*"' |
-        sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\\"/"/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
+# file, tab, each literal part of the first line of each message. An escaped quote is ^A, an escaped backslash ^B on the way.
+words='diag_error|diag_fatal|diag_warning|usage_error|file_fatal|tokenizer_fatal|report|refuse|dsl_syntax_error|ERROR'
+find compiler/driver compiler/frontend dsl -name '*.[cly]' | sort | while read -r file; do
+    tr '\n' ' ' < "$file" | sed -E 's/\\\\/\x02/g; s/\\"/\x01/g; s/" *(PRI[a-z0-9]+|JSON_INTEGER_FORMAT)/llu"/g; s/" *"//g' |
+        grep -oE "\\b($words)\\([^;\"]*\"[^\"]*\"" |
+        sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
         awk -v file="$file" 'length($0) >= 12 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
-cat tests/errors/*.err tests/unit/*.c > "$WORK/cases"
+cat tests/errors/*.err tests/readers/errors/*.err tests/unit/*.c > "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do
     grep -qF -e "$text" "$WORK/cases" || echo "$file: $text"
-done < "$WORK/messages" > "$WORK/without"
-for part in driver frontend; do
-    grep "^compiler/$part/" "$WORK/without" | grep -vE "$broken_machine" > "$WORK/$part"
-    echo "# $part: $(grep -c "^compiler/$part/" "$WORK/messages") messages, $(wc -l < "$WORK/$part") without a case"
-    sed 's/^/#   /' "$WORK/$part"
-done
-check "messages: the command line's all have a case" [ ! -s "$WORK/driver" ]
+done < "$WORK/messages" | grep -vE "$broken_machine" > "$WORK/without"
+
+# part NAME PATTERN: the messages of files that match, and those of them without a case
+part() {
+    grep -E "$2" "$WORK/without" > "$WORK/$1"
+    echo "# $1: $(grep -cE "$2" "$WORK/messages") messages, $(wc -l < "$WORK/$1") without a case"
+    sed 's/^/#   /' "$WORK/$1"
+}
+part "command line" '^compiler/driver/'
+part descriptions '^(dsl|compiler/frontend/dsl)/'
+part checkpoints '^compiler/frontend/(checkpoint|tokenizer|[a-z_]*\.)'
+part ONNX '^compiler/frontend/onnx/'
+for name in "command line" descriptions checkpoints; do check "messages: those of $name have a case each" [ ! -s "$WORK/$name" ]; done
 check "messages: there are enough of them" [ "$(ls tests/errors/*.err | wc -l)" -ge 60 ]

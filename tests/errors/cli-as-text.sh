@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/digits/digits.onnx --as=text -o out

@@ -1,0 +1,1 @@
+$BURIN build $SHARED/data/families/vit --pooling=mean -o out
