@@ -67,6 +67,6 @@ Module *load_onnx(Build *b) {
     if (binding.length && (o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect))
         printf("%s", binding.data);
     text_free(&binding);
-    if (b->text) m->context = dim_upper(m->graphs[0]->inputs[0]->type.dim[0]);
+    if (b->text) m->context = learned_positions(text->graphs[0], dim_upper(m->graphs[0]->inputs[0]->type.dim[0]));
     return m;
 }

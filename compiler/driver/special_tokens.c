@@ -59,10 +59,11 @@ void build_context(Build *b) {
 static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
 
 // The smallest table of learned positions, or `context`.
-static int64_t learned_positions(const Graph *g, int64_t context) {
+int64_t learned_positions(const Graph *g, int64_t context) {
     EACH_NODE(n, g) {
         if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant || !n->in[0]->value) continue;
-        if (n->in[0]->value->dim[0] < context) context = n->in[0]->value->dim[0];
+        int64_t axis = attr_int(n, "axis", 0), rows = n->in[0]->value->dim[axis < 0 ? axis + n->in[0]->type.rank : axis];
+        if (rows < context) context = rows;
     }
     return context;
 }

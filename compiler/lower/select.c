@@ -354,11 +354,13 @@ static bool rotates_in_place(const Lowering *l, const Node *n) {
 }
 
 static void select_rotary(Lowering *l, Node *n) {
-    View x = matrix_operand(l, n->in[0]);
+    View x = matrix_operand(l, n->in[0]), tables[] = {operand(l, n->in[1]), operand(l, n->in[2])};
+    for (int i = 0; i < 2; i++)  // rows by position, or rows of adjacent elements
+        if (!tables[i].row_index) tables[i] = matrix_operand(l, n->in[i + 1]);
     Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     k->in[0] = x, k->in[0].own_part = true;
-    for (int i = 1; i < 3; i++) k->in[i] = operand(l, n->in[i]);
+    for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
     give(l, k, 0, n, rotates_in_place(l, n) ? x : new_result(l, n, &n->type, false));
 }
 

@@ -43,11 +43,15 @@ static void negate(Distance *d) {
     for (int i = 0; i < d->n; i++) d->piece[i].c = d->piece[i].c == 0;
 }
 
-static bool add_bias(Node *bias, Scores *s, const Node *at, Attempt *a) {
-    if (s->bias) return stop(a, at, "adds a second bias");
+static Node *scaled(Node *x, double by, Node *before) {
+    return by == 1 ? x : binary_before(before, OP_mul, x, node_scalar(before->graph, x->type.dtype, by, before->loc, before));
+}
+
+// Several biases are one, their sum.
+static bool add_bias(Node *bias, Scores *s, Node *at, Attempt *a) {
     if (!bias->type.rank) return stop(a, at, "adds one number to all scores");
-    s->bias = bias;
-    s->bias_scale = s->scale;
+    s->bias = s->bias ? binary_before(at, OP_add, scaled(bias, s->scale, at), scaled(s->bias, s->bias_scale, at)) : bias;
+    s->bias_scale = s->bias == bias ? s->scale : 1;
     return true;
 }
 
@@ -100,8 +104,30 @@ static bool read_added(Node *n, Scores *s, Attempt *a) {
     return read_scores(n->in[side], s, a);
 }
 
+// scores * m, where m is 1 for every key that the mask around it allows: GPT-1 writes scores * m - 1e4 * (1 - m).
+static bool is_one_where_allowed(const Node *m, const Scores *s) {
+    Distance d;
+    if (!distance_of(m, &d) || !distance_is_condition(&d)) return false;
+    for (int i = 0; i < d.n; i++) {
+        int64_t from = d.piece[i].from, to = i + 1 < d.n ? d.piece[i + 1].from - 1 : INT64_MAX;
+        if (d.piece[i].c != 1 && from <= s->allowed.to && to >= s->allowed.from) return false;
+    }
+    return true;
+}
+
+// A clamp that only keeps minus infinity finite.
+static bool read_clamp(Node *n, Scores *s, Attempt *a) {
+    for (int side = 0; side < 2; side++) {
+        if (is_very_negative(n->in[!side])) return read_scores(n->in[side], s, a);
+    }
+    return stop(a, n, "clamps scores");
+}
+
 static bool read_factor(Node *n, Scores *s, Attempt *a) {
     double v;
+    for (int side = 0; n->op == OP_mul && side < 2; side++) {
+        if (leads_to_scores(n->in[side], 8) && is_one_where_allowed(n->in[!side], s)) return read_scores(n->in[side], s, a);
+    }
     int side = n->op == OP_mul && match_scalar(n->in[0], &v) ? 1 : 0;
     if (!match_scalar(n->in[!side], &v)) return stop(a, n, "scales scores by more than a constant");
     s->scale *= n->op == OP_div ? 1 / v : v;
@@ -134,6 +160,8 @@ static bool read_scores(Node *n, Scores *s, Attempt *a) {
         case OP_mul:
         case OP_div:
             return read_factor(n, s, a);
+        case OP_max:
+            return read_clamp(n, s, a);
         case OP_tanh:
             return read_softcap(n, s, a);
         case OP_cast:
@@ -243,11 +271,7 @@ static Node *unfold(Node *attention, const Node *result) {
     return transpose_before((Node *)result, reshape_before((Node *)result, attention, t->rank, dims), perm);
 }
 
-static Node *scaled_bias(const Scores *s, Node *before) {
-    if (!s->bias || s->bias_scale == 1) return s->bias;
-    return binary_before(before, OP_mul, s->bias,
-                         node_scalar(before->graph, s->bias->type.dtype, s->bias_scale, before->loc, before));
-}
+static Node *scaled_bias(const Scores *s, Node *before) { return s->bias ? scaled(s->bias, s->bias_scale, before) : NULL; }
 
 static Node *emit_attention(Attention *t) {
     Node *at = t->result;

@@ -5,20 +5,22 @@
 //
 // Queries and keys are both counted by T before: the axis of the keys is followed down through the formula (ALiBi, T5's
 // buckets) and becomes the cache's. What is left are rows along the other axis, like everything else.
+#include "ir/convert.h"
 #include "passes/incremental.h"
 
 enum { MOST_OPERANDS = 16 };
 
 typedef struct KeyAxis {
     const Dim *positions, *context;
+    int bent;  // nodes on the way that are no sums: what is added to a whole row below does not stay the same for the row
 } KeyAxis;
 
-static Node *over_keys(Node *n, int key, const KeyAxis *k);
+static Node *over_keys(Node *n, int key, KeyAxis *k);
 
 static bool varies(const Node *n, int key) { return key >= 0 && key < n->type.rank && !dim_is(n->type.dim[key], 1); }
 
 // The node again with other operands, its attribute of dimensions `name` (or NULL) with the keys' extent at `key`.
-static Node *again(Node *n, Node *const *in, const char *name, int key, const KeyAxis *k) {
+static Node *again(Node *n, Node *const *in, const char *name, int key, KeyAxis *k) {
     Node *copy = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
     const Dim *dims[MAX_RANK];
     attr_copy(copy, n);
@@ -27,14 +29,17 @@ static Node *again(Node *n, Node *const *in, const char *name, int key, const Ke
     return inferred(copy);
 }
 
-static Node *elementwise_over_keys(Node *n, int key, const KeyAxis *k) {
+static Node *elementwise_over_keys(Node *n, int key, KeyAxis *k) {
     Node *in[MOST_OPERANDS];
+    bool bends = n->op != OP_add && n->op != OP_sub;
     if (n->n_in > MOST_OPERANDS) return NULL;
+    k->bent += bends;
     for (int i = 0; i < n->n_in; i++) {
         int here = key - (n->type.rank - n->in[i]->type.rank);
         in[i] = varies(n->in[i], here) ? over_keys(n->in[i], here, k) : n->in[i];
         if (!in[i]) return NULL;
     }
+    k->bent -= bends;
     return again(n, in, NULL, key, k);
 }
 
@@ -51,7 +56,7 @@ static int axis_before_reshape(const Node *n, int axis) {
     return -1;
 }
 
-static Node *view_over_keys(Node *n, int key, const KeyAxis *k) {
+static Node *view_over_keys(Node *n, int key, KeyAxis *k) {
     int count, here = key;
     if (n->op == OP_transpose) here = (int)attr_ints(n, "perm", &count)[key];
     if (n->op == OP_reshape) here = axis_before_reshape(n, key);
@@ -61,14 +66,42 @@ static Node *view_over_keys(Node *n, int key, const KeyAxis *k) {
     return x ? again(n, &x, n->op == OP_transpose ? NULL : "shape", key, k) : NULL;
 }
 
-static Node *gather_over_keys(Node *n, int key, const KeyAxis *k) {
+static Node *gather_over_keys(Node *n, int key, KeyAxis *k) {
     if (axis_of(n->in[0], attr_int(n, "axis", 0)) != 0 || key >= n->in[1]->type.rank) return NULL;
     Node *index = over_keys(n->in[1], key, k);
     return index ? again(n, (Node *[]){n->in[0], index}, NULL, key, k) : NULL;
 }
 
-static Node *over_keys(Node *n, int key, const KeyAxis *k) {
+// A table whose elements along its last axis are equally far apart, row by row: MPT's slopes times positions.
+static bool is_linear_table(const Node *n) {
+    const Tensor *t = n->op == OP_constant ? n->value : NULL;
+    if (!t || !t->data || t->dtype != DT_f32 || !t->rank) return false;
+    int64_t width = t->dim[t->rank - 1];
+    if (width < 3) return false;
+    for (int64_t i = 0; i < tensor_count(t); i++) {
+        int64_t row = i / width * width;
+        double first = dtype_load(t->dtype, t->data, row), step = dtype_load(t->dtype, t->data, row + 1) - first;
+        if (dtype_load(t->dtype, t->data, i) - first != step * (double)(i - row)) return false;
+    }
+    return true;
+}
+
+// The last T (or first T) of a table over keys. In a linear table the last T differ from the first T by one number for each row
+// of scores, which softmax ignores.
+static Node *slice_over_keys(Node *n, int key, KeyAxis *k) {
+    Node *table = n->in[0];
+    const Dim *start = attr_dim(n, "start"), *zero = dim_const(n->graph, 0);
+    int64_t extent;
+    if (axis_of(n, attr_int(n, "axis", 0)) != key || attr_int(n, "step", 1) != 1) return NULL;
+    if (table->op != OP_constant || !dim_is_const(table->type.dim[key], &extent) || extent < dim_upper(k->context)) return NULL;
+    bool last = dim_binary(n->graph, DIM_ADD, start, k->positions) == table->type.dim[key];
+    if (start != zero && (!last || k->bent || key != n->type.rank - 1 || !is_linear_table(table))) return NULL;
+    return slice_before(n, table, (Slice){key, zero, k->context, 1});
+}
+
+static Node *over_keys(Node *n, int key, KeyAxis *k) {
     if (n->type.dim[key] != k->positions) return NULL;
+    if (n->op == OP_slice) return slice_over_keys(n, key, k);
     if (n->op == OP_iota) return again(n, NULL, "dims", key, k);
     if (n->op == OP_gather) return gather_over_keys(n, key, k);
     if (is_view(n->op)) return view_over_keys(n, key, k);
@@ -78,7 +111,7 @@ static Node *over_keys(Node *n, int key, const KeyAxis *k) {
 void bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
     Node *bias = attention->n_in > 5 ? attention->in[5] : NULL;
     if (!bias || !attr_int(attention, "causal", 0) || !varies(bias, bias->type.rank - 1)) return;
-    KeyAxis k = {positions, dim_const(attention->graph, context)};
+    KeyAxis k = {positions, dim_const(attention->graph, context), 0};
     Node *by = over_keys(bias, bias->type.rank - 1, &k);
     if (by) node_set_input(attention, 5, by);
 }

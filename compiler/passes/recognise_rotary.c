@@ -303,11 +303,13 @@ static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent,
 
 // The one axis of x, its last apart, along which a table varies; -1 when there are several.
 static int row_axis(const Rotary *r, const Node *table) {
-    int axis = -1, skip = r->x->type.rank - table->type.rank;
-    for (int i = 0; i + 1 < table->type.rank; i++) {
+    int axis = -1, rank = r->x->type.rank, at = rank - 1;
+    for (int i = table->type.rank - 2; i >= 0; i--) {
         if (dim_is(table->type.dim[i], 1)) continue;
-        if (axis >= 0 || i + skip < 0 || r->x->type.dim[i + skip] != table->type.dim[i]) return -1;
-        axis = i + skip;
+        if (axis >= 0) return -1;
+        for (at--; at >= 0 && (dim_is(r->x->type.dim[at], 1) || at - rank > i - table->type.rank);) at--;
+        if (at < 0 || r->x->type.dim[at] != table->type.dim[i]) return -1;
+        axis = at;
     }
     return axis;
 }

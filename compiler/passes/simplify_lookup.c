@@ -56,6 +56,43 @@ static Node *place_axes(const Lookup *l, Node *x, const int *from) {
     return expand_before(n, y, n->type.rank, n->type.dim);
 }
 
+// One axis that is looked up by a function of one axis of the result: a gather by the list of its values.
+static bool gather_axis(Lookup *l, int axis) {
+    Node *n = l->result;
+    for (int j = 0; j < n->type.rank; j++) {
+        if (l->symbols[j]->kind != DIM_SYMBOL || !dim_has_symbol(l->at[axis], l->symbols[j])) continue;
+        IndexTarget t = {.type = type_of(DT_i32, 1, &n->type.dim[j]), .symbols = &l->symbols[j], .before = n, .loc = n->loc};
+        for (int k = j + 1; k < n->type.rank; k++) {
+            if (dim_has_symbol(l->at[axis], l->symbols[k])) return false;
+        }
+        Node *index = dim_lower(l->at[axis]) >= 0 ? index_emit(n->graph, l->at[axis], &t) : NULL;
+        if (!index) return false;
+        Node *by = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){l->x, index}, n);
+        attr_set_int(by, "axis", axis);
+        l->x = inferred(by);
+        l->at[axis] = l->symbols[j];
+        return true;
+    }
+    return false;
+}
+
+static Node *as_view(const Lookup *l);
+
+// Tables are looked up rather than sliced where positions do it (the plain gather is that already).
+static Node *as_gather(Lookup *l) {
+    int varying = -1;
+    for (int i = 0; i < l->x->type.rank; i++) {
+        Slice s;
+        int axis;
+        if (!l->at[i]) return NULL;
+        bool whole = slice_for(l, i, &s, &axis) && (l->x->op != OP_constant || axis < 0 || s.extent == l->x->type.dim[i]);
+        if (whole) continue;
+        if (varying >= 0) return NULL;
+        varying = i;
+    }
+    return varying >= 0 && gather_axis(l, varying) ? as_view(l) : NULL;
+}
+
 static Node *as_view(const Lookup *l) {
     int from[MAX_RANK];
     Slice slices[MAX_RANK];
@@ -87,7 +124,8 @@ static Node *gather_elements_view(Node *n) {
     int axis = axis_of(n->in[0], attr_int(n, "axis", 0));
     if (!start_lookup(&l, n, n->in[0])) return NULL;
     for (int i = 0; i < l.x->type.rank; i++) l.at[i] = i == axis ? index_value(n->in[1], l.symbols) : l.symbols[i];
-    return as_view(&l);
+    Node *by = as_gather(&l);
+    return by || l.x->op == OP_constant ? by : as_view(&l);
 }
 
 static int tuple_length(const Node *indices) {
@@ -105,7 +143,8 @@ static Node *gather_nd_view(Node *n, int m) {
         tuple[outer] = dim_const(n->graph, i);
         l.at[i] = i < m ? index_value(n->in[1], tuple) : l.symbols[outer + i - m];
     }
-    return as_view(&l);
+    Node *by = as_gather(&l);
+    return by || l.x->op == OP_constant ? by : as_view(&l);
 }
 
 // Component k of the tuples: [..., m] to [...].

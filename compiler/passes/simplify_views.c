@@ -105,9 +105,25 @@ static Node *slice_of_expand(Node *n, Slice s) {
     return expand_before(n, x, n->type.rank, n->type.dim);
 }
 
+// Every second element of elements that are each there twice: each once.
+static Node *slice_of_repeats(Node *n, Slice s) {
+    ViewMap v;
+    int64_t repeats, start;
+    if (s.step < 2 || !view_map(n->in[0], &v) || !v.axis[s.axis].n || !dim_is_const(s.start, &start)) return NULL;
+    AtomList *axis = &v.axis[s.axis];
+    int last = axis->atom[axis->n - 1];
+    if (!v.broadcast[last] || !dim_is_const(v.extent[last], &repeats) || repeats != s.step || start < 0 || start >= repeats)
+        return NULL;
+    axis->n--;
+    const Dim *left = dim_const(n->graph, 1);
+    for (int i = 0; i < axis->n; i++) left = dim_binary(n->graph, DIM_MUL, left, v.extent[axis->atom[i]]);
+    return left == s.extent ? view_emit(&v, n) : NULL;
+}
+
 static Node *simplify_slice(Node *n) {
     Slice s = slice_of(n);
-    Node *x = n->in[0];
+    Node *x = n->in[0], *repeated = slice_of_repeats(n, s);
+    if (repeated) return repeated;
     if (s.step == 1 && dim_is(s.start, 0) && s.extent == x->type.dim[s.axis]) return x;
     switch (x->op) {
         case OP_slice:
@@ -180,7 +196,7 @@ static Node *simplify_gather(Node *n) {
     }
     Node *x = n->in[0];
     int axis = axis_of(x, attr_int(n, "axis", 0));
-    if (n->in[1]->op != OP_constant || n->in[1]->type.rank > 0 || !match_scalar(n->in[1], &index)) return NULL;
+    if (n->in[1]->op != OP_constant || tensor_count(n->in[1]->value) != 1 || !match_scalar(n->in[1], &index)) return NULL;
     const Dim *start = dim_const(n->graph, (int64_t)index);
     if (index < 0) start = dim_binary(n->graph, DIM_ADD, x->type.dim[axis], start);
     Node *s = slice_before(n, x, (Slice){axis, start, dim_const(n->graph, 1), 1});

@@ -332,9 +332,21 @@ static bool is_table(const Node *n) {
     return n->op == OP_constant;
 }
 
+// 128 - T, or max(0, 128 - T), as the start of a slice of a table: T is no more than 128.
+static const Dim *counted_in_table(Graph *g, const Dim *start) {
+    const Dim *d = start, *zero = dim_const(g, 0);
+    if (d->kind == DIM_MAX) d = dim_is_const(d->b, NULL) ? d->a : d->b;
+    if (dim_lower(d) >= 0 || dim_upper(d) < 0 || (start->kind == DIM_MAX && dim_lower(start) != 0)) return start;
+    dim_tighten(dim_sub(g, zero, d), 0);
+    return dim_lower(d) >= 0 ? d : start;
+}
+
 static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], int64_t step) {
     Graph *g = c->graph;
-    if (step == 1 && is_table(x)) dim_tighten(bounds[1], dim_upper(x->type.dim[axis]));
+    if (step == 1 && is_table(x)) {
+        dim_tighten(bounds[1], dim_upper(x->type.dim[axis]));
+        bounds[0] = counted_in_table(g, bounds[0]);
+    }
     const Dim *size = x->type.dim[axis], *one = dim_const(g, 1), *last = dim_sub(g, size, one);
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);
     int64_t end_value;
