@@ -22,10 +22,7 @@ static inline unsigned char *read_case_file(Arena *arena, const char *path, size
     return bytes;
 }
 
-static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
-    size_t size = 0;
-    unsigned char *bytes = read_case_file(arena, path, &size);
-    BurinOnnx__TensorData *p = burin_onnx__tensor_data__unpack(NULL, size, bytes);
+static inline const Tensor *case_tensor(Arena *arena, const char *path, BurinOnnx__TensorData *p) {
     if (!p || !p->data_type) diag_fatal(NO_LOC, "%s is not a tensor", path);
     MappedFile *file = ARENA_NEW(arena, MappedFile);
     *file = (MappedFile){.source = {.name = path}, .data = p->raw_data.data, .size = p->raw_data.len};
@@ -38,6 +35,35 @@ static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
     OnnxModel *m = ARENA_NEW(arena, OnnxModel);
     *m = (OnnxModel){.arena = arena, .file = file};
     return onnx_tensor(m, p);
+}
+
+static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
+    size_t size = 0;
+    unsigned char *bytes = read_case_file(arena, path, &size);
+    return case_tensor(arena, path, burin_onnx__tensor_data__unpack(NULL, size, bytes));
+}
+
+// The tensors of a value of that type: one, those of a sequence, one or none of an optional value. Returns their number.
+static inline int read_case_value(Arena *arena, const char *path, const BurinOnnx__ValueType *type, const Tensor **list,
+                                  int most) {
+    size_t size = 0;
+    const BurinOnnx__SequenceData *sequence = NULL;
+    unsigned char *bytes = read_case_file(arena, path, &size);
+    if (type && type->sequence_type) {
+        sequence = burin_onnx__sequence_data__unpack(NULL, size, bytes);
+    } else if (type && type->optional_type) {
+        const BurinOnnx__OptionalData *optional = burin_onnx__optional_data__unpack(NULL, size, bytes);
+        if (!optional) diag_fatal(NO_LOC, "%s is not an optional value", path);
+        sequence = optional->sequence_value;
+        if (optional->tensor_value) return list[0] = case_tensor(arena, path, optional->tensor_value), 1;
+        if (!sequence) return 0;
+    } else {
+        return list[0] = read_case_tensor(arena, path), 1;
+    }
+    if (!sequence) diag_fatal(NO_LOC, "%s is not a sequence", path);
+    int n = 0;
+    for (; n < most && n < (int)sequence->n_tensor_values; n++) list[n] = case_tensor(arena, path, sequence->tensor_values[n]);
+    return n;
 }
 
 static inline bool is_close(double got, double expected) {

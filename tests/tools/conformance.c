@@ -2,8 +2,8 @@
 //
 //     test_add<tab>Add<tab>pass            or the reason in place of "pass"
 //
-// conformance --emit OUT FOLDER... compiles them to C instead: OUT/test_add.c, test_add_model.c, test_add_plan.h, the weights and
-// the tensors of the case (case_file.h), which run_cases.c reads.
+// conformance --emit OUT FOLDER... compiles them to C instead: OUT/test_add.c, test_add_model.c, test_add_plan.h, the weights
+// and the tensors of the case (case_file.h), which run_cases.c reads.
 //
 // Each case is a process of its own with a time limit: one that crashes or hangs has failed. Inputs are given to the importer
 // as well: it reads only those that its shapes depend on (as with --set).
@@ -25,6 +25,8 @@ typedef struct Case {
     const char *folder;
     const Tensor *inputs[MAX_VALUES];
     int n_inputs;
+    OnnxFixed expected[MAX_VALUES];  // by the names of outputs
+    int n_expected;
 } Case;
 
 static bool exists(const char *path) { return access(path, R_OK) == 0; }
@@ -33,16 +35,44 @@ static const char *value_path(const Case *c, const char *kind, int i) {
     return arena_printf(c->arena, "%s/test_data_set_0/%s_%d.pb", c->folder, kind, i);
 }
 
+// The values of one kind, those of sequences one by one, named x.0, x.1, ... ; returns how many tensors.
+static int read_values(Case *c, const char *kind, BurinOnnx__ValueInfo *const *infos, size_t n_infos, OnnxFixed *fixed,
+                       int *n_fixed) {
+    const Tensor *list[MAX_VALUES];
+    int n = 0;
+    *n_fixed = 0;
+    for (size_t i = 0; i < n_infos && exists(value_path(c, kind, (int)i)); i++) {
+        const BurinOnnx__ValueType *type = infos[i]->type;
+        bool tensor = !type || type->tensor_type || (type->optional_type && !type->optional_type->elem_type->sequence_type);
+        int more = read_case_value(c->arena, value_path(c, kind, (int)i), type, list, MAX_VALUES - 1 - *n_fixed);
+        if (!more || !tensor) fixed[(*n_fixed)++] = (OnnxFixed){infos[i]->name, NULL};
+        for (int j = 0; j < more; j++, n++)
+            fixed[(*n_fixed)++] =
+                (OnnxFixed){tensor ? infos[i]->name : arena_printf(c->arena, "%s.%d", infos[i]->name, j), list[j]};
+        if (*n_fixed + 2 > MAX_VALUES) diag_fatal(NO_LOC, "more than %d values", MAX_VALUES);
+    }
+    return n;
+}
+
 static Module *load_case(Case *c) {
     const char *path = arena_printf(c->arena, "%s/model.onnx", c->folder);
     const BurinOnnx__GraphBody *g = onnx_open(c->arena, path)->proto->graph;
     OnnxFixed fixed[MAX_VALUES];
-    for (; c->n_inputs < MAX_VALUES && exists(value_path(c, "input", c->n_inputs)); c->n_inputs++) {
-        c->inputs[c->n_inputs] = read_case_tensor(c->arena, value_path(c, "input", c->n_inputs));
-        fixed[c->n_inputs] = (OnnxFixed){g->input[c->n_inputs]->name, c->inputs[c->n_inputs]};
-    }
-    OnnxOptions options = {.fixed = fixed, .n_fixed = c->n_inputs};
+    int n_fixed;
+    read_values(c, "output", g->output, g->n_output, fixed, &n_fixed);
+    for (int i = 0; i < n_fixed; i++)
+        if (fixed[i].value) c->expected[c->n_expected++] = fixed[i];
+    read_values(c, "input", g->input, g->n_input, fixed, &n_fixed);
+    for (int i = 0; i < n_fixed; i++)
+        if (fixed[i].value) c->inputs[c->n_inputs++] = fixed[i].value;
+    OnnxOptions options = {.fixed = fixed, .n_fixed = n_fixed};
     return onnx_load(c->arena, path, &options);
+}
+
+static const Tensor *expected_named(const Case *c, const char *name) {
+    for (int i = 0; i < c->n_expected; i++)
+        if (!strcmp(c->expected[i].name, name)) return c->expected[i].value;
+    return NULL;
 }
 
 // Prints the reason, or "pass".
@@ -52,14 +82,12 @@ static void run_case(const char *folder) {
     const Tensor *outputs[MAX_VALUES];
     if (g->n_outputs > MAX_VALUES || g->n_inputs != c.n_inputs) diag_fatal(NO_LOC, "%d inputs for %d", c.n_inputs, g->n_inputs);
     eval_graph(eval_new(EVAL_F32), g, c.inputs, outputs);
-    int compared = 0;
     for (int i = 0; i < g->n_outputs; i++) {
-        if (!exists(value_path(&c, "output", i))) continue;
-        const char *difference = tensor_difference(c.arena, outputs[i], read_case_tensor(c.arena, value_path(&c, "output", i)));
+        const Tensor *expected = expected_named(&c, g->output_names[i]);
+        const char *difference = expected ? tensor_difference(c.arena, outputs[i], expected) : "a result that is not expected";
         if (difference) diag_fatal(NO_LOC, "%s", difference);
-        compared++;
     }
-    if (!compared) diag_fatal(NO_LOC, "nothing to compare with");
+    if (!c.n_expected || c.n_expected != g->n_outputs) diag_fatal(NO_LOC, "%d results, not %d", g->n_outputs, c.n_expected);
     printf("pass");
     exit(0);
 }
@@ -105,7 +133,7 @@ static void write_values(Case *c, const Graph *g, const char *name) {
     CaseHeader head = {.n_inputs = c->n_inputs, .n_outputs = g->n_outputs};
     text_append(&t, (const char *)&head, sizeof head);
     for (int i = 0; i < c->n_inputs; i++) put_tensor(&t, c->inputs[i]);
-    for (int i = 0; i < g->n_outputs; i++) put_tensor(&t, read_case_tensor(c->arena, value_path(c, "output", i)));
+    for (int i = 0; i < g->n_outputs; i++) put_tensor(&t, expected_named(c, g->output_names[i]));
     write_text(c, name, ".values", &t);
 }
 

@@ -76,9 +76,14 @@ static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
     Loc loc = {.source = &m->model->file->source, .scope = info->name};
     if (!info->name || !*info->name) file_fatal(m->model->file, "an input of the graph has no name\nhint: the file is damaged");
     if (map_get(&m->values, info->name)) {
-        if (((OnnxValue *)map_get(&m->values, info->name))->node->op == OP_constant)
-            return;  // ir_version 3: initializers are inputs too
+        const OnnxValue *v = map_get(&m->values, info->name);
+        if (v->node && v->node->op == OP_constant) return;  // ir_version 3: initializers are inputs too
         file_fatal(m->model->file, "two inputs are named %s\nhint: the file is damaged", info->name);
+    }
+    OnnxValue *list = onnx_list_input(m, info, loc);
+    if (list) {
+        map_put(&m->values, info->name, list);
+        return;
     }
     Type type = onnx_input_type(m, info);
     onnx_new_value(m, info->name)->node =
@@ -103,6 +108,12 @@ Node *onnx_output_node(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
 }
 
 static void add_output(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
+    const OnnxValue *v = info->name ? map_get(&m->values, info->name) : NULL;
+    OnnxCall c = {.import = m, .graph = m->graph, .loc = loc_file(&m->model->file->source)};
+    if (v && (v->is_sequence || v->is_nothing)) {
+        onnx_list_output(&c, v, info->name);
+        return;
+    }
     Node *n = onnx_output_node(m, info);
     for (int i = 0; i < m->graph->n_outputs; i++)
         if (!strcmp(m->graph->output_names[i], info->name))

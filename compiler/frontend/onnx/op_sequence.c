@@ -184,3 +184,48 @@ void onnx_optional_has_element(OnnxCall *c, int argument) {
     there[0] = dim_const(c->graph, v && !v->is_nothing);
     onnx_result_elements(c, 0, there, 1, false, DT_bool);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------- inputs
+static const OnnxFixed *fixed_named(const OnnxImport *m, const char *name) {
+    for (int i = 0; i < m->options->n_fixed; i++)
+        if (!strcmp(m->options->fixed[i].name, name)) return &m->options->fixed[i];
+    return NULL;
+}
+
+static OnnxValue *element_input(OnnxImport *m, const char *name, const Tensor *like, Loc loc) {
+    OnnxValue *v = ARENA_NEW(m->graph->arena, OnnxValue);
+    v->node = graph_add_input(m->graph, name, type_of_tensor(m->graph, like), loc);
+    return v;
+}
+
+// An input of sequences becomes one of tensors for each element, x.0, x.1, ..., of the types that the fixed values have; an
+// optional one its element, or nothing.
+OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc loc) {
+    const BurinOnnx__ValueType *type = info->type;
+    const OnnxFixed *whole = fixed_named(m, info->name), *item = NULL;
+    Arena *arena = m->graph->arena;
+    OnnxValue *v = ARENA_NEW(arena, OnnxValue);
+    bool optional = type && type->optional_type;
+    if (optional) type = type->optional_type->elem_type;
+    bool sequence = type && type->sequence_type;
+    if (!optional && !sequence) return NULL;
+    if (!sequence && whole && whole->value) return element_input(m, info->name, whole->value, loc);
+    int n = 0;
+    while ((item = fixed_named(m, arena_printf(arena, "%s.%d", info->name, n))) && item->value) n++;
+    if (!whole && !n)
+        file_fatal(m->model->file, "input %s is %s, of a length that is not known\nhint: fix it with --set", info->name,
+                   optional ? "an optional value" : "a sequence");
+    v->is_nothing = optional && !n, v->is_sequence = !v->is_nothing, v->n_items = n;
+    v->items = ARENA_ARRAY(arena, OnnxValue *, n + 1);
+    for (int i = 0; i < n; i++) {
+        const char *name = arena_printf(arena, "%s.%d", info->name, i);
+        v->items[i] = element_input(m, name, fixed_named(m, name)->value, loc);
+    }
+    return v;
+}
+
+// An output of sequences is one for each element, y.0, y.1, ...; a value that is not there is none.
+void onnx_list_output(OnnxCall *c, const OnnxValue *v, const char *name) {
+    for (int i = 0; i < v->n_items; i++)
+        graph_add_output(c->graph, onnx_value_node(c, v->items[i]), arena_printf(c->graph->arena, "%s.%d", name, i));
+}

@@ -19,6 +19,8 @@ OnnxImport onnx_inner_scope(const OnnxCall *, const char *what);
 void onnx_add_initializer(OnnxImport *, const BurinOnnx__TensorData *);
 void onnx_add_sparse(OnnxImport *, const BurinOnnx__SparseTensorData *);
 void onnx_import_nodes(OnnxImport *, size_t n, BurinOnnx__Operation *const *);
+OnnxValue *onnx_list_input(OnnxImport *, const BurinOnnx__ValueInfo *, Loc);  // NULL: it is a tensor
+void onnx_list_output(OnnxCall *, const OnnxValue *, const char *name);
 void onnx_count_node(const OnnxCall *);
 Loc onnx_node_loc(const OnnxImport *, const BurinOnnx__Operation *, size_t index);
 
