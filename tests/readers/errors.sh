@@ -31,7 +31,7 @@ out of memory (a JSON value)
 the tokenizer takes more than 4 GB
 cannot map 
 END
-cat "$here"/errors/*.err > "$WORK/all"
+cat "$here"/errors/*.err tests/errors/*.err > "$WORK/all"
 awk -f "$here/messages.awk" compiler/frontend/json.c compiler/frontend/checkpoint/*.c compiler/frontend/tokenizer/*.c > "$WORK/messages"
 grep -vxFf "$WORK/excused" "$WORK/messages" | while IFS= read -r piece; do
     grep -qF -- "$piece" "$WORK/all" || echo "# no case prints: $piece"
