@@ -85,6 +85,7 @@ typedef struct attention_args {
     kv_cache keys, values;
     attention_bias bias;  // a static inline function, or NULL
     const void *bias_context;
+    float *parts;  // NULL, or where results are left segment by segment: see attention_split_units
 } attention_args;
 
 // Keys [from, to) that a row sees.
@@ -264,80 +265,173 @@ INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
     t->top[i] = top;
 }
 
+// ---- segments apart: a row that sees many keys, shared by KV heads and segments among threads ----
+
+// What a query has of a segment, in memory: its maximum, its sum, and from PART_HEAD on its weighted values
+enum { PART_HEAD = LANES };
+INLINE int part_floats(const attention_args *a) { return PART_HEAD + padded(a->values.head_dim); }
+INLINE int segments_of(int keys) { return (keys + SEGMENT - 1) / SEGMENT; }
+INLINE size_t attention_part_bytes(int heads, int head_dim, int capacity) {
+    return (size_t)heads * (size_t)segments_of(capacity) * (size_t)(PART_HEAD + padded(head_dim)) * sizeof(float);
+}
+INLINE float *part_of(const attention_args *a, int head, int segment) {
+    return a->parts + (size_t)(head * segments_of(a->keys.capacity) + segment) * (size_t)part_floats(a);
+}
+
+INLINE void store_part(const attention_args *a, const attention_tile *t, int i, int segment) {
+    float *part = part_of(a, t->head[i], segment);
+    part[0] = t->part_top[i], part[1] = t->part_sum[i];
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(part + PART_HEAD + e, vf_load(t->part[i] + e));
+}
+
+INLINE void load_part(const attention_args *a, attention_tile *t, int i, int segment) {
+    const float *part = part_of(a, t->head[i], segment);
+    t->part_top[i] = part[0], t->part_sum[i] = part[1];
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_load(part + PART_HEAD + e));
+}
+
+// ---- tiles ----
+
+INLINE void begin_query(const attention_args *a, attention_tile *t, int i) {
+    t->top[i] = -INFINITY, t->sum[i] = 0;
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->out[i] + e, vf_zero());
+}
+
+INLINE void end_query(const attention_args *a, const attention_tile *t, int i) {
+    int E = a->values.head_dim;
+    float *y = a->y + (size_t)t->row[i] * (size_t)a->y_stride + t->head[i] * E;
+    vf whole = vf_set1(t->sum[i] > 0 ? t->sum[i] : 1);
+    for (int e = 0; e < E; e += LANES) vf_store_n(y + e, vf_div(vf_load(t->out[i] + e), whole), chunk_of(E, e));
+}
+
+// The keys of the segment at `start` that each query sees
+INLINE void limit_to_segment(attention_tile *t, int start) {
+    for (int i = 0; i < t->n; i++) {
+        t->hi[i] = t->to[i] < start + SEGMENT ? t->to[i] : start + SEGMENT;
+        t->hi[i] = t->hi[i] > start ? t->hi[i] : start;
+        t->lo[i] = t->from[i] > start ? t->from[i] : start;
+        t->lo[i] = t->lo[i] < t->hi[i] ? t->lo[i] : t->hi[i];
+    }
+}
+
+// Rows [row, end) of one slot by heads [head, last) of one KV head; where there are parts, segments [segment, last_segment)
+typedef struct attention_job {
+    int row, end, head, last, segment, last_segment;
+    int units;
+} attention_job;
+
 // R: queries of the tile; beyond t->n they repeat the last one
-INLINE void attend_tile(const attention_args *a, int R, attention_tile *t) {
-    int E = a->values.head_dim, D = a->keys.head_dim, from = INT32_MAX, to = 0;
+INLINE void attend_tile(const attention_args *a, int R, attention_tile *t, const attention_job *job) {
+    int from = INT32_MAX, to = 0;
     for (int i = 0; i < R; i++) {
         int last = i < t->n ? i : t->n - 1;
-        t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * D;
-        t->top[i] = -INFINITY, t->sum[i] = 0;
-        for (int e = 0; e < padded(E); e += LANES) vf_store(t->out[i] + e, vf_zero());
+        t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * a->keys.head_dim;
+        begin_query(a, t, i);
     }
     for (int i = 0; i < t->n; i++) {
         attention_range(a, t->row[i], &t->from[i], &t->to[i]);
         from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
     }
+    if (a->parts) from = SEGMENT * job->segment, to = SEGMENT * job->last_segment;
     for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
-        for (int i = 0; i < t->n; i++) {
-            t->hi[i] = t->to[i] < start + SEGMENT ? t->to[i] : start + SEGMENT;
-            t->hi[i] = t->hi[i] > start ? t->hi[i] : start;
-            t->lo[i] = t->from[i] > start ? t->from[i] : start;
-            t->lo[i] = t->lo[i] < t->hi[i] ? t->lo[i] : t->hi[i];
-        }
+        limit_to_segment(t, start);
         segment_scores(a, R, t, start);
         for (int i = 0; i < t->n; i++) segment_softmax(a, t, i, start);
         segment_values(a, R, t, start);
-        for (int i = 0; i < t->n; i++) fold_segment(a, t, i);
+        for (int i = 0; i < t->n; i++) {
+            if (a->parts)
+                store_part(a, t, i, start / SEGMENT);
+            else
+                fold_segment(a, t, i);
+        }
     }
-    for (int i = 0; i < t->n; i++) {
-        float *y = a->y + (size_t)t->row[i] * (size_t)a->y_stride + t->head[i] * E;
-        vf whole = vf_set1(t->sum[i] > 0 ? t->sum[i] : 1);
-        for (int e = 0; e < E; e += LANES) vf_store_n(y + e, vf_div(vf_load(t->out[i] + e), whole), chunk_of(E, e));
-    }
+    for (int i = 0; i < t->n && !a->parts; i++) end_query(a, t, i);
 }
 
-// Rows [row, end) of one slot by heads [head, last) of one KV head, a tile of queries at a time
-INLINE void attend_queries(const attention_args *a, const int rows[2], const int heads[2]) {
+// A tile of queries at a time
+INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     attention_tile t;
-    int slot = a->slot ? a->slot[rows[0]] : 0, kv = heads[0] / (a->heads / a->keys.heads);
-    int many = heads[1] - heads[0], all = (rows[1] - rows[0]) * many;
+    int slot = a->slot ? a->slot[job->row] : 0, kv = job->head / (a->heads / a->keys.heads);
+    int many = job->last - job->head, all = (job->end - job->row) * many;
     t.keys = key_cache_head(&a->keys, slot, kv), t.values = value_cache_head(&a->values, slot, kv);
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
-        for (int i = 0; i < t.n; i++) t.row[i] = rows[0] + (done + i) / many, t.head[i] = heads[0] + (done + i) % many;
+        for (int i = 0; i < t.n; i++) t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;
         if (t.n > TILE_ROWS / 2)
-            attend_tile(a, TILE_ROWS, &t);
+            attend_tile(a, TILE_ROWS, &t, job);
         else if (t.n > 1)
-            attend_tile(a, TILE_ROWS / 2, &t);
+            attend_tile(a, TILE_ROWS / 2, &t, job);
         else
-            attend_tile(a, 1, &t);
+            attend_tile(a, 1, &t, job);
     }
 }
+
+// ---- shares ----
 
 enum { ATTENTION_ROWS = 24 };
 
 // Units of work of one call, for sharing among threads: heads by blocks of rows.
 INLINE int attention_units(int heads, int rows) { return heads * ((rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS); }
 
-// One block of rows, heads [head, last): runs of rows of the same slot
-INLINE void attend_block(const attention_args *a, int row, const int heads[2]) {
-    int end = row + ATTENTION_ROWS < a->rows ? row + ATTENTION_ROWS : a->rows;
-    while (row < end) {
-        int next = row + 1;
-        while (next < end && (!a->slot || a->slot[next] == a->slot[row])) next++;
-        attend_queries(a, (int[]){row, next}, heads);
-        row = next;
-    }
+// From unit `first` on: one block of rows and, where there is but one, heads that share a KV head
+INLINE attention_job block_job(const attention_args *a, int first, int last) {
+    int blocks = (a->rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS, group = a->heads / a->keys.heads, head = first / blocks;
+    attention_job job = {.row = first % blocks * ATTENTION_ROWS, .head = head, .last = head + 1};
+    if (blocks == 1)
+        while (job.last < last && job.last % group) job.last++;
+    job.end = job.row + ATTENTION_ROWS < a->rows ? job.row + ATTENTION_ROWS : a->rows;
+    job.units = job.last - head;
+    return job;
+}
+
+// The segments of a row's keys: [from, to)
+INLINE void attention_segments(const attention_args *a, int *from, int *to) {
+    attention_range(a, 0, from, to);
+    *from = *from / SEGMENT, *to = segments_of(*to);
+}
+
+// From unit `first` on: segments of one KV head
+INLINE attention_job segment_job(const attention_args *a, int first, int last) {
+    int from, to, group = a->heads / a->keys.heads;
+    attention_segments(a, &from, &to);
+    int kv = first / (to - from), at = first % (to - from), left = to - from - at;
+    attention_job job = {.end = 1, .head = kv * group, .last = (kv + 1) * group, .segment = from + at};
+    job.units = left < last - first ? left : last - first;
+    job.last_segment = job.segment + job.units;
+    return job;
 }
 
 INLINE void attention(attention_args a, int first, int last) {
-    int blocks = (a.rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS, group = a.heads / a.keys.heads;
     while (first < last) {
-        int head = first / blocks, end = head + 1;
-        if (blocks == 1)
-            while (end < last && end % group) end++;  // heads that share a KV head
-        attend_block(&a, first % blocks * ATTENTION_ROWS, (int[]){head, end});
-        first += end - head;
+        attention_job job = a.parts ? segment_job(&a, first, last) : block_job(&a, first, last);
+        first += job.units;
+        for (int end = job.end, next; job.row < end; job.row = next) {  // runs of rows of the same slot
+            next = job.row + 1;
+            while (next < end && (!a.slot || a.slot[next] == a.slot[job.row])) next++;
+            job.end = next;
+            attend_queries(&a, &job);
+        }
+    }
+}
+
+// One row that sees many keys, where heads cannot be shared evenly, goes in two steps with a wait between them: attention()
+// with `parts`, memory of attention_part_bytes, and shares of attention_split_units; then attention_fold with shares of heads.
+// 0 units: it is not worth it.
+INLINE int attention_split_units(const attention_args *a, int threads) {
+    int from, to;
+    if (a->rows != 1 || a->keys.heads % threads == 0) return 0;
+    attention_segments(a, &from, &to);
+    return to - from > 1 ? (to - from) * a->keys.heads : 0;
+}
+
+INLINE void attention_fold(const attention_args *a, int first, int last) {
+    attention_tile t = {.n = 1};
+    int from, to;
+    attention_segments(a, &from, &to);
+    for (t.head[0] = first; t.head[0] < last; t.head[0]++) {
+        begin_query(a, &t, 0);
+        for (int segment = from; segment < to; segment++) load_part(a, &t, 0, segment), fold_segment(a, &t, 0);
+        end_query(a, &t, 0);
     }
 }
 #endif

@@ -1,6 +1,7 @@
 // What emitted code needs around its kernels: a thread's part of the work, waiting, and what --profile and `burin check` see.
 #ifndef BURIN_STEP_H
 #define BURIN_STEP_H
+#include "attention.h"
 #include "profile.h"
 #include "program.h"
 #include "threads.h"
@@ -33,6 +34,17 @@ static inline void *burin_shared(const burin_step *s, size_t single_place, size_
 
 static inline void *burin_row_wise(const burin_step *s, unsigned char *local, size_t place) {
     return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
+}
+
+// Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.
+INLINE void burin_attention(const burin_step *s, int thread, attention_args a, burin_part units, float *parts) {
+    int split = parts ? attention_split_units(&a, s->threads) : 0;
+    burin_part share = split ? burin_part_of(s, thread, split) : units;
+    if (split) burin_barrier_wait(s->barrier, thread), a.parts = parts;  // the heads of other threads are read
+    attention(a, share.first, share.last);
+    if (!split) return;
+    burin_barrier_wait(s->barrier, thread);
+    attention_fold(&a, units.first, units.last);
 }
 
 // e^x in place, for the sampler.

@@ -82,9 +82,9 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     char q[64], y[64];
     const View *bias = bias_of(k);
     text_add(t,
-             "static void %s(burin_part units, const burin_step *s, int rows, int count, const float *q, float *keys, float "
-             "*values%s, float *y) {\n",
-             name, bias ? ", const float *bias" : "");
+             "static void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
+             "*keys, float *values%s%s, float *y) {\n",
+             name, bias ? ", const float *bias" : "", k->n_out > 1 ? ", float *parts" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
     c_float(t, attr_float(k->node, "scale", 1));
     text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
@@ -100,7 +100,7 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     if (bias) write_bias(t, p, bias);
     text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
     text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
-    text_add(t, ";\n    attention(a, units.first, units.last);\n}\n");
+    text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n}\n", k->n_out > 1 ? "parts" : "NULL");
 }
 
 // How many keys: those of the operand when it is not cached; a cache's rows say it themselves.
@@ -113,9 +113,10 @@ static void c_key_count(Text *t, const Program *p, const Kernel *k) {
 }
 
 void call_attention(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_rows(t, p, &k->out[0].type);
+    text_add(t, "("), c_part(t, p, k), text_add(t, ", s, thread, "), c_rows(t, p, &k->out[0].type);
     text_add(t, ", "), c_key_count(t, p, k);
     for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     if (bias_of(k)) text_add(t, ", "), c_pointer(t, p, k, bias_of(k));
-    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+    for (int i = k->n_out - 1; i >= 0; i--) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
+    text_add(t, ")");
 }

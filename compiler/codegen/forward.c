@@ -65,7 +65,7 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     char stride[64];
-    if (v->type.dtype != DT_f32 || k->cache || k->copies) return;
+    if (v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);

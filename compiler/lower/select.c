@@ -407,6 +407,22 @@ static View bias_operand(Lowering *l, Node *n) {
     return beside && v.base != BASE_SCALAR && !v.row_index ? v : copy_of(l, n, v);
 }
 
+// Where a step of one row leaves what it has of each segment of 256 keys (runtime/attention.h): for caches of many keys.
+static void give_parts(Lowering *l, Kernel *k, const View *values) {
+    const Type *cache = &values->type;
+    int64_t segments = (dim_upper(cache->dim[2]) + 255) / 256, heads = attr_int(k->node, "num_heads", 1);
+    int64_t floats = 16 + (dim_upper(cache->dim[3]) + 15) / 16 * 16;
+    if (values->base != BASE_STATE || segments <= 1) return;
+    const Dim *dim[] = {dim_const(l->graph, heads * segments), dim_const(l->graph, floats)};
+    Type type = type_of(DT_f32, 2, dim);
+    View parts = view_contiguous(l, &type);
+    parts.base = BASE_BUFFER, parts.buffer = buffer_new(l, &type, false);
+    parts.buffer->whole = true;
+    parts.buffer->row_bytes = (uint64_t)(4 * heads * segments * floats);
+    give(l, k, 1, NULL, parts);
+    k->out[1].own_part = false;
+}
+
 static void select_attention(Lowering *l, Node *n) {
     bool biased = n->n_in > 5 && n->in[5];
     View q = matrix_operand(l, n->in[0]), cache[2];
@@ -423,6 +439,7 @@ static void select_attention(Lowering *l, Node *n) {
     k->in[0] = q, k->in[0].own_part = true;
     if (biased) k->in[5] = bias;
     give(l, k, 0, n, new_result(l, n, &n->type, false));
+    give_parts(l, k, &cache[1]);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- matmul

@@ -71,13 +71,18 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
                         .position = position,
                         .keys = run->keys,
                         .values = run->values};
-    int units = attention_units(s.heads, n), share[] = {units / 3, units, 0, units / 3};
+    int split = attention_split_units(&a, s.heads + 1), units = split ? split : attention_units(s.heads, n);
+    int share[] = {units / 3, units, 0, units / 3};
+    float *parts = split ? malloc(attention_part_bytes(s.heads, s.e, run->keys.capacity)) : NULL;
+    a.parts = parts;
     for (int i = 0; i < 2; i++) {
         if (s.bias)
             a.bias = add_bias, a.bias_context = &bias, attention(a, share[2 * i], share[2 * i + 1]);
         else
             attention(a, share[2 * i], share[2 * i + 1]);
     }
+    if (split) attention_fold(&a, 1, s.heads), attention_fold(&a, 0, 1);
+    free(parts);
 }
 
 static void expect(const Run *run, float *y) {
@@ -126,7 +131,8 @@ void test_attention(void) {
         {2, 1, 8, 8, 540, true, 37, 0, false},  {1, 1, 33, 17, 290, true, 270, 3, false},
         {9, 3, 64, 64, 19, false, 0, 0, false}, {2, 2, 32, 32, 45, false, 0, 0, true},
         {4, 2, 16, 16, 45, true, 0, 0, true},   {12, 1, 128, 128, 9, true, 5, 0, false},
-        {1, 1, 1, 1, 3, true, 0, 0, false},
+        {1, 1, 1, 1, 3, true, 0, 0, false},     {2, 1, 8, 20, 530, true, 0, 0, true},
+        {3, 3, 8, 8, 600, true, 270, 0, false},
     };
     Suite s = suite_begin("attention");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i]);
