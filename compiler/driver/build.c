@@ -83,6 +83,11 @@ Build build_new(Arena *arena, const Options *o) {
         usage_error(dumped ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
                            : "--start-from needs a dumped .ir file, and %s is none",
                     o->model);
+    if ((o->dim || o->max) && !has_suffix(o->model, ".onnx"))
+        usage_error(
+            "--dim and --max are for ONNX models, and %s is none\n  hint: `burin run MODEL -- --dim` is the program's own "
+            "option",
+            o->model);
     if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
     if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
     return b;

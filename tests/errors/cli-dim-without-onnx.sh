@@ -1,0 +1,1 @@
+$BURIN inspect examples/austen --dim=batch=1
