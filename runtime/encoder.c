@@ -31,6 +31,16 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     return BURIN_OK;
 }
 
+BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *s, int32_t slot, const void *const *inputs, const int64_t *dims) {
+    enum { MOST_SYMBOLS = 16 };
+    const burin_encoder *e = s->model->encoder;
+    int64_t symbols[MOST_SYMBOLS];
+    if (!e || e->net->n_symbols > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
+    burin_status status = burin_net_bind(e->net, dims, symbols);
+    if (!status) status = burin_net_check_values(e->net, inputs, symbols);
+    return status ? status : burin_encode_source(s, slot, inputs, symbols);
+}
+
 BURIN_LINKAGE int64_t burin_most_source_tokens(const burin_model *model) {
     const burin_encoder *e = model->encoder;
     if (!e || e->net->tokens < 0) return 0;

@@ -8,6 +8,9 @@
 BURIN_LINKAGE burin_status burin_encode_source(burin_session *, int32_t slot, const void *const *inputs,
                                                const int64_t *symbols);
 
+// The same with the dimensions of all inputs, one after the other, as for burin_net_bind; integers are checked.
+BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *, int32_t slot, const void *const *inputs, const int64_t *dims);
+
 // The most tokens of a source; 0 when it is not made of tokens.
 BURIN_LINKAGE int64_t burin_most_source_tokens(const burin_model *);
 #endif

@@ -7,7 +7,9 @@
 #define BURIN_LINKAGE static __attribute__((unused))
 #include "library.h"
 
+#include "encoder.c"
 #include "forward.c"
+#include "net.c"
 #include "text.h"
 #include "threads.c"
 #include "tokenizer.c"
@@ -18,7 +20,8 @@
 
 _Static_assert(sizeof(NAME_row) == sizeof(burin_row) && offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
                "rows are passed on as they are");
-_Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
+_Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_NO_SOURCE == (int)BURIN_NO_SOURCE &&
+                   (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
                "numbers are passed on");
 
 extern const burin_model NAME_model;
@@ -29,6 +32,7 @@ static burin_options to_options(const NAME_options *o) {
 }
 
 const char *NAME_error_text(int status) {
+    if (status == NAME_BAD_SOURCE) return "the encoder does not take such a source, or there is no encoder";
     return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init" : burin_status_text((burin_status)status);
 }
 
@@ -52,6 +56,23 @@ void NAME_close(NAME_state *state) {
 
 int NAME_forward(NAME_state *state, const NAME_row *rows, int n, float *logits) {
     return state->session ? (int)burin_forward(state->session, (const burin_row *)rows, n, logits) : NAME_NOT_OPEN;
+}
+
+int NAME_read_inputs(NAME_state *state, int slot, const void *const inputs[], const int64_t dims[]) {
+    if (!state->session) return NAME_NOT_OPEN;
+    burin_status status = burin_encode_inputs(state->session, slot, inputs, dims);
+    return status == BURIN_BAD_SHAPE ? NAME_BAD_SOURCE : status == BURIN_BAD_VALUE ? NAME_BAD_TOKEN : (int)status;
+}
+
+int NAME_read_source(NAME_state *state, int slot, const int32_t *tokens, int n) {
+    const burin_encoder *e = NAME_model.encoder;
+    if (!e || e->net->tokens || e->net->n_inputs != 1) return NAME_BAD_SOURCE;
+    return NAME_read_inputs(state, slot, (const void *[]){tokens}, (int64_t[]){n});
+}
+
+int NAME_first_tokens(int32_t *tokens, int capacity) {
+    for (int i = 0; i < NAME_model.n_start && i < capacity; i++) tokens[i] = NAME_model.start[i];
+    return NAME_model.n_start;
 }
 
 int NAME_slot_reset(NAME_state *state, int slot) {

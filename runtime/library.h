@@ -60,6 +60,8 @@ enum {
     NAME_BAD_LENGTH = -12,
     NAME_NO_LOGITS = -13,
     NAME_NOT_OPEN = -14,
+    NAME_NO_SOURCE = -16,   // of an encoder-decoder: the slot has read none
+    NAME_BAD_SOURCE = -17,  // a source that the encoder does not take, or a model without an encoder
 };
 const char *NAME_error_text(int status);
 
@@ -71,6 +73,13 @@ void NAME_close(NAME_state *);
 // give the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an
 // error nothing has changed.
 int NAME_forward(NAME_state *, const NAME_row *rows, int n, float *logits);
+
+// An encoder-decoder reads a source before the first row of a slot, which then begins anew: n tokens, or the encoder's inputs
+// with the dimensions of all of them, one after the other. Slots have sources of their own. NAME_first_tokens writes at most
+// `capacity` of the tokens that the decoder begins with, and returns how many there are.
+int NAME_read_source(NAME_state *, int slot, const int32_t *tokens, int n);
+int NAME_read_inputs(NAME_state *, int slot, const void *const inputs[], const int64_t dims[]);
+int NAME_first_tokens(int32_t *tokens, int capacity);
 
 int NAME_slot_reset(NAME_state *, int slot);
 int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens

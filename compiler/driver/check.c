@@ -278,6 +278,10 @@ int check(Build *b) {
     build_load(b);
     build_passes(b);
     build_lower(b);
+    if (b->program->encoder)
+        diag_fatal(NO_LOC,
+                   "burin check takes no encoder-decoders yet\nhint: `burin run %s --interpret` gives the bits to compare with",
+                   b->options->model);
     toolchain_find(&b->tools);
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);

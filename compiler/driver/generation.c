@@ -8,8 +8,13 @@ typedef struct Settings {
     json_t *generation, *config;
 } Settings;
 
+// Of a checkpoint, or of an ONNX file in a folder like one.
 static json_t *load_beside(const Build *b, const char *name) {
-    return json_load_file(arena_printf(b->arena, "%s/%s", b->checkpoint->folder, name), 0, NULL);
+    const char *model = b->options->model, *slash = strrchr(model, '/');
+    const char *folder = b->checkpoint ? b->checkpoint->folder
+                         : slash       ? arena_strndup(b->arena, model, (size_t)(slash - model))
+                                       : ".";
+    return json_load_file(arena_printf(b->arena, "%s/%s", folder, name), 0, NULL);
 }
 
 static const json_t *setting(const Settings *s, const char *name) {
@@ -65,7 +70,7 @@ static void set_suppressed(Module *m, const Settings *s) {
 }
 
 void build_generation(Build *b) {
-    if (!b->checkpoint || b->module->n_graphs < 2) return;
+    if (b->options->start_from || b->module->n_graphs < 2) return;
     Settings s = {load_beside(b, "generation_config.json"), load_beside(b, "config.json")};
     set_start(b->module, &s);
     set_suppressed(b->module, &s);

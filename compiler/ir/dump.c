@@ -118,6 +118,12 @@ static void add_constants(ConstantFile *f, const Graph *g) {
     }
 }
 
+static void put_tokens(json_t *head, const char *key, const int32_t *tokens, int n) {
+    json_t *list = n ? json_array() : NULL;
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(tokens[i]));
+    if (n) json_object_set_new(head, key, list);
+}
+
 // The configuration, as JSON in a comment on the first line.
 static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_t *head = json_object(), *eos = json_array();
@@ -127,6 +133,10 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_object_set_new(head, "context", json_integer(m->context));
     json_object_set_new(head, "bos", json_integer(m->bos));
     json_object_set_new(head, "eos", eos);
+    put_tokens(head, "start", m->start, m->n_start);
+    put_tokens(head, "suppress", m->suppress, m->n_suppress);
+    put_tokens(head, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
+    if (m->max_length) json_object_set_new(head, "max_length", json_integer(m->max_length));
     if (m->tokenizer) {
         const Tokenizer *k = m->tokenizer;
         uint64_t hash = hash_bytes(k->blob, k->bytes, 0);
@@ -168,6 +178,14 @@ static int64_t json_int(const json_t *object, const char *key, int64_t absent) {
     return json_is_integer(v) ? json_integer_value(v) : absent;
 }
 
+static int32_t *get_tokens(Arena *arena, const json_t *head, const char *key, int *n) {
+    const json_t *list = json_object_get(head, key);
+    int32_t *tokens = ARENA_ARRAY(arena, int32_t, json_array_size(list) + 1);
+    for (*n = 0; (size_t)*n < json_array_size(list); ++*n)
+        tokens[*n] = (int32_t)json_integer_value(json_array_get(list, (size_t)*n));
+    return tokens;
+}
+
 static Tokenizer *load_tokenizer(Arena *arena, const json_t *head, const ConstantFile *constants) {
     const json_t *k = json_object_get(head, "tokenizer");
     if (!k || !constants) return NULL;
@@ -192,6 +210,10 @@ static void load_head(Module *m, const Source *source, const ConstantFile *const
     const json_t *eos = json_object_get(head, "eos");
     for (size_t i = 0; i < json_array_size(eos) && m->n_eos < 8; i++)
         m->eos[m->n_eos++] = (int32_t)json_integer_value(json_array_get(eos, i));
+    m->start = get_tokens(m->arena, head, "start", &m->n_start);
+    m->suppress = get_tokens(m->arena, head, "suppress", &m->n_suppress);
+    m->begin_suppress = get_tokens(m->arena, head, "begin_suppress", &m->n_begin_suppress);
+    m->max_length = json_int(head, "max_length", 0);
     m->tokenizer = load_tokenizer(m->arena, head, constants);
     json_decref(head);
 }

@@ -41,4 +41,12 @@ says "no options of other programs" 2 "unknown option --perplexity" --perplexity
 says "--info" 0 "encoder 192.0 KB for 96 rows" --info
 says "--help" 0 "--decoder-tokens" --help
 says "--bench" 0 "encode" --bench
+# The C interface: two sources at once, each with the bits that it has alone.
+long=24,20,21,10,18,9,22,11,17,2 short=6,7,2
+check "numbers: a library" $BURIN build $model -o "$WORK/numbers.a"
+check "numbers: a host of it" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$WORK" tests/e2e/source_host.c "$WORK/numbers.a" -lm -lpthread -o "$WORK/host"
+for source in $long $short; do "$WORK/numbers" --tokens $source; done > "$WORK/expected"
+"$WORK/host" $long $short > "$WORK/got" 2>&1
+same "numbers: two slots in a batch" "$WORK/expected" "$WORK/got"
+
 check "numbers: its example" make -s -C $model BURIN="$PWD/$BURIN" OUT="$WORK" run

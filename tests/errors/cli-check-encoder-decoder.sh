@@ -1,0 +1,1 @@
+$BURIN check $TOP/examples/numbers
