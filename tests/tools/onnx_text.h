@@ -123,7 +123,7 @@ static inline void onnx_elements_of(OnnxText *o, Text *t, int first, DType type,
     int count = o->n - first;
     for (int i = 0; i < count; i++) {
         const char *w = o->word[first + i];
-        int64_t v = strtoll(w, NULL, 0);
+        int64_t v = *w == '-' ? strtoll(w, NULL, 0) : (int64_t)strtoull(w, NULL, 0);
         if (dtype_is_float(type))
             dtype_store(type, data, i, strtod(w, NULL));
         else if (dtype_bits(type) < 8)

@@ -91,9 +91,9 @@ void onnx_concat_from_sequence(OnnxCall *c, int argument) {
     if (!s->n_items) onnx_fatal(c, "takes an empty sequence");
     Node **in = ARENA_ARRAY(c->graph->arena, Node *, s->n_items);
     for (int i = 0; i < s->n_items; i++) in[i] = onnx_value_node(c, s->items[i]);
-    int axis = onnx_axis(c, onnx_int(c, "axis", 0), in[0]->type.rank + fresh);
+    int rank = in[0]->type.rank, axis = onnx_axis(c, onnx_int(c, "axis", 0), rank + fresh);
     for (int i = 0; fresh && i < s->n_items; i++) {
-        if (in[i]->type.rank != in[0]->type.rank) onnx_fatal(c, "takes elements of different ranks");
+        if (in[i]->type.rank != rank) onnx_fatal(c, "takes elements of different ranks");
         in[i] = unsqueezed(c, in[i], axis);
     }
     onnx_result(c, 0, onnx_join(c, in, s->n_items, axis));
