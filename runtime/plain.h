@@ -93,4 +93,59 @@ INLINE int64_t sl_from_real(double x, int bits, bool is_unsigned) {
 INLINE double sd_from_u64(int64_t a) { return (double)(uint64_t)a; }
 INLINE uint16_t f16_from_real(double x) { return f16_from_float(sf_rounded_to_odd(x)); }
 INLINE uint16_t bf16_from_real(double x) { return bf16_from_float(sf_rounded_to_odd(x)); }
+
+// ---- floats of 8 bits ----
+// Exponent and fraction bits, bias, the largest finite pattern, infinity (0: none, too large numbers become the largest), NaN.
+typedef struct burin_small {
+    int exponent, fraction, bias;
+    uint32_t top, infinity, nan;
+} burin_small;
+
+INLINE float sf_from_small(burin_small f, uint32_t bits) {
+    int width = f.exponent + f.fraction;
+    uint32_t magnitude = bits & ((1u << width) - 1), fraction = magnitude & ((1u << f.fraction) - 1);
+    int exponent = (int)(magnitude >> f.fraction);
+    if (f.nan == 0x80 && bits == 0x80) return NAN;
+    float sign = bits >> width & 1 ? -1.0f : 1.0f;
+    if (magnitude > f.top) return f.infinity && magnitude == f.infinity ? sign * INFINITY : NAN;
+    if (exponent) fraction |= 1u << f.fraction;
+    return sign * ldexpf((float)fraction, (exponent ? exponent : 1) - f.bias - f.fraction);
+}
+
+INLINE uint8_t small_from_float(burin_small f, float x) {
+    int exponent;
+    uint32_t sign = signbit(x) ? 1u << (f.exponent + f.fraction) : 0, most = f.infinity ? f.infinity : f.top;
+    if (x != x) return (uint8_t)f.nan;
+    if (isinf(x)) return (uint8_t)(sign | most);
+    frexpf(x, &exponent);
+    bool subnormal = x == 0 || exponent - 1 < 1 - f.bias;
+    exponent = subnormal ? 1 - f.bias : exponent - 1;
+    if (exponent > 2 * f.bias + 2) return (uint8_t)(sign | most);
+    uint32_t whole = (uint32_t)nearbyintf(ldexpf(fabsf(x), f.fraction - exponent));
+    uint32_t bits = subnormal ? whole : whole + ((uint32_t)(exponent + f.bias - 1) << f.fraction);
+    if (bits > f.top) bits = most;
+    return (uint8_t)(!bits && f.nan == 0x80 ? 0 : sign | bits);
+}
+
+#define SMALL(name, ...)                                                                                  \
+    INLINE float sf_from_##name(uint8_t bits) { return sf_from_small((burin_small){__VA_ARGS__}, bits); } \
+    INLINE uint8_t name##_from_float(float x) { return small_from_float((burin_small){__VA_ARGS__}, x); }
+SMALL(f8e4m3fn, 4, 3, 7, 0x7e, 0, 0x7f)
+SMALL(f8e4m3fnuz, 4, 3, 8, 0x7f, 0, 0x80)
+SMALL(f8e5m2, 5, 2, 15, 0x7b, 0x7c, 0x7f)
+SMALL(f8e5m2fnuz, 5, 2, 16, 0x7f, 0, 0x80)
+#undef SMALL
+
+// ---- rows of doubles ----
+// e^(x - max) / sum, summed in the order of all reductions
+INLINE void softmax_row_d(int n, const double *x, double *y) {
+    enum { SUMS = 16 };
+    double lane[SUMS] = {0}, top = -INFINITY;
+    for (int i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+    if (top == -INFINITY) top = 0;
+    for (int i = 0; i < n; i++) y[i] = exp(x[i] - top), lane[i % SUMS] += y[i];
+    for (int w = SUMS / 2; w; w /= 2)
+        for (int i = 0; i < w; i++) lane[i] += lane[i + w];
+    for (int i = 0; i < n; i++) y[i] = y[i] / (lane[0] > 0 ? lane[0] : 1);
+}
 #endif

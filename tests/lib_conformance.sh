@@ -40,3 +40,35 @@ failing_as_expected() {
         grep -q "[ :]$name[ ;]" tests/conformance/EXPECTED.md || not_ok "conformance: $name: $reason"
     done < "$1"
 }
+
+# compile_cases FOLDER NAME...: FOLDER/cases is one program of these cases; FOLDER/emitted says which could not be compiled.
+# The headers are parsed once; every case is one object.
+compile_cases() {
+    _to=$1
+    shift
+    rm -rf "$_to"
+    mkdir -p "$_to"
+    "$BUILD"/tools/conformance --emit "$_to" "$@" > "$_to/emitted"
+    awk -F '\t' '$3 == "pass" { print $1 }' "$_to/emitted" > "$_to/names"
+    _flags="-std=gnu17 -O1 -w -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -Itests/tools -I$_to -march=x86-64-v3"
+    printf '#include "%s"\n' kernels.h nest.h step.h program.h cpu.h > "$_to/all.h"
+    # shellcheck disable=SC2086 # words
+    clang-19 $_flags -DBURIN_CPU=x86_64_v3 -x c-header "$_to/all.h" -o "$_to/all.pch" || return 1
+    : > "$_to/weights.S"
+    echo '#include "program.h"' > "$_to/table.c"
+    while read -r _name; do
+        printf '#include "%s.c"\n#include "%s_dispatch.c"\n' "$_name" "$_name" > "$_to/case_$_name.c"
+        printf '.section .rodata\n.global %s_weights\n.balign 64\n%s_weights:\n.incbin "%s"\n' "$_name" "$_name" \
+            "$_to/$_name.weights" >> "$_to/weights.S"
+        echo "extern const burin_model ${_name}_descriptor;" >> "$_to/table.c"
+    done < "$_to/names"
+    printf '.section .note.GNU-stack,"",%%progbits\n' >> "$_to/weights.S"
+    { echo 'const burin_model *const cases[] = {'; sed 's/.*/    \&&_descriptor,/' "$_to/names"; echo '    0};'; } >> "$_to/table.c"
+    sed "s|.*|$_to/case_&|" "$_to/names" |
+        FLAGS="$_flags -DBURIN_CPU=x86_64_v3 -include-pch $_to/all.pch" xargs -P 2 -n 20 \
+            sh -c 'for f; do clang-19 $FLAGS -c "$f.c" -o "$f.o" || exit 1; done' compile || return 1
+    find "$_to" -name 'case_*.o' > "$_to/objects"
+    # shellcheck disable=SC2086
+    clang-19 $_flags tests/tools/run_cases.c runtime/forward.c runtime/net.c runtime/threads.c "$_to/table.c" "$_to/weights.S" \
+        @"$_to/objects" -lm -lpthread -o "$_to/cases"
+}

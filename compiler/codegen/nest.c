@@ -186,7 +186,8 @@ void nest_open_function(Text *t, const Kernel *k, const char *name) {
     text_add(t, "static void %s(const burin_step *s, burin_part part", name);
     for (int i = 0; i < k->n_in; i++)
         if (has_memory(k, i)) text_add(t, ", const %s *a%d", c_type(k->in[i].type.dtype), i);
-    text_add(t, ", %s *y) {\n", c_type(k->out[0].type.dtype));
+    for (int i = 0; i < k->n_out; i++) text_add(t, i ? ", %s *y%d" : ", %s *y", c_type(k->out[i].type.dtype), i);
+    text_add(t, ") {\n");
     text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    (void)rows, (void)wanted;\n");
 }
 
@@ -194,7 +195,8 @@ void call_nest(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "(s, "), c_part(t, p, k);
     for (int i = 0; i < k->n_in; i++)
         if (has_memory(k, i)) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
-    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+    for (int i = 0; i < k->n_out; i++) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
+    text_add(t, ")");
 }
 
 // Pointers to the vectors of each operand (p0, p1, ...) and of the result (q).
@@ -325,6 +327,30 @@ void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
             break;
         case OP_gather:
             write_gather(t, p, k, name);
+            break;
+        case OP_bit_cast:
+            write_bit_cast(t, p, k, name);
+            break;
+        case OP_gather_elements:
+            write_gather_elements(t, p, k, name);
+            break;
+        case OP_gather_nd:
+            write_gather_nd(t, p, k, name);
+            break;
+        case OP_scatter_elements:
+        case OP_scatter_nd:
+            write_scatter(t, p, k, name);
+            break;
+        case OP_arg_max:
+        case OP_arg_min:
+            write_arg_reduce(t, p, k, name);
+            break;
+        case OP_cum_sum:
+        case OP_cum_prod:
+            write_cumulate(t, p, k, name);
+            break;
+        case OP_top_k:
+            write_top_k(t, p, k, name);
             break;
         case OP_pad:
             write_pad(t, p, k, name);

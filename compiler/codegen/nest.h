@@ -34,8 +34,12 @@ typedef struct PlainReduction {
     const Dim *count;     // elements of one result
     int depth;            // of the loops around
 } PlainReduction;
+void nest_plain_load(Text *, const Program *, const View *, int i, NestIndex at);  // in its lane
+void nest_plain_convert(Text *, DType from, DType to, const char **closing);       // opens the conversion to the stored form
+void nest_plain_check(const Kernel *, DType);                                      // ends the run for types without code
 bool nest_is_plain(const Kernel *, const Expr *);
 void write_plain(Text *, const Program *, const Kernel *, const char *name, const Expr *);
+void write_plain_matmul(Text *, const Program *, const Kernel *, const char *name);
 void write_plain_reduce(Text *, const Program *, const Kernel *, const PlainReduction *);
 
 void write_reduce(Text *, const Program *, const Kernel *, const char *name);
@@ -44,5 +48,12 @@ void write_activation_matmul(Text *, const Program *, const Kernel *, const char
 void write_copy(Text *, const Program *, const Kernel *, const char *name);
 void write_gather(Text *, const Program *, const Kernel *, const char *name);
 void write_pad(Text *, const Program *, const Kernel *, const char *name);
+void write_bit_cast(Text *, const Program *, const Kernel *, const char *name);
+void write_gather_elements(Text *, const Program *, const Kernel *, const char *name);
+void write_gather_nd(Text *, const Program *, const Kernel *, const char *name);
+void write_scatter(Text *, const Program *, const Kernel *, const char *name);
+void write_arg_reduce(Text *, const Program *, const Kernel *, const char *name);
+void write_cumulate(Text *, const Program *, const Kernel *, const char *name);
+void write_top_k(Text *, const Program *, const Kernel *, const char *name);
 void write_concat(Text *, const Program *, const Kernel *, const char *name);
 #endif

@@ -20,6 +20,17 @@ void write_copy(Text *t, const Program *p, const Kernel *k, const char *name) {
     nest_close(t, depth);
 }
 
+// The same bits as another type
+void write_bit_cast(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    indent(t, depth), text_add(t, "memcpy("), nest_address(t, p, &k->out[0], "y", at);
+    text_add(t, ", "), nest_address(t, p, &k->in[0], "a0", at), text_add(t, ", sizeof *y);\n");
+    nest_close(t, depth);
+}
+
 // y[before...][index...][after...] = data[before...][index value][after...]
 void write_gather(Text *t, const Program *p, const Kernel *k, const char *name) {
     const View *data = &k->in[0], *index = &k->in[1];

@@ -18,19 +18,22 @@ static Lane lane_of(DType t) { return t == DT_f64 ? LANE_DOUBLE : dtype_is_float
 
 static bool is_unsigned(DType t) { return t == DT_u8 || t == DT_u16 || t == DT_u32 || t == DT_u64; }
 
+static bool is_small(DType t) { return t == DT_f8e4m3fn || t == DT_f8e4m3fnuz || t == DT_f8e5m2 || t == DT_f8e5m2fnuz; }
+
 static bool has_plain_code(DType t) {
-    return (dtype_bits(t) >= 16 && dtype_is_float(t)) || (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
+    return is_small(t) || (dtype_bits(t) >= 16 && dtype_is_float(t)) ||
+           (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
 }
 
 static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 
 // ------------------------------------------------------------------------------------------------------------ loads and stores
-static void check_type(const Kernel *k, DType t) {
+void nest_plain_check(const Kernel *k, DType t) {
     if (!has_plain_code(t))
         diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
 }
 
-static void write_load(Text *t, const Program *p, const View *v, int i, NestIndex at) {
+void nest_plain_load(Text *t, const Program *p, const View *v, int i, NestIndex at) {
     char base[16];
     DType type = v->type.dtype;
     snprintf(base, sizeof base, "a%d", i);
@@ -41,7 +44,9 @@ static void write_load(Text *t, const Program *p, const View *v, int i, NestInde
             text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"), c_float(t, v->scalar);
         return;
     }
-    text_add(t, type == DT_f16                  ? "sf_from_f16(*("
+    if (is_small(type)) text_add(t, "sf_from_%s", dtype_name(type));
+    text_add(t, is_small(type)                  ? "(*("
+                : type == DT_f16                ? "sf_from_f16(*("
                 : type == DT_bf16               ? "sf_from_bf16(*("
                 : lane_of(type) == LANE_INTEGER ? "((int64_t)*("
                                                 : "(*(");
@@ -49,7 +54,7 @@ static void write_load(Text *t, const Program *p, const View *v, int i, NestInde
 }
 
 // Opening words that turn a value of `from` into the stored form of `to`, closed by *closing.
-static void write_conversion(Text *t, DType from, DType to, const char **closing) {
+void nest_plain_convert(Text *t, DType from, DType to, const char **closing) {
     bool from_integer = lane_of(from) == LANE_INTEGER, to_integer = lane_of(to) == LANE_INTEGER;
     const char *real = from == DT_u64 ? "sd_from_u64(" : "(double)(";
     *closing = "))";
@@ -65,6 +70,9 @@ static void write_conversion(Text *t, DType from, DType to, const char **closing
                    : dtype_bits(to) == 16 ? is_unsigned(to) ? "), 16, true))" : "), 16, false))"
                    : is_unsigned(to)      ? "), 8, true))"
                                           : "), 8, false))";
+    } else if (is_small(to)) {
+        text_add(t, "%s_from_float(sf_rounded_to_odd(%s", dtype_name(to), real);
+        *closing = ")))";
     } else if (to == DT_f16 || to == DT_bf16) {
         text_add(t, "%s_from_real(%s", dtype_name(to), real);
     } else {
@@ -155,7 +163,7 @@ static void write_logical(Text *t, const Plain *w, const Expr *e) {
 // What an op gives, rounded or wrapped to its type.
 static void write_settled(Text *t, const Plain *w, const Expr *e, DType type) {
     const char *closing = "";
-    if (type == DT_f16 || type == DT_bf16) {
+    if (type == DT_f16 || type == DT_bf16 || is_small(type)) {
         text_add(t, "sf_from_%s(%s_from_float(", dtype_name(type), dtype_name(type));
         closing = "))";
     } else if (lane_of(type) == LANE_INTEGER && dtype_bits(type) < 64 && type != DT_bool) {
@@ -170,7 +178,7 @@ static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
     if (e->kind == EXPR_CONST) {
         write_constant(t, e->value, type);
     } else if (e->kind == EXPR_ARG) {
-        write_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
+        nest_plain_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
     } else if (is_comparison(e->op)) {
         write_comparison(t, w, e, operand_type(w, e));
     } else if (is_logical(e->op)) {
@@ -208,12 +216,12 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, c
     DType to = k->out[0].type.dtype, type = expr_type(&w, e);
     const char *closing;
     if (type == DT_COUNT) type = to;
-    for (int i = 0; i < k->n_in; i++) check_type(k, k->in[i].type.dtype);
-    check_type(k, to);
+    for (int i = 0; i < k->n_in; i++) nest_plain_check(k, k->in[i].type.dtype);
+    nest_plain_check(k, to);
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     write_store_open(t, p, k, depth);
-    write_conversion(t, type, to, &closing);
+    nest_plain_convert(t, type, to, &closing);
     write_expr(t, &w, e, type);
     text_add(t, "%s;\n", closing);
     nest_close(t, depth);
@@ -235,7 +243,7 @@ void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainR
                {OP_reduce_min, "min", "INT64_MAX", "INFINITY"}};
     size_t which = 0;
     while (ops[which].op != k->node->op) which++;
-    check_type(k, type);
+    nest_plain_check(k, type);
     indent(t, r->depth), text_add(t, "%s total = %s;\n", c, integer ? ops[which].integer : ops[which].real);
     int inside = r->depth;
     for (int i = 0; i < k->in[0].type.rank; i++) {
@@ -244,10 +252,48 @@ void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainR
         text_add(t, "; r%d++)\n", i);
     }
     indent(t, inside), text_add(t, "total = %s_%s(total, ", prefix, ops[which].function);
-    write_load(t, p, &k->in[0], 0, r->at), text_add(t, ");\n");
+    nest_plain_load(t, p, &k->in[0], 0, r->at), text_add(t, ");\n");
     if (k->node->op == OP_reduce_mean)
         indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix), c_dim(t, p, r->count), text_add(t, ");\n");
     write_store_open(t, p, k, r->depth);
-    write_conversion(t, integer ? DT_i64 : DT_f64, k->out[0].type.dtype, &closing);
+    nest_plain_convert(t, integer ? DT_i64 : DT_f64, k->out[0].type.dtype, &closing);
     text_add(t, "total%s;\n", closing);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- matmul
+// Indices of the operands: batch axes of the result, then its row and k, or k and its column. A vector has k alone.
+static void matmul_indices(const Kernel *k, NestIndex *a, NestIndex *b) {
+    const Type *x = &k->in[0].type, *w = &k->in[1].type, *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    int columns = w->rank > 1, rows = x->rank > 1, batch = type->rank - columns - rows;
+    *a = nest_index(x, x->rank), *b = nest_index(w, w->rank);
+    for (int i = 0; i + 2 < x->rank; i++) a->index[i] = at.index[batch - (x->rank - 2) + i];
+    for (int i = 0; i + 2 < w->rank; i++) b->index[i] = at.index[batch - (w->rank - 2) + i];
+    if (rows) a->index[x->rank - 2] = at.index[batch];
+    a->index[x->rank - 1] = "k";
+    b->index[columns ? w->rank - 2 : 0] = "k";
+    if (columns) b->index[w->rank - 1] = at.index[type->rank - 1];
+}
+
+// One chain over ascending k for each element: of fma in f32 (16-bit floats too), of products and sums in f64 and integers.
+void write_plain_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *x = &k->in[0].type, *type = &k->out[0].type;
+    Lane lane = lane_of(type->dtype);
+    NestIndex a, b;
+    const char *closing, *c = lane == LANE_INTEGER ? "int64_t" : lane == LANE_DOUBLE ? "double" : "float";
+    nest_plain_check(k, type->dtype);
+    matmul_indices(k, &a, &b);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    indent(t, depth), text_add(t, "%s sum = 0;\n", c);
+    indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, x->dim[x->rank - 1]), text_add(t, "; k++)\n");
+    indent(t, depth + 1);
+    text_add(t, lane == LANE_FLOAT ? "sum = sf_fma(" : lane == LANE_DOUBLE ? "sum += " : "sum = sl_add(sum, sl_mul(");
+    nest_plain_load(t, p, &k->in[0], 0, a), text_add(t, lane == LANE_DOUBLE ? " * " : ", ");
+    nest_plain_load(t, p, &k->in[1], 1, b);
+    text_add(t, lane == LANE_FLOAT ? ", sum);\n" : lane == LANE_DOUBLE ? ";\n" : "));\n");
+    write_store_open(t, p, k, depth);
+    nest_plain_convert(t, lane == LANE_INTEGER ? DT_i64 : lane == LANE_DOUBLE ? DT_f64 : DT_f32, type->dtype, &closing);
+    text_add(t, "sum%s;\n", closing);
+    nest_close(t, depth);
 }

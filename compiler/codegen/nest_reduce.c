@@ -136,36 +136,34 @@ void write_reduce(Text *t, const Program *p, const Kernel *k, const char *name) 
 }
 
 // ------------------------------------------------------------------------------------------------------------------ softmax
-// Along the last axis row by row; along another one the row is collected first.
 // Is nothing but axes of one element behind it?
 static bool is_innermost(const Type *type, int axis) {
     for (int i = axis + 1; i < type->rank; i++)
         if (!is_const(type->dim[i], 1)) return false;
     return true;
 }
-
+// Along the last axis row by row; along another one, or of other types than f32, the row is collected first.
 static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
+    const char *closing, *real = type->dtype == DT_f64 ? "double" : "float";
     Text n = {0};
     at.index[axis] = "j";
     c_dim(&n, p, type->dim[axis]);
-    int depth = 1;
-    for (int i = 0; i < type->rank; i++) {
+    int first = axis == type->rank - 1 ? axis : axis > 0, depth = nest_open(t, p, k, first);
+    for (int i = first; i < type->rank; i++) {
         if (i == axis) continue;
-        indent(t, depth++);
-        if (i == 0)
-            text_add(t, "for (int i0 = part.first; i0 < part.last; i0++) {\n");
-        else
-            text_add(t, "for (int i%d = 0; i%d < ", i, i), c_dim(t, p, type->dim[i]), text_add(t, "; i%d++) {\n", i);
+        indent(t, depth++), text_add(t, "for (int i%d = 0; i%d < ", i, i), c_dim(t, p, type->dim[i]);
+        text_add(t, "; i%d++) {\n", i);
     }
-    if (axis == 0) indent(t, depth++), text_add(t, "for (int i = part.first; i < part.last; i++) {\n");
-    indent(t, depth), text_add(t, "float row[%lld];\n", (long long)dim_upper(type->dim[axis]));
-    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = *(", n.data), nest_address(t, p, &k->in[0], "a0", at),
-        text_add(t, ");\n");
-    indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", is_innermost(type, axis) ? "row" : "chain", n.data);
-    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) *(", n.data), nest_address(t, p, &k->out[0], "y", at),
-        text_add(t, ") = row[j];\n");
+    indent(t, depth), text_add(t, "%s row[%lld];\n", real, (long long)dim_upper(type->dim[axis]));
+    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = ", n.data), nest_plain_load(t, p, &k->in[0], 0, at);
+    text_add(t, ";\n");
+    const char *rows = type->dtype == DT_f64 ? "row_d" : is_innermost(type, axis) ? "row" : "chain";
+    indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", rows, n.data);
+    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) *(", n.data), nest_address(t, p, &k->out[0], "y", at);
+    text_add(t, ") = "), nest_plain_convert(t, type->dtype == DT_f64 ? DT_f64 : DT_f32, type->dtype, &closing);
+    text_add(t, "row[j]%s;\n", closing);
     nest_close(t, depth);
     text_free(&n);
 }
@@ -174,10 +172,9 @@ void write_softmax(Text *t, const Program *p, const Kernel *k, const char *name)
     const Type *type = &k->out[0].type;
     int axis = (int)attr_int(k->node, "axis", -1);
     if (axis < 0) axis += type->rank;
-    if (type->dtype != DT_f32)
-        diag_fatal(k->node->loc, "softmax: code is generated for f32 only, not for %s", dtype_name(type->dtype));
+    nest_plain_check(k, type->dtype);
     nest_open_function(t, k, name);
-    if (axis != type->rank - 1 || !is_const(k->in[0].stride[axis], 1)) {
+    if (axis != type->rank - 1 || type->dtype != DT_f32 || !is_const(k->in[0].stride[axis], 1)) {
         softmax_along(t, p, k, axis);
         return;
     }
@@ -192,8 +189,10 @@ void write_softmax(Text *t, const Program *p, const Kernel *k, const char *name)
 void write_activation_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
     const View *a = &k->in[0], *b = &k->in[1];
     const Type *type = &k->out[0].type;
-    if (a->type.rank < 2 || b->type.rank < 2 || type->dtype != DT_f32)
-        diag_fatal(k->node->loc, "matmul: code is generated for f32 matrices only");
+    if (a->type.rank < 2 || b->type.rank < 2 || type->dtype != DT_f32 || a->base == BASE_SCALAR || b->base == BASE_SCALAR) {
+        write_plain_matmul(t, p, k, name);
+        return;
+    }
     NestIndex at = nest_index(type, type->rank), rows = at, columns = at;
     rows.index[type->rank - 1] = "0", columns.index[type->rank - 2] = "0", columns.index[type->rank - 1] = "0";
     const Dim *over_k = a->stride[a->type.rank - 1], *row_k = b->stride[b->type.rank - 2], *step = b->stride[b->type.rank - 1];

@@ -490,7 +490,13 @@ static const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
 }
 
 // Without rows, threads share all axes but the last; a softmax along another axis is shared by the axes before it.
+// An op that runs along one axis is shared by the axes before it; a scatter is one thread's.
 static int64_t outer_axes(const Node *n) {
+    if (n->op == OP_scatter_elements || n->op == OP_scatter_nd) return 0;
+    if (n->op == OP_cum_sum || n->op == OP_cum_prod) {
+        int64_t along = attr_int(n, "axis", 0);
+        return along < 0 ? along + n->type.rank : along;
+    }
     int64_t axis = n->op == OP_softmax ? attr_int(n, "axis", -1) : n->type.rank - 1;
     if (axis < 0) axis += n->type.rank;
     if (n->op == OP_softmax && axis != n->type.rank - 1) return axis > 0 ? 1 : 0;
@@ -537,6 +543,19 @@ static void select_nest(Lowering *l, Node *n) {
     give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
 }
 
+// values and indices: two results of the same shape
+static void select_top_k(Lowering *l, Node *n) {
+    View x = operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
+    int64_t axis = attr_int(n, "axis", -1);
+    k->in[0] = x;
+    k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], axis < 0 ? axis + n->items[0].rank : axis));
+    for (int i = 0; i < 2; i++) {
+        Node *item = item_of(n, i);
+        give(l, k, i, item, new_result(l, item ? item : n, &n->items[i], false));
+    }
+}
+
 static const struct {
     Op op;
     SelectFunction *select;
@@ -562,6 +581,7 @@ static const struct {
     {OP_rotary_embedding, select_rotary},
     {OP_cache_append, select_append},
     {OP_attention, select_attention},
+    {OP_top_k, select_top_k},
     {OP_matmul_packed, select_matmul_packed},
 };
 

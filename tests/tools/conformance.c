@@ -2,8 +2,8 @@
 //
 //     test_add<tab>Add<tab>pass            or the reason in place of "pass"
 //
-// conformance --emit OUT FOLDER... compiles them to C instead: OUT/test_add.c, test_add_model.c, test_add_plan.h, the weights
-// and the tensors of the case (case_file.h), which run_cases.c reads.
+// conformance --emit OUT FOLDER... compiles them to C instead: OUT/test_add.c, test_add_dispatch.c, test_add_plan.h, the
+// weights and the tensors of the case (case_file.h), which run_cases.c reads.
 //
 // Each case is a process of its own with a time limit: one that crashes or hangs has failed. Inputs are given to the importer
 // as well: it reads only those that its shapes depend on (as with --set).
@@ -112,9 +112,9 @@ static void write_model(const Case *c, const Program *p) {
                                      .identity = "0",
                                      .info = "",
                                      .weights_symbol = arena_printf(c->arena, "%s_weights", p->module->name),
-                                     .descriptor = arena_printf(c->arena, "%s_model", p->module->name)},
+                                     .descriptor = arena_printf(c->arena, "%s_descriptor", p->module->name)},
                   &t);
-    write_text(c, p->module->name, "_model.c", &t);
+    write_text(c, p->module->name, "_dispatch.c", &t);
 }
 
 static void sink(void *text, const void *bytes, size_t n) { text_append(text, bytes, n); }

@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
     double tolerance = strtod(argv[3], NULL), worst = 0;
     size_t where = 0, n = expected.rows * expected.columns;
     if (got.columns != expected.columns || got.rows < expected.rows) {
-        printf("%s is [%zu, %zu], %s is [%zu, %zu]\n", got.path, got.rows, got.columns, expected.path, expected.rows, expected.columns);
+        printf("%s is [%zu, %zu], %s is [%zu, %zu]\n", got.path, got.rows, got.columns, expected.path, expected.rows,
+               expected.columns);
         return 1;
     }
     for (size_t i = 0; i < n; i++) {

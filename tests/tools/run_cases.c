@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "case_file.h"
+#include "convert.h"
 #include "net.h"
 #include "scalar.h"
-
-#include "convert.h"
 
 extern const burin_model *const cases[];  // ends with NULL
 

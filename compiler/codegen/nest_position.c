@@ -1,0 +1,151 @@
+// Nests whose elements are found by computed positions: gather and scatter, by element and by position. They only move
+// elements, of any type; scatter may also combine them.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/nest.h"
+
+static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+
+static const char *const update_axes[MAX_RANK] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
+static const char *const position_axes[MAX_RANK] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
+
+static int axis_of(const Kernel *k, int rank) {
+    int64_t axis = attr_int(k->node, "axis", 0);
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+// An element of operand i at an index, or a number in the text.
+static void write_element(Text *t, const Program *p, const Kernel *k, int i, NestIndex at) {
+    const View *v = &k->in[i];
+    char base[16];
+    snprintf(base, sizeof base, "a%d", i);
+    if (v->base == BASE_SCALAR)
+        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
+    else
+        text_add(t, "*("), nest_address(t, p, v, base, at), text_add(t, ")");
+}
+
+// int NAME = burin_index(<element of the index>, extent);
+static void write_position(Text *t, const Program *p, const Kernel *k, const char *name, NestIndex which, const Dim *extent) {
+    text_add(t, "int %s = burin_index((int)(", name), write_element(t, p, k, 1, which);
+    text_add(t, "), "), c_dim(t, p, extent), text_add(t, ");\n");
+}
+
+// y[i..] = x[i.. with index[i..] on axis]
+void write_gather_elements(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const View *x = &k->in[0];
+    const Type *type = &k->out[0].type;
+    int axis = axis_of(k, type->rank);
+    NestIndex at = nest_index(type, type->rank), from = at;
+    from.index[axis] = "chosen";
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    indent(t, depth), write_position(t, p, k, "chosen", at, x->type.dim[axis]);
+    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    write_element(t, p, k, 0, from), text_add(t, ";\n");
+    nest_close(t, depth);
+}
+
+// Declares p0.. : the positions that the last axis of the index lists, for the axes of `x` from `batch` on.
+static int write_positions(Text *t, const Program *p, const Kernel *k, NestIndex which, int batch, int depth) {
+    const Type *index = &k->in[1].type;
+    int64_t count;
+    dim_is_const(index->dim[index->rank - 1], &count);
+    for (int i = 0; i < count; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", i);
+        which.index[index->rank - 1] = number;
+        indent(t, depth), write_position(t, p, k, position_axes[i], which, k->in[0].type.dim[batch + i]);
+    }
+    return (int)count;
+}
+
+// y[i.., j..] = x[batch of i, positions of i, j..]
+void write_gather_nd(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *type = &k->out[0].type, *index = &k->in[1].type, *x = &k->in[0].type;
+    int batch = (int)attr_int(k->node, "batch_dims", 0), outer = index->rank - 1;
+    NestIndex at = nest_index(type, type->rank), which = nest_index(index, index->rank), from = nest_index(x, x->rank);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank), count = write_positions(t, p, k, which, batch, depth);
+    for (int i = 0; i < x->rank; i++)
+        from.index[i] = i < batch           ? at.index[i]
+                        : i < batch + count ? position_axes[i - batch]
+                                            : at.index[outer + i - batch - count];
+    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    write_element(t, p, k, 0, from), text_add(t, ";\n");
+    nest_close(t, depth);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- scatter
+static int open_axes(Text *t, const Program *p, const char *const *names, const Type *type, int depth) {
+    for (int i = 0; i < type->rank; i++) {
+        indent(t, depth++), text_add(t, "for (int %s = 0; %s < ", names[i], names[i]), c_dim(t, p, type->dim[i]);
+        text_add(t, "; %s++) {\n", names[i]);
+    }
+    return depth;
+}
+
+static void close_to(Text *t, int depth, int outer) {
+    while (depth > outer) indent(t, --depth), text_add(t, "}\n");
+}
+
+static void copy_all(Text *t, const Program *p, const Kernel *k, int depth) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    int inside = open_axes(t, p, at.index, type, depth);
+    indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    write_element(t, p, k, 0, at), text_add(t, ";\n");
+    close_to(t, inside, depth);
+}
+
+// *target = the update, or the combination of the two
+static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex to, NestIndex from, int depth) {
+    const char *reduction = attr_string(k->node, "reduction", "none");
+    const char *c = c_type(k->out[0].type.dtype);
+    indent(t, depth), text_add(t, "%s *target = ", c), nest_address(t, p, &k->out[0], "y", to);
+    text_add(t, ", update = "), write_element(t, p, k, 2, from), text_add(t, ";\n");
+    bool real = dtype_is_float(k->out[0].type.dtype);
+    indent(t, depth);
+    if (!strcmp(reduction, "none"))
+        text_add(t, "*target = update;\n");
+    else if (!strcmp(reduction, "max") || !strcmp(reduction, "min"))
+        text_add(t, "*target = update %c *target ? update : *target;\n", strcmp(reduction, "max") ? '<' : '>');
+    else if (real)
+        text_add(t, "*target = *target %c update;\n", strcmp(reduction, "add") ? '*' : '+');
+    else
+        text_add(t, "*target = (%s)sl_%s((int64_t)*target, (int64_t)update);\n", c, reduction);
+}
+
+static void check_combined(const Kernel *k) {
+    DType t = k->out[0].type.dtype;
+    bool narrow = dtype_is_float(t) && t != DT_f32 && t != DT_f64;
+    if (dtype_bits(t) < 8 || (narrow && strcmp(attr_string(k->node, "reduction", "none"), "none")))
+        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+}
+
+// One thread, in the order of the updates: what is written twice has one value.
+void write_scatter(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *index = &k->in[1].type, *updates = &k->in[2].type, *type = &k->out[0].type;
+    NestIndex to = nest_index(type, type->rank), from = nest_index(updates, updates->rank),
+              which = nest_index(index, index->rank);
+    check_combined(k);
+    memcpy(from.index, update_axes, sizeof update_axes), memcpy(which.index, update_axes, sizeof update_axes);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, 0), inside;
+    copy_all(t, p, k, depth);
+    if (k->node->op == OP_scatter_elements) {
+        int axis = axis_of(k, type->rank);
+        inside = open_axes(t, p, update_axes, index, depth);
+        indent(t, inside), write_position(t, p, k, "chosen", which, type->dim[axis]);
+        for (int i = 0; i < type->rank; i++) to.index[i] = i == axis ? "chosen" : update_axes[i];
+    } else {
+        inside = open_axes(t, p, update_axes, updates, depth);
+        int count = write_positions(t, p, k, which, 0, inside);
+        for (int i = 0; i < type->rank; i++)
+            to.index[i] = i < count ? position_axes[i] : update_axes[index->rank - 1 + i - count];
+    }
+    write_update(t, p, k, to, from, inside);
+    close_to(t, inside, 1);
+    text_add(t, "}\n");
+}
