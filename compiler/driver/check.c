@@ -12,11 +12,13 @@
 #include <sys/mman.h>
 
 #include "driver/commands.h"
+#include "driver/network.h"
 #include "driver/process.h"
 #include "driver/rows.h"
 #include "forward.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
+#include "net_values.h"
 
 enum { CHECK_ROWS = 24 };
 
@@ -28,6 +30,7 @@ typedef struct OpSummary {
 typedef struct Check {
     Build *build;
     StepRows rows;
+    burin_net_values values;  // of a network
     EvalContext *exact, *contract;
     const Tensor **value, **traced;  // by node->mark: of either kind; only what the program computed
     int n_nodes;
@@ -76,6 +79,7 @@ static Tensor *tensor_copy(Arena *arena, const Tensor *t) {
 
 static int64_t symbol_of_step(const Dim *symbol, void *user) {
     const Check *c = user;
+    if (!is_decoder(c->build->program)) return network_symbol(c->build->program, symbol, c->values.symbols);
     return strcmp(symbol->name, "S") ? c->rows.n : 1;
 }
 
@@ -134,6 +138,14 @@ static unsigned char *step_memory(uint64_t bytes, int fill) {
     return memset(memory, fill, bytes);
 }
 
+// As large as the largest run of a network needs, which may be more than there is: pages come as they are touched.
+static unsigned char *scratch_memory(uint64_t bytes) {
+    enum { FILLED = 1 << 30 };
+    void *memory = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) diag_fatal(NO_LOC, "not enough memory: %" PRIu64 " bytes", bytes);
+    return bytes < FILLED ? memset(memory, 0xff, bytes) : memory;
+}
+
 static const unsigned char *map_weights(const Build *b, const char *folder) {
     const char *path = arena_printf(b->arena, "%s/weights", folder);
     image_write(&b->image, path);
@@ -159,6 +171,10 @@ static void run_program(Check *c, const char *folder) {
         .arena = step_memory(plan->row_bytes * (uint64_t)b->program->max_rows, 0xff),
         .local = step_memory(plan->local_bytes, 0xff),
         .state = step_memory(plan->slot_bytes, 0xff),
+        .scratch = scratch_memory(plan->scratch_bytes),
+        .inputs = (const void *const *)c->values.input_data,
+        .outputs = c->values.output_data,
+        .symbols = c->values.symbols,
         .token = c->rows.token,
         .slot = c->rows.slot,
         .position = c->rows.position,
@@ -172,6 +188,7 @@ static void run_program(Check *c, const char *folder) {
         .trace = &trace};
     forward(&step, 0);
     munmap((void *)(uintptr_t)step.weights, b->image.bytes);
+    munmap(step.scratch, plan->scratch_bytes + 1);
     free(step.arena), free(step.local), free(step.state), free(step.logits);
 }
 
@@ -246,7 +263,8 @@ static int print_summary(const Check *c) {
     return outside || !results ? 1 : 0;
 }
 
-static void prepare(Check *c) {
+// Tokens of a slot, in order.
+static void prepare_rows(Check *c) {
     Build *b = c->build;
     int n = b->program->max_rows < CHECK_ROWS ? (int)b->program->max_rows : CHECK_ROWS, vocabulary = build_vocabulary(b);
     int32_t *token = ARENA_ARRAY(b->arena, int32_t, n), *slot = ARENA_ARRAY(b->arena, int32_t, n),
@@ -254,19 +272,45 @@ static void prepare(Check *c) {
     bool *wanted = ARENA_ARRAY(b->arena, bool, n);
     for (int i = 0; i < n; i++) token[i] = (int32_t)((int64_t)i * 7919 % vocabulary), position[i] = i, wanted[i] = true;
     c->rows = (StepRows){.n = n, .token = token, .slot = slot, .position = position, .wanted = wanted};
-    EACH_NODE(node, b->program->graph) node->mark = c->n_nodes++;
-    c->value = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
-    c->traced = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
     for (int i = 0; i < b->program->graph->n_inputs; i++) {
         const Node *input = b->program->graph->inputs[i];
         c->value[input->mark] = step_input(input, &c->rows, ARENA_NEW(b->arena, Tensor));
     }
+}
+
+// Random tensors, of small sizes where these are open.
+static void prepare_tensors(Check *c) {
+    Build *b = c->build;
+    burin_command command = {.random = true};
+    burin_net_values_open(&c->values, network_of(b->program), &command);
+    const Tensor **inputs = network_inputs(b->arena, b->program, (const void *const *)c->values.input_data, c->values.symbols);
+    for (int i = 0; i < b->program->graph->n_inputs; i++) c->value[b->program->graph->inputs[i]->mark] = inputs[i];
+    c->rows.n = burin_net_rows(c->values.net, c->values.symbols);
+}
+
+static void set_symbols(const Check *c, EvalContext *context) {
+    const Program *p = c->build->program;
+    for (int i = 0; i < p->n_symbols && !is_decoder(p); i++)
+        eval_set_symbol(context, p->symbols[i]->name, c->values.symbols[i]);
+    if (!is_decoder(p)) return;
+    eval_set_symbol(context, "R", c->rows.n);
+    eval_set_symbol(context, "L", c->rows.n);
+    eval_set_symbol(context, "S", 1);
+}
+
+static void prepare(Check *c) {
+    Build *b = c->build;
+    EACH_NODE(node, b->program->graph) node->mark = c->n_nodes++;
+    c->value = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
+    c->traced = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
+    if (is_decoder(b->program))
+        prepare_rows(c);
+    else
+        prepare_tensors(c);
     EvalContext **contexts[] = {&c->exact, &c->contract};
     for (int i = 0; i < 2; i++) {
         *contexts[i] = eval_new(i ? EVAL_F32 : EVAL_F64);
-        eval_set_symbol(*contexts[i], "R", n);
-        eval_set_symbol(*contexts[i], "L", n);
-        eval_set_symbol(*contexts[i], "S", 1);
+        set_symbols(c, *contexts[i]);
     }
 }
 
@@ -290,6 +334,7 @@ int check(Build *b) {
     remove_folder(folder);
     diag_keep(folder);
     compare_all(&c);
+    if (!is_decoder(b->program)) burin_net_values_close(&c.values);
     eval_free(c.exact);
     eval_free(c.contract);
     return print_summary(&c);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/commands.h"
+#include "driver/network.h"
 #include "driver/rows.h"
 #include "ir/eval.h"
 #include "output.h"
@@ -14,7 +15,7 @@ static struct {
     EvalContext *context;
     const Program *program;      // of the steps, or of the network
     const Program *net_program;  // of the network, or of the encoder
-    const NetDescription *net;
+    const burin_net *net;
 } interpreter;
 
 static void interpreter_forward(const burin_step *step, int thread) {
@@ -33,34 +34,16 @@ static void interpreter_forward(const burin_step *step, int thread) {
 }
 
 // ------------------------------------------------------------------------------------------------------ networks and encoders
-static int64_t symbol_value(const Dim *symbol, void *values) {
-    for (int i = 0; i < interpreter.net_program->n_symbols; i++)
-        if (interpreter.net_program->symbols[i] == symbol) return ((const int64_t *)values)[i];
-    return symbol->lower;
-}
-
-static int64_t net_dimension(int k, const int64_t *symbols) {
-    return dim_eval(interpreter.net->dims[k], symbol_value, (void *)(uintptr_t)symbols);
-}
-
 // An encoder's outputs stay in the states, which the steps' graph reads in the same context.
 static void network_forward(const burin_step *step, int thread) {
     const Graph *g = interpreter.net_program->graph;
     if (thread) return;
-    Tensor *storage = calloc((size_t)g->n_inputs + 1, sizeof *storage);
-    const Tensor **inputs = calloc((size_t)g->n_inputs + 1, sizeof *inputs),
-                 **outputs = calloc((size_t)g->n_outputs + 1, sizeof *outputs);
-    for (int i = 0; i < g->n_inputs; i++) {
-        const Type *type = &g->inputs[i]->type;
-        Tensor *t = &storage[i];
-        *t = (Tensor){.dtype = type->dtype, .rank = type->rank, .data = step->inputs[i]};
-        for (int j = 0; j < type->rank; j++) t->dim[j] = dim_eval(type->dim[j], symbol_value, (void *)(uintptr_t)step->symbols);
-        t->bytes = dtype_bytes(t->dtype, tensor_count(t));
-        inputs[i] = t;
-    }
+    Arena *arena = arena_new();
+    const Tensor **inputs = network_inputs(arena, interpreter.net_program, step->inputs, step->symbols),
+                 **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
     eval_graph(interpreter.context, g, inputs, outputs);
-    for (int i = 0; i < interpreter.net->net.n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
-    free(storage), free(inputs), free(outputs);
+    for (int i = 0; i < interpreter.net->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
+    arena_free(arena);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the run
@@ -81,19 +64,15 @@ static const void *tokenizer_blob;
 static const unsigned char *tokenizer_weights(void) { return tokenizer_blob; }
 
 static const burin_net *describe(const Program *p) {
-    static burin_net net;
     interpreter.net_program = p;
-    interpreter.net = describe_net(p);
-    net = interpreter.net->net;
-    net.dimension = net_dimension;
-    return &net;
+    return interpreter.net = network_of(p);
 }
 
 static void describe_encoder(const Build *b, burin_variant *variant, burin_model *model) {
     static burin_encoder encoder;
     const Program *p = b->program->encoder;
     const Module *m = b->module;
-    encoder = (burin_encoder){.net = describe(p), .length = interpreter.net->length, .max_rows = (int32_t)p->max_rows};
+    encoder = (burin_encoder){.net = describe(p), .length = describe_net(p)->length, .max_rows = (int32_t)p->max_rows};
     variant->encode = network_forward;
     model->encoder = &encoder;
     model->start = m->start, model->n_start = m->n_start, model->max_length = (int32_t)m->max_length;

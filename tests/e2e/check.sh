@@ -11,3 +11,9 @@ home_with_fault FAULT_EPSILON 0.001f
 BURIN_HOME=$WORK/home $BURIN check examples/austen > "$WORK/said" 2>&1
 check "check: it fails" [ $? = 1 ]
 check "check: and names the kernel" grep -q 'llama.burin:.*error: .*rms_normalization' "$WORK/said"
+
+# Networks: random tensors in, every kernel compared.
+for model in "$SHARED/data/families/bert" examples/digits/digits.onnx; do
+    [ -e "$model" ] || { skip "check: $model" "not here"; continue; }
+    check "check: $model" "$BURIN" check "$model"
+done
