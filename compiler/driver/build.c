@@ -99,10 +99,9 @@ void build_open(Build *b) {
     size_t length = strlen(o->model);
     b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
     if (o->start_from || b->onnx) return;
-    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model);
-    b->description =
-        o->weights ? o->model
-                   : dsl_find_description(b->arena, arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), b->checkpoint);
+    const char *library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena));
+    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library);
+    b->description = o->weights ? o->model : dsl_find_description(b->arena, library, b->checkpoint);
 }
 
 int build_vocabulary(const Build *b) {

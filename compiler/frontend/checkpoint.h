@@ -15,6 +15,7 @@ typedef enum { CHECKPOINT_SAFETENSORS, CHECKPOINT_GGUF, CHECKPOINT_LLAMA2C } Che
 typedef struct Checkpoint {
     CheckpointKind kind;
     const char *path;        // as given: a file or a Hugging Face folder
+    const char *library;     // the dsl/ folder
     const char *folder;      // where config.json, tokenizer.json are looked for
     const Tensor **tensors;  // in file order, with Hugging Face's names: for listing. Use checkpoint_find for their data
     int n_tensors;
@@ -28,7 +29,8 @@ typedef struct Checkpoint {
 } Checkpoint;
 
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by content, not by suffix.
-Checkpoint *checkpoint_open(Arena *, const char *path);
+// `library`: the dsl/ folder, whose descriptions say what the names in a GGUF mean.
+Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 

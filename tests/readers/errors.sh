@@ -7,7 +7,7 @@ broken=$(cd "$(dirname "$BUILD/tools/broken")" && pwd)/broken
 
 run_case() {
     mkdir -p "$WORK/$1"
-    (cd "$WORK/$1" && "$broken" "$1") > "$WORK/out" 2> "$WORK/err"
+    (cd "$WORK/$1" && LIBRARY=$here/../../dsl "$broken" "$1") > "$WORK/out" 2> "$WORK/err"
     status=$?
 }
 

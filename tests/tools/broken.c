@@ -21,7 +21,7 @@ static void write_out(const char *path) {
 }
 
 static Arena *arena;
-static void open_checkpoint(const char *path) { checkpoint_special_tokens(checkpoint_open(arena, path)); }
+static void open_checkpoint(const char *path) { checkpoint_special_tokens(checkpoint_open(arena, path, getenv("LIBRARY"))); }
 
 // --------------------------------------------------------------------------------------------------------------- safetensors
 static void safetensors(const char *path, const char *header, size_t data) {
@@ -120,6 +120,12 @@ static void index_wrong_shard(void) {
 static void folder_empty(void) {
     mkdir("empty", 0700);
     open_checkpoint("empty");
+}
+
+static void folder_of_pickles(void) {
+    raw("{}");
+    write_out("pytorch_model.bin.index.json");
+    open_checkpoint(".");
 }
 
 static void config_of(const char *name, const char *text) {
@@ -343,7 +349,6 @@ static void gguf_epsilon(float epsilon, uint32_t type) {
 }
 
 static void gguf_nan(void) { gguf_epsilon(0.0f / 0.0f, F32); }
-static void gguf_integer_for_float(void) { gguf_epsilon(1, U32); }
 
 static void gguf_scaling(void) {
     begin_model(0, 1);
@@ -369,6 +374,24 @@ static void gguf_norm_type(void) {
     f32(1e-5f);
     describe((Described){"output_norm.weight", 1, 4, 1, 0});
     open_gguf(8);
+}
+
+static void gguf_integer_for_float(void) {
+    begin_model(0, 1);
+    put_u32("llama.rope.scaling.factor", 2);
+    open_gguf(0);
+}
+
+static void gguf_rows_of_groups(void) {
+    begin(3, 1, 5);
+    put_string("general.architecture", "bloom");
+    put_u32("bloom.embedding_length", 4);
+    put_u32("bloom.block_count", 1);
+    put_u32("bloom.attention.head_count", 2);
+    key("bloom.attention.layer_norm_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"blk.0.attn_qkv.weight", 4, 4, 0, 0});
+    open_gguf(64);
 }
 
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
@@ -699,6 +722,7 @@ static const struct {
              CASE(index_duplicate),
              CASE(index_wrong_shard),
              CASE(folder_empty),
+             CASE(folder_of_pickles),
              CASE(config_nan),
              CASE(config_infinity),
              CASE(config_duplicate),
@@ -735,6 +759,7 @@ static const struct {
              CASE(gguf_string_for_integer),
              CASE(gguf_integer_for_string),
              CASE(gguf_nan),
+             CASE(gguf_rows_of_groups),
              CASE(gguf_integer_for_float),
              CASE(gguf_scaling),
              CASE(gguf_partial_rotary),

@@ -86,7 +86,7 @@ static double graph_error(Arena *arena, const Graph *g, const char *folder) {
 static double tolerance(const char *name) { return strcmp(name, "shared-qwen3") ? 2e-4 : 3.1e-4; }
 
 static double folder_error(Arena *arena, const char *folder, const char *volatile *description) {
-    Checkpoint *c = checkpoint_open(arena, folder);
+    Checkpoint *c = checkpoint_open(arena, folder, "dsl");
     *description = dsl_find_description(arena, "dsl", c);
     Module *m = dsl_load(arena, *description, &(DslOptions){.library = "dsl", .checkpoint = c});
     double largest = 0;

@@ -65,7 +65,7 @@ static void remove_folder(Folder *f) {
 // ---------------------------------------------------------------------------------------------------------------- safetensors
 static void reads_the_austen_folder(void) {
     Arena *arena = arena_new();
-    Checkpoint *c = checkpoint_open(arena, "examples/austen");
+    Checkpoint *c = checkpoint_open(arena, "examples/austen", "dsl");
     CHECK(c->kind == CHECKPOINT_SAFETENSORS);
     CHECK_TEXT(c->architecture, "llama");
     CHECK_TEXT(c->tokenizer, "examples/austen/tokenizer.json");
@@ -87,7 +87,7 @@ static void reads_every_family(void) {
         snprintf(path, sizeof path, FAMILIES "%s", families[i]);
         if (absent(path)) continue;
         Arena *arena = arena_new();
-        Checkpoint *c = checkpoint_open(arena, path);
+        Checkpoint *c = checkpoint_open(arena, path, "dsl");
         CHECK_TEXT(c->architecture, families[i]);
         CHECK(c->n_tensors > 10);
         CHECK(checkpoint_special_tokens(c).n_eos <= 1);
@@ -103,7 +103,7 @@ static void joins_shards(void) {
     const char *index = put_text(&f, "model.safetensors.index.json",
                                  "{\"metadata\":{},\"weight_map\":{\"y\":\"b.safetensors\",\"x\":\"a.safetensors\"}}");
     Arena *arena = arena_new();
-    Checkpoint *by_index = checkpoint_open(arena, index), *by_folder = checkpoint_open(arena, f.path);
+    Checkpoint *by_index = checkpoint_open(arena, index, "dsl"), *by_folder = checkpoint_open(arena, f.path, "dsl");
     CHECK(by_index->n_tensors == 2 && by_folder->n_tensors == 2);
     CHECK(has_shape(checkpoint_find(by_folder, "x"), DT_f32, 2, 0));
     CHECK(checkpoint_find(by_index, "y")->rank == 0 && *(const char *)checkpoint_find(by_index, "y")->data == 1);
@@ -119,7 +119,7 @@ static void aligns_data(void) {
                                        "\"w\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[1,17]}}",
                                        17);
     Arena *arena = arena_new();
-    const Tensor *w = checkpoint_find(checkpoint_open(arena, path), "w");
+    const Tensor *w = checkpoint_find(checkpoint_open(arena, path, "dsl"), "w");
     CHECK((uintptr_t)w->data % 8 == 0);
     CHECK(((const char *)w->data)[0] == 2 && ((const char *)w->data)[15] == 17);
     arena_free(arena);
@@ -133,7 +133,7 @@ static void finds_places_in_the_configuration(void) {
              "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  \"eos_token_id\": [3, 5]\n}\n");
     put_text(&f, "generation_config.json", "{\"bos_token_id\": 7}");
     Arena *arena = arena_new();
-    Checkpoint *c = checkpoint_open(arena, f.path);
+    Checkpoint *c = checkpoint_open(arena, f.path, "dsl");
     Loc at = checkpoint_config_loc(c, "vocab_size");
     CHECK(at.source && at.length == 3 && !strncmp(at.source->text + at.offset, "320", 3));
     CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "eos_token_id")), '/'), "/config.json:4:19");
@@ -164,7 +164,7 @@ static void reads_one_model_from_three_containers(void) {
     if (absent(files[0])) return;
     Arena *arena = arena_new();
     Checkpoint *c[3];
-    for (int i = 0; i < 3; i++) c[i] = checkpoint_open(arena, files[i]);
+    for (int i = 0; i < 3; i++) c[i] = checkpoint_open(arena, files[i], "dsl");
     for (int i = 1; i < 3; i++) {
         check_same_weights(c[i], c[0]);
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) CHECK(config_int(c[i], keys[k]) == config_int(c[0], keys[k]));
@@ -190,7 +190,7 @@ static void restores_the_order_of_rotary_rows(void) {
     memcpy(bytes, &file, 28 + 4 * (EMBED + NORM + Q));
     Folder f = make_folder();
     Arena *arena = arena_new();
-    Checkpoint *c = checkpoint_open(arena, put(&f, "tiny.bin", bytes, 28 + 4 * floats));
+    Checkpoint *c = checkpoint_open(arena, put(&f, "tiny.bin", bytes, 28 + 4 * floats), "dsl");
     const float *q = checkpoint_find(c, "model.layers.0.self_attn.q_proj.weight")->data;
     CHECK(q[0] == 0 && q[4] == 2 && q[8] == 1 && q[12] == 3);
     CHECK(has_shape(checkpoint_find(c, "lm_head.weight"), DT_f32, 2, 4));
@@ -227,7 +227,7 @@ static void put_model(Model m, int tensors, int more_values) {
 static const Checkpoint *open_put(Arena *arena, const Folder *f) {
     const char *path = put(f, "model.gguf", out.data, out.length);
     text_free(&out);
-    return checkpoint_open(arena, path);
+    return checkpoint_open(arena, path, "dsl");
 }
 
 static void restores_matrices_of_gpt2(void) {
@@ -264,6 +264,21 @@ static void restores_norms_of_gemma(void) {
     CHECK(*(const float *)checkpoint_find(c, "model.layers.0.mlp.up_proj.weight")->data == 1.5f);
     CHECK(json_real_value(json_object_get(c->config, "final_logit_softcapping")) == 30);
     CHECK(config_int(c, "query_pre_attn_scalar") == 4);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void restores_groups_of_bloom(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"bloom", 2, 16, true}, 1, 0);
+    describe((Described){"blk.0.attn_qkv.weight", 6, 1, 0, 0});
+    zeros(-out.length & 31);
+    for (int i = 0; i < 6; i++) f32((float)i);  // two queries, two keys, two values
+    const Checkpoint *c = open_put(arena, &f);
+    const Tensor *t = checkpoint_find(c, "transformer.h.0.self_attention.query_key_value.weight");
+    CHECK(has_shape(t, DT_f32, 6, 1) && !memcmp(t->data, (float[]){0, 2, 4, 1, 3, 5}, t->bytes));
+    CHECK(config_int(c, "n_head") == 2);
     arena_free(arena);
     remove_folder(&f);
 }
@@ -307,7 +322,7 @@ static void maps_five_gigabytes(void) {
     off_t data = (off_t)(8 + strlen(header));
     if (truncate(path, data + 5000000002) == 0) {
         Arena *arena = arena_new();
-        Checkpoint *c = checkpoint_open(arena, path);
+        Checkpoint *c = checkpoint_open(arena, path, "dsl");
         const Tensor *a = checkpoint_find(c, "a"), *b = checkpoint_find(c, "b");
         CHECK(a->bytes == 5000000000 && ((const char *)a->data)[4999999999] == 0);
         CHECK((const char *)b->data - (const char *)a->data == 5000000000 || (uintptr_t)b->data % 2 == 0);
@@ -333,7 +348,7 @@ static bool is_refused(const char *path, const Folder *f, char message[512]) {
     Arena *arena = arena_new();
     volatile bool refused = true;
     if (setjmp(*diag_guard()) == 0) {
-        Checkpoint *c = checkpoint_open(arena, path);
+        Checkpoint *c = checkpoint_open(arena, path, "dsl");
         for (int i = 0; i < c->n_tensors; i++) checkpoint_find(c, c->tensors[i]->name);
         refused = false;
     }
@@ -406,6 +421,7 @@ SUITE(checkpoint) {
     TEST(restores_the_order_of_rotary_rows);
     TEST(restores_matrices_of_gpt2);
     TEST(restores_norms_of_gemma);
+    TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);

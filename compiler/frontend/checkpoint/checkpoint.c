@@ -70,6 +70,18 @@ static void copy_halves(const StoredTensor *stored, unsigned char *to) {
                 memcpy(to + ((h * 2 + side) * half + pair) * row_bytes, from, row_bytes);
 }
 
+// Queries, keys and values stand apart in the file; Hugging Face has those of each group together.
+static void copy_groups(const StoredTensor *stored, unsigned char *to) {
+    uint64_t heads = (uint64_t)stored->query_heads, groups = (uint64_t)stored->groups,
+             head_bytes = stored->tensor.bytes / (heads + 2 * groups), queries = heads / groups;
+    const unsigned char *from = stored->tensor.data;
+    for (uint64_t g = 0; g < groups; g++, to += (queries + 2) * head_bytes) {
+        memcpy(to, from + g * queries * head_bytes, queries * head_bytes);
+        memcpy(to + queries * head_bytes, from + (heads + g) * head_bytes, head_bytes);
+        memcpy(to + (queries + 1) * head_bytes, from + (heads + groups + g) * head_bytes, head_bytes);
+    }
+}
+
 static void copy_transposed(const StoredTensor *stored, unsigned char *to) {
     uint64_t rows = (uint64_t)stored->tensor.dim[0], columns = (uint64_t)stored->tensor.dim[1],
              size = stored->tensor.bytes / rows / columns;
@@ -90,6 +102,8 @@ static void copy_minus_one(const StoredTensor *stored, unsigned char *to) {
 static void copy_changed(const StoredTensor *stored, unsigned char *to) {
     if (stored->rotary_heads)
         copy_halves(stored, to);
+    else if (stored->groups)
+        copy_groups(stored, to);
     else if (stored->transposed)
         copy_transposed(stored, to);
     else if (stored->minus_one)
@@ -103,7 +117,7 @@ static bool is_aligned(const Tensor *t) { return (uintptr_t)t->data % (unsigned)
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
     if (!stored) return NULL;
-    bool changed = stored->rotary_heads || stored->transposed || stored->minus_one;
+    bool changed = stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
         copy_changed(stored, copy);
@@ -297,11 +311,11 @@ static void find_tokenizer(Checkpoint *c) {
     if (name) c->tokenizer = arena_printf(c->arena, "%s/%s", c->folder, name);
 }
 
-Checkpoint *checkpoint_open(Arena *arena, const char *path) {
+Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {
     Checkpoint *c = ARENA_NEW(arena, Checkpoint);
     struct stat about;
     c->arena = arena;
-    c->path = arena_strdup(arena, path);
+    c->path = arena_strdup(arena, path), c->library = library;
     map_init(&c->by_name, arena);
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     c->folder = folder ? c->path : folder_of(arena, c->path);

@@ -1,4 +1,4 @@
-// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words. One row an architecture.
+// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words, by the table of the architecture's description.
 //
 //   blk.0.attn_q.weight      -> model.layers.0.self_attn.q_proj.weight
 //   llama.embedding_length   -> hidden_size
@@ -9,132 +9,54 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
 
 enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_BF16 = 30 };
 
 typedef struct {
-    const char *gguf, *name;
-} Pair;
-
-// A name is its head of "token_embd", or "blk.N." and a piece; then ".weight" or ".bias".
-static const Pair llama_model[] = {
-    {"token_embd", "model.embed_tokens"}, {"output_norm", "model.norm"}, {"output", "lm_head"}, {NULL, NULL}};
-static const Pair llama_layer[] = {{"attn_norm", "input_layernorm"},    {"attn_q", "self_attn.q_proj"},
-                                   {"attn_k", "self_attn.k_proj"},      {"attn_v", "self_attn.v_proj"},
-                                   {"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"},
-                                   {"attn_output", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
-                                   {"ffn_gate", "mlp.gate_proj"},       {"ffn_up", "mlp.up_proj"},
-                                   {"ffn_down", "mlp.down_proj"},       {NULL, NULL}};
-static const Pair phi3_layer[] = {{"attn_norm", "input_layernorm"},
-                                  {"attn_qkv", "self_attn.qkv_proj"},
-                                  {"attn_output", "self_attn.o_proj"},
-                                  {"ffn_norm", "post_attention_layernorm"},
-                                  {"ffn_up", "mlp.gate_up_proj"},
-                                  {"ffn_down", "mlp.down_proj"},
-                                  {NULL, NULL}};
-static const Pair gemma2_layer[] = {{"attn_norm", "input_layernorm"},
-                                    {"attn_q", "self_attn.q_proj"},
-                                    {"attn_k", "self_attn.k_proj"},
-                                    {"attn_v", "self_attn.v_proj"},
-                                    {"attn_output", "self_attn.o_proj"},
-                                    {"post_attention_norm", "post_attention_layernorm"},
-                                    {"ffn_norm", "pre_feedforward_layernorm"},
-                                    {"ffn_gate", "mlp.gate_proj"},
-                                    {"ffn_up", "mlp.up_proj"},
-                                    {"ffn_down", "mlp.down_proj"},
-                                    {"post_ffw_norm", "post_feedforward_layernorm"},
-                                    {NULL, NULL}};
-static const Pair gpt2_model[] = {{"token_embd", "transformer.wte"},
-                                  {"position_embd", "transformer.wpe"},
-                                  {"output_norm", "transformer.ln_f"},
-                                  {"output", "lm_head"},
-                                  {NULL, NULL}};
-static const Pair gpt2_layer[] = {{"attn_norm", "ln_1"}, {"attn_qkv", "attn.c_attn"}, {"attn_output", "attn.c_proj"},
-                                  {"ffn_norm", "ln_2"},  {"ffn_up", "mlp.c_fc"},      {"ffn_down", "mlp.c_proj"},
-                                  {NULL, NULL}};
-
-typedef struct {
-    const char *gguf, *name;  // "ARCHITECTURE." stands in front of the first
-    bool is_float, required;
-} Key;
-
-static const Key llama_keys[] = {{"embedding_length", "hidden_size", false, true},
-                                 {"feed_forward_length", "intermediate_size", false, true},
-                                 {"block_count", "num_hidden_layers", false, true},
-                                 {"attention.head_count", "num_attention_heads", false, true},
-                                 {"attention.head_count_kv", "num_key_value_heads", false, false},
-                                 {"attention.key_length", "head_dim", false, false},
-                                 {"context_length", "max_position_embeddings", false, true},
-                                 {"attention.layer_norm_rms_epsilon", "rms_norm_eps", true, true},
-                                 {"rope.freq_base", "rope_theta", true, false},
-                                 {"attention.sliding_window", "sliding_window", false, false},
-                                 {"attn_logit_softcapping", "attn_logit_softcapping", true, false},
-                                 {"final_logit_softcapping", "final_logit_softcapping", true, false},
-                                 {NULL, NULL, false, false}};
-static const Key gpt2_keys[] = {{"embedding_length", "n_embd", false, true},
-                                {"feed_forward_length", "n_inner", false, false},
-                                {"block_count", "n_layer", false, true},
-                                {"attention.head_count", "n_head", false, true},
-                                {"context_length", "n_positions", false, true},
-                                {"attention.layer_norm_epsilon", "layer_norm_epsilon", true, true},
-                                {NULL, NULL, false, false}};
-
-// Converters change some weights: rows of q and k into interleaved rotary order, 1 added to norms that Hugging Face's formula
-// adds it to, GPT-2's matrices transposed. The reader undoes it.
-typedef enum { CHANGED_NOTHING, CHANGED_ROTARY, CHANGED_NORMS, CHANGED_MATRICES } Change;
-
-// What the metadata leaves out: whether there are biases, and what Gemma 2 divides scores by.
-enum { MAY_HAVE_BIASES = 1, HAS_QUERY_SCALE = 2 };
-
-typedef struct {
-    const char *name;  // general.architecture, and Hugging Face's model_type
-    const char *class_name;
-    const Pair *model, *layer;
-    const char *layers;  // what stands in front of a layer's number
-    const Key *keys;
-    Change change;
-    unsigned traits;
-} Architecture;
-
-static const Architecture architectures[] = {
-    {"llama", "LlamaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_ROTARY, MAY_HAVE_BIASES},
-    {"qwen2", "Qwen2ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, 0},
-    {"qwen3", "Qwen3ForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NOTHING, MAY_HAVE_BIASES},
-    {"gemma", "GemmaForCausalLM", llama_model, llama_layer, "model.layers", llama_keys, CHANGED_NORMS, 0},
-    {"gemma2", "Gemma2ForCausalLM", llama_model, gemma2_layer, "model.layers", llama_keys, CHANGED_NORMS, HAS_QUERY_SCALE},
-    {"phi3", "Phi3ForCausalLM", llama_model, phi3_layer, "model.layers", llama_keys, CHANGED_NOTHING, 0},
-    {"gpt2", "GPT2LMHeadModel", gpt2_model, gpt2_layer, "transformer.h", gpt2_keys, CHANGED_MATRICES, 0},
-};
-
-typedef struct {
     Checkpoint *checkpoint;
     const Gguf *gguf;
-    const Architecture *architecture;
+    const char *name;  // general.architecture
+    const GgufTable *table;
     json_t *config;
 } Reading;
 
 // --------------------------------------------------------------------------------------------------------------------- names
-// "attn_q.weight" with {"attn_q", "self_attn.q_proj"}: "self_attn.q_proj.weight".
-static const char *translate(Arena *arena, const Pair *pairs, const char *name) {
-    for (; pairs->gguf; pairs++) {
-        size_t n = strlen(pairs->gguf);
-        if (!strncmp(name, pairs->gguf, n) && (!strcmp(name + n, ".weight") || !strcmp(name + n, ".bias")))
-            return arena_printf(arena, "%s%s", pairs->name, name + n);
-    }
+static const GgufTensor *find_tensor(const Gguf *g, const char *name) {
+    for (uint64_t i = 0; i < g->n_tensors; i++)
+        if (!strcmp(g->tensors[i].name, name)) return &g->tensors[i];
     return NULL;
 }
 
+// "blk.3.attn_q" with "blk.N.attn_q": true, and 3.
+static bool matches(const char *pattern, const char *name, size_t length, unsigned *layer) {
+    const char *n = strstr(pattern, ".N.");
+    size_t head = n ? (size_t)(n + 1 - pattern) : 0;
+    int digits = 0;
+    if (!n) return strlen(pattern) == length && !memcmp(pattern, name, length);
+    if (length <= head || memcmp(pattern, name, head) || sscanf(name + head, "%9u%n", layer, &digits) != 1) return false;
+    const char *rest = name + head + digits;
+    return strlen(n + 2) == length - head - (size_t)digits && !memcmp(n + 2, rest, strlen(n + 2));
+}
+
+static const char *with_layer(Arena *arena, const char *pattern, unsigned layer, const char *end) {
+    const char *n = strstr(pattern, ".N.");
+    if (!n) return arena_printf(arena, "%s%s", pattern, end);
+    return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
+}
+
+// A name is that of a pair, then ".weight" or ".bias".
 static const char *name_of(const Reading *r, const char *gguf) {
-    Arena *arena = r->checkpoint->arena;
-    unsigned layer;
-    int used = 0;
-    if (sscanf(gguf, "blk.%9u.%n", &layer, &used) == 1 && used) {
-        const char *inner = translate(arena, r->architecture->layer, gguf + used);
-        return inner ? arena_printf(arena, "%s.%u.%s", r->architecture->layers, layer, inner) : gguf;
+    const char *dot = strrchr(gguf, '.');
+    unsigned layer = 0;
+    if (!dot || (strcmp(dot, ".weight") && strcmp(dot, ".bias"))) return gguf;
+    for (int i = 0; i < r->table->tensors.n; i++) {
+        const GgufPair *p = &r->table->tensors.items[i];
+        if (matches(p->gguf, gguf, (size_t)(dot - gguf), &layer) && (!p->needs || find_tensor(r->gguf, p->needs)))
+            return with_layer(r->checkpoint->arena, p->name, layer, dot);
     }
-    const char *name = translate(arena, r->architecture->model, gguf);
-    return name ? name : gguf;
+    return gguf;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
@@ -169,6 +91,23 @@ static int rotary_heads(const Reading *r, const Tensor *t) {
     return (int)heads;
 }
 
+static int64_t config_int(const Reading *r, const char *a, const char *b) {
+    const json_t *v = json_object_get(r->config, a);
+    return json_integer_value(v ? v : json_object_get(r->config, b));
+}
+
+// BLOOM, GPT-NeoX, Falcon: Hugging Face has, for each group, the rows of its queries, then of its key and its value.
+static void set_groups(const Reading *r, StoredTensor *stored) {
+    int64_t heads = config_int(r, "num_attention_heads", "n_head"), groups = config_int(r, "num_kv_heads", NULL);
+    if (groups < 1) groups = heads;
+    if (heads < 1 || groups > heads || heads > INT32_MAX || heads % groups || stored->tensor.dim[0] % (heads + 2 * groups))
+        file_fatal(r->gguf->file,
+                   "tensor \"%s\" has %" PRId64 " rows, which are not %" PRId64 " heads of queries and %" PRId64
+                   " of keys and values",
+                   stored->tensor.name, stored->tensor.dim[0], heads, groups);
+    stored->query_heads = (int)heads, stored->groups = (int)groups;
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && !strcmp(text + n - m, end);
@@ -179,25 +118,19 @@ static bool is_transposed(const Tensor *t) {
            (ends_with(t->name, ".c_attn.weight") || ends_with(t->name, ".c_fc.weight") || ends_with(t->name, ".c_proj.weight"));
 }
 
-static void undo_change(const Reading *r, StoredTensor *stored) {
+static void undo_changes(const Reading *r, StoredTensor *stored) {
     Tensor *t = &stored->tensor;
-    switch (r->architecture->change) {
-        case CHANGED_NOTHING:
-            return;
-        case CHANGED_ROTARY:
-            stored->rotary_heads = rotary_heads(r, t);
-            return;
-        case CHANGED_NORMS:
-            stored->minus_one = ends_with(t->name, "norm.weight");
-            if (stored->minus_one && t->dtype != DT_f32)
-                file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", t->name, dtype_name(t->dtype));
-            return;
-        case CHANGED_MATRICES:
-            stored->transposed = is_transposed(t);
-            if (!stored->transposed) return;
-            int64_t rows = t->dim[0];
-            t->dim[0] = t->dim[1], t->dim[1] = rows;
+    unsigned changes = r->table->changes;
+    if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, t);
+    stored->minus_one = (changes & GGUF_NORMS) && ends_with(t->name, "norm.weight");
+    if (stored->minus_one && t->dtype != DT_f32)
+        file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", t->name, dtype_name(t->dtype));
+    stored->transposed = (changes & GGUF_MATRICES) && is_transposed(t);
+    if (stored->transposed) {
+        int64_t rows = t->dim[0];
+        t->dim[0] = t->dim[1], t->dim[1] = rows;
     }
+    if ((changes & GGUF_GROUPS) && strstr(t->name, "query_key_value")) set_groups(r, stored);
 }
 
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
@@ -214,20 +147,47 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + r->gguf->data + stored->offset;
     t.name = name_of(r, stored->name);
-    undo_change(r, checkpoint_add(r->checkpoint, file, &t));
+    undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration
-static void set_key(const Reading *r, const Key *k) {
-    const char *key = arena_printf(r->checkpoint->arena, "%s.%s", r->architecture->name, k->gguf);
-    int64_t integer;
-    double number;
-    if (k->is_float && gguf_float(r->gguf, key, &number))
-        json_object_set_new(r->config, k->name, json_real(number));
-    else if (!k->is_float && gguf_int(r->gguf, key, &integer))
-        json_object_set_new(r->config, k->name, json_integer(integer));
-    else if (k->required)
-        file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown", key, k->name);
+// "attn_config.clip_qkv" is a field of an object.
+static void set_field(const Reading *r, const char *name, json_t *value) {
+    const char *dot = strchr(name, '.');
+    if (!dot) {
+        json_object_set_new(r->config, name, value);
+        return;
+    }
+    const char *outer = arena_strndup(r->checkpoint->arena, name, (size_t)(dot - name));
+    json_t *object = json_object_get(r->config, outer);
+    if (!object) json_object_set_new(r->config, outer, object = json_object());
+    json_object_set_new(object, dot + 1, value);
+}
+
+static json_t *value_of_key(const Reading *r, const char *key) {
+    const GgufValue *v = gguf_find(r->gguf, key);
+    int64_t integer = 0;
+    double number = 0;
+    bool truth = false;
+    if (!v) return NULL;
+    if (v->type == GGUF_F32 || v->type == GGUF_F64) return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
+    if (v->type == GGUF_BOOL) return gguf_bool(r->gguf, key, &truth) ? json_boolean(truth) : NULL;
+    return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
+}
+
+static const char *key_of(const Reading *r, const char *end) {
+    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
+}
+
+static void set_keys(const Reading *r, GgufPairs keys, bool required) {
+    for (int i = 0; i < keys.n; i++) {
+        const char *key = key_of(r, keys.items[i].gguf);
+        json_t *value = value_of_key(r, key);
+        if (value)
+            set_field(r, keys.items[i].name, value);
+        else if (required)
+            file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown", key, keys.items[i].name);
+    }
 }
 
 static void set_default(json_t *config, const char *key, json_t *value) {
@@ -240,12 +200,6 @@ static void set_default(json_t *config, const char *key, json_t *value) {
 static void set_special(const Reading *r, const char *key, const char *name) {
     int64_t id;
     if (gguf_int(r->gguf, key, &id) && id != UINT32_MAX) json_object_set_new(r->config, name, json_integer(id));
-}
-
-static const GgufTensor *find_tensor(const Gguf *g, const char *name) {
-    for (uint64_t i = 0; i < g->n_tensors; i++)
-        if (!strcmp(g->tensors[i].name, name)) return &g->tensors[i];
-    return NULL;
 }
 
 // ------------------------------------------------------------------------------------------------------------ rotary scaling
@@ -287,13 +241,28 @@ static bool set_llama3_scaling(const Reading *r, const GgufTensor *t) {
     return true;
 }
 
+// How much of a head is turned: a part where the description knows of parts, else all.
+static void set_rotary_part(const Reading *r) {
+    static const char *const parts[] = {"partial_rotary_factor", "rotary_pct"};
+    const char *key = key_of(r, "rope.dimension_count");
+    int64_t rotary, d = head_dim_of(r);
+    if (!gguf_int(r->gguf, key, &rotary)) return;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!json_object_get(r->config, parts[i])) continue;
+        json_object_set_new(r->config, parts[i], json_real(d > 0 ? (double)rotary / (double)d : 1));
+        return;
+    }
+    if (rotary != d)
+        file_fatal(r->gguf->file,
+                   "metadata \"%s\" is %" PRId64 ", but a head has %" PRId64 ": partial rotary is not supported here", key,
+                   rotary, d);
+}
+
 static void set_scaling(const Reading *r) {
-    Arena *arena = r->checkpoint->arena;
-    const char *name = r->architecture->name, *scaling = "none";
-    int64_t rotary;
+    const char *scaling = "none";
     double factor = 0;
-    gguf_string(r->gguf, arena_printf(arena, "%s.rope.scaling.type", name), &scaling);
-    gguf_float(r->gguf, arena_printf(arena, "%s.rope.scaling.factor", name), &factor);
+    gguf_string(r->gguf, key_of(r, "rope.scaling.type"), &scaling);
+    gguf_float(r->gguf, key_of(r, "rope.scaling.factor"), &factor);
     if (!strcmp(scaling, "linear") && factor > 0)
         json_object_set_new(r->config, "rope_scaling", json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor));
     else if (strcmp(scaling, "none"))
@@ -303,16 +272,12 @@ static void set_scaling(const Reading *r) {
         if (is_rotary_table(&r->gguf->tensors[i]) && !set_llama3_scaling(r, &r->gguf->tensors[i]))
             file_fatal(r->gguf->file, "rotary scaling by the table %s is not supported yet\nhint: take the model's safetensors",
                        r->gguf->tensors[i].name);
-    const char *key = arena_printf(arena, "%s.rope.dimension_count", name);
-    if (gguf_int(r->gguf, key, &rotary) && rotary != head_dim_of(r))
-        file_fatal(r->gguf->file,
-                   "metadata \"%s\" is %" PRId64 ", but a head has %" PRId64 ": partial rotary is not supported here", key,
-                   rotary, head_dim_of(r));
+    set_rotary_part(r);
 }
 
-// Gemma 2 divides scores by the root of the head's size, its largest model (46 layers) by that of hidden_size / heads.
+// Gemma 2 and 3 divide scores by the root of the head's size, their largest (46 and 62 layers) by that of hidden_size / heads.
 static void set_query_scale(const Reading *r) {
-    bool largest = number_of(r, "num_hidden_layers") == 46;
+    bool largest = number_of(r, "num_hidden_layers") == 46 || number_of(r, "num_hidden_layers") == 62;
     double scalar = largest ? number_of(r, "hidden_size") / number_of(r, "num_attention_heads") : (double)head_dim_of(r);
     json_object_set_new(r->config, "query_pre_attn_scalar", json_integer((json_int_t)scalar));
 }
@@ -323,50 +288,55 @@ static void set_class(const Reading *r, const char *model_type, const char *clas
     r->checkpoint->architecture = model_type;
 }
 
+static bool has_key(GgufPairs keys, const char *name) {
+    for (int i = 0; i < keys.n; i++)
+        if (!strcmp(keys.items[i].name, name)) return true;
+    return false;
+}
+
+static void set_rotary(const Reading *r) {
+    if (has_key(r->table->further, "num_key_value_heads"))
+        set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
+    set_default(r->config, "rope_theta", json_real(1e4));
+    set_scaling(r);
+}
+
 static void set_configuration(Reading *r) {
     const GgufTensor *embedding = find_tensor(r->gguf, "token_embd.weight");
-    const Architecture *a = r->architecture;
+    const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
-    set_class(r, a->name, a->class_name);
-    for (const Key *k = a->keys; k->gguf; k++) set_key(r, k);
+    set_class(r, t->model_type, t->class_name);
+    set_keys(r, t->needed, true);
+    set_keys(r, t->further, false);
     if (embedding && embedding->rank == 2 && embedding->dims[1] <= INT32_MAX)
         json_object_set_new(r->config, "vocab_size", json_integer((json_int_t)embedding->dims[1]));
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!find_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     set_special(r, "tokenizer.ggml.eos_token_id", "eos_token_id");
-    if (a->keys == llama_keys) {
-        set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
-        set_default(r->config, "rope_theta", json_real(1e4));
-        set_scaling(r);
-    }
-    if (a->traits & HAS_QUERY_SCALE) set_query_scale(r);
-    if (a->traits & MAY_HAVE_BIASES) {
-        json_object_set_new(r->config, "attention_bias", json_boolean(find_tensor(r->gguf, "blk.0.attn_q.bias")));
-        json_object_set_new(r->config, "mlp_bias", json_boolean(find_tensor(r->gguf, "blk.0.ffn_up.bias")));
-    }
-    if (a->change == CHANGED_ROTARY && json_object_get(r->config, "sliding_window"))
+    if (has_key(t->further, "rope_theta")) set_rotary(r);
+    if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
+    for (int i = 0; i < t->flags.n; i++)
+        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(find_tensor(r->gguf, t->flags.items[i].gguf)));
+    if (!strcmp(t->model_type, "llama") && json_object_get(r->config, "sliding_window"))
         set_class(r, "mistral", "MistralForCausalLM");
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
 }
 
-static const Architecture *find_architecture(const Gguf *g) {
-    const char *name;
-    Text known = {0};
-    if (!gguf_string(g, "general.architecture", &name)) file_fatal(g->file, "metadata \"general.architecture\" is missing");
-    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
-        if (!strcmp(architectures[i].name, name)) return &architectures[i];
-    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
-        text_add(&known, "%s%s", i ? ", " : "", architectures[i].name);
-    const char *list = arena_strdup(g->arena, known.data);
-    text_free(&known);
-    file_fatal(g->file, "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's safetensors", name, list);
+static void find_table(Reading *r, const char *library) {
+    const char *known;
+    if (!gguf_string(r->gguf, "general.architecture", &r->name))
+        file_fatal(r->gguf->file, "metadata \"general.architecture\" is missing");
+    r->table = gguf_table(r->checkpoint->arena, library, r->name, &known);
+    if (!r->table)
+        file_fatal(r->gguf->file, "architecture \"%s\" is not read from GGUF, only: %s\nhint: take the model's safetensors",
+                   r->name, known);
 }
 
 void gguf_read(Checkpoint *c, const MappedFile *file) {
     Reading r = {.checkpoint = c, .gguf = gguf_parse(c->arena, file)};
     c->kind = CHECKPOINT_GGUF;
-    r.architecture = find_architecture(r.gguf);
+    find_table(&r, c->library);
     set_configuration(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
         if (!is_rotary_table(&r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);

@@ -9,10 +9,11 @@
 typedef struct StoredTensor {
     Tensor tensor;
     const MappedFile *file;
-    int rotary_heads;  // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
-    bool minus_one;    // f32 with 1 added to every element
-    bool transposed;   // stored as [dim 1, dim 0]
-    bool presented;    // tensor.data is what checkpoint_find promises
+    int rotary_heads;         // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
+    int query_heads, groups;  // above 0: rows of all queries, all keys, all values, instead of group by group
+    bool minus_one;           // f32 with 1 added to every element
+    bool transposed;          // stored as [dim 1, dim 0]
+    bool presented;           // tensor.data is what checkpoint_find promises
 } StoredTensor;
 
 void safetensors_read(Checkpoint *, const MappedFile *);

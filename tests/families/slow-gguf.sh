@@ -1,0 +1,44 @@
+#!/bin/sh
+# GGUF files of many architectures, written by the gguf package as llama.cpp's converters do, against transformers' numbers. Skipped
+# where PYTHON (python3) has no gguf, safetensors and numpy. (gemma2 and gemma3 are not here: their files leave out what the tiny
+# models divide scores by.)
+. tests/lib.sh
+python=${PYTHON:-python3}
+"$python" -c 'import gguf, safetensors, numpy' 2> /dev/null || { skip "gguf" "$python has no gguf, safetensors, numpy" && exit 0; }
+. tests/lib_families.sh
+while read -r model architecture; do
+    [ -d "$models/$model" ] || continue
+    mkdir "$WORK/$model"
+    cp "$models/$model"/*.npy "$WORK/$model"
+    check "gguf $model: written" "$python" tests/families/write_gguf.py "$models/$model" "$WORK/$model/model.gguf" "$architecture"
+    "$BUILD/tools/family" "$WORK/$model" | sed "s/ family / gguf /"
+done << 'END'
+shared-llama llama
+shared-qwen2 qwen2
+shared-gemma gemma
+shared-phi3 phi3
+shared-gpt2 gpt2
+shared-gpt_neox gptneox
+shared-bloom bloom
+shared-mpt mpt
+shared-falcon falcon
+falcon-new falcon
+starcoder2 starcoder2
+gpt_bigcode starcoder
+olmo olmo
+olmo2 olmo2
+stablelm stablelm
+granite granite
+phi phi2
+phi3-partial phi3
+cohere command-r
+cohere-norms command-r
+cohere2 cohere2
+nemotron nemotron
+smollm3 smollm3
+arcee arcee
+ernie4_5 ernie4_5
+seed_oss seed_oss
+hunyuan_v1_dense hunyuan-dense
+glm4 glm4
+END

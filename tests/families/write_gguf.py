@@ -1,0 +1,90 @@
+"""Writes GGUF files of models of tests/families, as llama.cpp's converters do, for tests/families/slow-gguf.sh.
+
+    python tests/families/write_gguf.py FOLDER OUT.gguf ARCHITECTURE      needs gguf and safetensors
+"""
+import json
+import pathlib
+import sys
+
+import gguf
+import numpy as np
+from safetensors.numpy import load_file
+
+
+def pairs(w, heads):
+    """Rows of a head from halves (i, i + d/2) to neighbours (2i, 2i + 1)."""
+    return w.reshape(heads, 2, w.shape[0] // heads // 2, *w.shape[1:]).swapaxes(1, 2).reshape(w.shape)
+
+
+def apart(w, heads, groups):
+    """Rows of each group's queries, key and value to all queries, all keys, all values."""
+    n, d = heads // groups, w.shape[0] // (heads + 2 * groups)
+    w = w.reshape(groups, n + 2, d, *w.shape[1:])
+    return np.concatenate([w[:, :n].reshape(heads * d, *w.shape[3:]), w[:, n].reshape(groups * d, *w.shape[3:]),
+                           w[:, n + 1].reshape(groups * d, *w.shape[3:])])
+
+
+CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
+           "gemma2": "norms", "gemma3": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
+           "falcon": "groups"}
+METADATA = {
+    "context_length": ["max_position_embeddings", "n_positions", "max_seq_len"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
+    "block_count": ["num_hidden_layers", "n_layer", "n_layers"], "feed_forward_length": ["intermediate_size", "n_inner"],
+    "attention.head_count": ["num_attention_heads", "n_head", "n_heads"],
+    "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps"],
+    "attention.layer_norm_epsilon": ["layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps"],
+    "rope.freq_base": ["rope_theta", "rotary_emb_base"], "attention.key_length": ["head_dim"],
+    "attention.sliding_window": ["sliding_window"], "attn_logit_softcapping": ["attn_logit_softcapping"],
+    "final_logit_softcapping": ["final_logit_softcapping"], "logit_scale": ["logit_scale", "logits_scaling"],
+    "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
+    "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
+}
+
+
+def metadata(writer, name, config):
+    for key, fields in METADATA.items():
+        value = next((config[f] for f in fields if config.get(f) is not None), None)
+        add = writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        if value is not None:
+            add(f"{name}.{key}", value)
+    part = config.get("partial_rotary_factor") or config.get("rotary_pct")
+    if part:
+        head = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+        writer.add_uint32(f"{name}.rope.dimension_count", int(head * part))
+
+
+def changed(name, hf, w, config):
+    heads = config.get("num_attention_heads") or config.get("n_head")
+    kind = CHANGES.get(name)
+    if kind == "rotary" and (".q_proj." in hf or ".k_proj." in hf):
+        return pairs(w, heads if ".q_proj." in hf else config.get("num_key_value_heads", heads))
+    if kind == "norms" and hf.endswith("norm.weight"):
+        return w + 1
+    if kind == "matrices" and hf.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight")):
+        return w.T
+    if kind == "groups" and "query_key_value" in hf:
+        return apart(w, heads, config.get("num_kv_heads", heads))
+    return w
+
+
+def main(folder, out, name):
+    folder = pathlib.Path(folder)
+    config = json.loads((folder / "config.json").read_text())
+    tensors = load_file(folder / "model.safetensors")
+    arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
+    names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers"))
+    writer = gguf.GGUFWriter(out, name)
+    metadata(writer, name, config)
+    for hf, w in tensors.items():
+        w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
+        new = names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
+        assert new, f"GGUF has no name for {hf}"
+        writer.add_tensor(new, w if w.ndim < 2 else w.astype(np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
