@@ -82,13 +82,13 @@ static void cache_append_value_2x16(burin_part heads, const burin_step *s, int r
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-static void attention_4x2x16(burin_part units, const burin_step *s, int rows, int count, const float *q, float *keys, float *values, float *y) {
+static void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float *keys, float *values, float *y) {
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
     a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;
     a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
     a.keys = (kv_cache){2, 16, 80, 15360, keys};
     a.values = (kv_cache){2, 16, 80, 15360, values};
-    attention(a, units.first, units.last);
+    burin_attention(s, thread, a, units, NULL);
 }
 
 // %o.0: f32[R, 64], bf16[64, 64] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
@@ -217,7 +217,7 @@ void FORWARD(const burin_step *s, int thread) {
         cache_append_value_2x16(PART(2), s, rows, q_k_v_proj + 96, STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
-        attention_4x2x16(PART(attention_units(4, rows)), s, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+        attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
         matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});

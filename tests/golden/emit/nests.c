@@ -127,9 +127,9 @@ static void softmax_4x15(const burin_step *s, burin_part part, const float *a0, 
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i2 = 0; i2 < 15; i2++) {
             float row[4];
-            for (int j = 0; j < 4; j++) row[j] = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1);
+            for (int j = 0; j < 4; j++) row[j] = (*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1));
             softmax_chain(4, row, row);
-            for (int j = 0; j < 4; j++) *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1) = row[j];
+            for (int j = 0; j < 4; j++) *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1) = ((float)(double)(row[j]));
         }
     }
 }
