@@ -28,12 +28,22 @@ static bool has_rows_of_slots(const Graph *g) {
     return false;
 }
 
-// Whether the graph has an autoregressive form: the passes find out.
-static bool has_autoregressive_form(const Build *b, Module *m) {
+// Which graph has an autoregressive form: the passes find out. -1 when none has.
+static int find_autoregressive(const Build *b, Module *m) {
     PassContext trial = {.arena = b->arena, .module = m, .context = b->options->context, .max_rows = 1};
     trial.stop_after = PASS_incremental;
     passes_run(m, &trial);
-    return has_rows_of_slots(m->graphs[0]);
+    for (int i = 0; i < m->n_graphs; i++)
+        if (has_rows_of_slots(m->graphs[i])) return i;
+    return -1;
+}
+
+// Positions that the model was made for: those of its tables, and the bound of the text's length.
+static void set_context(Module *m, const Module *tried, int index) {
+    const Graph *g = m->graphs[index];
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_TOKENS)
+            m->context = learned_positions(tried->graphs[index], dim_upper(g->inputs[i]->type.dim[0]));
 }
 
 // Tensors are wanted when they are given: `burin run x.onnx --input y.npy`.
@@ -55,18 +65,39 @@ static void check_text(const Build *b) {
                o->model, o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
 }
 
+static void print_binding(const Build *b, Text *binding) {
+    const Options *o = b->options;
+    bool wanted = o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect;
+    if (binding->length && wanted) printf("%s", binding->data);
+    text_free(binding);
+}
+
+// An encoder and a decoder.
+static Module *load_files(Build *b, const OnnxOptions *onnx) {
+    const Options *o = b->options;
+    Text binding = {0};
+    Module *tried = onnx_load_files(b->arena, o->files, o->n_files, onnx, NULL);
+    int index = find_autoregressive(b, tried);
+    if (index < 0) diag_fatal(NO_LOC, "%s: the decoder has no autoregressive form\nhint: --report says why", o->model);
+    Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &binding);
+    b->text = true;
+    set_context(m, tried, index);
+    print_binding(b, &binding);
+    return m;
+}
+
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
     Text binding = {0};
     read_binds(b->arena, o->bind, &onnx);
+    if (o->n_files > 1) return load_files(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
-    b->text = text && has_autoregressive_form(b, text);
+    int index = text ? find_autoregressive(b, text) : -1;
+    b->text = index >= 0;
     check_text(b);
     Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);
-    if (binding.length && (o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect))
-        printf("%s", binding.data);
-    text_free(&binding);
-    if (b->text) m->context = learned_positions(text->graphs[0], dim_upper(m->graphs[0]->inputs[0]->type.dim[0]));
+    print_binding(b, &binding);
+    if (b->text) set_context(m, text, index);
     return m;
 }

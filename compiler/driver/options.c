@@ -181,11 +181,19 @@ static const char *value_of(Line *l, const OptionRow *o, const char *attached) {
 
 static void pass_on(Line *l, char *word) { l->to->rest[l->to->n_rest++] = word; }
 
+static bool is_onnx(const char *word) {
+    size_t length = strlen(word);
+    return length > 5 && !strcmp(word + length - 5, ".onnx");
+}
+
 static void read_operand(Line *l, char *word) {
     if (!*commands[l->to->command].arguments)
         usage_error("burin %s takes no MODEL, but \"%s\" is given", commands[l->to->command].name, word);
+    int n = l->to->n_files, most = sizeof l->to->files / sizeof *l->to->files;
     if (!l->to->model) {
-        l->to->model = word;
+        l->to->model = l->to->files[l->to->n_files++] = word;
+    } else if (is_onnx(word) && n < most && is_onnx(l->to->model)) {
+        l->to->files[l->to->n_files++] = word;
     } else if (l->to->command == COMMAND_run) {
         pass_on(l, word);
     } else {

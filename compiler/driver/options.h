@@ -14,6 +14,8 @@ typedef enum {
 typedef struct Options {
     Command command;
     const char *model;
+    const char *files[4];  // several ONNX files: the model first
+    int n_files;
     char **rest;  // `run`: what goes to the program; NULL-terminated
     int n_rest;
 #define FLAG                     bool

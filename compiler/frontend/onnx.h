@@ -46,4 +46,8 @@ Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
 // has for a text without padding (ones as mask, 0, 1, ... as positions, an empty cache). NULL when the inputs are not those of
 // a text, or no output is logits. What was bound to what is added to `binding`.
 Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, Text *binding);
+
+// An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with past is not needed beside
+// them.
+Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, Text *binding);
 #endif

@@ -89,19 +89,32 @@ static bool leads_to_scores(const Node *n, int depth) {
     return false;
 }
 
-static bool read_added(Node *n, Scores *s, Attempt *a) {
+// A reshape that only puts axes of extent 1 in front, or takes them away.
+static bool changes_ones(const Node *n) {
+    const Type *a = &n->type, *b = &n->in[0]->type;
+    for (int i = 1; i <= a->rank || i <= b->rank; i++) {
+        const Dim *x = i <= a->rank ? a->dim[a->rank - i] : NULL, *y = i <= b->rank ? b->dim[b->rank - i] : NULL;
+        if (x != y && !((!x || dim_is(x, 1)) && (!y || dim_is(y, 1)))) return false;
+    }
+    return true;
+}
+
+// What is added to the scores: a mask, a bias, or a sum of them (T5 adds the mask to its bias first).
+static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
     Interval allowed = s->allowed;
-    int side = leads_to_scores(n->in[0], 8) ? 0 : 1;
-    Node *mask = n->in[!side];
-    if (!distance_of(mask, &d) || !distance_is_condition(&d)) {
-        if (!add_bias(mask, s, n, a)) return false;
-    } else if (distance_allows(&d, true, &allowed)) {
+    if (distance_of(term, &d) && distance_is_condition(&d) && distance_allows(&d, true, &allowed)) {
         intersect(&s->allowed, allowed);
-    } else if (!add_bias(mask, s, n, a)) {
-        return false;
+        return true;
     }
-    return read_scores(n->in[side], s, a);
+    if (term->op == OP_reshape && changes_ones(term) && term->in[0]->op == OP_add) term = term->in[0];
+    if (term->op == OP_add) return read_term(term->in[0], s, at, a) && read_term(term->in[1], s, at, a);
+    return add_bias(term, s, at, a);
+}
+
+static bool read_added(Node *n, Scores *s, Attempt *a) {
+    int side = leads_to_scores(n->in[0], 8) ? 0 : 1;
+    return read_term(n->in[!side], s, n, a) && read_scores(n->in[side], s, a);
 }
 
 // scores * m, where m is 1 for every key that the mask around it allows: GPT-1 writes scores * m - 1e4 * (1 - m).

@@ -51,3 +51,54 @@ for c in gpt2-optimum-nocache gpt2-torch-dynamo gpt2-optimum-past llama-optimum-
     bloom-optimum-nocache bloom-torch-dynamo; do
     decoder $c
 done
+
+# An encoder and a decoder in one program, against the two as programs of tensors, one after the other.
+pair() {
+    family=$1 source=$2
+    encoder=$CASES/$family-optimum-s2s-encoder decoder=$CASES/$family-optimum-s2s-decoder
+    bounds=batch_size=1
+    [ -e "$encoder/model.onnx" ] || { skip "exports: $family in one program" "not here"; return; }
+    "$BURIN" build "$encoder/model.onnx" --dim=$bounds --mcpu=native -o "$WORK/encoder" > "$WORK/build" 2>&1 &&
+        "$BURIN" build "$decoder/model.onnx" --dim=$bounds --max=encoder_sequence_length=1500,decoder_sequence_length=64 --mcpu=native \
+            -o "$WORK/decoder" >> "$WORK/build" 2>&1 &&
+        "$BURIN" build "$decoder/model.onnx" "$encoder/model.onnx" "$decoder-with-past/model.onnx" --mcpu=native \
+            --max=encoder_sequence_length=64,decoder_sequence_length=64 -o "$WORK/both" >> "$WORK/build" 2>&1 || {
+        not_ok "exports: $family in one program"
+        sed 's/^/# /' "$WORK/build"
+        return
+    }
+    "$BUILD/tools/case_tensor" "$encoder/test_data_set_0/input_0.pb" "$WORK/source.npy"
+    if [ "$source" = tokens ]; then
+        "$BUILD/tools/case_tensor" "$encoder/test_data_set_0/input_1.pb" "$WORK/mask.npy"
+        set -- --input input_ids="$WORK/source.npy" --input attention_mask="$WORK/mask.npy"
+        mask="--input encoder_attention_mask=$WORK/mask.npy"
+        ids=$decoder/test_data_set_0/input_1.pb
+    else
+        set -- --input input_features="$WORK/source.npy"
+        mask=
+        ids=$decoder/test_data_set_0/input_0.pb
+    fi
+    "$WORK/encoder" "$@" --output "$WORK/hidden" > /dev/null 2>&1
+    "$BUILD/tools/case_tensor" "$ids" "$WORK/ids.npy"
+    # shellcheck disable=SC2086
+    "$WORK/decoder" --input input_ids="$WORK/ids.npy" $mask --input encoder_hidden_states="$WORK/hidden/last_hidden_state.npy" \
+        --output "$WORK/apart" > /dev/null 2>&1
+    if [ "$source" = tokens ]; then
+        set -- --tokens "$("$BUILD/tools/case_tensor" "$encoder/test_data_set_0/input_0.pb")"
+    else
+        "$BUILD/tools/case_tensor" "$encoder/test_data_set_0/input_0.pb" "$WORK/batch.npy"
+        tail -c +129 "$WORK/batch.npy" > "$WORK/batch.raw"
+        { head -c 10 "$WORK/batch.npy"; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (80,3000,), }"; cat "$WORK/batch.raw"; } \
+            > "$WORK/one.npy"
+        set -- --input input_features="$WORK/one.npy"
+    fi
+    "$WORK/both" "$@" --decoder-tokens "$("$BUILD/tools/case_tensor" "$ids")" -n 0 --logits "$WORK/together.npy" > /dev/null 2>&1
+    "$WORK/both" "$@" --decoder-tokens "$("$BUILD/tools/case_tensor" "$ids")" -n 0 --chunk 1 --logits "$WORK/each.npy" > /dev/null 2>&1
+    same "exports: $family, rows one by one" "$WORK/together.npy" "$WORK/each.npy"
+    tail -c 14080 "$WORK/apart/logits.npy" > "$WORK/apart.raw"
+    head -c 128 "$WORK/together.npy" | cat - "$WORK/apart.raw" > "$WORK/apart.npy"
+    check "exports: $family in one program" "$BUILD/tools/npy_near" "$WORK/together.npy" "$WORK/apart.npy" 1e-4
+}
+
+pair t5 tokens
+pair whisper features

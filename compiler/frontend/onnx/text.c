@@ -14,8 +14,12 @@
 const char *const onnx_role_names[ONNX_ROLES] = {"other", "tokens", "mask", "positions", "types", "cache"};
 
 typedef struct OnnxText {
-    const BurinOnnx__ValueInfo *tokens;
-    Node *input;
+    const BurinOnnx__ValueInfo *tokens;  // NULL: an encoder of something else
+    Node *input;                         // the tokens
+    bool encodes;                        // the encoder: other inputs stay, its first output is what it leaves
+    const BurinOnnx__ValueInfo *memory;  // a decoder's: what the encoder leaves
+    const char *memory_name;
+    const Dim *memory_length;  // as the encoder has it, of its graph
 } OnnxText;
 
 static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
@@ -82,12 +86,30 @@ static Node *token_input(OnnxImport *m, Type type, Loc loc) {
     return shaped(m->graph, OP_reshape, as_dtype(m->graph, t->input, type.dtype, loc), &type, loc);
 }
 
+// [1, length, width] of one sequence as [length, width].
+static Node *one_of_batch(OnnxImport *m, const char *name, Type type, Loc loc) {
+    Type one = type;
+    bool batch = type.rank > 1 && dim_is_const(type.dim[0], NULL) && dim_upper(type.dim[0]) == 1;
+    if (batch) {
+        one.rank--;
+        for (int i = 0; i < one.rank; i++) one.dim[i] = type.dim[i + 1];
+    }
+    Node *n = graph_add_input(m->graph, name, one, loc);
+    return batch ? shaped(m->graph, OP_reshape, n, &type, loc) : n;
+}
+
+static bool is_encoders(const char *name) { return has(name, "encoder") && !has(name, "decoder_"); }
+
 Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type, Loc loc) {
     const OnnxText *t = m->text;
     Graph *g = m->graph;
     if (info == t->tokens) return token_input(m, type, loc);
-    Type tokens = onnx_input_type(m, t->tokens), text = along_text(g, type, tokens.dim[1]);
+    if (info == t->memory) return one_of_batch(m, t->memory_name, type, loc);
+    Type text = type;
+    if (t->tokens && !is_encoders(info->name)) text = along_text(g, type, onnx_input_type(m, t->tokens).dim[1]);
     switch (role_of(m->options, info->name)) {
+        case ONNX_OTHER:
+            return t->encodes ? one_of_batch(m, info->name, type, loc) : filled(g, 1, &text, loc);
         case ONNX_MASK:
             return filled(g, 1, &text, loc);
         case ONNX_POSITIONS:
@@ -110,6 +132,17 @@ static bool takes_text(const BurinOnnx__ValueInfo *info, Arena *arena) {
     return batch && (!batch->has_dim_value || batch->dim_value == 1) && onnx_dim_name(arena, info, 1);
 }
 
+static bool is_hidden_states(const BurinOnnx__ValueInfo *info) {
+    return is_encoders(info->name) && rank_of(info) == 3 && has(info->name, "encoder");
+}
+
+// A decoder's inputs that its encoder's side gives: what it leaves, and its mask.
+static bool takes_memory(OnnxText *t, const BurinOnnx__ValueInfo *info) {
+    if (!t->memory_name || !is_encoders(info->name)) return false;
+    if (is_hidden_states(info) && !t->memory) t->memory = info;
+    return info == t->memory || (has(info->name, "mask") && rank_of(info) == 2);
+}
+
 // Every input has a role, and one of them is the tokens: [1 or batch, length].
 static bool find_tokens(OnnxImport *m, OnnxText *t) {
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
@@ -117,10 +150,11 @@ static bool find_tokens(OnnxImport *m, OnnxText *t) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(m->model, info->name)) continue;
         OnnxRole role = role_of(m->options, info->name);
-        if (role == ONNX_OTHER || !rank_of(info) || (role == ONNX_TOKENS && t->tokens)) return false;
+        if (takes_memory(t, info)) continue;
+        if ((role == ONNX_OTHER && !t->encodes) || !rank_of(info) || (role == ONNX_TOKENS && t->tokens)) return false;
         if (role == ONNX_TOKENS) t->tokens = info;
     }
-    return t->tokens && takes_text(t->tokens, m->model->arena);
+    return t->tokens ? takes_text(t->tokens, m->model->arena) : t->encodes;
 }
 
 // Fixed dimensions: one text, nothing before it.
@@ -128,10 +162,13 @@ static void fix_dims(OnnxImport *m, OnnxText *t, OnnxOptions *o) {
     enum { MOST_AXES = 8 };
     Arena *arena = m->model->arena;
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
-    const char *batch = onnx_dim_name(arena, t->tokens, 0), *length = onnx_dim_name(arena, t->tokens, 1);
-    OnnxDim *dims = ARENA_ARRAY(arena, OnnxDim, 1 + (size_t)o->n_dims + g->n_input * MOST_AXES);
+    const BurinOnnx__ValueInfo *first = t->tokens ? t->tokens : g->input[0];
+    const char *batch = onnx_dim_name(arena, first, 0), *length = t->tokens ? onnx_dim_name(arena, first, 1) : "";
+    OnnxDim *dims = ARENA_ARRAY(arena, OnnxDim, 2 + (size_t)o->n_dims + g->n_input * MOST_AXES);
     int n = 0;
     if (batch) dims[n++] = (OnnxDim){batch, 1, 1};
+    if (t->memory && onnx_dim_name(arena, t->memory, 1))
+        dims[n++] = (OnnxDim){onnx_dim_name(arena, t->memory, 1), dim_lower(t->memory_length), dim_upper(t->memory_length)};
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != ONNX_CACHE) continue;
@@ -181,25 +218,100 @@ static Node *as_rows(OnnxImport *m, Node *logits) {
 }
 
 static void describe(const OnnxImport *m, Text *binding) {
-    static const char *const values[] = {"", "tokens", "ones", "0, 1, 2 ...", "zeros", "the program's cache"};
+    static const char *const values[] = {"as it is", "the text", "ones", "0, 1, 2 ...", "zeros", "the program's own"};
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     for (size_t i = 0; i < g->n_input; i++) {
         OnnxRole role = role_of(m->options, g->input[i]->name);
         if (onnx_is_initializer(m->model, g->input[i]->name)) continue;
-        text_add(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
+        if (g->input[i] == m->text->memory)
+            text_add(binding, "input    %s: the encoder's %s\n", g->input[i]->name, m->text->memory_name);
+        else if (role == ONNX_OTHER && has(g->input[i]->name, "mask"))
+            text_add(binding, "input    %s: mask (ones)\n", g->input[i]->name);
+        else
+            text_add(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
     }
 }
 
-Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, Text *binding) {
-    OnnxText text = {0};
+// ----------------------------------------------------------------------------------------------------- encoder and decoder
+// files
+typedef enum { ENCODER_FILE, DECODER_FILE, WITH_PAST_FILE } FileKind;
+
+static FileKind kind_of_file(const OnnxModel *model) {
+    const BurinOnnx__GraphBody *g = model->proto->graph;
+    FileKind kind = ENCODER_FILE;
+    for (size_t i = 0; i < g->n_input; i++) {
+        const BurinOnnx__ValueInfo *info = g->input[i];
+        if (!info->name || onnx_is_initializer(model, info->name)) continue;
+        if (is_hidden_states(info)) kind = DECODER_FILE;
+        if (has(info->name, "past") && has(info->name, "encoder")) return WITH_PAST_FILE;
+    }
+    return kind;
+}
+
+static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, Text *binding) {
+    OnnxText text = {.encodes = true};
     OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "decode"), .text = &text};
+    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "encode"), .text = &text};
     if (!find_tokens(&m, &text)) return NULL;
     fix_dims(&m, &text, &own);
     onnx_import_values(&m);
-    Node *logits = text.input ? find_logits(&m, &text) : NULL;
+    const BurinOnnx__ValueInfo *output = m.model->proto->graph->output[0];
+    Node *n = onnx_output_node(&m, output);
+    if (n->type.rank != 3) return NULL;
+    n = shaped(m.graph, OP_reshape, n, &(Type){.rank = 2, .dim = {n->type.dim[1], n->type.dim[2]}}, n->loc);
+    graph_add_output(m.graph, n, output->name);
+    decoder->memory_name = output->name;
+    decoder->memory_length = n->type.dim[0];
+    if (binding) describe(&m, binding);
+    return onnx_module(&m, arena, path);
+}
+
+static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *text, Text *binding) {
+    OnnxOptions own = *options;
+    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "decode"), .text = text};
+    if (!find_tokens(&m, text)) return NULL;
+    fix_dims(&m, text, &own);
+    onnx_import_values(&m);
+    Node *logits = text->input ? find_logits(&m, text) : NULL;
     if (!logits) return NULL;
     graph_add_output(m.graph, as_rows(&m, logits), "logits");
     if (binding) describe(&m, binding);
     return onnx_module(&m, arena, path);
+}
+
+Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, Text *binding) {
+    OnnxText text = {0};
+    return load_decoder(arena, path, options, &text, binding);
+}
+
+// Each file by its inputs: hidden states of an encoder are read by a decoder, keys and values of an encoder by a decoder with
+// past.
+Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const OnnxOptions *options, Text *binding) {
+    const char *encoder = NULL, *decoder = NULL;
+    for (int i = 0; i < n; i++) {
+        const OnnxModel *model = onnx_open(arena, paths[i]);
+        FileKind kind = kind_of_file(model);
+        if (kind == WITH_PAST_FILE) {
+            if (binding) text_add(binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
+        } else {
+            const char **which = kind == DECODER_FILE ? &decoder : &encoder;
+            if (*which)
+                file_fatal(model->file, "is a second %s\nhint: give one encoder and one decoder",
+                           which == &decoder ? "decoder" : "encoder");
+            *which = paths[i];
+        }
+    }
+    if (!encoder || !decoder)
+        diag_fatal(NO_LOC, "the files are no encoder and decoder: none %s\nhint: give encoder_model.onnx decoder_model.onnx",
+                   encoder ? "reads encoder_hidden_states" : "is an encoder");
+    OnnxText text = {0};
+    Module *m = load_encoder(arena, encoder, options, &text, binding);
+    Module *d = m ? load_decoder(arena, decoder, options, &text, binding) : NULL;
+    if (!d)
+        diag_fatal(NO_LOC, "%s is no %s that a program can be made of\nhint: its inputs must be tokens, masks, positions%s",
+                   m ? decoder : encoder, m ? "decoder" : "encoder", m ? " and encoder_hidden_states, its output logits" : "");
+    Graph **graphs = ARENA_ARRAY(arena, Graph *, 2);
+    graphs[0] = m->graphs[0], graphs[1] = d->graphs[0];
+    m->graphs = graphs, m->n_graphs = 2;
+    return m;
 }
