@@ -95,10 +95,11 @@ INLINE uint16_t f16_from_real(double x) { return f16_from_float(sf_rounded_to_od
 INLINE uint16_t bf16_from_real(double x) { return bf16_from_float(sf_rounded_to_odd(x)); }
 
 // ---- floats of 8 bits ----
-// Exponent and fraction bits, bias, the largest finite pattern, infinity (0: none, too large numbers become the largest), NaN.
+// Exponent and fraction bits, bias, the largest finite pattern, NaN, and what too large numbers become when they do not
+// saturate.
 typedef struct burin_small {
     int exponent, fraction, bias;
-    uint32_t top, infinity, nan;
+    uint32_t top, nan, overflow;
 } burin_small;
 
 INLINE float sf_from_small(burin_small f, uint32_t bits) {
@@ -107,14 +108,14 @@ INLINE float sf_from_small(burin_small f, uint32_t bits) {
     int exponent = (int)(magnitude >> f.fraction);
     if (f.nan == 0x80 && bits == 0x80) return NAN;
     float sign = bits >> width & 1 ? -1.0f : 1.0f;
-    if (magnitude > f.top) return f.infinity && magnitude == f.infinity ? sign * INFINITY : NAN;
+    if (magnitude > f.top) return f.exponent == 5 && magnitude == f.top + 1 ? sign * INFINITY : NAN;
     if (exponent) fraction |= 1u << f.fraction;
     return sign * ldexpf((float)fraction, (exponent ? exponent : 1) - f.bias - f.fraction);
 }
 
-INLINE uint8_t small_from_float(burin_small f, float x) {
+INLINE uint8_t small_from_float(burin_small f, float x, bool overflows) {
     int exponent;
-    uint32_t sign = signbit(x) ? 1u << (f.exponent + f.fraction) : 0, most = f.infinity ? f.infinity : f.top;
+    uint32_t sign = signbit(x) ? 1u << (f.exponent + f.fraction) : 0, most = overflows ? f.overflow : f.top;
     if (x != x) return (uint8_t)f.nan;
     if (isinf(x)) return (uint8_t)(sign | most);
     frexpf(x, &exponent);
@@ -127,13 +128,14 @@ INLINE uint8_t small_from_float(burin_small f, float x) {
     return (uint8_t)(!bits && f.nan == 0x80 ? 0 : sign | bits);
 }
 
-#define SMALL(name, ...)                                                                                  \
-    INLINE float sf_from_##name(uint8_t bits) { return sf_from_small((burin_small){__VA_ARGS__}, bits); } \
-    INLINE uint8_t name##_from_float(float x) { return small_from_float((burin_small){__VA_ARGS__}, x); }
-SMALL(f8e4m3fn, 4, 3, 7, 0x7e, 0, 0x7f)
-SMALL(f8e4m3fnuz, 4, 3, 8, 0x7f, 0, 0x80)
-SMALL(f8e5m2, 5, 2, 15, 0x7b, 0x7c, 0x7f)
-SMALL(f8e5m2fnuz, 5, 2, 16, 0x7f, 0, 0x80)
+#define SMALL(name, ...)                                                                                         \
+    INLINE float sf_from_##name(uint8_t bits) { return sf_from_small((burin_small){__VA_ARGS__}, bits); }        \
+    INLINE uint8_t name##_from_float(float x) { return small_from_float((burin_small){__VA_ARGS__}, x, false); } \
+    INLINE uint8_t name##_overflowing(float x) { return small_from_float((burin_small){__VA_ARGS__}, x, true); }
+SMALL(f8e4m3fn, 4, 3, 7, 0x7e, 0x7f, 0x7f)
+SMALL(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80)
+SMALL(f8e5m2, 5, 2, 15, 0x7b, 0x7f, 0x7c)
+SMALL(f8e5m2fnuz, 5, 2, 16, 0x7f, 0x80, 0x80)
 #undef SMALL
 
 // ---- rows of doubles ----

@@ -9,6 +9,15 @@ static void open_axis(Text *t, const Program *p, const char *index, const Dim *e
     indent(t, depth), text_add(t, "for (int %s = 0; %s < ", index, index), c_dim(t, p, extent), text_add(t, "; %s++)\n", index);
 }
 
+// One scalar operand: a number in the text, or its only element.
+static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i, const char *base) {
+    const View *v = &k->in[i];
+    if (v->base == BASE_SCALAR)
+        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
+    else
+        text_add(t, "*("), nest_address(t, p, v, base, nest_index(&v->type, 0)), text_add(t, ")");
+}
+
 // y[...][i] = a0[...][i], whatever the strides
 void write_copy(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
@@ -16,7 +25,12 @@ void write_copy(Text *t, const Program *p, const Kernel *k, const char *name) {
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
     indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at);
-    text_add(t, ") = *("), nest_address(t, p, &k->in[0], "a0", at), text_add(t, ");\n");
+    text_add(t, ") = ");
+    if (k->in[0].base == BASE_SCALAR)
+        write_scalar_operand(t, p, k, 0, "a0");
+    else
+        text_add(t, "*("), nest_address(t, p, &k->in[0], "a0", at), text_add(t, ")");
+    text_add(t, ";\n");
     nest_close(t, depth);
 }
 
@@ -52,15 +66,6 @@ void write_gather(Text *t, const Program *p, const Kernel *k, const char *name) 
     indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at);
     text_add(t, ") = *("), nest_address(t, p, data, "a0", from), text_add(t, ");\n");
     nest_close(t, depth);
-}
-
-// One scalar operand: a number in the text, or its only element.
-static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int i, const char *base) {
-    const View *v = &k->in[i];
-    if (v->base == BASE_SCALAR)
-        text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
-    else
-        text_add(t, "*("), nest_address(t, p, v, base, nest_index(&v->type, 0)), text_add(t, ")");
 }
 
 // An axis that is padded: where in x index i lies, and whether it lies there at all.

@@ -221,7 +221,12 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, c
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     write_store_open(t, p, k, depth);
-    nest_plain_convert(t, type, to, &closing);
+    if (is_small(to) && !attr_int(k->node, "saturate", 1)) {  // a cast from a float
+        text_add(t, "%s_overflowing(sf_rounded_to_odd((double)(", dtype_name(to));
+        closing = ")))";
+    } else {
+        nest_plain_convert(t, type, to, &closing);
+    }
     write_expr(t, &w, e, type);
     text_add(t, "%s;\n", closing);
     nest_close(t, depth);

@@ -485,7 +485,8 @@ static bool nest_is_by_rows(const Node *n) {
 // The product of the extents before an axis.
 static const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
     const Dim *count = dim_const(l->graph, 1);
-    for (int i = 0; i < (axis < 0 ? axis + type->rank : axis); i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    for (int i = 0; type->rank && i < (axis < 0 ? axis + type->rank : axis); i++)
+        count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
     return count;
 }
 
@@ -607,7 +608,24 @@ static void number_nodes(Lowering *l) {
         }
 }
 
+// Outputs that no kernel writes: inputs, constants, and values that are an output already.
+static void copy_to_outputs(Lowering *l) {
+    for (int i = 0; i < l->graph->n_outputs; i++) {
+        Node *n = l->graph->outputs[i];
+        View from = n->op == OP_constant ? operand(l, n) : view_of(n) ? *view_of(n) : (View){0};
+        bool written = from.base == BASE_OUTPUT && from.output == i;
+        if (written || from.base == BASE_NONE || from.base == BASE_STATE || from.base == BASE_BUFFER) continue;
+        Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
+        View to = view_contiguous(l, &n->type);
+        k->copies = true, k->in[0] = from;
+        k->share = share_by(SHARE_OUTER, count_before(l, &n->type, n->type.rank - 1));
+        to.base = BASE_OUTPUT, to.output = i;
+        give(l, k, 0, NULL, to);
+    }
+}
+
 void select_kernels(Lowering *l) {
     number_nodes(l);
     EACH_NODE(n, l->graph) selector_of(n->op)(l, n);
+    copy_to_outputs(l);
 }

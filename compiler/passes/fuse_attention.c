@@ -284,13 +284,39 @@ static Node *unfold(Node *attention, const Node *result) {
     return transpose_before((Node *)result, reshape_before((Node *)result, attention, t->rank, dims), perm);
 }
 
+// The bias of all heads as [heads, rows, keys], unless it is the same for all of them.
+static Node *by_heads(Node *bias, const Type *result, Node *before) {
+    int leading = result->rank - 2, own = bias->type.rank - 2;
+    const Dim *heads = dim_const(before->graph, 1), *shape[MAX_RANK];
+    bool ones = true;
+    for (int i = 0; i < leading; i++) {
+        int from = own - leading + i;
+        ones = ones && (from < 0 || bias->type.dim[from] == dim_const(before->graph, 1));
+        shape[i] = result->dim[i], heads = dim_binary(before->graph, DIM_MUL, heads, shape[i]);
+    }
+    if (ones || own < 1 || (leading == 1 && own == 1)) return bias;
+    for (int i = 0; i < 2; i++) shape[leading + i] = bias->type.dim[own + i];
+    bias = expand_before(before, bias, leading + 2, shape);
+    return reshape_before(before, bias, 3, (const Dim *[]){heads, shape[leading], shape[leading + 1]});
+}
+
 static Node *scaled_bias(const Scores *s, Node *before) { return s->bias ? scaled(s->bias, s->bias_scale, before) : NULL; }
+
+// The match looks through casts to f32: narrower operands are cast here.
+static Node *in_f32(Node *x, Node *before) {
+    if (x->type.dtype == DT_f32) return x;
+    Node *n = node_make(before->graph, OP_cast, before->loc, 1, &x, before);
+    attr_set_dtype(n, "to", DT_f32);
+    return inferred(n);
+}
 
 static Node *emit_attention(Attention *t) {
     Node *at = t->result;
+    if (at->type.dtype != DT_f32) return NULL;
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
-    Node *in[] = {q, k, v, NULL, NULL, scaled_bias(&t->scores, at)};
+    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, scaled_bias(&t->scores, at)};
+    if (in[5]) in[5] = by_heads(in[5], &at->type, at);
     Node *n = node_make(at->graph, OP_attention, at->loc, in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
     inferred(n);

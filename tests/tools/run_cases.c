@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "case_file.h"
-#include "convert.h"
 #include "net.h"
+#include "plain.h"
 #include "scalar.h"
 
 extern const burin_model *const cases[];  // ends with NULL
@@ -22,6 +22,10 @@ static double element(const char *type, const void *data, int64_t i) {
     if (!strcmp(type, "f64")) return ((const double *)data)[i];
     if (!strcmp(type, "f16")) return sf_from_f16(((const uint16_t *)data)[i]);
     if (!strcmp(type, "bf16")) return sf_from_bf16(((const uint16_t *)data)[i]);
+    if (!strcmp(type, "f8e4m3fn")) return sf_from_f8e4m3fn(((const uint8_t *)data)[i]);
+    if (!strcmp(type, "f8e4m3fnuz")) return sf_from_f8e4m3fnuz(((const uint8_t *)data)[i]);
+    if (!strcmp(type, "f8e5m2")) return sf_from_f8e5m2(((const uint8_t *)data)[i]);
+    if (!strcmp(type, "f8e5m2fnuz")) return sf_from_f8e5m2fnuz(((const uint8_t *)data)[i]);
     if (!strcmp(type, "i64")) return (double)((const int64_t *)data)[i];
     if (!strcmp(type, "u64")) return (double)((const uint64_t *)data)[i];
     if (!strcmp(type, "i32")) return ((const int32_t *)data)[i];
@@ -82,7 +86,7 @@ static void compare(const burin_net *net, const Values *v, int i, const void *go
         count *= expected->dim[j];
     }
     int bytes_each = count ? (int)(expected->bytes / (uint64_t)count) : 1;
-    if (!bytes_each || (t->type[0] == 'f' && t->type[1] == '8')) {
+    if (!bytes_each || !strcmp(t->type, "f8e8m0")) {
         if (memcmp(got, data_of(expected), expected->bytes)) fail("wrong bytes");
         return;
     }

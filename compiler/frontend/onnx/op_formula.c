@@ -127,11 +127,6 @@ void onnx_clip(OnnxCall *c, int argument) {
     onnx_result(c, 0, y);
 }
 
-void onnx_cast_like(OnnxCall *c, int argument) {
-    (void)argument;
-    onnx_result(c, 0, onnx_cast(c, onnx_node(c, 0), onnx_type(c, 1).dtype));
-}
-
 void onnx_mean(OnnxCall *c, int argument) {
     (void)argument;
     Node *r = onnx_node(c, 0);

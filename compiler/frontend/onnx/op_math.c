@@ -137,6 +137,11 @@ void onnx_cast_op(OnnxCall *c, int argument) {
         onnx_result(c, 0, cast_as_told(c, onnx_node(c, 0), to));
 }
 
+void onnx_cast_like(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, cast_as_told(c, onnx_node(c, 0), onnx_type(c, 1).dtype));
+}
+
 void onnx_identity(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *v = onnx_operand(c, 0);
