@@ -98,9 +98,16 @@ Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) {
     return onnx_finish(c, n);
 }
 
+// What has no elements along the axis (a cache before the first token) is left out.
 Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
-    if (n == 1) return in[0];
-    Node *r = onnx_emit_make(c, OP_concat, n, in);
+    Node **kept = ARENA_ARRAY(c->graph->arena, Node *, n + 1);
+    int used = 0;
+    for (int i = 0; i < n; i++) {
+        bool empty = axis < in[i]->type.rank && dim_upper(in[i]->type.dim[axis]) == 0;
+        if (!empty || (i + 1 == n && !used)) kept[used++] = in[i];
+    }
+    if (used == 1) return kept[0];
+    Node *r = onnx_emit_make(c, OP_concat, used, kept);
     attr_set_int(r, "axis", axis);
     return onnx_finish(c, r);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
+#include "ir/convert.h"
 
 // ---------------------------------------------------------------------------------------------------------------- activations
 // of x, or of x + bias
@@ -74,8 +75,40 @@ static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
     return reshaped(c, onnx_cast(c, z, wide), 3, (int64_t[]){b->rows, b->count, 1});
 }
 
+static const Tensor *constant_operand(OnnxCall *c, int i) {
+    const OnnxValue *v = onnx_operand(c, i);
+    return v && v->node ? v->node->value : NULL;
+}
+
+// Weights as a program reads them: floats [rows, depth], since the block formats of the IR are others. `--quant` packs them
+// anew.
+static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, const Tensor *zero, const Blocks *b) {
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {b->rows, b->depth}, .name = q->name, .source = q->source};
+    float *out = ARENA_ARRAY(c->graph->arena, float, b->rows * b->depth);
+    t->data = out, t->bytes = dtype_bytes(DT_f32, b->rows * b->depth);
+    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8;
+    int64_t in_row = packed ? (int64_t)(zero->bytes / (uint64_t)b->rows) * 8 / b->bits : b->count;
+    DType zero_type = packed ? q->dtype : zero ? zero->dtype : DT_f32;
+    for (int64_t row = 0; row < b->rows; row++)
+        for (int64_t k = 0; k < b->depth; k++) {
+            int64_t block = k / b->block;
+            float from = zero ? (float)dtype_load(zero_type, zero->data, row * in_row + block) : (float)b->zero;
+            float s = (float)dtype_load(scale->dtype, scale->data, row * b->count + block);
+            out[row * b->depth + k] = ((float)dtype_load(q->dtype, q->data, row * b->count * b->block + k) - from) * s;
+        }
+    return onnx_constant(c, t);
+}
+
 static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
     Node *scale = onnx_node(c, b->scales);
+    const Tensor *zero = constant_operand(c, b->zeros);
+    int64_t scales = b->rows * b->count, zeros_bytes = b->rows * ((b->count * b->bits + 7) / 8);
+    bool fits = scale->value && tensor_count(scale->value) == scales && q->value &&
+                tensor_count(q->value) == scales * b->block &&
+                (!onnx_operand(c, b->zeros) ||
+                 (zero && (tensor_count(zero) == scales || (zero->dtype == DT_u8 && tensor_count(zero) == zeros_bytes))));
+    if (fits && scale->type.dtype != DT_f64) return dequantized_now(c, q->value, scale->value, zero, b);
     DType wide = onnx_wide(scale->type.dtype);
     Node *x = reshaped(c, onnx_cast(c, q, wide), 3, (int64_t[]){b->rows, b->count, b->block});
     if (onnx_operand(c, b->zeros))
