@@ -8,6 +8,7 @@ from onnx import helper, numpy_helper, TensorProto
 
 random = np.random.default_rng(1)
 cases = []
+programs = []  # name, model, logits as .npy
 
 
 def floats(*shape):
@@ -57,6 +58,8 @@ def main(path):
     group_cases()
     multi_head_cases()
     quantized_cases()
+    decoder("decoder", False)
+    decoder("decoder_4_bits", True)
     write(path)
 
 
@@ -134,6 +137,72 @@ def quantized_cases():
          quantize_axis=1)
 
 
+def decoder(name, quantized):
+    """One layer as ONNX Runtime GenAI's builder writes it, with its caches empty: a text program must give the same logits."""
+    hidden, heads, groups, width, inner, vocabulary = 32, 4, 2, 16, 32, 40
+    nodes, constants = [], []
+
+    def constant(name, array):
+        constants.append(numpy_helper.from_array(array, name))
+        return name
+
+    def node(op, inputs, outputs, domain="", **attributes):
+        nodes.append(helper.make_node(op, inputs, outputs, name=outputs[0], domain=domain, **attributes))
+
+    def product(x, name, rows, columns, result):
+        if not quantized:
+            return node("MatMul", [x, constant(name, floats(rows, columns) / np.float32(np.sqrt(rows)))], [result])
+        blocks = rows // 16
+        bytes_ = random.integers(0, 256, (columns, blocks, 8)).astype(np.uint8)
+        scales = np.abs(floats(columns * blocks)) / np.float32(8 * np.sqrt(rows))
+        node("MatMulNBits", [x, constant(name, bytes_), constant(name + ".scale", scales)], [result], "com.microsoft", K=rows,
+             N=columns, bits=4, block_size=16)
+
+    def weight(name):
+        return constant(name, 1 + floats(hidden) / 10)
+
+    cosine, sine = tables(64, width // 2)
+    constant("cos", cosine), constant("sin", sine), constant("one", np.array([1])), constant("last", np.array(1))
+    node("ReduceSum", ["attention_mask", "one"], ["valid"])
+    node("Sub", ["valid", "one"], ["valid.1"])
+    node("Cast", ["valid.1"], ["seqlens"], to=TensorProto.INT32)
+    node("Shape", ["attention_mask"], ["mask.shape"])
+    node("Gather", ["mask.shape", "last"], ["total.64"])
+    node("Cast", ["total.64"], ["total"], to=TensorProto.INT32)
+    node("Gather", [constant("embed", floats(vocabulary, hidden)), "input_ids"], ["x"])
+    node("SimplifiedLayerNormalization", ["x", weight("norm.1")], ["h"], epsilon=1e-5)
+    product("h", "q_proj", hidden, heads * width, "q")
+    product("h", "k_proj", hidden, groups * width, "k")
+    product("h", "v_proj", hidden, groups * width, "v")
+    past = ["past_key_values.0.key", "past_key_values.0.value"]
+    node("GroupQueryAttention", ["q", "k", "v", *past, "seqlens", "total", "cos", "sin"],
+         ["a", "present.0.key", "present.0.value"], "com.microsoft", num_heads=heads, kv_num_heads=groups, do_rotary=1)
+    product("a", "o_proj", heads * width, hidden, "o")
+    node("SkipSimplifiedLayerNormalization", ["x", "o", weight("norm.2")], ["h2", "", "", "x2"], "com.microsoft", epsilon=1e-5)
+    product("h2", "gate_proj", hidden, inner, "gate")
+    product("h2", "up_proj", hidden, inner, "up")
+    node("Sigmoid", ["gate"], ["sigmoid"])
+    node("Mul", ["gate", "sigmoid"], ["silu"])
+    node("Mul", ["silu", "up"], ["m"])
+    product("m", "down_proj", inner, hidden, "d")
+    node("SkipSimplifiedLayerNormalization", ["x2", "d", weight("norm.3")], ["h3"], "com.microsoft", epsilon=1e-5)
+    product("h3", "lm_head", hidden, vocabulary, "logits")
+    value = helper.make_tensor_value_info
+    text = ["batch_size", "sequence_length"]
+    inputs = [value("input_ids", TensorProto.INT64, text), value("attention_mask", TensorProto.INT64, ["batch_size", "total_length"])]
+    inputs += [value(n, TensorProto.FLOAT, ["batch_size", groups, "past_length", width]) for n in past]
+    graph = helper.make_graph(nodes, name, inputs, [value("logits", TensorProto.FLOAT, [*text, vocabulary])], constants)
+    imports = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    ids = np.array([[5, 17, 33, 2, 30, 11, 7]])
+    empty = np.zeros((1, groups, 0, width), np.float32)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    logits = session.run(["logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids), past[0]: empty, past[1]: empty})[0]
+    npy = io.BytesIO()
+    np.save(npy, logits[0])
+    programs.append((name, model, npy.getvalue()))
+
+
 def write(path):
     with tarfile.open(path, "w:xz") as archive:
         def add(name, data):
@@ -141,6 +210,9 @@ def write(path):
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
 
+        for name, model, logits in programs:
+            add(f"programs/{name}.onnx", model.SerializeToString(deterministic=True))
+            add(f"programs/{name}.npy", logits)
         for name, model, inputs, outputs in cases:
             add(f"{name}/model.onnx", model.SerializeToString(deterministic=True))
             for kind, values in (("input", inputs), ("output", outputs)):
