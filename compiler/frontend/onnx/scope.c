@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_NODES = 500000, DEEPEST = 64 };
+enum { MOST_NODES = 200000, DEEPEST = 64 };
 
 OnnxValue *onnx_value(const OnnxImport *m, const char *name) {
     OnnxValue *v = map_get(&m->values, name);
