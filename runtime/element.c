@@ -3,14 +3,39 @@
 
 #include <string.h>
 
-#include "convert.h"
+#include "plain.h"
+
+#define SMALL(name)                                                                         \
+    static float decode_##name(uint16_t bits) { return sf_from_##name((name##_bits)bits); } \
+    static uint16_t encode_##name(float value) { return name##_from_float(value); }
+typedef uint16_t f16_bits, bf16_bits;
+typedef uint8_t f8e4m3fn_bits, f8e4m3fnuz_bits, f8e5m2_bits, f8e5m2fnuz_bits;
+SMALL(f16)
+SMALL(bf16)
+SMALL(f8e4m3fn)
+SMALL(f8e4m3fnuz)
+SMALL(f8e5m2)
+SMALL(f8e5m2fnuz)
+#undef SMALL
 
 static const burin_element table[] = {
-    {"f32", "f4", ELEMENT_FLOAT, 4},    {"f64", "f8", ELEMENT_FLOAT, 8},    {"f16", "f2", ELEMENT_FLOAT, 2},
-    {"bf16", NULL, ELEMENT_FLOAT, 2},   {"i8", "i1", ELEMENT_SIGNED, 1},    {"i16", "i2", ELEMENT_SIGNED, 2},
-    {"i32", "i4", ELEMENT_SIGNED, 4},   {"i64", "i8", ELEMENT_SIGNED, 8},   {"u8", "u1", ELEMENT_UNSIGNED, 1},
-    {"u16", "u2", ELEMENT_UNSIGNED, 2}, {"u32", "u4", ELEMENT_UNSIGNED, 4}, {"u64", "u8", ELEMENT_UNSIGNED, 8},
-    {"bool", "b1", ELEMENT_TRUTH, 1},
+    {"f32", "f4", ELEMENT_FLOAT, 4, NULL, NULL},
+    {"f64", "f8", ELEMENT_FLOAT, 8, NULL, NULL},
+    {"f16", "f2", ELEMENT_FLOAT, 2, decode_f16, encode_f16},
+    {"bf16", NULL, ELEMENT_FLOAT, 2, decode_bf16, encode_bf16},
+    {"f8e4m3fn", NULL, ELEMENT_FLOAT, 1, decode_f8e4m3fn, encode_f8e4m3fn},
+    {"f8e4m3fnuz", NULL, ELEMENT_FLOAT, 1, decode_f8e4m3fnuz, encode_f8e4m3fnuz},
+    {"f8e5m2", NULL, ELEMENT_FLOAT, 1, decode_f8e5m2, encode_f8e5m2},
+    {"f8e5m2fnuz", NULL, ELEMENT_FLOAT, 1, decode_f8e5m2fnuz, encode_f8e5m2fnuz},
+    {"i8", "i1", ELEMENT_SIGNED, 1, NULL, NULL},
+    {"i16", "i2", ELEMENT_SIGNED, 2, NULL, NULL},
+    {"i32", "i4", ELEMENT_SIGNED, 4, NULL, NULL},
+    {"i64", "i8", ELEMENT_SIGNED, 8, NULL, NULL},
+    {"u8", "u1", ELEMENT_UNSIGNED, 1, NULL, NULL},
+    {"u16", "u2", ELEMENT_UNSIGNED, 2, NULL, NULL},
+    {"u32", "u4", ELEMENT_UNSIGNED, 4, NULL, NULL},
+    {"u64", "u8", ELEMENT_UNSIGNED, 8, NULL, NULL},
+    {"bool", "b1", ELEMENT_TRUTH, 1, NULL, NULL},
 };
 enum { N_ELEMENTS = sizeof table / sizeof *table };
 
@@ -30,39 +55,33 @@ double burin_load_real(const burin_element *e, const void *data, size_t i) {
     const unsigned char *p = (const unsigned char *)data + i * (size_t)e->bytes;
     double real;
     float single;
-    uint16_t half;
+    uint16_t small = 0;
     if (e->kind != ELEMENT_FLOAT) {
         int64_t integer = burin_load_integer(e, data, i);
         return e->kind == ELEMENT_UNSIGNED ? (double)(uint64_t)integer : (double)integer;
     }
-    switch (e->bytes) {
-        case 8:
-            memcpy(&real, p, sizeof real);
-            return real;
-        case 4:
-            memcpy(&single, p, sizeof single);
-            return (double)single;
-        default:
-            memcpy(&half, p, sizeof half);
-            return (double)(e->numpy ? sf_from_f16(half) : sf_from_bf16(half));
+    if (e->decode) {
+        memcpy(&small, p, (size_t)e->bytes);
+        return (double)e->decode(small);
     }
+    if (e->bytes == 4) {
+        memcpy(&single, p, sizeof single);
+        return (double)single;
+    }
+    memcpy(&real, p, sizeof real);
+    return real;
 }
 
 void burin_store_real(const burin_element *e, void *data, size_t i, double value) {
     unsigned char *p = (unsigned char *)data + i * (size_t)e->bytes;
     float single = (float)value;
-    uint16_t half;
-    switch (e->bytes) {
-        case 8:
-            memcpy(p, &value, sizeof value);
-            break;
-        case 4:
-            memcpy(p, &single, sizeof single);
-            break;
-        default:
-            half = e->numpy ? f16_from_float(sf_rounded_to_odd(value)) : bf16_from_float(sf_rounded_to_odd(value));
-            memcpy(p, &half, sizeof half);
-    }
+    uint16_t small = e->encode ? e->encode(sf_rounded_to_odd(value)) : 0;
+    if (e->encode)
+        memcpy(p, &small, (size_t)e->bytes);
+    else if (e->bytes == 4)
+        memcpy(p, &single, sizeof single);
+    else
+        memcpy(p, &value, sizeof value);
 }
 
 int64_t burin_load_integer(const burin_element *e, const void *data, size_t i) {

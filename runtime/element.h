@@ -12,6 +12,8 @@ typedef struct burin_element {
     const char *numpy;  // its descr in a .npy file, without the byte order: "f4"; NULL: numpy has no such type
     burin_element_kind kind;
     int bytes;
+    float (*decode)(uint16_t bits);  // of floats of at most 16 bits
+    uint16_t (*encode)(float);
 } burin_element;
 
 const burin_element *burin_element_named(const char *name);      // NULL: none of these
