@@ -24,8 +24,22 @@ static const Dim *memory_length(const Program *p) {
     return dim_const(p->graph, 0);
 }
 
+static bool has_past(const Graph *g) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (strstr(g->inputs[i]->name, "past")) return true;
+    return false;
+}
+
+// Inputs without a role (of ONNX models) are known by the names that exporters give.
+static burin_absent absent_by_name(const Node *n) {
+    if (!strcmp(n->name, "attention_mask")) return BURIN_ONES;
+    if (!strcmp(n->name, "token_type_ids")) return BURIN_ZEROS;
+    return !strcmp(n->name, "position_ids") && !has_past(n->graph) ? BURIN_COUNTING : BURIN_NEEDED;
+}
+
 static burin_absent absent_input(const Node *n) {
-    switch (n->op == OP_input ? input_role(n) : INPUT_TENSOR) {
+    if (n->op != OP_input) return BURIN_NEEDED;
+    switch (input_role(n)) {
         case INPUT_MASK:
             return BURIN_ONES;
         case INPUT_TYPES:
@@ -33,21 +47,23 @@ static burin_absent absent_input(const Node *n) {
         case INPUT_POSITIONS:
             return BURIN_COUNTING;
         default:
-            return BURIN_NEEDED;
+            return absent_by_name(n);
     }
 }
 
-// The values that an index may have: those that choose a row of every table it is used for, directly or through views.
-static void narrow_range(const Node *n, burin_tensor *t) {
+// The values that an index may have: those that choose a row of every table it is used for, directly or through views. Negative
+// ones count from the end, but tokens have none.
+static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
     for (int i = 0; i < n->n_users; i++) {
         const Node *user = n->users[i];
         bool same_values = user->op == OP_reshape || user->op == OP_transpose || user->op == OP_expand ||
                            (user->op == OP_cast && !dtype_is_float(user->type.dtype) && user->type.dtype != DT_bool);
-        if (same_values) narrow_range(user, t);
+        if (same_values) narrow_range(input, user, t);
         if (user->op != OP_gather || user->in[1] != n || user->in[0] == n) continue;
         const Type *table = &user->in[0]->type;
         int64_t axis = attr_int(user, "axis", 0), rows = dim_upper(table->dim[axis < 0 ? axis + table->rank : axis]);
-        if (t->least > t->most || rows - 1 < t->most) t->least = 0, t->most = rows - 1;
+        if (t->least > t->most || rows - 1 < t->most)
+            t->least = input_role(input) == INPUT_TENSOR ? -rows : 0, t->most = rows - 1;
     }
 }
 
@@ -63,7 +79,7 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     text_add(&shape, "]");
     t.shape = arena_strndup(arena, shape.data, shape.length);
     text_free(&shape);
-    if (n->op == OP_input && !dtype_is_float(type->dtype) && type->dtype != DT_bool) narrow_range(n, &t);
+    if (n->op == OP_input && !dtype_is_float(type->dtype) && type->dtype != DT_bool) narrow_range(n, n, &t);
     return t;
 }
 
