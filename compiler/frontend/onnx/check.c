@@ -114,6 +114,7 @@ typedef struct RankRow {
 } RankRow;
 
 static const RankRow RANKS[] = {
+    {"ai.onnx.preview", "FlexAttention", 0, 2, 4, 4},
     {"", "AffineGrid", 0, 0, 3, 3},
     {"", "Attention", 0, 2, 3, 4},
     {"", "AveragePool", 0, 0, 3, 7},
