@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "frontend/checkpoint/reader.h"
 #include "tests/tools/bytes.h"
 #include "unit.h"
 
@@ -197,6 +198,31 @@ static void restores_the_order_of_rotary_rows(void) {
     CHECK(json_is_false(json_object_get(c->config, "tie_word_embeddings")));
     arena_free(arena);
     remove_folder(&f);
+}
+
+// ------------------------------------------------------------------------------------------------------------ transformers 5
+static void check_rotary(const char *config, const char *expected) {
+    Arena *arena = arena_new();
+    json_t *read = json_own(arena, json_loads(config, 0, NULL));
+    char *text = json_dumps(config_with_older_rotary(arena, read), JSON_COMPACT | JSON_SORT_KEYS);
+    CHECK_TEXT(text, expected);
+    free(text);
+    arena_free(arena);
+}
+
+static void reads_rope_parameters(void) {
+    check_rotary("{\"rope_theta\":5}", "{\"rope_theta\":5}");
+    check_rotary("{\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":5,\"partial_rotary_factor\":1}}",
+                 "{\"partial_rotary_factor\":1,\"rope_theta\":5}");
+    check_rotary("{\"rope_parameters\":{\"rope_type\":\"linear\",\"rope_theta\":5,\"factor\":2}}",
+                 "{\"rope_scaling\":{\"factor\":2,\"rope_type\":\"linear\"},\"rope_theta\":5}");
+    check_rotary("{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},\"sliding_attention\":{\"rope_theta\":6}}}",
+                 "{\"rope_local_base_freq\":6,\"rope_theta\":5}");
+    check_rotary(
+        "{\"model_type\":\"modernbert\",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},"
+        "\"sliding_attention\":{\"rope_theta\":6}}}",
+        "{\"global_rope_theta\":5,\"local_rope_theta\":6,\"model_type\":\"modernbert\"}");
+    check_rotary("{\"rope_parameters\":5}", "{\"rope_parameters\":5}");
 }
 
 // -------------------------------------------------------------------------------------------------------------- GGUF's changes
@@ -423,6 +449,7 @@ SUITE(checkpoint) {
     TEST(restores_norms_of_gemma);
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
+    TEST(reads_rope_parameters);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);
     TEST(survives_wrong_bytes);

@@ -16,6 +16,9 @@ typedef struct StoredTensor {
     bool presented;           // tensor.data is what checkpoint_find promises
 } StoredTensor;
 
+// The same configuration without rope_parameters, which transformers 5 writes.
+const json_t *config_with_older_rotary(Arena *, const json_t *config);
+
 void safetensors_read(Checkpoint *, const MappedFile *);
 void safetensors_read_index(Checkpoint *, const char *index_path);
 void gguf_read(Checkpoint *, const MappedFile *);
