@@ -41,9 +41,20 @@ Node *climb_product(const Node *n) {
     }
 }
 
+// Integers that are only counted with, as floats: positions by another name.
+static bool is_counted(const Node *n) {
+    if (dtype_is_float(n->type.dtype) || n->type.dtype == DT_bool || !n->n_users) return false;
+    for (int i = 0; i < n->n_users; i++) {
+        const Node *user = n->users[i];
+        bool counts = user->op == OP_cast && dtype_is_float(user->type.dtype);
+        if (!counts && !(is_view(user->op) && is_counted(user))) return false;
+    }
+    return true;
+}
+
 void mark_data(Graph *g) {
     EACH_NODE(n, g) {
-        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS;
+        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS && !is_counted(n);
         for (int i = 0; i < n->n_in; i++) n->mark |= n->in[i] && n->in[i]->mark;
     }
 }

@@ -171,9 +171,21 @@ static Node *flatten_concat(Node *n, int axis, int nested) {
     return concat_before(n, m, in, axis);
 }
 
+// A cache before the first token.
+static Node *drop_empty(Node *n, int axis) {
+    Node **in = ARENA_ARRAY(n->graph->arena, Node *, n->n_in);
+    int kept = 0;
+    for (int i = 0; i < n->n_in; i++) {
+        if (!dim_is(n->in[i]->type.dim[axis], 0)) in[kept++] = n->in[i];
+    }
+    return kept && kept < n->n_in ? concat_before(n, kept, in, axis) : NULL;
+}
+
 static Node *simplify_concat(Node *n) {
     int axis = axis_of(n, attr_int(n, "axis", 0));
     if (n->n_in == 1) return n->in[0];
+    Node *fewer = drop_empty(n, axis);
+    if (fewer) return fewer;
     for (int i = 0; i < n->n_in; i++) {
         Node *x = n->in[i];
         if (x->op == OP_concat && node_only_user(x) == n && axis_of(x, attr_int(x, "axis", 0)) == axis)
