@@ -208,28 +208,37 @@ INLINE void add_value_vectors(int R, int P, const chain *values, const float *co
     }
 }
 
+// Vectors of values taken together where `left` of them are left, at most 8
+INLINE int vectors_together(int left, int most) {
+    return left >= 8 && most >= 8 ? 8 : left >= 4 && most >= 4 ? 4 : left >= 2 && most >= 2 ? 2 : 1;
+}
+
+// Are P of `all` vectors ever taken together? Known when compiled: no other instances are made.
+INLINE bool ever_together(int P, int all, int most) {
+    return P <= most && P <= all && (2 * P > most || 2 * P > 8 || all % (2 * P) >= P);
+}
+
 // part[i] += e^(score - m) v over keys [from, to), of queries [i, i + R). keys: from, to, start of the segment
 INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i, const int keys[3]) {
-    int E = padded(a->values.head_dim), most = panels_beside(R);
+    int E = padded(a->values.head_dim), most = panels_beside(R), all = E / LANES;
     const float *x[MAX_QUERIES];
     float *part[MAX_QUERIES];
     for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
     chain v = {t->values + (size_t)keys[0] * (size_t)E, LANES, (size_t)E, keys[1] - keys[0]};
-    for (int at = 0; at < E;) {
-        int left = (E - at) / LANES, P = left >= 8 && most >= 8   ? 8
-                                         : left >= 4 && most >= 4 ? 4
-                                         : left >= 2 && most >= 2 ? 2
-                                                                  : 1;
-        if (P == 8)
-            add_value_vectors(R, 8, &v, x, part, at);
-        else if (P == 4)
-            add_value_vectors(R, 4, &v, x, part, at);
-        else if (P == 2)
-            add_value_vectors(R, 2, &v, x, part, at);
-        else
-            add_value_vectors(R, 1, &v, x, part, at);
-        at += P * LANES;
+    for (int at = 0, P; at < E; at += P * LANES) {
+        P = vectors_together((E - at) / LANES, most);
+#define TOGETHER(n)                                                                \
+    case n:                                                                        \
+        if (ever_together(n, all, most)) add_value_vectors(R, n, &v, x, part, at); \
+        break;
+        switch (P) { TOGETHER(1) TOGETHER(2) TOGETHER(4) TOGETHER(8) }
+#undef TOGETHER
     }
+}
+
+// Keys [from, to) of one query alone
+INLINE void add_own_values(const attention_args *a, attention_tile *t, int i, const int keys[3]) {
+    if (keys[0] < keys[1] && t->part_top[i] > -INFINITY) add_values(a, 1, t, i, keys);
 }
 
 // The keys that all queries see go by tile, the others (of a causal diagonal, of a window's start) query by query, in order.
@@ -242,15 +251,12 @@ INLINE void segment_values(const attention_args *a, int R, attention_tile *t, in
     for (int i = 0; i < R; i++)
         for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_zero());
     bool together = R > 1 && hi > lo;
-    for (int i = 0; i < t->n; i++) {
-        if (!(t->part_top[i] > -INFINITY)) continue;
-        int end = together ? lo : t->hi[i];
-        if (t->lo[i] < end) add_values(a, 1, t, i, (int[]){t->lo[i], end, start});
+    NO_UNROLL
+    for (int after = 0; after < 1 + together; after++) {
+        for (int i = 0; i < t->n; i++)
+            add_own_values(a, t, i, (int[]){after ? hi : t->lo[i], after || !together ? t->hi[i] : lo, start});
+        if (!after && together) add_values(a, R, t, 0, (int[]){lo, hi, start});
     }
-    if (!together) return;
-    add_values(a, R, t, 0, (int[]){lo, hi, start});
-    for (int i = 0; i < t->n; i++)
-        if (hi < t->hi[i]) add_values(a, 1, t, i, (int[]){hi, t->hi[i], start});
 }
 
 INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {

@@ -95,24 +95,24 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, int p
     for (int p = 0; p < P; p++) sums[p] = sum[p];
 }
 
-// P panels, at most GEMV_PANELS, each number an instance of its own
-INLINE void gemv_some(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
-#define SOME(n)                                                       \
+// How many of the panels that are left go together: few different numbers, since each is an instance of its own, and no panel
+// alone. Even where `left` is.
+INLINE int gemv_width(int left) {
+    int P = left == GEMV_PANELS || left >= GEMV_PANELS + 2 ? GEMV_PANELS : left == 5 ? 3 : left > 4 ? 4 : left;
+    return P < GEMV_PANELS ? P : GEMV_PANELS;
+}
+
+INLINE void gemv(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
+    vf sums[8];
+    for (int P; panel < end; panel += P) {
+        P = gemv_width(end - panel);
+#define WIDTH(n)                                                      \
     case n:                                                           \
         if (n <= GEMV_PANELS) gemv_panels(format, n, m, panel, sums); \
         break;
-    switch (P) { SOME(1) SOME(2) SOME(3) SOME(4) SOME(5) SOME(6) SOME(7) SOME(8) }
-#undef SOME
-}
-
-// Panels [panel, end): as many chains as possible, the last two groups about equal
-INLINE void gemv(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
-    vf sums[8];
-    while (panel < end) {
-        int left = end - panel, P = left <= GEMV_PANELS ? left : left >= 2 * GEMV_PANELS ? GEMV_PANELS : (left / 2 + 1) / 2 * 2;
-        gemv_some(format, P, m, panel, sums);
+        switch (P) { WIDTH(1) WIDTH(2) WIDTH(3) WIDTH(4) WIDTH(8) }
+#undef WIDTH
         matmul_store(format, sink, P, sums, 0, panel);
-        panel += P;
     }
 }
 
@@ -128,9 +128,9 @@ typedef struct tile_ahead {
 } tile_ahead;
 
 INLINE void ask_ahead(const tile_ahead *ahead, int step) {
-    const unsigned char *at = ahead->w + (size_t)step * ahead->stride;
-    PREFETCH_FAR(at);
-    for (size_t more = 64; more < ahead->stride; more += 64) PREFETCH_FAR(at + more);
+    const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + ahead->stride;
+    do PREFETCH_FAR(at);
+    while ((at += 64) < end);
 }
 
 // Where a tile stands: rows from `row` (beyond the last they repeat it), panels from `panel`, steps [from, to): of one k, or of
