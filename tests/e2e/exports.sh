@@ -1,6 +1,6 @@
 #!/bin/sh
 # Exports of decoders by several exporters, with and without a cache, as text programs: the recorded logits, the same bits one row at
-# a time, the recorded greedy text.
+# a time, the recorded greedy text; an encoder and a decoder in one program. slow-exports.sh takes all of them.
 . tests/lib.sh
 CASES=$SHARED/data/onnx/exports
 need "exports: text programs" "$CASES" "$BUILD/tools/case_tensor"
@@ -46,11 +46,6 @@ recorded() {
     head -c 128 "$WORK/all.npy" | cat - "$WORK/want.raw" > "$WORK/want2.npy"
     check "exports: $name, recorded logits" "$BUILD/tools/npy_near" "$WORK/all.npy" "$WORK/want2.npy" 1e-4
 }
-
-for c in gpt2-optimum-nocache gpt2-torch-dynamo gpt2-optimum-past llama-optimum-nocache llama-torch-dynamo llama-optimum-past \
-    bloom-optimum-nocache bloom-torch-dynamo; do
-    decoder $c
-done
 
 # An encoder and a decoder in one program, against the two as programs of tensors, one after the other.
 pair() {
@@ -100,5 +95,10 @@ pair() {
     check "exports: $family in one program" "$BUILD/tools/npy_near" "$WORK/together.npy" "$WORK/apart.npy" 1e-4
 }
 
-pair t5 tokens
-pair whisper features
+for c in ${DECODERS:-gpt2-optimum-nocache llama-optimum-past}; do decoder "$c"; done
+for c in ${PAIRS:-t5}; do
+    case $c in
+        whisper) pair whisper features ;;
+        *) pair "$c" tokens ;;
+    esac
+done
