@@ -136,7 +136,19 @@ SMALL(f8e4m3fn, 4, 3, 7, 0x7e, 0x7f, 0x7f)
 SMALL(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80)
 SMALL(f8e5m2, 5, 2, 15, 0x7b, 0x7f, 0x7c)
 SMALL(f8e5m2fnuz, 5, 2, 16, 0x7f, 0x80, 0x80)
+SMALL(f4e2m1, 2, 1, 1, 0x7, 0x8, 0x7)
 #undef SMALL
+
+// ---- elements narrower than a byte, from its low bits on ----
+INLINE int bits_load(const uint8_t *p, ptrdiff_t i, int bits) { return p[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1); }
+INLINE void bits_store(uint8_t *p, ptrdiff_t i, int bits, int64_t value) {
+    int shift = (int)(i * bits % 8), mask = ((1 << bits) - 1) << shift;
+    p[i * bits / 8] = (uint8_t)((p[i * bits / 8] & ~mask) | ((int)(value & ((1 << bits) - 1)) << shift));
+}
+INLINE int64_t signed_load(const uint8_t *p, ptrdiff_t i, int bits) {
+    int v = bits_load(p, i, bits);
+    return v >> (bits - 1) ? v - (1 << bits) : v;
+}
 
 // ---- rows of doubles ----
 // e^(x - max) / sum, summed in the order of all reductions

@@ -22,6 +22,10 @@ static void write_scalar_operand(Text *t, const Program *p, const Kernel *k, int
 void write_copy(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
+    if (dtype_bits(type->dtype) < 8) {
+        write_plain(t, p, k, name, expr_arg(p->arena, 0));
+        return;
+    }
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
     indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at);

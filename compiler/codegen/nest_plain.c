@@ -20,8 +20,10 @@ static bool is_unsigned(DType t) { return t == DT_u8 || t == DT_u16 || t == DT_u
 
 static bool is_small(DType t) { return t == DT_f8e4m3fn || t == DT_f8e4m3fnuz || t == DT_f8e5m2 || t == DT_f8e5m2fnuz; }
 
+static bool is_packed(DType t) { return dtype_bits(t) > 0 && dtype_bits(t) < 8; }
+
 static bool has_plain_code(DType t) {
-    return is_small(t) || (dtype_bits(t) >= 16 && dtype_is_float(t)) ||
+    return is_small(t) || is_packed(t) || (dtype_bits(t) >= 16 && dtype_is_float(t)) ||
            (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
 }
 
@@ -31,6 +33,22 @@ static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 void nest_plain_check(const Kernel *k, DType t) {
     if (!has_plain_code(t))
         diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+}
+
+// "(ptrdiff_t)i0 * 3 + i1": which element of memory, where no pointer names it
+static void write_index(Text *t, const Program *p, const Kernel *k, const View *v, NestIndex at) {
+    int64_t offset;
+    if (!dim_is_const(v->offset, &offset) || offset)
+        diag_fatal(k->node->loc, "%s: no code is generated for parts of tensors of type %s", op_info[k->node->op].name,
+                   dtype_name(v->type.dtype));
+    nest_address(t, p, v, "0", at);
+}
+
+static void load_packed(Text *t, const Program *p, const Kernel *k, int i, NestIndex at) {
+    DType type = k->in[i].type.dtype;
+    const char *load = type == DT_i4 || type == DT_i2 ? "signed_load" : "bits_load";
+    text_add(t, "%s%s(a%d, ", dtype_is_float(type) ? "sf_from_f4e2m1((uint8_t)" : "(int64_t)(", load, i);
+    write_index(t, p, k, &k->in[i], at), text_add(t, ", %d))", dtype_bits(type));
 }
 
 void nest_plain_load(Text *t, const Program *p, const View *v, int i, NestIndex at) {
@@ -177,6 +195,8 @@ static void write_settled(Text *t, const Plain *w, const Expr *e, DType type) {
 static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
     if (e->kind == EXPR_CONST) {
         write_constant(t, e->value, type);
+    } else if (e->kind == EXPR_ARG && is_packed(w->k->in[e->arg].type.dtype) && w->k->in[e->arg].base != BASE_SCALAR) {
+        load_packed(t, w->p, w->k, e->arg, w->at);
     } else if (e->kind == EXPR_ARG) {
         nest_plain_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
     } else if (is_comparison(e->op)) {
@@ -220,6 +240,16 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, c
     nest_plain_check(k, to);
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
+    if (is_packed(to)) {
+        indent(t, depth), text_add(t, "bits_store(y, "), write_index(t, p, k, &k->out[0], w.at);
+        text_add(t, ", %d, ", dtype_bits(to));
+        const char *open = dtype_is_float(to) ? "f4e2m1_from_float(sf_rounded_to_odd((double)(" : "sl_from_real((double)(";
+        bool integer = lane_of(type) == LANE_INTEGER && !dtype_is_float(to);
+        text_add(t, "%s", integer ? "(" : open), write_expr(t, &w, e, type);
+        text_add(t, "%s);\n", integer ? ")" : dtype_is_float(to) ? ")))" : "), 64, false)");
+        nest_close(t, depth);
+        return;
+    }
     write_store_open(t, p, k, depth);
     if (is_small(to) && !attr_int(k->node, "saturate", 1)) {  // a cast from a float
         text_add(t, "%s_overflowing(sf_rounded_to_odd((double)(", dtype_name(to));

@@ -508,6 +508,7 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     bool rows = is_rows(l->program, &n->type) && nest_is_by_rows(n);
     k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
     k->row_wise = rows && output_index(l->graph, n) < 0;
+    if (dtype_bits(n->type.dtype) < 8) k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));  // bytes that elements share
     if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, attr_int(n, "axis", 0));
     for (int i = 0; i < k->n_in; i++) {
         const Type *type = &k->in[i].type;
@@ -618,7 +619,8 @@ static void copy_to_outputs(Lowering *l) {
         Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
         View to = view_contiguous(l, &n->type);
         k->copies = true, k->in[0] = from;
-        k->share = share_by(SHARE_OUTER, count_before(l, &n->type, n->type.rank - 1));
+        bool bytes = dtype_bits(n->type.dtype) >= 8;
+        k->share = share_by(SHARE_OUTER, bytes ? count_before(l, &n->type, n->type.rank - 1) : dim_const(l->graph, 1));
         to.base = BASE_OUTPUT, to.output = i;
         give(l, k, 0, NULL, to);
     }

@@ -1,0 +1,22 @@
+#!/bin/sh
+# The cases that Transformers and the networks around them need, as compiled C (slow-compiled.sh runs them all).
+. tests/lib.sh
+. tests/lib_conformance.sh
+unpack_cases "conformance, compiled"
+folder=$BUILD/conformance/quick
+chosen() {
+    for _pattern in 'attention_[34]d*' 'rotary_embedding*' 'rms_normalization_[34]d*' 'layer_normalization_[234]d_axis[123]*' \
+        'softmax_*' 'gelu_*' 'swish' 'silu*' 'matmul_*' 'gemm_*' 'basic_conv*' 'conv_with*' 'convtranspose*' 'maxpool_2d*' \
+        'averagepool_2d*' 'add*' 'mul*' 'sub*' 'div*' 'pow*' 'where*' 'gather_*' 'scatter*' 'slice*' 'split_*' 'concat_*' \
+        'reduce_mean*' 'reduce_max*' 'cumsum*' 'top_k*' 'argmax*' 'pad*' 'resize_upsample*' 'tensorscatter*' 'einsum*' \
+        'quantizelinear*' 'dequantizelinear*' 'cast_FLOAT*' 'gru*' 'lstm*' 'tri[lu]*' 'tile*' 'expand*' 'range*' 'erf' 'tanh*'; do
+        ls -d "$CASES/node"/test_$_pattern
+    done | grep -v _expanded | sort -u
+}
+# shellcheck disable=SC2046 # folders without spaces
+check "conformance: cases compile into one program" compile_cases "$folder" $(chosen)
+compiled_results "$folder" > "$WORK/compiled"
+awk -F '\t' '$3 != "pass" { print $1 "\t" $3 }' "$WORK/compiled" > "$WORK/failed"
+failing_as_expected "$WORK/failed"
+check "conformance: $(grep -c '	pass$' "$WORK/compiled") cases pass as compiled C" grep -q '	pass$' "$WORK/compiled"
+check "conformance: the compiled program holds no interpreter" no_interpreter "$folder"
