@@ -4,7 +4,11 @@
 families=$SHARED/data/families
 need "programs of networks" "$families/bert" "$families/roberta" "$families/distilbert" "$families/vit" "$families/clip"
 
-program() { check "$1 builds" "$BURIN" build "$families/$1" -o "$WORK/$1"; }
+# VNNI makes no difference to f32.
+levels=
+[ "$(uname -m)" != x86_64 ] || levels=--mcpu=x86-64-v3,x86-64-v4
+# shellcheck disable=SC2086 # an option or none
+program() { check "$1 builds" "$BURIN" build "$families/$1" $levels -o "$WORK/$1"; }
 
 # inputs FAMILY: its recorded ones as options
 inputs() {
@@ -32,7 +36,7 @@ one_hash() {
     _expected=$("$BURIN" run "$families/$1" --interpret $_in --hash)
     _cells=0 _other=
     for _cpu in $("$WORK/$1" --info | sed -n 's/^cpus \(.*\); here.*/\1/p' | tr -d ,); do
-        for _threads in 1 2 3 7; do
+        for _threads in 1 2 5; do
             # shellcheck disable=SC2086
             _got=$("$WORK/$1" $_in --hash --cpu "$_cpu" -t $_threads 2>&1)
             case $_got in *"does not have it"*) continue ;; esac
@@ -40,7 +44,7 @@ one_hash() {
             [ "$_got" = "$_expected" ] || _other="$_other $_cpu:$_threads"
         done
     done
-    check "$1: the interpreter's bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 4 -a -z "$_other"
+    check "$1: the interpreter's bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 3 -a -z "$_other"
 }
 
 for family in bert roberta distilbert vit clip; do program $family && numbers $family && one_hash $family; done
