@@ -37,6 +37,11 @@ home_with_fault() {
     { echo "#define $1 $2" && cat runtime/fault.h; } > "$WORK/home/runtime/fault.h"
 }
 
+# unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.
+unsanitized() {
+    case $BUILD in */san) skip "$1" "programs are not sanitized" && exit 0 ;; esac
+}
+
 # need NAME FILE...: skips the whole script when one of the files is missing.
 need() {
     _name=$1

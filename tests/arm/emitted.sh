@@ -1,6 +1,7 @@
 #!/bin/sh
 # Emitted programs for aarch64 under qemu, against the interpreter.
 . tests/lib.sh
+unsanitized "arm: emitted"
 . tests/lib_emit.sh
 command -v qemu-aarch64-static > /dev/null || { skip "arm: emitted" "qemu-aarch64-static is missing" && exit 0; }
 command -v aarch64-linux-gnu-gcc > /dev/null || { skip "arm: emitted" "aarch64-linux-gnu-gcc is missing" && exit 0; }

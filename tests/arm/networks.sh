@@ -1,6 +1,7 @@
 #!/bin/sh
 # Encoders and an ONNX model as aarch64 programs, on a CPU without dot products and on one with them, under qemu: the bits of here.
 . tests/lib.sh
+unsanitized "arm: networks"
 bert=$SHARED/data/families/bert
 need "arm: networks" "$bert"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Sampled texts are the same on x86-64 and aarch64, for any number of threads and any of the samplers.
 . tests/lib.sh
+unsanitized "arm: sampling"
 need "arm: sampling" examples/austen/model.safetensors
 command -v qemu-aarch64-static > /dev/null || { skip "arm: sampling" "no qemu-aarch64-static"; exit 0; }
 check "arm: builds austen for this machine" "$BURIN" build examples/austen -o "$WORK/here"

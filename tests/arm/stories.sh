@@ -1,6 +1,7 @@
 #!/bin/sh
 # The same model as an aarch64 program, on a CPU without dot products and on one with them, under qemu.
 . tests/lib.sh
+unsanitized "arm: stories"
 data=$SHARED/data/stories260k
 need "arm: stories" $data/stories260K.bin
 check "arm: stories builds" $BURIN build $data/stories260K.bin --tokenizer $data/tok512.bin --target=aarch64-linux-gnu -o "$WORK/story"

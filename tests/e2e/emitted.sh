@@ -2,6 +2,7 @@
 # Emitted programs against the interpreter: one hash of all logits over CPUs, threads, chunks and compilers; and no data race, with
 # every barrier that stands, one without it for every barrier that does not.
 . tests/lib.sh
+unsanitized "emitted"
 . tests/lib_emit.sh
 cpus="x86-64:x86_64:-march=x86-64 x86-64-v3:x86_64_v3:-march=x86-64-v3 x86-64-v4:x86_64_v4:-march=x86-64-v4"
 case $(uname -m) in x86_64) ;; *) skip "emitted: x86-64" "not this machine" && exit 0 ;; esac

@@ -2,6 +2,7 @@
 # Every kernel on every instruction set that this machine can run (aarch64 under qemu): against the plain C reference of the same
 # program, and by one hash of all results across targets. See README.md.
 . tests/lib.sh
+unsanitized "kernels"
 CLANG=${CLANG:-clang-19}
 flags="-std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
 
