@@ -48,7 +48,7 @@ static void write_interface(const Build *b, const char *folder) {
                           .weight_bytes = program_weight_bytes(b->program),
                           .slot_bytes = plan->slot_bytes,
                           .row_bytes = plan->row_bytes,
-                          .arena_bytes = plan->row_bytes * rows,
+                          .arena_bytes = program_arena_bytes(b->program),
                           .arena_lower_bound = plan->lower_bound * rows};
     Text header = {0}, source = {0};
     library_header(b->tools.home, b->name, &facts, &header);

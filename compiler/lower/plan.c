@@ -388,6 +388,11 @@ void plan_print(Text *t, const Program *p) {
     text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
 }
 
+uint64_t program_arena_bytes(const Program *p) {
+    uint64_t own = p->plan.row_bytes * (uint64_t)p->max_rows, encoder = p->encoder ? program_arena_bytes(p->encoder) : 0;
+    return own > encoder ? own : encoder;
+}
+
 static uint64_t working_bytes(const Program *p) {
     return p->plan.row_bytes * (uint64_t)p->max_rows + p->plan.local_bytes + p->plan.scratch_bytes;
 }

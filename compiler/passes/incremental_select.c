@@ -48,7 +48,7 @@ static void mark_tail(Graph *g) {
 }
 
 static Node *selected(Node *n, Node *wanted, Node *before) {
-    Node *by = new_before(before, OP_select_rows, n->loc, 2, (Node *[]){n, wanted});
+    Node *by = inferred(node_make(n->graph, OP_select_rows, n->loc, 2, (Node *[]){n, wanted}, before));
     by->mark = n->mark;
     by->scratch = NULL;
     return by;

@@ -204,8 +204,74 @@ static void max_ram_is_a_promise(void) {
     arena_free(arena);
 }
 
+// An encoder and a decoder over one table: after hoist and layout.
+static const char encoder_text[] =
+    "graph encode(%ids: i32[M] {role=\"tokens\"}) -> (%k1, %v1) where M <= 40, S <= 8 {\n"
+    "  %e = constant {hash=0x1, name=\"shared\"} : f32[32, 16]\n"
+    "  %pe = pack(%e) {format=\"f32\"}\n"
+    "  %x = gather(%pe, %ids) {axis=0}\n"
+    "  %w = constant {hash=0x2, name=\"kv\"} : f32[32, 16]\n"
+    "  %p = pack(%w) {format=\"f32\"}\n"
+    "  %kv = matmul_packed(%x, %p) {columns=32}\n"
+    "  %k = slice(%kv) {axis=1, start=0, extent=16}\n"
+    "  %ks = state {kind=\"key\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
+    "  %k1 = cache_append(%ks, %k) {heads=2}\n"
+    "  %v = slice(%kv) {axis=1, start=16, extent=16}\n"
+    "  %vs = state {kind=\"value\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
+    "  %v1 = cache_append(%vs, %v) {heads=2}\n"
+    "}\n";
+static const char decoder_text[] =
+    "graph decode(%tokens: i32[R] {role=\"tokens\"}, %slot: i32[R] {role=\"slots\"}, %position: i32[R] {role=\"positions\"},"
+    " %memory: i32[R] {role=\"memory\"}) -> (%y) where R <= 8, S <= 8 {\n"
+    "  %e = constant {hash=0x1, name=\"shared\"} : f32[32, 16]\n"
+    "  %pe = pack(%e) {format=\"f32\"}\n"
+    "  %x = gather(%pe, %tokens) {axis=0}\n"
+    "  %own = state {kind=\"key\", layer=0} : f32[S, 2, 20, 8]\n"
+    "  %own1 = cache_append(%own, %x, %slot, %position) {heads=2}\n"
+    "  %a = attention(%x, %own1, %own1, %slot, %position) {num_heads=2, num_kv_heads=2, scale=0.5, causal=1}\n"
+    "  %ks = state {kind=\"key\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
+    "  %vs = state {kind=\"value\", layer=0, memory=1} : f32[S, 2, 40, 8]\n"
+    "  %c = attention(%a, %ks, %vs, %slot, %memory) {num_heads=2, num_kv_heads=2, scale=0.5, causal=1}\n"
+    "  %y = matmul_packed(%c, %pe) {columns=32}\n"
+    "}\n";
+
+static Graph *with_constants(Arena *arena, const char *text) {
+    Graph *g = parse_text(text);
+    for (Node *n = g->first; n; n = n->next)
+        if (n->op == OP_constant && !n->value) fill_constant(arena, n);
+    return g;
+}
+
+static void count_bytes(void *bytes, const void *data, size_t n) {
+    (void)data;
+    *(uint64_t *)bytes += n;
+}
+
+static void encoder_and_decoder_share(void) {
+    Arena *arena = arena_new();
+    Module m = {.arena = arena, .name = "pair", .n_graphs = 2, .description = "pair.burin"};
+    Graph *graphs[] = {with_constants(arena, encoder_text), with_constants(arena, decoder_text)};
+    m.graphs = graphs;
+    Program *d = lower_module(arena, &m, &(LowerOptions){0}), *e = d->encoder;
+    CHECK(e && e->graph == graphs[0] && d->graph == graphs[1]);
+    CHECK_TEXT(e->name, "pair_encode");
+    CHECK(!strncmp(e->functions[0].name, "encode_", 7));
+    CHECK(e->n_pieces == 2 && d->n_pieces == 0);  // the table is the encoder's, the decoder reads it there
+    const Kernel *head = kernel_of(d, "y"), *embed = kernel_of(e, "x");
+    CHECK(head->in[1].weight == embed->in[0].weight && head->in[1].weight->owner == e);
+    CHECK(d->weights_offset == e->plan.weight_bytes && program_weight_bytes(d) == 4 * (32 * 16 + 32 * 16));
+    uint64_t written = 0;
+    weights_write(d, count_bytes, &written);
+    CHECK(written == program_weight_bytes(d));
+    CHECK(e->states[0]->offset == d->states[1]->offset && e->states[1]->offset == d->states[2]->offset);
+    CHECK(e->plan.slot_bytes == d->plan.slot_bytes);
+    graph_free(graphs[0]), graph_free(graphs[1]);
+    arena_free(arena);
+}
+
 SUITE(lower) {
     TEST(layers_are_a_loop);
+    TEST(encoder_and_decoder_share);
     TEST(barriers_are_counted);
     TEST(works_in_place);
     TEST(a_tied_table_is_stored_once);

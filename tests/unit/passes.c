@@ -231,12 +231,49 @@ static void axes_that_cut_across_each_other_have_no_map(void) {
     graph_free(g);
 }
 
+static bool hoists(void *graph) {
+    Arena *a = arena_new();
+    PassContext c = context_of(a);
+    c.module = module_of(a, graph);
+    pass_info[PASS_incremental].run(graph, &c);
+    bool changed = pass_info[PASS_hoist].run(graph, &c);
+    for (int i = 1; i < c.module->n_graphs; i++) graph_free(c.module->graphs[i]);
+    arena_free(a);
+    return changed;
+}
+
+// What an encoder leaves can only be attended to, all of it.
+static void what_steps_read_otherwise_is_named(void) {
+    static const Mix reads[] = {
+        {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0}", NULL},
+        {"%r = reduce_max(%h) {axes=[0]} %z = add(%x, %r)", "%z reads %r, which is the same in every step"},
+        {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0, window=3}", "%z masks the keys"},
+    };
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        snprintf(row_text, sizeof row_text,
+                 "graph g(%%t: i32[T] {role=\"tokens\"}, %%h: f32[S, 8]) -> (%%a, %%z) where T <= 64, S <= 64 {\n"
+                 "  %%e = constant {hash=0x1} : f32[32, 8]\n"
+                 "  %%x = gather(%%e, %%t) {axis=0}\n"
+                 "  %%a = attention(%%x, %%x, %%x) {causal=1, num_heads=2, num_kv_heads=2, scale=1.0}\n"
+                 "  %s\n}\n",
+                 reads[i].node);
+        bool changed;
+        Graph *g = parse_text(row_text);
+        char *text = stderr_of(hoists, g, &changed);
+        CHECK(changed == !reads[i].message);
+        if (reads[i].message && !strstr(text, reads[i].message)) CHECK_TEXT(text, reads[i].message);
+        free(text);
+        graph_free(g);
+    }
+}
+
 SUITE(passes) {
     TEST(report_counts_sites_and_names_misses);
     TEST(a_miss_is_an_error_when_fusion_is_required);
     TEST(every_pass_has_what_it_needs);
     TEST(starting_late_leaves_out_what_came_before);
     TEST(nodes_that_mix_rows_are_named);
+    TEST(what_steps_read_otherwise_is_named);
     TEST(masks_are_sets_of_distances);
     TEST(a_mask_of_data_is_no_function_of_the_distance);
     TEST(heads_are_read_through_any_chain);
