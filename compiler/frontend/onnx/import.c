@@ -86,8 +86,9 @@ static void add_input(OnnxImport *m, const BurinOnnx__ValueInfo *info) {
         return;
     }
     Type type = onnx_input_type(m, info);
-    onnx_new_value(m, info->name)->node =
-        m->text ? onnx_text_input(m, info, type, loc) : graph_add_input(m->graph, info->name, type, loc);
+    Node *n = m->text ? onnx_text_input(m, info, type, loc) : graph_add_input(m->graph, info->name, type, loc);
+    if (!m->text) onnx_set_role(m->options, n);
+    onnx_new_value(m, info->name)->node = n;
 }
 
 void onnx_add_initializer(OnnxImport *m, const BurinOnnx__TensorData *p) {

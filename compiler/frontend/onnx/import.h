@@ -44,6 +44,7 @@ bool onnx_is_initializer(const OnnxModel *, const char *name);
 const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
 
 // text.c: the value that an input has for one text.
+void onnx_set_role(const OnnxOptions *, Node *input);  // of a program of tensors: what it is when it is not given
 Node *onnx_text_input(OnnxImport *, const BurinOnnx__ValueInfo *, Type, Loc);
 
 // One node being imported.

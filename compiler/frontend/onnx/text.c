@@ -98,6 +98,13 @@ static Node *one_of_batch(OnnxImport *m, const char *name, Type type, Loc loc) {
     return batch ? shaped(m->graph, OP_reshape, n, &type, loc) : n;
 }
 
+void onnx_set_role(const OnnxOptions *o, Node *input) {
+    OnnxRole role = role_of(o, input->name);
+    if (dtype_is_float(input->type.dtype)) return;
+    if (role == ONNX_MASK || has(input->name, "attention_mask")) input_set_role(input, INPUT_MASK);
+    if (role == ONNX_TYPES) input_set_role(input, INPUT_TYPES);
+}
+
 static bool is_encoders(const char *name) { return has(name, "encoder") && !has(name, "decoder_"); }
 
 Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type, Loc loc) {
