@@ -35,7 +35,6 @@ DECODERS = {
     "olmo2": causal("Olmo2"),
     "olmo3": causal("Olmo3", num_hidden_layers=4, sliding_window=5),
     "stablelm": causal("StableLm", use_qkv_bias=True),
-    "stablelm-2": causal("StableLm", use_parallel_residual=True, qk_layernorm=True, tie_word_embeddings=True),
     "granite": causal("Granite", embedding_multiplier=3.0, logits_scaling=4.0, residual_multiplier=0.5, attention_multiplier=0.1),
     "phi": causal("Phi"),
     "phi-norms": causal("Phi", qk_layernorm=True, partial_rotary_factor=0.25),
@@ -47,7 +46,6 @@ DECODERS = {
                                      max_position_embeddings=64, attention_types=[[["global", "local"], 1]], eos_token_id=2)),
     "opt": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=64),
     "opt-350m": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=32, do_layer_norm_before=False, activation_function="gelu"),
-    "opt-plain": causal("OPT", PLAIN, ffn_dim=96, word_embed_proj_dim=64, enable_bias=False, layer_norm_elementwise_affine=False),
     "cohere": causal("Cohere"),
     "cohere-norms": causal("Cohere", use_qk_norm=True, logit_scale=0.25),
     "cohere2": causal("Cohere2", sliding_window=5, num_hidden_layers=4),
@@ -69,8 +67,6 @@ DECODERS = {
     "seed_oss": causal("SeedOss", head_dim=16),
     "gpt_neox_japanese": causal("GPTNeoXJapanese", PLAIN),
     "ministral": causal("Ministral", sliding_window=5, head_dim=16),
-    "apertus": causal("Apertus"),
-    "diffllama": causal("DiffLlama"),
     "hunyuan_v1_dense": causal("HunYuanDenseV1", head_dim=16),
     "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
     "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
@@ -85,8 +81,6 @@ ENCODERS = {
     "mpnet": text("MPNet", TEXT),
     "xlm-roberta": text("XLMRoberta"),
     "camembert": text("Camembert"),
-    "deberta-v2": text("DebertaV2", relative_attention=True, pos_att_type=["p2c", "c2p"], position_biased_input=False,
-                       norm_rel_ebd="layer_norm", share_att_key=True, position_buckets=8, type_vocab_size=0),
     "modernbert": text("ModernBert", TEXT, local_attention=8, num_hidden_layers=4),
     "ernie": text("Ernie"),
     "data2vec-text": text("Data2VecText"),
@@ -94,8 +88,7 @@ ENCODERS = {
     "roformer": text("RoFormer"),
     "megatron-bert": text("MegatronBert"),
     "roberta-prelayernorm": text("RobertaPreLayerNorm"),
-    "nystrom": text("Nystromformer"),
-    "xmod": text("Xmod", languages=["en_XX"], default_language="en_XX"),
+    "clip-text": text("CLIPText", TEXT),
     "bert-generation": ("encoder", "BertGenerationEncoder", dict(TEXT)),
 }
 
@@ -118,10 +111,8 @@ PAIRS = {
     "mt5": pair("MT5", T5),
     "umt5": pair("UMT5", T5),
     "plbart": pair("PLBart"),
-    "longt5": pair("LongT5", T5, local_radius=40),
     "nllb": pair("M2M100", scale_embedding=True, activation_function="gelu"),
     "bart-scaled": pair("Bart", scale_embedding=True, activation_function="relu"),
-    "switch": pair("SwitchTransformers", T5),
 }
 
 # The configuration of families that others write differently: activations, heads, ties, windows, positions.
