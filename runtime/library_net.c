@@ -9,7 +9,9 @@
 
 #include "forward.c"
 #include "net.c"
+#include "text.h"
 #include "threads.c"
+#include "tokenizer.c"
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
@@ -87,6 +89,19 @@ int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[]
     if (!state->session) return NAME_NOT_OPEN;
     if (!status) status = burin_net_check_values(NAME_model.net, inputs, symbols);
     return status ? (int)status : (int)burin_net_run(state->session, inputs, symbols, outputs);
+}
+
+static const void *tokenizer_blob(void) {
+    return NAME_model.tokenizer_bytes ? NAME_model.weights() + NAME_model.tokenizer_offset : NULL;
+}
+
+size_t NAME_encode_memory(size_t text_bytes) {
+    return tokenizer_blob() ? burin_encode_memory(tokenizer_blob(), text_bytes) : 0;
+}
+
+int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory};
+    return tokenizer_blob() ? (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), &e) : -1;
 }
 
 int NAME_abi_version(void) { return BURIN_ABI; }

@@ -80,6 +80,11 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]);
 // threads. Inputs and outputs are aligned for their elements.
 int NAME_run(NAME_state *, const void *const inputs[], const int64_t dims[], void *const outputs[]);
 
+// The ids of a text, when the network has a tokenizer (an encoder of sentences: they are its input_ids); otherwise -1. Writes
+// at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned to 16.
+size_t NAME_encode_memory(size_t text_bytes);
+int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
+
 // What the library is.
 int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
 const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options

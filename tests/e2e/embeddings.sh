@@ -57,6 +57,24 @@ check "--similarity takes two" test $? = 2
 "$WORK/mean" --format xml a > "$WORK/says" 2>&1
 check "--format has three kinds" test $? = 2
 
+# ---- a text inside of a host
+cat > "$WORK/host.c" << 'EOF'
+#include <stdio.h>
+#include <string.h>
+#include "small.h"
+int main(void) {
+    _Alignas(16) static char memory[1 << 16];
+    const char *text = "hello world";
+    int32_t ids[16];
+    int64_t n = small_encode(text, strlen(text), ids, 16, memory);
+    for (int64_t i = 0; i < n; i++) printf("%d ", ids[i]);
+    return small_encode_memory(strlen(text)) > sizeof memory;
+}
+EOF
+check "builds a library" "$BURIN" build "$folder" -o "$WORK/small.a"
+check "a host links it" ${CC:-gcc} -Wall -Wextra -Werror -I"$WORK" "$WORK/host.c" "$WORK/small.a" -lm -lpthread -o "$WORK/host"
+check "and has the ids of a text" test "$("$WORK/host")" = "2 4 5 3 "
+
 # ---- the ways of pooling, against the states themselves: [CLS] hello world [SEP]
 printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" > "$WORK/ids.npy"
 printf '\002\000\000\000\004\000\000\000\005\000\000\000\003\000\000\000' >> "$WORK/ids.npy"

@@ -84,6 +84,7 @@ static void run_bert(const char *path) {
     printf("%016llx\n",
            (unsigned long long)hash_more(hash_more(14695981039346656037u, alone.states, sizeof(float) * TOKENS * WIDTH),
                                          alone.pooled, sizeof alone.pooled));
+    CHECK(bert_encode_memory(4) == 0 && bert_encode("text", 4, NULL, 0, NULL) == -1);
     ids[3] = 320;
     CHECK(encode(&state, ids, TOKENS, &alone) == bert_BAD_VALUE);
     bert_close(&state);
