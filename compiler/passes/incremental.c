@@ -142,6 +142,39 @@ static void cache_all(Graph *g, const RowInputs *in) {
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------- the last row
+// A slice of the last row, along axis 0.
+static bool is_last_row(const Node *n, const Dim *rows) {
+    const Dim *start = n->op == OP_slice ? attr_dim(n, "start") : NULL;
+    return start && axis_of(n, attr_int(n, "axis", 0)) == 0 && n->in[0]->type.dim[0] == rows &&
+           dim_is(attr_dim(n, "extent"), 1) && dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
+}
+
+static bool keeps_rows(const Node *n) {
+    RowBehaviour rows = op_info[n->op].rows;
+    return (rows == ROWS_EACH || rows == ROWS_INNER || rows == ROWS_FIRST) && n->op != OP_iota && n->op != OP_concat;
+}
+
+// An export that gives the logits of the last row alone: what acts on the last row acts on every row, and which rows are wanted
+// is for the caller to say. mark: computed from a last row.
+static void spread_last_row(Graph *g, const Dim *rows) {
+    if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1)) return;
+    bool any = false;
+    EACH_NODE(n, g) {
+        n->mark = is_last_row(n, rows);
+        any |= n->mark;
+        for (int i = 0; i < n->n_in && !is_last_row(n, rows); i++) n->mark |= n->in[i] && n->in[i]->mark;
+        if (n->mark && !is_last_row(n, rows) && !keeps_rows(n)) return;
+    }
+    if (!any || !g->outputs[0]->mark) return;
+    EACH_NODE(each, g) {
+        if (is_last_row(each, rows))
+            node_become(each, each->in[0]);
+        else if (each->mark)
+            inferred(each);
+    }
+}
+
 // The first T rows of a table are those that positions look up.
 static void look_up_slices(Graph *g, const Dim *rows) {
     EACH_NODE(n, g) {
@@ -174,6 +207,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
     if (!causal) return leave(c, g, NULL, "has no causal attention above it");
+    spread_last_row(g, token->type.dim[0]);
     Node *pooled = find_pooled(g, token->type.dim[0]);
     if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
     RowTrace t = {.rows = token->type.dim[0]};
