@@ -282,7 +282,16 @@ static void read_operands(Lowering *l, Kernel *k, Node *n) {
     }
 }
 
+// The norm kernels read floats of 32 bits.
+static void check_norm_types(const Node *n) {
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->type.dtype != DT_f32)
+            diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name,
+                       dtype_name(n->in[i]->type.dtype));
+}
+
 static void select_norm(Lowering *l, Node *n) {
+    check_norm_types(n);
     View x = matrix_operand(l, n->in[0]);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     make_row_wise(l, k, &n->type);
@@ -296,6 +305,7 @@ static void select_norm(Lowering *l, Node *n) {
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
 static void select_skip_norm(Lowering *l, Node *n) {
+    check_norm_types(n);
     View x = matrix_operand(l, n->in[0]), residual = matrix_operand(l, n->in[1]);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     Node *sum = item_of(n, 0), *norm = item_of(n, 1);

@@ -125,6 +125,7 @@ static Node *emit_norm(Node *root, Norm *norm) {
 static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
     int64_t width = width_of(norm);
     if (!type_equal(&root->type, &norm->x->type)) return attempt_broke(a, root, "has another type than the value normalised");
+    if (norm->x->type.dtype != DT_f32) return attempt_broke(a, norm->x, "is not f32, which the norm kernels read");
     if (!width) return attempt_broke(a, norm->x, "has no constant number of elements in its last axis");
     if (!norm->weight) norm->weight = absorb_vector(&root, OP_mul, width);
     if (norm->layer) norm->bias = absorb_vector(&root, OP_add, width);

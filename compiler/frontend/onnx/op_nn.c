@@ -88,12 +88,15 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
     flat.rank = axis + 1;
     for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
     bool several = axis != type.rank - 1;
+    DType wide = onnx_wide(type.dtype);  // the kernels are of f32
     if (several) in[0] = onnx_reshape(c, in[0], &flat);
+    in[0] = onnx_cast(c, in[0], wide);
     for (int i = 1; i < operands; i++)
         if (in[i]->type.rank != 1) in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
+    for (int i = 1; i < operands; i++) in[i] = onnx_cast(c, in[i], wide);
     Node *n = onnx_emit_make(c, op, operands, in);
     attr_set_float(n, "epsilon", onnx_float(c, "epsilon", 1e-5f));
-    n = onnx_finish(c, n);
+    n = onnx_cast(c, onnx_finish(c, n), type.dtype);
     return several ? onnx_reshape(c, n, &type) : n;
 }
 
