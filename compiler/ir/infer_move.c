@@ -118,6 +118,31 @@ bool infer_nonzero(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_unique(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, 0);
+    const Dim *extent = attr_dim(n, "extent");
+    int axis;
+    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
+    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    Type *items = ARENA_ARRAY(g->arena, Type, 4);
+    for (int i = 1; i < 4; i++) items[i] = type_of(DT_i64, 1, i == 2 ? &x->dim[axis] : &extent);
+    items[0] = *x, items[0].dim[axis] = extent;
+    n->items = items, n->n_items = 4;
+    *result = type_scalar(DT_tuple);
+    return true;
+}
+
+bool infer_suppression(Graph *g, Node *n, Type *result) {
+    const Type *boxes = operand(n, 0), *scores = operand(n, 1);
+    const Dim *extent = attr_dim(n, "extent");
+    if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
+    bool fits = boxes->rank == 3 && scores->rank == 3 && boxes->dim[2] == dim_const(g, 4) && boxes->dim[0] == scores->dim[0] &&
+                boxes->dim[1] == scores->dim[2];
+    if (!fits) return infer_mismatch(n, "takes boxes [B, N, 4] and scores [B, C, N]");
+    *result = type_of(DT_i64, 2, (const Dim *const[]){extent, dim_const(g, 3)});
+    return true;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------- orders
 bool infer_arg_reduce(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);

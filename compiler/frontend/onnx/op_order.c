@@ -130,6 +130,36 @@ void onnx_compress(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
 }
 
+// Flat without an axis.
+void onnx_unique(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0);
+    bool flat = !onnx_attribute(c, "axis");
+    const Dim *count = type_count(c->graph, &x->type);
+    if (flat) x = onnx_shape_to(c, x, 1, &count);
+    int axis = flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank);
+    Type along = {.rank = 1, .dim = {x->type.dim[axis]}};
+    const Dim *extent = counted(c, &along);
+    Node *n = onnx_emit_make(c, OP_unique, 1, &x);
+    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "axis", axis);
+    attr_set_int(n, "sorted", onnx_int(c, "sorted", 1));
+    n = onnx_finish(c, n);
+    for (int i = 0; i < (int)c->proto->n_output && i < 4; i++) onnx_result(c, i, onnx_tuple_item(c, n, i));
+}
+
+void onnx_non_max_suppression(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *in[5] = {NULL};
+    for (int i = 0; i < 5; i++) in[i] = onnx_operand(c, i) ? onnx_node(c, i) : NULL;
+    if (in[1]->type.rank != 3) onnx_fatal(c, "takes scores [B, C, N], not %s", type_text(&in[1]->type));
+    const Dim *extent = counted(c, &in[1]->type);
+    Node *n = onnx_emit_make(c, OP_non_max_suppression, 5, in);
+    attr_set_dims(n, "extent", &extent, 1);
+    attr_set_int(n, "center_point_box", onnx_int(c, "center_point_box", 0));
+    onnx_result(c, 0, onnx_finish(c, n));
+}
+
 // Without the first row and column `skip`: the minor.
 static Node *minor(OnnxCall *c, Node *x, int64_t n, int64_t skip) {
     int rank = x->type.rank;
