@@ -267,7 +267,34 @@ static void what_steps_read_otherwise_is_named(void) {
     }
 }
 
+// ---------------------------------------------------------------------------------------------------------------- the last row
+static const char last_row[] =
+    "graph g(%t: i32[T] {role=\"tokens\"}) -> (%y) where T <= 64 {\n"
+    "  %e = constant {hash=0x1, name=\"e\"} : f32[32, 16]\n"
+    "  %x = gather(%e, %t) {axis=0}\n"
+    "  %a = attention(%x, %x, %x) {causal=1, num_heads=2, num_kv_heads=2, scale=0.35}\n"
+    "  %last = slice(%a) {axis=0, start=T - 1, extent=1}\n"
+    "  %n = mul(%last, %last)\n"
+    "  %w = constant {hash=0x2, name=\"w\"} : f32[16, 32]\n"
+    "  %y = matmul(%n, %w)\n"
+    "}\n";
+
+// Which rows are wanted is for the caller to say.
+static void last_row_becomes_every_row(void) {
+    Arena *a = arena_new();
+    Graph *g = parse_text(last_row);
+    PassContext c = context_of(a);
+    c.stop_after = PASS_incremental;
+    CHECK(!passes_run(module_of(a, g), &c));
+    const Type *y = &g->outputs[0]->type;
+    CHECK_TEXT(type_text(y), "f32[L, 32]");
+    EACH_NODE(n, g) CHECK(n->op != OP_slice);
+    graph_free(g);
+    arena_free(a);
+}
+
 SUITE(passes) {
+    TEST(last_row_becomes_every_row);
     TEST(report_counts_sites_and_names_misses);
     TEST(a_miss_is_an_error_when_fusion_is_required);
     TEST(every_pass_has_what_it_needs);
