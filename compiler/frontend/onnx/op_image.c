@@ -180,6 +180,8 @@ static Node *cross(OnnxCall *c, Node *x, const Dim *other, bool rows) {
     return onnx_shape_to(c, onnx_expand_to(c, onnx_shape_to(c, x, 3, dims), &wide), 2, flat);
 }
 
+enum { MOST_BINS = 65536 };
+
 // x [N, C, H, W], regions [R, 4], batch index [R]: the mean (or maximum) of bilinear samples in each bin
 void onnx_roi_align(OnnxCall *c, int argument) {
     (void)argument;
@@ -191,6 +193,9 @@ void onnx_roi_align(OnnxCall *c, int argument) {
                        "output_half_pixel");
     bool maximum = !strcmp(onnx_string(c, "mode", "avg"), "max");
     if (samples < 1) onnx_fatal(c, "takes a sampling_ratio above 0: the number of samples must be known");
+    for (int i = 0; i < 2; i++)
+        if (bins[i] < 1 || bins[i] > MOST_BINS || samples > MOST_BINS)
+            onnx_fatal(c, "%lld bins of %lld samples", (long long)bins[i], (long long)samples);
     Sampler s = {.spatial = 2, .taps = 2, .padding = "border", .extent = {onnx_extent(c, x, 2), onnx_extent(c, x, 3)}};
     for (int i = 0; i < 4; i++)
         corner[i] = ONNX_FORMULA(c, onnx_slice_from(c, regions, 1, i, 1), "sub(mul($0, %a), %a)",
