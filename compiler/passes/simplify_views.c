@@ -198,7 +198,8 @@ static Node *simplify_concat(Node *n) {
 // ------------------------------------------------------------------------------------------------------------------ the others
 static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
 
-// gather with one constant index is a slice; an index from the end is counted from the start. Indices need not be widened.
+// gather with one constant index everywhere is a slice; an index from the end is counted from the start. Indices need not be
+// widened.
 static Node *simplify_gather(Node *n) {
     double index;
     if (n->in[1]->op == OP_cast && is_index(n->in[1]->type.dtype) && is_index(n->in[1]->in[0]->type.dtype)) {
@@ -208,11 +209,14 @@ static Node *simplify_gather(Node *n) {
     }
     Node *x = n->in[0];
     int axis = axis_of(x, attr_int(n, "axis", 0));
-    if (n->in[1]->op != OP_constant || tensor_count(n->in[1]->value) != 1 || !match_scalar(n->in[1], &index)) return NULL;
+    if (!match_scalar(n->in[1], &index)) return NULL;
     const Dim *start = dim_const(n->graph, (int64_t)index);
     if (index < 0) start = dim_binary(n->graph, DIM_ADD, x->type.dim[axis], start);
     Node *s = slice_before(n, x, (Slice){axis, start, dim_const(n->graph, 1), 1});
-    return reshape_before(n, s, n->type.rank, n->type.dim);
+    const Dim *ones[MAX_RANK];
+    for (int i = 0; i < n->type.rank; i++)
+        ones[i] = i >= axis && i < axis + n->in[1]->type.rank ? dim_const(n->graph, 1) : n->type.dim[i];
+    return expand_before(n, reshape_before(n, s, n->type.rank, ones), n->type.rank, n->type.dim);
 }
 
 // A reduction whose axes come back as ones keeps them itself.
