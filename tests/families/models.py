@@ -128,6 +128,8 @@ VARIANTS = {
     "qwen3-window": causal("Qwen3", use_sliding_window=True, sliding_window=4, max_window_layers=1, head_dim=16,
                            attention_bias=True),
     "qwen2-yarn": causal("Qwen2", rope_scaling=YARN),
+    "ernie4_5-yarn": causal("Ernie4_5", head_dim=16, rope_scaling=YARN, use_bias=True, tie_word_embeddings=False),
+    "ctrl-epsilon": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96, layer_norm_epsilon=1e-3)),
     "gemma2-bias": causal("Gemma2", head_dim=16, attention_bias=True, sliding_window=4, attn_logit_softcapping=None),
     "gemma-gelu": causal("Gemma", head_dim=16, hidden_activation="gelu"),
     "phi3-partial": causal("Phi3", partial_rotary_factor=0.5, sliding_window=4),
