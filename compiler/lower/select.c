@@ -67,9 +67,12 @@ static bool is_rows(const Program *p, const Type *type) {
     return type->rank && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
 }
 
+// The output of the graph that a value is, or that is the same memory under another shape.
 static int output_index(const Graph *g, const Node *n) {
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i] == n) return i;
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i]->op == OP_reshape && g->outputs[i]->in[0] == n) return i;
     return -1;
 }
 
@@ -197,7 +200,8 @@ static void select_view(Lowering *l, Node *n) {
         from = copy_of(l, n->in[0], from);
         view_derive(l, n, &from, &v);
     }
-    if (output_index(l->graph, n) < 0)
+    int output = output_index(l->graph, n);
+    if (output < 0 || (n->op == OP_reshape && v.base == BASE_OUTPUT && v.output == output))
         set_view(l, n, v);
     else
         copy_to_output(l, n, v);

@@ -37,7 +37,7 @@ prepare_model() {
     for f in $FORMATS; do
         say "building $1 in $f"
         _start=$(seconds)
-        $BURIN build "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
+        XDG_CACHE_HOME=$WORK/cache-$1-$f $BURIN build "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
         echo "build $1 $f - $(echo "$_start $(seconds)" | awk '{ print $2 - $1 }')" >> "$out/rounds"
     done
 }
