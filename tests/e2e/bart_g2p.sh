@@ -7,7 +7,7 @@ need "bart-g2p" $data/us_bart.safetensors $data/us_bart_config.json
 mkdir "$WORK/model"
 cp $data/us_bart.safetensors "$WORK/model/model.safetensors"
 cp $data/us_bart_config.json "$WORK/model/config.json"
-check "bart-g2p: builds" "$BURIN" build "$WORK/model" -o "$WORK/g2p"
+check "bart-g2p: builds" "$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/g2p"
 
 # Letters to ids, one word a line, between 1 and 2; 3 is what is no letter of the model.
 cut -f 1 tests/e2e/bart_g2p.txt > "$WORK/words"
@@ -20,7 +20,7 @@ awk -v letters="$letters" '{
 
 # Ids to phonemes, which are no ASCII: one a line of a file, ids below 4 are none.
 "$BUILD/tools/expected" "$WORK/model/config.json" phoneme_chars | LC_ALL=C sed 's/[\x01-\x7f\xc2-\xf4][\x80-\xbf]*/&\n/g' | grep -v '^$' > "$WORK/phonemes"
-"$WORK/g2p" -f "$WORK/ids" -n 59 > "$WORK/said" 2>&1
+"$WORK/g2p" -f "$WORK/ids" -n 59 -t 1 > "$WORK/said" 2>&1
 LC_ALL=C awk 'NR == FNR { phoneme[NR - 1] = $0; next }
     { n = split($0, id, ","); text = ""; for (i = 1; i <= n; i++) if (id[i] > 3) text = text phoneme[id[i]]; print text }' \
     "$WORK/phonemes" "$WORK/said" | paste "$WORK/words" - > "$WORK/got"
