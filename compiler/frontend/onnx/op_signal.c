@@ -13,6 +13,10 @@ typedef struct Transform {
 
 // cos or sin of 2 pi k j / length, [in, out]; the inverse is divided by the length.
 static Node *wave(OnnxCall *c, DType dtype, int64_t in, const Transform *t, bool sine) {
+    enum { MOST = 1 << 16 };
+    if (in > MOST || t->bins < 0 || t->bins > MOST || t->length < 1 || t->length > MOST)
+        onnx_fatal(c, "a transform of %lld samples into %lld bins; at most %d are supported", (long long)in, (long long)t->bins,
+                   MOST);
     double *w = ARENA_ARRAY(c->graph->arena, double, in * t->bins + 1);
     for (int64_t j = 0; j < in; j++)
         for (int64_t k = 0; k < t->bins; k++) {
