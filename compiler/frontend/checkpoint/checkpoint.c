@@ -121,6 +121,7 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
         copy_changed(stored, copy);
+        mapping_forget(stored->tensor.data, stored->tensor.bytes);
         stored->tensor.data = copy;
     }
     stored->presented = true;
