@@ -113,7 +113,7 @@ static const double SHAPES[][3] = {
 void onnx_window(OnnxCall *c, int shape) {
     int64_t n = onnx_need_int(c, 0, "the size");
     DType dtype = DT_f32;
-    if (n < 0 || n > INT32_MAX || !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
+    if (n < 0 || n > 1 << 24 || !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
         onnx_fatal(c, "size %lld", (long long)n);
     double *w = ARENA_ARRAY(c->graph->arena, double, n + 1), period = (double)(onnx_int(c, "periodic", 1) ? n : n - 1);
     for (int64_t i = 0; i < n; i++) {
@@ -132,7 +132,7 @@ void onnx_mel_weights(OnnxCall *c, int argument) {
     double rate = onnx_need_float(c, 2, "sample_rate"), low = mel_of(onnx_need_float(c, 3, "lower_edge_hertz"));
     double high = mel_of(onnx_need_float(c, 4, "upper_edge_hertz")), step = (high - low) / (double)(bins + 2);
     DType dtype = DT_f32;
-    if (bins < 1 || bins > INT16_MAX || lines < 1 || lines > INT32_MAX ||
+    if (bins < 1 || bins > INT16_MAX || lines < 1 || lines > (1 << 26) / bins ||
         !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
         onnx_fatal(c, "%lld bins of %lld lines", (long long)bins, (long long)lines);
     double *w = ARENA_ARRAY(c->graph->arena, double, bins *lines + 1);
