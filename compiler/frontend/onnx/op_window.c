@@ -180,7 +180,7 @@ static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
         bool same = !strncmp(automatic, "SAME", 4);
         int64_t total = given ? full - shape[i] : full - in * w->strides[i], low = total / 2;
         if (given || same) {
-            if (total < 0) total = 0, low = 0;
+            if (total < 0 && !given) total = 0, low = 0;
             low = !strcmp(automatic, "SAME_LOWER") || !same ? total - total / 2 : total / 2;
             if (given && strcmp(automatic, "SAME_UPPER")) low = total / 2;
             w->pads.low[2 + i] = low, w->pads.high[2 + i] = total - low;
