@@ -75,11 +75,11 @@ compile_cases() {
     clang-19 $_flags -DBURIN_CPU=x86_64_v3 -x c-header "$_to/all.h" -o "$_to/all.pch" || return 1
     : > "$_to/weights.S"
     echo '#include "program.h"' > "$_to/table.c"
-    while read -r _name; do
-        printf '#include "%s.c"\n#include "%s_dispatch.c"\n' "$_name" "$_name" > "$_to/case_$_name.c"
-        printf '.section .rodata\n.global %s_weights\n.balign 64\n%s_weights:\n.incbin "%s"\n' "$_name" "$_name" \
-            "$_to/$_name.weights" >> "$_to/weights.S"
-        echo "extern const burin_model ${_name}_descriptor;" >> "$_to/table.c"
+    while read -r _case; do
+        printf '#include "%s.c"\n#include "%s_dispatch.c"\n' "$_case" "$_case" > "$_to/case_$_case.c"
+        printf '.section .rodata\n.global %s_weights\n.balign 64\n%s_weights:\n.incbin "%s"\n' "$_case" "$_case" \
+            "$_to/$_case.weights" >> "$_to/weights.S"
+        echo "extern const burin_model ${_case}_descriptor;" >> "$_to/table.c"
     done < "$_to/names"
     printf '.section .note.GNU-stack,"",%%progbits\n' >> "$_to/weights.S"
     { echo 'const burin_model *const cases[] = {'; sed 's/.*/    \&&_descriptor,/' "$_to/names"; echo '    0};'; } >> "$_to/table.c"
