@@ -30,8 +30,10 @@ static void write_variants(Text *t, const Program *p, const DispatchOptions *o) 
         const Target *c = o->cpus[i];
         text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name, c->needs, c->symbol,
                  p->module->name, c->symbol, p->module->name, c->symbol);
-        if (p->encoder) text_add(t, ", %s_forward_%s", p->encoder->name, c->symbol);
-        text_add(t, "},\n");
+        if (p->encoder)
+            text_add(t, ", %s_forward_%s},\n", p->encoder->name, c->symbol);
+        else
+            text_add(t, ", NULL},\n");
     }
     text_add(t, "};\n\n");
 }
