@@ -18,7 +18,7 @@ static void reserve(Text *t, size_t more) {
 
 void text_append(Text *t, const char *bytes, size_t n) {
     reserve(t, n);
-    memcpy(t->data + t->length, bytes, n);
+    if (n) memcpy(t->data + t->length, bytes, n);
     t->data[t->length += n] = 0;
 }
 
