@@ -1,14 +1,15 @@
-// --bench: tokens a second while reading and while writing at several positions, as medians, and what that is in bytes of
-// weights.
+// --bench: tokens a second while reading and while writing at several positions, as medians, what that is in bytes of weights,
+// and how much of it is matrix products (which do not depend on the position; attention does).
 #include <stdlib.h>
 #include <string.h>
 
 #include "encoder.h"
 #include "net_values.h"
 #include "output.h"
+#include "profile.h"
 #include "run.h"
 
-enum { MOST_RUNS = 50, LEAST_RUNS = 5, PREFILL_TOKENS = 128, WARM_UP = 2 };
+enum { MOST_RUNS = 50, LEAST_RUNS = 5, PREFILL_TOKENS = 128, WARM_UP = 2, MOST_POSITIONS = 32 };
 static const uint64_t enough_nanoseconds = 1000000000;
 
 static int by_size(const void *a, const void *b) {
@@ -16,16 +17,27 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The median time to read n tokens at `position`: at least LEAST_RUNS runs, at most a second or MOST_RUNS.
-static double median_seconds(burin_run *run, int32_t position, const int32_t *tokens, int32_t n) {
+// Time in the kernels of matrix products, as thread 0 sees it.
+static uint64_t matmul_nanoseconds(const burin_model *model, const burin_profile *profile) {
+    uint64_t sum = 0;
+    for (int i = 0; i < model->n_kernels && i < BURIN_MAX_KERNELS; i++)
+        if (!strncmp(model->kernels[i].name, "matmul", strlen("matmul"))) sum += profile->account[1 + i].nanoseconds;
+    return sum;
+}
+
+// The median time to read n tokens at `position`, or with a profile that of their matrix products: at least LEAST_RUNS runs, at
+// most a second or MOST_RUNS.
+static double median_seconds(burin_run *run, int32_t position, const int32_t *tokens, int32_t n, const burin_profile *profile) {
     uint64_t time[MOST_RUNS], total = 0;
     int runs = 0;
     for (int i = -WARM_UP; runs < MOST_RUNS && (runs < LEAST_RUNS || total < enough_nanoseconds); i++) {
         run->session->length[0] = position;  // whatever the cache holds there: the time is the same
-        uint64_t start = burin_nanoseconds();
+        uint64_t start = burin_nanoseconds(), matmul = profile ? matmul_nanoseconds(run->model, profile) : 0;
         burin_run_read(run, tokens, n);
         if (i < 0) continue;
-        total += time[runs++] = burin_nanoseconds() - start;
+        uint64_t all = burin_nanoseconds() - start;
+        total += all;
+        time[runs++] = profile ? matmul_nanoseconds(run->model, profile) - matmul : all;
     }
     qsort(time, (size_t)runs, sizeof *time, by_size);
     return (double)time[runs / 2] / 1e9;
@@ -50,19 +62,47 @@ static void bench_encoder(burin_run *run) {
 
 static void bench_prefill(burin_run *run, const int32_t *tokens) {
     int32_t n = run->context < PREFILL_TOKENS ? run->context : PREFILL_TOKENS;
-    burin_print("prefill of %d tokens  %10.1f tokens/s\n", n, n / median_seconds(run, 0, tokens, n));
+    burin_print("prefill of %d tokens  %10.1f tokens/s\n", n, n / median_seconds(run, 0, tokens, n, NULL));
 }
 
-static void bench_decode(burin_run *run, const int32_t *tokens) {
-    double weights = (double)run->model->step_weight_bytes;
-    for (int32_t position = 0; position < run->context; position = position ? position * 4 : 128) {
-        double rate = 1 / median_seconds(run, position, tokens, 1);
-        burin_print("decode at %-10d  %10.1f tokens/s  %8.2f GB/s of weights\n", position, rate, rate * weights / 1e9);
+// The positions of --positions, or some that show how the time grows.
+static int positions_of(const burin_run *run, int32_t position[MOST_POSITIONS]) {
+    const char *list = run->command->positions;
+    int n = 0;
+    if (!list) {
+        static const int32_t usual[] = {0, 16, 120, 512, 2048, 8192, 32768, 131072};
+        while (n < (int)(sizeof usual / sizeof *usual) && usual[n] < run->context) position[n] = usual[n], n++;
+        return n;
+    }
+    for (const char *c = list;; c++) {
+        char *end;
+        long at = strtol(c, &end, 10);
+        if (end == c || (*end && *end != ',') || n == MOST_POSITIONS)
+            burin_stop(BURIN_BAD_COMMAND_LINE, "--positions %.60s: expected at most %d numbers with commas between them", list,
+                       MOST_POSITIONS);
+        if (at < 0 || at >= run->context)
+            burin_stop(BURIN_USER_MISTAKE, "--positions: %ld is outside the context, 0 to %d", at, run->context - 1);
+        position[n++] = (int32_t)at;
+        if (!*end) return n;
+        c = end;
     }
 }
 
+// The marks of a profile cost a little: the matrix products are timed in runs of their own.
+static void bench_decode(burin_run *run, const int32_t *tokens, int32_t position) {
+    static burin_profile own;
+    double weights = (double)run->model->step_weight_bytes, seconds = median_seconds(run, position, tokens, 1, NULL);
+    burin_profile *given = run->session->step.profile, *profile = given ? given : &own;
+    run->session->step.profile = profile;
+    double matmul = median_seconds(run, position, tokens, 1, profile);
+    run->session->step.profile = given;
+    burin_print("decode at %-10d  %10.1f tokens/s  %8.2f GB/s of weights  %10.4f ms  matmul %10.4f ms\n", position, 1 / seconds,
+                weights / seconds / 1e9, seconds * 1e3, matmul * 1e3);
+}
+
 int burin_bench(burin_run *run) {
-    int32_t tokens[PREFILL_TOKENS];
+    int32_t tokens[PREFILL_TOKENS], position[MOST_POSITIONS];
+    int n_positions = positions_of(run, position);
     burin_random random;
     burin_random_seed(&random, 1);
     for (int i = 0; i < PREFILL_TOKENS; i++)
@@ -72,6 +112,6 @@ int burin_bench(burin_run *run) {
                 run->session->step.threads, (double)run->model->weight_bytes / 1e6);
     if (run->model->encoder) bench_encoder(run);
     bench_prefill(run, tokens);
-    bench_decode(run, tokens);
+    for (int i = 0; i < n_positions; i++) bench_decode(run, tokens, position[i]);
     return 0;
 }

@@ -72,7 +72,9 @@ static const option table[] = {
     {N, "--hash", "--logits-hash", NULL, FLAG, AT(logits_hash), 0, 0, "print a 64-bit hash of all outputs"},
     {N, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
      "how long a run takes, the median of many; on random inputs where none are given"},
-    {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0, "tokens a second, reading and writing, at several positions"},
+    {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
+     "tokens a second, reading and writing, and the time of matrix products, at several positions"},
+    {G, "--positions", NULL, "16,120", TEXT, AT(positions), 0, 0, "the positions of --bench (default: 0, 16, 120, 512 ...)"},
     {A, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
     {A, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
     {A, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
@@ -239,6 +241,7 @@ static void check_combination(const burin_command *c) {
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
         bad_command_line("logits are recorded while a prompt is read and continued", "leave out ",
                          c->bench ? "--bench" : "--perplexity");
+    if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->window && !c->perplexity_file)
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
 }

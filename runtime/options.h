@@ -25,6 +25,7 @@ enum { BURIN_MOST_INPUTS = 64 };
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
+    const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
     int n_texts;

@@ -67,7 +67,7 @@ measure_stream() {
     "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2; print "stream", $1, f, $3, $5 }'
 }
 measure_program() {
-    "$out/$1-$2" --bench -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
+    "$out/$1-$2" --bench --positions 0,128 -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
         /^prefill/ { print "prefill", m, f, t, $5 }
         /^decode at 0 / { print "decode", m, f, t, $4 }
         /^decode at 128 / { print "decode128", m, f, t, $4 }'

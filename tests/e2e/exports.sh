@@ -27,6 +27,9 @@ decoder() {
         *-past) ;; # its test data have a past
         *) recorded ;;
     esac
+    "$WORK/$name" --bench --positions 16,120 > "$WORK/bench" 2>&1
+    check "exports: $name, time of matrix products at 16 and 120" \
+        [ "$(grep -c '^decode at \(16\|120\) .*matmul  *[0-9.]* ms$' "$WORK/bench")" = 2 ]
     prompt=$(numbers "$folder/case.json" prompt)
     "$WORK/$name" --tokens "$prompt" -n 40 --temp 0 2> /dev/null | tr -c '0-9\n' ',' | tr '\n' ',' | tr -s ',' |
         sed 's/,$//;s/^,//' > "$WORK/text"

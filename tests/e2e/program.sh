@@ -98,6 +98,10 @@ says "--help" 0 "usage: fake [options] [prompt]" --help
 says "--verbose" 0 "threads 2, seed 5" -n 3 --seed 5 -t 2 -v
 says "--profile" 0 "time of thread 0" -n 3 --profile
 says "--bench" 0 "tokens/s" --bench
+says "--bench at positions" 0 "decode at 3 " --bench --positions 1,3
+says "a position outside the context" 1 "is outside the context" --bench --positions 100000000
+says "a position that is no number" 2 "numbers with commas" --bench --positions 1,x
+says "positions without --bench" 2 "--bench --positions 3" --positions 3
 
 "$fake" --ignore-eos --shift -n 100000 2> "$WORK/err" | head -c 5 > "$WORK/out"
 check "a reader that goes away: no message" test ! -s "$WORK/err"
