@@ -101,6 +101,11 @@ typedef struct burin_small {
     int exponent, fraction, bias;
     uint32_t top, nan, overflow;
 } burin_small;
+static const burin_small burin_f8e4m3fn = {4, 3, 7, 0x7e, 0x7f, 0x7f};
+static const burin_small burin_f8e4m3fnuz = {4, 3, 8, 0x7f, 0x80, 0x80};
+static const burin_small burin_f8e5m2 = {5, 2, 15, 0x7b, 0x7f, 0x7c};
+static const burin_small burin_f8e5m2fnuz = {5, 2, 16, 0x7f, 0x80, 0x80};
+static const burin_small burin_f4e2m1 = {2, 1, 1, 0x7, 0x8, 0x7};
 
 INLINE float sf_from_small(burin_small f, uint32_t bits) {
     int width = f.exponent + f.fraction;
@@ -128,16 +133,20 @@ INLINE uint8_t small_from_float(burin_small f, float x, bool overflows) {
     return (uint8_t)(!bits && f.nan == 0x80 ? 0 : sign | bits);
 }
 
-#define SMALL(name, ...)                                                                                         \
-    INLINE float sf_from_##name(uint8_t bits) { return sf_from_small((burin_small){__VA_ARGS__}, bits); }        \
-    INLINE uint8_t name##_from_float(float x) { return small_from_float((burin_small){__VA_ARGS__}, x, false); } \
-    INLINE uint8_t name##_overflowing(float x) { return small_from_float((burin_small){__VA_ARGS__}, x, true); }
-SMALL(f8e4m3fn, 4, 3, 7, 0x7e, 0x7f, 0x7f)
-SMALL(f8e4m3fnuz, 4, 3, 8, 0x7f, 0x80, 0x80)
-SMALL(f8e5m2, 5, 2, 15, 0x7b, 0x7f, 0x7c)
-SMALL(f8e5m2fnuz, 5, 2, 16, 0x7f, 0x80, 0x80)
-SMALL(f4e2m1, 2, 1, 1, 0x7, 0x8, 0x7)
-#undef SMALL
+INLINE float sf_from_f8e4m3fn(uint8_t bits) { return sf_from_small(burin_f8e4m3fn, bits); }
+INLINE uint8_t f8e4m3fn_from_float(float x) { return small_from_float(burin_f8e4m3fn, x, false); }
+INLINE uint8_t f8e4m3fn_overflowing(float x) { return small_from_float(burin_f8e4m3fn, x, true); }
+INLINE float sf_from_f8e4m3fnuz(uint8_t bits) { return sf_from_small(burin_f8e4m3fnuz, bits); }
+INLINE uint8_t f8e4m3fnuz_from_float(float x) { return small_from_float(burin_f8e4m3fnuz, x, false); }
+INLINE uint8_t f8e4m3fnuz_overflowing(float x) { return small_from_float(burin_f8e4m3fnuz, x, true); }
+INLINE float sf_from_f8e5m2(uint8_t bits) { return sf_from_small(burin_f8e5m2, bits); }
+INLINE uint8_t f8e5m2_from_float(float x) { return small_from_float(burin_f8e5m2, x, false); }
+INLINE uint8_t f8e5m2_overflowing(float x) { return small_from_float(burin_f8e5m2, x, true); }
+INLINE float sf_from_f8e5m2fnuz(uint8_t bits) { return sf_from_small(burin_f8e5m2fnuz, bits); }
+INLINE uint8_t f8e5m2fnuz_from_float(float x) { return small_from_float(burin_f8e5m2fnuz, x, false); }
+INLINE uint8_t f8e5m2fnuz_overflowing(float x) { return small_from_float(burin_f8e5m2fnuz, x, true); }
+INLINE float sf_from_f4e2m1(uint8_t bits) { return sf_from_small(burin_f4e2m1, bits); }
+INLINE uint8_t f4e2m1_from_float(float x) { return small_from_float(burin_f4e2m1, x, false); }
 
 // ---- elements narrower than a byte, from its low bits on ----
 INLINE int bits_load(const uint8_t *p, ptrdiff_t i, int bits) { return p[i * bits / 8] >> (i * bits % 8) & ((1 << bits) - 1); }

@@ -24,13 +24,6 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #define W       int32_t
 #define M       bool
 #include "vec_math.h"
-#undef F
-#undef I
-#undef V
-#undef W
-#undef M
-#include "atan.h"
-#include "pow.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include "vec_avx512.h"
@@ -46,6 +39,8 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #define VEC_TARGET   "c"
 #define VEC_IS_ARRAY 1
 #endif
+#include "atan.h"
+#include "pow.h"
 
 // Loops over registers are unrolled; where a vector is an array they stay loops.
 #if defined(VEC_IS_ARRAY)
@@ -64,26 +59,26 @@ INLINE int32_t four_bytes(const int8_t *p) {
 
 #if defined(VEC_IS_ARRAY)
 // Whole functions lane by lane: better than sixteen lanes after each step where a vector is an array.
-LANES1(vf, vf_neg, sf_neg, vf)
-LANES1(vf, vf_abs, sf_abs, vf)
-LANES2(vf, vf_copysign, sf_copysign, vf, vf)
-LANES1(vf, vf_reciprocal, sf_reciprocal, vf)
-LANES1(vf, vf_relu, sf_relu, vf)
-LANES2(vm, vf_greater, sf_greater, vf, vf)
-LANES2(vm, vf_greater_or_equal, sf_greater_or_equal, vf, vf)
-LANES1(vf, vf_round, sf_round, vf)
-LANES1(vf, vf_floor, sf_floor, vf)
-LANES1(vf, vf_ceil, sf_ceil, vf)
-LANES1(vf, vf_exp, sf_exp, vf)
-LANES1(vf, vf_log, sf_log, vf)
-LANES1(vf, vf_sin, sf_sin, vf)
-LANES1(vf, vf_cos, sf_cos, vf)
-LANES1(vf, vf_tanh, sf_tanh, vf)
-LANES1(vf, vf_erf, sf_erf, vf)
-LANES1(vf, vf_sigmoid, sf_sigmoid, vf)
-LANES1(vf, vf_silu, sf_silu, vf)
-LANES1(vf, vf_gelu, sf_gelu, vf)
-LANES1(vf, vf_gelu_tanh, sf_gelu_tanh, vf)
+INLINE vf vf_neg(vf x) { LANEWISE(vf, sf_neg(x.v[i])); }
+INLINE vf vf_abs(vf x) { LANEWISE(vf, sf_abs(x.v[i])); }
+INLINE vf vf_copysign(vf x, vf y) { LANEWISE(vf, sf_copysign(x.v[i], y.v[i])); }
+INLINE vf vf_reciprocal(vf x) { LANEWISE(vf, sf_reciprocal(x.v[i])); }
+INLINE vf vf_relu(vf x) { LANEWISE(vf, sf_relu(x.v[i])); }
+INLINE vm vf_greater(vf x, vf y) { LANEWISE(vm, sf_greater(x.v[i], y.v[i])); }
+INLINE vm vf_greater_or_equal(vf x, vf y) { LANEWISE(vm, sf_greater_or_equal(x.v[i], y.v[i])); }
+INLINE vf vf_round(vf x) { LANEWISE(vf, sf_round(x.v[i])); }
+INLINE vf vf_floor(vf x) { LANEWISE(vf, sf_floor(x.v[i])); }
+INLINE vf vf_ceil(vf x) { LANEWISE(vf, sf_ceil(x.v[i])); }
+INLINE vf vf_exp(vf x) { LANEWISE(vf, sf_exp(x.v[i])); }
+INLINE vf vf_log(vf x) { LANEWISE(vf, sf_log(x.v[i])); }
+INLINE vf vf_sin(vf x) { LANEWISE(vf, sf_sin(x.v[i])); }
+INLINE vf vf_cos(vf x) { LANEWISE(vf, sf_cos(x.v[i])); }
+INLINE vf vf_tanh(vf x) { LANEWISE(vf, sf_tanh(x.v[i])); }
+INLINE vf vf_erf(vf x) { LANEWISE(vf, sf_erf(x.v[i])); }
+INLINE vf vf_sigmoid(vf x) { LANEWISE(vf, sf_sigmoid(x.v[i])); }
+INLINE vf vf_silu(vf x) { LANEWISE(vf, sf_silu(x.v[i])); }
+INLINE vf vf_gelu(vf x) { LANEWISE(vf, sf_gelu(x.v[i])); }
+INLINE vf vf_gelu_tanh(vf x) { LANEWISE(vf, sf_gelu_tanh(x.v[i])); }
 #else
 #define F(name) vf_##name
 #define I(name) vi_##name
@@ -91,38 +86,23 @@ LANES1(vf, vf_gelu_tanh, sf_gelu_tanh, vf)
 #define W       vi
 #define M       vm
 #include "vec_math.h"
-#undef F
-#undef I
-#undef V
-#undef W
-#undef M
 #endif
 
 INLINE vf vf_zero(void) { return vf_set1(0); }
 
-// Lane by lane: exact functions of the C library, and double precision.
-INLINE vf vf_pow(vf a, vf b) {
-    float x[LANES], y[LANES];
-    vf_store(x, a);
-    vf_store(y, b);
-    for (int i = 0; i < LANES; i++) x[i] = sf_pow(x[i], y[i]);
-    return vf_load(x);
-}
-INLINE vf vf_mod(vf a, vf b) {
-    float x[LANES], y[LANES];
-    vf_store(x, a);
-    vf_store(y, b);
-    for (int i = 0; i < LANES; i++) x[i] = sf_mod(x[i], y[i]);
-    return vf_load(x);
-}
-
-INLINE vf vf_fmod(vf a, vf b) {
-    float x[LANES], y[LANES];
-    vf_store(x, a);
-    vf_store(y, b);
-    for (int i = 0; i < LANES; i++) x[i] = fmodf(x[i], y[i]);
-    return vf_load(x);
-}
+// Lane by lane: exact functions of the C library, double precision, and integer division.
+#define EACH_LANE(element, prefix, function)                     \
+    element x[LANES], y[LANES];                                  \
+    prefix##_store(x, a);                                        \
+    prefix##_store(y, b);                                        \
+    for (int i = 0; i < LANES; i++) x[i] = function(x[i], y[i]); \
+    return prefix##_load(x)
+INLINE vf vf_pow(vf a, vf b) { EACH_LANE(float, vf, sf_pow); }
+INLINE vf vf_mod(vf a, vf b) { EACH_LANE(float, vf, sf_mod); }
+INLINE vf vf_fmod(vf a, vf b) { EACH_LANE(float, vf, fmodf); }
+INLINE vi vi_div(vi a, vi b) { EACH_LANE(int32_t, vi, si_div); }
+INLINE vi vi_mod(vi a, vi b) { EACH_LANE(int32_t, vi, si_mod); }
+#undef EACH_LANE
 INLINE vf vf_atan(vf a) {
     float x[LANES];
     vf_store(x, a);
@@ -142,20 +122,6 @@ INLINE void vi_store_n(int32_t *p, vi a, int n) {
 }
 INLINE vi vi_neg(vi a) { return vi_sub(vi_set1(0), a); }
 INLINE vi vi_abs(vi a) { return vi_max(a, vi_neg(a)); }
-INLINE vi vi_div(vi a, vi b) {
-    int32_t x[LANES], y[LANES];
-    vi_store(x, a);
-    vi_store(y, b);
-    for (int i = 0; i < LANES; i++) x[i] = si_div(x[i], y[i]);
-    return vi_load(x);
-}
-INLINE vi vi_mod(vi a, vi b) {
-    int32_t x[LANES], y[LANES];
-    vi_store(x, a);
-    vi_store(y, b);
-    for (int i = 0; i < LANES; i++) x[i] = si_mod(x[i], y[i]);
-    return vi_load(x);
-}
 INLINE vi vi_iota(int32_t first) {
     static const int32_t lane[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     return vi_add(vi_set1(first), vi_load(lane));
@@ -208,41 +174,47 @@ INLINE vf vf_load_i64(const int64_t *p) {
 }
 
 // The first n < 16 elements of narrower types; the others read as zero and are not written.
-#define PARTIAL(vector, name, element)                  \
-    INLINE vector name##_n(const element *p, int n) {   \
-        element t[LANES] = {0};                         \
-        if (n >= LANES) return name(p);                 \
-        if (n > 0) memcpy(t, p, (size_t)n * sizeof *t); \
-        return name(t);                                 \
-    }
-PARTIAL(vf, vf_load_f16, uint16_t)
-PARTIAL(vf, vf_load_bf16, uint16_t)
-PARTIAL(vf, vf_load_i64, int64_t)
-PARTIAL(vi, vi_load_i64, int64_t)
-PARTIAL(vi, vi_load_u8, uint8_t)
-PARTIAL(vi, vi_load_i8, int8_t)
-PARTIAL(vi, vi_load_u16, uint16_t)
-PARTIAL(vm, vm_load, uint8_t)
-#undef PARTIAL
-#define PARTIAL(vector, name, element)                                        \
-    INLINE void name##_n(element *p, vector a, int n) {                       \
-        element t[LANES];                                                     \
-        name(t, a);                                                           \
-        if (n > 0) memcpy(p, t, (size_t)(n < LANES ? n : LANES) * sizeof *t); \
-    }
-PARTIAL(vf, vf_store_f16, uint16_t)
-PARTIAL(vf, vf_store_bf16, uint16_t)
-PARTIAL(vi, vi_store_u8, uint8_t)
-PARTIAL(vi, vi_store_u16, uint16_t)
-PARTIAL(vm, vm_store, uint8_t)
-#undef PARTIAL
+#define LOAD_N(element, load)                       \
+    element t[LANES] = {0};                         \
+    if (n >= LANES) return load(p);                 \
+    if (n > 0) memcpy(t, p, (size_t)n * sizeof *t); \
+    return load(t)
+INLINE vf vf_load_f16_n(const uint16_t *p, int n) { LOAD_N(uint16_t, vf_load_f16); }
+INLINE vf vf_load_bf16_n(const uint16_t *p, int n) { LOAD_N(uint16_t, vf_load_bf16); }
+INLINE vf vf_load_i64_n(const int64_t *p, int n) { LOAD_N(int64_t, vf_load_i64); }
+INLINE vi vi_load_i64_n(const int64_t *p, int n) { LOAD_N(int64_t, vi_load_i64); }
+INLINE vi vi_load_u8_n(const uint8_t *p, int n) { LOAD_N(uint8_t, vi_load_u8); }
+INLINE vi vi_load_i8_n(const int8_t *p, int n) { LOAD_N(int8_t, vi_load_i8); }
+INLINE vi vi_load_u16_n(const uint16_t *p, int n) { LOAD_N(uint16_t, vi_load_u16); }
+INLINE vm vm_load_n(const uint8_t *p, int n) { LOAD_N(uint8_t, vm_load); }
+#undef LOAD_N
+#define STORE_N(element, store) \
+    element t[LANES];           \
+    store(t, a);                \
+    if (n > 0) memcpy(p, t, (size_t)(n < LANES ? n : LANES) * sizeof *t)
+INLINE void vf_store_f16_n(uint16_t *p, vf a, int n) { STORE_N(uint16_t, vf_store_f16); }
+INLINE void vf_store_bf16_n(uint16_t *p, vf a, int n) { STORE_N(uint16_t, vf_store_bf16); }
+INLINE void vi_store_u8_n(uint8_t *p, vi a, int n) { STORE_N(uint8_t, vi_store_u8); }
+INLINE void vi_store_u16_n(uint16_t *p, vi a, int n) { STORE_N(uint16_t, vi_store_u16); }
+INLINE void vm_store_n(uint8_t *p, vm a, int n) { STORE_N(uint8_t, vm_store); }
+#undef STORE_N
 
-// Sixteen elements `stride` apart, the first n of them read.
-INLINE vf vf_load_strided(const float *p, ptrdiff_t stride, int n) {
-    float t[LANES] = {0};
-    for (int i = 0; i < LANES && i < n; i++) t[i] = p[i * stride];
-    return vf_load(t);
-}
+// The first n of sixteen elements `stride` apart; the others read as zero.
+#define LOAD_STRIDED(element, load)                                \
+    element t[LANES] = {0};                                        \
+    for (int i = 0; i < LANES && i < n; i++) t[i] = p[i * stride]; \
+    return load(t)
+INLINE vf vf_load_strided(const float *p, ptrdiff_t stride, int n) { LOAD_STRIDED(float, vf_load); }
+INLINE vf vf_load_f16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vf_load_f16); }
+INLINE vf vf_load_bf16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vf_load_bf16); }
+INLINE vf vf_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int64_t, vf_load_i64); }
+INLINE vi vi_load_strided(const int32_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int32_t, vi_load); }
+INLINE vi vi_load_i64_strided(const int64_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int64_t, vi_load_i64); }
+INLINE vi vi_load_u8_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vi_load_u8); }
+INLINE vi vi_load_i8_strided(const int8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(int8_t, vi_load_i8); }
+INLINE vi vi_load_u16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint16_t, vi_load_u16); }
+INLINE vm vm_load_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vm_load); }
+#undef LOAD_STRIDED
 
 #if defined(__GNUC__)
 #define PREFETCH_FAR(p) __builtin_prefetch(p, 0, 2)  // into the second level

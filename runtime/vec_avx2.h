@@ -1,5 +1,5 @@
 // Sixteen lanes in two AVX registers (x86-64-v3: AVX2, FMA, F16C).
-#include <immintrin.h>
+#include "vec_x86.h"
 
 typedef struct {
     __m256 lo, hi;
@@ -133,19 +133,10 @@ INLINE vf vf_load_bf16_mixed(const uint16_t *p) {
 INLINE vf vf_unmix(vf a) { return (vf){_mm256_permute2f128_ps(a.lo, a.hi, 0x20), _mm256_permute2f128_ps(a.lo, a.hi, 0x31)}; }
 INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm256_permute_ps(a.hi, 0xb1)}; }
 
-// The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, step)                                                                    \
-    INLINE float name(vf a) {                                                               \
-        __m256 h = _mm256_##step##_ps(a.lo, a.hi);                                          \
-        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1)); \
-        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                        \
-        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                  \
-    }
-TREE(vf_sum, add)
-TREE(vf_product, mul)
-TREE(vf_top, max)
-TREE(vf_bottom, min)
-#undef TREE
+INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(a.lo, a.hi)); }
+INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(a.lo, a.hi)); }
+INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(a.lo, a.hi)); }
+INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
 // every lane: as 16-bit pairs of even and of odd bytes, whose products have an instruction. (maddubs would need the weights'
@@ -161,16 +152,8 @@ INLINE __m256i odd_bytes(const uint8_t *p) { return _mm256_srli_epi16(_mm256_loa
 INLINE weights4 weights4_load(const uint8_t *p) {
     return (weights4){even_bytes(p), odd_bytes(p), even_bytes(p + 32), odd_bytes(p + 32)};
 }
-typedef struct {
-    int32_t even[8], odd[8];
-} fours;
-INLINE fours fours_load(const int8_t *q) {
-    __m256i x = _mm256_loadu_si256((const __m256i *)q);
-    fours f;
-    _mm256_storeu_si256((__m256i *)f.even, _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
-    _mm256_storeu_si256((__m256i *)f.odd, _mm256_srai_epi16(x, 8));
-    return f;
-}
+typedef split_fours fours;
+INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }
 INLINE __m256i half_dot4(__m256i c, __m256i w_even, __m256i w_odd, __m256i even, __m256i odd) {
     return _mm256_add_epi32(_mm256_add_epi32(c, _mm256_madd_epi16(w_even, even)), _mm256_madd_epi16(w_odd, odd));
 }

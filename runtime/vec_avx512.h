@@ -1,5 +1,5 @@
 // Sixteen lanes in one AVX-512 register (x86-64-v4; VNNI where the CPU has it).
-#include <immintrin.h>
+#include "vec_x86.h"
 
 typedef __m512 vf;
 typedef __m512i vi;
@@ -73,20 +73,12 @@ INLINE void vf_load_bf16_pair(const uint16_t *p, vf *pair) {
 }
 INLINE vf vf_swap_pairs(vf a) { return _mm512_permute_ps(a, 0xb1); }
 
-// The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, step)                                                                                                     \
-    INLINE float name(vf a) {                                                                                                \
-        __m256 h =                                                                                                           \
-            _mm256_##step##_ps(_mm512_castps512_ps256(a), _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1))); \
-        __m128 q = _mm_##step##_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));                                  \
-        q = _mm_##step##_ps(q, _mm_movehl_ps(q, q));                                                                         \
-        return _mm_cvtss_f32(_mm_##step##_ss(q, _mm_shuffle_ps(q, q, 1)));                                                   \
-    }
-TREE(vf_sum, add)
-TREE(vf_product, mul)
-TREE(vf_top, max)
-TREE(vf_bottom, min)
-#undef TREE
+INLINE __m256 lower(vf a) { return _mm512_castps512_ps256(a); }
+INLINE __m256 upper(vf a) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a), 1)); }
+INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(lower(a), upper(a))); }
+INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(lower(a), upper(a))); }
+INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(lower(a), upper(a))); }
+INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a))); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
 // every lane; without VNNI as 16-bit pairs of even and of odd bytes. The + 128 is taken away once a block, by what the sums
@@ -110,16 +102,8 @@ INLINE weights4 weights4_load(const uint8_t *p) {
     __m512i w = _mm512_loadu_si512(p);
     return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)};
 }
-typedef struct {
-    int32_t even[8], odd[8];
-} fours;
-INLINE fours fours_load(const int8_t *q) {
-    __m256i x = _mm256_loadu_si256((const __m256i *)q);
-    fours f;
-    _mm256_storeu_si256((__m256i *)f.even, _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8));
-    _mm256_storeu_si256((__m256i *)f.odd, _mm256_srai_epi16(x, 8));
-    return f;
-}
+typedef split_fours fours;
+INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     c = _mm512_add_epi32(c, _mm512_madd_epi16(w->even, _mm512_set1_epi32(x->even[j])));
     return _mm512_add_epi32(c, _mm512_madd_epi16(w->odd, _mm512_set1_epi32(x->odd[j])));

@@ -136,20 +136,18 @@ INLINE void vf_store_f16(uint16_t *p, vf x) {
 INLINE vf vf_swap_pairs(vf x) { return FOUR(vf, ONE, vrev64q_f32, x); }
 
 // The tree: lane i takes in lane i + 8, then i + 4, i + 2, i + 1.
-#define TREE(name, four, two, one)                              \
-    INLINE float name(vf x) {                                   \
-        float32x4_t q = four(four(x.a, x.c), four(x.b, x.d));   \
-        float32x2_t p = two(vget_low_f32(q), vget_high_f32(q)); \
-        return one(vget_lane_f32(p, 0), vget_lane_f32(p, 1));   \
-    }
+#define TREE(four, two, one)                                \
+    float32x4_t q = four(four(x.a, x.c), four(x.b, x.d));   \
+    float32x2_t p = two(vget_low_f32(q), vget_high_f32(q)); \
+    return one(vget_lane_f32(p, 0), vget_lane_f32(p, 1))
 INLINE float32x4_t quarter_max(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
 INLINE float32x4_t quarter_min(float32x4_t x, float32x4_t y) { return vbslq_f32(vcltq_f32(x, y), x, y); }
 INLINE float32x2_t eighth_max(float32x2_t x, float32x2_t y) { return vbsl_f32(vcgt_f32(x, y), x, y); }
 INLINE float32x2_t eighth_min(float32x2_t x, float32x2_t y) { return vbsl_f32(vclt_f32(x, y), x, y); }
-TREE(vf_sum, vaddq_f32, vadd_f32, sf_add)
-TREE(vf_product, vmulq_f32, vmul_f32, sf_mul)
-TREE(vf_top, quarter_max, eighth_max, sf_max)
-TREE(vf_bottom, quarter_min, eighth_min, sf_min)
+INLINE float vf_sum(vf x) { TREE(vaddq_f32, vadd_f32, sf_add); }
+INLINE float vf_product(vf x) { TREE(vmulq_f32, vmul_f32, sf_mul); }
+INLINE float vf_top(vf x) { TREE(quarter_max, eighth_max, sf_max); }
+INLINE float vf_bottom(vf x) { TREE(quarter_min, eighth_min, sf_min); }
 #undef TREE
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
