@@ -1,4 +1,4 @@
-// The program of a network: one run over the inputs of the command line, its outputs written, printed or hashed; --bench.
+// The program of a network: its runs over the inputs of the command line, their outputs written, printed or hashed; --bench.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,12 @@
 #include "output.h"
 #include "run.h"
 
-static void run_once(burin_session *session, const burin_net_values *v) {
-    burin_status status = burin_net_run(session, (const void *const *)v->input_data, v->symbols, v->output_data);
-    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+static void run_all(burin_session *session, burin_net_values *v) {
+    for (int64_t run = 0; run == 0 || run < v->batch; run++) {
+        burin_net_values_turn(v, run);
+        burin_status status = burin_net_run(session, (const void *const *)v->input_data, v->symbols, v->output_data);
+        if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    }
 }
 
 // ---- outputs ----
@@ -75,14 +78,14 @@ static int by_size(const void *a, const void *b) {
 }
 
 // At least LEAST_RUNS, at most two seconds or MOST_RUNS; the first is not counted.
-static void bench(burin_session *session, const burin_net_values *v) {
+static void bench(burin_session *session, burin_net_values *v) {
     static uint64_t time[MOST_RUNS];
     uint64_t total = 0;
     int runs = 0;
-    run_once(session, v);
+    run_all(session, v);
     while (runs < MOST_RUNS && (runs < LEAST_RUNS || total < 2000000000)) {
         uint64_t start = burin_nanoseconds();
-        run_once(session, v);
+        run_all(session, v);
         total += time[runs++] = burin_nanoseconds() - start;
     }
     qsort(time, (size_t)runs, sizeof *time, by_size);
@@ -102,7 +105,7 @@ int burin_network(const burin_model *model, const burin_command *c) {
     if (c->bench) {
         bench(session, &values);
     } else {
-        run_once(session, &values);
+        run_all(session, &values);
         if (c->output) write_outputs(&values, c->output);
         if (c->logits_hash) print_hash(&values);
         if (!c->output && !c->logits_hash) print_outputs(&values);

@@ -111,17 +111,17 @@ static void learn_dims(burin_net_values *v, const char *list) {
     }
 }
 
-// Leading axes of one element may be left out of a file, or be there in addition.
+// Leading axes of one element may be left out of a file, or be there in addition to the one of a batch.
 static void fit_rank(burin_array *a, int rank) {
-    int extra = a->rank - rank;
+    int extra = a->rank > rank ? a->rank - rank - 1 : a->rank - rank;
     for (int i = 0; i < extra; i++)
         if (a->dim[i] != 1) return;
-    if (extra > 0) memmove(a->dim, a->dim + extra, (size_t)rank * sizeof *a->dim);
+    a->rank -= extra;
+    if (extra > 0) memmove(a->dim, a->dim + extra, (size_t)a->rank * sizeof *a->dim);
     if (extra < 0) {
-        memmove(a->dim - extra, a->dim, (size_t)a->rank * sizeof *a->dim);
+        memmove(a->dim - extra, a->dim, (size_t)(a->rank + extra) * sizeof *a->dim);
         for (int i = 0; i < -extra; i++) a->dim[i] = 1;
     }
-    a->rank = rank;
 }
 
 static _Noreturn void wrong_shape(const char *file, const burin_array *a, const burin_tensor *t) {
@@ -129,16 +129,28 @@ static _Noreturn void wrong_shape(const char *file, const burin_array *a, const 
                t->type, t->shape);
 }
 
+static bool is_batch(const burin_array *a, const burin_tensor *t) { return a->rank > t->rank; }
+
+// A batch of one goes with every run of the others.
+static void learn_batch(burin_net_values *v, int64_t runs, const char *where) {
+    if (runs > 1 && v->batch > 1 && runs != v->batch)
+        burin_stop(BURIN_USER_MISTAKE, "%s: a batch of %lld here and of %lld before", where, (long long)runs,
+                   (long long)v->batch);
+    if (runs > v->batch) v->batch = runs;
+}
+
 static void learn_shape(burin_net_values *v, int input) {
     const burin_tensor *t = &v->net->inputs[input];
     burin_array *a = &v->inputs[input];
     fit_rank(a, t->rank);
-    if (a->rank != t->rank) wrong_shape(v->files[input], a, t);
+    const int64_t *dim = a->dim + is_batch(a, t);
+    if (a->rank != t->rank + is_batch(a, t) || a->dim[0] < is_batch(a, t)) wrong_shape(v->files[input], a, t);
     for (int i = 0; i < t->rank; i++) {
         int symbol = symbol_of(v->net, t->dim[i]);
-        if (symbol >= 0) learn(v, symbol, a->dim[i], v->files[input]);
-        if (t->dim[i] >= 0 && t->dim[i] != a->dim[i]) wrong_shape(v->files[input], a, t);
+        if (t->dim[i] >= 0 && t->dim[i] != dim[i]) wrong_shape(v->files[input], a, t);
+        if (symbol >= 0) learn(v, symbol, dim[i], v->files[input]);
     }
+    if (is_batch(a, t)) learn_batch(v, a->dim[0], v->files[input]);
 }
 
 // What no file has told: with random values, small; otherwise an input is missing.
@@ -156,10 +168,14 @@ static void settle_symbols(burin_net_values *v, bool random) {
 
 // ---- values ----
 
-static void shape_array(const burin_net_values *v, burin_array *a, const burin_tensor *t) {
-    *a = (burin_array){.element = element_of(t), .rank = t->rank, .count = 1};
-    for (int i = 0; i < t->rank; i++) {
-        a->dim[i] = burin_net_dim(v->net, t->dim[i], v->symbols);
+// batch: the first axis, 0: none.
+static void shape_array(const burin_net_values *v, burin_array *a, const burin_tensor *t, int64_t batch) {
+    *a = (burin_array){.element = element_of(t), .count = 1};
+    if (batch && t->rank == BURIN_MAX_RANK)
+        burin_stop(BURIN_USER_MISTAKE, "%s has as many axes as a file can have: there is none left for a batch", t->name);
+    if (batch) a->dim[a->rank++] = batch;
+    for (int i = 0; i < t->rank; i++) a->dim[a->rank++] = burin_net_dim(v->net, t->dim[i], v->symbols);
+    for (int i = 0; i < a->rank; i++) {
         if (a->dim[i] < 0 || __builtin_mul_overflow(a->count, (size_t)a->dim[i], &a->count))
             burin_stop(BURIN_USER_MISTAKE, "%s would have the shape %s", t->name, burin_net_shape(i + 1, a->dim));
     }
@@ -170,8 +186,8 @@ static void shape_array(const burin_net_values *v, burin_array *a, const burin_t
 static void convert_input(burin_net_values *v, int input) {
     const burin_tensor *t = &v->net->inputs[input];
     burin_array from = v->inputs[input], *to = &v->inputs[input];
-    shape_array(v, to, t);
-    if (memcmp(from.dim, to->dim, (size_t)t->rank * sizeof *to->dim)) wrong_shape(v->files[input], &from, t);
+    shape_array(v, to, t, is_batch(&from, t) ? from.dim[0] : 0);
+    if (memcmp(from.dim, to->dim, (size_t)to->rank * sizeof *to->dim)) wrong_shape(v->files[input], &from, t);
     if (!burin_converts(from.element, to->element))
         burin_stop(BURIN_USER_MISTAKE, "%s has elements of type %s, and %s is %s%s", v->files[input], from.element->name,
                    t->name, t->type, t->shape);
@@ -202,7 +218,7 @@ static double random_value(burin_random *random, const burin_tensor *t, const bu
 static void fill_input(burin_net_values *v, int input, burin_random *random) {
     const burin_tensor *t = &v->net->inputs[input];
     burin_array *a = &v->inputs[input];
-    shape_array(v, a, t);
+    shape_array(v, a, t, 0);
     int64_t last = t->rank ? a->dim[t->rank - 1] : 1;
     for (size_t i = 0; i < a->count; i++) {
         double value = t->absent == BURIN_ONES       ? 1
@@ -244,10 +260,20 @@ static void complete(burin_net_values *v) {
             convert_input(v, i), check_range(v, i);
         else
             fill_input(v, i, &random);
-        v->input_data[i] = v->inputs[i].data;
     }
-    for (int i = 0; i < v->net->n_outputs; i++)
-        shape_array(v, &v->outputs[i], &v->net->outputs[i]), v->output_data[i] = v->outputs[i].data;
+    for (int i = 0; i < v->net->n_outputs; i++) shape_array(v, &v->outputs[i], &v->net->outputs[i], v->batch);
+    burin_net_values_turn(v, 0);
+}
+
+// The part of an array that one run of a batch takes.
+static void *part(const burin_array *a, const burin_tensor *t, int64_t run) {
+    bool shared = !is_batch(a, t) || a->dim[0] == 1;
+    return shared ? a->data : (char *)a->data + a->count / (size_t)a->dim[0] * (size_t)run * (size_t)a->element->bytes;
+}
+
+void burin_net_values_turn(burin_net_values *v, int64_t run) {
+    for (int i = 0; i < v->net->n_inputs; i++) v->input_data[i] = part(&v->inputs[i], &v->net->inputs[i], run);
+    for (int i = 0; i < v->net->n_outputs; i++) v->output_data[i] = part(&v->outputs[i], &v->net->outputs[i], run);
 }
 
 void burin_net_values_open(burin_net_values *v, const burin_net *net, const burin_command *c) {

@@ -1,4 +1,5 @@
-// The tensors of one run of a network, from the command line: --input, what is not given, and memory for the outputs.
+// The tensors of a network's runs, from the command line: --input, what is not given, and memory for the outputs. A file with
+// one axis more than its input is a batch: one run for each of its elements, and the outputs have that axis too.
 #ifndef BURIN_NET_VALUES_H
 #define BURIN_NET_VALUES_H
 #include "net.h"
@@ -7,17 +8,20 @@
 
 typedef struct burin_net_values {
     const burin_net *net;
-    burin_array *inputs, *outputs;  // data in the network's types
-    void **input_data, **output_data;
-    const char **files;  // by input, NULL: not given
+    burin_array *inputs, *outputs;     // data in the network's types
+    void **input_data, **output_data;  // of one run
+    const char **files;                // by input, NULL: not given
     int64_t *symbols;
-    bool *known;  // by symbol: some input has told it
+    bool *known;    // by symbol: some input has told it
+    int64_t batch;  // runs; 0: one, without that axis
 } burin_net_values;
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
 void burin_net_values_open(burin_net_values *, const burin_net *, const burin_command *);
 // The same for the ids of a text.
 void burin_net_values_of_tokens(burin_net_values *, const burin_net *, const int32_t *ids, int32_t n);
+void burin_net_values_turn(burin_net_values *,
+                           int64_t run);  // input_data and output_data are those of this run; at first of run 0
 void burin_net_values_close(burin_net_values *);
 
 void burin_net_print(const burin_net *);                                                // inputs and outputs, a line each

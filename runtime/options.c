@@ -38,7 +38,7 @@ static const option table[] = {
      "text (a line each), json (a line each, with its token ids), npy (all in one array)"},
     {E, "--similarity", NULL, NULL, FLAG, AT(similarity), 0, 0, "print the cosine of the embeddings of two texts"},
     {N | S, "--input", NULL, "NAME=F.npy", INPUTS, AT(inputs), 0, 0,
-     "the values of an input; --input F.npy where there is only one"},
+     "the values of an input; --input F.npy where there is only one; with one axis more: a batch"},
     {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0, "write each output to DIR/NAME.npy (a / in a name becomes _)"},
     {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0, "the same random values every time for inputs that are not given"},
     {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},

@@ -83,6 +83,8 @@ int32_t burin_encode_next(burin_sources *s) {
     } else {
         if (!run->command->n_inputs && !run->command->random) no_source(run);
         burin_net_values_open(&values, net, run->command);
+        if (values.batch > 1)
+            burin_stop(BURIN_USER_MISTAKE, "%lld sources are given: a run reads one", (long long)values.batch);
     }
     burin_status status = burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));

@@ -94,3 +94,39 @@ for edit in 's/<i8/>i8/' 's/<i8/<c8/' 's/(21,)/(99,)/' 's/(21,)/(-1,)/' 's/False
     sed "$edit" "$ids" > "$WORK/edited.npy"
     says "a header with $edit" 1 "edited.npy" "$bert" --input "$WORK/edited.npy"
 done
+
+# Batches: files with one axis more. Each row is as if it ran alone; padding behind a text changes nothing of it.
+npy() { # npy TYPE SHAPE: values from standard input as a file
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($2,), }"
+    cat
+}
+values() { tail -c +129 "$1"; } # of an .npy file
+hidden() { values "$WORK/$1/last_hidden_state.npy"; }
+values "$ids" | head -c 72 > "$WORK/short.raw" # 9 of 21 ids
+{ cat "$WORK/short.raw" && head -c 96 /dev/zero; } > "$WORK/padded.raw"
+{ head -c 9 /dev/zero | tr '\0' '\1' && head -c 12 /dev/zero; } > "$WORK/mask.raw"
+head -c 21 /dev/zero | tr '\0' '\1' > "$WORK/ones.raw"
+npy '<i8' 9 < "$WORK/short.raw" > "$WORK/short.npy"
+values "$ids" | cat - "$WORK/padded.raw" "$WORK/padded.raw" | npy '<i8' 3,21 > "$WORK/ids.npy"
+cat "$WORK/ones.raw" "$WORK/mask.raw" "$WORK/ones.raw" | npy '|u1' 3,21 > "$WORK/mask.npy"
+npy '<i8' 21 < "$WORK/padded.raw" > "$WORK/padded.npy"
+npy '|u1' 1,21 < "$WORK/ones.raw" > "$WORK/ones.npy"
+"$bert" --input "input_ids=$WORK/short.npy" --output "$WORK/short"
+"$bert" --input "input_ids=$WORK/padded.npy" --output "$WORK/padded"
+check "a batch runs" "$bert" --input "input_ids=$WORK/ids.npy" --input "attention_mask=$WORK/mask.npy" \
+    --input "token_type_ids=$WORK/ones.npy" --output "$WORK/typed"
+"$bert" --input "input_ids=$WORK/ids.npy" --input "attention_mask=$WORK/mask.npy" --output "$WORK/batch"
+hidden bert.out > "$WORK/first" && hidden batch | head -c 5376 > "$WORK/got"
+same "a batch: its first row as alone" "$WORK/first" "$WORK/got"
+hidden short > "$WORK/second" && hidden batch | tail -c +5377 | head -c 2304 > "$WORK/got"
+same "a batch: a shorter row as without padding" "$WORK/second" "$WORK/got"
+hidden padded > "$WORK/third" && hidden batch | tail -c 5376 > "$WORK/got"
+same "a batch: its last row as alone" "$WORK/third" "$WORK/got"
+check "a batch: token types for all of it" sh -c '! cmp -s "$1/typed/last_hidden_state.npy" "$1/batch/last_hidden_state.npy"' - "$WORK"
+{ values "$pixels" && values "$pixels"; } | npy '<f4' 2,3,32,32 > "$WORK/pixels.npy"
+"$WORK/vit" --input "$WORK/pixels.npy" --output "$WORK/images"
+hidden vit.out > "$WORK/first" && hidden images | head -c 4352 > "$WORK/got"
+same "a batch of images: its first as alone" "$WORK/first" "$WORK/got"
+check "a batch of images: its shape" grep -qaF "'shape': (2, 17, 64)" "$WORK/images/last_hidden_state.npy"
+values "$ids" | cat - "$WORK/padded.raw" | npy '<i8' 2,21 > "$WORK/two.npy"
+says "batches of two sizes" 1 "a batch of 3 here and of 2 before" "$bert" --input "input_ids=$WORK/two.npy" --input "attention_mask=$WORK/mask.npy"
