@@ -1,8 +1,9 @@
 // burin check: the compiled program against the reference interpreter, kernel by kernel.
 //
-// The model is compiled for this CPU as a shared object and run over one chunk of rows with its trace on. Each result is then
-// compared with what the interpreter, in f64, makes of the same operands: the traced ones, so that an error shows where it is
-// made and does not spread. What is allowed is derived op by op from the rounding of f32 (eval_bound).
+// The model is compiled for this CPU as a shared object and run with its trace on: a decoder over one chunk of rows, an encoder
+// or any other network over random tensors, an encoder-decoder one after the other. Each result is then compared with what the
+// interpreter, in f64, makes of the same operands: the traced ones, so that an error shows where it is made and does not
+// spread. What is allowed is derived op by op from the rounding of f32 (eval_bound).
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
@@ -29,14 +30,21 @@ typedef struct OpSummary {
 
 typedef struct Check {
     Build *build;
-    StepRows rows;
-    burin_net_values values;  // of a network
-    EvalContext *exact, *contract;
-    const Tensor **value, **traced;  // by node->mark: of either kind; only what the program computed
-    int n_nodes;
+    const struct Part *encoder;  // whose memory a decoder reads; or NULL
     OpSummary ops[OP_COUNT];
     const Node *first_outside;
 } Check;
+
+// One graph: a decoder's step, the encoder before it, or a network.
+typedef struct Part {
+    Check *check;
+    Arena *arena;
+    const Program *program;
+    StepRows rows;
+    burin_net_values values;  // of an encoder or a network
+    EvalContext *exact, *contract;
+    const Tensor **value, **traced;  // by node->mark: of either kind; only what the program computed
+} Part;
 
 // ----------------------------------------------------------------------------------------------------------------- the trace
 static const Node *item_of(const Node *tuple, int index) {
@@ -78,58 +86,70 @@ static Tensor *tensor_copy(Arena *arena, const Tensor *t) {
 }
 
 static int64_t symbol_of_step(const Dim *symbol, void *user) {
-    const Check *c = user;
-    if (!is_decoder(c->build->program)) return network_symbol(c->build->program, symbol, c->values.symbols);
-    return strcmp(symbol->name, "S") ? c->rows.n : 1;
+    const Part *p = user;
+    if (!is_decoder(p->program)) return network_symbol(p->program, symbol, p->values.symbols);
+    return strcmp(symbol->name, "S") ? p->rows.n : 1;
 }
 
 static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
-    Check *c = context;
-    const Node *n = node_of_value(c->build->program, value, layer);
+    Part *p = context;
+    const Node *n = node_of_value(p->program, value, layer);
     if (!n) return;
-    Tensor *t = ARENA_NEW(c->build->arena, Tensor);
-    float *copy = ARENA_ARRAY(c->build->arena, float, (size_t)rows *(size_t)columns + 4);
+    Tensor *t = ARENA_NEW(p->arena, Tensor);
+    float *copy = ARENA_ARRAY(p->arena, float, (size_t)rows *(size_t)columns + 4);
     for (int r = 0; r < rows; r++)
         memcpy(copy + (size_t)r * (size_t)columns, data + (size_t)r * (size_t)row_stride, (size_t)columns * sizeof *copy);
     *t = (Tensor){
         .dtype = DT_f32, .rank = n->type.rank, .data = copy, .bytes = (uint64_t)rows * (uint64_t)columns * sizeof *copy};
-    for (int i = 0; i < n->type.rank; i++) t->dim[i] = dim_eval(n->type.dim[i], symbol_of_step, c);
+    for (int i = 0; i < n->type.rank; i++) t->dim[i] = dim_eval(n->type.dim[i], symbol_of_step, p);
     if (tensor_count(t) != (int64_t)rows * columns)
         diag_fatal(n->loc, "%%%s has %" PRId64 " elements, the program recorded %d x %d", n->name, tensor_count(t), rows,
                    columns);
-    c->traced[n->mark] = c->value[n->mark] = t;
+    p->traced[n->mark] = p->value[n->mark] = t;
 }
 
 // --------------------------------------------------------------------------------------------------------------- the program
 typedef void ForwardFunction(const burin_step *, int thread);
 
-// The emitted functions are hidden in a library: one more file gives this one a name to be found by.
-static const char *write_door(const Build *b, const char *folder, const Target *cpu) {
-    const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->name), *name = b->name;
-    const char *text =
-        arena_printf(b->arena,
-                     "#include \"program.h\"\n"
-                     "void %s_forward_%s(const burin_step *, int);\n"
-                     "__attribute__((visibility(\"default\"))) void check_forward(const burin_step *s, int thread) {\n"
-                     "    %s_forward_%s(s, thread);\n"
-                     "}\n",
-                     name, cpu->symbol, name, cpu->symbol);
-    write_file(path, text, strlen(text));
+typedef struct Doors {
+    ForwardFunction *forward, *encode;
+} Doors;
+
+static void add_door(Text *t, const char *door, const Program *p, const Target *cpu) {
+    text_add(t,
+             "void %s_forward_%s(const burin_step *, int);\n"
+             "__attribute__((visibility(\"default\"))) void %s(const burin_step *s, int thread) {\n"
+             "    %s_forward_%s(s, thread);\n"
+             "}\n",
+             p->name, cpu->symbol, door, p->name, cpu->symbol);
+}
+
+// The emitted functions are hidden in a library: one more file gives them names to be found by.
+static const char *write_doors(const Build *b, const char *folder, const Target *cpu) {
+    const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->name);
+    Text t = {0};
+    text_add(&t, "#include \"program.h\"\n");
+    add_door(&t, "check_forward", b->program, cpu);
+    if (b->program->encoder) add_door(&t, "check_encode", b->program->encoder, cpu);
+    write_file(path, t.data, t.length);
+    text_free(&t);
     return path;
 }
 
-static ForwardFunction *load_forward(Build *b, const char *folder) {
+static Doors load_doors(Build *b, const char *folder) {
     const Target *cpu = b->tools.cpus[b->tools.n_cpus - 1];
-    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_SHARED, .extra = write_door(b, folder, cpu)};
+    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_SHARED, .extra = write_doors(b, folder, cpu)};
     b->tools.cpus[0] = cpu, b->tools.n_cpus = 1;
     Objects objects = toolchain_compile(&b->tools, &emitted);
     objects.paths[1] = objects.paths[--objects.n];  // without the descriptor, which names the weights
     const char *path = arena_printf(b->arena, "%s/check.so", folder);
     toolchain_link_library(&b->tools, &objects, OUTPUT_SHARED, folder, path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *forward = library ? dlsym(library, "check_forward") : NULL;
-    if (!forward) diag_fatal(NO_LOC, "cannot load the compiled model: %s", dlerror());
-    return (ForwardFunction *)forward;
+    Doors doors = {0};
+    if (library) doors.forward = (ForwardFunction *)dlsym(library, "check_forward");
+    if (library && b->program->encoder) doors.encode = (ForwardFunction *)dlsym(library, "check_encode");
+    if (!doors.forward) diag_fatal(NO_LOC, "cannot load the compiled model: %s", dlerror());
+    return doors;
 }
 
 static unsigned char *step_memory(uint64_t bytes, int fill) {
@@ -156,46 +176,42 @@ static const unsigned char *map_weights(const Build *b, const char *folder) {
     return weights;
 }
 
-// A state full of NaN (0xff): what was not written must not be read.
-static void run_program(Check *c, const char *folder) {
-    Build *b = c->build;
-    ForwardFunction *forward = load_forward(b, folder);
-    const Plan *plan = &b->program->plan;
+static void run_part(Part *p, ForwardFunction *forward, const unsigned char *weights, unsigned char *state) {
+    const Plan *plan = &p->program->plan;
     burin_barrier barrier = {.threads = 1};
-    burin_trace trace = {.context = c, .record = record};
-    int n = c->rows.n;
-    int32_t *wanted = ARENA_ARRAY(b->arena, int32_t, n);
+    burin_trace trace = {.context = p, .record = record};
+    int n = p->rows.n, vocabulary = is_decoder(p->program) ? build_vocabulary(p->check->build) : 0;
+    int32_t *wanted = ARENA_ARRAY(p->arena, int32_t, n);
     for (int i = 0; i < n; i++) wanted[i] = i;
-    burin_step step = {
-        .weights = map_weights(b, folder),
-        .arena = step_memory(plan->row_bytes * (uint64_t)b->program->max_rows, 0xff),
-        .local = step_memory(plan->local_bytes, 0xff),
-        .state = step_memory(plan->slot_bytes, 0xff),
-        .scratch = scratch_memory(plan->scratch_bytes),
-        .inputs = (const void *const *)c->values.input_data,
-        .outputs = c->values.output_data,
-        .symbols = c->values.symbols,
-        .token = c->rows.token,
-        .slot = c->rows.slot,
-        .position = c->rows.position,
-        .wanted = wanted,
-        .rows = n,
-        .n_wanted = n,
-        .max_rows = (int)b->program->max_rows,
-        .threads = 1,
-        .logits = (float *)(void *)step_memory((uint64_t)n * (uint64_t)build_vocabulary(b) * sizeof(float), 0xff),
-        .barrier = &barrier,
-        .trace = &trace};
+    burin_step step = {.weights = weights,
+                       .arena = step_memory(plan->row_bytes * (uint64_t)p->program->max_rows, 0xff),
+                       .local = step_memory(plan->local_bytes, 0xff),
+                       .state = state,
+                       .scratch = scratch_memory(plan->scratch_bytes),
+                       .inputs = (const void *const *)p->values.input_data,
+                       .outputs = p->values.output_data,
+                       .symbols = p->values.symbols,
+                       .token = p->rows.token,
+                       .slot = p->rows.slot,
+                       .position = p->rows.position,
+                       .memory = p->rows.memory,
+                       .wanted = wanted,
+                       .rows = n,
+                       .n_wanted = n,
+                       .max_rows = (int)p->program->max_rows,
+                       .threads = 1,
+                       .logits = (float *)(void *)step_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
+                       .barrier = &barrier,
+                       .trace = &trace};
     forward(&step, 0);
-    munmap((void *)(uintptr_t)step.weights, b->image.bytes);
     munmap(step.scratch, plan->scratch_bytes + 1);
-    free(step.arena), free(step.local), free(step.state), free(step.logits);
+    free(step.arena), free(step.local), free(step.logits);
 }
 
 // ------------------------------------------------------------------------------------------------------------- the comparison
-static const Tensor *const *operands_of(Check *c, const Node *n) {
-    const Tensor **operands = ARENA_ARRAY(c->build->arena, const Tensor *, n->n_in + 1);
-    for (int i = 0; i < n->n_in; i++) operands[i] = n->in[i] ? c->value[n->in[i]->mark] : NULL;
+static const Tensor *const *operands_of(Part *p, const Node *n) {
+    const Tensor **operands = ARENA_ARRAY(p->arena, const Tensor *, n->n_in + 1);
+    for (int i = 0; i < n->n_in; i++) operands[i] = n->in[i] ? p->value[n->in[i]->mark] : NULL;
     return operands;
 }
 
@@ -207,45 +223,55 @@ static void outside(Check *c, const Node *n, const char *where, double got, doub
                bound);
 }
 
-static void compare(Check *c, Node *n, Node *op, int item) {
-    const Tensor *got = c->traced[n->mark], *const *operands = operands_of(c, op);
+static void compare(Part *p, Node *n, Node *op, int item) {
+    const Tensor *got = p->traced[n->mark], *const *operands = operands_of(p, op);
     int64_t count;
-    double *bound = eval_bound(c->exact, op, operands, item, &count);
-    const Tensor *truth = eval_node(c->exact, op, operands, item);
+    double *bound = eval_bound(p->exact, op, operands, item, &count);
+    const Tensor *truth = eval_node(p->exact, op, operands, item);
     const float *a = got->data;
-    OpSummary *s = &c->ops[op->op];
+    OpSummary *s = &p->check->ops[op->op];
     s->results++;
     for (int64_t i = 0; i < count; i++) {
         double expected = dtype_load(truth->dtype, truth->data, i), difference = fabs((double)a[i] - expected);
-        if (difference > 0) s->worst = fmax(s->worst, difference / bound[i]);
+        if ((double)a[i] == expected) continue;  // -inf, too, of a mask
+        s->worst = fmax(s->worst, difference / bound[i]);
         if (difference <= bound[i]) continue;
-        outside(c, n, arena_printf(c->build->arena, "element %" PRId64, i), a[i], expected, bound[i]);
+        outside(p->check, n, arena_printf(p->arena, "element %" PRId64, i), a[i], expected, bound[i]);
         break;
     }
     free(bound);
 }
 
-// What the program did not record (views, casts, caches) is computed from what it did, with the contract's bits.
-static void derive(Check *c, Node *n) {
-    if (n->op == OP_constant || n->op == OP_pack || n->op == OP_state || n->type.dtype == DT_tuple) return;
-    const Tensor *t;
-    if (n->op == OP_item) {
-        t = eval_node(c->contract, n->in[0], operands_of(c, n->in[0]), (int)attr_int(n, "index", 0));
-    } else {
-        t = eval_node(c->contract, n, operands_of(c, n), 0);
+// The state that an encoder left, as its own graph has it.
+static const Tensor *memory_of(const Part *encoder, const Node *state) {
+    EACH_NODE(n, encoder->program->graph) {
+        if (n->op == OP_cache_append && attr_int(n->in[0], "layer", 0) == attr_int(state, "layer", 0) &&
+            !strcmp(attr_string(n->in[0], "kind", ""), attr_string(state, "kind", "")))
+            return encoder->value[n->mark];
     }
-    c->value[n->mark] = tensor_copy(c->build->arena, t);
+    diag_fatal(state->loc, "the encoder leaves no %%%s", state->name);
 }
 
-static void compare_all(Check *c) {
-    EACH_NODE(n, c->build->program->graph) {
+// What the program did not record (views, casts, caches) is computed from what it did, with the contract's bits.
+static void derive(Part *p, Node *n) {
+    if (n->op == OP_state && attr_int(n, "memory", 0) && p->check->encoder != p)
+        p->value[n->mark] = memory_of(p->check->encoder, n);
+    if (n->op == OP_constant || n->op == OP_pack || n->op == OP_state || n->type.dtype == DT_tuple) return;
+    bool item = n->op == OP_item;
+    Node *op = item ? n->in[0] : n;
+    const Tensor *t = eval_node(p->contract, op, operands_of(p, op), item ? (int)attr_int(n, "index", 0) : 0);
+    p->value[n->mark] = tensor_copy(p->arena, t);
+}
+
+static void compare_all(Part *p) {
+    EACH_NODE(n, p->program->graph) {
         if (n->op == OP_input) continue;
-        if (!c->traced[n->mark]) {
-            derive(c, n);
+        if (!p->traced[n->mark]) {
+            derive(p, n);
         } else if (n->op == OP_item) {
-            compare(c, n, n->in[0], (int)attr_int(n, "index", 0));
+            compare(p, n, n->in[0], (int)attr_int(n, "index", 0));
         } else {
-            compare(c, n, n, 0);
+            compare(p, n, n, 0);
         }
     }
 }
@@ -263,55 +289,86 @@ static int print_summary(const Check *c) {
     return outside || !results ? 1 : 0;
 }
 
-// Tokens of a slot, in order.
-static void prepare_rows(Check *c) {
-    Build *b = c->build;
-    int n = b->program->max_rows < CHECK_ROWS ? (int)b->program->max_rows : CHECK_ROWS, vocabulary = build_vocabulary(b);
-    int32_t *token = ARENA_ARRAY(b->arena, int32_t, n), *slot = ARENA_ARRAY(b->arena, int32_t, n),
-            *position = ARENA_ARRAY(b->arena, int32_t, n);
-    bool *wanted = ARENA_ARRAY(b->arena, bool, n);
-    for (int i = 0; i < n; i++) token[i] = (int32_t)((int64_t)i * 7919 % vocabulary), position[i] = i, wanted[i] = true;
-    c->rows = (StepRows){.n = n, .token = token, .slot = slot, .position = position, .wanted = wanted};
-    for (int i = 0; i < b->program->graph->n_inputs; i++) {
-        const Node *input = b->program->graph->inputs[i];
-        c->value[input->mark] = step_input(input, &c->rows, ARENA_NEW(b->arena, Tensor));
+// How many rows the encoder left.
+static int memory_rows(const Part *encoder) {
+    return (int)burin_net_dim(encoder->values.net, describe_net(encoder->program)->length, encoder->values.symbols);
+}
+
+// Tokens of a slot, in order; all of them see the whole source.
+static void prepare_rows(Part *p) {
+    int n = p->program->max_rows < CHECK_ROWS ? (int)p->program->max_rows : CHECK_ROWS;
+    int vocabulary = build_vocabulary(p->check->build), last = p->check->encoder ? memory_rows(p->check->encoder) - 1 : 0;
+    int32_t *token = ARENA_ARRAY(p->arena, int32_t, n), *slot = ARENA_ARRAY(p->arena, int32_t, n),
+            *position = ARENA_ARRAY(p->arena, int32_t, n), *memory = ARENA_ARRAY(p->arena, int32_t, n);
+    bool *wanted = ARENA_ARRAY(p->arena, bool, n);
+    for (int i = 0; i < n; i++) {
+        token[i] = (int32_t)((int64_t)i * 7919 % vocabulary);
+        position[i] = i, memory[i] = last, wanted[i] = true;
+    }
+    p->rows = (StepRows){.n = n, .token = token, .slot = slot, .position = position, .memory = memory, .wanted = wanted};
+    for (int i = 0; i < p->program->graph->n_inputs; i++) {
+        const Node *input = p->program->graph->inputs[i];
+        p->value[input->mark] = step_input(input, &p->rows, ARENA_NEW(p->arena, Tensor));
     }
 }
 
 // Random tensors, of small sizes where these are open.
-static void prepare_tensors(Check *c) {
-    Build *b = c->build;
+static void prepare_tensors(Part *p) {
     burin_command command = {.random = true};
-    burin_net_values_open(&c->values, network_of(b->program), &command);
-    const Tensor **inputs = network_inputs(b->arena, b->program, (const void *const *)c->values.input_data, c->values.symbols);
-    for (int i = 0; i < b->program->graph->n_inputs; i++) c->value[b->program->graph->inputs[i]->mark] = inputs[i];
-    c->rows.n = burin_net_rows(c->values.net, c->values.symbols);
+    burin_net_values_open(&p->values, network_of(p->program), &command);
+    const Tensor **inputs = network_inputs(p->arena, p->program, (const void *const *)p->values.input_data, p->values.symbols);
+    for (int i = 0; i < p->program->graph->n_inputs; i++) p->value[p->program->graph->inputs[i]->mark] = inputs[i];
+    p->rows.n = burin_net_rows(p->values.net, p->values.symbols);
 }
 
-static void set_symbols(const Check *c, EvalContext *context) {
-    const Program *p = c->build->program;
-    for (int i = 0; i < p->n_symbols && !is_decoder(p); i++)
-        eval_set_symbol(context, p->symbols[i]->name, c->values.symbols[i]);
-    if (!is_decoder(p)) return;
-    eval_set_symbol(context, "R", c->rows.n);
-    eval_set_symbol(context, "L", c->rows.n);
+static void set_symbols(const Part *p, EvalContext *context) {
+    for (int i = 0; i < p->program->n_symbols && !is_decoder(p->program); i++)
+        eval_set_symbol(context, p->program->symbols[i]->name, p->values.symbols[i]);
+    if (!is_decoder(p->program)) return;
+    eval_set_symbol(context, "R", p->rows.n);
+    eval_set_symbol(context, "L", p->rows.n);
     eval_set_symbol(context, "S", 1);
 }
 
-static void prepare(Check *c) {
-    Build *b = c->build;
-    EACH_NODE(node, b->program->graph) node->mark = c->n_nodes++;
-    c->value = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
-    c->traced = ARENA_ARRAY(b->arena, const Tensor *, c->n_nodes);
-    if (is_decoder(b->program))
-        prepare_rows(c);
+static void part_open(Part *p, Check *c, const Program *program) {
+    int nodes = 0;
+    *p = (Part){.check = c, .arena = c->build->arena, .program = program};
+    EACH_NODE(node, program->graph) node->mark = nodes++;
+    p->value = ARENA_ARRAY(p->arena, const Tensor *, nodes);
+    p->traced = ARENA_ARRAY(p->arena, const Tensor *, nodes);
+    if (is_decoder(program))
+        prepare_rows(p);
     else
-        prepare_tensors(c);
-    EvalContext **contexts[] = {&c->exact, &c->contract};
-    for (int i = 0; i < 2; i++) {
-        *contexts[i] = eval_new(i ? EVAL_F32 : EVAL_F64);
-        set_symbols(c, *contexts[i]);
+        prepare_tensors(p);
+    p->exact = eval_new(EVAL_F64), p->contract = eval_new(EVAL_F32);
+    set_symbols(p, p->exact), set_symbols(p, p->contract);
+}
+
+static void part_close(Part *p) {
+    if (!is_decoder(p->program)) burin_net_values_close(&p->values);
+    eval_free(p->exact), eval_free(p->contract);
+}
+
+// A state full of NaN (0xff): what was not written must not be read.
+static void run_parts(Check *c, const char *folder) {
+    Build *b = c->build;
+    Part encoder, steps;
+    Doors doors = load_doors(b, folder);
+    const unsigned char *weights = map_weights(b, folder);
+    unsigned char *state = step_memory(b->program->plan.slot_bytes, 0xff);
+    if (b->program->encoder) {
+        part_open(&encoder, c, b->program->encoder);
+        c->encoder = &encoder;
+        run_part(&encoder, doors.encode, weights, state);
+        compare_all(&encoder);
     }
+    part_open(&steps, c, b->program);
+    run_part(&steps, doors.forward, weights, state);
+    compare_all(&steps);
+    part_close(&steps);
+    if (c->encoder) part_close(&encoder);
+    munmap((void *)(uintptr_t)weights, b->image.bytes);
+    free(state);
 }
 
 int check(Build *b) {
@@ -322,20 +379,11 @@ int check(Build *b) {
     build_load(b);
     build_passes(b);
     build_lower(b);
-    if (b->program->encoder)
-        diag_fatal(NO_LOC,
-                   "burin check takes no encoder-decoders yet\nhint: `burin run %s --interpret` gives the bits to compare with",
-                   b->options->model);
     toolchain_find(&b->tools);
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
-    prepare(&c);
-    run_program(&c, folder);
+    run_parts(&c, folder);
     remove_folder(folder);
     diag_keep(folder);
-    compare_all(&c);
-    if (!is_decoder(b->program)) burin_net_values_close(&c.values);
-    eval_free(c.exact);
-    eval_free(c.contract);
     return print_summary(&c);
 }
