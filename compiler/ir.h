@@ -43,13 +43,14 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-#define DTYPES(X) /* name, bits */                                                                                        \
-    X(f32, 32)                                                                                                            \
-    X(f16, 16)                                                                                                            \
-    X(bf16, 16) X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) \
-        X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8)    \
-            X(f4e2m1, 4) X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */              \
-        X(tuple, 0)                               /* several results; see Node */
+#define DTYPES(X) /* name, bits */                                                                                         \
+    X(f32, 32)                                                                                                             \
+    X(f16, 16)                                                                                                             \
+    X(bf16, 16)                                                                                                            \
+    X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4)     \
+        X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) \
+            X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                            \
+        X(tuple, 0)                  /* several results; see Node */
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
@@ -360,12 +361,13 @@ typedef enum {
 } Pass;
 extern const PassInfo pass_info[PASS_COUNT];
 
-// One candidate of recognise or fuse: matched (broke NULL), or the node that broke it and why.
+// One candidate of recognise or fuse: matched, or missed because of a node. Also what became of a whole graph, and why.
 typedef struct FusionSite {
     struct FusionSite *next;
     const char *pattern;  // "attention", "rms_normalization", ...
     Loc loc;
-    const char *broke;  // name of the first node that did not fit, or NULL
+    bool missed;
+    const char *node;  // name of the first node that did not fit, or of what decided; or NULL
     const char *why;
 } FusionSite;
 
@@ -384,7 +386,8 @@ struct PassContext {
 
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
-void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);
+void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL
+void fusion_decided(PassContext *, const char *what, Loc, const Node *by, const char *why);     // counts as a match
 void fusion_table(const PassContext *, Text *);   // the patterns and their counts: what `burin build` prints
 void fusion_report(const PassContext *, Text *);  // the same, and why each site that was missed was
 #endif

@@ -39,7 +39,7 @@ static void run_pass(Module *m, PassContext *c, const PassInfo *pass) {
 static void require_fusions(const PassContext *c) {
     if (!c->require_fusion) return;
     for (const FusionSite *s = c->sites; s; s = s->next) {
-        if (s->broke) diag_error(s->loc, "%s is not fused\nnote: %%%s: %s", s->pattern, s->broke, s->why);
+        if (s->missed) diag_error(s->loc, "%s is not fused\nnote: %%%s: %s", s->pattern, s->node, s->why);
     }
     diag_stop_if_errors();
 }
@@ -73,11 +73,11 @@ bool passes_run(Module *m, PassContext *c) {
     return finished;
 }
 
-void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke, const char *why) {
+void fusion_decided(PassContext *c, const char *what, Loc loc, const Node *by, const char *why) {
     FusionSite *s = ARENA_NEW(c->arena, FusionSite);
-    *s = (FusionSite){.pattern = pattern, .loc = loc};
-    if (broke) {
-        s->broke = arena_strdup(c->arena, broke->name ? broke->name : op_info[broke->op].name);
+    *s = (FusionSite){.pattern = what, .loc = loc};
+    if (by) {
+        s->node = arena_strdup(c->arena, by->name ? by->name : op_info[by->op].name);
         s->why = why;
     }
     if (!c->sites_end) c->sites_end = &c->sites;
@@ -85,9 +85,15 @@ void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke
     c->sites_end = &s->next;
 }
 
-static int count_sites(const PassContext *c, const char *pattern, bool broken) {
+void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke, const char *why) {
+    FusionSite **place = c->sites_end ? c->sites_end : &c->sites;
+    fusion_decided(c, pattern, loc, broke, why);
+    (*place)->missed = broke != NULL;
+}
+
+static int count_sites(const PassContext *c, const char *pattern, bool missed) {
     int n = 0;
-    for (const FusionSite *s = c->sites; s; s = s->next) n += !strcmp(s->pattern, pattern) && (s->broke != NULL) == broken;
+    for (const FusionSite *s = c->sites; s; s = s->next) n += !strcmp(s->pattern, pattern) && s->missed == missed;
     return n;
 }
 
@@ -108,8 +114,8 @@ void fusion_table(const PassContext *c, Text *t) {
 void fusion_report(const PassContext *c, Text *t) {
     fusion_table(c, t);
     for (const FusionSite *s = c->sites; s; s = s->next) {
-        if (!s->broke) continue;
+        if (!s->node) continue;
         const char *where = loc_text(s->loc);
-        text_add(t, "%s%smissed %s: %%%s: %s\n", where, *where ? ": " : "", s->pattern, s->broke, s->why);
+        text_add(t, "%s%s%s%s: %%%s: %s\n", where, *where ? ": " : "", s->missed ? "missed " : "", s->pattern, s->node, s->why);
     }
 }

@@ -6,7 +6,7 @@
 # counts FILE: attention, norms, rotary embeddings and activations that matched, then everything that was missed
 counts() {
     awk '/^pattern/ { table = 1; next }
-        table && NF >= 3 && $NF ~ /^[0-9]+$/ { n[$1] += $(NF - 1); if ($1 != "incremental") missed += $NF }
+        table && NF >= 3 && $NF ~ /^[0-9]+$/ { n[$1] += $(NF - 1); missed += $NF }
         END { print n["attention"] + 0, n["rms_normalization"] + n["layer_normalization"], n["rotary_embedding"] + 0,
                     n["silu"] + n["gelu"] + n["gelu_tanh"], missed + 0 }' "$1"
 }

@@ -25,8 +25,8 @@ static PassContext context_of(Arena *a, const char *text) {
 
 static void print_sites(Text *t, const PassContext *c) {
     for (const FusionSite *s = c->sites; s; s = s->next)
-        text_add(t, "// %s: %s%s%s%s\n", s->pattern, s->broke ? "missed, %" : "matched", s->broke ? s->broke : "",
-                 s->broke ? " " : "", s->broke ? s->why : "");
+        text_add(t, "// %s: %s%s%s%s%s\n", s->pattern, s->missed ? "missed" : "matched", s->node ? ", %" : "",
+                 s->node ? s->node : "", s->node ? " " : "", s->node ? s->why : "");
 }
 
 // The graphs of a text: most have one.
