@@ -72,9 +72,9 @@ def inputs_of(kind, config):
     vocabulary = getattr(config, "vocab_size", VOCABULARY)
     if kind == "image":
         size, channels = config.image_size, config.num_channels
-        size = size if isinstance(size, int) else size[0]
-        return {"pixel_values": torch.from_numpy(uniform("pixels", channels * size * size).astype(np.float32)).reshape(
-            1, channels, size, size)}
+        high, wide = (size, size) if isinstance(size, int) else size
+        return {"pixel_values": torch.from_numpy(uniform("pixels", channels * high * wide).astype(np.float32)).reshape(
+            1, channels, high, wide)}
     inputs = {"input_ids": some_tokens(TOKENS, vocabulary)}
     if kind == "pair":
         inputs["decoder_input_ids"] = some_tokens(9, vocabulary, first=3)

@@ -140,6 +140,15 @@ VARIANTS = {
     "falcon-new": causal("Falcon", PLAIN, new_decoder_architecture=True, num_kv_heads=2, bias=True),
     "falcon-alibi": causal("Falcon", PLAIN, alibi=True, multi_query=False, parallel_attn=False, bias=True),
     "bert-relu": text("Bert", hidden_act="relu"),
+    "beit-shared": image("Beit", use_relative_position_bias=True, use_shared_relative_position_bias=True, use_mean_pooling=False),
+    "deit-wide": image("DeiT", image_size=[10, 13], pooler_act="gelu_10", pooler_output_size=24),
+    "gemma3-cap": ("decoder", "Gemma3ForCausalLM", dict(GROUPED, head_dim=16, sliding_window=5, attn_logit_softcapping=2.0)),
+    "gpt_neox-odd": causal("GPTNeoX", TEXT, num_attention_heads=8, rotary_pct=0.4, hidden_act="mish"),
+    "mpt-ratio": causal("Mpt", dict(vocab_size=96, d_model=64, n_layers=2, n_heads=4, max_seq_len=64, expansion_ratio=2),
+                        attn_config={"alibi": True, "alibi_bias_max": 16, "softmax_scale": 0.2, "clip_qkv": 0.5}),
+    "llama-longrope": causal("Llama", rope_scaling=dict(LONGROPE, factor=4.0)),
+    "smollm3-layers": causal("SmolLM3", sliding_window=4, layer_types=["sliding_attention", "full_attention"]),
+    "t5-gelu": pair("T5", T5, feed_forward_proj="gelu"),
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 

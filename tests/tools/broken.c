@@ -141,7 +141,7 @@ static void config_duplicate(void) { config_of("config.json", "{\n  'vocab_size'
 static void config_cut(void) { config_of("config.json", "{\n  'vocab_size': 1,"); }
 static void config_no_object(void) { config_of("config.json", "[1]\n"); }
 static void config_type(void) { config_of("config.json", "{\n  'model_type': 3\n}\n"); }
-static void config_eos(void) { config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, 5]\n}\n"); }
+static void config_eos(void) { config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, -5]\n}\n"); }
 static void config_many_eos(void) { config_of("config.json", "{'eos_token_id': [1,2,3,4,5,6,7,8,9]}\n"); }
 static void generation_bos(void) { config_of("generation_config.json", "{'bos_token_id': 'x'}\n"); }
 

@@ -131,7 +131,7 @@ static void finds_places_in_the_configuration(void) {
     Folder f = make_folder();
     put_safetensors(&f, "model.safetensors", "{\"x\":{\"dtype\":\"BOOL\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     put_text(&f, "config.json",
-             "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  \"eos_token_id\": [3, 5]\n}\n");
+             "{\n  \"inner\": {\"eos_token_id\": \"a \\\"b\"},\n  \"vocab_size\": 320,\n  \"eos_token_id\": [3, 320, 5]\n}\n");
     put_text(&f, "generation_config.json", "{\"bos_token_id\": 7}");
     Arena *arena = arena_new();
     Checkpoint *c = checkpoint_open(arena, f.path, "dsl");
@@ -140,6 +140,7 @@ static void finds_places_in_the_configuration(void) {
     CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "eos_token_id")), '/'), "/config.json:4:19");
     CHECK_TEXT(strrchr(loc_text(checkpoint_config_loc(c, "absent")), '/'), "/config.json:1:1");
     SpecialTokens s = checkpoint_special_tokens(c);
+    // a token that the vocabulary lacks is none
     CHECK(s.bos == 7 && s.n_eos == 2 && s.eos[0] == 3 && s.eos[1] == 5);
     arena_free(arena);
     remove_folder(&f);

@@ -198,14 +198,19 @@ static Special special(const Checkpoint *c, const char *key) {
     return (Special){json_is_null(value) ? NULL : value, key, c->config_source};
 }
 
+// A token that the vocabulary does not have (a default of transformers', in a small model) never comes up: -1.
 static int32_t token_id(const Checkpoint *c, Special s, const json_t *value) {
     json_int_t id = json_integer_value(value);
     const json_t *size = json_object_get(c->config, "vocab_size");
     json_int_t limit = json_is_integer(size) && json_integer_value(size) < INT32_MAX ? json_integer_value(size) : INT32_MAX;
-    if (!json_is_integer(value) || id < 0 || id >= limit)
+    if (!json_is_integer(value) || id < 0)
         diag_fatal(value_loc(s.source, s.key),
                    "%s must be a token id, or a list of them: whole numbers from 0 to %" JSON_INTEGER_FORMAT, s.key, limit - 1);
-    return (int32_t)id;
+    if (id < limit) return (int32_t)id;
+    diag_warning(value_loc(s.source, s.key),
+                 "%s %" JSON_INTEGER_FORMAT " is beyond the vocabulary of %" JSON_INTEGER_FORMAT ": it is ignored", s.key, id,
+                 limit);
+    return -1;
 }
 
 SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
@@ -215,7 +220,10 @@ SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
     size_t n = list ? json_array_size(eos.value) : eos.value != NULL;
     if (bos.value) ids.bos = token_id(c, bos, bos.value);
     if (n > sizeof ids.eos / sizeof *ids.eos) diag_fatal(value_loc(eos.source, eos.key), "eos_token_id lists more than 8 ids");
-    for (size_t i = 0; i < n; i++) ids.eos[ids.n_eos++] = token_id(c, eos, list ? json_array_get(eos.value, i) : eos.value);
+    for (size_t i = 0; i < n; i++) {
+        int32_t id = token_id(c, eos, list ? json_array_get(eos.value, i) : eos.value);
+        if (id >= 0) ids.eos[ids.n_eos++] = id;
+    }
     return ids;
 }
 

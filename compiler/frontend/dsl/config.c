@@ -54,6 +54,15 @@ static bool is_literal(const Ast *x) {
            (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
 }
 
+// Where the default is a list of numbers, one number stands for all: "image_size": 224 is [224, 224].
+static Value number_for_all(Elaborator *e, const Declaration *d, Value v) {
+    if (v.kind != V_INT || !d->ast->a || d->ast->a->kind != AST_LIST) return v;
+    int n = ast_count(d->ast->a->list);
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
+    for (int i = 0; i < n; i++) items[i] = v;
+    return (Value){.kind = V_LIST, .list = {items, n}, .path = v.path};
+}
+
 // A value must be of the kind of its default, when that is written out: a whole number serves where a fractional one stands.
 static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
@@ -103,7 +112,7 @@ static Value parameter_value(Elaborator *e, Declaration *d) {
         o->config = d, o->value = v.i;
         v.origin = o;
     }
-    return v;
+    return number_for_all(e, d, v);
 }
 
 Value config_value(Elaborator *e, Declaration *d) {

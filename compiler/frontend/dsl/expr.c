@@ -70,14 +70,17 @@ static Value evaluate_each(Elaborator *e, const Ast *x) {
     return (Value){.kind = V_LIST, .list = {items, (int)n}};
 }
 
-static Value list_range(Elaborator *e, const Ast *x, Value v) {
-    int64_t begin = 0, end = v.list.n;
+// A part of a list or of a string.
+static Value value_range(Elaborator *e, const Ast *x, Value v) {
+    int n = v.kind == V_LIST ? v.list.n : (int)strlen(v.s);
+    int64_t begin = 0, end = n;
     if (x->a && !want_int(e, evaluate(e, x->a), x->a->loc, "a bound of a range", &begin)) return VALUE(V_ERROR);
     if (x->b && !want_int(e, evaluate(e, x->b), x->b->loc, "a bound of a range", &end)) return VALUE(V_ERROR);
-    if (begin < 0) begin += v.list.n;
-    if (end < 0) end += v.list.n;
-    if (begin < 0 || end > v.list.n || begin > end)
-        return report(e, x->loc, "this range is outside of the list of %d", v.list.n);
+    if (begin < 0) begin += n;
+    if (end < 0) end += n;
+    if (begin < 0 || end > n || begin > end)
+        return report(e, x->loc, "this range is outside of %s of %d", value_kind_name(v.kind), n);
+    if (v.kind == V_STRING) return VALUE_STRING(arena_strndup(e->arena, v.s + begin, (size_t)(end - begin)));
     return (Value){.kind = V_LIST, .list = {v.list.items + begin, (int)(end - begin)}};
 }
 
@@ -85,9 +88,10 @@ static Value evaluate_index(Elaborator *e, const Ast *x) {
     Value v = evaluate(e, x->a);
     if (v.kind == V_TENSOR) return tensor_index(e, x, v);
     if (v.kind == V_ERROR) return v;
+    if (v.kind == V_STRING && x->list->kind == AST_RANGE && !x->list->next) return value_range(e, x->list, v);
     if (v.kind != V_LIST) return report(e, x->loc, "only tensors and lists have elements, this is %s", value_kind_name(v.kind));
     if (x->list->next || x->list->kind == AST_REST) return report(e, x->loc, "a list takes one index");
-    if (x->list->kind == AST_RANGE) return list_range(e, x->list, v);
+    if (x->list->kind == AST_RANGE) return value_range(e, x->list, v);
     int64_t i;
     if (!want_int(e, evaluate(e, x->list), x->list->loc, "an index", &i)) return VALUE(V_ERROR);
     if (i < -v.list.n || i >= v.list.n) return report(e, x->list->loc, "index %lld of a list of %d", (long long)i, v.list.n);
