@@ -30,6 +30,35 @@ same() {
     fi
 }
 
+# says NAME STATUS TEXT COMMAND...: the exit status, and the text somewhere in what it prints
+says() {
+    _name=$1 _status=$2 _text=$3
+    shift 3
+    "$@" > "$WORK/says" 2>&1 < /dev/null
+    _got=$?
+    if [ $_got = "$_status" ] && grep -qF -- "$_text" "$WORK/says"; then ok "$_name"; else
+        not_ok "$_name: status $_got, expected $_status and: $_text"
+        sed 's/^/# /' "$WORK/says"
+    fi
+}
+
+# one_hash NAME EXPECTED CELLS PROGRAM...: the program gives this hash on every CPU of here that it carries code for, in every
+# cell THREADS or THREADS:CHUNK, in three cells at least
+one_hash() {
+    _name=$1 _expected=$2 _list=$3 _cells=0 _other=
+    shift 3
+    for _cpu in $("$1" --info | sed -n 's/^cpus \(.*\); here.*/\1/p' | tr -d ,); do
+        for _cell in $_list; do
+            _threads=${_cell%:*} _chunk=${_cell#"${_cell%:*}"}
+            _got=$("$@" --cpu "$_cpu" -t "$_threads" ${_chunk:+--chunk ${_chunk#:}} 2>&1)
+            case $_got in *"does not have it"*) continue ;; esac
+            _cells=$((_cells + 1))
+            [ "$_got" = "$_expected" ] || _other="$_other $_cpu:$_cell"
+        done
+    done
+    check "$_name: the same bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 3 -a -z "$_other"
+}
+
 # home_with_fault NAME VALUE: $WORK/home, a BURIN_HOME whose kernels have a fault of runtime/fault.h.
 home_with_fault() {
     mkdir "$WORK/home"

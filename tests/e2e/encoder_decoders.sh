@@ -33,16 +33,7 @@ family() {
     else
         _hash=$("$BURIN" run "$_folder" --interpret $_source $_decoder -n 0 --logits-hash)
     fi
-    _cells=0 _other=
-    for _cpu in $("$_program" --info | sed -n 's/^cpus \(.*\); here.*/\1/p' | tr -d ,); do
-        for _cell in $_cells_of; do
-            _got=$("$_program" $_source $_decoder -n 0 --logits-hash --cpu "$_cpu" -t "${_cell%:*}" --chunk "${_cell#*:}" 2>&1)
-            case $_got in *"does not have it"*) continue ;; esac
-            _cells=$((_cells + 1))
-            [ "$_got" = "$_hash" ] || _other="$_other $_cpu:$_cell"
-        done
-    done
-    check "$1: the same bits in $_cells cells$_other" test -n "$_hash" -a $_cells -ge 3 -a -z "$_other"
+    one_hash "$1" "$_hash" "$_cells_of" "$_program" $_source $_decoder -n 0 --logits-hash
 }
 for name in bart marian t5 flan whisper; do family $name; done
 

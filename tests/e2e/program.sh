@@ -12,19 +12,6 @@ build() { $CC $flags "$1" $runtime -lm -o "$2"; }
 check "builds around a fake model" build tests/e2e/fake_model.c "$fake"
 [ -x "$fake" ] || exit 1
 
-# says NAME STATUS TEXT ARGUMENTS...: the exit status, and the text somewhere in what it prints
-says() {
-    _name=$1 _status=$2 _text=$3
-    shift 3
-    "$fake" "$@" > "$WORK/out" 2>&1 < /dev/null
-    _got=$?
-    if [ $_got = "$_status" ] && grep -qF -- "$_text" "$WORK/out"; then ok "$_name"; else
-        not_ok "$_name"
-        echo "# status $_got, expected $_status and: $_text"
-        sed 's/^/# /' "$WORK/out"
-    fi
-}
-
 # prints NAME TEXT ARGUMENTS...: exactly this on stdout, nothing on stderr, status 0
 prints() {
     _name=$1 _text=$2
@@ -56,7 +43,7 @@ check "another seed, another text" test "$("$fake" --seed 1)" != "$("$fake" --se
 check "--logits has every row of the run" test "$(wc -c < "$WORK/l.npy")" = $((128 + 6 * 300 * 4))
 check "--logits has its shape" grep -qa "'shape': (6, 300)" "$WORK/l.npy"
 
-says "context full" 0 "the context of 64 tokens is full" --tokens 1,2,3 -n 100 --temp 0 --ignore-eos
+says "context full" 0 "the context of 64 tokens is full" "$fake" --tokens 1,2,3 -n 100 --temp 0 --ignore-eos
 check "--shift goes on" test "$("$fake" --tokens 1,2,3 -n 200 --temp 0 --shift --ignore-eos | tr , '\n' | wc -l)" = 200
 # --shift at a context of 64: the beginning of the text and the newest 31 tokens are read again.
 whole=$("$fake" --tokens 1,2,3 -n 70 --temp 0 --shift --ignore-eos)
@@ -64,44 +51,44 @@ again=1,$(echo "$whole" | cut -d, -f32-62)
 prints "--shift reads the newer half again" "$(echo "$whole" | cut -d, -f63-)" --tokens "$again" -n 8 --temp 0 --ignore-eos
 check "a huge -n ends at the context" test "$("$fake" --tokens 1,2,3 -n 999999999999 --ignore-eos 2> /dev/null | tr , '\n' | wc -l)" = 62
 long=$(seq -s , 1 65)
-says "a prompt longer than the context" 1 "the prompt has 65 tokens, the context holds 64" --tokens "$long"
-says "a prompt longer than --ctx" 1 "the prompt has 3 tokens, the context holds 2" --tokens 1,2,3 --ctx 2
-says "--ctx beyond what was built" 1 "built for a context of 64" --ctx 65
-says "ids outside the vocabulary" 1 "token 300 is outside the vocabulary, 0 to 299" --tokens 1,300
-says "negative ids" 1 "outside the vocabulary" --tokens 1,-3
-says "ids that are none" 2 "expected ids with commas" --tokens 1,x
-says "empty ids" 2 "expected ids with commas" --tokens ""
-says "text without a tokenizer" 1 "this model has no tokenizer" "Once upon a time"
-says "a prompt file that is not there" 1 "cannot read /nonexistent: No such file" -f /nonexistent
-says "a folder as prompt file" 1 "cannot read /tmp: Is a directory" -f /tmp
-says "logits that cannot be written" 1 "--logits /nonexistent/x.npy" --tokens 1 --logits /nonexistent/x.npy
-says "temperature that is no number" 1 "--temp nan" --temp nan
-says "negative temperature" 1 "expected a number from 0" --temp -1
-says "top-p above 1" 1 "--top-p 1.5" --top-p 1.5
-says "no threads" 1 "--threads 0" --threads=0
-says "a word for a number" 2 "not a number" -n many
-says "half a token" 2 "not a whole number" -n 1.5
-says "a bad seed" 2 "--seed -1" --seed -1
-says "an unknown option" 2 "did you mean --temp?" --tmp 1
-says "an option far from any" 2 "--help lists the options" --frobnicate
-says "an option without its value" 2 "--cpu needs a value" --cpu
-says "a flag with a value" 2 "--bench takes no value" --bench=3
-says "two prompts" 2 "more than one prompt" Once upon
-says "two inputs" 2 "more than one input" Once --tokens 1
-says "--window alone" 2 "--window without --perplexity" --window 3
-says "logits of a benchmark" 2 "leave out --bench" --bench --logits-hash
-says "a CPU that it does not carry" 1 "carries code for plain, plain+more, future" --cpu z80
-says "a CPU that this machine is not" 1 "instructions that nobody has" --cpu future
-says "--info" 0 "0123456789abcdef" --info
-says "--version" 0 "fake 0123456789abcdef" --version
-says "--help" 0 "usage: fake [options] [prompt]" --help
-says "--verbose" 0 "threads 2, seed 5" -n 3 --seed 5 -t 2 -v
-says "--profile" 0 "time of thread 0" -n 3 --profile
-says "--bench" 0 "tokens/s" --bench
-says "--bench at positions" 0 "decode at 3 " --bench --positions 1,3
-says "a position outside the context" 1 "is outside the context" --bench --positions 100000000
-says "a position that is no number" 2 "numbers with commas" --bench --positions 1,x
-says "positions without --bench" 2 "--bench --positions 3" --positions 3
+says "a prompt longer than the context" 1 "the prompt has 65 tokens, the context holds 64" "$fake" --tokens "$long"
+says "a prompt longer than --ctx" 1 "the prompt has 3 tokens, the context holds 2" "$fake" --tokens 1,2,3 --ctx 2
+says "--ctx beyond what was built" 1 "built for a context of 64" "$fake" --ctx 65
+says "ids outside the vocabulary" 1 "token 300 is outside the vocabulary, 0 to 299" "$fake" --tokens 1,300
+says "negative ids" 1 "outside the vocabulary" "$fake" --tokens 1,-3
+says "ids that are none" 2 "expected ids with commas" "$fake" --tokens 1,x
+says "empty ids" 2 "expected ids with commas" "$fake" --tokens ""
+says "text without a tokenizer" 1 "this model has no tokenizer" "$fake" "Once upon a time"
+says "a prompt file that is not there" 1 "cannot read /nonexistent: No such file" "$fake" -f /nonexistent
+says "a folder as prompt file" 1 "cannot read /tmp: Is a directory" "$fake" -f /tmp
+says "logits that cannot be written" 1 "--logits /nonexistent/x.npy" "$fake" --tokens 1 --logits /nonexistent/x.npy
+says "temperature that is no number" 1 "--temp nan" "$fake" --temp nan
+says "negative temperature" 1 "expected a number from 0" "$fake" --temp -1
+says "top-p above 1" 1 "--top-p 1.5" "$fake" --top-p 1.5
+says "no threads" 1 "--threads 0" "$fake" --threads=0
+says "a word for a number" 2 "not a number" "$fake" -n many
+says "half a token" 2 "not a whole number" "$fake" -n 1.5
+says "a bad seed" 2 "--seed -1" "$fake" --seed -1
+says "an unknown option" 2 "did you mean --temp?" "$fake" --tmp 1
+says "an option far from any" 2 "--help lists the options" "$fake" --frobnicate
+says "an option without its value" 2 "--cpu needs a value" "$fake" --cpu
+says "a flag with a value" 2 "--bench takes no value" "$fake" --bench=3
+says "two prompts" 2 "more than one prompt" "$fake" Once upon
+says "two inputs" 2 "more than one input" "$fake" Once --tokens 1
+says "--window alone" 2 "--window without --perplexity" "$fake" --window 3
+says "logits of a benchmark" 2 "leave out --bench" "$fake" --bench --logits-hash
+says "a CPU that it does not carry" 1 "carries code for plain, plain+more, future" "$fake" --cpu z80
+says "a CPU that this machine is not" 1 "instructions that nobody has" "$fake" --cpu future
+says "--info" 0 "0123456789abcdef" "$fake" --info
+says "--version" 0 "fake 0123456789abcdef" "$fake" --version
+says "--help" 0 "usage: fake [options] [prompt]" "$fake" --help
+says "--verbose" 0 "threads 2, seed 5" "$fake" -n 3 --seed 5 -t 2 -v
+says "--profile" 0 "time of thread 0" "$fake" -n 3 --profile
+says "--bench" 0 "tokens/s" "$fake" --bench
+says "--bench at positions" 0 "decode at 3 " "$fake" --bench --positions 1,3
+says "a position outside the context" 1 "is outside the context" "$fake" --bench --positions 100000000
+says "a position that is no number" 2 "numbers with commas" "$fake" --bench --positions 1,x
+says "positions without --bench" 2 "--bench --positions 3" "$fake" --positions 3
 
 "$fake" --ignore-eos --shift -n 100000 2> "$WORK/err" | head -c 5 > "$WORK/out"
 check "a reader that goes away: no message" test ! -s "$WORK/err"

@@ -1,29 +1,32 @@
 #!/bin/sh
-# Every message of the readers of checkpoints and tokenizers: broken files made by tests/tools/broken.c, the exact text in
-# errors/NAME.err, status 1. Then the messages in the sources that have no case. With `--accept` it writes the texts instead.
+# Every message of the readers of checkpoints, tokenizers and ONNX: broken files made by tests/tools/broken.c and broken_onnx.c, the
+# exact text in errors/NAME.err and onnx/NAME.err, status 1, nothing on stdout. Then the messages in the sources that have no case.
+# With `--accept` it writes the texts instead.
 . tests/lib.sh
-here=$PWD/tests/readers
-broken=$(cd "$(dirname "$BUILD/tools/broken")" && pwd)/broken
+here=$PWD/tests/readers tools=$(cd "$BUILD/tools" && pwd)
 
-run_case() {
-    mkdir -p "$WORK/$1"
-    (cd "$WORK/$1" && LIBRARY=$here/../../dsl "$broken" "$1") > "$WORK/out" 2> "$WORK/err"
-    status=$?
+# broken_files TOOL FOLDER: each of the tool's cases in a folder of its own, and no text without a case
+broken_files() {
+    _tool=$tools/$1 _folder=$here/$2
+    for _case in $("$_tool" --list); do
+        mkdir -p "$WORK/$2/$_case"
+        (cd "$WORK/$2/$_case" && LIBRARY=$here/../../dsl "$_tool" "$_case") > "$WORK/out" 2> "$WORK/err"
+        _status=$?
+        [ "$accept" != --accept ] || cp "$WORK/err" "$_folder/$_case.err"
+        if [ $_status != 1 ] || [ -s "$WORK/out" ]; then
+            not_ok "readers: $2 $_case ends with status $_status"
+        else
+            same "readers: $2 $_case" "$_folder/$_case.err" "$WORK/err"
+        fi
+    done
+    for _file in "$_folder"/*.err; do
+        "$_tool" --list | grep -qx "$(basename "$_file" .err)" || not_ok "readers: $_file belongs to no case"
+    done
 }
-
-for name in $("$broken" --list); do
-    run_case "$name"
-    if [ "${1:-}" = --accept ]; then cp "$WORK/err" "$here/errors/$name.err"; fi
-    if [ $status != 1 ] || [ -s "$WORK/out" ]; then
-        not_ok "readers: $name ends with status $status"
-    else
-        same "readers: $name" "$here/errors/$name.err" "$WORK/err"
-    fi
-done
-
-for file in "$here"/errors/*.err; do
-    "$broken" --list | grep -qx "$(basename "$file" .err)" || not_ok "readers: $file belongs to no case"
-done
+accept=${1:-}
+broken_files broken errors
+check "readers: the model that is damaged below is valid" sh -c "cd '$WORK' && '$tools/broken_onnx' --valid"
+broken_files broken_onnx onnx
 
 # What cannot be made here: memory that runs out, a tokenizer of 4 GB.
 cat > "$WORK/excused" << 'END'
