@@ -18,9 +18,4 @@ void dtype_store_rounded(DType, void *data, int64_t i, double value, DTypeRoundi
 // n elements from one dtype to another. Float to integer truncates, saturates, and NaN becomes 0; integer to narrower integer
 // wraps, as does anything to an integer of 4 or 2 bits; anything to bool is "not zero". 8-bit floats saturate.
 void convert_elements(DType to, void *out, DType from, const void *in, int64_t n);
-
-float f32_of_bf16(uint16_t);
-float f32_of_f16(uint16_t);
-uint16_t bf16_of(double);
-uint16_t f16_of(double);
 #endif

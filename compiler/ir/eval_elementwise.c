@@ -3,10 +3,10 @@
 // The result is computed in chunks of CHUNK elements. Operands are brought into the chunk (broadcast, converted to the type
 // that is computed in: f32, f64 or i64), the formula is applied chunk by chunk, and what comes out is rounded to the result's
 // dtype. Inside a fused chain every op rounds as if it stood alone, so fusing does not change the numbers.
-#include <math.h>
 #include <string.h>
 
 #include "ir/eval_internal.h"
+#include "plain.h"
 #include "vec.h"
 
 enum { CHUNK = 256 };
@@ -69,40 +69,11 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
     X(log)       \
     X(sqrt)      \
     X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
-#define BINARY(X)  X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
-#define COMPARE(X) X(less) X(less_or_equal) X(greater) X(greater_or_equal) X(equal)
-
-static double sd_neg(double x) { return -x; }
-static double sd_abs(double x) { return fabs(x); }
-static double sd_exp(double x) { return exp(x); }
-static double sd_log(double x) { return log(x); }
-static double sd_sqrt(double x) { return sqrt(x); }
-static double sd_reciprocal(double x) { return 1 / x; }
-static double sd_sin(double x) { return sin(x); }
-static double sd_cos(double x) { return cos(x); }
-static double sd_atan(double x) { return atan(x); }
-static double sd_fmod(double a, double b) { return fmod(a, b); }
-static double sd_tanh(double x) { return tanh(x); }
-static double sd_erf(double x) { return erf(x); }
-static double sd_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double sd_relu(double x) { return x > 0 ? x : 0; }
-static double sd_floor(double x) { return floor(x); }
-static double sd_ceil(double x) { return ceil(x); }
-static double sd_round(double x) { return nearbyint(x); }
-static double sd_silu(double x) { return x / (1 + exp(-x)); }
-static double sd_gelu(double x) { return x / 2 * (1 + erf(x * M_SQRT1_2)); }
-static double sd_gelu_tanh(double x) { return x / 2 * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
-static double sd_add(double a, double b) { return a + b; }
-static double sd_sub(double a, double b) { return a - b; }
-static double sd_mul(double a, double b) { return a * b; }
-static double sd_div(double a, double b) { return a / b; }
-static double sd_pow(double a, double b) { return pow(a, b); }
-static double sd_min(double a, double b) { return a < b ? a : b; }
-static double sd_max(double a, double b) { return a > b ? a : b; }
-static double sd_mod(double a, double b) {
-    double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
+#define BINARY(X)        X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
+#define INTEGER_UNARY(X) X(neg) X(abs) X(relu) X(floor) X(ceil) X(round)
+#define INTEGER_BINARY(X) \
+    X(add) X(sub) X(mul) X(div) X(mod) X(fmod) X(pow) X(min) X(max) X(bit_and) X(bit_or) X(bit_xor) X(shift_left) X(shift_right)
+#define UNSIGNED_BINARY(X) X(div) X(mod) X(fmod) X(min) X(max) X(shift_right)
 
 static bool in_f32(Op op, float *y, const float *a, const float *b) {
     switch (op) {
@@ -142,93 +113,43 @@ static bool in_f64(Op op, double *y, const double *a, const double *b) {
     }
 }
 
-static int64_t int_div(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
-
-static int64_t int_mod(int64_t a, int64_t b) {
-    if (b == 0 || b == -1) return 0;
-    int64_t r = a % b;
-    return r && (r < 0) != (b < 0) ? r + b : r;
-}
-
-static int64_t int_pow(int64_t a, int64_t b) {
-    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
-    uint64_t r = 1, base = (uint64_t)a;
-    for (; b; b >>= 1, base *= base)
-        if (b & 1) r *= base;
-    return (int64_t)r;
-}
-
 // Sums and products wrap (they are taken in unsigned arithmetic), and narrow to the dtype afterwards.
 static int64_t in_i64(Op op, int64_t a, int64_t b) {
     switch (op) {
-        case OP_neg:
-            return (int64_t)(0 - (uint64_t)a);
-        case OP_abs:
-            return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
-        case OP_relu:
-            return a > 0 ? a : 0;
+#define X(name)     \
+    case OP_##name: \
+        return sl_##name(a);
+        INTEGER_UNARY(X)
+#undef X
+#define X(name)     \
+    case OP_##name: \
+        return sl_##name(a, b);
+        INTEGER_BINARY(X)
+#undef X
         case OP_not:
             return !a;
-        case OP_add:
-            return (int64_t)((uint64_t)a + (uint64_t)b);
-        case OP_sub:
-            return (int64_t)((uint64_t)a - (uint64_t)b);
-        case OP_mul:
-            return (int64_t)((uint64_t)a * (uint64_t)b);
-        case OP_div:
-            return int_div(a, b);
-        case OP_mod:
-            return int_mod(a, b);
-        case OP_pow:
-            return int_pow(a, b);
-        case OP_min:
-            return a < b ? a : b;
-        case OP_max:
-            return a > b ? a : b;
-        case OP_fmod:
-            return b == 0 || b == -1 ? 0 : a % b;
-        case OP_bit_and:
-            return a & b;
-        case OP_bit_or:
-            return a | b;
-        case OP_bit_xor:
-            return a ^ b;
-        case OP_shift_left:
-            return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
-        case OP_shift_right:
-            return b < 0 || b > 63 ? 0 : a >> b;
         case OP_and:
             return a && b;
         case OP_or:
             return a || b;
-        case OP_floor:
-        case OP_ceil:
-        case OP_round:
-            return a;
         default:
             diag_fatal(NO_LOC, "%s of integers is not defined", op_info[op].name);
     }
 }
 
 // u64 where the sign bit is part of the number.
-static int64_t in_u64(Op op, uint64_t a, uint64_t b) {
+static int64_t in_u64(Op op, int64_t a, int64_t b) {
     switch (op) {
-        case OP_div:
-            return b ? (int64_t)(a / b) : 0;
-        case OP_mod:
-        case OP_fmod:
-            return b ? (int64_t)(a % b) : 0;
-        case OP_min:
-            return (int64_t)(a < b ? a : b);
-        case OP_max:
-            return (int64_t)(a > b ? a : b);
-        case OP_shift_right:
-            return b > 63 ? 0 : (int64_t)(a >> b);
+#define X(name)     \
+    case OP_##name: \
+        return su_##name(a, b);
+        UNSIGNED_BINARY(X)
+#undef X
         case OP_relu:
         case OP_abs:
-            return (int64_t)a;
+            return a;
         default:
-            return in_i64(op, (int64_t)a, (int64_t)b);
+            return in_i64(op, a, b);
     }
 }
 
@@ -317,7 +238,7 @@ static void apply(const EvalContext *c, Op op, Chunk *y, Chunk *in, int n) {
                                       : false;
     if (!done && y->lane != LANE_I64) diag_fatal(NO_LOC, "%s of floats is not defined", op_info[op].name);
     for (int i = 0; !done && i < CHUNK; i++)
-        y->i[i] = dtype == DT_u64 ? in_u64(op, (uint64_t)in[0].i[i], (uint64_t)b->i[i]) : in_i64(op, in[0].i[i], b->i[i]);
+        y->i[i] = dtype == DT_u64 ? in_u64(op, in[0].i[i], b->i[i]) : in_i64(op, in[0].i[i], b->i[i]);
     bool rounds = !(c->mode == EVAL_F64 && dtype_is_float(dtype));
     if (rounds)
         settle(y, dtype);

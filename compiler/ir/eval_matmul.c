@@ -7,6 +7,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "plain.h"
 #include "quantize.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -126,7 +127,7 @@ static uint16_t quantize_weights(const float *x, int64_t n, int8_t *q) {
     for (int64_t i = 0; i < n; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
     float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
     for (int64_t i = 0; i < QUANT_BLOCK; i++) q[i] = i < n ? (int8_t)rintf(x[i] * inverse) : 0;
-    return f16_of(inverse > 0 ? top / 127.0f : 0);
+    return f16_from_float(inverse > 0 ? top / 127.0f : 0);
 }
 
 void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
@@ -135,8 +136,8 @@ void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
     for (int64_t k = 0; k < p->depth; k++) {
         double x = dtype_load(real, row, k);
         double rounded = p->format == DT_f32    ? (float)x
-                         : p->format == DT_bf16 ? f32_of_bf16(bf16_of(x))
-                                                : f32_of_f16(f16_of(x));
+                         : p->format == DT_bf16 ? sf_from_bf16(bf16_from_real(x))
+                                                : sf_from_f16(f16_from_real(x));
         dtype_store(real, row, k, rounded);
     }
 }
@@ -152,7 +153,7 @@ void packed_gather(const PackedWeights *p, int64_t column, Value *rows, int64_t 
         source_row(p, column, DT_f32, row);
         q8_block *block = (q8_block *)value_out(rows) + at * blocks_of((int)p->depth);
         for (int64_t k = 0; k < p->depth; k += QUANT_BLOCK, block++)
-            block->scale = f32_of_f16(quantize_weights(row + k, least(QUANT_BLOCK, p->depth - k), block->q));
+            block->scale = sf_from_f16(quantize_weights(row + k, least(QUANT_BLOCK, p->depth - k), block->q));
     }
     arena_free(scratch);
 }
@@ -188,7 +189,7 @@ static void quantized_column(const PackedWeights *p, int64_t column, DType real,
     source_row(p, column, DT_f32, row);
     for (int64_t b = 0; b < blocks; b++) {
         int64_t from = b * QUANT_BLOCK;
-        scale[b] = f32_of_f16(quantize_weights(row + from, least(QUANT_BLOCK, p->depth - from), q + from));
+        scale[b] = sf_from_f16(quantize_weights(row + from, least(QUANT_BLOCK, p->depth - from), q + from));
     }
     for (int64_t m = 0; m < rows; m++) {
         const q8_block *block = (const q8_block *)x->data + m * blocks;

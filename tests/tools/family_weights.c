@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ir/convert.h"
+#include "convert.h"
 #include "util/text.h"
 
 typedef struct Formula {
@@ -28,7 +28,7 @@ static void add_values(Text *data, const Formula *f) {
     for (const char *c = f->name; *c; c++) seed = (seed ^ (unsigned char)*c) * 0x100000001B3u;
     for (size_t i = 1; i <= f->count; i++) {
         double u = (double)(mix(seed + i * 0x9E3779B97F4A7C15u) >> 40) / (1 << 23) - 1;
-        uint16_t half = f16_of((float)(f->offset + f->scale * u));
+        uint16_t half = f16_from_float((float)(f->offset + f->scale * u));
         text_append(data, (char *)&half, sizeof half);
     }
 }

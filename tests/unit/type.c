@@ -3,6 +3,7 @@
 
 #include "ir.h"
 #include "ir/convert.h"
+#include "plain.h"
 #include "unit.h"
 
 static void names_and_bits(void) {
@@ -47,7 +48,8 @@ static void check_sixteen_bits(DType t) {
 static void sixteen_bits_round_to_even(void) {
     check_sixteen_bits(DT_f16);
     check_sixteen_bits(DT_bf16);
-    CHECK(f16_of(65520) == 0x7c00 && f16_of(65519) == 0x7bff && bf16_of(3.4e38) == 0x7f80 && f32_of_f16(1) == 0x1p-24f);
+    CHECK(f16_from_real(65520) == 0x7c00 && f16_from_real(65519) == 0x7bff && bf16_from_real(3.4e38) == 0x7f80 &&
+          sf_from_f16(1) == 0x1p-24f);
 }
 
 static void eight_bit_floats_saturate(void) {
