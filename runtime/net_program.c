@@ -106,6 +106,7 @@ int burin_network(const burin_model *model, const burin_command *c) {
         bench(session, &values);
     } else {
         run_all(session, &values);
+        if (c->verbose) burin_note("one run; cpu %s, threads %d", session->variant->cpu, session->step.threads);
         if (c->output) write_outputs(&values, c->output);
         if (c->logits_hash) print_hash(&values);
         if (!c->output && !c->logits_hash) print_outputs(&values);

@@ -1,14 +1,18 @@
-# The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all logits over every CPU, number of threads and
-# chunk. The tokens to read are in $tokens. Weights of q8_0 are also read with VNNI and dotprod, which others do not use.
+# The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all results over every CPU, number of threads and
+# chunk. What a program is asked is in $asked (as words), or the tokens it is to read in $tokens. Weights of q8_0 are also read
+# with VNNI and dotprod, which others do not use.
 threads="1 2 3"
-chunks="1 7 64 128"
+chunks="1 7 64 128" # or "all" of a network, which has none
+asked=
 
 # cell CPU THREADS CHUNK PROGRAM...: runs one cell, and adds a line to the list: hash, CPU asked for, CPU whose code ran.
 # Status 1: this machine does not have that CPU.
 cell() {
     _cpu=$1 _threads=$2 _chunk=$3
     shift 3
-    if ! "$@" --cpu "$_cpu" -t "$_threads" --chunk "$_chunk" --tokens "$tokens" -v -n 0 --logits-hash > "$WORK/hash" 2> "$WORK/said"; then
+    [ "$_chunk" = all ] || set -- "$@" --chunk "$_chunk"
+    # shellcheck disable=SC2086 # words
+    if ! "$@" --cpu "$_cpu" -t "$_threads" -v ${asked:---tokens $tokens -n 0 --logits-hash} > "$WORK/hash" 2> "$WORK/said"; then
         grep -q 'does not have it' "$WORK/said" && missing="$missing $_cpu" && return 1
         sed 's/^/# /' "$WORK/said"
     fi
@@ -29,6 +33,18 @@ cells() {
 
 hashes() { cut -d ' ' -f 1 "$WORK/cells" | sort -u | wc -l; }
 
+# judge NAME CPUS: all cells of all CPUs that are here ran the code they were asked for, and gave one hash.
+judge() {
+    _wanted=$(($(echo $threads | wc -w) * $(echo $chunks | wc -w) * ($(echo "$2" | wc -w) - $(echo $missing | wc -w))))
+    _n=$(wc -l < "$WORK/cells")
+    _text="same bits: $1: $_n cells on $(cut -d ' ' -f 3 "$WORK/cells" | sort -u | tr '\n' ' ')give $(head -n 1 "$WORK/cells" | cut -c 1-16)"
+    if [ "$(hashes)" = 1 ] && [ "$_n" = $_wanted ] && awk '$2 != $3 || length($1) != 16 { exit 1 }' "$WORK/cells"; then ok "$_text"; else
+        not_ok "$_text"
+        cut -d ' ' -f 1-3 "$WORK/cells" | sort | uniq -c | sed 's/^/# /'
+    fi
+    for _c in $missing; do skip "same bits: $1 on $_c" "this machine's CPU has none"; done
+}
+
 # matrix NAME MODEL OPTIONS...: builds for this machine and for ARM, runs all cells
 matrix() {
     name=$1 missing= cpus_here="x86-64 x86-64-v3 x86-64-v4" cpus_arm=armv8-a
@@ -41,11 +57,5 @@ matrix() {
     cells "$cpus_here" "$WORK/here"
     cells armv8-a qemu-aarch64-static -cpu cortex-a72 "$WORK/arm"
     [ $cpus_arm = armv8-a ] || cells armv8.2-a+dotprod qemu-aarch64-static -cpu cortex-a76 "$WORK/arm"
-    n=$(wc -l < "$WORK/cells") expected=$((12 * ($(echo "$cpus_here $cpus_arm" | tr ',' ' ' | wc -w) - $(echo $missing | wc -w))))
-    text="same bits: $name: $n cells on $(cut -d ' ' -f 3 "$WORK/cells" | sort -u | tr '\n' ' ')give $(head -n 1 "$WORK/cells" | cut -c 1-16)"
-    if [ "$(hashes)" = 1 ] && [ "$n" = $expected ] && awk '$2 != $3 || length($1) != 16 { exit 1 }' "$WORK/cells"; then ok "$text"; else
-        not_ok "$text"
-        cut -d ' ' -f 1-3 "$WORK/cells" | sort | uniq -c | sed 's/^/# /'
-    fi
-    for _c in $missing; do skip "same bits: $name on $_c" "this machine's CPU has none"; done
+    judge "$name" "$(echo "$cpus_here $cpus_arm" | tr ',' ' ')"
 }

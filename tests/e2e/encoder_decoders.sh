@@ -1,7 +1,6 @@
 #!/bin/sh
-# Encoder-decoders of shared/data/families as programs: transformers' logits and greedy tokens, and one set of bits in the
-# interpreter, on CPUs, for every number of threads, with rows at once or one at a time. FULL=1 (slow-encoder_decoders.sh): every
-# CPU for every family, and whisper in the interpreter.
+# Encoder-decoders of shared/data/families as programs: transformers' logits, with rows at once or one at a time, and its greedy
+# tokens; one of them on ARM. (tests/families/same_bits.sh and slow-same_bits.sh have the bits of all.)
 . tests/lib.sh
 families=$SHARED/data/families
 need "encoder-decoders" "$families/bart" "$families/marian" "$families/t5" "$families/flan" "$families/whisper"
@@ -17,8 +16,7 @@ source_of() {
 family() {
     _folder=$families/$1 _source=$(source_of "$1") _program=$WORK/$1
     _decoder="--decoder-tokens $("$BUILD/tools/npy_ids" "$_folder/decoder_input_ids.npy")"
-    _cpus="--mcpu=x86-64-v3" _cells_of="1:64 2:4 3:1"
-    [ -n "${FULL-}" ] && _cpus= _cells_of="1:1 1:64 2:4 3:1 3:64"
+    _cpus="--mcpu=x86-64-v3"
     [ "$(uname -m)" = x86_64 ] || _cpus=
     check "$1 builds" "$BURIN" build "$_folder" $_cpus -o "$_program"
     for _chunk in 1 64; do
@@ -28,24 +26,15 @@ family() {
     "$BUILD/tools/expected" "$_folder/expected.json" greedy next > "$WORK/expected"
     "$_program" $_source -n 32 --ignore-eos > "$WORK/got" 2>&1
     same "$1: greedy tokens" "$WORK/expected" "$WORK/got"
-    if [ "$1" = whisper ] && [ -z "${FULL-}" ]; then
-        _hash=$("$_program" $_source $_decoder -n 0 --logits-hash -t 1 --chunk 2)
-    else
-        _hash=$("$BURIN" run "$_folder" --interpret $_source $_decoder -n 0 --logits-hash)
-    fi
-    one_hash "$1" "$_hash" "$_cells_of" "$_program" $_source $_decoder -n 0 --logits-hash
 }
 for name in bart marian t5 flan whisper; do family $name; done
 
-# The plainest code, and ARM's.
+# On ARM.
 # shellcheck disable=SC2046 # words
 bits() {
     "$@" $(source_of t5) --decoder-tokens 0,5,9,100 -n 0 --logits-hash -t 2
 }
 bits "$WORK/t5" > "$WORK/expected"
-check "t5 builds for plain x86-64" "$BURIN" build "$families/t5" --mcpu=x86-64 -o "$WORK/plain"
-bits "$WORK/plain" > "$WORK/got" 2>&1
-same "t5: the same bits in plain C" "$WORK/expected" "$WORK/got"
 check "t5 builds for ARM" "$BURIN" build "$families/t5" --target=aarch64-linux-gnu --mcpu=armv8-a -o "$WORK/arm"
 bits qemu-aarch64-static -cpu cortex-a72 "$WORK/arm" > "$WORK/got" 2>&1
 same "t5: the same bits on ARM" "$WORK/expected" "$WORK/got"

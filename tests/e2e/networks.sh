@@ -1,12 +1,12 @@
 #!/bin/sh
-# Programs without tokens: the encoders of shared/data/families give transformers' numbers and one set of bits; --input, --output.
+# Programs without tokens: the encoders of shared/data/families give transformers' numbers; --input, --output. (Their bits:
+# tests/families/same_bits.sh.)
 . tests/lib.sh
 families=$SHARED/data/families
 need "programs of networks" "$families/bert" "$families/roberta" "$families/distilbert" "$families/vit" "$families/clip"
 
-# VNNI makes no difference to f32.
 levels=
-[ "$(uname -m)" != x86_64 ] || levels=--mcpu=x86-64-v3,x86-64-v4
+[ "$(uname -m)" != x86_64 ] || levels=--mcpu=x86-64-v3
 # shellcheck disable=SC2086 # an option or none
 program() { check "$1 builds" "$BURIN" build "$families/$1" $levels -o "$WORK/$1"; }
 
@@ -29,14 +29,7 @@ numbers() {
     done
 }
 
-# bits FAMILY: the interpreter, every CPU here, several numbers of threads
-bits() {
-    _in=$(inputs "$1")
-    # shellcheck disable=SC2086
-    one_hash "$1" "$("$BURIN" run "$families/$1" --interpret $_in --hash)" "1 2 5" "$WORK/$1" $_in --hash
-}
-
-for family in bert roberta distilbert vit clip; do program $family && numbers $family && bits $family; done
+for family in bert roberta distilbert vit clip; do program $family && numbers $family; done
 
 bert=$WORK/bert ids=$families/bert/input_ids.npy pixels=$families/vit/pixel_values.npy
 says "an input is missing" 1 "nothing is given for the input input_ids: i32[T]" "$bert"
