@@ -1,22 +1,11 @@
 // The C interface of the model NAME (see library.h): thin names over a session.
-// The runtime is included, static, so that a host can link several models:
-// every external symbol begins with the model's name.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // the CPUs that a process may use (threads.c)
 #endif
 #define BURIN_LINKAGE static __attribute__((unused))
 #include "library.h"
 
-#include "encoder.c"
-#include "forward.c"
-#include "net.c"
-#include "text.h"
-#include "threads.c"
-#include "tokenizer.c"
-
-#if defined(__GNUC__)
-#pragma GCC visibility push(default)
-#endif
+#include "library_calls.h"
 
 _Static_assert(sizeof(NAME_row) == sizeof(burin_row) && offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
                "rows are passed on as they are");
@@ -24,16 +13,9 @@ _Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_NO_SOURC
                    (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
                "numbers are passed on");
 
-extern const burin_model NAME_model;
-
 static burin_options to_options(const NAME_options *o) {
     if (!o) return (burin_options){0};
     return (burin_options){.slots = o->slots, .max_rows = o->max_rows, .threads = o->threads, .cpu = o->cpu};
-}
-
-const char *NAME_error_text(int status) {
-    if (status == NAME_BAD_SOURCE) return "the encoder does not take such a source, or there is no encoder";
-    return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init" : burin_status_text((burin_status)status);
 }
 
 size_t NAME_state_bytes(const NAME_options *options) {
@@ -47,11 +29,6 @@ int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size
     int status = burin_session_open(&session, &NAME_model, &o, memory, bytes);
     state->session = session;
     return status;
-}
-
-void NAME_close(NAME_state *state) {
-    if (state->session) burin_session_close(state->session);
-    state->session = NULL;
 }
 
 int NAME_forward(NAME_state *state, const NAME_row *rows, int n, float *logits) {
@@ -93,19 +70,6 @@ int NAME_slot_length(const NAME_state *state, int slot) {
     return length < 0 ? NAME_BAD_SLOT : length;
 }
 
-static const void *tokenizer_blob(void) {
-    return NAME_model.tokenizer_bytes ? NAME_model.weights() + NAME_model.tokenizer_offset : NULL;
-}
-
-size_t NAME_encode_memory(size_t text_bytes) {
-    return tokenizer_blob() ? burin_encode_memory(tokenizer_blob(), text_bytes) : 0;
-}
-
-int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory};
-    return tokenizer_blob() ? (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), &e) : -1;
-}
-
 size_t NAME_decode_max(void) { return tokenizer_blob() ? burin_decode_max(tokenizer_blob()) : 0; }
 
 size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
@@ -113,13 +77,4 @@ size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
     size_t n = tokenizer_blob() ? burin_decode(tokenizer_blob(), &d, id, bytes) : 0;
     *decoder = d.started;
     return n;
-}
-
-int NAME_abi_version(void) { return BURIN_ABI; }
-
-const char *NAME_identity(void) { return NAME_model.identity; }
-
-const char *NAME_cpu(const NAME_state *state) {
-    const burin_session *session = state->session;
-    return session ? session->variant->cpu : "none";
 }

@@ -40,34 +40,7 @@ typedef struct NAME_options {
     const char *cpu;   // one of the CPUs that the library carries code for; NULL: the best that runs here
 } NAME_options;
 
-typedef struct NAME_state {
-    void *session;  // in the memory given to NAME_init
-} NAME_state;
-
-// What the functions return: 0, or one of these. Numbers stay when others are added.
-enum {
-    NAME_BAD_ABI = -1,
-    NAME_BAD_OPTION = -2,
-    NAME_BAD_CPU = -3,
-    NAME_CPU_TOO_OLD = -4,
-    NAME_BAD_ALIGNMENT = -5,
-    NAME_SMALL_MEMORY = -6,
-    NAME_NO_THREADS = -7,
-    NAME_BAD_TOKEN = -8,
-    NAME_BAD_SLOT = -9,
-    NAME_BAD_POSITION = -10,
-    NAME_CONTEXT_FULL = -11,
-    NAME_BAD_LENGTH = -12,
-    NAME_NO_LOGITS = -13,
-    NAME_NOT_OPEN = -14,
-    NAME_NO_SOURCE = -16,   // of an encoder-decoder: the slot has read none
-    NAME_BAD_SOURCE = -17,  // a source that the encoder does not take, or a model without an encoder
-};
-const char *NAME_error_text(int status);
-
-size_t NAME_state_bytes(const NAME_options *);  // 0: an option is out of range. NULL: the defaults
-int NAME_init(NAME_state *, const NAME_options *, void *memory, size_t bytes);  // alignment and size are checked
-void NAME_close(NAME_state *);
+#include "library_shared.h"
 
 // Computes n rows of any slots. The logits of those that want them follow each other: [wanted][NAME_VOCAB_SIZE]. The same rows
 // give the same bits alone, in a batch, in any number of calls, on any of the CPUs and with any number of threads. After an
@@ -86,18 +59,10 @@ int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first 
 int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
 
-// Text to ids and back, when the model has a tokenizer; otherwise NAME_encode returns -1 and NAME_decode 0.
-// NAME_encode writes at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes,
-// aligned to 16. NAME_decode appends to a text: `*decoder` is 0 where one begins; `bytes` holds NAME_decode_max() bytes.
-size_t NAME_encode_memory(size_t text_bytes);
-int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
+// An id as text, when the model has a tokenizer; otherwise 0 bytes. NAME_decode appends to a text: `*decoder` is 0 where one
+// begins; `bytes` holds NAME_decode_max() bytes.
 size_t NAME_decode_max(void);
 size_t NAME_decode(int *decoder, int32_t id, char *bytes);
-
-// What the library is.
-int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
-const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options
-const char *NAME_cpu(const NAME_state *);
 
 #ifdef __cplusplus
 }

@@ -1,21 +1,11 @@
 // The C interface of the network NAME (see library_net.h): thin names over a session.
-// The runtime is included, static, so that a host can link several models:
-// every external symbol begins with the model's name.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE  // the CPUs that a process may use (threads.c)
 #endif
 #define BURIN_LINKAGE static __attribute__((unused))
 #include "library_net.h"
 
-#include "forward.c"
-#include "net.c"
-#include "text.h"
-#include "threads.c"
-#include "tokenizer.c"
-
-#if defined(__GNUC__)
-#pragma GCC visibility push(default)
-#endif
+#include "library_calls.h"
 
 _Static_assert(sizeof(NAME_tensor) == sizeof(burin_tensor) && offsetof(NAME_tensor, most) == offsetof(burin_tensor, most),
                "descriptions are passed on as they are");
@@ -25,12 +15,6 @@ _Static_assert((int)NAME_BAD_VALUE == (int)BURIN_BAD_VALUE && (int)NAME_ALIGNMEN
 
 enum { MOST_SYMBOLS = 64 };
 
-extern const burin_model NAME_model;
-
-const char *NAME_error_text(int status) {
-    return status == NAME_NOT_OPEN ? "the state was not opened by NAME_init" : burin_status_text((burin_status)status);
-}
-
 const NAME_tensor *NAME_inputs(int *n) {
     *n = NAME_model.net->n_inputs;
     return (const NAME_tensor *)NAME_model.net->inputs;
@@ -39,11 +23,6 @@ const NAME_tensor *NAME_inputs(int *n) {
 const NAME_tensor *NAME_outputs(int *n) {
     *n = NAME_model.net->n_outputs;
     return (const NAME_tensor *)NAME_model.net->outputs;
-}
-
-void NAME_close(NAME_state *state) {
-    if (state->session) burin_session_close(state->session);
-    state->session = NULL;
 }
 
 static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMBOLS]) {
@@ -89,26 +68,4 @@ int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[]
     if (!state->session) return NAME_NOT_OPEN;
     if (!status) status = burin_net_check_values(NAME_model.net, inputs, symbols);
     return status ? (int)status : (int)burin_net_run(state->session, inputs, symbols, outputs);
-}
-
-static const void *tokenizer_blob(void) {
-    return NAME_model.tokenizer_bytes ? NAME_model.weights() + NAME_model.tokenizer_offset : NULL;
-}
-
-size_t NAME_encode_memory(size_t text_bytes) {
-    return tokenizer_blob() ? burin_encode_memory(tokenizer_blob(), text_bytes) : 0;
-}
-
-int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory};
-    return tokenizer_blob() ? (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), &e) : -1;
-}
-
-int NAME_abi_version(void) { return BURIN_ABI; }
-
-const char *NAME_identity(void) { return NAME_model.identity; }
-
-const char *NAME_cpu(const NAME_state *state) {
-    const burin_session *session = state->session;
-    return session ? session->variant->cpu : "none";
 }

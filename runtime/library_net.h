@@ -50,28 +50,7 @@ typedef struct NAME_options {
     const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: the largest it was built for
 } NAME_options;
 
-typedef struct NAME_state {
-    void *session;  // in the memory given to NAME_init
-} NAME_state;
-
-// What the functions return: 0, or one of these. Numbers stay when others are added.
-enum {
-    NAME_BAD_ABI = -1,
-    NAME_BAD_OPTION = -2,
-    NAME_BAD_CPU = -3,
-    NAME_CPU_TOO_OLD = -4,
-    NAME_BAD_ALIGNMENT = -5,
-    NAME_SMALL_MEMORY = -6,
-    NAME_NO_THREADS = -7,
-    NAME_BAD_SHAPE = -14,  // dimensions that the network does not take, or that contradict each other
-    NAME_BAD_VALUE = -15,  // an integer outside of its input's least and most
-    NAME_NOT_OPEN = -100,
-};
-const char *NAME_error_text(int status);
-
-size_t NAME_state_bytes(const NAME_options *);  // 0: an option is out of range. NULL: the defaults
-int NAME_init(NAME_state *, const NAME_options *, void *memory, size_t bytes);  // alignment and size are checked
-void NAME_close(NAME_state *);
+#include "library_shared.h"
 
 // `dims`: the dimensions of all inputs, one after the other; `output_dims`: those of all outputs, written in the same way.
 int NAME_shapes(const int64_t dims[], int64_t output_dims[]);
@@ -79,16 +58,6 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]);
 // Computes the outputs into the caller's memory. The same inputs give the same bits on any of the CPUs and with any number of
 // threads. Inputs and outputs are aligned for their elements.
 int NAME_run(NAME_state *, const void *const inputs[], const int64_t dims[], void *const outputs[]);
-
-// The ids of a text, when the network has a tokenizer (an encoder of sentences: they are its input_ids); otherwise -1. Writes
-// at most `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned to 16.
-size_t NAME_encode_memory(size_t text_bytes);
-int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
-
-// What the library is.
-int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
-const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options
-const char *NAME_cpu(const NAME_state *);
 
 #ifdef __cplusplus
 }

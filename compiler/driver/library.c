@@ -1,4 +1,5 @@
-// Replaces NAME by the model's name, `library.h` (or library_net.h) by NAME.h, and the line that says where the constants go.
+// Replaces NAME by the model's name, `library.h` (or library_net.h) by NAME.h, the line that says where the constants go, and
+// the inclusion of what the interfaces of decoders and networks share.
 #include "driver/library.h"
 
 #include <inttypes.h>
@@ -9,26 +10,42 @@
 
 static const char constants_line[] = "// constants of the model\n";
 
-static void append_renamed(const char *from, const char *end, const char *name, Text *out) {
+static char *read_template(const char *home, const char *file, int length, size_t *size) {
+    Text path = {0};
+    text_add(&path, "%s/runtime/%.*s", home, length, file);
+    char *text = read_text_file(path.data, size);
+    text_free(&path);
+    return text;
+}
+
+static bool starts(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+
+// A template, or a part of one. What it includes of the two interfaces' common text is pasted.
+typedef struct Template {
+    const char *home, *name;
+} Template;
+
+static void append_renamed(const Template *t, const char *from, const char *end, Text *out) {
+    static const char include[] = "#include \"", shared[] = "library_shared.h\"\n", calls[] = "library_calls.h\"\n";
     while (from < end) {
-        if (!strncmp(from, "NAME", 4)) {
-            text_add(out, "%s", name);
-            from += 4;
-        } else if (!strncmp(from, "library.h", 9) || !strncmp(from, "library_net.h", 13)) {
-            text_add(out, "%s.h", name);
-            from = strchr(from, '.') + 2;
+        const char *file = from + strlen(include);
+        if (starts(from, "NAME")) {
+            text_add(out, "%s", t->name);
+            from += strlen("NAME");
+        } else if (starts(from, include) && (starts(file, shared) || starts(file, calls))) {
+            size_t size;
+            int length = (int)(strchr(file, '"') - file);
+            char *text = read_template(t->home, file, length, &size);
+            append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // behind its heading
+            free(text);
+            from = file + length + strlen("\"\n");
+        } else if (starts(from, "library.h") || starts(from, "library_net.h")) {
+            text_add(out, "%s.h", t->name);
+            from = strchr(from, '.') + strlen(".h");
         } else {
             text_append(out, from++, 1);
         }
     }
-}
-
-static char *read_template(const char *home, const char *file, size_t *size) {
-    Text path = {0};
-    text_add(&path, "%s/runtime/%s", home, file);
-    char *text = read_text_file(path.data, size);
-    text_free(&path);
-    return text;
 }
 
 static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
@@ -46,19 +63,22 @@ static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
     text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // the most that is live at once\n", name, f->arena_lower_bound);
 }
 
-void library_header(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
+static void append_file(const char *home, const char *name, const char *file, const LibraryFacts *facts, Text *out) {
+    const Template template = {home, name};
     size_t size;
-    char *text = read_template(home, facts->network ? "library_net.h" : "library.h", &size),
-         *marker = strstr(text, constants_line);
-    append_renamed(text, marker ? marker : text + size, name, out);
-    add_constants(name, facts, out);
-    if (marker) append_renamed(marker + strlen(constants_line), text + size, name, out);
+    char *text = read_template(home, file, (int)strlen(file), &size), *marker = strstr(text, constants_line);
+    append_renamed(&template, text, marker ? marker : text + size, out);
+    if (marker) {
+        add_constants(name, facts, out);
+        append_renamed(&template, marker + strlen(constants_line), text + size, out);
+    }
     free(text);
 }
 
+void library_header(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
+    append_file(home, name, facts->network ? "library_net.h" : "library.h", facts, out);
+}
+
 void library_source(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
-    size_t size;
-    char *text = read_template(home, facts->network ? "library_net.c" : "library.c", &size);
-    append_renamed(text, text + size, name, out);
-    free(text);
+    append_file(home, name, facts->network ? "library_net.c" : "library.c", facts, out);
 }

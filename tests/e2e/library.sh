@@ -4,10 +4,7 @@
 flags="-std=gnu11 -O1 -g -ffp-contract=off -fvisibility=hidden -Wall -Wextra -Werror -Iruntime -Itests/e2e -I$WORK -pthread"
 [ "${BUILD##*/}" = san ] && flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"
 for name in alpha beta; do
-    facts="#define ${name}_ABI_VERSION 1\n#define ${name}_VOCAB_SIZE 300"
-    for part in h c; do
-        sed "s/NAME/$name/g; s/library\.h/$name.h/g; s|^// constants of the model|$facts|" runtime/library.$part > "$WORK/$name.$part"
-    done
+    "$BUILD/tools/library_text" $name "$WORK" || exit 1
     printf '#include "fake_model.h"\nconst burin_model %s_model = FAKE_MODEL;\n' $name > "$WORK/${name}_model.c"
 done
 
