@@ -27,7 +27,6 @@
 typedef struct Graph Graph;
 typedef struct Node Node;
 struct ConstantFile;  // ir/dump.h
-struct ConstantFile;
 
 // ---------------------------------------------------------------------------------------------------------------- dimensions
 // Immutable and hash-consed in their graph, in a canonical form: equal expressions are equal pointers.
@@ -266,6 +265,8 @@ void graph_free(Graph *);
 Graph *graph_clone(const Graph *);
 Node *graph_add_input(Graph *, const char *name, Type, Loc);
 void graph_add_output(Graph *, Node *, const char *name);
+void graph_drop_input(Graph *, int i);  // that nothing uses
+void graph_drop_output(Graph *, int i);
 
 // Adds a node at the end (node_new) or before another, infers its type, and reports a wrong operand at `loc`: NULL then.
 // Attributes must be there when the type is inferred: node_make leaves that to node_infer.
@@ -279,6 +280,7 @@ void node_set_name(Node *, const char *wanted);  // made unique with .1, .2
 void node_replace(Node *old, Node *by);          // every use, outputs included; `old` stays until graph_sweep
 void node_set_input(Node *, int i, Node *);      // the only way to change an operand: users are counted
 void node_add_input(Node *, Node *);             // one more, at the end
+void node_drop_input(Node *, int i);
 void node_move_before(Node *, Node *before);
 void node_remove(Node *);            // must have no uses
 int node_uses(const Node *);         // how many operands and outputs name it
@@ -296,6 +298,7 @@ const Expr *attr_expr(const Node *, const char *name);
 const int64_t *attr_ints(const Node *, const char *name, int *n);     // NULL and 0 when absent
 const Dim *const *attr_dims(const Node *, const char *name, int *n);  // likewise
 const Dim *attr_dim(const Node *, const char *name);                  // a list of one, or NULL
+Graph *attr_graph(const Node *, const char *name);                    // NULL when absent
 Attr *attr_put(Node *, const char *name, AttrKind);                   // a fresh one in its place; the caller sets the value
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);
@@ -384,6 +387,7 @@ struct PassContext {
     int start_from;        // a Pass, or 0
 };
 
+bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL

@@ -11,6 +11,7 @@ typedef struct Writer {
     const char *indent;
     bool in_loop;
     char *location;  // of the kernel before
+    int depth;       // of the regions around
 } Writer;
 
 // ------------------------------------------------------------------------------------------------------------------ buffers
@@ -65,7 +66,7 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
     char stride[64];
-    if (v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
+    if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
@@ -113,6 +114,69 @@ static void write_loop(Writer *w) {
     text_add(w->t, "    }\n");
 }
 
+// ------------------------------------------------------------------------------------------------------------------ regions
+static void indent(Writer *w, int by) {
+    w->depth += by;
+    w->indent = arena_printf(w->p->arena, "%*s", 4 * (w->depth + 1), "");
+}
+
+static void write_asked(Writer *w, const View *v) {
+    if (v->base == BASE_SCALAR)
+        text_add(w->t, "%lld", (long long)v->scalar);
+    else
+        text_add(w->t, "*("), c_pointer(w->t, w->p, NULL, v), text_add(w->t, ")");
+}
+
+//     for (symbols[1] = 0; symbols[1] < (int)s->symbols[0]; symbols[1]++) {
+//         WAIT();
+//         if (!*(condition)) break;
+static void open_loop(Writer *w, const Region *r) {
+    int counter = symbol_index(w->p, r->counter);
+    text_add(w->t, "%sfor (symbols[%d] = 0; symbols[%d] < ", w->indent, counter, counter), c_dim(w->t, w->p, r->extent);
+    text_add(w->t, "; symbols[%d]++) {\n", counter);
+    indent(w, 1);
+    text_add(w->t, "%sWAIT();\n", w->indent);
+    if (r->most.base != BASE_NONE) {
+        text_add(w->t, "%sif (symbols[%d] >= ", w->indent, counter), write_asked(w, &r->most);
+        text_add(w->t, ") break;\n");
+    }
+    if (r->condition.base == BASE_NONE) return;
+    text_add(w->t, "%sif (!", w->indent), write_asked(w, &r->condition), text_add(w->t, ") break;\n");
+}
+
+static void open_if(Writer *w, const Region *r) {
+    text_add(w->t, "%sWAIT();\n%sif (", w->indent, w->indent), write_asked(w, &r->condition), text_add(w->t, ") {\n");
+    indent(w, 1);
+}
+
+static void close_region(Writer *w) {
+    indent(w, -1);
+    text_add(w->t, "%s}\n%sWAIT();\n", w->indent, w->indent);
+}
+
+// What ends before a kernel, the inner ones first, then what begins.
+static void cross_regions(Writer *w, int kernel) {
+    const Program *p = w->p;
+    for (int i = p->n_regions; i-- > 0;)
+        if (p->regions[i].end == kernel) close_region(w);
+    for (int i = 0; i < p->n_regions; i++) {
+        const Region *r = &p->regions[i];
+        if (r->first == kernel)
+            r->is_loop ? open_loop(w, r) : open_if(w, r);
+        else if (!r->is_loop && r->middle == kernel && kernel < r->end)
+            indent(w, -1), text_add(w->t, "%s} else {\n", w->indent), indent(w, 1);
+    }
+}
+
+// The counters of loops are each thread's own, beside the sizes of the run.
+static void write_counters(Text *t, const Program *p) {
+    if (!p->n_counters) return;
+    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_counters);
+    text_add(t, "    burin_step own = *s;\n");
+    if (p->n_symbols) text_add(t, "    if (s->symbols) memcpy(symbols, s->symbols, %d * sizeof *symbols);\n", p->n_symbols);
+    text_add(t, "    own.symbols = symbols, s = &own;\n");
+}
+
 // The kernels as they stand in the text: a loop's once.
 int call_sites(const Program *p, const Kernel **list) {
     int n = 0;
@@ -138,12 +202,14 @@ void write_forward(Text *t, const Program *p, int first_site) {
     text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
     if (p->encoder)
         text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n    (void)encoder;\n", p->encoder->name);
+    write_counters(t, p);
     text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
     text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
     if (p->sized_by_run) text_add(t, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
     write_buffers(t, p);
     text_add(t, "    (void)wanted, (void)many, (void)local, (void)w;\n\n");
     for (int i = 0; i < p->n_kernels; i++) {
+        cross_regions(&w, i);
         if (loop->iterations && i == loop->first) {
             write_loop(&w);
             i = end - 1;
@@ -151,5 +217,6 @@ void write_forward(Text *t, const Program *p, int first_site) {
             write_call(&w, p->kernels[i]);
         }
     }
+    cross_regions(&w, p->n_kernels);
     text_add(t, "}\n");
 }

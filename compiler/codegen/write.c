@@ -27,7 +27,7 @@ const char *c_type(DType t) {
 }
 
 int symbol_index(const Program *p, const Dim *symbol) {
-    for (int i = 0; i < p->n_symbols; i++)
+    for (int i = 0; i < p->n_symbols + p->n_counters; i++)
         if (p->symbols[i] == symbol) return i;
     return -1;
 }

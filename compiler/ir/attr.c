@@ -68,6 +68,11 @@ const Dim *attr_dim(const Node *n, const char *name) {
     return count == 1 ? dims[0] : NULL;
 }
 
+Graph *attr_graph(const Node *n, const char *name) {
+    const Attr *a = attr_find(n, name);
+    return a && a->kind == ATTR_GRAPH ? a->graph : NULL;
+}
+
 void attr_set_int(Node *n, const char *name, int64_t value) { attr_put(n, name, ATTR_INT)->i = value; }
 void attr_set_float(Node *n, const char *name, double value) { attr_put(n, name, ATTR_FLOAT)->f = value; }
 void attr_set_dtype(Node *n, const char *name, DType value) { attr_put(n, name, ATTR_DTYPE)->dtype = value; }

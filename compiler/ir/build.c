@@ -101,6 +101,22 @@ void node_add_input(Node *n, Node *operand) {
     node_set_input(n, n->n_in++, operand);
 }
 
+void node_drop_input(Node *n, int i) {
+    node_set_input(n, i, NULL);
+    memmove(n->in + i, n->in + i + 1, (size_t)(--n->n_in - i) * sizeof *n->in);
+}
+
+void graph_drop_input(Graph *g, int i) {
+    node_remove(g->inputs[i]);
+    memmove(g->inputs + i, g->inputs + i + 1, (size_t)(--g->n_inputs - i) * sizeof *g->inputs);
+}
+
+void graph_drop_output(Graph *g, int i) {
+    size_t after = (size_t)(--g->n_outputs - i);
+    memmove(g->outputs + i, g->outputs + i + 1, after * sizeof *g->outputs);
+    memmove(g->output_names + i, g->output_names + i + 1, after * sizeof *g->output_names);
+}
+
 void node_replace(Node *old, Node *by) {
     Graph *g = old->graph;
     if (old == by) return;

@@ -294,27 +294,46 @@ const Tensor *eval_node(EvalContext *c, Node *n, const Tensor *const *operands, 
     return value_tensor(c, c->out.items ? &c->out.items[item] : &c->out);
 }
 
-void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
-    start_run(c);
-    int n_nodes = 0, most = 1;
-    EACH_NODE(n, g) {
-        n->mark = n_nodes++;
-        if (n->n_in > most) most = n->n_in;
-    }
-    c->values = ARENA_ARRAY(c->arena, Value, n_nodes);
-    c->n_values = n_nodes;
+// The nodes in order; values by their numbers, those of the inputs are there.
+static void run_graph(EvalContext *c, const Graph *g, Value *values) {
+    int most = 1;
+    EACH_NODE(n, g) most = n->n_in > most ? n->n_in : most;
     const Value **in = ARENA_ARRAY(c->arena, const Value *, most);
-    for (int i = 0; i < g->n_inputs; i++) {
-        Value *v = &c->values[g->inputs[i]->mark];
-        *v = value_of_tensor(c, inputs[i]);
-        bind_shape(c, &g->inputs[i]->type, v);
-    }
     EACH_NODE(n, g) {
         if (n->op == OP_input) continue;
-        for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] ? &c->values[n->in[i]->mark] : NULL;
+        for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] ? &values[n->in[i]->mark] : NULL;
         run_node(c, n, in);
-        c->values[n->mark] = c->out;
+        values[n->mark] = c->out;
     }
+}
+
+static int number_nodes(const Graph *g) {
+    int n_nodes = 0;
+    EACH_NODE(n, g) n->mark = n_nodes++;
+    return n_nodes;
+}
+
+static void give_input(EvalContext *c, const Node *input, const Value *v, Value *values) {
+    values[input->mark] = *v;
+    bind_shape(c, &input->type, v);
+}
+
+void eval_body(EvalContext *c, const Graph *body, const Value *inputs, Value *results) {
+    Value *values = ARENA_ARRAY(c->arena, Value, number_nodes(body) + 1);
+    for (int i = 0; i < body->n_inputs; i++) give_input(c, body->inputs[i], &inputs[i], values);
+    run_graph(c, body, values);
+    for (int i = 0; i < body->n_outputs; i++) results[i] = values[body->outputs[i]->mark];
+}
+
+void eval_graph(EvalContext *c, const Graph *g, const Tensor *const *inputs, const Tensor **outputs) {
+    start_run(c);
+    c->n_values = number_nodes(g);
+    c->values = ARENA_ARRAY(c->arena, Value, c->n_values + 1);
+    for (int i = 0; i < g->n_inputs; i++) {
+        Value v = value_of_tensor(c, inputs[i]);
+        give_input(c, g->inputs[i], &v, c->values);
+    }
+    run_graph(c, g, c->values);
     for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_tensor(c, &c->values[g->outputs[i]->mark]);
 }
 

@@ -54,6 +54,7 @@ struct EvalContext {
 void eval_alone(EvalContext *, Node *, const Tensor *const *operands);  // operands in c->in, the result in c->out
 int64_t eval_dim(EvalContext *, const Node *, const Dim *);             // ends the run when a symbol has no value
 void eval_bind(EvalContext *, const char *name, int64_t value);
+void eval_body(EvalContext *, const Graph *body, const Value *inputs, Value *results);  // of a node that is evaluated
 Value *eval_result(EvalContext *, const Node *);  // c->out: fresh memory of the node's type
 Value eval_fresh(EvalContext *, DType, int rank, const int64_t *dim);
 DType eval_stored(const EvalContext *, DType);  // f64 for floats in EVAL_F64

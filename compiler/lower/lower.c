@@ -36,20 +36,14 @@ static void add_symbol(Program *p, const Dim *d) {
 }
 
 static void find_symbols(Program *p) {
-    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + 1);
+    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + count_places(p->graph) + 1);
     for (int i = 0; i < p->graph->n_inputs; i++)
         for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
 }
 
-static int count_nodes(Graph *g) {
-    int n = 0;
-    EACH_NODE(node, g) n += 1 + node->n_in;
-    return n;
-}
-
 static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     Program *p = ARENA_NEW(arena, Program);
-    int n = count_nodes(g);
+    int n = count_places(g);
     *p = (Program){.arena = arena, .module = module, .graph = g, .rows = find_rows(g), .wanted = find_wanted(g), .max_rows = 1};
     p->name = module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
@@ -57,6 +51,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
+    p->regions = ARENA_ARRAY(arena, Region, n + 1);
     find_symbols(p);
     p->sized_by_run = !p->rows && p->n_symbols;
     return p;

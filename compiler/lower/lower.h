@@ -130,6 +130,15 @@ typedef struct Loop {
     int first, period, iterations, missing;
 } Loop;
 
+// Kernels first .. end - 1 are the body of a loop or the two bodies of an `if` (the second from `middle` on). Threads wait
+// before each iteration, before they ask a condition, and behind the whole. In the order they open; those inside follow.
+typedef struct Region {
+    int first, middle, end;
+    bool is_loop;
+    View most, condition;                  // BASE_NONE: absent
+    const Dim *counter, *extent, *length;  // of a loop; see ir/control.h
+} Region;
+
 typedef struct Plan {
     uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes, scratch_bytes;
     uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
@@ -147,8 +156,8 @@ typedef struct Program {
     struct Program *encoder;   // what runs once for a sequence, before its first step; or NULL
     uint64_t weights_offset;   // of its weights in the image: those of an encoder come first
     const Dim *rows, *wanted;  // R and L; NULL when the program has none
-    const Dim **symbols;       // of the inputs' types, in order of appearance
-    int n_symbols;
+    const Dim **symbols;       // of the inputs' types, in order of appearance; then those that count iterations
+    int n_symbols, n_counters;
     int64_t max_rows;   // 1 without rows
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
@@ -156,6 +165,8 @@ typedef struct Program {
     KernelFunction *functions;
     int n_functions;
     Loop loop;  // iterations 0: none
+    Region *regions;
+    int n_regions;
     Buffer **buffers;
     int n_buffers;
     StateSlice **states;
@@ -193,8 +204,8 @@ struct WeightFormat {
     void (*pack)(const float *values, int stride, void *bytes);
 };
 const WeightFormat *weight_format_find(const char *name);
-// Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies behind
-// the ends of those that the plan has before it.
+// Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies
+// behind the ends of those that the plan has before it.
 int scratch_in_order(const Program *, const Buffer **list);
 void plan_print(Text *, const Program *);  // sizes and lower bound in a few lines, for the build's output
 #endif

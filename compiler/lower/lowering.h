@@ -8,7 +8,8 @@ typedef struct Lowering {
     Arena *arena;
     Graph *graph;
     const LowerOptions *options;
-    int *last_use;  // by node number (Node.mark): the number of the last node that reads its memory, through views too
+    int *last_use;       // by node number (Node.mark): the number of the last node that reads its memory, through views too
+    const View *places;  // in a body: where its outputs go, BASE_NONE for those that may lie anywhere; NULL outside of bodies
 } Lowering;
 
 // lower/view.c: index maps. A view is attached to every node that has memory (Node.scratch).
@@ -23,6 +24,21 @@ uint64_t type_bytes(const Type *);                        // largest
 
 // lower/select.c: kernels
 void select_kernels(Lowering *);
+// Kernels of a body; what lowering was at before it, to go on with.
+Lowering body_begin(Lowering *, Graph *body, const View *inputs, const View *places);
+View view_operand(Lowering *, Node *);  // what a kernel reads: a constant gets its place when the first kernel asks for it
+View view_result(Lowering *, const Node *, const Type *, bool row_wise);  // what it writes: a buffer, or an output's place
+View view_copy(Lowering *, const Node *, View from);                      // of a row-major copy
+void copy_view(Lowering *, const Node *, View from, View to);
+void set_view(Lowering *, Node *, View);
+Node *item_of(const Node *tuple, int index);  // NULL: nobody asks for it
+int output_index(const Graph *,
+                 const Node *);  // the output that a value is, or that is the same memory in another shape; or -1
+
+// lower/control.c: loops and branches
+void select_loop(Lowering *, Node *);
+void select_if(Lowering *, Node *);
+int count_places(const Graph *);  // at least as many kernels, buffers and weights as the graph can need
 
 // lower/key.c: identity and names
 void name_kernels(Lowering *);  // keys, then functions: one for each distinct key

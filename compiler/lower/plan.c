@@ -29,17 +29,44 @@ static void begin_value(Arena *arena, Buffer *b, int at) {
     b->live[b->n_live++] = (struct Live){at, at};
 }
 
+// What lives before or behind a region lives throughout: it may be read in another iteration, or written in the other body.
+static void outlive_region(Buffer *b, const Region *r) {
+    int first = 0, last;
+    while (first < b->n_live && b->live[first].last < r->first) first++;
+    for (last = first; last < b->n_live && b->live[last].first < r->end;) last++;
+    if (first == last || (b->live[first].first >= r->first && b->live[last - 1].last < r->end)) return;
+    struct Live *whole = &b->live[first];
+    whole->last = b->live[last - 1].last < r->end ? r->end - 1 : b->live[last - 1].last;
+    whole->first = whole->first < r->first ? whole->first : r->first;
+    memmove(whole + 1, b->live + last, (size_t)(b->n_live - last) * sizeof *whole);
+    b->n_live -= last - first - 1;
+}
+
+static void read_until(const View *v, int kernel) {
+    struct Live *now = v->base == BASE_BUFFER ? current(v->buffer) : NULL;
+    if (now && now->last < kernel) now->last = kernel;
+}
+
+static void open_regions(const Program *p, int kernel) {
+    for (int i = 0; i < p->n_regions; i++)
+        if (p->regions[i].first == kernel)
+            read_until(&p->regions[i].most, kernel), read_until(&p->regions[i].condition, kernel);
+}
+
 // A write begins a new value unless the kernel also reads the buffer (it works in place); reads extend the value.
 void find_live_ranges(Program *p) {
     for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->n_live = 0;
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
+        open_regions(p, i);
         for (int j = 0; j < k->n_in; j++)
             if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer)) current(k->in[j].buffer)->last = i;
         for (int j = 0; j < k->n_out; j++)
             if (k->out[j].base == BASE_BUFFER && !(reads_buffer(k, k->out[j].buffer) && current(k->out[j].buffer)))
                 begin_value(p->arena, k->out[j].buffer, i);
     }
+    for (int i = p->n_regions; i-- > 0;)  // the inner ones first
+        for (int j = 0; j < p->n_buffers; j++) outlive_region(p->buffers[j], &p->regions[i]);
 }
 
 // Ranges are in ascending order.

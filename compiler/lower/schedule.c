@@ -5,6 +5,8 @@
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
 //   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
 //
+// All threads wait before each iteration of a loop, before a condition is asked, and behind both: regions begin and end anew.
+//
 // Steps of one row and of more are two schedules over the same kernels. The memory counts, not the value: a buffer placed where
 // another was read is a hazard like any other.
 #include <string.h>
@@ -97,12 +99,29 @@ static int representative(const Program *p, int kernel) {
 
 static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_one : &k->barrier_many; }
 
+// Threads that go on are not to change what others have still to ask.
+static void ask(Since *since, const View *v) {
+    if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT) since->list[since->n++] = (Access){.view = v};
+}
+
+static void cross_regions(const Program *p, int kernel, Since *since) {
+    for (int i = 0; i < p->n_regions; i++) {
+        const Region *r = &p->regions[i];
+        if (kernel == r->first || kernel == r->middle || kernel == r->end) since->n = 0;
+    }
+    for (int i = 0; i < p->n_regions; i++) {
+        const Region *r = &p->regions[i];
+        if (kernel == r->first || (kernel == r->middle && kernel < r->end)) ask(since, &r->most), ask(since, &r->condition);
+    }
+}
+
 static void place_for(Program *p, bool one_row) {
-    int n_operands = 0;
+    int n_operands = 2 * p->n_regions;
     for (int i = 0; i < p->n_kernels; i++) n_operands += p->kernels[i]->n_in + p->kernels[i]->n_out;
     Since since = {.list = ARENA_ARRAY(p->arena, Access, n_operands + 1), .one_row = one_row};
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
+        cross_regions(p, i, &since);
         if (needs_barrier(&since, k)) {
             *flag(p->kernels[representative(p, i)], one_row) = true;
             since.n = 0;

@@ -7,6 +7,7 @@
 //   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum in place of %x
 //
 // What has no tuned kernel becomes a nest: a loop nest printed from the op's meaning (codegen/nest.c).
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, in
     return k;
 }
 
-static void set_view(Lowering *l, Node *n, View v) {
+void set_view(Lowering *l, Node *n, View v) {
     v.own_part = false;
     n->scratch = ARENA_NEW(l->arena, View);
     *view_of(n) = v;
@@ -48,8 +49,7 @@ static bool is_printable(const Tensor *t) {
     return t->dtype != DT_string && !(wide && (value > 0x1p52 || value < -0x1p52));
 }
 
-// What a kernel reads: a constant gets its place in the weights when the first kernel asks for it.
-static View operand(Lowering *l, Node *n) {
+View view_operand(Lowering *l, Node *n) {
     if (view_of(n)) return *view_of(n);
     if (n->op == OP_constant && tensor_count(n->value) == 1 && is_printable(n->value)) {
         View v = view_contiguous(l, &n->type);
@@ -63,12 +63,13 @@ static View operand(Lowering *l, Node *n) {
     return *view_of(n);
 }
 
-static bool is_rows(const Program *p, const Type *type) {
-    return type->rank && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
+// Bodies of loops and branches are computed by all threads together, however many rows there are.
+static bool is_rows(const Lowering *l, const Type *type) {
+    const Program *p = l->program;
+    return type->rank && !l->places && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
 }
 
-// The output of the graph that a value is, or that is the same memory under another shape.
-static int output_index(const Graph *g, const Node *n) {
+int output_index(const Graph *g, const Node *n) {
     for (int i = 0; i < g->n_outputs; i++)
         if (g->outputs[i] == n) return i;
     for (int i = 0; i < g->n_outputs; i++)
@@ -77,10 +78,15 @@ static int output_index(const Graph *g, const Node *n) {
 }
 
 // The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of its own.
-static View new_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
+View view_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
     View v = view_contiguous(l, type);
     int output = output_index(l->graph, n);
-    if (output >= 0) {
+    if (l->places && output >= 0 && l->places[output].base != BASE_NONE) {
+        View to = l->places[output];
+        to.type = v.type, memcpy(to.stride, v.stride, sizeof v.stride);
+        return to;
+    }
+    if (output >= 0 && !l->places) {
         v.base = BASE_OUTPUT, v.output = output;
     } else {
         v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, row_wise);
@@ -131,7 +137,7 @@ static bool may_overwrite(const Lowering *l, const Node *operand_node, const Ker
 // A row-wise kernel: row r of the result from row r of the operands that have rows.
 static void make_row_wise(Lowering *l, Kernel *k, const Type *type) {
     k->share = share_rows(l, type);
-    k->row_wise = is_rows(l->program, type) && output_index(l->graph, k->node) < 0;
+    k->row_wise = is_rows(l, type) && output_index(l->graph, k->node) < 0;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- copies
@@ -155,10 +161,10 @@ static Kernel *copy_kernel(Lowering *l, const Node *n, View from) {
 
 static void copy_to_output(Lowering *l, Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
-    give(l, k, 0, n, new_result(l, n, &n->type, false));
+    give(l, k, 0, n, view_result(l, n, &n->type, false));
 }
 
-static View copy_of(Lowering *l, const Node *n, View from) {
+View view_copy(Lowering *l, const Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
     View to = view_contiguous(l, &n->type);
     to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
@@ -166,9 +172,15 @@ static View copy_of(Lowering *l, const Node *n, View from) {
     return to;
 }
 
+void copy_view(Lowering *l, const Node *n, View from, View to) {
+    Kernel *k = copy_kernel(l, n, from);
+    k->row_wise = false;
+    give(l, k, 0, NULL, to);
+}
+
 static View matrix_operand(Lowering *l, Node *n) {
-    View v = operand(l, n);
-    return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : copy_of(l, n, v);
+    View v = view_operand(l, n);
+    return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : view_copy(l, n, v);
 }
 
 // ----------------------------------------------------------------------------------------------------------- leaves and views
@@ -192,12 +204,12 @@ static void select_nothing(Lowering *l, Node *n) { (void)l, (void)n; }
 
 // A view that no strides can express is one of a row-major copy. An output of the graph is always written by a kernel.
 static void select_view(Lowering *l, Node *n) {
-    View from = operand(l, n->in[0]), v;
+    View from = view_operand(l, n->in[0]), v;
     if (from.base == BASE_SCALAR) {
         v = view_contiguous(l, &n->type);
         v.base = BASE_SCALAR, v.scalar = from.scalar;
     } else if (!view_derive(l, n, &from, &v)) {
-        from = copy_of(l, n->in[0], from);
+        from = view_copy(l, n->in[0], from);
         view_derive(l, n, &from, &v);
     }
     int output = output_index(l->graph, n);
@@ -226,10 +238,10 @@ static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.d
 
 static void select_embed(Lowering *l, Node *lookup, Node *result) {
     Kernel *k = kernel_new(l, FAMILY_EMBED, result, 2);
-    k->in[0] = operand(l, lookup->in[0]);
-    k->in[1] = operand(l, lookup->in[1]);
+    k->in[0] = view_operand(l, lookup->in[0]);
+    k->in[1] = view_operand(l, lookup->in[1]);
     make_row_wise(l, k, &result->type);
-    give(l, k, 0, result, new_result(l, result, &result->type, k->row_wise));
+    give(l, k, 0, result, view_result(l, result, &result->type, k->row_wise));
 }
 
 static bool only_rotated(const Node *n) {
@@ -251,7 +263,7 @@ static void select_gather(Lowering *l, Node *n) {
     Node *user = node_only_user(n);
     if (user && is_cast_to_f32(user)) return;  // selected together with the cast
     if (n->in[0]->op == OP_constant && n->type.dtype == DT_f32 && only_rotated(n)) {
-        View v = operand(l, n->in[0]);
+        View v = view_operand(l, n->in[0]);
         v.type = n->type, v.row_index = n->in[1];
         set_view(l, n, v);
     } else if (n->type.dtype == DT_f32) {
@@ -266,13 +278,13 @@ static void select_cast(Lowering *l, Node *n) {
     if (!view_of(from) && is_table_lookup(from) && is_cast_to_f32(n))
         select_embed(l, from, n);
     else if (from->type.dtype == n->type.dtype && output_index(l->graph, n) < 0)
-        set_view(l, n, operand(l, from));
+        set_view(l, n, view_operand(l, from));
     else
         select_nest(l, n);
 }
 
 // ------------------------------------------------------------------------------------------------------------ row-wise kernels
-static Node *item_of(const Node *tuple, int index) {
+Node *item_of(const Node *tuple, int index) {
     for (Node *n = tuple->next; n; n = n->next)
         if (n->op == OP_item && n->in[0] == tuple && attr_int(n, "index", 0) == index) return n;
     return NULL;
@@ -281,7 +293,7 @@ static Node *item_of(const Node *tuple, int index) {
 static void read_operands(Lowering *l, Kernel *k, Node *n) {
     for (int i = 0; i < n->n_in; i++) {
         if (!n->in[i]) continue;
-        k->in[i] = operand(l, n->in[i]);
+        k->in[i] = view_operand(l, n->in[i]);
         k->in[i].own_part = k->in[i].base == BASE_BUFFER && k->in[i].type.rank >= 2;
     }
 }
@@ -304,7 +316,7 @@ static void select_norm(Lowering *l, Node *n) {
     if (may_overwrite(l, n->in[0], k, &n->type))
         give(l, k, 0, n, *view_of(n->in[0]));
     else
-        give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+        give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
@@ -316,16 +328,16 @@ static void select_skip_norm(Lowering *l, Node *n) {
     const Type *type = &n->items[1];
     k->share = share_rows(l, type);
     k->row_wise =
-        is_rows(l->program, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
+        is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
     read_operands(l, k, n);
     x.own_part = residual.own_part = true;
     k->in[0] = x, k->in[1] = residual;
-    give(l, k, 0, norm, new_result(l, norm ? norm : n, type, k->row_wise));
+    give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
     if (!sum) return;
     if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[1], k, type))
         give(l, k, 1, sum, *view_of(n->in[1]));
     else
-        give(l, k, 1, sum, new_result(l, sum, type, k->row_wise));
+        give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
 }
 
 static void select_quantize(Lowering *l, Node *n) {
@@ -333,7 +345,7 @@ static void select_quantize(Lowering *l, Node *n) {
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
     make_row_wise(l, k, &n->type);
     x.own_part = true, k->in[0] = x;
-    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 static void select_select_rows(Lowering *l, Node *n) {
@@ -341,7 +353,7 @@ static void select_select_rows(Lowering *l, Node *n) {
     Kernel *k = kernel_new(l, FAMILY_SELECT, n, 1);
     make_row_wise(l, k, &n->type);
     k->in[0] = x;
-    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // ------------------------------------------------------------------------------------------------------------------ attention
@@ -368,14 +380,14 @@ static bool rotates_in_place(const Lowering *l, const Node *n) {
 }
 
 static void select_rotary(Lowering *l, Node *n) {
-    View x = matrix_operand(l, n->in[0]), tables[] = {operand(l, n->in[1]), operand(l, n->in[2])};
+    View x = matrix_operand(l, n->in[0]), tables[] = {view_operand(l, n->in[1]), view_operand(l, n->in[2])};
     for (int i = 0; i < 2; i++)  // rows by position, or rows of adjacent elements
         if (!tables[i].row_index) tables[i] = matrix_operand(l, n->in[i + 1]);
     Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     k->in[0] = x, k->in[0].own_part = true;
     for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
-    give(l, k, 0, n, rotates_in_place(l, n) ? x : new_result(l, n, &n->type, false));
+    give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
 }
 
 static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) {
@@ -388,7 +400,7 @@ static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) 
 }
 
 static void select_append(Lowering *l, Node *n) {
-    View rows = matrix_operand(l, n->in[1]), cache = operand(l, n->in[0]);
+    View rows = matrix_operand(l, n->in[1]), cache = view_operand(l, n->in[0]);
     Kernel *k = append_kernel(l, n, cache, rows);
     k->cache = attr_string(cache.state->node, "kind", "");
     give(l, k, 0, n, cache);
@@ -415,10 +427,10 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
 
 // [heads or 1, rows, keys], a row's keys beside each other.
 static View bias_operand(Lowering *l, Node *n) {
-    View v = operand(l, n);
+    View v = view_operand(l, n);
     int64_t stride;
     bool beside = v.type.rank && dim_is_const(v.stride[v.type.rank - 1], &stride) && stride == 1;
-    return beside && v.base != BASE_SCALAR && !v.row_index ? v : copy_of(l, n, v);
+    return beside && v.base != BASE_SCALAR && !v.row_index ? v : view_copy(l, n, v);
 }
 
 // Where a step of one row leaves what it has of each segment of 256 keys (runtime/attention.h): for caches of many keys.
@@ -441,7 +453,7 @@ static void select_attention(Lowering *l, Node *n) {
     bool biased = n->n_in > 5 && n->in[5];
     View q = matrix_operand(l, n->in[0]), cache[2];
     for (int i = 0; i < 2; i++) {
-        cache[i] = operand(l, n->in[1 + i]);
+        cache[i] = view_operand(l, n->in[1 + i]);
         if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, 1 + i);
     }
     View bias = biased ? bias_operand(l, n->in[5]) : (View){0};
@@ -452,7 +464,7 @@ static void select_attention(Lowering *l, Node *n) {
     for (int i = 0; i < 2; i++) k->in[1 + i] = cache[i], k->in[1 + i].own_part = false;
     k->in[0] = q, k->in[0].own_part = true;
     if (biased) k->in[5] = bias;
-    give(l, k, 0, n, new_result(l, n, &n->type, false));
+    give(l, k, 0, n, view_result(l, n, &n->type, false));
     give_parts(l, k, &cache[1]);
 }
 
@@ -464,12 +476,12 @@ static void select_matmul_packed(Lowering *l, Node *n) {
     k->in[0] = x;
     View result = {0};
     for (int i = 1; i < n->n_in; i++) {
-        k->in[i] = operand(l, n->in[i]);
+        k->in[i] = view_operand(l, n->in[i]);
         k->in[i].own_part = i > 1 && type_equal(&k->in[i].type, &n->type);
         if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
     }
     if (result.buffer && result.buffer == x.buffer) result.buffer = NULL;
-    give(l, k, 0, n, result.buffer ? result : new_result(l, n, &n->type, false));
+    give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
 }
 
 // -------------------------------------------------------------------------------------------------------------------- nests
@@ -519,7 +531,7 @@ static int64_t outer_axes(const Node *n) {
 }
 
 static void share_nest(Lowering *l, Kernel *k, const Node *n) {
-    bool rows = is_rows(l->program, &n->type) && nest_is_by_rows(n);
+    bool rows = is_rows(l, &n->type) && nest_is_by_rows(n);
     k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
     k->row_wise = rows && output_index(l->graph, n) < 0;
     if (dtype_bits(n->type.dtype) < 8) k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));  // bytes that elements share
@@ -547,7 +559,7 @@ static void select_nest(Lowering *l, Node *n) {
         if (n->in[i] && n->in[i]->op == OP_pack)
             diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s", op_info[n->op].name, n->name);
     }
-    for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? operand(l, n->in[i]) : (View){0};
+    for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? view_operand(l, n->in[i]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
     share_nest(l, k, n);
@@ -556,19 +568,19 @@ static void select_nest(Lowering *l, Node *n) {
         give(l, k, 0, n, *view_of(n->in[i]));
         return;
     }
-    give(l, k, 0, n, new_result(l, n, &n->type, k->row_wise));
+    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // values and indices: two results of the same shape
 static void select_top_k(Lowering *l, Node *n) {
-    View x = operand(l, n->in[0]);
+    View x = view_operand(l, n->in[0]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
     int64_t axis = attr_int(n, "axis", -1);
     k->in[0] = x;
     k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], axis < 0 ? axis + n->items[0].rank : axis));
     for (int i = 0; i < 2; i++) {
         Node *item = item_of(n, i);
-        give(l, k, i, item, new_result(l, item ? item : n, &n->items[i], false));
+        give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));
     }
 }
 
@@ -598,6 +610,8 @@ static const struct {
     {OP_cache_append, select_append},
     {OP_attention, select_attention},
     {OP_top_k, select_top_k},
+    {OP_loop, select_loop},
+    {OP_if, select_if},
     {OP_matmul_packed, select_matmul_packed},
 };
 
@@ -627,7 +641,7 @@ static void number_nodes(Lowering *l) {
 static void copy_to_outputs(Lowering *l) {
     for (int i = 0; i < l->graph->n_outputs; i++) {
         Node *n = l->graph->outputs[i];
-        View from = n->op == OP_constant ? operand(l, n) : view_of(n) ? *view_of(n) : (View){0};
+        View from = n->op == OP_constant ? view_operand(l, n) : view_of(n) ? *view_of(n) : (View){0};
         bool written = from.base == BASE_OUTPUT && from.output == i;
         if (written || from.base == BASE_NONE || from.base == BASE_STATE || from.base == BASE_BUFFER) continue;
         Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
@@ -638,6 +652,19 @@ static void copy_to_outputs(Lowering *l) {
         to.base = BASE_OUTPUT, to.output = i;
         give(l, k, 0, NULL, to);
     }
+}
+
+// What is around a body outlives it: nothing there is written over.
+Lowering body_begin(Lowering *l, Graph *body, const View *inputs, const View *places) {
+    Lowering around = *l;
+    l->graph = body, l->places = places;
+    number_nodes(l);
+    for (int i = 0; i < body->n_inputs; i++) {
+        l->last_use[body->inputs[i]->mark] = INT_MAX;
+        set_view(l, body->inputs[i], inputs[i]);
+    }
+    EACH_NODE(n, body) if (n->op != OP_input) selector_of(n->op)(l, n);
+    return around;
 }
 
 void select_kernels(Lowering *l) {

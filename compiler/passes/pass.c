@@ -28,9 +28,19 @@ static void check_needs(const PassInfo *pass, unsigned have) {
 
 static unsigned properties_after(const PassInfo *pass, unsigned have) { return (have & ~pass->breaks) | pass->gives; }
 
+// The bodies of loops and branches follow the graph they stand in: by then they have its constants. Rows are the outer graph's.
+bool pass_run(const PassInfo *pass, Graph *g, PassContext *c) {
+    bool changed = pass->run(g, c);
+    if (pass == &pass_info[PASS_incremental] || pass == &pass_info[PASS_hoist]) return changed;
+    EACH_NODE(n, g)
+    for (const Attr *a = n->attrs; a; a = a->next)
+        if (a->kind == ATTR_GRAPH) changed |= pass_run(pass, a->graph, c);
+    return changed;
+}
+
 static void run_pass(Module *m, PassContext *c, const PassInfo *pass) {
     for (int i = 0; i < m->n_graphs; i++) {
-        pass->run(m->graphs[i], c);
+        pass_run(pass, m->graphs[i], c);
         diag_stop_if_errors();
         if (!graph_verify(m->graphs[i], pass->name)) diag_stop();
     }

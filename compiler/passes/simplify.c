@@ -52,6 +52,7 @@ bool simplify_graph(Graph *g) {
     for (int round = 0; again && round < MOST_ROUNDS; round++) {
         again = graph_sweep(g);
         again |= simplify_nodes(g);
+        again |= simplify_control(g);
         again |= merge_equal_nodes(g);
         changed |= again;
     }

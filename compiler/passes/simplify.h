@@ -12,6 +12,7 @@ Node *simplify_lookup(Node *);    // simplify_lookup.c
 Node *drop_unit_axis(Node *);     // simplify_units.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // simplify_equal.c
+bool simplify_control(Graph *);   // simplify_control.c: loops and branches
 
 void node_become(Node *old, Node *by);  // every use of `old` names `by`, which takes its name when it has none of its own
 bool simplify_graph(Graph *);           // all of the above until nothing changes: what later passes end with

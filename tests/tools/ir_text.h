@@ -28,6 +28,14 @@ static inline void fill_constant(Arena *arena, Node *n) {
     n->value = t;
 }
 
+static inline void fill_constants(Arena *arena, Graph *g) {
+    for (Node *n = g->first; n; n = n->next) {
+        if (n->op == OP_constant && !n->value) fill_constant(arena, n);
+        for (const Attr *a = n->attrs; a; a = a->next)
+            if (a->kind == ATTR_GRAPH) fill_constants(arena, a->graph);
+    }
+}
+
 static inline Graph *load_ir_text(Arena *arena, const char *path) {
     Source *source = ARENA_NEW(arena, Source);
     source->name = path;
@@ -36,8 +44,7 @@ static inline Graph *load_ir_text(Arena *arena, const char *path) {
     free(text);
     Graph *g = graph_parse(source, NULL);
     if (!g) diag_stop();
-    for (Node *n = g->first; n; n = n->next)
-        if (n->op == OP_constant && !n->value) fill_constant(arena, n);
+    fill_constants(arena, g);
     return g;
 }
 #endif

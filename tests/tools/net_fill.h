@@ -10,6 +10,8 @@ static inline void fill_input(const char *type, int64_t count, int input, void *
             ((float *)data)[i] = (float)((i * 37 + 11 * input) % 101 - 50) / 64;
         else if (!strcmp(type, "i32"))
             ((int32_t *)data)[i] = (int32_t)((i * 7 + 3 + input) % 50);
+        else if (!strcmp(type, "i64"))
+            ((int64_t *)data)[i] = (i * 7 + 3 + input) % 50;
         else if (!strcmp(type, "bool"))
             ((uint8_t *)data)[i] = i % 3 != input % 3;
     }

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
         const burin_tensor *t = &net->inputs[i];
         size_t bytes = bytes_of(net, t, symbols);
         inputs[i] = malloc(bytes);
-        fill_input(t->type, (int64_t)bytes / (!strcmp(t->type, "bool") ? 1 : 4), i, inputs[i]);
+        fill_input(t->type, (int64_t)bytes / burin_element_named(t->type)->bytes, i, inputs[i]);
         for (int j = 0; j < t->rank; j++) *dim++ = burin_net_dim(net, t->dim[j], symbols);
     }
     for (int i = 0; i < net->n_outputs; i++) outputs[i] = malloc(bytes_of(net, &net->outputs[i], symbols));

@@ -50,7 +50,7 @@ static void free_graphs(Module *m) {
 static bool run_pass(const PassInfo *pass, Module *m, PassContext *c) {
     bool changed = false;
     c->module = m;
-    for (int i = 0; i < m->n_graphs; i++) changed |= pass->run(m->graphs[i], c);
+    for (int i = 0; i < m->n_graphs; i++) changed |= pass_run(pass, m->graphs[i], c);
     return changed;
 }
 

@@ -147,6 +147,12 @@ Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
     return x;
 }
 
+Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) {
+    Node *n = onnx_emit_make(c, OP_size, 0, NULL);
+    attr_set_dims(n, "dims", &d, 1);
+    return onnx_cast(c, onnx_finish(c, n), to);
+}
+
 Node *onnx_index_along(OnnxCall *c, const Type *shape, int axis) {
     Node *n = onnx_emit_make(c, OP_iota, 0, NULL);
     attr_set_dims(n, "dims", shape->dim, shape->rank);

@@ -21,6 +21,7 @@ Node *onnx_softmax_axis(OnnxCall *, Node *x, int axis);
 Node *onnx_join(OnnxCall *, Node *const *in, int n, int axis);
 Node *onnx_take(OnnxCall *, Node *x, Node *index, int axis);
 Node *onnx_tuple_item(OnnxCall *, Node *tuple, int index);
+Node *onnx_number_of(OnnxCall *, const Dim *, DType);             // a dimension as one number
 Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
 
 typedef struct OnnxPads {

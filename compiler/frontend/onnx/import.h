@@ -23,7 +23,8 @@ typedef struct OnnxImport {
     const OnnxOptions *options;
     Graph *graph;
     Map values;                           // name -> OnnxValue
-    const struct OnnxImport *outer;       // of a body: what is around it
+    struct OnnxImport *outer;             // of a body: what is around it
+    struct OnnxBody *body;                // whose graph is its own: what it takes from around it; or NULL
     const struct OnnxCall *caller;        // of a function or body: the node
     const BurinOnnx__Function *function;  // that this is the text of, or NULL
     const char *path;                     // of the node, before the names of nodes; NULL in the main graph

@@ -111,7 +111,7 @@ static void import_from(Order *o, size_t first, size_t *stack) {
 }
 
 static void check_single_assignment(Order *o, size_t n) {
-    const OnnxImport *m = o->import;
+    OnnxImport *m = o->import;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < o->node[i]->n_output; j++) {
             const char *name = o->node[i]->output[j];

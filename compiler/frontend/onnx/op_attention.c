@@ -60,20 +60,14 @@ static Node *query_key_index(OnnxCall *c, const Attention *a, int axis) {
     return onnx_index_along(c, &shape, axis);
 }
 
-static Node *dimension(OnnxCall *c, const Dim *d) {
-    Node *size = onnx_emit_make(c, OP_size, 0, NULL);
-    attr_set_dims(size, "dims", &d, 1);
-    return onnx_cast(c, onnx_finish(c, size), DT_i32);
-}
-
 // How many keys there are before row 0 of each sequence: the past's, or those valid less the rows.
 static Node *position_of_row(OnnxCall *c, const Attention *a) {
     Node *row = query_key_index(c, a, 0);
-    if (a->past_key) return ONNX_BINARY(c, OP_add, row, dimension(c, a->past_key->type.dim[2]));
+    if (a->past_key) return ONNX_BINARY(c, OP_add, row, onnx_number_of(c, a->past_key->type.dim[2], DT_i32));
     if (!onnx_operand(c, 6)) return row;
     const Dim *one = dim_const(c->graph, 1), *dims[] = {a->q->type.dim[0], one, one, one};
     Node *valid = onnx_cast(c, onnx_shape_to(c, onnx_node(c, 6), 4, dims), DT_i32);
-    return ONNX_BINARY(c, OP_add, row, ONNX_BINARY(c, OP_sub, valid, dimension(c, a->q->type.dim[2])));
+    return ONNX_BINARY(c, OP_add, row, ONNX_BINARY(c, OP_sub, valid, onnx_number_of(c, a->q->type.dim[2], DT_i32)));
 }
 
 static Node *masked(OnnxCall *c, const Attention *a, Node *scores) {

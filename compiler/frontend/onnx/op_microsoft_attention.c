@@ -22,12 +22,6 @@ static const Dim *past_length(OnnxCall *c, const HeadsOf *a) {
     return a->past_key ? a->past_key->type.dim[2] : dim_const(c->graph, 0);
 }
 
-static Node *as_number(OnnxCall *c, const Dim *d, DType to) {
-    Node *size = onnx_emit_make(c, OP_size, 0, NULL);
-    attr_set_dims(size, "dims", &d, 1);
-    return onnx_cast(c, onnx_finish(c, size), to);
-}
-
 static Node *hidden_unless(OnnxCall *c, Node *scores, Node *seen) {
     return onnx_emit(c, OP_where, 3, (Node *[]){seen, scores, onnx_scalar(c, scores->type.dtype, -INFINITY)});
 }
@@ -35,7 +29,7 @@ static Node *hidden_unless(OnnxCall *c, Node *scores, Node *seen) {
 static Node *only_before(OnnxCall *c, const HeadsOf *a, Node *scores) {
     Type shape = {.rank = 2, .dim = {a->q->type.dim[2], a->k->type.dim[2]}};
     Node *in[] = {onnx_index_along(c, &shape, 0), onnx_index_along(c, &shape, 1)};
-    if (a->past_key) in[0] = ONNX_BINARY(c, OP_add, in[0], as_number(c, past_length(c, a), DT_i32));
+    if (a->past_key) in[0] = ONNX_BINARY(c, OP_add, in[0], onnx_number_of(c, past_length(c, a), DT_i32));
     if (a->causal) scores = hidden_unless(c, scores, onnx_formula(c, in, 2, "less_or_equal($1, $0)"));
     if (a->window < 0) return scores;
     return hidden_unless(c, scores, onnx_formula(c, in, 2, "greater($1, sub($0, %a))", (double)a->window));
@@ -152,7 +146,7 @@ static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
         .cosine = optional_node(c, 7), .sine = optional_node(c, 8), .interleaved = onnx_int(c, "rotary_interleaved", 0)};
     if (!t.cosine || !t.sine) onnx_fatal(c, "do_rotary without cos and sin tables");
     t.positions = optional_node(c, 9);
-    if (!t.positions) t.positions = counted(c, past ? as_number(c, past->type.dim[2], DT_i64) : NULL, rows);
+    if (!t.positions) t.positions = counted(c, past ? onnx_number_of(c, past->type.dim[2], DT_i64) : NULL, rows);
     return t;
 }
 

@@ -1,10 +1,9 @@
-// RNN, GRU, LSTM: one product for all steps' inputs, then the steps in a row.
+// RNN, GRU, LSTM: one product for all steps' inputs, then a loop over the steps.
 #include <math.h>
 #include <string.h>
 
+#include "frontend/onnx/body.h"
 #include "frontend/onnx/compose.h"
-
-enum { MAX_STEPS = 1024, MAX_GATES = 4 };
 
 // One direction of one node.
 typedef struct Cell {
@@ -136,31 +135,52 @@ static Node *initial(const Cell *cell, int i, const Dim *batch) {
     return onnx_expand_to(cell->c, onnx_scalar(cell->c, dtype, 0), &type);
 }
 
+// Beyond a sequence's end nothing changes and the result is zero.
+static Node *while_it_lasts(OnnxCall *c, Node *lengths, const Dim *at, Node *now, Node *before) {
+    const Dim *column[] = {lengths->type.dim[0], dim_const(c->graph, 1)};
+    Node *time = onnx_number_of(c, at, lengths->type.dtype);
+    Node *lasts = ONNX_BINARY(c, OP_greater, onnx_shape_to(c, lengths, 2, column), time);
+    return onnx_emit(c, OP_where, 3, (Node *[]){lasts, now, before ? before : onnx_scalar(c, now->type.dtype, 0)});
+}
+
+// One step at time `at`: new states and the result as outputs of the body.
+static void write_step(const Cell *cell, const Dim *at, Node *h, Node *state, Node *lengths) {
+    OnnxCall *c = cell->c;
+    Node *x = without_first(c, onnx_slice_at(c, cell->projected, 0, at, dim_const(c->graph, 1)), 0), *next_state = state;
+    Node *next = cell->gates == 1   ? rnn_step(cell, x, h)
+                 : cell->gates == 3 ? gru_step(cell, x, h)
+                                    : lstm_step(cell, x, h, &next_state);
+    graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next, h) : next, "h");
+    if (state) graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next_state, state) : next_state, "state");
+    graph_add_output(c->graph, lengths ? while_it_lasts(c, lengths, at, next, NULL) : next, "y");
+}
+
+static Cell cell_inside(const Cell *cell, OnnxBody *b) {
+    Cell inside = *cell;
+    inside.c = &b->call;
+    inside.projected = onnx_body_value(b, cell->projected), inside.recurrent = onnx_body_value(b, cell->recurrent);
+    if (cell->bias) inside.bias = onnx_body_value(b, cell->bias);
+    if (cell->peephole) inside.peephole = onnx_body_value(b, cell->peephole);
+    return inside;
+}
+
 // The results of all steps, in the order of time; last states in *h and *state.
 static Node *run_direction(Cell *cell, bool reverse, Node **h, Node **state) {
     OnnxCall *c = cell->c;
-    const Dim *batch = cell->projected->type.dim[1];
-    int64_t steps = onnx_extent(c, cell->projected, 0);
-    if (steps > MAX_STEPS) onnx_fatal(c, "%lld steps, at most %d are supported", (long long)steps, MAX_STEPS);
-    Node **y = ARENA_ARRAY(c->graph->arena, Node *, steps + 1), *lengths = onnx_operand(c, 4) ? onnx_node(c, 4) : NULL;
-    const Dim *column[] = {batch, dim_const(c->graph, 1)}, *row[] = {column[1], batch, dim_const(c->graph, cell->hidden)};
-    *h = initial(cell, 5, batch), *state = cell->gates == 4 ? initial(cell, 6, batch) : NULL;
-    for (int64_t s = 0; s < steps; s++) {
-        int64_t t = reverse ? steps - 1 - s : s;
-        Node *x = without_first(c, onnx_slice_from(c, cell->projected, 0, t, 1), 0), *old[] = {*h, *state}, *result;
-        *h = result = cell->gates == 1   ? rnn_step(cell, x, *h)
-                      : cell->gates == 3 ? gru_step(cell, x, *h)
-                                         : lstm_step(cell, x, *h, state);
-        if (lengths) {  // beyond a sequence's end nothing changes and the result is zero
-            Node *live = ONNX_BINARY(c, OP_greater, onnx_shape_to(c, lengths, 2, column),
-                                     onnx_scalar(c, lengths->type.dtype, (double)t));
-            result = onnx_emit(c, OP_where, 3, (Node *[]){live, result, onnx_scalar(c, result->type.dtype, 0)});
-            *h = onnx_emit(c, OP_where, 3, (Node *[]){live, *h, old[0]});
-            if (*state) *state = onnx_emit(c, OP_where, 3, (Node *[]){live, *state, old[1]});
-        }
-        y[t] = onnx_shape_to(c, result, 3, row);
-    }
-    return onnx_join(c, y, (int)steps, 0);
+    Graph *g = c->graph;
+    const Dim *batch = cell->projected->type.dim[1], *steps = cell->projected->type.dim[0], *at = onnx_counter(c, steps);
+    OnnxLoop loop = {.counter = at, .extent = steps, .length = steps};
+    OnnxBody *b = onnx_body_new(c, "step");
+    Node *inner_h = onnx_body_state(b, initial(cell, 5, batch)),
+         *inner_state = cell->gates == 4 ? onnx_body_state(b, initial(cell, 6, batch)) : NULL;
+    Node *lengths = onnx_operand(c, 4) ? onnx_body_value(b, onnx_node(c, 4)) : NULL;
+    Cell inside = cell_inside(cell, b);
+    if (reverse) at = dim_sub(g, dim_sub(g, steps, dim_const(g, 1)), at);
+    write_step(&inside, at, inner_h, inner_state, lengths);
+    Node *all = onnx_body_loop(b, &loop);
+    *h = onnx_tuple_item(c, all, 0), *state = inner_state ? onnx_tuple_item(c, all, 1) : NULL;
+    Node *y = onnx_tuple_item(c, all, inner_state ? 2 : 1);
+    return reverse ? onnx_reverse(c, y, 0) : y;
 }
 
 static Cell make_cell(OnnxCall *c, int gates, int direction, Node *x) {

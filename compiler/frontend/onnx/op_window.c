@@ -324,9 +324,7 @@ static Node *pool_positions(OnnxCall *c, Node *x, const Window *w) {
     for (int i = rank - 1; i >= 0; i--) {
         int axis = columns_first && i >= 2 ? rank + 1 - i : i;
         Node *here = onnx_cast(c, onnx_index_along(c, &x->type, axis), DT_i64);
-        Node *size = onnx_emit_make(c, OP_size, 0, NULL);
-        attr_set_dims(size, "dims", &unit, 1);
-        Node *step = ONNX_BINARY(c, OP_mul, here, onnx_finish(c, size));
+        Node *step = ONNX_BINARY(c, OP_mul, here, onnx_number_of(c, unit, DT_i64));
         position = position ? ONNX_BINARY(c, OP_add, position, step) : step;
         unit = dim_binary(g, DIM_MUL, unit, x->type.dim[axis]);
     }

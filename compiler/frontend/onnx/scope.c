@@ -6,12 +6,18 @@
 
 #include <string.h>
 
+#include "frontend/onnx/body.h"
+
 enum { MOST_NODES = 200000, DEEPEST = 64 };
 
-OnnxValue *onnx_value(const OnnxImport *m, const char *name) {
+OnnxValue *onnx_value(OnnxImport *m, const char *name) {
     OnnxValue *v = map_get(&m->values, name);
     if (v || !m->outer) return v;
-    return onnx_value(m->outer, name);
+    v = onnx_value(m->outer, name);
+    if (!v || m->graph == m->outer->graph) return v;
+    v = onnx_body_take(m->body, v);
+    map_put(&m->values, name, v);
+    return v;
 }
 
 OnnxValue *onnx_new_value(OnnxImport *m, const char *name) {
@@ -136,17 +142,22 @@ const BurinOnnx__GraphBody *onnx_body(const OnnxCall *c, const char *name) {
 
 void onnx_write_out(OnnxCall *c, const BurinOnnx__GraphBody *g, OnnxValue *const *operands, OnnxValue **results) {
     OnnxImport body = onnx_inner_scope(c, "this body");
-    for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(&body, g->initializer[i]);
-    for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(&body, g->sparse_initializer[i]);
+    onnx_write_in(&body, c, g, operands, results);
+}
+
+void onnx_write_in(OnnxImport *body, const OnnxCall *c, const BurinOnnx__GraphBody *g, OnnxValue *const *operands,
+                   OnnxValue **results) {
+    for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(body, g->initializer[i]);
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(body, g->sparse_initializer[i]);
     for (size_t i = 0; i < g->n_input; i++) {
         const char *name = g->input[i]->name;
-        if (!name || !*name || map_get(&body.values, name)) onnx_fatal(c, "input %zu of its body has no name of its own", i);
-        map_put(&body.values, name, operands[i]);
+        if (!name || !*name || map_get(&body->values, name)) onnx_fatal(c, "input %zu of its body has no name of its own", i);
+        map_put(&body->values, name, operands[i]);
     }
-    onnx_import_nodes(&body, g->n_node, g->node);
+    onnx_import_nodes(body, g->n_node, g->node);
     for (size_t i = 0; i < g->n_output; i++) {
         const char *name = g->output[i]->name;
-        results[i] = name ? onnx_value(&body, name) : NULL;
+        results[i] = name ? onnx_value(body, name) : NULL;
         if (!results[i]) onnx_fatal(c, "nothing in its body computes %s", name ? name : "a result");
     }
 }

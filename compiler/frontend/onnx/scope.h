@@ -3,7 +3,7 @@
 #define BURIN_ONNX_SCOPE_H
 #include "frontend/onnx/import.h"
 
-OnnxValue *onnx_value(const OnnxImport *, const char *name);  // NULL: nothing of that name yet
+OnnxValue *onnx_value(OnnxImport *, const char *name);  // NULL: nothing of that name yet
 OnnxValue *onnx_new_value(OnnxImport *, const char *name);
 bool onnx_in_function(const OnnxImport *);
 int64_t onnx_scope_opset(const OnnxImport *, const char *domain);                           // 0: not imported
@@ -13,6 +13,9 @@ const BurinOnnx__Attribute *onnx_resolve(const OnnxImport *, const BurinOnnx__At
 void onnx_call_function(OnnxCall *, const BurinOnnx__Function *);
 // The nodes of a body in place of the call: `operands` (one an input of the body) to `results` (room for its outputs).
 void onnx_write_out(OnnxCall *, const BurinOnnx__GraphBody *, OnnxValue *const *operands, OnnxValue **results);
+// The same in a scope that is there (onnx_inner_scope).
+void onnx_write_in(OnnxImport *, const OnnxCall *, const BurinOnnx__GraphBody *, OnnxValue *const *operands,
+                   OnnxValue **results);
 const BurinOnnx__GraphBody *onnx_body(const OnnxCall *, const char *attribute);
 OnnxImport onnx_inner_scope(const OnnxCall *, const char *what);
 
