@@ -52,7 +52,8 @@ static void write_operand_types(Text *t, const Kernel *k) {
 static void write_function(Text *t, const Program *p, const KernelFunction *f) {
     text_add(t, "\n// %%%s: ", f->first->node->name);
     write_operand_types(t, f->first);
-    text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
+    const Loc at = f->first->node->loc;
+    if (at.scope || *loc_text(at)) text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
     const Expr *e = attr_expr(f->first->node, f->first->node->op == OP_matmul_packed ? "epilogue" : "expr");
     if (e) text_add(t, "\n// "), expr_print(t, e);
     text_add(t, "\n");

@@ -303,72 +303,41 @@ static void write_size(Text *t, const Program *p, const Kernel *k, const char *n
     text_add(t, "}\n");
 }
 
+typedef void NestWriter(Text *, const Program *, const Kernel *, const char *name);
+
+static NestWriter *const nest_writers[OP_COUNT] = {
+    [OP_size] = write_size,
+    [OP_iota] = write_iota,
+    [OP_softmax] = write_softmax,
+    [OP_reduce_sum] = write_reduce,
+    [OP_reduce_mean] = write_reduce,
+    [OP_reduce_max] = write_reduce,
+    [OP_reduce_min] = write_reduce,
+    [OP_reduce_prod] = write_reduce,
+    [OP_gather] = write_gather,
+    [OP_bit_cast] = write_bit_cast,
+    [OP_gather_elements] = write_gather_elements,
+    [OP_gather_nd] = write_gather_nd,
+    [OP_scatter_elements] = write_scatter,
+    [OP_scatter_nd] = write_scatter,
+    [OP_arg_max] = write_arg_reduce,
+    [OP_arg_min] = write_arg_reduce,
+    [OP_cum_sum] = write_cumulate,
+    [OP_cum_prod] = write_cumulate,
+    [OP_top_k] = write_top_k,
+    [OP_pad] = write_pad,
+    [OP_concat] = write_concat,
+    [OP_matmul] = write_activation_matmul,
+    [OP_elementwise] = write_pointwise,
+    [OP_cast] = write_pointwise,
+};
+
 void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
-    if (k->copies) {
-        write_copy(t, p, k, name);
-        return;
-    }
-    switch (k->node->op) {
-        case OP_size:
-            write_size(t, p, k, name);
-            break;
-        case OP_iota:
-            write_iota(t, p, k, name);
-            break;
-        case OP_softmax:
-            write_softmax(t, p, k, name);
-            break;
-        case OP_reduce_sum:
-        case OP_reduce_mean:
-        case OP_reduce_max:
-        case OP_reduce_min:
-        case OP_reduce_prod:
-            write_reduce(t, p, k, name);
-            break;
-        case OP_gather:
-            write_gather(t, p, k, name);
-            break;
-        case OP_bit_cast:
-            write_bit_cast(t, p, k, name);
-            break;
-        case OP_gather_elements:
-            write_gather_elements(t, p, k, name);
-            break;
-        case OP_gather_nd:
-            write_gather_nd(t, p, k, name);
-            break;
-        case OP_scatter_elements:
-        case OP_scatter_nd:
-            write_scatter(t, p, k, name);
-            break;
-        case OP_arg_max:
-        case OP_arg_min:
-            write_arg_reduce(t, p, k, name);
-            break;
-        case OP_cum_sum:
-        case OP_cum_prod:
-            write_cumulate(t, p, k, name);
-            break;
-        case OP_top_k:
-            write_top_k(t, p, k, name);
-            break;
-        case OP_pad:
-            write_pad(t, p, k, name);
-            break;
-        case OP_concat:
-            write_concat(t, p, k, name);
-            break;
-        case OP_matmul:
-            write_activation_matmul(t, p, k, name);
-            break;
-        case OP_elementwise:
-        case OP_cast:
-            write_pointwise(t, p, k, name);
-            break;
-        default:
-            if (op_is_elementwise(k->node->op))
-                write_pointwise(t, p, k, name);
-            else
-                diag_fatal(k->node->loc, "%s: no code is generated for this op", op_info[k->node->op].name);
-    }
+    const Op op = k->node->op;
+    NestWriter *writer = k->copies               ? write_copy
+                         : nest_writers[op]      ? nest_writers[op]
+                         : op_is_elementwise(op) ? write_pointwise
+                                                 : NULL;
+    if (!writer) diag_fatal(k->node->loc, "%s: no code is generated for this op", op_info[op].name);
+    writer(t, p, k, name);
 }

@@ -148,7 +148,7 @@ static void matmul_bf16_160x64(burin_part units, int rows, const float *x, const
     matmul_bf16(m, matmul_bf16_160x64_store, store);
 }
 
-// %lw: f32[R, 64] -> f32[L, 64]     
+// %lw: f32[R, 64] -> f32[L, 64]
 static void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 64, x + row[r] * 64, 64 * sizeof *y);
 }

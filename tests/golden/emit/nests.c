@@ -1,11 +1,11 @@
 // nests: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
 //
-//   kernels  : 31 distinct, 31 in a step
-//   barriers : 3 in a step of one row, 14 in a step of more
-//   arena    : 18432 bytes for 16 rows; at least 18432 bytes live at once
-//   local    : 1152 bytes a thread
+//   kernels  : 19 distinct, 20 in a step
+//   barriers : 2 in a step of one row, 8 in a step of more
+//   arena    : 13312 bytes for 16 rows; at least 13312 bytes live at once
+//   local    : 576 bytes a thread
 //   state    : 0 bytes a slot, of which KV cache 0 bytes
-//   weights  : 52544 bytes, packed
+//   weights  : 35584 bytes, packed
 #include "nests_plan.h"
 
 #define JOINED(name, cpu) name##cpu
@@ -24,19 +24,19 @@ void EXP(float *values, size_t n);
 
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
-// %e: f32[50, 60], i32[R] -> f32[R, 60]     
+// %e: f32[50, 60], i32[R] -> f32[R, 60]
 static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
-// %p: f16[64, 60], i32[R] -> f32[R, 60]     
+// %p: f16[64, 60], i32[R] -> f32[R, 60]
 static void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
-// %x: f32[R, 60], f32[R, 60] -> f32[R, 60]     
+// %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
 static void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -51,7 +51,7 @@ static void add_60(const burin_step *s, burin_part part, const float *a0, const 
     }
 }
 
-// %y: f32[R, 60], f32[60] -> f32[R, 60]     
+// %y: f32[R, 60], f32[60] -> f32[R, 60]
 // mul(tanh($0), add($1, $2))
 static void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
@@ -67,7 +67,7 @@ static void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a
     }
 }
 
-// %mm: f32[R, 4, 15], f32[R, 15, 4] -> f32[R, 4, 4]     
+// %mm: f32[R, 4, 15], f32[R, 15, 4] -> f32[R, 4, 4]
 static void matmul_4x4(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -87,7 +87,7 @@ static void matmul_4x4(const burin_step *s, burin_part part, const float *a0, co
     }
 }
 
-// %sm: f32[R, 4, 4] -> f32[R, 4, 4]     
+// %sm: f32[R, 4, 4] -> f32[R, 4, 4]
 static void softmax_4x4(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -100,7 +100,7 @@ static void softmax_4x4(const burin_step *s, burin_part part, const float *a0, f
     }
 }
 
-// %mv: f32[R, 4, 4], f32[R, 4, 15] -> f32[R, 4, 15]     
+// %mv: f32[R, 4, 4], f32[R, 4, 15] -> f32[R, 4, 15]
 static void matmul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -120,7 +120,7 @@ static void matmul_4x15(const burin_step *s, burin_part part, const float *a0, c
     }
 }
 
-// %gm: f32[R, 4, 15] -> f32[R, 4, 15]     
+// %gm: f32[R, 4, 15] -> f32[R, 4, 15]
 static void softmax_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -134,7 +134,7 @@ static void softmax_4x15(const burin_step *s, burin_part part, const float *a0, 
     }
 }
 
-// %rs: f32[R, 4, 15] -> f32[R, 4, 1]     
+// %rs: f32[R, 4, 15] -> f32[R, 4, 1]
 static void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -154,7 +154,7 @@ static void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0
     }
 }
 
-// %rm: f32[R, 4, 15] -> f32[R, 1, 15]     
+// %rm: f32[R, 4, 15] -> f32[R, 1, 15]
 static void reduce_mean_1x15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -171,7 +171,7 @@ static void reduce_mean_1x15(const burin_step *s, burin_part part, const float *
     }
 }
 
-// %rx: f32[R, 4, 15] -> f32[R, 1, 1]     
+// %rx: f32[R, 4, 15] -> f32[R, 1, 1]
 static void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -191,7 +191,7 @@ static void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0
     }
 }
 
-// %rn: f32[R, 15, 4] -> f32[R, 15]     
+// %rn: f32[R, 15, 4] -> f32[R, 15]
 static void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -209,7 +209,7 @@ static void reduce_min_15(const burin_step *s, burin_part part, const float *a0,
     }
 }
 
-// %rt: f32[R, 15, 4] -> f32[R, 1, 1]     
+// %rt: f32[R, 15, 4] -> f32[R, 1, 1]
 static void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -231,7 +231,7 @@ static void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0
     }
 }
 
-// %d: f32[R, 4, 15], f32[R, 1, 1] -> f32[R, 4, 15]     
+// %d: f32[R, 4, 15], f32[R, 1, 1] -> f32[R, 4, 15]
 static void div_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -248,7 +248,7 @@ static void div_4x15(const burin_step *s, burin_part part, const float *a0, cons
     }
 }
 
-// %d2: f32[R, 4, 15], f32[R, 1, 15] -> f32[R, 4, 15]     
+// %d2: f32[R, 4, 15], f32[R, 1, 15] -> f32[R, 4, 15]
 static void sub_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -265,7 +265,7 @@ static void sub_4x15(const burin_step *s, burin_part part, const float *a0, cons
     }
 }
 
-// %d3: f32[R, 4, 15], f32[R, 4, 1] -> f32[R, 4, 15]     
+// %d3: f32[R, 4, 15], f32[R, 4, 1] -> f32[R, 4, 15]
 static void mul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
@@ -282,61 +282,13 @@ static void mul_4x15(const burin_step *s, burin_part part, const float *a0, cons
     }
 }
 
-// %c: f32[R, 4, 15], f32[R, 4, 15] -> bool[R, 4, 15]     
-static void less_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, uint8_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            uint8_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vm_store_n(q + j, vf_less(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
-            }
-        }
-    }
-}
-
-// %w: bool[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]     
-static void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const uint8_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_where(vm_load_n(p0 + j, n), vf_load_n(p1 + j, n), vf_set1(0x1.4p+1f)), n);
-            }
-        }
-    }
-}
-
-// %cat: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 8, 15]     
-static void concat_8x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++)
-            for (int i2 = 0; i2 < 15; i2++)
-                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 0) * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
-        for (int i1 = 0; i1 < 4; i1++)
-            for (int i2 = 0; i2 < 15; i2++)
-                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 4) * 15 + (ptrdiff_t)i2 * 1) = *(a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
-    }
-}
-
-// %s2: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]     
+// %s: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
 static void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
-            const float *p0 = a0 + (ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15;
+            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 1;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             for (int j = 0; j < 15; j += LANES) {
@@ -347,164 +299,27 @@ static void add_4x15(const burin_step *s, burin_part part, const float *a0, cons
     }
 }
 
-// %bf: f32[R, 4, 15] -> bf16[R, 4, 15]     
-static void cast_4x15(const burin_step *s, burin_part part, const float *a0, uint16_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            uint16_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_bf16_n(q + j, vf_load_n(p0 + j, n), n);
-            }
-        }
-    }
+// %lw: f32[R, 60] -> f32[L, 60]
+static void select_rows_60(burin_part part, const int32_t *row, const float *x, float *y) {
+    for (int r = part.first; r < part.last; r++) memcpy(y + r * 60, x + row[r] * 60, 60 * sizeof *y);
 }
 
-// %bf2: bf16[R, 4, 15] -> f32[R, 4, 15]     
-static void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const uint16_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_load_bf16_n(p0 + j, n), n);
-            }
-        }
-    }
-}
-
-// %in: f32[R, 4, 15] -> i32[R, 4, 15]     
-static void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, int32_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vi_store_n(q + j, vi_from_float(vf_load_n(p0 + j, n)), n);
-            }
-        }
-    }
-}
-
-// %in2: i32[R, 4, 15], i32[R, 4, 15] -> i32[R, 4, 15]     
-static void mul_4x15_2(const burin_step *s, burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const int32_t *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vi_store_n(q + j, vi_mul(vi_load_n(p0 + j, n), vi_load_n(p1 + j, n)), n);
-            }
-        }
-    }
-}
-
-// %in3: i32[R, 4, 15] -> f32[R, 4, 15]     
-static void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_from_int(vi_load_n(p0 + j, n)), n);
-            }
-        }
-    }
-}
-
-// %s3: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]     
-static void add_4x15_2(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++) {
-            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
-            }
-        }
-    }
-}
-
-// %rnt: f32[R, 4, 15] -> f32[R, 4, 15]     
-static void copy_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i = part.first; i < part.last; i++) {
-        int i1 = i % 4;
-        int i0 = i / 4;
-        for (int i2 = 0; i2 < 15; i2++) {
-            *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i2 * 1);
-        }
-    }
-}
-
-// %gp: f32[R, 60], i32[6] -> f32[R, 6]     
-static void gather_6(const burin_step *s, burin_part part, const float *a0, const int32_t *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 6; i1++) {
-            int chosen = burin_index((int)*(a1 + (ptrdiff_t)i1 * 1), 60);
-            *(y + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)chosen * 1);
-        }
-    }
-}
-
-// %gc: f32[R, 60], f32[R, 6], f32[R, 60] -> f32[R, 126]     
-static void concat_126(const burin_step *s, burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
-    for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 60; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 0) * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
-        for (int i1 = 0; i1 < 6; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 60) * 1) = *(a1 + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1);
-        for (int i1 = 0; i1 < 60; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 66) * 1) = *(a2 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
-    }
-}
-
-// %lw: f32[R, 126] -> f32[L, 126]     
-static void select_rows_126(burin_part part, const int32_t *row, const float *x, float *y) {
-    for (int r = part.first; r < part.last; r++) memcpy(y + r * 126, x + row[r] * 126, 126 * sizeof *y);
-}
-
-// %logits: f32[L, 126], f32[50, 126], f32[50] -> f32[L, 50]     
+// %logits: f32[L, 60], f32[50, 60], f32[50] -> f32[L, 50]
 // gelu(add($0, $1))
-typedef struct matmul_f32_126x50_add_gelu_context {
+typedef struct matmul_f32_60x50_add_gelu_context {
     float *y;
     const float *b1;
-} matmul_f32_126x50_add_gelu_context;
+} matmul_f32_60x50_add_gelu_context;
 
-static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, int row, int column) {
-    const matmul_f32_126x50_add_gelu_context *c = context;
+static inline void matmul_f32_60x50_add_gelu_store(const void *context, vf a0, int row, int column) {
+    const matmul_f32_60x50_add_gelu_context *c = context;
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
 }
 
-static void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
-    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w};
+static void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_60x50_add_gelu_context *store) {
+    matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
-    matmul_f32(m, matmul_f32_126x50_add_gelu_store, store);
+    matmul_f32(m, matmul_f32_60x50_add_gelu_store, store);
 }
 
 // One thread's part of a step.
@@ -512,30 +327,20 @@ void FORWARD(const burin_step *s, int thread) {
     const struct nests_weights *w = (const void *)s->weights;
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
-    unsigned char *local = s->local + (size_t)thread * 1152;
+    unsigned char *local = s->local + (size_t)thread * 576;
     float *e = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
     float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *mm = burin_shared(s, 256, 320);  // 64 bytes a row
-    float *sm = burin_row_wise(s, local + 256, 256);  // 64 bytes a row
-    float *mv = burin_shared(s, 0, 320);  // 256 bytes a row
-    float *gm = burin_row_wise(s, local + 512, 832);  // 256 bytes a row
-    float *rs = burin_row_wise(s, local + 256, 576);  // 64 bytes a row
-    float *rm = burin_row_wise(s, local + 320, 640);  // 64 bytes a row
-    float *rx = burin_row_wise(s, local + 384, 704);  // 64 bytes a row
-    float *rn = burin_row_wise(s, local + 1024, 256);  // 64 bytes a row
-    float *rt = burin_row_wise(s, local + 1088, 1088);  // 64 bytes a row
-    float *d = burin_row_wise(s, local + 768, 0);  // 256 bytes a row
-    uint8_t *c = burin_row_wise(s, local + 0, 576);  // 64 bytes a row
-    float *cat = burin_row_wise(s, local + 0, 320);  // 512 bytes a row
-    float *s2 = burin_row_wise(s, local + 512, 832);  // 256 bytes a row
-    uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row
-    float *bf2 = burin_row_wise(s, local + 512, 576);  // 256 bytes a row
-    int32_t *in = burin_row_wise(s, local + 0, 320);  // 256 bytes a row
-    float *in3 = burin_row_wise(s, local + 256, 0);  // 256 bytes a row
-    float *rnt = burin_row_wise(s, local + 768, 832);  // 256 bytes a row
-    float *gp = burin_shared(s, 256, 512);  // 64 bytes a row
-    float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
-    float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row
+    float *mm = burin_shared(s, 256, 256);  // 64 bytes a row
+    float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row
+    float *mv = burin_shared(s, 0, 256);  // 256 bytes a row
+    float *gm = burin_row_wise(s, local + 256, 512);  // 256 bytes a row
+    float *rs = burin_row_wise(s, local + 512, 768);  // 64 bytes a row
+    float *rm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row
+    float *rx = burin_row_wise(s, local + 320, 576);  // 64 bytes a row
+    float *rn = burin_row_wise(s, local + 384, 640);  // 64 bytes a row
+    float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row
+    float *d = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
     (void)wanted, (void)many, (void)local, (void)w;
 
     embed_f32_60(ROWS(rows), s->token, w->embed, e);
@@ -560,6 +365,7 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(7); RECORD("gm", -1, gm, (rows * 4), 15, 15);
     reduce_sum_4x1(s, ROWS(rows), gm, rs);
     DONE(8); RECORD("rs", -1, rs, (rows * 4), 1, 1);
+    if (many) WAIT();
     reduce_mean_1x15(s, ROWS(rows), mv, rm);
     DONE(9); RECORD("rm", -1, rm, rows, 15, 15);
     reduce_max_1x1(s, ROWS(rows), mv, rx);
@@ -575,43 +381,14 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(14); RECORD("d2", -1, d, (rows * 4), 15, 15);
     mul_4x15(s, ROWS(rows), d, rs, d);
     DONE(15); RECORD("d3", -1, d, (rows * 4), 15, 15);
+    add_4x15(s, ROWS(rows), d, rt, d);
+    DONE(16); RECORD("s", -1, d, (rows * 4), 15, 15);
+    sub_4x15(s, ROWS(rows), d, rn, d);
+    DONE(17); RECORD("s2", -1, d, (rows * 4), 15, 15);
     if (many) WAIT();
-    less_4x15(s, ROWS(rows), d, mv, c);
-    DONE(16);
-    where_4x15(s, ROWS(rows), c, d, d);
-    DONE(17); RECORD("w", -1, d, (rows * 4), 15, 15);
+    select_rows_60(ROWS(wanted), s->wanted, d, lw);
+    DONE(18); RECORD("lw", -1, lw, wanted, 60, 60);
     if (many) WAIT();
-    concat_8x15(s, ROWS(rows), d, gm, cat);
-    DONE(18); RECORD("cat", -1, cat, (rows * 8), 15, 15);
-    if (many) WAIT();
-    add_4x15(s, ROWS(rows), cat + 15, rt, s2);
-    DONE(19); RECORD("s2", -1, s2, (rows * 4), 15, 15);
-    cast_4x15(s, ROWS(rows), s2, bf);
-    DONE(20);
-    if (many) WAIT();
-    cast_4x15_2(s, ROWS(rows), bf, bf2);
-    DONE(21); RECORD("bf2", -1, bf2, (rows * 4), 15, 15);
-    cast_4x15_3(s, ROWS(rows), bf2, in);
-    DONE(22);
-    mul_4x15_2(s, ROWS(rows), in, in, in);
-    DONE(23);
-    if (many) WAIT();
-    cast_4x15_4(s, ROWS(rows), in, in3);
-    DONE(24); RECORD("in3", -1, in3, (rows * 4), 15, 15);
-    add_4x15_2(s, ROWS(rows), bf2, in3, bf2);
-    DONE(25); RECORD("s3", -1, bf2, (rows * 4), 15, 15);
-    copy_4x15(s, ROWS((rows * 4)), rn, rnt);
-    DONE(26);
-    if (many) WAIT();
-    gather_6(s, PART(rows), bf2, w->pick, gp);
-    DONE(27); RECORD("gp", -1, gp, rows, 6, 6);
-    WAIT();
-    concat_126(s, ROWS(rows), bf2, gp, rnt, gc);
-    DONE(28); RECORD("gc", -1, gc, rows, 126, 126);
-    if (many) WAIT();
-    select_rows_126(ROWS(wanted), s->wanted, gc, lw);
-    DONE(29); RECORD("lw", -1, lw, wanted, 126, 126);
-    if (many) WAIT();
-    matmul_f32_126x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_126x50_add_gelu_context){s->logits, w->bias});
-    DONE(30); RECORD("logits", -1, s->logits, wanted, 50, 50);
+    matmul_f32_60x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_60x50_add_gelu_context){s->logits, w->bias});
+    DONE(19); RECORD("logits", -1, s->logits, wanted, 50, 50);
 }

@@ -1,0 +1,365 @@
+// moves: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
+//
+//   kernels  : 19 distinct, 19 in a step
+//   barriers : 1 in a step of one row, 9 in a step of more
+//   arena    : 17408 bytes for 16 rows; at least 17408 bytes live at once
+//   local    : 1088 bytes a thread
+//   state    : 0 bytes a slot, of which KV cache 0 bytes
+//   weights  : 52288 bytes, packed
+#include "moves_plan.h"
+
+#define JOINED(name, cpu) name##cpu
+#define JOIN(name, cpu) JOINED(name, cpu)
+#define FORWARD JOIN(moves_forward_, BURIN_CPU)
+#define EXP JOIN(moves_exp_, BURIN_CPU)
+#define PART(count) burin_part_of(s, thread, count)
+#define ROWS(count) burin_rows_of(s, thread, count)
+#define STATE(place) ((float *)(s->state + (place)))
+#define WAIT() burin_wait(s, thread)
+#define DONE(kernel) burin_mark(s, thread, kernel)
+#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
+
+void FORWARD(const burin_step *s, int thread);
+void EXP(float *values, size_t n);
+
+void EXP(float *values, size_t n) { burin_exp_values(values, n); }
+
+// %e: f32[50, 60], i32[R] -> f32[R, 60]
+static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
+    for (int r = part.first; r < part.last; r++)
+        gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
+}
+
+// %p: f16[64, 60], i32[R] -> f32[R, 60]
+static void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
+    for (int r = part.first; r < part.last; r++)
+        gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
+}
+
+// %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
+static void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        const float *p0 = a0 + (ptrdiff_t)i0 * 60;
+        const float *p1 = a1 + (ptrdiff_t)i0 * 60;
+        float *q = y + (ptrdiff_t)i0 * 60;
+        for (int j = 0; j < 60; j += LANES) {
+            int n = 60 - j;
+            vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
+        }
+    }
+}
+
+// %rn: f32[R, 15, 4] -> f32[R, 15]
+static void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 15; i1++) {
+            float lane[LANES];
+            vf_store(lane, vf_set1(INFINITY));
+            int e = 0;
+            for (int r2 = 0; r2 < 4; r2++) {
+                lane[e % LANES] = sf_min(*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1 + (ptrdiff_t)r2 * 15), lane[e % LANES]);
+                e++;
+            }
+            *(y + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i1 * 1) = vf_bottom(vf_load(lane));
+        }
+    }
+}
+
+// %c: f32[R, 4, 15] -> bool[R, 4, 15]
+static void less_4x15(const burin_step *s, burin_part part, const float *a0, uint8_t *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            uint8_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vm_store_n(q + j, vf_less(vf_load_n(p0 + j, n), vf_set1(0x1.4p+1f)), n);
+            }
+        }
+    }
+}
+
+// %w: bool[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
+static void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, const float *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const uint8_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_n(q + j, vf_where(vm_load_n(p0 + j, n), vf_load_n(p1 + j, n), vf_set1(0x1.4p+1f)), n);
+            }
+        }
+    }
+}
+
+// %cat: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 8, 15]
+static void concat_8x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++)
+            for (int i2 = 0; i2 < 15; i2++)
+                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 0) * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
+        for (int i1 = 0; i1 < 4; i1++)
+            for (int i2 = 0; i2 < 15; i2++)
+                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 4) * 15 + (ptrdiff_t)i2 * 1) = *(a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
+    }
+}
+
+// %s2: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
+static void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const float *p0 = a0 + (ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15;
+            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
+            }
+        }
+    }
+}
+
+// %bf: f32[R, 4, 15] -> bf16[R, 4, 15]
+static void cast_4x15(const burin_step *s, burin_part part, const float *a0, uint16_t *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            uint16_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_bf16_n(q + j, vf_load_n(p0 + j, n), n);
+            }
+        }
+    }
+}
+
+// %bf2: bf16[R, 4, 15] -> f32[R, 4, 15]
+static void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const uint16_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_n(q + j, vf_load_bf16_n(p0 + j, n), n);
+            }
+        }
+    }
+}
+
+// %in: f32[R, 4, 15] -> i32[R, 4, 15]
+static void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, int32_t *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vi_store_n(q + j, vi_from_float(vf_load_n(p0 + j, n)), n);
+            }
+        }
+    }
+}
+
+// %in2: i32[R, 4, 15], i32[R, 4, 15] -> i32[R, 4, 15]
+static void mul_4x15(const burin_step *s, burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            const int32_t *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vi_store_n(q + j, vi_mul(vi_load_n(p0 + j, n), vi_load_n(p1 + j, n)), n);
+            }
+        }
+    }
+}
+
+// %in3: i32[R, 4, 15] -> f32[R, 4, 15]
+static void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_n(q + j, vf_from_int(vi_load_n(p0 + j, n)), n);
+            }
+        }
+    }
+}
+
+// %s3: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
+static void add_4x15_2(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
+            }
+        }
+    }
+}
+
+// %rnt: f32[R, 4, 15] -> f32[R, 4, 15]
+static void copy_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i = part.first; i < part.last; i++) {
+        int i1 = i % 4;
+        int i0 = i / 4;
+        for (int i2 = 0; i2 < 15; i2++) {
+            *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i2 * 1);
+        }
+    }
+}
+
+// %gp: f32[R, 60], i32[6] -> f32[R, 6]
+static void gather_6(const burin_step *s, burin_part part, const float *a0, const int32_t *a1, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 6; i1++) {
+            int chosen = burin_index((int)*(a1 + (ptrdiff_t)i1 * 1), 60);
+            *(y + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)chosen * 1);
+        }
+    }
+}
+
+// %gc: f32[R, 60], f32[R, 6], f32[R, 60] -> f32[R, 126]
+static void concat_126(const burin_step *s, burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
+    const int rows = s->rows, wanted = s->n_wanted;
+    (void)rows, (void)wanted;
+    for (int i0 = part.first; i0 < part.last; i0++) {
+        for (int i1 = 0; i1 < 60; i1++)
+            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 0) * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
+        for (int i1 = 0; i1 < 6; i1++)
+            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 60) * 1) = *(a1 + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1);
+        for (int i1 = 0; i1 < 60; i1++)
+            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 66) * 1) = *(a2 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
+    }
+}
+
+// %lw: f32[R, 126] -> f32[L, 126]
+static void select_rows_126(burin_part part, const int32_t *row, const float *x, float *y) {
+    for (int r = part.first; r < part.last; r++) memcpy(y + r * 126, x + row[r] * 126, 126 * sizeof *y);
+}
+
+// %logits: f32[L, 126], f32[50, 126], f32[50] -> f32[L, 50]
+// gelu(add($0, $1))
+typedef struct matmul_f32_126x50_add_gelu_context {
+    float *y;
+    const float *b1;
+} matmul_f32_126x50_add_gelu_context;
+
+static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, int row, int column) {
+    const matmul_f32_126x50_add_gelu_context *c = context;
+    vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
+}
+
+static void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
+    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w};
+    m.first = units.first, m.last = units.last;
+    matmul_f32(m, matmul_f32_126x50_add_gelu_store, store);
+}
+
+// One thread's part of a step.
+void FORWARD(const burin_step *s, int thread) {
+    const struct moves_weights *w = (const void *)s->weights;
+    const int rows = s->rows, wanted = s->n_wanted;
+    const bool many = rows > 1;
+    unsigned char *local = s->local + (size_t)thread * 1088;
+    float *e = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
+    float *p = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    float *rn = burin_row_wise(s, local + 1024, 1024);  // 64 bytes a row
+    uint8_t *c = burin_row_wise(s, local + 0, 0);  // 64 bytes a row
+    float *v_w = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
+    float *cat = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
+    uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row
+    float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
+    int32_t *in = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
+    float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
+    float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
+    float *gp = burin_shared(s, 0, 1024);  // 64 bytes a row
+    float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
+    float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row
+    (void)wanted, (void)many, (void)local, (void)w;
+
+    embed_f32_60(ROWS(rows), s->token, w->embed, e);
+    DONE(0); RECORD("e", -1, e, rows, 60, 60);
+    embed_f16_60(ROWS(rows), s->position, w->pos, p);
+    DONE(1); RECORD("p", -1, p, rows, 60, 60);
+    add_60(s, ROWS(rows), e, p, e);
+    DONE(2); RECORD("x", -1, e, rows, 60, 60);
+    if (many) WAIT();
+    reduce_min_15(s, ROWS(rows), e, rn);
+    DONE(3); RECORD("rn", -1, rn, rows, 15, 15);
+    less_4x15(s, ROWS(rows), e, c);
+    DONE(4);
+    where_4x15(s, ROWS(rows), c, e, v_w);
+    DONE(5); RECORD("w", -1, v_w, (rows * 4), 15, 15);
+    if (many) WAIT();
+    concat_8x15(s, ROWS(rows), v_w, e, cat);
+    DONE(6); RECORD("cat", -1, cat, (rows * 8), 15, 15);
+    add_4x15(s, ROWS(rows), cat + 15, e, e);
+    DONE(7); RECORD("s2", -1, e, (rows * 4), 15, 15);
+    if (many) WAIT();
+    cast_4x15(s, ROWS(rows), e, bf);
+    DONE(8);
+    if (many) WAIT();
+    cast_4x15_2(s, ROWS(rows), bf, bf2);
+    DONE(9); RECORD("bf2", -1, bf2, (rows * 4), 15, 15);
+    if (many) WAIT();
+    cast_4x15_3(s, ROWS(rows), bf2, in);
+    DONE(10);
+    mul_4x15(s, ROWS(rows), in, in, in);
+    DONE(11);
+    cast_4x15_4(s, ROWS(rows), in, in3);
+    DONE(12); RECORD("in3", -1, in3, (rows * 4), 15, 15);
+    add_4x15_2(s, ROWS(rows), bf2, in3, bf2);
+    DONE(13); RECORD("s3", -1, bf2, (rows * 4), 15, 15);
+    copy_4x15(s, ROWS((rows * 4)), rn, rnt);
+    DONE(14);
+    if (many) WAIT();
+    gather_6(s, PART(rows), bf2, w->pick, gp);
+    DONE(15); RECORD("gp", -1, gp, rows, 6, 6);
+    WAIT();
+    concat_126(s, ROWS(rows), bf2, gp, rnt, gc);
+    DONE(16); RECORD("gc", -1, gc, rows, 126, 126);
+    if (many) WAIT();
+    select_rows_126(ROWS(wanted), s->wanted, gc, lw);
+    DONE(17); RECORD("lw", -1, lw, wanted, 126, 126);
+    if (many) WAIT();
+    matmul_f32_126x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_126x50_add_gelu_context){s->logits, w->bias});
+    DONE(18); RECORD("logits", -1, s->logits, wanted, 50, 50);
+}
