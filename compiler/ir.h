@@ -299,6 +299,7 @@ const int64_t *attr_ints(const Node *, const char *name, int *n);     // NULL an
 const Dim *const *attr_dims(const Node *, const char *name, int *n);  // likewise
 const Dim *attr_dim(const Node *, const char *name);                  // a list of one, or NULL
 Graph *attr_graph(const Node *, const char *name);                    // NULL when absent
+bool attr_dims_are_constant(const Node *);                            // all lists of them
 Attr *attr_put(Node *, const char *name, AttrKind);                   // a fresh one in its place; the caller sets the value
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);

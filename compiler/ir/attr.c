@@ -73,6 +73,13 @@ Graph *attr_graph(const Node *n, const char *name) {
     return a && a->kind == ATTR_GRAPH ? a->graph : NULL;
 }
 
+bool attr_dims_are_constant(const Node *n) {
+    for (const Attr *a = n->attrs; a; a = a->next)
+        for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
+            if (!dim_is_const(a->dims[i], NULL)) return false;
+    return true;
+}
+
 void attr_set_int(Node *n, const char *name, int64_t value) { attr_put(n, name, ATTR_INT)->i = value; }
 void attr_set_float(Node *n, const char *name, double value) { attr_put(n, name, ATTR_FLOAT)->f = value; }
 void attr_set_dtype(Node *n, const char *name, DType value) { attr_put(n, name, ATTR_DTYPE)->dtype = value; }

@@ -346,12 +346,36 @@ static const Dim *cum_sum(Walk *w, const Node *n, const Dim *const *at) {
     return dim_binary(g, DIM_MUL, value, count);
 }
 
-static const Dim *size_at(const Node *n, const Dim *const *at) {
+// The extremes of what does not vary along the axes are that; its sum is a product.
+static const Dim *reduce(Walk *w, const Node *n, const Dim *const *at) {
+    const Node *x = n->in[0];
+    int n_axes;
+    const int64_t *axes = attr_ints(n, "axes", &n_axes);
+    bool keeps = attr_int(n, "keepdims", 0), reduced[MAX_RANK] = {0};
+    const Dim *here[MAX_RANK], *count = dim_const(w->graph, 1);
+    for (int i = 0; i < n_axes; i++) reduced[axes[i] < 0 ? axes[i] + x->type.rank : axes[i]] = true;
+    for (int i = 0, from = 0; i < x->type.rank; i++) {
+        here[i] = reduced[i] ? index_symbol(w->graph, i + MAX_RANK, x->type.dim[i]) : at[from];
+        if (reduced[i]) count = dim_binary(w->graph, DIM_MUL, count, x->type.dim[i]);
+        from += keeps || !reduced[i];
+    }
+    const Dim *value = dim_lower(count) > 0 ? value_at(w, n->in[0], here) : NULL;
+    for (int i = 0; value && i < x->type.rank; i++)
+        if (reduced[i] && here[i]->kind == DIM_SYMBOL && dim_has_symbol(value, here[i])) return NULL;
+    return value && n->op == OP_reduce_sum ? dim_binary(w->graph, DIM_MUL, value, count) : value;
+}
+
+// A list whose elements grow by one step, or are all the same, has an expression for all of them.
+static const Dim *size_at(Walk *w, const Node *n, const Dim *const *at) {
     int count;
     int64_t index = 0;
     const Dim *const *dims = attr_dims(n, "dims", &count);
-    if (n->type.rank && (!dim_is_const(at[0], &index) || index < 0 || index >= count)) return NULL;
-    return dims[index];
+    if (!n->type.rank || dim_is_const(at[0], &index)) return index < 0 || index >= count ? NULL : dims[index];
+    if (count < 1) return NULL;
+    const Dim *step = count > 1 ? dim_sub(w->graph, dims[1], dims[0]) : dim_const(w->graph, 0);
+    for (int i = 2; i < count; i++)
+        if (dim_sub(w->graph, dims[i], dims[i - 1]) != step) return NULL;
+    return dim_binary(w->graph, DIM_ADD, dims[0], dim_binary(w->graph, DIM_MUL, step, at[0]));
 }
 
 static const Dim *value_at(Walk *w, Node *n, const Dim *const *at) {
@@ -360,7 +384,7 @@ static const Dim *value_at(Walk *w, Node *n, const Dim *const *at) {
         case OP_constant:
             return constant_at(w, n, at);
         case OP_size:
-            return size_at(n, at);
+            return size_at(w, n, at);
         case OP_iota:
             return at[axis_of_node(n, n)];
         case OP_cast:
@@ -383,6 +407,10 @@ static const Dim *value_at(Walk *w, Node *n, const Dim *const *at) {
             return gather_nd(w, n, at);
         case OP_cum_sum:
             return cum_sum(w, n, at);
+        case OP_reduce_max:
+        case OP_reduce_min:
+        case OP_reduce_sum:
+            return reduce(w, n, at);
         default:
             return op_is_elementwise(n->op) ? elementwise(w, n, at) : NULL;
     }

@@ -26,15 +26,6 @@ static bool has_constant_shape(const Node *n) {
     return true;
 }
 
-static bool has_constant_dims(const Node *size) {
-    int count;
-    const Dim *const *dims = attr_dims(size, "dims", &count);
-    for (int i = 0; i < count; i++) {
-        if (!dim_is_const(dims[i], NULL)) return false;
-    }
-    return true;
-}
-
 static bool may_fold(const Node *n) {
     OpInfo info = op_info[n->op];
     if (info.rows == ROWS_STATE || n->type.dtype == DT_tuple) return false;
@@ -44,7 +35,7 @@ static bool may_fold(const Node *n) {
         if (n->in[i]->op != OP_constant || !n->in[i]->value || !n->in[i]->value->data) return false;
         if ((n->op == OP_cast || is_view(n->op)) && is_matrix_of_checkpoint(n->in[i])) return false;
     }
-    return has_constant_shape(n) && (n->op != OP_size || has_constant_dims(n));
+    return has_constant_shape(n) && attr_dims_are_constant(n);
 }
 
 static Tensor *like_type(const Node *n) {

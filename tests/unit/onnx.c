@@ -157,6 +157,18 @@ static void raw_data_stays_in_the_file(void) {
     CHECK_TEXT(load(s), "error: tensor W: 20 bytes of data, its shape needs 24");
 }
 
+// How many there are is known when all are: no size that only the run tells.
+static void elements_that_are_all_true_are_counted(void) {
+    Small *s = small();
+    set_node(s, 0, "Shape", "x", NULL, "p");
+    set_node(s, 1, "Equal", "p", "p", "q");
+    set_node(s, 2, "NonZero", "q", NULL, "y");
+    s->output.type = NULL;
+    const char *text = load(s);
+    CHECK(strstr(text, "%y = ") != NULL);
+    CHECK(strstr(text, "nonzero") == NULL);
+}
+
 static void graphs_are_checked(void) {
     Small *s = small();
     set_node(s, 1, "Add", "p", "q", "q");
@@ -272,6 +284,7 @@ SUITE(onnx) {
     TEST(small_models_become_graphs);
     TEST(order_of_nodes_is_free);
     TEST(raw_data_stays_in_the_file);
+    TEST(elements_that_are_all_true_are_counted);
     TEST(graphs_are_checked);
     TEST(tensors_are_checked);
     TEST(external_data_stays_in_the_folder);

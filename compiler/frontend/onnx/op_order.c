@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
+#include "ir/index.h"
 
 void onnx_arg(OnnxCall *c, int op) {
     Node *x = onnx_node(c, 0), *n = onnx_emit_make(c, (Op)op, 1, &x);
@@ -106,7 +107,24 @@ static const Dim *counted(OnnxCall *c, const Type *x) {
     }
 }
 
+static bool is_true_everywhere(Node *x) {
+    const Dim *symbols[MAX_RANK], *value = x->type.rank ? index_expression(x, symbols) : NULL;
+    return value && (dim_lower(value) > 0 || dim_upper(value) < 0);
+}
+
+// The index of every element: [rank, count].
+static Node *all_indices(OnnxCall *c, const Type *shape) {
+    Node *in[MAX_RANK];
+    const Dim *row[] = {dim_const(c->graph, 1), type_count(c->graph, shape)};
+    for (int i = 0; i < shape->rank; i++) in[i] = onnx_cast(c, onnx_shape_to(c, onnx_index_along(c, shape, i), 2, row), DT_i64);
+    if (shape->rank == 1) return in[0];
+    Node *n = onnx_emit_make(c, OP_concat, shape->rank, in);
+    attr_set_int(n, "axis", 0);
+    return onnx_finish(c, n);
+}
+
 static Node *nonzero(OnnxCall *c, Node *x) {
+    if (is_true_everywhere(x)) return all_indices(c, &x->type);
     const Dim *extent = counted(c, &x->type);
     Node *n = onnx_emit_make(c, OP_nonzero, 1, &x);
     attr_set_dims(n, "extent", &extent, 1);
