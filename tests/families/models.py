@@ -144,6 +144,7 @@ VARIANTS = {
     "deit-wide": image("DeiT", image_size=[10, 13], pooler_act="gelu_10", pooler_output_size=24),
     "gemma3-cap": ("decoder", "Gemma3ForCausalLM", dict(GROUPED, head_dim=16, sliding_window=5, attn_logit_softcapping=2.0)),
     "gpt_neox-odd": causal("GPTNeoX", TEXT, num_attention_heads=8, rotary_pct=0.4, hidden_act="mish"),
+    "marian-apart": ("pair", "MarianMTModel", dict(PAIR, share_encoder_decoder_embeddings=False, decoder_vocab_size=96)),
     "mpt-ratio": causal("Mpt", dict(vocab_size=96, d_model=64, n_layers=2, n_heads=4, max_seq_len=64, expansion_ratio=2),
                         attn_config={"alibi": True, "alibi_bias_max": 16, "softmax_scale": 0.2, "clip_qkv": 0.5}),
     "llama-longrope": causal("Llama", rope_scaling=dict(LONGROPE, factor=4.0)),

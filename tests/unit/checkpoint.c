@@ -220,9 +220,9 @@ static void reads_rope_parameters(void) {
     check_rotary("{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},\"sliding_attention\":{\"rope_theta\":6}}}",
                  "{\"rope_local_base_freq\":6,\"rope_theta\":5}");
     check_rotary(
-        "{\"model_type\":\"modernbert\",\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},"
-        "\"sliding_attention\":{\"rope_theta\":6}}}",
-        "{\"global_rope_theta\":5,\"local_rope_theta\":6,\"model_type\":\"modernbert\"}");
+        "{\"rope_parameters\":{\"full_attention\":{\"rope_theta\":5},"
+        "\"sliding_attention\":{\"rope_theta\":5,\"rope_type\":\"linear\",\"factor\":2}}}",
+        "{\"rope_local_base_freq\":5,\"rope_local_scaling\":{\"factor\":2,\"rope_type\":\"linear\"},\"rope_theta\":5}");
     check_rotary("{\"rope_parameters\":5}", "{\"rope_parameters\":5}");
 }
 
