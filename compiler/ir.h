@@ -260,6 +260,7 @@ uint64_t dtype_bytes(DType, int64_t count);  // of `count` elements, narrow ones
 // ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
 Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owner
+void graph_give(Graph *, Arena *owner);                   // likewise from now on
 Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
 Graph *graph_clone(const Graph *);

@@ -104,7 +104,7 @@ static void add_makefile(const Build *b, Text *t) {
              "CC = cc\nFLAGS = -std=gnu17 -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime $(CFLAGS)\n");
     text_add(t, "RUNTIME = $(patsubst %%.c,%%.o,$(wildcard runtime/*.c))\nMODEL = %s_model.o %s_weights.o", n, n);
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", n, b->tools.cpus[i]->symbol);
-    text_add(t, "\n\n%s: $(MODEL) $(RUNTIME)\n\t$(CC) $^ -lm -lpthread -o $@\n\n", n);
+    text_add(t, "\n\n%s: $(MODEL) $(RUNTIME)\n\t$(CC) $(CFLAGS) $^ -lm -lpthread -o $@\n\n", n);
     text_add(t, "%s.a: $(MODEL) %s_api.o\n\tar rcs $@ $^\n\n", n, n);
     text_add(t, "%%.o: %%.c\n\t$(CC) $(FLAGS) -c $< -o $@\n\n%%.o: %%.S %s.weights\n\t$(CC) -c $< -o $@\n\n", n);
     for (int i = 0; i < b->tools.n_cpus; i++) {

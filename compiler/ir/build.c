@@ -35,9 +35,11 @@ void graph_free(Graph *g) {
 
 static void free_owned(void *g) { graph_free(g); }
 
+void graph_give(Graph *g, Arena *owner) { arena_at_free(owner, free_owned, g); }
+
 Graph *graph_new_owned(Arena *owner, const char *name) {
     Graph *g = graph_new(name);
-    arena_at_free(owner, free_owned, g);
+    graph_give(g, owner);
     return g;
 }
 

@@ -246,6 +246,7 @@ Module *module_load(Arena *arena, const char *path) {
     do {
         Graph *g = graph_parse_at(source, &offset, constants), **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
         if (!g) diag_stop();
+        graph_give(g, arena);
         require_data(g, source);
         if (!graph_verify(g, "reading")) diag_stop();
         if (m->n_graphs) memcpy(graphs, m->graphs, (size_t)m->n_graphs * sizeof *graphs);

@@ -40,7 +40,8 @@ static inline const Tensor *case_tensor(Arena *arena, const char *path, BurinOnn
 static inline const Tensor *read_case_tensor(Arena *arena, const char *path) {
     size_t size = 0;
     unsigned char *bytes = read_case_file(arena, path, &size);
-    return case_tensor(arena, path, burin_onnx__tensor_data__unpack(NULL, size, bytes));
+    ProtobufCAllocator allocator = wire_allocator(arena);
+    return case_tensor(arena, path, burin_onnx__tensor_data__unpack(&allocator, size, bytes));
 }
 
 // The tensors of a value of that type: one, those of a sequence, one or none of an optional value. Returns their number.
@@ -49,10 +50,11 @@ static inline int read_case_value(Arena *arena, const char *path, const BurinOnn
     size_t size = 0;
     const BurinOnnx__SequenceData *sequence = NULL;
     unsigned char *bytes = read_case_file(arena, path, &size);
+    ProtobufCAllocator allocator = wire_allocator(arena);
     if (type && type->sequence_type) {
-        sequence = burin_onnx__sequence_data__unpack(NULL, size, bytes);
+        sequence = burin_onnx__sequence_data__unpack(&allocator, size, bytes);
     } else if (type && type->optional_type) {
-        const BurinOnnx__OptionalData *optional = burin_onnx__optional_data__unpack(NULL, size, bytes);
+        const BurinOnnx__OptionalData *optional = burin_onnx__optional_data__unpack(&allocator, size, bytes);
         if (!optional) diag_fatal(NO_LOC, "%s is not an optional value", path);
         sequence = optional->sequence_value;
         if (optional->tensor_value) return list[0] = case_tensor(arena, path, optional->tensor_value), 1;

@@ -164,7 +164,8 @@ static const char *operator_of(Arena *arena, const char *folder) {
     if (!exists(path)) path = arena_printf(arena, "%s/model.onnx", folder);
     size_t size = 0;
     unsigned char *bytes = read_case_file(arena, path, &size);
-    BurinOnnx__ModelFile *m = bytes ? burin_onnx__model_file__unpack(NULL, size, bytes) : NULL;
+    ProtobufCAllocator allocator = wire_allocator(arena);
+    BurinOnnx__ModelFile *m = bytes ? burin_onnx__model_file__unpack(&allocator, size, bytes) : NULL;
     const char *name = m && m->graph && m->graph->n_node ? m->graph->node[m->graph->n_node - 1]->op_type : "?";
     return arena_strdup(arena, name);
 }

@@ -198,12 +198,14 @@ static void rewrite_message(Walk *w, Frame *f) {
 static void *arena_allocate(void *arena, size_t bytes) { return arena_alloc(arena, bytes); }
 static void arena_keep(void *arena, void *pointer) { (void)arena, (void)pointer; }
 
+ProtobufCAllocator wire_allocator(Arena *arena) { return (ProtobufCAllocator){arena_allocate, arena_keep, arena}; }
+
 BurinOnnx__ModelFile *wire_unpack(Arena *arena, const MappedFile *file) {
     Walk w = {.arena = arena, .file = file, .at = file->data};
     Text message = {0};
     Frame top = {.message = &burin_onnx__model_file__descriptor, .end = file->data + file->size, .written = &message};
     rewrite_message(&w, &top);
-    ProtobufCAllocator allocator = {arena_allocate, arena_keep, arena};
+    ProtobufCAllocator allocator = wire_allocator(arena);
     BurinOnnx__ModelFile *model = burin_onnx__model_file__unpack(&allocator, message.length, (const uint8_t *)message.data);
     text_free(&message);
     if (!model) file_fatal(file, "damaged ONNX file: its fields do not unpack\nhint: fetch or export it again");

@@ -12,4 +12,7 @@ typedef struct WirePlace {
 // Checks the whole structure (bounds, wire types, depth) and unpacks everything but raw_data. Ends the run with the byte offset
 // and the path of messages ("graph.node.attribute") when the file is damaged. The result lives in the arena.
 BurinOnnx__ModelFile *wire_unpack(Arena *, const MappedFile *);
+
+// For the unpack functions of protobuf-c: what they make lives in the arena.
+ProtobufCAllocator wire_allocator(Arena *);
 #endif
