@@ -10,6 +10,7 @@
 // of two tables remain; whether the exporter rotates by slice, concat and neg, by strided slices or by a stack does not matter.
 // The tables are what depends on no input other than positions.
 #include "passes/recognise.h"
+#include "passes/views.h"
 
 enum { MAX_TRAIL = 4, MAX_PIECES = 2, LARGEST_HEAD = 1024 };
 
@@ -320,10 +321,55 @@ static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t st
     return reshape_before(before, t, 2, dims);
 }
 
+// Heads that are there several times turn once, and are repeated behind the rotation: the atoms of x's axes, the repeats as 1
+// and as they are.
+typedef struct Repeats {
+    int rank;
+    const Dim *once[MAX_RANK], *all[MAX_RANK];
+} Repeats;
+
+static bool read_repeats(const ViewMap *v, Repeats *r) {
+    bool any = false;
+    *r = (Repeats){0};
+    for (int i = 0; i < v->rank; i++) {
+        for (int j = 0; j < v->axis[i].n || (j == 0 && !v->axis[i].n); j++) {
+            int atom = v->axis[i].n ? v->axis[i].atom[j] : -1;
+            if (r->rank == MAX_RANK) return false;
+            const Dim *one = dim_const(v->graph, 1);
+            r->all[r->rank] = atom < 0 ? one : v->extent[atom];
+            r->once[r->rank] = atom < 0 || v->broadcast[atom] ? one : v->extent[atom];
+            any = any || r->once[r->rank] != r->all[r->rank];
+            r->rank++;
+        }
+    }
+    return any;
+}
+
+static Node *without_repeats(Node *before, Node *x, Repeats *r) {
+    ViewMap v;
+    Node *own = NULL;
+    if (view_map(x, &v) && read_repeats(&v, r)) {
+        for (int i = 0; i < v.rank; i++) {
+            int kept = 0;
+            for (int j = 0; j < v.axis[i].n; j++)
+                if (!v.broadcast[v.axis[i].atom[j]]) v.axis[i].atom[kept++] = v.axis[i].atom[j];
+            v.axis[i].n = kept;
+        }
+        own = view_emit(&v, before);
+    }
+    if (!own) r->rank = 0;
+    return own ? own : x;
+}
+
+static Node *repeat(Node *before, Node *x, const Repeats *r) {
+    return r->rank ? expand_before(before, reshape_before(before, x, r->rank, r->once), r->rank, r->all) : x;
+}
+
 // x as [T, heads * d], turned, and back in its shape.
 static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
     Graph *g = root->graph;
-    Node *x = slice_last(root, r->x, r->first, r->width, 1);
+    Repeats repeats;
+    Node *x = without_repeats(root, slice_last(root, r->x, r->first, r->width, 1), &repeats);
     int rank = x->type.rank;
     int64_t perm[MAX_RANK], inverse[MAX_RANK], heads = 1, extent;
     const Dim *moved[MAX_RANK];
@@ -343,7 +389,7 @@ static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
     if (r->interleaved) attr_set_int(n, "interleaved", 1);
     inferred(n);
     n->mark = 1;
-    Node *by = transpose_before(root, reshape_before(root, n, rank, moved), inverse);
+    Node *by = repeat(root, transpose_before(root, reshape_before(root, n, rank, moved), inverse), &repeats);
     by = reshape_before(root, by, root->type.rank, root->type.dim);
     by->mark = 1;
     return by;

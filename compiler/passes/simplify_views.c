@@ -58,7 +58,7 @@ static int axis_behind(const Node *reshape, int axis, const Dim **inner) {
 }
 
 // A slice moves through a chain of views when it can move all the way to the chain's base: else it would only split the chain.
-// Nothing is gained by passing a lone transpose.
+// Nothing is gained by passing a lone transpose, nor at a base that is sliced along another axis or repeated.
 static bool reaches_base(const Node *x, int axis) {
     const Dim *inner;
     int count;
@@ -69,7 +69,7 @@ static bool reaches_base(const Node *x, int axis) {
         if (axis < 0) return false;
         x = x->in[0];
     }
-    return reshapes;
+    return reshapes && x->op != OP_expand && (x->op != OP_slice || attr_int(x, "axis", 0) == axis);
 }
 
 static Node *slice_of_reshape(Node *n, Slice s) {
