@@ -82,7 +82,8 @@ def inputs_of(kind, config):
 
 
 OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_output"],
-           "image": ["last_hidden_state", "pooler_output"], "pair": ["encoder_last_hidden_state", "logits"]}
+           "task": ["logits", "start_logits", "end_logits"],
+           "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits"], "pair": ["encoder_last_hidden_state", "logits"]}
 
 
 def save_arrays(folder, kind, inputs, outputs):

@@ -81,6 +81,7 @@ ENCODERS = {
     "mpnet": text("MPNet", TEXT),
     "xlm-roberta": text("XLMRoberta"),
     "camembert": text("Camembert"),
+    "roberta-padding": text("Roberta", pad_token_id=35),   # a token of the text
     "modernbert": text("ModernBert", TEXT, local_attention=8, num_hidden_layers=4),
     "ernie": text("Ernie"),
     "data2vec-text": text("Data2VecText"),
@@ -90,6 +91,38 @@ ENCODERS = {
     "roberta-prelayernorm": text("RobertaPreLayerNorm"),
     "clip-text": text("CLIPText", TEXT),
     "bert-generation": ("encoder", "BertGenerationEncoder", dict(TEXT)),
+}
+
+def task(prefix, name, base=ENCODER, **more):
+    return ("task", f"{prefix}For{name}", dict(base, **more))
+
+
+DISTIL = dict(vocab_size=96, dim=64, n_layers=2, n_heads=4, hidden_dim=96, max_position_embeddings=64)
+THREE = {"id2label": {0: "no", 1: "maybe", 2: "yes"}}
+TASKS = {
+    "bert-masked": task("Bert", "MaskedLM"),
+    "bert-sequence": task("Bert", "SequenceClassification", **THREE),
+    "bert-token": task("Bert", "TokenClassification", **THREE),
+    "bert-answer": task("Bert", "QuestionAnswering"),
+    "roberta-masked": task("Roberta", "MaskedLM"),
+    "roberta-sequence": task("Roberta", "SequenceClassification"),
+    "xlm-roberta-token": task("XLMRoberta", "TokenClassification", **THREE),
+    "distilbert-masked": task("DistilBert", "MaskedLM", DISTIL),
+    "distilbert-sequence": task("DistilBert", "SequenceClassification", DISTIL),
+    "distilbert-answer": task("DistilBert", "QuestionAnswering", DISTIL),
+    "electra-masked": task("Electra", "MaskedLM", embedding_size=32),
+    "electra-discriminator": task("Electra", "PreTraining", embedding_size=32),
+    "electra-sequence": task("Electra", "SequenceClassification", embedding_size=32, **THREE),
+    "albert-masked": task("Albert", "MaskedLM", embedding_size=32),
+    "albert-sequence": task("Albert", "SequenceClassification", embedding_size=32),
+    "mpnet-masked": task("MPNet", "MaskedLM", TEXT),
+    "modernbert-masked": task("ModernBert", "MaskedLM", TEXT, local_attention=8),
+    "modernbert-sequence": task("ModernBert", "SequenceClassification", TEXT, classifier_pooling="mean"),
+    "modernbert-token": task("ModernBert", "TokenClassification", TEXT, **THREE),
+    "vit-classes": ("image", "ViTForImageClassification", dict(VISION, **THREE)),
+    "deit-classes": ("image", "DeiTForImageClassificationWithTeacher", dict(VISION)),
+    "dinov2-classes": ("image", "Dinov2ForImageClassification", dict(
+        {k: v for k, v in VISION.items() if k != "intermediate_size"}, mlp_ratio=2)),
 }
 
 IMAGES = {
@@ -153,4 +186,4 @@ VARIANTS = {
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 
-MODELS = {**DECODERS, **ENCODERS, **IMAGES, **PAIRS, **VARIANTS}
+MODELS = {**DECODERS, **ENCODERS, **TASKS, **IMAGES, **PAIRS, **VARIANTS}

@@ -209,8 +209,10 @@ static Value run_shape(Elaborator *e, Loc at, const Value *a) {
 
 static Value run_length(Elaborator *e, Loc at, const Value *a) {
     if (a[0].kind == V_STRING) return VALUE_INT((int64_t)strlen(a[0].s));
-    return a[0].kind == V_LIST ? VALUE_INT(a[0].list.n)
-                               : report(e, at, "only lists and strings have a length, this is %s", value_kind_name(a[0].kind));
+    if (a[0].kind == V_OBJECT) return VALUE_INT((int64_t)json_object_size(a[0].object));
+    return a[0].kind == V_LIST
+               ? VALUE_INT(a[0].list.n)
+               : report(e, at, "only lists, objects and strings have a length, this is %s", value_kind_name(a[0].kind));
 }
 
 static Value run_int(Elaborator *e, Loc at, const Value *a) {

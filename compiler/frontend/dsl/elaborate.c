@@ -161,14 +161,17 @@ static bool bind_parameters(Elaborator *e, const Ast *block, const Ast *call) {
     return true;
 }
 
+static Value result_item(Value v, int i) { return v.kind == V_MANY ? v.list.items[i] : v; }
+
+// A result that is null is none: a head that the checkpoint does not have.
 static bool check_results(Elaborator *e, const Ast *block, Loc at) {
     Value v = e->frame->result;
     int n = ast_count(block->results), got = v.kind == V_MANY ? v.list.n : 1, i = 0;
     if (v.kind == V_ERROR) return false;
     if (n && n != got) return report(e, at, "%s returns %d values, its description says %d", block->name, got, n), false;
     for (const Ast *r = block->results; r; r = r->next, i++)
-        if (!match_type(e, r->a, v.kind == V_MANY ? v.list.items[i] : v,
-                        arena_printf(e->arena, "the result of %s", block->name), at))
+        if (result_item(v, i).kind != V_NULL &&
+            !match_type(e, r->a, result_item(v, i), arena_printf(e->arena, "the result of %s", block->name), at))
             return false;
     return true;
 }
@@ -249,7 +252,8 @@ static void add_outputs(Elaborator *e, const Ast *graph) {
     int i = 0;
     if (!check_results(e, graph, graph->loc)) return;
     for (const Ast *r = graph->results; r; r = r->next, i++) {
-        Value item = v.kind == V_MANY ? v.list.items[i] : v;
+        Value item = result_item(v, i);
+        if (item.kind == V_NULL && i) continue;
         if (!want_tensor(e, item, graph->loc, "the result of a graph")) return;
         const char *standard = i ? arena_printf(e->arena, "result.%d", i) : "result";
         graph_add_output(e->graph, item.node, r->name ? r->name : standard);

@@ -52,15 +52,29 @@ static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use
     return true;
 }
 
+// Old files say gamma and beta for a norm's weight and bias.
+static const char *old_name(Elaborator *e, const char *name) {
+    static const char *const names[][2] = {{"LayerNorm.weight", "gamma"}, {"LayerNorm.bias", "beta"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ends_with(name, names[i][0]))
+            return arena_printf(e->arena, "%.*s.%s", (int)(strrchr(name, '.') - name), name, names[i][1]);
+    return name;
+}
+
+static const Tensor *find_tensor(Elaborator *e, const char *name) {
+    const Tensor *t = checkpoint_find(e->options->checkpoint, name);
+    return t ? t : checkpoint_find(e->options->checkpoint, old_name(e, name));
+}
+
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
     WeightUse *use = ARENA_NEW(e->arena, WeightUse);
     *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name)};
     use->called = called_from(e, use->loc);
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
-        use->found = checkpoint_find(e->options->checkpoint, use->name);
+        use->found = find_tensor(e, use->name);
         use->fits = use->found && tensor_fits(use, use->found);
-        if (use->found) map_put(&e->used_tensors, use->name, use);
+        if (use->found) map_put(&e->used_tensors, use->found->name, use);
     } else {
         use->fits = true;
     }
@@ -102,9 +116,7 @@ Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool st
     return v;
 }
 
-bool weight_exists(Elaborator *e, const char *name) {
-    return has_data(e) && checkpoint_find(e->options->checkpoint, scope_join(e, e->scope, name));
-}
+bool weight_exists(Elaborator *e, const char *name) { return has_data(e) && find_tensor(e, scope_join(e, e->scope, name)); }
 
 // --------------------------------------------------------------------------------------------------------------------- hints
 enum { MAX_SUSPECTS = 8, MAX_TRIED = 4096 };
