@@ -11,7 +11,7 @@ enum { LONGEST_CHAIN = 12 };
 static int chain_length(const Node *n) {
     if (n->op == OP_constant) return 0;
     int length = 1;
-    for (int i = 0; i < n->n_in && length < LONGEST_CHAIN; i++) length += chain_length(n->in[i]);
+    for (int i = 0; i < n->n_in && length < LONGEST_CHAIN; i++) length += n->in[i] ? chain_length(n->in[i]) : 0;
     return length < LONGEST_CHAIN ? length : LONGEST_CHAIN;
 }
 

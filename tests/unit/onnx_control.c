@@ -104,6 +104,30 @@ static void loops_run_as_often_as_told(void) {
     CHECK_TEXT(run(open, 0), "f32[2] 2 4");
 }
 
+// What the core's loop and if make of it: more than the reader writes out, or only known at run time.
+static void bodies_run(void) {
+    // twice or half of it, by branches that are worth a body
+    const char *branches = TWO
+        "input c bool []\ngraph A\nnode Add a b -> p\nnode Mul p p -> q\nnode Sub q a -> r\noutput r f32 [2]\nend\n"
+        "graph B\nnode Sub b a -> s\nnode Mul s s -> t\nnode Add t b -> u\noutput u f32 [2]\nend\n"
+        "node If c -> y : then_branch=graph:A else_branch=graph:B\noutput y f32\n";
+    CHECK_TEXT(run(branches, 1), "f32[2] 120 482");
+    CHECK_TEXT(run(branches, 0), "f32[2] 91 344");
+    // 100 times one more
+    CHECK_TEXT(run(TWO "tensor n i64 [] raw 100\ntensor one f32 [2] raw 1 1\ngraph L\ninput i i64 []\ninput c bool []\n"
+                       "input v f32 [2]\nnode Identity c -> d\nnode Add v one -> w\noutput d bool\noutput w f32\nend\n"
+                       "node Loop n _ a -> y : body=graph:L\noutput y f32\n",
+                   0),
+               "f32[2] 101 102");
+    // 1, 2, 4 ... while it is less than 40: what is scanned has as many elements
+    CHECK_TEXT(run("tensor a f32 [] raw 1\ntensor most f32 [] raw 40\ninput go bool []\ngraph L\ninput i i64 []\n"
+                   "input c bool []\ninput v f32 []\nnode Add v v -> w\nnode Less w most -> d\nnode Identity v -> e\n"
+                   "output d bool\noutput w f32\noutput e f32 []\nend\nnode Loop _ go a -> y z : body=graph:L\n"
+                   "output y f32\noutput z f32\n",
+                   1),
+               "f32 64 f32[6] 1 2 4 8 16 32");
+}
+
 static void scans_go_along_an_axis(void) {
     const char *body =
         "graph S\ninput s f32 [2]\ninput x f32 [2]\nnode Add s x -> t\nnode Mul t t -> o\noutput t f32 [2]\noutput o f32 "
@@ -163,6 +187,7 @@ SUITE(onnx_control) {
     TEST(functions_are_written_out);
     TEST(branches_are_chosen);
     TEST(loops_run_as_often_as_told);
+    TEST(bodies_run);
     TEST(scans_go_along_an_axis);
     TEST(sequences_are_lists);
     TEST(tensors_come_in_every_form);

@@ -1,6 +1,7 @@
 // Short ways to write core ops, for operators that are formulas over them.
 #include "frontend/onnx/compose.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -145,6 +146,24 @@ Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
         if (first || last) x = onnx_slice_at(c, x, i, dim_const(c->graph, first), extent);
     }
     return x;
+}
+
+static int64_t upper_bound(const OnnxCall *c, const char *name, int64_t absent) {
+    const OnnxOptions *o = c->import->options;
+    for (int i = 0; i < o->n_dims; i++)
+        if (!strcmp(o->dims[i].name, name)) return o->dims[i].upper;
+    return absent;
+}
+
+const Dim *onnx_decided_size(OnnxCall *c, const char *name, const Dim *bound) {
+    Arena *arena = c->graph->arena;
+    char *word = arena_strdup(arena, name);
+    for (char *p = word; *p; p++) *p = (char)(isalnum((unsigned char)*p) ? *p : '_');
+    const char *unique = word;
+    for (int i = 0; dim_find_symbol(c->graph, unique); i++) unique = arena_printf(arena, "%s_%d", word, i);
+    int64_t most = bound ? dim_upper(bound) : INT64_MAX, told = upper_bound(c, unique, ONNX_DEFAULT_BOUND);
+    bool asked = upper_bound(c, unique, -1) >= 0;
+    return dim_symbol(c->graph, unique, 0, told < most && (asked || !bound) ? told : most);
 }
 
 Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) {

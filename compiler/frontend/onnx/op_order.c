@@ -97,15 +97,7 @@ void onnx_eye_like(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, diagonal, type.dtype));
 }
 
-// A symbol of its own for a size that the values decide.
-static const Dim *counted(OnnxCall *c, const Type *x) {
-    Graph *g = c->graph;
-    const Dim *count = type_count(g, x);
-    for (int i = 0;; i++) {
-        const char *name = arena_printf(g->arena, "count_%d", i);
-        if (!dim_find_symbol(g, name)) return dim_symbol(g, name, 0, dim_upper(count));
-    }
-}
+static const Dim *counted(OnnxCall *c, const Type *x) { return onnx_decided_size(c, "count", type_count(c->graph, x)); }
 
 static bool is_true_everywhere(Node *x) {
     const Dim *symbols[MAX_RANK], *value = x->type.rank ? index_expression(x, symbols) : NULL;
