@@ -98,8 +98,9 @@ INLINE void attention_range(const attention_args *a, int row, int *from, int *to
 enum { MAX_QUERIES = 8 };  // of a tile
 
 // Queries (a row and a head each) that share a slot and a KV head: what they read, and what they have so far.
+// Products take `width` queries at once; beyond n they repeat the last one.
 typedef struct attention_tile {
-    int n, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
+    int n, width, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
     const float *q[MAX_QUERIES], *keys, *values;
     float top[MAX_QUERIES], sum[MAX_QUERIES], out[MAX_QUERIES][MAX_HEAD_DIM];  // folded
     // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
@@ -151,12 +152,24 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
     }
 }
 
-INLINE void segment_scores(const attention_args *a, int R, attention_tile *t, int start) {
+INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, int start) {
     int P = panels_beside(R), lo = t->lo[0], hi = t->hi[0];
     for (int i = 1; i < t->n; i++) lo = t->lo[i] < lo ? t->lo[i] : lo, hi = t->hi[i] > hi ? t->hi[i] : hi;
     int key = lo / LANES * LANES;
     for (; key + P * LANES <= padded(hi); key += P * LANES) score_panels(a, R, P, t, key, start);
     for (; key < hi; key += LANES) score_panels(a, R, 1, t, key, start);
+}
+
+// Products come in three widths, an instance each; what is between them is there once.
+INLINE int tile_width(int queries) { return queries > TILE_ROWS / 2 ? TILE_ROWS : queries > 1 ? TILE_ROWS / 2 : 1; }
+
+INLINE void segment_scores(const attention_args *a, attention_tile *t, int start) {
+    if (t->width == TILE_ROWS)
+        scores_of_width(a, TILE_ROWS, t, start);
+    else if (t->width == TILE_ROWS / 2)
+        scores_of_width(a, TILE_ROWS / 2, t, start);
+    else
+        scores_of_width(a, 1, t, start);
 }
 
 // The score of 16 keys from its product: scaled, capped, biased, and -infinity where the key is not seen
@@ -242,20 +255,24 @@ INLINE void add_own_values(const attention_args *a, attention_tile *t, int i, co
 }
 
 // The keys that all queries see go by tile, the others (of a causal diagonal, of a window's start) query by query, in order.
-INLINE void segment_values(const attention_args *a, int R, attention_tile *t, int start) {
+INLINE void segment_values(const attention_args *a, attention_tile *t, int start) {
     int lo = start, hi = start + SEGMENT;
     for (int i = 0; i < t->n; i++) {
         bool any = t->part_top[i] > -INFINITY;
         lo = t->lo[i] > lo ? t->lo[i] : lo, hi = any ? t->hi[i] < hi ? t->hi[i] : hi : start;
     }
-    for (int i = 0; i < R; i++)
+    for (int i = 0; i < t->width; i++)
         for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_zero());
-    bool together = R > 1 && hi > lo;
+    bool together = t->width > 1 && hi > lo;
     NO_UNROLL
     for (int after = 0; after < 1 + together; after++) {
         for (int i = 0; i < t->n; i++)
             add_own_values(a, t, i, (int[]){after ? hi : t->lo[i], after || !together ? t->hi[i] : lo, start});
-        if (!after && together) add_values(a, R, t, 0, (int[]){lo, hi, start});
+        if (after || !together) continue;
+        if (t->width == TILE_ROWS)
+            add_values(a, TILE_ROWS, t, 0, (int[]){lo, hi, start});
+        else
+            add_values(a, TILE_ROWS / 2, t, 0, (int[]){lo, hi, start});
     }
 }
 
@@ -326,10 +343,10 @@ typedef struct attention_job {
     int units;
 } attention_job;
 
-// R: queries of the tile; beyond t->n they repeat the last one
-INLINE void attend_tile(const attention_args *a, int R, attention_tile *t, const attention_job *job) {
+INLINE void attend_tile(const attention_args *a, attention_tile *t, const attention_job *job) {
     int from = INT32_MAX, to = 0;
-    for (int i = 0; i < R; i++) {
+    t->width = tile_width(t->n);
+    for (int i = 0; i < t->width; i++) {
         int last = i < t->n ? i : t->n - 1;
         t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * a->keys.head_dim;
         begin_query(a, t, i);
@@ -341,9 +358,9 @@ INLINE void attend_tile(const attention_args *a, int R, attention_tile *t, const
     if (a->parts) from = SEGMENT * job->segment, to = SEGMENT * job->last_segment;
     for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
         limit_to_segment(t, start);
-        segment_scores(a, R, t, start);
+        segment_scores(a, t, start);
         for (int i = 0; i < t->n; i++) segment_softmax(a, t, i, start);
-        segment_values(a, R, t, start);
+        segment_values(a, t, start);
         for (int i = 0; i < t->n; i++) {
             if (a->parts)
                 store_part(a, t, i, start / SEGMENT);
@@ -363,12 +380,7 @@ INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
         for (int i = 0; i < t.n; i++) t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;
-        if (t.n > TILE_ROWS / 2)
-            attend_tile(a, TILE_ROWS, &t, job);
-        else if (t.n > 1)
-            attend_tile(a, TILE_ROWS / 2, &t, job);
-        else
-            attend_tile(a, 1, &t, job);
+        attend_tile(a, &t, job);
     }
 }
 

@@ -7,6 +7,10 @@
 #include "threads.h"
 #include "vec.h"
 
+// A kernel is compiled apart from the step that calls it: all in one function takes compilers much longer, and a profiler sees
+// its name.
+#define KERNEL static __attribute__((noinline))
+
 // A share of rows, panels, heads or iterations: [first, last)
 typedef struct burin_part {
     int first, last;

@@ -12,7 +12,7 @@ void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) 
     const char *row = looked_up ? "at[r]" : "r";
     char x[64], y[64], cosine[64], sine[64];
     text_add(
-        t, "static void %s(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, %sfloat *y) {\n",
+        t, "KERNEL void %s(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, %sfloat *y) {\n",
         name, looked_up ? "const int32_t *at, " : "");
     text_add(t, "    rotary_shape shape = {heads.last - heads.first, %lld, %lld};\n", width, 2 * half);
     text_add(t, "    x += heads.first * %lld, y += heads.first * %lld;\n", width, width);
@@ -41,7 +41,7 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool by_rows = k->node->op == OP_cache_append && k->node->n_in > 2;
     char x[64];
-    text_add(t, "static void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
+    text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
     text_add(t, "    kv_rows in = {rows, %s, x, %s};\n", c_row_stride(p, &k->in[0], x),
              by_rows ? "s->slot, s->position" : "NULL, NULL");
     if (!by_rows) text_add(t, "    (void)s;\n");
@@ -82,7 +82,7 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     char q[64], y[64];
     const View *bias = bias_of(k);
     text_add(t,
-             "static void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
+             "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
              "*keys, float *values%s%s, float *y) {\n",
              name, bias ? ", const float *bias" : "", k->n_out > 1 ? ", float *parts" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));

@@ -82,7 +82,7 @@ void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) 
     char stride[64];
     write_context(t, k, name);
     write_store(t, p, k, name);
-    text_add(t, "static void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
+    text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
              q8 ? "q8_block" : "float", w->format->element, name);
     text_add(t,
              "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, .rows = rows, .x = x, .w = w};\n"

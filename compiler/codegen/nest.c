@@ -183,7 +183,7 @@ static bool has_memory(const Kernel *k, int i) {
 }
 
 void nest_open_function(Text *t, const Kernel *k, const char *name) {
-    text_add(t, "static void %s(const burin_step *s, burin_part part", name);
+    text_add(t, "KERNEL void %s(const burin_step *s, burin_part part", name);
     for (int i = 0; i < k->n_in; i++)
         if (has_memory(k, i)) text_add(t, ", const %s *a%d", c_type(k->in[i].type.dtype), i);
     for (int i = 0; i < k->n_out; i++) text_add(t, i ? ", %s *y%d" : ", %s *y", c_type(k->out[i].type.dtype), i);

@@ -4,7 +4,7 @@
 #include "codegen/emit.h"
 
 static void open_function(Text *t, const char *name, const char *parameters) {
-    text_add(t, "static void %s(burin_part part, %s) {\n", name, parameters);
+    text_add(t, "KERNEL void %s(burin_part part, %s) {\n", name, parameters);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- embed
@@ -15,7 +15,7 @@ void write_embed(Text *t, const Program *p, const Kernel *k, const char *name) {
     const char *format = packed ? packed->name : dtype_name(k->in[0].type.dtype), *what = packed ? "panels" : "table";
     long long rows = packed ? (long long)k->in[0].weight->columns : (long long)dim_upper(k->in[0].type.dim[0]);
     (void)p;
-    text_add(t, "static void %s(burin_part part, const int32_t *index, const %s *%s, float *y) {\n", name,
+    text_add(t, "KERNEL void %s(burin_part part, const int32_t *index, const %s *%s, float *y) {\n", name,
              packed ? packed->element : c_type(k->in[0].type.dtype), what);
     text_add(t, "    for (int r = part.first; r < part.last; r++)\n");
     text_add(t, "        gather_%s_%s(%lld, %s, burin_index(index[r], %lld), y + r * %lld);\n}\n", packed ? "column" : "row",
@@ -35,7 +35,7 @@ void write_norm(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool bias = k->n_in > (skip ? 3 : 2) && k->node->in[skip ? 3 : 2];
     long long n = (long long)last_dim(&k->out[0]);
     char x[64], residual[64];
-    text_add(t, "static void %s(burin_part part, const float *x, %sconst float *weight, %s%sfloat *y) {\n", name,
+    text_add(t, "KERNEL void %s(burin_part part, const float *x, %sconst float *weight, %s%sfloat *y) {\n", name,
              skip ? "const float *residual, " : "", bias ? "const float *bias, " : "", sum ? "float *sum, " : "");
     text_add(t, "    for (int r = part.first; r < part.last; r++) {\n");
     c_row_stride(p, &k->in[0], x);
@@ -76,7 +76,7 @@ void write_select(Text *t, const Program *p, const Kernel *k, const char *name) 
     char x[64];
     long long n = (long long)last_dim(&k->out[0]);
     const char *type = c_type(k->out[0].type.dtype);
-    text_add(t, "static void %s(burin_part part, const int32_t *row, const %s *x, %s *y) {\n", name, type, type);
+    text_add(t, "KERNEL void %s(burin_part part, const int32_t *row, const %s *x, %s *y) {\n", name, type, type);
     text_add(t,
              "    for (int r = part.first; r < part.last; r++) memcpy(y + r * %lld, x + row[r] * %s, %lld * sizeof *y);\n}\n",
              n, c_row_stride(p, &k->in[0], x), n);

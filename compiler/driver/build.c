@@ -160,6 +160,7 @@ void build_lower(Build *b) {
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower_module(b->arena, b->module, &options);
     b->image = image_of(b->program, b->tokenizer);
+    if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
     Text t = {0};
     graph_print(&t, b->program->graph);
     uint64_t hash = hash_bytes(t.data, t.length,

@@ -137,9 +137,8 @@ static const char *write_doors(const Build *b, const char *folder, const Target 
 }
 
 static Doors load_doors(Build *b, const char *folder) {
-    const Target *cpu = b->tools.cpus[b->tools.n_cpus - 1];
+    const Target *cpu = b->tools.cpus[0];
     Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_SHARED, .extra = write_doors(b, folder, cpu)};
-    b->tools.cpus[0] = cpu, b->tools.n_cpus = 1;
     Objects objects = toolchain_compile(&b->tools, &emitted);
     objects.paths[1] = objects.paths[--objects.n];  // without the descriptor, which names the weights
     const char *path = arena_printf(b->arena, "%s/check.so", folder);
@@ -371,6 +370,13 @@ static void run_parts(Check *c, const char *folder) {
     free(state);
 }
 
+// The best of the CPUs that this machine is.
+static void choose_cpu(Toolchain *t) {
+    while (t->n_cpus && !target_runs_here(t->cpus[t->n_cpus - 1])) t->n_cpus--;
+    if (!t->n_cpus) usage_error("burin check runs what it compiles, and this CPU is none of --mcpu");
+    t->cpus[0] = t->cpus[t->n_cpus - 1], t->n_cpus = 1;
+}
+
 int check(Build *b) {
     Check c = {.build = b};
     if (!b->tools.native) usage_error("burin check runs what it compiles: leave out --target");
@@ -379,6 +385,7 @@ int check(Build *b) {
     build_load(b);
     build_passes(b);
     build_lower(b);
+    choose_cpu(&b->tools);
     toolchain_find(&b->tools);
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);

@@ -32,10 +32,11 @@ void list_targets(void) {
         int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
         printf("--target=%s   %s\n", machines[i].triple, machines[i].help);
         for (int j = 0; j < n_targets; j++) {
+            const char *when = targets[j].for_integers ? " (default with q8_0)" : " (default)";
             bool is_default = false;
             if (strcmp(targets[j].architecture, machines[i].architecture)) continue;
             for (int k = 0; k < n; k++) is_default |= defaults[k] == &targets[j];
-            printf("  --mcpu=%-20s %s%s\n", targets[j].name, targets[j].help, is_default ? " (default)" : "");
+            printf("  --mcpu=%-20s %s%s\n", targets[j].name, targets[j].help, is_default ? when : "");
         }
     }
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");

@@ -84,10 +84,17 @@ static void read_cpus(Toolchain *t, const char *list) {
 }
 
 Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool verbose) {
-    Toolchain t = {.arena = arena, .machine = machine_find(triple), .verbose = verbose};
+    Toolchain t = {.arena = arena, .machine = machine_find(triple), .verbose = verbose, .chosen = cpus != NULL};
     t.native = !strcmp(t.machine->architecture, native_architecture);
     read_cpus(&t, cpus);
     return t;
+}
+
+void toolchain_without_integers(Toolchain *t) {
+    int n = 0;
+    for (int i = 0; i < t->n_cpus; i++)
+        if (t->chosen || !t->cpus[i]->for_integers) t->cpus[n++] = t->cpus[i];
+    t->n_cpus = n;
 }
 
 void toolchain_find(Toolchain *t) {

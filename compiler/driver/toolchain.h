@@ -25,10 +25,13 @@ typedef struct Toolchain {
     int n_cpus;
     const char *clang, *home;
     bool native, verbose;
+    bool chosen;  // the CPUs were, by --mcpu
 } Toolchain;
 
 // Reads --target and --mcpu (NULL: this machine, its default list). Ends the run when they are unknown (status 2).
 Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool verbose);
+// Leaves out CPUs that nobody asked for and that differ from others in products of integers alone: for a program that has none.
+void toolchain_without_integers(Toolchain *);
 // Finds clang and the C library of the machine. Ends the run with what to install.
 void toolchain_find(Toolchain *);
 

@@ -155,6 +155,12 @@ static void forget_sources(const Node *n) {
         if (n->in[i] && n->in[i]->value) mapping_forget(n->in[i]->value->data, n->in[i]->value->bytes);
 }
 
+bool program_has_integers(const Program *p) {
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->format && p->pieces[i]->format->block > 1) return true;
+    return p->encoder && program_has_integers(p->encoder);
+}
+
 uint64_t program_weight_bytes(const Program *p) { return p->weights_offset + p->plan.weight_bytes; }
 
 void weights_write(const Program *p, WeightSink *sink, void *user) {

@@ -6,15 +6,16 @@
 #include <string.h>
 
 const Target targets[] = {
-    // name                symbol                architecture  flags                                 needs bits help
-    {"x86-64", "x86_64", "x86_64", "-march=x86-64", "nothing beyond x86-64", 128, "plain C, for any x86-64 CPU"},
-    {"x86-64-v3", "x86_64_v3", "x86_64", "-march=x86-64-v3", "AVX2, FMA, F16C and BMI2", 256, "Haswell, Zen and later"},
+    // name                symbol                architecture  flags                                 needs bits for_integers
+    // help
+    {"x86-64", "x86_64", "x86_64", "-march=x86-64", "nothing beyond x86-64", 128, false, "plain C, for any x86-64 CPU"},
+    {"x86-64-v3", "x86_64_v3", "x86_64", "-march=x86-64-v3", "AVX2, FMA, F16C and BMI2", 256, false, "Haswell, Zen and later"},
     {"x86-64-v4", "x86_64_v4", "x86_64", "-march=x86-64-v4 -mprefer-vector-width=512", "AVX-512 F, BW, CD, DQ and VL", 512,
-     "Skylake-X, Zen 4 and later"},
+     false, "Skylake-X, Zen 4 and later"},
     {"x86-64-v4+vnni", "x86_64_v4_vnni", "x86_64", "-march=x86-64-v4 -mavx512vnni -mprefer-vector-width=512",
-     "AVX-512 with VNNI", 512, "Cascade Lake, Ice Lake, Zen 4 and later"},
-    {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, "any 64-bit ARM CPU"},
-    {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128,
+     "AVX-512 with VNNI", 512, true, "Cascade Lake, Ice Lake, Zen 4 and later"},
+    {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, false, "any 64-bit ARM CPU"},
+    {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128, true,
      "Cortex-A75 and A76, Neoverse N1, Apple M1 and later"},
 };
 const int n_targets = sizeof targets / sizeof *targets;
@@ -82,6 +83,12 @@ const Target *target_find(const char *name) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (!strcmp(models[i].cpu, name)) return by_name(models[i].target);
     return by_name(name);
+}
+
+// The levels of an architecture are in order, each with all that those before it have.
+bool target_runs_here(const Target *t) {
+    const Target *best = native();
+    return best && t <= best && !strcmp(t->architecture, best->architecture);
 }
 
 int target_defaults(const char *architecture, const Target *list[], int room) {

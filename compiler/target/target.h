@@ -12,6 +12,7 @@ typedef struct Target {
     const char *flags;         // for the compiler: "-march=x86-64-v3"
     const char *needs;         // features in words, for messages: "AVX2, FMA, F16C"
     int vector_bits;           // of one register; tile sizes belong to its runtime/vec_*.h
+    bool for_integers;         // beyond the level before it in products of integers alone, those of q8_0
     const char *help;
 } Target;
 
@@ -22,4 +23,5 @@ extern const int n_targets;
 const Target *target_find(const char *name);
 // The default of --mcpu for an architecture: a list, best last.
 int target_defaults(const char *architecture, const Target *list[], int room);
+bool target_runs_here(const Target *);
 #endif

@@ -9,6 +9,16 @@ for command in build run check inspect bench; do says "commands: help of $comman
 says "commands: ops" 0 "rotary_embedding" $BURIN ops
 says "commands: targets" 0 "--mcpu=x86-64-v3" $BURIN targets
 says "commands: targets: both machines" 0 "--target=aarch64-linux-gnu" $BURIN targets
+says "commands: targets: what comes with q8_0" 0 "Zen 4 and later (default with q8_0)" $BURIN targets
+# cpus NAME EXPECTED OPTIONS...
+cpus() {
+    _said=$($BURIN build $model -o "$WORK/cpus.c" "$3" "$4" | tail -n 1)
+    check "commands: $1: ${_said#*: }" [ "${_said#*: }" = "a folder of C for $2" ]
+}
+cpus "the CPUs of a program" "x86-64-v3 x86-64-v4" --target=x86_64-linux-gnu --quant=bf16
+cpus "of one that multiplies integers" "x86-64-v3 x86-64-v4 x86-64-v4+vnni" --target=x86_64-linux-gnu --quant=q8_0
+cpus "that were asked for" "x86-64-v3 x86-64-v4+vnni" --target=x86_64-linux-gnu --mcpu=znver4,haswell
+cpus "of ARM" "armv8-a" --target=aarch64-linux-gnu --quant=f32
 says "commands: models" 0 "llama                  LLaMA" $BURIN models
 says "commands: models: papers" 0 "https://arxiv.org/abs/2302.13971" $BURIN models
 says "commands: inspect: bytes of the constants" 0 "f32[512, 16]" $BURIN inspect $model

@@ -25,13 +25,13 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %x0: bf16[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
-static void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
+KERNEL void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_column_bf16(64, panels, burin_index(index[r], 200), y + r * 64);
 }
 
 // %n.0: f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:24:9 model.layers.0
-static void rms_normalization_64(burin_part part, const float *x, const float *weight, float *y) {
+KERNEL void rms_normalization_64(burin_part part, const float *x, const float *weight, float *y) {
     for (int r = part.first; r < part.last; r++) {
         rms_norm(64, 0x1.4f8b58p-17f, x + r * 64, weight, y + r * 64);
     }
@@ -47,14 +47,14 @@ static inline void matmul_bf16_64x128_store(const void *context, vf a0, int row,
     vf_store(c->y + (size_t)row * 128 + column, a0);
 }
 
-static void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
+KERNEL void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
     matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x128_store, store);
 }
 
 // %qr.0: f32[R, 64], f32[R, 8], f32[R, 8] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-static void rotary_4x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
+KERNEL void rotary_4x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
     rotary_shape shape = {heads.last - heads.first, 16, 16};
     x += heads.first * 16, y += heads.first * 16;
     for (int r = 0; r < rows; r++)
@@ -62,7 +62,7 @@ static void rotary_4x16(burin_part heads, int rows, const float *x, const float 
 }
 
 // %kr.0: f32[R, 32], f32[R, 8], f32[R, 8] -> f32[R, 32]     llama.burin:24:9 model.layers.*.self_attn
-static void rotary_2x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
+KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
     rotary_shape shape = {heads.last - heads.first, 16, 16};
     x += heads.first * 16, y += heads.first * 16;
     for (int r = 0; r < rows; r++)
@@ -70,19 +70,19 @@ static void rotary_2x16(burin_part heads, int rows, const float *x, const float 
 }
 
 // %kc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-static void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
+KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
     kv_rows in = {rows, 128, x, s->slot, s->position};
     cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-static void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
+KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
     kv_rows in = {rows, 128, x, s->slot, s->position};
     cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-static void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float *keys, float *values, float *y) {
+KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float *keys, float *values, float *y) {
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
     a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;
     a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
@@ -101,14 +101,14 @@ static inline void matmul_bf16_64x64_store(const void *context, vf a0, int row, 
     vf_store(c->y + (size_t)row * 64 + column, a0);
 }
 
-static void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
+KERNEL void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
     matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x64_store, store);
 }
 
 // %t.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
-static void skip_rms_normalization_64(burin_part part, const float *x, const float *residual, const float *weight, float *sum, float *y) {
+KERNEL void skip_rms_normalization_64(burin_part part, const float *x, const float *residual, const float *weight, float *sum, float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, sum + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, sum + r * 64, weight, y + r * 64);
@@ -126,7 +126,7 @@ static inline void matmul_bf16_64x160_silu_mul_store(const void *context, vf a0,
     vf_store(c->y + (size_t)row * 160 + column, vf_mul(vf_silu(a0), a1));
 }
 
-static void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
+KERNEL void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
     matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, store);
@@ -142,19 +142,19 @@ static inline void matmul_bf16_160x64_store(const void *context, vf a0, int row,
     vf_store(c->y + (size_t)row * 64 + column, a0);
 }
 
-static void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
+KERNEL void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
     matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_160x64_store, store);
 }
 
 // %lw: f32[R, 64] -> f32[L, 64]
-static void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
+KERNEL void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 64, x + row[r] * 64, 64 * sizeof *y);
 }
 
 // %f: f32[L, 64], f32[L, 64], f32[64] -> f32[L, 64]     llama.burin:32:5 model
-static void skip_rms_normalization_64_2(burin_part part, const float *x, const float *residual, const float *weight, float *y) {
+KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const float *residual, const float *weight, float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, y + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, y + r * 64, weight, y + r * 64);
@@ -171,7 +171,7 @@ static inline void matmul_bf16_64x200_store(const void *context, vf a0, int row,
     vf_store_n(c->y + (size_t)row * 200 + column, a0, 200 - column);
 }
 
-static void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
+KERNEL void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
     matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_bf16(m, matmul_bf16_64x200_store, store);

@@ -25,19 +25,19 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
+KERNEL void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-static void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
+KERNEL void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-static void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -52,7 +52,7 @@ static void add_60(const burin_step *s, burin_part part, const float *a0, const 
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-static void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -70,7 +70,7 @@ static void reduce_min_15(const burin_step *s, burin_part part, const float *a0,
 }
 
 // %c: f32[R, 4, 15] -> bool[R, 4, 15]
-static void less_4x15(const burin_step *s, burin_part part, const float *a0, uint8_t *y) {
+KERNEL void less_4x15(const burin_step *s, burin_part part, const float *a0, uint8_t *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -86,7 +86,7 @@ static void less_4x15(const burin_step *s, burin_part part, const float *a0, uin
 }
 
 // %w: bool[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-static void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, const float *a1, float *y) {
+KERNEL void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -103,7 +103,7 @@ static void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, 
 }
 
 // %cat: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 8, 15]
-static void concat_8x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void concat_8x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -117,7 +117,7 @@ static void concat_8x15(const burin_step *s, burin_part part, const float *a0, c
 }
 
 // %s2: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-static void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -134,7 +134,7 @@ static void add_4x15(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %bf: f32[R, 4, 15] -> bf16[R, 4, 15]
-static void cast_4x15(const burin_step *s, burin_part part, const float *a0, uint16_t *y) {
+KERNEL void cast_4x15(const burin_step *s, burin_part part, const float *a0, uint16_t *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -150,7 +150,7 @@ static void cast_4x15(const burin_step *s, burin_part part, const float *a0, uin
 }
 
 // %bf2: bf16[R, 4, 15] -> f32[R, 4, 15]
-static void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0, float *y) {
+KERNEL void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -166,7 +166,7 @@ static void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0
 }
 
 // %in: f32[R, 4, 15] -> i32[R, 4, 15]
-static void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, int32_t *y) {
+KERNEL void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, int32_t *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -182,7 +182,7 @@ static void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, i
 }
 
 // %in2: i32[R, 4, 15], i32[R, 4, 15] -> i32[R, 4, 15]
-static void mul_4x15(const burin_step *s, burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
+KERNEL void mul_4x15(const burin_step *s, burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -199,7 +199,7 @@ static void mul_4x15(const burin_step *s, burin_part part, const int32_t *a0, co
 }
 
 // %in3: i32[R, 4, 15] -> f32[R, 4, 15]
-static void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0, float *y) {
+KERNEL void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -215,7 +215,7 @@ static void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0,
 }
 
 // %s3: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-static void add_4x15_2(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void add_4x15_2(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -232,7 +232,7 @@ static void add_4x15_2(const burin_step *s, burin_part part, const float *a0, co
 }
 
 // %rnt: f32[R, 4, 15] -> f32[R, 4, 15]
-static void copy_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void copy_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i = part.first; i < part.last; i++) {
@@ -245,7 +245,7 @@ static void copy_4x15(const burin_step *s, burin_part part, const float *a0, flo
 }
 
 // %gp: f32[R, 60], i32[6] -> f32[R, 6]
-static void gather_6(const burin_step *s, burin_part part, const float *a0, const int32_t *a1, float *y) {
+KERNEL void gather_6(const burin_step *s, burin_part part, const float *a0, const int32_t *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -257,7 +257,7 @@ static void gather_6(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %gc: f32[R, 60], f32[R, 6], f32[R, 60] -> f32[R, 126]
-static void concat_126(const burin_step *s, burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
+KERNEL void concat_126(const burin_step *s, burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -271,7 +271,7 @@ static void concat_126(const burin_step *s, burin_part part, const float *a0, co
 }
 
 // %lw: f32[R, 126] -> f32[L, 126]
-static void select_rows_126(burin_part part, const int32_t *row, const float *x, float *y) {
+KERNEL void select_rows_126(burin_part part, const int32_t *row, const float *x, float *y) {
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 126, x + row[r] * 126, 126 * sizeof *y);
 }
 
@@ -287,7 +287,7 @@ static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, 
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
 }
 
-static void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
+KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
     matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_f32(m, matmul_f32_126x50_add_gelu_store, store);

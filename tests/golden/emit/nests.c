@@ -25,19 +25,19 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-static void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
+KERNEL void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-static void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
+KERNEL void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-static void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -53,7 +53,7 @@ static void add_60(const burin_step *s, burin_part part, const float *a0, const 
 
 // %y: f32[R, 60], f32[60] -> f32[R, 60]
 // mul(tanh($0), add($1, $2))
-static void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -68,7 +68,7 @@ static void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a
 }
 
 // %mm: f32[R, 4, 15], f32[R, 15, 4] -> f32[R, 4, 4]
-static void matmul_4x4(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void matmul_4x4(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i = part.first; i < part.last; i++) {
@@ -88,7 +88,7 @@ static void matmul_4x4(const burin_step *s, burin_part part, const float *a0, co
 }
 
 // %sm: f32[R, 4, 4] -> f32[R, 4, 4]
-static void softmax_4x4(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void softmax_4x4(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -101,7 +101,7 @@ static void softmax_4x4(const burin_step *s, burin_part part, const float *a0, f
 }
 
 // %mv: f32[R, 4, 4], f32[R, 4, 15] -> f32[R, 4, 15]
-static void matmul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void matmul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i = part.first; i < part.last; i++) {
@@ -121,7 +121,7 @@ static void matmul_4x15(const burin_step *s, burin_part part, const float *a0, c
 }
 
 // %gm: f32[R, 4, 15] -> f32[R, 4, 15]
-static void softmax_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void softmax_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -135,7 +135,7 @@ static void softmax_4x15(const burin_step *s, burin_part part, const float *a0, 
 }
 
 // %rs: f32[R, 4, 15] -> f32[R, 4, 1]
-static void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -155,7 +155,7 @@ static void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0
 }
 
 // %rm: f32[R, 4, 15] -> f32[R, 1, 15]
-static void reduce_mean_1x15(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_mean_1x15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -172,7 +172,7 @@ static void reduce_mean_1x15(const burin_step *s, burin_part part, const float *
 }
 
 // %rx: f32[R, 4, 15] -> f32[R, 1, 1]
-static void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -192,7 +192,7 @@ static void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-static void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -210,7 +210,7 @@ static void reduce_min_15(const burin_step *s, burin_part part, const float *a0,
 }
 
 // %rt: f32[R, 15, 4] -> f32[R, 1, 1]
-static void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
+KERNEL void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -232,7 +232,7 @@ static void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0
 }
 
 // %d: f32[R, 4, 15], f32[R, 1, 1] -> f32[R, 4, 15]
-static void div_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void div_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -249,7 +249,7 @@ static void div_4x15(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %d2: f32[R, 4, 15], f32[R, 1, 15] -> f32[R, 4, 15]
-static void sub_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void sub_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -266,7 +266,7 @@ static void sub_4x15(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %d3: f32[R, 4, 15], f32[R, 4, 1] -> f32[R, 4, 15]
-static void mul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void mul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -283,7 +283,7 @@ static void mul_4x15(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %s: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-static void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+KERNEL void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
     const int rows = s->rows, wanted = s->n_wanted;
     (void)rows, (void)wanted;
     for (int i0 = part.first; i0 < part.last; i0++) {
@@ -300,7 +300,7 @@ static void add_4x15(const burin_step *s, burin_part part, const float *a0, cons
 }
 
 // %lw: f32[R, 60] -> f32[L, 60]
-static void select_rows_60(burin_part part, const int32_t *row, const float *x, float *y) {
+KERNEL void select_rows_60(burin_part part, const int32_t *row, const float *x, float *y) {
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 60, x + row[r] * 60, 60 * sizeof *y);
 }
 
@@ -316,7 +316,7 @@ static inline void matmul_f32_60x50_add_gelu_store(const void *context, vf a0, i
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
 }
 
-static void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_60x50_add_gelu_context *store) {
+KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_60x50_add_gelu_context *store) {
     matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w};
     m.first = units.first, m.last = units.last;
     matmul_f32(m, matmul_f32_60x50_add_gelu_store, store);
