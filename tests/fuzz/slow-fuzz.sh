@@ -1,32 +1,50 @@
 #!/bin/sh
-# libFuzzer on the ONNX reader and on the description language, SECONDS (60) each, under AddressSanitizer and UBSan, from valid
-# models and damaged ones. What it finds is left in $BUILD/fuzz/found-*; replay: $BUILD/fuzz/onnx FILE.
+# libFuzzer on everything that reads what others wrote, FUZZ_SECONDS (60) each, under AddressSanitizer and UBSan, from valid files
+# and damaged ones. usage: slow-fuzz.sh [TARGET...]. What it finds is left in build/fuzz/found-*; replay: build/fuzz/fuzz/onnx FILE.
 . tests/lib.sh
+. tests/lib_conformance.sh
 SECONDS_EACH=${FUZZ_SECONDS:-60}
 fuzz=build/fuzz
 need fuzz "$(clang-19 -print-file-name=libclang_rt.fuzzer-$(uname -m).a)"
+[ $# -gt 0 ] || set -- $(basename -s .c tests/fuzz/*.c)
 
 flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
-check "fuzz: the targets compile" make -j2 BUILD=$fuzz CC=clang-19 CFLAGS="$flags -fsanitize=fuzzer-no-link" $fuzz/fuzz/onnx $fuzz/fuzz/dsl
+# shellcheck disable=SC2046 # names
+check "fuzz: the targets compile" \
+    make -j2 BUILD=$fuzz CC=clang-19 CFLAGS="$flags -fsanitize=fuzzer-no-link" $(printf "$fuzz/fuzz/%s " "$@")
 
-corpus() {
-    mkdir -p "$WORK/$1"
+# broken TOOL SUFFIX: what that tool damages, those of its files whose names end so
+broken() {
+    for name in $("$BUILD/tools/$1" --list); do
+        (mkdir "$WORK/one" && cd "$WORK/one" && LIBRARY=$home/dsl "$home/$BUILD/tools/$1" "$name" 2> /dev/null)
+        for file in "$WORK"/one/*"$2"; do [ -f "$file" ] && mv "$file" "$corpus/$name-${file##*/}"; done
+        rm -rf "$WORK/one"
+    done
+}
+
+# named FILE...: each under the name of its folder too, for many have the same
+named() {
+    for file; do [ -f "$file" ] && cp "$file" "$corpus/$(basename "${file%/*}")-${file##*/}"; done
+}
+
+fill_corpus() {
     case $1 in
-        dsl) cp dsl/models/*.burin tests/golden/*.burin tests/errors/*.burin "$WORK/$1/" ;;
-        onnx)
-            broken=$PWD/$BUILD/tools/broken_onnx
-            for name in $("$broken" --list); do
-                (mkdir -p "$WORK/one" && cd "$WORK/one" && "$broken" "$name" 2> /dev/null; cp model.onnx "$WORK/onnx/$name")
-            done
-            for model in "$BUILD"/conformance/onnx/backend/test/data/node/*/model.onnx; do
-                [ -e "$model" ] && cp "$model" "$WORK/onnx/$(echo "$model" | cksum | tr ' ' -)"
-            done
-            ;;
+        checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
+        config) named tests/families/*/config.json "$SHARED"/data/families/*/config.json ;;
+        dsl) named dsl/*/*.burin tests/golden/*.burin tests/errors/*.burin ;;
+        ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
+        npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;
+        onnx) broken broken_onnx .onnx && named "$CASES"/node/*/model.onnx ;;
+        tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
 }
 
-for target in onnx dsl; do
-    corpus $target > /dev/null 2>&1
-    check "fuzz: $target, $SECONDS_EACH seconds" "$fuzz/fuzz/$target" -max_total_time="$SECONDS_EACH" -close_fd_mask=2 -detect_leaks=0 \
-        -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$WORK/$target"
+home=$PWD
+for target; do
+    corpus=$WORK/$target
+    mkdir "$corpus"
+    fill_corpus "$target" > /dev/null 2>&1
+    find "$corpus" -size +64k -delete
+    check "fuzz: $target, from $(ls "$corpus" | wc -l) files, $SECONDS_EACH seconds" "$fuzz/fuzz/$target" -max_total_time="$SECONDS_EACH" \
+        -close_fd_mask=2 -detect_leaks=0 -timeout=10 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$fuzz/found-$target-" "$corpus"
 done
