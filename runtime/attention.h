@@ -25,20 +25,28 @@ INLINE float *value_cache_head(const kv_cache *c, int slot, int head) {
     return c->data + (size_t)slot * c->slot_stride + (size_t)head * (size_t)c->capacity * (size_t)padded(c->head_dim);
 }
 
-// Rows [R][heads * head_dim] with a stride; slot NULL: slot 0; position NULL: row r is at r.
+// Where a row belongs: it says so itself, or in a batch of sequences of `sequence` rows each, one after the other, its number
+// does.
+INLINE int slot_of_row(const int32_t *slot, int sequence, int row) { return slot ? slot[row] : sequence ? row / sequence : 0; }
+INLINE int position_of_row(const int32_t *position, int sequence, int row) {
+    return position ? position[row] : sequence ? row % sequence : row;
+}
+
+// Rows [R][heads * head_dim] with a stride
 typedef struct kv_rows {
     int rows, stride;
     const float *x;
     const int32_t *slot, *position;
+    int sequence;
 } kv_rows;
 
 // KV heads [first, last) of all rows: the share of this thread.
 INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
     for (int h = first; h < last; h++)
         for (int r = 0; r < in.rows; r++) {
-            int position = in.position ? in.position[r] : r;
+            int position = position_of_row(in.position, in.sequence, r);
             const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
-            float *keys = key_cache_head(&c, in.slot ? in.slot[r] : 0, h);
+            float *keys = key_cache_head(&c, slot_of_row(in.slot, in.sequence, r), h);
             float *to = keys + (size_t)(position / LANES) * (size_t)(c.head_dim * LANES) + position % LANES;
             for (int d = 0; d < c.head_dim; d++) to[d * LANES] = x[d];
         }
@@ -47,50 +55,59 @@ INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
 INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
     for (int h = first; h < last; h++)
         for (int r = 0; r < in.rows; r++) {
-            int position = in.position ? in.position[r] : r, width = padded(c.head_dim);
+            int position = position_of_row(in.position, in.sequence, r), width = padded(c.head_dim);
             const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
-            float *to = value_cache_head(&c, in.slot ? in.slot[r] : 0, h) + (size_t)position * (size_t)width;
+            float *to = value_cache_head(&c, slot_of_row(in.slot, in.sequence, r), h) + (size_t)position * (size_t)width;
             for (int d = 0; d < width; d += LANES) vf_store(to + d, vf_load_n(x + d, c.head_dim - d));
         }
 }
 
-// What is added to the 16 scores of keys [key, key + 16) of a row and head. Lanes beyond the row's keys are ignored.
-typedef vf (*attention_bias)(const void *context, int row, int head, int key);
+// What is added to the 16 scores of keys [key, key + 16) of a row of a sequence and a head. Lanes beyond the row's keys are
+// ignored.
+typedef struct bias_place {
+    int sequence, row, head;
+} bias_place;
+typedef vf (*attention_bias)(const void *context, bias_place at, int key);
 
-// A bias in memory: [heads][rows][count], a stride of 0 where there is one for all.
+// The first `n` of 16 values, n of 16 and more: all of them
+INLINE vf load_up_to(const float *x, int n) { return n >= LANES ? vf_load(x) : vf_load_n(x, n); }
+
+// A bias in memory: [sequences][heads][rows][count], a stride of 0 where there is one for all.
 typedef struct bias_rows {
     const float *data;
-    size_t head_stride, row_stride;
+    size_t sequence_stride, head_stride, row_stride;
     int count;
 } bias_rows;
-INLINE vf bias_of_rows(const void *context, int row, int head, int key) {
+INLINE vf bias_of_rows(const void *context, bias_place at, int key) {
     const bias_rows *b = context;
-    const float *x = b->data + (size_t)head * b->head_stride + (size_t)row * b->row_stride + key;
-    return b->count - key >= LANES ? vf_load(x) : vf_load_n(x, b->count - key);
+    const float *x = b->data + (size_t)at.sequence * b->sequence_stride + (size_t)at.head * b->head_stride;
+    return load_up_to(x + (size_t)at.row * b->row_stride + key, b->count - key);
 }
 
 typedef struct attention_args {
     int heads;  // literal; a multiple of keys.heads (GQA: consecutive heads share one)
     float scale,
-        softcap;  // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
-    int window;   // literal; 0: all, else a row sees its last `window` keys
-    bool causal;  // literal; a row sees keys 0 to its position; else all `count` of them
-    int count;    // not causal: keys of every row ...
+        softcap;   // literals; score = scale q k, then tanh(score / softcap) * softcap unless softcap is 0, then the bias
+    int window;    // literal; 0: all, else a row sees its last `window` keys
+    bool causal;   // literal; a row sees keys 0 to its position; else all `count` of them
+    int sequence;  // rows of each sequence of a batch, 0: there is one; see slot_of_row
+    int count;     // not causal: keys of every row ...
     const int32_t *counts;  // ... or of each row, unless NULL
     int rows;
     const float *q;  // [rows][heads * keys.head_dim]
     int q_stride, y_stride;
     float *y;                        // [rows][heads * values.head_dim]
-    const int32_t *slot, *position;  // of each row; slot NULL: 0; position NULL: row r is at r
+    const int32_t *slot, *position;  // of each row, or NULL
     kv_cache keys, values;
     attention_bias bias;  // a static inline function, or NULL
     const void *bias_context;
-    float *parts;  // NULL, or where results are left segment by segment: see attention_split_units
+    const float *mask;  // NULL, or what is added to all scores of a key, [sequences][count]: 0, or very negative for padding
+    float *parts;       // NULL, or where results are left segment by segment: see attention_split_units
 } attention_args;
 
 // Keys [from, to) that a row sees.
 INLINE void attention_range(const attention_args *a, int row, int *from, int *to) {
-    int position = a->position ? a->position[row] : row;
+    int position = position_of_row(a->position, a->sequence, row);
     *to = a->causal ? position + 1 : a->counts ? a->counts[row] : a->count;
     *from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
 }
@@ -102,6 +119,8 @@ enum { MAX_QUERIES = 8 };  // of a tile
 typedef struct attention_tile {
     int n, width, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
     const float *q[MAX_QUERIES], *keys, *values;
+    const float *mask;
+    int sequence, first_row, seen;  // of the batch; its first row; keys before its padding
     float top[MAX_QUERIES], sum[MAX_QUERIES], out[MAX_QUERIES][MAX_HEAD_DIM];  // folded
     // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
     int lo[MAX_QUERIES], hi[MAX_QUERIES];
@@ -176,7 +195,8 @@ INLINE void segment_scores(const attention_args *a, attention_tile *t, int start
 INLINE vf finish_score(const attention_args *a, const attention_tile *t, int i, int key, vf s) {
     s = vf_mul(s, vf_set1(a->scale));
     if (a->softcap != 0) s = vf_mul(vf_tanh(vf_div(s, vf_set1(a->softcap))), vf_set1(a->softcap));
-    if (a->bias) s = vf_add(s, a->bias(a->bias_context, t->row[i], t->head[i], key));
+    if (a->bias) s = vf_add(s, a->bias(a->bias_context, (bias_place){t->sequence, t->row[i] - t->first_row, t->head[i]}, key));
+    if (a->mask) s = vf_add(s, load_up_to(t->mask + key, a->count - key));
     if (key >= t->lo[i] && key + LANES <= t->hi[i]) return s;
     vm seen = vf_and(vm_first(t->hi[i] - key), vf_not(vm_first(t->lo[i] - key)));
     return vf_where(seen, s, vf_set1(-INFINITY));
@@ -353,6 +373,7 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     }
     for (int i = 0; i < t->n; i++) {
         attention_range(a, t->row[i], &t->from[i], &t->to[i]);
+        if (a->mask && t->to[i] > t->seen) t->to[i] = t->seen;
         from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
     }
     if (a->parts) from = SEGMENT * job->segment, to = SEGMENT * job->last_segment;
@@ -371,10 +392,27 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     for (int i = 0; i < t->n && !a->parts; i++) end_query(a, t, i);
 }
 
+// A mask that hides nothing but the keys from one on makes them padding, which is not read. Any other stays what is added.
+INLINE int keys_before_padding(const float *mask, int count) {
+    int seen = 0;
+    while (seen < count && mask[seen] == 0) seen++;
+    for (int key = seen; key < count; key++)
+        if (mask[key] == 0) return count;
+    return seen ? seen : count;
+}
+
+INLINE void begin_sequence(const attention_args *a, attention_tile *t, int sequence) {
+    t->sequence = sequence, t->first_row = sequence * a->sequence;
+    if (!a->mask) return;
+    t->mask = a->mask + (size_t)sequence * (size_t)a->count;
+    t->seen = keys_before_padding(t->mask, a->count);
+}
+
 // A tile of queries at a time
 INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     attention_tile t;
-    int slot = a->slot ? a->slot[job->row] : 0, kv = job->head / (a->heads / a->keys.heads);
+    int slot = slot_of_row(a->slot, a->sequence, job->row), kv = job->head / (a->heads / a->keys.heads);
+    begin_sequence(a, &t, a->sequence ? slot : 0);
     int many = job->last - job->head, all = (job->end - job->row) * many;
     t.keys = key_cache_head(&a->keys, slot, kv), t.values = value_cache_head(&a->values, slot, kv);
     for (int done = 0; done < all; done += t.n) {
@@ -424,8 +462,9 @@ INLINE void attention(attention_args a, int first, int last) {
         attention_job job = a.parts ? segment_job(&a, first, last) : block_job(&a, first, last);
         first += job.units;
         for (int end = job.end, next; job.row < end; job.row = next) {  // runs of rows of the same slot
+            int slot = slot_of_row(a.slot, a.sequence, job.row);
             next = job.row + 1;
-            while (next < end && (!a.slot || a.slot[next] == a.slot[job.row])) next++;
+            while (next < end && slot_of_row(a.slot, a.sequence, next) == slot) next++;
             job.end = next;
             attend_queries(&a, &job);
         }

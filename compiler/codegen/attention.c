@@ -31,19 +31,31 @@ void call_rotary(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- caches
+// Of a state, or of a call: the slots of its sequences lie one after the other.
 static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
     const Type *type = &v->type;
-    text_add(t, "(kv_cache){%lld, %lld, %lld, %llu, %s}", (long long)dim_upper(type->dim[1]),
-             (long long)dim_upper(type->dim[3]), (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16,
-             v->base == BASE_STATE ? (unsigned long long)p->plan.slot_bytes / 4 : 0, data);
+    text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]), (long long)dim_upper(type->dim[3]));
+    if (v->base == BASE_STATE)
+        text_add(t, "%lld, %llu", (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16,
+                 (unsigned long long)p->plan.slot_bytes / 4);
+    else
+        c_dim(t, p, type->dim[2]), text_add(t, ", (size_t)"), c_dim(t, p, v->stride[0]);
+    text_add(t, ", %s}", data);
+}
+
+// Of `rows` rows, those of one sequence; 0 where there is no batch.
+static void write_sequence(Text *t, const Program *p, const Node *attention, const Type *rows) {
+    const Dim *batch = attr_dim(attention, "batch");
+    c_dim(t, p, batch ? dim_binary(p->graph, DIM_FLOORDIV, rows->dim[0], batch) : dim_const(p->graph, 0));
 }
 
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool by_rows = k->node->op == OP_cache_append && k->node->n_in > 2;
     char x[64];
     text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
-    text_add(t, "    kv_rows in = {rows, %s, x, %s};\n", c_row_stride(p, &k->in[0], x),
+    text_add(t, "    kv_rows in = {rows, %s, x, %s, ", c_row_stride(p, &k->in[0], x),
              by_rows ? "s->slot, s->position" : "NULL, NULL");
+    write_sequence(t, p, k->node, &k->in[0].type), text_add(t, "};\n");
     if (!by_rows) text_add(t, "    (void)s;\n");
     text_add(t, "    cache_append_%ss(", k->cache);
     write_cache(t, p, &k->out[0], "cache");
@@ -57,7 +69,9 @@ void call_append(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
-static const View *bias_of(const Kernel *k) { return k->n_in > 5 && k->node->in[5] ? &k->in[5] : NULL; }
+static const View *optional(const Kernel *k, int i) { return k->n_in > i && k->node->in[i] ? &k->in[i] : NULL; }
+static const View *bias_of(const Kernel *k) { return optional(k, 5); }
+static const View *mask_of(const Kernel *k) { return optional(k, 6); }
 
 // Of the axis `from_end` axes before the keys; 0 when the bias is the same along it.
 static void write_bias_stride(Text *t, const Program *p, const View *bias, int from_end) {
@@ -71,8 +85,8 @@ static void write_bias_stride(Text *t, const Program *p, const View *bias, int f
 
 static void write_bias(Text *t, const Program *p, const View *bias) {
     text_add(t, "    bias_rows b = {bias, ");
-    write_bias_stride(t, p, bias, 2), text_add(t, ", "), write_bias_stride(t, p, bias, 1);
-    text_add(t, ", "), c_dim(t, p, bias->type.dim[bias->type.rank - 1]);
+    for (int from_end = 3; from_end > 0; from_end--) write_bias_stride(t, p, bias, from_end), text_add(t, ", ");
+    c_dim(t, p, bias->type.dim[bias->type.rank - 1]);
     text_add(t, "};\n    a.bias = bias_of_rows, a.bias_context = &b;\n");
 }
 
@@ -83,8 +97,9 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     const View *bias = bias_of(k);
     text_add(t,
              "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
-             "*keys, float *values%s%s, float *y) {\n",
-             name, bias ? ", const float *bias" : "", k->n_out > 1 ? ", float *parts" : "");
+             "*keys, float *values%s%s%s, float *y) {\n",
+             name, bias ? ", const float *bias" : "", mask_of(k) ? ", const float *mask" : "",
+             k->n_out > 1 ? ", float *parts" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
     c_float(t, attr_float(k->node, "scale", 1));
     text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
@@ -94,20 +109,24 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
         text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = "), c_input(t, k->node->in[4]),
             text_add(t, ";\n");
     else
-        text_add(t, "    a.rows = rows, a.count = count, (void)s;\n");
+        text_add(t, "    a.rows = rows, a.count = count, a.sequence = "), write_sequence(t, p, k->node, &k->in[0].type),
+            text_add(t, ", (void)s;\n");
     text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),
              c_row_stride(p, &k->out[0], y));
     if (bias) write_bias(t, p, bias);
+    if (mask_of(k)) text_add(t, "    a.mask = mask;\n");
     text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
     text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
     text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n}\n", k->n_out > 1 ? "parts" : "NULL");
 }
 
-// How many keys: those of the operand when it is not cached; a cache's rows say it themselves.
+// How many keys a sequence has: those of the operand when it is not cached; a cache's rows say it themselves.
 static void c_key_count(Text *t, const Program *p, const Kernel *k) {
     const Type *keys = &k->node->in[1]->type;
     if (is_cached(k))
         text_add(t, "0");
+    else if (attr_dim(k->node, "batch"))
+        write_sequence(t, p, k->node, keys);
     else
         c_dim(t, p, keys->dim[0]);
 }
@@ -116,7 +135,8 @@ void call_attention(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", s, thread, "), c_rows(t, p, &k->out[0].type);
     text_add(t, ", "), c_key_count(t, p, k);
     for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
-    if (bias_of(k)) text_add(t, ", "), c_pointer(t, p, k, bias_of(k));
+    for (int i = 5; i < 7; i++)
+        if (optional(k, i)) text_add(t, ", "), c_pointer(t, p, k, optional(k, i));
     for (int i = k->n_out - 1; i >= 0; i--) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
     text_add(t, ")");
 }

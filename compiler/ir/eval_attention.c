@@ -53,36 +53,38 @@ void eval_cache_append(EvalContext *c, Node *n) {
     c->out = state;
 }
 
-// Keys or values: [slots, heads, keys, width], or [keys, heads * width] seen as one slot, as dense rows of `real`.
+// Keys or values: [slots, heads, keys, width], or [batch * keys, heads * width], a slot for each sequence, as dense rows of
+// `real`.
 typedef struct {
     const char *data;
     int64_t slots, keys, width, slot_stride, head_stride, stride;  // in elements
 } KeyRows;
 
-static KeyRows read_keys(EvalContext *c, const Value *v, int64_t heads, DType real) {
-    KeyRows k = {.data = value_dense(c, v, real), .slots = 1};
+static KeyRows read_keys(EvalContext *c, const Value *v, int64_t heads, int64_t batch, DType real) {
+    KeyRows k = {.data = value_dense(c, v, real), .slots = batch};
     if (v->rank == 4) {
         k.slots = v->dim[0], k.keys = v->dim[2], k.width = k.stride = v->dim[3];
         k.head_stride = k.keys * k.width, k.slot_stride = heads * k.head_stride;
     } else {
-        k.keys = v->dim[0], k.stride = v->dim[1];
-        k.width = k.head_stride = v->dim[1] / heads;
+        k.keys = v->dim[0] / batch, k.stride = v->dim[1];
+        k.width = k.head_stride = v->dim[1] / heads, k.slot_stride = k.keys * k.stride;
     }
     return k;
 }
 
 typedef struct {
     const int64_t *slot, *position;
-    int64_t rows, heads, groups, window;
+    int64_t batch, rows, heads, groups, window;  // rows of each sequence of the batch
     bool causal;
     KeyRows keys, values;
-    const char *q, *bias;
+    const char *q, *bias, *mask;
     size_t size;
     void (*row)(const AttentionRow *, void *y);  // what is computed for each query and head
 } Attention;
 
 static void attend_row(const Attention *a, const Node *n, AttentionRow row, int64_t r, char *out) {
-    int64_t slot = a->slot ? a->slot[r] : 0, position = a->position ? a->position[r] : r;
+    int64_t sequence = r / a->rows, at = r % a->rows;
+    int64_t slot = a->slot ? a->slot[r] : sequence, position = a->position ? a->position[r] : at;
     if (a->causal || a->slot) check_row(n, slot, a->keys.slots, a->causal ? position : 0, a->keys.keys);
     row.to = a->causal ? position + 1 : a->keys.keys;
     row.from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
@@ -91,28 +93,33 @@ static void attend_row(const Attention *a, const Node *n, AttentionRow row, int6
         row.q = a->q + (size_t)((r * a->heads + h) * row.d) * a->size;
         row.keys = a->keys.data + (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
         row.values = a->values.data + (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
-        row.bias = a->bias ? a->bias + (size_t)((h * a->rows + r) * a->keys.keys) * a->size : NULL;
+        row.bias = a->bias ? a->bias + (size_t)(((sequence * a->heads + h) * a->rows + at) * a->keys.keys) * a->size : NULL;
+        row.mask = a->mask ? a->mask + (size_t)(sequence * a->keys.keys) * a->size : NULL;
         a->row(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
     }
 }
 
 // Rows [R, H e] of `real` for a function of each query and head.
 static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*function)(const AttentionRow *, void *)) {
-    Attention a = {.rows = c->in[0]->dim[0], .heads = attr_int(n, "num_heads", 1), .groups = attr_int(n, "num_kv_heads", 1)};
+    const Dim *batch = attr_dim(n, "batch");
+    int64_t sequences = batch ? eval_dim(c, n, batch) : 1;
+    Attention a = {.batch = sequences ? sequences : 1};
+    a.heads = attr_int(n, "num_heads", 1), a.groups = attr_int(n, "num_kv_heads", 1), a.rows = c->in[0]->dim[0] / a.batch;
     a.row = function, a.size = (size_t)dtype_bits(real) / 8;
     a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0);
     a.slot = read_indices(c, n, 3), a.position = read_indices(c, n, 4);
-    a.keys = read_keys(c, c->in[1], a.groups, real), a.values = read_keys(c, c->in[2], a.groups, real);
+    a.keys = read_keys(c, c->in[1], a.groups, a.batch, real), a.values = read_keys(c, c->in[2], a.groups, a.batch, real);
     a.q = value_dense(c, c->in[0], real);
     AttentionRow row = {.d = a.keys.width, .e = a.values.width, .key_stride = a.keys.stride, .value_stride = a.values.stride};
     row.scale = attr_float(n, "scale", 1), row.softcap = attr_float(n, "softcap", 0);
     if (n->n_in > 5 && n->in[5]) {
-        Value bias = value_broadcast(c->in[5], 3, (int64_t[]){a.heads, a.rows, a.keys.keys});
+        Value bias = value_broadcast(c->in[5], 4, (int64_t[]){a.batch, a.heads, a.rows, a.keys.keys});
         a.bias = value_dense(c, &bias, real);
     }
+    if (n->n_in > 6 && n->in[6]) a.mask = value_dense(c, c->in[6], real);
     row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
-    Value y = eval_fresh(c, real, 2, (int64_t[]){a.rows, a.heads * row.e});
-    for (int64_t r = 0; r < a.rows; r++) attend_row(&a, n, row, r, (char *)value_out(&y));
+    Value y = eval_fresh(c, real, 2, (int64_t[]){a.batch * a.rows, a.heads * row.e});
+    for (int64_t r = 0; r < a.batch * a.rows; r++) attend_row(&a, n, row, r, (char *)value_out(&y));
     return y;
 }
 

@@ -320,6 +320,7 @@ void attention_row_bound(const AttentionRow *a, void *out) {
         s *= a->scale, error[j] = U * ((double)a->d + 2) * sizes * fabs(a->scale);
         if (a->softcap != 0) s = tanh(s / a->softcap) * a->softcap, error[j] += 8 * U * fabs(s);
         if (a->bias) s += ((const double *)a->bias)[a->from + j], error[j] += U * fabs(s);
+        if (a->mask) s += ((const double *)a->mask)[a->from + j], error[j] += U * fabs(s);
         score[j] = s;
         if (s > top) top = s;
     }

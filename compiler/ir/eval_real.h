@@ -101,7 +101,8 @@ static REAL N(score)(const AttentionRow *a, const REAL *q, int64_t key) {
     for (int64_t d = 0; d < a->d; d++) s = FMA(q[d], k[d], s);
     s = s * (REAL)a->scale;
     if (a->softcap != 0) s = TANH(s / (REAL)a->softcap) * (REAL)a->softcap;
-    return a->bias ? s + ((const REAL *)a->bias)[key] : s;
+    if (a->bias) s = s + ((const REAL *)a->bias)[key];
+    return a->mask ? s + ((const REAL *)a->mask)[key] : s;
 }
 
 // Keys [from, to) of one segment: their highest score, and sums of e^(score - highest), alone and times the values.

@@ -17,8 +17,8 @@ typedef struct AttentionRow {
     int64_t key_stride, value_stride;  // from one key to the next
     double scale, softcap;
     const void *q, *keys, *values;
-    const void *bias;  // of each key, or NULL
-    void *scratch;     // e elements
+    const void *bias, *mask;  // of each key, or NULL
+    void *scratch;            // e elements
 } AttentionRow;
 
 typedef struct RealKernels {

@@ -346,6 +346,19 @@ static const Dim *kv_head_width(Graph *g, const Type *t, int64_t heads) {
     return t->rank == 4 && dim_is_const(t->dim[1], &stored) && stored == heads ? t->dim[3] : NULL;
 }
 
+// Sequences one after the other, all as long: the attribute `batch`, one without it.
+static bool check_batch(Graph *g, Node *n, const Type *q, const Type *k) {
+    const Dim *batch = attr_dim(n, "batch");
+    const Type *mask = n->n_in > 6 && n->in[6] ? operand(n, 6) : NULL;
+    if (!batch) batch = dim_const(g, 1);
+    if (!dim_divides(g, batch, q->dim[0]) || (k->rank == 2 && !dim_divides(g, batch, k->dim[0])))
+        return infer_mismatch(n, "%s rows are not those of %s sequences", dim_text(q->dim[0]), dim_text(batch));
+    if (mask && (k->rank != 2 || mask->rank != 2 || mask->dim[0] != batch ||
+                 dim_binary(g, DIM_MUL, mask->dim[0], mask->dim[1]) != k->dim[0]))
+        return infer_mismatch(n, "the mask must be [batch, keys of a sequence]");
+    return true;
+}
+
 bool infer_attention(Graph *g, Node *n, Type *result) {
     int64_t heads = attr_int(n, "num_heads", 0), groups = attr_int(n, "num_kv_heads", 0);
     const Type *q = operand(n, 0), *k = operand(n, 1), *v = operand(n, 2);
@@ -359,6 +372,7 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
     if (k->rank == 2 && k->dim[0] != v->dim[0]) return infer_mismatch(n, "keys and values differ in number");
     if (k->rank == 4 && (n->n_in < 5 || !n->in[3] || !n->in[4]))
         return infer_mismatch(n, "attention over states needs slot and position");
+    if (!check_batch(g, n, q, k)) return false;
     *result = *q;
     result->dim[1] = dim_binary(g, DIM_MUL, e, dim_const(g, heads));
     return true;

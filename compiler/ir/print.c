@@ -95,9 +95,9 @@ AttrKind attr_kind_expected(const char *name) {
     static const struct {
         const char *name;
         AttrKind kind;
-    } known[] = {{"shape", ATTR_DIMS},   {"dims", ATTR_DIMS},  {"start", ATTR_DIMS}, {"extent", ATTR_DIMS},
-                 {"low", ATTR_DIMS},     {"high", ATTR_DIMS},  {"expr", ATTR_EXPR},  {"epilogue", ATTR_EXPR},
-                 {"counter", ATTR_DIMS}, {"length", ATTR_DIMS}};
+    } known[] = {{"shape", ATTR_DIMS},   {"dims", ATTR_DIMS},   {"start", ATTR_DIMS}, {"extent", ATTR_DIMS},
+                 {"low", ATTR_DIMS},     {"high", ATTR_DIMS},   {"expr", ATTR_EXPR},  {"epilogue", ATTR_EXPR},
+                 {"counter", ATTR_DIMS}, {"length", ATTR_DIMS}, {"batch", ATTR_DIMS}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].name)) return known[i].kind;
     return ATTR_INTS;
@@ -105,7 +105,10 @@ AttrKind attr_kind_expected(const char *name) {
 
 // A list of dimensions of exactly one element stands without brackets under these names.
 bool attr_is_one_dim(const char *name) {
-    return !strcmp(name, "start") || !strcmp(name, "extent") || !strcmp(name, "counter") || !strcmp(name, "length");
+    static const char *const names[] = {"start", "extent", "counter", "length", "batch"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
 }
 
 static void print_dims(Text *t, const Attr *a) {

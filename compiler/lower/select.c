@@ -406,26 +406,43 @@ static void select_append(Lowering *l, Node *n) {
     give(l, k, 0, n, cache);
 }
 
-// Keys or values that are not cached: a cache that lives for this call, in the scratch memory.
+static const Dim *rounded_up(Graph *g, const Dim *d) {
+    const Dim *lanes = dim_const(g, 16), *more = dim_binary(g, DIM_ADD, d, dim_const(g, 15));
+    return dim_binary(g, DIM_MUL, dim_binary(g, DIM_FLOORDIV, more, lanes), lanes);
+}
+
+// Keys or values that are not cached: a cache that lives for this call, in the scratch memory, a slot for each sequence. Where
+// the sizes of a run are its own, it has room for the run's keys, otherwise for the most there can be.
 static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     Graph *g = l->graph;
     View rows = matrix_operand(l, n->in[operand_index]);
-    int64_t groups = attr_int(n, "num_kv_heads", 1), width = dim_upper(rows.type.dim[1]) / groups;
-    int64_t capacity = (dim_upper(rows.type.dim[0]) + 15) / 16 * 16;
-    const Dim *dim[] = {dim_const(g, 1), dim_const(g, groups), dim_const(g, capacity), dim_const(g, width)};
-    Type type = type_of(DT_f32, 4, dim);
-    View cache = view_contiguous(l, &type);
-    cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &type, false);
+    const Dim *batch = attr_dim(n, "batch"), *keys = rows.type.dim[0], *groups = dim_const(g, attr_int(n, "num_kv_heads", 1));
+    const Dim *width = dim_binary(g, DIM_FLOORDIV, rows.type.dim[1], groups);
+    if (!batch) batch = dim_const(g, 1);
+    keys = dim_binary(g, DIM_FLOORDIV, keys, batch);
+    if (!l->program->sized_by_run) keys = dim_const(g, dim_upper(keys));
+    Type type = type_of(DT_f32, 4, (const Dim *[]){batch, groups, rounded_up(g, keys), width});
+    Type padded =
+        type_of(DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == 1 ? width : rounded_up(g, width)});
+    View cache = view_contiguous(l, &padded);
+    cache.type = type;
+    cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
     cache.buffer->whole = true;
-    cache.buffer->count = dim_const(g, groups * capacity * ((width + 15) / 16 * 16));
-    cache.buffer->row_bytes = (uint64_t)(4 * groups * capacity * ((width + 15) / 16 * 16) + 63) / 64 * 64;
+    cache.buffer->count = type_count(g, &padded);
+    cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows);
     k->cache = operand_index == 1 ? "key" : "value";
     give(l, k, 0, NULL, cache);
     return cache;
 }
 
-// [heads or 1, rows, keys], a row's keys beside each other.
+// A mask [sequences, keys], row-major.
+static View mask_operand(Lowering *l, Node *n) {
+    View v = view_operand(l, n);
+    return v.base != BASE_SCALAR && view_is_contiguous(l->graph, &v) ? v : view_copy(l, n, v);
+}
+
+// [sequences or 1, heads or 1, rows, keys], the keys of a row beside each other.
 static View bias_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
     int64_t stride;
@@ -450,20 +467,21 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
 }
 
 static void select_attention(Lowering *l, Node *n) {
-    bool biased = n->n_in > 5 && n->in[5];
     View q = matrix_operand(l, n->in[0]), cache[2];
     for (int i = 0; i < 2; i++) {
         cache[i] = view_operand(l, n->in[1 + i]);
         if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, 1 + i);
     }
-    View bias = biased ? bias_operand(l, n->in[5]) : (View){0};
+    View bias = n->n_in > 5 && n->in[5] ? bias_operand(l, n->in[5]) : (View){0};
+    View mask = n->n_in > 6 && n->in[6] ? mask_operand(l, n->in[6]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
     for (int i = 0; i < 2; i++) k->in[1 + i] = cache[i], k->in[1 + i].own_part = false;
     k->in[0] = q, k->in[0].own_part = true;
-    if (biased) k->in[5] = bias;
+    if (n->n_in > 5) k->in[5] = bias;
+    if (n->n_in > 6) k->in[6] = mask;
     give(l, k, 0, n, view_result(l, n, &n->type, false));
     give_parts(l, k, &cache[1]);
 }

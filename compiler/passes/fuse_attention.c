@@ -18,7 +18,8 @@ typedef struct Scores {
 
 typedef struct Operand {
     ViewMap map;
-    int heads, repeats;  // heads of its own; how many queries share one
+    AtomList batch, leading;  // pieces of the axes before the last two: of the batch, and of the heads
+    int heads, repeats;       // heads of its own; how many queries share one
 } Operand;
 
 // ---------------------------------------------------------------------------------------------------------------------- scores
@@ -224,30 +225,58 @@ static int constant_extent(const ViewMap *v, int atom) {
 // Heads of its own, outermost, then how often each is repeated. Repeats in another order are no grouping.
 static bool count_heads(Operand *o) {
     o->heads = o->repeats = 1;
-    for (int i = 0; i + 2 < o->map.rank; i++) {
-        for (int j = 0; j < o->map.axis[i].n; j++) {
-            int atom = o->map.axis[i].atom[j], extent = constant_extent(&o->map, atom);
-            if (!extent || (!o->map.broadcast[atom] && o->repeats > 1)) return false;
-            *(o->map.broadcast[atom] ? &o->repeats : &o->heads) *= extent;
-        }
+    for (int i = 0; i < o->leading.n; i++) {
+        int atom = o->leading.atom[i], extent = constant_extent(&o->map, atom);
+        if (!extent || (!o->map.broadcast[atom] && o->repeats > 1)) return false;
+        *(o->map.broadcast[atom] ? &o->repeats : &o->heads) *= extent;
     }
     return true;
 }
 
 static bool read_operand(Node *n, const Type *product, double *scale, Operand *o) {
-    return view_map_scaled(n, &o->map, scale) && widen_batch(&o->map, product) && count_heads(o);
+    if (!view_map_scaled(n, &o->map, scale) || !widen_batch(&o->map, product)) return false;
+    for (int i = 0; i + 2 < o->map.rank; i++)
+        for (int j = 0; j < o->map.axis[i].n; j++) o->leading.atom[o->leading.n++] = o->map.axis[i].atom[j];
+    return true;
 }
 
-// The operand as rows [positions, heads * width]: `rows` and `width` are axes counted from the end.
+// How many sequences the queries are of: the leading axes up to the last whose extent only the run knows, or that lies outside
+// of the positions, provided that heads lie inside of them. (A value [heads, T, d] is one sequence.)
+static const Dim *count_sequences(const Operand *q) {
+    const ViewMap *v = &q->map;
+    const AtomList *rows = &v->axis[v->rank - 2];
+    int position = rows->n ? view_place(&v->source, rows->atom[0]) : -1, outside = 0, unknown = 0;
+    bool heads_inside = false;
+    for (int i = 0; i < q->leading.n; i++) {
+        int place = view_place(&v->source, q->leading.atom[i]);
+        if (!dim_is_const(v->extent[q->leading.atom[i]], NULL)) unknown = i + 1;
+        if (place >= 0 && place < position) outside = i + 1;
+        heads_inside = heads_inside || place > position;
+    }
+    const Dim *count = dim_const(v->graph, 1);
+    int n = heads_inside && outside > unknown ? outside : unknown;
+    for (int i = 0; i < n; i++) count = dim_binary(v->graph, DIM_MUL, count, v->extent[q->leading.atom[i]]);
+    return count;
+}
+
+// Parts the leading axes into those of the batch and those of the heads.
+static bool part_batch(Operand *o, const Dim *batch) {
+    AtomList all = o->leading;
+    int at = 0;
+    if (!view_take(&o->map, &all, &at, batch, &o->batch)) return false;
+    o->leading.n = 0;
+    for (; at < all.n; at++) o->leading.atom[o->leading.n++] = all.atom[at];
+    return count_heads(o);
+}
+
+// The operand as rows [batch * positions, heads * width]: `rows` and `width` are axes counted from the end.
 static Node *emit_rows(Operand *o, int rows, int width, Node *before) {
     ViewMap *v = &o->map;
-    AtomList columns = {0}, positions = v->axis[v->rank - rows];
-    for (int i = 0; i + 2 < v->rank; i++) {
-        for (int j = 0; j < v->axis[i].n; j++) {
-            if (!v->broadcast[v->axis[i].atom[j]]) columns.atom[columns.n++] = v->axis[i].atom[j];
-        }
-    }
-    const AtomList *last = &v->axis[v->rank - width];
+    AtomList columns = {0}, positions = o->batch;
+    const AtomList *of_rows = &v->axis[v->rank - rows], *last = &v->axis[v->rank - width];
+    for (int j = 0; j < of_rows->n; j++) positions.atom[positions.n++] = of_rows->atom[j];
+    for (int j = 0; j < o->leading.n; j++)
+        if (!v->broadcast[o->leading.atom[j]]) columns.atom[columns.n++] = o->leading.atom[j];
     for (int j = 0; j < last->n; j++) columns.atom[columns.n++] = last->atom[j];
     v->rank = 2;
     v->axis[0] = positions;
@@ -259,6 +288,7 @@ static Node *emit_rows(Operand *o, int rows, int width, Node *before) {
 typedef struct Attention {
     Scores scores;
     Operand q, k, v;
+    const Dim *batch;
     Node *result;  // p v, which attention replaces
 } Attention;
 
@@ -269,35 +299,43 @@ static void set_attributes(Node *n, const Attention *t) {
     if (t->scores.allowed.from == 0) attr_set_int(n, "causal", 1);
     if (t->scores.allowed.to != INT64_MAX) attr_set_int(n, "window", t->scores.allowed.to + 1);
     if (t->scores.softcap != 0) attr_set_float(n, "softcap", match_shortest(t->scores.softcap));
+    if (!dim_is(t->batch, 1)) attr_set_dims(n, "batch", &t->batch, 1);
 }
 
-// The heads unfolded again, for the views that follow: [T, H * e] to [batch ..., T, e].
-static Node *unfold(Node *attention, const Node *result) {
+// The heads unfolded again, for the views that follow: [batch * T, H * e] to [leading axes ..., T, e].
+static Node *unfold(Node *attention, const Attention *a) {
+    Node *result = a->result;
     const Type *t = &result->type;
-    const Dim *dims[MAX_RANK];
-    int64_t perm[MAX_RANK];
-    dims[0] = t->dim[t->rank - 2];
-    for (int i = 0; i + 2 < t->rank; i++) dims[i + 1] = t->dim[i], perm[i] = i + 1;
-    dims[t->rank - 1] = t->dim[t->rank - 1];
-    perm[t->rank - 2] = 0;
-    perm[t->rank - 1] = t->rank - 1;
-    return transpose_before((Node *)result, reshape_before((Node *)result, attention, t->rank, dims), perm);
+    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(result->graph, a->q.heads), t->dim[t->rank - 1]};
+    Node *heads = transpose_before(result, reshape_before(result, attention, 4, dims), (int64_t[]){0, 2, 1, 3});
+    return reshape_before(result, heads, t->rank, t->dim);
 }
 
-// The bias of all heads as [heads, rows, keys], unless it is the same for all of them.
-static Node *by_heads(Node *bias, const Type *result, Node *before) {
-    int leading = result->rank - 2, own = bias->type.rank - 2;
-    const Dim *heads = dim_const(before->graph, 1), *shape[MAX_RANK];
+// One for all, or the last two axes before the rows are the sequences and the heads (which are parted in results of three such
+// axes).
+static bool broadcasts_by_heads(const Node *bias, const Attention *a) {
+    int own = bias->type.rank - 2;
     bool ones = true;
-    for (int i = 0; i < leading; i++) {
-        int from = own - leading + i;
-        ones = ones && (from < 0 || bias->type.dim[from] == dim_const(before->graph, 1));
-        shape[i] = result->dim[i], heads = dim_binary(before->graph, DIM_MUL, heads, shape[i]);
-    }
-    if (ones || own < 1 || (leading == 1 && own == 1)) return bias;
+    for (int i = 0; i < own; i++) ones = ones && dim_is(bias->type.dim[i], 1);
+    if (ones || own > 2 || a->result->type.rank > 4) return ones;
+    const Dim *heads = bias->type.dim[own - 1];
+    bool of_heads = dim_is(heads, 1) || dim_is(heads, a->q.heads);
+    return of_heads && (own == 1 || dim_is(bias->type.dim[0], 1) || bias->type.dim[0] == a->batch);
+}
+
+// The bias as [batch, heads, rows, keys], unless it broadcasts to that.
+static Node *by_heads(Node *bias, const Attention *a) {
+    Node *before = a->result;
+    const Type *result = &before->type;
+    int leading = result->rank - 2, own = bias->type.rank - 2;
+    const Dim *shape[MAX_RANK];
+    if (own < 1 || broadcasts_by_heads(bias, a)) return bias;
+    if (own > leading) return NULL;
+    for (int i = 0; i < leading; i++) shape[i] = result->dim[i];
     for (int i = 0; i < 2; i++) shape[leading + i] = bias->type.dim[own + i];
     bias = expand_before(before, bias, leading + 2, shape);
-    return reshape_before(before, bias, 3, (const Dim *[]){heads, shape[leading], shape[leading + 1]});
+    const Dim *dims[] = {a->batch, dim_const(before->graph, a->q.heads), shape[leading], shape[leading + 1]};
+    return dim_is(a->batch, 1) ? reshape_before(before, bias, 3, dims + 1) : reshape_before(before, bias, 4, dims);
 }
 
 static Node *scaled_bias(const Scores *s, Node *before) { return s->bias ? scaled(s->bias, s->bias_scale, before) : NULL; }
@@ -316,11 +354,11 @@ static Node *emit_attention(Attention *t) {
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
     Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, scaled_bias(&t->scores, at)};
-    if (in[5]) in[5] = by_heads(in[5], &at->type, at);
+    if (in[5] && !(in[5] = by_heads(in[5], t))) return NULL;
     Node *n = node_make(at->graph, OP_attention, at->loc, in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
     inferred(n);
-    return unfold(n, at);
+    return unfold(n, t);
 }
 
 // where(p == p, p, 0): probabilities of a row without any key, which attention defines as zeros.
@@ -352,6 +390,23 @@ static Node *find_result(Node *softmax, Attempt *a) {
     }
 }
 
+static bool read_operands(Attention *t, Attempt *a) {
+    Node *product = t->scores.product, *result = t->result;
+    double *scale = &t->scores.scale;
+    if (!read_operand(product->in[0], &product->type, scale, &t->q))
+        return stop(a, product->in[0], "does not hold queries of whole heads");
+    t->batch = count_sequences(&t->q);
+    if (!part_batch(&t->q, t->batch) || t->q.repeats > 1)
+        return stop(a, product->in[0], "does not hold one query for each head");
+    if (!read_operand(product->in[1], &product->type, scale, &t->k) || !part_batch(&t->k, t->batch))
+        return stop(a, product->in[1], "does not hold keys of whole heads");
+    if (!read_operand(result->in[1], &result->type, NULL, &t->v) || !part_batch(&t->v, t->batch))
+        return stop(a, result->in[1], "does not hold values of whole heads");
+    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads)
+        return stop(a, result->in[1], "has other heads than the keys");
+    return true;
+}
+
 static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     Scores *s = &t->scores;
     *s = (Scores){.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
@@ -362,15 +417,7 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     t->result = find_result(softmax, a);
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2) return stop(a, s->product, "is not a product of matrices");
-    if (!read_operand(s->product->in[0], &s->product->type, &s->scale, &t->q) || t->q.repeats > 1)
-        return stop(a, s->product->in[0], "does not hold one query for each head");
-    if (!read_operand(s->product->in[1], &s->product->type, &s->scale, &t->k))
-        return stop(a, s->product->in[1], "does not hold keys of whole heads");
-    if (!read_operand(t->result->in[1], &t->result->type, NULL, &t->v))
-        return stop(a, t->result->in[1], "does not hold values of whole heads");
-    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads)
-        return stop(a, t->result->in[1], "has other heads than the keys");
-    return true;
+    return read_operands(t, a);
 }
 
 bool fuse_attention(Node *softmax, Attempt *a) {

@@ -302,23 +302,54 @@ static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent,
     return slice_last(before, x, start, extent, step);
 }
 
-// The one axis of x, its last apart, along which a table varies; -1 when there are several.
-static int row_axis(const Rotary *r, const Node *table) {
-    int axis = -1, rank = r->x->type.rank, at = rank - 1;
+// Axes of x, its last apart.
+typedef bool Axes[MAX_RANK];
+
+// Those along which a table varies; false when it has one that x has not.
+static bool add_axes(const Rotary *r, const Node *table, Axes axes) {
+    int rank = r->x->type.rank, at = rank - 1;
     for (int i = table->type.rank - 2; i >= 0; i--) {
         if (dim_is(table->type.dim[i], 1)) continue;
-        if (axis >= 0) return -1;
         for (at--; at >= 0 && (dim_is(r->x->type.dim[at], 1) || at - rank > i - table->type.rank);) at--;
-        if (at < 0 || r->x->type.dim[at] != table->type.dim[i]) return -1;
-        axis = at;
+        if (at < 0 || r->x->type.dim[at] != table->type.dim[i]) return false;
+        axes[at] = true;
     }
-    return axis;
+    return true;
 }
 
-static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t step, int rows) {
+// What is a row's own: its position, and its sequence, of which only the run knows how many there are.
+static bool find_row_axes(const Rotary *r, Axes rows) {
+    bool any = false;
+    if (!add_axes(r, r->cosine.node, rows) || !add_axes(r, r->sine.node, rows)) return false;
+    for (int i = 0; i + 1 < r->x->type.rank; i++) any |= rows[i];
+    for (int i = 0; any && i + 1 < r->x->type.rank; i++) rows[i] |= !dim_is_const(r->x->type.dim[i], NULL);
+    return any;
+}
+
+// The table as [rows, turned / 2].
+static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t step, const bool *rows) {
     Node *t = part_of_table(before, first.node, first.at[0], r->turned / 2, step);
-    const Dim *dims[] = {r->x->type.dim[rows], dim_const(before->graph, r->turned / 2)};
-    return reshape_before(before, t, 2, dims);
+    const Dim *own[MAX_RANK], *all[MAX_RANK], *count = dim_const(before->graph, 1), *half = width_dim(t);
+    Axes varies = {0};
+    int n = 0;
+    add_axes(r, first.node, varies);
+    for (int i = 0; i + 1 < r->x->type.rank; i++) {
+        if (!rows[i]) continue;
+        all[n] = r->x->type.dim[i], count = dim_binary(before->graph, DIM_MUL, count, all[n]);
+        own[n] = varies[i] ? all[n] : dim_const(before->graph, 1);
+        n++;
+    }
+    own[n] = all[n] = half;
+    t = expand_before(before, reshape_before(before, t, n + 1, own), n + 1, all);
+    return reshape_before(before, t, 2, (const Dim *[]){count, half});
+}
+
+// The row axes first, then the others.
+static void order_axes(int rank, const bool *rows, int64_t *perm, int64_t *inverse) {
+    int n = 0;
+    for (int others = 0; others < 2; others++)
+        for (int i = 0; i < rank; i++)
+            if (rows[i] != others) inverse[i] = n, perm[n++] = i;
 }
 
 // Heads that are there several times turn once, and are repeated behind the rotation: the atoms of x's axes, the repeats as 1
@@ -365,24 +396,26 @@ static Node *repeat(Node *before, Node *x, const Repeats *r) {
     return r->rank ? expand_before(before, reshape_before(before, x, r->rank, r->once), r->rank, r->all) : x;
 }
 
-// x as [T, heads * d], turned, and back in its shape.
-static Node *emit_rotary(Node *root, const Rotary *r, int rows) {
+// x as [rows, heads * d], turned, and back in its shape.
+static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
     Graph *g = root->graph;
     Repeats repeats;
     Node *x = without_repeats(root, slice_last(root, r->x, r->first, r->width, 1), &repeats);
     int rank = x->type.rank;
     int64_t perm[MAX_RANK], inverse[MAX_RANK], heads = 1, extent;
-    const Dim *moved[MAX_RANK];
+    const Dim *moved[MAX_RANK], *count = dim_const(g, 1);
+    order_axes(rank, rows, perm, inverse);
     for (int i = 0; i < rank; i++) {
-        perm[i] = i == 0 ? rows : i <= rows ? i - 1 : i;
-        inverse[perm[i]] = i;
         moved[i] = x->type.dim[perm[i]];
-        if (i > 0 && i + 1 < rank) heads *= dim_is_const(moved[i], &extent) ? extent : 0;
+        if (rows[perm[i]]) count = dim_binary(g, DIM_MUL, count, moved[i]);
+        if (!rows[perm[i]] && i + 1 < rank) heads *= dim_is_const(moved[i], &extent) ? extent : 0;
     }
     if (heads < 1) return NULL;
-    const Dim *flat[] = {moved[0], dim_const(g, heads * r->width)};
-    Node *in[] = {reshape_before(root, transpose_before(root, x, perm), 2, flat),
-                  emit_table(root, r, r->cosine, r->cosine_step, rows), emit_table(root, r, r->sine, r->sine_step, rows)};
+    const Dim *flat[] = {count, dim_const(g, heads * r->width)};
+    Node *in[3] = {reshape_before(root, transpose_before(root, x, perm), 2, flat)};
+    in[1] = emit_table(root, r, r->cosine, r->cosine_step, rows);
+    in[2] = emit_table(root, r, r->sine, r->sine_step, rows);
+    if (in[1]->type.dim[0] != count) return NULL;  // one for all sequences, turned by each one's own table
     if (r->direction < 0) in[2] = unary_before(root, OP_neg, in[2]);
     Node *n = node_make(g, OP_rotary_embedding, root->loc, 3, in, root);
     attr_set_int(n, "num_heads", heads);
@@ -420,9 +453,8 @@ bool recognise_rotary(Node *root, Attempt *a) {
         if (!form_of(root, j, &f) || !fits(&r, &f, j))
             return attempt_broke(a, root, "does not turn every pair by its own cosine and sine");
     }
-    int rows = row_axis(&r, r.cosine.node);
-    if (rows < 0 || row_axis(&r, r.sine.node) != rows)
-        return attempt_broke(a, r.cosine.node, "does not vary along one axis alone, that of the positions");
+    Axes rows = {0};
+    if (!find_row_axes(&r, rows)) return attempt_broke(a, r.cosine.node, "does not vary along the axes of what is turned");
     a->root = root;
     a->by = emit_rotary(root, &r, rows);
     return a->by ? true : attempt_broke(a, r.x, "has no constant number of heads");

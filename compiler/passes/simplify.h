@@ -10,6 +10,7 @@ Node *narrow_integers(Node *);    // simplify_narrow.c
 Node *tabulate_index(Node *);     // simplify_table.c
 Node *simplify_lookup(Node *);    // simplify_lookup.c
 Node *drop_unit_axis(Node *);     // simplify_units.c
+Node *merge_row_axes(Node *);     // simplify_rows.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // simplify_equal.c
 bool simplify_control(Graph *);   // simplify_control.c: loops and branches

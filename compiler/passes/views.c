@@ -49,8 +49,7 @@ bool view_split(ViewMap *v, int atom, const Dim *inner) {
     return true;
 }
 
-// Takes the leading atoms of `flat` from *at on whose product is `want`, splitting the last one when it is larger.
-static bool take_axis(ViewMap *v, AtomList *flat, int *at, const Dim *want, AtomList *axis) {
+bool view_take(ViewMap *v, AtomList *flat, int *at, const Dim *want, AtomList *axis) {
     const Dim *left = want;
     *axis = (AtomList){0};
     while (!dim_is(left, 1)) {
@@ -79,7 +78,7 @@ static bool apply_reshape(ViewMap *v, const Node *n) {
     }
     int at = 0;
     for (int i = 0; i < n->type.rank; i++) {
-        if (!take_axis(v, &flat, &at, n->type.dim[i], &axis[i])) return false;
+        if (!view_take(v, &flat, &at, n->type.dim[i], &axis[i])) return false;
     }
     if (at != flat.n) return false;
     v->rank = n->type.rank;
@@ -175,7 +174,7 @@ typedef struct Groups {
     Group group[MAX_ATOMS];
 } Groups;
 
-static int place_in(const AtomList *list, int atom) {
+int view_place(const AtomList *list, int atom) {
     for (int i = 0; i < list->n; i++) {
         if (list->atom[i] == atom) return i;
     }
@@ -184,7 +183,7 @@ static int place_in(const AtomList *list, int atom) {
 
 static bool continues(const ViewMap *v, const Group *g, int atom, int axis, bool across_axes) {
     if (g->broadcast || v->broadcast[atom] || (!across_axes && g->axis != axis)) return false;
-    return place_in(&v->source, atom) == place_in(&v->source, g->last) + 1;
+    return view_place(&v->source, atom) == view_place(&v->source, g->last) + 1;
 }
 
 static Groups group_atoms(const ViewMap *v, bool across_axes, bool with_broadcast) {

@@ -15,9 +15,10 @@ typedef struct Bias {
     int keys, heads;
 } Bias;
 
-static inline vf add_bias(const void *context, int row, int head, int key) {
+static inline vf add_bias(const void *context, bias_place at, int key) {
     const Bias *b = context;
-    return vf_load_n(b->table + ((size_t)row * (size_t)b->heads + (size_t)head) * (size_t)b->keys + key, b->keys - key);
+    size_t of_row = (size_t)at.row * (size_t)b->heads + (size_t)at.head;
+    return vf_load_n(b->table + of_row * (size_t)b->keys + key, b->keys - key);
 }
 
 // All of one test: sequences in both slots, interleaved (row r of slot r % 2 where there are two)
@@ -51,8 +52,8 @@ static Run make_run(Shape s, int slots) {
 static void run_chunk(const Run *run, int first, int n, float *y) {
     Shape s = run->shape;
     const int32_t *slot = run->slot + first, *position = run->position + first;
-    kv_rows k = {n, s.kv_heads * s.d, run->k + first * s.kv_heads * s.d, slot, position};
-    kv_rows v = {n, s.kv_heads * s.e, run->v + first * s.kv_heads * s.e, slot, position};
+    kv_rows k = {n, s.kv_heads * s.d, run->k + first * s.kv_heads * s.d, slot, position, 0};
+    kv_rows v = {n, s.kv_heads * s.e, run->v + first * s.kv_heads * s.e, slot, position, 0};
     cache_append_keys(run->keys, k, 0, s.kv_heads);
     cache_append_values(run->values, v, 0, s.kv_heads);
     Bias bias = {run->bias + (size_t)first * (size_t)(s.heads * s.keys), s.keys, s.heads};
