@@ -422,7 +422,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
 
 bool fuse_attention(Node *softmax, Attempt *a) {
     Attention t = {0};
-    if (softmax->op != OP_softmax) return false;
+    enum { CHAIN = 16 };
+    if (softmax->op != OP_softmax || (!nan_guard(softmax) && !leads_to_scores(softmax->in[0], CHAIN))) return false;
     a->pattern = "attention";
     if (!read_attention(softmax, &t, a)) return true;
     a->root = t.result;
