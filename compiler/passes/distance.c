@@ -6,10 +6,17 @@
 
 #include "ir/convert.h"
 
-typedef enum { ROLE_NONE, ROLE_QUERY, ROLE_KEY } Role;
+typedef enum { ROLE_NONE, ROLE_QUERY, ROLE_KEY, ROLE_SEQUENCE } Role;
+
+// A mask that is an input, and what its elements are taken to be.
+typedef struct MaskInput {
+    const Node *node;
+    double element;
+} MaskInput;
 
 // What the axes of a value mean: its index along an axis is the query or key position plus an offset.
 typedef struct Roles {
+    MaskInput *mask;  // NULL: inputs are not followed
     int rank;
     Role role[MAX_RANK];
     int64_t offset[MAX_RANK];
@@ -219,6 +226,16 @@ static bool of_iota(const Node *n, const Roles *r, Distance *d) {
     return is_linear(d, r->role[axis] == ROLE_QUERY, r->role[axis] == ROLE_KEY, offset);
 }
 
+static bool of_mask(const Node *n, const Roles *r, Distance *d) {
+    if (!r->mask || input_role(n) != INPUT_MASK || (r->mask->node && r->mask->node != n)) return gives_up(d, n);
+    for (int i = 0; i < r->rank; i++) {
+        Role wanted = i + 1 == r->rank ? ROLE_KEY : ROLE_SEQUENCE;
+        if (r->offset[i] || (!dim_is(n->type.dim[i], 1) && r->role[i] != wanted)) return gives_up(d, n);
+    }
+    r->mask->node = n;
+    return is_linear(d, 0, 0, r->mask->element);
+}
+
 static int axis_with(const Roles *r, Role role) {
     for (int i = 0; i < r->rank; i++) {
         if (r->role[i] == role) return i;
@@ -249,7 +266,7 @@ static bool of_table(const Node *n, const Roles *r, Distance *d) {
 
 // -------------------------------------------------------------------------------------------------------------------- operands
 static Roles roles_of_operand(const Roles *r, const Node *operand) {
-    Roles result = {.rank = operand->type.rank};
+    Roles result = {.rank = operand->type.rank, .mask = r->mask};
     for (int i = 1; i <= operand->type.rank && i <= r->rank; i++) {
         if (dim_is(operand->type.dim[operand->type.rank - i], 1)) continue;
         result.role[operand->type.rank - i] = r->role[r->rank - i];
@@ -261,7 +278,7 @@ static Roles roles_of_operand(const Roles *r, const Node *operand) {
 static bool follow_transpose(const Node *n, const Roles *r, Distance *d) {
     int count;
     const int64_t *perm = attr_ints(n, "perm", &count);
-    Roles in = {.rank = count};
+    Roles in = {.rank = count, .mask = r->mask};
     for (int i = 0; i < count; i++) in.role[perm[i]] = r->role[i], in.offset[perm[i]] = r->offset[i];
     return follow(n->in[0], &in, d);
 }
@@ -269,7 +286,7 @@ static bool follow_transpose(const Node *n, const Roles *r, Distance *d) {
 // Only axes of extent 1 may come or go.
 static bool follow_reshape(const Node *n, const Roles *r, Distance *d) {
     const Type *from = &n->type, *to = &n->in[0]->type;
-    Roles in = {.rank = to->rank};
+    Roles in = {.rank = to->rank, .mask = r->mask};
     int i = 0, j = 0;
     while (i < from->rank || j < to->rank) {
         if (i < from->rank && dim_is(from->dim[i], 1)) {
@@ -313,6 +330,8 @@ static bool follow(const Node *n, const Roles *r, Distance *d) {
             return of_table(n, r, d);
         case OP_iota:
             return of_iota(n, r, d);
+        case OP_input:
+            return of_mask(n, r, d);
         case OP_transpose:
             return follow_transpose(n, r, d);
         case OP_reshape:
@@ -328,12 +347,22 @@ static bool follow(const Node *n, const Roles *r, Distance *d) {
     }
 }
 
-bool distance_of(const Node *n, Distance *d) {
+static bool follow_axes(const Node *n, MaskInput *mask, Distance *d) {
     *d = (Distance){0};
-    Roles r = {.rank = n->type.rank};
+    Roles r = {.rank = n->type.rank, .mask = mask};
+    if (r.rank >= 3 && !dim_is(n->type.dim[0], 1)) r.role[0] = ROLE_SEQUENCE;
     if (r.rank >= 1 && !dim_is(n->type.dim[r.rank - 1], 1)) r.role[r.rank - 1] = ROLE_KEY;
     if (r.rank >= 2 && !dim_is(n->type.dim[r.rank - 2], 1)) r.role[r.rank - 2] = ROLE_QUERY;
     return follow(n, &r, d);
+}
+
+bool distance_of(const Node *n, Distance *d) { return follow_axes(n, NULL, d); }
+
+bool distance_with_mask(const Node *n, double element, const Node **mask, Distance *d) {
+    MaskInput input = {.element = element};
+    bool follows = follow_axes(n, &input, d);
+    *mask = input.node;
+    return follows;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the

@@ -27,6 +27,10 @@ typedef struct Distance {
 // `n` broadcasts against scores [..., queries, keys]. False, with `broke` set, when it is no function of the distance.
 bool distance_of(const Node *n, Distance *);
 
+// The same when every element of an input that is a mask of keys, [keys] or [sequences, keys], is `element`. The sequences are
+// the first of three axes of `n` and more. *mask is that input; NULL: there is none.
+bool distance_with_mask(const Node *n, double element, const Node **mask, Distance *);
+
 // The distances for which `d` is not zero (not very negative, for added masks) as one interval; false when they are several.
 typedef struct Interval {
     int64_t from, to;  // inclusive; INT64_MIN and INT64_MAX without a bound

@@ -22,6 +22,7 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
         if (!node_uses(n) || !fuse_attention(n, &a)) continue;
         fusion_site(c, a.pattern, n->loc, a.broke, a.why);
         if (a.broke) continue;
+        if (a.also) fusion_site(c, a.also, n->loc, NULL, NULL);
         node_become(a.root, a.by);
         changed = true;
     }

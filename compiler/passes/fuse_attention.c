@@ -8,10 +8,19 @@
 #include "passes/distance.h"
 #include "passes/fuse.h"
 
+// What an input that is a mask adds to the scores of a key: nothing where it is 1, `hidden` where it is 0.
+typedef struct Padding {
+    Node *mask;  // [keys] or [sequences, keys]; NULL: none
+    double hidden;
+    Node *added;  // the same as a term of the scores, and the factor around it
+    double scale;
+} Padding;
+
 typedef struct Scores {
     Node *product;  // q k^T
     double scale, softcap;
     Interval allowed;
+    Padding padding;
     Node *bias;  // what is added and is no mask; NULL
     double bias_scale;
 } Scores;
@@ -49,10 +58,38 @@ static Node *scaled(Node *x, double by, Node *before) {
 }
 
 // Several biases are one, their sum.
+static void add_scaled(Node *bias, double scale, Scores *s, Node *at) {
+    s->bias = s->bias ? binary_before(at, OP_add, scaled(bias, scale, at), scaled(s->bias, s->bias_scale, at)) : bias;
+    s->bias_scale = s->bias == bias ? scale : 1;
+}
+
 static bool add_bias(Node *bias, Scores *s, Node *at, Attempt *a) {
     if (!bias->type.rank) return stop(a, at, "adds one number to all scores");
-    s->bias = s->bias ? binary_before(at, OP_add, scaled(bias, s->scale, at), scaled(s->bias, s->bias_scale, at)) : bias;
-    s->bias_scale = s->bias == bias ? s->scale : 1;
+    add_scaled(bias, s->scale, s, at);
+    return true;
+}
+
+// A value that is the same for every query and key but for an input, a mask of keys: for elements 0 and 1 of it.
+static bool read_by_mask(const Node *n, const Node **mask, double value[2]) {
+    for (int element = 0; element < 2; element++) {
+        Distance d;
+        if (!distance_with_mask(n, element, mask, &d) || !*mask || d.n != 1 || !distance_is_condition(&d)) return false;
+        value[element] = d.piece[0].c;
+    }
+    return true;
+}
+
+// Its own sequence for each of the scores', or the same for all.
+static bool has_axes_of_scores(const Node *mask, const Node *term, const Node *scores) {
+    bool own = mask->type.rank == 2 && !dim_is(mask->type.dim[0], 1);
+    return mask->type.rank <= 2 && (!own || (term->type.rank == scores->type.rank && mask->type.dim[0] == scores->type.dim[0]));
+}
+
+static bool add_padding(Padding padding, const Node *term, const Node *scores, Scores *s) {
+    if (s->padding.mask || s->softcap != 0 || s->scale <= 0 || !has_axes_of_scores(padding.mask, term, scores)) return false;
+    if (!(padding.hidden <= VERY_NEGATIVE)) return false;
+    s->padding = padding;
+    s->padding.scale = s->scale;
     return true;
 }
 
@@ -65,6 +102,17 @@ static Node *added_mask(Node *select, int kept) {
     return new_before(select, OP_where, select->loc, 3, in);
 }
 
+// A select by a mask that depends on the inputs.
+static bool read_input_mask(Node *n, int kept, Scores *s, Attempt *a) {
+    const Node *mask;
+    double keeps[2];
+    Padding p = {.added = added_mask(n, kept)};
+    bool hides = read_by_mask(n->in[0], &mask, keeps) && (keeps[1] != 0) == (kept == 1) && (keeps[0] != 0) == (kept == 2);
+    p.mask = hides ? (Node *)mask : NULL;
+    match_scalar(n->in[3 - kept], &p.hidden);
+    return (hides && add_padding(p, n->in[0], n, s)) || add_bias(p.added, s, n, a);
+}
+
 // where(mask, scores, -inf), or the other way round.
 static bool read_select(Node *n, Scores *s, Attempt *a) {
     Distance d;
@@ -72,7 +120,7 @@ static bool read_select(Node *n, Scores *s, Attempt *a) {
     int kept = is_very_negative(n->in[2]) ? 1 : 2;
     if (!is_very_negative(n->in[3 - kept]))
         return stop(a, n, "selects between scores and something that is not minus infinity");
-    if (!distance_of(n->in[0], &d)) return add_bias(added_mask(n, kept), s, n, a) && read_scores(n->in[kept], s, a);
+    if (!distance_of(n->in[0], &d)) return read_input_mask(n, kept, s, a) && read_scores(n->in[kept], s, a);
     if (!distance_is_condition(&d)) return stop(a, n->in[0], "is no condition");
     if (kept == 2) negate(&d);
     if (!distance_allows(&d, false, &allowed)) return stop(a, n->in[0], "does not allow one range of distances");
@@ -110,6 +158,11 @@ static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     }
     if (term->op == OP_reshape && changes_ones(term) && term->in[0]->op == OP_add) term = term->in[0];
     if (term->op == OP_add) return read_term(term->in[0], s, at, a) && read_term(term->in[1], s, at, a);
+    const Node *mask;
+    double adds[2];
+    if (read_by_mask(term, &mask, adds) && adds[1] == 0 &&
+        add_padding((Padding){.mask = (Node *)mask, .hidden = adds[0], .added = term}, term, at, s))
+        return true;
     return add_bias(term, s, at, a);
 }
 
@@ -338,6 +391,26 @@ static Node *by_heads(Node *bias, const Attention *a) {
     return dim_is(a->batch, 1) ? reshape_before(before, bias, 3, dims + 1) : reshape_before(before, bias, 4, dims);
 }
 
+// Attention over [batch, T] with keys [batch, S] takes the mask as [batch, S]; otherwise what it adds is one more bias.
+static bool takes_mask(const Attention *t) {
+    const Type *product = &t->scores.product->type, *mask = &t->scores.padding.mask->type;
+    const Dim *sequences = mask->rank == 2 ? mask->dim[0] : dim_const(t->result->graph, 1);
+    bool parted = dim_is(sequences, 1) || (product->rank >= 3 && product->dim[0] == sequences);
+    return parted && sequences == t->batch && mask->dim[mask->rank - 1] == product->dim[product->rank - 1];
+}
+
+static Node *emit_mask(Attention *t) {
+    Node *at = t->result, *mask = t->scores.padding.mask;
+    const Dim *dims[] = {t->batch, width_dim(mask)};
+    mask = reshape_before(at, mask, 2, dims);
+    Node *hidden = mask->type.dtype == DT_bool
+                       ? unary_before(at, OP_not, mask)
+                       : binary_before(at, OP_equal, mask, node_scalar(at->graph, mask->type.dtype, 0, at->loc, at));
+    Node *added = node_scalar(at->graph, DT_f32, t->scores.padding.hidden * t->scores.padding.scale, at->loc, at);
+    Node *in[] = {hidden, added, node_scalar(at->graph, DT_f32, 0, at->loc, at)};
+    return new_before(at, OP_where, at->loc, 3, in);
+}
+
 static Node *scaled_bias(const Scores *s, Node *before) { return s->bias ? scaled(s->bias, s->bias_scale, before) : NULL; }
 
 // The match looks through casts to f32: narrower operands are cast here.
@@ -353,9 +426,10 @@ static Node *emit_attention(Attention *t) {
     if (at->type.dtype != DT_f32) return NULL;
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
-    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, scaled_bias(&t->scores, at)};
+    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, scaled_bias(&t->scores, at), NULL};
     if (in[5] && !(in[5] = by_heads(in[5], t))) return NULL;
-    Node *n = node_make(at->graph, OP_attention, at->loc, in[5] ? 6 : 3, in, at);
+    if (t->scores.padding.mask) in[6] = emit_mask(t);
+    Node *n = node_make(at->graph, OP_attention, at->loc, in[6] ? 7 : in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
     inferred(n);
     return unfold(n, t);
@@ -417,7 +491,11 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     t->result = find_result(softmax, a);
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2) return stop(a, s->product, "is not a product of matrices");
-    return read_operands(t, a);
+    if (!read_operands(t, a)) return false;
+    if (!s->padding.mask || takes_mask(t)) return true;
+    s->padding.mask = NULL;
+    add_scaled(s->padding.added, s->padding.scale, s, t->result);
+    return true;
 }
 
 bool fuse_attention(Node *softmax, Attempt *a) {
@@ -426,6 +504,7 @@ bool fuse_attention(Node *softmax, Attempt *a) {
     if (softmax->op != OP_softmax || (!nan_guard(softmax) && !leads_to_scores(softmax->in[0], CHAIN))) return false;
     a->pattern = "attention";
     if (!read_attention(softmax, &t, a)) return true;
+    a->also = t.scores.padding.mask ? "padding" : NULL;
     a->root = t.result;
     a->by = emit_attention(&t);
     return a->by ? true : attempt_broke(a, t.result, "has too many axes");

@@ -9,6 +9,7 @@ typedef struct Attempt {
     Node *root, *by;    // matched: `by` replaces `root`
     const Node *broke;  // or what did not fit
     const char *why;
+    const char *also;  // matched together with it, or NULL
 } Attempt;
 
 // Each returns false when the anchor is no candidate at all: then there is no site to report.
