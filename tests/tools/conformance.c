@@ -80,14 +80,17 @@ static void run_case(const char *folder) {
     Case c = {.arena = arena_new(), .folder = folder};
     const Graph *g = load_case(&c)->graphs[0];
     const Tensor *outputs[MAX_VALUES];
+    EvalContext *eval = eval_new(EVAL_F32);
     if (g->n_outputs > MAX_VALUES || g->n_inputs != c.n_inputs) diag_fatal(NO_LOC, "%d inputs for %d", c.n_inputs, g->n_inputs);
-    eval_graph(eval_new(EVAL_F32), g, c.inputs, outputs);
+    eval_graph(eval, g, c.inputs, outputs);
     for (int i = 0; i < g->n_outputs; i++) {
         const Tensor *expected = expected_named(&c, g->output_names[i]);
         const char *difference = expected ? tensor_difference(c.arena, outputs[i], expected) : "a result that is not expected";
         if (difference) diag_fatal(NO_LOC, "%s", difference);
     }
     if (!c.n_expected || c.n_expected != g->n_outputs) diag_fatal(NO_LOC, "%d results, not %d", g->n_outputs, c.n_expected);
+    eval_free(eval);
+    arena_free(c.arena);
     printf("pass");
     exit(0);
 }
@@ -151,6 +154,7 @@ static void emit_case(const char *folder) {
     weights_write(p, sink, &weights);
     while (weights.length < 64) text_append(&weights, "", 1);
     write_text(&c, m->name, ".weights", &weights);
+    arena_free(c.arena);
     printf("pass");
     exit(0);
 }
