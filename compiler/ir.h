@@ -387,6 +387,7 @@ struct PassContext {
     const char *dump_dir;  // --dump-ir, or NULL
     int stop_after;        // a Pass, or -1
     int start_from;        // a Pass, or 0
+    bool trial;            // a graph that cannot become incremental is left as it is, instead of an error
 };
 
 bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?

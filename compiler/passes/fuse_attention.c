@@ -113,18 +113,28 @@ static bool read_input_mask(Node *n, int kept, Scores *s, Attempt *a) {
     return (hides && add_padding(p, n->in[0], n, s)) || add_bias(p.added, s, n, a);
 }
 
-// where(mask, scores, -inf), or the other way round.
-static bool read_select(Node *n, Scores *s, Attempt *a) {
+// The operand of where(mask, kept, -inf), or of the other way round, that is kept; 0 when neither is minus infinity.
+static int kept_by_select(const Node *n) { return is_very_negative(n->in[2]) ? 1 : is_very_negative(n->in[1]) ? 2 : 0; }
+
+// Is the mask a condition on distances? Then it joins what is allowed.
+static bool read_condition(const Node *select, int kept, Scores *s) {
     Distance d;
     Interval allowed = s->allowed;
-    int kept = is_very_negative(n->in[2]) ? 1 : 2;
-    if (!is_very_negative(n->in[3 - kept]))
-        return stop(a, n, "selects between scores and something that is not minus infinity");
-    if (!distance_of(n->in[0], &d)) return read_input_mask(n, kept, s, a) && read_scores(n->in[kept], s, a);
-    if (!distance_is_condition(&d)) return stop(a, n->in[0], "is no condition");
+    if (!distance_of(select->in[0], &d) || !distance_is_condition(&d)) return false;
     if (kept == 2) negate(&d);
-    if (!distance_allows(&d, false, &allowed)) return stop(a, n->in[0], "does not allow one range of distances");
+    if (!distance_allows(&d, false, &allowed)) return false;
     intersect(&s->allowed, allowed);
+    return true;
+}
+
+static bool read_select(Node *n, Scores *s, Attempt *a) {
+    Distance d;
+    int kept = kept_by_select(n);
+    if (!kept) return stop(a, n, "selects between scores and something that is not minus infinity");
+    if (!read_condition(n, kept, s)) {
+        if (distance_of(n->in[0], &d)) return stop(a, n->in[0], "does not allow one range of distances");
+        if (!read_input_mask(n, kept, s, a)) return false;
+    }
     return read_scores(n->in[kept], s, a);
 }
 
@@ -148,7 +158,8 @@ static bool changes_ones(const Node *n) {
     return true;
 }
 
-// What is added to the scores: a mask, a bias, or a sum of them (T5 adds the mask to its bias first).
+// What is added to the scores: a mask, a bias, a sum of them (T5 adds the mask to its bias first), or a bias where a mask
+// allows it (Falcon's ALiBi).
 static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
     Interval allowed = s->allowed;
@@ -156,7 +167,10 @@ static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
         intersect(&s->allowed, allowed);
         return true;
     }
-    if (term->op == OP_reshape && changes_ones(term) && term->in[0]->op == OP_add) term = term->in[0];
+    bool joined = term->op == OP_reshape && (term->in[0]->op == OP_add || term->in[0]->op == OP_where);
+    if (joined && changes_ones(term)) term = term->in[0];
+    int kept = term->op == OP_where ? kept_by_select(term) : 0;
+    if (kept && read_condition(term, kept, s)) return read_term(term->in[kept], s, at, a);
     if (term->op == OP_add) return read_term(term->in[0], s, at, a) && read_term(term->in[1], s, at, a);
     const Node *mask;
     double adds[2];

@@ -220,6 +220,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     graph_sweep(g);
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;
+        if (c->trial) return leave(c, g, n, t.why);
         diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
                    op_info[n->op].name, type_text(&n->type));
         return false;

@@ -40,12 +40,14 @@ static int rows_reduce(const Node *n, Step *s) {
 }
 
 static int rows_inner(const Node *n, Step *s) {
-    if (!has_rows(n->in[0]) && n->op != OP_concat) return 0;
-    if (attr_find(n, "axes")) return rows_reduce(n, s);
+    if (attr_find(n, "axes")) return has_rows(n->in[0]) ? rows_reduce(n, s) : 0;
     int mark = rows_each(n, s);
-    int64_t axis = attr_int(n, "axis", -1);
-    if (mark && axis_of(n->in[0], axis) == mark - 1) return mixes(s, "joins or normalises along the rows");
-    return mark;
+    bool by_element = n->op == OP_gather_elements || n->op == OP_scatter_elements;
+    int axis = axis_of(n->in[0], attr_int(n, "axis", by_element ? 0 : -1));
+    if (n->op == OP_arg_max || n->op == OP_arg_min) mark = n->in[0]->mark;
+    if (mark && axis == mark - 1) return mixes(s, "joins, picks or normalises along the rows");
+    bool drops_axis = n->type.dtype != DT_tuple && n->type.rank < n->in[0]->type.rank;
+    return mark - (drops_axis && mark && axis < mark - 1);
 }
 
 static int rows_first(const Node *n, Step *s) {

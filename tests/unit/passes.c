@@ -115,8 +115,8 @@ static bool becomes_incremental(void *graph) {
 static void nodes_that_mix_rows_are_named(void) {
     static const Mix mixes[] = {
         {"%z = reduce_max(%a) {axes=[0]}", "%z reduces over the rows"},
-        {"%z = softmax(%a) {axis=0}", "%z joins or normalises along the rows"},
-        {"%z = concat(%a, %a) {axis=0}", "%z joins or normalises along the rows"},
+        {"%z = softmax(%a) {axis=0}", "%z joins, picks or normalises along the rows"},
+        {"%z = concat(%a, %a) {axis=0}", "%z joins, picks or normalises along the rows"},
         {"%z = slice(%a) {axis=0, start=0, extent=1}", "%z takes a part of the rows"},
         {"%u = transpose(%a) {perm=[1, 0]} %z = matmul(%a, %u)", "%z multiplies rows by rows"},
         {"%z = gather(%a, %c2) {axis=0}", "%z picks rows by their number"},
