@@ -8,14 +8,10 @@
 #include "output.h"
 #include "profile.h"
 #include "run.h"
+#include "timing.h"
 
-enum { MOST_RUNS = 50, LEAST_RUNS = 5, PREFILL_TOKENS = 128, WARM_UP = 2, MOST_POSITIONS = 32 };
-static const uint64_t enough_nanoseconds = 1000000000;
-
-static int by_size(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
+enum { PREFILL_TOKENS = 128, WARM_UP = 2, MOST_POSITIONS = 32 };
+static const uint64_t second = 1000000000;
 
 // Time in the kernels of matrix products, as thread 0 sees it.
 static uint64_t matmul_nanoseconds(const burin_model *model, const burin_profile *profile) {
@@ -25,38 +21,32 @@ static uint64_t matmul_nanoseconds(const burin_model *model, const burin_profile
     return sum;
 }
 
-// The median time to read n tokens at `position`, or with a profile that of their matrix products: at least LEAST_RUNS runs, at
-// most a second or MOST_RUNS.
+// The median time to read n tokens at `position`, or with a profile that of their matrix products: in a second of runs.
 static double median_seconds(burin_run *run, int32_t position, const int32_t *tokens, int32_t n, const burin_profile *profile) {
-    uint64_t time[MOST_RUNS], total = 0;
-    int runs = 0;
-    for (int i = -WARM_UP; runs < MOST_RUNS && (runs < LEAST_RUNS || total < enough_nanoseconds); i++) {
+    burin_timing t = {.enough = second, .most = 50};
+    for (int i = -WARM_UP; burin_timing_goes_on(&t); i++) {
         run->session->length[0] = position;  // whatever the cache holds there: the time is the same
         uint64_t start = burin_nanoseconds(), matmul = profile ? matmul_nanoseconds(run->model, profile) : 0;
         burin_run_read(run, tokens, n);
         if (i < 0) continue;
         uint64_t all = burin_nanoseconds() - start;
-        total += all;
-        time[runs++] = profile ? matmul_nanoseconds(run->model, profile) - matmul : all;
+        burin_timing_add(&t, all, profile ? matmul_nanoseconds(run->model, profile) - matmul : all);
     }
-    qsort(time, (size_t)runs, sizeof *time, by_size);
-    return (double)time[runs / 2] / 1e9;
+    return burin_median(&t);
 }
 
 // An encoder runs over a source of random values or tokens.
 static void bench_encoder(burin_run *run) {
-    uint64_t time[MOST_RUNS], total = 0;
-    int runs = 0;
+    burin_timing t = {.enough = second, .most = 50};
     burin_net_values values;
     burin_net_values_open(&values, run->model->encoder->net, run->command);
-    for (int i = -WARM_UP; runs < MOST_RUNS && (runs < LEAST_RUNS || total < enough_nanoseconds); i++) {
+    for (int i = -WARM_UP; burin_timing_goes_on(&t); i++) {
         uint64_t start = burin_nanoseconds();
         burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
-        if (i < 0) continue;
-        total += time[runs++] = burin_nanoseconds() - start;
+        uint64_t all = burin_nanoseconds() - start;
+        if (i >= 0) burin_timing_add(&t, all, all);
     }
-    qsort(time, (size_t)runs, sizeof *time, by_size);
-    burin_print("encode %d rows      %10.3f ms\n", run->session->memory[0], (double)time[runs / 2] / 1e6);
+    burin_print("encode %d rows      %10.3f ms\n", run->session->memory[0], burin_median(&t) * 1e3);
     burin_net_values_close(&values);
 }
 

@@ -18,7 +18,7 @@ SMALL(f8e5m2)
 SMALL(f8e5m2fnuz)
 #undef SMALL
 
-static const burin_element table[] = {
+static const burin_element elements[] = {
     {"f32", "f4", ELEMENT_FLOAT, 4, NULL, NULL},
     {"f64", "f8", ELEMENT_FLOAT, 8, NULL, NULL},
     {"f16", "f2", ELEMENT_FLOAT, 2, decode_f16, encode_f16},
@@ -37,17 +37,17 @@ static const burin_element table[] = {
     {"u64", "u8", ELEMENT_UNSIGNED, 8, NULL, NULL},
     {"bool", "b1", ELEMENT_TRUTH, 1, NULL, NULL},
 };
-enum { N_ELEMENTS = sizeof table / sizeof *table };
+enum { N_ELEMENTS = sizeof elements / sizeof *elements };
 
 const burin_element *burin_element_named(const char *name) {
     for (int i = 0; i < N_ELEMENTS; i++)
-        if (!strcmp(table[i].name, name)) return &table[i];
+        if (!strcmp(elements[i].name, name)) return &elements[i];
     return NULL;
 }
 
 const burin_element *burin_element_of_numpy(const char *descr) {
     for (int i = 0; i < N_ELEMENTS; i++)
-        if (table[i].numpy && !strcmp(table[i].numpy, descr)) return &table[i];
+        if (elements[i].numpy && !strcmp(elements[i].numpy, descr)) return &elements[i];
     return NULL;
 }
 

@@ -24,7 +24,7 @@ typedef struct embedder {
 // ---- one text ----
 
 // A text longer than the model's is cut; what the tokenizer puts behind a text stays.
-static void cut(const burin_model *model, burin_tokens *tokens) {
+static void cut_tokens(const burin_model *model, burin_tokens *tokens) {
     const burin_tokenizer *tokenizer = burin_tokenizer_of(model);
     int32_t after = (int32_t)tokenizer->after.count, most = model->context;
     if (tokens->n <= most || most <= after) return;
@@ -87,7 +87,7 @@ static bool collects(const burin_command *c) {
 static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
     const burin_net *net = e->model->net;
     burin_net_values values;
-    cut(e->model, tokens);
+    cut_tokens(e->model, tokens);
     burin_net_values_of_tokens(&values, net, tokens->id, tokens->n);
     burin_status status = burin_net_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));

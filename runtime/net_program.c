@@ -9,6 +9,7 @@
 #include "net_values.h"
 #include "output.h"
 #include "run.h"
+#include "timing.h"
 
 static void run_all(burin_session *session, burin_net_values *v) {
     for (int64_t run = 0; run == 0 || run < v->batch; run++) {
@@ -70,32 +71,23 @@ static void print_hash(const burin_net_values *v) {
 
 // ---- --bench ----
 
-enum { MOST_RUNS = 1000, LEAST_RUNS = 5 };
-
-static int by_size(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-// At least LEAST_RUNS, at most two seconds or MOST_RUNS; the first is not counted.
+// Two seconds of runs; the first is not counted.
 static void bench(burin_session *session, burin_net_values *v) {
-    static uint64_t time[MOST_RUNS];
-    uint64_t total = 0;
-    int runs = 0;
+    burin_timing t = {.enough = 2000000000, .most = BURIN_MOST_RUNS};
     run_all(session, v);
-    while (runs < MOST_RUNS && (runs < LEAST_RUNS || total < 2000000000)) {
+    while (burin_timing_goes_on(&t)) {
         uint64_t start = burin_nanoseconds();
         run_all(session, v);
-        total += time[runs++] = burin_nanoseconds() - start;
+        uint64_t all = burin_nanoseconds() - start;
+        burin_timing_add(&t, all, all);
     }
-    qsort(time, (size_t)runs, sizeof *time, by_size);
+    double median = burin_median(&t);
     burin_print("%s, cpu %s, %d threads, weights %.1f MB", session->model->name, session->variant->cpu, session->step.threads,
                 (double)session->model->weight_bytes / 1e6);
     for (int i = 0; i < v->net->n_inputs; i++)
         burin_print("%s %s%s", i ? "," : "; inputs", v->net->inputs[i].name,
                     burin_net_shape(v->inputs[i].rank, v->inputs[i].dim));
-    burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", (double)time[runs / 2] / 1e6, runs,
-                (double)time[0] / 1e6);
+    burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", median * 1e3, t.runs, (double)t.time[0] / 1e6);
 }
 
 int burin_network(const burin_model *model, const burin_command *c) {

@@ -32,7 +32,7 @@ static const char *system_error(void) {
     return why;
 }
 
-static bool read_all(int file, void *data, size_t bytes) {
+static bool read_bytes(int file, void *data, size_t bytes) {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = read(file, (char *)data + done, bytes - done);
         if (n < 0 && errno == EINTR) continue;
@@ -45,13 +45,13 @@ static bool read_all(int file, void *data, size_t bytes) {
 // The dict's text: behind 8 bytes of magic and version, and its length in 2 or 4.
 static const char *read_text(header *h, int file) {
     unsigned char start[12] = {0};
-    if (!read_all(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy("it does not begin with \\x93NUMPY");
+    if (!read_bytes(file, start, 8) || memcmp(start, "\x93NUMPY", 6)) return not_npy("it does not begin with \\x93NUMPY");
     int version = start[6], field = version == 1 ? 2 : 4;
     if (version < 1 || version > 3) return not_npy("its version is none of 1, 2 and 3");
-    if (!read_all(file, start + 8, (size_t)field)) return not_npy("it ends inside of its header");
+    if (!read_bytes(file, start + 8, (size_t)field)) return not_npy("it ends inside of its header");
     size_t length = (size_t)start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
     if (length >= sizeof h->text) return not_npy("its header is too long");
-    if (!read_all(file, h->text, length)) return not_npy("it ends inside of its header");
+    if (!read_bytes(file, h->text, length)) return not_npy("it ends inside of its header");
     h->text[length] = 0;
     h->at = h->text;
     return strlen(h->text) == length ? NULL : not_npy("its header is no text");
@@ -130,7 +130,7 @@ static const char *read_data(burin_array *a, int file) {
     if (!measure(a, &bytes)) return not_npy("its shape is larger than any memory");
     if (known && (uint64_t)(s.st_size - at) < bytes) return not_npy("it is shorter than its shape says");
     if (!(a->data = malloc(bytes + 1))) return not_npy("there is not enough memory for it");
-    if (!read_all(file, a->data, bytes)) {
+    if (!read_bytes(file, a->data, bytes)) {
         free(a->data);
         a->data = NULL;
         return not_npy("it is shorter than its shape says");

@@ -1,4 +1,4 @@
-// The options table and its reader.
+// The table of options and its reader.
 #include "options.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ typedef struct option {
 
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
-static const option table[] = {
+static const option options[] = {
     {E, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read texts from FILE, one a line; - is standard input"},
     {E, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of a text"},
     {E, "--format", NULL, "KIND", TEXT, AT(format), 0, 0,
@@ -81,7 +81,7 @@ static const option table[] = {
     {A, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
     {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
-enum { N_OPTIONS = sizeof table / sizeof *table };
+enum { N_OPTIONS = sizeof options / sizeof *options };
 
 static _Noreturn void bad_command_line(const char *what, const char *hint_before, const char *name) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);
@@ -110,8 +110,8 @@ static const char *nearest_option(burin_kind program, const char *name) {
     int least = (int)strlen(name) / 3 + 2;
     for (int i = 0; i < N_OPTIONS; i++)
         for (int alias = 0; alias < 2; alias++) {
-            const char *candidate = alias ? table[i].alias : table[i].name;
-            int d = candidate && table[i].programs & program ? distance(name, candidate) : least;
+            const char *candidate = alias ? options[i].alias : options[i].name;
+            int d = candidate && options[i].programs & program ? distance(name, candidate) : least;
             if (d < least) least = d, best = candidate;
         }
     return best;
@@ -119,8 +119,9 @@ static const char *nearest_option(burin_kind program, const char *name) {
 
 static const option *find_option(burin_kind program, const char *name) {
     for (int i = 0; i < N_OPTIONS; i++)
-        if (table[i].programs & program && (!strcmp(name, table[i].name) || (table[i].alias && !strcmp(name, table[i].alias))))
-            return &table[i];
+        if (options[i].programs & program &&
+            (!strcmp(name, options[i].name) || (options[i].alias && !strcmp(name, options[i].alias))))
+            return &options[i];
     const char *nearest = nearest_option(program, name);
     burin_stop(BURIN_BAD_COMMAND_LINE, "unknown option %s\nhint: %s%s%s", name, nearest ? "did you mean " : "",
                nearest ? nearest : "--help lists the options", nearest ? "?" : "; a prompt that starts with - goes after --");
@@ -321,5 +322,5 @@ void burin_print_help(burin_kind program, const char *model_name) {
     else
         burin_print(introduction, p, model_name, p, p, p, p);
     for (int i = 0; i < N_OPTIONS; i++)
-        if (table[i].programs & program) print_option(&table[i]);
+        if (options[i].programs & program) print_option(&options[i]);
 }

@@ -36,7 +36,7 @@ static int32_t window_of(const burin_run *run) {
     return given ? (int32_t)given : run->context < 256 ? run->context : 256;
 }
 
-static void show_progress(int32_t done, int32_t windows, double mean) {
+static void show_windows(int32_t done, int32_t windows, double mean) {
     char line[96];
     if (!isatty(STDERR_FILENO)) return;
     int n = snprintf(line, sizeof line, "\r%d of %d windows, perplexity %.4f ", done, windows, exp(mean));
@@ -58,7 +58,7 @@ int burin_perplexity(burin_run *run) {
     for (int32_t w = 0; w < windows; w++) {
         sum += score_window(run, tokens.id + (size_t)w * (size_t)window, window);
         scored += window - 1;
-        show_progress(w + 1, windows, sum / scored);
+        show_windows(w + 1, windows, sum / scored);
     }
     burin_print("perplexity %.6f over %d windows of %d tokens (%.0f scored)\n", exp(sum / scored), windows, window, scored);
     free(tokens.id);
