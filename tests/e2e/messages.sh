@@ -2,7 +2,7 @@
 # Every message about the command line, descriptions, checkpoints and tokenizers has a case in tests/errors or tests/readers, or a
 # unit test that quotes it: those without are listed, and fail, but for what needs a broken machine. Those of ONNX are listed.
 . tests/lib.sh
-broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|--mcpu: at most|neither tokens|the input %|runs what it compiles|more than 4 GB| elements, the program recorded'
+broken_machine='cannot read|cannot wait|cannot run|cannot load|out of memory|not enough memory|was stopped by signal|failed with status|left no room|there is no C library|--mcpu: at most|neither tokens|the input %|the encoder leaves no|runs what it compiles|more than 4 GB| elements, the program recorded'
 
 # file, tab, each literal part of the first line of each message. An escaped quote is ^A, an escaped backslash ^B on the way.
 words='diag_error|diag_fatal|diag_warning|usage_error|file_fatal|tokenizer_fatal|report|refuse|dsl_syntax_error|ERROR'
