@@ -16,6 +16,7 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *d
         symbols[i] = dims_of(net, dims, s->input)[s->axis];
         if (symbols[i] < s->lower || symbols[i] > s->upper) return BURIN_BAD_SHAPE;
     }
+    for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++) symbols[i] = net->symbols[i].upper;
     for (int i = 0; i < net->n_inputs; i++)
         for (int j = 0; j < net->inputs[i].rank; j++)
             if (*dims++ != burin_net_dim(net, net->inputs[i].dim[j], symbols)) return BURIN_BAD_SHAPE;
@@ -48,8 +49,7 @@ static void run_net(void *argument, int thread) {
     s->variant->forward(&s->step, thread);
 }
 
-BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, const int64_t *symbols,
-                                         void *const *outputs) {
+BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, int64_t *symbols, void *const *outputs) {
     const burin_net *net = s->model->net;
     burin_step *step = &s->step;
     step->rows = burin_net_rows(net, symbols);
@@ -58,6 +58,7 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
     step->inputs = inputs;
     step->outputs = outputs;
     step->symbols = symbols;
+    step->decided = symbols + net->n_symbols;
     if (step->profile) step->profile->last = burin_nanoseconds();
     burin_pool_run(s->pool, run_net, s);
     return BURIN_OK;

@@ -4,7 +4,8 @@
 #include "forward.h"
 
 // `dims`: the dimensions of all inputs, one after the other. Finds the value of every symbol and checks every dimension; the
-// symbols' values are left in `symbols` (room for n_symbols), from which burin_net_dim computes any shape.
+// symbols' values are left in `symbols` (room for n_symbols + n_decided), from which burin_net_dim computes any shape; what the
+// run decides counts as its most until then.
 BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims, int64_t *symbols);
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);  // max_rows that a session needs for it
@@ -17,7 +18,7 @@ static inline bool burin_net_embeds(const burin_model *model) {
     return model->net && model->net->tokens >= 0 && model->net->embedding >= 0 && model->tokenizer_bytes;
 }
 
-// Computes the outputs into the caller's memory. Inputs and outputs are aligned for their elements.
-BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, const int64_t *symbols,
-                                         void *const *outputs);
+// Computes the outputs into the caller's memory, and leaves in `symbols` what the run decided. Inputs and outputs are aligned
+// for their elements.
+BURIN_LINKAGE burin_status burin_net_run(burin_session *, const void *const *inputs, int64_t *symbols, void *const *outputs);
 #endif

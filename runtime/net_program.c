@@ -17,6 +17,7 @@ static void run_all(burin_session *session, burin_net_values *v) {
         burin_status status = burin_net_run(session, (const void *const *)v->input_data, v->symbols, v->output_data);
         if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     }
+    burin_net_values_settle(v);
 }
 
 // ---- outputs ----

@@ -43,6 +43,7 @@ typedef struct burin_step {
     const void *const *inputs;  // of a network (burin_net): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
+    int64_t *decided;               // the sizes that the run finds out, for its caller
     struct burin_barrier *barrier;  // runtime/threads.h
     struct burin_profile *profile;  // NULL: off; runtime/profile.h
     const burin_trace *trace;       // NULL: off
@@ -80,14 +81,15 @@ typedef struct burin_tensor {
 typedef struct burin_symbol {
     const char *name;
     int64_t lower, upper;
-    int input, axis;  // where its value is seen
+    int input, axis;  // where its value is seen; input -1: the run decides it
 } burin_symbol;
 
 typedef struct burin_net {
     const burin_tensor *inputs, *outputs;
     int n_inputs, n_outputs;
     const burin_symbol *symbols;
-    int n_symbols, rows;  // rows: the symbol that burin_step.rows is, or -1
+    int n_symbols, n_decided;  // symbols of the inputs, and behind them those that the run decides
+    int rows;                  // rows: the symbol that burin_step.rows is, or -1
     int64_t (*dimension)(int k, const int64_t *symbols);
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
     size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes

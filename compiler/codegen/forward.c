@@ -86,6 +86,26 @@ static void write_source(Writer *w, const Kernel *k) {
     text_free(&location);
 }
 
+static void write_asked(Writer *w, const View *v) {
+    if (v->base == BASE_SCALAR)
+        text_add(w->t, "%lld", (long long)v->scalar);
+    else
+        text_add(w->t, "*("), c_pointer(w->t, w->p, NULL, v), text_add(w->t, ")");
+}
+
+// The caller learns it too.
+static void write_told(Writer *w, int symbol) {
+    text_add(w->t, "%sif (s->decided && thread == 0) s->decided[%d] = symbols[%d];", w->indent, symbol - w->p->n_symbols,
+             symbol);
+}
+
+// symbols[2] = *(number)
+static void write_decision(Writer *w, const Dim *symbol, const View *number) {
+    int index = symbol_index(w->p, symbol);
+    text_add(w->t, "%ssymbols[%d] = ", w->indent, index), write_asked(w, number);
+    text_add(w->t, ";\n"), write_told(w, index);
+}
+
 static void write_call(Writer *w, const Kernel *k) {
     if (k->barrier_one && k->barrier_many)
         text_add(w->t, "%sWAIT();\n", w->indent);
@@ -97,6 +117,10 @@ static void write_call(Writer *w, const Kernel *k) {
     text_add(w->t, "%s%s", w->indent, w->p->functions[k->function].name);
     kernel_writers[k->family].arguments(w->t, w->p, k);
     text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
+    if (k->decides) {
+        text_add(w->t, "\n%sWAIT();\n", w->indent);
+        write_decision(w, k->decides, &k->out[k->n_out - 1]);
+    }
     for (int i = k->n_out - 1; i >= 0; i--) write_record(w, k, i);
     text_add(w->t, "\n");
 }
@@ -118,13 +142,6 @@ static void write_loop(Writer *w) {
 static void indent(Writer *w, int by) {
     w->depth += by;
     w->indent = arena_printf(w->p->arena, "%*s", 4 * (w->depth + 1), "");
-}
-
-static void write_asked(Writer *w, const View *v) {
-    if (v->base == BASE_SCALAR)
-        text_add(w->t, "%lld", (long long)v->scalar);
-    else
-        text_add(w->t, "*("), c_pointer(w->t, w->p, NULL, v), text_add(w->t, ")");
 }
 
 //     for (symbols[1] = 0; symbols[1] < (int)s->symbols[0]; symbols[1]++) {
@@ -149,16 +166,20 @@ static void open_if(Writer *w, const Region *r) {
     indent(w, 1);
 }
 
-static void close_region(Writer *w) {
+static void close_region(Writer *w, const Region *r) {
     indent(w, -1);
     text_add(w->t, "%s}\n%sWAIT();\n", w->indent, w->indent);
+    int length = r->is_loop ? symbol_index(w->p, r->length) : -1;
+    if (length < w->p->n_symbols) return;
+    text_add(w->t, "%ssymbols[%d] = symbols[%d];\n", w->indent, length, symbol_index(w->p, r->counter));
+    write_told(w, length), text_add(w->t, "\n");
 }
 
 // What ends before a kernel, the inner ones first, then what begins.
 static void cross_regions(Writer *w, int kernel) {
     const Program *p = w->p;
     for (int i = p->n_regions; i-- > 0;)
-        if (p->regions[i].end == kernel) close_region(w);
+        if (p->regions[i].end == kernel) close_region(w, &p->regions[i]);
     for (int i = 0; i < p->n_regions; i++) {
         const Region *r = &p->regions[i];
         if (r->first == kernel)
@@ -168,10 +189,10 @@ static void cross_regions(Writer *w, int kernel) {
     }
 }
 
-// The counters of loops are each thread's own, beside the sizes of the run.
-static void write_counters(Text *t, const Program *p) {
-    if (!p->n_counters) return;
-    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_counters);
+// The counters of loops and the sizes that the run decides are each thread's own, behind the sizes of the inputs.
+static void write_own_symbols(Text *t, const Program *p) {
+    if (!p->n_counters && !p->n_decided) return;
+    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_decided + p->n_counters);
     text_add(t, "    burin_step own = *s;\n");
     if (p->n_symbols) text_add(t, "    if (s->symbols) memcpy(symbols, s->symbols, %d * sizeof *symbols);\n", p->n_symbols);
     text_add(t, "    own.symbols = symbols, s = &own;\n");
@@ -202,7 +223,7 @@ void write_forward(Text *t, const Program *p, int first_site) {
     text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
     if (p->encoder)
         text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n    (void)encoder;\n", p->encoder->name);
-    write_counters(t, p);
+    write_own_symbols(t, p);
     text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
     text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
     if (p->sized_by_run) text_add(t, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);

@@ -55,5 +55,8 @@ void write_scatter(Text *, const Program *, const Kernel *, const char *name);
 void write_arg_reduce(Text *, const Program *, const Kernel *, const char *name);
 void write_cumulate(Text *, const Program *, const Kernel *, const char *name);
 void write_top_k(Text *, const Program *, const Kernel *, const char *name);
+void write_nonzero(Text *, const Program *, const Kernel *, const char *name);  // nest_decided.c
+void write_unique(Text *, const Program *, const Kernel *, const char *name);
+void write_suppression(Text *, const Program *, const Kernel *, const char *name);
 void write_concat(Text *, const Program *, const Kernel *, const char *name);
 #endif

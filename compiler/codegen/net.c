@@ -104,9 +104,15 @@ const NetDescription *describe_net(const Program *p) {
     NetDescription *d = ARENA_NEW(arena, NetDescription);
     burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),
                  *outputs = ARENA_ARRAY(arena, burin_tensor, g->n_outputs + 1);
-    burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, p->n_symbols + 1);
-    d->dims = ARENA_ARRAY(arena, const Dim *, p->n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
+    int n_symbols = p->n_symbols + p->n_decided;
+    burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, n_symbols + 1);
+    d->dims = ARENA_ARRAY(arena, const Dim *, n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
     for (int i = 0; i < p->n_symbols; i++) dimension_number(d, p->symbols[i]), symbols[i] = describe_symbol(p, p->symbols[i]);
+    for (int i = p->n_symbols; i < n_symbols; i++) {
+        const Dim *decided = p->decided[i - p->n_symbols];
+        dimension_number(d, decided);
+        symbols[i] = (burin_symbol){.name = decided->name, .lower = decided->lower, .upper = decided->value, .input = -1};
+    }
     for (int i = 0; i < g->n_inputs; i++) inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
     for (int i = 0; i < n_outputs; i++)
         outputs[i] = describe_tensor(arena, d, g->output_names[i] ? g->output_names[i] : g->outputs[i]->name, g->outputs[i]);
@@ -117,6 +123,7 @@ const NetDescription *describe_net(const Program *p) {
                          .n_outputs = n_outputs,
                          .symbols = symbols,
                          .n_symbols = p->n_symbols,
+                         .n_decided = p->n_decided,
                          .rows = p->rows ? symbol_index(p, p->rows) : -1,
                          .tokens = -1,
                          .embedding = -1};
@@ -143,12 +150,13 @@ static void write_tensors(Text *t, const char *list, const burin_tensor *tensors
 
 static void write_symbols(Text *t, const burin_net *net) {
     text_add(t, "static const burin_symbol symbols[] = {\n");
-    for (int i = 0; i < net->n_symbols; i++) {
+    int n = net->n_symbols + net->n_decided;
+    for (int i = 0; i < n; i++) {
         const burin_symbol *s = &net->symbols[i];
         text_add(t, "    {"), write_string(t, s->name);
         text_add(t, ", %lld, %lld, %d, %d},\n", (long long)s->lower, (long long)s->upper, s->input, s->axis);
     }
-    text_add(t, "%s};\n\n", net->n_symbols ? "" : "    {0},\n");
+    text_add(t, "%s};\n\n", n ? "" : "    {0},\n");
 }
 
 static void write_dimension(Text *t, const Program *p, const NetDescription *d) {
@@ -174,7 +182,7 @@ void write_net(Text *t, const Program *p) {
                  "place);\n}\n\n",
                  p->n_buffers + 1, p->prefix);
     }
-    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, dimension, %d, %d, %s};\n\n",
-             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.rows, d->net.tokens, d->net.embedding,
-             p->sized_by_run ? "scratch_bytes" : "NULL");
+    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s};\n\n",
+             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_decided, d->net.rows, d->net.tokens,
+             d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL");
 }

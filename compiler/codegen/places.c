@@ -24,7 +24,7 @@ static bool directly_before(const Buffer *const *list, int n, const Buffer *befo
 }
 
 static void write_bytes(Text *t, const Program *p, const Buffer *b) {
-    text_add(t, b->dtype == DT_q8_0 ? "((size_t)" : "(size_t)"), c_dim_of_symbols(t, p, b->count);
+    text_add(t, b->dtype == DT_q8_0 ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->count);
     if (b->dtype == DT_q8_0)
         text_add(t, " + 31) / 32 * 40");
     else if (dtype_bits(b->dtype) < 8)

@@ -27,23 +27,31 @@ const char *c_type(DType t) {
 }
 
 int symbol_index(const Program *p, const Dim *symbol) {
-    for (int i = 0; i < p->n_symbols + p->n_counters; i++)
+    for (int i = 0; i < p->n_symbols; i++)
         if (p->symbols[i] == symbol) return i;
+    for (int i = 0; i < p->n_decided; i++)
+        if (p->decided[i] == symbol) return p->n_symbols + i;
+    for (int i = 0; i < p->n_counters; i++)
+        if (p->counters[i] == symbol) return p->n_symbols + p->n_decided + i;
     return -1;
 }
 
 typedef struct DimWriter {
     const Program *p;
     bool by_symbols;  // symbols[i] only: outside of a step
+    bool before_run;  // what the run decides counts as its most
 } DimWriter;
 
 static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {
-    if (w->by_symbols)
-        text_add(t, "symbols[%d]", symbol_index(w->p, d));
+    int index = symbol_index(w->p, d);
+    if (w->before_run && index >= w->p->n_symbols)
+        text_add(t, "%lld", (long long)dim_upper(d));
+    else if (w->by_symbols)
+        text_add(t, "symbols[%d]", index);
     else if (d == w->p->rows || d == w->p->wanted)
         text_add(t, d == w->p->rows ? "rows" : "wanted");
     else
-        text_add(t, "(int)s->symbols[%d]", symbol_index(w->p, d));
+        text_add(t, "(int)s->symbols[%d]", index);
 }
 
 static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
@@ -63,8 +71,9 @@ static void write_dim(Text *t, const DimWriter *w, const Dim *d) {
     }
 }
 
-void c_dim(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false}, d); }
-void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true}, d); }
+void c_dim(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, false, false}, d); }
+void c_dim_of_symbols(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, false}, d); }
+void c_dim_at_most(Text *t, const Program *p, const Dim *d) { write_dim(t, &(DimWriter){p, true, true}, d); }
 
 void c_float(Text *t, double value) {
     float f = (float)value;

@@ -42,6 +42,9 @@ static void network_forward(const burin_step *step, int thread) {
     const Tensor **inputs = network_inputs(arena, interpreter.net_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
     eval_graph(interpreter.context, g, inputs, outputs);
+    const Program *p = interpreter.net_program;
+    for (int i = 0; i < p->n_decided && step->decided; i++)
+        step->decided[i] = eval_symbol(interpreter.context, p->decided[i]->name);
     for (int i = 0; i < interpreter.net->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
     arena_free(arena);
 }

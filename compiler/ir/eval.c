@@ -150,6 +150,12 @@ void eval_bind(EvalContext *c, const char *name, int64_t value) {
     c->symbols[i].value = value;
 }
 
+int64_t eval_symbol(const EvalContext *c, const char *name) {
+    for (int i = 0; i < c->n_symbols; i++)
+        if (!strcmp(c->symbols[i].name, name)) return c->symbols[i].value;
+    return 0;
+}
+
 void eval_set_symbol(EvalContext *c, const char *name, int64_t value) { eval_bind(c, name, value); }
 
 typedef struct {

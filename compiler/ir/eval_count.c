@@ -1,7 +1,9 @@
 // Ops whose values decide how many results there are: the size is bound to the symbol that the node names.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "decided.h"
 #include "ir/eval_internal.h"
 
 // ---------------------------------------------------------------------------------------------------------------------- unique
@@ -79,77 +81,21 @@ void eval_unique(EvalContext *c, Node *n) {
 }
 
 // ---------------------------------------------------------------------------------------------------- non_max_suppression
-typedef struct Box {
-    double low[2], high[2];
-} Box;
-
-static Box box_of(const double *b, bool centre) {
-    Box box;
-    for (int i = 0; i < 2; i++) {
-        double p = centre ? b[1 - i] - b[3 - i] / 2 : b[i], q = centre ? b[1 - i] + b[3 - i] / 2 : b[2 + i];
-        box.low[i] = p < q ? p : q, box.high[i] = p < q ? q : p;
-    }
-    return box;
-}
-
-static double overlap(const Box *a, const Box *b) {
-    double common = 1, whole_a = 1, whole_b = 1;
-    for (int i = 0; i < 2; i++) {
-        double low = a->low[i] > b->low[i] ? a->low[i] : b->low[i], high = a->high[i] < b->high[i] ? a->high[i] : b->high[i];
-        common *= high > low ? high - low : 0;
-        whole_a *= a->high[i] - a->low[i], whole_b *= b->high[i] - b->low[i];
-    }
-    double all = whole_a + whole_b - common;
-    return all > 0 ? common / all : 0;
-}
-
 static double scalar_operand(EvalContext *c, const Node *n, int i, double absent) {
     if (n->n_in <= i || !n->in[i]) return absent;
     return *(const double *)value_dense(c, c->in[i], DT_f64);
 }
 
-typedef struct Suppression {
-    int64_t boxes, most;
-    double iou, score;
-    bool centre;
-} Suppression;
-
-// The best box of those left, again and again; how many are kept.
-static int64_t suppress(const Suppression *s, const double *boxes, const double *scores, int64_t *kept) {
-    int64_t n = 0;
-    bool gone[s->boxes + 1];
-    for (int64_t i = 0; i < s->boxes; i++) gone[i] = !(scores[i] > s->score);
-    while (n < s->most) {
-        int64_t best = -1;
-        for (int64_t i = 0; i < s->boxes; i++)
-            if (!gone[i] && (best < 0 || scores[i] > scores[best])) best = i;
-        if (best < 0) break;
-        gone[best] = true;
-        Box box = box_of(boxes + 4 * best, s->centre);
-        bool hidden = false;
-        for (int64_t i = 0; i < n && !hidden; i++) {
-            Box other = box_of(boxes + 4 * kept[i], s->centre);
-            hidden = overlap(&box, &other) > s->iou;
-        }
-        if (!hidden) kept[n++] = best;
-    }
-    return n;
-}
-
 void eval_non_max_suppression(EvalContext *c, Node *n) {
     const Value *scores = c->in[1];
     int64_t batches = scores->dim[0], classes = scores->dim[1], found = 0;
-    Suppression s = {.boxes = scores->dim[2], .centre = attr_int(n, "center_point_box", 0)};
-    s.most = (int64_t)scalar_operand(c, n, 2, 0), s.iou = scalar_operand(c, n, 3, 0), s.score = scalar_operand(c, n, 4, -1e308);
-    const double *box = value_dense(c, c->in[0], DT_f64), *score = value_dense(c, scores, DT_f64);
+    burin_suppression s = {.boxes = scores->dim[2], .centre = attr_int(n, "center_point_box", 0)};
+    s.most = (int64_t)scalar_operand(c, n, 2, 0), s.iou = scalar_operand(c, n, 3, 0);
+    s.score = scalar_operand(c, n, 4, -INFINITY);
+    const float *box = value_dense(c, c->in[0], DT_f32), *score = value_dense(c, scores, DT_f32);
     int64_t *rows = ARENA_ARRAY(c->arena, int64_t, 3 * batches * classes * s.boxes + 3);
-    int64_t *kept = ARENA_ARRAY(c->arena, int64_t, s.boxes + 1);
     for (int64_t b = 0; b < batches; b++)
-        for (int64_t k = 0; k < classes; k++) {
-            int64_t count = suppress(&s, box + b * s.boxes * 4, score + (b * classes + k) * s.boxes, kept);
-            for (int64_t i = 0; i < count; i++, found++)
-                rows[3 * found] = b, rows[3 * found + 1] = k, rows[3 * found + 2] = kept[i];
-        }
+        for (int64_t k = 0; k < classes; k++) found = burin_suppress(&s, box, score, (int64_t[]){b, k, classes}, rows, found);
     eval_bind(c, attr_dim(n, "extent")->name, found);
     memcpy(value_out(eval_result(c, n)), rows, (size_t)(3 * found) * sizeof *rows);
 }

@@ -36,7 +36,7 @@ static void add_symbol(Program *p, const Dim *d) {
 }
 
 static void find_symbols(Program *p) {
-    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + count_places(p->graph) + 1);
+    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + 1);
     for (int i = 0; i < p->graph->n_inputs; i++)
         for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
 }
@@ -52,6 +52,8 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
     p->regions = ARENA_ARRAY(arena, Region, n + 1);
+    p->decided = ARENA_ARRAY(arena, const Dim *, n + 1);
+    p->counters = ARENA_ARRAY(arena, const Dim *, n + 1);
     find_symbols(p);
     p->sized_by_run = !p->rows && p->n_symbols;
     return p;

@@ -106,8 +106,9 @@ typedef struct Kernel {
     const Node *node;
     View *in;
     int n_in;
-    View out[2];
+    View out[4];
     int n_out;
+    const Dim *decides;  // the symbol whose value is its last result, or NULL
     Share share;
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
@@ -156,8 +157,10 @@ typedef struct Program {
     struct Program *encoder;   // what runs once for a sequence, before its first step; or NULL
     uint64_t weights_offset;   // of its weights in the image: those of an encoder come first
     const Dim *rows, *wanted;  // R and L; NULL when the program has none
-    const Dim **symbols;       // of the inputs' types, in order of appearance; then those that count iterations
-    int n_symbols, n_counters;
+    const Dim **symbols;       // of the inputs' types, in order of appearance
+    const Dim **decided;       // whose values the run finds out: sizes of results
+    const Dim **counters;      // that count the iterations of loops
+    int n_symbols, n_decided, n_counters;
     int64_t max_rows;   // 1 without rows
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;

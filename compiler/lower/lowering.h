@@ -30,6 +30,9 @@ View view_operand(Lowering *, Node *);  // what a kernel reads: a constant gets 
 View view_result(Lowering *, const Node *, const Type *, bool row_wise);  // what it writes: a buffer, or an output's place
 View view_copy(Lowering *, const Node *, View from);                      // of a row-major copy
 void copy_view(Lowering *, const Node *, View from, View to);
+void copy_to_output(Lowering *, Node *, View from);
+Kernel *kernel_new(Lowering *, KernelFamily, const Node *, int n_in);
+void kernel_give(Lowering *, Kernel *, int result, Node *, View);  // a result, and the value it is (or NULL)
 void set_view(Lowering *, Node *, View);
 Node *item_of(const Node *tuple, int index);  // NULL: nobody asks for it
 int output_index(const Graph *,
@@ -39,6 +42,11 @@ int output_index(const Graph *,
 void select_loop(Lowering *, Node *);
 void select_if(Lowering *, Node *);
 int count_places(const Graph *);  // at least as many kernels, buffers and weights as the graph can need
+
+// lower/decided.c: sizes that values decide
+void select_nonzero(Lowering *, Node *);
+void select_suppression(Lowering *, Node *);
+void select_unique(Lowering *, Node *);
 
 // lower/key.c: identity and names
 void name_kernels(Lowering *);  // keys, then functions: one for each distinct key

@@ -116,7 +116,7 @@ static void cross_regions(const Program *p, int kernel, Since *since) {
 }
 
 static void place_for(Program *p, bool one_row) {
-    int n_operands = 2 * p->n_regions;
+    int n_operands = 2 * p->n_regions + p->n_kernels;
     for (int i = 0; i < p->n_kernels; i++) n_operands += p->kernels[i]->n_in + p->kernels[i]->n_out;
     Since since = {.list = ARENA_ARRAY(p->arena, Access, n_operands + 1), .one_row = one_row};
     for (int i = 0; i < p->n_kernels; i++) {
@@ -127,6 +127,7 @@ static void place_for(Program *p, bool one_row) {
             since.n = 0;
         }
         remember(&since, k);
+        if (k->decides) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
     }
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
 }

@@ -19,7 +19,7 @@ typedef void SelectFunction(Lowering *, Node *);
 static SelectFunction select_nest;
 
 // ------------------------------------------------------------------------------------------------------------------ kernels
-static Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
+Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
     Program *p = l->program;
     Kernel *k = ARENA_NEW(l->arena, Kernel);
     *k = (Kernel){.family = family, .node = node, .n_in = n_in, .position = p->n_kernels};
@@ -107,7 +107,7 @@ static const Dim *panels_of(Lowering *l, const Dim *columns) {
     return dim_binary(l->graph, DIM_FLOORDIV, rounded, dim_const(l->graph, 16));
 }
 
-static void give(Lowering *l, Kernel *k, int result, Node *n, View v) {
+void kernel_give(Lowering *l, Kernel *k, int result, Node *n, View v) {
     v.own_part = true;
     k->out[result] = v;
     if (k->n_out <= result) k->n_out = result + 1;
@@ -159,23 +159,23 @@ static Kernel *copy_kernel(Lowering *l, const Node *n, View from) {
     return k;
 }
 
-static void copy_to_output(Lowering *l, Node *n, View from) {
+void copy_to_output(Lowering *l, Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
-    give(l, k, 0, n, view_result(l, n, &n->type, false));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
 }
 
 View view_copy(Lowering *l, const Node *n, View from) {
     Kernel *k = copy_kernel(l, n, from);
     View to = view_contiguous(l, &n->type);
     to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
-    give(l, k, 0, NULL, to);
+    kernel_give(l, k, 0, NULL, to);
     return to;
 }
 
 void copy_view(Lowering *l, const Node *n, View from, View to) {
     Kernel *k = copy_kernel(l, n, from);
     k->row_wise = false;
-    give(l, k, 0, NULL, to);
+    kernel_give(l, k, 0, NULL, to);
 }
 
 static View matrix_operand(Lowering *l, Node *n) {
@@ -241,7 +241,7 @@ static void select_embed(Lowering *l, Node *lookup, Node *result) {
     k->in[0] = view_operand(l, lookup->in[0]);
     k->in[1] = view_operand(l, lookup->in[1]);
     make_row_wise(l, k, &result->type);
-    give(l, k, 0, result, view_result(l, result, &result->type, k->row_wise));
+    kernel_give(l, k, 0, result, view_result(l, result, &result->type, k->row_wise));
 }
 
 static bool only_rotated(const Node *n) {
@@ -314,9 +314,9 @@ static void select_norm(Lowering *l, Node *n) {
     read_operands(l, k, n);
     x.own_part = true, k->in[0] = x;
     if (may_overwrite(l, n->in[0], k, &n->type))
-        give(l, k, 0, n, *view_of(n->in[0]));
+        kernel_give(l, k, 0, n, *view_of(n->in[0]));
     else
-        give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+        kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
@@ -332,12 +332,12 @@ static void select_skip_norm(Lowering *l, Node *n) {
     read_operands(l, k, n);
     x.own_part = residual.own_part = true;
     k->in[0] = x, k->in[1] = residual;
-    give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
+    kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
     if (!sum) return;
     if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[1], k, type))
-        give(l, k, 1, sum, *view_of(n->in[1]));
+        kernel_give(l, k, 1, sum, *view_of(n->in[1]));
     else
-        give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
+        kernel_give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
 }
 
 static void select_quantize(Lowering *l, Node *n) {
@@ -345,7 +345,7 @@ static void select_quantize(Lowering *l, Node *n) {
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
     make_row_wise(l, k, &n->type);
     x.own_part = true, k->in[0] = x;
-    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 static void select_select_rows(Lowering *l, Node *n) {
@@ -353,7 +353,7 @@ static void select_select_rows(Lowering *l, Node *n) {
     Kernel *k = kernel_new(l, FAMILY_SELECT, n, 1);
     make_row_wise(l, k, &n->type);
     k->in[0] = x;
-    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // ------------------------------------------------------------------------------------------------------------------ attention
@@ -387,7 +387,7 @@ static void select_rotary(Lowering *l, Node *n) {
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     k->in[0] = x, k->in[0].own_part = true;
     for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
-    give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
+    kernel_give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
 }
 
 static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) {
@@ -403,7 +403,7 @@ static void select_append(Lowering *l, Node *n) {
     View rows = matrix_operand(l, n->in[1]), cache = view_operand(l, n->in[0]);
     Kernel *k = append_kernel(l, n, cache, rows);
     k->cache = attr_string(cache.state->node, "kind", "");
-    give(l, k, 0, n, cache);
+    kernel_give(l, k, 0, n, cache);
 }
 
 static const Dim *rounded_up(Graph *g, const Dim *d) {
@@ -432,7 +432,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows);
     k->cache = operand_index == 1 ? "key" : "value";
-    give(l, k, 0, NULL, cache);
+    kernel_give(l, k, 0, NULL, cache);
     return cache;
 }
 
@@ -462,7 +462,7 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     parts.base = BASE_BUFFER, parts.buffer = buffer_new(l, &type, false);
     parts.buffer->whole = true;
     parts.buffer->row_bytes = (uint64_t)(4 * heads * segments * floats);
-    give(l, k, 1, NULL, parts);
+    kernel_give(l, k, 1, NULL, parts);
     k->out[1].own_part = false;
 }
 
@@ -482,7 +482,7 @@ static void select_attention(Lowering *l, Node *n) {
     k->in[0] = q, k->in[0].own_part = true;
     if (n->n_in > 5) k->in[5] = bias;
     if (n->n_in > 6) k->in[6] = mask;
-    give(l, k, 0, n, view_result(l, n, &n->type, false));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
     give_parts(l, k, &cache[1]);
 }
 
@@ -499,7 +499,7 @@ static void select_matmul_packed(Lowering *l, Node *n) {
         if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
     }
     if (result.buffer && result.buffer == x.buffer) result.buffer = NULL;
-    give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
+    kernel_give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
 }
 
 // -------------------------------------------------------------------------------------------------------------------- nests
@@ -583,10 +583,10 @@ static void select_nest(Lowering *l, Node *n) {
     share_nest(l, k, n);
     for (int i = 0; is_pointwise(n) && i < n->n_in; i++) {
         if (!may_overwrite(l, n->in[i], k, &n->type) || reads_elsewhere(k, view_of(n->in[i]))) continue;
-        give(l, k, 0, n, *view_of(n->in[i]));
+        kernel_give(l, k, 0, n, *view_of(n->in[i]));
         return;
     }
-    give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 // values and indices: two results of the same shape
@@ -598,7 +598,7 @@ static void select_top_k(Lowering *l, Node *n) {
     k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], axis < 0 ? axis + n->items[0].rank : axis));
     for (int i = 0; i < 2; i++) {
         Node *item = item_of(n, i);
-        give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));
+        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));
     }
 }
 
@@ -628,6 +628,9 @@ static const struct {
     {OP_cache_append, select_append},
     {OP_attention, select_attention},
     {OP_top_k, select_top_k},
+    {OP_nonzero, select_nonzero},
+    {OP_unique, select_unique},
+    {OP_non_max_suppression, select_suppression},
     {OP_loop, select_loop},
     {OP_if, select_if},
     {OP_matmul_packed, select_matmul_packed},
@@ -668,7 +671,7 @@ static void copy_to_outputs(Lowering *l) {
         bool bytes = dtype_bits(n->type.dtype) >= 8;
         k->share = share_by(SHARE_OUTER, bytes ? count_before(l, &n->type, n->type.rank - 1) : dim_const(l->graph, 1));
         to.base = BASE_OUTPUT, to.output = i;
-        give(l, k, 0, NULL, to);
+        kernel_give(l, k, 0, NULL, to);
     }
 }
 

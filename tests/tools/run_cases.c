@@ -98,6 +98,13 @@ static void compare(const burin_net *net, const Values *v, int i, const void *go
     }
 }
 
+// Room for the most that the run may decide, 8 bytes an element.
+static void *output_memory(const burin_net *net, const burin_tensor *t, const int64_t *symbols) {
+    size_t bytes = 8;
+    for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_net_dim(net, t->dim[j], symbols);
+    return aligned_alloc(64, (bytes + 127) / 64 * 64);
+}
+
 static void run_case(const burin_model *m, const char *folder) {
     const burin_net *net = m->net;
     Values v = read_values(folder, m->name);
@@ -110,14 +117,14 @@ static void run_case(const burin_model *m, const char *folder) {
         inputs[i] = data_of(v.in[i]);
         for (int j = 0; j < v.in[i]->rank; j++) *dim++ = v.in[i]->dim[j];
     }
-    for (int i = 0; i < v.n_out; i++) outputs[i] = aligned_alloc(64, (v.out[i]->bytes + 127) / 64 * 64);
+    burin_status status = burin_net_bind(net, dims, symbols);
+    for (int i = 0; i < v.n_out; i++) outputs[i] = output_memory(net, &net->outputs[i], symbols);
     burin_options o = {.threads = 2};
     size_t bytes = burin_session_bytes(m, &o);
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
     memset(memory, 0xff, bytes);
     burin_session *s;
-    burin_status status = burin_session_open(&s, m, &o, memory, bytes);
-    if (!status) status = burin_net_bind(net, dims, symbols);
+    if (!status) status = burin_session_open(&s, m, &o, memory, bytes);
     if (!status) status = burin_net_run(s, inputs, symbols, outputs);
     if (status) fail(burin_status_text(status));
     for (int i = 0; i < v.n_out; i++) compare(net, &v, i, outputs[i], symbols);

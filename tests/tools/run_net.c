@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
     if (argc < 3 + net->n_symbols) return 2;
     int64_t symbols[MAX_TENSORS], found[MAX_TENSORS], dims[8 * MAX_TENSORS], *dim = dims;
     void *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
+    for (int i = 0; i < net->n_decided; i++) symbols[net->n_symbols + i] = net->symbols[net->n_symbols + i].upper;
     for (int i = 0; i < net->n_symbols; i++) symbols[i] = atoi(argv[3 + i]);
     for (int i = 0; i < net->n_inputs; i++) {
         const burin_tensor *t = &net->inputs[i];
@@ -39,7 +40,7 @@ int main(int argc, char **argv) {
     if (!status) status = burin_net_run(s, (const void *const *)inputs, found, outputs);
     if (status) return printf("%s\n", burin_status_text(status)), 1;
     uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < net->n_outputs; i++) hash = hash_more(hash, outputs[i], bytes_of(net, &net->outputs[i], symbols));
+    for (int i = 0; i < net->n_outputs; i++) hash = hash_more(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
     printf("%016llx\n", (unsigned long long)hash);
     burin_session_close(s);
     return 0;

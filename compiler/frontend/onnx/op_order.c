@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
+#include "ir/convert.h"
 #include "ir/index.h"
 
 void onnx_arg(OnnxCall *c, int op) {
@@ -140,7 +141,17 @@ void onnx_compress(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_take(c, x, chosen, flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank)));
 }
 
-// Flat without an axis.
+// The axis first, the others as one; flat without an axis.
+static Node *slices_of(OnnxCall *c, Node *x, int axis) {
+    int64_t perm[MAX_RANK], at = 1;
+    for (int i = 0; i < x->type.rank; i++) perm[i == axis ? 0 : at++] = i;
+    if (axis > 0) x = onnx_permute(c, x, perm);
+    if (x->type.rank < 2) return x;
+    Type rest = {.rank = x->type.rank - 1};
+    memcpy(rest.dim, x->type.dim + 1, (size_t)rest.rank * sizeof *rest.dim);
+    return onnx_shape_to(c, x, 2, (const Dim *[]){x->type.dim[0], type_count(c->graph, &rest)});
+}
+
 void onnx_unique(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
@@ -150,12 +161,13 @@ void onnx_unique(OnnxCall *c, int argument) {
     int axis = flat ? 0 : onnx_axis(c, onnx_int(c, "axis", 0), x->type.rank);
     Type along = {.rank = 1, .dim = {x->type.dim[axis]}};
     const Dim *extent = counted(c, &along);
-    Node *n = onnx_emit_make(c, OP_unique, 1, &x);
+    Node *slices = slices_of(c, x, axis), *n = onnx_emit_make(c, OP_unique, 1, &slices);
     attr_set_dims(n, "extent", &extent, 1);
-    attr_set_int(n, "axis", axis);
+    attr_set_int(n, "axis", 0);
     attr_set_int(n, "sorted", onnx_int(c, "sorted", 1));
     n = onnx_finish(c, n);
-    for (int i = 0; i < (int)c->proto->n_output && i < 4; i++) onnx_result(c, i, onnx_tuple_item(c, n, i));
+    onnx_result(c, 0, onnx_take(c, x, onnx_tuple_item(c, n, 1), axis));
+    for (int i = 1; i < (int)c->proto->n_output && i < 4; i++) onnx_result(c, i, onnx_tuple_item(c, n, i));
 }
 
 void onnx_non_max_suppression(OnnxCall *c, int argument) {
@@ -163,7 +175,12 @@ void onnx_non_max_suppression(OnnxCall *c, int argument) {
     Node *in[5] = {NULL};
     for (int i = 0; i < 5; i++) in[i] = onnx_operand(c, i) ? onnx_node(c, i) : NULL;
     if (in[1]->type.rank != 3) onnx_fatal(c, "takes scores [B, C, N], not %s", type_text(&in[1]->type));
-    const Dim *extent = counted(c, &in[1]->type);
+    const Tensor *most = onnx_known(c, 2);  // of each batch and class
+    Type kept = in[1]->type;
+    if (most && tensor_count(most) == 1)
+        kept.dim[2] = dim_binary(c->graph, DIM_MIN, kept.dim[2],
+                                 dim_const(c->graph, (int64_t)fmax(0, dtype_load(most->dtype, most->data, 0))));
+    const Dim *extent = counted(c, &kept);
     Node *n = onnx_emit_make(c, OP_non_max_suppression, 5, in);
     attr_set_dims(n, "extent", &extent, 1);
     attr_set_int(n, "center_point_box", onnx_int(c, "center_point_box", 0));
