@@ -26,7 +26,7 @@ typedef struct PackedWeights {
     bool transposed, interleave;
 } PackedWeights;
 
-enum { MAX_SYMBOLS = 32 };
+enum { MAX_SYMBOLS = 1024 };
 
 typedef struct EvalState {
     const Node *node;
