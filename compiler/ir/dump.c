@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/json.h"
 #include "frontend/tokenizer.h"
 #include "ir/internal.h"
 #include "util/hash.h"
@@ -168,54 +169,92 @@ void module_dump(const Module *m, const char *dir, int number, const char *name,
     text_free(&t);
 }
 
-static const char *json_text(const json_t *object, const char *key) {
+// ---------------------------------------------------------------------------------------------- the head: JSON in the first
+// line
+typedef struct Head {
+    const json_t *json;  // NULL: a graph that nobody dumped
+    const Source *source;
+} Head;
+
+_Noreturn static void refuse_head(const Head *h, const char *what, const char *why) {
+    Loc line = {.source = h->source, .length = (uint32_t)strcspn(h->source->text, "\n")};
+    diag_fatal(line, "%s %s\nhint: dump the model again", what, why);
+}
+
+static void read_head(Head *h, Arena *arena) {
+    json_error_t error;
+    const char *text = h->source->text;
+    if (strncmp(text, "// {", 4)) return;
+    json_t *head = json_loadb(text + 3, strcspn(text + 3, "\n"), 0, &error);
+    if (!head) refuse_head(h, "the head of the dump is not valid JSON:", error.text);
+    h->json = json_own(arena, head);
+}
+
+static const char *head_text(const json_t *object, const char *key, const char *absent) {
     const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
+    return s && *s ? s : absent;
 }
 
-static int64_t json_int(const json_t *object, const char *key, int64_t absent) {
-    const json_t *v = json_object_get(object, key);
-    return json_is_integer(v) ? json_integer_value(v) : absent;
+static bool is_token(const json_t *v, int64_t least) {
+    return json_is_integer(v) && json_integer_value(v) >= least && json_integer_value(v) <= INT32_MAX;
 }
 
-static int32_t *get_tokens(Arena *arena, const json_t *head, const char *key, int *n) {
-    const json_t *list = json_object_get(head, key);
+// A number that is not below what stands for its absence.
+static int32_t head_int(const Head *h, const char *key, int32_t absent) {
+    const json_t *v = json_object_get(h->json, key);
+    if (v && !is_token(v, absent))
+        refuse_head(h, key, absent ? "must be a token id, or -1" : "must be a whole number, 0 or more");
+    return v ? (int32_t)json_integer_value(v) : absent;
+}
+
+static int32_t *head_tokens(const Head *h, Arena *arena, const char *key, int *n) {
+    const json_t *list = json_object_get(h->json, key);
     int32_t *tokens = ARENA_ARRAY(arena, int32_t, json_array_size(list) + 1);
-    for (*n = 0; (size_t)*n < json_array_size(list); ++*n)
-        tokens[*n] = (int32_t)json_integer_value(json_array_get(list, (size_t)*n));
+    for (*n = 0; (size_t)*n < json_array_size(list); ++*n) {
+        const json_t *v = json_array_get(list, (size_t)*n);
+        if (!is_token(v, 0)) refuse_head(h, key, "must be a list of token ids");
+        tokens[*n] = (int32_t)json_integer_value(v);
+    }
     return tokens;
 }
 
-static Tokenizer *load_tokenizer(Arena *arena, const json_t *head, const ConstantFile *constants) {
-    const json_t *k = json_object_get(head, "tokenizer");
+// It names files and C functions.
+static const char *head_name(const Head *h) {
+    const char *name = head_text(h->json, "module", "module");
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] || (*name >= '0' && *name <= '9'))
+        refuse_head(h, "module", "must be a name of small letters, digits and _");
+    return name;
+}
+
+static Tokenizer *load_tokenizer(Arena *arena, const Head *h, const ConstantFile *constants) {
+    const json_t *k = json_object_get(h->json, "tokenizer");
     if (!k || !constants) return NULL;
     Tokenizer *t = ARENA_NEW(arena, Tokenizer);
-    t->bytes = (size_t)json_int(k, "bytes", 0);
-    t->blob = constants_find(constants, strtoull(json_text(k, "hash"), NULL, 16), t->bytes);
-    t->vocab_size = (int32_t)json_int(k, "vocab_size", 0);
-    t->bos = (int32_t)json_int(k, "bos", -1);
-    t->eos = (int32_t)json_int(k, "eos", -1);
+    Head own = {.json = k, .source = h->source};
+    t->bytes = (size_t)json_integer_value(json_object_get(k, "bytes"));
+    t->blob = constants_find(constants, strtoull(head_text(k, "hash", ""), NULL, 16), t->bytes);
+    t->vocab_size = head_int(&own, "vocab_size", 0);
+    t->bos = head_int(&own, "bos", -1);
+    t->eos = head_int(&own, "eos", -1);
     if (!t->blob) diag_fatal(NO_LOC, "%s has not the tokenizer that the dump names", constants->path);
     return t;
 }
 
 static void load_head(Module *m, const Source *source, const ConstantFile *constants) {
-    const char *text = source->text;
-    json_t *head = strncmp(text, "// {", 4) ? NULL : json_loadb(text + 3, strcspn(text + 3, "\n"), 0, NULL);
-    m->name = arena_strdup(m->arena, head && *json_text(head, "module") ? json_text(head, "module") : "module");
-    m->description =
-        arena_strdup(m->arena, head && *json_text(head, "description") ? json_text(head, "description") : source->name);
-    m->context = json_int(head, "context", 0);
-    m->bos = (int32_t)json_int(head, "bos", -1);
-    const json_t *eos = json_object_get(head, "eos");
-    for (size_t i = 0; i < json_array_size(eos) && m->n_eos < 8; i++)
-        m->eos[m->n_eos++] = (int32_t)json_integer_value(json_array_get(eos, i));
-    m->start = get_tokens(m->arena, head, "start", &m->n_start);
-    m->suppress = get_tokens(m->arena, head, "suppress", &m->n_suppress);
-    m->begin_suppress = get_tokens(m->arena, head, "begin_suppress", &m->n_begin_suppress);
-    m->max_length = json_int(head, "max_length", 0);
-    m->tokenizer = load_tokenizer(m->arena, head, constants);
-    json_decref(head);
+    Head h = {.source = source};
+    int n_eos;
+    read_head(&h, m->arena);
+    m->name = arena_strdup(m->arena, head_name(&h));
+    m->description = arena_strdup(m->arena, head_text(h.json, "description", source->name));
+    m->context = head_int(&h, "context", 0);
+    m->bos = head_int(&h, "bos", -1);
+    const int32_t *eos = head_tokens(&h, m->arena, "eos", &n_eos);
+    for (int i = 0; i < n_eos && i < 8; i++) m->eos[m->n_eos++] = eos[i];
+    m->start = head_tokens(&h, m->arena, "start", &m->n_start);
+    m->suppress = head_tokens(&h, m->arena, "suppress", &m->n_suppress);
+    m->begin_suppress = head_tokens(&h, m->arena, "begin_suppress", &m->n_begin_suppress);
+    m->max_length = head_int(&h, "max_length", 0);
+    m->tokenizer = load_tokenizer(m->arena, &h, constants);
 }
 
 static ConstantFile *constants_beside(Arena *arena, const char *path) {
