@@ -42,14 +42,15 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-#define DTYPES(X) /* name, bits */                                                                                         \
-    X(f32, 32)                                                                                                             \
-    X(f16, 16)                                                                                                             \
-    X(bf16, 16)                                                                                                            \
-    X(f64, 64) X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4)     \
-        X(u4, 4) X(i2, 2) X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) \
-            X(string, 64) X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                            \
-        X(tuple, 0)                  /* several results; see Node */
+#define DTYPES(X) /* name, bits */                                                                                            \
+    X(f32, 32)                                                                                                                \
+    X(f16, 16)                                                                                                                \
+    X(bf16, 16)                                                                                                               \
+    X(f64, 64)                                                                                                                \
+    X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) \
+        X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64)        \
+            X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                                             \
+        X(tuple, 0)    /* several results; see Node */
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
@@ -230,6 +231,7 @@ const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by
 const Dim *dim_import(Graph *, const Dim *of_another_graph);
 const Dim *dim_sub(Graph *, const Dim *, const Dim *);
 bool dim_is_const(const Dim *, int64_t *value);  // value may be NULL
+bool dim_is(const Dim *, int64_t value);         // that constant
 int64_t dim_upper(const Dim *);                  // bounds over all values of its symbols
 int64_t dim_lower(const Dim *);
 bool dim_has_symbol(const Dim *, const Dim *symbol);
@@ -274,6 +276,7 @@ void graph_drop_output(Graph *, int i);
 Node *node_new(Graph *, Op, Loc, int n_in, Node *const *in);
 Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in, Node *before);  // not inferred; before NULL: at the end
 bool node_infer(Node *);
+Node *inferred(Node *);  // the node with its type; ends the run when it has none
 Node *node_constant(Graph *, const Tensor *, Loc, Node *before);
 Node *node_scalar(Graph *, DType, double, Loc, Node *before);  // a constant of rank 0
 Node *node_item(Graph *, Node *tuple, int index, Node *before);
@@ -328,6 +331,8 @@ const Expr *expr_parse(Arena *, const char *text, const char **end);
 
 bool op_find(const char *name, Op *);
 bool op_is_elementwise(Op);  // has a scalar function
+bool op_is_comparison(Op);   // less, equal ...: truth of two operands of one type
+bool op_is_logical(Op);      // and, or, not: of truth
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);  // deterministic

@@ -161,6 +161,11 @@ static void run_variant(void *argument, int thread) {
     s->variant->forward(&s->step, thread);
 }
 
+BURIN_LINKAGE void burin_session_run(burin_session *s) {
+    if (s->step.profile) s->step.profile->last = burin_nanoseconds();
+    burin_pool_run(s->pool, run_variant, s);
+}
+
 // At most max_rows rows; returns how many of them wanted logits.
 static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *logits) {
     burin_step *step = &s->step;
@@ -174,8 +179,7 @@ static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *
         s->memory_end[i] = s->memory[rows[i].slot] - 1;
         if (rows[i].wants_logits) s->wanted[step->n_wanted++] = i;
     }
-    if (step->profile) step->profile->last = burin_nanoseconds();
-    burin_pool_run(s->pool, run_variant, s);
+    burin_session_run(s);
     return step->n_wanted;
 }
 

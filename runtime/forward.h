@@ -57,6 +57,7 @@ BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *, const
 BURIN_LINKAGE size_t burin_session_bytes(const burin_model *, const burin_options *);  // 0: an option is out of range
 BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_model *, const burin_options *, void *memory,
                                               size_t bytes);
+BURIN_LINKAGE void burin_session_run(burin_session *);    // the variant over session->step, on all threads
 BURIN_LINKAGE void burin_session_close(burin_session *);  // ends its threads; the memory is the caller's
 
 // Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed

@@ -44,11 +44,6 @@ BURIN_LINKAGE int32_t burin_net_rows(const burin_net *net, const int64_t *symbol
     return net->rows < 0 ? 1 : (int32_t)symbols[net->rows];
 }
 
-static void run_net(void *argument, int thread) {
-    burin_session *s = argument;
-    s->variant->forward(&s->step, thread);
-}
-
 BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, int64_t *symbols, void *const *outputs) {
     const burin_net *net = s->model->net;
     burin_step *step = &s->step;
@@ -59,7 +54,6 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
     step->outputs = outputs;
     step->symbols = symbols;
     step->decided = symbols + net->n_symbols;
-    if (step->profile) step->profile->last = burin_nanoseconds();
-    burin_pool_run(s->pool, run_net, s);
+    burin_session_run(s);
     return BURIN_OK;
 }

@@ -4,12 +4,6 @@
 // beside them.
 #include "codegen/emit.h"
 
-static bool is_comparison(Op op) {
-    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
-}
-
-static bool is_logical(Op op) { return op == OP_and || op == OP_or || op == OP_not; }
-
 // The class of the operands of an op (of the choices of `where`): that of the first one that is not a constant.
 static VectorClass operand_class(const Expr *e, const ExprWriter *w) {
     for (int i = e->op == OP_where; i < e->n; i++)
@@ -20,7 +14,7 @@ static VectorClass operand_class(const Expr *e, const ExprWriter *w) {
 VectorClass c_expr_class(const Expr *e, const ExprWriter *w) {
     if (e->kind == EXPR_ARG) return w->class_of(e->arg, w->user);
     if (e->kind == EXPR_CONST) return CLASS_FLOAT;
-    return is_comparison(e->op) || is_logical(e->op) ? CLASS_TRUTH : operand_class(e, w);
+    return op_is_comparison(e->op) || op_is_logical(e->op) ? CLASS_TRUTH : operand_class(e, w);
 }
 
 static void write_typed(Text *t, const Expr *e, const ExprWriter *w, VectorClass class);
@@ -53,8 +47,8 @@ static void write_comparison(Text *t, const Expr *e, const ExprWriter *w, Vector
 }
 
 static void write_op(Text *t, const Expr *e, const ExprWriter *w) {
-    VectorClass class = is_logical(e->op) ? CLASS_TRUTH : operand_class(e, w);
-    if (is_comparison(e->op)) {
+    VectorClass class = op_is_logical(e->op) ? CLASS_TRUTH : operand_class(e, w);
+    if (op_is_comparison(e->op)) {
         write_comparison(t, e, w, class);
     } else if (e->op == OP_where && class == CLASS_TRUTH) {
         text_add(t, "vm_from_int(vi_where(");

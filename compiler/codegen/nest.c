@@ -46,11 +46,6 @@ bool nest_in_vectors(DType t) { return element_types[t].load; }
 VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
 
 // --------------------------------------------------------------------------------------------------------------------- axes
-static bool is_const(const Dim *d, int64_t value) {
-    int64_t c;
-    return dim_is_const(d, &c) && c == value;
-}
-
 // How many leading axes the thread's part runs over: those whose product it counts.
 int nest_parted(const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
@@ -73,7 +68,7 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
     for (int i = parted - 1; i >= 0; i--) {
         indent(t, depth);
         text_add(t, "int i%d = i", i);
-        if (!is_const(inner, 1)) text_add(t, " / "), c_dim(t, p, inner);
+        if (!dim_is(inner, 1)) text_add(t, " / "), c_dim(t, p, inner);
         if (i > 0) text_add(t, " %% "), c_dim(t, p, type->dim[i]);
         text_add(t, ";\n");
         inner = dim_binary(g, DIM_MUL, inner, type->dim[i]);
@@ -109,7 +104,7 @@ void nest_address(Text *t, const Program *p, const View *v, const char *base, Ne
     int shift = at.rank - v->type.rank;
     text_add(t, "%s", base);
     for (int i = 0; i < at.end; i++) {
-        if (i < shift || is_const(v->stride[i - shift], 0) || is_const(v->type.dim[i - shift], 1)) continue;
+        if (i < shift || dim_is(v->stride[i - shift], 0) || dim_is(v->type.dim[i - shift], 1)) continue;
         text_add(t, " + (ptrdiff_t)%s * ", at.index[i]);
         c_dim(t, p, v->stride[i - shift]);
     }
@@ -126,7 +121,7 @@ NestIndex nest_index(const Type *type, int end) {
 static const Dim *vector_stride(const Program *p, const Kernel *k, const View *v) {
     int rank = v->type.rank;
     (void)k;
-    if (rank == 0 || is_const(v->type.dim[rank - 1], 1)) return dim_const(p->graph, 0);
+    if (rank == 0 || dim_is(v->type.dim[rank - 1], 1)) return dim_const(p->graph, 0);
     return v->stride[rank - 1];
 }
 
@@ -142,9 +137,9 @@ void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i)
         else
             text_add(t, "%lld", (long long)v->scalar);
         text_add(t, ")");
-    } else if (is_const(stride, 0)) {
+    } else if (dim_is(stride, 0)) {
         text_add(t, "%s_strided(p%d, 0, LANES)", e->load, i);
-    } else if (is_const(stride, 1)) {
+    } else if (dim_is(stride, 1)) {
         text_add(t, whole ? "%s(p%d + j)" : "%s_n(p%d + j, n)", e->load, i);
     } else {
         text_add(t, "%s_strided(p%d + (ptrdiff_t)j * ", e->load, i), c_dim(t, p, stride);

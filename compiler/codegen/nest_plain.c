@@ -111,19 +111,13 @@ typedef struct Plain {
     NestIndex at;
 } Plain;
 
-static bool is_comparison(Op op) {
-    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
-}
-
-static bool is_logical(Op op) { return op == OP_and || op == OP_or || op == OP_not; }
-
 // The type that an op's operands have: DT_COUNT when they are constants, which take the type of what they meet.
 static DType operand_type(const Plain *w, const Expr *e);
 
 static DType expr_type(const Plain *w, const Expr *e) {
     if (e->kind == EXPR_ARG) return w->k->in[e->arg].type.dtype;
     if (e->kind == EXPR_CONST) return DT_COUNT;
-    return is_comparison(e->op) ? DT_bool : operand_type(w, e);
+    return op_is_comparison(e->op) ? DT_bool : operand_type(w, e);
 }
 
 static DType operand_type(const Plain *w, const Expr *e) {
@@ -199,9 +193,9 @@ static void write_expr(Text *t, const Plain *w, const Expr *e, DType type) {
         load_packed(t, w->p, w->k, e->arg, w->at);
     } else if (e->kind == EXPR_ARG) {
         nest_plain_load(t, w->p, &w->k->in[e->arg], e->arg, w->at);
-    } else if (is_comparison(e->op)) {
+    } else if (op_is_comparison(e->op)) {
         write_comparison(t, w, e, operand_type(w, e));
-    } else if (is_logical(e->op)) {
+    } else if (op_is_logical(e->op)) {
         write_logical(t, w, e);
     } else if (e->op == OP_where) {
         text_add(t, "("), write_expr(t, w, e->in[0], DT_bool), text_add(t, " ? "), write_expr(t, w, e->in[1], type);

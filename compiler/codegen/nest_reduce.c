@@ -18,11 +18,6 @@ typedef struct Reduction {
     NestIndex at;            // the operand's index: of the result where kept, r<axis> where reduced
 } Reduction;
 
-static bool is_const(const Dim *d, int64_t value) {
-    int64_t c;
-    return dim_is_const(d, &c) && c == value;
-}
-
 static void mark_axes(Reduction *r) {
     int n, rank = r->v->type.rank;
     const int64_t *axes = attr_ints(r->k->node, "axes", &n);
@@ -42,7 +37,7 @@ static Reduction reduction_of(const Program *p, const Kernel *k) {
     for (int i = rank - 1; i >= 0; i--) {
         if (!r.reduced[i]) continue;
         if (i + 1 < rank && !r.reduced[i + 1]) r.inner = false;
-        if (r.v->stride[i] != r.count && !is_const(r.v->type.dim[i], 1)) r.adjacent = false;
+        if (r.v->stride[i] != r.count && !dim_is(r.v->type.dim[i], 1)) r.adjacent = false;
         r.count = dim_binary(p->graph, DIM_MUL, r.count, r.v->type.dim[i]);
     }
     r.adjacent = r.adjacent && r.inner;
@@ -139,7 +134,7 @@ void write_reduce(Text *t, const Program *p, const Kernel *k, const char *name) 
 // Is nothing but axes of one element behind it?
 static bool is_innermost(const Type *type, int axis) {
     for (int i = axis + 1; i < type->rank; i++)
-        if (!is_const(type->dim[i], 1)) return false;
+        if (!dim_is(type->dim[i], 1)) return false;
     return true;
 }
 // Along the last axis row by row; along another one, or of other types than f32, the row is collected first.
@@ -174,7 +169,7 @@ void write_softmax(Text *t, const Program *p, const Kernel *k, const char *name)
     if (axis < 0) axis += type->rank;
     nest_plain_check(k, type->dtype);
     nest_open_function(t, k, name);
-    if (axis != type->rank - 1 || type->dtype != DT_f32 || !is_const(k->in[0].stride[axis], 1)) {
+    if (axis != type->rank - 1 || type->dtype != DT_f32 || !dim_is(k->in[0].stride[axis], 1)) {
         softmax_along(t, p, k, axis);
         return;
     }
@@ -209,9 +204,9 @@ void write_activation_matmul(Text *t, const Program *p, const Kernel *k, const c
     indent(t, depth + 1), text_add(t, "for (int k = 0; k < "), c_dim(t, p, a->type.dim[a->type.rank - 1]),
         text_add(t, "; k++)\n");
     indent(t, depth + 2), text_add(t, "sum = vf_fma(vf_set1(p0[(ptrdiff_t)k * "), c_dim(t, p, over_k);
-    text_add(t, is_const(step, 1) ? "]), vf_load_n(p1 + (ptrdiff_t)k * " : "]), vf_load_strided(p1 + (ptrdiff_t)k * "),
+    text_add(t, dim_is(step, 1) ? "]), vf_load_n(p1 + (ptrdiff_t)k * " : "]), vf_load_strided(p1 + (ptrdiff_t)k * "),
         c_dim(t, p, row_k);
-    if (is_const(step, 1))
+    if (dim_is(step, 1))
         text_add(t, " + j, n)");
     else
         text_add(t, " + (ptrdiff_t)j * "), c_dim(t, p, step), text_add(t, ", "), c_dim(t, p, step), text_add(t, ", n)");

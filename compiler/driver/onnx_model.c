@@ -4,6 +4,7 @@
 
 #include "driver/build.h"
 #include "driver/dims.h"
+#include "lower/lower.h"
 
 // --bind: "ids=tokens,am=mask"
 static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
@@ -22,12 +23,6 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     out->binds = binds;
 }
 
-static bool has_rows_of_slots(const Graph *g) {
-    for (int i = 0; i < g->n_inputs; i++)
-        if (input_role(g->inputs[i]) == INPUT_SLOTS) return true;
-    return false;
-}
-
 static void say_why_not(const PassContext *trial, Text *why) {
     for (const FusionSite *s = trial->sites; s; s = s->next) {
         if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
@@ -41,7 +36,7 @@ static int find_autoregressive(const Build *b, Module *m, Text *why) {
     trial.stop_after = PASS_incremental;
     passes_run(m, &trial);
     for (int i = 0; i < m->n_graphs; i++)
-        if (has_rows_of_slots(m->graphs[i])) return i;
+        if (graph_has_rows(m->graphs[i])) return i;
     say_why_not(&trial, why);
     return -1;
 }

@@ -85,30 +85,25 @@ static Node *emit(const Site *s, Op op, Node *a, Node *b) {
     return node_new(s->graph, op, s->states->loc, b ? 2 : 1, (Node *[]){a, b});
 }
 
-static Node *checked(Node *n) {
-    if (!node_infer(n)) diag_stop();
-    return n;
-}
-
 static Node *make(const Site *s, Op op, Node *x) { return node_make(s->graph, op, s->states->loc, 1, &x, NULL); }
 
 static Node *reshaped(const Site *s, Node *x, int rank, const Dim *a, const Dim *b) {
     Node *n = make(s, OP_reshape, x);
     attr_set_dims(n, "shape", (const Dim *[]){a, b}, rank);
-    return checked(n);
+    return inferred(n);
 }
 
 static Node *cast(const Site *s, Node *x, DType to) {
     Node *n = make(s, OP_cast, x);
     attr_set_dtype(n, "to", to);
-    return checked(n);
+    return inferred(n);
 }
 
 static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) {
     Node *n = make(s, op, x);
     attr_set_ints(n, "axes", &axis, 1);
     attr_set_int(n, "keepdims", 1);
-    return checked(n);
+    return inferred(n);
 }
 
 static Node *scalar(const Site *s, double value) { return node_scalar(s->graph, DT_f32, value, s->states->loc, NULL); }
@@ -118,7 +113,7 @@ static Node *first_row(const Site *s) {
     attr_set_int(n, "axis", 0);
     attr_set_dims(n, "start", (const Dim *[]){dim_const(s->graph, 0)}, 1);
     attr_set_dims(n, "extent", (const Dim *[]){dim_const(s->graph, 1)}, 1);
-    return checked(n);
+    return inferred(n);
 }
 
 static Node *mean(const Site *s, Pooling pooling) {
@@ -152,7 +147,7 @@ static Node *token_weights(const Site *s) {
     }
     Node *one = scalar(s, 1), *ones = make(s, OP_expand, one);
     attr_set_dims(ones, "shape", (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 2);
-    return checked(ones);
+    return inferred(ones);
 }
 
 void sentence_add(Graph *g, const Sentence *sentence) {

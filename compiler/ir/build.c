@@ -226,6 +226,11 @@ bool node_infer(Node *n) {
     return true;
 }
 
+Node *inferred(Node *n) {
+    if (!node_infer(n)) diag_stop();
+    return n;
+}
+
 Node *node_new(Graph *g, Op op, Loc loc, int n_in, Node *const *in) {
     Node *n = node_make(g, op, loc, n_in, in, NULL);
     if (node_infer(n)) return n;

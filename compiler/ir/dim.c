@@ -408,6 +408,8 @@ bool dim_is_const(const Dim *d, int64_t *value) {
     return true;
 }
 
+bool dim_is(const Dim *d, int64_t value) { return d->kind == DIM_CONST && d->value == value; }
+
 typedef struct {
     int64_t lower, upper;
 } Range;

@@ -153,10 +153,6 @@ static int64_t in_u64(Op op, int64_t a, int64_t b) {
     }
 }
 
-static bool is_comparison(Op op) {
-    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
-}
-
 #define COMPARE_LANES(field)                                                      \
     switch (op) {                                                                 \
         case OP_less:                                                             \
@@ -226,8 +222,8 @@ static void apply(const EvalContext *c, Op op, Chunk *y, Chunk *in, int n) {
         select(y, &in[0], &in[1], &in[2]);
         return;
     }
-    y->lane = is_comparison(op) ? LANE_I64 : in[0].lane;
-    if (is_comparison(op)) {
+    y->lane = op_is_comparison(op) ? LANE_I64 : in[0].lane;
+    if (op_is_comparison(op)) {
         compare(op, y, &in[0], &in[1]);
         y->dtype = DT_bool;
         return;

@@ -427,11 +427,6 @@ const Dim *index_expression(Node *n, const Dim **symbols) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- emission
-static Node *finished(Node *n) {
-    if (!node_infer(n)) diag_stop();
-    return n;
-}
-
 static Node *emit_counter(Graph *g, const Dim *symbol, const IndexTarget *t) {
     int axis = 0;
     const Dim *dims[MAX_RANK];
@@ -441,20 +436,20 @@ static Node *emit_counter(Graph *g, const Dim *symbol, const IndexTarget *t) {
     Node *n = node_make(g, OP_iota, t->loc, 0, NULL, t->before);
     attr_set_dims(n, "dims", dims, t->type.rank - axis);
     attr_set_int(n, "axis", 0);
-    return finished(n);
+    return inferred(n);
 }
 
 static Node *emit_size(Graph *g, const Dim *value, const IndexTarget *t) {
     Node *n = node_make(g, OP_size, t->loc, 0, NULL, t->before);
     attr_set_dims(n, "dims", &value, 1);
-    return finished(n);
+    return inferred(n);
 }
 
 static Node *to_dtype(Graph *g, Node *x, const IndexTarget *t) {
     if (x->type.dtype == t->type.dtype) return x;
     Node *n = node_make(g, OP_cast, t->loc, 1, &x, t->before);
     attr_set_dtype(n, "to", t->type.dtype);
-    return finished(n);
+    return inferred(n);
 }
 
 static bool has_index(const Dim *value, const IndexTarget *t) {
@@ -475,7 +470,7 @@ static Node *emit_value(Graph *g, const Dim *value, const IndexTarget *t) {
     }
     if (value->kind == DIM_FLOORDIV && dim_lower(value->a) < 0) return NULL;
     Node *in[2] = {emit_value(g, value->a, t), emit_value(g, value->b, t)};
-    return in[0] && in[1] ? finished(node_make(g, ops[value->kind], t->loc, 2, in, t->before)) : NULL;
+    return in[0] && in[1] ? inferred(node_make(g, ops[value->kind], t->loc, 2, in, t->before)) : NULL;
 }
 
 int index_cost(const Dim *value) {
@@ -495,5 +490,5 @@ Node *index_emit(Graph *g, const Dim *value, const IndexTarget *target) {
     bool only_ones = type_count(g, &x->type) == type_count(g, &t.type);
     Node *n = node_make(g, only_ones ? OP_reshape : OP_expand, t.loc, 1, &x, t.before);
     attr_set_dims(n, "shape", t.type.dim, t.type.rank);
-    return finished(n);
+    return inferred(n);
 }

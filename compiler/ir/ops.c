@@ -23,3 +23,9 @@ bool op_find(const char *name, Op *op) {
 }
 
 bool op_is_elementwise(Op op) { return op_info[op].scalar != NULL; }
+
+bool op_is_comparison(Op op) {
+    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
+}
+
+bool op_is_logical(Op op) { return op == OP_and || op == OP_or || op == OP_not; }

@@ -102,12 +102,10 @@ const char *dim_text(const Dim *d) {
     return keep_text(&text);
 }
 
-static bool is_one(const Dim *d) { return d->kind == DIM_CONST && d->value == 1; }
-
 const Dim *dim_broadcast(Graph *g, const Dim *a, const Dim *b) {
     (void)g;
-    if (a == b || is_one(b)) return a;
-    return is_one(a) ? b : NULL;
+    if (a == b || dim_is(b, 1)) return a;
+    return dim_is(a, 1) ? b : NULL;
 }
 
 bool type_broadcast(Graph *g, const Type *a, const Type *b, Type *result) {

@@ -19,16 +19,11 @@ View view_contiguous(Lowering *l, const Type *type) {
     return v;
 }
 
-static bool is_value(const Dim *d, int64_t value) {
-    int64_t c;
-    return dim_is_const(d, &c) && c == value;
-}
-
 bool view_is_contiguous(Graph *g, const View *v) {
-    if (!is_value(v->offset, 0) || v->row_index) return false;
+    if (!dim_is(v->offset, 0) || v->row_index) return false;
     const Dim *stride = dim_const(g, 1);
     for (int i = v->type.rank - 1; i >= 0; i--) {
-        if (v->stride[i] != stride && !is_value(v->type.dim[i], 1)) return false;
+        if (v->stride[i] != stride && !dim_is(v->type.dim[i], 1)) return false;
         stride = dim_binary(g, DIM_MUL, stride, v->type.dim[i]);
     }
     return true;
@@ -88,7 +83,7 @@ typedef struct Axes {
 static Axes without_ones(const View *v) {
     Axes a = {0};
     for (int i = 0; i < v->type.rank; i++)
-        if (!is_value(v->type.dim[i], 1)) a.extent[a.n] = v->type.dim[i], a.stride[a.n++] = v->stride[i];
+        if (!dim_is(v->type.dim[i], 1)) a.extent[a.n] = v->type.dim[i], a.stride[a.n++] = v->stride[i];
     return a;
 }
 
@@ -107,7 +102,7 @@ static bool split_axes(Lowering *l, const Type *to, const Axes *old, const Dim *
     Graph *g = l->graph;
     int from = 0, i = 0;
     while (i < to->rank) {
-        if (is_value(to->dim[i], 1)) {
+        if (dim_is(to->dim[i], 1)) {
             stride[i++] = dim_const(g, 0);
             continue;
         }

@@ -118,10 +118,6 @@ static bool compares(Op op, double difference) {
     }
 }
 
-static bool is_comparison(Op op) {
-    return op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal || op == OP_equal;
-}
-
 // a ? b on [from, to]: their difference is slope * distance + c, so the answer changes at most around one distance.
 static bool compare_pieces(Op op, DistancePiece a, DistancePiece b, int64_t from, int64_t to, Distance *r) {
     double slope = a.q - b.q, c = a.c - b.c;
@@ -165,7 +161,7 @@ static bool combine(Op op, int n, const Distance *const *in, PieceFunction *f, D
 
 static bool binary_piece(Op op, const DistancePiece *const *in, int64_t from, int64_t to, Distance *r) {
     DistancePiece p = {.from = from};
-    if (is_comparison(op)) return compare_pieces(op, *in[0], *in[1], from, to, r);
+    if (op_is_comparison(op)) return compare_pieces(op, *in[0], *in[1], from, to, r);
     return combine_linear(op, *in[0], *in[1], &p) && add_piece(r, p);
 }
 

@@ -277,8 +277,6 @@ bool match_is_vector(const Node *n, int64_t count) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- shapes
-bool dim_is(const Dim *d, int64_t value) { return d->kind == DIM_CONST && d->value == value; }
-
 const Dim *width_dim(const Node *n) { return n->type.dim[n->type.rank - 1]; }
 
 int axis_of(const Node *n, int64_t axis) { return (int)(axis < 0 ? axis + n->type.rank : axis); }
@@ -297,11 +295,6 @@ bool is_weight(const Node *n) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- edits
-Node *inferred(Node *n) {
-    if (!node_infer(n)) diag_stop();
-    return n;
-}
-
 Node *new_before(Node *before, Op op, Loc loc, int n_in, Node *const *in) {
     return inferred(node_make(before->graph, op, loc, n_in, in, before));
 }

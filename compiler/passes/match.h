@@ -64,13 +64,11 @@ typedef struct Slice {
 } Slice;
 
 // Shapes and edits that every pass needs.
-bool dim_is(const Dim *, int64_t value);
 const Dim *width_dim(const Node *);
 int axis_of(const Node *, int64_t axis);  // a negative axis counts from the end
 bool reduces_last_axis_only(const Node *);
 bool is_view(Op);                                                    // reshape, transpose, slice, expand
 bool is_weight(const Node *);                                        // a constant, possibly cast or seen through views
-Node *inferred(Node *);                                              // the node with its type; ends the run when it has none
 Node *new_before(Node *before, Op, Loc, int n_in, Node *const *in);  // made and inferred; ends the run when it cannot be
 Node *reshape_before(Node *before, Node *x, int rank, const Dim *const *dims);  // x itself when it has that shape
 Node *transpose_before(Node *before, Node *x, const int64_t *perm);             // x itself when perm changes nothing

@@ -44,6 +44,11 @@ void text_free(Text *t) {
     *t = (Text){0};
 }
 
+bool text_ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
 char *read_text_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     if (!f) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));

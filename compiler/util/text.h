@@ -2,6 +2,7 @@
 #ifndef BURIN_TEXT_H
 #define BURIN_TEXT_H
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,8 +15,9 @@ void text_add(Text *, const char *format, ...) __attribute__((format(printf, 2, 
 void text_vadd(Text *, const char *format, va_list);
 void text_append(Text *, const char *bytes, size_t n);
 void text_free(Text *);
+bool text_ends_with(const char *text, const char *end);
 
 // Whole files. Both end the run with a message that names the path when they cannot.
-char *read_text_file(const char *path, size_t *size);                 // malloc'd, terminated
-void write_file(const char *path, const void *data, size_t bytes);    // complete, or removed
+char *read_text_file(const char *path, size_t *size);               // malloc'd, terminated
+void write_file(const char *path, const void *data, size_t bytes);  // complete, or removed
 #endif

@@ -128,11 +128,6 @@ static bool run_case(const Case *c, Text *graphs, char **messages) {
 }
 
 // -------------------------------------------------------------------------------------------------------- cases that are files
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 // "tests/errors/x.burin" and ".err" give "tests/errors/x.err".
 static const char *sibling(const char *path, const char *suffix) {
     static char buffer[512];
@@ -168,7 +163,7 @@ static int each_file(const char *where, const char *prefix, const char *suffix, 
     for (int i = 0; i < n; i++) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", where, entries[i]->d_name);
-        if (!strncmp(entries[i]->d_name, prefix, strlen(prefix)) && ends_with(path, suffix)) visit(path), visited++;
+        if (!strncmp(entries[i]->d_name, prefix, strlen(prefix)) && text_ends_with(path, suffix)) visit(path), visited++;
         free(entries[i]);
     }
     if (n >= 0) free(entries);

@@ -11,6 +11,7 @@
 
 #include "frontend/checkpoint/reader.h"
 #include "util/mapping.h"
+#include "util/text.h"
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
 StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor *tensor) {
@@ -228,13 +229,8 @@ SpecialTokens checkpoint_special_tokens(const Checkpoint *c) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- opening
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static bool is_safetensors(const MappedFile *f) {
-    return ends_with(f->source.name, ".safetensors") || (f->size > 8 && f->data[8] == '{' && !f->data[6] && !f->data[7]);
+    return text_ends_with(f->source.name, ".safetensors") || (f->size > 8 && f->data[8] == '{' && !f->data[6] && !f->data[7]);
 }
 
 static bool starts_with(const MappedFile *f, const char *magic) {
@@ -275,7 +271,7 @@ static const char *only_file(Arena *arena, const char *folder, const char *suffi
     const char *found = NULL;
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d));)
-        if (ends_with(e->d_name, suffix)) found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
+        if (text_ends_with(e->d_name, suffix)) found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
     if (d) closedir(d);
     return n == 1 ? found : NULL;
 }

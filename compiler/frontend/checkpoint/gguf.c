@@ -11,6 +11,7 @@
 
 #include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
+#include "util/text.h"
 
 enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_BF16 = 30 };
 
@@ -108,21 +109,16 @@ static void set_groups(const Reading *r, StoredTensor *stored) {
     stored->query_heads = (int)heads, stored->groups = (int)groups;
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static bool is_transposed(const Tensor *t) {
-    return t->rank == 2 &&
-           (ends_with(t->name, ".c_attn.weight") || ends_with(t->name, ".c_fc.weight") || ends_with(t->name, ".c_proj.weight"));
+    return t->rank == 2 && (text_ends_with(t->name, ".c_attn.weight") || text_ends_with(t->name, ".c_fc.weight") ||
+                            text_ends_with(t->name, ".c_proj.weight"));
 }
 
 static void undo_changes(const Reading *r, StoredTensor *stored) {
     Tensor *t = &stored->tensor;
     unsigned changes = r->table->changes;
     if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, t);
-    stored->minus_one = (changes & GGUF_NORMS) && ends_with(t->name, "norm.weight");
+    stored->minus_one = (changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight");
     if (stored->minus_one && t->dtype != DT_f32)
         file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", t->name, dtype_name(t->dtype));
     stored->transposed = (changes & GGUF_MATRICES) && is_transposed(t);

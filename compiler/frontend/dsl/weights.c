@@ -9,15 +9,11 @@
 
 #include "frontend/dsl/elaborate.h"
 #include "util/hash.h"
+#include "util/text.h"
 
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
-}
-
-static bool ends_with(const char *text, const char *end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
 }
 
 static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
@@ -245,7 +241,7 @@ static bool is_harmless(const char *name) {
 #undef FIELD
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, ends[i])) return true;
+        if (text_ends_with(name, ends[i])) return true;
     return false;
 }
 

@@ -57,10 +57,6 @@ static const Dim *binary_dims(Graph *g, Op op, const Dim *a, const Dim *b) {
     }
 }
 
-static bool is_comparison(Op op) {
-    return op == OP_equal || op == OP_less || op == OP_less_or_equal || op == OP_greater || op == OP_greater_or_equal;
-}
-
 static bool binary_elements(OnnxCall *c, Op op) {
     const Dim *const *a, *const *b;
     int na, nb;
@@ -70,7 +66,7 @@ static bool binary_elements(OnnxCall *c, Op op) {
     for (int i = 0; i < n; i++)
         if (!(r[i] = binary_dims(c->graph, op, a[na == 1 ? 0 : i], b[nb == 1 ? 0 : i]))) return false;
     bool vector = onnx_operand(c, 0)->vector || onnx_operand(c, 1)->vector;
-    onnx_result_elements(c, 0, r, n, vector, is_comparison(op) ? DT_bool : onnx_operand(c, 0)->dtype);
+    onnx_result_elements(c, 0, r, n, vector, op_is_comparison(op) ? DT_bool : onnx_operand(c, 0)->dtype);
     return true;
 }
 

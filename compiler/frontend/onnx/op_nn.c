@@ -47,18 +47,11 @@ int onnx_reduce_axes(OnnxCall *c, int rank, int64_t *axes) {
     return n;
 }
 
-static Node *reduce(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, bool keep) {
-    Node *r = onnx_emit_make(c, op, 1, &x);
-    attr_set_ints(r, "axes", axes, n);
-    attr_set_int(r, "keepdims", keep);
-    return onnx_finish(c, r);
-}
-
 void onnx_reduce(OnnxCall *c, int op) {
     Node *x = onnx_node(c, 0);
     int64_t axes[MAX_RANK];
     int n = onnx_reduce_axes(c, x->type.rank, axes);
-    onnx_result(c, 0, n ? reduce(c, (Op)op, x, axes, n, onnx_int(c, "keepdims", 1)) : x);
+    onnx_result(c, 0, n ? onnx_reduce_over(c, (Op)op, x, axes, n, onnx_int(c, "keepdims", 1)) : x);
 }
 
 // Before opset 13 the axes from `axis` on are one.

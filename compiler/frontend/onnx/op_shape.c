@@ -56,12 +56,6 @@ void onnx_constant_op(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_constant(c, t));
 }
 
-static Node *expand_to(OnnxCall *c, Node *x, const Type *shape) {
-    Node *n = onnx_emit_make(c, OP_expand, 1, &x);
-    attr_set_dims(n, "shape", shape->dim, shape->rank);
-    return onnx_finish(c, n);
-}
-
 static Type shape_of_elements(OnnxCall *c, const Dim *const *elements, int n) {
     Type t = {.rank = n};
     if (n > MAX_RANK) onnx_fatal(c, "a shape of %d dimensions, at most %d are supported", n, MAX_RANK);
@@ -97,7 +91,7 @@ void onnx_constant_of_shape(OnnxCall *c, int argument) {
     }
     Type t = shape_of_elements(c, shape, n);
     Node *scalar = value ? onnx_constant(c, value) : onnx_scalar(c, DT_f32, 0);
-    onnx_result(c, 0, expand_to(c, scalar, &t));
+    onnx_result(c, 0, onnx_expand_to(c, scalar, &t));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- shapes
@@ -246,7 +240,7 @@ void onnx_expand(OnnxCall *c, int argument) {
     if (!type_broadcast(c->graph, &x, &shape, &r))
         onnx_fatal(c, "%s does not broadcast to %s", type_text(&x), type_text(&shape));
     r.dtype = x.dtype;
-    onnx_result(c, 0, type_equal(&r, &x) ? onnx_node(c, 0) : expand_to(c, onnx_node(c, 0), &r));
+    onnx_result(c, 0, type_equal(&r, &x) ? onnx_node(c, 0) : onnx_expand_to(c, onnx_node(c, 0), &r));
 }
 
 // --------------------------------------------------------------------------------------------------------------- data movement
@@ -453,13 +447,6 @@ void onnx_split(OnnxCall *c, int argument) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- sequences
-static Node *index_along(OnnxCall *c, const Type *shape, int axis) {
-    Node *n = onnx_emit_make(c, OP_iota, 0, NULL);
-    attr_set_dims(n, "dims", shape->dim, shape->rank);
-    attr_set_int(n, "axis", axis);
-    return onnx_finish(c, n);
-}
-
 // start, start + delta, ... before limit
 // Bounds of floats: all known, a constant.
 static bool range_of_floats(OnnxCall *c) {
@@ -500,7 +487,7 @@ void onnx_range(OnnxCall *c, int argument) {
         onnx_result_elements(c, 0, elements, (int)length, true, type);
         return;
     }
-    Node *r = onnx_cast(c, index_along(c, &(Type){.rank = 1, .dim = {count}}, 0), type);
+    Node *r = onnx_cast(c, onnx_index_along(c, &(Type){.rank = 1, .dim = {count}}, 0), type);
     if (step != 1) r = ONNX_BINARY(c, OP_mul, r, onnx_node(c, 2));
     int64_t first;
     if (!dim_is_const(bound[0], &first) || first) r = ONNX_BINARY(c, OP_add, r, onnx_node(c, 0));
@@ -514,7 +501,7 @@ void onnx_trilu(OnnxCall *c, int argument) {
     int64_t k = onnx_operand(c, 1) ? onnx_need_int(c, 1, "the diagonal") : 0;
     if (x->type.rank < 2) onnx_fatal(c, "takes matrices, not %s", type_text(&x->type));
     Type matrix = {.rank = 2, .dim = {x->type.dim[x->type.rank - 2], x->type.dim[x->type.rank - 1]}};
-    Node *row = index_along(c, &matrix, 0), *column = index_along(c, &matrix, 1);
+    Node *row = onnx_index_along(c, &matrix, 0), *column = onnx_index_along(c, &matrix, 1);
     if (k) row = ONNX_BINARY(c, OP_add, row, onnx_scalar(c, DT_i32, (double)k));
     Node *keep = ONNX_BINARY(c, onnx_int(c, "upper", 1) ? OP_greater_or_equal : OP_less_or_equal, column, row);
     onnx_result(c, 0, onnx_emit(c, OP_where, 3, (Node *[]){keep, x, onnx_scalar(c, x->type.dtype, 0)}));

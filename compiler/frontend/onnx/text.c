@@ -43,22 +43,17 @@ static OnnxRole role_of(const OnnxOptions *o, const char *name) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- the values
-static Node *finished(Node *n) {
-    if (!node_infer(n)) diag_stop();
-    return n;
-}
-
 static Node *shaped(Graph *g, Op op, Node *x, const Type *type, Loc loc) {
     Node *n = node_make(g, op, loc, 1, &x, NULL);
     attr_set_dims(n, "shape", type->dim, type->rank);
-    return finished(n);
+    return inferred(n);
 }
 
 static Node *as_dtype(Graph *g, Node *x, DType dtype, Loc loc) {
     if (x->type.dtype == dtype) return x;
     Node *n = node_make(g, OP_cast, loc, 1, &x, NULL);
     attr_set_dtype(n, "to", dtype);
-    return finished(n);
+    return inferred(n);
 }
 
 static Node *filled(Graph *g, double value, const Type *type, Loc loc) {
@@ -76,7 +71,7 @@ static Node *counted(Graph *g, const Type *type, Loc loc) {
     Node *n = node_make(g, OP_iota, loc, 0, NULL, NULL);
     attr_set_dims(n, "dims", type->dim, type->rank);
     attr_set_int(n, "axis", type->rank - 1);
-    return as_dtype(g, finished(n), type->dtype, loc);
+    return as_dtype(g, inferred(n), type->dtype, loc);
 }
 
 static Node *token_input(OnnxImport *m, Type type, Loc loc) {
