@@ -22,6 +22,7 @@ void unit_check_text(const char *got, const char *expected, const char *file, in
 
 #ifdef UNIT_MAIN
 #include <stdio.h>
+#include <stdlib.h>
 
 void unit_suites(void);
 
@@ -43,11 +44,21 @@ static void test_done(const CU_pTest test, const CU_pSuite suite, const CU_pFail
     fflush(stdout);
 }
 
-int main(void) {
+static void run_suite(const char *name) {
+    CU_pSuite suite = CU_get_suite(name);
+    if (suite)
+        CU_run_suite(suite);
+    else
+        printf("not ok - there is no suite %s\n", name), exit(2);
+}
+
+// All suites, or those that are named.
+int main(int argc, char **argv) {
     CU_initialize_registry();
     unit_suites();
     CU_set_test_complete_handler(test_done);
-    CU_run_all_tests();
+    for (int i = 1; i < argc; i++) run_suite(argv[i]);
+    if (argc == 1) CU_run_all_tests();
     int failed = (int)CU_get_number_of_tests_failed();
     CU_cleanup_registry();
     return failed ? 1 : 0;

@@ -52,7 +52,7 @@ static bool read_weight_shape(Elaborator *e, Loc at, Value shape, WeightUse *use
 static const char *old_name(Elaborator *e, const char *name) {
     static const char *const names[][2] = {{"LayerNorm.weight", "gamma"}, {"LayerNorm.bias", "beta"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ends_with(name, names[i][0]))
+        if (text_ends_with(name, names[i][0]))
             return arena_printf(e->arena, "%.*s.%s", (int)(strrchr(name, '.') - name), name, names[i][1]);
     return name;
 }
