@@ -381,11 +381,11 @@ static const char *bytes_text(char out[32], uint64_t bytes) {
 
 // In the same memory as the decoder's.
 static void print_encoder(Text *t, const Program *p) {
-    char a[32], b[32];
+    char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
-    text_add(t, "encoder %s for %llu rows (lower bound %s), in the same memory\n",
-             bytes_text(a, p->plan.row_bytes * rows + p->plan.scratch_bytes), (unsigned long long)rows,
-             bytes_text(b, p->plan.lower_bound * rows));
+    text_add(t, "encoder %s for %llu rows (lower bound %s), scratch %s, in the same memory\n",
+             bytes_text(a, p->plan.row_bytes * rows), (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows),
+             bytes_text(c, p->plan.scratch_bytes));
 }
 
 // What a run needs follows its sizes; this is the most.

@@ -27,7 +27,7 @@ says "numbers: a source too long" 1 "the source has 201 tokens, the encoder take
 says "numbers: an id beyond the vocabulary" 1 "token 30 is outside the vocabulary, 0 to 29" "$WORK/numbers" --tokens 5,30
 says "numbers: a decoder's id beyond the vocabulary" 1 "--decoder-tokens: token 30 is outside" "$WORK/numbers" acht --decoder-tokens 30
 says "numbers: no options of other programs" 2 "unknown option --perplexity" "$WORK/numbers" --perplexity x
-says "numbers: --info" 0 "encoder 192.0 KB for 96 rows" "$WORK/numbers" --info
+says "numbers: --info" 0 "encoder 144.0 KB for 96 rows (lower bound 144.0 KB), scratch 48.0 KB" "$WORK/numbers" --info
 says "numbers: --help" 0 "--decoder-tokens" "$WORK/numbers" --help
 says "numbers: --bench" 0 "encode" "$WORK/numbers" --bench
 # The C interface: two sources at once, each with the bits that it has alone.

@@ -19,6 +19,14 @@ bound=$(sed -n 's/.*arena *: \([0-9]*\) bytes for 16 rows; at least \([0-9]*\) b
 check "plan: arena of ${arena:-?} bytes is at most 128 KB" [ "${arena:-999999}" -le 131072 ]
 check "plan: arena is within 5 % of its lower bound ${bound:-?}" [ "${arena:-999999}" -le $((${bound:-0} * 105 / 100)) ]
 
+# The arenas of each family, an encoder's and a decoder's, from the facts of its C text
+for folder in "$SHARED"/data/families/*/; do
+    [ -e "$folder/config.json" ] || continue
+    $BURIN build "$folder" --emit=c 2> "$WORK/said" | sed -n 's/.*arena *: \([0-9]*\) bytes.* at least \([0-9]*\) bytes.*/\1 \2/p' > "$WORK/arenas"
+    check "plan: $(basename "$folder"): arena and lower bound $(tr '\n' ' ' < "$WORK/arenas")" \
+        awk '$1 > $2 * 1.05 { wide = 1 } END { exit wide || !NR }' "$WORK/arenas"
+done
+
 # A dump is an input: the program made from it is the program made from the model.
 check "plan: dumps the IR" $BURIN build $model --dump-ir="$WORK/ir" --mcpu=x86-64-v3 -o "$WORK/austen"
 check "plan: numbered dumps" [ "$(ls "$WORK/ir" | grep -c '\.ir$')" = $(($(grep -c '^PASS(' compiler/passes.def) + 1)) ]
