@@ -32,7 +32,7 @@ INLINE int position_of_row(const int32_t *position, int sequence, int row) {
     return position ? position[row] : sequence ? row % sequence : row;
 }
 
-// Rows [R][heads * head_dim] with a stride
+// Rows [R][heads * head_dim] with a stride; slot and position NULL, and `sequence` 0: rows of one sequence.
 typedef struct kv_rows {
     int rows, stride;
     const float *x;

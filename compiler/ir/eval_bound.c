@@ -5,12 +5,21 @@
 // node the operands that the program itself had. With |.| the sizes of the operands:
 //
 //   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y|
-//   ... sums of n       U (n / lanes + 5) sum |x|;  mean: that / n + U |y|;  maximum, minimum: exact matmul          U (K + 1)
-//   sum |x| |w|, then through the epilogue;  q8_0: U (K / 32 + 3) sum |x| |w| rms norm        U (n / 32 + 8) |y|:  half of the
-//   error of the sum of squares, root, division, two products layer norm      the mean's error moves every element: |w| scale
-//   (em + U |d|), and the scale as in rms norm softmax         U (|x - max| + mean of that under y + n / 16 + 10) |y| attention
-//   each weight is off by twice its score's error U (d + 2) sum |q| |k| scale, and by U |score - max|; then chains of at
-//                   most 256 keys and the folding of segments
+//   ...
+//
+//   sums of n       U (n / lanes + 5) sum |x|;  mean: that / n + U |y|;  maximum, minimum: exact
+//
+//   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  q8_0: U (K / 32 + 4) sum |x| |w|
+//
+//   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
+//
+//   layer norm      the mean's error moves every element: |w| scale (em + U |d|), and the scale as in rms norm
+//
+//   softmax         U (|x - max| + mean of that under y + n / 16 + 10) |y|
+//
+//   attention       each weight is off by twice its score's error U (d + 2) sum |q| |k| scale, and by U |score - max|; then
+//                   chains of at most 256 keys and the folding of segments
+//
 //   copies, casts, gathers: 0
 //
 // A result in 16 bits is rounded once more.
