@@ -151,14 +151,14 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
 }
 
 static void encode_between(Encoder *e, burin_span s, bool normalized) {
-    bool first = s.begin == e->first;
+    bool first = s.begin == e->first, moved = false;
     if (s.begin == s.end) return;
     if (normalized) {
         pretokenize(e, 0, s, false);
         return;
     }
-    s = normalize(e->t, s, e->buffer);
-    e->first = first ? s.begin : NULL;
+    s = normalize(e->t, s, e->buffer, &moved);
+    e->first = first && !moved ? s.begin : NULL;
     encode_added(e, s, e->out->plain ? (burin_section){0, 0} : e->t->added_normalized, true);
 }
 
@@ -239,11 +239,11 @@ static size_t wordpiece_text(const burin_tokenizer *t, bool started, burin_span 
     return n + (size_t)(s.end - s.begin);
 }
 
-static size_t metaspace_text(burin_span s, char *to) {
+static size_t metaspace_text(burin_span s, bool drop, char *to) {
     size_t n = 0;
     while (s.begin < s.end) {
         bool space = at_metaspace(s.begin, s.end);
-        to[n++] = space ? ' ' : (char)*s.begin;
+        if (!space || !drop) to[n++] = space ? ' ' : (char)*s.begin;
         s.begin += space ? 3 : 1;
     }
     return n;
@@ -270,7 +270,7 @@ BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *d, int32_t id
     else if (t->flags & BURIN_DECODE_WORDPIECE)
         n = wordpiece_text(t, d->started, s, to);
     else if (t->flags & BURIN_DECODE_METASPACE)
-        n = metaspace_text(s, to);
+        n = metaspace_text(s, !d->started && t->flags & BURIN_DECODE_FIRST, to);
     else
         n = plain_text(t, s, to);
     if (n && !d->started && t->flags & BURIN_DECODE_STRIP && *to == ' ') memmove(to, to + 1, --n);

@@ -69,6 +69,7 @@ enum {                             // burin_tokenizer.flags
     BURIN_DECODE_WORDPIECE = 1 << 6,  // a space before every token without the prefix
     BURIN_DECODE_CLEANUP = 1 << 7,    // no space before punctuation
     BURIN_DECODE_SUFFIX = 1 << 8,     // the suffix of a word's last token stands for a space
+    BURIN_DECODE_FIRST = 1 << 9,      // U+2581 in a text's first token stands for nothing
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
@@ -88,12 +89,13 @@ typedef struct burin_set {  // of code points
 } burin_set;
 
 typedef enum {
-    BURIN_MATCH_SET,    // min to max characters of a set, as many as possible; a: keeps them all (possessive)
-    BURIN_MATCH_SPLIT,  // goes on at a, or else at b
-    BURIN_MATCH_JUMP,   // goes on at a
-    BURIN_MATCH_LOOK,   // what follows up to DONE must match (b: must not) without being taken; then goes on at a
-    BURIN_MATCH_START,  // the piece's start
-    BURIN_MATCH_END,    // the piece's end
+    BURIN_MATCH_SET,       // min to max times b characters of a set, as many as possible; a: keeps them all (possessive)
+    BURIN_MATCH_SPLIT,     // goes on at a, or else at b
+    BURIN_MATCH_JUMP,      // goes on at a
+    BURIN_MATCH_LOOK,      // what follows up to DONE must match (b: must not) without being taken; then goes on at a
+    BURIN_MATCH_START,     // the piece's start
+    BURIN_MATCH_END,       // the piece's end
+    BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other
     BURIN_MATCH_DONE,
 } burin_match_op;
 

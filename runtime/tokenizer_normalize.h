@@ -8,7 +8,8 @@ enum { MAX_RUN = 64, HANGUL_FIRST = 0xac00, HANGUL_L = 0x1100, HANGUL_V = 0x1161
 typedef struct Normalizing {
     const burin_tokenizer *t;
     const burin_normalizer *step;
-    uint8_t *out;
+    uint8_t *out, *start;
+    bool moved;  // what the text began with is gone, the second character or a later one is the first now
     struct {
         uint32_t code, combining;
     } run[MAX_RUN];  // a starter and the combining characters after it
@@ -127,6 +128,7 @@ static void map_code(Normalizing *z, uint32_t code) {
 
 static void set_code(Normalizing *z, uint32_t code) {
     bool in = burin_set_has(z->t, z->step->set, code), apart = z->step->kind == BURIN_NORMALIZE_APART;
+    if (in && !apart && z->out == z->start) z->moved = true;
     if (in && apart) *z->out++ = ' ';
     if (!in || apart) put_code(z, code);
     if (in && apart) *z->out++ = ' ';
@@ -153,11 +155,19 @@ static void normalize_codes(Normalizing *z, burin_span in) {
     flush_run(z);
 }
 
+// One character may become others and stay where it was; of several the last one counts.
+static bool moves_start(const Normalizing *z, burin_span in, burin_span found) {
+    uint32_t code;
+    return found.begin == in.begin &&
+           (!z->step->text.count || found.begin + burin_utf8_read(in.begin, in.end, &code) < found.end);
+}
+
 static void replace_matches(Normalizing *z, burin_span in) {
     burin_matcher m = {z->t, burin_at(z->t, z->step->pattern), in, false};
     const uint8_t *from = in.begin;
     burin_span found;
     for (; burin_find(&m, from, &found); from = found.end) {
+        z->moved |= moves_start(z, in, found);
         put_bytes(z, from, (size_t)(found.begin - from));
         put_bytes(z, burin_at(z->t, z->step->text), z->step->text.count);
     }
@@ -215,7 +225,9 @@ static burin_span cluster_at(const Normalizing *z, burin_span s) {
 static void charsmap_code(Normalizing *z, burin_span s) {
     const uint8_t *texts = burin_at(z->t, z->step->text);
     uint32_t value;
-    if (charsmap_find(z, s, &value))
+    bool found = charsmap_find(z, s, &value);
+    z->moved |= found && !texts[value] && z->out == z->start;
+    if (found)
         put_bytes(z, texts + value, strlen((const char *)texts + value));
     else
         put_bytes(z, s.begin, (size_t)(s.end - s.begin));
@@ -238,10 +250,13 @@ static void apply_charsmap(Normalizing *z, burin_span in) {
 }
 
 static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
-    z->out = out, z->n_run = 0;
+    burin_span stripped;
+    z->out = z->start = out;
     switch (z->step->kind) {
         case BURIN_NORMALIZE_STRIP:
-            return without_spaces(in, z->step->a, z->step->b);
+            stripped = without_spaces(in, z->step->a, z->step->b);
+            z->moved = stripped.begin != in.begin;
+            return stripped;
         case BURIN_NORMALIZE_PREPEND:
             if (in.begin < in.end) put_bytes(z, burin_at(z->t, z->step->text), z->step->text.count);
             put_bytes(z, in.begin, (size_t)(in.end - in.begin));
@@ -258,11 +273,12 @@ static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
     return (burin_span){out, z->out};
 }
 
-static burin_span normalize(const burin_tokenizer *t, burin_span s, uint8_t *const buffer[2]) {
+static burin_span normalize(const burin_tokenizer *t, burin_span s, uint8_t *const buffer[2], bool *moved) {
     const burin_normalizer *steps = burin_at(t, t->normalizers);
     for (uint32_t i = 0; i < t->normalizers.count; i++) {
         Normalizing z = {.t = t, .step = &steps[i]};
         s = normalize_step(&z, s, s.begin >= buffer[0] && s.begin < buffer[1] ? buffer[1] : buffer[0]);
+        *moved |= z.moved;
     }
     return s;
 }

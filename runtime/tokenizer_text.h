@@ -104,17 +104,34 @@ static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_
 
 static const uint8_t *burin_match_here(const burin_matcher *, uint32_t pc, const uint8_t *at);
 
+// The end of b characters of the set; NULL when here are not so many.
+static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i, const uint8_t *at) {
+    uint32_t code;
+    for (int n = 0; n < i->b; n++) {
+        if (at == m->piece.end) return NULL;
+        int length = burin_next(m, at, &code);
+        if (!burin_set_has(m->tokenizer, i->set, code)) return NULL;
+        at += length;
+    }
+    return at;
+}
+
+static inline bool burin_at_boundary(const burin_matcher *m, uint32_t set, const uint8_t *at) {
+    uint32_t code;
+    bool before = at > m->piece.begin && (burin_next(m, burin_previous(m, at), &code), burin_set_has(m->tokenizer, set, code));
+    bool behind = at < m->piece.end && (burin_next(m, at, &code), burin_set_has(m->tokenizer, set, code));
+    return before != behind;
+}
+
 static inline const uint8_t *burin_match_set(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
     const burin_match *i = m->program + pc;
-    uint32_t n = 0, code, most = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max;
-    while (n < most && at < m->piece.end) {
-        int length = burin_next(m, at, &code);
-        if (!burin_set_has(m->tokenizer, i->set, code)) break;
-        at += length, n++;
-    }
-    for (; n >= i->min; n--, at = burin_previous(m, at)) {
-        const uint8_t *end = burin_match_here(m, pc + 1, at);
+    const uint8_t *next, *end;
+    uint32_t n = 0, most = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max;
+    for (; n < most && (next = burin_set_here(m, i, at)); n++) at = next;
+    for (; n >= i->min; n--) {
+        end = burin_match_here(m, pc + 1, at);
         if (end || i->a || !n) return end;
+        for (int k = 0; k < i->b; k++) at = burin_previous(m, at);
     }
     return NULL;
 }
@@ -140,6 +157,10 @@ static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, cons
                 break;
             case BURIN_MATCH_START:
                 if (at != m->piece.begin) return NULL;
+                pc++;
+                break;
+            case BURIN_MATCH_BOUNDARY:
+                if (!burin_at_boundary(m, i->set, at)) return NULL;
                 pc++;
                 break;
             case BURIN_MATCH_END:

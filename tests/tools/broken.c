@@ -651,7 +651,7 @@ static const struct {
     {"regex-property", SPLIT("\\\\p{Han}")},
     {"regex-no-property", SPLIT("\\\\pL")},
     {"regex-hex", SPLIT("\\\\x{zz}")},
-    {"regex-escape", SPLIT("\\\\bword")},
+    {"regex-escape", SPLIT("\\\\Kword")},
     {"regex-posix", SPLIT("[[:alpha:]]")},
     {"regex-range-class", SPLIT("[a-\\\\d]")},
     {"regex-range", SPLIT("[z-a]")},

@@ -235,6 +235,25 @@ static void falls_back_to_bytes(void) {
     arena_free(r.arena);
 }
 
+// "first" is what the text began with: not what stands first when something was taken away in front of it.
+static void marks_the_first_word(void) {
+    Run r = load_text(
+        "{'normalizer':{'type':'Sequence','normalizers':[{'type':'Strip','strip_left':true,'strip_right':true},{'type':'"
+        "Replace',"
+        "'pattern':{'String':'cc'},'content':'ab'}]},'pre_tokenizer':{'type':'Metaspace','replacement':'\u2581',"
+        "'prepend_scheme':'first'},'decoder':{'type':'Metaspace','replacement':'\u2581','prepend_scheme':'first'},"
+        "'model':{'type':'WordLevel','unk_token':'<u>','vocab':{" LETTERS ",'\u2581\u2581':10}}}");
+    encode_text(&r, "ab");
+    CHECK_IDS(r, 8);
+    encode_text(&r, " ab");
+    CHECK_IDS(r, 5);
+    encode_text(&r, "cc");
+    CHECK_IDS(r, 5);
+    r.ids = (int32_t[]){10, 8, 8}, r.n = 3;  // none of the first token's marks is a space
+    CHECK_TEXT(decode(&r), " ab ab");
+    arena_free(r.arena);
+}
+
 static void takes_whole_words_first(void) {
     Run r = load_text("{'model':{'type':'BPE','ignore_merges':true,'vocab':{" LETTERS "},'merges':['b c']}}");
     encode_text(&r, "abc");
@@ -304,8 +323,10 @@ static void finds_added_tokens_after_normalization(void) {
 static void splits_by_patterns(void) {
     static const struct {
         const char *regex, *pieces;
-    } cases[] = {{"(?i:'S)|b+", "a|'s|bb|c"}, {"bb(?=c)", "a's|bb|c"},   {"bb(?!c)", "a'sbbc"}, {"[a-b&&[^a]]{1}", "a's|b|b|c"},
-                 {"[^\\\\w]s?", "a|'s|bbc"},  {"\\\\p{Ll}$", "a'sbb|c"}, {"b++b", "a'sbbc"},    {"(a|')?s", "a|'s|bbc"}};
+    } cases[] = {
+        {"(?i:'S)|b+", "a|'s|bb|c"}, {"bb(?=c)", "a's|bb|c"},   {"bb(?!c)", "a'sbbc"},        {"[a-b&&[^a]]{1}", "a's|b|b|c"},
+        {"[^\\\\w]s?", "a|'s|bbc"},  {"\\\\p{Ll}$", "a'sbb|c"}, {"b++b", "a'sbbc"},           {"(a|')?s", "a|'s|bbc"},
+        {"(?:b{2})+", "a's|bb|c"},   {"(b{3})*c", "a'sbb|c"},   {"bb\\\\b|c\\\\b", "a'sbb|c"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024], got[64] = "";
         snprintf(
@@ -401,6 +422,7 @@ SUITE(tokenizer) {
     TEST(encodes_like_smollm2);
     TEST(encodes_like_minilm);
     TEST(falls_back_to_bytes);
+    TEST(marks_the_first_word);
     TEST(takes_whole_words_first);
     TEST(finds_added_tokens);
     TEST(normalizes);

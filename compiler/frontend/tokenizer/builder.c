@@ -321,7 +321,8 @@ static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t) 
     uint8_t *buffer = arena_alloc(b->arena, 2 * room);
     memcpy(b->blob.data, &b->head, sizeof b->head);
     burin_span text = {(const uint8_t *)t->text, (const uint8_t *)t->text + t->length};
-    return normalize((const burin_tokenizer *)b->blob.data, text, (uint8_t *[]){buffer, buffer + room});
+    bool moved = false;
+    return normalize((const burin_tokenizer *)b->blob.data, text, (uint8_t *[]){buffer, buffer + room}, &moved);
 }
 
 // Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for

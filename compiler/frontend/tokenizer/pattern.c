@@ -4,7 +4,9 @@
 //   DONE
 //
 // Known: alternatives, groups (also optional, or with case folded), classes, \p{..}, repetition of one character, look-ahead,
-// possessive repetition, the end. Everything else is refused by name: a pattern is never approximated.
+// of a group that is so many characters of one class, possessive repetition, the end,
+// a word's boundary. Everything else is refused by name: a
+// pattern is never approximated.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +15,19 @@
 
 enum { MAX_DEPTH = 16, MAX_REPEAT = 1000, MAX_PROGRAM = 4096 };
 
-typedef enum { PATTERN_SET, PATTERN_SEQUENCE, PATTERN_CHOICE, PATTERN_OPTIONAL, PATTERN_LOOK, PATTERN_END } PatternKind;
+typedef enum {
+    PATTERN_SET,
+    PATTERN_SEQUENCE,
+    PATTERN_CHOICE,
+    PATTERN_OPTIONAL,
+    PATTERN_LOOK,
+    PATTERN_END,
+    PATTERN_BOUNDARY
+} PatternKind;
 
 typedef struct Pattern {
     PatternKind kind;
-    uint16_t set, min, max;
+    uint16_t set, min, max, stride;  // a set: so many characters at a time
     bool possessive, negative;
     struct Pattern *first, *next;  // children; the next of the same parent
 } Pattern;
@@ -36,7 +46,7 @@ _Noreturn static void refuse(const Parser *p, const char *what) {
 
 static Pattern *new_pattern(Parser *p, PatternKind kind) {
     Pattern *n = ARENA_NEW(p->b->arena, Pattern);
-    *n = (Pattern){.kind = kind, .min = 1, .max = 1};
+    *n = (Pattern){.kind = kind, .min = 1, .max = 1, .stride = 1};
     return n;
 }
 
@@ -212,6 +222,16 @@ static Pattern *end_of_line(Parser *p) {
     return choice;
 }
 
+// \b: between a character of a word and one that is none.
+static Pattern *boundary(Parser *p) {
+    Pattern *n = new_pattern(p, PATTERN_BOUNDARY);
+    CharSet words = {{.arena = p->b->arena}};
+    set_add_word(&words);
+    n->set = builder_set(p->b, &words);
+    p->at += 2;
+    return n;
+}
+
 static Pattern *take_atom(Parser *p) {
     CharSet s = {{.arena = p->b->arena}};
     uint32_t code;
@@ -237,6 +257,7 @@ static Pattern *take_atom(Parser *p) {
             set_invert(&s);
             break;
         case '\\':
+            if (p->at[1] == 'b') return boundary(p);
             p->at++;
             if (take_escape(p, &s, &code)) set_add(&s, code, code);
             break;
@@ -278,6 +299,12 @@ static bool take_counts(Parser *p, unsigned long *min, unsigned long *max) {
     return true;
 }
 
+// The set that is all of a group, as often as it says: (\d{3}); else NULL.
+static Pattern *only_set(Pattern *n) {
+    while (n && (n->kind == PATTERN_CHOICE || n->kind == PATTERN_SEQUENCE)) n = n->first && !n->first->next ? n->first : NULL;
+    return n && n->kind == PATTERN_SET && n->min == n->max && n->max && n->stride == 1 ? n : NULL;
+}
+
 static Pattern *take_repeated(Parser *p) {
     bool braces;
     unsigned long min, max;
@@ -287,7 +314,9 @@ static Pattern *take_repeated(Parser *p) {
     if (*p->at == '?' || *p->at == '*' || *p->at == '{' || (*p->at == '+' && braces)) refuse(p, "repetition of this kind");
     bool possessive = *p->at == '+';
     p->at += possessive;
-    if (n->kind == PATTERN_SET) {
+    Pattern *set = only_set(n);
+    if (set) {
+        n = set, n->stride = n->min;
         n->min = (uint16_t)min, n->max = (uint16_t)max, n->possessive = possessive;
         return n;
     }
@@ -354,7 +383,8 @@ static void emit_pattern(const TokenizerBuilder *b, Bytes *program, const Patter
     switch (n->kind) {
         case PATTERN_SET:
             emit(b, program,
-                 (burin_match){.op = BURIN_MATCH_SET, .set = n->set, .min = n->min, .max = n->max, .a = n->possessive});
+                 (burin_match){
+                     .op = BURIN_MATCH_SET, .set = n->set, .min = n->min, .max = n->max, .a = n->possessive, .b = n->stride});
             break;
         case PATTERN_SEQUENCE:
             for (const Pattern *c = n->first; c; c = c->next) emit_pattern(b, program, c);
@@ -373,6 +403,9 @@ static void emit_pattern(const TokenizerBuilder *b, Bytes *program, const Patter
             emit_pattern(b, program, n->first);
             emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
             instruction(program, at)->a = here(program);
+            break;
+        case PATTERN_BOUNDARY:
+            emit(b, program, (burin_match){.op = BURIN_MATCH_BOUNDARY, .set = n->set});
             break;
         case PATTERN_END:
             emit(b, program, (burin_match){.op = BURIN_MATCH_END});
@@ -406,13 +439,13 @@ burin_section pattern_literal(TokenizerBuilder *b, const char *text) {
         CharSet one = {{.arena = b->arena}};
         uint32_t code = take_code(&p);
         set_add(&one, code, code);
-        emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, &one), .min = 1, .max = 1});
+        emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, &one), .min = 1, .max = 1, .b = 1});
     }
     return finish(b, &program);
 }
 
 burin_section pattern_of_set(TokenizerBuilder *b, CharSet *s, uint16_t max) {
     Bytes program = {.arena = b->arena};
-    emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, s), .min = 1, .max = max});
+    emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, s), .min = 1, .max = max, .b = 1});
     return finish(b, &program);
 }

@@ -257,7 +257,7 @@ static void read_metaspace(TokenizerBuilder *b, const json_t *decoder) {
         tokenizer_fatal(b, "decoder Metaspace is supported only with U+2581");
     b->head.flags |= BURIN_DECODE_METASPACE;
     if (scheme ? strcmp(scheme, "never") != 0 : json_flag(b, decoder, "add_prefix_space", true))
-        b->head.flags |= BURIN_DECODE_STRIP;
+        b->head.flags |= BURIN_DECODE_FIRST;
 }
 
 static void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
