@@ -344,8 +344,7 @@ uint64_t constant_hash(Node *);  // of the bytes of a constant's data; remembere
 // Order, arity, types (inferred again), names, attributes. Reports with the graph printed and the error under the node.
 bool graph_verify(const Graph *, const char *after_pass);
 
-// ---------------------------------------------------------------------------------------------------- passes/pass.c: the
-// runner
+// --------------------------------------------------------------------------------------------------- passes/pass.c: the runner
 typedef struct PassContext PassContext;
 typedef bool PassFunction(Graph *, PassContext *);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver/cache.h"
+#include "ir.h"
 #include "util/diag.h"
 #include "version.h"
 
@@ -66,8 +67,9 @@ static void print_overview(FILE *out) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fputs(
-        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, a .burin description with --weights, or a dumped "
-        ".ir.\n"
+        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file (or those of an encoder and its "
+        "decoder),\n"
+        "a .burin description with --weights, or a dumped .ir.\n"
         "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin this is.\n\n"
         "  burin run examples/austen \"It was\" -n 100\n"
         "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n\n"
@@ -76,6 +78,17 @@ static void print_overview(FILE *out) {
         "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
         ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n",
         out);
+}
+
+static bool offers(Command c, const char *option) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (!strcmp(options[i].name, option)) return options[i].commands & 1u << c;
+    return false;
+}
+
+static void print_passes(void) {
+    printf("\npasses, in order:\n");
+    for (int i = 0; i < PASS_COUNT; i++) printf("  %-12s %s\n", pass_info[i].name, pass_info[i].help);
 }
 
 static void print_command_help(Command c) {
@@ -89,6 +102,7 @@ static void print_command_help(Command c) {
         snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
         printf("  %-26s %s\n", left, o->help);
     }
+    if (offers(c, "stop-after")) print_passes();
     printf("\nexample:\n  %s\n", commands[c].example);
 }
 

@@ -169,8 +169,7 @@ void module_dump(const Module *m, const char *dir, int number, const char *name,
     text_free(&t);
 }
 
-// ---------------------------------------------------------------------------------------------- the head: JSON in the first
-// line
+// -------------------------------------------------------------------------------------------- the head: JSON in the first line
 typedef struct Head {
     const json_t *json;  // NULL: a graph that nobody dumped
     const Source *source;

@@ -82,8 +82,7 @@ void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t r
 Value value_dequantized(EvalContext *, const Value *);                                // rows of q8_0 as f64
 Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in
 
-// ----------------------------------------------------------------------------------------------- eval_attention.c,
-// eval_bound.c
+// ---------------------------------------------------------------------------------------------- eval_attention.c, eval_bound.c
 struct AttentionRow;
 void eval_attention_bound(EvalContext *, Node *, double *bound);
 void attention_row_bound(const struct AttentionRow *, void *bound);

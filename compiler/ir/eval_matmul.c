@@ -95,8 +95,7 @@ void eval_matmul(EvalContext *c, Node *n) {
     convert_elements(out->dtype, value_out(out), real, y, matrices * rows * columns);
 }
 
-// --------------------------------------------------------------------------------------------------------------- packed
-// weights
+// -------------------------------------------------------------------------------------------------------------- packed weights
 void eval_pack(EvalContext *c, Node *n) {
     PackedWeights *p = ARENA_NEW(c->arena, PackedWeights);
     Value *sources = ARENA_ARRAY(c->arena, Value, n->n_in);

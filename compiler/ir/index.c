@@ -278,8 +278,8 @@ static const Dim *concat(Walk *w, const Node *n, const Dim *const *at) {
     return r ? r : across_concat(w, n, at, axis);
 }
 
-// ------------------------------------------------------------------------------------------------------------ tuples of
-// indices The tuple at `at` (all axes of `indices` but its last), each component an expression.
+// ----------------------------------------------------------------------------------------------------------- tuples of indices
+// The tuple at `at` (all axes of `indices` but its last), each component an expression.
 static bool tuple_at(Walk *w, Node *indices, const Dim *const *at, int length, const Dim **tuple) {
     const Dim *here[MAX_RANK];
     int outer = indices->type.rank - 1;

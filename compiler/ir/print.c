@@ -229,8 +229,7 @@ static void print_constant(Text *t, Node *n) {
     text_add(t, "}");
 }
 
-// ---------------------------------------------------------------------------------------------------------- types and
-// locations
+// --------------------------------------------------------------------------------------------------------- types and locations
 static void print_result_type(Text *t, const Node *n) {
     text_add(t, " : ");
     if (n->type.dtype != DT_tuple) {

@@ -46,8 +46,7 @@ static bool add_piece(Distance *d, DistancePiece p) {
     return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------- operations on
-// pieces
+// -------------------------------------------------------------------------------------------------------- operations on pieces
 static bool constant_result(Op op, double a, double b, double *r) {
     switch (op) {
         case OP_min:
@@ -135,8 +134,7 @@ static bool compare_pieces(Op op, DistancePiece a, DistancePiece b, int64_t from
     return add_piece(r, (DistancePiece){above > from ? above : from, 0, 0, compares(op, slope * ((double)above - root))});
 }
 
-// ---------------------------------------------------------------------------------------------------------- operations on
-// wholes
+// -------------------------------------------------------------------------------------------------------- operations on wholes
 static int64_t end_of(const Distance *d, int i) { return i + 1 < d->n ? d->piece[i + 1].from - 1 : INT64_MAX; }
 
 // Calls for every range on which a and b (and c) are each one piece.
@@ -361,8 +359,7 @@ bool distance_with_mask(const Node *n, double element, const Node **mask, Distan
     return follows;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the
-// reading
+// ----------------------------------------------------------------------------------------------------------------- the reading
 bool distance_is_condition(const Distance *d) {
     for (int i = 0; i < d->n; i++) {
         if (!is_constant_piece(&d->piece[i])) return false;

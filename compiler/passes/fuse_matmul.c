@@ -65,8 +65,7 @@ bool pack_weights(Graph *g) {
     return changed;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ gate and
-// up
+// ----------------------------------------------------------------------------------------------------------------- gate and up
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
     Node *a = packed_of(gate), *b = packed_of(up);
     Node *pack = new_pack(root, 2, (Node *[]){a->in[0], b->in[0]}, attr_int(a, "transposed", 0), true);

@@ -74,8 +74,7 @@ static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, int64_t
     return in;
 }
 
-// ---------------------------------------------------------------------------------------------------------- from positions to
-// rows
+// ------------------------------------------------------------------------------------------------------ from positions to rows
 // A counter over the rows is their position, in the counter's shape.
 static Node *position_like(Node *iota, const RowInputs *in) {
     const Dim *dims[MAX_RANK];
@@ -191,8 +190,7 @@ static void look_up_slices(Graph *g, const Dim *rows) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------- the
-// pass
+// -------------------------------------------------------------------------------------------------------------------- the pass
 // An encoder, an image model: all of it at once.
 static bool leave(PassContext *c, const Graph *g, const Node *n, const char *why) {
     fusion_decided(c, "run as a whole", n ? n->loc : NO_LOC, n ? n : g->outputs[0], why);

@@ -107,8 +107,7 @@ static Node *as_view(const Lookup *l) {
     return place_axes(l, x, from);
 }
 
-// ------------------------------------------------------------------------------------------------------------ the three
-// lookups
+// ----------------------------------------------------------------------------------------------------------- the three lookups
 static Node *gather_view(Node *n) {
     Lookup l;
     Node *index = n->in[1];

@@ -196,8 +196,7 @@ static Text changed(const Change *c) {
     return model;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- damaged
-// bytes
+// --------------------------------------------------------------------------------------------------------------- damaged bytes
 static Text valid(void) { return onnx_of_text(VALID); }
 
 static Text message(int field, Text inner) {

@@ -13,8 +13,7 @@ static Module *module_of(Arena *a, Graph *g) {
 
 static PassContext context_of(Arena *a) { return (PassContext){.arena = a, .context = 32, .max_rows = 8, .stop_after = -1}; }
 
-// ------------------------------------------------------------------------------------------------------- the runner, the
-// report
+// ------------------------------------------------------------------------------------------------------ the runner, the report
 static const char two_norms[] =
     "graph g(%x: f32[T, 8]) -> (%n, %o) where T <= 64 {\n"
     "  %eps = constant {value=1e-06} : f32\n"

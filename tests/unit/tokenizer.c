@@ -73,8 +73,7 @@ static void check_json_ids(Run *r, const json_t *expected, const char *what) {
     check_ids(r, ids, json_array_size(expected), what);
 }
 
-// ------------------------------------------------------------------------------------------------------------- shared
-// vocabularies
+// --------------------------------------------------------------------------------------------------------- shared vocabularies
 static void check_cases(const char *kind, const char *file) {
     char path[256], cases_path[256];
     snprintf(path, sizeof path, SHARED "tokenizers/%s/%s", kind, file);

@@ -126,8 +126,7 @@ static Value run_split(Elaborator *e, Loc at, const Value *a) {
     return (Value){.kind = V_LIST, .list = {parts, n}};
 }
 
-// -------------------------------------------------------------------------------------------------------- indices and
-// constants
+// ------------------------------------------------------------------------------------------------------- indices and constants
 static Value run_gather(Elaborator *e, Loc at, const Value *a) {
     int axis;
     if (!want_tensor(e, a[0], at, "the table of gather") || !want_tensor(e, a[1], at, "the index of gather"))
@@ -198,8 +197,7 @@ static Value run_has_config(Elaborator *e, Loc at, const Value *a) {
     return want_string(e, a[0], at, "the name of a parameter", &name) ? VALUE_BOOL(config_has(e, name)) : VALUE(V_ERROR);
 }
 
-// ------------------------------------------------------------------------------------------------------- questions about
-// values
+// ------------------------------------------------------------------------------------------------------ questions about values
 static Value run_shape(Elaborator *e, Loc at, const Value *a) {
     if (!want_tensor(e, a[0], at, "the operand of shape")) return VALUE(V_ERROR);
     Value dims[MAX_RANK];

@@ -142,8 +142,7 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
     return value_of_json(e, json_object_get(object.object, name), path);
 }
 
-// ------------------------------------------------------------------------------------------------------------- fields left
-// over
+// ------------------------------------------------------------------------------------------------------------ fields left over
 static bool never_matters(const char *name) {
     static const char *const names[] = {
 #define TENSOR(end)

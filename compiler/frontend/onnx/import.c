@@ -6,8 +6,7 @@
 
 #include "frontend/onnx/scope.h"
 
-// ---------------------------------------------------------------------------------------------------------- inputs and
-// constants
+// -------------------------------------------------------------------------------------------------------- inputs and constants
 static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
     for (int i = 0; i < m->options->n_dims; i++) {
         const OnnxDim *d = &m->options->dims[i];

@@ -136,8 +136,8 @@ static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t
     t->source = &file->source;
 }
 
-// ----------------------------------------------------------------------------------------------------------------- typed
-// fields One typed field's values, narrowed to the element type.
+// ---------------------------------------------------------------------------------------------------------------- typed fields
+// One typed field's values, narrowed to the element type.
 typedef struct TypedField {
     size_t n;
     const void *values;

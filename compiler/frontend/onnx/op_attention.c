@@ -216,8 +216,8 @@ void onnx_causal_conv(OnnxCall *c, int argument) {
     onnx_result(c, 1, onnx_slice_at(c, all, 2, dim_sub(g, rows, kept), kept));
 }
 
-// ------------------------------------------------------------------------------------------------------------- linear
-// attention [B, T, H * d] or [B, T, H] to [B, H, T, d]
+// ------------------------------------------------------------------------------------------------------------ linear attention
+// [B, T, H * d] or [B, T, H] to [B, H, T, d]
 static Node *step_of(OnnxCall *c, Node *x, int64_t t) { return x ? onnx_slice_from(c, x, 2, t, 1) : NULL; }
 
 static Node *optional_heads(OnnxCall *c, int i, int64_t heads, DType wide) {

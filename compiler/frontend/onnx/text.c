@@ -234,8 +234,7 @@ static void describe(const OnnxImport *m, Text *binding) {
     }
 }
 
-// ----------------------------------------------------------------------------------------------------- encoder and decoder
-// files
+// --------------------------------------------------------------------------------------------------- encoder and decoder files
 typedef enum { ENCODER_FILE, DECODER_FILE, WITH_PAST_FILE } FileKind;
 
 static FileKind kind_of_file(const OnnxModel *model) {
