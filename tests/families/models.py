@@ -90,6 +90,9 @@ ENCODERS = {
     "mpnet": text("MPNet", TEXT),
     "xlm-roberta": text("XLMRoberta"),
     "camembert": text("Camembert"),
+    "deberta-v2": text("DebertaV2", relative_attention=True, position_buckets=8, pos_att_type=["c2p", "p2c"], share_att_key=True,
+                       norm_rel_ebd="layer_norm", position_biased_input=False, type_vocab_size=0),
+    "deberta-v2-apart": text("DebertaV2", relative_attention=True, max_relative_positions=6, pos_att_type=["p2c"]),
     "roberta-padding": text("Roberta", pad_token_id=35),   # a token of the text
     "modernbert": text("ModernBert", TEXT, local_attention=8, num_hidden_layers=4),
     "ernie": text("Ernie"),
@@ -119,6 +122,8 @@ TASKS = {
     "distilbert-masked": task("DistilBert", "MaskedLM", DISTIL),
     "distilbert-sequence": task("DistilBert", "SequenceClassification", DISTIL),
     "distilbert-answer": task("DistilBert", "QuestionAnswering", DISTIL),
+    "deberta-v2-masked": task("DebertaV2", "MaskedLM"),
+    "deberta-v2-sequence": task("DebertaV2", "SequenceClassification", relative_attention=True, pos_att_type="c2p|p2c", **THREE),
     "electra-masked": task("Electra", "MaskedLM", embedding_size=32),
     "electra-discriminator": task("Electra", "PreTraining", embedding_size=32),
     "electra-sequence": task("Electra", "SequenceClassification", embedding_size=32, **THREE),
