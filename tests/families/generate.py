@@ -70,6 +70,8 @@ def some_tokens(count, vocabulary, first=5):
 
 def inputs_of(kind, config):
     vocabulary = getattr(config, "vocab_size", VOCABULARY)
+    if kind == "towers":
+        return inputs_of("encoder", config.text_config) | inputs_of("image", config.vision_config)
     if kind == "image":
         size, channels = config.image_size, config.num_channels
         high, wide = (size, size) if isinstance(size, int) else size
@@ -83,6 +85,7 @@ def inputs_of(kind, config):
 
 OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_output"],
            "task": ["logits", "start_logits", "end_logits"],
+           "towers": ["logits_per_image", "text_embeds", "image_embeds"],
            "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits"], "pair": ["encoder_last_hidden_state", "logits"]}
 
 

@@ -93,6 +93,17 @@ ENCODERS = {
     "deberta-v2": text("DebertaV2", relative_attention=True, position_buckets=8, pos_att_type=["c2p", "p2c"], share_att_key=True,
                        norm_rel_ebd="layer_norm", position_biased_input=False, type_vocab_size=0),
     "deberta-v2-apart": text("DebertaV2", relative_attention=True, max_relative_positions=6, pos_att_type=["p2c"]),
+    "xlm-roberta-xl": text("XLMRobertaXL"),
+    "esm": text("Esm", TEXT, position_embedding_type="rotary", token_dropout=True, mask_token_id=35, emb_layer_norm_before=True,
+                pad_token_id=1),
+    "splinter": text("Splinter"),
+    "dpr-question": ("encoder", "DPRQuestionEncoder", dict(ENCODER)),
+    "dpr-context": ("encoder", "DPRContextEncoder", dict(ENCODER, projection_dim=24)),
+    "big_bird": text("BigBird"),
+    "xlm": text("XLM", dict(vocab_size=96, emb_dim=64, n_layers=2, n_heads=4, max_position_embeddings=64)),
+    "flaubert": text("Flaubert", dict(vocab_size=96, emb_dim=64, n_layers=2, n_heads=4, max_position_embeddings=64, pre_norm=True)),
+    "squeezebert": text("SqueezeBert", embedding_size=64),
+    "siglip-text": text("SiglipText", TEXT),
     "roberta-padding": text("Roberta", pad_token_id=35),   # a token of the text
     "modernbert": text("ModernBert", TEXT, local_attention=8, num_hidden_layers=4),
     "ernie": text("Ernie"),
@@ -139,10 +150,15 @@ TASKS = {
         {k: v for k, v in VISION.items() if k != "intermediate_size"}, mlp_ratio=2)),
 }
 
+TOWERS = {
+    "siglip": ("towers", "SiglipModel", dict(text_config=dict(TEXT), vision_config=dict(VISION))),
+}
+
 IMAGES = {
     "deit": image("DeiT"),
     "dinov2": image("Dinov2", ["intermediate_size"], mlp_ratio=2),
     "siglip-vision": image("SiglipVision"),
+    "dinov2-registers": image("Dinov2WithRegisters", ["intermediate_size"], mlp_ratio=2),
     "beit": image("Beit", use_relative_position_bias=True),
     "vit-msn": image("ViTMSN"),
     "ijepa": image("IJepa"),
@@ -200,4 +216,4 @@ VARIANTS = {
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 
-MODELS = {**DECODERS, **ENCODERS, **TASKS, **IMAGES, **PAIRS, **VARIANTS}
+MODELS = {**DECODERS, **ENCODERS, **TASKS, **TOWERS, **IMAGES, **PAIRS, **VARIANTS}
