@@ -40,7 +40,7 @@ help:
 	@echo 'make install PREFIX=   PREFIX/bin/burin and PREFIX/share/burin (default /usr/local)'
 	@echo 'make setup             only installs what is missing to build and test'
 	@echo 'make check-compilers   warnings of gcc and clang are errors'
-	@echo 'make format            clang-format over every C file'
+	@echo 'make format            clang-format over every C file but the golden texts'
 	@echo 'make clean             removes build/'
 
 # What the objects depend on beyond their headers: the flags, and the list of files for what is linked of them.
@@ -157,7 +157,7 @@ install: $(BUILD)/burin
 	cp -R runtime dsl LICENSE $(DESTDIR)$(PREFIX)/share/burin/
 
 format:
-	clang-format-19 -i $$(git ls-files '*.c' '*.h')
+	clang-format-19 -i $(shell git ls-files '*.c' '*.h' ':!tests/golden')
 
 clean:
 	rm -rf build

@@ -47,8 +47,9 @@ typedef struct Dim {
     X(f16, 16)                                                                                                                \
     X(bf16, 16)                                                                                                               \
     X(f64, 64)                                                                                                                \
-    X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) \
-        X(u2, 2) X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64)        \
+    X(i8, 8)                                                                                                                  \
+    X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) \
+        X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64)                 \
             X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                                             \
         X(tuple, 0)    /* several results; see Node */
 typedef enum {

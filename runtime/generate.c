@@ -18,6 +18,7 @@ typedef struct generation {
     burin_sampler sampler;
     int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
     bool ids;                   // print ids instead of text
+    bool full;                  // the context, before all was said
     const void *tokenizer;
     burin_decoder decoder;
     burin_utf8 text;
@@ -88,7 +89,7 @@ static float *read_newest(generation *g) {
     burin_run *run = g->run;
     if (g->n_tokens <= run->context) return burin_run_read(run, &g->tokens[g->n_tokens - 1], 1);
     if (run->command->shift) return shift(g);
-    burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", run->context);
+    g->full = true;
     return NULL;
 }
 
@@ -157,7 +158,7 @@ static void close_generation(generation *g) {
 // What the slot reads before anything is generated.
 static void set_tokens(generation *g, burin_tokens first) {
     memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
-    g->n_tokens = first.n, g->generated = 0;
+    g->n_tokens = first.n, g->generated = 0, g->full = false;
 }
 
 // `source`: tokens that an encoder has read.
@@ -169,6 +170,7 @@ static void generate_from(generation *g, burin_tokens first, int32_t source) {
     g->prompt_read = burin_nanoseconds();
     generate_tokens(g, logits);
     finish_text(g);
+    if (g->full) burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", g->run->context);
     statistics(g, source + first.n);
 }
 

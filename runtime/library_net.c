@@ -26,7 +26,8 @@ const NAME_tensor *NAME_outputs(int *n) {
 }
 
 static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMBOLS]) {
-    return NAME_model.net->n_symbols + NAME_model.net->n_decided > MOST_SYMBOLS ? BURIN_BAD_SHAPE : burin_net_bind(NAME_model.net, dims, symbols);
+    return NAME_model.net->n_symbols + NAME_model.net->n_decided > MOST_SYMBOLS ? BURIN_BAD_SHAPE
+                                                                                : burin_net_bind(NAME_model.net, dims, symbols);
 }
 
 static burin_status read_options(const NAME_options *given, burin_options *o, int64_t symbols[MOST_SYMBOLS]) {

@@ -21,7 +21,7 @@ void burin_net_values_open(burin_net_values *, const burin_net *, const burin_co
 // The same for the ids of a text.
 void burin_net_values_of_tokens(burin_net_values *, const burin_net *, const int32_t *ids, int32_t n);
 void burin_net_values_turn(burin_net_values *,
-                           int64_t run);  // input_data and output_data are those of this run; at first of run 0
+                           int64_t run);           // input_data and output_data are those of this run; at first of run 0
 void burin_net_values_settle(burin_net_values *);  // behind a run
 void burin_net_values_close(burin_net_values *);
 

@@ -44,10 +44,10 @@ const char *burin_cpu_names(const burin_model *);                               
 burin_kind burin_kind_of(const burin_model *);
 int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
 
-int burin_network(const burin_model *, const burin_command *);  // net_program.c
-int burin_embed(const burin_model *, const burin_command *);    // embed.c
-int burin_generate(burin_run *);                                // generate.c
-int burin_perplexity(burin_run *);                              // perplexity.c
-int burin_bench(burin_run *);                                   // bench.c
+int burin_network(const burin_model *, const burin_command *);         // net_program.c
+int burin_embed(const burin_model *, const burin_command *);           // embed.c
+int burin_generate(burin_run *);                                       // generate.c
+int burin_perplexity(burin_run *);                                     // perplexity.c
+int burin_bench(burin_run *);                                          // bench.c
 void burin_profile_print(const burin_model *, const burin_profile *);  // profile.c
 #endif

@@ -7,8 +7,8 @@
 double dtype_load(DType, const void *data, int64_t i);
 void dtype_store(DType, void *data, int64_t i, double value);
 
-// How a float becomes one of 8 bits: too large numbers saturate unless `overflows` (then they are infinity, or NaN). The direction
-// is that of powers of two (f8e8m0); all other types round to nearest even.
+// How a float becomes one of 8 bits: too large numbers saturate unless `overflows` (then they are infinity, or NaN). The
+// direction is that of powers of two (f8e8m0); all other types round to nearest even.
 typedef struct DTypeRounding {
     bool overflows;
     enum { ROUND_UP, ROUND_DOWN, ROUND_NEAREST } direction;

@@ -194,7 +194,7 @@ const char *kernel_value(const Kernel *, int result);  // name of the value in t
 void weight_piece_pack(const WeightPiece *, uint64_t first, uint64_t n, void *bytes);
 // All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
 uint64_t program_weight_bytes(const Program *);
-bool program_has_integers(const Program *);      // products of integers: of weights in blocks
+bool program_has_integers(const Program *);     // products of integers: of weights in blocks
 uint64_t program_arena_bytes(const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);

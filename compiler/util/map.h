@@ -15,6 +15,6 @@ typedef struct Map {
 } Map;
 
 void map_init(Map *, Arena *);
-void *map_get(const Map *, const char *key);              // NULL when absent
-void map_put(Map *, const char *key, void *value);        // replaces
+void *map_get(const Map *, const char *key);        // NULL when absent
+void map_put(Map *, const char *key, void *value);  // replaces
 #endif

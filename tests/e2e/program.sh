@@ -43,6 +43,8 @@ check "another seed, another text" test "$("$fake" --seed 1)" != "$("$fake" --se
 check "--logits has every row of the run" test "$(wc -c < "$WORK/l.npy")" = $((128 + 6 * 300 * 4))
 check "--logits has its shape" grep -qa "'shape': (6, 300)" "$WORK/l.npy"
 
+"$fake" --tokens 1,2,3 -n 100 --temp 0 --ignore-eos > "$WORK/both" 2>&1
+check "context full: said behind the text, on a line of its own" [ "$(grep -n 'is full' "$WORK/both" | cut -c 1-2)" = 2: ]
 says "context full" 0 "the context of 64 tokens is full" "$fake" --tokens 1,2,3 -n 100 --temp 0 --ignore-eos
 check "--shift goes on" test "$("$fake" --tokens 1,2,3 -n 200 --temp 0 --shift --ignore-eos | tr , '\n' | wc -l)" = 200
 # --shift at a context of 64: the beginning of the text and the newest 31 tokens are read again.

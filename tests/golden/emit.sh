@@ -13,3 +13,5 @@ for ir in tests/golden/emit/*.ir; do
     "$BUILD/tools/emit_ir" "$ir" "$WORK" "$name" > /dev/null
     same "emit: $name twice" "$WORK/first.c" "$WORK/$name.c"
 done
+make -sn format | tr ' ' '\n' > "$WORK/formatted"
+check "emit: make format leaves these texts as they are" sh -c '[ "$(grep -c "\.c$" "$1")" -gt 100 ] && ! grep -q tests/golden "$1"' - "$WORK/formatted"

@@ -11,12 +11,12 @@
 #include <string.h>
 
 void unit_add(const char *suite, const char *name, void (*run)(void));
-#define SUITE(name)                                  \
+#define SUITE(name)                                   \
     static const char *const unit_suite_name = #name; \
-    void suite_##name(void);                         \
+    void suite_##name(void);                          \
     void suite_##name(void)
-#define TEST(f) unit_add(unit_suite_name, #f, f)
-#define CHECK(condition) CU_ASSERT(condition)
+#define TEST(f)                   unit_add(unit_suite_name, #f, f)
+#define CHECK(condition)          CU_ASSERT(condition)
 #define CHECK_TEXT(got, expected) unit_check_text(got, expected, __FILE__, __LINE__)
 void unit_check_text(const char *got, const char *expected, const char *file, int line);  // prints both when they differ
 
@@ -40,7 +40,8 @@ void unit_add(const char *suite, const char *name, void (*run)(void)) {
 
 static void test_done(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure) {
     printf("%s - %s: %s\n", failure ? "not ok" : "ok", suite->pName, test->pName);
-    for (CU_pFailureRecord f = failure; f; f = f->pNext) printf("# %s:%u: %s\n", f->strFileName, f->uiLineNumber, f->strCondition);
+    for (CU_pFailureRecord f = failure; f; f = f->pNext)
+        printf("# %s:%u: %s\n", f->strFileName, f->uiLineNumber, f->strCondition);
     fflush(stdout);
 }
 
