@@ -47,6 +47,9 @@ static const burin_variant fake_variants[] = {
     {.cpu = "future", .needs = "instructions that nobody has", .supported = fake_nowhere, .forward = NULL},
 };
 
+#ifndef FAKE_MORE
+#define FAKE_MORE  // further fields of the model, with a comma in front
+#endif
 #define FAKE_MODEL                                 \
     {.abi = BURIN_ABI,                             \
      .name = "fake",                               \
@@ -65,5 +68,5 @@ static const burin_variant fake_variants[] = {
      .arena_lower_bound = 64,                      \
      .variants = fake_variants,                    \
      .n_variants = 3,                              \
-     .weights = fake_weights}
+     .weights = fake_weights FAKE_MORE}
 #endif

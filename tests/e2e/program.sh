@@ -8,7 +8,7 @@ runtime=$(ls runtime/*.c | grep -v '/library')
 fake=$WORK/fake
 
 # shellcheck disable=SC2086 # lists of words
-build() { $CC $flags "$1" $runtime -lm -o "$2"; }
+build() { $CC $flags "${3:--g}" "$1" $runtime -lm -o "$2"; }
 check "builds around a fake model" build tests/e2e/fake_model.c "$fake"
 [ -x "$fake" ] || exit 1
 
@@ -28,13 +28,22 @@ prints "without a prompt: the beginning of a text" "$("$fake" --tokens 1 -n 5 --
 prints "-n 0 only reads" "" --tokens 1,2,3 -n 0
 prints "stops at the end of the text" "$("$fake" --tokens 5,5 -n 60 --temp 0)" --tokens 5,5 -n 60 --temp 0
 
+# Tokens that are not the first: the first another, a later one as it was.
+for at in 1 2; do
+    token=$(echo "$next" | cut -d, -f$at)
+    check "builds a model that does not begin with $token" build tests/e2e/fake_model.c "$WORK/begins$at" \
+        "-DFAKE_MORE=,.begin_suppress=(const int32_t[]){$token},.n_begin_suppress=1"
+done
+check "it begins with another" test "$("$WORK/begins1" --tokens 1,2,3 -n 1 --temp 0)" != "$(echo "$next" | cut -d, -f1)"
+check "a later token may be what the first may not" test "$("$WORK/begins2" --tokens 1,2,3 -n 20 --temp 0)" = "$next"
+
 # One hash and one text for every number of threads, rows at once and CPU; sampled, so the sampler counts too.
 cells=0
 for threads in 1 2 3 7; do for chunk in 1 3 7 16 99; do for cpu in plain plain+more; do
     "$fake" --tokens 9,8,7,6,5,4,3,1,1,1,9,9,9,9,9,9,9,9,9,9 -n 10 --seed 3 --logits-hash -t $threads --chunk $chunk --cpu $cpu
     cells=$((cells + 1))
-done; done; done | uniq > "$WORK/cells"
-check "one text and one hash in 40 cells" test "$(wc -l < "$WORK/cells")" = 80 -o "$(sort "$WORK/cells" | uniq | wc -l)" = 2
+done; done; done > "$WORK/cells"
+check "one text and one hash in 40 cells" test "$(wc -l < "$WORK/cells")" = 80 -a "$(sort -u "$WORK/cells" | wc -l)" = 2
 check "a hash is 16 digits" sh -c "sed -n 2p '$WORK/cells' | grep -qE '^[0-9a-f]{16}$'"
 check "another prompt, another hash" test "$("$fake" --tokens 1,2 -n 0 --logits-hash)" != "$("$fake" --tokens 2,2 -n 0 --logits-hash)"
 check "another seed, another text" test "$("$fake" --seed 1)" != "$("$fake" --seed 2)"
