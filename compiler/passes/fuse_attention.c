@@ -162,7 +162,7 @@ static bool changes_ones(const Node *n) {
 // allows it (Falcon's ALiBi).
 static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
-    Interval allowed = s->allowed;
+    Interval allowed = s->allowed, before = s->allowed;
     if (distance_of(term, &d) && distance_is_condition(&d) && distance_allows(&d, true, &allowed)) {
         intersect(&s->allowed, allowed);
         return true;
@@ -170,7 +170,10 @@ static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     bool joined = term->op == OP_reshape && (term->in[0]->op == OP_add || term->in[0]->op == OP_where);
     if (joined && changes_ones(term)) term = term->in[0];
     int kept = term->op == OP_where ? kept_by_select(term) : 0;
-    if (kept && read_condition(term, kept, s)) return read_term(term->in[kept], s, at, a);
+    if (kept && read_condition(term, kept, s)) {
+        if (s->allowed.from == INT64_MIN || s->allowed.from == 0) return read_term(term->in[kept], s, at, a);
+        s->allowed = before;  // a window to both sides is a bias
+    }
     if (term->op == OP_add) return read_term(term->in[0], s, at, a) && read_term(term->in[1], s, at, a);
     const Node *mask;
     double adds[2];
