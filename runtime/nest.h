@@ -4,6 +4,7 @@
 #include "decided.h"
 #include "norm.h"
 #include "plain.h"
+#include "random.h"
 
 // Float to a narrow integer: the nearest end beyond the range.
 INLINE vi vi_clamp(vi a, int32_t low, int32_t high) { return vi_min(vi_max(a, vi_set1(low)), vi_set1(high)); }

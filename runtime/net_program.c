@@ -95,6 +95,7 @@ int burin_network(const burin_model *model, const burin_command *c) {
     burin_net_values values;
     burin_net_values_open(&values, model->net, c);
     burin_session *session = burin_open(model, c, &(burin_options){.symbols = values.symbols});
+    if (c->sampling.has_seed) session->step.seed = c->sampling.seed;
     if (c->bench) {
         bench(session, &values);
     } else {

@@ -41,6 +41,8 @@ static const option options[] = {
      "the values of an input; --input F.npy where there is only one; with one axis more: a batch"},
     {N, "--output", "-o", "DIR", TEXT, AT(output), 0, 0, "write each output to DIR/NAME.npy (a / in a name becomes _)"},
     {N, "--random", NULL, NULL, FLAG, AT(random), 0, 0, "the same random values every time for inputs that are not given"},
+    {N, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
+     "of random operators: the same numbers for the same seed (default 0)"},
     {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},
     {G, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15,
      "tokens to generate (default 256, or what the model says); 0 only reads"},

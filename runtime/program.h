@@ -43,6 +43,7 @@ typedef struct burin_step {
     const void *const *inputs;  // of a network (burin_net): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
+    uint64_t seed;                  // of random operators
     int64_t *decided;               // the sizes that the run finds out, for its caller
     struct burin_barrier *barrier;  // runtime/threads.h
     struct burin_profile *profile;  // NULL: off; runtime/profile.h

@@ -288,6 +288,19 @@ static void write_iota(Text *t, const Program *p, const Kernel *k, const char *n
     nest_close(t, depth + 1);
 }
 
+// burin_random_at(s->seed, 3, i0 * 4 + i1)
+static void write_random(Text *t, const Program *p, const Kernel *k, const char *name) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    nest_open_function(t, k, name);
+    int depth = nest_open(t, p, k, type->rank);
+    indent(t, depth), text_add(t, "ptrdiff_t i_all = "), nest_address(t, p, &k->out[0], "0", at), text_add(t, ";\n");
+    indent(t, depth);
+    text_add(t, "y[i_all] = burin_random_at(s->seed, UINT64_C(%llu), (uint64_t)i_all);\n",
+             (unsigned long long)attr_int(k->node, "stream", 0));
+    nest_close(t, depth);
+}
+
 // The dimensions as numbers.
 static void write_size(Text *t, const Program *p, const Kernel *k, const char *name) {
     int count;
@@ -303,6 +316,7 @@ typedef void NestWriter(Text *, const Program *, const Kernel *, const char *nam
 static NestWriter *const nest_writers[OP_COUNT] = {
     [OP_size] = write_size,
     [OP_iota] = write_iota,
+    [OP_random] = write_random,
     [OP_softmax] = write_softmax,
     [OP_reduce_sum] = write_reduce,
     [OP_reduce_mean] = write_reduce,

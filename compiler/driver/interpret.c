@@ -41,6 +41,7 @@ static void network_forward(const burin_step *step, int thread) {
     Arena *arena = arena_new();
     const Tensor **inputs = network_inputs(arena, interpreter.net_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
+    eval_set_seed(interpreter.context, step->seed);
     eval_graph(interpreter.context, g, inputs, outputs);
     const Program *p = interpreter.net_program;
     for (int i = 0; i < p->n_decided && step->decided; i++)

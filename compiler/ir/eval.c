@@ -364,7 +364,8 @@ const Tensor *eval_constant_node(Node *n) {
         if (!dim_is_const(n->type.dim[i], NULL)) return NULL;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] && (n->in[i]->op != OP_constant || !n->in[i]->value)) return NULL;
-    if (n->type.dtype == DT_tuple || n->op == OP_input || n->op == OP_state || n->op == OP_pack) return NULL;
+    if (n->type.dtype == DT_tuple || n->op == OP_input || n->op == OP_state || n->op == OP_random || n->op == OP_pack)
+        return NULL;
     EvalContext *c = eval_new(EVAL_F32);
     const Tensor *result = eval_node(c, n, NULL, 0);
     Tensor *t = ARENA_NEW(n->graph->arena, Tensor);

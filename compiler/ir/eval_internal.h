@@ -42,6 +42,7 @@ struct EvalContext {
         int64_t value;
     } symbols[MAX_SYMBOLS];
     int n_symbols;
+    uint64_t seed;
     EvalState *states;
     int n_states;
     const Value **in;  // operands of the node that is evaluated

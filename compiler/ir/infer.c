@@ -53,6 +53,15 @@ bool infer_iota(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_random(Graph *g, Node *n, Type *result) {
+    (void)g;
+    int rank;
+    const Dim *const *dims = attr_dims(n, "dims", &rank);
+    if (rank > MAX_RANK) return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
+    *result = type_of(DT_f32, rank, dims);
+    return true;
+}
+
 bool infer_size(Graph *g, Node *n, Type *result) {
     int count;
     const Dim *const *dims = attr_dims(n, "dims", &count);

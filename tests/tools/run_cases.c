@@ -50,6 +50,7 @@ _Noreturn static void fail(const char *why) {
 typedef struct Values {
     const CaseTensor *in[MAX_TENSORS], *out[MAX_TENSORS];
     int n_in, n_out;
+    bool draws;
 } Values;
 
 static const void *data_of(const CaseTensor *t) { return t + 1; }
@@ -66,6 +67,7 @@ static Values read_values(const char *folder, const char *name) {
     char *bytes = aligned_alloc(64, (size + 127) / 64 * 64), *at = bytes + sizeof(CaseHeader);
     if (fread(bytes, 1, size, f) != size) fail("cannot read the values");
     fclose(f);
+    v.draws = ((CaseHeader *)bytes)->draws;
     v.n_in = ((CaseHeader *)bytes)->n_inputs, v.n_out = ((CaseHeader *)bytes)->n_outputs;
     if (v.n_in > MAX_TENSORS || v.n_out > MAX_TENSORS) fail("too many tensors");
     for (int i = 0; i < v.n_in + v.n_out; i++) {
@@ -85,6 +87,7 @@ static void compare(const burin_net *net, const Values *v, int i, const void *go
         if (burin_net_dim(net, t->dim[j], symbols) != expected->dim[j]) fail("shape differs");
         count *= expected->dim[j];
     }
+    if (v->draws) return;
     int bytes_each = count ? (int)(expected->bytes / (uint64_t)count) : 1;
     if (!bytes_each || !strcmp(t->type, "f8e8m0")) {
         if (memcmp(got, data_of(expected), expected->bytes)) fail("wrong bytes");

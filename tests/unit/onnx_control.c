@@ -163,6 +163,24 @@ static void sequences_are_lists(void) {
         "bool 1 f32[2] 1 2 bool 0");
 }
 
+// Only what does not depend on the numbers: bounds, counts, streams that differ and seeds that do not.
+static void numbers_are_drawn(void) {
+    CHECK_TEXT(run("tensor low f32 [] raw 2\ntensor high f32 [] raw 3\nnode RandomUniform -> u : low=2.0 high=3.0 shape=[50]\n"
+                   "node Less u low -> a\nnode GreaterOrEqual u high -> b\nnode Or a b -> c\nnode Cast c -> d : to=7\n"
+                   "node ReduceSum d -> y : keepdims=0\noutput y i64\n",
+                   0),
+               "i64 0");
+    CHECK_TEXT(run("node RandomNormal -> a : seed=3.0 shape=[4]\nnode RandomNormal -> b : seed=3.0 shape=[4]\n"
+                   "node RandomNormal -> c : shape=[4]\nnode RandomNormal -> d : shape=[4]\nnode Equal a b -> y\n"
+                   "node Equal c d -> z\noutput y bool\noutput z bool\n",
+                   0),
+               "bool[4] 1 1 1 1 bool[4] 0 0 0 0");
+    CHECK_TEXT(run("tensor p f32 [4] raw 0 1 0 1\nnode Bernoulli p -> y\ntensor l f32 [1,3] raw -100 0 -100\n"
+                   "node Multinomial l -> z : sample_size=3\noutput y f32\noutput z i32\n",
+                   0),
+               "f32[4] 0 1 0 1 i32[1x3] 1 1 1");
+}
+
 static void tensors_come_in_every_form(void) {
     CHECK_TEXT(run("tensor a f16 [2] raw 1.5 -2\ntensor b bf16 [2] typed 3 0.5\ntensor c f64 [1] typed 0.1\ntensor d i4 [3] "
                    "raw -8 7 1\n"
@@ -190,5 +208,6 @@ SUITE(onnx_control) {
     TEST(bodies_run);
     TEST(scans_go_along_an_axis);
     TEST(sequences_are_lists);
+    TEST(numbers_are_drawn);
     TEST(tensors_come_in_every_form);
 }

@@ -44,7 +44,7 @@ static const Tensor *evaluate(const OnnxCall *c, Node *n, int depth) {
 static const Tensor *known(const OnnxCall *c, Node *n, int depth) {
     if (n->op == OP_constant) return n->value;
     if (n->op == OP_input) return n->graph->outer ? NULL : fixed_input(c, n);
-    if (n->op == OP_loop || n->op == OP_if) return NULL;
+    if (n->op == OP_loop || n->op == OP_if || n->op == OP_random) return NULL;
     if (n->op == OP_state || depth == MAX_DEPTH || !has_constant_shape(&n->type) || !attr_dims_are_constant(n)) return NULL;
     if (n->type.dtype != DT_tuple && dim_upper(type_count(n->graph, &n->type)) > MOST_KNOWN) return NULL;
     const char *key = arena_printf(c->graph->arena, "%p", (void *)n);

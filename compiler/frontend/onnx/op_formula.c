@@ -142,17 +142,3 @@ void onnx_bit_cast(OnnxCall *c, int argument) {
     attr_set_dtype(n, "to", to);
     onnx_result(c, 0, onnx_finish(c, n));
 }
-
-// Nothing is dropped at inference: the mask is true everywhere. Training mode with a ratio of 0 is the same.
-void onnx_dropout(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = onnx_node(c, 0);
-    bool training = onnx_operand(c, 2) && onnx_need_int(c, 2, "training_mode");
-    if (training && (onnx_operand(c, 1) ? onnx_need_float(c, 1, "the ratio") : 0.5) != 0)
-        onnx_fatal(c, "training mode drops elements at random and is not supported");
-    onnx_result(c, 0, x);
-    DType mask = c->opset < 10 ? x->type.dtype : DT_bool;
-    Type all = x->type;
-    all.dtype = mask;
-    if (c->proto->n_output > 1) onnx_result(c, 1, onnx_expand_to(c, onnx_scalar(c, mask, 1), &all));
-}

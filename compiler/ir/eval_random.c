@@ -1,0 +1,11 @@
+// Random numbers: those of the compiled program under the same seed.
+#include "ir/eval_internal.h"
+#include "random.h"
+
+void eval_set_seed(EvalContext *c, uint64_t seed) { c->seed = seed; }
+
+void eval_random(EvalContext *c, Node *n) {
+    Value *out = eval_result(c, n);
+    for (int64_t i = 0, count = value_count(out); i < count; i++)
+        dtype_store(out->dtype, value_out(out), i, burin_random_at(c->seed, (uint64_t)attr_int(n, "stream", 0), (uint64_t)i));
+}
