@@ -1,0 +1,30 @@
+#!/bin/sh
+# What the README shows of the IR, of the emitted C and of a message is what burin prints, and its counts are what is there.
+. tests/lib.sh
+
+# quoted NAME FILE: each line of the README behind "printed by NAME" stands in the file, locations and margins aside
+quoted() {
+    awk -v name="$1" '$0 == "<!-- printed by " name " -->" { on = 1; next } /^<!-- end/ { on = 0 } on' README.md | sed 's/^ *//' > "$WORK/quoted"
+    sed 's/ @.*//; s/^ *//' "$2" > "$WORK/printed"
+    grep -vxFf "$WORK/printed" "$WORK/quoted" > "$WORK/stale"
+    if [ -s "$WORK/quoted" ] && [ ! -s "$WORK/stale" ]; then ok "readme: $1"; else
+        not_ok "readme: $1"
+        sed 's/^/# not printed: /' "$WORK/stale"
+    fi
+}
+
+$BURIN inspect examples/austen --stop-after=layout > "$WORK/ir"
+quoted "burin inspect" "$WORK/ir"
+$BURIN build examples/austen --emit=c > "$WORK/c"
+quoted "burin build --emit=c" "$WORK/c"
+cp -R examples/austen "$WORK/wrong"
+sed 's/"num_key_value_heads": 2/"num_key_value_heads": 3/' examples/austen/config.json > "$WORK/wrong/config.json"
+$BURIN build "$WORK/wrong" -o "$WORK/none" > "$WORK/message" 2>&1
+quoted "a wrong config.json" "$WORK/message"
+
+# counts NAME TEXT: the README has this text
+counts() { check "readme: $1: $2" grep -qF -- "$2" README.md; }
+with_comma() { echo "$1" | sed 's/\(.*\)\(...\)$/\1,\2/'; }
+passes() { with_comma "$(sed -n "s/^$1: \([0-9]*\) of .*/\1/p" tests/conformance/EXPECTED.md)"; }
+counts "conformance" "$(passes Interpreted) pass in the interpreter and $(passes Compiled) as compiled C"
+counts "GGUF" "$(grep -l '^gguf' dsl/models/* | wc -l) architectures, \`grep ^gguf dsl/models/*\`"
