@@ -71,6 +71,13 @@ unsanitized() {
     case $BUILD in */san) skip "$1" "programs are not sanitized" && exit 0 ;; esac
 }
 
+# npy TYPE SHAPE: values from standard input as an .npy file; values FILE: those of one that was written here.
+npy() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($2,), }"
+    cat
+}
+values() { tail -c +129 "$1"; }
+
 # need NAME FILE...: skips the whole script when one of the files is missing.
 need() {
     _name=$1

@@ -2,7 +2,8 @@
 //
 // From the softmax upwards the scores are read as: selects by a mask, an added mask or bias, a soft cap, factors, and at last
 // the product of queries and keys. The operands are read as index maps (views.h): which axes hold the heads, which the
-// positions, and which heads of the keys are repeated. The mask is read as a set of distances (distance.h).
+// positions, and which heads of the keys are repeated. The mask is read as a set of distances (distance.h), one that is an input
+// as padding. A batch stays outside: its sequences lie one after the other in the rows, [batch * T, H d].
 #include <math.h>
 
 #include "passes/distance.h"
@@ -16,13 +17,20 @@ typedef struct Padding {
     double scale;
 } Padding;
 
+// What is added to the scores and is no mask.
+enum { MAX_BIASES = 4 };
+typedef struct Bias {
+    Node *node;
+    double scale;
+} Bias;
+
 typedef struct Scores {
     Node *product;  // q k^T
     double scale, softcap;
     Interval allowed;
     Padding padding;
-    Node *bias;  // what is added and is no mask; NULL
-    double bias_scale;
+    Bias bias[MAX_BIASES];
+    int n_biases;
 } Scores;
 
 typedef struct Operand {
@@ -57,16 +65,15 @@ static Node *scaled(Node *x, double by, Node *before) {
     return by == 1 ? x : binary_before(before, OP_mul, x, node_scalar(before->graph, x->type.dtype, by, before->loc, before));
 }
 
-// Several biases are one, their sum.
-static void add_scaled(Node *bias, double scale, Scores *s, Node *at) {
-    s->bias = s->bias ? binary_before(at, OP_add, scaled(bias, scale, at), scaled(s->bias, s->bias_scale, at)) : bias;
-    s->bias_scale = s->bias == bias ? scale : 1;
+static bool add_scaled(Node *bias, double scale, Scores *s, Node *at, Attempt *a) {
+    if (s->n_biases == MAX_BIASES) return stop(a, at, "is one bias too many");
+    s->bias[s->n_biases++] = (Bias){bias, scale};
+    return true;
 }
 
 static bool add_bias(Node *bias, Scores *s, Node *at, Attempt *a) {
     if (!bias->type.rank) return stop(a, at, "adds one number to all scores");
-    add_scaled(bias, s->scale, s, at);
-    return true;
+    return add_scaled(bias, s->scale, s, at, a);
 }
 
 // A value that is the same for every query and key but for an input, a mask of keys: for elements 0 and 1 of it.
@@ -428,7 +435,27 @@ static Node *emit_mask(Attention *t) {
     return new_before(at, OP_where, at->loc, 3, in);
 }
 
-static Node *scaled_bias(const Scores *s, Node *before) { return s->bias ? scaled(s->bias, s->bias_scale, before) : NULL; }
+// The kernel reads a bias for each key, also where it is one for all keys of a row.
+static Node *of_each_key(Node *bias, const Attention *a) {
+    const Dim *dims[MAX_RANK];
+    int rank = bias->type.rank;
+    for (int i = 0; i < rank; i++) dims[i] = bias->type.dim[i];
+    dims[rank - 1] = width_dim(a->scores.product);
+    return expand_before(a->result, bias, rank, dims);
+}
+
+// Several biases are one, their sum.
+static bool emit_bias(const Attention *a, Node **sum) {
+    const Scores *s = &a->scores;
+    *sum = NULL;
+    for (int i = 0; i < s->n_biases; i++) {
+        Node *bias = by_heads(s->bias[i].node, a);
+        if (!bias) return false;
+        bias = of_each_key(scaled(bias, s->bias[i].scale, a->result), a);
+        *sum = *sum ? binary_before(a->result, OP_add, bias, *sum) : bias;
+    }
+    return true;
+}
 
 // The match looks through casts to f32: narrower operands are cast here.
 static Node *in_f32(Node *x, Node *before) {
@@ -443,8 +470,8 @@ static Node *emit_attention(Attention *t) {
     if (at->type.dtype != DT_f32) return NULL;
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
-    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, scaled_bias(&t->scores, at), NULL};
-    if (in[5] && !(in[5] = by_heads(in[5], t))) return NULL;
+    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, NULL, NULL};
+    if (!emit_bias(t, &in[5])) return NULL;
     if (t->scores.padding.mask) in[6] = emit_mask(t);
     Node *n = node_make(at->graph, OP_attention, at->loc, in[6] ? 7 : in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
@@ -511,8 +538,7 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     if (!read_operands(t, a)) return false;
     if (!s->padding.mask || takes_mask(t)) return true;
     s->padding.mask = NULL;
-    add_scaled(s->padding.added, s->padding.scale, s, t->result);
-    return true;
+    return add_scaled(s->padding.added, s->padding.scale, s, t->result, a);
 }
 
 bool fuse_attention(Node *softmax, Attempt *a) {

@@ -9,10 +9,16 @@
 // an input of several. (Tokens whose heads are normalized, [T, heads, d], are rows already.)
 #include "passes/simplify.h"
 
+static bool is_matrix_of_rows(const Type *t) {
+    return t->rank == 2 && !dim_is_const(t->dim[0], NULL) && dim_is_const(t->dim[1], NULL);
+}
+
 static bool begins_with_batch(const Node *n) {
     const Graph *g = n->graph;
-    for (int i = 0; i < g->n_inputs; i++)
-        if (g->inputs[i]->type.rank > 1 && g->inputs[i]->type.dim[0] == n->type.dim[0]) return true;
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Type *t = &g->inputs[i]->type;
+        if (t->rank > 1 && t->dim[0] == n->type.dim[0] && !is_matrix_of_rows(t)) return true;
+    }
     return false;
 }
 

@@ -67,11 +67,6 @@ for edit in 's/<i8/>i8/' 's/<i8/<c8/' 's/(21,)/(99,)/' 's/(21,)/(-1,)/' 's/False
 done
 
 # Batches: files with one axis more. Each row is as if it ran alone; padding behind a text changes nothing of it.
-npy() { # npy TYPE SHAPE: values from standard input as a file
-    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($2,), }"
-    cat
-}
-values() { tail -c +129 "$1"; } # of an .npy file
 hidden() { values "$WORK/$1/last_hidden_state.npy"; }
 values "$ids" | head -c 72 > "$WORK/short.raw" # 9 of 21 ids
 { cat "$WORK/short.raw" && head -c 96 /dev/zero; } > "$WORK/padded.raw"

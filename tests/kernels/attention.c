@@ -124,6 +124,69 @@ static void test_shape(Suite *suite, Shape s) {
     }
 }
 
+// A batch of sequences, one after the other, whose masks hide nothing, what is behind some key, what is before one, some, and
+// all.
+enum { SEQUENCES = 5, QUERIES = 11, KEYS = 300, HEADS = 4, GROUPS = 2, WIDTH = 24 };
+
+static void make_masks(float *mask) {
+    for (int key = 0; key < KEYS; key++) {
+        bool seen[SEQUENCES] = {true, key < 270, key >= 20, random_bits() % 3 > 0, false};
+        for (int b = 0; b < SEQUENCES; b++) mask[b * KEYS + key] = seen[b] ? 0 : -3e38f;
+    }
+}
+
+static kv_cache make_batch_cache(const float *x, bool keys) {
+    int capacity = padded(KEYS);
+    size_t slot = (size_t)(GROUPS * capacity * (keys ? WIDTH : padded(WIDTH)));
+    kv_cache cache = {GROUPS, WIDTH, capacity, slot, buffer_floats(slot * SEQUENCES)};
+    kv_rows rows = {.rows = SEQUENCES * KEYS, .stride = GROUPS * WIDTH, .x = x, .sequence = KEYS};
+    if (keys)
+        cache_append_keys(cache, rows, 0, GROUPS);
+    else
+        cache_append_values(cache, rows, 0, GROUPS);
+    return cache;
+}
+
+static void expect_batch(const float *const *qkv, const float *mask, bool causal, float *y) {
+    for (int r = 0; r < SEQUENCES * QUERIES; r++)
+        for (int h = 0; h < HEADS; h++) {
+            int b = r / QUERIES, group = h / (HEADS / GROUPS);
+            Attention a = {
+                .d = WIDTH, .e = WIDTH, .to = causal ? r % QUERIES + 1 : KEYS, .scale = 0.3f, .bias = mask + b * KEYS};
+            a.key_stride = a.value_stride = GROUPS * WIDTH;
+            a.q = qkv[0] + (size_t)((r * HEADS + h) * WIDTH);
+            a.keys = qkv[1] + (size_t)((b * KEYS * GROUPS + group) * WIDTH);
+            a.values = qkv[2] + (size_t)((b * KEYS * GROUPS + group) * WIDTH);
+            reference_attention(&a, y + (size_t)((r * HEADS + h) * WIDTH));
+        }
+}
+
+static void test_batch(Suite *suite, bool causal) {
+    const char *label = causal ? "a batch with masks, causal" : "a batch with masks";
+    size_t size = (size_t)(SEQUENCES * QUERIES * HEADS * WIDTH), keys = (size_t)(SEQUENCES * KEYS * GROUPS * WIDTH);
+    float *q = random_floats(size), *k = random_floats(keys), *v = random_floats(keys);
+    float *mask = buffer_floats(SEQUENCES * KEYS), *got = buffer_floats(size), *expected = buffer_floats(size);
+    make_masks(mask);
+    attention_args a = {.heads = HEADS,
+                        .scale = 0.3f,
+                        .causal = causal,
+                        .sequence = QUERIES,
+                        .count = KEYS,
+                        .rows = SEQUENCES * QUERIES,
+                        .q = q,
+                        .q_stride = HEADS * WIDTH,
+                        .y = got,
+                        .y_stride = HEADS * WIDTH,
+                        .keys = make_batch_cache(k, true),
+                        .values = make_batch_cache(v, false),
+                        .mask = mask};
+    int units = attention_units(HEADS, a.rows);
+    attention(a, units / 3, units), attention(a, 0, units / 3);
+    expect_batch((const float *[]){q, k, v}, mask, causal, expected);
+    check_floats(suite, label, got, expected, size);
+    buffers_end(suite, label);
+}
+
 void test_attention(void) {
     static const Shape shapes[] = {
         {4, 2, 8, 8, 40, true, 0, 0, false},    {2, 1, 24, 24, 70, true, 0, 0, false},
@@ -137,5 +200,7 @@ void test_attention(void) {
     };
     Suite s = suite_begin("attention");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i]);
+    test_batch(&s, false);
+    test_batch(&s, true);
     suite_end(&s);
 }

@@ -232,6 +232,25 @@ static void attention_over_plain_rows(void) {
         "7 7 7 7");
 }
 
+// Two sequences of a query and two keys each.
+#define BATCH                                                                 \
+    "%q = constant {value=[1, 1]} : f32[2, 1] "                               \
+    "%k = constant {value=[0, 1.0986123, 1.0986123, 1.0986123]} : f32[4, 1] " \
+    "%v = constant {value=[4, 8, 1, 3]} : f32[4, 1] "
+
+static void attention_over_a_batch(void) {
+    check_value(BATCH "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}", "7 2");
+    check_value(BATCH
+                "%b = constant {value=[0, -inf, 1.0986123, 0]} : f32[2, 1, 1, 2] "
+                "%y = attention(%q, %k, %v, _, _, %b) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
+                "4 1.5");
+    check_value(BATCH
+                "%m = constant {value=[0, -inf, -inf, 0]} : f32[2, 2] "
+                "%y = attention(%q, %k, %v, _, _, _, %m) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2}",
+                "4 3");
+    check_value(BATCH "%y = attention(%q, %k, %v) {num_heads=1, num_kv_heads=1, scale=1.0, batch=2, causal=1}", "4 1");
+}
+
 static const char CACHED[] =
     "graph g(%q: f32[R, 2], %k: f32[R, 2], %v: f32[R, 2], %slot: i32[R], %position: i32[R]) -> (%a) where R <= 4 {\n"
     "  %ks = state {kind=\"key\", layer=0} : f32[2, 1, 600, 2]\n"
@@ -322,6 +341,7 @@ SUITE(eval) {
     TEST(norms);
     TEST(rotary_turns_pairs);
     TEST(attention_over_plain_rows);
+    TEST(attention_over_a_batch);
     TEST(attention_keeps_its_state);
     TEST(one_node_takes_its_operands);
     TEST(data_need_not_be_aligned);

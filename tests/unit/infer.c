@@ -114,6 +114,10 @@ static void fused_ops_know_their_shapes(void) {
     check_misfit("%y = neg(%x) %z = item(%y) {index=0}", "item takes a tuple");
     check_misfit("%t = skip_rms_normalization(%x, %x, %w) {epsilon=1e-5} %y = neg(%t)", "choose one with item");
     check_misfit("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=3, scale=1.0}", "4 heads over 3 key heads");
+    check_misfit("%y = attention(%x, %x, %x) {num_heads=4, num_kv_heads=4, scale=1.0, batch=3}",
+                 "are not those of 3 sequences");
+    check_misfit("%y = attention(%x, %x, %x, _, _, _, %x) {num_heads=4, num_kv_heads=4, scale=1.0}",
+                 "the mask must be [batch, keys of a sequence]");
     check_misfit("%y = attention(%x, %m, %m) {num_heads=4, num_kv_heads=4, scale=1.0}", "takes q [T, H d]");
     check_misfit("%y = rotary_embedding(%x, %x, %x) {num_heads=4}", "turns 128 elements of heads of 16");
     check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}", "takes a state [slots, heads, context, d]");
