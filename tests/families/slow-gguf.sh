@@ -1,7 +1,6 @@
 #!/bin/sh
 # GGUF files of many architectures, written by the gguf package as llama.cpp's converters do, against transformers' numbers. Skipped
-# where PYTHON (python3) has no gguf, safetensors and numpy. (gemma2 and gemma3 are not here: their files leave out what the tiny
-# models divide scores by.)
+# where PYTHON (python3) has no gguf, safetensors and numpy.
 . tests/lib.sh
 python=${PYTHON:-python3}
 "$python" -c 'import gguf, safetensors, numpy' 2> /dev/null || { skip "gguf" "$python has no gguf, safetensors, numpy" && exit 0; }
@@ -41,4 +40,12 @@ ernie4_5 ernie4_5
 seed_oss seed_oss
 hunyuan_v1_dense hunyuan-dense
 glm4 glm4
+shared-linear llama
+shared-yarn llama
+shared-llama3 llama
+llama-longrope llama
+qwen2-yarn qwen2
+phi3-longrope phi3
+gemma2-scaled gemma2
+gemma3-scaled gemma3
 END

@@ -53,6 +53,35 @@ def metadata(writer, name, config):
         writer.add_uint32(f"{name}.rope.dimension_count", int(head * part))
 
 
+def llama3_factors(config, scaling, pairs):
+    """What LLaMA 3 divides each frequency by."""
+    low, high, context = scaling["low_freq_factor"], scaling["high_freq_factor"], scaling["original_max_position_embeddings"]
+    turns = context * (config["rope_theta"] ** (-np.arange(pairs) / pairs)) / (2 * np.pi)
+    mix = np.clip((turns - low) / (high - low), 0, 1)
+    return 1 / ((1 - mix) / scaling["factor"] + mix)
+
+
+def rotary_scaling(writer, name, config):
+    scaling = config.get("rope_scaling") or {}
+    kind = scaling.get("rope_type") or scaling.get("type")
+    head = config.get("head_dim") or (config["hidden_size"] // config["num_attention_heads"] if kind else 0)
+    context = scaling.get("original_max_position_embeddings") or config.get("original_max_position_embeddings")
+    if kind in ("linear", "yarn"):
+        writer.add_string(f"{name}.rope.scaling.type", kind)
+        writer.add_float32(f"{name}.rope.scaling.factor", scaling["factor"])
+    if kind in ("yarn", "longrope") and context:
+        writer.add_uint32(f"{name}.rope.scaling.original_context_length", context)
+    if kind == "llama3":
+        writer.add_tensor("rope_freqs.weight", llama3_factors(config, scaling, head // 2).astype(np.float32))
+    if kind == "longrope":
+        long = config["max_position_embeddings"]
+        stretch = scaling.get("factor") or long / (context or long)
+        attention = (1 + np.log(stretch) / np.log(context or long)) ** 0.5 if stretch > 1 else 1.0
+        writer.add_float32(f"{name}.rope.scaling.attn_factor", attention)
+        writer.add_tensor("rope_factors_short.weight", np.array(scaling["short_factor"], np.float32))
+        writer.add_tensor("rope_factors_long.weight", np.array(scaling["long_factor"], np.float32))
+
+
 def changed(name, hf, w, config):
     heads = config.get("num_attention_heads") or config.get("n_head")
     kind = CHANGES.get(name)
@@ -75,6 +104,7 @@ def main(folder, out, name):
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers"))
     writer = gguf.GGUFWriter(out, name)
     metadata(writer, name, config)
+    rotary_scaling(writer, name, config)
     for hf, w in tensors.items():
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
         new = names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))

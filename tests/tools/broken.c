@@ -352,7 +352,7 @@ static void gguf_nan(void) { gguf_epsilon(0.0f / 0.0f, F32); }
 
 static void gguf_scaling(void) {
     begin_model(0, 1);
-    put_string("llama.rope.scaling.type", "yarn");
+    put_string("llama.rope.scaling.type", "dynamic");
     open_gguf(0);
 }
 
@@ -392,6 +392,28 @@ static void gguf_rows_of_groups(void) {
     f32(1e-5f);
     describe((Described){"blk.0.attn_qkv.weight", 4, 4, 0, 0});
     open_gguf(64);
+}
+
+// A table of one number for each of a head's two pairs.
+static void open_table(const char *name, float factor) {
+    begin_model(1, 0);
+    string(name);
+    u32(1), u64(2), u32(0), u64(0);
+    zeros(-out.length & 31);
+    f32(factor), f32(factor);
+    open_gguf(0);
+}
+static void gguf_rope_zero(void) { open_table("rope_freqs.weight", 0); }
+static void gguf_rope_half(void) { open_table("rope_factors_long.weight", 1); }
+
+static void gguf_yarn(void) {
+    begin_model(0, 3);
+    put_string("llama.rope.scaling.type", "yarn");
+    key("llama.rope.scaling.factor", F32);
+    f32(4);
+    key("llama.rope.scaling.yarn_log_multiplier", F32);
+    f32(0.1f);
+    open_gguf(0);
 }
 
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
@@ -764,6 +786,9 @@ static const struct {
              CASE(gguf_scaling),
              CASE(gguf_partial_rotary),
              CASE(gguf_rope_freqs),
+             CASE(gguf_rope_zero),
+             CASE(gguf_rope_half),
+             CASE(gguf_yarn),
              CASE(gguf_norm_type),
              CASE(gguf_quantized),
              CASE(gguf_tensor_type),

@@ -329,8 +329,9 @@ static void restores_rotary_scaling(void) {
     for (int i = 0; i < 8; i++) f32((float)i);
     const Checkpoint *c = open_put(arena, &f);
     const json_t *scaling = json_object_get(c->config, "rope_scaling");
-    CHECK_TEXT(json_string_value(json_object_get(scaling, "rope_type")), "llama3");
-    CHECK(json_real_value(json_object_get(scaling, "factor")) == 8 && c->n_tensors == 2);
+    CHECK_TEXT(json_string_value(json_object_get(scaling, "rope_type")), "longrope");
+    const json_t *factors = json_object_get(scaling, "short_factor");
+    CHECK(json_array_size(factors) == 4 && json_real_value(json_array_get(factors, 3)) == 8 && c->n_tensors == 2);
     CHECK(json_is_true(json_object_get(c->config, "attention_bias")) && json_is_false(json_object_get(c->config, "mlp_bias")));
     const Tensor *bias = checkpoint_find(c, "model.layers.0.self_attn.q_proj.bias");
     CHECK(bias && !memcmp(bias->data, (float[]){0, 2, 4, 6, 1, 3, 5, 7}, bias->bytes));

@@ -5,15 +5,12 @@
 #include "frontend/checkpoint/gguf.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
 #include "util/text.h"
-
-enum { TYPE_F32 = 0, TYPE_F16 = 1, TYPE_BF16 = 30 };
 
 typedef struct {
     Checkpoint *checkpoint;
@@ -24,12 +21,6 @@ typedef struct {
 } Reading;
 
 // --------------------------------------------------------------------------------------------------------------------- names
-static const GgufTensor *find_tensor(const Gguf *g, const char *name) {
-    for (uint64_t i = 0; i < g->n_tensors; i++)
-        if (!strcmp(g->tensors[i].name, name)) return &g->tensors[i];
-    return NULL;
-}
-
 // "blk.3.attn_q" with "blk.N.attn_q": true, and 3.
 static bool matches(const char *pattern, const char *name, size_t length, unsigned *layer) {
     const char *n = strstr(pattern, ".N.");
@@ -54,7 +45,7 @@ static const char *name_of(const Reading *r, const char *gguf) {
     if (!dot || (strcmp(dot, ".weight") && strcmp(dot, ".bias"))) return gguf;
     for (int i = 0; i < r->table->tensors.n; i++) {
         const GgufPair *p = &r->table->tensors.items[i];
-        if (matches(p->gguf, gguf, (size_t)(dot - gguf), &layer) && (!p->needs || find_tensor(r->gguf, p->needs)))
+        if (matches(p->gguf, gguf, (size_t)(dot - gguf), &layer) && (!p->needs || gguf_tensor(r->gguf, p->needs)))
             return with_layer(r->checkpoint->arena, p->name, layer, dot);
     }
     return gguf;
@@ -64,11 +55,11 @@ static const char *name_of(const Reading *r, const char *gguf) {
 static DType dtype_of(const Reading *r, const GgufTensor *t) {
     const char *name = gguf_type_name(t->type);
     switch (t->type) {
-        case TYPE_F32:
+        case GGUF_TENSOR_F32:
             return DT_f32;
-        case TYPE_F16:
+        case GGUF_TENSOR_F16:
             return DT_f16;
-        case TYPE_BF16:
+        case GGUF_TENSOR_BF16:
             return DT_bf16;
     }
     if (!name) file_fatal(r->gguf->file, "tensor \"%s\" has type %" PRIu32 ", which GGUF does not define", t->name, t->type);
@@ -199,42 +190,11 @@ static void set_special(const Reading *r, const char *key, const char *name) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ rotary scaling
-enum { LLAMA3_LOW = 1, LLAMA3_HIGH = 4, LLAMA3_CONTEXT = 8192 };
-
-static bool is_rotary_table(const GgufTensor *t) { return !strncmp(t->name, "rope_f", 6); }
-
 static double number_of(const Reading *r, const char *key) { return json_number_value(json_object_get(r->config, key)); }
 
 static int64_t head_dim_of(const Reading *r) {
     double heads = number_of(r, "num_attention_heads"), stated = number_of(r, "head_dim");
     return (int64_t)(stated > 0 ? stated : heads > 0 ? number_of(r, "hidden_size") / heads : 0);
-}
-
-// What LLaMA 3 divides the i-th frequency by.
-static double llama3_factor(double theta, double pair, double pairs, double factor) {
-    double wavelength = 2 * M_PI * pow(theta, pair / pairs),
-           smooth = (LLAMA3_CONTEXT / wavelength - LLAMA3_LOW) / (LLAMA3_HIGH - LLAMA3_LOW);
-    if (smooth > 1) return 1;
-    return smooth < 0 ? factor : 1 / ((1 - smooth) / factor + smooth);
-}
-
-// Converters write LLaMA 3's scaling as a table of what it divides by: finds the parameters again, and checks every entry.
-static bool set_llama3_scaling(const Reading *r, const GgufTensor *t) {
-    uint64_t at = r->gguf->data + t->offset, n = t->dims[0], size = r->gguf->file->size;
-    float factors[1024], largest = 0;
-    if (t->rank != 1 || t->type != TYPE_F32 || n > 1024 || (int64_t)n * 2 != head_dim_of(r) || at > size || n * 4 > size - at)
-        return false;
-    memcpy(factors, r->gguf->file->data + at, n * 4);
-    for (uint64_t i = 0; i < n; i++) largest = factors[i] > largest ? factors[i] : largest;
-    for (uint64_t i = 0; i < n; i++) {
-        double expected = llama3_factor(number_of(r, "rope_theta"), (double)i, (double)n, largest);
-        if (!(fabs(factors[i] - expected) <= 1e-4 * expected)) return false;
-    }
-    json_object_set_new(r->config, "rope_scaling",
-                        json_pack("{s:s, s:f, s:f, s:f, s:i}", "rope_type", "llama3", "factor", (double)largest,
-                                  "low_freq_factor", (double)LLAMA3_LOW, "high_freq_factor", (double)LLAMA3_HIGH,
-                                  "original_max_position_embeddings", LLAMA3_CONTEXT));
-    return true;
 }
 
 // How much of a head is turned: a part where the description knows of parts, else all.
@@ -255,19 +215,10 @@ static void set_rotary_part(const Reading *r) {
 }
 
 static void set_scaling(const Reading *r) {
-    const char *scaling = "none";
-    double factor = 0;
-    gguf_string(r->gguf, key_of(r, "rope.scaling.type"), &scaling);
-    gguf_float(r->gguf, key_of(r, "rope.scaling.factor"), &factor);
-    if (!strcmp(scaling, "linear") && factor > 0)
-        json_object_set_new(r->config, "rope_scaling", json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor));
-    else if (strcmp(scaling, "none"))
-        file_fatal(r->gguf->file, "rotary scaling \"%s\" of a GGUF is not supported yet\nhint: take the model's safetensors",
-                   scaling);
-    for (uint64_t i = 0; i < r->gguf->n_tensors; i++)
-        if (is_rotary_table(&r->gguf->tensors[i]) && !set_llama3_scaling(r, &r->gguf->tensors[i]))
-            file_fatal(r->gguf->file, "rotary scaling by the table %s is not supported yet\nhint: take the model's safetensors",
-                       r->gguf->tensors[i].name);
+    int64_t rotary = head_dim_of(r);
+    gguf_int(r->gguf, key_of(r, "rope.dimension_count"), &rotary);
+    json_t *scaling = gguf_rotary_scaling(r->gguf, r->name, rotary / 2);
+    if (scaling) json_object_set_new(r->config, "rope_scaling", scaling);
     set_rotary_part(r);
 }
 
@@ -298,7 +249,7 @@ static void set_rotary(const Reading *r) {
 }
 
 static void set_configuration(Reading *r) {
-    const GgufTensor *embedding = find_tensor(r->gguf, "token_embd.weight");
+    const GgufTensor *embedding = gguf_tensor(r->gguf, "token_embd.weight");
     const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
     set_class(r, t->model_type, t->class_name);
@@ -306,13 +257,13 @@ static void set_configuration(Reading *r) {
     set_keys(r, t->further, false);
     if (embedding && embedding->rank == 2 && embedding->dims[1] <= INT32_MAX)
         json_object_set_new(r->config, "vocab_size", json_integer((json_int_t)embedding->dims[1]));
-    json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!find_tensor(r->gguf, "output.weight")));
+    json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     set_special(r, "tokenizer.ggml.eos_token_id", "eos_token_id");
     if (has_key(t->further, "rope_theta")) set_rotary(r);
     if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
     for (int i = 0; i < t->flags.n; i++)
-        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(find_tensor(r->gguf, t->flags.items[i].gguf)));
+        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(gguf_tensor(r->gguf, t->flags.items[i].gguf)));
     if (!strcmp(t->model_type, "llama") && json_object_get(r->config, "sliding_window"))
         set_class(r, "mistral", "MistralForCausalLM");
     r->checkpoint->config = r->config;
@@ -335,7 +286,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     find_table(&r, c->library);
     set_configuration(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
-        if (!is_rotary_table(&r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
+        if (!gguf_is_rotary_table(&r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
     checkpoint_check_overlaps(c, file);
     if (gguf_find(r.gguf, "tokenizer.ggml.tokens")) c->tokenizer = file->source.name;
 }

@@ -3,6 +3,8 @@
 //   "GGUF", version, number of tensors, number of metadata; key, type, value ...; name, dimensions, type, offset ...; data
 #ifndef BURIN_GGUF_H
 #define BURIN_GGUF_H
+#include <jansson.h>
+
 #include "frontend/checkpoint/mapped_file.h"
 #include "util/map.h"
 
@@ -31,6 +33,8 @@ typedef struct GgufValue {
     const unsigned char *data;  // the first element, as stored
 } GgufValue;
 
+enum { GGUF_TENSOR_F32 = 0, GGUF_TENSOR_F16 = 1, GGUF_TENSOR_BF16 = 30 };
+
 typedef struct GgufTensor {
     const char *name;
     int rank;
@@ -53,7 +57,8 @@ typedef struct GgufString {
 } GgufString;
 
 Gguf *gguf_parse(Arena *, const MappedFile *);
-const GgufValue *gguf_find(const Gguf *, const char *key);  // NULL when absent
+const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when absent
+const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // likewise
 // False when the key is absent; a value of another type ends the run.
 bool gguf_int(const Gguf *, const char *key, int64_t *);
 bool gguf_float(const Gguf *, const char *key, double *);  // f32 values become the shortest decimal that gives the same f32
@@ -64,4 +69,8 @@ const GgufString *gguf_strings(const Gguf *, const char *key, uint64_t *n);
 const float *gguf_floats(const Gguf *, const char *key, uint64_t *n);
 const int32_t *gguf_ints(const Gguf *, const char *key, uint64_t *n);
 const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
+
+// gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling.
+json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs);
+bool gguf_is_rotary_table(const GgufTensor *);
 #endif

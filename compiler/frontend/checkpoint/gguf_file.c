@@ -155,6 +155,12 @@ static bool int_element(const GgufValue *v, uint64_t i, int64_t *to) {
     }
 }
 
+const GgufTensor *gguf_tensor(const Gguf *g, const char *name) {
+    for (uint64_t i = 0; i < g->n_tensors; i++)
+        if (!strcmp(g->tensors[i].name, name)) return &g->tensors[i];
+    return NULL;
+}
+
 bool gguf_int(const Gguf *g, const char *key, int64_t *to) {
     const GgufValue *v = gguf_find(g, key);
     if (!v) return false;

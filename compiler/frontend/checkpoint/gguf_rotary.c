@@ -1,0 +1,90 @@
+// What a GGUF says about the scaling of its rotary embedding, as config.json's rope_scaling:
+//
+//   llama.rope.scaling.type = "yarn", .factor = 4, .original_context_length = 4096
+//       -> {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 4096}
+//   rope_freqs.weight [d/2], what each frequency is divided by (LLaMA 3)
+//       -> {"rope_type": "longrope", "short_factor": [...], "long_factor": [...], "attention_factor": 1}
+//   rope_factors_short.weight and rope_factors_long.weight (Phi-3)
+//       -> the same with both, and the attention factor of the metadata
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "frontend/checkpoint/gguf.h"
+
+typedef struct {
+    const Gguf *gguf;
+    const char *architecture;
+    int64_t pairs;
+} Rotary;
+
+bool gguf_is_rotary_table(const GgufTensor *t) { return !strncmp(t->name, "rope_f", 6); }
+
+static const char *key_of(const Rotary *r, const char *end) {
+    return arena_printf(r->gguf->arena, "%s.rope.%s", r->architecture, end);
+}
+
+static double number(const Rotary *r, const char *end, double standard) {
+    gguf_float(r->gguf, key_of(r, end), &standard);
+    return standard;
+}
+
+// A table of f32, one for each pair of a head, as a list; NULL when the file has none.
+static json_t *table(const Rotary *r, const char *name) {
+    const GgufTensor *t = gguf_tensor(r->gguf, name);
+    if (!t) return NULL;
+    uint64_t at = r->gguf->data + t->offset, size = r->gguf->file->size, n = (uint64_t)r->pairs;
+    if (t->rank != 1 || t->type != GGUF_TENSOR_F32 || t->dims[0] != n || at > size || n * 4 > size - at)
+        file_fatal(r->gguf->file, "the table %s must be %" PRId64 " numbers in F32, one for each pair of a head", name,
+                   r->pairs);
+    json_t *list = json_array();
+    for (uint64_t i = 0; i < n; i++) {
+        float factor;
+        memcpy(&factor, r->gguf->file->data + at + i * 4, sizeof factor);
+        if (!(factor > 0) || isinf(factor))
+            file_fatal(r->gguf->file, "number %" PRIu64 " of the table %s is no factor", i, name);
+        json_array_append_new(list, json_real(factor));
+    }
+    return list;
+}
+
+static json_t *by_tables(const Rotary *r) {
+    json_t *all = table(r, "rope_freqs.weight"), *near = table(r, "rope_factors_short.weight"),
+           *far = table(r, "rope_factors_long.weight");
+    if (!all && !near && !far) return NULL;
+    if (all ? near || far : !near || !far)
+        file_fatal(r->gguf->file, "tables of rotary scaling must be rope_freqs, or rope_factors_short and rope_factors_long");
+    return json_pack("{s:s, s:o, s:o, s:f}", "rope_type", "longrope", "short_factor", all ? all : near, "long_factor",
+                     all ? json_copy(all) : far, "attention_factor", all ? 1 : number(r, "scaling.attn_factor", 1));
+}
+
+// Converters leave out what is usual: beta_fast 32, beta_slow 1, and an attention factor that goes with the factor.
+static json_t *yarn(const Rotary *r, double factor) {
+    int64_t context = 0;
+    double part = number(r, "scaling.attn_factor", 1);
+    json_t *scaling = json_pack("{s:s, s:f, s:f, s:f}", "rope_type", "yarn", "factor", factor, "beta_fast",
+                                number(r, "scaling.yarn_beta_fast", 32), "beta_slow", number(r, "scaling.yarn_beta_slow", 1));
+    if (number(r, "scaling.yarn_log_multiplier", 0) != 0)
+        file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
+                   key_of(r, "scaling.yarn_log_multiplier"));
+    if (gguf_int(r->gguf, key_of(r, "scaling.original_context_length"), &context) && context > 0)
+        json_object_set_new(scaling, "original_max_position_embeddings", json_integer(context));
+    if (part != 1) json_object_set_new(scaling, "attention_factor", json_real(part * (factor > 1 ? 0.1 * log(factor) + 1 : 1)));
+    return scaling;
+}
+
+json_t *gguf_rotary_scaling(const Gguf *g, const char *architecture, int64_t pairs) {
+    Rotary r = {g, architecture, pairs};
+    const char *type = "none";
+    double factor = number(&r, "scaling.factor", number(&r, "scale_linear", 0));
+    json_t *tables = by_tables(&r);
+    if (!gguf_string(g, key_of(&r, "scaling.type"), &type) && factor > 0 && factor != 1) type = "linear";
+    if (tables && (!strcmp(type, "none") || !strcmp(type, "longrope"))) return tables;
+    json_decref(tables);
+    if (!tables && !strcmp(type, "linear") && factor > 0)
+        return json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor);
+    if (!tables && !strcmp(type, "yarn") && factor > 0) return yarn(&r, factor);
+    if (!tables && !strcmp(type, "none")) return NULL;
+    file_fatal(g->file, "rotary scaling \"%s\"%s of a GGUF is not supported yet\nhint: take the model's safetensors", type,
+               tables ? " with a table" : "");
+}
