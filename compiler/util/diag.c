@@ -57,6 +57,15 @@ const char *loc_text(Loc at) {
     return buffer;
 }
 
+// What is written in a file does not command the terminal.
+static void print_harmless(const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        bool control = ((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f;
+        fputc(control ? '?' : text[i], stderr);
+    }
+    fputc('\n', stderr);
+}
+
 // Long lines (a JSON file of one line) are cut around the place.
 static void print_excerpt(Loc at) {
     enum { MOST = 120, LEAD = 60 };
@@ -69,9 +78,10 @@ static void print_excerpt(Loc at) {
     }
     const char *line = at.source->text + p.begin;
     int width = fprintf(stderr, "%5zu | ", p.line);
-    fprintf(stderr, "%.*s\n", (int)(p.end - p.begin), line);
+    print_harmless(line, p.end - p.begin);
     fprintf(stderr, "%*s", width, "| ");
-    for (size_t i = 0; i < offset - p.begin; i++) fputc(line[i] == '\t' ? '\t' : ' ', stderr);
+    for (size_t i = 0; i < offset - p.begin; i++)
+        if ((line[i] & 0xc0) != 0x80) fputc(line[i] == '\t' ? '\t' : ' ', stderr);  // one for each UTF-8 character
     size_t room = p.end > offset ? p.end - offset : 0, length = at.length < room ? at.length : room;
     fputc('^', stderr);
     for (size_t i = 1; i < length; i++) fputc('~', stderr);
