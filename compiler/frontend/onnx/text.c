@@ -5,6 +5,7 @@
 //   position_ids [batch, seq]                       0, 1, 2 ...
 //   token_type_ids [batch, seq]                     zeros
 //   past_key_values.0.key [batch, heads, past, d]   empty: past is 0, and what is concatenated to it alone remains
+//   use_cache_branch [1]                            false: of a merged decoder the branch without a past
 //
 // So a file with a cache and one without become the same graph, and `incremental` derives the cache of the program from it.
 #include <string.h>
@@ -25,7 +26,8 @@ typedef struct OnnxText {
 static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
 
 static OnnxRole role_by_name(const char *name) {
-    if (has(name, "encoder") && !has(name, "decoder_")) return ONNX_OTHER;
+    if (has(name, "use_cache_branch")) return ONNX_CACHE;  // of a merged decoder: whether there is a past
+    if (has(name, "encoder") && !has(name, "decoder_") && !has(name, "past")) return ONNX_OTHER;
     if (has(name, "past") || !strncmp(name, "cache_k", 7) || !strncmp(name, "cache_v", 7) || has(name, "key_cache") ||
         has(name, "value_cache"))
         return ONNX_CACHE;
@@ -166,17 +168,17 @@ static void fix_dims(OnnxImport *m, OnnxText *t, OnnxOptions *o) {
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     const BurinOnnx__ValueInfo *first = t->tokens ? t->tokens : g->input[0];
     const char *batch = onnx_dim_name(arena, first, 0), *length = t->tokens ? onnx_dim_name(arena, first, 1) : "";
+    const char *memory = t->memory ? onnx_dim_name(arena, t->memory, 1) : NULL;
     OnnxDim *dims = ARENA_ARRAY(arena, OnnxDim, 2 + (size_t)o->n_dims + g->n_input * MOST_AXES);
     int n = 0;
     if (batch) dims[n++] = (OnnxDim){batch, 1, 1};
-    if (t->memory && onnx_dim_name(arena, t->memory, 1))
-        dims[n++] = (OnnxDim){onnx_dim_name(arena, t->memory, 1), dim_lower(t->memory_length), dim_upper(t->memory_length)};
+    if (memory) dims[n++] = (OnnxDim){memory, dim_lower(t->memory_length), dim_upper(t->memory_length)};
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != ONNX_CACHE) continue;
         for (size_t axis = 0; axis < rank_of(info) && axis < MOST_AXES; axis++) {
             const char *name = onnx_dim_name(arena, info, axis);
-            bool past = name && strcmp(name, length) && !(batch && !strcmp(name, batch));
+            bool past = name && strcmp(name, length) && !(batch && !strcmp(name, batch)) && !(memory && !strcmp(name, memory));
             if (past) dims[n++] = (OnnxDim){name, axis ? 0 : 1, axis ? 0 : 1};
         }
     }
@@ -239,14 +241,15 @@ typedef enum { ENCODER_FILE, DECODER_FILE, WITH_PAST_FILE } FileKind;
 
 static FileKind kind_of_file(const OnnxModel *model) {
     const BurinOnnx__GraphBody *g = model->proto->graph;
-    FileKind kind = ENCODER_FILE;
+    bool reads = false, continues = false, merged = false;
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(model, info->name)) continue;
-        if (is_hidden_states(info)) kind = DECODER_FILE;
-        if (has(info->name, "past") && has(info->name, "encoder")) return WITH_PAST_FILE;
+        reads |= is_hidden_states(info);
+        continues |= has(info->name, "past") && has(info->name, "encoder");
+        merged |= has(info->name, "use_cache_branch");
     }
-    return kind;
+    return continues && !merged ? WITH_PAST_FILE : reads ? DECODER_FILE : ENCODER_FILE;
 }
 
 static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, Text *binding) {
