@@ -131,6 +131,20 @@ void dim_tighten(const Dim *d, int64_t upper) {
     ((Dim *)(uintptr_t)d)->value = upper - offset;
 }
 
+void dim_raise(const Dim *d, int64_t lower) {
+    int64_t c = 0;
+    for (; d->kind != DIM_SYMBOL; d = d->a) {
+        if (d->kind == DIM_CONST || !dim_is_const(d->b, &c) || (d->kind != DIM_ADD && c < 1)) return;
+        if (d->kind == DIM_ADD)
+            lower -= c;
+        else if (d->kind == DIM_MUL)
+            lower = -floor_div(-lower, c);
+        else if (d->kind != DIM_FLOORDIV || __builtin_mul_overflow(lower, c, &lower))
+            return;
+    }
+    if (lower > d->lower && lower <= d->value) ((Dim *)(uintptr_t)d)->lower = lower;
+}
+
 void dim_each_symbol(const Graph *g, void (*visit)(const Dim *, void *user), void *user) {
     for (int i = 0; i < g->dims->symbols.n; i++) visit(g->dims->symbols.entries[i].value, user);
 }
@@ -273,6 +287,25 @@ static void poly_split(Arena *arena, const Poly *a, const Poly *b, Poly *quotien
     }
 }
 
+// The quotient when b divides a without a rest: leading term by leading term.
+static bool poly_exact(Arena *arena, const Poly *a, const Poly *b, Poly *quotient) {
+    enum { MOST_TERMS = 16 };
+    Poly rest = {ARENA_ARRAY(arena, Term, a->n + (MOST_TERMS + 1) * b->n), a->n};
+    for (int i = 0; i < a->n; i++) rest.terms[i] = a->terms[i];
+    *quotient = (Poly){ARENA_ARRAY(arena, Term, MOST_TERMS + 1), 0};
+    for (int steps = 0; rest.n; steps++) {
+        Term q;
+        if (steps == MOST_TERMS || !term_quotient(arena, &rest.terms[0], &b->terms[0], &q)) return false;
+        poly_add_term(quotient, q);
+        for (int i = 0; i < b->n; i++) {
+            Term t = term_product(arena, &q, &b->terms[i]);
+            t.factor = sat_mul(t.factor, -1);
+            poly_add_term(&rest, t);
+        }
+    }
+    return true;
+}
+
 // Divides the factors of both by their greatest common divisor.
 static void poly_reduce(Poly *a, Poly *b) {
     int64_t common = 0;
@@ -297,9 +330,9 @@ static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
     if (a == b) return dim_const(g, 1);
     if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_FLOORDIV, a, b);
     Arena *scratch = arena_new();
-    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest;
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest = {0};
     poly_reduce(&p, &q);
-    poly_split(scratch, &p, &q, &quotient, &rest);
+    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient)) poly_split(scratch, &p, &q, &quotient, &rest);
     const Dim *whole = dim_of_poly(g, &quotient);
     bool split = quotient.n > 0 && rest.n > 0;
     if (split) poly_reduce(&rest, &q);

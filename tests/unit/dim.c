@@ -46,6 +46,9 @@ static void quotients_cancel(void) {
     check_canonical("(4 * T) // 6", "(2 * T) // 3");
     check_canonical("(T // 2) // 3", "T // 6");
     check_canonical("(T - 1) // 2 + 1", "(T + 1) // 2");
+    check_canonical("(64 * T + 256) // (T + 4)", "64");
+    check_canonical("(T * S - S) // (T - 1)", "S");
+    check_canonical("(T * S - T) // (T - 1)", "(S * T - T) // (T - 1)");
     check_canonical("T // 512", "T // 512");
     check_canonical("T // 513", "0");
     check_canonical("-7 // 2", "-4");
@@ -109,6 +112,19 @@ static void values_are_computed(void) {
     graph_free(g);
 }
 
+// A convolution needs three of every other position: what is less has no result.
+static void bounds_are_raised_through_windows(void) {
+    Graph *g = new_graph();
+    dim_raise(parsed(g, "(T // 10 + 1) // 2 - 1"), 1);
+    CHECK(dim_lower(parsed(g, "T")) == 30);
+    CHECK(parsed(g, "max(0, (T // 10 + 1) // 2 - 1)") == parsed(g, "(T // 10 + 1) // 2 - 1"));
+    dim_raise(parsed(g, "3 * S"), 7);
+    CHECK(dim_lower(parsed(g, "S")) == 3);
+    dim_raise(parsed(g, "S"), 9);  // more than the most: not its bound to raise
+    CHECK(dim_lower(parsed(g, "S")) == 3);
+    graph_free(g);
+}
+
 static void bad_text_is_refused(void) {
     static const char *const bad[] = {"", "T +", "(T", "min(T)", "U", "T * * 2", "//", "min(T, 2"};
     Graph *g = new_graph();
@@ -131,5 +147,6 @@ SUITE(dim) {
     TEST(bounds_are_known);
     TEST(symbols_are_replaced);
     TEST(values_are_computed);
+    TEST(bounds_are_raised_through_windows);
     TEST(bad_text_is_refused);
 }

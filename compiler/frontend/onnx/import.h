@@ -42,6 +42,7 @@ Node *onnx_output_node(OnnxImport *, const BurinOnnx__ValueInfo *);
 Module *onnx_module(OnnxImport *, Arena *, const char *path);
 Type onnx_input_type(OnnxImport *, const BurinOnnx__ValueInfo *);
 bool onnx_is_initializer(const OnnxModel *, const char *name);
+const OnnxOptions *onnx_derive_dims(const OnnxModel *, const OnnxOptions *);  // the same with what weights decide
 const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
 
 // text.c: the value that an input has for one text.
