@@ -6,12 +6,14 @@
 #include "frontend/json.h"
 
 // --------------------------------------------------------------------------------------------------------------------- reading
-const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len"};
+const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len", "lasttoken", "weightedmean"};
 
 // As 1_Pooling/config.json names them.
-static const char *const pooling_keys[N_POOLINGS] = {"pooling_mode_cls_token", "pooling_mode_mean_tokens",
-                                                     "pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens"};
-static const Pooling poolings[N_POOLINGS] = {POOLING_CLS, POOLING_MEAN, POOLING_MAX, POOLING_MEAN_SQRT};
+static const char *const pooling_keys[N_POOLINGS] = {"pooling_mode_cls_token",  "pooling_mode_mean_tokens",
+                                                     "pooling_mode_max_tokens", "pooling_mode_mean_sqrt_len_tokens",
+                                                     "pooling_mode_lasttoken",  "pooling_mode_weightedmean_tokens"};
+static const Pooling poolings[N_POOLINGS] = {POOLING_CLS,       POOLING_MEAN, POOLING_MAX,
+                                             POOLING_MEAN_SQRT, POOLING_LAST, POOLING_WEIGHTED};
 
 static Pooling find_pooling(const char *const *names, const char *name) {
     for (int i = 0; i < N_POOLINGS; i++)
@@ -61,6 +63,31 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
         diag_fatal(loc, "a module of type \"%s\" is not supported\nhint: Transformer, Pooling and Normalize are", type);
 }
 
+// Does the tokenizer, or a part of its normalizer, write small letters?
+static bool lowers(const json_t *normalizer) {
+    const char *type = json_string_value(json_object_get(normalizer, "type"));
+    const json_t *list = json_object_get(normalizer, "normalizers");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (lowers(json_array_get(list, i))) return true;
+    return type && (!strcmp(type, "Lowercase") || json_is_true(json_object_get(normalizer, "lowercase")));
+}
+
+// What sentence-transformers does to a text before the tokenizer sees it, and we do not.
+static void check_texts(Arena *arena, const char *folder, const json_t *config, Loc at) {
+    Loc loc, ignored;
+    const json_t *tokenizer = read_json(arena, folder, "tokenizer.json", &ignored),
+                 *more = read_json(arena, folder, "config_sentence_transformers.json", &loc);
+    if (json_is_true(json_object_get(config, "do_lower_case")) && !lowers(json_object_get(tokenizer, "normalizer")))
+        diag_fatal(at, "\"do_lower_case\" is not supported where the tokenizer does not write small letters itself");
+    const char *name = json_string_value(json_object_get(more, "default_prompt_name"));
+    const char *prompt = name ? json_string_value(json_object_get(json_object_get(more, "prompts"), name)) : NULL;
+    if (prompt && *prompt)
+        diag_fatal(loc,
+                   "a prompt in front of every text (\"default_prompt_name\") is not supported"
+                   "\nhint: set it to null, and write \"%s\" in front of the texts",
+                   prompt);
+}
+
 Sentence sentence_read(Arena *arena, const char *folder) {
     Sentence s = {0};
     Loc loc;
@@ -69,6 +96,7 @@ Sentence sentence_read(Arena *arena, const char *folder) {
     if (!json_is_array(modules)) diag_fatal(loc, "modules.json: expected a list of modules");
     for (size_t i = 0; i < json_array_size(modules); i++) read_module(arena, folder, json_array_get(modules, i), loc, &s);
     config = read_json(arena, folder, "sentence_bert_config.json", &loc);
+    check_texts(arena, folder, config, loc);
     const json_t *most = json_object_get(config, "max_seq_length");
     if (json_is_integer(most) && json_integer_value(most) > 0) s.max_tokens = json_integer_value(most);
     return s;
@@ -116,6 +144,24 @@ static Node *first_row(const Site *s) {
     return inferred(n);
 }
 
+// 0, 1, 2 ... as [1, T].
+static Node *places(const Site *s) {
+    Node *n = node_make(s->graph, OP_iota, s->states->loc, 0, NULL, NULL);
+    attr_set_dims(n, "dims", (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 2);
+    attr_set_int(n, "axis", 1);
+    return cast(s, inferred(n), DT_f32);
+}
+
+static Node *last_row(const Site *s) {
+    Node *place = places(s), *counted = node_new(s->graph, OP_where, s->states->loc, 3,
+                                                 (Node *[]){cast(s, s->weights, DT_bool), place, scalar(s, -1)});
+    Node *is_last = emit(s, OP_equal, place, reduced(s, OP_reduce_max, counted, 1));
+    return emit(s, OP_matmul, cast(s, is_last, DT_f32), s->states);
+}
+
+// Weights that grow with the place.
+static Node *weighted(const Site *s) { return emit(s, OP_mul, s->weights, emit(s, OP_add, places(s), scalar(s, 1))); }
+
 static Node *mean(const Site *s, Pooling pooling) {
     Node *sum = emit(s, OP_matmul, s->weights, s->states);
     Node *count = emit(s, OP_max, reduced(s, OP_reduce_sum, s->weights, 1), scalar(s, 1e-9));
@@ -131,6 +177,8 @@ static Node *maximum(const Site *s) {
 
 static Node *pooled(const Site *s, Pooling pooling) {
     if (pooling == POOLING_CLS) return first_row(s);
+    if (pooling == POOLING_LAST) return last_row(s);
+    if (pooling == POOLING_WEIGHTED) return mean(&(Site){s->graph, s->states, weighted(s), s->tokens, s->width}, POOLING_MEAN);
     return pooling == POOLING_MAX ? maximum(s) : mean(s, pooling);
 }
 

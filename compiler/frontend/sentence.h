@@ -7,9 +7,17 @@
 #define BURIN_FRONTEND_SENTENCE_H
 #include "ir.h"
 
-typedef enum { POOLING_NONE, POOLING_CLS, POOLING_MEAN, POOLING_MAX, POOLING_MEAN_SQRT } Pooling;
+typedef enum {
+    POOLING_NONE,
+    POOLING_CLS,
+    POOLING_MEAN,
+    POOLING_MAX,
+    POOLING_MEAN_SQRT,
+    POOLING_LAST,      // the last token's state
+    POOLING_WEIGHTED,  // a mean in which token i counts i + 1 times
+} Pooling;
 
-enum { N_POOLINGS = 4 };
+enum { N_POOLINGS = 6 };
 extern const char *const pooling_names[N_POOLINGS];  // of --pooling
 
 typedef struct Sentence {

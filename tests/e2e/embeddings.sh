@@ -78,7 +78,7 @@ printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': Fa
 printf '\002\000\000\000\004\000\000\000\005\000\000\000\003\000\000\000' >> "$WORK/ids.npy"
 embed --input "input_ids=$WORK/ids.npy" --output "$WORK/states"
 states=$WORK/states/last_hidden_state.npy
-for kind in cls_token max_tokens mean_sqrt_len_tokens mean_tokens; do
+for kind in cls_token max_tokens mean_sqrt_len_tokens mean_tokens lasttoken weightedmean_tokens; do
     pooling $kind
     embed "hello world" > "$WORK/pooled"
     check "pooling: $kind" "$BUILD/tools/pooled" "$states" $kind "$WORK/pooled"
@@ -91,11 +91,18 @@ fails() { says "$1" 1 "$2" "$BURIN" build "$folder" -o "$WORK/none"; }
 echo "[$(module 0 "" Transformer), $(module 1 2_Dense Dense)]" > "$folder/modules.json"
 fails "a module that is not known" 'a module of type "sentence_transformers.models.Dense" is not supported'
 echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling)]" > "$folder/modules.json"
-pooling lasttoken
-fails "a pooling that is not known" '"pooling_mode_lasttoken" is not supported'
+pooling middle_token
+fails "a pooling that is not known" '"pooling_mode_middle_token" is not supported'
 echo '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}' > "$folder/1_Pooling/config.json"
 fails "two poolings at once" "several poolings at once are not supported"
-rm "$folder/1_Pooling/config.json"
+pooling cls_token
+echo '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}' > "$folder/config_sentence_transformers.json"
+fails "a prompt in front of every text" '"default_prompt_name"'
+rm "$folder/config_sentence_transformers.json"
+sed -i 's/"lowercase": true/"lowercase": false/' "$folder/tokenizer.json"
+echo '{"do_lower_case": true}' > "$folder/sentence_bert_config.json"
+fails "small letters that the tokenizer does not write" '"do_lower_case" is not supported'
+rm "$folder/1_Pooling/config.json" "$folder/sentence_bert_config.json"
 fails "a pooling without its file" "expected a JSON object of pooling modes"
 
 # ---- MiniLM

@@ -1,5 +1,5 @@
-// Checks an embedding against the states it is made of: pooled STATES.npy cls_token|max_tokens|mean_tokens|mean_sqrt_len_tokens
-// LINE LINE is a file with the embedding as numbers; both are compared at length 1.
+// Checks an embedding against the states it is made of: usage: pooled STATES.npy KIND LINE
+// KIND is a pooling_mode_KIND of sentence-transformers; LINE is a file with the embedding as numbers. Both are compared at length 1.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static double pool(const burin_array *a, int64_t column, const char *kind) {
     for (int64_t i = 0; i < a->dim[0]; i++) {
         double value = burin_load_real(a->element, a->data, (size_t)(i * a->dim[1] + column));
         if (!strcmp(kind, "cls_token") && i == 0) return value;
-        sum += value;
+        if (!strcmp(kind, "lasttoken") && i == a->dim[0] - 1) return value;
+        sum += strcmp(kind, "weightedmean_tokens") ? value : value * (double)(i + 1);
         if (value > largest) largest = value;
     }
     return !strcmp(kind, "max_tokens") ? largest : sum;
