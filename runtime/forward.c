@@ -255,6 +255,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "an input's dimensions are not those of the network";
         case BURIN_BAD_VALUE:
             return "an integer of an input is outside of the values it may have";
+        case BURIN_TOO_MANY:
+            return "a loop gives more results than there is room for: build it with a larger --max";
         case BURIN_NO_SOURCE:
             return "the slot has no source: it must be encoded before the first row";
     }

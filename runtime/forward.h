@@ -35,6 +35,7 @@ typedef enum burin_status {
     BURIN_BAD_SHAPE = -14,   // a network's input has dimensions that it does not take
     BURIN_BAD_VALUE = -15,   // an integer of a network's input chooses nothing
     BURIN_NO_SOURCE = -16,   // an encoder-decoder's slot has read no source
+    BURIN_TOO_MANY = -17,    // a network's loop gives more results than there is room for
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };

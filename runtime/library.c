@@ -10,7 +10,7 @@
 _Static_assert(sizeof(NAME_row) == sizeof(burin_row) && offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
                "rows are passed on as they are");
 _Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_NO_SOURCE == (int)BURIN_NO_SOURCE &&
-                   (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
+                   (int)NAME_TOO_MANY == (int)BURIN_TOO_MANY && (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
                "numbers are passed on");
 
 static burin_options to_options(const NAME_options *o) {

@@ -55,5 +55,7 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
     step->symbols = symbols;
     step->decided = symbols + net->n_symbols;
     burin_session_run(s);
+    for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++)
+        if (symbols[i] > net->symbols[i].upper) return BURIN_TOO_MANY;
     return BURIN_OK;
 }

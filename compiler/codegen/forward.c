@@ -93,17 +93,24 @@ static void write_asked(Writer *w, const View *v) {
         text_add(w->t, "*("), c_pointer(w->t, w->p, NULL, v), text_add(w->t, ")");
 }
 
-// The caller learns it too.
-static void write_told(Writer *w, int symbol) {
-    text_add(w->t, "%sif (s->decided && thread == 0) s->decided[%d] = symbols[%d];", w->indent, symbol - w->p->n_symbols,
-             symbol);
+// The caller learns it too; of a loop that would go on, it is one more than there is room for.
+static void write_told(Writer *w, int symbol, const Region *loop) {
+    int place = symbol - w->p->n_symbols;
+    text_add(w->t, "%sif (s->decided && thread == 0) s->decided[%d] = symbols[%d]", w->indent, place, symbol);
+    if (loop) {
+        text_add(w->t, " + (symbols[%d] == ", symbol), c_dim(w->t, w->p, loop->extent);
+        if (loop->most.base != BASE_NONE) text_add(w->t, " && symbols[%d] < ", symbol), write_asked(w, &loop->most);
+        if (loop->condition.base != BASE_NONE) text_add(w->t, " && "), write_asked(w, &loop->condition);
+        text_add(w->t, ")");
+    }
+    text_add(w->t, ";");
 }
 
 // symbols[2] = *(number)
 static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     int index = symbol_index(w->p, symbol);
     text_add(w->t, "%ssymbols[%d] = ", w->indent, index), write_asked(w, number);
-    text_add(w->t, ";\n"), write_told(w, index);
+    text_add(w->t, ";\n"), write_told(w, index, NULL);
 }
 
 static void write_call(Writer *w, const Kernel *k) {
@@ -172,7 +179,7 @@ static void close_region(Writer *w, const Region *r) {
     int length = r->is_loop ? symbol_index(w->p, r->length) : -1;
     if (length < w->p->n_symbols) return;
     text_add(w->t, "%ssymbols[%d] = symbols[%d];\n", w->indent, length, symbol_index(w->p, r->counter));
-    write_told(w, length), text_add(w->t, "\n");
+    write_told(w, length, r), text_add(w->t, "\n");
 }
 
 // What ends before a kernel, the inner ones first, then what begins.

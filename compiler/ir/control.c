@@ -115,9 +115,6 @@ static Value joined(EvalContext *c, const Node *n, const Type *type, const Itera
 
 static int64_t most_iterations(EvalContext *c, const Node *n, const LoopParts *l, const Value *const *in) {
     int64_t bound = eval_dim(c, n, l->extent), most = l->most ? integer_of(c, in[LOOP_MOST]) : bound;
-    if (most > bound && l->n_scanned && !l->condition)
-        diag_fatal(n->loc, "%%%s runs %lld times, its results have room for %lld\nhint: allow more with --max", n->name,
-                   (long long)most, (long long)bound);
     return most < 0 ? 0 : most < bound ? most : bound;
 }
 
@@ -139,6 +136,10 @@ void eval_loop(EvalContext *c, Node *n) {
         memcpy(given, results + l.first_state, (size_t)l.n_states * sizeof *given);
         goes_on = !l.condition || truth_of(c, &results[0]);
     }
+    int64_t wanted = l.most ? integer_of(c, in[LOOP_MOST]) : INT64_MAX;
+    if (goes_on && count < wanted && loop_is_open(&l) && l.n_scanned)
+        diag_fatal(n->loc, "%%%s goes on, and its results have room for %lld\nhint: allow more with --max=%s=N", n->name,
+                   (long long)count, dim_text(l.length));
     if (l.length->kind == DIM_SYMBOL && loop_is_open(&l)) eval_bind(c, l.length->name, count);
     Value *items = ARENA_ARRAY(c->arena, Value, n->n_items + 1);
     memcpy(items, given, (size_t)l.n_states * sizeof *items);
