@@ -141,11 +141,13 @@ static void make_row_wise(Lowering *l, Kernel *k, const Type *type) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- copies
-// Rows of a matrix: leading axes are one, elements of a row are adjacent.
+// Rows of a matrix: leading axes are one, elements of a row are adjacent, and rows are so far apart as is known when a kernel
+// is compiled (not so the first tokens of sequences whose length only the run knows).
 static bool is_matrix(Lowering *l, const View *v) {
     int n = v->type.rank;
     if (!n || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
     if (v->stride[n - 1] != dim_const(l->graph, 1)) return false;
+    if (n > 1 && !dim_is_const(v->stride[n - 2], NULL)) return false;
     for (int i = 0; i + 2 < n; i++)
         if (v->stride[i] != dim_binary(l->graph, DIM_MUL, v->stride[i + 1], v->type.dim[i + 1])) return false;
     return !v->row_index;

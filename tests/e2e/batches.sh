@@ -113,3 +113,20 @@ run vit-optimum-enc batch pixel_values=pictures.npy
 run vit-optimum-enc one pixel_values=picture.npy
 values "$WORK/one/last_hidden_state.npy" > "$WORK/alone" && tail -c 4352 "$WORK/batch/last_hidden_state.npy" > "$WORK/got"
 same "batches: vit-optimum-enc, the second picture" "$WORK/alone" "$WORK/got"
+
+# The first tokens of all sequences are rows as far apart as the sequences are long, which only the run knows.
+cat > "$WORK/first.ir" << 'END'
+// {"module":"first","description":"","context":0,"bos":-1,"eos":[]}
+graph main(%x: f32[B, S, 4]) -> (%y) where B <= 8, S <= 16 {
+  %w = constant {value=[1.0, 2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]} : f32[4, 4]
+  %first = slice(%x) {axis=1, extent=1, start=0} : f32[B, 1, 4]
+  %rows = reshape(%first) {shape=[B, 4]} : f32[B, 4]
+  %y = matmul(%rows, %w) : f32[B, 4]
+}
+END
+check "batches: first tokens, built" "$BURIN" build "$WORK/first.ir" --start-from=infer --mcpu=native -o "$WORK/first"
+for length in 1 3; do
+    "$WORK/first" --random --dim "B=2,S=$length" --hash > "$WORK/got"
+    "$BURIN" run "$WORK/first.ir" --start-from=infer --interpret -- --random --dim "B=2,S=$length" --hash > "$WORK/alone"
+    same "batches: first tokens of sequences of $length" "$WORK/alone" "$WORK/got"
+done
