@@ -1,5 +1,5 @@
 // How an encoder-decoder begins and what it never says, from generation_config.json, or else config.json: the greedy search of
-// transformers' generate(). Beams and penalties are not taken over.
+// transformers' generate(). Beams and penalties are not taken over: a warning says so.
 #include <string.h>
 
 #include "driver/build.h"
@@ -69,11 +69,27 @@ static void set_suppressed(Module *m, const Settings *s) {
     m->begin_suppress = tokens_of(m->arena, setting(s, "begin_suppress_tokens"), &m->n_begin_suppress);
 }
 
+// What generate() would do otherwise than the program: settings that are not at the value where they change nothing.
+static void warn_of_others(const Settings *s) {
+    static const struct {
+        const char *name;
+        double off;
+    } settings[] = {{"num_beams", 1},          {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0},
+                    {"repetition_penalty", 1}, {"min_length", 0},           {"min_new_tokens", 0}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const json_t *v = setting(s, settings[i].name);
+        if (!json_is_number(v) || json_number_value(v) == settings[i].off) continue;
+        diag_warning(NO_LOC, "the model asks for %s %g: the program takes the likeliest token each time", settings[i].name,
+                     json_number_value(v));
+    }
+}
+
 void build_generation(Build *b) {
     if (b->options->start_from || b->module->n_graphs < 2) return;
     Settings s = {load_beside(b, "generation_config.json"), load_beside(b, "config.json")};
     set_start(b->module, &s);
     set_suppressed(b->module, &s);
+    warn_of_others(&s);
     const json_t *length = setting(&s, "max_length");
     if (json_is_integer(length) && json_integer_value(length) > 0) b->module->max_length = json_integer_value(length);
     json_decref(s.generation);

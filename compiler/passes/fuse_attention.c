@@ -28,6 +28,7 @@ typedef struct Scores {
     Node *product;  // q k^T
     double scale, softcap;
     Interval allowed;
+    bool windows_are_biases;  // those to both sides of a query
     Padding padding;
     Bias bias[MAX_BIASES];
     int n_biases;
@@ -165,12 +166,15 @@ static bool changes_ones(const Node *n) {
     return true;
 }
 
+static bool sees_both_sides(Interval w) { return w.from != INT64_MIN && w.from != 0; }
+static bool is_bias(const Scores *s, Interval w) { return s->windows_are_biases && sees_both_sides(w); }
+
 // What is added to the scores: a mask, a bias, a sum of them (T5 adds the mask to its bias first), or a bias where a mask
 // allows it (Falcon's ALiBi).
 static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
     Interval allowed = s->allowed, before = s->allowed;
-    if (distance_of(term, &d) && distance_is_condition(&d) && distance_allows(&d, true, &allowed)) {
+    if (distance_of(term, &d) && distance_is_condition(&d) && distance_allows(&d, true, &allowed) && !is_bias(s, allowed)) {
         intersect(&s->allowed, allowed);
         return true;
     }
@@ -178,8 +182,8 @@ static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     if (joined && changes_ones(term)) term = term->in[0];
     int kept = term->op == OP_where ? kept_by_select(term) : 0;
     if (kept && read_condition(term, kept, s)) {
-        if (s->allowed.from == INT64_MIN || s->allowed.from == 0) return read_term(term->in[kept], s, at, a);
-        s->allowed = before;  // a window to both sides is a bias
+        if (!is_bias(s, s->allowed)) return read_term(term->in[kept], s, at, a);
+        s->allowed = before;
     }
     if (term->op == OP_add) return read_term(term->in[0], s, at, a) && read_term(term->in[1], s, at, a);
     const Node *mask;
@@ -269,7 +273,7 @@ static bool read_scores(Node *n, Scores *s, Attempt *a) {
 
 static bool check_scores(const Scores *s, Attempt *a, const Node *softmax) {
     Interval w = s->allowed;
-    if (w.from != INT64_MIN && w.from != 0)
+    if (sees_both_sides(w))
         return stop(a, softmax->in[0], "is masked, but not causally: keys start at another distance than 0");
     if (w.from == INT64_MIN && w.to != INT64_MAX) return stop(a, softmax->in[0], "has a window without a causal mask");
     if (w.to < 0) return stop(a, softmax->in[0], "masks every key");
@@ -527,11 +531,17 @@ static bool read_operands(Attention *t, Attempt *a) {
 
 static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     Scores *s = &t->scores;
-    *s = (Scores){.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
+    const Scores nothing = {.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
+    *s = nothing;
     int rank = softmax->type.rank;
     if (rank < 2 || axis_of(softmax, attr_int(softmax, "axis", -1)) != rank - 1)
         return stop(a, softmax, "is not over the last axis of scores");
-    if (!read_scores(softmax->in[0], s, a) || !check_scores(s, a, softmax)) return false;
+    if (!read_scores(softmax->in[0], s, a)) return false;
+    if (sees_both_sides(s->allowed)) {
+        *s = nothing, s->windows_are_biases = true;
+        if (!read_scores(softmax->in[0], s, a)) return false;
+    }
+    if (!check_scores(s, a, softmax)) return false;
     t->result = find_result(softmax, a);
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2) return stop(a, s->product, "is not a product of matrices");
