@@ -333,7 +333,7 @@ INLINE void area_group(weight_format format, const matmul_args *m, matmul_sink s
 // panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats.
 enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
 INLINE int row_blocks(int rows) { return rows <= FEW_ROWS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
-INLINE int matmul_units(int panels, int rows) { return panels * row_blocks(rows); }
+INLINE int matmul_units(int panels, int rows) { return rows > 0 ? panels * row_blocks(rows) : 0; }
 
 // How many blocks, each `width` units from `start`, begin before `unit`
 INLINE int blocks_before(int unit, int start, int width, int blocks) {

@@ -49,12 +49,12 @@ graphs() {
                 hash=$("$BUILD/tools/eval_ir" "$ir")
                 for cell in 1:1 2:7 7:40; do
                     emitted_cell "sanitized: graph $name by $cc, threads:chunk $cell" "$hash" \
-                        sanitized "$WORK/$name/run" x86-64-v3 "${cell%:*}" "${cell#*:}"
+                        "$WORK/$name/run" x86-64-v3 "${cell%:*}" "${cell#*:}"
                 done
             else
                 for length in 1 7 40; do
                     emitted_cell "sanitized: graph $name by $cc, length $length" "$("$BUILD/tools/eval_net" "$ir" T=$length)" \
-                        sanitized "$WORK/$name/run" x86-64-v3 3 $length
+                        "$WORK/$name/run" x86-64-v3 3 $length
                 done
             fi
             rm -rf "${WORK:?}/$name"
