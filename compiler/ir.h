@@ -42,16 +42,15 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-#define DTYPES(X) /* name, bits */                                                                                            \
-    X(f32, 32)                                                                                                                \
-    X(f16, 16)                                                                                                                \
-    X(bf16, 16)                                                                                                               \
-    X(f64, 64)                                                                                                                \
-    X(i8, 8)                                                                                                                  \
-    X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64) X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2) \
-        X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) X(string, 64)                 \
-            X(q8_0, 0) /* blocks of 32 along the last axis: f16 scale, 32 x i8 */                                             \
-        X(tuple, 0)    /* several results; see Node */
+// Name and bits. q8_0: blocks of 32 along the last axis, an f16 scale and 32 i8. tuple: several results; see Node.
+// clang-format off
+#define DTYPES(X)                                                                           \
+    X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
+    X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64)     \
+    X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2)                                          \
+    X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) \
+    X(string, 64) X(q8_0, 0) X(tuple, 0)
+// clang-format on
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
@@ -306,7 +305,6 @@ const Dim *const *attr_dims(const Node *, const char *name, int *n);  // likewis
 const Dim *attr_dim(const Node *, const char *name);                  // a list of one, or NULL
 Graph *attr_graph(const Node *, const char *name);                    // NULL when absent
 bool attr_dims_are_constant(const Node *);                            // all lists of them
-Attr *attr_put(Node *, const char *name, AttrKind);                   // a fresh one in its place; the caller sets the value
 void attr_set_int(Node *, const char *name, int64_t);
 void attr_set_float(Node *, const char *name, double);
 void attr_set_string(Node *, const char *name, const char *);

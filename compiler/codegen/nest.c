@@ -43,7 +43,7 @@ static const ElementType *element_type(const Kernel *k, DType t) {
 
 bool nest_in_vectors(DType t) { return element_types[t].load; }
 
-VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
+static VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
 
 // --------------------------------------------------------------------------------------------------------------------- axes
 // How many leading axes the thread's part runs over: those whose product it counts.
@@ -57,7 +57,10 @@ int nest_parted(const Program *p, const Kernel *k) {
     return type->rank;
 }
 
-bool nest_parts_the_vector(const Program *p, const Kernel *k) { return k->out[0].type.rank == 1 && nest_parted(p, k) == 1; }
+// Rank 1: a thread's part is a range of it
+static bool nest_parts_the_vector(const Program *p, const Kernel *k) {
+    return k->out[0].type.rank == 1 && nest_parted(p, k) == 1;
+}
 
 static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 
@@ -125,8 +128,15 @@ static const Dim *vector_stride(const Program *p, const Kernel *k, const View *v
     return v->stride[rank - 1];
 }
 
+// The last axis is a multiple of sixteen.
+static bool nest_is_whole(const Program *p, const Kernel *k) {
+    const Type *type = &k->out[0].type;
+    return type->rank && !nest_parts_the_vector(p, k) &&
+           dim_divides(p->graph, dim_const(p->graph, 16), type->dim[type->rank - 1]);
+}
+
 // Sixteen elements of operand `v` from p<i> + j.
-void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i) {
+static void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i) {
     const ElementType *e = element_type(k, v->type.dtype);
     const Dim *stride = vector_stride(p, k, v);
     bool whole = nest_is_whole(p, k);
@@ -148,16 +158,10 @@ void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i)
 }
 
 // Is the last axis a multiple of sixteen?
-bool nest_is_whole(const Program *p, const Kernel *k) {
-    const Type *type = &k->out[0].type;
-    return type->rank && !nest_parts_the_vector(p, k) &&
-           dim_divides(p->graph, dim_const(p->graph, 16), type->dim[type->rank - 1]);
-}
-
-void nest_store_open(Text *t, const Kernel *k) { text_add(t, "%s", element_type(k, k->out[0].type.dtype)->store); }
+static void nest_store_open(Text *t, const Kernel *k) { text_add(t, "%s", element_type(k, k->out[0].type.dtype)->store); }
 
 // Opens the vector loop: j from 0 (or the part) to the last axis, n elements left.
-void nest_open_vector(Text *t, const Program *p, const Kernel *k, int depth) {
+static void nest_open_vector(Text *t, const Program *p, const Kernel *k, int depth) {
     const Type *type = &k->out[0].type;
     Text end = {0};
     if (nest_parts_the_vector(p, k))

@@ -12,17 +12,11 @@ typedef struct NestIndex {
 } NestIndex;
 
 NestIndex nest_index(const Type *, int end);
-VectorClass nest_class(const Kernel *, const View *);
-bool nest_parts_the_vector(const Program *, const Kernel *);  // rank 1: a thread's part is a range of it
-int nest_parted(const Program *, const Kernel *);             // how many leading axes a thread's part runs over
-bool nest_is_whole(const Program *, const Kernel *);          // the last axis is a multiple of sixteen
+int nest_parted(const Program *, const Kernel *);  // how many leading axes a thread's part runs over
 void nest_open_function(Text *, const Kernel *, const char *name);
 int nest_open(Text *, const Program *, const Kernel *, int end);  // loops over axes before `end`: the depth inside
 void nest_close(Text *, int depth);                               // them and the function
 void nest_pointers(Text *, const Program *, const Kernel *, int depth);
-void nest_open_vector(Text *, const Program *, const Kernel *, int depth);
-void nest_load(Text *, const Program *, const Kernel *, const View *, int i);
-void nest_store_open(Text *, const Kernel *);
 void nest_address(Text *, const Program *, const View *, const char *base, NestIndex at);
 
 bool nest_in_vectors(DType);  // do vectors hold such elements?

@@ -66,7 +66,7 @@ const char *find_program(Arena *arena, const char *name) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- jobs
-double seconds_now(void) {
+static double seconds_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;

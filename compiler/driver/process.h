@@ -29,7 +29,6 @@ typedef struct Job {
 // Runs the jobs, at most `at_once` at a time; the first that fails ends the run with what it said.
 void jobs_run(Job *, int n, int at_once, bool verbose);
 int processors(void);
-double seconds_now(void);
 
 // Full path of a program on PATH, or NULL.
 const char *find_program(Arena *, const char *name);

@@ -18,7 +18,8 @@ void attr_remove(Node *n, const char *name) {
         }
 }
 
-Attr *attr_put(Node *n, const char *name, AttrKind kind) {
+// A fresh one in its place; the caller sets the value.
+static Attr *attr_put(Node *n, const char *name, AttrKind kind) {
     attr_remove(n, name);
     Attr **at = &n->attrs;
     while (*at && strcmp((*at)->name, name) < 0) at = &(*at)->next;

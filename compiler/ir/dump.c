@@ -41,7 +41,8 @@ static ConstantFile *constants_new(Arena *arena, const char *path) {
     return f;
 }
 
-ConstantFile *constants_create(Arena *arena, const char *path) {
+// Empty, replacing what is there.
+static ConstantFile *constants_create(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
     f->out = fopen(path, "wb");
     if (!f->out || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1 || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1)
@@ -49,7 +50,7 @@ ConstantFile *constants_create(Arena *arena, const char *path) {
     return f;
 }
 
-void constants_add(ConstantFile *f, uint64_t hash, const void *data, uint64_t bytes) {
+static void constants_add(ConstantFile *f, uint64_t hash, const void *data, uint64_t bytes) {
     static const char zeros[PADDING];
     const char *key = hash_key(f->arena, hash);
     if (map_get(&f->by_hash, key)) return;

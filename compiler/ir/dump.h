@@ -10,9 +10,7 @@
 
 typedef struct ConstantFile ConstantFile;
 
-ConstantFile *constants_create(Arena *, const char *path);  // empty, replacing what is there
-ConstantFile *constants_open(Arena *, const char *path);    // to read: mapped as long as the process lives
-void constants_add(ConstantFile *, uint64_t hash, const void *data, uint64_t bytes);
+ConstantFile *constants_open(Arena *, const char *path);  // to read: mapped as long as the process lives
 const void *constants_find(const ConstantFile *, uint64_t hash, uint64_t bytes);  // NULL when absent; ends the run when altered
 void constants_close(ConstantFile *);
 

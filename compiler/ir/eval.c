@@ -130,7 +130,7 @@ static Value value_of_tensor(EvalContext *c, const Tensor *t) {
     return v;
 }
 
-Tensor *value_tensor(EvalContext *c, const Value *v) {
+static Tensor *value_tensor(EvalContext *c, const Value *v) {
     Tensor *t = ARENA_NEW(c->arena, Tensor);
     *t = (Tensor){.dtype = v->dtype, .rank = v->rank, .bytes = value_bytes(v)};
     memcpy(t->dim, v->dim, sizeof t->dim);

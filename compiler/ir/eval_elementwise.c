@@ -62,18 +62,17 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ functions
-#define UNARY(X) \
-    X(neg)       \
-    X(abs)       \
-    X(exp)       \
-    X(log)       \
-    X(sqrt)      \
-    X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
+// clang-format off
+#define UNARY(X)                                                                                     \
+    X(neg) X(abs) X(exp) X(log) X(sqrt) X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) \
+    X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
 #define BINARY(X)        X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
 #define INTEGER_UNARY(X) X(neg) X(abs) X(relu) X(floor) X(ceil) X(round)
-#define INTEGER_BINARY(X) \
-    X(add) X(sub) X(mul) X(div) X(mod) X(fmod) X(pow) X(min) X(max) X(bit_and) X(bit_or) X(bit_xor) X(shift_left) X(shift_right)
+#define INTEGER_BINARY(X)                                                                     \
+    X(add) X(sub) X(mul) X(div) X(mod) X(fmod) X(pow) X(min) X(max)                           \
+    X(bit_and) X(bit_or) X(bit_xor) X(shift_left) X(shift_right)
 #define UNSIGNED_BINARY(X) X(div) X(mod) X(fmod) X(min) X(max) X(shift_right)
+// clang-format on
 
 static bool in_f32(Op op, float *y, const float *a, const float *b) {
     switch (op) {

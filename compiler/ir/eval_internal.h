@@ -71,14 +71,12 @@ const void *value_dense(EvalContext *, const Value *, DType);  // its data when 
 void value_assign(const Value *to, const Value *from);         // element by element; the same dtype and dimensions
 void value_put(const Value *to, int64_t at, const Value *from, int64_t i);  // one element, both counted in memory
 Value value_broadcast(const Value *, int rank, const int64_t *dim);         // strides 0 along axes of one
-Tensor *value_tensor(EvalContext *, const Value *);
 
 // ---------------------------------------------------------------------------------------------------------- eval_elementwise.c
 // A formula over values, with broadcasting, into `out` (dense, its dimensions are those of the result).
 void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType dtype, Value *out);
 
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
-void packed_row(const PackedWeights *, int64_t column, DType real, void *row);  // column of the product: K weights, as stored
 void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t row);  // K weights to a row of the pack's format
 Value value_dequantized(EvalContext *, const Value *);                                // rows of q8_0 as f64
 Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in

@@ -129,7 +129,8 @@ static uint16_t quantize_weights(const float *x, int64_t n, int8_t *q) {
     return f16_from_float(inverse > 0 ? top / 127.0f : 0);
 }
 
-void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
+// A column of the product: K weights, as stored.
+static void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
     source_row(p, column, real, row);
     if (p->format != DT_bf16 && p->format != DT_f16 && !(p->format == DT_f32 && real == DT_f64)) return;
     for (int64_t k = 0; k < p->depth; k++) {

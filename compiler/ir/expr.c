@@ -9,7 +9,7 @@
 
 enum { MAX_EXPR_DEPTH = 64, MAX_EXPR_IN = 3 };
 
-Expr *expr_new(Arena *arena, ExprKind kind) {
+static Expr *expr_new(Arena *arena, ExprKind kind) {
     Expr *e = ARENA_NEW(arena, Expr);
     e->kind = kind;
     return e;

@@ -189,9 +189,6 @@ bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a de
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 
 // ----------------------------------------------------------------------------------------------------- lower/weights.c
-// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
-// nothing.
-void weight_piece_pack(const WeightPiece *, uint64_t first, uint64_t n, void *bytes);
 // All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
 uint64_t program_weight_bytes(const Program *);
 bool program_has_integers(const Program *);     // products of integers: of weights in blocks

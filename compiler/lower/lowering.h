@@ -20,7 +20,6 @@ bool view_same_place(const View *, const View *);                            // 
 bool view_derive(Lowering *, const Node *, const View *from, View *result);  // of a view op; false: only a copy can give it
 Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
 uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
-uint64_t type_bytes(const Type *);                        // largest
 
 // lower/select.c: kernels
 void select_kernels(Lowering *);
@@ -70,6 +69,5 @@ void place_barriers(Program *);
 // lower/weights.c
 WeightPiece *weight_piece(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for
 void place_weights(Program *);
-bool same_tensor(const Tensor *, const Tensor *);
 void share_weights(Program *decoder);  // what the encoder has as well is stored once
 #endif

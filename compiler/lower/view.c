@@ -175,7 +175,8 @@ bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
     }
 }
 
-uint64_t type_bytes(const Type *type) {
+// The largest.
+static uint64_t type_bytes(const Type *type) {
     uint64_t count = 1;
     for (int i = 0; i < type->rank; i++)
         if (__builtin_mul_overflow(count, (uint64_t)dim_upper(type->dim[i]), &count))

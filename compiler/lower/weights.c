@@ -140,7 +140,9 @@ static void pack_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes
     }
 }
 
-void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, void *bytes) {
+// Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
+// nothing.
+static void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, void *bytes) {
     if (!w->format) {
         memcpy(bytes, (const char *)w->node->value->data + first, n);
         return;
@@ -189,7 +191,7 @@ void weights_write(const Program *p, WeightSink *sink, void *user) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- pieces
-bool same_tensor(const Tensor *a, const Tensor *b) {
+static bool same_tensor(const Tensor *a, const Tensor *b) {
     if (a == b) return true;
     if (!a || !b || a->dtype != b->dtype || a->rank != b->rank || a->bytes != b->bytes) return false;
     for (int i = 0; i < a->rank; i++)

@@ -18,7 +18,6 @@ bool weigh_shared_norms(Graph *);                    // recognise_norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // recognise_activation.c
 bool recognise_rotary(Node *root, Attempt *);        // recognise_rotary.c; needs `mark` set where data flows (mark_data)
 
-void mark_data(Graph *);                                       // mark = 1: depends on an input other than positions
 bool attempt_broke(Attempt *, const Node *, const char *why);  // true
 Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
 #endif

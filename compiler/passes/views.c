@@ -38,7 +38,8 @@ static void insert_after(AtomList *list, int atom, int added) {
     }
 }
 
-bool view_split(ViewMap *v, int atom, const Dim *inner) {
+// The atom becomes (outer, inner), everywhere.
+static bool view_split(ViewMap *v, int atom, const Dim *inner) {
     const Dim *outer = quotient(v->graph, v->extent[atom], inner);
     if (!outer || v->n_atoms == MAX_ATOMS) return false;
     int added = new_atom(v, inner, v->broadcast[atom]);

@@ -180,7 +180,6 @@ Value tensor_cast(Elaborator *, Value, DType, Loc);
 Value tensor_transpose_last(Elaborator *, Value, Loc);
 Value tensor_index(Elaborator *, const Ast *, Value);
 Value tensor_slice(Elaborator *, Value, Loc, int axis, const Dim *start, const Dim *extent);
-Value tensor_reshape(Elaborator *, Value, Loc, int rank, const Dim *const *);
 
 // shapes.c
 bool match_type(Elaborator *, const Ast *type, Value, const char *what, Loc);

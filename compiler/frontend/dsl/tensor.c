@@ -71,7 +71,7 @@ Value tensor_op(Elaborator *e, Op op, Loc at, const Value *v, int n) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- views
-Value tensor_reshape(Elaborator *e, Value v, Loc at, int rank, const Dim *const *dims) {
+static Value tensor_reshape(Elaborator *e, Value v, Loc at, int rank, const Dim *const *dims) {
     Node *n = node_begin(e, OP_reshape, at, 1, &v.node);
     attr_set_dims(n, "shape", dims, rank);
     return node_end(e, n);
