@@ -53,9 +53,9 @@ void write_append(Text *t, const Program *p, const Kernel *k, const char *name) 
     bool by_rows = k->node->op == OP_cache_append && k->node->n_in > 2;
     char x[64];
     text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
-    text_add(t, "    kv_rows in = {rows, %s, x, %s", c_row_stride(p, &k->in[0], x),
-             by_rows ? "s->slot, s->position" : "NULL, NULL");
-    if (attr_find(k->node, "batch")) text_add(t, ", "), write_sequence(t, p, k->node, &k->in[0].type);
+    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0], x),
+             by_rows ? ", .slot = s->slot, .position = s->position" : "");
+    if (attr_find(k->node, "batch")) text_add(t, ", .sequence = "), write_sequence(t, p, k->node, &k->in[0].type);
     text_add(t, "};\n");
     if (!by_rows) text_add(t, "    (void)s;\n");
     text_add(t, "    cache_append_%ss(", k->cache);

@@ -70,6 +70,10 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
     const Dim *inner = dim_const(g, 1);
     for (int i = parted - 1; i >= 0; i--) {
         indent(t, depth);
+        if (dim_is(type->dim[i], 1)) {  // which most addresses leave out
+            text_add(t, "const int i%d = 0;\n", i), indent(t, depth), text_add(t, "(void)i%d;\n", i);
+            continue;
+        }
         text_add(t, "int i%d = i", i);
         if (!dim_is(inner, 1)) text_add(t, " / "), c_dim(t, p, inner);
         if (i > 0) text_add(t, " %% "), c_dim(t, p, type->dim[i]);

@@ -43,3 +43,14 @@ for signal in INT TERM; do
     [ $status -gt 128 ] && [ -z "$(ls -A "$WORK/empty" "$WORK/tmp" | grep -v :)" ]
     check "outputs: SIG$signal leaves nothing behind (status $status)" [ $? = 0 ]
 done
+
+# What is emitted has no warnings, of a decoder, an encoder-decoder and networks.
+for model in examples/austen examples/numbers examples/digits/digits.onnx "$SHARED/data/families/whisper" "$SHARED/data/families/vit"; do
+    name=$(basename "$model" .onnx)
+    [ -e "$model" ] || { skip "outputs: no warnings: $name" "the shared data is missing"; continue; }
+    $BURIN build "$model" --mcpu=x86-64-v3 -o "$WORK/warn.c" > "$WORK/said" 2>&1
+    for cc in gcc clang-19; do
+        check "outputs: no warnings of $cc: $name" $cc -std=gnu17 -O1 -march=x86-64-v3 -DBURIN_CPU=x86_64_v3 -Wall -Wextra -Werror \
+            -I"$WORK/warn.c" -I"$WORK/warn.c/runtime" -fsyntax-only "$WORK/warn.c/warn.c" "$WORK/warn.c/warn_model.c"
+    done
+done

@@ -71,13 +71,13 @@ KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float 
 
 // %kc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
-    kv_rows in = {rows, 128, x, s->slot, s->position};
+    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = s->slot, .position = s->position};
     cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
-    kv_rows in = {rows, 128, x, s->slot, s->position};
+    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = s->slot, .position = s->position};
     cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
