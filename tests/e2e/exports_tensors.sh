@@ -9,7 +9,7 @@ need "exports: programs of tensors" "$cases" "$BUILD/tools/case_tensor" "$BUILD/
 names() { "$2" --info | sed -n "s/^$1 *\([^:]*\): .*/\1/p"; }
 
 # Dimensions that only the weights know.
-dims_of() { case $1 in vit-*) echo --dim=num_channels=3,height=32,width=32 ;; esac; }
+dims_of() { case $1 in vit-*) echo --dim=height=32,width=32 ;; esac; }
 
 export_of() {
     name=$1 folder=$cases/$1 data=$cases/$1/test_data_set_0
