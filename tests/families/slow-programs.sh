@@ -42,12 +42,12 @@ pair() {
 }
 
 for folder in "$models"/*; do
-    name=${folder##*/} kind=network
+    name=${folder##*/} kind=decoder
     case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
     [ -e "$folder/input_features.npy" ] && continue # tests/e2e
-    [ -e "$folder/logits.npy" ] && kind=decoder
-    [ -e "$folder/decoder_input_ids.npy" ] && kind=pair
     check "program $name" "$BURIN" build "$folder" --mcpu=x86-64-v3 -o "$WORK/program"
+    "$WORK/program" --info 2> "$WORK/log" | grep -q '^input ' && kind=network
+    [ -e "$folder/decoder_input_ids.npy" ] && kind=pair
     $kind "$name" "$folder" 2> "$WORK/log" || sed 's/^/# /' "$WORK/log"
     rm -rf "$WORK/program" "$WORK"/*.npy "$WORK/out"
 done
