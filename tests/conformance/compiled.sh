@@ -9,7 +9,8 @@ chosen() {
         'softmax_*' 'gelu_*' 'swish' 'matmul_*' 'gemm_*' 'basic_conv*' 'conv_with*' 'convtranspose*' 'maxpool_2d*' \
         'averagepool_2d*' 'add*' 'mul*' 'sub*' 'div*' 'pow*' 'where*' 'gather_*' 'scatter*' 'slice*' 'split_*' 'concat_*' \
         'reduce_mean*' 'reduce_max*' 'cumsum*' 'top_k*' 'argmax*' '*_pad' 'resize_upsample*' 'tensorscatter*' 'einsum*' \
-        'quantizelinear*' 'dequantizelinear*' 'cast_FLOAT_to_FLOAT16' 'cast_BFLOAT16*' 'gru*' 'lstm*' 'tri[lu]*' 'tile*' 'expand*' 'range*' 'erf' 'tanh*'; do
+        'quantizelinear*' 'dequantizelinear*' 'cast_FLOAT_to_FLOAT16' 'cast_BFLOAT16*' 'gru*' 'lstm*' 'tri[lu]*' 'tile*' 'expand*' 'range*' 'erf' 'tanh*' 'scan9*' 'loop1*' 'nonzero*' \
+        'compress*' 'unique_sorted*' 'nonmaxsuppression_two*' 'bernoulli'; do
         ls -d "$CASES/node"/test_$_pattern
     done | grep -v _expanded | sort -u
 }
