@@ -16,3 +16,8 @@ on_arm() {
 }
 on_arm bert "$bert" "$bert/input_ids.npy"
 on_arm digits examples/digits/digits.onnx examples/digits/images.npy
+
+# A batch of four texts over which attention runs at once: the ids of one, one after the other.
+batch=$SHARED/data/onnx/exports/bert-optimum-enc/model.onnx
+for _ in 1 2 3 4; do values "$bert/input_ids.npy"; done | npy '<i8' 4,21 > "$WORK/batch.npy"
+[ ! -e "$batch" ] || on_arm batch "$batch" "input_ids=$WORK/batch.npy"
