@@ -60,6 +60,7 @@ def main(path):
     quantized_cases()
     decoder("decoder", False)
     decoder("decoder_4_bits", True)
+    expert_cases()
     write(path)
 
 
@@ -135,6 +136,32 @@ def quantized_cases():
     case("gather_quantized_zeros", "GatherBlockQuantized",
          {"b": bytes_of(5, 16), "i": which, "s": floats(5, 2), "z": bytes_of(5, 1)}, ("b", "s", "z"), bits=4, block_size=16,
          quantize_axis=1)
+
+
+def expert_cases():
+    experts, hidden, inner = 3, 16, 8
+    x, router = floats(2, 3, hidden), floats(6, experts)
+    given = lambda fusion: {"x": x, "r": router, "w1": floats(experts, fusion * inner, hidden),
+                            "b1": floats(experts, fusion * inner), "w2": floats(experts, hidden, inner), "b2": floats(experts, hidden)}
+    for kind in ("relu", "gelu", "silu", "identity"):
+        case(f"experts_{kind}", "MoE", given(1), activation_type=kind, k=2)
+    case("experts_shares", "MoE", {**given(1), "b1": None, "b2": None}, activation_type="silu", k=3, normalize_routing_weights=1)
+    case("experts_swiglu", "MoE", given(2), activation_type="swiglu", swiglu_fusion=1, k=2, normalize_routing_weights=1)
+    case("experts_limit", "MoE", given(2), activation_type="swiglu", swiglu_fusion=1, k=1, activation_alpha=1.702,
+         activation_beta=1.0, swiglu_limit=0.75)
+    bytes_of = lambda *shape: random.integers(0, 256, shape).astype(np.uint8)
+    constants = ("w1", "s1", "b1", "w2", "s2", "b2")
+    inner = 32
+    for bits in (4, 8):
+        rows = {"x": x, "r": router, "w1": bytes_of(experts, inner, hidden * bits // 8), "s1": floats(experts, inner) / 64,
+                "b1": floats(experts, inner), "w2": bytes_of(experts, hidden, inner * bits // 8),
+                "s2": floats(experts, hidden) / 64, "b2": floats(experts, hidden)}
+        case(f"experts_{bits}_bits", "QMoE", rows, constants, activation_type="silu", k=2, expert_weight_bits=bits,
+             normalize_routing_weights=1)  # ONNX Runtime's QMoE does so in any case
+    blocks = {"x": x, "r": router, "w1": bytes_of(experts, 2 * inner, 8), "s1": floats(experts, 2 * inner, 1) / 64,
+              "b1": floats(experts, 2 * inner), "w2": bytes_of(experts, hidden, 16), "s2": floats(experts, hidden, 2) / 64}
+    case("experts_blocks", "QMoE", blocks, constants, activation_type="swiglu", swiglu_fusion=1, k=2, block_size=16,
+         normalize_routing_weights=1)
 
 
 def decoder(name, quantized):

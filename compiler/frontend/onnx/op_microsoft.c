@@ -159,6 +159,134 @@ void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, onnx_take(c, table, onnx_node(c, 1), 0), onnx_node(c, 2)->type.dtype));
 }
 
+// --------------------------------------------------------------------------------------------------------- mixtures of experts
+// Operands of one of an expert's three products; no operand: -1.
+typedef struct ExpertProduct {
+    int weights, bias, scales, zeros;
+    const char *bits;  // the attribute, where it differs from expert_weight_bits
+} ExpertProduct;
+
+static const ExpertProduct expert_products[2][3] = {
+    {{2, 3, -1, -1, NULL}, {4, 5, -1, -1, NULL}, {6, 7, -1, -1, NULL}},
+    {{2, 4, 3, 11, "fc1_expert_weight_bits"},
+     {5, 7, 6, 12, "fc2_expert_weight_bits"},
+     {8, 10, 9, 13, "fc3_expert_weight_bits"}},
+};
+
+// [experts, out, in] from integers [experts, out, bytes] and a scale for each row, or each block of one
+static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
+    int64_t experts = onnx_extent(c, w, 0), out = onnx_extent(c, w, 1);
+    Blocks b = {.rows = experts * out, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
+    narrow_type(c, b.bits);
+    b.depth = onnx_extent(c, w, 2) * 8 / b.bits, b.block = onnx_int(c, "block_size", 0);
+    if (b.block <= 0 && onnx_operand(c, p->zeros)) onnx_fatal(c, "zero points without a block_size are not supported");
+    if (b.block <= 0) b.block = b.depth;
+    if (b.block < 1 || b.depth % b.block)
+        onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
+    b.count = b.depth / b.block, b.scales = p->scales, b.zeros = p->zeros, b.zero = ldexp(1, (int)b.bits - 1);
+    return reshaped(c, dequantized(c, unpacked(c, p->weights, b.bits, b.rows), &b), 3, (int64_t[]){experts, out, b.depth});
+}
+
+// x [experts or 1, T, in] through the product of each expert: [experts, T, out]
+static Node *expert_product(OnnxCall *c, const ExpertProduct *p, Node *x) {
+    Node *w = onnx_node(c, p->weights), *bias = p->bias >= 0 && onnx_operand(c, p->bias) ? onnx_node(c, p->bias) : NULL;
+    if (w->type.rank != 3) onnx_fatal(c, "operand %d is %s, not a matrix an expert", p->weights, type_text(&w->type));
+    if (p->scales >= 0) w = expert_dequantized(c, p, w);
+    Node *y = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, onnx_cast(c, w, x->type.dtype), 1, 2));
+    if (!bias) return y;
+    if (bias->type.rank != 2) onnx_fatal(c, "operand %d is %s, not a vector an expert", p->bias, type_text(&bias->type));
+    const Dim *shape[] = {bias->type.dim[0], dim_const(c->graph, 1), bias->type.dim[1]};
+    return ONNX_BINARY(c, OP_add, y, onnx_cast(c, onnx_shape_to(c, bias, 3, shape), x->type.dtype));
+}
+
+// gate sigmoid(alpha gate) (linear + beta), both limited
+static Node *swiglu(OnnxCall *c, Node *gate, Node *linear) {
+    if (onnx_attribute(c, "swiglu_limit")) {
+        double limit = onnx_float(c, "swiglu_limit", 0);
+        gate = ONNX_FORMULA(c, gate, "min($0, %a)", limit);
+        linear = ONNX_FORMULA(c, linear, "max(min($0, %a), %a)", limit, -limit);
+    }
+    return onnx_formula(c, (Node *[]){gate, linear}, 2, "mul(mul($0, sigmoid(mul($0, %a))), add($1, %a))",
+                        onnx_float(c, "activation_alpha", 1), onnx_float(c, "activation_beta", 0));
+}
+
+// Gate and linear part side by side (fusion 2) or in turns (1): [experts, T, 2 n] to [experts, T, n]
+static Node *swiglu_fused(OnnxCall *c, Node *x, int64_t fusion) {
+    Graph *g = c->graph;
+    int64_t n = onnx_extent(c, x, 2) / 2;
+    if (fusion == 2) return swiglu(c, onnx_slice_from(c, x, 2, 0, n), onnx_slice_from(c, x, 2, n, n));
+    const Dim *pairs[] = {x->type.dim[0], x->type.dim[1], dim_const(g, n), dim_const(g, 2)};
+    x = onnx_shape_to(c, x, 4, pairs);
+    Node *part[2];
+    for (int i = 0; i < 2; i++) part[i] = onnx_shape_to(c, onnx_slice_from(c, x, 3, i, 1), 3, pairs);
+    return swiglu(c, part[0], part[1]);
+}
+
+static Node *plain_activation(OnnxCall *c, const char *type, Node *x) {
+    if (!strcmp(type, "relu")) return ONNX_UNARY(c, OP_relu, x);
+    if (!strcmp(type, "gelu")) return ONNX_UNARY(c, OP_gelu_tanh, x);
+    if (!strcmp(type, "silu")) return ONNX_UNARY(c, OP_silu, x);
+    if (!strcmp(type, "identity")) return x;
+    onnx_fatal(c, "activation_type \"%s\"; relu, gelu, silu, swiglu and identity are supported", type);
+}
+
+static Node *expert_activation(OnnxCall *c, const ExpertProduct *p, Node *x, Node *hidden) {
+    const char *type = onnx_string(c, "activation_type", "relu");
+    int64_t fusion = onnx_int(c, "swiglu_fusion", 0);
+    bool is_swiglu = !strcmp(type, "swiglu");
+    Node *linear = onnx_operand(c, p[2].weights) ? expert_product(c, &p[2], x) : NULL;
+    if (is_swiglu && !linear && !fusion) onnx_fatal(c, "SwiGLU needs fc3_experts_weights, or swiglu_fusion");
+    if (is_swiglu) return linear ? swiglu(c, hidden, linear) : swiglu_fused(c, hidden, fusion);
+    hidden = plain_activation(c, type, hidden);
+    return linear ? ONNX_BINARY(c, OP_mul, hidden, linear) : hidden;
+}
+
+// How much each of the experts counts, [T, experts]: softmax of all, kept for the k largest, which may be made to sum to 1
+static Node *expert_shares(OnnxCall *c, Node *router) {
+    const Dim *k = dim_const(c->graph, onnx_int(c, "k", 1));
+    Node *share = onnx_softmax_axis(c, router, 1), *top = onnx_emit_make(c, OP_top_k, 1, &share);
+    attr_set_dims(top, "extent", &k, 1);
+    attr_set_int(top, "axis", 1);
+    attr_set_int(top, "largest", 1);
+    top = onnx_finish(c, top);
+    Node *kept = onnx_tuple_item(c, top, 0);
+    if (onnx_int(c, "normalize_routing_weights", 0))
+        kept = ONNX_BINARY(c, OP_div, kept, onnx_reduce_axis(c, OP_reduce_sum, kept, 1, true));
+    Node *none = onnx_expand_to(c, onnx_scalar(c, router->type.dtype, 0), &router->type);
+    Node *in[] = {none, onnx_tuple_item(c, top, 1), kept}, *n = onnx_emit_make(c, OP_scatter_elements, 3, in);
+    attr_set_int(n, "axis", 1);
+    attr_set_string(n, "reduction", "none");
+    return onnx_finish(c, n);
+}
+
+static void check_experts(OnnxCall *c, bool quantized) {
+    if (onnx_int(c, "use_sparse_mixer", 0)) onnx_fatal(c, "use_sparse_mixer is not supported");
+    if (!quantized) return;
+    const char *kind = onnx_string(c, "quant_type", "int");
+    if (strcmp(kind, "int")) onnx_fatal(c, "quant_type \"%s\"; int is supported", kind);
+    if (onnx_int(c, "weights_prepacked", 0) > 0) onnx_fatal(c, "weights that are prepacked are not supported");
+    for (int i = 14; i < 21; i++)
+        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported", i);
+}
+
+// x [.., H], router [T, experts]: fc2(activation(fc1(x))) of every expert, times its share, summed
+void onnx_ms_experts(OnnxCall *c, int quantized) {
+    check_experts(c, quantized);
+    const ExpertProduct *p = expert_products[quantized];
+    Node *x = onnx_node(c, 0), *router = onnx_node(c, 1);
+    DType wide = onnx_wide(x->type.dtype);
+    if (router->type.rank != 2 || x->type.rank < 2)
+        onnx_fatal(c, "takes rows and the router's [T, experts], not %s and %s", type_text(&x->type), type_text(&router->type));
+    const Dim *rows[] = {dim_const(c->graph, 1), router->type.dim[0], x->type.dim[x->type.rank - 1]};
+    const Dim *column[] = {router->type.dim[1], router->type.dim[0], dim_const(c->graph, 1)};
+    Node *in = onnx_shape_to(c, onnx_cast(c, x, wide), 3, rows);
+    Node *hidden = expert_activation(c, p, in, expert_product(c, &p[0], in));
+    Node *share = onnx_swap(c, expert_shares(c, onnx_cast(c, router, wide)), 0, 1);
+    Node *y = ONNX_BINARY(c, OP_mul, expert_product(c, &p[1], hidden), onnx_shape_to(c, share, 3, column));
+    y = onnx_reduce_axis(c, OP_reduce_sum, y, 0, false);
+    onnx_result(c, 0, onnx_cast(c, onnx_shape_to(c, y, x->type.rank, x->type.dim), x->type.dtype));
+}
+
 // ----------------------------------------------------------------------------------------------------------------------- norms
 static Node *normalized(OnnxCall *c, bool simplified, Node *const *in, double epsilon) {
     DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
