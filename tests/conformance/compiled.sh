@@ -14,10 +14,12 @@ chosen() {
         ls -d "$CASES/node"/test_$_pattern
     done | grep -v _expanded | sort -u
 }
+chosen > "$WORK/chosen"
 # shellcheck disable=SC2046 # folders without spaces
-check "conformance: cases compile into one program" compile_cases "$folder" $(chosen)
+check "conformance: cases compile into one program" compile_cases "$folder" $(cat "$WORK/chosen")
 compiled_results "$folder" > "$WORK/compiled"
 awk -F '\t' '$3 != "pass" { print $1 "\t" $3 }' "$WORK/compiled" > "$WORK/failed"
 failing_as_expected "$WORK/failed"
-check "conformance: $(grep -c '	pass$' "$WORK/compiled") cases pass as compiled C" grep -q '	pass$' "$WORK/compiled"
+check "conformance: each of $(wc -l < "$WORK/chosen") cases has a result" test "$(wc -l < "$WORK/compiled")" -eq "$(wc -l < "$WORK/chosen")"
+check "conformance: $(grep -c '	pass$' "$WORK/compiled") of them pass as compiled C" grep -q '	pass$' "$WORK/compiled"
 check "conformance: the compiled program holds no interpreter" no_interpreter "$folder"
