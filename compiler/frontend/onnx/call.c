@@ -191,21 +191,10 @@ void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n,
 
 Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
 
-// Shapes may fit for one size only, as where a batch was exported as 1.
-static void note_symbols(const OnnxCall *c, const Node *n) {
-    for (int i = 0; i < n->n_in; i++)
-        for (int axis = 0; n->in[i] && axis < n->in[i]->type.rank; axis++) {
-            const Dim *d = n->in[i]->type.dim[axis];
-            if (d->kind != DIM_SYMBOL) continue;
-            diag_note(c->loc, "\"%s\" may have any size here: if it has only one, say so (--dim %s=1)", d->name, d->name);
-            return;
-        }
-}
-
 Node *onnx_finish(OnnxCall *c, Node *n) {
-    if (node_infer(n)) return n;
-    note_symbols(c, n);
-    diag_stop();
+    (void)c;
+    if (!node_infer(n)) diag_stop();
+    return n;
 }
 
 Node *onnx_emit(OnnxCall *c, Op op, int n, Node *const *in) { return onnx_finish(c, onnx_emit_make(c, op, n, in)); }
