@@ -12,6 +12,7 @@
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
+    bool streamed;            // literal. The weights come from memory, not from a cache
     int rows;
     const void *x, *w;
     int first, last;  // of matmul_units(panels, rows): the share of this thread
@@ -29,7 +30,7 @@ typedef struct matmul_sink {
 } matmul_sink;
 
 // Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
-enum { PREFETCH_STEPS = 32, Q8_AHEAD = 4096 };
+enum { PREFETCH_STEPS = 32, Q8_AHEAD = 2048 };
 
 // 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
 INLINE vf panel_load(weight_format format, const void *w) {
@@ -244,15 +245,27 @@ INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m
 INLINE int steps_of(weight_format format, int k) { return format == WEIGHT_Q8_0 ? blocks_of(k) : k; }
 INLINE size_t step_bytes(weight_format format) { return format == WEIGHT_Q8_0 ? sizeof(q8_panel) : panel_bytes(format, 1); }
 
-// One row: a panel after the other (a pair, of glu), in one stream
-INLINE void q8_gemv(const matmul_args *m, matmul_sink sink, int panel, int end) {
-    const int P = sink.glu ? 2 : 1, steps = blocks_of(m->k);
+INLINE void q8_gemv_panel(const matmul_args *m, int panel, vf *sum) {
+    const int steps = blocks_of(m->k);
+    const unsigned char *w = (const unsigned char *)((const q8_panel *)m->w + (size_t)panel * (size_t)steps);
+    tile_place at = {0, panel, 0, steps, {w + Q8_AHEAD, sizeof(q8_panel)}};
+    q8_tile(1, 1, m, &at, sum);
+}
+
+// One row, a panel after the other: the weights are read in the order in which they lie in memory, which hands out one stream
+// far faster than several.
+INLINE void gemv_streamed(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
+    const int P = sink.glu ? 2 : 1;
     for (; panel < end; panel += P) {
-        vf sums[PANELS_MOST];
-        const unsigned char *w = (const unsigned char *)((const q8_panel *)m->w + (size_t)panel * (size_t)steps);
-        tile_place at = {0, panel, 0, steps, {w + Q8_AHEAD, (size_t)P * sizeof(q8_panel)}};
-        q8_tile(1, P, m, &at, sums);
-        matmul_store(WEIGHT_Q8_0, sink, P, sums, 0, panel);
+        vf sums[2];
+        NO_UNROLL
+        for (int p = 0; p < P; p++) {
+            if (format == WEIGHT_Q8_0)
+                q8_gemv_panel(m, panel + p, sums + p);
+            else
+                gemv_panels(format, 1, m, panel + p, sums + p);
+        }
+        matmul_store(format, sink, P, sums, 0, panel);
     }
 }
 
@@ -357,10 +370,10 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     int step = sink.glu ? 2 : 1;
     if (m->rows > 1)
         matmul_many(format, m, sink);
-    else if (format != WEIGHT_Q8_0)
-        gemv(format, m, sink, m->first * step, m->last * step);
+    else if (format == WEIGHT_Q8_0 || m->streamed)
+        gemv_streamed(format, m, sink, m->first * step, m->last * step);
     else
-        q8_gemv(m, sink, m->first * step, m->last * step);
+        gemv(format, m, sink, m->first * step, m->last * step);
 }
 
 #define MATMUL(name, format)                                                                  \

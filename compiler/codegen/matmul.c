@@ -8,6 +8,9 @@
 
 #include "codegen/emit.h"
 
+// Weights beyond this are read from memory in every step; below, they may stay in a cache.
+enum { CACHED_BYTES = 32 << 20 };
+
 static bool is_glu(const Kernel *k) { return attr_int(k->node, "glu", 0); }
 
 // Operands of the epilogue: $0 is the sum (with glu $0 the gate and $1 up), then the node's operands from 2 on.
@@ -85,9 +88,10 @@ void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) 
     text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
              q8 ? "q8_block" : "float", w->format->element, name);
     text_add(t,
-             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, .rows = rows, .x = x, .w = w};\n"
+             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s.rows = rows, .x = x, .w = w};\n"
              "    m.first = units.first, m.last = units.last;\n",
-             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0], stride));
+             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0], stride),
+             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
 }
 

@@ -53,6 +53,7 @@ static void barrier(void) {
 typedef struct Work {
     void (*part)(const struct Work *, int thread);  // one thread's share of one repetition
     int format, rows, repeat;
+    bool cached;  // the weights fit into a cache
     double seconds[RUNS];
 } Work;
 
@@ -161,6 +162,7 @@ static size_t shape_bytes(int format, Shape s) {
         matmul_args m = {.panels = N / 16,                                                     \
                          .k = K,                                                               \
                          .x_stride = plain ? K : K / 32,                                       \
+                         .streamed = a->streamed,                                              \
                          .rows = a->rows,                                                      \
                          .x = a->x,                                                            \
                          .w = a->w,                                                            \
@@ -191,7 +193,8 @@ static const char *const format_names[] = {"f32", "f16", "bf16", "q8_0"};
 static const unsigned char *one_product(const Work *w, int thread, int shape, const unsigned char *at) {
     Shape s = shape < SHAPES ? layer_shapes[shape] : (Shape){VOCAB, 576, 0};
     int units = matmul_units(s.n / 16, w->rows);
-    matmul_args m = {.rows = w->rows, .x = w->format == WEIGHT_Q8_0 ? (const void *)xq : x, .w = at};
+    matmul_args m = {.rows = w->rows, .streamed = !w->cached, .w = at};
+    m.x = w->format == WEIGHT_Q8_0 ? (const void *)xq : x;
     m.first = units * thread / threads, m.last = units * (thread + 1) / threads;
     products[w->format][shape](&m);
     barrier();
@@ -254,7 +257,7 @@ static void bench_decode(void) {
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++) {
             if (!wanted(format)) continue;
-            Work gemv = {token, format, 1, 2, {0}}, bare = {read_all, format, 1, 2, {0}};
+            Work gemv = {token, format, 1, 2, false, {0}}, bare = {read_all, format, 1, 2, false, {0}};
             double gb = (double)token_bytes(format) * 1e-9, a = run(&gemv), b = run(&bare), c = run(&gemv), d = run(&bare);
             a = a < c ? a : c, b = b < d ? b : d;
             printf("%-8s %8d %12.1f %12.1f %10.1f %7.0f%%\n", format_names[format], threads, 1 / a, gb / a, gb / b,
@@ -273,7 +276,7 @@ static void bench_cached(void) {
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++) {
             if (!wanted(format)) continue;
-            Work w = {only_layers, format, 1, 30, {0}};
+            Work w = {only_layers, format, 1, 30, true, {0}};
             double t = run(&w), bytes = 0;
             for (int i = 0; i < SHAPES; i++) bytes += (double)shape_bytes(format, layer_shapes[i]);
             printf("%-8s %8d %12.1f\n", format_names[format], threads, bytes * 1e-9 / t);
@@ -286,7 +289,7 @@ static void bench_prefill(void) {
     for (int format = 0; format < 4; format++)
         for (threads = 1; threads <= 2; threads++)
             for (int r = 0; r < 4 && wanted(format); r++) {
-                Work w = {only_layers, format, rows[r], 256 / rows[r], {0}};
+                Work w = {only_layers, format, rows[r], 256 / rows[r], true, {0}};
                 double operations = 0, t = run(&w), peak = (format == WEIGHT_Q8_0 ? peak_dot4() : peak_fma()) * threads;
                 for (int i = 0; i < SHAPES; i++)
                     operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
@@ -321,7 +324,7 @@ static void bench_attention(void) {
     printf("%-10s %8s %8s %12s %8s %8s\n", "attention", "rows", "keys", "GFLOP/s", "peak", "share");
     threads = 1;
     for (int c = 0; c < 6; c++) {
-        Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), {0}};
+        Work w = {attend_smollm, 0, cases[c][0], 1 + 200000 / (cases[c][0] * cases[c][1]), true, {0}};
         double operations = 0, peak = peak_fma();
         for (int r = 0; r < w.rows; r++)
             positions[r] = cases[c][1] - w.rows + r, operations += 4e-9 * HEADS * HEAD_DIM * (positions[r] + 1);

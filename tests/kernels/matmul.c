@@ -20,6 +20,7 @@ typedef struct Case {
     bool glu;
     int rows, k, n;
     int split;  // units of the first of two threads
+    bool streamed;
 } Case;
 
 static void multiply(const Case *c, const matmul_args *m, const Output *o) {
@@ -122,7 +123,7 @@ static void test_case(Suite *s, Case c) {
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     bool quantized = c.format == WEIGHT_Q8_0;
     matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
-    m.x = quantized ? (const void *)o.quantized : o.x;
+    m.streamed = c.streamed, m.x = quantized ? (const void *)o.quantized : o.x;
     int split = c.split < units ? c.split : units;
     m.first = split, m.last = units;
     multiply(&c, &m, &(Output){got, c.n, stride});
@@ -134,7 +135,11 @@ static void test_case(Suite *s, Case c) {
             expected[r * stride + n] = c.glu ? sf_silu(gate) * expected_sum(&c, &o, r, packed_column(&c, n, 1)) : gate;
         }
     char label[96];
-    snprintf(label, sizeof label, "%dx%dx%d%s, share %d", c.rows, c.n, c.k, c.glu ? " glu" : "", split);
+    snprintf(label, sizeof label, "%dx%dx%d%s, share %d", c.rows, c.n, c.k,
+             c.glu        ? " glu"
+             : c.streamed ? " streamed"
+                          : "",
+             split);
     check_floats(s, label, got, expected, size);
     buffers_end(s, label);
 }
@@ -144,14 +149,15 @@ static void test_format(weight_format format, const char *name) {
     Suite s = suite_begin(name);
     for (int rows = 1; rows <= 9; rows++)
         for (int i = 0; i < 14; i++)
-            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3});
+            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3, false});
+    for (int i = 0; i < 14; i++) test_case(&s, (Case){format, i % 2 == 1, 1, ks[i % 8], ns[i / 2], i % 3, true});
     for (int split = 0; split < 60; split += 7)  // 13 blocks of rows, 5 panels in groups of 3 and 2
-        test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split});
+        test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split, false});
     static const int many[] = {12, 13, 18, 20, 54};
-    for (int i = 0; i < 5; i++) test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2});
-    test_case(&s, (Case){format, true, 33, 1100, 40, 1});
-    test_case(&s, (Case){format, false, 50, 4097, 5, 3});  // k in parts
-    test_case(&s, (Case){format, true, 7, 4100, 3, 0});
+    for (int i = 0; i < 5; i++) test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2, false});
+    test_case(&s, (Case){format, true, 33, 1100, 40, 1, false});
+    test_case(&s, (Case){format, false, 50, 4097, 5, 3, false});  // k in parts
+    test_case(&s, (Case){format, true, 7, 4100, 3, 0, false});
     suite_end(&s);
 }
 
@@ -165,7 +171,7 @@ void test_matmul(void) {
 // The same products added in descending order of k must not give the same bits: the comparison can tell.
 void test_mutation(void) {
     Suite s = suite_begin("mutation");
-    Case c = {WEIGHT_F32, false, 3, 100, 40, 0};
+    Case c = {.format = WEIGHT_F32, .rows = 3, .k = 100, .n = 40};
     Operands o = operands(&c);
     float *forward = buffer_floats(120), *backward = buffer_floats(120);
     float *x = buffer_floats(300), *w = buffer_floats(4000);
