@@ -35,7 +35,7 @@ static void fill_inputs(Graph *g, Arena *a, Tensor *tensors, const Tensor **inpu
 static void check_bound_of(Graph *g, int item, const Tensor *const *inputs) {
     Node *n = g->outputs[0]->op == OP_item ? g->outputs[0]->in[0] : g->outputs[0];
     EvalContext *computed = eval_new(EVAL_F32), *truth = eval_new(EVAL_F64), *bounds = eval_new(EVAL_F64);
-    const Tensor *operands[MAX_INPUTS] = {NULL}, *outputs[1];
+    const Tensor **operands = calloc((size_t)n->n_in, sizeof *operands), *outputs[1];
     eval_graph(computed, g, inputs, outputs);
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i]) operands[i] = eval_traced(computed, n->in[i]);
@@ -53,6 +53,7 @@ static void check_bound_of(Graph *g, int item, const Tensor *const *inputs) {
     if (!good) printf("# %s: error up to %g of the bound, bound up to %g\n", op_info[n->op].name, worst, loosest);
     CHECK(good);
     free(bound);
+    free(operands);
     eval_free(computed), eval_free(truth), eval_free(bounds);
 }
 
