@@ -101,12 +101,14 @@ static bool add_padding(Padding padding, const Node *term, const Node *scores, S
     return true;
 }
 
-// A mask that depends on the inputs is added: 0 where it allows, minus infinity where it does not.
-static Node *added_mask(Node *select, int kept) {
+// A mask that depends on the inputs is added: 0 where it allows, minus infinity where it does not. A finite `hidden` stays finite
+// and far below all scores: they vanish beside it, so that a query whose keys are all hidden weighs them alike.
+static Node *added_mask(Node *select, int kept, double hidden) {
     DType type = select->type.dtype;
+    double far = hidden == -INFINITY ? hidden : type == DT_f16 ? fmin(hidden, -65504) : -0x1p100;
     Node *zero = node_scalar(select->graph, type, 0, select->loc, select);
-    Node *infinity = node_scalar(select->graph, type, -INFINITY, select->loc, select);
-    Node *in[] = {select->in[0], kept == 1 ? zero : infinity, kept == 1 ? infinity : zero};
+    Node *least = node_scalar(select->graph, type, far, select->loc, select);
+    Node *in[] = {select->in[0], kept == 1 ? zero : least, kept == 1 ? least : zero};
     return new_before(select, OP_where, select->loc, 3, in);
 }
 
@@ -114,10 +116,11 @@ static Node *added_mask(Node *select, int kept) {
 static bool read_input_mask(Node *n, int kept, Scores *s, Attempt *a) {
     const Node *mask;
     double keeps[2];
-    Padding p = {.added = added_mask(n, kept)};
+    Padding p = {0};
+    match_scalar(n->in[3 - kept], &p.hidden);
+    p.added = added_mask(n, kept, p.hidden);
     bool hides = read_by_mask(n->in[0], &mask, keeps) && (keeps[1] != 0) == (kept == 1) && (keeps[0] != 0) == (kept == 2);
     p.mask = hides ? (Node *)mask : NULL;
-    match_scalar(n->in[3 - kept], &p.hidden);
     return (hides && add_padding(p, n->in[0], n, s)) || add_bias(p.added, s, n, a);
 }
 
