@@ -23,7 +23,7 @@ enum {
     NAME_BAD_VALUE = -15,   // an integer outside of its input's least and most
     NAME_NO_SOURCE = -16,   // of an encoder-decoder: the slot has read none
     NAME_TOO_MANY = -17,    // of a network: a loop gives more results than there is room for
-    NAME_BAD_SOURCE = -17,  // a source that the encoder does not take, or a model without an encoder
+    NAME_BAD_SOURCE = -18,  // a source that the encoder does not take, or a model without an encoder
     NAME_NOT_OPEN = -100,   // the state was not opened by NAME_init
 };
 const char *NAME_error_text(int status);

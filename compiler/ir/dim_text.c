@@ -91,12 +91,8 @@ typedef struct {
 
 static const Dim *read_sum(DimReader *r);
 
-static void skip_blanks(DimReader *r) {
-    while (*r->at == ' ' || *r->at == '\t') r->at++;
-}
-
 static bool accept(DimReader *r, const char *word) {
-    skip_blanks(r);
+    r->at = skip_blanks(r->at);
     size_t n = strlen(word);
     if (strncmp(r->at, word, n)) return false;
     r->at += n;
@@ -136,7 +132,7 @@ static const Dim *read_atom(DimReader *r) {
     if (r->depth >= MAX_PARSE_DEPTH) return NULL;
     r->depth++;
     const Dim *d;
-    skip_blanks(r);
+    r->at = skip_blanks(r->at);
     if (isdigit((unsigned char)*r->at)) {
         d = read_number(r);
     } else if (accept(r, "-")) {

@@ -84,12 +84,8 @@ typedef struct {
     int depth;
 } ExprReader;
 
-static void skip_blanks(ExprReader *r) {
-    while (*r->at == ' ' || *r->at == '\t') r->at++;
-}
-
 static bool accept(ExprReader *r, char c) {
-    skip_blanks(r);
+    r->at = skip_blanks(r->at);
     return *r->at == c ? r->at++, true : false;
 }
 
@@ -131,7 +127,7 @@ static const Expr *read_arg(ExprReader *r) {
 static const Expr *read_expr(ExprReader *r) {
     if (r->depth >= MAX_EXPR_DEPTH) return NULL;
     r->depth++;
-    skip_blanks(r);
+    r->at = skip_blanks(r->at);
     const Expr *e;
     if (*r->at == '$')
         e = read_arg(r);

@@ -44,6 +44,8 @@ void text_free(Text *t) {
     *t = (Text){0};
 }
 
+const char *skip_blanks(const char *text) { return text + strspn(text, " \t"); }
+
 bool text_ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && !strcmp(text + n - m, end);

@@ -15,6 +15,7 @@ void text_add(Text *, const char *format, ...) __attribute__((format(printf, 2, 
 void text_vadd(Text *, const char *format, va_list);
 void text_append(Text *, const char *bytes, size_t n);
 void text_free(Text *);
+const char *skip_blanks(const char *text);  // and tabs
 bool text_ends_with(const char *text, const char *end);
 
 // Whole files. Both end the run with a message that names the path when they cannot.

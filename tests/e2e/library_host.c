@@ -70,6 +70,8 @@ static void errors(void) {
            "unaligned memory");
     expect(alpha_init(&closed, NULL, memory, 10) == alpha_SMALL_MEMORY, "too little memory");
     expect(!strcmp(alpha_error_text(alpha_BAD_SLOT), "there is no such slot"), "an error has a text");
+    expect(strstr(alpha_error_text(alpha_TOO_MANY), "loop") && strstr(alpha_error_text(alpha_BAD_SOURCE), "source"),
+           "two errors are two numbers");
     alpha_close(&state);
     alpha_close(&closed);
     free(memory);

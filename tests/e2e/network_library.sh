@@ -19,7 +19,7 @@ check "vit.c builds" "$BURIN" build "$families/vit" $mcpu -o "$WORK/vit.c"
 "$BURIN" run "$families/bert" --interpret --input "$ids" --hash >> "$WORK/expected"
 
 for suffix in a o so; do
-    check "a host links two .$suffix" gcc -std=gnu11 -Wall -Wextra -Werror -I"$WORK" tests/e2e/network_host.c \
+    check "a host links two .$suffix" gcc -std=gnu11 -Wall -Wextra -Werror -I. -I"$WORK" tests/e2e/network_host.c \
         "$WORK/vit.$suffix" "$WORK/bert.$suffix" -lm -lpthread -o "$WORK/host"
     LD_LIBRARY_PATH=$WORK "$WORK/host" "$pixels" "$ids" > "$WORK/got" 2>&1
     same "the interpreter's bits through a .$suffix" "$WORK/expected" "$WORK/got"

@@ -36,7 +36,7 @@ mcpu=--mcpu=x86-64-v3
 [ "$(uname -m)" = x86_64 ] || mcpu=
 # shellcheck disable=SC2086 # an option or none
 check "numbers: a library" $BURIN build $model $mcpu -o "$WORK/numbers.a"
-check "numbers: a host of it" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$WORK" tests/e2e/source_host.c "$WORK/numbers.a" -lm -lpthread -o "$WORK/host"
+check "numbers: a host of it" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I. -I"$WORK" tests/e2e/source_host.c "$WORK/numbers.a" -lm -lpthread -o "$WORK/host"
 for source in $long $short; do "$WORK/numbers" --tokens $source; done > "$WORK/expected"
 "$WORK/host" $long $short > "$WORK/got" 2>&1
 same "numbers: two slots in a batch" "$WORK/expected" "$WORK/got"

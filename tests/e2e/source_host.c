@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "numbers.h"
+#include "runtime/hash.h"
 
 enum { MOST = 90, END = 2 };
 
@@ -30,8 +31,7 @@ static int32_t likeliest(const float *logits) {
 }
 
 static void take(text *t, const float *logits) {
-    const unsigned char *bytes = (const void *)logits;
-    for (size_t i = 0; i < numbers_VOCAB_SIZE * sizeof *logits; i++) t->hash = (t->hash ^ bytes[i]) * 1099511628211u;
+    t->hash = burin_hash_bytes(t->hash, logits, numbers_VOCAB_SIZE * sizeof *logits);
     t->ids[t->n++] = likeliest(logits);
 }
 

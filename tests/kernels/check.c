@@ -15,7 +15,7 @@ static uint32_t seed;
 
 Suite suite_begin(const char *name) {
     seed = 1;
-    return (Suite){.name = name, .hash = 1469598103934665603u};
+    return (Suite){.name = name, .hash = burin_hash_start};
 }
 
 static void fail(Suite *s, const char *format, ...) {
@@ -74,17 +74,11 @@ float *random_floats(size_t n) {
     return p;
 }
 
-uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < n; i++) hash = (hash ^ p[i]) * 1099511628211u;
-    return hash;
-}
-
 void hash_floats(Suite *s, const float *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         float one = x[i] != x[i] ? NAN : x[i];
         uint32_t bits = one != one ? 0x7fc00000 : (uint32_t)si_bits(one);
-        s->hash = hash_bytes(s->hash, &bits, sizeof bits);
+        s->hash = burin_hash_bytes(s->hash, &bits, sizeof bits);
     }
 }
 

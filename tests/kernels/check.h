@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "kernels.h"
 
 typedef struct Suite {
@@ -33,7 +34,6 @@ float *random_floats(size_t n);
 void check_floats(Suite *, const char *label, const float *got, const float *expected, size_t n);
 void check_true(Suite *, const char *label, bool);
 void hash_floats(Suite *, const float *, size_t n);
-uint64_t hash_bytes(uint64_t hash, const void *, size_t n);
 
 void test_functions(void);
 void test_conversions(void);

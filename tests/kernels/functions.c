@@ -98,7 +98,7 @@ static void test_one(const Function *f) {
     vi_store(got_int, vi_##name(vi_load(x), vi_load(y)));                  \
     for (int i = 0; i < 16; i++) expected_int[i] = si_##name(x[i], y[i]);  \
     check_true(&s, #name, !memcmp(got_int, expected_int, sizeof got_int)); \
-    s.hash = hash_bytes(s.hash, got_int, sizeof got_int)
+    s.hash = burin_hash_bytes(s.hash, got_int, sizeof got_int)
 
 static void test_binary(void) {
     Suite s = suite_begin("binary");
@@ -156,7 +156,7 @@ static void test_integers(void) {
         for (int i = 0; i < 16; i++) expected_int[i] = si_shift_right(si_shift_left(x[i], round % 20), round % 32);
         vi_store(got_int, vi_shift_right(vi_shift_left(vi_load(x), round % 20), round % 32));
         check_true(&s, "shift", !memcmp(got_int, expected_int, sizeof got_int));
-        s.hash = hash_bytes(s.hash, got_int, sizeof got_int);
+        s.hash = burin_hash_bytes(s.hash, got_int, sizeof got_int);
     }
     suite_end(&s);
 }

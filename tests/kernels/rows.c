@@ -27,7 +27,7 @@ void test_quantize(void) {
             reference_quantize(n - 32 * b < 32 ? n - 32 * b : 32, x + 32 * b, &expected);
             check_true(&s, "block", !memcmp(&expected, q + b, sizeof expected));
         }
-        s.hash = hash_bytes(s.hash, q, (size_t)blocks * sizeof *q);
+        s.hash = burin_hash_bytes(s.hash, q, (size_t)blocks * sizeof *q);
         buffers_end(&s, "quantize");
     }
     suite_end(&s);

@@ -1,11 +1,11 @@
 // Tensors of the ONNX backend tests: one serialized TensorProto a file, and how the suite compares two of them.
 #ifndef CASE_VALUES_H
 #define CASE_VALUES_H
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "case_file.h"
 #include "frontend/onnx/model.h"
 #include "ir/convert.h"
 
@@ -68,12 +68,6 @@ static inline int read_case_value(Arena *arena, const char *path, const BurinOnn
     return n;
 }
 
-static inline bool is_close(double got, double expected) {
-    if (isnan(got) || isnan(expected)) return isnan(got) && isnan(expected);
-    if (isinf(got) || isinf(expected)) return got == expected;
-    return fabs(got - expected) <= 1e-7 + 1e-3 * fabs(expected);
-}
-
 static inline void shape_text(char *out, size_t size, const Tensor *t) {
     int at = snprintf(out, size, "%s[", dtype_name(t->dtype));
     for (int i = 0; i < t->rank; i++)
@@ -81,7 +75,7 @@ static inline void shape_text(char *out, size_t size, const Tensor *t) {
     snprintf(out + at, size - (size_t)at, "]");
 }
 
-// What is different (the suite's tolerances: 1e-3 relative, 1e-7 absolute; types, shapes and strings exactly), or NULL.
+// What is different (types, shapes and strings exactly), or NULL.
 static inline const char *tensor_difference(Arena *arena, const Tensor *got, const Tensor *expected) {
     char a[128], b[128];
     shape_text(a, sizeof a, got), shape_text(b, sizeof b, expected);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "ir/eval.h"
 #include "ir_text.h"
-#include "net_fill.h"
 
 enum { MAX_TOKENS = 64 };
 
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
     int chunk = argc > 2 ? atoi(argv[2]) : 16, tokens = argc > 3 ? atoi(argv[3]) : 40;
     EvalContext *c = eval_new(EVAL_F32);
     eval_set_symbol(c, "S", 1);
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = burin_hash_start;
     for (int at = 0; at < tokens; at += chunk) {
         int n = tokens - at < chunk ? tokens - at : chunk;
         int32_t token[MAX_TOKENS], slot[MAX_TOKENS] = {0}, position[MAX_TOKENS];
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
                           {DT_bool, 1, {n}, wanted, (uint64_t)n, NULL, NULL}};
         const Tensor *logits[1];
         eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
-        hash = hash_more(hash, logits[0]->data, logits[0]->bytes);
+        hash = burin_hash_bytes(hash, logits[0]->data, logits[0]->bytes);
     }
     printf("%016llx\n", (unsigned long long)hash);
     eval_free(c);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hash.h"
 #include "ir/eval.h"
 #include "ir_text.h"
 #include "net_fill.h"
@@ -43,8 +44,8 @@ int main(int argc, char **argv) {
     const Tensor *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
     for (int i = 0; i < g->n_inputs; i++) inputs[i] = input_value(arena, g->inputs[i], i, &values);
     eval_graph(c, g, inputs, outputs);
-    uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < g->n_outputs; i++) hash = hash_more(hash, outputs[i]->data, outputs[i]->bytes);
+    uint64_t hash = burin_hash_start;
+    for (int i = 0; i < g->n_outputs; i++) hash = burin_hash_bytes(hash, outputs[i]->data, outputs[i]->bytes);
     printf("%016llx\n", (unsigned long long)hash);
     eval_free(c);
     graph_free(g);

@@ -16,9 +16,4 @@ static inline void fill_input(const char *type, int64_t count, int input, void *
             ((uint8_t *)data)[i] = i % 3 != input % 3;
     }
 }
-
-static inline uint64_t hash_more(uint64_t h, const void *data, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) h = (h ^ ((const unsigned char *)data)[i]) * 1099511628211u;
-    return h;
-}
 #endif

@@ -1,6 +1,5 @@
 // Runs compiled cases: run_cases FOLDER, linked with many cases and their table. FOLDER/NAME.values holds the tensors. A line a
 // case: NAME<tab>pass, or the reason. Each case is a process of its own.
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +33,6 @@ static double element(const char *type, const void *data, int64_t i) {
     if (!strcmp(type, "u16")) return ((const uint16_t *)data)[i];
     if (!strcmp(type, "i8")) return ((const int8_t *)data)[i];
     return ((const uint8_t *)data)[i];
-}
-
-static int is_close(double got, double expected) {
-    if (isnan(got) || isnan(expected)) return isnan(got) && isnan(expected);
-    if (isinf(got) || isinf(expected)) return got == expected;
-    return fabs(got - expected) <= 1e-7 + 1e-3 * fabs(expected);
 }
 
 _Noreturn static void fail(const char *why) {

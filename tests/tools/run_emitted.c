@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "forward.h"
+#include "hash.h"
 
 enum { MAX_TOKENS = 64 };
-
-static uint64_t hash(const float *x, size_t n) {
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n * sizeof *x; i++) h = (h ^ ((const unsigned char *)x)[i]) * 1099511628211u;
-    return h;
-}
 
 static burin_row row_of(int i, int slot) {
     return (burin_row){
@@ -66,7 +61,8 @@ int main(int argc, char **argv) {
     float *logits = malloc(MAX_TOKENS * (size_t)burin_model_this.vocab_size * sizeof *logits);
     size_t wanted = run_alone(s, tokens, chunk, logits);
     bool same = batch_agrees(s, tokens, logits);
-    printf("%016llx%s\n", (unsigned long long)hash(logits, wanted * (size_t)burin_model_this.vocab_size),
+    size_t floats = wanted * (size_t)burin_model_this.vocab_size;
+    printf("%016llx%s\n", (unsigned long long)burin_hash_bytes(burin_hash_start, logits, floats * sizeof *logits),
            same ? "" : " batch differs");
     if (getenv("SHOW"))
         for (int i = 0; i < 4; i++) printf("%g ", (double)logits[i]);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "element.h"
+#include "hash.h"
 #include "net.h"
 #include "net_fill.h"
 
@@ -39,8 +40,8 @@ int main(int argc, char **argv) {
     status = burin_session_open(&s, &burin_model_this, &o, memory, bytes);
     if (!status) status = burin_net_run(s, (const void *const *)inputs, found, outputs);
     if (status) return printf("%s\n", burin_status_text(status)), 1;
-    uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < net->n_outputs; i++) hash = hash_more(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
+    uint64_t hash = burin_hash_start;
+    for (int i = 0; i < net->n_outputs; i++) hash = burin_hash_bytes(hash, outputs[i], bytes_of(net, &net->outputs[i], found));
     printf("%016llx\n", (unsigned long long)hash);
     burin_session_close(s);
     return 0;

@@ -29,13 +29,16 @@ OnnxValue *onnx_operand(OnnxCall *c, int i) {
     return v->absent ? NULL : v;
 }
 
+static Type elements_type(const OnnxCall *c, const OnnxValue *v) {
+    return (Type){.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
+}
+
 static Node *elements_node(OnnxCall *c, const OnnxValue *v) {
-    Type type = {.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
     Node *n = node_make(c->graph, OP_size, c->loc, 0, NULL, NULL);
     attr_set_dims(n, "dims", v->elements, v->n);
     attr_set_int(n, "vector", v->vector);
     n = onnx_finish(c, n);
-    return n->type.dtype == type.dtype ? n : onnx_cast(c, n, type.dtype);
+    return n->type.dtype == v->dtype ? n : onnx_cast(c, n, v->dtype);
 }
 
 static void check_tensor(const OnnxCall *c, const OnnxValue *v) {
@@ -49,6 +52,12 @@ Node *onnx_value_node(OnnxCall *c, OnnxValue *v) {
     return v->node;
 }
 
+OnnxValue *onnx_value_of(Node *n) {
+    OnnxValue *v = ARENA_NEW(n->graph->arena, OnnxValue);
+    v->node = n;
+    return v;
+}
+
 Node *onnx_node(OnnxCall *c, int i) {
     OnnxValue *v = onnx_operand(c, i);
     if (!v) onnx_fatal(c, "operand %d is missing", i);
@@ -59,8 +68,7 @@ Type onnx_type(OnnxCall *c, int i) {
     const OnnxValue *v = onnx_operand(c, i);
     if (!v) onnx_fatal(c, "operand %d is missing", i);
     check_tensor(c, v);
-    if (v->node) return v->node->type;
-    return (Type){.dtype = v->dtype, .rank = v->vector, .dim = {v->vector ? dim_const(c->graph, v->n) : NULL}};
+    return v->node ? v->node->type : elements_type(c, v);
 }
 
 enum { MAX_KNOWN = 1024 };  // elements of an integer constant that are worth knowing one by one

@@ -22,10 +22,13 @@ static const AttributeRow ROWS[] = {
 #undef ATTRIBUTES
 };
 
-static const AttributeRow *row_of(const char *domain, const char *name) {
-    if (!strcmp(domain, "ai.onnx")) domain = "";
+bool onnx_is_operator(const BurinOnnx__Operation *p, const char *domain, const char *name) {
+    return !strcmp(p->op_type, name) && !strcmp(onnx_domain(p->domain), domain);
+}
+
+static const AttributeRow *attributes_of(const BurinOnnx__Operation *p) {
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].name, name) && !strcmp(ROWS[i].domain, domain)) return &ROWS[i];
+        if (onnx_is_operator(p, ROWS[i].domain, ROWS[i].name)) return &ROWS[i];
     return NULL;
 }
 
@@ -179,7 +182,7 @@ void onnx_check_ranks(OnnxCall *c) {
 
 void onnx_check_call(const OnnxCall *c) {
     const BurinOnnx__Operation *p = c->proto;
-    const AttributeRow *row = row_of(p->domain ? p->domain : "", p->op_type);
+    const AttributeRow *row = attributes_of(p);
     size_t name, kinds;
     if (!row) return;
     if (row->results >= 0 && p->n_output > (size_t)row->results)
@@ -206,7 +209,7 @@ static void check_opsets(const OnnxModel *m) {
         file_fatal(m->file, "the model imports no operator set\nhint: export it again; opset_import says what its nodes mean");
     for (size_t i = 0; i < p->n_opset_import; i++) {
         const BurinOnnx__OperatorSet *o = p->opset_import[i];
-        bool standard = !strcmp(domain_text(o->domain), "ai.onnx");
+        bool standard = !*onnx_domain(o->domain);
         if (o->version < 1 || (standard && o->version > NEWEST_OPSET))
             file_fatal(m->file,
                        "opset %lld of domain %s is not supported (1 to %d are)\nhint: export it again with opset 17 to %d",
@@ -230,13 +233,12 @@ static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__
     Arena *arena = m->graph->arena;
     for (size_t i = 0; i < n; i++) {
         const BurinOnnx__Operation *p = nodes[i];
-        const char *domain = p->domain ? p->domain : "";
         if (!p->op_type || !*p->op_type)
             diag_fatal(onnx_node_loc(m, p, i), "a node has no operator\nhint: the file is damaged");
         for (size_t j = 0; j < p->n_attribute; j++)
             if (p->attribute[j]->g) check_nodes(m, unknown, p->attribute[j]->g->n_node, p->attribute[j]->g->node);
-        if (onnx_function(m->model, p) || onnx_op_find(domain, p->op_type)) continue;
-        const char *key = arena_printf(arena, "%s:%s", domain, p->op_type);
+        if (onnx_function(m->model, p) || onnx_op_find(p)) continue;
+        const char *key = arena_printf(arena, "%s:%s", onnx_domain(p->domain), p->op_type);
         Unknown *u = map_get(unknown, key);
         if (!u) {
             u = ARENA_NEW(arena, Unknown);
@@ -256,7 +258,7 @@ void onnx_check_model(const OnnxImport *m) {
     for (size_t i = 0; i < p->n_functions; i++) check_nodes(m, &unknown, p->functions[i]->n_node, p->functions[i]->node);
     for (int i = 0; i < unknown.n; i++) {
         const Unknown *u = unknown.entries[i].value;
-        const char *domain = u->first->domain ? u->first->domain : "";
+        const char *domain = u->first->domain;
         diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
                    (long long)onnx_opset(m->model, domain), u->n, u->n > 1 ? "s" : "");
     }

@@ -42,7 +42,7 @@ Node *onnx_output_node(OnnxImport *, const BurinOnnx__ValueInfo *);
 Module *onnx_module(OnnxImport *, Arena *, const char *path);
 Type onnx_input_type(OnnxImport *, const BurinOnnx__ValueInfo *);
 bool onnx_is_initializer(const OnnxModel *, const char *name);
-const OnnxOptions *onnx_derive_dims(const OnnxModel *, const OnnxOptions *);  // the same with what weights decide
+const OnnxOptions *onnx_derive_dims(const OnnxModel *, const OnnxOptions *);    // the same with what weights decide
 const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
 
 // text.c: the value that an input has for one text.
@@ -69,7 +69,8 @@ typedef struct OnnxOp {
     OnnxHandler *handler;
     int argument;  // for the handler: an Op, mostly
 } OnnxOp;
-const OnnxOp *onnx_op_find(const char *domain, const char *name);
+const OnnxOp *onnx_op_find(const BurinOnnx__Operation *);
+bool onnx_is_operator(const BurinOnnx__Operation *, const char *domain, const char *name);  // check.c
 
 _Noreturn void onnx_fatal(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -78,6 +79,7 @@ int onnx_count(const OnnxCall *);
 OnnxValue *onnx_operand(OnnxCall *, int i);
 Node *onnx_node(OnnxCall *, int i);  // a node for it
 Node *onnx_value_node(OnnxCall *, OnnxValue *);
+OnnxValue *onnx_value_of(Node *);  // that is the node
 Type onnx_type(OnnxCall *, int i);
 bool onnx_elements(OnnxCall *, int i, const Dim *const **elements, int *n);  // known integers: constants and dimensions
 const Dim *const *onnx_need_elements(OnnxCall *, int i, int *n, const char *what);

@@ -45,12 +45,12 @@ OnnxModel *onnx_open(Arena *arena, const char *path) {
     return m;
 }
 
-static const char *canonical_domain(const char *domain) { return !domain || !strcmp(domain, "ai.onnx") ? "" : domain; }
+const char *onnx_domain(const char *written) { return !written || !strcmp(written, "ai.onnx") ? "" : written; }
 
 int64_t onnx_opset(const OnnxModel *m, const char *domain) {
     for (size_t i = 0; i < m->proto->n_opset_import; i++) {
         const BurinOnnx__OperatorSet *o = m->proto->opset_import[i];
-        if (!strcmp(canonical_domain(o->domain), canonical_domain(domain))) return o->version;
+        if (!strcmp(onnx_domain(o->domain), onnx_domain(domain))) return o->version;
     }
     return 0;
 }

@@ -15,6 +15,9 @@ typedef struct OnnxModel {
 // Ends the run with one message when the file is damaged, of a version that is not ONNX's, or without a graph.
 OnnxModel *onnx_open(Arena *, const char *path);
 
+// "" for ai.onnx, which files leave out, leave empty or spell.
+const char *onnx_domain(const char *written);
+
 // The version of a domain's operator set ("" is ai.onnx), or 0 when the model does not import it.
 int64_t onnx_opset(const OnnxModel *, const char *domain);
 

@@ -32,9 +32,8 @@ static void name_results(OnnxCall *c, const Node *before) {
 }
 
 static void import_node(OnnxImport *m, const BurinOnnx__Operation *p, size_t index) {
-    const char *domain = p->domain ? p->domain : "";
     OnnxCall c = {
-        .import = m, .graph = m->graph, .proto = p, .loc = onnx_node_loc(m, p, index), .opset = onnx_scope_opset(m, domain)};
+        .import = m, .graph = m->graph, .proto = p, .loc = onnx_node_loc(m, p, index), .opset = onnx_scope_opset(m, p->domain)};
     const BurinOnnx__Function *function = onnx_function(m->model, p);
     Node *before = m->graph->last;
     onnx_count_node(&c);
@@ -42,7 +41,7 @@ static void import_node(OnnxImport *m, const BurinOnnx__Operation *p, size_t ind
         onnx_call_function(&c, function);
         return;
     }
-    const OnnxOp *op = onnx_op_find(domain, p->op_type);
+    const OnnxOp *op = onnx_op_find(p);
     check_operands(&c, op);
     onnx_check_call(&c);
     onnx_check_ranks(&c);

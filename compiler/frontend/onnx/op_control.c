@@ -13,12 +13,6 @@
 enum { MOST_ITERATIONS = 65536, FEW_ITERATIONS = 64, SMALL_BRANCH = 4 };
 
 // --------------------------------------------------------------------------------------------------------------------- values
-static OnnxValue *node_value(OnnxCall *c, Node *n) {
-    OnnxValue *v = ARENA_NEW(c->graph->arena, OnnxValue);
-    v->node = n;
-    return v;
-}
-
 static OnnxValue *number_value(OnnxCall *c, DType t, const Dim *x) {
     const Dim **element = ARENA_ARRAY(c->graph->arena, const Dim *, 1);
     OnnxValue *v = ARENA_NEW(c->graph->arena, OnnxValue);
@@ -60,7 +54,7 @@ static OnnxValue *choose(OnnxCall *c, Node *condition, OnnxValue *yes, OnnxValue
     Node *a = onnx_value_node(c, yes), *b = onnx_value_node(c, no);
     if (a == b) return yes;
     check_alike(c, a, b);
-    return node_value(c, onnx_emit(c, OP_where, 3, (Node *[]){condition, a, b}));
+    return onnx_value_of(onnx_emit(c, OP_where, 3, (Node *[]){condition, a, b}));
 }
 
 // ------------------------------------------------------------------------------------------------------------------------- If
@@ -102,7 +96,7 @@ static void run_branches(OnnxCall *c, OnnxValue *condition) {
     }
     Node *made = n_chosen ? onnx_body_if(bodies[0], bodies[1], condition_node(c, condition)) : NULL;
     for (int i = 0; i < n; i++)
-        onnx_result_value(c, i, chosen[i] < 0 ? results[0][i] : node_value(c, onnx_tuple_item(c, made, chosen[i])));
+        onnx_result_value(c, i, chosen[i] < 0 ? results[0][i] : onnx_value_of(onnx_tuple_item(c, made, chosen[i])));
 }
 
 void onnx_if(OnnxCall *c, int argument) {
@@ -228,7 +222,7 @@ static bool write_out_iterations(OnnxCall *c, LoopRun *r) {
 static void give_written(OnnxCall *c, const LoopRun *r) {
     int n_state = r->u.n_state;
     for (int i = 0; i < (int)c->proto->n_output; i++)
-        onnx_result_value(c, i, i < n_state ? r->u.state[i] : node_value(c, joined(c, &r->u, i - n_state, 0, false)));
+        onnx_result_value(c, i, i < n_state ? r->u.state[i] : onnx_value_of(joined(c, &r->u, i - n_state, 0, false)));
 }
 
 // How many elements a result has that only the run knows: --max bounds it by the name of the first such result.
@@ -281,7 +275,7 @@ static const char *run_loop(OnnxCall *c, LoopRun *r) {
               **out = ARENA_ARRAY(c->graph->arena, OnnxValue *, u->body->n_output + 1);
     const Dim *counter = onnx_counter(c, r->bound ? r->bound : dim_const(c->graph, INT32_MAX));
     if (!states_are_tensors(r)) return "a list";
-    for (int i = 0; i < u->n_state; i++) in[2 + i] = node_value(&b->call, onnx_body_state(b, onnx_value_node(c, u->state[i])));
+    for (int i = 0; i < u->n_state; i++) in[2 + i] = onnx_value_of(onnx_body_state(b, onnx_value_node(c, u->state[i])));
     in[0] = number_value(&b->call, DT_i64, counter), in[1] = number_value(&b->call, DT_bool, dim_const(c->graph, 1));
     onnx_write_in(&b->scope, &b->call, u->body, in, out);
     bool asks = truth_of(c, r->condition) != 1 || truth_of(&b->call, out[0]) != 1;
@@ -392,11 +386,11 @@ static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **r
     OnnxCall *inside = &b->call;
     OnnxValue **in = ARENA_ARRAY(c->graph->arena, OnnxValue *, s->n_state + s->n_in + 1),
               **out = ARENA_ARRAY(c->graph->arena, OnnxValue *, s->body->n_output + 1);
-    for (int i = 0; i < s->n_state; i++) in[i] = node_value(inside, onnx_body_state(b, operands[i]));
+    for (int i = 0; i < s->n_state; i++) in[i] = onnx_value_of(onnx_body_state(b, operands[i]));
     for (int i = 0; i < s->n_in; i++) {
         Node *x = onnx_body_value(b, operands[s->n_state + i]);
         const Dim *at = s->in_directions && s->in_directions[i] ? backward : counter;
-        in[s->n_state + i] = node_value(inside, without_axis(inside, x, scan_axis(c, s, i, x), at));
+        in[s->n_state + i] = onnx_value_of(without_axis(inside, x, scan_axis(c, s, i, x), at));
     }
     onnx_write_in(&b->scope, inside, s->body, in, out);
     for (int i = 0; i < s->n_state + s->n_out; i++) graph_add_output(inside->graph, onnx_value_node(inside, out[i]), "result");

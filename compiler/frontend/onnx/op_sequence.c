@@ -17,12 +17,6 @@ static OnnxValue *sequence_operand(OnnxCall *c, int i) {
     return v;
 }
 
-static OnnxValue *item_value(OnnxCall *c, Node *n) {
-    OnnxValue *v = ARENA_NEW(c->graph->arena, OnnxValue);
-    v->node = n;
-    return v;
-}
-
 // Counted from the end when negative.
 static int position(OnnxCall *c, int operand, int n, bool may_be_end) {
     int64_t at = onnx_need_int(c, operand, "the position");
@@ -128,7 +122,7 @@ void onnx_split_to_sequence(OnnxCall *c, int argument) {
         int64_t extent = list || at + size < whole ? size : whole - at;
         if (extent < 0 || at + extent > whole) onnx_fatal(c, "parts beyond the end of an axis of %lld", (long long)whole);
         Node *part = onnx_slice_from(c, x, axis, at, extent);
-        s->items[i] = item_value(c, drop ? squeezed(c, part, axis) : part);
+        s->items[i] = onnx_value_of(drop ? squeezed(c, part, axis) : part);
         at += extent;
     }
     if (at != whole) onnx_fatal(c, "parts of %lld together, of an axis of %lld", (long long)at, (long long)whole);
@@ -193,9 +187,7 @@ static const OnnxFixed *fixed_named(const OnnxImport *m, const char *name) {
 }
 
 static OnnxValue *element_input(OnnxImport *m, const char *name, const Tensor *like, Loc loc) {
-    OnnxValue *v = ARENA_NEW(m->graph->arena, OnnxValue);
-    v->node = graph_add_input(m->graph, name, type_of_tensor(m->graph, like), loc);
-    return v;
+    return onnx_value_of(graph_add_input(m->graph, name, type_of_tensor(m->graph, like), loc));
 }
 
 // An input of sequences becomes one of tensors for each element, x.0, x.1, ..., of the types that the fixed values have; an

@@ -12,9 +12,8 @@ static const OnnxOp ROWS[] = {
 #undef ROW
 #undef ROW_IN
 
-const OnnxOp *onnx_op_find(const char *domain, const char *name) {
-    if (!strcmp(domain, "ai.onnx")) domain = "";
+const OnnxOp *onnx_op_find(const BurinOnnx__Operation *p) {
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!strcmp(ROWS[i].name, name) && !strcmp(ROWS[i].domain, domain)) return &ROWS[i];
+        if (onnx_is_operator(p, ROWS[i].domain, ROWS[i].name)) return &ROWS[i];
     return NULL;
 }

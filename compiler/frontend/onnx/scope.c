@@ -26,8 +26,6 @@ OnnxValue *onnx_new_value(OnnxImport *m, const char *name) {
     return v;
 }
 
-static const char *canonical_domain(const char *domain) { return !domain || !strcmp(domain, "ai.onnx") ? "" : domain; }
-
 static const char *text_or(const char *text, const char *absent) { return text ? text : absent; }
 
 // The function whose text is being read, or NULL.
@@ -43,7 +41,7 @@ int64_t onnx_scope_opset(const OnnxImport *m, const char *domain) {
     if (!frame) return onnx_opset(m->model, domain);
     for (size_t i = 0; i < frame->function->n_opset_import; i++) {
         const BurinOnnx__OperatorSet *o = frame->function->opset_import[i];
-        if (!strcmp(canonical_domain(o->domain), canonical_domain(domain))) return o->version;
+        if (!strcmp(onnx_domain(o->domain), onnx_domain(domain))) return o->version;
     }
     return onnx_opset(m->model, domain);
 }
@@ -51,8 +49,7 @@ int64_t onnx_scope_opset(const OnnxImport *m, const char *domain) {
 const BurinOnnx__Function *onnx_function(const OnnxModel *model, const BurinOnnx__Operation *p) {
     for (size_t i = 0; i < model->proto->n_functions; i++) {
         const BurinOnnx__Function *f = model->proto->functions[i];
-        if (f->name && p->op_type && !strcmp(f->name, p->op_type) &&
-            !strcmp(canonical_domain(f->domain), canonical_domain(p->domain)) &&
+        if (f->name && p->op_type && !strcmp(f->name, p->op_type) && !strcmp(onnx_domain(f->domain), onnx_domain(p->domain)) &&
             !strcmp(text_or(f->overload, ""), text_or(p->overload, "")))
             return f;
     }
