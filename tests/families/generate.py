@@ -41,7 +41,7 @@ def uniform(name, count):
 def scale_and_offset(tensor, name):
     """Matrices keep the size of what they multiply; norms stay around where they start, biases around 0."""
     if tensor.dim() >= 2:
-        fan_in = tensor[0].numel()
+        fan_in = tensor.shape[-1] if "experts" in name else tensor[0].numel()
         embedding = any(word in name for word in ("embed", "wte", "wpe", "shared"))
         return (0.7 if embedding else round(1.6 / fan_in**0.5, 4)), 0.0
     return 0.25, float(tensor.flatten()[0]) if tensor.numel() and bool((tensor == tensor.flatten()[0]).all()) else 0.0

@@ -11,6 +11,10 @@ PAIR = dict(vocab_size=96, d_model=64, encoder_layers=2, decoder_layers=2, encod
             decoder_start_token_id=2)
 T5 = dict(vocab_size=96, d_model=64, d_kv=16, d_ff=96, num_layers=2, num_heads=4, pad_token_id=0, eos_token_id=1,
           decoder_start_token_id=0)
+LATENT = dict(GROUPED, num_key_value_heads=4, q_lora_rank=24, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=16, v_head_dim=12,
+              moe_intermediate_size=32, num_experts_per_tok=2, n_routed_experts=8, n_shared_experts=1, first_k_dense_replace=1)
+SHARED_EXPERTS = dict(n_routed_experts=4, n_shared_experts=1, moe_intermediate_size=32, first_k_dense_replace=1, num_experts_per_tok=2)
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 GPT = dict(vocab_size=96, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
 
 
@@ -77,6 +81,23 @@ DECODERS = {
     "olmoe": causal("Olmoe", num_experts=6, num_experts_per_tok=2, clip_qkv=1.5),
     "granitemoe": causal("GraniteMoe", num_local_experts=4, residual_multiplier=0.5),
     "granitemoeshared": causal("GraniteMoeShared", num_local_experts=4, shared_intermediate_size=48),
+    "deepseek_v2": causal("DeepseekV2", LATENT),
+    "deepseek_v2-groups": causal("DeepseekV2", LATENT, q_lora_rank=None, topk_method="group_limited_greedy", n_group=4, topk_group=2,
+                                 routed_scaling_factor=2.5),
+    "deepseek_v3": causal("DeepseekV3", LATENT, n_group=4, topk_group=2),
+    "deepseek_v3-yarn": causal("DeepseekV3", LATENT, q_lora_rank=None, n_group=1, topk_group=1, norm_topk_prob=False,
+                               rope_scaling=dict(YARN, mscale=1.0, mscale_all_dim=0.7)),
+    "glm4_moe": causal("Glm4Moe", head_dim=16, use_qk_norm=True, **SHARED_EXPERTS),
+    "dots1": causal("Dots1", head_dim=16, sliding_window=5, max_window_layers=1, **SHARED_EXPERTS),
+    "ernie4_5_moe": causal("Ernie4_5_Moe", moe_num_experts=4, moe_k=2, moe_intermediate_size=32, num_hidden_layers=3),
+    "hunyuan_v1_moe": causal("HunYuanMoEV1", head_dim=16, num_experts=4, moe_topk=[1, 2]),
+    "flex_olmo": causal("FlexOlmo", num_experts=4, num_experts_per_tok=2),
+    "phimoe": causal("Phimoe", num_local_experts=4, sliding_window=5, lm_head_bias=True),
+    "dbrx": causal("Dbrx", dict(d_model=64, n_heads=4, n_layers=2, max_seq_len=64, vocab_size=96),
+                   ffn_config=dict(ffn_hidden_size=48, moe_num_experts=4, moe_top_k=2),
+                   attn_config=dict(kv_n_heads=2, clip_qkv=1.0)),
+    "bitnet": causal("BitNet"),
+    "vaultgemma": causal("VaultGemma", head_dim=16, sliding_window=5),
     "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
     "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
     "modernbert-decoder": causal("ModernBertDecoder", TEXT, local_attention=8, num_hidden_layers=4),
@@ -182,7 +203,6 @@ PAIRS = {
 }
 
 # The configuration of families that others write differently: activations, heads, ties, windows, positions.
-YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 LONGROPE = {"type": "longrope", "short_factor": [1 + 0.1 * i for i in range(8)], "long_factor": [2.0 + i for i in range(8)]}
 VARIANTS = {
     "llama-tied": causal("Llama", tie_word_embeddings=True, hidden_act="gelu", mlp_bias=True, attention_bias=True, head_dim=24),

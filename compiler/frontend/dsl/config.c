@@ -54,15 +54,6 @@ static bool is_literal(const Ast *x) {
            (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
 }
 
-// Where the default is a list of numbers, one number stands for all: "image_size": 224 is [224, 224].
-static Value number_for_all(Elaborator *e, const Declaration *d, Value v) {
-    if (v.kind != V_INT || !d->ast->a || d->ast->a->kind != AST_LIST) return v;
-    int n = ast_count(d->ast->a->list);
-    Value *items = ARENA_ARRAY(e->arena, Value, n);
-    for (int i = 0; i < n; i++) items[i] = v;
-    return (Value){.kind = V_LIST, .list = {items, n}, .path = v.path};
-}
-
 // A value must be of the kind of its default, when that is written out: a whole number serves where a fractional one stands.
 static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
@@ -86,6 +77,15 @@ static Value default_value(Elaborator *e, Declaration *d) {
     if (v.kind == V_TENSOR)
         return report(e, d->ast->loc, "\"%s\" must be known when the program is built, it is a tensor", d->ast->name);
     return v;
+}
+
+// Where the default is a list of numbers, one number stands for all: "image_size": 224 is [224, 224].
+static Value number_for_all(Elaborator *e, Declaration *d, Value v) {
+    if (v.kind != V_INT || !d->ast->a || (d->ast->a->kind != AST_LIST && d->ast->a->kind != AST_EACH)) return v;
+    int n = default_value(e, d).list.n;
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
+    for (int i = 0; i < n; i++) items[i] = v;
+    return (Value){.kind = V_LIST, .list = {items, n}, .path = v.path};
 }
 
 static Value required_value(Elaborator *e, const Declaration *d) {
