@@ -1,6 +1,6 @@
 // Lowering: a graph with a layout becomes a program. The steps, in order:
 //
-//   select_kernels   nodes to views and kernels                  (select.c, view.c)
+//   select_kernels   nodes to views and kernels                  (select*.c, kernel.c, view.c)
 //   name_kernels     equal kernels are one function              (key.c)
 //   plan_states      KV caches and other states of a slot        (plan.c)
 //   roll_layers      equal layers are a loop                     (roll.c)

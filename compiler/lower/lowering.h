@@ -21,10 +21,12 @@ bool view_derive(Lowering *, const Node *, const View *from, View *result);  // 
 Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
 uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
 
-// lower/select.c: kernels
+// lower/select.c: every node becomes a view or a kernel
 void select_kernels(Lowering *);
 // Kernels of a body; what lowering was at before it, to go on with.
 Lowering body_begin(Lowering *, Graph *body, const View *inputs, const View *places);
+
+// lower/kernel.c: kernels, their operands and results (select.h has more, for the files that select)
 View view_operand(Lowering *, Node *);  // what a kernel reads: a constant gets its place when the first kernel asks for it
 View view_result(Lowering *, const Node *, const Type *, bool row_wise);  // what it writes: a buffer, or an output's place
 View view_copy(Lowering *, const Node *, View from);                      // of a row-major copy

@@ -1,0 +1,183 @@
+// What all kernels have in common while they are selected: operands and results, what threads share, what may be written over,
+// and copies of what a kernel cannot read as it lies.
+#include "ir/convert.h"
+#include "lower/select.h"
+
+// ------------------------------------------------------------------------------------------------------------------ kernels
+Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
+    Program *p = l->program;
+    Kernel *k = ARENA_NEW(l->arena, Kernel);
+    *k = (Kernel){.family = family, .node = node, .n_in = n_in, .position = p->n_kernels};
+    k->in = ARENA_ARRAY(l->arena, View, n_in);
+    p->kernels[p->n_kernels++] = k;
+    return k;
+}
+
+void set_view(Lowering *l, Node *n, View v) {
+    v.own_part = false;
+    n->scratch = ARENA_NEW(l->arena, View);
+    *view_of(n) = v;
+}
+
+static View constant_view(Lowering *l, const Node *n) {
+    View v = view_contiguous(l, &n->type);
+    v.base = BASE_WEIGHT, v.weight = weight_piece(l, n);
+    return v;
+}
+
+static double scalar_value(const Tensor *t) { return dtype_load(t->dtype, t->data, 0); }
+
+// Can a double hold it?
+static bool is_printable(const Tensor *t) {
+    double value = scalar_value(t);
+    bool wide = t->dtype == DT_i64 || t->dtype == DT_u64;
+    return t->dtype != DT_string && !(wide && (value > 0x1p52 || value < -0x1p52));
+}
+
+View view_operand(Lowering *l, Node *n) {
+    if (view_of(n)) return *view_of(n);
+    if (n->op == OP_constant && tensor_count(n->value) == 1 && is_printable(n->value)) {
+        View v = view_contiguous(l, &n->type);
+        v.base = BASE_SCALAR, v.scalar = scalar_value(n->value);
+        set_view(l, n, v);
+    } else if (n->op == OP_constant || n->op == OP_pack) {
+        set_view(l, n, constant_view(l, n));
+    } else {
+        diag_fatal(n->loc, "%s is used before it has a place\nnote: value %%%s", op_info[n->op].name, n->name);
+    }
+    return *view_of(n);
+}
+
+// Bodies of loops and branches are computed by all threads together, however many rows there are.
+bool is_rows(const Lowering *l, const Type *type) {
+    const Program *p = l->program;
+    return type->rank && !l->places && ((p->rows && type->dim[0] == p->rows) || (p->wanted && type->dim[0] == p->wanted));
+}
+
+int output_index(const Graph *g, const Node *n) {
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == n) return i;
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i]->op == OP_reshape && g->outputs[i]->in[0] == n) return i;
+    return -1;
+}
+
+// The result of a kernel: the caller's memory when it is an output of the graph, else a buffer of its own.
+View view_result(Lowering *l, const Node *n, const Type *type, bool row_wise) {
+    View v = view_contiguous(l, type);
+    int output = output_index(l->graph, n);
+    if (l->places && output >= 0 && l->places[output].base != BASE_NONE) {
+        View to = l->places[output];
+        to.type = v.type, memcpy(to.stride, v.stride, sizeof v.stride);
+        return to;
+    }
+    if (output >= 0 && !l->places) {
+        v.base = BASE_OUTPUT, v.output = output;
+    } else {
+        v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, row_wise);
+    }
+    return v;
+}
+
+Share share_by(ShareKind kind, const Dim *count) { return (Share){.kind = kind, .count = count}; }
+
+const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
+    const Dim *count = dim_const(l->graph, 1);
+    for (int i = 0; type->rank && i < (axis < 0 ? axis + type->rank : axis); i++)
+        count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    return count;
+}
+
+Share share_rows(Lowering *l, const Type *type) { return share_by(SHARE_ROWS, count_before(l, type, type->rank - 1)); }
+
+void kernel_give(Lowering *l, Kernel *k, int result, Node *n, View v) {
+    v.own_part = true;
+    k->out[result] = v;
+    if (k->n_out <= result) k->n_out = result + 1;
+    if (n) set_view(l, n, v);
+}
+
+bool shares_memory(const Node *n) {
+    return n->op == OP_reshape || n->op == OP_transpose || n->op == OP_slice || n->op == OP_expand || n->op == OP_windows;
+}
+
+// The value whose memory a view shows: its last use is that of all its views.
+bool dies_here(const Lowering *l, const Node *value, const Node *at) {
+    while (shares_memory(value)) value = value->in[0];
+    return l->last_use[value->mark] <= at->mark;
+}
+
+// May a kernel write its result over this operand? Only when nothing reads the operand's memory later, threads touch the same
+// parts of it, and the memory is of the same class.
+bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
+    const View *v = view_of(operand_node);
+    if (!v || v->base != BASE_BUFFER || v->buffer->row_wise != k->row_wise || output_index(l->graph, k->node) >= 0)
+        return false;
+    return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) && v->buffer->row_bytes == type_row_bytes(l, type) &&
+           dies_here(l, operand_node, k->node);
+}
+
+// A row-wise kernel: row r of the result from row r of the operands that have rows.
+void make_row_wise(Lowering *l, Kernel *k, const Type *type) {
+    k->share = share_rows(l, type);
+    k->row_wise = is_rows(l, type) && output_index(l->graph, k->node) < 0;
+}
+
+Node *item_of(const Node *tuple, int index) {
+    for (Node *n = tuple->next; n; n = n->next)
+        if (n->op == OP_item && n->in[0] == tuple && attr_int(n, "index", 0) == index) return n;
+    return NULL;
+}
+
+void read_operands(Lowering *l, Kernel *k, Node *n) {
+    for (int i = 0; i < n->n_in; i++) {
+        if (!n->in[i]) continue;
+        k->in[i] = view_operand(l, n->in[i]);
+        k->in[i].own_part = k->in[i].base == BASE_BUFFER && k->in[i].type.rank >= 2;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------- copies
+// Rows of a matrix: leading axes are one, elements of a row are adjacent, and rows are so far apart as is known when a kernel
+// is compiled (not so the first tokens of sequences whose length only the run knows).
+static bool is_matrix(Lowering *l, const View *v) {
+    int n = v->type.rank;
+    if (!n || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
+    if (v->stride[n - 1] != dim_const(l->graph, 1)) return false;
+    if (n > 1 && !dim_is_const(v->stride[n - 2], NULL)) return false;
+    for (int i = 0; i + 2 < n; i++)
+        if (v->stride[i] != dim_binary(l->graph, DIM_MUL, v->stride[i + 1], v->type.dim[i + 1])) return false;
+    return !v->row_index;
+}
+
+static Kernel *copy_kernel(Lowering *l, const Node *n, View from) {
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
+    make_row_wise(l, k, &n->type);
+    k->copies = true;
+    k->in[0] = from;
+    return k;
+}
+
+void copy_to_output(Lowering *l, Node *n, View from) {
+    Kernel *k = copy_kernel(l, n, from);
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
+}
+
+View view_copy(Lowering *l, const Node *n, View from) {
+    Kernel *k = copy_kernel(l, n, from);
+    View to = view_contiguous(l, &n->type);
+    to.base = BASE_BUFFER, to.buffer = buffer_new(l, &n->type, k->row_wise);
+    kernel_give(l, k, 0, NULL, to);
+    return to;
+}
+
+void copy_view(Lowering *l, const Node *n, View from, View to) {
+    Kernel *k = copy_kernel(l, n, from);
+    k->row_wise = false;
+    kernel_give(l, k, 0, NULL, to);
+}
+
+View matrix_operand(Lowering *l, Node *n) {
+    View v = view_operand(l, n);
+    return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : view_copy(l, n, v);
+}

@@ -1,0 +1,28 @@
+// Shared by the files that select kernels.
+#ifndef BURIN_SELECT_H
+#define BURIN_SELECT_H
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower/lowering.h"
+
+typedef void SelectFunction(Lowering *, Node *);
+
+// select_rows.c, select_attention.c, select_nest.c
+SelectFunction select_gather, select_cast, select_norm, select_skip_norm, select_quantize, select_select_rows;
+SelectFunction select_matmul_packed, select_rotary, select_append, select_attention, select_nest, select_top_k;
+
+// kernel.c: how threads share a kernel
+Share share_by(ShareKind, const Dim *count);
+Share share_rows(Lowering *, const Type *);
+const Dim *count_before(Lowering *, const Type *, int64_t axis);  // the product of the extents before an axis
+bool is_rows(const Lowering *, const Type *);                     // is axis 0 the rows of the program?
+void make_row_wise(Lowering *, Kernel *, const Type *result);
+
+// kernel.c: operands and their memory
+void read_operands(Lowering *, Kernel *, Node *);
+View matrix_operand(Lowering *, Node *);  // rows of adjacent elements: a copy where it is not that
+bool shares_memory(const Node *view);     // with its operand
+bool dies_here(const Lowering *, const Node *value, const Node *at);
+bool may_overwrite(const Lowering *, const Node *operand, const Kernel *, const Type *result);
+#endif

@@ -1,0 +1,132 @@
+// Attention and what leads to it: rotary embeddings in place, appending to caches, and a cache that lives for one call where
+// keys and values are not cached.
+#include "lower/select.h"
+
+// The head axis of a rotary embedding is cut among threads, so its operand must be matrix-like; it turns in place when no other
+// value lies in the columns it writes.
+static bool rotates_in_place(const Lowering *l, const Node *n) {
+    const Node *x = n->in[0];
+    const View *v = view_of(x);
+    if (v->base != BASE_BUFFER || v->buffer->row_wise || node_uses(x) != 1 || output_index(l->graph, n) >= 0) return false;
+    if (x->op != OP_slice) return dies_here(l, x, n);
+    const Node *whole = x->in[0];
+    if (output_index(l->graph, whole) >= 0) return false;
+    int64_t start, extent = dim_upper(x->type.dim[1]);
+    if (!dim_is_const(v->offset, &start)) return false;
+    for (const Node *other = whole->next; other; other = other->next)
+        for (int i = 0; i < other->n_in; i++) {
+            if (other->in[i] != whole || other == x) continue;
+            const View *o = view_of(other);
+            int64_t from;
+            if (other->op != OP_slice || !o || !dim_is_const(o->offset, &from)) return false;
+            if (from < start + extent && start < from + dim_upper(other->type.dim[1])) return false;
+        }
+    return true;
+}
+
+void select_rotary(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]), tables[] = {view_operand(l, n->in[1]), view_operand(l, n->in[2])};
+    for (int i = 0; i < 2; i++)  // rows by position, or rows of adjacent elements
+        if (!tables[i].row_index) tables[i] = matrix_operand(l, n->in[i + 1]);
+    Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
+    k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
+    k->in[0] = x, k->in[0].own_part = true;
+    for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
+    kernel_give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
+}
+
+static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) {
+    Kernel *k = kernel_new(l, FAMILY_APPEND, n, 1);
+    int64_t heads;
+    dim_is_const(cache.type.dim[1], &heads);
+    k->share = share_by(SHARE_HEADS, dim_const(l->graph, heads));
+    k->in[0] = rows, k->in[0].own_part = true;
+    return k;
+}
+
+void select_append(Lowering *l, Node *n) {
+    View rows = matrix_operand(l, n->in[1]), cache = view_operand(l, n->in[0]);
+    Kernel *k = append_kernel(l, n, cache, rows);
+    k->cache = attr_string(cache.state->node, "kind", "");
+    kernel_give(l, k, 0, n, cache);
+}
+
+static const Dim *rounded_up(Graph *g, const Dim *d) {
+    const Dim *lanes = dim_const(g, 16), *more = dim_binary(g, DIM_ADD, d, dim_const(g, 15));
+    return dim_binary(g, DIM_MUL, dim_binary(g, DIM_FLOORDIV, more, lanes), lanes);
+}
+
+// Keys or values that are not cached: a cache that lives for this call, in the scratch memory, a slot for each sequence. Where
+// the sizes of a run are its own, it has room for the run's keys, otherwise for the most there can be.
+static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
+    Graph *g = l->graph;
+    View rows = matrix_operand(l, n->in[operand_index]);
+    const Dim *batch = attr_dim(n, "batch"), *keys = rows.type.dim[0], *groups = dim_const(g, attr_int(n, "num_kv_heads", 1));
+    const Dim *width = dim_binary(g, DIM_FLOORDIV, rows.type.dim[1], groups);
+    if (!batch) batch = dim_const(g, 1);
+    keys = dim_binary(g, DIM_FLOORDIV, keys, batch);
+    if (!l->program->sized_by_run) keys = dim_const(g, dim_upper(keys));
+    Type type = type_of(DT_f32, 4, (const Dim *[]){batch, groups, rounded_up(g, keys), width});
+    Type padded =
+        type_of(DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == 1 ? width : rounded_up(g, width)});
+    View cache = view_contiguous(l, &padded);
+    cache.type = type;
+    cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
+    cache.buffer->whole = true;
+    cache.buffer->count = type_count(g, &padded);
+    cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
+    Kernel *k = append_kernel(l, n, cache, rows);
+    k->cache = operand_index == 1 ? "key" : "value";
+    kernel_give(l, k, 0, NULL, cache);
+    return cache;
+}
+
+// A mask [sequences, keys], row-major.
+static View mask_operand(Lowering *l, Node *n) {
+    View v = view_operand(l, n);
+    return v.base != BASE_SCALAR && view_is_contiguous(l->graph, &v) ? v : view_copy(l, n, v);
+}
+
+// [sequences or 1, heads or 1, rows, keys], the keys of a row beside each other.
+static View bias_operand(Lowering *l, Node *n) {
+    View v = view_operand(l, n);
+    int64_t stride;
+    bool beside = v.type.rank && dim_is_const(v.stride[v.type.rank - 1], &stride) && stride == 1;
+    return beside && v.base != BASE_SCALAR && !v.row_index ? v : view_copy(l, n, v);
+}
+
+// Where a step of one row leaves what it has of each segment of 256 keys (runtime/attention.h): for caches of many keys.
+static void give_parts(Lowering *l, Kernel *k, const View *values) {
+    const Type *cache = &values->type;
+    int64_t segments = (dim_upper(cache->dim[2]) + 255) / 256, heads = attr_int(k->node, "num_heads", 1);
+    int64_t floats = 16 + (dim_upper(cache->dim[3]) + 15) / 16 * 16;
+    if (values->base != BASE_STATE || segments <= 1) return;
+    const Dim *dim[] = {dim_const(l->graph, heads * segments), dim_const(l->graph, floats)};
+    Type type = type_of(DT_f32, 2, dim);
+    View parts = view_contiguous(l, &type);
+    parts.base = BASE_BUFFER, parts.buffer = buffer_new(l, &type, false);
+    parts.buffer->whole = true;
+    parts.buffer->row_bytes = (uint64_t)(4 * heads * segments * floats);
+    kernel_give(l, k, 1, NULL, parts);
+    k->out[1].own_part = false;
+}
+
+void select_attention(Lowering *l, Node *n) {
+    View q = matrix_operand(l, n->in[0]), cache[2];
+    for (int i = 0; i < 2; i++) {
+        cache[i] = view_operand(l, n->in[1 + i]);
+        if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, 1 + i);
+    }
+    View bias = n->n_in > 5 && n->in[5] ? bias_operand(l, n->in[5]) : (View){0};
+    View mask = n->n_in > 6 && n->in[6] ? mask_operand(l, n->in[6]) : (View){0};
+    Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
+    k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
+    read_operands(l, k, n);
+    for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
+    for (int i = 0; i < 2; i++) k->in[1 + i] = cache[i], k->in[1 + i].own_part = false;
+    k->in[0] = q, k->in[0].own_part = true;
+    if (n->n_in > 5) k->in[5] = bias;
+    if (n->n_in > 6) k->in[6] = mask;
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
+    give_parts(l, k, &cache[1]);
+}

@@ -1,0 +1,93 @@
+// What has no tuned kernel: a loop nest printed from the op's meaning (codegen/nest.c), and how threads share it.
+#include "lower/select.h"
+
+// Does row r of the result need row r only? The op's row behaviour says so, given that its axes are not axis 0.
+static bool nest_is_by_rows(const Node *n) {
+    if (!n->type.rank) return false;
+    switch (op_info[n->op].rows) {
+        case ROWS_EACH:
+            return true;
+        case ROWS_INDEX:
+            return n->in[1]->type.rank >= 1 && attr_int(n, "axis", 0) == 0;
+        case ROWS_VIEW:
+            return n->op == OP_slice && attr_int(n, "axis", 0) != 0;
+        case ROWS_INNER: {
+            const Attr *axes = attr_find(n, "axes");
+            int64_t rank = n->in[0]->type.rank, axis = attr_int(n, "axis", -1);
+            if (!axes) return axis != 0 && axis != -rank;
+            for (int i = 0; i < axes->n; i++)
+                if (axes->ints[i] == 0 || axes->ints[i] == -rank) return false;
+            return true;
+        }
+        default:
+            return false;
+    }
+}
+
+// Without rows, threads share all axes but the last; a softmax along another axis is shared by the axes before it.
+// An op that runs along one axis is shared by the axes before it; a scatter is one thread's.
+static int64_t outer_axes(const Node *n) {
+    if (n->op == OP_scatter_elements || n->op == OP_scatter_nd) return 0;
+    if (n->op == OP_cum_sum || n->op == OP_cum_prod) {
+        int64_t along = attr_int(n, "axis", 0);
+        return along < 0 ? along + n->type.rank : along;
+    }
+    int64_t axis = n->op == OP_softmax ? attr_int(n, "axis", -1) : n->type.rank - 1;
+    if (axis < 0) axis += n->type.rank;
+    if (n->op == OP_softmax && axis != n->type.rank - 1) return axis > 0 ? 1 : 0;
+    return axis < 0 ? 0 : axis;
+}
+
+static void share_nest(Lowering *l, Kernel *k, const Node *n) {
+    bool rows = is_rows(l, &n->type) && nest_is_by_rows(n);
+    k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
+    k->row_wise = rows && output_index(l->graph, n) < 0;
+    if (dtype_bits(n->type.dtype) < 8) k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));  // bytes that elements share
+    if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, attr_int(n, "axis", 0));
+    for (int i = 0; i < k->n_in; i++) {
+        const Type *type = &k->in[i].type;
+        bool same_rows = rows && type->rank == n->type.rank && type->dim[0] == n->type.dim[0] && n->op != OP_gather;
+        bool same = op_is_elementwise(n->op) && type_equal(type, &n->type) && view_is_contiguous(l->graph, &k->in[i]);
+        k->in[i].own_part = same_rows || same;
+    }
+}
+
+// An operand that is read at other places than its own cannot be overwritten on the way.
+static bool reads_elsewhere(const Kernel *k, const View *v) {
+    for (int i = 0; i < k->n_in; i++)
+        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return true;
+    return false;
+}
+
+static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
+
+void select_nest(Lowering *l, Node *n) {
+    View read[n->n_in + 1];
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->in[i] && n->in[i]->op == OP_pack)
+            diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s", op_info[n->op].name, n->name);
+    }
+    for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? view_operand(l, n->in[i]) : (View){0};
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
+    for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
+    share_nest(l, k, n);
+    for (int i = 0; is_pointwise(n) && i < n->n_in; i++) {
+        if (!may_overwrite(l, n->in[i], k, &n->type) || reads_elsewhere(k, view_of(n->in[i]))) continue;
+        kernel_give(l, k, 0, n, *view_of(n->in[i]));
+        return;
+    }
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+}
+
+// values and indices: two results of the same shape
+void select_top_k(Lowering *l, Node *n) {
+    View x = view_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
+    int64_t axis = attr_int(n, "axis", -1);
+    k->in[0] = x;
+    k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], axis < 0 ? axis + n->items[0].rank : axis));
+    for (int i = 0; i < 2; i++) {
+        Node *item = item_of(n, i);
+        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));
+    }
+}

@@ -1,0 +1,140 @@
+// Kernels that compute rows: lookups in tables of embeddings, norms, quantizing, chosen rows, products with packed weights.
+#include "lower/select.h"
+
+// ---------------------------------------------------------------------------------------------------------------- embeddings
+static bool is_table_lookup(const Node *n) {
+    if (n->op != OP_gather) return false;
+    const Node *table = n->in[0];
+    bool holds_floats = table->op == OP_pack || (table->op == OP_constant && dtype_is_float(table->type.dtype));
+    return holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
+           n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
+}
+
+static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
+
+static void select_embed(Lowering *l, Node *lookup, Node *result) {
+    Kernel *k = kernel_new(l, FAMILY_EMBED, result, 2);
+    k->in[0] = view_operand(l, lookup->in[0]);
+    k->in[1] = view_operand(l, lookup->in[1]);
+    make_row_wise(l, k, &result->type);
+    kernel_give(l, k, 0, result, view_result(l, result, &result->type, k->row_wise));
+}
+
+static bool only_rotated(const Node *n) {
+    int uses = 0;
+    for (const Node *user = n->next; user; user = user->next)
+        for (int i = 0; i < user->n_in; i++) {
+            if (user->in[i] != n) continue;
+            if (user->op != OP_rotary_embedding || i == 0) return false;
+            uses++;
+        }
+    return uses > 0 && uses == node_uses(n);
+}
+
+void select_gather(Lowering *l, Node *n) {
+    if (!is_table_lookup(n)) {
+        select_nest(l, n);
+        return;
+    }
+    Node *user = node_only_user(n);
+    if (user && is_cast_to_f32(user)) return;  // selected together with the cast
+    if (n->in[0]->op == OP_constant && n->type.dtype == DT_f32 && only_rotated(n)) {
+        View v = view_operand(l, n->in[0]);
+        v.type = n->type, v.row_index = n->in[1];
+        set_view(l, n, v);
+    } else if (n->type.dtype == DT_f32) {
+        select_embed(l, n, n);
+    } else {
+        select_nest(l, n);
+    }
+}
+
+void select_cast(Lowering *l, Node *n) {
+    Node *from = n->in[0];
+    if (!view_of(from) && is_table_lookup(from) && is_cast_to_f32(n))
+        select_embed(l, from, n);
+    else if (from->type.dtype == n->type.dtype && output_index(l->graph, n) < 0)
+        set_view(l, n, view_operand(l, from));
+    else
+        select_nest(l, n);
+}
+
+// ------------------------------------------------------------------------------------------------------------ row-wise kernels
+// The norm kernels read floats of 32 bits.
+static void check_norm_types(const Node *n) {
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->type.dtype != DT_f32)
+            diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name,
+                       dtype_name(n->in[i]->type.dtype));
+}
+
+void select_norm(Lowering *l, Node *n) {
+    check_norm_types(n);
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
+    make_row_wise(l, k, &n->type);
+    read_operands(l, k, n);
+    x.own_part = true, k->in[0] = x;
+    if (may_overwrite(l, n->in[0], k, &n->type))
+        kernel_give(l, k, 0, n, *view_of(n->in[0]));
+    else
+        kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+}
+
+// (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
+void select_skip_norm(Lowering *l, Node *n) {
+    check_norm_types(n);
+    View x = matrix_operand(l, n->in[0]), residual = matrix_operand(l, n->in[1]);
+    Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
+    Node *sum = item_of(n, 0), *norm = item_of(n, 1);
+    const Type *type = &n->items[1];
+    k->share = share_rows(l, type);
+    k->row_wise =
+        is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
+    read_operands(l, k, n);
+    x.own_part = residual.own_part = true;
+    k->in[0] = x, k->in[1] = residual;
+    kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
+    if (!sum) return;
+    if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[1], k, type))
+        kernel_give(l, k, 1, sum, *view_of(n->in[1]));
+    else
+        kernel_give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
+}
+
+void select_quantize(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
+    make_row_wise(l, k, &n->type);
+    x.own_part = true, k->in[0] = x;
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+}
+
+void select_select_rows(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_SELECT, n, 1);
+    make_row_wise(l, k, &n->type);
+    k->in[0] = x;
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
+}
+
+// ------------------------------------------------------------------------------------------------------------------- matmul
+static const Dim *panels_of(Lowering *l, const Dim *columns) {
+    const Dim *rounded = dim_binary(l->graph, DIM_ADD, columns, dim_const(l->graph, 15));
+    return dim_binary(l->graph, DIM_FLOORDIV, rounded, dim_const(l->graph, 16));
+}
+
+void select_matmul_packed(Lowering *l, Node *n) {
+    View x = matrix_operand(l, n->in[0]);
+    Kernel *k = kernel_new(l, FAMILY_MATMUL, n, n->n_in);
+    k->share = share_by(SHARE_PANELS, panels_of(l, n->type.dim[n->type.rank - 1]));
+    k->in[0] = x;
+    View result = {0};
+    for (int i = 1; i < n->n_in; i++) {
+        k->in[i] = view_operand(l, n->in[i]);
+        k->in[i].own_part = i > 1 && type_equal(&k->in[i].type, &n->type);
+        if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
+    }
+    if (result.buffer && result.buffer == x.buffer) result.buffer = NULL;
+    kernel_give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
+}
