@@ -23,21 +23,21 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     out->binds = binds;
 }
 
-static void say_why_not(const PassContext *trial, Text *why) {
+static void say_why_not(const PassContext *trial, const char *prefix, Text *why) {
     for (const FusionSite *s = trial->sites; s; s = s->next) {
         if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
-        text_add(why, "text     no, a program of tensors: %s: %%%s %s\n", loc_text(s->loc), s->node, s->why);
+        text_add(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
     }
 }
 
-// Which graph has an autoregressive form: the passes find out. -1 when none has, and `why` says why not.
-static int find_autoregressive(const Build *b, Module *m, Text *why) {
+// Which graph has an autoregressive form: the passes find out. -1 when none has, and `why` says why not, a line each.
+static int find_autoregressive(const Build *b, Module *m, const char *prefix, Text *why) {
     PassContext trial = {.arena = b->arena, .module = m, .context = b->options->context, .max_rows = 1, .trial = true};
     trial.stop_after = PASS_incremental;
     passes_run(m, &trial);
     for (int i = 0; i < m->n_graphs; i++)
         if (graph_has_rows(m->graphs[i])) return i;
-    say_why_not(&trial, why);
+    say_why_not(&trial, prefix, why);
     return -1;
 }
 
@@ -81,9 +81,10 @@ static Module *load_files(Build *b, const OnnxOptions *onnx) {
     Text binding = {0};
     Module *tried = onnx_load_files(b->arena, o->files, o->n_files, onnx, NULL);
     Text why = {0};
-    int index = find_autoregressive(b, tried, &why);
-    if (index < 0)
-        diag_fatal(NO_LOC, "%s: the decoder has no autoregressive form\nnote: %s", o->model, why.length ? why.data : "");
+    text_add(&why, "no file is a decoder that runs token by token\n");
+    int index = find_autoregressive(b, tried, "note: ", &why);
+    if (index < 0) diag_fatal(NO_LOC, "%.*s", (int)why.length - 1, why.data);
+    text_free(&why);
     Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &binding);
     b->text = true;
     set_context(m, tried, index);
@@ -98,7 +99,7 @@ Module *load_onnx(Build *b) {
     read_binds(b->arena, o->bind, &onnx);
     if (o->n_files > 1) return load_files(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
-    int index = text ? find_autoregressive(b, text, &binding) : -1;
+    int index = text ? find_autoregressive(b, text, "text     no, a program of tensors: ", &binding) : -1;
     b->text = index >= 0;
     check_text(b);
     Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);

@@ -193,7 +193,8 @@ static void look_up_slices(Graph *g, const Dim *rows) {
 // -------------------------------------------------------------------------------------------------------------------- the pass
 // An encoder, an image model: all of it at once.
 static bool leave(PassContext *c, const Graph *g, const Node *n, const char *why) {
-    fusion_decided(c, "run as a whole", n ? n->loc : NO_LOC, n ? n : g->outputs[0], why);
+    const Node *at = n ? n : g->outputs[0];
+    fusion_decided(c, "run as a whole", at->loc, at, why);
     return false;
 }
 

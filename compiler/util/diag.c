@@ -88,6 +88,11 @@ static void print_excerpt(Loc at) {
     fputc('\n', stderr);
 }
 
+// Each line indented.
+static void print_further(char *text) {
+    for (char *line; (line = strsep(&text, "\n"));) fprintf(stderr, "  %s\n", line);
+}
+
 static void report(Severity s, Loc at, const char *format, va_list args) {
     char *text = NULL;
     if (vasprintf(&text, format, args) < 0) abort();
@@ -97,7 +102,7 @@ static void report(Severity s, Loc at, const char *format, va_list args) {
     bool color = use_color();
     fprintf(stderr, "%s: %s%s:%s %s\n", *where ? where : "burin", color ? s.color : "", s.label, color ? "\033[0m" : "", text);
     print_excerpt(at);
-    if (rest) fprintf(stderr, "  %s\n", rest);
+    print_further(rest);
     free(text);
 }
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Every message of the commands: its text, the exit status, and that nothing is left behind. NAME.sh + NAME.err: a script, run in
-# an empty folder; $BURIN is the compiler, $TOP the top folder, $SHARED the shared data. (NAME.burin: tests/unit/dsl.c.)
+# an empty folder; $BURIN is the compiler, $TOOLS has tests/tools, $TOP the top folder, $SHARED the shared data. (NAME.burin: tests/unit/dsl.c.)
 #
 # NAME.err is what is printed (with $TOP and $SHARED for these folders), a line `status N`, and a line for every file left behind.
 # UPDATE=1 writes the .err files anew: read the difference before you commit it. Further arguments: only these names.
 . tests/lib.sh
-TOP=$PWD BURIN=$PWD/$BURIN cases=$PWD/tests/errors
+TOP=$PWD BURIN=$PWD/$BURIN TOOLS=$PWD/$BUILD/tools cases=$PWD/tests/errors
 SHARED=$(cd "$SHARED" 2> /dev/null && pwd) || SHARED=/nonexistent
-export TOP BURIN SHARED TMPDIR="$WORK/tmp"
+export TOP BURIN TOOLS SHARED TMPDIR="$WORK/tmp"
 mkdir "$WORK/tmp"
 
 run_case() {

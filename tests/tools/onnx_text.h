@@ -178,7 +178,8 @@ static inline Text onnx_sparse_of(OnnxText *o) {
     for (int i = 0; i < n; i++) value[i] = strtof(o->word[5 + i], NULL);
     int n_index = o->n - 6 - n;
     for (int i = 0; i < n_index; i++) index[i] = strtoll(o->word[6 + n + i], NULL, 10);
-    wire_int(&values, 1, n), wire_int(&values, 2, 1), wire_text(&values, 8, o->word[1]);
+    wire_int(&values, 1, n), wire_int(&values, 2, 1);
+    if (strcmp(o->word[1], "-")) wire_text(&values, 8, o->word[1]);
     wire_bytes(&values, 9, value, (size_t)n * 4);
     wire_int(&indices, 1, n_index), wire_int(&indices, 2, 7), wire_bytes(&indices, 9, index, (size_t)n_index * 8);
     wire_message(&t, 1, &values), wire_message(&t, 2, &indices);

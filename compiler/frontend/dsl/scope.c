@@ -32,7 +32,7 @@ Loc called_from(const Elaborator *e, Loc where) {
 }
 
 static const char *with_note(Elaborator *e, const char *message, const char *note, Loc at) {
-    return arena_printf(e->arena, "%s\n%snote: %s %s", message, strchr(message, '\n') ? "  " : "", note, loc_text(at));
+    return arena_printf(e->arena, "%s\nnote: %s %s", message, note, loc_text(at));
 }
 
 void report_at(Elaborator *e, Loc where, Loc inside, Loc called, const char *message) {

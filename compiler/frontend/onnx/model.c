@@ -223,7 +223,9 @@ const Tensor *onnx_tensor(OnnxModel *m, const BurinOnnx__TensorData *p) {
     if (!onnx_dtype(p->data_type, &t->dtype))
         file_fatal(m->file, "tensor %s: element type %d is not supported\nhint: complex numbers and unknown types are not read",
                    tensor_name(p), p->data_type);
-    if (p->segment) file_fatal(m->file, "tensor %s is stored in segments, which no exporter writes any more", tensor_name(p));
+    if (p->segment)
+        file_fatal(m->file, "tensor %s is stored in segments, which no exporter writes any more\nhint: export the model again",
+                   tensor_name(p));
     uint64_t count = set_shape(m, p, t);
     if (t->dtype == DT_string && (p->data_location == LOCATION_EXTERNAL || p->has_raw_data))
         file_fatal(m->file, "tensor %s: strings stand in string_data, not in raw or external data\nhint: the file is damaged",

@@ -96,7 +96,7 @@ static Node *probabilities(OnnxCall *c, const Attention *a, double scale) {
     Node *capped = a->softcap > 0 ? ONNX_FORMULA(c, raw, "mul(tanh(div($0, %a)), %a)", a->softcap, a->softcap) : raw;
     Node *biased = masked(c, a, capped), *p = onnx_softmax_axis(c, biased, 3);
     Node *shown[] = {raw, capped, biased, p};
-    if (a->mode < 0 || a->mode > 3) onnx_fatal(c, "qk_matmul_output_mode is %lld", (long long)a->mode);
+    if (a->mode < 0 || a->mode > 3) onnx_fatal(c, "qk_matmul_output_mode is %lld, expected 0 to 3", (long long)a->mode);
     onnx_result(c, 3, onnx_cast(c, shown[a->mode], onnx_node(c, 0)->type.dtype));
     return p;
 }
@@ -118,7 +118,7 @@ void onnx_attention_op(OnnxCall *c, int argument) {
     onnx_result(c, 2, v);
     int64_t heads = onnx_extent(c, a.q, 1), key_heads = onnx_extent(c, k, 1);
     if (key_heads < 1 || heads % key_heads)
-        onnx_fatal(c, "%lld heads over %lld key heads", (long long)heads, (long long)key_heads);
+        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads, (long long)key_heads);
     a.k = onnx_repeat_heads(c, onnx_cast(c, k, wide), heads / key_heads);
     a.v = onnx_repeat_heads(c, onnx_cast(c, v, wide), heads / key_heads);
     double scale = onnx_float(c, "scale", 0);
@@ -165,7 +165,9 @@ void onnx_rotary_op(OnnxCall *c, int argument) {
     Node *given = onnx_node(c, 0), *x = onnx_split_heads(c, given, onnx_int(c, "num_heads", 0));
     int64_t width = onnx_extent(c, x, 3), part = onnx_int(c, "rotary_embedding_dim", 0);
     if (!part) part = width;
-    if (part < 2 || part % 2 || part > width) onnx_fatal(c, "turns %lld of %lld elements", (long long)part, (long long)width);
+    if (part < 2 || part % 2 || part > width)
+        onnx_fatal(c, "turns %lld of the %lld elements of a head, expected an even number of them", (long long)part,
+                   (long long)width);
     Node *cosine = angle_table(c, 1, x->type.dim[2]), *sine = angle_table(c, 2, x->type.dim[2]);
     Node *y[] = {onnx_turned(c, onnx_slice_from(c, x, 3, 0, part), cosine, sine, onnx_int(c, "interleaved", 0)), NULL};
     if (part < width) y[1] = onnx_slice_from(c, x, 3, part, width - part);
@@ -243,7 +245,9 @@ void onnx_linear_attention(OnnxCall *c, int argument) {
     Type shape = {.dtype = wide, .rank = 4, .dim = {q->type.dim[0], k->type.dim[1], k->type.dim[3], v->type.dim[3]}};
     Node *state = onnx_operand(c, 3) ? onnx_cast(c, onnx_node(c, 3), wide) : onnx_expand_to(c, onnx_scalar(c, wide, 0), &shape);
     int64_t steps = onnx_extent(c, q, 2);
-    if (steps > MOST_STEPS) onnx_fatal(c, "more than %d steps", MOST_STEPS);
+    if (steps > MOST_STEPS)
+        onnx_fatal(c, "%lld steps, at most %d are written out\nhint: shorten the sequence with --dim", (long long)steps,
+                   MOST_STEPS);
     double scale = onnx_float(c, "scale", 0);
     if (scale == 0) scale = 1 / sqrt((double)onnx_extent(c, q, 3));
     Node **y = ARENA_ARRAY(c->graph->arena, Node *, steps + 1);

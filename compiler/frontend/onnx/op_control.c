@@ -61,8 +61,8 @@ static OnnxValue *choose(OnnxCall *c, Node *condition, OnnxValue *yes, OnnxValue
 static const BurinOnnx__GraphBody *branch_body(OnnxCall *c, const char *name) {
     const BurinOnnx__GraphBody *g = onnx_body(c, name);
     if (g->n_output != c->proto->n_output || g->n_input)
-        onnx_fatal(c, "%s has %zu inputs and %zu results, expected 0 and %zu", name, g->n_input, g->n_output,
-                   c->proto->n_output);
+        onnx_fatal(c, "%s has %zu inputs and %zu results, expected 0 and %zu\nhint: the file is damaged", name, g->n_input,
+                   g->n_output, c->proto->n_output);
     return g;
 }
 
@@ -102,7 +102,7 @@ static void run_branches(OnnxCall *c, OnnxValue *condition) {
 void onnx_if(OnnxCall *c, int argument) {
     (void)argument;
     OnnxValue *condition = onnx_operand(c, 0);
-    if (!condition) onnx_fatal(c, "its condition is missing");
+    if (!condition) onnx_fatal(c, "its condition is missing\nhint: the file is damaged");
     int taken = truth_of(c, condition);
     if (taken < 0 && !c->import->text && !is_small(c)) {
         run_branches(c, condition);
@@ -148,7 +148,7 @@ static void keep_scanned(OnnxCall *c, Unrolled *u, OnnxValue *const *results) {
 // [...] to [.., 1, ..]
 static Node *with_axis(OnnxCall *c, Node *x, int axis) {
     Type t = x->type;
-    if (t.rank >= MAX_RANK) onnx_fatal(c, "its results have too many dimensions");
+    if (t.rank >= MAX_RANK) onnx_fatal(c, "its results have %d dimensions, at most %d are supported", t.rank + 1, MAX_RANK);
     for (int i = t.rank++; i > axis; i--) t.dim[i] = t.dim[i - 1];
     t.dim[axis] = dim_const(c->graph, 1);
     return onnx_reshape(c, x, &t);
@@ -279,6 +279,10 @@ static const char *run_loop(OnnxCall *c, LoopRun *r) {
     in[0] = number_value(&b->call, DT_i64, counter), in[1] = number_value(&b->call, DT_bool, dim_const(c->graph, 1));
     onnx_write_in(&b->scope, &b->call, u->body, in, out);
     bool asks = truth_of(c, r->condition) != 1 || truth_of(&b->call, out[0]) != 1;
+    if (!asks && !onnx_operand(c, 0))
+        onnx_fatal(c,
+                   "never ends: it has no trip count, and its condition always holds\nhint: the file is damaged, or its "
+                   "exporter is wrong");
     const char *wrong = add_outputs(b, r, out, counter, asks);
     if (wrong) return wrong;
     OnnxLoop l = loop_bounds(c, r, asks);
@@ -406,9 +410,10 @@ static void scan(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **r
 // Opset 8: every operand has a batch axis first, and each of the batch is scanned alone.
 static void scan_batch(OnnxCall *c, const ScanSpec *s, Node *const *operands, Node **results) {
     int n = s->n_state + s->n_in, n_results = (int)s->body->n_output;
-    if (onnx_operand(c, 0)) onnx_fatal(c, "sequences of different lengths are not supported");
+    if (onnx_operand(c, 0)) onnx_fatal(c, "sequences of different lengths are not supported\nhint: leave operand 0 out");
     int64_t batch = onnx_extent(c, operands[0], onnx_axis(c, 0, operands[0]->type.rank));
-    if (batch < 1 || batch > MOST_ITERATIONS) onnx_fatal(c, "a batch of %lld", (long long)batch);
+    if (batch < 1 || batch > MOST_ITERATIONS)
+        onnx_fatal(c, "scans a batch of %lld, expected 1 to %d", (long long)batch, MOST_ITERATIONS);
     Node **one = ARENA_ARRAY(c->graph->arena, Node *, n + 1),
          **all = ARENA_ARRAY(c->graph->arena, Node *, batch * (n_results + 1));
     for (int64_t b = 0; b < batch; b++) {

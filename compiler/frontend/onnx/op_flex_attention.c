@@ -24,9 +24,11 @@ void onnx_flex_attention(OnnxCall *c, int argument) {
     Node *q = onnx_node(c, 0), *k = onnx_node(c, 1), *v = onnx_node(c, 2);
     DType narrow = q->type.dtype, wide = narrow == DT_f64 ? DT_f64 : DT_f32;
     int64_t precision = onnx_int(c, "softmax_precision", 0);
-    if (precision && !onnx_dtype((int32_t)precision, &wide)) onnx_fatal(c, "softmax_precision is %lld", (long long)precision);
+    if (precision && !onnx_dtype((int32_t)precision, &wide))
+        onnx_fatal(c, "softmax_precision is %lld, expected an element type", (long long)precision);
     int64_t heads = onnx_extent(c, q, 1), groups = onnx_extent(c, k, 1);
-    if (groups < 1 || heads % groups) onnx_fatal(c, "%lld heads over %lld key heads", (long long)heads, (long long)groups);
+    if (groups < 1 || heads % groups)
+        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads, (long long)groups);
     k = onnx_repeat_heads(c, onnx_cast(c, k, wide), heads / groups);
     v = onnx_repeat_heads(c, onnx_cast(c, v, wide), heads / groups);
     double scale = onnx_float(c, "scale", 0);

@@ -117,7 +117,8 @@ void onnx_grid_sample(OnnxCall *c, int argument) {
     Sampler s = {.spatial = x->type.rank - 2, .taps = nearest ? 1 : cubic ? 4 : 2};
     s.padding = onnx_string(c, "padding_mode", "zeros"), s.align_corners = onnx_int(c, "align_corners", 0);
     if (s.spatial < 1 || s.spatial > MAX_SPATIAL || grid->type.rank != x->type.rank)
-        onnx_fatal(c, "takes [N, C, spatial..] and a grid of its rank");
+        onnx_fatal(c, "takes [N, C, spatial..] and a grid of its rank, not %s and %s", type_text(&x->type),
+                   type_text(&grid->type));
     const Dim *points = dim_const(g, 1), *dims[MAX_RANK] = {x->type.dim[0], x->type.dim[1]};
     for (int i = 0; i < s.spatial; i++) points = dim_binary(g, DIM_MUL, points, dims[2 + i] = grid->type.dim[1 + i]);
     const Dim *flat[] = {grid->type.dim[0], points}, *shape[] = {flat[0], points, dim_const(g, s.spatial)};
@@ -195,7 +196,8 @@ void onnx_roi_align(OnnxCall *c, int argument) {
     if (samples < 1) onnx_fatal(c, "takes a sampling_ratio above 0: the number of samples must be known");
     for (int i = 0; i < 2; i++)
         if (bins[i] < 1 || bins[i] > MOST_BINS || samples > MOST_BINS)
-            onnx_fatal(c, "%lld bins of %lld samples", (long long)bins[i], (long long)samples);
+            onnx_fatal(c, "%lld bins of %lld samples, expected 1 to %d of each", (long long)bins[i], (long long)samples,
+                       MOST_BINS);
     Sampler s = {.spatial = 2, .taps = 2, .padding = "border", .extent = {onnx_extent(c, x, 2), onnx_extent(c, x, 3)}};
     for (int i = 0; i < 4; i++)
         corner[i] = ONNX_FORMULA(c, onnx_slice_from(c, regions, 1, i, 1), "sub(mul($0, %a), %a)",
@@ -237,7 +239,7 @@ typedef struct Deform {
 static void read_pair(const OnnxCall *c, const char *name, int n, int64_t absent, int64_t *list) {
     int found;
     const int64_t *given = onnx_ints(c, name, &found);
-    if (given && found != n) onnx_fatal(c, "%s must have %d values", name, n);
+    if (given && found != n) onnx_fatal(c, "%s has %d values, expected %d", name, found, n);
     for (int i = 0; i < n; i++) list[i] = given ? given[i] : absent;
 }
 
@@ -260,12 +262,12 @@ void onnx_deform_conv(OnnxCall *c, int argument) {
     Node *x = onnx_node(c, 0), *w = onnx_node(c, 1), *offset = onnx_node(c, 2);
     Deform d = {.groups = onnx_int(c, "group", 1), .offset_groups = onnx_int(c, "offset_group", 1)};
     read_pair(c, "strides", 2, 1, d.strides), read_pair(c, "dilations", 2, 1, d.dilations), read_pair(c, "pads", 4, 0, d.pads);
-    if (x->type.rank != 4 || w->type.rank != 4) onnx_fatal(c, "takes images [N, C, H, W]");
     for (int i = 0; i < 2; i++) d.kernel[i] = onnx_extent(c, w, 2 + i), d.out[i] = onnx_extent(c, offset, 2 + i);
     int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, w, 0), taps = d.kernel[0] * d.kernel[1];
     int64_t places = d.out[0] * d.out[1], each = channels / d.offset_groups;
     if (d.offset_groups < 1 || channels % d.offset_groups || d.groups < 1 || channels % d.groups || filters % d.groups)
-        onnx_fatal(c, "%lld channels do not fall into groups", (long long)channels);
+        onnx_fatal(c, "%lld channels for %lld filters do not fall into %lld groups (%lld of offsets)", (long long)channels,
+                   (long long)filters, (long long)d.groups, (long long)d.offset_groups);
     const Dim *n = x->type.dim[0], *points = dim_const(g, taps * places), *flat[] = {n, points};
     const Dim *moves[] = {n, dim_const(g, d.offset_groups), dim_const(g, taps), dim_const(g, 2), dim_const(g, places)};
     offset = onnx_shape_to(c, offset, 5, moves);

@@ -23,7 +23,7 @@ void onnx_ms_quick_gelu(OnnxCall *c, int argument) {
 static Node *swapped_if(OnnxCall *c, Node *x, const char *attribute) {
     int rank = x->type.rank;
     if (!onnx_int(c, attribute, 0)) return x;
-    if (rank < 2) onnx_fatal(c, "%s of %s", attribute, type_text(&x->type));
+    if (rank < 2) onnx_fatal(c, "%s of %s, expected a matrix", attribute, type_text(&x->type));
     return onnx_swap(c, x, rank - 2, rank - 1);
 }
 
@@ -45,12 +45,12 @@ static DType narrow_type(const OnnxCall *c, int64_t bits) {
 static Node *unpacked(OnnxCall *c, int operand, int64_t bits, int64_t rows) {
     const OnnxValue *v = onnx_operand(c, operand);
     const Tensor *x = v && v->node ? v->node->value : NULL;
-    if (!x || x->dtype != DT_u8) onnx_fatal(c, "operand %d must be a constant of bytes", operand);
+    if (!x || x->dtype != DT_u8) onnx_fatal(c, "operand %d must be a constant of bytes (u8)", operand);
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
     *t = *x;
     t->dtype = narrow_type(c, bits);
     if (rows < 1 || x->bytes % (uint64_t)rows)
-        onnx_fatal(c, "operand %d: %s for %lld rows", operand, type_text(&v->node->type), (long long)rows);
+        onnx_fatal(c, "operand %d is %s, which is not %lld rows", operand, type_text(&v->node->type), (long long)rows);
     t->rank = 2, t->dim[0] = rows, t->dim[1] = (int64_t)(x->bytes / (uint64_t)rows) * 8 / bits;
     return onnx_constant(c, t);
 }
@@ -127,7 +127,8 @@ void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
     Blocks b = {.rows = onnx_int(c, "N", 0), .depth = onnx_int(c, "K", 0), .block = onnx_int(c, "block_size", 0)};
     b.bits = onnx_int(c, "bits", 4), b.scales = 2, b.zeros = 3;
     if (b.rows < 1 || b.depth < 1 || b.block < 1 || b.block > b.depth + 4096)
-        onnx_fatal(c, "N %lld, K %lld, block_size %lld", (long long)b.rows, (long long)b.depth, (long long)b.block);
+        onnx_fatal(c, "N is %lld, K %lld, block_size %lld, expected sizes above 0", (long long)b.rows, (long long)b.depth,
+                   (long long)b.block);
     if (onnx_operand(c, 4)) onnx_fatal(c, "a group index (g_idx) is not supported");
     narrow_type(c, b.bits);
     b.count = (b.depth + b.block - 1) / b.block, b.zero = ldexp(1, (int)b.bits - 1);
@@ -150,7 +151,8 @@ void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
     b.rows = onnx_extent(c, data, 0), b.scales = 2, b.zeros = 3;
     Node *q = bytes && b.bits < 8 ? unpacked(c, 0, b.bits, b.rows) : data;
     b.depth = onnx_extent(c, q, 1);
-    if (b.block < 1 || b.rows < 1) onnx_fatal(c, "block_size %lld of %s", (long long)b.block, type_text(&data->type));
+    if (b.block < 1 || b.rows < 1)
+        onnx_fatal(c, "block_size is %lld for rows of %s, expected one above 0", (long long)b.block, type_text(&data->type));
     b.count = (b.depth + b.block - 1) / b.block;
     if (b.count * b.block != b.depth)
         onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
@@ -266,7 +268,7 @@ static void check_experts(OnnxCall *c, bool quantized) {
     if (strcmp(kind, "int")) onnx_fatal(c, "quant_type \"%s\"; int is supported", kind);
     if (onnx_int(c, "weights_prepacked", 0) > 0) onnx_fatal(c, "weights that are prepacked are not supported");
     for (int i = 14; i < 21; i++)
-        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported", i);
+        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported (zero points and scales of other layouts)", i);
 }
 
 // x [.., H], router [T, experts]: fc2(activation(fc1(x))) of every expert, times its share, summed

@@ -38,7 +38,8 @@ static Node *only_before(OnnxCall *c, const HeadsOf *a, Node *scores) {
 static Node *attend(OnnxCall *c, HeadsOf *a) {
     DType wide = onnx_wide(a->dtype);
     int64_t heads = onnx_extent(c, a->q, 1), groups = onnx_extent(c, a->k, 1);
-    if (groups < 1 || heads % groups) onnx_fatal(c, "%lld heads over %lld key heads", (long long)heads, (long long)groups);
+    if (groups < 1 || heads % groups)
+        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads, (long long)groups);
     Node *k = onnx_repeat_heads(c, onnx_cast(c, a->k, wide), heads / groups);
     Node *v = onnx_repeat_heads(c, onnx_cast(c, a->v, wide), heads / groups);
     double scale = a->scale != 0 ? a->scale : 1 / sqrt((double)onnx_extent(c, a->q, 3));
@@ -77,7 +78,8 @@ static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType wide) {
         Node *length = onnx_shape_to(c, onnx_cast(c, mask, DT_i32), 4, (const Dim *[]){d[0], one, one, one});
         seen = ONNX_BINARY(c, OP_less, onnx_index_along(c, &row, 0), length);
     } else {
-        if (mask->type.rank > 3) onnx_fatal(c, "a mask %s is not supported", type_text(&mask->type));
+        if (mask->type.rank < 1 || mask->type.rank > 3)
+            onnx_fatal(c, "a mask %s, expected [B], [B, T] or [B, S, T]", type_text(&mask->type));
         const Dim *flat[] = {d[0], one, one, d[1]}, *square[] = {d[0], one, d[1], mask->type.rank == 3 ? d[2] : one};
         seen = onnx_cast(c, onnx_shape_to(c, mask, 4, mask->type.rank == 2 ? flat : square), DT_bool);
     }
@@ -108,9 +110,11 @@ typedef struct Tables {
 
 static Node *rotated(OnnxCall *c, Node *x, const Tables *t) {
     const Dim *batch = x->type.dim[0], *rows = x->type.dim[2];
-    if (t->cosine->type.rank != 2 || t->sine->type.rank != 2) onnx_fatal(c, "the tables must be matrices");
+    if (t->cosine->type.rank != 2 || t->sine->type.rank != 2)
+        onnx_fatal(c, "the tables must be matrices, not %s and %s", type_text(&t->cosine->type), type_text(&t->sine->type));
     int64_t width = onnx_extent(c, x, 3), part = 2 * onnx_extent(c, t->cosine, 1);
-    if (part < 2 || part > width) onnx_fatal(c, "turns %lld of %lld elements", (long long)part, (long long)width);
+    if (part < 2 || part > width)
+        onnx_fatal(c, "the tables turn %lld of the %lld elements of a head", (long long)part, (long long)width);
     Node *cosine = angles(c, t->cosine, t->positions, batch, rows), *sine = angles(c, t->sine, t->positions, batch, rows);
     Node *y[] = {onnx_turned(c, onnx_slice_from(c, x, 3, 0, part), cosine, sine, t->interleaved), NULL};
     if (part < width) y[1] = onnx_slice_from(c, x, 3, part, width - part);
@@ -163,7 +167,7 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
         key = last_axis(c, query, heads * d, groups * d), value = last_axis(c, query, (heads + groups) * d, groups * d);
         query = last_axis(c, query, 0, heads * d);
     }
-    if (!value) onnx_fatal(c, "a key without a value");
+    if (!value) onnx_fatal(c, "a key without a value\nhint: the file is damaged, or its exporter is wrong");
     HeadsOf a = {.causal = true, .dtype = query->type.dtype, .window = onnx_int(c, "local_window_size", -1)};
     a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = optional_node(c, 10);
     a.q = onnx_split_heads(c, query, heads), a.k = onnx_split_heads(c, key, groups), a.v = onnx_split_heads(c, value, groups);
@@ -183,7 +187,8 @@ static Node *with_bias(OnnxCall *c, Node *x, Node *bias, int64_t *at) {
     if (!bias || x->type.rank != 3) return x;
     int64_t n = onnx_extent(c, x, 2), start = *at;
     *at += n;
-    if (bias->type.rank != 1 || start + n > onnx_extent(c, bias, 0)) onnx_fatal(c, "the bias is too short");
+    if (bias->type.rank != 1 || start + n > onnx_extent(c, bias, 0))
+        onnx_fatal(c, "the bias is %s, shorter than query, key and value together", type_text(&bias->type));
     return ONNX_BINARY(c, OP_add, x, onnx_slice_from(c, bias, 0, start, n));
 }
 
@@ -192,7 +197,8 @@ void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     (void)argument;
     Node *query = onnx_node(c, 0), *key = optional_node(c, 1), *value = optional_node(c, 2), *bias = optional_node(c, 3);
     int64_t heads = onnx_int(c, "num_heads", 0), at = 0;
-    if (!key || !value || query->type.rank != 3) onnx_fatal(c, "packed query, key and value are not supported here");
+    if (!key || !value || query->type.rank != 3)
+        onnx_fatal(c, "packed query, key and value are not supported here\nhint: give them as three operands [B, T, D]");
     DType wide = onnx_wide(query->type.dtype);
     HeadsOf a = {.causal = onnx_int(c, "unidirectional", 0), .dtype = query->type.dtype, .window = -1};
     a.scale = onnx_float(c, "scale", 0);
@@ -227,7 +233,8 @@ void onnx_ms_attention(OnnxCall *c, int argument) {
     int64_t heads = onnx_int(c, "num_heads", 0), sizes[3], start = 0;
     int n;
     if (onnx_int(c, "do_rotary", 0)) onnx_fatal(c, "do_rotary is not supported here");
-    if (x->type.rank != 3 || weights->type.rank != 2) onnx_fatal(c, "takes [B, T, D] and weights [D, 3 D]");
+    if (x->type.rank != 3 || weights->type.rank != 2)
+        onnx_fatal(c, "takes [B, T, D] and weights [D, 3 D], not %s and %s", type_text(&x->type), type_text(&weights->type));
     const int64_t *given = onnx_ints(c, "qkv_hidden_sizes", &n);
     for (int i = 0; i < 3; i++) sizes[i] = n == 3 ? given[i] : onnx_extent(c, weights, 1) / 3;
     Node *all = ONNX_BINARY(c, OP_matmul, x, weights), *part[3];

@@ -112,7 +112,8 @@ void onnx_depth_to_space(OnnxCall *c, int argument) {
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0);
     const Dim *block = dim_const(g, onnx_int(c, "blocksize", 1)), *const *d = x->type.dim;
-    if (x->type.rank != 4 || onnx_int(c, "blocksize", 1) < 1) onnx_fatal(c, "takes [N, C, H, W] and a blocksize");
+    if (onnx_int(c, "blocksize", 1) < 1)
+        onnx_fatal(c, "blocksize is %lld, expected one above 0", (long long)onnx_int(c, "blocksize", 1));
     const Dim *depth = dim_binary(g, DIM_FLOORDIV, d[1], dim_binary(g, DIM_MUL, block, block));
     if (!strcmp(onnx_string(c, "mode", "DCR"), "DCR"))
         regroup(c, x, (const Dim *[]){d[0], block, block, depth, d[2], d[3]}, (int64_t[]){0, 3, 4, 1, 5, 2});
@@ -125,7 +126,8 @@ void onnx_space_to_depth(OnnxCall *c, int argument) {
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0);
     const Dim *block = dim_const(g, onnx_int(c, "blocksize", 1)), *const *d = x->type.dim;
-    if (x->type.rank != 4 || onnx_int(c, "blocksize", 1) < 1) onnx_fatal(c, "takes [N, C, H, W] and a blocksize");
+    if (onnx_int(c, "blocksize", 1) < 1)
+        onnx_fatal(c, "blocksize is %lld, expected one above 0", (long long)onnx_int(c, "blocksize", 1));
     const Dim *h = dim_binary(g, DIM_FLOORDIV, d[2], block), *w = dim_binary(g, DIM_FLOORDIV, d[3], block);
     const Dim *apart[] = {d[0], d[1], h, block, w, block};
     Node *y = onnx_permute(c, onnx_shape_to(c, x, 6, apart), (int64_t[]){0, 3, 5, 1, 2, 4});
@@ -138,7 +140,7 @@ void onnx_reverse_sequence(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0), *length = onnx_cast(c, onnx_node(c, 1), DT_i64);
     int batch = (int)onnx_int(c, "batch_axis", 1), time = (int)onnx_int(c, "time_axis", 0);
-    if (batch + time != 1 || x->type.rank < 2) onnx_fatal(c, "takes batch_axis and time_axis 0 and 1");
+    if (batch + time != 1) onnx_fatal(c, "batch_axis is %d, time_axis %d, expected one 0 and one 1", batch, time);
     const Dim *dims[MAX_RANK];
     for (int i = 0; i < x->type.rank; i++) dims[i] = i == batch ? x->type.dim[i] : dim_const(c->graph, 1);
     Node *in[] = {onnx_cast(c, onnx_index_along(c, &x->type, time), DT_i64), onnx_shape_to(c, length, x->type.rank, dims)};
@@ -157,7 +159,7 @@ void onnx_col2im(OnnxCall *c, int argument) {
     int n = onnx_int_list(c, 1, image, 4, "the image shape"), m = onnx_int_list(c, 2, block, 4, "the block shape"), k;
     const int64_t *strides = onnx_ints(c, "strides", &k), *dilations = onnx_ints(c, "dilations", &k),
                   *pads = onnx_ints(c, "pads", &k);
-    if (n != m || n < 1) onnx_fatal(c, "image and block differ in rank");
+    if (n != m || n < 1) onnx_fatal(c, "the image has %d dimensions, the block %d", n, m);
     int64_t taps = 1, places = 1, size = 1;
     OnnxPads cut = {0};
     for (int i = 0; i < n; i++) {

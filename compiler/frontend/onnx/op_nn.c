@@ -22,8 +22,6 @@ static Node *scaled(OnnxCall *c, Node *x, double by) {
 void onnx_gemm(OnnxCall *c, int argument) {
     (void)argument;
     Node *a = onnx_node(c, 0), *b = onnx_node(c, 1);
-    if (a->type.rank != 2 || b->type.rank != 2)
-        onnx_fatal(c, "takes matrices, not %s and %s", type_text(&a->type), type_text(&b->type));
     if (onnx_int(c, "transA", 0)) a = swap_axes(c, a);
     if (onnx_int(c, "transB", 0)) b = swap_axes(c, b);
     Node *y = scaled(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_float(c, "alpha", 1));

@@ -91,7 +91,7 @@ void onnx_eye_like(OnnxCall *c, int argument) {
     (void)argument;
     Type type = onnx_type(c, 0);
     if (onnx_attribute(c, "dtype") && !onnx_dtype((int32_t)onnx_int(c, "dtype", 1), &type.dtype))
-        onnx_fatal(c, "unknown dtype");
+        onnx_fatal(c, "dtype is %lld, which is no element type that is supported", (long long)onnx_int(c, "dtype", 1));
     if (type.rank != 2) onnx_fatal(c, "takes a matrix, not %s", type_text(&type));
     Node *row = onnx_index_along(c, &type, 0), *column = onnx_index_along(c, &type, 1);
     Node *diagonal = onnx_formula(c, (Node *[]){row, column}, 2, "equal($1, add($0, %a))", (double)onnx_int(c, "k", 0));
@@ -174,7 +174,6 @@ void onnx_non_max_suppression(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[5] = {NULL};
     for (int i = 0; i < 5; i++) in[i] = onnx_operand(c, i) ? onnx_node(c, i) : NULL;
-    if (in[1]->type.rank != 3) onnx_fatal(c, "takes scores [B, C, N], not %s", type_text(&in[1]->type));
     const Tensor *most = onnx_known(c, 2);  // of each batch and class
     Type kept = in[1]->type;
     if (most && tensor_count(most) == 1)

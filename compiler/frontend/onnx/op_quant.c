@@ -55,7 +55,8 @@ void onnx_quantize_linear(OnnxCall *c, int argument) {
     int64_t block = onnx_int(c, "block_size", 0);
     DType to = onnx_operand(c, 2) ? onnx_type(c, 2).dtype : DT_u8;
     if (!onnx_operand(c, 2) && onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
-        onnx_fatal(c, "unknown output_dtype");
+        onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
+                   (long long)onnx_int(c, "output_dtype", 0));
     Node *s = onnx_cast(c, spread(c, scale, &x->type, block), DT_f32);
     Node *y = onnx_formula(c, (Node *[]){onnx_cast(c, x, DT_f32), s}, 2, "div($0, $1)");
     if (!dtype_is_float(to)) y = ONNX_UNARY(c, OP_round, y);
@@ -69,7 +70,8 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
     int64_t block = onnx_int(c, "block_size", 0);
     DType to = scale->type.dtype;
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
-        onnx_fatal(c, "unknown output_dtype");
+        onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
+                   (long long)onnx_int(c, "output_dtype", 0));
     Node *y = onnx_cast(c, x, DT_f32);
     if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_sub, y, onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
     y = ONNX_BINARY(c, OP_mul, y, onnx_cast(c, spread(c, scale, &x->type, block), DT_f32));

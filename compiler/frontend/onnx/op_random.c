@@ -22,12 +22,12 @@ static Type random_type(OnnxCall *c, DType absent) {
     Type type = shape ? (Type){.dtype = absent, .rank = rank} : onnx_type(c, 0);
     if (rank > MAX_RANK) onnx_fatal(c, "the result has more than %d axes", MAX_RANK);
     for (int i = 0; shape && i < rank; i++) {
-        if (shape[i] < 0) onnx_fatal(c, "a dimension of its shape is %lld", (long long)shape[i]);
+        if (shape[i] < 0) onnx_fatal(c, "a dimension of its shape is %lld, expected 0 or more", (long long)shape[i]);
         type.dim[i] = dim_const(c->graph, shape[i]);
     }
     if (!shape && absent != DT_tuple) type.dtype = absent;
     if (onnx_attribute(c, "dtype") && !onnx_dtype((int32_t)onnx_int(c, "dtype", 1), &type.dtype))
-        onnx_fatal(c, "unknown dtype");
+        onnx_fatal(c, "dtype is %lld, which is no element type that is supported", (long long)onnx_int(c, "dtype", 1));
     return type;
 }
 
@@ -61,7 +61,8 @@ void onnx_multinomial(OnnxCall *c, int argument) {
     Type type = random_type(c, DT_i32);
     Graph *g = c->graph;
     int64_t samples = onnx_int(c, "sample_size", 1);
-    if (type.rank != 2 || samples < 1) onnx_fatal(c, "takes [B, classes] and at least one sample, not %s", type_text(&type));
+    if (type.rank != 2 || samples < 1)
+        onnx_fatal(c, "takes [B, classes] and a sample_size above 0, not %s and %lld", type_text(&type), (long long)samples);
     const Dim *classes = type.dim[1], *one = dim_const(g, 1);
     type.dim[1] = dim_const(g, samples);
     Node *p = onnx_softmax_axis(c, onnx_cast(c, onnx_node(c, 0), DT_f32), 1), *sums = onnx_emit_make(c, OP_cum_sum, 1, &p);

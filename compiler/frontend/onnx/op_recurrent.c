@@ -217,7 +217,6 @@ void onnx_recurrent(OnnxCall *c, int gates) {
     const char *direction = onnx_string(c, "direction", "forward");
     bool both = !strcmp(direction, "bidirectional"), backwards = !strcmp(direction, "reverse"),
          by_batch = onnx_int(c, "layout", 0);
-    if (x->type.rank != 3) onnx_fatal(c, "takes [T, B, I], not %s", type_text(&x->type));
     if (by_batch) x = onnx_swap(c, x, 0, 1);
     for (int i = 0; i <= both; i++) {
         Cell cell = make_cell(c, gates, i, x);

@@ -113,7 +113,7 @@ void onnx_split_to_sequence(OnnxCall *c, int argument) {
     int64_t whole = onnx_extent(c, x, axis), size = 1;
     const Dim *const *sizes = given ? onnx_need_elements(c, 1, &n, "split") : NULL;
     if (given && !list && (n != 1 || !dim_is_const(sizes[0], &size))) onnx_fatal(c, "split must be constant");
-    if (size < 1) onnx_fatal(c, "parts of %lld", (long long)size);
+    if (size < 1) onnx_fatal(c, "parts of %lld, expected 1 or more", (long long)size);
     if (!list && (whole - 1) / size >= MOST_PARTS) onnx_fatal(c, "splits into more than %d parts", MOST_PARTS);
     OnnxValue *s = new_sequence(c, list ? n : (int)((whole + size - 1) / size));
     int64_t at = 0;

@@ -73,7 +73,8 @@ void onnx_constant_of_shape(OnnxCall *c, int argument) {
     const Dim *const *shape = onnx_need_elements(c, 0, &n, "the shape");
     const BurinOnnx__Attribute *a = onnx_attribute(c, "value");
     const Tensor *value = a && a->t ? onnx_tensor(c->import->model, a->t) : NULL;
-    if (value && tensor_count(value) != 1) onnx_fatal(c, "its value must have one element");
+    if (value && tensor_count(value) != 1)
+        onnx_fatal(c, "its value must have one element, not %lld", (long long)tensor_count(value));
     if (value) {
         Tensor *scalar = ARENA_NEW(c->graph->arena, Tensor);
         *scalar = *value, scalar->rank = 0;
@@ -456,7 +457,7 @@ static bool range_of_floats(OnnxCall *c) {
            step = onnx_need_float(c, 2, "delta");
     double count = ceil((limit - start) / step);
     if (!(count >= 0)) count = 0;
-    if (count > INT32_MAX) onnx_fatal(c, "a range of %g elements", count);
+    if (count > INT32_MAX) onnx_fatal(c, "a range of %g elements, at most %d are supported", count, INT32_MAX);
     int64_t n = (int64_t)count;
     double *values = ARENA_ARRAY(c->graph->arena, double, n + 1);
     for (int64_t i = 0; i < n; i++) values[i] = start + (double)i * step;
@@ -499,7 +500,6 @@ void onnx_trilu(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     int64_t k = onnx_operand(c, 1) ? onnx_need_int(c, 1, "the diagonal") : 0;
-    if (x->type.rank < 2) onnx_fatal(c, "takes matrices, not %s", type_text(&x->type));
     Type matrix = {.rank = 2, .dim = {x->type.dim[x->type.rank - 2], x->type.dim[x->type.rank - 1]}};
     Node *row = onnx_index_along(c, &matrix, 0), *column = onnx_index_along(c, &matrix, 1);
     if (k) row = ONNX_BINARY(c, OP_add, row, onnx_scalar(c, DT_i32, (double)k));

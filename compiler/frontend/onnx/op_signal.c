@@ -79,10 +79,10 @@ void onnx_dft(OnnxCall *c, int argument) {
     int64_t given = onnx_operand(c, 2) ? onnx_need_int(c, 2, "the axis") : onnx_int(c, "axis", c->opset < 20 ? 1 : -2);
     int axis = onnx_axis(c, given, rank);
     Transform t = {.inverse = onnx_int(c, "inverse", 0), .one_sided = onnx_int(c, "onesided", 0)};
-    if (axis == rank - 1) onnx_fatal(c, "the last axis holds real and imaginary parts");
+    if (axis == rank - 1) onnx_fatal(c, "the axis is the last, which holds real and imaginary parts");
     int64_t n = onnx_extent(c, x, axis);
     t.length = onnx_operand(c, 1) ? onnx_need_int(c, 1, "the length") : t.inverse && t.one_sided ? 2 * (n - 1) : n;
-    if (t.length < 1) onnx_fatal(c, "a transform of length %lld", (long long)t.length);
+    if (t.length < 1) onnx_fatal(c, "a transform of length %lld, expected 1 or more", (long long)t.length);
     t.bins = t.one_sided && !t.inverse ? t.length / 2 + 1 : t.length;
     Node *y = transform(c, onnx_swap(c, x, axis, rank - 2), &t);
     onnx_result(c, 0, onnx_swap(c, y, axis, rank - 2));
@@ -95,7 +95,7 @@ void onnx_stft(OnnxCall *c, int argument) {
     int64_t step = onnx_need_int(c, 1, "frame_step");
     Transform t = {.one_sided = onnx_int(c, "onesided", 1)};
     t.length = onnx_operand(c, 3) ? onnx_need_int(c, 3, "frame_length") : window ? onnx_extent(c, window, 0) : 0;
-    if (t.length < 1 || step < 1) onnx_fatal(c, "needs a window or a frame_length");
+    if (t.length < 1 || step < 1) onnx_fatal(c, "needs a window or a frame_length above 0, and a frame_step above 0");
     t.bins = t.one_sided ? t.length / 2 + 1 : t.length;
     Node *n = onnx_emit_make(c, OP_windows, 1, (Node *[]){onnx_swap(c, x, 1, 2)});
     attr_set_ints(n, "kernel", &t.length, 1);
@@ -114,7 +114,7 @@ void onnx_window(OnnxCall *c, int shape) {
     int64_t n = onnx_need_int(c, 0, "the size");
     DType dtype = DT_f32;
     if (n < 0 || n > 1 << 24 || !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
-        onnx_fatal(c, "size %lld", (long long)n);
+        onnx_fatal(c, "a window of %lld samples, expected 0 to %d of a supported element type", (long long)n, 1 << 24);
     double *w = ARENA_ARRAY(c->graph->arena, double, n + 1), period = (double)(onnx_int(c, "periodic", 1) ? n : n - 1);
     for (int64_t i = 0; i < n; i++) {
         double angle = period > 0 ? 2 * M_PI * (double)i / period : 0;
@@ -134,7 +134,8 @@ void onnx_mel_weights(OnnxCall *c, int argument) {
     DType dtype = DT_f32;
     if (bins < 1 || bins > INT16_MAX || lines < 1 || lines > (1 << 26) / bins ||
         !onnx_dtype((int32_t)onnx_int(c, "output_datatype", 1), &dtype))
-        onnx_fatal(c, "%lld bins of %lld lines", (long long)bins, (long long)lines);
+        onnx_fatal(c, "%lld bins of %lld lines, expected 1 to %d of each, and a supported element type", (long long)bins,
+                   (long long)lines, INT16_MAX);
     double *w = ARENA_ARRAY(c->graph->arena, double, bins *lines + 1);
     for (int64_t m = 0; m < bins; m++) {
         int64_t edge[3];

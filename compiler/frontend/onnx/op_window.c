@@ -23,7 +23,8 @@ static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent
     if (given && found != n) onnx_fatal(c, "%s has %d values for %d spatial axes", name, found, n);
     for (int i = 0; i < n; i++) {
         list[i] = given ? given[i] : absent;
-        if (list[i] < 0 || list[i] > INT32_MAX) onnx_fatal(c, "%s has the value %lld", name, (long long)list[i]);
+        if (list[i] < 0 || list[i] > INT32_MAX)
+            onnx_fatal(c, "%s has the value %lld, expected 0 to %d", name, (long long)list[i], INT32_MAX);
     }
 }
 
@@ -200,7 +201,8 @@ void onnx_conv_transpose(OnnxCall *c, int argument) {
     Node *x = widened(c, 0), *weights = widened(c, 1), *bias = widened(c, 2);
     int64_t groups = onnx_int(c, "group", 1);
     Window w = read_window(c, x, weights);
-    if (groups < 1 || onnx_extent(c, weights, 0) % groups) onnx_fatal(c, "%lld groups", (long long)groups);
+    if (groups < 1 || onnx_extent(c, weights, 0) % groups)
+        onnx_fatal(c, "%lld groups of weights %s", (long long)groups, type_text(&weights->type));
     transposed_pads(c, &w, x);
     Node *y = add_bias(c, convolve(c, x, turned_weights(c, weights, groups), &w, groups, 0), bias, w.spatial);
     onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));

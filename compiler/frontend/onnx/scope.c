@@ -133,7 +133,8 @@ void onnx_call_function(OnnxCall *c, const BurinOnnx__Function *f) {
 // ---------------------------------------------------------------------------------------------------------------------- bodies
 const BurinOnnx__GraphBody *onnx_body(const OnnxCall *c, const char *name) {
     const BurinOnnx__Attribute *a = onnx_attribute(c, name);
-    if (!a || !a->g) onnx_fatal(c, "its attribute %s is missing (a graph)", name);
+    if (!a || !a->g)
+        onnx_fatal(c, "its attribute %s is missing (a graph)\nhint: the file is damaged, or its exporter is wrong", name);
     return a->g;
 }
 
@@ -148,13 +149,14 @@ void onnx_write_in(OnnxImport *body, const OnnxCall *c, const BurinOnnx__GraphBo
     for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(body, g->sparse_initializer[i]);
     for (size_t i = 0; i < g->n_input; i++) {
         const char *name = g->input[i]->name;
-        if (!name || !*name || map_get(&body->values, name)) onnx_fatal(c, "input %zu of its body has no name of its own", i);
+        if (!name || !*name || map_get(&body->values, name))
+            onnx_fatal(c, "input %zu of its body has no name of its own\nhint: the file is damaged", i);
         map_put(&body->values, name, operands[i]);
     }
     onnx_import_nodes(body, g->n_node, g->node);
     for (size_t i = 0; i < g->n_output; i++) {
         const char *name = g->output[i]->name;
         results[i] = name ? onnx_value(body, name) : NULL;
-        if (!results[i]) onnx_fatal(c, "nothing in its body computes %s", name ? name : "a result");
+        if (!results[i]) onnx_fatal(c, "nothing in its body computes %s\nhint: the file is damaged", name ? name : "a result");
     }
 }
