@@ -345,8 +345,8 @@ static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
     if (a == b) return dim_const(g, 0);
     if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_MOD, a, b);
     Arena *scratch = arena_new();
-    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest;
-    poly_split(scratch, &p, &q, &quotient, &rest);
+    Poly p = poly_of(scratch, a), q = poly_of(scratch, b), quotient, rest = {0};
+    if (q.n < 2 || !poly_exact(scratch, &p, &q, &quotient)) poly_split(scratch, &p, &q, &quotient, &rest);
     const Dim *left = dim_of_poly(g, &rest);
     arena_free(scratch);
     if (left->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, floor_mod(left->value, b->value));

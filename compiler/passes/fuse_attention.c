@@ -2,8 +2,8 @@
 //
 // From the softmax upwards the scores are read as: selects by a mask, an added mask or bias, a soft cap, factors, and at last
 // the product of queries and keys. The operands are read as index maps (views.h): which axes hold the heads, which the
-// positions, and which heads of the keys are repeated. The mask is read as a set of distances (distance.h), one that is an input
-// as padding. A batch stays outside: its sequences lie one after the other in the rows, [batch * T, H d].
+// positions, and which heads of the keys are repeated. The mask is read as a set of distances (distance.h), one that is an
+// input as padding. A batch stays outside: its sequences lie one after the other in the rows, [batch * T, H d].
 #include <math.h>
 
 #include "passes/distance.h"
@@ -101,8 +101,8 @@ static bool add_padding(Padding padding, const Node *term, const Node *scores, S
     return true;
 }
 
-// A mask that depends on the inputs is added: 0 where it allows, minus infinity where it does not. A finite `hidden` stays finite
-// and far below all scores: they vanish beside it, so that a query whose keys are all hidden weighs them alike.
+// A mask that depends on the inputs is added: 0 where it allows, minus infinity where it does not. A finite `hidden` stays
+// finite and far below all scores: they vanish beside it, so that a query whose keys are all hidden weighs them alike.
 static Node *added_mask(Node *select, int kept, double hidden) {
     DType type = select->type.dtype;
     double far = hidden == -INFINITY ? hidden : type == DT_f16 ? fmin(hidden, -65504) : -0x1p100;
@@ -221,6 +221,13 @@ static bool read_clamp(Node *n, Scores *s, Attempt *a) {
     return stop(a, n, "clamps scores");
 }
 
+// scores - max(scores): softmax does as much (CogView's form takes the maximum between two factors).
+static bool read_difference(Node *n, Scores *s, Attempt *a) {
+    Node *most = n->in[1];
+    bool of_rows = most->op == OP_reduce_max && reduces_last_axis_only(most) && match_same(most->in[0], n->in[0]);
+    return of_rows ? read_scores(n->in[0], s, a) : stop(a, n, "subtracts from scores");
+}
+
 static bool read_factor(Node *n, Scores *s, Attempt *a) {
     double v;
     for (int side = 0; n->op == OP_mul && side < 2; side++) {
@@ -255,6 +262,8 @@ static bool read_scores(Node *n, Scores *s, Attempt *a) {
             return read_select(n, s, a);
         case OP_add:
             return read_added(n, s, a);
+        case OP_sub:
+            return read_difference(n, s, a);
         case OP_mul:
         case OP_div:
             return read_factor(n, s, a);

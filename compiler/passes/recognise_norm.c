@@ -160,9 +160,10 @@ bool weigh_shared_norms(Graph *g) {
     return changed;
 }
 
-// Is a mean, or a sum that something divides, under this root, a few nodes down? (A plain sum of squares is a length.)
+// Is a mean, or a sum that something divides, under this root, a few nodes down? (A plain sum of squares is a length, and what
+// is taken over as many values as the run has, pixels or samples, is no norm of a row.)
 static bool has_mean(const Node *n, int depth) {
-    if (n->op == OP_reduce_mean) return true;
+    if (n->op == OP_reduce_mean) return dim_is_const(width_dim(n->in[0]), NULL);
     if (!depth || !op_is_elementwise(n->op)) return false;
     for (int i = 0; i < n->n_in; i++) {
         bool scaled_sum = (n->op == OP_mul || n->op == OP_div) && n->in[i]->op == OP_reduce_sum;
