@@ -18,7 +18,7 @@ static bool verifies(void *g) { return graph_verify(g, "testing"); }
 static void check_found(Graph *g, const char *node, const char *expected) {
     bool ok;
     char *message = stderr_of(verifies, g, &ok), under[600];
-    snprintf(under, sizeof under, "\n  ^ error: %s", expected);
+    snprintf(under, sizeof under, "\n    ^ error: %s", expected);
     const char *line = node ? strstr(message, node) : message, *end = line ? strchr(line, '\n') : NULL;
     bool there = node ? end && !strncmp(end, under, strlen(under)) : strstr(message, expected) != NULL;
     if (ok || !there) printf("# expected \"%s\" under %s, got\n# %s\n", expected, node ? node : "the graph", message);
