@@ -24,6 +24,8 @@ bool attempt_broke(Attempt *a, const Node *n, const char *why) {
     return true;
 }
 
+bool attempt_fails(Attempt *a, const Node *n, const char *why) { return !attempt_broke(a, n, why); }
+
 Node *climb_product(const Node *n) {
     double v;
     Node *user = node_only_user(n);

@@ -19,5 +19,6 @@ bool recognise_activation(Node *anchor, Attempt *);  // recognise_activation.c
 bool recognise_rotary(Node *root, Attempt *);        // recognise_rotary.c; needs `mark` set where data flows (mark_data)
 
 bool attempt_broke(Attempt *, const Node *, const char *why);  // true
+bool attempt_fails(Attempt *, const Node *, const char *why);  // the same, for what is part of a pattern: false
 Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
 #endif

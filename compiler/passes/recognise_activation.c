@@ -49,11 +49,11 @@ static bool match_at(Node *root, const Shape *s, Attempt *a) {
     if (!gate) return false;
     product_drop(&p, gate);
     Factor *x = product_find(&p, s->x, 2);
-    if (!x) return attempt_broke(a, root, "does not multiply the value that the activation is taken of"), false;
+    if (!x) return attempt_fails(a, root, "does not multiply the value that the activation is taken of");
     product_drop(&p, x);
-    if (!match_near(p.scale * scale, s->scale)) return attempt_broke(a, root, "has another constant factor"), false;
+    if (!match_near(p.scale * scale, s->scale)) return attempt_fails(a, root, "has another constant factor");
     for (int i = 0; i < p.n; i++) {
-        if (p.factor[i].halves != 2) return attempt_broke(a, p.factor[i].node, "is a further factor with a power"), false;
+        if (p.factor[i].halves != 2) return attempt_fails(a, p.factor[i].node, "is a further factor with a power");
     }
     a->by = emit_activation(root, s, &p);
     a->root = root;

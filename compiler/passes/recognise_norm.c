@@ -81,7 +81,7 @@ static bool match_normalised(Node *root, Norm *norm, Attempt *a) {
         return false;
     }
     product_drop(&p, x);
-    if (!match_near(p.scale, 1)) return attempt_broke(a, root, "has a further constant factor"), false;
+    if (!match_near(p.scale, 1)) return attempt_fails(a, root, "has a further constant factor");
     if (p.n == 0) return true;
     if (p.n > 1 || p.factor[0].halves != 2 || !match_is_vector(p.factor[0].node, width_of(norm)))
         return attempt_broke(a, p.factor[0].node,
