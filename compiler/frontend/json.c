@@ -23,11 +23,12 @@ static uint32_t token_start(const char *text, size_t end) {
     return (uint32_t)(at == end && at ? at - 1 : at);
 }
 
-static const char *hint_for(const char *text, uint32_t start) {
+static const char *hint_for(const json_error_t *error, const char *text, uint32_t start) {
     static const char *const not_json[] = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "None", "True", "False"};
     for (size_t i = 0; i < sizeof not_json / sizeof *not_json; i++)
         if (!strncmp(text + start, not_json[i], strlen(not_json[i]))) return "\nhint: JSON knows numbers, true, false and null";
-    return "";
+    return json_error_code(error) == json_error_premature_end_of_input ? "\nhint: the file ends early: a truncated download?"
+                                                                       : "";
 }
 
 const json_t *json_read(Arena *arena, const Source *source, const char *text, size_t size) {
@@ -38,6 +39,6 @@ const json_t *json_read(Arena *arena, const Source *source, const char *text, si
     uint32_t start = token_start(text, end);
     if (source->text)
         diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start}, "not valid JSON: %s%s",
-                   error.text, hint_for(text, start));
+                   error.text, hint_for(&error, text, start));
     diag_fatal(loc_file(source), "the header is not valid JSON: byte %u of it: %s", start, error.text);
 }

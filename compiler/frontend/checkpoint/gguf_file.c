@@ -103,6 +103,15 @@ static uint64_t data_start(const Gguf *g, const Cursor *c) {
     return (c->at + (uint64_t)alignment - 1) / (uint64_t)alignment * (uint64_t)alignment;
 }
 
+// Whoever reads only the metadata learns of a truncated file, too.
+static void check_start(const Gguf *g, const GgufTensor *t) {
+    if (g->data < g->file->size && t->offset < g->file->size - g->data) return;
+    file_fatal(g->file,
+               "tensor \"%s\" starts at %" PRIu64 " of the data, past the file's end at byte %" PRIu64
+               "\nhint: a truncated download? Compare the size with the publisher's",
+               t->name, t->offset, g->file->size);
+}
+
 Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     Gguf *g = ARENA_NEW(arena, Gguf);
     Cursor c = {file, 4, "the header"};  // after "GGUF"
@@ -116,6 +125,7 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     g->tensors = ARENA_ARRAY(arena, GgufTensor, n_tensors ? n_tensors : 1);
     for (; g->n_tensors < n_tensors; g->n_tensors++) read_tensor(g, &c, &g->tensors[g->n_tensors]);
     g->data = data_start(g, &c);
+    for (uint64_t i = 0; i < n_tensors; i++) check_start(g, &g->tensors[i]);
     return g;
 }
 
