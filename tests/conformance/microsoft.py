@@ -61,6 +61,8 @@ def main(path):
     decoder("decoder", False)
     decoder("decoder_4_bits", True)
     expert_cases()
+    integer_cases()
+    fused_cases()
     write(path)
 
 
@@ -162,6 +164,49 @@ def expert_cases():
               "b1": floats(experts, 2 * inner), "w2": bytes_of(experts, hidden, 16), "s2": floats(experts, hidden, 2) / 64}
     case("experts_blocks", "QMoE", blocks, constants, activation_type="swiglu", swiglu_fusion=1, k=2, block_size=16,
          normalize_routing_weights=1)
+
+
+def integer_cases():
+    """What ONNX Runtime's optimizer makes of quantized graphs."""
+    integers = lambda t, *shape: random.integers(np.iinfo(t).min, np.iinfo(t).max, shape).astype(t)
+    u8 = lambda *shape: integers(np.uint8, *shape)
+    i8 = lambda *shape: integers(np.int8, *shape)
+    scale, zero = lambda x: np.array(x, np.float32), lambda x, t=np.uint8: np.array(x, t)
+    constants = ("b", "bs", "bz", "bias")
+    case("dynamic_matmul", "DynamicQuantizeMatMul", {"a": floats(2, 3, 8), "b": i8(8, 6), "bs": scale(0.02)}, constants)
+    case("dynamic_matmul_columns", "DynamicQuantizeMatMul",
+         {"a": floats(2, 3, 8), "b": u8(8, 6), "bs": np.abs(floats(6)) / 50, "bz": u8(6), "bias": floats(6)}, constants)
+    case("integer_matmul", "MatMulIntegerToFloat",
+         {"a": u8(3, 8), "b": u8(8, 6), "as": scale(0.1), "bs": scale(0.02), "az": zero(120), "bz": zero(130), "bias": floats(6)},
+         constants)
+    case("integer_matmul_columns", "MatMulIntegerToFloat",
+         {"a": u8(3, 8), "b": i8(8, 6), "as": scale(0.1), "bs": np.abs(floats(6)) / 50, "az": zero(3), "bz": i8(6)}, constants)
+    pair = {"a": u8(2, 3, 8), "as": scale(0.1), "az": zero(100), "b": u8(3, 8), "bs": scale(0.05), "bz": zero(90),
+            "ys": scale(0.09), "yz": zero(110)}
+    case("qlinear_add", "QLinearAdd", pair)
+    case("qlinear_mul", "QLinearMul", {**pair, "ys": scale(0.5)})
+    case("qlinear_add_signed", "QLinearAdd", {"a": i8(2, 8), "as": scale(0.1), "az": zero(-5, np.int8), "b": i8(2, 8),
+         "bs": scale(0.05), "bz": zero(7, np.int8), "ys": scale(0.23), "yz": zero(1, np.int8)})
+    one = {"x": u8(2, 4, 3, 5), "xs": scale(0.04), "xz": zero(128), "ys": scale(1 / 256), "yz": zero(0)}
+    case("qlinear_softmax", "QLinearSoftmax", one, axis=-1, opset=13)
+    case("qlinear_sigmoid", "QLinearSigmoid", one)
+    case("qlinear_leaky_relu", "QLinearLeakyRelu", {**one, "ys": scale(0.03), "yz": zero(64)}, alpha=0.2)
+    case("qlinear_global_pool", "QLinearGlobalAveragePool", {**one, "ys": scale(0.02), "yz": zero(100)}, channels_last=0)
+    case("qlinear_concat", "QLinearConcat", {"ys": scale(0.08), "yz": zero(120), "a": u8(2, 3), "as": scale(0.05), "az": zero(100),
+         "b": u8(2, 4), "bs": scale(0.1), "bz": zero(130)}, axis=1)
+    gemm = {"a": u8(3, 8), "as": scale(0.1), "az": zero(120), "b": u8(6, 8), "bs": scale(0.02), "bz": zero(130),
+            "bias": integers(np.int32, 6) // 2**20}
+    case("qgemm", "QGemm", {**gemm, "ys": scale(0.8), "yz": zero(60)}, constants, transB=1)
+    case("qgemm_floats", "QGemm", gemm, constants, transB=1, alpha=0.5)
+
+
+def fused_cases():
+    x, w = floats(1, 4, 6, 6), floats(3, 4, 3, 3)
+    case("fused_conv_relu", "FusedConv", {"x": x, "w": w, "b": floats(3)}, activation="Relu", pads=[1, 1, 1, 1])
+    case("fused_conv_clip", "FusedConv", {"x": x, "w": w, "b": floats(3)}, activation="Clip", activation_params=[-0.5, 2.0])
+    case("fused_conv_sum", "FusedConv", {"x": x, "w": w, "b": floats(3), "z": floats(1, 3, 4, 4)}, activation="Relu")
+    case("fused_gemm", "FusedGemm", {"a": floats(3, 8), "b": floats(8, 4), "c": floats(4)}, activation="LeakyRelu",
+         activation_alpha=0.1)
 
 
 def decoder(name, quantized):

@@ -63,6 +63,8 @@ Node *onnx_node(OnnxCall *c, int i) {
     return onnx_value_node(c, v);
 }
 
+Node *onnx_optional_node(OnnxCall *c, int i) { return onnx_operand(c, i) ? onnx_node(c, i) : NULL; }
+
 Type onnx_type(OnnxCall *c, int i) {
     const OnnxValue *v = onnx_operand(c, i);
     if (!v) onnx_fatal(c, "operand %d is missing", i);

@@ -35,10 +35,18 @@ Node *onnx_pad_with(OnnxCall *, Node *x, const OnnxPads *, double value);
 Node *onnx_numbers(OnnxCall *, DType, int rank, const int64_t *dim, const double *values);
 Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vector
 
+Node *onnx_softmax_of(OnnxCall *, Node *x, int64_t opset);  // op_nn.c: over the axis of the attribute, before 13 also those behind
 int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of a reduction, from its attribute or operand 1
-Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);     // op_quant.c: x rounded, shifted, saturated to its type
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
+
+// op_recurrent.c: x under a named activation, with its parameters
+Node *onnx_activated(OnnxCall *, const char *name, Node *x, double alpha, double beta);
+
+// op_quant.c
+Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);           // x rounded, shifted, saturated to its type
+void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // DynamicQuantizeLinear: bytes, scale, zero point
+Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
 
 // op_attention.c
 Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                          // [B, T, H * d] to [B, H, T, d]

@@ -77,7 +77,8 @@ _Noreturn void onnx_fatal(const OnnxCall *, const char *format, ...) __attribute
 // Operands. An operand that is left out (or named "") is NULL.
 int onnx_count(const OnnxCall *);
 OnnxValue *onnx_operand(OnnxCall *, int i);
-Node *onnx_node(OnnxCall *, int i);  // a node for it
+Node *onnx_node(OnnxCall *, int i);            // a node for it
+Node *onnx_optional_node(OnnxCall *c, int i);  // NULL when it is left out
 Node *onnx_value_node(OnnxCall *, OnnxValue *);
 OnnxValue *onnx_value_of(Node *);  // that is the node
 Type onnx_type(OnnxCall *, int i);

@@ -62,8 +62,6 @@ static void append_past(OnnxCall *c, HeadsOf *a, Node *past_key, Node *past_valu
     a->v = onnx_join(c, (Node *[]){past_value, a->v}, 2, 2);
 }
 
-static Node *optional_node(OnnxCall *c, int i) { return onnx_operand(c, i) ? onnx_node(c, i) : NULL; }
-
 static Node *summed(OnnxCall *c, Node *a, Node *b) { return !a ? b : !b ? a : ONNX_BINARY(c, OP_add, a, b); }
 
 // ------------------------------------------------------------------------------------------------------------------------
@@ -146,10 +144,11 @@ static Node *last_axis(OnnxCall *c, Node *x, int64_t start, int64_t extent) {
 
 // Positions continue after the past, whose length is that of its axis.
 static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
-    Tables t = {
-        .cosine = optional_node(c, 7), .sine = optional_node(c, 8), .interleaved = onnx_int(c, "rotary_interleaved", 0)};
+    Tables t = {.cosine = onnx_optional_node(c, 7),
+                .sine = onnx_optional_node(c, 8),
+                .interleaved = onnx_int(c, "rotary_interleaved", 0)};
     if (!t.cosine || !t.sine) onnx_fatal(c, "do_rotary without cos and sin tables");
-    t.positions = optional_node(c, 9);
+    t.positions = onnx_optional_node(c, 9);
     if (!t.positions) t.positions = counted(c, past ? onnx_number_of(c, past->type.dim[2], DT_i64) : NULL, rows);
     return t;
 }
@@ -157,7 +156,8 @@ static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
 // query (or q, k, v packed), key, value, past key, past value, seqlens_k, total length, cos, sin, position ids, bias
 void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     (void)argument;
-    Node *query = onnx_node(c, 0), *key = optional_node(c, 1), *value = optional_node(c, 2), *past = optional_node(c, 3);
+    Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
+         *past = onnx_optional_node(c, 3);
     int64_t heads = onnx_int(c, "num_heads", 0), groups = onnx_int(c, "kv_num_heads", 0);
     if (heads < 1 || groups < 1 || query->type.rank != 3)
         onnx_fatal(c, "%lld heads of %s", (long long)heads, type_text(&query->type));
@@ -169,13 +169,13 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     }
     if (!value) onnx_fatal(c, "a key without a value\nhint: the file is damaged, or its exporter is wrong");
     HeadsOf a = {.causal = true, .dtype = query->type.dtype, .window = onnx_int(c, "local_window_size", -1)};
-    a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = optional_node(c, 10);
+    a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = onnx_optional_node(c, 10);
     a.q = onnx_split_heads(c, query, heads), a.k = onnx_split_heads(c, key, groups), a.v = onnx_split_heads(c, value, groups);
     if (onnx_int(c, "do_rotary", 0)) {
         Tables t = group_tables(c, past, a.q->type.dim[2]);
         a.q = rotated(c, a.q, &t), a.k = rotated(c, a.k, &t);
     }
-    append_past(c, &a, past, optional_node(c, 4));
+    append_past(c, &a, past, onnx_optional_node(c, 4));
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
     onnx_result(c, 0, attend(c, &a));
@@ -195,7 +195,8 @@ static Node *with_bias(OnnxCall *c, Node *x, Node *bias, int64_t *at) {
 // query, key, value, bias, key padding mask, attention bias, past key, past value
 void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     (void)argument;
-    Node *query = onnx_node(c, 0), *key = optional_node(c, 1), *value = optional_node(c, 2), *bias = optional_node(c, 3);
+    Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
+         *bias = onnx_optional_node(c, 3);
     int64_t heads = onnx_int(c, "num_heads", 0), at = 0;
     if (!key || !value || query->type.rank != 3)
         onnx_fatal(c, "packed query, key and value are not supported here\nhint: give them as three operands [B, T, D]");
@@ -205,8 +206,8 @@ void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     a.q = onnx_split_heads(c, with_bias(c, query, bias, &at), heads);
     a.k = onnx_split_heads(c, with_bias(c, key, bias, &at), heads);
     a.v = onnx_split_heads(c, with_bias(c, value, bias, &at), heads);
-    append_past(c, &a, optional_node(c, 6), optional_node(c, 7));
-    a.bias = optional_node(c, 5);
+    append_past(c, &a, onnx_optional_node(c, 6), onnx_optional_node(c, 7));
+    a.bias = onnx_optional_node(c, 5);
     if (onnx_operand(c, 4)) a.bias = summed(c, mask_bias(c, onnx_node(c, 4), a.k->type.dim[2], wide), a.bias);
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
@@ -242,9 +243,9 @@ void onnx_ms_attention(OnnxCall *c, int argument) {
     for (int i = 0; i < 3; start += sizes[i++]) part[i] = onnx_split_heads(c, last_axis(c, all, start, sizes[i]), heads);
     HeadsOf a = {.q = part[0], .k = part[1], .v = part[2], .dtype = x->type.dtype, .window = -1};
     a.causal = onnx_int(c, "unidirectional", 0), a.scale = onnx_float(c, "scale", 0);
-    Node *past = optional_node(c, 4);
+    Node *past = onnx_optional_node(c, 4);
     append_past(c, &a, past ? of_pair(c, past, 0) : NULL, past ? of_pair(c, past, 1) : NULL);
-    a.bias = optional_node(c, 5);
+    a.bias = onnx_optional_node(c, 5);
     if (onnx_operand(c, 3)) a.bias = summed(c, mask_bias(c, onnx_node(c, 3), a.k->type.dim[2], onnx_wide(a.dtype)), a.bias);
     if (c->proto->n_output > 1) onnx_result(c, 1, as_pair(c, a.k, a.v));
     onnx_result(c, 0, attend(c, &a));

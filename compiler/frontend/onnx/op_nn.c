@@ -53,12 +53,10 @@ void onnx_reduce(OnnxCall *c, int op) {
 }
 
 // Before opset 13 the axes from `axis` on are one.
-void onnx_softmax(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = onnx_node(c, 0);
+Node *onnx_softmax_of(OnnxCall *c, Node *x, int64_t opset) {
     Type type = x->type;
-    int axis = onnx_axis(c, onnx_int(c, "axis", c->opset < 13 ? 1 : -1), type.rank);
-    bool flatten = c->opset < 13 && axis != type.rank - 1;
+    int axis = onnx_axis(c, onnx_int(c, "axis", opset < 13 ? 1 : -1), type.rank);
+    bool flatten = opset < 13 && axis != type.rank - 1;
     if (flatten) {
         Type flat = type;
         flat.rank = axis + 1, flat.dim[axis] = type.dim[axis];
@@ -68,7 +66,12 @@ void onnx_softmax(OnnxCall *c, int argument) {
     Node *y = onnx_emit_make(c, OP_softmax, 1, &x);
     attr_set_int(y, "axis", axis);
     y = onnx_finish(c, y);
-    onnx_result(c, 0, flatten ? onnx_reshape(c, y, &type) : y);
+    return flatten ? onnx_reshape(c, y, &type) : y;
+}
+
+void onnx_softmax(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, onnx_softmax_of(c, onnx_node(c, 0), c->opset));
 }
 
 // The last axis is the norms' own; with more, they are flattened into one and back.

@@ -173,7 +173,7 @@ void onnx_unique(OnnxCall *c, int argument) {
 void onnx_non_max_suppression(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[5] = {NULL};
-    for (int i = 0; i < 5; i++) in[i] = onnx_operand(c, i) ? onnx_node(c, i) : NULL;
+    for (int i = 0; i < 5; i++) in[i] = onnx_optional_node(c, i);
     const Tensor *most = onnx_known(c, 2);  // of each batch and class
     Type kept = in[1]->type;
     if (most && tensor_count(most) == 1)

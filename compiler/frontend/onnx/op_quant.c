@@ -78,9 +78,8 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, to));
 }
 
-void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = onnx_node(c, 0);
+// x in bytes, their scale and their zero point, from the least and the largest element.
+void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
     int64_t axes[MAX_RANK];
     for (int i = 0; i < x->type.rank; i++) axes[i] = i;
     Node *bound[] = {onnx_reduce_over(c, OP_reduce_min, x, axes, x->type.rank, false),
@@ -88,20 +87,30 @@ void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
     Node *scale = onnx_formula(c, bound, 2, "div(sub(max($1, 0), min($0, 0)), 255)");
     Node *in[] = {bound[0], scale};
     Node *zero_point = clamped(c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);
-    onnx_result(c, 0, onnx_quantized(c, ONNX_BINARY(c, OP_div, x, scale), zero_point));
-    onnx_result(c, 1, scale);
-    onnx_result(c, 2, zero_point);
+    result[0] = onnx_quantized(c, ONNX_BINARY(c, OP_div, x, scale), zero_point);
+    result[1] = scale, result[2] = zero_point;
+}
+
+void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *results[3];
+    onnx_quantized_by_range(c, onnx_node(c, 0), results);
+    for (int i = 0; i < 3; i++) onnx_result(c, i, results[i]);
 }
 
 // -----------------------------------------------------------------------------------------------------------------------
-// matmul Operand i less its zero point, as i32; a vector of zero points is one for each row of a, each column of b.
-static Node *centred(OnnxCall *c, int i, int zero_point, bool rows) {
-    Node *x = onnx_cast(c, onnx_node(c, i), DT_i32);
-    if (!onnx_operand(c, zero_point)) return x;
-    Node *z = onnx_cast(c, onnx_node(c, zero_point), DT_i32);
+// x less its zero point (or NULL), as i32; a vector of zero points is one for each row of a, each column of b.
+Node *onnx_centred(OnnxCall *c, Node *x, Node *zero_point, bool rows) {
+    x = onnx_cast(c, x, DT_i32);
+    if (!zero_point) return x;
+    Node *z = onnx_cast(c, zero_point, DT_i32);
     const Dim *dims[] = {z->type.dim[0], dim_const(c->graph, 1)};
     if (z->type.rank == 1 && rows && z->type.dim[0] != dims[1]) z = onnx_shape_to(c, z, 2, dims);
     return ONNX_BINARY(c, OP_sub, x, z);
+}
+
+static Node *centred(OnnxCall *c, int i, int zero_point, bool rows) {
+    return onnx_centred(c, onnx_node(c, i), onnx_optional_node(c, zero_point), rows);
 }
 
 void onnx_matmul_integer(OnnxCall *c, int argument) {

@@ -43,11 +43,14 @@ static int find_activation(const OnnxCall *c, const char *name) {
     onnx_fatal(c, "unknown activation %s", name);
 }
 
+Node *onnx_activated(OnnxCall *c, const char *name, Node *x, double alpha, double beta) {
+    return onnx_formula(c, &x, 1, ACTIVATIONS[find_activation(c, name)].formula, alpha, beta);
+}
+
 static Node *activate(const Cell *cell, int which, Node *x) {
     double clip = onnx_float(cell->c, "clip", 0);
     if (clip > 0) x = onnx_formula(cell->c, &x, 1, "max(%a, min(%a, $0))", -clip, clip);
-    int i = find_activation(cell->c, cell->functions[which]);
-    return onnx_formula(cell->c, &x, 1, ACTIVATIONS[i].formula, cell->alpha[which], cell->beta[which]);
+    return onnx_activated(cell->c, cell->functions[which], x, cell->alpha[which], cell->beta[which]);
 }
 
 static void read_activations(Cell *cell, int count, const char *const *absent) {

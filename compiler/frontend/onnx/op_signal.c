@@ -91,7 +91,7 @@ void onnx_dft(OnnxCall *c, int argument) {
 // signal [B, n, 1 or 2], frame_step, window, frame_length: frames [B, F, length, parts], windowed and transformed
 void onnx_stft(OnnxCall *c, int argument) {
     (void)argument;
-    Node *x = onnx_node(c, 0), *window = onnx_operand(c, 2) ? onnx_node(c, 2) : NULL;
+    Node *x = onnx_node(c, 0), *window = onnx_optional_node(c, 2);
     int64_t step = onnx_need_int(c, 1, "frame_step");
     Transform t = {.one_sided = onnx_int(c, "onesided", 1)};
     t.length = onnx_operand(c, 3) ? onnx_need_int(c, 3, "frame_length") : window ? onnx_extent(c, window, 0) : 0;
