@@ -136,6 +136,7 @@ static const Operator OPERATORS[] = {
     {"reverse-sequence-axes", 20, "tensor n i64 [4] raw 1 1 1 1\nnode ReverseSequence W n -> z : time_axis=0 batch_axis=0"},
     {"col-to-image-ranks", 20, "input e f32 [1,4,4]\ntensor i i64 [2] raw 4 4\ntensor k i64 [1] raw 2\nnode Col2Im e i k -> z"},
     // com.microsoft
+    {"microsoft-concat-operands", 20, MICROSOFT("node QLinearConcat b b W b b b -> z : axis=0")},
     {"microsoft-fused-matmul-batch", 20, MICROSOFT("node FusedMatMul W W -> z : transBatchA=1")},
     {"microsoft-fused-matmul-vector", 20, MICROSOFT("node FusedMatMul b b -> z : transA=1")},
     {"microsoft-nbits-bits", 20,
