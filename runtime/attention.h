@@ -62,6 +62,19 @@ INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
         }
 }
 
+INLINE void row_or_zeros(int n, const float *x, float *y) {
+    if (x)
+        memcpy(y, x, (size_t)n * sizeof *y);
+    else
+        memset(y, 0, (size_t)n * sizeof *y);
+}
+
+// Row `position` of a slot in a cache of whole rows (laid out like values of one head); zeros before the first.
+INLINE void cache_earlier(kv_cache c, int slot, int position, float *y) {
+    const float *rows = value_cache_head(&c, slot, 0);
+    row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)position * (size_t)padded(c.head_dim), y);
+}
+
 // What is added to the 16 scores of keys [key, key + 16) of a row of a sequence and a head. Lanes beyond the row's keys are
 // ignored.
 typedef struct bias_place {

@@ -49,15 +49,17 @@ static void write_sequence(Text *t, const Program *p, const Node *attention, con
     c_dim(t, p, batch ? dim_binary(p->graph, DIM_FLOORDIV, rows->dim[0], batch) : dim_const(p->graph, 0));
 }
 
+#define PLACES "const int32_t *slot, const int32_t *position, "  // of each row
+
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
-    bool by_rows = k->node->op == OP_cache_append && k->node->n_in > 2;
+    bool by_rows = k->n_in > 1;
     char x[64];
-    text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {\n", name);
+    text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, %sfloat *cache) {\n", name,
+             by_rows ? PLACES : "");
     text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0], x),
-             by_rows ? ", .slot = s->slot, .position = s->position" : "");
+             by_rows ? ", .slot = slot, .position = position" : "");
     if (attr_find(k->node, "batch")) text_add(t, ", .sequence = "), write_sequence(t, p, k->node, &k->in[0].type);
-    text_add(t, "};\n");
-    if (!by_rows) text_add(t, "    (void)s;\n");
+    text_add(t, "};\n    (void)s;\n");
     text_add(t, "    cache_append_%ss(", k->cache);
     write_cache(t, p, &k->out[0], "cache");
     text_add(t, ", in, heads.first, heads.last);\n}\n");
@@ -65,7 +67,29 @@ void write_append(Text *t, const Program *p, const Kernel *k, const char *name) 
 
 void call_append(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", s, "), c_rows(t, p, &k->in[0].type);
-    text_add(t, ", "), c_pointer(t, p, k, &k->in[0]);
+    for (int i = 0; i < k->n_in; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
+}
+
+// Rows some positions back: of a state, or of a value that has all rows of one sequence.
+void write_earlier(Text *t, const Program *p, const Kernel *k, const char *name) {
+    bool cached = k->n_in > 1;
+    long long n = (long long)last_dim(&k->out[0]), back = (long long)attr_int(k->node, "back", 0);
+    char stride[64];
+    text_add(t, "KERNEL void %s(burin_part part, %s *x, %sfloat *y) {\n", name, cached ? "float" : "const float",
+             cached ? PLACES : "");
+    if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[0], "x"), text_add(t, ";\n");
+    text_add(t, "    for (int r = part.first; r < part.last; r++)\n        ");
+    if (cached)
+        text_add(t, "cache_earlier(cache, slot[r], position[r] - %lld, y + r * %lld);\n}\n", back, n);
+    else
+        text_add(t, "row_or_zeros(%lld, r < %lld ? NULL : x + (r - %lld) * %s, y + r * %lld);\n}\n", n, back, back,
+                 c_row_stride(p, &k->in[0], stride), n);
+}
+
+void call_earlier(Text *t, const Program *p, const Kernel *k) {
+    text_add(t, "("), c_part(t, p, k);
+    for (int i = 0; i < k->n_in; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }
 

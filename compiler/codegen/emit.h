@@ -45,6 +45,7 @@ void write_select(Text *, const Program *, const Kernel *, const char *name);
 void write_matmul(Text *, const Program *, const Kernel *, const char *name);
 void write_rotary(Text *, const Program *, const Kernel *, const char *name);
 void write_append(Text *, const Program *, const Kernel *, const char *name);
+void write_earlier(Text *, const Program *, const Kernel *, const char *name);
 void write_attention(Text *, const Program *, const Kernel *, const char *name);
 void write_nest(Text *, const Program *, const Kernel *, const char *name);
 void call_embed(Text *, const Program *, const Kernel *);
@@ -53,6 +54,7 @@ void call_rows(Text *, const Program *, const Kernel *);
 void call_matmul(Text *, const Program *, const Kernel *);
 void call_rotary(Text *, const Program *, const Kernel *);
 void call_append(Text *, const Program *, const Kernel *);
+void call_earlier(Text *, const Program *, const Kernel *);
 void call_attention(Text *, const Program *, const Kernel *);
 void call_nest(Text *, const Program *, const Kernel *);
 

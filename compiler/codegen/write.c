@@ -6,15 +6,11 @@
 #include "ir/convert.h"
 
 const KernelWriter kernel_writers[] = {
-    [FAMILY_EMBED] = {write_embed, call_embed},
-    [FAMILY_MATMUL] = {write_matmul, call_matmul},
-    [FAMILY_NORM] = {write_norm, call_norm},
-    [FAMILY_QUANTIZE] = {write_quantize, call_rows},
-    [FAMILY_ROTARY] = {write_rotary, call_rotary},
-    [FAMILY_APPEND] = {write_append, call_append},
-    [FAMILY_ATTENTION] = {write_attention, call_attention},
-    [FAMILY_SELECT] = {write_select, call_rows},
-    [FAMILY_NEST] = {write_nest, call_nest},
+    [FAMILY_EMBED] = {write_embed, call_embed},       [FAMILY_MATMUL] = {write_matmul, call_matmul},
+    [FAMILY_NORM] = {write_norm, call_norm},          [FAMILY_QUANTIZE] = {write_quantize, call_rows},
+    [FAMILY_ROTARY] = {write_rotary, call_rotary},    [FAMILY_APPEND] = {write_append, call_append},
+    [FAMILY_EARLIER] = {write_earlier, call_earlier}, [FAMILY_ATTENTION] = {write_attention, call_attention},
+    [FAMILY_SELECT] = {write_select, call_rows},      [FAMILY_NEST] = {write_nest, call_nest},
 };
 
 const char *c_type(DType t) {

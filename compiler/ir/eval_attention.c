@@ -53,6 +53,25 @@ void eval_cache_append(EvalContext *c, Node *n) {
     c->out = state;
 }
 
+void eval_earlier_rows(EvalContext *c, Node *n) {
+    const Value *x = c->in[0];
+    const int64_t *slot = read_indices(c, n, 1), *position = read_indices(c, n, 2);
+    int64_t rows = slot ? c->in[1]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
+    size_t bytes = (size_t)width * (size_t)dtype_bits(x->dtype) / 8;
+    const char *from = value_dense(c, x, x->dtype);
+    Value y = eval_fresh(c, x->dtype, 2, (int64_t[]){rows, width});
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t at = position ? position[r] : r, first = 0;
+        if (slot) check_row(n, slot[r], x->dim[0], at, x->dim[2]), first = slot[r] * x->dim[2];
+        char *to = (char *)value_out(&y) + (size_t)r * bytes;
+        if (at < back)
+            memset(to, 0, bytes);
+        else
+            memcpy(to, from + (size_t)(first + at - back) * bytes, bytes);
+    }
+    c->out = y;
+}
+
 // Keys or values: [slots, heads, keys, width], or [batch * keys, heads * width], a slot for each sequence, as dense rows of
 // `real`.
 typedef struct {

@@ -399,6 +399,22 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+// Rows, or a state and where each row is.
+bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, 0);
+    (void)g;
+    if (attr_int(n, "back", 0) < 0) return infer_mismatch(n, "\"back\" is negative");
+    if (n->n_in == 1) {
+        *result = *x;
+        return x->rank == 2 || infer_mismatch(n, "takes x [R, n], or a state [slots, 1, context, n] with slot and position");
+    }
+    const Type *slot = operand(n, 1), *position = n->n_in > 2 ? operand(n, 2) : NULL;
+    if (x->rank != 4 || !dim_is(x->dim[1], 1) || !position || slot->rank != 1 || !type_equal(slot, position))
+        return infer_mismatch(n, "takes x [R, n], or a state [slots, 1, context, n] with slot and position");
+    *result = type_of(x->dtype, 2, (const Dim *[]){slot->dim[0], x->dim[3]});
+    return true;
+}
+
 bool infer_select_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *wanted = operand(n, 1);
     if (!x->rank || wanted->rank != 1 || wanted->dtype != DT_bool || wanted->dim[0] != x->dim[0])

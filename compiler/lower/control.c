@@ -86,8 +86,13 @@ static View *begin_states(Lowering *l, Node *n, const LoopParts *parts) {
     for (int i = 0; i < parts->first_scanned; i++) {
         bool condition = i < parts->first_state;
         Node *from = condition ? parts->condition : n->in[LOOP_FIRST + i - parts->first_state];
+        View given = view_operand(l, from);
+        if (given.base == BASE_STATE) {  // a slot's memory: changed where it is
+            states[i] = given;
+            continue;
+        }
         states[i] = condition ? view_result(l, n, &from->type, false) : place_of_item(l, n, i - parts->first_state);
-        copy_view(l, from, view_operand(l, from), states[i]);
+        copy_view(l, from, given, states[i]);
     }
     return states;
 }

@@ -138,8 +138,9 @@ static const char *kernel_name(Lowering *l, const Kernel *k) {
         case FAMILY_QUANTIZE:
             text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
             break;
+        case FAMILY_EARLIER:
         case FAMILY_SELECT:
-            text_add(&t, "select_rows"), name_dims(&t, &k->out[0].type, 1);
+            text_add(&t, "%s", op_info[k->node->op].name), name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_NORM:
             text_add(&t, "%s", op_info[k->node->op].name), name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);

@@ -88,7 +88,8 @@ typedef enum {
     FAMILY_NORM,      // rms, layer, and with the residual added first
     FAMILY_QUANTIZE,  // rows to blocks of int8
     FAMILY_ROTARY,
-    FAMILY_APPEND,  // rows into a cache
+    FAMILY_APPEND,   // rows into a cache
+    FAMILY_EARLIER,  // rows of a cache, some positions back
     FAMILY_ATTENTION,
     FAMILY_SELECT,  // the rows that are wanted
     FAMILY_NEST,    // anything else: a generated loop nest

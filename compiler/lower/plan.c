@@ -254,14 +254,12 @@ void plan_buffers(Program *p) {
 // ------------------------------------------------------------------------------------------------------------------- states
 static uint64_t dim_bytes(const Node *state, int axis) { return (uint64_t)dim_upper(state->type.dim[axis]); }
 
-// Caches [S, heads, capacity, d] in the layout of runtime/attention.h: capacity a multiple of 16, rows of values too.
+// Caches [S, heads, capacity, d] in the layout of runtime/attention.h: capacity a multiple of 16, rows of all but keys too.
 static uint64_t state_bytes(const Node *n) {
-    const char *kind = attr_string(n, "kind", "");
-    bool key = !strcmp(kind, "key"), value = !strcmp(kind, "value");
     uint64_t bytes = (uint64_t)dtype_bits(n->type.dtype) / 8;
-    if ((key || value) && n->type.rank == 4) {
+    if (n->type.rank == 4) {
         uint64_t capacity = (dim_bytes(n, 2) + 15) / 16 * 16, width = dim_bytes(n, 3);
-        if (value) width = (width + 15) / 16 * 16;
+        if (strcmp(attr_string(n, "kind", ""), "key")) width = (width + 15) / 16 * 16;
         return bytes * dim_bytes(n, 1) * capacity * width;
     }
     for (int i = 1; i < n->type.rank; i++) bytes *= dim_bytes(n, i);
@@ -292,8 +290,7 @@ void plan_states(Lowering *l) {
         s->bytes = (state_bytes(s->node) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         s->offset = p->plan.slot_bytes;
         p->plan.slot_bytes += s->bytes;
-        const char *kind = attr_string(s->node, "kind", "");
-        if (!strcmp(kind, "key") || !strcmp(kind, "value")) p->plan.cache_bytes += s->bytes;
+        if (s->node->type.rank == 4) p->plan.cache_bytes += s->bytes;
     }
 }
 

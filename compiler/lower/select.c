@@ -79,6 +79,7 @@ static const struct {
     {OP_select_rows, select_select_rows},
     {OP_rotary_embedding, select_rotary},
     {OP_cache_append, select_append},
+    {OP_earlier_rows, select_earlier_rows},
     {OP_attention, select_attention},
     {OP_top_k, select_top_k},
     {OP_nonzero, select_nonzero},

@@ -35,8 +35,8 @@ void select_rotary(Lowering *l, Node *n) {
     kernel_give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
 }
 
-static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) {
-    Kernel *k = kernel_new(l, FAMILY_APPEND, n, 1);
+static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows, int n_in) {
+    Kernel *k = kernel_new(l, FAMILY_APPEND, n, n_in);
     int64_t heads;
     dim_is_const(cache.type.dim[1], &heads);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, heads));
@@ -46,9 +46,23 @@ static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows) 
 
 void select_append(Lowering *l, Node *n) {
     View rows = matrix_operand(l, n->in[1]), cache = view_operand(l, n->in[0]);
-    Kernel *k = append_kernel(l, n, cache, rows);
-    k->cache = attr_string(cache.state->node, "kind", "");
+    bool by_rows = n->n_in > 2;
+    Kernel *k = append_kernel(l, n, cache, rows, by_rows ? 3 : 1);
+    for (int i = 1; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i + 1]);
+    k->cache = strcmp(attr_string(cache.state->node, "kind", ""), "key") ? "value" : "key";
     kernel_give(l, k, 0, n, cache);
+}
+
+// Rows of a cache, or of a value that has all of them.
+void select_earlier_rows(Lowering *l, Node *n) {
+    View from = n->n_in > 1 ? view_operand(l, n->in[0]) : matrix_operand(l, n->in[0]);
+    if (n->type.dtype != DT_f32)
+        diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name, dtype_name(n->type.dtype));
+    Kernel *k = kernel_new(l, FAMILY_EARLIER, n, n->n_in);
+    make_row_wise(l, k, &n->type);
+    k->in[0] = from, k->in[0].own_part = false;
+    for (int i = 1; i < n->n_in; i++) k->in[i] = view_operand(l, n->in[i]);
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
 
 static const Dim *rounded_up(Graph *g, const Dim *d) {
@@ -75,7 +89,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     cache.buffer->whole = true;
     cache.buffer->count = type_count(g, &padded);
     cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
-    Kernel *k = append_kernel(l, n, cache, rows);
+    Kernel *k = append_kernel(l, n, cache, rows, 1);
     k->cache = operand_index == 1 ? "key" : "value";
     kernel_give(l, k, 0, NULL, cache);
     return cache;

@@ -8,9 +8,11 @@
 //                                                                           ...
 //
 // A row is one token with a slot and a position; rows of one call may belong to any slots. The pass first proves that every
-// node but attention acts row by row (incremental_rows.c). Then tables of positions are folded (incremental_tables.c), counters
-// over T become %position, causal attention attends to a cache, and only the rows whose logits are wanted reach the output
-// (incremental_select.c). Graphs without token input or with attention to later positions are left as they are.
+// node but attention, convolutions over time (incremental_earlier.c) and recurrences (incremental_loop.c) acts row by row
+// (incremental_rows.c). Then tables of positions are folded (incremental_tables.c), counters over T become %position, causal
+// attention attends to a cache, what looks back at earlier rows has one of them, and only the rows whose logits are wanted
+// reach the output (incremental_select.c). Graphs without token input or with attention to later positions are left as they
+// are.
 //
 // Needs types, and attention fused; gives rows; keeps everything.
 #include "passes/incremental.h"
@@ -99,6 +101,7 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
             continue;
         }
         substitute_dims(n, t->rows, in->rows);
+        if (n->op == OP_loop && has_rows(n)) rename_rows_in_body(n, t->rows, in->rows);
         inferred(n);
     }
 }
@@ -206,11 +209,11 @@ bool pass_incremental(Graph *g, PassContext *c) {
         return leave(c, g, token, "does not read a sequence of tokens");
     Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
-    if (!causal) return leave(c, g, NULL, "has no causal attention above it");
     spread_last_row(g, token->type.dim[0]);
     Node *pooled = find_pooled(g, token->type.dim[0]);
     if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
     RowTrace t = {.rows = token->type.dim[0]};
+    bool recurs = find_earlier_rows(g, t.rows) || has_loop_over(g, t.rows);
     int64_t context = c->context > 0 ? c->context : dim_upper(t.rows);
     EACH_NODE(n, g) {
         if (attends_to(n, t.rows)) bias_over_keys(n, t.rows, context);
@@ -219,15 +222,18 @@ bool pass_incremental(Graph *g, PassContext *c) {
     graph_sweep(g);
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;
-        if (c->trial) return leave(c, g, n, t.why);
+        if (c->trial || !causal) return leave(c, g, n, t.why);
         diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
                    op_info[n->op].name, type_text(&n->type));
         return false;
     }
+    if (!causal && !recurs) return leave(c, g, NULL, "depends on no earlier position");
     RowInputs in = add_inputs(g, c, token, context);
     fold_position_tables(g, &t, &in);
     graph_sweep(g);
     turn_into_rows(g, &t, &in);
+    keep_earlier_rows(g, &in);
+    carry_states(g, &in);
     cache_all(g, &in);
     graph_sweep(g);
     select_wanted_rows(g, &in);

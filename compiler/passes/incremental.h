@@ -19,7 +19,26 @@ typedef struct RowInputs {
     const Dim *rows;   // the symbol R
     const Dim *slots;  // the symbol S
     int64_t context;
+    int64_t n_row_states;  // given so far
 } RowInputs;
+
+// incremental_views.c
+typedef struct Along {
+    int axis;
+    const Dim *extent;
+} Along;
+int same_axis(Graph *, const Type *from, int axis, const Type *to);   // with as many elements before it; -1: none
+Node *with_extent(Node *, Node *const *in, const char *attr, Along);  // again, and so many in its attribute of dimensions
+bool varies_along(const Node *, int axis);                            // it has that axis, and of more than one element
+
+bool find_earlier_rows(Graph *, const Dim *rows);  // incremental_earlier.c: is anything a fixed number of rows back?
+void keep_earlier_rows(Graph *, RowInputs *);
+Node *new_row_state(RowInputs *, const Dim *width, Node *before);
+
+bool has_loop_over(const Graph *, const Dim *rows);              // incremental_loop.c
+const char *steps_over_rows(const Node *loop, const Dim *rows);  // NULL: a step needs its row and the states; or why not
+void rename_rows_in_body(Node *loop, const Dim *from, const Dim *to);
+void carry_states(Graph *, RowInputs *);
 
 bool fold_position_tables(Graph *, const RowTrace *, RowInputs *);            // incremental_tables.c
 void bias_over_keys(Node *attention, const Dim *positions, int64_t context);  // incremental_bias.c; where it has such a form

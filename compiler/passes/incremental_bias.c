@@ -17,18 +17,6 @@ typedef struct KeyAxis {
 
 static Node *over_keys(Node *n, int key, KeyAxis *k);
 
-static bool varies(const Node *n, int key) { return key >= 0 && key < n->type.rank && !dim_is(n->type.dim[key], 1); }
-
-// The node again with other operands, its attribute of dimensions `name` (or NULL) with the keys' extent at `key`.
-static Node *again(Node *n, Node *const *in, const char *name, int key, KeyAxis *k) {
-    Node *copy = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
-    const Dim *dims[MAX_RANK];
-    attr_copy(copy, n);
-    for (int i = 0; i < n->type.rank; i++) dims[i] = i == key ? k->context : n->type.dim[i];
-    if (name) attr_set_dims(copy, name, dims, n->type.rank);
-    return inferred(copy);
-}
-
 static Node *elementwise_over_keys(Node *n, int key, KeyAxis *k) {
     Node *in[MOST_OPERANDS];
     bool bends = n->op != OP_add && n->op != OP_sub;
@@ -36,40 +24,27 @@ static Node *elementwise_over_keys(Node *n, int key, KeyAxis *k) {
     k->bent += bends;
     for (int i = 0; i < n->n_in; i++) {
         int here = key - (n->type.rank - n->in[i]->type.rank);
-        in[i] = varies(n->in[i], here) ? over_keys(n->in[i], here, k) : n->in[i];
+        in[i] = varies_along(n->in[i], here) ? over_keys(n->in[i], here, k) : n->in[i];
         if (!in[i]) return NULL;
     }
     k->bent -= bends;
-    return again(n, in, NULL, key, k);
-}
-
-// The axis of the operand that the axis of a reshape is, when only axes of extent 1 come or go.
-static int axis_before_reshape(const Node *n, int axis) {
-    const Type *from = &n->in[0]->type;
-    int i = 0, j = 0;
-    for (; i < n->type.rank; i++, j++) {
-        while (i < axis && dim_is(n->type.dim[i], 1)) i++;
-        while (j < from->rank && dim_is(from->dim[j], 1)) j++;
-        if (j == from->rank || n->type.dim[i] != from->dim[j]) return -1;
-        if (i == axis) return j;
-    }
-    return -1;
+    return with_extent(n, in, NULL, (Along){key, k->context});
 }
 
 static Node *view_over_keys(Node *n, int key, KeyAxis *k) {
     int count, here = key;
     if (n->op == OP_transpose) here = (int)attr_ints(n, "perm", &count)[key];
-    if (n->op == OP_reshape) here = axis_before_reshape(n, key);
+    if (n->op == OP_reshape) here = same_axis(n->graph, &n->type, key, &n->in[0]->type);
     if (n->op == OP_expand) here = key - (n->type.rank - n->in[0]->type.rank);
     if (n->op == OP_slice || (n->op == OP_reshape && here < 0)) return NULL;
-    Node *x = varies(n->in[0], here) ? over_keys(n->in[0], here, k) : n->in[0];
-    return x ? again(n, &x, n->op == OP_transpose ? NULL : "shape", key, k) : NULL;
+    Node *x = varies_along(n->in[0], here) ? over_keys(n->in[0], here, k) : n->in[0];
+    return x ? with_extent(n, &x, n->op == OP_transpose ? NULL : "shape", (Along){key, k->context}) : NULL;
 }
 
 static Node *gather_over_keys(Node *n, int key, KeyAxis *k) {
     if (axis_of(n->in[0], attr_int(n, "axis", 0)) != 0 || key >= n->in[1]->type.rank) return NULL;
     Node *index = over_keys(n->in[1], key, k);
-    return index ? again(n, (Node *[]){n->in[0], index}, NULL, key, k) : NULL;
+    return index ? with_extent(n, (Node *[]){n->in[0], index}, NULL, (Along){key, k->context}) : NULL;
 }
 
 // A table whose elements along its last axis are equally far apart, row by row: MPT's slopes times positions.
@@ -102,7 +77,7 @@ static Node *slice_over_keys(Node *n, int key, KeyAxis *k) {
 static Node *over_keys(Node *n, int key, KeyAxis *k) {
     if (n->type.dim[key] != k->positions) return NULL;
     if (n->op == OP_slice) return slice_over_keys(n, key, k);
-    if (n->op == OP_iota) return again(n, NULL, "dims", key, k);
+    if (n->op == OP_iota) return with_extent(n, NULL, "dims", (Along){key, k->context});
     if (n->op == OP_gather) return gather_over_keys(n, key, k);
     if (is_view(n->op)) return view_over_keys(n, key, k);
     return op_info[n->op].rows == ROWS_EACH && n->op != OP_item ? elementwise_over_keys(n, key, k) : NULL;
@@ -110,7 +85,7 @@ static Node *over_keys(Node *n, int key, KeyAxis *k) {
 
 void bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
     Node *bias = attention->n_in > 5 ? attention->in[5] : NULL;
-    if (!bias || !attr_int(attention, "causal", 0) || !varies(bias, bias->type.rank - 1)) return;
+    if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1)) return;
     KeyAxis k = {positions, dim_const(attention->graph, context), 0};
     Node *by = over_keys(bias, bias->type.rank - 1, &k);
     if (by) node_set_input(attention, 5, by);

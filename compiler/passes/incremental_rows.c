@@ -2,7 +2,8 @@
 //
 // Every value either has no rows (weights, tables of constants) or has them along one axis. An op keeps the proof going when
 // row r of its result needs row r of its operands alone; where the rows of the result are follows from where those of the
-// operands are. Causal attention is the one op that may look at earlier rows: it becomes attention over a cache.
+// operands are. Causal attention, earlier_rows and a loop that takes the rows one by one may look at earlier rows: they get
+// caches.
 #include "passes/incremental.h"
 
 typedef struct Step {
@@ -66,16 +67,9 @@ static int rows_gather(const Node *n, Step *s) {
     return !has_rows(x) ? 0 : row_axis(x) < axis ? x->mark : x->mark + index->type.rank - 1;
 }
 
-// The axis of the result that is the rows again: the same extent, after as many elements.
 static int rows_reshape(const Node *n, Step *s) {
-    const Node *x = n->in[0];
-    const Dim *before = dim_const(n->graph, 1), *seen = dim_const(n->graph, 1);
-    for (int i = 0; i < row_axis(x); i++) before = dim_binary(n->graph, DIM_MUL, before, x->type.dim[i]);
-    for (int i = 0; i < n->type.rank; i++) {
-        if (seen == before && n->type.dim[i] == x->type.dim[row_axis(x)]) return i + 1;
-        seen = dim_binary(n->graph, DIM_MUL, seen, n->type.dim[i]);
-    }
-    return mixes(s, "reshapes the rows into other axes");
+    int axis = same_axis(n->graph, &n->in[0]->type, row_axis(n->in[0]), &n->type);
+    return axis >= 0 ? axis + 1 : mixes(s, "reshapes the rows into other axes");
 }
 
 static int rows_transpose(const Node *n) {
@@ -113,6 +107,12 @@ static int rows_attention(const Node *n, Step *s) {
     return n->in[0]->mark;
 }
 
+static int rows_state(const Node *n, Step *s) {
+    if (n->op == OP_attention) return rows_attention(n, s);
+    if (n->op == OP_earlier_rows && row_axis(n->in[0]) == 0) return n->in[0]->mark;
+    return mixes(s, "updates a state by itself");
+}
+
 // A leaf has rows along its only axis of extent T.
 static int rows_leaf(const Node *n, Step *s) {
     int mark = 0;
@@ -122,6 +122,17 @@ static int rows_leaf(const Node *n, Step *s) {
         mark = i + 1;
     }
     return mark;
+}
+
+static bool any_rows(const Node *n) {
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && has_rows(n->in[i])) return true;
+    return false;
+}
+
+static int rows_loop(const Node *n, Step *s) {
+    const char *why = steps_over_rows(n, s->trace->rows);
+    return why ? mixes(s, why) : 1;
 }
 
 static int rows_of(const Node *n, Step *s) {
@@ -141,9 +152,9 @@ static int rows_of(const Node *n, Step *s) {
         case ROWS_VIEW:
             return rows_view(n, s);
         case ROWS_STATE:
-            return n->op == OP_attention ? rows_attention(n, s) : mixes(s, "updates a state by itself");
+            return rows_state(n, s);
         default:
-            return mixes(s, "needs every row");
+            return n->op == OP_loop && any_rows(n) ? rows_loop(n, s) : mixes(s, "needs every row");
     }
 }
 

@@ -121,6 +121,12 @@ static void fused_ops_know_their_shapes(void) {
     check_misfit("%y = attention(%x, %m, %m) {num_heads=4, num_kv_heads=4, scale=1.0}", "takes q [T, H d]");
     check_misfit("%y = rotary_embedding(%x, %x, %x) {num_heads=4}", "turns 128 elements of heads of 16");
     check_misfit("%y = cache_append(%x, %x, %i, %i) {heads=4}", "takes a state [slots, heads, context, d]");
+    check_type("%y = earlier_rows(%x) {back=2}", "f32[T, 64]");
+    check_type("%s = state {kind=\"row\"} : f32[5, 1, 9, 64] %y = earlier_rows(%s, %i, %i) {back=1}", "f32[3, 64]");
+    check_misfit("%y = earlier_rows(%x) {back=-1}", "\"back\" is negative");
+    check_misfit("%y = earlier_rows(%w) {back=1}", "takes x [R, n], or a state [slots, 1, context, n]");
+    check_misfit("%s = state {kind=\"row\"} : f32[5, 2, 9, 64] %y = earlier_rows(%s, %i, %i) {back=1}",
+                 "takes x [R, n], or a state [slots, 1, context, n]");
 }
 
 SUITE(infer) {

@@ -69,15 +69,17 @@ KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float 
         rotary_half(shape, x + r * 128, cosine + at[r] * 8, sine + at[r] * 8, y + r * 128);
 }
 
-// %kc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
-    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = s->slot, .position = s->position};
+// %kc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, float *cache) {
+    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
+    (void)s;
     cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
-// %vc1.0: f32[R, 32] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, float *cache) {
-    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = s->slot, .position = s->position};
+// %vc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
+KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, float *cache) {
+    kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
+    (void)s;
     cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
 }
 
@@ -212,9 +214,9 @@ void FORWARD(const burin_step *s, int thread) {
         DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
         rotary_2x16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
-        cache_append_key_2x16(PART(2), s, rows, q_k_v_proj + 64, STATE(0 + (size_t)layer * 20480));
+        cache_append_key_2x16(PART(2), s, rows, q_k_v_proj + 64, s->slot, s->position, STATE(0 + (size_t)layer * 20480));
         DONE(5);
-        cache_append_value_2x16(PART(2), s, rows, q_k_v_proj + 96, STATE(10240 + (size_t)layer * 20480));
+        cache_append_value_2x16(PART(2), s, rows, q_k_v_proj + 96, s->slot, s->position, STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
         attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
