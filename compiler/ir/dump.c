@@ -132,6 +132,7 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
     for (int i = 0; i < m->n_eos; i++) json_array_append_new(eos, json_integer(m->eos[i]));
     json_object_set_new(head, "module", json_string(m->name));
     json_object_set_new(head, "description", json_string(m->description ? m->description : ""));
+    json_object_set_new(head, "graphs", json_integer(m->n_graphs));
     json_object_set_new(head, "context", json_integer(m->context));
     json_object_set_new(head, "bos", json_integer(m->bos));
     json_object_set_new(head, "eos", eos);
@@ -240,7 +241,15 @@ static Tokenizer *load_tokenizer(Arena *arena, const Head *h, const ConstantFile
     return t;
 }
 
-static void load_head(Module *m, const Source *source, const ConstantFile *constants) {
+// A dump that was cut between two graphs is whole otherwise.
+static void check_graphs(const Module *m, const Source *source, int graphs) {
+    if (graphs && graphs != m->n_graphs)
+        diag_fatal(loc_file(source), "the head of the dump names %d graphs, it has %d\nhint: dump the model again", graphs,
+                   m->n_graphs);
+}
+
+// How many graphs it names, or 0.
+static int load_head(Module *m, const Source *source, const ConstantFile *constants) {
     Head h = {.source = source};
     int n_eos;
     read_head(&h, m->arena);
@@ -255,6 +264,7 @@ static void load_head(Module *m, const Source *source, const ConstantFile *const
     m->begin_suppress = head_tokens(&h, m->arena, "begin_suppress", &m->n_begin_suppress);
     m->max_length = head_int(&h, "max_length", 0);
     m->tokenizer = load_tokenizer(m->arena, &h, constants);
+    return head_int(&h, "graphs", 0);
 }
 
 static ConstantFile *constants_beside(Arena *arena, const char *path) {
@@ -280,7 +290,7 @@ Module *module_load(Arena *arena, const char *path) {
     free(text);
     if (memchr(source->text, 0, source->size)) diag_fatal(loc_file(source), "this is not the text of a graph");
     ConstantFile *constants = constants_beside(arena, path);
-    load_head(m, source, constants);
+    int graphs = load_head(m, source, constants);
     size_t offset = 0;
     do {
         Graph *g = graph_parse_at(source, &offset, constants), **graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
@@ -292,5 +302,6 @@ Module *module_load(Arena *arena, const char *path) {
         m->graphs = graphs;
         m->graphs[m->n_graphs++] = g;
     } while (source->text[offset]);
+    check_graphs(m, source, graphs);
     return m;
 }
