@@ -134,6 +134,13 @@ ENCODERS = {
     "megatron-bert": text("MegatronBert"),
     "roberta-prelayernorm": text("RobertaPreLayerNorm"),
     "clip-text": text("CLIPText", TEXT),
+    "bert-relative": text("Bert", position_embedding_type="relative_key"),
+    "roberta-relative": text("Roberta", position_embedding_type="relative_key_query"),
+    "fnet": text("FNet", {k: v for k, v in ENCODER.items() if k != "num_attention_heads"}),
+    "ibert": text("IBert"),
+    "xmod": text("Xmod", languages=["en_XX", "de_DE"], default_language="de_DE"),
+    "xmod-pre": text("Xmod", default_language="en_XX", pre_norm=True, adapter_layer_norm=True, ln_before_adapter=False),
+    "mobilebert": text("MobileBert", embedding_size=32, intra_bottleneck_size=32),
     "bert-generation": ("encoder", "BertGenerationEncoder", dict(TEXT)),
 }
 
@@ -165,6 +172,11 @@ TASKS = {
     "modernbert-masked": task("ModernBert", "MaskedLM", TEXT, local_attention=8),
     "modernbert-sequence": task("ModernBert", "SequenceClassification", TEXT, classifier_pooling="mean"),
     "modernbert-token": task("ModernBert", "TokenClassification", TEXT, **THREE),
+    "mobilebert-sequence": task("MobileBert", "SequenceClassification", embedding_size=64, use_bottleneck=False, trigram_input=False,
+                                normalization_type="layer_norm", num_feedforward_networks=2),
+    "fnet-masked": task("FNet", "MaskedLM", {k: v for k, v in ENCODER.items() if k != "num_attention_heads"}),
+    "data2vec-vision-classes": ("image", "Data2VecVisionForImageClassification", dict(VISION, use_absolute_position_embeddings=True)),
+    "yolos-boxes": ("image", "YolosForObjectDetection", dict(VISION, num_detection_tokens=3, image_size=[16, 12])),
     "vit-classes": ("image", "ViTForImageClassification", dict(VISION, **THREE)),
     "deit-classes": ("image", "DeiTForImageClassificationWithTeacher", dict(VISION)),
     "dinov2-classes": ("image", "Dinov2ForImageClassification", dict(
@@ -182,6 +194,8 @@ IMAGES = {
     "dinov2-registers": image("Dinov2WithRegisters", ["intermediate_size"], mlp_ratio=2),
     "beit": image("Beit", use_relative_position_bias=True),
     "vit-msn": image("ViTMSN"),
+    "dinov3": image("DINOv3ViT", num_register_tokens=2),
+    "dinov3-gated": image("DINOv3ViT", use_gated_mlp=True, hidden_act="silu", key_bias=True, query_bias=False),
     "ijepa": image("IJepa"),
     "clip-vision": image("CLIPVision"),
 }

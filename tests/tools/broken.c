@@ -50,7 +50,7 @@ static const struct {
     {"dtype-unknown", "{'x':{'dtype':'F4','shape':[2],'data_offsets':[0,8]}}", 8},
     {"shape-missing", "{'x':{'dtype':'F32','data_offsets':[0,8]}}", 8},
     {"shape-rank", "{'x':{'dtype':'U8','shape':[1,1,1,1,1,1,1,1,1],'data_offsets':[0,1]}}", 1},
-    {"shape-zero", "{'x':{'dtype':'F32','shape':[0,4],'data_offsets':[0,0]}}", 0},
+    {"shape-zero", "{'x':{'dtype':'F32','shape':[0,4],'data_offsets':[0,16]}}", 0},
     {"shape-negative", "{'x':{'dtype':'F32','shape':[-1],'data_offsets':[0,4]}}", 4},
     {"shape-fraction", "{'x':{'dtype':'F32','shape':[1.5],'data_offsets':[0,4]}}", 4},
     {"shape-huge", "{'x':{'dtype':'F32','shape':[9223372036854775807,2],'data_offsets':[0,8]}}", 8},

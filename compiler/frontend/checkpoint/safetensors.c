@@ -63,8 +63,20 @@ static void read_offsets(Reading *r, Tensor *t, const json_t *offsets) {
     r->covered += t->bytes;
 }
 
+// A tensor of nothing, of no bytes: the registers [1, 0, 384] of a model that has none.
+static bool is_empty(const json_t *entry) {
+    const json_t *offsets = json_object_get(entry, "data_offsets"), *dimension;
+    size_t i;
+    if (!json_equal(json_array_get(offsets, 0), json_array_get(offsets, 1))) return false;
+    json_array_foreach(json_object_get(entry, "shape"), i, dimension) {
+        if (json_is_integer(dimension) && !json_integer_value(dimension)) return true;
+    }
+    return false;
+}
+
 static void read_tensor(Reading *r, const char *name, const json_t *entry) {
     if (!json_is_object(entry)) file_fatal(r->file, "the header's entry \"%s\" is no object", name);
+    if (is_empty(entry)) return;
     Tensor t = {.name = arena_strdup(r->checkpoint->arena, name)};
     t.dtype = dtype_of(r, name, entry);
     read_shape(r, &t, json_object_get(entry, "shape"));
