@@ -157,7 +157,7 @@ install: $(BUILD)/burin
 	cp -R runtime dsl LICENSE $(DESTDIR)$(PREFIX)/share/burin/
 
 format:
-	clang-format-19 -i $(shell git ls-files '*.c' '*.h' ':!tests/golden')
+	$(Q)clang-format-19 -i $(shell git ls-files '*.c' '*.h' ':!tests/golden')
 
 clean:
 	rm -rf build

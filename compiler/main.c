@@ -61,7 +61,10 @@ static bool compile(Build *b) {
 static int command_build(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = o->output ? o->output : model_name(arena, o->model);
-    if (!o->emit && !o->stop_after) build_check_output(&b, output);
+    bool printed = o->emit || o->stop_after;
+    if (printed && o->output)
+        diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output, o->emit ? "--emit" : "--stop-after");
+    if (!printed) build_check_output(&b, output);
     if (!compile(&b)) return 0;
     print_sizes(&b);
     build_output(&b, output);

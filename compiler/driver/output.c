@@ -100,8 +100,10 @@ static void add_makefile(const Build *b, Text *t) {
     text_add(
         t, "# make: the program %s. make %s.a: the library of %s.h. Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n",
         n, n, n);
-    text_add(t,
-             "CC = cc\nFLAGS = -std=gnu17 -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime $(CFLAGS)\n");
+    text_add(
+        t,
+        "CC = cc\nFLAGS = -std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime "
+        "$(CFLAGS)\n");
     text_add(t, "RUNTIME = $(patsubst %%.c,%%.o,$(wildcard runtime/*.c))\nMODEL = %s_model.o %s_weights.o", n, n);
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", n, b->tools.cpus[i]->symbol);
     text_add(t, "\n\n%s: $(MODEL) $(RUNTIME)\n\t$(CC) $(CFLAGS) $^ -lm -lpthread -o $@\n\n", n);

@@ -20,9 +20,16 @@
     "-Wno-unknown-warning-option"
 
 const Machine machines[] = {
-    {"x86_64-linux-gnu", "x86_64", "x86-64", "/usr/x86_64-linux-gnu/include/stdio.h",
-     "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
-    {"aarch64-linux-gnu", "aarch64", "armv8-a", "/usr/aarch64-linux-gnu/include/stdio.h",
+    {"x86_64-linux-gnu",
+     "x86_64",
+     "x86-64",
+     {"/usr/x86_64-linux-gnu/include/stdio.h", "/usr/lib/gcc-cross/x86_64-linux-gnu"},
+     "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
+     "64-bit Intel and AMD"},
+    {"aarch64-linux-gnu",
+     "aarch64",
+     "armv8-a",
+     {"/usr/aarch64-linux-gnu/include/stdio.h", "/usr/lib/gcc-cross/aarch64-linux-gnu"},
      "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
      "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
 };
@@ -103,9 +110,10 @@ void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
     if (!find_program(t->arena, COMPILER)) diag_fatal(NO_LOC, COMPILER " is not on PATH\nhint: apt-get install " COMPILER);
     t->clang = COMPILER;
-    if (!t->native && access(t->machine->sysroot, R_OK))
-        diag_fatal(NO_LOC, "there is no C library for %s here\nhint: apt-get install %s", t->machine->triple,
-                   t->machine->packages);
+    for (int i = 0; !t->native && i < 2; i++)
+        if (access(t->machine->sysroot[i], R_OK))
+            diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: apt-get install %s", t->machine->triple,
+                       t->machine->sysroot[i], t->machine->packages);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling

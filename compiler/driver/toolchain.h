@@ -9,9 +9,9 @@ enum { MAX_CPUS = 16 };
 // A machine that programs can be for.
 typedef struct Machine {
     const char *triple, *architecture;
-    const char *cpu;       // of code that must run on every one of them
-    const char *sysroot;   // a file that is there when cross compiling to it works
-    const char *packages;  // that bring it
+    const char *cpu;         // of code that must run on every one of them
+    const char *sysroot[2];  // files that are there when cross compiling to it works: of the C library, of the compiler
+    const char *packages;    // that bring them
     const char *help;
 } Machine;
 

@@ -15,7 +15,7 @@ EvalContext *eval_new(EvalMode);
 void eval_free(EvalContext *);
 // Gives a symbol its value where no operand's shape tells it.
 void eval_set_symbol(EvalContext *, const char *name, int64_t value);
-void eval_set_seed(EvalContext *, uint64_t);  // of random numbers; 0 unless it is set
+void eval_set_seed(EvalContext *, uint64_t);                 // of random numbers; 0 unless it is set
 int64_t eval_symbol(const EvalContext *, const char *name);  // after a run; 0 when nothing told it
 
 // One node, its operands given (NULL: absent, or a constant, pack or item of the graph, which is then computed). States are

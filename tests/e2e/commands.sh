@@ -28,6 +28,7 @@ says "commands: inspect: a description" 0 "graph decode(" $BURIN inspect dsl/mod
 says "commands: the report of the fusions" 0 "attention                       6        0" $BURIN build $model --report --stop-after=fuse
 says "commands: no fusion missed" 0 "context" $BURIN build $model --require-fusion -o "$WORK/austen"
 says "commands: C text" 0 "forward_" $BURIN build $model --emit=c
+says "commands: C text is printed, not written" 0 "$WORK/text is not written: --emit prints" $BURIN build $model --emit=c -o "$WORK/text"
 says "commands: steps and commands" 0 "+ clang-19" $BURIN build $model -v --mcpu=x86-64-v3 -o "$WORK/austen"
 says "commands: objects that are kept" 0 "a program" $BURIN build $model --save-temps --mcpu=x86-64-v3 -o "$WORK/kept"
 check "commands: they are there" [ -s "$WORK/kept.temps/austen.c" ]
@@ -37,3 +38,11 @@ check "commands: it writes as the folder's" [ "$("$WORK/austen" "It was" -n 9 --
 says "commands: a native program" 0 "a program for" $BURIN build $model --mcpu=native -o "$WORK/native"
 says "commands: a promise of memory" 0 "a program" $BURIN build $model --max-ram 16M --mcpu=x86-64-v3 -o "$WORK/small"
 says "commands: bench" 0 "decode at 0" $BURIN bench $model --ctx 64 --mcpu=x86-64-v3
+
+# A machine where a file of the cross compiler is missing: hidden in a namespace of our own, where that is allowed.
+hide='mount -t tmpfs none "$0" && exec "$@"'
+for folder in /usr/aarch64-linux-gnu /usr/lib/gcc-cross; do
+    unshare -rm sh -c "$hide" $folder true 2> /dev/null || { skip "commands: without $folder" "it cannot be hidden" && continue; }
+    says "commands: without $folder, the packages" 1 "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross" \
+        unshare -rm sh -c "$hide" $folder $BURIN build $model --target=aarch64-linux-gnu -o "$WORK/cross"
+done

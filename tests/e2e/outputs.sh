@@ -20,6 +20,10 @@ for cc in gcc clang-19; do
     hash_of "$WORK/story.c/story" > "$WORK/got"
     same "outputs: its program of $cc gives the same bits" "$WORK/expected" "$WORK/got"
 done
+for std in c11 c2x gnu2x; do
+    check "outputs: the folder builds without a warning as $std" make -C "$WORK/story.c" -s clean story_model.o story_x86_64_v3.o \
+        story_api.o runtime/main.o runtime/threads.o runtime/profile.o runtime/npy.o CC=gcc CFLAGS="-O0 -Wall -Wextra -Werror -std=$std"
+done
 check "outputs: the folder again, over the old one" $BURIN build $model -o "$WORK/story.c"
 
 for kind in o a so; do

@@ -214,7 +214,8 @@ static const Operator OPERATORS[] = {
     {"microsoft-attention-weights", 20, ROWS MICROSOFT("node Attention h h -> z : num_heads=2")},
     // shapes
     {"upsample-repeats", 20, "tensor n i64 [1] raw 2\nnode Tile r n -> z"},
-    {"upsample-repeats-unknown", 20, "tensor o i64 [2] raw 1 1\nnode Cast m -> n : to=7\n" RUNS "node Mul o n -> k\nnode Tile x k -> z"},
+    {"upsample-repeats-unknown", 20,
+     "tensor o i64 [2] raw 1 1\nnode Cast m -> n : to=7\n" RUNS "node Mul o n -> k\nnode Tile x k -> z"},
     {"crop-dimensions", 20, "tensor n i64 [1] raw 2\nnode CenterCropPad r n -> z"},
     {"reduce-axes-unknown", 20, "node Shape x -> n\nnode ReduceSum x n -> z"},
     {"reduce-axes-many", 20, "tensor n i64 [9] raw 0 0 0 0 0 0 0 0 0\nnode ReduceSum x n -> z"},

@@ -1,5 +1,6 @@
 // Checks an embedding against the states it is made of: usage: pooled STATES.npy KIND LINE
-// KIND is a pooling_mode_KIND of sentence-transformers; LINE is a file with the embedding as numbers. Both are compared at length 1.
+// KIND is a pooling_mode_KIND of sentence-transformers; LINE is a file with the embedding as numbers. Both are compared at
+// length 1.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
