@@ -35,7 +35,8 @@ Node *onnx_pad_with(OnnxCall *, Node *x, const OnnxPads *, double value);
 Node *onnx_numbers(OnnxCall *, DType, int rank, const int64_t *dim, const double *values);
 Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vector
 
-Node *onnx_softmax_of(OnnxCall *, Node *x, int64_t opset);  // op_nn.c: over the axis of the attribute, before 13 also those behind
+Node *onnx_softmax_of(OnnxCall *, Node *x,
+                      int64_t opset);  // op_nn.c: over the axis of the attribute, before 13 also those behind
 int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of a reduction, from its attribute or operand 1
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
