@@ -137,9 +137,20 @@ static const Dim *choose(Walk *w, const Node *n, const Dim *const *at) {
     return a == b ? a : NULL;
 }
 
+// A quotient of floats, rounded down or up. Numbers of 23 bits are divided by f32 without meeting a whole number by rounding.
+static const Dim *rounded_quotient(Walk *w, const Node *rounding, const Dim *const *at) {
+    enum { LARGEST = 1 << 23 };
+    const Node *n = rounding->in[0];
+    if (n->op != OP_div || (n->type.dtype != DT_f32 && n->type.dtype != DT_f64)) return NULL;
+    const Dim *a = operand_at(w, n, 0, at), *b = a ? operand_at(w, n, 1, at) : NULL;
+    if (!b || dim_lower(a) < 0 || dim_upper(a) > LARGEST || dim_lower(b) <= 0 || dim_upper(b) > LARGEST) return NULL;
+    if (rounding->op == OP_ceil) a = dim_sub(w->graph, dim_binary(w->graph, DIM_ADD, a, b), dim_const(w->graph, 1));
+    return dim_binary(w->graph, DIM_FLOORDIV, a, b);
+}
+
 static const Dim *unary(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *x = operand_at(w, n, 0, at), *zero = dim_const(w->graph, 0);
-    if (!x) return NULL;
+    if (!x) return n->op == OP_floor || n->op == OP_ceil ? rounded_quotient(w, n, at) : NULL;
     switch (n->op) {
         case OP_neg:
             return dim_sub(w->graph, zero, x);
@@ -161,17 +172,30 @@ static const Dim *unary(Walk *w, const Node *n, const Dim *const *at) {
 // To a truth: whether it is not 0.
 static const Dim *cast(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *x = operand_at(w, n, 0, at), *equal;
+    if (!x && !dtype_is_float(n->type.dtype) && n->type.dtype != DT_bool) return rounded_quotient(w, n, at);
     if (!x || n->type.dtype != DT_bool || n->in[0]->type.dtype == DT_bool) return x;
     equal = compare(w, OP_equal, x, dim_const(w->graph, 0));
     return equal ? truth(w, !dim_upper(equal)) : NULL;
 }
 
+// Of a known square: the side of an image of so many patches.
+static const Dim *square_root(Walk *w, const Node *n, const Dim *const *at) {
+    const Tensor *power = n->op == OP_pow ? n->in[1]->value : NULL;
+    int64_t square;
+    if (n->op == OP_pow && (!power || tensor_count(power) != 1 || dtype_load(power->dtype, power->data, 0) != 0.5)) return NULL;
+    const Dim *x = operand_at(w, n, 0, at);
+    if (!x || !dim_is_const(x, &square) || square < 0) return NULL;
+    double root = sqrt((double)square);
+    return is_whole(root) ? dim_const(w->graph, (int64_t)root) : NULL;
+}
+
 static const Dim *elementwise(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *a, *b;
+    if (n->op == OP_sqrt || n->op == OP_pow) return square_root(w, n, at);
     if (n->op == OP_and || n->op == OP_or) return logic(w, n, at);
     if (n->op == OP_where) return choose(w, n, at);
     if (n->n_in == 1) return unary(w, n, at);
-    if (n->n_in != 2 || n->op == OP_pow) return NULL;
+    if (n->n_in != 2) return NULL;
     a = operand_at(w, n, 0, at);
     b = a ? operand_at(w, n, 1, at) : NULL;
     return b ? binary(w, n, a, b) : NULL;

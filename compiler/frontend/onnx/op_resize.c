@@ -93,7 +93,8 @@ static Node *extrapolate(OnnxCall *c, Node *y, int axis, const Resize *r, const 
 
 static const Tensor *need_known(OnnxCall *c, int i, const char *what, int count) {
     const Tensor *t = onnx_known(c, i);
-    if (!t || tensor_count(t) != count) onnx_fatal(c, "%s must be %d constants", what, count);
+    if (!t || tensor_count(t) != count)
+        onnx_fatal(c, "%s must be %d constants\nhint: fix the dimensions they depend on with --dim", what, count);
     return t;
 }
 
@@ -112,12 +113,36 @@ static void keep_ratio(const OnnxCall *c, ResizeAxis *axes, int n) {
     for (int i = 0; i < n; i++) axes[i].scale = scale, axes[i].out = (int64_t)floor(scale * (double)axes[i].in + 0.5);
 }
 
-static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, ResizeAxis *axes) {
+// The sizes (or scales) as numbers. An axis whose size is that of x, whatever the run makes it, has the scale 1: kept[i].
+static void read_numbers(OnnxCall *c, const Node *x, const int64_t *axis, int n, double *numbers, bool *kept) {
     bool scaled = is_given(c, 2);
-    const Tensor *numbers = scaled ? need_known(c, 2, "the scales", n) : need_known(c, 3, "the sizes", n);
+    const Dim *const *elements;
+    int count;
+    bool as_dims = !scaled && onnx_elements(c, 3, &elements, &count) && count == n;
+    for (int i = 0; as_dims && i < n; i++) {
+        int64_t size;
+        kept[i] = elements[i] == x->type.dim[axis[i]];
+        as_dims = kept[i] || dim_is_const(elements[i], &size);
+        numbers[i] = kept[i] || !as_dims ? 1 : (double)size;
+    }
+    if (as_dims) return;
+    const Tensor *t = scaled ? need_known(c, 2, "the scales", n) : need_known(c, 3, "the sizes", n);
+    for (int i = 0; i < n; i++) {
+        numbers[i] = dtype_load(t->dtype, t->data, i);
+        kept[i] = scaled && numbers[i] == 1;
+    }
+}
+
+static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, ResizeAxis *axes) {
+    bool scaled = is_given(c, 2), kept[MAX_RANK];
+    double numbers[MAX_RANK];
+    read_numbers(c, x, axis, n, numbers, kept);
     const Tensor *roi = is_given(c, 1) ? need_known(c, 1, "the region", 2 * n) : NULL;
     for (int i = 0; i < n; i++) {
-        double value = dtype_load(numbers->dtype, numbers->data, i);
+        double value = numbers[i];
+        axes[i] = (ResizeAxis){1, 1, 1, 0, 1};
+        if (kept[i] && !roi && !dim_is_const(x->type.dim[axis[i]], NULL)) continue;
+        if (kept[i] && !scaled) value = (double)onnx_extent(c, x, (int)axis[i]);
         axes[i] = (ResizeAxis){.in = onnx_extent(c, x, (int)axis[i]), .end = 1};
         axes[i].scale = scaled ? value : value / (double)axes[i].in;
         axes[i].out = scaled ? (int64_t)floor(value * (double)axes[i].in) : (int64_t)value;
@@ -162,10 +187,11 @@ void onnx_upsample(OnnxCall *c, int argument) {
     const Tensor *scales = need_known(c, 1, "the scales", x->type.rank);
     for (int i = 0; i < x->type.rank; i++) {
         double scale = dtype_load(scales->dtype, scales->data, i);
+        if (scale == 1) continue;
         int64_t in = onnx_extent(c, x, i);
         ResizeAxis a = {in, (int64_t)floor(scale * (double)in), scale, 0, 1};
         if (a.out < 0 || a.out > INT32_MAX || !(scale > 0)) onnx_fatal(c, "scale %g", scale);
-        if (scale != 1) x = resize_axis(c, x, i, &r, &a);
+        x = resize_axis(c, x, i, &r, &a);
     }
     onnx_result(c, 0, x);
 }
