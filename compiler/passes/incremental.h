@@ -10,7 +10,8 @@ typedef struct RowTrace {
     const char *why;
 } RowTrace;
 
-bool trace_rows(Graph *, RowTrace *);  // incremental_rows.c
+bool trace_rows(Graph *, RowTrace *);      // incremental_rows.c
+int trace_node(const Node *, RowTrace *);  // its mark, from those of its operands; `why` when it mixes rows
 static inline int row_axis(const Node *n) { return n->mark - 1; }
 static inline bool has_rows(const Node *n) { return n->mark > 0; }
 

@@ -158,14 +158,17 @@ static int rows_of(const Node *n, Step *s) {
     }
 }
 
+int trace_node(const Node *n, RowTrace *t) {
+    Step s = {t, NULL};
+    int mark = rows_of(n, &s);
+    if (s.why) t->broke = n, t->why = s.why;
+    return mark;
+}
+
 bool trace_rows(Graph *g, RowTrace *t) {
     EACH_NODE(n, g) {
-        Step s = {t, NULL};
-        n->mark = rows_of(n, &s);
-        if (!s.why) continue;
-        t->broke = n;
-        t->why = s.why;
-        return false;
+        n->mark = trace_node(n, t);
+        if (t->why) return false;
     }
     return true;
 }

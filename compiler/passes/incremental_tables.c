@@ -29,6 +29,7 @@ static Dependence depends_on(const Node *n) {
 // A copy of the node, folded, over all positions of a slot instead of the rows.
 static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, Node *before) {
     if (n->op == OP_constant) return n;
+    if (n->op == OP_gather && n->in[1] == in->position) return n->in[0];  // a table already
     Node *operand[MAX_RANK] = {0};
     for (int i = 0; i < n->n_in; i++) operand[i] = at_every_position(n->in[i], t, in, before);
     Node *copy = node_make(n->graph, n->op, n->loc, n->n_in, operand, before);

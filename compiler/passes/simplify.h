@@ -11,6 +11,7 @@ Node *tabulate_index(Node *);     // simplify_table.c
 Node *simplify_lookup(Node *);    // simplify_lookup.c
 Node *drop_unit_axis(Node *);     // simplify_units.c
 Node *merge_row_axes(Node *);     // simplify_rows.c
+Node *compute_all_rows(Node *);   // simplify_chosen.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // simplify_equal.c
 bool simplify_control(Graph *);   // simplify_control.c: loops and branches

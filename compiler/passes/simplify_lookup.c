@@ -107,6 +107,28 @@ static Node *as_view(const Lookup *l) {
     return place_axes(l, x, from);
 }
 
+// An axis of n * c elements that is looked up at c * i + k is two, [n, c], of which the second is looked up at k.
+static void split_axis(Lookup *l, int axis) {
+    const Dim *symbol = l->symbols[axis], *extent = l->result->type.dim[axis], *dims[MAX_RANK + 1];
+    Graph *g = l->x->graph;
+    int64_t first, second;
+    if (!l->at[axis] || symbol->kind != DIM_SYMBOL || l->x->type.rank == MAX_RANK) return;
+    if (!dim_is_const(dim_substitute(g, l->at[axis], symbol, dim_const(g, 0)), &first)) return;
+    if (!dim_is_const(dim_substitute(g, l->at[axis], symbol, dim_const(g, 1)), &second)) return;
+    const Dim *step = dim_const(g, second - first);
+    bool linear = l->at[axis] == dim_binary(g, DIM_ADD, dim_binary(g, DIM_MUL, step, symbol), dim_const(g, first));
+    if (!linear || first < 0 || second <= first + 1 || first >= second - first) return;
+    if (l->x->type.dim[axis] != dim_binary(g, DIM_MUL, extent, step)) return;
+    int rank = l->x->type.rank;
+    for (int i = 0; i < rank; i++) dims[i + (i > axis)] = l->x->type.dim[i];
+    dims[axis] = extent, dims[axis + 1] = step;
+    Node *split = reshape_before(l->result, l->x, rank + 1, dims);
+    Node *part = slice_before(l->result, split, (Slice){axis + 1, dim_const(g, first), dim_const(g, 1), 1});
+    for (int i = axis + 1; i < rank; i++) dims[i] = l->x->type.dim[i];
+    l->x = reshape_before(l->result, part, rank, dims);
+    l->at[axis] = symbol;
+}
+
 // ----------------------------------------------------------------------------------------------------------- the three lookups
 static Node *gather_view(Node *n) {
     Lookup l;
@@ -115,6 +137,7 @@ static Node *gather_view(Node *n) {
     if (n->in[0]->op == OP_constant || !start_lookup(&l, n, n->in[0])) return NULL;  // positions look up tables
     for (int i = 0; i < l.x->type.rank; i++)
         l.at[i] = i < axis ? l.symbols[i] : i == axis ? index_value(index, l.symbols + axis) : l.symbols[i + more - 1];
+    if (more == 1) split_axis(&l, axis);
     return as_view(&l);
 }
 
