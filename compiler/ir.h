@@ -295,7 +295,6 @@ void graph_sort(Graph *);            // restores topological order after edits
 #define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
 
 Attr *attr_find(const Node *, const char *name);  // NULL when absent
-void attr_remove(Node *, const char *name);
 int64_t attr_int(const Node *, const char *name, int64_t absent);
 double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);

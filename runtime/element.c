@@ -97,7 +97,7 @@ void burin_store_integer(const burin_element *e, void *data, size_t i, int64_t v
     memcpy((unsigned char *)data + i * (size_t)e->bytes, &value, (size_t)e->bytes);
 }
 
-bool burin_fits(const burin_element *e, int64_t value) {
+static bool fits(const burin_element *e, int64_t value) {
     int bits = 8 * e->bytes;
     if (e->kind == ELEMENT_TRUTH) return true;
     if (e->kind == ELEMENT_UNSIGNED) return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
@@ -118,7 +118,7 @@ static size_t convert_integers(const burin_element *from, const void *data, cons
     for (size_t i = 0; i < n; i++) {
         int64_t value = burin_load_integer(from, data, i);
         bool same_bits = from->kind == to->kind && from->bytes == to->bytes;
-        if (!same_bits && (too_large(from, to, value) || !burin_fits(to, value))) return i;
+        if (!same_bits && (too_large(from, to, value) || !fits(to, value))) return i;
         burin_store_integer(to, result, i, value);
     }
     return n;

@@ -24,7 +24,6 @@ double burin_load_real(const burin_element *, const void *data, size_t i);
 void burin_store_real(const burin_element *, void *data, size_t i, double value);
 int64_t burin_load_integer(const burin_element *, const void *data, size_t i);
 void burin_store_integer(const burin_element *, void *data, size_t i, int64_t value);
-bool burin_fits(const burin_element *, int64_t value);
 
 // n elements from one type to another, rounding floats. Stops at an integer that does not fit: returns its index, n when all
 // do. Floats do not become integers or truths: burin_converts says so.

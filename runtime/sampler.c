@@ -117,7 +117,7 @@ static int32_t take_all(burin_sampler *s, const float *logits) {
     return s->vocab_size;
 }
 
-void burin_exp_plain(float *values, size_t n) {
+static void exp_plain(float *values, size_t n) {
     for (size_t i = 0; i < n; i++) values[i] = sf_exp(values[i]);
 }
 
@@ -188,7 +188,7 @@ static int32_t draw(burin_sampler *s, int32_t n) {
 size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
 
 void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
-    *s = (burin_sampler){.settings = *settings, .exp = burin_exp_plain, .vocab_size = vocab_size, .candidates = memory};
+    *s = (burin_sampler){.settings = *settings, .exp = exp_plain, .vocab_size = vocab_size, .candidates = memory};
     burin_random_seed(&s->random, settings->seed);
 }
 

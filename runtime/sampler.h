@@ -36,5 +36,4 @@ void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_s
 // Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.
 int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
 int32_t burin_argmax(const float *logits, int32_t n);
-void burin_exp_plain(float *values, size_t n);
 #endif

@@ -5,7 +5,6 @@
 #endif
 #include "threads.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

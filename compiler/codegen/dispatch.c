@@ -1,5 +1,4 @@
 // The descriptor of a program: what it is, its sizes, and the variants of its code, one for each CPU.
-#include <string.h>
 
 #include "codegen/emit.h"
 

@@ -1,5 +1,4 @@
 // Kernels that also leave how many results there are: positions of what is not zero, different slices, boxes that are kept.
-#include <string.h>
 
 #include "codegen/nest.h"
 

@@ -1,5 +1,4 @@
 // Nests that only move elements, of any type: copies of views, gather, concat.
-#include <string.h>
 
 #include "codegen/nest.h"
 

@@ -1,5 +1,4 @@
 // Row-wise kernels: embeddings, norms, quantization of activations, selection of rows.
-#include <string.h>
 
 #include "codegen/emit.h"
 

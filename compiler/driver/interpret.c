@@ -7,7 +7,6 @@
 #include "driver/network.h"
 #include "driver/rows.h"
 #include "ir/eval.h"
-#include "output.h"
 #include "run.h"
 
 // A variant's forward has no context of its own.

@@ -1,6 +1,5 @@
 // burin ops, targets and models: the tables, in words.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "driver/commands.h"

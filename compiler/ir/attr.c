@@ -10,7 +10,7 @@ Attr *attr_find(const Node *n, const char *name) {
     return NULL;
 }
 
-void attr_remove(Node *n, const char *name) {
+static void remove_attr(Node *n, const char *name) {
     for (Attr **a = &n->attrs; *a; a = &(*a)->next)
         if (!strcmp((*a)->name, name)) {
             *a = (*a)->next;
@@ -20,7 +20,7 @@ void attr_remove(Node *n, const char *name) {
 
 // A fresh one in its place; the caller sets the value.
 static Attr *attr_put(Node *n, const char *name, AttrKind kind) {
-    attr_remove(n, name);
+    remove_attr(n, name);
     Attr **at = &n->attrs;
     while (*at && strcmp((*at)->name, name) < 0) at = &(*at)->next;
     Attr *a = ARENA_NEW(n->graph->arena, Attr);

@@ -4,7 +4,6 @@
 // Every operation turns its operands into polynomials over atoms (symbols, quotients, remainders, minima and maxima), works on
 // those, and builds the chain of additions and products again. The order of atoms is by structure (symbols by name), not by
 // age: a printed and parsed graph has the same dimensions.
-#include <limits.h>
 #include <string.h>
 
 #include "ir.h"

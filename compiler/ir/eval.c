@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ir/eval_internal.h"
-#include "ir/internal.h"
 #include "quantize.h"
 
 // --------------------------------------------------------------------------------------------------------------------- values

@@ -2,7 +2,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-#include <string.h>
 
 #include "ir/eval_rows.h"
 #include "vec.h"

@@ -1,5 +1,4 @@
 // Gathers and scatters by element and by position.
-#include <math.h>
 #include <string.h>
 
 #include "ir/eval_internal.h"

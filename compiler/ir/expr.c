@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ir.h"
-#include "ir/internal.h"
 
 enum { MAX_EXPR_DEPTH = 64, MAX_EXPR_IN = 3 };
 

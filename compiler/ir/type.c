@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "ir.h"
-#include "ir/internal.h"
 
 static const struct {
     const char *name;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "ir.h"
-#include "ir/internal.h"
 
 enum { MAX_WRONG = 10, CONTEXT_LINES = 12 };
 

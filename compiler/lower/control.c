@@ -11,7 +11,6 @@
 // computed.
 #include "ir/control.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "lower/lowering.h"

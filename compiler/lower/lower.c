@@ -8,7 +8,6 @@
 //   plan_buffers     one arena                                   (plan.c)
 //   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
-#include <string.h>
 
 #include "lower/lowering.h"
 

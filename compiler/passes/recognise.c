@@ -14,8 +14,6 @@
 // Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
 #include "passes/recognise.h"
 
-#include <string.h>
-
 PassFunction pass_recognise;
 
 bool attempt_broke(Attempt *a, const Node *n, const char *why) {

@@ -4,7 +4,6 @@
 //   before   %w = transpose(%weight) {perm=[1, 0]}              after   %t = loop(_, _, %h, %x) {..., body=graph step(%h, %x) {
 //            %t = loop(_, _, %h, %x, %w) {..., body=                      %weight = constant
 //              graph step(%h, %x, %w) { matmul(%h, %w) ...                %w = transpose(%weight) ...
-#include <string.h>
 
 #include "ir/control.h"
 #include "passes/simplify.h"

@@ -1,5 +1,4 @@
 // Views: chains that cancel or combine, slices that move to the source, concatenations that undo slices.
-#include <string.h>
 
 #include "passes/simplify.h"
 #include "passes/views.h"

@@ -2,7 +2,6 @@
 // follow.
 #include "frontend/onnx.h"
 
-#include "frontend/onnx/model.h"
 #include "input.h"
 #include "tests/tools/onnx_text.h"
 

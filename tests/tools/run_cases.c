@@ -10,7 +10,6 @@
 #include "case_file.h"
 #include "net.h"
 #include "plain.h"
-#include "scalar.h"
 
 extern const burin_model *const cases[];  // ends with NULL
 

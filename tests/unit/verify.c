@@ -1,6 +1,5 @@
 // Malformed graphs are found, and the message stands under the node.
 #include "graphs.h"
-#include "ir/convert.h"
 
 static const char SAMPLE[] =
     "graph g(%x: f32[T, 4]) -> (%c) where T <= 9 {\n"

@@ -7,6 +7,8 @@
 
 #include "frontend/dsl/elaborate.h"
 
+static Value value_of_json(Elaborator *, const json_t *, const char *path);
+
 static Value list_of_json(Elaborator *e, const json_t *j, const char *path) {
     int n = (int)json_array_size(j);
     Value *items = ARENA_ARRAY(e->arena, Value, n);
@@ -15,7 +17,7 @@ static Value list_of_json(Elaborator *e, const json_t *j, const char *path) {
     return (Value){.kind = V_LIST, .list = {items, n}, .path = path};
 }
 
-Value value_of_json(Elaborator *e, const json_t *j, const char *path) {
+static Value value_of_json(Elaborator *e, const json_t *j, const char *path) {
     if (json_is_boolean(j)) return (Value){.kind = V_BOOL, .b = json_is_true(j), .path = path};
     if (json_is_integer(j)) return (Value){.kind = V_INT, .i = json_integer_value(j), .path = path};
     if (json_is_real(j)) return (Value){.kind = V_FLOAT, .f = json_real_value(j), .path = path};

@@ -142,7 +142,6 @@ Value config_value(Elaborator *, Declaration *);  // of a parameter or definitio
 Value config_field(Elaborator *, Value object, const char *name, Loc);
 bool config_has(const Elaborator *, const char *path);  // in config.json, even as null
 const char *description_name(const Elaborator *);       // "llama.burin"
-Value value_of_json(Elaborator *, const json_t *, const char *path);
 void config_report(Elaborator *);  // fields of config.json that the description does not know
 Declaration *config_find_dotted(Elaborator *, const char *path);
 

@@ -1,7 +1,6 @@
 // Operators on tensors: they make nodes of core ops. Numbers become constants of the other operand's element type; integers
 // join floats by a cast to f32. What does not fit is reported by the op's own inference, at the place in the description.
 #include <inttypes.h>
-#include <string.h>
 
 #include "frontend/dsl/elaborate.h"
 

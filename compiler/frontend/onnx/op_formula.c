@@ -1,5 +1,4 @@
 // Elementwise operators that are one formula of the core's scalar functions.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/compose.h"

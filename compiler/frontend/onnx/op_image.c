@@ -1,5 +1,4 @@
 // Operators that read an image at computed places: every tap is a gather by position, weighted and summed.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/compose.h"

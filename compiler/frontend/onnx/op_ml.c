@@ -1,5 +1,4 @@
 // Operators of the domain ai.onnx.ml.
-#include <string.h>
 
 #include "frontend/onnx/compose.h"
 

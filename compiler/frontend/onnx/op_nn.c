@@ -1,5 +1,4 @@
 // Contractions, reductions, softmax and norms.
-#include <string.h>
 
 #include "frontend/onnx/compose.h"
 

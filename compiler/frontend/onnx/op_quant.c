@@ -1,7 +1,6 @@
 // Quantization as formulas: saturate(round(x / scale) + zero_point) and (x - zero_point) * scale, for a tensor, an axis or
 // blocks.
 #include <math.h>
-#include <string.h>
 
 #include "frontend/onnx/compose.h"
 

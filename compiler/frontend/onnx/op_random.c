@@ -1,6 +1,5 @@
 // Random operators: formulas over the core's `random`, which draws from [0, 1). Each node has a stream of its own, or that of
 // the seed it names.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/compose.h"

@@ -1,5 +1,4 @@
 // RNN, GRU, LSTM: one product for all steps' inputs, then a loop over the steps.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/body.h"

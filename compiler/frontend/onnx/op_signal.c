@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
-#include "ir/convert.h"
 
 // ------------------------------------------------------------------------------------------------------------------------ DFT
 typedef struct Transform {

@@ -1,5 +1,4 @@
 // Optimizers' steps, as formulas: each tensor with its gradient and state.
-#include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/compose.h"

@@ -1,6 +1,5 @@
 // Recognises a tokenizer by its content and has it compiled.
 #include <string.h>
-#include <unistd.h>
 
 #include "frontend/checkpoint/mapped_file.h"
 #include "frontend/json.h"
