@@ -36,7 +36,9 @@ says "commands: a description with weights" 0 "a program" $BURIN build dsl/model
     --mcpu=x86-64-v3 -o "$WORK/described"
 check "commands: it writes as the folder's" [ "$("$WORK/austen" "It was" -n 9 --temp 0)" = "$("$WORK/described" "It was" -n 9 --temp 0)" ]
 says "commands: a native program" 0 "a program for" $BURIN build $model --mcpu=native -o "$WORK/native"
-says "commands: a promise of memory" 0 "a program" $BURIN build $model --max-ram 16M --mcpu=x86-64-v3 -o "$WORK/small"
+need=$($BURIN build $model --max-ram 64K --mcpu=x86-64-v3 -o "$WORK/small" 2>&1 | sed -n 's/.*the program needs \([0-9]*\) bytes.*/\1/p')
+says "commands: a promise of memory" 0 "a program" $BURIN build $model --max-ram "$need" --mcpu=x86-64-v3 -o "$WORK/small"
+says "commands: of a byte less" 1 "needs $need bytes" $BURIN build $model --max-ram "$((need - 1))" --mcpu=x86-64-v3 -o "$WORK/smaller"
 says "commands: bench" 0 "decode at 0" $BURIN bench $model --ctx 64 --mcpu=x86-64-v3
 
 # A machine where a file of the cross compiler is missing: hidden in a namespace of our own, where that is allowed.
