@@ -169,6 +169,27 @@ static void what_no_view_can_say_is_copied(void) {
     finish(arena, p);
 }
 
+// Whoever reads the rows that it wrote itself goes on without a barrier; as many rows further down are another thread's. Nor
+// are they columns that lie beside those written, whatever their offset in a row of memory.
+static void moved_rows_wait(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_text(arena,
+                            "graph g(%x: f32[8, 16], %w: f32[16]) -> (%same, %next, %apart) {\n"
+                            "  %a = rms_normalization(%x, %w) {epsilon=0x1p-10}\n"
+                            "  %same = rms_normalization(%a, %w) {epsilon=0x1p-9}\n"
+                            "  %b = rms_normalization(%x, %w) {epsilon=0x1p-8}\n"
+                            "  %below = slice(%b) {axis=0, start=1, extent=7}\n"
+                            "  %apart = exp(%below)\n"
+                            "  %c = rms_normalization(%x, %w) {epsilon=0x1p-6}\n"
+                            "  %both = concat(%a, %c) {axis=0}\n"
+                            "  %moved = slice(%both) {axis=0, start=4, extent=8}\n"
+                            "  %next = rms_normalization(%moved, %w) {epsilon=0x1p-7}\n}\n");
+    CHECK(!kernel_of(p, "same")->barrier_many);
+    CHECK(kernel_of(p, "apart")->barrier_many);
+    CHECK(kernel_of(p, "next")->barrier_many);
+    finish(arena, p);
+}
+
 static void overwrites_only_the_dead(void) {
     Arena *arena = arena_new();
     Program *p = lower_text(arena,
@@ -280,6 +301,7 @@ SUITE(lower) {
     TEST(q8_0_rounds_to_even);
     TEST(views_are_free);
     TEST(what_no_view_can_say_is_copied);
+    TEST(moved_rows_wait);
     TEST(overwrites_only_the_dead);
     TEST(max_ram_is_a_promise);
 }

@@ -122,6 +122,20 @@ static void top_p_keeps_the_fewest(void) {
     CHECK(abs(count[1] - 2000) < 150 && abs(count[2] - 1000) < 150);
 }
 
+// Two of four equal tokens are exactly half of the probability: a third is one too many.
+static void top_p_exactly_reached_is_enough(void) {
+    burin_sampling settings = everything;
+    settings.top_p = 0.5;
+    int count[4] = {0}, seen = 0;
+    burin_sampler s = sampler_of(settings, 4);
+    for (int i = 0; i < 1000; i++) {
+        float logits[4] = {1, 1, 1, 1};
+        count[burin_sample(&s, logits, NULL, 0)]++;
+    }
+    for (int i = 0; i < 4; i++) seen += count[i] > 0;
+    CHECK(seen == 2);
+}
+
 static void min_p_cuts_the_tail(void) {
     burin_sampling settings = everything;
     settings.min_p = 0.3;
@@ -195,6 +209,7 @@ SUITE(sampler) {
     TEST(tight_limits_are_argmax);
     TEST(top_k_stays_among_the_k_likeliest);
     TEST(top_p_keeps_the_fewest);
+    TEST(top_p_exactly_reached_is_enough);
     TEST(min_p_cuts_the_tail);
     TEST(probabilities_are_softmax);
     TEST(repeated_tokens_lose);

@@ -13,14 +13,16 @@ typedef struct Opened {
     void *memory;
 } Opened;
 
-static Opened open_session(int slots, int max_rows, int threads) {
+static Opened open_model(const burin_model *model, int slots, int max_rows, int threads) {
     burin_options o = {.slots = slots, .max_rows = max_rows, .threads = threads};
-    size_t bytes = burin_session_bytes(&fake, &o);
+    size_t bytes = burin_session_bytes(model, &o);
     Opened opened = {.memory = aligned_alloc(BURIN_ALIGNMENT, bytes)};
     memset(opened.memory, 0xff, bytes);
-    CHECK(burin_session_open(&opened.session, &fake, &o, opened.memory, bytes) == BURIN_OK);
+    CHECK(burin_session_open(&opened.session, model, &o, opened.memory, bytes) == BURIN_OK);
     return opened;
 }
+
+static Opened open_session(int slots, int max_rows, int threads) { return open_model(&fake, slots, max_rows, threads); }
 
 static void close_session(Opened o) {
     burin_session_close(o.session);
@@ -88,6 +90,23 @@ static void truncates_and_copies(void) {
     CHECK(logits_right(logits[0], 0, 6));
     CHECK(burin_slot_reset(o.session, 0) == BURIN_OK && burin_slot_length(o.session, 0) == 0);
     CHECK(burin_slot_copy(o.session, 2, 0) == BURIN_BAD_SLOT && burin_slot_reset(o.session, -1) == BURIN_BAD_SLOT);
+    close_session(o);
+}
+
+// What an encoder left belongs to the slot: a copy has it, and a copy of a slot without it has none.
+static void copies_have_the_memory_of_their_source(void) {
+    static const burin_encoder encoder;
+    burin_model reader = fake;
+    reader.encoder = &encoder;
+    Opened o = open_model(&reader, 3, 4, 1);
+    burin_row row = row_of(1, 0);
+    row.wants_logits = false;
+    CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_NO_SOURCE);
+    o.session->memory[0] = 5;
+    CHECK(burin_slot_copy(o.session, 1, 0) == BURIN_OK && o.session->memory[1] == 5);
+    CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_OK);
+    CHECK(burin_slot_copy(o.session, 1, 2) == BURIN_OK && burin_slot_length(o.session, 1) == 0);
+    CHECK(burin_forward(o.session, &row, 1, NULL) == BURIN_NO_SOURCE);
     close_session(o);
 }
 
@@ -174,6 +193,7 @@ SUITE(session) {
     TEST(same_for_all_chunks_and_threads);
     TEST(slots_in_one_call);
     TEST(truncates_and_copies);
+    TEST(copies_have_the_memory_of_their_source);
     TEST(errors_change_nothing);
     TEST(context_ends);
     TEST(opening_is_checked);
