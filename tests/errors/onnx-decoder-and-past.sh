@@ -1,4 +1,4 @@
-$TOOLS/broken_onnx --write d.onnx <<'END'
+$TOOLS/onnx_of_text d.onnx <<'END'
 ir 10
 opset 20
 input input_ids i64 [1,T]
@@ -9,7 +9,7 @@ node Gather E input_ids -> e
 node ReduceMean encoder_hidden_states -> m : keepdims=0
 node Add e m -> logits
 END
-$TOOLS/broken_onnx --write p.onnx <<'END'
+$TOOLS/onnx_of_text p.onnx <<'END'
 ir 10
 opset 20
 input input_ids i64 [1,T]

@@ -1,4 +1,4 @@
-$TOOLS/broken_onnx --write e.onnx <<'END'
+$TOOLS/onnx_of_text e.onnx <<'END'
 ir 10
 opset 20
 input input_ids i64 [1,S]
@@ -6,7 +6,7 @@ output last_hidden_state f32 [1,S,4]
 tensor E f32 [3,4] raw 1 2 3 4 5 6 7 8 9 10 11 12
 node Gather E input_ids -> last_hidden_state
 END
-$TOOLS/broken_onnx --write p.onnx <<'END'
+$TOOLS/onnx_of_text p.onnx <<'END'
 ir 10
 opset 20
 input input_ids i64 [1,T]

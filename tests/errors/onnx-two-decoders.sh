@@ -1,4 +1,4 @@
-$TOOLS/broken_onnx --write d.onnx <<'END'
+$TOOLS/onnx_of_text d.onnx <<'END'
 ir 10
 opset 20
 input input_ids i64 [1,T]

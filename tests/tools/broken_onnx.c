@@ -1,5 +1,4 @@
 // Broken ONNX models: a small valid one, and a change that damages it. usage: broken_onnx --list | broken_onnx NAME | --valid
-// `broken_onnx --write FILE < TEXT` writes the model that the text describes (onnx_text.h).
 // NAME writes model.onnx into the current folder and imports it: one message on stderr, status 1, no memory to speak of.
 // `broken_onnx --flips FIRST COUNT` and `--cuts` try many damaged files, a process each: an answer, or a message and status 1.
 #include <signal.h>
@@ -325,21 +324,10 @@ static int list(void) {
     return 0;
 }
 
-static int write_text(const char *path) {
-    Text text = {0};
-    char line[4096];
-    while (fgets(line, sizeof line, stdin)) text_append(&text, line, strlen(line));
-    Text model = onnx_of_text(text.data);
-    write_file(path, model.data, model.length);
-    text_free(&text), text_free(&model);
-    return 0;
-}
-
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "--list")) return list();
     if (!strcmp(what, "--valid")) return write_model(valid()), import("model.onnx"), 0;
-    if (!strcmp(what, "--write") && argc == 3) return write_text(argv[2]);
     if (!strcmp(what, "--cuts")) return try_cuts() > 0;
     if (!strcmp(what, "--flips") && argc == 4) return try_flips(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)) > 0;
     return run_case(what);

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Small ONNX models written here: a merged decoder (both branches of use_cache_branch), a mask that nothing proves, dimensions that
+# --dim and --max say. What comes out is known by hand, or from the plain form of the same model.
+. tests/lib.sh
+model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
+build() { "$BURIN" build "$WORK/$1.onnx" --mcpu=native -o "$WORK/$1" --report > "$WORK/$1.log" 2>&1; }
+
+# ---- a decoder without cache, and the same merged: the branch with a past gives other numbers, so that taking it shows
+table="0.9 -0.2 0.1 0.4 -0.5 0.8 0.3 -0.1 0.2 0.6 -0.7 0.5 -0.3 -0.4 0.9 0.1 0.7 0.1 0.5 -0.6 -0.8 0.3 0.2 0.4 0.1 -0.9 -0.4 0.3 0.5"
+rest="ir 10
+opset 23
+tensor E f32 [8,4] raw $table 0.5 -0.1 -0.8
+tensor H f32 [4,8] raw 0.3 -0.6 0.1 $table
+input input_ids i64 [1,S]
+node Gather E input_ids -> x
+node Add x a -> h
+node MatMul h H -> logits
+output logits f32 [1,S,8]"
+attend="q_num_heads=1 kv_num_heads=1 is_causal=1"
+{ echo "$rest" && echo "node Attention x x x -> a : $attend"; } | model plain
+{ echo "$rest" && cat << END; } | model merged
+input past_key_values.0.key f32 [1,1,P,4]
+input past_key_values.0.value f32 [1,1,P,4]
+input use_cache_branch bool [1]
+graph past
+node Attention x x x _ past_key_values.0.key past_key_values.0.value -> b k v : $attend
+node Neg b -> wrong
+output wrong f32
+output k f32
+output v f32
+end
+graph fresh
+node Attention x x x -> b k v : $attend
+output b f32
+output k f32
+output v f32
+end
+node If use_cache_branch -> a present.0.key present.0.value : then_branch=graph:past else_branch=graph:fresh
+output present.0.key f32
+output present.0.value f32
+END
+for name in plain merged; do
+    check "forms: the $name decoder builds" build "$name"
+    check "forms: its attention is one" grep -qx 'attention  *1  *0' "$WORK/$name.log"
+    for chunk in 1 64; do "$WORK/$name" --tokens 1,2,3,4,5,6,7,0,1 -n 3 --temp 0 --chunk $chunk --logits-hash; done > "$WORK/$name.out"
+done
+same "forms: a merged decoder is the one without a past" "$WORK/plain.out" "$WORK/merged.out"
+check "forms: ... and says what became of its inputs" grep -q 'use_cache_branch: cache' "$WORK/merged.log"
+
+# ---- a mask of no form: all scores are equal, so each row is the mean of the values that it sees
+mask="ir 10
+opset 23
+input v f32 [1,1,T,1]
+output y f32 [1,1,T,1]
+tensor zero f32 [] raw 0
+node Mul v zero -> q
+tensor M bool [4,4] raw 1 0 1 0 0 1 0 0 1 1 0 0 1 1 1 1
+tensor origin i64 [2] raw 0 0
+tensor axes i64 [2] raw 0 1
+node Shape v -> n : start=2 end=3
+node Concat n n -> end : axis=0
+node Slice M origin end axes -> m"
+{ echo "$mask" && echo "node Attention q q v m -> y"; } | model mask
+{ echo "$mask" && cat << END; } | model mask_sum
+tensor shown f32 [] raw 0
+tensor hidden f32 [] raw -inf
+node Where m shown hidden -> bias
+node Transpose q -> k : perm=[0,1,3,2]
+node MatMul q k -> s
+node Add s bias -> b
+node Softmax b -> p
+node MatMul p v -> y
+END
+printf '\0\0\200\77\0\0\40\101\0\0\310\102' | npy '<f4' '1, 1, 3, 1' > "$WORK/v.npy" # 1, 10, 100
+echo "50.5 10 5.5" > "$WORK/means"
+for name in mask mask_sum; do
+    check "forms: $name builds" "$BURIN" build "$WORK/$name.onnx" --max T=4 --mcpu=native -o "$WORK/$name"
+    "$WORK/$name" --input v="$WORK/v.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
+    same "forms: $name stays an operand, and is right" "$WORK/means" "$WORK/got"
+    "$BURIN" inspect "$WORK/$name.onnx" --max T=4 --stop-after=fuse > "$WORK/fused"
+    check "forms: $name is an operand of attention" grep -q 'attention(%[^)]*, _, _, %' "$WORK/fused"
+done
+
+# ---- dimensions
+says "forms: --max is a bound" 0 "where T <= 3 {" "$BURIN" inspect "$WORK/mask.onnx" --max T=3 --stop-after=fuse
+says "forms: --dim is a number" 0 '%v: f32[1, 1, 2, 1]' "$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse
+"$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse > "$WORK/fused"
+check "forms: ... and no symbol is left" sh -c "! grep -q '\[T\|T,\|T <=' '$WORK/fused'"
