@@ -5,49 +5,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
-
-typedef struct Array {
-    const char *path;
-    size_t rows, columns;
-    const float *data;
-} Array;
+#include "npy.h"
 
 static _Noreturn void stop(const char *path, const char *what) {
-    fprintf(stderr, "npy_compare: %s: %s\n", path, what);
+    fprintf(stderr, "npy_compare: %s %s\n", path, what);
     exit(2);
 }
 
-static Array array_read(const char *path) {
-    Array a = {.path = path, .columns = 1};
-    size_t size, header;
-    unsigned char *bytes = (unsigned char *)read_text_file(path, &size);
-    if (size < 12 || memcmp(bytes, "\x93NUMPY\x01", 7)) stop(path, "not a version 1 .npy file");
-    header = 10u + bytes[8] + 256u * bytes[9];
-    const char *shape = strstr((char *)bytes + 10, "'shape': (");
-    if (header > size || !shape || !strstr((char *)bytes + 10, "'<f4'")) stop(path, "not an array of f32");
-    int n = sscanf(shape, "'shape': (%zu, %zu", &a.rows, &a.columns);
-    if (n < 1 || size - header != a.rows * a.columns * sizeof(float)) stop(path, "size and shape differ");
-    a.data = (const float *)(const void *)(bytes + header);
+static burin_array matrix_read(const char *path) {
+    burin_array a;
+    const char *error = burin_npy_read(&a, path);
+    if (error) stop(path, error);
+    if (strcmp(a.element->name, "f32") || a.rank < 1 || a.rank > 2) stop(path, "is no matrix of f32");
+    if (a.rank == 1) a.dim[1] = 1;
     return a;
 }
 
+// Where the largest difference is.
+static int64_t worst_place(const float *got, const float *expected, int64_t n, double *worst) {
+    int64_t where = 0;
+    *worst = 0;
+    for (int64_t i = 0; i < n && !isnan(*worst); i++) {
+        double d = fabs((double)got[i] - (double)expected[i]);
+        if (!(d <= *worst)) *worst = d, where = i;
+    }
+    return where;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 4) stop("usage", "npy_compare GOT EXPECTED TOLERANCE");
-    Array got = array_read(argv[1]), expected = array_read(argv[2]);
-    double tolerance = strtod(argv[3], NULL), worst = 0;
-    size_t where = 0, n = expected.rows * expected.columns;
-    if (got.columns != expected.columns || got.rows < expected.rows) {
-        printf("%s is [%zu, %zu], %s is [%zu, %zu]\n", got.path, got.rows, got.columns, expected.path, expected.rows,
-               expected.columns);
-        return 1;
+    if (argc != 4) stop("usage:", "npy_compare GOT EXPECTED TOLERANCE");
+    burin_array got = matrix_read(argv[1]), expected = matrix_read(argv[2]);
+    long long rows = got.dim[0], columns = got.dim[1], rows_expected = expected.dim[0], columns_expected = expected.dim[1];
+    bool fits = columns == columns_expected && rows >= rows_expected && expected.count;
+    double worst = INFINITY;
+    if (fits) {
+        const float *g = got.data, *e = expected.data;
+        int64_t where = worst_place(g, e, rows_expected * columns, &worst);
+        printf("largest difference %g at [%lld, %lld]: got %.9g, expected %.9g\n", worst, (long long)where / columns,
+               (long long)where % columns, (double)g[where], (double)e[where]);
+    } else {
+        printf("%s is [%lld, %lld], %s is [%lld, %lld]\n", argv[1], rows, columns, argv[2], rows_expected, columns_expected);
     }
-    for (size_t i = 0; i < n; i++) {
-        double d = fabs((double)got.data[i] - (double)expected.data[i]);
-        if (!(d <= worst)) worst = d, where = i;
-        if (isnan(d)) break;
-    }
-    printf("largest difference %g at [%zu, %zu]: got %.9g, expected %.9g\n", worst, where / got.columns, where % got.columns,
-           (double)got.data[where], (double)expected.data[where]);
-    return worst <= tolerance ? 0 : 1;
+    free(got.data), free(expected.data);
+    return worst <= strtod(argv[3], NULL) ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 // Prints the integers of a .npy file with commas between: npy_ids FILE
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "npy.h"
 
@@ -9,5 +10,6 @@ int main(int argc, char **argv) {
     if (error) return fprintf(stderr, "npy_ids: %s %s\n", argc > 1 ? argv[1] : "FILE", error), 2;
     for (size_t i = 0; i < a.count; i++) printf("%s%lld", i ? "," : "", (long long)burin_load_integer(a.element, a.data, i));
     putchar('\n');
+    free(a.data);
     return 0;
 }

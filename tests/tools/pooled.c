@@ -3,6 +3,7 @@
 // length 1.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "npy.h"
@@ -34,5 +35,6 @@ int main(int argc, char **argv) {
     for (int64_t i = 0; i < a.dim[1]; i++) worst = fmax(worst, fabs(got[i] / sqrt(g) - expected[i] / sqrt(e)));
     printf("largest difference %.3g\n", worst);
     fclose(f);
+    free(a.data);
     return !(worst < 1e-6);
 }
