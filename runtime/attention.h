@@ -114,8 +114,9 @@ typedef struct attention_args {
     kv_cache keys, values;
     attention_bias bias;  // a static inline function, or NULL
     const void *bias_context;
-    const float *mask;  // NULL, or what is added to all scores of a key, [sequences][count]: 0, or very negative for padding
-    float *parts;       // NULL, or where results are left segment by segment: see attention_split_units
+    const float *mask;   // NULL, or what is added to all scores of a key, [sequences][count]: 0, or very negative for padding
+    const float *sinks;  // NULL, or of each head one more score, whose share of the softmax goes nowhere
+    float *parts;        // NULL, or where results are left segment by segment: see attention_split_units
 } attention_args;
 
 // Keys [from, to) that a row sees.
@@ -349,7 +350,7 @@ INLINE void load_part(const attention_args *a, attention_tile *t, int i, int seg
 // ---- tiles ----
 
 INLINE void begin_query(const attention_args *a, attention_tile *t, int i) {
-    t->top[i] = -INFINITY, t->sum[i] = 0;
+    t->top[i] = a->sinks && i < t->n ? a->sinks[t->head[i]] : -INFINITY, t->sum[i] = a->sinks ? 1 : 0;
     for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->out[i] + e, vf_zero());
 }
 

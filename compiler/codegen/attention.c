@@ -97,6 +97,7 @@ void call_earlier(Text *t, const Program *p, const Kernel *k) {
 static const View *optional(const Kernel *k, int i) { return k->n_in > i && k->node->in[i] ? &k->in[i] : NULL; }
 static const View *bias_of(const Kernel *k) { return optional(k, 5); }
 static const View *mask_of(const Kernel *k) { return optional(k, 6); }
+static const View *sinks_of(const Kernel *k) { return optional(k, 7); }
 
 // Of the axis `from_end` axes before the keys; 0 when the bias is the same along it.
 static void write_bias_stride(Text *t, const Program *p, const View *bias, int from_end) {
@@ -122,9 +123,9 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     const View *bias = bias_of(k);
     text_add(t,
              "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
-             "*keys, float *values%s%s%s, float *y) {\n",
+             "*keys, float *values%s%s%s%s, float *y) {\n",
              name, bias ? ", const float *bias" : "", mask_of(k) ? ", const float *mask" : "",
-             k->n_out > 1 ? ", float *parts" : "");
+             sinks_of(k) ? ", const float *sinks" : "", k->n_out > 1 ? ", float *parts" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));
     c_float(t, attr_float(k->node, "scale", 1));
     text_add(t, ", .softcap = "), c_float(t, attr_float(k->node, "softcap", 0));
@@ -140,6 +141,7 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
              c_row_stride(p, &k->out[0], y));
     if (bias) write_bias(t, p, bias);
     if (mask_of(k)) text_add(t, "    a.mask = mask;\n");
+    if (sinks_of(k)) text_add(t, "    a.sinks = sinks;\n");
     text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
     text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
     text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n}\n", k->n_out > 1 ? "parts" : "NULL");
@@ -160,7 +162,7 @@ void call_attention(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", s, thread, "), c_rows(t, p, &k->out[0].type);
     text_add(t, ", "), c_key_count(t, p, k);
     for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
-    for (int i = 5; i < 7; i++)
+    for (int i = 5; i < 8; i++)
         if (optional(k, i)) text_add(t, ", "), c_pointer(t, p, k, optional(k, i));
     for (int i = k->n_out - 1; i >= 0; i--) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
     text_add(t, ")");

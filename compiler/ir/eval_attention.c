@@ -96,7 +96,7 @@ typedef struct {
     int64_t batch, rows, heads, groups, window;  // rows of each sequence of the batch
     bool causal;
     KeyRows keys, values;
-    const char *q, *bias, *mask;
+    const char *q, *bias, *mask, *sinks;
     size_t size;
     void (*row)(const AttentionRow *, void *y);  // what is computed for each query and head
 } Attention;
@@ -113,6 +113,7 @@ static void attend_row(const Attention *a, const Node *n, AttentionRow row, int6
         row.keys = a->keys.data + (size_t)(slot * a->keys.slot_stride + group * a->keys.head_stride) * a->size;
         row.values = a->values.data + (size_t)(slot * a->values.slot_stride + group * a->values.head_stride) * a->size;
         row.bias = a->bias ? a->bias + (size_t)(((sequence * a->heads + h) * a->rows + at) * a->keys.keys) * a->size : NULL;
+        row.sink = a->sinks ? a->sinks + (size_t)h * a->size : NULL;
         row.mask = a->mask ? a->mask + (size_t)(sequence * a->keys.keys) * a->size : NULL;
         a->row(&row, out + (size_t)((r * a->heads + h) * row.e) * a->size);
     }
@@ -136,6 +137,7 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
         a.bias = value_dense(c, &bias, real);
     }
     if (n->n_in > 6 && n->in[6]) a.mask = value_dense(c, c->in[6], real);
+    if (n->n_in > 7) a.sinks = value_dense(c, c->in[7], real);
     row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
     Value y = eval_fresh(c, real, 2, (int64_t[]){a.batch * a.rows, a.heads * row.e});
     for (int64_t r = 0; r < a.batch * a.rows; r++) attend_row(&a, n, row, r, (char *)value_out(&y));

@@ -321,6 +321,7 @@ void attention_row_bound(const AttentionRow *a, void *out) {
     int64_t n = a->to - a->from;
     for (int64_t d = 0; d < a->e; d++) y[d] = 0;
     if (n <= 0) return;
+    if (a->sink) top = *(const double *)a->sink;
     double *score = malloc((size_t)n * 2 * sizeof *score), *error = score + n;
     for (int64_t j = 0; j < n; j++) {
         const double *q = a->q, *k = (const double *)a->keys + (a->from + j) * a->key_stride;
@@ -333,6 +334,7 @@ void attention_row_bound(const AttentionRow *a, void *out) {
         score[j] = s;
         if (s > top) top = s;
     }
+    if (a->sink) total = exp(*(const double *)a->sink - top);
     for (int64_t j = 0; j < n; j++) {
         error[j] += score[j] > -INFINITY ? U * (top - score[j]) : 0;
         score[j] = exp(score[j] - top);

@@ -126,7 +126,8 @@ static REAL N(attend_segment)(const AttentionRow *a, int64_t from, int64_t to, R
 
 // One row and head: segments of 256 keys at absolute positions, folded in ascending order by online softmax.
 static void N(attend)(const AttentionRow *a, void *out) {
-    REAL *y = out, *part = (REAL *)a->scratch, m = -INFINITY, l = 0, sum = 0;
+    REAL *y = out, *part = (REAL *)a->scratch, sum = 0;
+    REAL m = a->sink ? *(const REAL *)a->sink : -INFINITY, l = a->sink ? 1 : 0;
     for (int64_t d = 0; d < a->e; d++) y[d] = 0;
     for (int64_t s = a->from / SEGMENT_KEYS * SEGMENT_KEYS; s < a->to; s += SEGMENT_KEYS) {
         int64_t from = s > a->from ? s : a->from, to = s + SEGMENT_KEYS < a->to ? s + SEGMENT_KEYS : a->to;

@@ -18,6 +18,7 @@ typedef struct AttentionRow {
     double scale, softcap;
     const void *q, *keys, *values;
     const void *bias, *mask;  // of each key, or NULL
+    const void *sink;         // of the head, or NULL
     void *scratch;            // e elements
 } AttentionRow;
 

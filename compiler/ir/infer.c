@@ -382,6 +382,8 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
     if (k->rank == 4 && (n->n_in < 5 || !n->in[3] || !n->in[4]))
         return infer_mismatch(n, "attention over states needs slot and position");
     if (!check_batch(g, n, q, k)) return false;
+    const Type *sinks = n->n_in > 7 ? operand(n, 7) : NULL;
+    if (sinks && (sinks->rank != 1 || !dim_is(sinks->dim[0], heads))) return infer_mismatch(n, "the sinks must be [heads]");
     *result = *q;
     result->dim[1] = dim_binary(g, DIM_MUL, e, dim_const(g, heads));
     return true;

@@ -95,7 +95,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     return cache;
 }
 
-// A mask [sequences, keys], row-major.
+// A mask [sequences, keys], or sinks [heads]: row-major.
 static View mask_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
     return v.base != BASE_SCALAR && view_is_contiguous(l->graph, &v) ? v : view_copy(l, n, v);
@@ -133,6 +133,7 @@ void select_attention(Lowering *l, Node *n) {
     }
     View bias = n->n_in > 5 && n->in[5] ? bias_operand(l, n->in[5]) : (View){0};
     View mask = n->n_in > 6 && n->in[6] ? mask_operand(l, n->in[6]) : (View){0};
+    View sinks = n->n_in > 7 ? mask_operand(l, n->in[7]) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);
@@ -141,6 +142,7 @@ void select_attention(Lowering *l, Node *n) {
     k->in[0] = q, k->in[0].own_part = true;
     if (n->n_in > 5) k->in[5] = bias;
     if (n->n_in > 6) k->in[6] = mask;
+    if (n->n_in > 7) k->in[7] = sinks;
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
     give_parts(l, k, &cache[1]);
 }

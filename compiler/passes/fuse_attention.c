@@ -2,7 +2,8 @@
 //
 // From the softmax upwards the scores are read (fuse_scores.c), up to the product of queries and keys. The operands are read as
 // index maps (views.h): which axes hold the heads, which the positions, and which heads of the keys are repeated. A batch stays
-// outside: its sequences lie one after the other in the rows, [batch * T, H d].
+// outside: its sequences lie one after the other in the rows, [batch * T, H d]. Beside the scores there may be sinks, one more
+// score for each head, whose share is cut off behind the softmax: softmax(concat(scores, sinks))[.., 0 : keys] v.
 #include "passes/fuse_scores.h"
 
 typedef struct Operand {
@@ -101,7 +102,9 @@ typedef struct Attention {
     Scores scores;
     Operand q, k, v;
     const Dim *batch;
-    Node *result;  // p v, which attention replaces
+    Node *result;     // p v, which attention replaces
+    Node *sinks;      // one number for each head, or NULL ...
+    const Dim *keys;  // ... then how many keys there are beside them
 } Attention;
 
 static void set_attributes(Node *n, const Attention *t) {
@@ -205,10 +208,11 @@ static Node *emit_attention(Attention *t) {
     if (at->type.dtype != DT_f32) return NULL;
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
-    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, NULL, NULL};
+    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, NULL, NULL, NULL};
     if (!emit_bias(t, &in[5])) return NULL;
     if (t->scores.padding.mask) in[6] = emit_mask(t);
-    Node *n = node_make(at->graph, OP_attention, at->loc, in[6] ? 7 : in[5] ? 6 : 3, in, at);
+    if (t->sinks) in[7] = in_f32(reshape_before(at, t->sinks, 1, (const Dim *[]){dim_const(at->graph, t->q.heads)}), at);
+    Node *n = node_make(at->graph, OP_attention, at->loc, in[7] ? 8 : in[6] ? 7 : in[5] ? 6 : 3, in, at);
     set_attributes(n, t);
     inferred(n);
     return unfold(n, t);
@@ -229,10 +233,40 @@ static Node *nan_guard(const Node *p) {
     return node_uses(p) == p->n_users && match_scalar(select->in[2], &other) && other == 0 ? select : NULL;
 }
 
+// softmax(x - max(x)) is softmax(x).
+static Node *softmax_operand(const Node *softmax) {
+    Node *x = softmax->in[0], *most = x->op == OP_sub ? x->in[1] : NULL;
+    bool less = most && most->op == OP_reduce_max && reduces_last_axis_only(most) && match_same(most->in[0], x->in[0]);
+    return less ? x->in[0] : x;
+}
+
+static bool joins_last(const Node *n) {
+    return n->op == OP_concat && n->n_in == 2 && axis_of(n, attr_int(n, "axis", 0)) == n->type.rank - 1;
+}
+
+// The sinks behind the scores of a concatenation: one number for each head, the same for all queries.
+static bool read_sinks(const Node *joined, Attention *t, Attempt *a) {
+    Node *sinks = joined->in[1];
+    while (sinks->op == OP_expand || sinks->op == OP_reshape || sinks->op == OP_cast) sinks = sinks->in[0];
+    t->sinks = sinks;
+    t->keys = width_dim(joined->in[0]);
+    return is_weight(sinks) || attempt_fails(a, joined, "joins scores with what is no sink for each head");
+}
+
+// The keys' part of the probabilities, which the sinks' follows.
+static bool leaves_sinks(const Node *n, const Attention *t) {
+    return n->op == OP_slice && axis_of(n, attr_int(n, "axis", 0)) == n->type.rank - 1 && dim_is(attr_dim(n, "start"), 0) &&
+           width_dim(n) == t->keys;
+}
+
 // From the probabilities to their product with the values.
-static Node *find_result(Node *softmax, Attempt *a) {
+static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
     Node *p = nan_guard(softmax);
     if (!p) p = softmax;
+    if (t->sinks) {
+        p = node_only_user(p);
+        if (!p || !leaves_sinks(p, t)) return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;
+    }
     for (;;) {
         Node *user = node_only_user(p);
         if (!user) return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
@@ -267,17 +301,24 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     int rank = softmax->type.rank;
     if (rank < 2 || axis_of(softmax, attr_int(softmax, "axis", -1)) != rank - 1)
         return attempt_fails(a, softmax, "is not over the last axis of scores");
-    if (!scores_read(softmax->in[0], s, a)) return false;
+    Node *scores = softmax_operand(softmax);
+    if (joins_last(scores)) {
+        if (!read_sinks(scores, t, a)) return false;
+        scores = scores->in[0];
+    }
+    if (!scores_read(scores, s, a)) return false;
     if (sees_both_sides(s->allowed)) {
         *s = nothing, s->windows_are_biases = true;
-        if (!scores_read(softmax->in[0], s, a)) return false;
+        if (!scores_read(scores, s, a)) return false;
     }
     if (!check_scores(s, a, softmax)) return false;
-    t->result = find_result(softmax, a);
+    t->result = find_result(softmax, t, a);
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2)
         return attempt_fails(a, s->product, "is not a product of matrices");
     if (!read_operands(t, a)) return false;
+    if (t->sinks && !dim_is(type_count(softmax->graph, &t->sinks->type), t->q.heads))
+        return attempt_fails(a, t->sinks, "is not one number for each head");
     if (!s->padding.mask || takes_mask(t)) return true;
     s->padding.mask = NULL;
     return scores_add_bias(s->padding.added, s->padding.scale, s, t->result, a);
@@ -286,7 +327,9 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
 bool fuse_attention(Node *softmax, Attempt *a) {
     Attention t = {0};
     enum { CHAIN = 16 };
-    if (softmax->op != OP_softmax || (!nan_guard(softmax) && !leads_to_scores(softmax->in[0], CHAIN))) return false;
+    if (softmax->op != OP_softmax) return false;
+    const Node *scores = softmax_operand(softmax);
+    if (!nan_guard(softmax) && !leads_to_scores(joins_last(scores) ? scores->in[0] : scores, CHAIN)) return false;
     a->pattern = "attention";
     if (!read_attention(softmax, &t, a)) return true;
     a->also = t.scores.padding.mask ? "padding" : NULL;

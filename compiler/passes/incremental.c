@@ -129,8 +129,9 @@ static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
     int64_t heads = attr_int(n, "num_kv_heads", 1);
     Node *k = append_to_cache(n->graph, n->in[1], (Cache){"key", layer, heads}, in, n);
     Node *v = append_to_cache(n->graph, n->in[2], (Cache){"value", layer, heads}, in, n);
-    Node *operands[] = {n->in[0], k, v, in->slot, in->position, n->n_in > 5 ? n->in[5] : NULL};
-    Node *by = node_make(n->graph, OP_attention, n->loc, operands[5] ? 6 : 5, operands, n);
+    Node *operands[] = {
+        n->in[0], k, v, in->slot, in->position, n->n_in > 5 ? n->in[5] : NULL, NULL, n->n_in > 7 ? n->in[7] : NULL};
+    Node *by = node_make(n->graph, OP_attention, n->loc, operands[7] ? 8 : operands[5] ? 6 : 5, operands, n);
     attr_copy(by, n);
     inferred(by);
     by->mark = n->mark;

@@ -81,6 +81,7 @@ DECODERS = {
     "olmoe": causal("Olmoe", num_experts=6, num_experts_per_tok=2, clip_qkv=1.5),
     "granitemoe": causal("GraniteMoe", num_local_experts=4, residual_multiplier=0.5),
     "granitemoeshared": causal("GraniteMoeShared", num_local_experts=4, shared_intermediate_size=48),
+    "gpt_oss": causal("GptOss", head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=5, rope_scaling=YARN),
     "deepseek_v2": causal("DeepseekV2", LATENT),
     "deepseek_v2-groups": causal("DeepseekV2", LATENT, q_lora_rank=None, topk_method="group_limited_greedy", n_group=4, topk_group=2,
                                  routed_scaling_factor=2.5),

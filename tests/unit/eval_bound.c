@@ -126,6 +126,8 @@ static void attention_stays_within(void) {
                 "%y = attention(%q, %k, %v) {num_heads=4, num_kv_heads=2, scale=0.5, causal=1}");
     check_bound("%q: f32[20, 24], %k: f32[20, 12], %v: f32[20, 10]",
                 "%y = attention(%q, %k, %v) {num_heads=4, num_kv_heads=2, scale=0.5, causal=1, window=7, softcap=3.0}");
+    check_bound("%q: f32[300, 24], %k: f32[300, 12], %v: f32[300, 10], %s: f32[4]",
+                "%y = attention(%q, %k, %v, _, _, _, _, %s) {num_heads=4, num_kv_heads=2, scale=0.5, causal=1}");
     check_bound("%q: f32[12, 24], %k: f32[20, 12], %v: f32[20, 10], %b: f32[4, 3, 5], %m: f32[4, 5]",
                 "%y = attention(%q, %k, %v, _, _, %b, %m) {num_heads=4, num_kv_heads=2, scale=0.5, batch=4}");
 }
