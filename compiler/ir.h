@@ -315,7 +315,8 @@ void attr_set_tensor(Node *, const char *name, const Tensor *);
 void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
-void attr_copy(Node *to, const Node *from);  // all of them
+void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
+void attr_copy(Node *to, const Node *from);                    // all of them
 InputRole input_role(const Node *);
 void input_set_role(Node *, InputRole);
 

@@ -188,3 +188,13 @@ InputRole input_role(const Node *n) {
 }
 
 void input_set_role(Node *n, InputRole role) { attr_set_string(n, "role", role_names[role]); }
+
+void substitute_dims(Node *n, const Dim *from, const Dim *to) {
+    for (Attr *a = n->attrs; a; a = a->next) {
+        const Dim *dims[MAX_RANK];
+        if (a->kind != ATTR_DIMS) continue;
+        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], from, to);
+        attr_set_dims(n, a->name, dims, a->n);
+        a = attr_find(n, a->name);
+    }
+}

@@ -349,13 +349,3 @@ Node *concat_before(Node *before, int n_in, Node *const *in, int axis) {
 Node *filled_vector(Node *before, DType dtype, double value, const Dim *length) {
     return expand_before(before, node_scalar(before->graph, dtype, value, before->loc, before), 1, &length);
 }
-
-void substitute_dims(Node *n, const Dim *from, const Dim *to) {
-    for (Attr *a = n->attrs; a; a = a->next) {
-        const Dim *dims[MAX_RANK];
-        if (a->kind != ATTR_DIMS) continue;
-        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], from, to);
-        attr_set_dims(n, a->name, dims, a->n);
-        a = attr_find(n, a->name);
-    }
-}

@@ -76,7 +76,6 @@ Node *slice_before(Node *before, Node *x, Slice);                               
 Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims);   // x itself when it has that shape
 Node *concat_before(Node *before, int n_in, Node *const *in, int axis);
 Node *filled_vector(Node *before, DType, double value, const Dim *length);
-void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
 Node *unary_before(Node *before, Op, Node *x);
 Node *binary_before(Node *before, Op, Node *a, Node *b);
 #endif

@@ -8,13 +8,9 @@ need "exports: programs of tensors" "$cases" "$BUILD/tools/case_tensor" "$BUILD/
 # names KIND PROGRAM: of its inputs or outputs, in order
 names() { "$2" --info | sed -n "s/^$1 *\([^:]*\): .*/\1/p"; }
 
-# Dimensions that only the weights know.
-dims_of() { case $1 in vit-*) echo --dim=height=32,width=32 ;; esac; }
-
 export_of() {
     name=$1 folder=$cases/$1 data=$cases/$1/test_data_set_0
-    # shellcheck disable=SC2046 # an option or none
-    if ! "$BURIN" build "$folder/model.onnx" --as=net $(dims_of "$name") --mcpu=native -o "$WORK/$name" > "$WORK/build" 2>&1; then
+    if ! "$BURIN" build "$folder/model.onnx" --as=net --mcpu=native -o "$WORK/$name" > "$WORK/build" 2>&1; then
         not_ok "exports: $name builds"
         sed 's/^/# /' "$WORK/build"
         return
@@ -33,8 +29,7 @@ export_of() {
         check "exports: $name, $output" "$BUILD/tools/npy_near" "$WORK/$name.out/$output.npy" "$WORK/expected.npy" 1e-4
         i=$((i + 1))
     done
-    # shellcheck disable=SC2046
-    hash=$("$BURIN" run "$folder/model.onnx" --as=net $(dims_of "$name") --interpret "$@" --hash)
+    hash=$("$BURIN" run "$folder/model.onnx" --as=net --interpret "$@" --hash)
     for threads in 1 2 3; do "$WORK/$name" "$@" --hash -t $threads; done | sort -u > "$WORK/hashes"
     check "exports: $name, the interpreter's bits" test "$hash" = "$(cat "$WORK/hashes")"
 }

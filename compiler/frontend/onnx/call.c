@@ -201,6 +201,7 @@ void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n,
 Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
 
 Node *onnx_finish(OnnxCall *c, Node *n) {
+    onnx_imply_sizes(c, n);
     (void)c;
     if (!node_infer(n)) diag_stop();
     return n;

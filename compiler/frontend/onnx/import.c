@@ -152,7 +152,6 @@ void onnx_import_values(OnnxImport *m) {
     map_init(m->known, m->graph->arena);
     map_init(&m->values, m->graph->arena);
     onnx_check_model(m);
-    m->options = onnx_derive_dims(m->model, m->options);
     for (size_t i = 0; i < g->n_initializer; i++) onnx_add_initializer(m, g->initializer[i]);
     for (size_t i = 0; i < g->n_sparse_initializer; i++) onnx_add_sparse(m, g->sparse_initializer[i]);
     for (size_t i = 0; i < g->n_input; i++) add_input(m, g->input[i]);

@@ -42,7 +42,6 @@ Node *onnx_output_node(OnnxImport *, const BurinOnnx__ValueInfo *);
 Module *onnx_module(OnnxImport *, Arena *, const char *path);
 Type onnx_input_type(OnnxImport *, const BurinOnnx__ValueInfo *);
 bool onnx_is_initializer(const OnnxModel *, const char *name);
-const OnnxOptions *onnx_derive_dims(const OnnxModel *, const OnnxOptions *);    // the same with what weights decide
 const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
 
 // text.c: the value that an input has for one text.
@@ -90,6 +89,10 @@ int64_t onnx_need_int(OnnxCall *, int i, const char *what);
 const Tensor *onnx_known(OnnxCall *, int i);
 const Tensor *onnx_value_known(OnnxCall *, const OnnxValue *);
 double onnx_need_float(OnnxCall *, int i, const char *what);
+
+// imply.c: sizes that constants decide.
+void onnx_imply_sizes(OnnxCall *, const Node *);               // where the node's operands fit for certain sizes only
+void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);  // the symbol must have this value
 
 // Attributes.
 int64_t onnx_int(const OnnxCall *, const char *name, int64_t absent);

@@ -1,0 +1,131 @@
+// Sizes that a graph leaves open although its constants decide them: a table of positions for 16 patches and a class token.
+//
+//   pixel_values [batch, 3, height, width], patches of 8 x 8 and a token more: [batch, (height // 8) * (width // 8) + 1, 64]
+//   plus a constant [1, 17, 64]: height and width are 32, the least square image of whole patches that fits
+//
+// Channels are those that a convolution has weights for. The symbols become constants everywhere: in what is imported so far,
+// and in the options, for what follows.
+#include "frontend/onnx/scope.h"
+
+enum { MOST_SYMBOLS = 2 };
+
+typedef struct Symbols {
+    const Dim *symbol[MOST_SYMBOLS];
+    int n;        // more than MOST_SYMBOLS: too many
+    int64_t all;  // the value of each
+} Symbols;
+
+static void collect(const Dim *d, Symbols *s) {
+    if (d->kind == DIM_SYMBOL) {
+        for (int i = 0; i < s->n && i < MOST_SYMBOLS; i++)
+            if (s->symbol[i] == d) return;
+        if (s->n < MOST_SYMBOLS) s->symbol[s->n] = d;
+        s->n++;
+    } else if (d->a) {
+        collect(d->a, s);
+        collect(d->b, s);
+    }
+}
+
+static int64_t value_of(const Dim *symbol, void *user) {
+    (void)symbol;
+    return ((const Symbols *)user)->all;
+}
+
+// Is the size a whole number of what the expression divides by? (An image of whole patches.)
+static bool is_whole(const Dim *d, int64_t size) {
+    int64_t by;
+    if (!d->a) return true;
+    if (d->kind == DIM_FLOORDIV && dim_is_const(d->b, &by) && by > 0 && size % by) return false;
+    return is_whole(d->a, size) && is_whole(d->b, size);
+}
+
+// The least size for each of the symbols that gives the expression its value, a whole one if there is.
+static bool solve(const Dim *d, int64_t value, Symbols *s) {
+    *s = (Symbols){0};
+    if (d->kind == DIM_SYMBOL || d->kind == DIM_CONST) return false;
+    collect(d, s);
+    if (!s->n || s->n > MOST_SYMBOLS) return false;
+    int64_t low = s->symbol[0]->lower, high = s->symbol[0]->value;
+    for (int i = 1; i < s->n; i++) {
+        if (s->symbol[i]->lower > low) low = s->symbol[i]->lower;
+        if (s->symbol[i]->value < high) high = s->symbol[i]->value;
+    }
+    int64_t least = 0;
+    for (s->all = low; s->all <= high; s->all++) {
+        if (dim_eval(d, value_of, s) != value) continue;
+        if (is_whole(d, s->all)) return true;
+        if (!least) least = s->all;
+    }
+    s->all = least;
+    return least > 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- substitution
+static void fix_option(OnnxImport *m, const Dim *symbol, int64_t size) {
+    OnnxOptions *own = ARENA_NEW(m->graph->arena, OnnxOptions);
+    OnnxDim *dims = ARENA_ARRAY(m->graph->arena, OnnxDim, (size_t)m->options->n_dims + 1);
+    *own = *m->options;
+    dims[0] = (OnnxDim){symbol->name, size, size};  // the first of a name counts
+    for (int i = 0; i < own->n_dims; i++) dims[i + 1] = m->options->dims[i];
+    own->dims = dims, own->n_dims++;
+    m->options = own;
+}
+
+static void fix_elements(OnnxImport *m, const Dim *symbol, const Dim *size) {
+    for (int i = 0; i < m->values.n; i++) {
+        OnnxValue *v = m->values.entries[i].value;
+        const Dim **elements = v->elements ? ARENA_ARRAY(m->graph->arena, const Dim *, v->n + 1) : NULL;
+        for (int j = 0; elements && j < v->n; j++) elements[j] = dim_substitute(m->graph, v->elements[j], symbol, size);
+        v->elements = elements;
+    }
+}
+
+static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim *size) {
+    EACH_NODE(n, g) {
+        if (n == except) continue;
+        substitute_dims(n, symbol, size);
+        for (int i = 0; n->op == OP_input && i < n->type.rank; i++)
+            n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, size);
+        if (n->op != OP_input && !node_infer(n)) diag_stop();
+    }
+}
+
+static bool is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
+
+static void fix_size(OnnxCall *c, const Node *except, const Dim *symbol, int64_t value) {
+    const Dim *size = dim_const(c->graph, value);
+    fix_option(c->import, symbol, value);
+    fix_elements(c->import, symbol, size);
+    fix_nodes(c->graph, except, symbol, size);
+}
+
+void onnx_imply_size(OnnxCall *c, const Dim *d, int64_t value) {
+    if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && is_main_graph(c)) fix_size(c, NULL, d, value);
+}
+
+// Extents of one axis of two operands: one is a constant that the other, an expression, must reach.
+static void imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *constant) {
+    int64_t value;
+    Symbols s;
+    if (!dim_is_const(constant, &value) || value == 1 || !solve(d, value, &s)) return;
+    for (int i = 0; i < s.n; i++) {
+        const char *name = s.symbol[i]->name;
+        fix_size(c, n, s.symbol[i], s.all);
+        diag_note(c->loc, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
+                  (long long)s.all, name);
+    }
+}
+
+void onnx_imply_sizes(OnnxCall *c, const Node *n) {
+    if (!op_is_elementwise(n->op) || !is_main_graph(c)) return;
+    for (int i = 0; i + 1 < n->n_in; i++) {
+        const Type *a = &n->in[i]->type, *b = &n->in[i + 1]->type;
+        for (int j = 1; j <= a->rank && j <= b->rank; j++) {
+            const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];
+            if (x == y || dim_broadcast(c->graph, x, y)) continue;
+            imply_axis(c, n, x, y);
+            imply_axis(c, n, y, x);
+        }
+    }
+}
