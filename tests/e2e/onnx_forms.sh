@@ -86,3 +86,34 @@ says "forms: --max is a bound" 0 "where T <= 3 {" "$BURIN" inspect "$WORK/mask.o
 says "forms: --dim is a number" 0 '%v: f32[1, 1, 2, 1]' "$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse
 "$BURIN" inspect "$WORK/mask.onnx" --dim T=2 --stop-after=fuse > "$WORK/fused"
 check "forms: ... and no symbol is left" sh -c "! grep -q '\[T\|T,\|T <=' '$WORK/fused'"
+
+# ---- sizes that constants decide: four patches of 2 x 2 and a table of four positions; a mask as long as what it is added to
+picture="ir 10
+opset 20
+input picture f32 [B,C,H,W]
+node Cast picture -> p : to=1
+tensor K f32 [1,1,2,2] raw 1 1 1 1
+node Conv p K -> c : strides=[2,2]
+tensor flat i64 [3] raw 0 0 -1
+node Reshape c flat -> f
+output y f32"
+{ echo "$picture" && printf 'tensor P f32 [1,1,4] raw 1 2 3 4\nnode Add f P -> y\n'; } | model picture
+{ echo "$picture" && printf 'tensor P f32 [1,1,6] raw 1 2 3 4 5 6\nnode Add f P -> y\n'; } | model wide
+model lengths << 'END'
+ir 10
+opset 20
+input x f32 [B,T]
+input m f32 [B,S]
+tensor start i64 [1] raw 0
+tensor axis i64 [1] raw 1
+node Shape x -> end : start=1 end=2
+node Slice m start end axis -> cut
+node Add x cut -> y
+output y f32
+END
+inspect() { "$BURIN" inspect "$WORK/$1.onnx" --stop-after=infer; }
+says "forms: channels and the square image are derived" 0 '%picture: f32[B, 1, 4, 4]' inspect picture
+says "forms: ... and named" 0 '"H" is taken to be 4, which fits the constants here: --dim=H=N says otherwise' inspect picture
+says "forms: --dim says another image" 0 '%picture: f32[B, 1, 2, 8]' "$BURIN" inspect "$WORK/picture.onnx" --dim H=2 --stop-after=infer
+says "forms: no square image has six patches" 1 'shapes do not broadcast' inspect wide
+says "forms: one length for two" 0 '%m: f32[B, T]' inspect lengths

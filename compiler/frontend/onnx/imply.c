@@ -93,15 +93,31 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
 
 static bool is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
 
-static void fix_size(OnnxCall *c, const Node *except, const Dim *symbol, int64_t value) {
-    const Dim *size = dim_const(c->graph, value);
-    fix_option(c->import, symbol, value);
+static void fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
+    int64_t value;
+    if (dim_is_const(size, &value)) fix_option(c->import, symbol, value);
     fix_elements(c->import, symbol, size);
     fix_nodes(c->graph, except, symbol, size);
 }
 
 void onnx_imply_size(OnnxCall *c, const Dim *d, int64_t value) {
-    if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && is_main_graph(c)) fix_size(c, NULL, d, value);
+    if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && is_main_graph(c))
+        fix_size(c, NULL, d, dim_const(c->graph, value));
+}
+
+// Two symbols that make both extents one when they are one: min(mask, tokens) for as many tokens. (Two plain symbols may be of
+// a batch of one as well.)
+static bool imply_same(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
+    Symbols s = {0};
+    if (x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL) return false;
+    collect(x, &s);
+    collect(y, &s);
+    if (s.n != 2) return false;
+    const Dim *of_both = dim_substitute(c->graph, y, s.symbol[1], s.symbol[0]);
+    if (dim_substitute(c->graph, x, s.symbol[1], s.symbol[0]) != of_both) return false;
+    dim_tighten(s.symbol[0], s.symbol[1]->value);
+    fix_size(c, n, s.symbol[1], s.symbol[0]);
+    return true;
 }
 
 // Extents of one axis of two operands: one is a constant that the other, an expression, must reach.
@@ -111,7 +127,7 @@ static void imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *cons
     if (!dim_is_const(constant, &value) || value == 1 || !solve(d, value, &s)) return;
     for (int i = 0; i < s.n; i++) {
         const char *name = s.symbol[i]->name;
-        fix_size(c, n, s.symbol[i], s.all);
+        fix_size(c, n, s.symbol[i], dim_const(c->graph, s.all));
         diag_note(c->loc, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
                   (long long)s.all, name);
     }
@@ -124,6 +140,7 @@ void onnx_imply_sizes(OnnxCall *c, const Node *n) {
         for (int j = 1; j <= a->rank && j <= b->rank; j++) {
             const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];
             if (x == y || dim_broadcast(c->graph, x, y)) continue;
+            if (imply_same(c, n, x, y)) continue;
             imply_axis(c, n, x, y);
             imply_axis(c, n, y, x);
         }
