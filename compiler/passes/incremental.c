@@ -153,6 +153,23 @@ static bool is_last_row(const Node *n, const Dim *rows) {
            dim_is(attr_dim(n, "extent"), 1) && dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
 }
 
+// The last row along another axis, behind axes of extent 1: of the same value without these.
+static void put_rows_first(Graph *g, const Dim *rows) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        int axis = n->op == OP_slice ? axis_of(n, attr_int(n, "axis", 0)) : 0;
+        const Type *from = axis ? &n->in[0]->type : NULL;
+        for (int i = 0; from && i < axis; i++)
+            if (!dim_is(from->dim[i], 1)) from = NULL;
+        if (!from || from->dim[axis] != rows || !dim_is(attr_dim(n, "extent"), 1)) continue;
+        Node *x = reshape_before(n, n->in[0], from->rank - axis, from->dim + axis);
+        Node *row = slice_before(n, x, (Slice){0, attr_dim(n, "start"), attr_dim(n, "extent"), 1});
+        node_become(n, reshape_before(n, row, n->type.rank, n->type.dim));
+        changed = true;
+    }
+    if (changed) simplify_graph(g);
+}
+
 static bool keeps_rows(const Node *n) {
     RowBehaviour rows = op_info[n->op].rows;
     return (rows == ROWS_EACH || rows == ROWS_INNER || rows == ROWS_FIRST) && n->op != OP_iota && n->op != OP_concat;
@@ -163,6 +180,7 @@ static bool keeps_rows(const Node *n) {
 static void spread_last_row(Graph *g, const Dim *rows) {
     if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1)) return;
     bool any = false;
+    put_rows_first(g, rows);
     EACH_NODE(n, g) {
         n->mark = is_last_row(n, rows);
         any |= n->mark;

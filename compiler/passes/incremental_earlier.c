@@ -5,9 +5,10 @@
 //                                                                                 %w = concat(%a', %b', %r') {axis=3}
 //            %p = concat(0, slice(%x) {start=0, extent=T - 1})                    %p = earlier_rows(%x) {back=1}
 //
-// with %r the rows of %x. A convolution that pads both ends and keeps the first T results is made to compute those alone. The
-// meaning stays: earlier_rows over rows of one sequence. Behind the proof, `keep_earlier_rows` gives each value that is looked
-// back at a cache of its rows by slot and position, like that of keys, so that a slot may be truncated to any length.
+// with %r the rows of %x; a fill that is not zero stands in the first rows by `where`. A convolution that pads both ends and
+// keeps the first T results is made to compute those alone. The meaning stays: earlier_rows over rows of one sequence. Behind
+// the proof, `keep_earlier_rows` gives each value that is looked back at a cache of its rows by slot and position, like that of
+// keys, so that a slot may be truncated to any length.
 #include "passes/incremental.h"
 
 // ------------------------------------------------------------------------------------------------- the first rows of a value
@@ -106,52 +107,83 @@ static void compute_first_rows(Graph *g, const Dim *rows) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------- values that lag
-// behind Element i along the axis is row i - lag of x, zeros before.
+// ------------------------------------------------------------------------------------------------------ values that lag behind
+// Element i along the axis is row i - lag of x; before the first row it is `fill`: one number, or of a lag of 1 a whole row.
 typedef struct Lagging {
-    Node *x;
+    Node *x, *fill;
     int axis;
     int64_t lag;
 } Lagging;
 
-static bool is_zero(const Node *n) {
-    double value;
-    return match_scalar(n, &value) && value == 0;
+// What a slice along the axis begins, or the value itself.
+static Node *beginning(Node *x, int axis) {
+    bool begins = x->op == OP_slice && axis_of(x, attr_int(x, "axis", 0)) == axis && dim_is(attr_dim(x, "start"), 0);
+    return begins && attr_int(x, "step", 1) == 1 ? x->in[0] : x;
 }
 
 static bool read_pad(const Node *n, const Dim *rows, Lagging *out) {
     int count, interior;
     const Dim *const *low = attr_dims(n, "low", &count), *const *high = attr_dims(n, "high", &count);
     const int64_t *between = attr_ints(n, "interior", &interior);
-    *out = (Lagging){n->in[0], -1, 0};
-    if (!is_zero(n->in[1])) return false;
+    double value;
+    *out = (Lagging){n->in[0], n->in[1], -1, 0};
+    if (!match_scalar(n->in[1], &value)) return false;
     for (int i = 0; i < count; i++) {
         if (between && between[i]) return false;
         if (dim_is(low[i], 0) && dim_is(high[i], 0)) continue;
-        if (out->axis >= 0 || n->in[0]->type.dim[i] != rows || !dim_is_const(low[i], &out->lag)) return false;
+        if (out->axis >= 0 || !dim_is_const(low[i], &out->lag)) return false;
         out->axis = i;
     }
-    return out->axis >= 0;
+    if (out->axis < 0) return false;
+    if (dim_is(high[out->axis], 0)) out->x = beginning(out->x, out->axis);
+    return out->x->type.dim[out->axis] == rows;
 }
 
 static bool read_concat(const Node *n, const Dim *rows, Lagging *out) {
     int axis = axis_of(n, attr_int(n, "axis", 0));
-    if (n->n_in != 2 || !is_zero(n->in[0]) || !dim_is_const(n->in[0]->type.dim[axis], &out->lag)) return false;
-    Node *x = n->in[1];
-    bool begins = x->op == OP_slice && axis_of(x, attr_int(x, "axis", 0)) == axis && dim_is(attr_dim(x, "start"), 0) &&
-                  attr_int(x, "step", 1) == 1;
-    out->x = begins ? x->in[0] : x, out->axis = axis;
+    double value;
+    if (n->n_in != 2 || !dim_is_const(n->in[0]->type.dim[axis], &out->lag)) return false;
+    if (!match_scalar(n->in[0], &value) && (out->lag != 1 || !is_weight(n->in[0]))) return false;
+    out->x = beginning(n->in[1], axis), out->axis = axis, out->fill = n->in[0];
     return out->x->type.dim[axis] == rows;
 }
 
-// Of floats whose rows are of one known size.
+// Numbers of tokens are small enough for floats to hold.
+static bool are_tokens(const Node *n) {
+    while (is_view(n->op) || n->op == OP_cast) n = n->in[0];
+    return n->op == OP_input && input_role(n) == INPUT_TOKENS;
+}
+
+// Rows of one known size.
 static bool is_lagging(const Node *n, const Dim *rows, Lagging *out) {
-    if (n->type.dtype != DT_f32 ||
-        !(n->op == OP_pad ? read_pad(n, rows, out) : n->op == OP_concat && read_concat(n, rows, out)))
-        return false;
+    if (!(n->op == OP_pad ? read_pad(n, rows, out) : n->op == OP_concat && read_concat(n, rows, out))) return false;
+    if (n->type.dtype != DT_f32 && !are_tokens(out->x)) return false;
     for (int i = 0; i < n->type.rank; i++)
         if (i != out->axis && !dim_is_const(out->x->type.dim[i], NULL)) return false;
     return true;
+}
+
+static Node *cast_before(Node *before, Node *x, DType dtype) {
+    if (x->type.dtype == dtype) return x;
+    Node *n = node_make(before->graph, OP_cast, x->loc, 1, &x, before);
+    attr_set_dtype(n, "to", dtype);
+    return inferred(n);
+}
+
+// What zeros stand for in the first rows.
+static Node *with_fill(Lagging v, Node *shifted, int64_t back, Node *before) {
+    Graph *g = before->graph;
+    double value;
+    bool one_number = match_scalar(v.fill, &value);
+    if (one_number && value == 0) return shifted;
+    const Dim *dims[MAX_RANK];
+    for (int i = 0; i < v.x->type.rank; i++) dims[i] = i == v.axis ? v.x->type.dim[i] : dim_const(g, 1);
+    Node *row = node_make(g, OP_iota, v.x->loc, 0, NULL, before);
+    attr_set_dims(row, "dims", dims, v.x->type.rank);
+    attr_set_int(row, "axis", v.axis);
+    Node *begins = binary_before(before, OP_less, inferred(row), node_scalar(g, DT_i32, (double)back, v.x->loc, before));
+    Node *fill = one_number ? node_scalar(g, shifted->type.dtype, value, v.x->loc, before) : v.fill;
+    return new_before(before, OP_where, v.x->loc, 3, (Node *[]){begins, fill, shifted});
 }
 
 // The value `back` rows earlier, in the value's own shape.
@@ -162,11 +194,12 @@ static Node *look_back(Lagging v, int64_t back, Node *before) {
     for (int i = 0; i < rank; i++) there[i] = i == 0 ? v.axis : i <= v.axis ? i - 1 : i, here[there[i]] = i;
     for (int i = 0; i < rank; i++) width *= i == v.axis ? 1 : dim_upper(v.x->type.dim[i]);
     if (!back) return v.x;
-    Node *moved = transpose_before(before, v.x, there);
+    Node *moved = transpose_before(before, cast_before(before, v.x, DT_f32), there);
     Node *rows = reshape_before(before, moved, 2, (const Dim *[]){v.x->type.dim[v.axis], dim_const(g, width)});
     Node *n = node_make(g, OP_earlier_rows, v.x->loc, 1, &rows, before);
     attr_set_int(n, "back", back);
-    return transpose_before(before, reshape_before(before, inferred(n), rank, moved->type.dim), here);
+    Node *shifted = transpose_before(before, reshape_before(before, inferred(n), rank, moved->type.dim), here);
+    return with_fill(v, cast_before(before, shifted, v.x->type.dtype), back, before);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- rewriting
@@ -178,9 +211,19 @@ static Node *shift_of_slice(Node *n, const Dim *rows) {
     return start <= v.lag ? look_back(v, v.lag - start, n) : NULL;
 }
 
+// Windows of one element each.
+static bool are_elements(const Node *n) {
+    int count;
+    attr_ints(n, "kernel", &count);
+    for (int i = 0; i < count; i++)
+        if (window_attr(n, "kernel", i) != 1 || window_attr(n, "strides", i) != 1) return false;
+    return true;
+}
+
 static Node *shifts_of_windows(Node *n, const Dim *rows) {
     Lagging v;
     int count, rank = n->in[0]->type.rank;
+    if (are_elements(n)) return reshape_before(n, n->in[0], n->type.rank, n->type.dim);
     if (!is_lagging(n->in[0], rows, &v)) return NULL;
     int which = window_of(n, v.axis);
     if (which < 0 || n->type.dim[v.axis] != rows || window_attr(n, "strides", which) != 1) return NULL;

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Language models of recurrences, causal convolutions and token shifts (recurrent.py makes recurrent.tar.xz), from files without a
+# cache: ONNX Runtime's logits, the same bits in any chunks, and slots that may be cut short, copied, mixed. What looks ahead runs
+# as a whole. slow-recurrent.sh takes all models.
+. tests/lib.sh
+unsanitized "recurrences, convolutions, shifts"
+tar -xJf tests/e2e/recurrent.tar.xz -C "$WORK"
+
+steps() {
+    model=$WORK/$1 tokens=$(cat "$WORK/$1.tokens")
+    check "$1 builds" "$BURIN" build "$model.onnx" --max seq=128 --mcpu=native -o "$WORK/program"
+    "$WORK/program" --tokens "$tokens" -n 0 --logits "$WORK/all.npy" > "$WORK/out" 2>&1 || sed 's/^/# /' "$WORK/out"
+    check "$1: ONNX Runtime's logits" "$BUILD/tools/npy_near" "$WORK/all.npy" "$model.npy" 1e-5
+    for cell in 1:1 1:2 5:2; do
+        "$WORK/program" --tokens "$tokens" -n 0 --chunk ${cell%:*} -t ${cell#*:} --logits "$WORK/some.npy" > "$WORK/out" 2>&1
+        same "$1: the same bits in chunks of ${cell%:*}, ${cell#*:} threads" "$WORK/all.npy" "$WORK/some.npy"
+    done
+    "$WORK/program" --tokens "$tokens" -n 60 --temp 0 --ctx 32 --shift > "$WORK/text" 2> "$WORK/out"
+    "$WORK/program" --tokens "$tokens" -n 60 --temp 0 --ctx 32 --shift --chunk 1 > "$WORK/text.1" 2> "$WORK/out"
+    check "$1 goes on for 60 tokens" [ "$(tr ',' '\n' < "$WORK/text" | wc -l)" -ge 60 ]
+    same "$1: the same text when the context moves" "$WORK/text" "$WORK/text.1"
+}
+
+slots() {
+    check "$1: a library" "$BURIN" build "$WORK/$1.onnx" --max seq=128 --mcpu=native -o "$WORK/states.a"
+    check "$1: its host" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I. -I"$WORK" tests/e2e/recurrent_host.c "$WORK/states.a" -lm \
+        -lpthread -o "$WORK/host"
+    check "$1: slots cut short, copied, mixed" "$WORK/host" "$(cat "$WORK/$1.tokens")"
+}
+
+# Eight bytes a token.
+ids() {
+    tr ',' '\n' < "$1" | while read -r id || [ -n "$id" ]; do printf "\\$(printf %o "$id")\\0\\0\\0\\0\\0\\0\\0"; done
+}
+
+whole() {
+    says "$1 is no text program" 0 "$2" "$BURIN" build "$WORK/$1.onnx" --max seq=128 --mcpu=native -o "$WORK/program"
+    ids "$WORK/$1.tokens" | npy '<i8' "1, $(tr ',' '\n' < "$WORK/$1.tokens" | grep -c .)" > "$WORK/ids.npy"
+    "$WORK/program" --input input_ids="$WORK/ids.npy" --output "$WORK/net" > "$WORK/out" 2>&1 || sed 's/^/# /' "$WORK/out"
+    values "$WORK/net/logits.npy" > "$WORK/got"
+    values "$WORK/$1.npy" > "$WORK/want"
+    for side in got want; do npy '<f4' "$(($(wc -c < "$WORK/want") / 4))" < "$WORK/$side" > "$WORK/$side.npy"; done
+    check "$1: ONNX Runtime's logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/want.npy" 1e-5
+}
+
+for name in ${MODELS:-lstm-begins gru convolution-both shift-begins mixed}; do steps $name; done
+for name in lstm-begins mixed; do slots $name; done
+whole bidirectional "is a loop whose steps read other rows than their own"
+whole look-ahead "needs every row"
