@@ -86,6 +86,7 @@ static Module *load_files(Build *b, const OnnxOptions *onnx) {
     if (index < 0) diag_fatal(NO_LOC, "%.*s", (int)why.length - 1, why.data);
     text_free(&why);
     Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &binding);
+    check_dims_used(onnx, m);
     b->text = true;
     set_context(m, tried, index);
     print_binding(b, &binding);
@@ -103,6 +104,7 @@ Module *load_onnx(Build *b) {
     b->text = index >= 0;
     check_text(b);
     Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);
+    check_dims_used(&onnx, m);
     print_binding(b, &binding);
     if (b->text) set_context(m, text, index);
     return m;

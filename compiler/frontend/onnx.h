@@ -10,6 +10,7 @@
 typedef struct OnnxDim {
     const char *name;      // of a dim_param, or of one of the symbols in its expression
     int64_t lower, upper;  // equal: the value is fixed (--dim), else bounds (--max)
+    bool *used;            // becomes true when a dimension has this name; or NULL
 } OnnxDim;
 
 // An input that is known at compile time where a shape depends on it.

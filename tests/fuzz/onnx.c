@@ -10,7 +10,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void import(Arena *arena, const char *path) {
-    const OnnxDim dims[] = {{"N", 1, 1}, {"T", 1, 64}};
+    const OnnxDim dims[] = {{"N", 1, 1, NULL}, {"T", 1, 64, NULL}};
     Module *m = onnx_load(arena, path, &(OnnxOptions){.dims = dims, .n_dims = 2});
     if (!graph_verify(m->graphs[0], "import")) abort();
 }

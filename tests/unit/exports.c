@@ -35,15 +35,15 @@ static const Case CASES[] = {
     {"whisper-optimum-s2s-decoder-with-past", false, 4, 7, 0},
 };
 
-static const OnnxDim DIMS[] = {{"batch_size", 1, 1},
-                               {"num_channels", 3, 3},
-                               {"height", 32, 32},
-                               {"width", 32, 32},
-                               {"sequence_length", 1, 128},
-                               {"past_sequence_length", 1, 128},
-                               {"encoder_sequence_length", 1, 128},
-                               {"decoder_sequence_length", 1, 128},
-                               {"past_decoder_sequence_length", 1, 128}};
+static const OnnxDim DIMS[] = {{"batch_size", 1, 1, NULL},
+                               {"num_channels", 3, 3, NULL},
+                               {"height", 32, 32, NULL},
+                               {"width", 32, 32, NULL},
+                               {"sequence_length", 1, 128, NULL},
+                               {"past_sequence_length", 1, 128, NULL},
+                               {"encoder_sequence_length", 1, 128, NULL},
+                               {"decoder_sequence_length", 1, 128, NULL},
+                               {"past_decoder_sequence_length", 1, 128, NULL}};
 
 static int occurrences(const char *text, const char *part) {
     int n = 0;

@@ -263,7 +263,7 @@ static void deep_nesting_is_refused(void) {
     CHECK(strstr(text, "nested more than 200 deep") != NULL);
 }
 
-static const OnnxDim ONE_SEQUENCE[] = {{"batch_size", 1, 1}, {"batch", 1, 1}, {"sequence_length", 1, 128}};
+static const OnnxDim ONE_SEQUENCE[] = {{"batch_size", 1, 1, NULL}, {"batch", 1, 1, NULL}, {"sequence_length", 1, 128, NULL}};
 
 static void exports_lose_their_shape_chains(void) {
     static const char *const names[] = {"bert-optimum-enc", "gpt2-optimum-nocache", "gpt2-optimum-past",

@@ -149,10 +149,8 @@ Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
 }
 
 static int64_t upper_bound(const OnnxCall *c, const char *name, int64_t absent) {
-    const OnnxOptions *o = c->import->options;
-    for (int i = 0; i < o->n_dims; i++)
-        if (!strcmp(o->dims[i].name, name)) return o->dims[i].upper;
-    return absent;
+    const OnnxDim *d = onnx_find_dim(c->import->options, name);
+    return d ? d->upper : absent;
 }
 
 const Dim *onnx_decided_size(OnnxCall *c, const char *name, const Dim *bound) {

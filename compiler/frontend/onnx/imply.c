@@ -66,7 +66,7 @@ static void fix_option(OnnxImport *m, const Dim *symbol, int64_t size) {
     OnnxOptions *own = ARENA_NEW(m->graph->arena, OnnxOptions);
     OnnxDim *dims = ARENA_ARRAY(m->graph->arena, OnnxDim, (size_t)m->options->n_dims + 1);
     *own = *m->options;
-    dims[0] = (OnnxDim){symbol->name, size, size};  // the first of a name counts
+    dims[0] = (OnnxDim){.name = symbol->name, .lower = size, .upper = size};  // the first of a name counts
     for (int i = 0; i < own->n_dims; i++) dims[i + 1] = m->options->dims[i];
     own->dims = dims, own->n_dims++;
     m->options = own;

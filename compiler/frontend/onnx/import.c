@@ -7,13 +7,21 @@
 #include "frontend/onnx/scope.h"
 
 // -------------------------------------------------------------------------------------------------------- inputs and constants
-static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
-    for (int i = 0; i < m->options->n_dims; i++) {
-        const OnnxDim *d = &m->options->dims[i];
-        if (!strcmp(d->name, name))
-            return d->lower == d->upper ? dim_const(m->graph, d->lower) : dim_symbol(m->graph, name, d->lower, d->upper);
+const OnnxDim *onnx_find_dim(const OnnxOptions *o, const char *name) {
+    const OnnxDim *first = NULL;
+    for (int i = 0; i < o->n_dims; i++) {
+        const OnnxDim *d = &o->dims[i];
+        if (strcmp(d->name, name)) continue;
+        if (d->used) *d->used = true;
+        if (!first) first = d;
     }
-    return dim_symbol(m->graph, name, 1, ONNX_DEFAULT_BOUND);
+    return first;
+}
+
+static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
+    const OnnxDim *d = onnx_find_dim(m->options, name);
+    if (!d) return dim_symbol(m->graph, name, 1, ONNX_DEFAULT_BOUND);
+    return d->lower == d->upper ? dim_const(m->graph, d->lower) : dim_symbol(m->graph, name, d->lower, d->upper);
 }
 
 static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }

@@ -43,6 +43,8 @@ Module *onnx_module(OnnxImport *, Arena *, const char *path);
 Type onnx_input_type(OnnxImport *, const BurinOnnx__ValueInfo *);
 bool onnx_is_initializer(const OnnxModel *, const char *name);
 const char *onnx_dim_name(Arena *, const BurinOnnx__ValueInfo *, size_t axis);  // NULL: it is a number
+// What --dim or --max say of a name, or NULL; it counts as used.
+const OnnxDim *onnx_find_dim(const OnnxOptions *, const char *name);
 
 // text.c: the value that an input has for one text.
 void onnx_set_role(const OnnxOptions *, Node *input);  // of a program of tensors: what it is when it is not given

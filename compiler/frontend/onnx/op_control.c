@@ -45,7 +45,9 @@ static bool same_elements(const OnnxValue *a, const OnnxValue *b) {
 // The values of both branches, when they are nodes of one type.
 static void check_alike(OnnxCall *c, const Node *a, const Node *b) {
     if (!type_equal(&a->type, &b->type))
-        onnx_fatal(c, "gives %s or %s, and which is only known at run time\nhint: fix the input that decides with --set",
+        onnx_fatal(c,
+                   "gives %s or %s, and which is only known at run time\nhint: export the branch that is wanted; of a merged "
+                   "decoder --as=text takes it",
                    type_text(&a->type), type_text(&b->type));
 }
 
@@ -316,7 +318,7 @@ void onnx_loop(OnnxCall *c, int argument) {
     if (!ends || !write_out_iterations(c, &r))
         onnx_fatal(c,
                    "only the run knows how often it runs, and a value that it carries or scans becomes %s\n"
-                   "hint: fix the input or dimension that says it (--set, --dim)",
+                   "hint: fix the dimension that says it with --dim, or export a loop of a known length",
                    wrong);
     give_written(c, &r);
 }

@@ -171,15 +171,16 @@ static void fix_dims(OnnxImport *m, OnnxText *t, OnnxOptions *o) {
     const char *memory = t->memory ? onnx_dim_name(arena, t->memory, 1) : NULL;
     OnnxDim *dims = ARENA_ARRAY(arena, OnnxDim, 2 + (size_t)o->n_dims + g->n_input * MOST_AXES);
     int n = 0;
-    if (batch) dims[n++] = (OnnxDim){batch, 1, 1};
-    if (memory) dims[n++] = (OnnxDim){memory, dim_lower(t->memory_length), dim_upper(t->memory_length)};
+    if (batch) dims[n++] = (OnnxDim){.name = batch, .lower = 1, .upper = 1};
+    if (memory)
+        dims[n++] = (OnnxDim){.name = memory, .lower = dim_lower(t->memory_length), .upper = dim_upper(t->memory_length)};
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != ONNX_CACHE) continue;
         for (size_t axis = 0; axis < rank_of(info) && axis < MOST_AXES; axis++) {
             const char *name = onnx_dim_name(arena, info, axis);
             bool past = name && strcmp(name, length) && !(batch && !strcmp(name, batch)) && !(memory && !strcmp(name, memory));
-            if (past) dims[n++] = (OnnxDim){name, axis ? 0 : 1, axis ? 0 : 1};
+            if (past) dims[n++] = (OnnxDim){.name = name, .lower = axis ? 0 : 1, .upper = axis ? 0 : 1};
         }
     }
     for (int i = 0; i < o->n_dims; i++) dims[n++] = o->dims[i];

@@ -1,0 +1,1 @@
+$BURIN inspect $TOP/examples/digits/digits.onnx --dim=sequence=4; exit $?
