@@ -248,29 +248,26 @@ static Job link_job(const Toolchain *t, const char *folder) {
     return (Job){.line = {.arena = t->arena}, .what = "linking", .log = arena_printf(t->arena, "%s/link.log", folder)};
 }
 
-// Static and at fixed addresses: the weights come later, at theirs (image.h).
-void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+// Words for the linker before and behind the objects.
+typedef struct Linking {
+    const char *before, *behind;
+} Linking;
+
+static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
     Job j = link_job(t, folder);
     command_add(&j.line, t->clang);
     command_addf(&j.line, "--target=%s", t->machine->triple);
-    command_add(&j.line, "-static");
-    command_addf(&j.line, "-Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
+    command_add_words(&j.line, words.before);
     add_objects(&j.line, objects);
-    command_add_words(&j.line, "-lm -lpthread -o");
+    command_add_words(&j.line, words.behind);
     command_add(&j.line, output);
     jobs_run(&j, 1, 1, t->verbose);
 }
 
-// One object of all the others, so that what they share among themselves stays inside.
-static void combine(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
-    Job j = link_job(t, folder);
-    command_add(&j.line, t->clang);
-    command_addf(&j.line, "--target=%s", t->machine->triple);
-    command_add_words(&j.line, "-nostdlib -r");
-    add_objects(&j.line, objects);
-    command_add(&j.line, "-o");
-    command_add(&j.line, output);
-    jobs_run(&j, 1, 1, t->verbose);
+// Static and at fixed addresses: the weights come later, at theirs (image.h).
+void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    const char *place = arena_printf(t->arena, "-static -Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
+    link_by(t, (Linking){place, "-lm -lpthread -o"}, objects, folder, output);
 }
 
 static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
@@ -281,20 +278,11 @@ static void archive(const Toolchain *t, const Objects *objects, const char *fold
     jobs_run(&j, 1, 1, t->verbose);
 }
 
-static void link_shared(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
-    Job j = link_job(t, folder);
-    command_add(&j.line, t->clang);
-    command_addf(&j.line, "--target=%s", t->machine->triple);
-    command_add_words(&j.line, "-shared -Wl,--no-undefined");
-    add_objects(&j.line, objects);
-    command_add_words(&j.line, "-lm -lpthread -o");
-    command_add(&j.line, output);
-    jobs_run(&j, 1, 1, t->verbose);
-}
-
 void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind, const char *folder,
                             const char *output) {
-    if (kind == OUTPUT_OBJECT) combine(t, objects, folder, output);
+    // one object of all the others: what they share among themselves stays inside
+    const Linking object = {"-nostdlib -r", "-o"}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o"};
+    if (kind == OUTPUT_OBJECT) link_by(t, object, objects, folder, output);
     if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);
-    if (kind == OUTPUT_SHARED) link_shared(t, objects, folder, output);
+    if (kind == OUTPUT_SHARED) link_by(t, shared, objects, folder, output);
 }

@@ -26,11 +26,7 @@ Pooling pooling_parse(const char *name) { return find_pooling(pooling_names, nam
 static const json_t *read_json(Arena *arena, const char *folder, const char *file, Loc *loc) {
     const char *path = arena_printf(arena, "%s/%s", folder, file);
     if (access(path, F_OK)) return NULL;
-    Source *s = ARENA_NEW(arena, Source);
-    size_t size;
-    s->text = read_text_file(path, &size);
-    s->size = size;
-    s->name = path;
+    const Source *s = read_source(arena, path);
     *loc = loc_file(s);
     return json_read(arena, s, s->text, s->size);
 }

@@ -282,12 +282,8 @@ static void require_data(const Graph *g, const Source *source) {
 
 Module *module_load(Arena *arena, const char *path) {
     Module *m = ARENA_NEW(arena, Module);
-    Source *source = ARENA_NEW(arena, Source);
+    const Source *source = read_source(arena, path);
     m->arena = arena;
-    char *text = read_text_file(path, &source->size);
-    source->name = arena_strdup(arena, path);
-    source->text = arena_strndup(arena, text, source->size);
-    free(text);
     if (memchr(source->text, 0, source->size)) diag_fatal(loc_file(source), "this is not the text of a graph");
     ConstantFile *constants = constants_beside(arena, path);
     int graphs = load_head(m, source, constants);

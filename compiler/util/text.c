@@ -65,6 +65,17 @@ char *read_text_file(const char *path, size_t *size) {
     return t.data;
 }
 
+static void free_text(void *text) { free(text); }
+
+Source *read_source(Arena *arena, const char *path) {
+    Source *s = ARENA_NEW(arena, Source);
+    char *text = read_text_file(path, &s->size);
+    arena_at_free(arena, free_text, text);
+    s->name = arena_strdup(arena, path);
+    s->text = text;
+    return s;
+}
+
 void write_file(const char *path, const void *data, size_t bytes) {
     diag_remove_on_stop(path);
     FILE *f = fopen(path, "wb");

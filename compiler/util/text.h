@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/diag.h"
 
 typedef struct Text {
     char *data;  // always terminated once something was added
@@ -18,7 +20,8 @@ void text_free(Text *);
 const char *skip_blanks(const char *text);  // and tabs
 bool text_ends_with(const char *text, const char *end);
 
-// Whole files. Both end the run with a message that names the path when they cannot.
+// Whole files. All end the run with a message that names the path when they cannot.
+Source *read_source(Arena *, const char *path);                     // for locations; its text lives as long as the arena
 char *read_text_file(const char *path, size_t *size);               // malloc'd, terminated
 void write_file(const char *path, const void *data, size_t bytes);  // complete, or removed
 #endif

@@ -6,11 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void describe(Arena *arena, const char *path) {
-    Source *source = ARENA_NEW(arena, Source);
-    source->name = path;
-    char *text = read_text_file(path, &source->size);
-    source->text = arena_strndup(arena, text, source->size);
-    free(text);
+    const Source *source = read_source(arena, path);
     Checkpoint *c = ARENA_NEW(arena, Checkpoint);
     *c = (Checkpoint){.path = ".", .folder = ".", .config_source = source, .arena = arena};
     map_init(&c->by_name, arena);

@@ -37,12 +37,7 @@ static inline void fill_constants(Arena *arena, Graph *g) {
 }
 
 static inline Graph *load_ir_text(Arena *arena, const char *path) {
-    Source *source = ARENA_NEW(arena, Source);
-    source->name = path;
-    char *text = read_text_file(path, &source->size);
-    source->text = arena_strndup(arena, text, source->size);
-    free(text);
-    Graph *g = graph_parse(source, NULL);
+    Graph *g = graph_parse(read_source(arena, path), NULL);
     if (!g) diag_stop();
     fill_constants(arena, g);
     return g;

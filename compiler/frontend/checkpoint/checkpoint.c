@@ -132,16 +132,6 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
 // ------------------------------------------------------------------------------------------------------------- configuration
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
-static void release_text(void *what) { free(what); }
-
-static const Source *read_source(Arena *arena, const char *path) {
-    Source *s = ARENA_NEW(arena, Source);
-    s->text = read_text_file(path, &s->size);
-    arena_at_free(arena, release_text, (void *)s->text);
-    s->name = path;
-    return s;
-}
-
 static const json_t *read_object(Checkpoint *c, const char *file, const Source **source) {
     const char *path = arena_printf(c->arena, "%s/%s", c->folder, file);
     if (!exists(path)) return NULL;

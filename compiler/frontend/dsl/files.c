@@ -8,23 +8,12 @@
 
 #include "frontend/dsl/elaborate.h"
 
-static void free_text(void *text) { free(text); }
-
 // Files of the library are called std/... and models/..., wherever it is installed: names go into the emitted code.
 static const char *source_name(Elaborator *e, const char *path) {
     const char *library = e->options->library;
     size_t n = library ? strlen(library) : 0;
     bool is_ours = n && !strncmp(path, library, n) && path[n] == '/';
     return is_ours ? arena_strdup(e->arena, path + n + 1) : arena_strdup(e->arena, path);
-}
-
-static const Source *read_source(Elaborator *e, const char *path) {
-    Source *s = ARENA_NEW(e->arena, Source);
-    char *text = read_text_file(path, &s->size);
-    arena_at_free(e->arena, free_text, text);
-    s->name = source_name(e, path);
-    s->text = text;
-    return s;
 }
 
 static const char *folder_of(Elaborator *e, const char *path) {
@@ -80,7 +69,9 @@ File *file_load(Elaborator *e, const char *path, Loc imported_at) {
     if (f && f->is_open) report(e, imported_at, "this import goes in a circle: %s is being read already", f->source->name);
     if (f) return f->is_open ? NULL : f;
     f = ARENA_NEW(e->arena, File);
-    f->source = read_source(e, path), f->path = path, f->is_open = true;
+    Source *source = read_source(e->arena, path);
+    source->name = source_name(e, path);
+    f->source = source, f->path = path, f->is_open = true;
     if (!e->main) e->main = f;
     map_init(&f->names, e->arena);
     map_put(&e->files, path, f);

@@ -107,13 +107,17 @@ static void regroup(OnnxCall *c, Node *x, const Dim *const *apart, const int64_t
     onnx_result(c, 0, onnx_shape_to(c, y, 4, dims));
 }
 
+static const Dim *block_size(OnnxCall *c) {
+    int64_t size = onnx_int(c, "blocksize", 1);
+    if (size < 1) onnx_fatal(c, "blocksize is %lld, expected one above 0", (long long)size);
+    return dim_const(c->graph, size);
+}
+
 void onnx_depth_to_space(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0);
-    const Dim *block = dim_const(g, onnx_int(c, "blocksize", 1)), *const *d = x->type.dim;
-    if (onnx_int(c, "blocksize", 1) < 1)
-        onnx_fatal(c, "blocksize is %lld, expected one above 0", (long long)onnx_int(c, "blocksize", 1));
+    const Dim *block = block_size(c), *const *d = x->type.dim;
     const Dim *depth = dim_binary(g, DIM_FLOORDIV, d[1], dim_binary(g, DIM_MUL, block, block));
     if (!strcmp(onnx_string(c, "mode", "DCR"), "DCR"))
         regroup(c, x, (const Dim *[]){d[0], block, block, depth, d[2], d[3]}, (int64_t[]){0, 3, 4, 1, 5, 2});
@@ -125,9 +129,7 @@ void onnx_space_to_depth(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;
     Node *x = onnx_node(c, 0);
-    const Dim *block = dim_const(g, onnx_int(c, "blocksize", 1)), *const *d = x->type.dim;
-    if (onnx_int(c, "blocksize", 1) < 1)
-        onnx_fatal(c, "blocksize is %lld, expected one above 0", (long long)onnx_int(c, "blocksize", 1));
+    const Dim *block = block_size(c), *const *d = x->type.dim;
     const Dim *h = dim_binary(g, DIM_FLOORDIV, d[2], block), *w = dim_binary(g, DIM_FLOORDIV, d[3], block);
     const Dim *apart[] = {d[0], d[1], h, block, w, block};
     Node *y = onnx_permute(c, onnx_shape_to(c, x, 6, apart), (int64_t[]){0, 3, 5, 1, 2, 4});
