@@ -340,6 +340,14 @@ static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
     return dim_add(g, whole, part, 1);
 }
 
+// -(x % c) % c is what x lacks to a multiple of c: (x + c - 1) // c * c - x, whose sum with x is that multiple.
+static const Dim *lacking(Graph *g, const Dim *d, const Dim *c) {
+    bool is_rest = d->kind == DIM_MUL && dim_is(d->b, -1) && d->a->kind == DIM_MOD && d->a->b == c;
+    if (!is_rest || !dim_is_const(c, NULL) || dim_lower(c) <= 0) return NULL;
+    const Dim *x = d->a->a, *up = dim_divide(g, dim_add(g, dim_add(g, x, c, 1), dim_const(g, 1), -1), c);
+    return dim_add(g, dim_mul(g, up, c), x, -1);
+}
+
 static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
     if (a == b) return dim_const(g, 0);
     if (b->kind == DIM_CONST && !b->value) return dim_pair(g, DIM_MOD, a, b);
@@ -351,7 +359,8 @@ static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
     if (left->kind == DIM_CONST && b->kind == DIM_CONST) return dim_const(g, floor_mod(left->value, b->value));
     if (left->kind == DIM_CONST && !left->value) return left;
     if (dim_lower(left) >= 0 && dim_upper(left) < dim_lower(b)) return left;
-    return dim_pair(g, DIM_MOD, left, b);
+    const Dim *multiple = lacking(g, left, b);
+    return multiple ? multiple : dim_pair(g, DIM_MOD, left, b);
 }
 
 // ------------------------------------------------------------------------------------------------------- minimum and maximum

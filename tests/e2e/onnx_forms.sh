@@ -117,3 +117,27 @@ says "forms: ... and named" 0 '"H" is taken to be 4, which fits the constants he
 says "forms: --dim says another image" 0 '%picture: f32[B, 1, 2, 8]' "$BURIN" inspect "$WORK/picture.onnx" --dim H=2 --stop-after=infer
 says "forms: no square image has six patches" 1 'shapes do not broadcast' inspect wide
 says "forms: one length for two" 0 '%m: f32[B, T]' inspect lengths
+
+# ---- padded to whole blocks, however many the run needs
+model blocks << 'END'
+ir 10
+opset 20
+input x f32 [B,T]
+tensor four i64 [1] raw 4
+node Shape x -> n : start=1 end=2
+node Mod n four -> rest
+node Sub four rest -> less
+node Mod less four -> more
+tensor none i64 [3] raw 0 0 0
+node Concat none more -> pads : axis=0
+node Pad x pads -> p
+tensor shape i64 [3] raw 0 -1 4
+node Reshape p shape -> y
+output y f32 [B,S,4]
+END
+says "forms: pads of the run make whole blocks" 0 'f32[B, (T + 3) // 4, 4]' inspect blocks
+check "forms: blocks build" build blocks
+printf '\0\0\200\77\0\0\40\101\0\0\310\102' | npy '<f4' '1, 3' > "$WORK/x.npy"
+echo "1 10 100 0" > "$WORK/padded"
+"$WORK/blocks" --input x="$WORK/x.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
+same "forms: ... and are right" "$WORK/padded" "$WORK/got"

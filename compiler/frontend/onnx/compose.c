@@ -125,27 +125,38 @@ Node *onnx_pad_with(OnnxCall *c, Node *x, const OnnxPads *p, double value) {
     return onnx_pad_by(c, x, p, onnx_scalar(c, x->type.dtype, value));
 }
 
-Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
+// What is below zero is cut off.
+Node *onnx_pad_by_dims(OnnxCall *c, Node *x, const OnnxPadDims *p, Node *value) {
+    Graph *g = c->graph;
+    const Dim *zero = dim_const(g, 0), *added[2][MAX_RANK];
     bool nothing = true;
-    const Dim *low[MAX_RANK], *high[MAX_RANK], *zero = dim_const(c->graph, 0);
     for (int i = 0; i < x->type.rank; i++) {
-        low[i] = dim_const(c->graph, p->low[i] > 0 ? p->low[i] : 0),
-        high[i] = dim_const(c->graph, p->high[i] > 0 ? p->high[i] : 0);
-        nothing = nothing && low[i] == zero && high[i] == zero && !p->interior[i];
+        added[0][i] = dim_binary(g, DIM_MAX, p->low[i], zero), added[1][i] = dim_binary(g, DIM_MAX, p->high[i], zero);
+        nothing = nothing && added[0][i] == zero && added[1][i] == zero && !p->interior[i];
     }
     if (!nothing) {
         Node *n = onnx_emit_make(c, OP_pad, 2, (Node *[]){x, value});
-        attr_set_dims(n, "low", low, x->type.rank);
-        attr_set_dims(n, "high", high, x->type.rank);
+        attr_set_dims(n, "low", added[0], x->type.rank);
+        attr_set_dims(n, "high", added[1], x->type.rank);
         attr_set_ints(n, "interior", p->interior, x->type.rank);
         x = onnx_finish(c, n);
     }
-    for (int i = 0; i < x->type.rank; i++) {  // negative: cut off
-        int64_t first = p->low[i] < 0 ? -p->low[i] : 0, last = p->high[i] < 0 ? -p->high[i] : 0;
-        const Dim *extent = dim_sub(c->graph, x->type.dim[i], dim_const(c->graph, first + last));
-        if (first || last) x = onnx_slice_at(c, x, i, dim_const(c->graph, first), extent);
+    for (int i = 0; i < x->type.rank; i++) {
+        const Dim *first = dim_sub(g, zero, dim_binary(g, DIM_MIN, p->low[i], zero));
+        const Dim *last = dim_sub(g, zero, dim_binary(g, DIM_MIN, p->high[i], zero));
+        const Dim *extent = dim_sub(g, dim_sub(g, x->type.dim[i], first), last);
+        if (extent != x->type.dim[i]) x = onnx_slice_at(c, x, i, first, extent);
     }
     return x;
+}
+
+Node *onnx_pad_by(OnnxCall *c, Node *x, const OnnxPads *p, Node *value) {
+    OnnxPadDims pads;
+    for (int i = 0; i < MAX_RANK; i++) {
+        pads.low[i] = dim_const(c->graph, p->low[i]), pads.high[i] = dim_const(c->graph, p->high[i]);
+        pads.interior[i] = p->interior[i];
+    }
+    return onnx_pad_by_dims(c, x, &pads, value);
 }
 
 static int64_t upper_bound(const OnnxCall *c, const char *name, int64_t absent) {

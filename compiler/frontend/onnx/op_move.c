@@ -26,30 +26,41 @@ static Node *pad_by_index(OnnxCall *c, Node *x, const char *mode, const OnnxPads
     return x;
 }
 
+static OnnxPads constant_pads(const OnnxCall *c, const OnnxPadDims *p, int rank) {
+    OnnxPads pads = {0};
+    for (int i = 0; i < rank; i++)
+        if (!dim_is_const(p->low[i], &pads.low[i]) || !dim_is_const(p->high[i], &pads.high[i]))
+            onnx_fatal(c, "the list of pads must be constant\nhint: fix the dimensions it depends on with --dim");
+    return pads;
+}
+
 // pads, value, axes: attributes before opset 11, operands since
 void onnx_pad_op(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
     int n, rank = x->type.rank, n_axes = rank;
-    int64_t list[2 * MAX_RANK], axes[MAX_RANK];
+    int64_t axes[MAX_RANK];
     const int64_t *given = onnx_ints(c, "pads", &n);
+    const Dim *const *list = given ? NULL : onnx_need_elements(c, 1, &n, "the list of pads");
     const char *mode = onnx_string(c, "mode", "constant");
     for (int i = 0; i < rank; i++) axes[i] = i;
     if (onnx_operand(c, 3)) n_axes = onnx_int_list(c, 3, axes, MAX_RANK, "the axes");
-    if (!given) n = onnx_int_list(c, 1, list, 2 * MAX_RANK, "the list of pads");
     if (n != 2 * n_axes) onnx_fatal(c, "%d pads for %d axes", n, n_axes);
-    OnnxPads pads = {0};
+    OnnxPadDims pads = {0};
+    for (int i = 0; i < rank; i++) pads.low[i] = pads.high[i] = dim_const(c->graph, 0);
     for (int i = 0; i < n_axes; i++) {
         int axis = onnx_axis(c, axes[i], rank);
-        pads.low[axis] = (given ? given : list)[i], pads.high[axis] = (given ? given : list)[n_axes + i];
+        pads.low[axis] = given ? dim_const(c->graph, given[i]) : list[i];
+        pads.high[axis] = given ? dim_const(c->graph, given[n_axes + i]) : list[n_axes + i];
     }
     if (strcmp(mode, "constant")) {
-        onnx_result(c, 0, pad_by_index(c, x, mode, &pads));
+        OnnxPads known = constant_pads(c, &pads, rank);
+        onnx_result(c, 0, pad_by_index(c, x, mode, &known));
         return;
     }
     Node *value = onnx_operand(c, 2) ? onnx_reshape(c, onnx_node(c, 2), &(Type){.dtype = x->type.dtype})
                                      : onnx_scalar(c, x->type.dtype, onnx_float(c, "value", 0));
-    onnx_result(c, 0, onnx_pad_by(c, x, &pads, value));
+    onnx_result(c, 0, onnx_pad_by_dims(c, x, &pads, value));
 }
 
 // The axes' middle: cut off on both sides, or padded by zeros.
