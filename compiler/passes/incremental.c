@@ -232,6 +232,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     Node *pooled = find_pooled(g, token->type.dim[0]);
     if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
     RowTrace t = {.rows = token->type.dim[0]};
+    turn_sums_into_loops(g, t.rows);
     bool recurs = find_earlier_rows(g, t.rows) || has_loop_over(g, t.rows);
     int64_t context = c->context > 0 ? c->context : dim_upper(t.rows);
     EACH_NODE(n, g) {

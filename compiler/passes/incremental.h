@@ -36,6 +36,8 @@ bool find_earlier_rows(Graph *, const Dim *rows);  // incremental_earlier.c: is 
 void keep_earlier_rows(Graph *, RowInputs *);
 Node *new_row_state(RowInputs *, const Dim *width, Node *before);
 
+void turn_sums_into_loops(Graph *, const Dim *rows);  // incremental_sum.c
+
 bool has_loop_over(const Graph *, const Dim *rows);              // incremental_loop.c
 const char *steps_over_rows(const Node *loop, const Dim *rows);  // NULL: a step needs its row and the states; or why not
 void rename_rows_in_body(Node *loop, const Dim *from, const Dim *to);
