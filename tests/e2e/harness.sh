@@ -1,0 +1,33 @@
+#!/bin/sh
+# tests/run: what it counts, and that it fails when one of the scripts fails, a slow one or one that dies without a word.
+. tests/lib.sh
+mkdir "$WORK/a"
+echo 'echo ok - one; echo "ok - two # SKIP it is missing"' > "$WORK/a/good.sh"
+echo 'echo ok - three' > "$WORK/a/slow-good.sh"
+echo 'echo ok - four; echo not ok - five; exit 1' > "$WORK/a/slow-bad.sh"
+echo 'echo ok - six; exit 3' > "$WORK/a/dies.sh"
+echo 'true' > "$WORK/a/silent.sh"
+echo 'sleep 60' > "$WORK/a/endless.sh"
+
+# run NAME STATUS SUM SCRIPT...
+run() {
+    _name=$1 _status=$2 _sum=$3
+    shift 3
+    (cd "$WORK/a" && BUILD=build TEST_TIMEOUT=5 "$OLDPWD/tests/run" "$@") > "$WORK/said" 2>&1
+    _got=$?
+    check "harness: $_name: $(tail -n 1 "$WORK/said"), status $_got" [ "$_got $(tail -n 1 "$WORK/said")" = "$_status $_sum" ]
+}
+run "all pass" 0 "2 passed, 0 failed, 1 skipped" good.sh slow-good.sh
+check "harness: a skip is said with its reason" grep -q 'ok - two # SKIP it is missing' "$WORK/said"
+run "a slow script fails" 1 "3 passed, 1 failed, 1 skipped" good.sh slow-good.sh slow-bad.sh
+check "harness: what failed is shown" grep -q '^not ok - five' "$WORK/said"
+run "a script dies" 1 "2 passed, 1 failed, 1 skipped" good.sh dies.sh
+run "a script says nothing" 1 "0 passed, 1 failed, 0 skipped" silent.sh
+run "a script does not end" 1 "1 passed, 1 failed, 1 skipped" good.sh endless.sh
+run "a script is not there" 1 "1 passed, 1 failed, 1 skipped" good.sh nowhere.sh
+
+# make test-all is one command: every slow script there is, and all that make test runs.
+make -n run-tests EXTRA='$(SLOW)' BUILD="$BUILD" 2> /dev/null | grep 'tests/run' | tr ' ' '\n' | grep '\.sh$' | sort > "$WORK/run"
+ls tests/*/*.sh | grep -vE '^tests/(bench|errors)/' > "$WORK/there"
+echo tests/errors/run.sh | sort -m - "$WORK/there" > "$WORK/expected"
+same "harness: make test-all runs every script" "$WORK/expected" "$WORK/run"
