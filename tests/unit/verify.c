@@ -75,6 +75,23 @@ static void ends_are_checked(void) {
     check_found(g, NULL, "output %c is not in the graph");
 }
 
+// Of a long graph only what is near the mistake is shown.
+static void far_nodes_are_left_out(void) {
+    bool ok;
+    Text text = {0};
+    text_add(&text, "graph g(%%n0: f32[4]) -> (%%n40) {\n");
+    for (int i = 1; i <= 40; i++) text_add(&text, "  %%n%d = neg(%%n%d)\n", i, i - 1);
+    text_add(&text, "}\n");
+    Graph *g = parse_text(text.data);
+    attr_set_int(named(g, "n20"), "speed", 3);
+    char *message = stderr_of(verifies, g, &ok), *first = strstr(message, "  ...\n"), *at = strstr(message, "%n20 = ");
+    char *last = at ? strstr(at, "  ...\n") : NULL;
+    CHECK(!ok && first && first < at && last && !strstr(last + 1, "  ...\n"));
+    CHECK(!strstr(message, "%n2 = ") && !strstr(message, "%n38 = ") && strstr(message, "%n19 = ") &&
+          strstr(message, "%n21 = "));
+    free(message), text_free(&text), graph_free(g);
+}
+
 SUITE(verify) {
     TEST(good_graphs_pass);
     TEST(order_is_checked);
@@ -83,4 +100,5 @@ SUITE(verify) {
     TEST(attributes_are_checked);
     TEST(constants_are_checked);
     TEST(ends_are_checked);
+    TEST(far_nodes_are_left_out);
 }

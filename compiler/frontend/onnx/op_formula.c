@@ -64,9 +64,11 @@ void onnx_prelu(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[] = {onnx_node(c, 0), onnx_node(c, 1)};
     const Dim *dims[MAX_RANK];
-    int rank = in[0]->type.rank;
-    if (in[1]->type.rank == 1 && rank > 2 && in[1]->type.dim[0] == in[0]->type.dim[1]) {  // before opset 9: a slope a channel
-        for (int i = 0; i < rank; i++) dims[i] = i == 1 ? in[1]->type.dim[0] : dim_const(c->graph, 1);
+    const Type *x = &in[0]->type, *slope = &in[1]->type;
+    int rank = x->rank;
+    bool channels = slope->rank == 1 && rank > 2 && slope->dim[0] == x->dim[1];
+    if (channels && (c->opset < 7 || slope->dim[0] != x->dim[rank - 1])) {  // a slope a channel; since opset 7 they broadcast
+        for (int i = 0; i < rank; i++) dims[i] = i == 1 ? slope->dim[0] : dim_const(c->graph, 1);
         in[1] = onnx_shape_to(c, in[1], rank, dims);
     }
     onnx_result(c, 0, onnx_formula(c, in, 2, "where(less($0, 0), mul($0, $1), $0)"));
