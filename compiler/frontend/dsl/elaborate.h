@@ -142,7 +142,7 @@ Value config_value(Elaborator *, Declaration *);  // of a parameter or definitio
 Value config_field(Elaborator *, Value object, const char *name, Loc);
 bool config_has(const Elaborator *, const char *path);  // in config.json, even as null
 const char *description_name(const Elaborator *);       // "llama.burin"
-void config_report(Elaborator *);  // fields of config.json that the description does not know
+void config_report(Elaborator *);                       // fields of config.json that the description does not know
 Declaration *config_find_dotted(Elaborator *, const char *path);
 
 // value.c

@@ -205,7 +205,8 @@ OnnxValue *onnx_list_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Loc 
     int n = 0;
     while ((item = fixed_named(m, arena_printf(arena, "%s.%d", info->name, n))) && item->value) n++;
     if (!whole && !n)
-        file_fatal(m->model->file, "input %s is %s, of a length that is not known\nhint: export the model with tensors as inputs", info->name,
+        file_fatal(m->model->file,
+                   "input %s is %s, of a length that is not known\nhint: export the model with tensors as inputs", info->name,
                    optional ? "an optional value" : "a sequence");
     v->is_nothing = optional && !n, v->is_sequence = !v->is_nothing, v->n_items = n;
     v->items = ARENA_ARRAY(arena, OnnxValue *, n + 1);
