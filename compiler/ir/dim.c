@@ -460,12 +460,35 @@ static Range range_of_corners(int64_t p, int64_t q, int64_t r, int64_t s) {
     return (Range){x.lower < y.lower ? x.lower : y.lower, x.upper > y.upper ? x.upper : y.upper};
 }
 
+// c * (y // c) lies within c - 1 below y: where the other terms of a sum are a number less y, the sum is known that well.
+static bool range_of_rest(const Dim *d, Range *range) {
+    Arena *scratch = arena_new();
+    Poly p = poly_of(scratch, d);
+    bool found = false;
+    for (int i = 0; i < p.n && !found; i++) {
+        const Term *t = &p.terms[i];
+        int64_t c;
+        if (t->n != 1 || t->atoms[0]->kind != DIM_FLOORDIV || !dim_is_const(t->atoms[0]->b, &c) || t->factor != c || c < 1)
+            continue;
+        Poly y = poly_of(scratch, t->atoms[0]->a), sum = {ARENA_ARRAY(scratch, Term, p.n + y.n + 1), 0};
+        for (int j = 0; j < p.n; j++)
+            if (j != i) poly_add_term(&sum, p.terms[j]);
+        for (int j = 0; j < y.n; j++) poly_add_term(&sum, y.terms[j]);
+        found = !sum.n || (sum.n == 1 && !sum.terms[0].n);
+        int64_t upper = sum.n ? sum.terms[0].factor : 0;
+        if (found) *range = (Range){sat_add(upper, 1 - c), upper};
+    }
+    arena_free(scratch);
+    return found;
+}
+
 static Range dim_range(const Dim *d) {
     if (d->kind == DIM_CONST) return (Range){d->value, d->value};
     if (d->kind == DIM_SYMBOL) return (Range){d->lower, d->value};
-    Range a = dim_range(d->a), b = dim_range(d->b);
+    Range a = dim_range(d->a), b = dim_range(d->b), rest;
     switch (d->kind) {
         case DIM_ADD:
+            if ((a.lower < 0 || b.lower < 0) && range_of_rest(d, &rest)) return rest;
             return (Range){sat_add(a.lower, b.lower), sat_add(a.upper, b.upper)};
         case DIM_MUL:
             return range_of_corners(sat_mul(a.lower, b.lower), sat_mul(a.lower, b.upper), sat_mul(a.upper, b.lower),
