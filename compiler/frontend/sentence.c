@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontend/checkpoint.h"
 #include "frontend/json.h"
 
 // --------------------------------------------------------------------------------------------------------------------- reading
@@ -47,6 +48,26 @@ static Pooling read_pooling(Arena *arena, const char *folder, const char *module
     return pooling;
 }
 
+static bool is_tanh(const Checkpoint *c) {
+    const char *name = json_string_value(json_object_get(c->config, "activation_function")),
+               *dot = name ? strrchr(name, '.') : NULL;
+    if (!name || (dot && !strcmp(dot, ".Tanh"))) return true;
+    if (!dot || strcmp(dot, ".Identity"))
+        diag_fatal(checkpoint_config_loc(c, "activation_function"),
+                   "the activation \"%s\" is not supported\nhint: Tanh and Identity are", name);
+    return false;
+}
+
+static void read_dense(Arena *arena, const char *folder, const char *module, Loc loc, Sentence *s) {
+    if (s->normalize || s->n_dense == MAX_DENSE)
+        diag_fatal(loc, "a Dense %s is not supported", s->normalize ? "behind a Normalize" : "behind four others");
+    const Checkpoint *c = checkpoint_open(arena, arena_printf(arena, "%s/%s", folder, module), NULL);
+    Dense d = {checkpoint_find(c, "linear.weight"), checkpoint_find(c, "linear.bias"), is_tanh(c)};
+    if (!d.weight || d.weight->rank != 2 || (d.bias && (d.bias->rank != 1 || d.bias->dim[0] != d.weight->dim[0])))
+        diag_fatal(NO_LOC, "%s needs \"linear.weight\" [outputs, inputs] and at most a \"linear.bias\" [outputs]", c->path);
+    s->dense[s->n_dense++] = d;
+}
+
 static void read_module(Arena *arena, const char *folder, const json_t *module, Loc loc, Sentence *s) {
     const char *type = json_string_value(json_object_get(module, "type")),
                *path = json_string_value(json_object_get(module, "path")), *dot = type ? strrchr(type, '.') : NULL;
@@ -55,8 +76,10 @@ static void read_module(Arena *arena, const char *folder, const json_t *module, 
         s->pooling = read_pooling(arena, folder, path);
     else if (!strcmp(dot, ".Normalize"))
         s->normalize = true;
+    else if (!strcmp(dot, ".Dense"))
+        read_dense(arena, folder, path, loc, s);
     else if (strcmp(dot, ".Transformer"))
-        diag_fatal(loc, "a module of type \"%s\" is not supported\nhint: Transformer, Pooling and Normalize are", type);
+        diag_fatal(loc, "a module of type \"%s\" is not supported\nhint: Transformer, Pooling, Dense and Normalize are", type);
 }
 
 // Does the tokenizer, or a part of its normalizer, write small letters?
@@ -178,6 +201,22 @@ static Node *pooled(const Site *s, Pooling pooling) {
     return pooling == POOLING_MAX ? maximum(s) : mean(s, pooling);
 }
 
+static Node *constant(const Site *s, const Tensor *t) {
+    return cast(s, node_constant(s->graph, t, s->states->loc, NULL), DT_f32);
+}
+
+static Node *dense(const Site *s, Node *x, const Dense *d) {
+    int64_t inputs = 0;
+    if (!dim_is_const(x->type.dim[1], &inputs) || inputs != d->weight->dim[1])
+        diag_fatal(NO_LOC, "a Dense takes %lld numbers, what is before it gives %lld", (long long)d->weight->dim[1],
+                   (long long)inputs);
+    Node *w = make(s, OP_transpose, constant(s, d->weight));
+    attr_set_ints(w, "perm", (const int64_t[]){1, 0}, 2);
+    Node *y = emit(s, OP_matmul, x, inferred(w));
+    if (d->bias) y = emit(s, OP_add, y, constant(s, d->bias));
+    return d->tanh ? emit(s, OP_tanh, y, NULL) : y;
+}
+
 static Node *unit_length(const Site *s, Node *x) {
     Node *length = emit(s, OP_sqrt, reduced(s, OP_reduce_sum, emit(s, OP_mul, x, x), 1), NULL);
     return emit(s, OP_div, x, emit(s, OP_max, length, scalar(s, 1e-12)));
@@ -204,8 +243,9 @@ void sentence_add(Graph *g, const Sentence *sentence) {
     s.tokens = s.states->type.dim[0], s.width = s.states->type.dim[1];
     s.weights = token_weights(&s);
     Node *embedding = pooled(&s, sentence->pooling);
+    for (int i = 0; i < sentence->n_dense; i++) embedding = dense(&s, embedding, &sentence->dense[i]);
     if (sentence->normalize) embedding = unit_length(&s, embedding);
-    embedding = reshaped(&s, embedding, 1, s.width, NULL);
+    embedding = reshaped(&s, embedding, 1, embedding->type.dim[1], NULL);
     g->n_outputs = 0;
     graph_add_output(g, embedding, "sentence_embedding");
     graph_add_output(g, s.states, "last_hidden_state");

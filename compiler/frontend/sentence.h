@@ -1,5 +1,5 @@
-// Sentence embeddings: what sentence-transformers does behind an encoder, as written in modules.json and 1_Pooling/config.json,
-// or asked for by --pooling.
+// Sentence embeddings: what sentence-transformers does behind an encoder, as written in modules.json, 1_Pooling/config.json and
+// 2_Dense, or asked for by --pooling.
 //
 //   before  graph encode(%input_ids: i32[T], ..., %attention_mask: i32[T]) -> ("last_hidden_state"=%x, "pooler_output"=...)
 //   after   graph encode(...) -> ("sentence_embedding"=%reshape.1, "last_hidden_state"=%x)
@@ -20,8 +20,17 @@ typedef enum {
 enum { N_POOLINGS = 6 };
 extern const char *const pooling_names[N_POOLINGS];  // of --pooling
 
+// What follows the pooling: W x + b, and perhaps tanh of that.
+enum { MAX_DENSE = 4 };
+typedef struct Dense {
+    const Tensor *weight, *bias;  // [outputs, inputs]; NULL: none
+    bool tanh;
+} Dense;
+
 typedef struct Sentence {
-    Pooling pooling;     // POOLING_NONE: this is no sentence encoder
+    Pooling pooling;  // POOLING_NONE: this is no sentence encoder
+    Dense dense[MAX_DENSE];
+    int n_dense;
     bool normalize;      // to length 1
     int64_t max_tokens;  // longer texts are cut; 0: as many as the encoder takes
 } Sentence;

@@ -83,13 +83,26 @@ for kind in cls_token max_tokens mean_sqrt_len_tokens mean_tokens lasttoken weig
     embed "hello world" > "$WORK/pooled"
     check "pooling: $kind" "$BUILD/tools/pooled" "$states" $kind "$WORK/pooled"
 done
+
+# ---- a Dense that keeps the first two numbers
+echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling)]" > "$folder/modules.json"
+embed "hello world" | cut -d' ' -f1,2 > "$WORK/first"
+mkdir "$folder/2_Dense"
+{
+    printf '\120\0\0\0\0\0\0\0%-80s' '{"linear.weight":{"dtype":"F32","shape":[2,64],"data_offsets":[0,512]}}'
+    printf '\000\000\200\077' && head -c 256 /dev/zero && printf '\000\000\200\077' && head -c 248 /dev/zero
+} > "$folder/2_Dense/model.safetensors"
+echo '{"activation_function": "torch.nn.modules.linear.Identity"}' > "$folder/2_Dense/config.json"
+echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling), $(module 2 2_Dense Dense)]" > "$folder/modules.json"
+embed "hello world" > "$WORK/dense"
+same "a Dense behind the pooling" "$WORK/first" "$WORK/dense"
 mv "$folder/modules.json" "$WORK"
 check "--pooling does without modules.json" test "$(embed --pooling cls a)" != "$(embed --pooling mean a)"
 
 # NAME TEXT: building says so
 fails() { says "$1" 1 "$2" "$BURIN" build "$folder" -o "$WORK/none"; }
-echo "[$(module 0 "" Transformer), $(module 1 2_Dense Dense)]" > "$folder/modules.json"
-fails "a module that is not known" 'a module of type "sentence_transformers.models.Dense" is not supported'
+echo "[$(module 0 "" Transformer), $(module 1 2_Word Word)]" > "$folder/modules.json"
+fails "a module that is not known" 'a module of type "sentence_transformers.models.Word" is not supported'
 echo "[$(module 0 "" Transformer), $(module 1 1_Pooling Pooling)]" > "$folder/modules.json"
 pooling middle_token
 fails "a pooling that is not known" '"pooling_mode_middle_token" is not supported'
