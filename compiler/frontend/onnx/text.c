@@ -292,11 +292,12 @@ Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *option
 // Each file by its inputs: hidden states of an encoder are read by a decoder, keys and values of an encoder by a decoder with
 // past.
 Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const OnnxOptions *options, Text *binding) {
-    const char *encoder = NULL, *decoder = NULL;
+    const char *encoder = NULL, *decoder = NULL, *with_past = NULL;
     for (int i = 0; i < n; i++) {
         const OnnxModel *model = onnx_open(arena, paths[i]);
         FileKind kind = kind_of_file(model);
         if (kind == WITH_PAST_FILE) {
+            with_past = paths[i];
             if (binding) text_add(binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
         } else {
             const char **which = kind == DECODER_FILE ? &decoder : &encoder;
@@ -306,6 +307,11 @@ Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const Onn
             *which = paths[i];
         }
     }
+    if (encoder && !decoder && with_past)
+        diag_fatal(NO_LOC,
+                   "%s takes the encoder's keys and values as it finds them: the weights that make them are in the decoder"
+                   " without a past\nhint: give %s decoder_model.onnx",
+                   with_past, encoder);
     if (!encoder || !decoder)
         diag_fatal(NO_LOC, "the files are no encoder and decoder: none %s\nhint: give encoder_model.onnx decoder_model.onnx",
                    encoder ? "reads encoder_hidden_states" : "is an encoder");
