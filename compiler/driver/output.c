@@ -171,7 +171,13 @@ static bool is_folder(const char *path) {
     return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
-// Before the work begins: can it be written at all? An earlier folder of ours is overwritten, and nothing else.
+// A device or a pipe, which the output would take the place of (/dev/null is one).
+static bool is_special(const char *path) {
+    struct stat s;
+    return !stat(path, &s) && !S_ISDIR(s.st_mode) && !S_ISREG(s.st_mode);
+}
+
+// Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *slash = strrchr(output, '/'),
                *parent = slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + 1) : ".";
@@ -180,6 +186,8 @@ void build_check_output(Build *b, const char *output) {
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
     if (access(parent, W_OK)) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
+    if (is_special(output))
+        diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);
     if (!is_folder(output)) return;
     if (b->kind != OUTPUT_FOLDER)
         diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);

@@ -112,7 +112,6 @@ static bool unary_value(Op op, double a, double *v) {
 static double rounded(DType t, double v) {
     if (t == DT_f32) return (double)(float)v;
     if (t == DT_bool) return v != 0;
-    if (t == DT_f64) return v;
     return fabs(v) < 0x1p62 ? trunc(v) : v < 0 ? -0x1p62 : 0x1p62;
 }
 
@@ -129,8 +128,9 @@ static bool value_at(const Node *n, const Cone *c, double leaf, double *v) {
     bool known = n->op == OP_where ? (*v = in[0] != 0 ? in[1] : in[2], true)
                  : n->n_in == 2    ? binary_value(n->op, in[0], in[1], v)
                                    : unary_value(n->op, in[0], v);
+    if (!known || (n->type.dtype != DT_f32 && dtype_is_float(n->type.dtype))) return false;
     *v = rounded(n->type.dtype, *v);
-    return known && (n->type.dtype == DT_f32 || !dtype_is_float(n->type.dtype));
+    return true;
 }
 
 static const Tensor *tabulate(const Node *index, const Cone *c, int64_t low, int64_t count) {

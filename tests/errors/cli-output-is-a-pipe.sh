@@ -1,0 +1,1 @@
+mkfifo out; $BURIN build $TOP/examples/austen -o out; s=$?; test -p out && rm out; exit $s
