@@ -138,8 +138,8 @@ typedef struct given {
 
 static _Noreturn void out_of_range(const given *g) {
     const option *o = g->option;
-    if (o->most >= huge) burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g", g->name, g->value, o->least);
-    burin_stop(BURIN_USER_MISTAKE, "%s %s: expected a number from %g to %g", g->name, g->value, o->least, o->most);
+    if (o->most >= huge) burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g", g->name, g->value, o->least);
+    burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: expected a number from %g to %g", g->name, g->value, o->least, o->most);
 }
 
 static void set_number(void *place, const given *g) {

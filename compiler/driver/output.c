@@ -2,6 +2,7 @@
 // made beside its place, under a name that is removed when the run ends early, and moved when it is whole.
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,16 @@ static bool is_special(const char *path) {
     return !stat(path, &s) && !S_ISDIR(s.st_mode) && !S_ISREG(s.st_mode);
 }
 
+// Read-only file systems and names that are too long show only when a file is made.
+static void check_is_creatable(Build *b, const char *output, const char *parent) {
+    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
+    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, name, (int)getpid());
+    int file = open(probe, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
+    close(file);
+    unlink(probe);
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *slash = strrchr(output, '/'),
@@ -185,10 +196,12 @@ void build_check_output(Build *b, const char *output) {
     if (b->kind != OUTPUT_PROGRAM) b->name = model_name(b->arena, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
-    if (access(parent, W_OK)) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);
-    if (!is_folder(output)) return;
+    if (!is_folder(output)) {
+        check_is_creatable(b, output, parent);
+        return;
+    }
     if (b->kind != OUTPUT_FOLDER)
         diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);
     if (access(arena_printf(b->arena, "%s/%s.weights", output, b->name), F_OK))

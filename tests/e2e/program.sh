@@ -73,10 +73,10 @@ says "text without a tokenizer" 1 "this model has no tokenizer" "$fake" "Once up
 says "a prompt file that is not there" 1 "cannot read /nonexistent: No such file" "$fake" -f /nonexistent
 says "a folder as prompt file" 1 "cannot read /tmp: Is a directory" "$fake" -f /tmp
 says "logits that cannot be written" 1 "--logits /nonexistent/x.npy" "$fake" --tokens 1 --logits /nonexistent/x.npy
-says "temperature that is no number" 1 "--temp nan" "$fake" --temp nan
-says "negative temperature" 1 "expected a number from 0" "$fake" --temp -1
-says "top-p above 1" 1 "--top-p 1.5" "$fake" --top-p 1.5
-says "no threads" 1 "--threads 0" "$fake" --threads=0
+says "temperature that is no number" 2 "--temp nan" "$fake" --temp nan
+says "negative temperature" 2 "expected a number from 0" "$fake" --temp -1
+says "top-p above 1" 2 "--top-p 1.5" "$fake" --top-p 1.5
+says "no threads" 2 "--threads 0" "$fake" --threads=0
 says "a word for a number" 2 "not a number" "$fake" -n many
 says "half a token" 2 "not a whole number" "$fake" -n 1.5
 says "a bad seed" 2 "--seed -1" "$fake" --seed -1

@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/austen -o "$(printf '%0300d' 1)"
