@@ -54,6 +54,8 @@ def fill(model, folder):
         names = sorted(saved.keys())
     for name in names:
         tensor = state[name].data
+        if not tensor.is_floating_point():        # an index that follows from the sizes
+            continue
         scale, offset = scale_and_offset(tensor, name)
         values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16).astype(np.float32)
         tensor.copy_(torch.from_numpy(values).reshape(tensor.shape))

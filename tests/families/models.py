@@ -11,6 +11,7 @@ PAIR = dict(vocab_size=96, d_model=64, encoder_layers=2, decoder_layers=2, encod
             decoder_start_token_id=2)
 T5 = dict(vocab_size=96, d_model=64, d_kv=16, d_ff=96, num_layers=2, num_heads=4, pad_token_id=0, eos_token_id=1,
           decoder_start_token_id=0)
+SWIN = dict(num_channels=3, embed_dim=16, depths=[2, 2], num_heads=[2, 4])
 LATENT = dict(GROUPED, num_key_value_heads=4, q_lora_rank=24, kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=16, v_head_dim=12,
               moe_intermediate_size=32, num_experts_per_tok=2, n_routed_experts=8, n_shared_experts=1, first_k_dense_replace=1)
 SHARED_EXPERTS = dict(n_routed_experts=4, n_shared_experts=1, moe_intermediate_size=32, first_k_dense_replace=1, num_experts_per_tok=2)
@@ -135,6 +136,7 @@ ENCODERS = {
     "megatron-bert": text("MegatronBert"),
     "roberta-prelayernorm": text("RobertaPreLayerNorm"),
     "clip-text": text("CLIPText", TEXT),
+    "t5-encoder": ("encoder", "T5EncoderModel", T5),
     "longformer": text("Longformer", attention_window=4),
     "xlnet": text("XLNet", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96)),
     "bert-relative": text("Bert", position_embedding_type="relative_key"),
@@ -202,6 +204,8 @@ IMAGES = {
     "dinov2-registers": image("Dinov2WithRegisters", ["intermediate_size"], mlp_ratio=2),
     "beit": image("Beit", use_relative_position_bias=True),
     "vit-msn": image("ViTMSN"),
+    "swin": ("image", "SwinModel", dict(SWIN, image_size=24, patch_size=2, window_size=3, qkv_bias=False)),
+    "swin-classes": ("image", "SwinForImageClassification", dict(SWIN, image_size=16, patch_size=2, window_size=4, **THREE)),
     "dinov3": image("DINOv3ViT", num_register_tokens=2),
     "dinov3-gated": image("DINOv3ViT", use_gated_mlp=True, hidden_act="silu", key_bias=True, query_bias=False),
     "ijepa": image("IJepa"),

@@ -247,19 +247,29 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
     }
 }
 
+// A graph whose results are all null is none: the decoder of a checkpoint that has only the encoder.
+static bool is_left_out(const Elaborator *e, const Ast *graph) {
+    int i = 0;
+    if (!e->frame->returned) return false;
+    for (const Ast *r = graph->results; r; r = r->next)
+        if (result_item(e->frame->result, i++).kind != V_NULL) return false;
+    return true;
+}
+
 static void add_outputs(Elaborator *e, const Ast *graph) {
     Value v = e->frame->result;
     int i = 0;
     if (!check_results(e, graph, graph->loc)) return;
     for (const Ast *r = graph->results; r; r = r->next, i++) {
         Value item = result_item(v, i);
-        if (item.kind == V_NULL && i) continue;
+        if (item.kind == V_NULL) continue;
         if (!want_tensor(e, item, graph->loc, "the result of a graph")) return;
         const char *standard = i ? arena_printf(e->arena, "result.%d", i) : "result";
         graph_add_output(e->graph, item.node, r->name ? r->name : standard);
     }
 }
 
+// NULL: left out.
 static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     Frame frame = {.file = e->main};
     map_init(&frame.variables, e->arena);
@@ -268,12 +278,13 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     e->frame = &frame, e->scope = "", e->n_nodes = 0;
     add_inputs(e, graph);
     run(e, graph->body);
-    if (frame.returned)
+    bool left_out = is_left_out(e, graph);
+    if (frame.returned && !left_out)
         add_outputs(e, graph);
-    else
+    else if (!left_out)
         report(e, graph->loc, "the graph %s ends without return", graph->name);
     e->frame = NULL;
-    return e->graph;
+    return left_out ? NULL : e->graph;
 }
 
 static void elaborate_graphs(Elaborator *e) {
@@ -287,8 +298,11 @@ static void elaborate_graphs(Elaborator *e) {
     m->graphs = ARENA_ARRAY(e->arena, Graph *, n);
     for (const Ast *d = e->main->declarations; d; d = d->next) {
         if (d->kind != AST_GRAPH) continue;
-        m->graphs[m->n_graphs++] = elaborate_graph(e, d);
+        Graph *g = elaborate_graph(e, d);
+        if (g) m->graphs[m->n_graphs++] = g;
     }
+    if (n && !m->n_graphs)
+        report(e, loc_file(e->main->source), "all graphs of %s are left out: their results are null", e->main->source->name);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- module
