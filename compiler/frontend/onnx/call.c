@@ -202,7 +202,7 @@ Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_m
 
 Node *onnx_finish(OnnxCall *c, Node *n) {
     onnx_imply_sizes(c, n);
-    (void)c;
+    onnx_check_broadcast(c, n);
     if (!node_infer(n)) diag_stop();
     return n;
 }

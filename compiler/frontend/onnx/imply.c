@@ -146,3 +146,35 @@ void onnx_imply_sizes(OnnxCall *c, const Node *n) {
         }
     }
 }
+
+// --------------------------------------------------------------------------------------------------------- what cannot be
+// implied
+static bool broadcasts_with(const OnnxCall *c, const Node *n, const Dim *symbol, const Dim *size) {
+    Type all = {.dtype = n->in[0]->type.dtype};
+    for (int i = 0; i < n->n_in; i++) {
+        Type type = n->in[i]->type, so_far = all;
+        for (int j = 0; j < type.rank; j++) type.dim[j] = dim_substitute(c->graph, type.dim[j], symbol, size);
+        if (!type_broadcast(c->graph, &so_far, &type, &all)) return false;
+    }
+    return true;
+}
+
+static const Dim *symbol_that_is_one(const OnnxCall *c, const Node *n) {
+    for (int i = 0; i < n->n_in; i++) {
+        for (int j = 0; j < n->in[i]->type.rank; j++) {
+            const Dim *d = n->in[i]->type.dim[j];
+            if (d->kind == DIM_SYMBOL && broadcasts_with(c, n, d, dim_const(c->graph, 1))) return d;
+        }
+    }
+    return NULL;
+}
+
+// A graph that was exported for a batch of one may name its batch all the same.
+void onnx_check_broadcast(const OnnxCall *c, const Node *n) {
+    const Dim *one = op_is_elementwise(n->op) && !broadcasts_with(c, n, NULL, NULL) ? symbol_that_is_one(c, n) : NULL;
+    if (!one) return;
+    Text operands = {0};
+    for (int i = 0; i < n->n_in; i++) text_add(&operands, "%s%s", i ? ", " : "", type_text(&n->in[i]->type));
+    onnx_fatal(c, "shapes do not broadcast unless \"%s\" is 1\nnote: operands are %s\nhint: --dim=%s=1, if it never is another",
+               one->name, arena_strdup(c->graph->arena, operands.data), one->name);
+}

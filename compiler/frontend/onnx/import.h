@@ -94,6 +94,7 @@ double onnx_need_float(OnnxCall *, int i, const char *what);
 
 // imply.c: sizes that constants decide.
 void onnx_imply_sizes(OnnxCall *, const Node *);               // where the node's operands fit for certain sizes only
+void onnx_check_broadcast(const OnnxCall *, const Node *);     // they do not: is there a size to choose?
 void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);  // the symbol must have this value
 
 // Attributes.
