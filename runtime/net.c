@@ -13,7 +13,7 @@ static const int64_t *dims_of(const burin_net *net, const int64_t *dims, int inp
 BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *dims, int64_t *symbols) {
     for (int i = 0; i < net->n_symbols; i++) {
         const burin_symbol *s = &net->symbols[i];
-        symbols[i] = dims_of(net, dims, s->input)[s->axis];
+        symbols[i] = (dims_of(net, dims, s->input)[s->axis] - s->offset) / s->factor;
         if (symbols[i] < s->lower || symbols[i] > s->upper) return BURIN_BAD_SHAPE;
     }
     for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++) symbols[i] = net->symbols[i].upper;

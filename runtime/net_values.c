@@ -141,6 +141,16 @@ static void learn_batch(burin_net_values *v, int64_t runs, const char *where) {
     if (runs > v->batch) v->batch = runs;
 }
 
+// An extent of the input's own shows a symbol: 8 * T shows T.
+static void learn_shown(burin_net_values *v, int input, int axis, int64_t extent) {
+    for (int i = 0; i < v->net->n_symbols; i++) {
+        const burin_symbol *s = &v->net->symbols[i];
+        if (s->input != input || s->axis != axis) continue;
+        if ((extent - s->offset) % s->factor) wrong_shape(v->files[input], &v->inputs[input], &v->net->inputs[input]);
+        learn(v, i, (extent - s->offset) / s->factor, v->files[input]);
+    }
+}
+
 static void learn_shape(burin_net_values *v, int input) {
     const burin_tensor *t = &v->net->inputs[input];
     burin_array *a = &v->inputs[input];
@@ -151,6 +161,7 @@ static void learn_shape(burin_net_values *v, int input) {
         int symbol = symbol_of(v->net, t->dim[i]);
         if (t->dim[i] >= 0 && t->dim[i] != dim[i]) wrong_shape(v->files[input], a, t);
         if (symbol >= 0) learn(v, symbol, dim[i], v->files[input]);
+        if (symbol < 0) learn_shown(v, input, i, dim[i]);
     }
     if (is_batch(a, t)) learn_batch(v, a->dim[0], v->files[input]);
 }

@@ -82,7 +82,8 @@ typedef struct burin_tensor {
 typedef struct burin_symbol {
     const char *name;
     int64_t lower, upper;
-    int input, axis;  // where its value is seen; input -1: the run decides it
+    int input, axis;  // where its value is seen, as factor * value + offset; input -1: the run decides it
+    int64_t factor, offset;
 } burin_symbol;
 
 typedef struct burin_net {

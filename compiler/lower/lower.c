@@ -27,7 +27,11 @@ static const Dim *find_wanted(const Graph *g) {
     return NULL;
 }
 
+static int count_symbols(const Dim *d) { return d->a ? count_symbols(d->a) + count_symbols(d->b) : d->kind == DIM_SYMBOL; }
+
+// Those of an expression, too: 2 * T.
 static void add_symbol(Program *p, const Dim *d) {
+    if (d->a) add_symbol(p, d->a), add_symbol(p, d->b);
     if (d->kind != DIM_SYMBOL) return;
     for (int i = 0; i < p->n_symbols; i++)
         if (p->symbols[i] == d) return;
@@ -35,7 +39,10 @@ static void add_symbol(Program *p, const Dim *d) {
 }
 
 static void find_symbols(Program *p) {
-    p->symbols = ARENA_ARRAY(p->arena, const Dim *, p->graph->n_inputs *MAX_RANK + 1);
+    int n = 1;
+    for (int i = 0; i < p->graph->n_inputs; i++)
+        for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) n += count_symbols(p->graph->inputs[i]->type.dim[j]);
+    p->symbols = ARENA_ARRAY(p->arena, const Dim *, n);
     for (int i = 0; i < p->graph->n_inputs; i++)
         for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
 }

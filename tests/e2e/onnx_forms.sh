@@ -141,3 +141,23 @@ printf '\0\0\200\77\0\0\40\101\0\0\310\102' | npy '<f4' '1, 3' > "$WORK/x.npy"
 echo "1 10 100 0" > "$WORK/padded"
 "$WORK/blocks" --input x="$WORK/x.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
 same "forms: ... and are right" "$WORK/padded" "$WORK/got"
+
+# ---- an extent that is an expression shows its symbol: dynamo's dim_param "2*s0"
+model pairs << 'END'
+ir 10
+opset 20
+input x f32 [B,2*T+1]
+tensor start i64 [1] raw 1
+tensor end i64 [1] raw 9223372036854775807
+tensor axis i64 [1] raw 1
+tensor shape i64 [3] raw 0 -1 2
+node Slice x start end axis -> tail
+node Reshape tail shape -> y
+output y f32 [B,T,2]
+END
+check "forms: pairs build" build pairs
+echo "10 100" > "$WORK/pair"
+"$WORK/pairs" --input x="$WORK/x.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
+same "forms: 2 * T + 1 elements are T pairs behind the first" "$WORK/pair" "$WORK/got"
+printf '\0\0\200\77\0\0\40\101' | npy '<f4' '1, 2' > "$WORK/even.npy"
+says "forms: an even number is refused" 1 'the shape [1, 2], and x is f32[B, 2 * T + 1]' "$WORK/pairs" --input x="$WORK/even.npy"
