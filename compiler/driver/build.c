@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "driver/cache.h"
 #include "frontend/dsl.h"
+#include "frontend/onnx.h"
 #include "frontend/sentence.h"
 #include "ir/dump.h"
 #include "util/hash.h"
@@ -219,21 +221,34 @@ void build_sources(const Build *b, const char *folder) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- cache
+// A model, or what goes with it, and what is read beside it: configuration, imports, shards, external data.
+static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
+    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", NULL}, *const beside[] = {
+                                                                                                         ".json", ".burin",
+                                                                                                         ".model", ".txt",
+                                                                                                         NULL};
+    struct stat s;
+    h = hash_text(path, h);
+    if (!path) return h;
+    if (stat(path, &s)) diag_fatal(NO_LOC, "there is no %s", path);
+    if (S_ISDIR(s.st_mode)) return hash_folder(path, models, h);
+    h = hash_beside(path, has_suffix(path, ".json") ? models : beside, hash_file(path, h));
+    int n = 0;
+    const char *const *external = has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        if (!access(external[i], R_OK)) h = hash_file(external[i], hash_text(external[i], h));
+    return h;
+}
+
 const char *build_cache_path(const Build *b) {
-    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", NULL};
     static const char *const ours[] = {".c", ".h", ".burin", NULL};
     const Options *o = b->options;
-    const char *home = burin_home(b->arena), *const files[] = {o->model, o->weights, o->tokenizer};
+    const char *home = burin_home(b->arena);
     uint64_t h = hash_file("/proc/self/exe", 0);
-    struct stat s;
     h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        h = hash_text(files[i], h);
-        if (!files[i]) continue;
-        if (stat(files[i], &s)) diag_fatal(NO_LOC, "there is no %s", files[i]);
-        h = S_ISDIR(s.st_mode) ? hash_folder(files[i], models, h) : hash_file(files[i], h);
-    }
+    for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
+    h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     h = hash_text(o->quant, h);
     h = hash_text(o->start_from, h);
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);

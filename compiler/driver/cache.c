@@ -44,7 +44,7 @@ static bool ends_with_one_of(const char *name, const char *const *suffixes) {
     return false;
 }
 
-uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed) {
+static uint64_t hash_entries(const char *path, const char *const *suffixes, bool deep, uint64_t seed) {
     struct dirent **list;
     int n = scandir(path, &list, NULL, alphasort);
     for (int i = 0; i < n; i++) {
@@ -52,13 +52,25 @@ uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t see
         const char *name = list[i]->d_name;
         char *inner = NULL;
         if (*name != '.' && asprintf(&inner, "%s/%s", path, name) > 0 && !stat(inner, &s)) {
-            if (S_ISDIR(s.st_mode)) seed = hash_folder(inner, suffixes, seed);
+            if (deep && S_ISDIR(s.st_mode)) seed = hash_entries(inner, suffixes, deep, seed);
             if (S_ISREG(s.st_mode) && ends_with_one_of(name, suffixes)) seed = hash_file(inner, hash_text(name, seed));
         }
         free(inner);
         free(list[i]);
     }
     if (n >= 0) free(list);
+    return seed;
+}
+
+uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed) {
+    return hash_entries(path, suffixes, true, seed);
+}
+
+uint64_t hash_beside(const char *file, const char *const *suffixes, uint64_t seed) {
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    seed = hash_entries(folder, suffixes, false, seed);
+    free(folder);
     return seed;
 }
 

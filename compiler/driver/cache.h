@@ -14,6 +14,7 @@ uint64_t hash_text(const char *text, uint64_t seed);  // NULL is a text too
 uint64_t hash_file(const char *path, uint64_t seed);  // name apart
 // Every file below a folder whose name ends in one of the suffixes (NULL-terminated), in order of names.
 uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed);
+uint64_t hash_beside(const char *file, const char *const *suffixes, uint64_t seed);  // in the file's folder, not below it
 
 // The folder of an entry, kind "objects" or "programs"; not made. NULL when there is no home.
 const char *cache_folder(Arena *, const char *kind, uint64_t key);

@@ -51,4 +51,7 @@ Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, Text *bin
 // An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with past is not needed beside
 // them.
 Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, Text *binding);
+
+// The files beside a model that hold tensors of it, each once, whether they can be read or not.
+const char *const *onnx_external_files(Arena *, const char *path, int *n);
 #endif

@@ -17,6 +17,23 @@ check "cache: two programs" [ "$(programs)" = 2 ]
 
 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: a build of the same compiles nothing" [ "$(grep -c 'compiling' "$WORK/said")" = 0 ]
+# What a program was built from besides the file that is named.
+cat > "$WORK/add.txt" << 'END'
+ir 10
+opset 20
+input x f32 [64,1,8,8]
+tensor W f32 [1] external location=w.bin offset=0 length=4
+node Add x W -> y
+output y f32 [64,1,8,8]
+END
+"$BUILD/tools/onnx_of_text" "$WORK/add.onnx" < "$WORK/add.txt"
+add() { $BURIN run "$WORK/add.onnx" --mcpu=x86-64-v3 --input x=examples/digits/images.npy --hash; }
+printf '\0\0\200\77' > "$WORK/w.bin"
+add > "$WORK/one"
+printf '\0\0\0\100' > "$WORK/w.bin"
+add > "$WORK/two"
+check "cache: other external data is another program" test -s "$WORK/one" -a "$(cat "$WORK/one")" != "$(cat "$WORK/two")"
+
 cp -R runtime dsl "$WORK"
 echo '// changed' >> "$WORK/runtime/matmul.h"
 BURIN_HOME=$WORK $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1

@@ -58,14 +58,14 @@ int64_t onnx_opset(const OnnxModel *m, const char *domain) {
 static const char *tensor_name(const BurinOnnx__TensorData *p) { return p->name && *p->name ? p->name : "(constant)"; }
 
 // --------------------------------------------------------------------------------------------------------------- external data
-static const char *external_value(const BurinOnnx__TensorData *p, const char *key) {
+const char *onnx_external_value(const BurinOnnx__TensorData *p, const char *key) {
     for (size_t i = 0; i < p->n_external_data; i++)
         if (p->external_data[i]->key && !strcmp(p->external_data[i]->key, key)) return p->external_data[i]->value;
     return NULL;
 }
 
 static uint64_t external_number(const OnnxModel *m, const BurinOnnx__TensorData *p, const char *key, uint64_t absent) {
-    const char *text = external_value(p, key);
+    const char *text = onnx_external_value(p, key);
     if (!text) return absent;
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
@@ -75,8 +75,7 @@ static uint64_t external_number(const OnnxModel *m, const BurinOnnx__TensorData 
     return value;
 }
 
-// Relative, and never above the model's folder.
-static bool path_stays_inside(const char *path) {
+bool onnx_path_stays_inside(const char *path) {
     if (!*path || *path == '/') return false;
     for (const char *part = path; part; part = strchr(part, '/')) {
         if (*part == '/') part++;
@@ -100,11 +99,11 @@ static bool link_stays_inside(const OnnxModel *m, const char *path) {
 }
 
 static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData *p) {
-    const char *location = external_value(p, "location");
+    const char *location = onnx_external_value(p, "location");
     if (!location)
         file_fatal(m->file, "tensor %s: its external data has no location\nhint: the file is damaged", tensor_name(p));
     const char *path = arena_printf(m->arena, "%s/%s", m->folder, location);
-    if (!path_stays_inside(location) || !link_stays_inside(m, path))
+    if (!onnx_path_stays_inside(location) || !link_stays_inside(m, path))
         file_fatal(m->file,
                    "tensor %s: external data \"%s\" is outside the model's folder\nhint: only files beside the model are read",
                    tensor_name(p), location);

@@ -27,4 +27,7 @@ bool onnx_dtype(int32_t data_type, DType *);
 // The data of a tensor, checked against its shape: raw, typed or external; of ir_version 3 on. Strings: an array of char *.
 const Tensor *onnx_tensor(OnnxModel *, const BurinOnnx__TensorData *);
 const Tensor *onnx_dense(OnnxModel *, const BurinOnnx__SparseTensorData *);  // a sparse tensor, written out
+
+const char *onnx_external_value(const BurinOnnx__TensorData *, const char *key);  // NULL: nothing of that name
+bool onnx_path_stays_inside(const char *location);  // relative, and never above the model's folder
 #endif
