@@ -296,16 +296,20 @@ static void write_iota(Text *t, const Program *p, const Kernel *k, const char *n
     nest_close(t, depth + 1);
 }
 
-// burin_random_at(s->seed, 3, i0 * 4 + i1)
+// burin_random_at(s->seed, 3, i0 * 4 + i1); in a loop: the elements of each round behind those of the rounds before
 static void write_random(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
     indent(t, depth), text_add(t, "ptrdiff_t i_all = "), nest_address(t, p, &k->out[0], "0", at), text_add(t, ";\n");
+    const Dim *round = attr_dim(k->node, "round");
     indent(t, depth);
-    text_add(t, "y[i_all] = burin_random_at(s->seed, UINT64_C(%llu), (uint64_t)i_all);\n",
+    text_add(t, "y[i_all] = burin_random_at(s->seed, UINT64_C(%llu), (uint64_t)i_all",
              (unsigned long long)attr_int(k->node, "stream", 0));
+    if (round)
+        text_add(t, " + (uint64_t)"), c_dim(t, p, round), text_add(t, " * (uint64_t)"), c_dim(t, p, type_count(p->graph, type));
+    text_add(t, ");\n");
     nest_close(t, depth);
 }
 

@@ -47,3 +47,42 @@ for name in ${MODELS:-lstm-begins gru convolution-both shift-begins mixed}; do s
 for name in lstm-begins mixed; do slots $name; done
 whole bidirectional "is a loop whose steps read other rows than their own"
 whole look-ahead "needs every row"
+
+# Random numbers in a loop within a loop are others in every round, and the interpreter's.
+"$BUILD/tools/onnx_of_text" "$WORK/rounds.onnx" << 'END'
+ir 10
+opset 20
+input a f32 [2]
+output y f32
+output z f32
+tensor n i64 [] raw 100
+tensor m i64 [] raw 70
+graph L
+input i i64 []
+input c bool []
+input v f32 [2]
+node Identity c -> d
+graph M
+input i2 i64 []
+input c2 bool []
+input v2 f32 [2]
+node Identity c2 -> d2
+node RandomUniform -> u : shape=[2]
+node Add v2 u -> w2
+output d2 bool
+output w2 f32
+output u f32 [2]
+end
+node Loop m _ v -> w zz : body=graph:M
+output d bool
+output w f32
+output zz f32
+end
+node Loop n _ a -> y z : body=graph:L
+END
+check "rounds build" "$BURIN" build "$WORK/rounds.onnx" --mcpu=native -o "$WORK/rounds"
+"$WORK/rounds" --random --output "$WORK/compiled" > "$WORK/out" 2>&1
+"$BURIN" run "$WORK/rounds.onnx" --random --interpret --output "$WORK/interpreted" > "$WORK/out" 2>&1
+same "rounds: the interpreter's numbers" "$WORK/interpreted/z.npy" "$WORK/compiled/z.npy"
+different=$(values "$WORK/compiled/z.npy" | od -An -v -tx4 -w4 | sort -u | wc -l)
+check "rounds: 14000 draws, $different different numbers" [ "$different" -gt 13900 ] # of 2^24: a few meet

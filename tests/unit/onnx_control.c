@@ -135,6 +135,14 @@ static void numbers_are_drawn(void) {
                    "node Multinomial l -> z : sample_size=3\noutput y f32\noutput z i32\n",
                    0),
                "f32[4] 0 1 0 1 i32[1x3] 1 1 1");
+    // others in every round of a loop
+    CHECK_TEXT(run("tensor n i64 [] raw 100\ntensor one f32 [1] raw 1\ntensor first i64 [] raw 0\ntensor last i64 [] raw 99\n"
+                   "graph L\ninput i i64 []\ninput c bool []\ninput v f32 [1]\nnode Identity c -> d\n"
+                   "node RandomUniform -> u : shape=[1]\nnode Mul v u -> w\noutput d bool\noutput w f32\n"
+                   "output u f32 [1]\nend\nnode Loop n _ one -> x z : body=graph:L\nnode Gather z first -> a\n"
+                   "node Gather z last -> b\nnode Equal a b -> y\noutput y bool\n",
+                   0),
+               "bool[1] 0");
 }
 
 static void tensors_come_in_every_form(void) {

@@ -54,12 +54,26 @@ const Dim *onnx_counter(OnnxCall *c, const Dim *extent) {
     }
 }
 
+// Random numbers in it are others in every iteration, in loops within too.
+static void number_rounds(Graph *body, const Dim *counter) {
+    EACH_NODE(n, body) {
+        for (Attr *a = n->attrs; a; a = a->next)
+            if (a->kind == ATTR_GRAPH) number_rounds(a->graph, counter);
+        if (n->op != OP_random) continue;
+        const Dim *round = attr_dim(n, "round"), *within = dim_const(body, round ? dim_upper(round) + 1 : 1);
+        const Dim *before = dim_binary(body, DIM_MUL, counter, within);
+        if (round) before = dim_binary(body, DIM_ADD, before, round);
+        attr_set_dims(n, "round", &before, 1);
+    }
+}
+
 Node *onnx_body_loop(OnnxBody *b, const OnnxLoop *l) {
     OnnxCall *c = b->outside;
     Node **in = ARENA_ARRAY(c->graph->arena, Node *, b->n_taken + 2);
     in[0] = l->most, in[1] = l->condition;
     if (b->n_taken) memcpy(in + 2, b->taken, (size_t)b->n_taken * sizeof *in);
     Node *n = onnx_emit_make(c, OP_loop, b->n_taken + 2, in);
+    number_rounds(b->scope.graph, l->counter);
     attr_set_graph(n, "body", b->scope.graph);
     attr_set_int(n, "states", b->n_states);
     attr_set_dims(n, "counter", &l->counter, 1);
