@@ -154,8 +154,16 @@ static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
 #undef COMMAND
 };
 
+// What was printed must have arrived: a disk may be full, a descriptor closed.
+static void check_printed(void) {
+    if (!fflush(stdout) && !ferror(stdout)) return;
+    fprintf(stderr, "burin: error: cannot write to standard output: %s\n", strerror(errno));
+    _exit(1);
+}
+
 int main(int argc, char **argv) {
     Options options;
+    atexit(check_printed);
     options_read(&options, argc, argv);
     catch_signals();
     Arena *arena = arena_new();

@@ -234,18 +234,33 @@ static void *wait_for_signal(void *unused) {
     return NULL;
 }
 
+// A closed pipe is told to the thread that writes, not to the one that waits.
+static void hand_over(int signal_number) {
+    kill(getpid(), signal_number);
+    for (;;) pause();
+}
+
+// A file that grows beyond `ulimit -f` is an error of its write, like a full disk.
 void catch_signals(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     pthread_t thread;
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGTERM);
-    sigaddset(&watched, SIGHUP);
+    sigset_t pipe;
+    sigemptyset(&watched), sigemptyset(&pipe);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaddset(&watched, signals[i]);
+    signal(SIGXFSZ, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &watched, NULL);
     if (pthread_create(&thread, NULL, wait_for_signal, NULL)) return release_signals();
     pthread_detach(thread);
+    sigaddset(&pipe, SIGPIPE);
+    signal(SIGPIPE, hand_over);
+    pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
 }
 
-void release_signals(void) { pthread_sigmask(SIG_UNBLOCK, &watched, NULL); }
+void release_signals(void) {
+    signal(SIGXFSZ, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
+}
 
 // --------------------------------------------------------------------------------------------------------------- progress
 void progress(const char *what, double fraction) {

@@ -1,0 +1,1 @@
+$BURIN inspect $TOP/examples/austen --stop-after=infer > /dev/full
