@@ -199,6 +199,8 @@ void build_check_output(Build *b, const char *output) {
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);
     if (!is_folder(output)) {
+        if (b->kind == OUTPUT_FOLDER && !access(output, F_OK))
+            diag_fatal(NO_LOC, "%s is there, and is no folder\nhint: remove it, or give -o another name", output);
         check_is_creatable(b, output, parent);
         return;
     }
