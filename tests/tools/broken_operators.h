@@ -24,6 +24,7 @@ static const Operator OPERATORS[] = {
     {"broadcast-unless-one", 20, "input k f32 [B,N,4]\ninput m f32 [1,B,4]\nnode Add k m -> z"},
     {"attribute-without-name", 20, "node Relu x -> z : =1"},
     {"pads-too-many", 20, "tensor l i64 [17] raw 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nnode Pad x l -> z"},
+    {"pads-of-shape-reflected", 20, "node Shape x -> n\nnode Concat n n -> l : axis=0\nnode Pad x l -> z : mode='reflect'"},
     {"pads-wrong-number", 20, "tensor l i64 [3] raw 0 0 0\nnode Pad x l -> z"},
     {"pads-reflect-empty", 20, "input e f32 [0,4]\ntensor l i64 [4] raw 1 0 1 0\nnode Pad e l -> z : mode='reflect'"},
     {"depth-unknown", 20, "tensor v f32 [2] raw 0 1\nnode ReduceMax x -> d : keepdims=0\nnode OneHot shape d v -> z"},
