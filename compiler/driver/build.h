@@ -14,7 +14,6 @@ typedef struct Build {
     const Options *options;
     const char *name;  // of the program: [a-z][a-z0-9_]*
     OutputKind kind;
-    bool keep_values;  // burin check
     Toolchain tools;
     bool onnx;                // MODEL is an ONNX file
     bool text;                // that is a decoder of tokens

@@ -119,7 +119,7 @@ typedef struct Elaborator {
     WeightUse *weights, **weights_end;
     Map used_tensors;
     Map sizes;  // Origin by the text of a dimension: where such a number came from first
-    int errors, n_nodes, n_layers;
+    int errors, n_nodes;
     int64_t steps;
 } Elaborator;
 
