@@ -1,21 +1,6 @@
-$TOOLS/onnx_of_text e.onnx <<'END'
-ir 10
-opset 17
-input input_ids i64 [1,S]
-output last_hidden_state f32 [1,4]
-tensor E f32 [3,4] raw 1 2 3 4 5 6 7 8 9 10 11 12
-node Gather E input_ids -> h
-node ReduceMean h -> last_hidden_state : keepdims=0 axes=[1]
-END
-$TOOLS/onnx_of_text d.onnx <<'END'
-ir 10
-opset 17
-input input_ids i64 [1,T]
-input encoder_hidden_states f32 [1,S,4]
-output logits f32 [1,T,4]
-tensor E f32 [3,4] raw 1 2 3 4 5 6 7 8 9 10 11 12
-node Gather E input_ids -> e
-node ReduceMean encoder_hidden_states -> m : keepdims=0
-node Add e m -> logits
-END
-$BURIN build e.onnx d.onnx -o net; s=$?; rm e.onnx d.onnx; exit $s
+. "$TOP/tests/errors/inc/onnx_files.sh"
+opset=17
+model e.onnx 'input input_ids i64 [1,S]' 'output last_hidden_state f32 [1,4]' 'node Gather E input_ids -> h' \
+    'node ReduceMean h -> last_hidden_state : keepdims=0 axes=[1]'
+decoder d.onnx input_ids logits 'input input_ids i64 [1,T]'
+build e.onnx d.onnx
