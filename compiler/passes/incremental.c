@@ -170,7 +170,14 @@ static void put_rows_first(Graph *g, const Dim *rows) {
     if (changed) simplify_graph(g);
 }
 
+// Of one row, which stays the first axis.
+static bool reshapes_row(const Node *n) {
+    const Type *from = n->op == OP_reshape ? &n->in[0]->type : NULL;
+    return from && from->rank && n->type.rank && dim_is(from->dim[0], 1) && dim_is(n->type.dim[0], 1);
+}
+
 static bool keeps_rows(const Node *n) {
+    if (reshapes_row(n)) return true;
     RowBehaviour rows = op_info[n->op].rows;
     return (rows == ROWS_EACH || rows == ROWS_INNER || rows == ROWS_FIRST) && n->op != OP_iota && n->op != OP_concat;
 }
@@ -189,10 +196,12 @@ static void spread_last_row(Graph *g, const Dim *rows) {
     }
     if (!any || !g->outputs[0]->mark) return;
     EACH_NODE(each, g) {
-        if (is_last_row(each, rows))
+        if (is_last_row(each, rows)) {
             node_become(each, each->in[0]);
-        else if (each->mark)
+        } else if (each->mark) {
+            if (each->op == OP_reshape) each->type.dim[0] = rows, attr_set_dims(each, "shape", each->type.dim, each->type.rank);
             inferred(each);
+        }
     }
 }
 
