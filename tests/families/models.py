@@ -184,6 +184,7 @@ TASKS = {
     "longformer-masked": task("Longformer", "MaskedLM", attention_window=[4, 6]),
     "xlnet-words": ("task", "XLNetLMHeadModel", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96, ff_activation="relu")),
     "rembert-masked": task("RemBert", "MaskedLM", input_embedding_size=32, output_embedding_size=48),
+    "squeezebert-sequence": task("SqueezeBert", "SequenceClassification", embedding_size=64, **THREE),
     "roformer-sequence": task("RoFormer", "SequenceClassification"),
     "megatron-bert-masked": task("MegatronBert", "MaskedLM"),
     "mobilebert-sequence": task("MobileBert", "SequenceClassification", embedding_size=64, use_bottleneck=False, trigram_input=False,
