@@ -195,7 +195,9 @@ static bool same_element(Element a, Element b, int depth) {
 }
 
 typedef struct Rotary {
-    Node *x;
+    Node *of;               // what turns is elements of this, of its last `trail` axes
+    int trail;              // several: as where pairs were made halves by a transpose
+    Node *x;                // the same with those axes as one
     int64_t width, turned;  // of a head: elements, and those that turn
     int64_t first;          // the head's first element in x
     bool interleaved;
@@ -211,8 +213,18 @@ static int64_t pair_of(const Rotary *r, int64_t j) {
 
 static int64_t index_of(const Rotary *r, int64_t j) { return r->interleaved ? j / 2 : j % (r->turned / 2); }
 
+// Its place in its trailing axes as one.
+static int64_t flat_place(const Element *e) {
+    int64_t flat = 0, extent = 0;
+    for (int i = 0; i < e->n; i++) {
+        if (i) trailing_extent(e->node, e->n - 1 - i, &extent);
+        flat = flat * extent + e->at[i];
+    }
+    return flat;
+}
+
 static bool is_x(const Rotary *r, const Element *e, int64_t j) {
-    return e->node == r->x && e->n == 1 && e->at[0] == r->first + j;
+    return e->node == r->of && e->n == r->trail && flat_place(e) == r->first + j;
 }
 
 static Element table_at(Element table, int64_t step, int64_t i) {
@@ -252,20 +264,21 @@ static int64_t count_turned(Node *root, int64_t width) {
 static bool read_kind(Node *root, Rotary *r) {
     Form f, g;
     if (!form_of(root, 0, &f) || f.n != 2 || f.piece[0].x.node != f.piece[1].x.node) return false;
-    if (f.piece[0].x.n != 1 || f.piece[1].x.n != 1 || !f.piece[0].table.node || !f.piece[1].table.node) return false;
+    if (f.piece[0].x.n != f.piece[1].x.n || !f.piece[0].table.node || !f.piece[1].table.node) return false;
     r->turned = count_turned(root, r->width);
     if (r->turned < 4 || r->turned % 2) return false;
-    int own = f.piece[0].x.at[0] < f.piece[1].x.at[0] ? 0 : 1;
+    int own = flat_place(&f.piece[0].x) < flat_place(&f.piece[1].x) ? 0 : 1;
     const Piece *c = &f.piece[own], *s = &f.piece[!own];
-    int64_t apart = s->x.at[0] - c->x.at[0];
-    r->x = c->x.node;
-    r->first = c->x.at[0];
+    int64_t apart = flat_place(&s->x) - flat_place(&c->x);
+    r->of = c->x.node;
+    r->trail = c->x.n;
+    r->first = flat_place(&c->x);
     r->interleaved = apart == 1;
     if (!r->interleaved && apart != r->turned / 2) return false;
     r->direction = -s->sign;
     r->cosine = c->table, r->sine = s->table;
     if (!form_of(root, r->interleaved ? 2 : 1, &g) || g.n != 2) return false;
-    own = g.piece[0].x.at[0] < g.piece[1].x.at[0] ? 0 : 1;
+    own = flat_place(&g.piece[0].x) < flat_place(&g.piece[1].x) ? 0 : 1;
     if (!is_x(r, &g.piece[own].x, r->interleaved ? 2 : 1)) return false;
     return table_step(&r->cosine, &g.piece[own].table, &r->cosine_step) &&
            table_step(&r->sine, &g.piece[!own].table, &r->sine_step);
@@ -274,6 +287,17 @@ static bool read_kind(Node *root, Rotary *r) {
 // ------------------------------------------------------------------------------------------------------------------- emission
 static Node *slice_last(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
     return slice_before(before, x, (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
+}
+
+static Node *merge_trail(Node *before, const Rotary *r) {
+    const Dim *dims[MAX_RANK], *merged = dim_const(before->graph, 1);
+    int kept = r->of->type.rank - r->trail;
+    for (int i = 0; i < r->of->type.rank; i++) {
+        dims[i] = r->of->type.dim[i];
+        if (i >= kept) merged = dim_binary(before->graph, DIM_MUL, merged, dims[i]);
+    }
+    dims[kept] = merged;
+    return reshape_before(before, r->of, kept + 1, dims);
 }
 
 // Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after, so that halves that were
@@ -441,7 +465,7 @@ static bool is_part_of_larger(Node *root, const Rotary *r) {
     Rotary larger = {0};
     Node *user = node_only_user(root);
     if (user && user->op == OP_reshape) user = node_only_user(user);
-    return user && is_candidate(user, &larger) && larger.x == r->x && larger.width > r->width;
+    return user && is_candidate(user, &larger) && larger.of == r->of && larger.width > r->width;
 }
 
 bool recognise_rotary(Node *root, Attempt *a) {
@@ -453,6 +477,7 @@ bool recognise_rotary(Node *root, Attempt *a) {
         if (!form_of(root, j, &f) || !fits(&r, &f, j))
             return attempt_broke(a, root, "does not turn every pair by its own cosine and sine");
     }
+    r.x = merge_trail(root, &r);
     Axes rows = {0};
     if (!find_row_axes(&r, rows)) return attempt_broke(a, r.cosine.node, "does not vary along the axes of what is turned");
     a->root = root;

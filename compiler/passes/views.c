@@ -182,8 +182,11 @@ int view_place(const AtomList *list, int atom) {
     return -1;
 }
 
+// Rows, of which only the run knows how many there are, stay an axis of their own.
 static bool continues(const ViewMap *v, const Group *g, int atom, int axis, bool across_axes) {
-    if (g->broadcast || v->broadcast[atom] || (!across_axes && g->axis != axis)) return false;
+    if (g->broadcast || v->broadcast[atom]) return false;
+    bool alike = dim_is_const(g->extent, NULL) == dim_is_const(v->extent[atom], NULL);
+    if (g->axis != axis && (!across_axes || !alike)) return false;
     return view_place(&v->source, atom) == view_place(&v->source, g->last) + 1;
 }
 
