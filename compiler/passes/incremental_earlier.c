@@ -14,6 +14,7 @@
 // ------------------------------------------------------------------------------------------------- the first rows of a value
 enum { MOST_OPERANDS = 16 };
 
+// scratch: the first rows of a node, once they are made.
 static Node *first_of(Node *n, Along a, bool *reached);
 
 static Node *operands_first(Node *n, Along a, int first, bool *reached) {
@@ -84,14 +85,20 @@ static Node *pad_first(Node *n, Along a, bool *reached) {
 }
 
 // NULL where the first of the result need more than the first of the operands.
-static Node *first_of(Node *n, Along a, bool *reached) {
-    if (n->type.dtype == DT_tuple || n->op == OP_iota || n->op == OP_item) return NULL;
-    if (n->type.dim[a.axis] == a.extent) return n;
+static Node *make_first(Node *n, Along a, bool *reached) {
     if (n->op == OP_transpose || n->op == OP_reshape) return view_first(n, a, reached);
     if (n->op == OP_windows) return windows_first(n, a, reached);
     if (n->op == OP_pad) return pad_first(n, a, reached);
     if (n->op == OP_matmul || n->op == OP_matmul_packed) return product_first(n, a, reached);
     return op_info[n->op].rows == ROWS_EACH ? operands_first(n, a, -1, reached) : NULL;
+}
+
+static Node *first_of(Node *n, Along a, bool *reached) {
+    if (n->type.dtype == DT_tuple || n->op == OP_iota || n->op == OP_item) return NULL;
+    if (n->type.dim[a.axis] == a.extent) return n;
+    Node *made = n->scratch;
+    if (!made || made->type.dim[a.axis] != a.extent) n->scratch = made = make_first(n, a, reached);
+    return made;
 }
 
 static bool is_first_rows(const Node *n, const Dim *rows) {
@@ -102,6 +109,7 @@ static void compute_first_rows(Graph *g, const Dim *rows) {
     EACH_NODE(n, g) {
         bool reached = false;
         if (!is_first_rows(n, rows) || n->in[0]->op == OP_pad) continue;
+        EACH_NODE(each, g) each->scratch = NULL;
         Node *by = first_of(n->in[0], (Along){axis_of(n, attr_int(n, "axis", 0)), rows}, &reached);
         if (by && reached) node_become(n, by);
     }
