@@ -83,18 +83,6 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     return t;
 }
 
-// Is the extent factor * symbol + offset? Then it shows the symbol's value.
-static bool shows_symbol(Graph *g, const Dim *extent, const Dim *symbol, burin_symbol *s) {
-    int64_t at_0, at_1;
-    const Dim *zero = dim_const(g, 0), *one = dim_const(g, 1);
-    if (!dim_is_const(dim_substitute(g, extent, symbol, zero), &at_0)) return false;
-    if (!dim_is_const(dim_substitute(g, extent, symbol, one), &at_1) || at_1 <= at_0) return false;
-    const Dim *line = dim_binary(g, DIM_MUL, dim_const(g, at_1 - at_0), symbol);
-    if (dim_binary(g, DIM_ADD, line, dim_const(g, at_0)) != extent) return false;
-    s->factor = at_1 - at_0, s->offset = at_0;
-    return true;
-}
-
 // A symbol's value is seen at an axis of an input: of one that must be given, if there is one.
 static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
     burin_symbol s = {.name = symbol->name, .lower = symbol->lower, .upper = symbol->value, .input = -1, .factor = 1};
@@ -103,7 +91,7 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
         bool better =
             s.input < 0 || (absent_input(n) == BURIN_NEEDED && absent_input(p->graph->inputs[s.input]) != BURIN_NEEDED);
         for (int j = 0; j < n->type.rank && better; j++)
-            if (shows_symbol(p->graph, n->type.dim[j], symbol, &s)) s.input = i, s.axis = j, better = false;
+            if (dim_is_line(p->graph, n->type.dim[j], symbol, &s.factor, &s.offset)) s.input = i, s.axis = j, better = false;
     }
     if (s.input < 0) diag_fatal(NO_LOC, "no input shows what \"%s\" is\nhint: fix it with --dim=%s=N", s.name, s.name);
     return s;

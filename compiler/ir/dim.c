@@ -527,6 +527,17 @@ const Dim *dim_substitute(Graph *g, const Dim *d, const Dim *symbol, const Dim *
     return a == d->a && b == d->b ? d : dim_binary(g, d->kind, a, b);
 }
 
+bool dim_is_line(Graph *g, const Dim *d, const Dim *symbol, int64_t *factor, int64_t *offset) {
+    int64_t at_0, at_1;
+    const Dim *zero = dim_const(g, 0), *one = dim_const(g, 1);
+    if (!dim_is_const(dim_substitute(g, d, symbol, zero), &at_0)) return false;
+    if (!dim_is_const(dim_substitute(g, d, symbol, one), &at_1) || at_1 <= at_0) return false;
+    const Dim *line = dim_binary(g, DIM_MUL, dim_const(g, at_1 - at_0), symbol);
+    if (dim_binary(g, DIM_ADD, line, dim_const(g, at_0)) != d) return false;
+    *factor = at_1 - at_0, *offset = at_0;
+    return true;
+}
+
 const Dim *dim_import(Graph *g, const Dim *d) {
     if (d->kind == DIM_CONST) return dim_const(g, d->value);
     if (d->kind == DIM_SYMBOL) return dim_symbol(g, d->name, d->lower, d->value);

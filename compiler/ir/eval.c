@@ -172,10 +172,19 @@ static int64_t symbol_value(const Dim *symbol, void *user) {
 
 int64_t eval_dim(EvalContext *c, const Node *n, const Dim *d) { return dim_eval(d, symbol_value, &(SymbolReader){c, n}); }
 
-// Binds the symbols that stand alone in a type to the sizes of a value of that type.
-static void bind_shape(EvalContext *c, const Type *type, const Value *v) {
-    for (int i = 0; i < type->rank && i < v->rank; i++)
-        if (type->dim[i]->kind == DIM_SYMBOL) eval_bind(c, type->dim[i]->name, v->dim[i]);
+static const Dim *first_symbol(const Dim *d) {
+    if (!d->a) return d->kind == DIM_SYMBOL ? d : NULL;
+    const Dim *symbol = first_symbol(d->a);
+    return symbol ? symbol : first_symbol(d->b);
+}
+
+// Binds the symbols that a type's extents show (T, 2 * T + 1) to the sizes of a value of that type.
+static void bind_shape(EvalContext *c, Graph *g, const Type *type, const Value *v) {
+    for (int i = 0; i < type->rank && i < v->rank; i++) {
+        const Dim *d = type->dim[i], *symbol = first_symbol(d);
+        int64_t factor, offset;
+        if (symbol && dim_is_line(g, d, symbol, &factor, &offset)) eval_bind(c, symbol->name, (v->dim[i] - offset) / factor);
+    }
 }
 
 Value *eval_result(EvalContext *c, const Node *n) {
@@ -285,7 +294,7 @@ void eval_alone(EvalContext *c, Node *n, const Tensor *const *operands) {
         if (!n->in[i]) continue;
         if (operands && operands[i]) {
             values[i] = value_of_tensor(c, operands[i]);
-            bind_shape(c, &n->in[i]->type, &values[i]);
+            bind_shape(c, n->graph, &n->in[i]->type, &values[i]);
         } else {
             values[i] = value_from_graph(c, n->in[i]);
         }
@@ -320,7 +329,7 @@ static int number_nodes(const Graph *g) {
 
 static void give_input(EvalContext *c, const Node *input, const Value *v, Value *values) {
     values[input->mark] = *v;
-    bind_shape(c, &input->type, v);
+    bind_shape(c, input->graph, &input->type, v);
 }
 
 void eval_body(EvalContext *c, const Graph *body, const Value *inputs, Value *results) {

@@ -161,3 +161,18 @@ echo "10 100" > "$WORK/pair"
 same "forms: 2 * T + 1 elements are T pairs behind the first" "$WORK/pair" "$WORK/got"
 printf '\0\0\200\77\0\0\40\101' | npy '<f4' '1, 2' > "$WORK/even.npy"
 says "forms: an even number is refused" 1 'the shape [1, 2], and x is f32[B, 2 * T + 1]' "$WORK/pairs" --input x="$WORK/even.npy"
+
+# ---- T // 8 blocks of 8, as Longformer cuts them: T is a multiple of 8
+model whole << 'END'
+ir 10
+opset 20
+input x f32 [B,T]
+tensor eight i64 [1] raw 8
+tensor minus i64 [1] raw 0
+node Shape x -> n : start=1 end=2
+node Div n eight -> blocks
+node Concat minus blocks eight -> shape : axis=0
+node Reshape x shape -> y
+output y f32
+END
+says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole

@@ -7,7 +7,7 @@
 // and in the options, for what follows.
 #include "frontend/onnx/scope.h"
 
-enum { MOST_SYMBOLS = 2 };
+enum { MOST_SYMBOLS = 2, LARGEST_FACTOR = 1024 };
 
 typedef struct Symbols {
     const Dim *symbol[MOST_SYMBOLS];
@@ -83,8 +83,8 @@ static void fix_elements(OnnxImport *m, const Dim *symbol, const Dim *size) {
 
 static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim *size) {
     EACH_NODE(n, g) {
-        if (n == except) continue;
         substitute_dims(n, symbol, size);
+        if (n == except) continue;  // its type is yet to come
         for (int i = 0; n->op == OP_input && i < n->type.rank; i++)
             n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, size);
         if (n->op != OP_input && !node_infer(n)) diag_stop();
@@ -133,7 +133,64 @@ static void imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *cons
     }
 }
 
+// ------------------------------------------------------------------------------------------------------------------- multiples
+// Symbols that a reshape divides without a rest: T // 8 blocks of 8 hold all of T only where T is 8 times a number.
+static void collect_divided(const Dim *d, Symbols *out) {
+    if (!d->a) return;
+    if (d->kind == DIM_FLOORDIV) collect(d->a, out);
+    collect_divided(d->a, out);
+    collect_divided(d->b, out);
+}
+
+// As numbers: do both come to the same where every size is a multiple of the factor?
+static bool same_at_multiples(const Dim *a, const Dim *b, int64_t factor) {
+    Symbols s = {0};
+    for (int i = 1; i <= 3; i++) {
+        s.all = i * factor;
+        if (dim_eval(a, value_of, &s) != dim_eval(b, value_of, &s)) return false;
+    }
+    return true;
+}
+
+static const Dim *multiple_of(Graph *g, const Dim *symbol, int64_t factor) {
+    const char *name = arena_printf(g->arena, "%s_by_%lld", symbol->name, (long long)factor);
+    int64_t lower = (symbol->lower + factor - 1) / factor, upper = symbol->value / factor;
+    return dim_binary(g, DIM_MUL, dim_const(g, factor), dim_symbol(g, name, lower, upper));
+}
+
+static bool imply_multiple(OnnxCall *c, const Node *n, const Dim *const count[2], const Symbols *s, int64_t factor) {
+    const Dim *with[2] = {count[0], count[1]}, *multiple[MOST_SYMBOLS];
+    for (int i = 0; i < s->n; i++) {
+        if (s->symbol[i]->value < factor) return false;
+        multiple[i] = multiple_of(c->graph, s->symbol[i], factor);
+        for (int j = 0; j < 2; j++) with[j] = dim_substitute(c->graph, with[j], s->symbol[i], multiple[i]);
+    }
+    if (with[0] != with[1]) return false;
+    for (int i = 0; i < s->n; i++) {
+        fix_size(c, n, s->symbol[i], multiple[i]);
+        diag_note(c->loc, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name,
+                  (long long)factor);
+    }
+    return true;
+}
+
+static void imply_whole_blocks(OnnxCall *c, const Node *n) {
+    Graph *g = c->graph;
+    Type after = {0};
+    const Dim *const *shape = attr_dims(n, "shape", &after.rank);
+    if (!shape || after.rank > MAX_RANK) return;
+    for (int i = 0; i < after.rank; i++) after.dim[i] = shape[i];
+    const Dim *count[2] = {type_count(g, &n->in[0]->type), type_count(g, &after)};
+    Symbols divided = {0};
+    if (count[0] == count[1]) return;
+    for (int i = 0; i < 2; i++) collect_divided(count[i], &divided);
+    if (!divided.n || divided.n > MOST_SYMBOLS) return;
+    for (int64_t factor = 2; factor <= LARGEST_FACTOR; factor++)
+        if (same_at_multiples(count[0], count[1], factor) && imply_multiple(c, n, count, &divided, factor)) return;
+}
+
 void onnx_imply_sizes(OnnxCall *c, const Node *n) {
+    if (n->op == OP_reshape && is_main_graph(c)) imply_whole_blocks(c, n);
     if (!op_is_elementwise(n->op) || !is_main_graph(c)) return;
     for (int i = 0; i + 1 < n->n_in; i++) {
         const Type *a = &n->in[i]->type, *b = &n->in[i + 1]->type;
