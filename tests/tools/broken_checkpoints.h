@@ -1,0 +1,493 @@
+// Broken checkpoints: safetensors, folders, llama2.c, GGUF. A case is a row or a function.
+#ifndef BURIN_TEST_BROKEN_CHECKPOINTS_H
+#define BURIN_TEST_BROKEN_CHECKPOINTS_H
+#include "broken.h"
+
+// --------------------------------------------------------------------------------------------------------------- safetensors
+static void safetensors(const char *path, const char *header, size_t data) {
+    u64(strlen(header));
+    json(header);
+    zeros(data);
+    write_out(path);
+}
+
+static void open_safetensors(const char *header, size_t data) {
+    safetensors("model.safetensors", header, data);
+    open_checkpoint("model.safetensors");
+}
+
+#define X8 "'x':{'dtype':'F32','shape':[2],'data_offsets':[0,8]}"
+static const struct {
+    const char *name, *header;
+    size_t data;
+} headers[] = {
+    {"header-not-json", "{'x' 1}", 0},
+    {"header-duplicate", "{" X8 "," X8 "}", 8},
+    {"header-no-object", "[]", 0},
+    {"entry-no-object", "{'x':1}", 0},
+    {"no-tensors", "{}", 0},
+    {"dtype-missing", "{'x':{'shape':[2],'data_offsets':[0,8]}}", 8},
+    {"dtype-unknown", "{'x':{'dtype':'F4','shape':[2],'data_offsets':[0,8]}}", 8},
+    {"shape-missing", "{'x':{'dtype':'F32','data_offsets':[0,8]}}", 8},
+    {"shape-rank", "{'x':{'dtype':'U8','shape':[1,1,1,1,1,1,1,1,1],'data_offsets':[0,1]}}", 1},
+    {"shape-zero", "{'x':{'dtype':'F32','shape':[0,4],'data_offsets':[0,16]}}", 0},
+    {"shape-negative", "{'x':{'dtype':'F32','shape':[-1],'data_offsets':[0,4]}}", 4},
+    {"shape-fraction", "{'x':{'dtype':'F32','shape':[1.5],'data_offsets':[0,4]}}", 4},
+    {"shape-huge", "{'x':{'dtype':'F32','shape':[9223372036854775807,2],'data_offsets':[0,8]}}", 8},
+    {"shape-too-big-integer", "{'x':{'dtype':'F32','shape':[9223372036854775808],'data_offsets':[0,8]}}", 8},
+    {"offsets-missing", "{'x':{'dtype':'F32','shape':[2]}}", 8},
+    {"offsets-three", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[0,4,8]}}", 8},
+    {"offsets-negative", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[-8,0]}}", 8},
+    {"offsets-backwards", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[8,0]}}", 8},
+    {"offsets-wrong-size", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[0,4]}}", 8},
+    {"offsets-past-end", "{'x':{'dtype':'F32','shape':[2],'data_offsets':[4,12]}}", 8},
+    {"offsets-overlap", "{" X8 ",'y':{'dtype':'F32','shape':[2],'data_offsets':[4,12]}}", 12},
+    {"data-left-over", "{" X8 "}", 12},
+};
+
+static void header_deep(void) {
+    for (int i = 0; i < 5000; i++) raw("[");
+    const char *text = arena_strndup(arena, out.data, out.length);
+    text_free(&out);
+    open_safetensors(text, 0);
+}
+
+static void header_too_long(void) {
+    u64(UINT64_C(1) << 40);
+    raw("{}");
+    write_out("model.safetensors");
+    open_checkpoint("model.safetensors");
+}
+
+static void header_past_end(void) {
+    u64(1000);
+    raw("{}");
+    write_out("model.safetensors");
+    open_checkpoint("model.safetensors");
+}
+
+static void header_cut(void) {
+    raw("{}");
+    zeros(2);
+    write_out("tiny.safetensors");
+    open_checkpoint("tiny.safetensors");
+}
+
+// ------------------------------------------------------------------------------------------------------------------- folders
+static void index_of(const char *text) {
+    json(text);
+    write_out("model.safetensors.index.json");
+    safetensors("a.safetensors", "{" X8 "}", 8);
+    open_checkpoint(".");
+}
+
+static void index_no_map(void) { index_of("{}"); }
+static void index_missing_shard(void) { index_of("{'weight_map':{'x':'a.safetensors','y':'b.safetensors'}}"); }
+static void index_absent_tensor(void) { index_of("{'weight_map':{'x':'a.safetensors','y':'a.safetensors'}}"); }
+static void index_outside(void) { index_of("{'weight_map':{'x':'../a.safetensors'}}"); }
+static void index_not_json(void) { index_of("{'weight_map':\n  {'x' 'a.safetensors'}}"); }
+
+static void index_duplicate(void) {
+    safetensors("b.safetensors", "{" X8 "}", 8);
+    index_of("{'weight_map':{'x':'a.safetensors','y':'b.safetensors'}}");
+}
+
+static void index_wrong_shard(void) {
+    safetensors("b.safetensors", "{'y':{'dtype':'U8','shape':[1],'data_offsets':[0,1]}}", 1);
+    index_of("{'weight_map':{'x':'a.safetensors','y':'a.safetensors','z':'b.safetensors'}}");
+}
+
+static void folder_empty(void) {
+    mkdir("empty", 0700);
+    open_checkpoint("empty");
+}
+
+static void folder_of_pickles(void) {
+    raw("{}");
+    write_out("pytorch_model.bin.index.json");
+    open_checkpoint(".");
+}
+
+static void config_of(const char *name, const char *text) {
+    json(text);
+    write_out(name);
+    safetensors("model.safetensors", "{" X8 "}", 8);
+    open_checkpoint(".");
+}
+
+static void config_nan(void) { config_of("config.json", "{\n  'model_type': 'llama',\n  'rms_norm_eps': NaN\n}\n"); }
+static void config_infinity(void) { config_of("config.json", "{\n  'rope_theta': -Infinity\n}\n"); }
+static void config_duplicate(void) { config_of("config.json", "{\n  'vocab_size': 1,\n  'vocab_size': 2\n}\n"); }
+static void config_cut(void) { config_of("config.json", "{\n  'vocab_size': 1,"); }
+static void config_no_object(void) { config_of("config.json", "[1]\n"); }
+static void config_type(void) { config_of("config.json", "{\n  'model_type': 3\n}\n"); }
+static void config_eos(void) { config_of("config.json", "{\n  'vocab_size': 5,\n  'eos_token_id': [1, -5]\n}\n"); }
+static void config_many_eos(void) { config_of("config.json", "{'eos_token_id': [1,2,3,4,5,6,7,8,9]}\n"); }
+static void generation_bos(void) { config_of("generation_config.json", "{'bos_token_id': 'x'}\n"); }
+
+static void not_there(void) { open_checkpoint("nowhere.bin"); }
+static void not_regular(void) { open_checkpoint("/dev/null"); }
+
+static void empty_file(void) {
+    write_out("empty.bin");
+    open_checkpoint("empty.bin");
+}
+
+static void wrong_magic(void) {
+    raw("GGUX and then some text that is no checkpoint");
+    write_out("model.gguf");
+    open_checkpoint("model.gguf");
+}
+
+static void pickle(void) {
+    raw("PK\003\004 and the rest of a zip file, as torch.save writes it");
+    write_out("pytorch_model.bin");
+    open_checkpoint("pytorch_model.bin");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ llama2.c
+static void llama2c_header(int32_t vocabulary, int32_t heads) {
+    const int32_t header[] = {8, 4, 1, heads, 1, vocabulary, 4};
+    for (int i = 0; i < 7; i++) u32((uint32_t)header[i]);
+}
+
+static void open_bin(size_t size) {
+    zeros(size - out.length);
+    write_out("model.bin");
+    open_checkpoint("model.bin");
+}
+
+static void legacy_cut(void) {
+    llama2c_header(4, 2);
+    open_bin(500);
+}
+
+static void legacy_long(void) {
+    llama2c_header(4, 2);
+    open_bin(5000);
+}
+
+static void version_1_header(uint32_t version, int32_t vocabulary, int32_t heads) {
+    raw("24ka");
+    u32(version);
+    llama2c_header(vocabulary, heads);
+}
+
+static void version_2(void) {
+    version_1_header(2, 4, 2);
+    open_bin(256);
+}
+
+static void version_1_heads(void) {
+    version_1_header(1, 4, 3);
+    open_bin(256);
+}
+
+static void version_1_huge(void) {
+    version_1_header(1, INT32_MAX, 2);
+    open_bin(1000);
+}
+
+static void version_1_cut(void) {
+    version_1_header(1, 4, 2);
+    open_bin(100);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- GGUF
+enum { MODEL_VALUES = 7 };
+
+static void model_values(void) {
+    put_string("general.architecture", "llama");
+    put_u32("llama.embedding_length", 4);
+    put_u32("llama.feed_forward_length", 4);
+    put_u32("llama.block_count", 1);
+    put_u32("llama.attention.head_count", 1);
+    put_u32("llama.context_length", 8);
+    key("llama.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+}
+
+static void begin_model(uint64_t tensors, uint64_t more_values) {
+    begin(3, tensors, MODEL_VALUES + more_values);
+    model_values();
+}
+
+static void open_gguf(size_t data) {
+    zeros(-out.length & 31);
+    zeros(data);
+    write_out("model.gguf");
+    open_checkpoint("model.gguf");
+}
+
+static void open_tensor(Described t, size_t data) {
+    begin_model(1, 0);
+    describe(t);
+    open_gguf(data);
+}
+
+static void gguf_version(void) {
+    begin(1, 0, 0);
+    open_gguf(0);
+}
+
+static void gguf_many_tensors(void) {
+    begin(3, UINT64_C(1) << 63, 0);
+    open_gguf(0);
+}
+
+static void gguf_many_values(void) {
+    begin(3, 0, UINT64_C(1) << 63);
+    open_gguf(0);
+}
+
+static void gguf_long_string(void) {
+    begin(3, 0, 1);
+    u64(UINT64_MAX);
+    open_gguf(64);
+}
+
+static void gguf_empty_name(void) {
+    begin(3, 0, 1);
+    u64(0);
+    open_gguf(64);
+}
+
+static void gguf_unknown_type(void) {
+    begin(3, 0, 1);
+    key("x", 77);
+    open_gguf(64);
+}
+
+static void gguf_nested_array(void) {
+    begin(3, 0, 1);
+    key("x", ARRAY);
+    u32(ARRAY);
+    u64(1);
+    open_gguf(64);
+}
+
+static void gguf_long_array(void) {
+    begin(3, 0, 1);
+    key("x", ARRAY);
+    u32(U32);
+    u64(UINT64_C(1) << 62);
+    open_gguf(64);
+}
+
+static void gguf_duplicate_key(void) {
+    begin(3, 0, 2);
+    put_u32("x", 1);
+    put_u32("x", 1);
+    open_gguf(0);
+}
+
+static void gguf_alignment_0(void) {
+    begin_model(0, 1);
+    put_u32("general.alignment", 0);
+    open_gguf(0);
+}
+
+static void gguf_no_architecture(void) {
+    begin(3, 0, 1);
+    put_u32("x", 1);
+    open_gguf(0);
+}
+
+static void gguf_architecture(void) {
+    begin(3, 0, 1);
+    put_string("general.architecture", "mamba");
+    open_gguf(0);
+}
+
+static void gguf_no_heads(void) {
+    begin(3, 0, 2);
+    put_string("general.architecture", "llama");
+    put_u32("llama.embedding_length", 4);
+    open_gguf(0);
+}
+
+static void gguf_string_for_integer(void) {
+    begin(3, 0, 2);
+    put_string("general.architecture", "llama");
+    put_string("llama.embedding_length", "64");
+    open_gguf(0);
+}
+
+static void gguf_integer_for_string(void) {
+    begin(3, 0, 1);
+    put_u32("general.architecture", 1);
+    open_gguf(0);
+}
+
+static void gguf_epsilon(float epsilon, uint32_t type) {
+    begin(3, 0, MODEL_VALUES);
+    model_values();
+    out.length -= 8;
+    u32(type);
+    f32(epsilon);
+    open_gguf(0);
+}
+
+static void gguf_nan(void) { gguf_epsilon(0.0f / 0.0f, F32); }
+
+static void gguf_scaling(void) {
+    begin_model(0, 1);
+    put_string("llama.rope.scaling.type", "dynamic");
+    open_gguf(0);
+}
+
+static void gguf_partial_rotary(void) {
+    begin_model(0, 1);
+    put_u32("llama.rope.dimension_count", 2);
+    open_gguf(0);
+}
+
+static void gguf_norm_type(void) {
+    begin(3, 1, 7);
+    put_string("general.architecture", "gemma");
+    put_u32("gemma.embedding_length", 4);
+    put_u32("gemma.feed_forward_length", 4);
+    put_u32("gemma.block_count", 1);
+    put_u32("gemma.attention.head_count", 1);
+    put_u32("gemma.context_length", 8);
+    key("gemma.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"output_norm.weight", 1, 4, 1, 0});
+    open_gguf(8);
+}
+
+static void gguf_integer_for_float(void) {
+    begin_model(0, 1);
+    put_u32("llama.rope.scaling.factor", 2);
+    open_gguf(0);
+}
+
+static void gguf_rows_of_groups(void) {
+    begin(3, 1, 5);
+    put_string("general.architecture", "bloom");
+    put_u32("bloom.embedding_length", 4);
+    put_u32("bloom.block_count", 1);
+    put_u32("bloom.attention.head_count", 2);
+    key("bloom.attention.layer_norm_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"blk.0.attn_qkv.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
+// A table of one number for each of a head's two pairs.
+static void open_table(const char *name, float factor) {
+    begin_model(1, 0);
+    string(name);
+    u32(1), u64(2), u32(0), u64(0);
+    zeros(-out.length & 31);
+    f32(factor), f32(factor);
+    open_gguf(0);
+}
+static void gguf_rope_zero(void) { open_table("rope_freqs.weight", 0); }
+static void gguf_rope_half(void) { open_table("rope_factors_long.weight", 1); }
+
+static void gguf_yarn(void) {
+    begin_model(0, 3);
+    put_string("llama.rope.scaling.type", "yarn");
+    key("llama.rope.scaling.factor", F32);
+    f32(4);
+    key("llama.rope.scaling.yarn_log_multiplier", F32);
+    f32(0.1f);
+    open_gguf(0);
+}
+
+static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
+static void gguf_quantized(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 4, 12, 0}, 64); }
+static void gguf_tensor_type(void) { open_tensor((Described){"token_embd.weight", 4, 4, 99, 0}, 64); }
+static void gguf_past_end(void) { open_tensor((Described){"token_embd.weight", 4, 4, 0, 32}, 64); }
+static void gguf_offset_wraps(void) { open_tensor((Described){"token_embd.weight", 4, 4, 0, UINT64_MAX - 63}, 64); }
+static void gguf_zero_rows(void) { open_tensor((Described){"token_embd.weight", 0, 4, 0, 0}, 64); }
+static void gguf_huge(void) { open_tensor((Described){"token_embd.weight", UINT64_C(1) << 62, 4, 0, 0}, 64); }
+static void gguf_odd_rows(void) { open_tensor((Described){"blk.0.attn_q.weight", 3, 4, 0, 0}, 64); }
+
+static void gguf_rank(void) {
+    begin_model(1, 0);
+    string("token_embd.weight");
+    u32(9);
+    open_gguf(64);
+}
+
+static void open_two(Described second) {
+    begin_model(2, 0);
+    describe((Described){"token_embd.weight", 4, 4, 0, 0});
+    describe(second);
+    open_gguf(128);
+}
+
+static void gguf_duplicate_tensor(void) { open_two((Described){"token_embd.weight", 4, 4, 0, 64}); }
+static void gguf_overlap(void) { open_two((Described){"output.weight", 4, 4, 0, 32}); }
+
+static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
+                                                CASE(header_too_long),
+                                                CASE(header_past_end),
+                                                CASE(header_cut),
+                                                CASE(index_no_map),
+                                                CASE(index_missing_shard),
+                                                CASE(index_absent_tensor),
+                                                CASE(index_outside),
+                                                CASE(index_not_json),
+                                                CASE(index_duplicate),
+                                                CASE(index_wrong_shard),
+                                                CASE(folder_empty),
+                                                CASE(folder_of_pickles),
+                                                CASE(config_nan),
+                                                CASE(config_infinity),
+                                                CASE(config_duplicate),
+                                                CASE(config_cut),
+                                                CASE(config_no_object),
+                                                CASE(config_type),
+                                                CASE(config_eos),
+                                                CASE(config_many_eos),
+                                                CASE(generation_bos),
+                                                CASE(not_there),
+                                                CASE(not_regular),
+                                                CASE(empty_file),
+                                                CASE(wrong_magic),
+                                                CASE(pickle),
+                                                CASE(legacy_cut),
+                                                CASE(legacy_long),
+                                                CASE(version_2),
+                                                CASE(version_1_heads),
+                                                CASE(version_1_huge),
+                                                CASE(version_1_cut),
+                                                CASE(gguf_version),
+                                                CASE(gguf_many_tensors),
+                                                CASE(gguf_many_values),
+                                                CASE(gguf_long_string),
+                                                CASE(gguf_empty_name),
+                                                CASE(gguf_unknown_type),
+                                                CASE(gguf_nested_array),
+                                                CASE(gguf_long_array),
+                                                CASE(gguf_duplicate_key),
+                                                CASE(gguf_alignment_0),
+                                                CASE(gguf_no_architecture),
+                                                CASE(gguf_architecture),
+                                                CASE(gguf_no_heads),
+                                                CASE(gguf_string_for_integer),
+                                                CASE(gguf_integer_for_string),
+                                                CASE(gguf_nan),
+                                                CASE(gguf_rows_of_groups),
+                                                CASE(gguf_integer_for_float),
+                                                CASE(gguf_scaling),
+                                                CASE(gguf_partial_rotary),
+                                                CASE(gguf_rope_freqs),
+                                                CASE(gguf_rope_zero),
+                                                CASE(gguf_rope_half),
+                                                CASE(gguf_yarn),
+                                                CASE(gguf_norm_type),
+                                                CASE(gguf_quantized),
+                                                CASE(gguf_tensor_type),
+                                                CASE(gguf_past_end),
+                                                CASE(gguf_offset_wraps),
+                                                CASE(gguf_zero_rows),
+                                                CASE(gguf_huge),
+                                                CASE(gguf_odd_rows),
+                                                CASE(gguf_rank),
+                                                CASE(gguf_duplicate_tensor),
+                                                CASE(gguf_overlap)};
+#endif

@@ -1,0 +1,313 @@
+// Broken tokenizers: tokenizer.json as texts, vocabularies of other files by functions. A case is a row or a function.
+#ifndef BURIN_TEST_BROKEN_TOKENIZERS_H
+#define BURIN_TEST_BROKEN_TOKENIZERS_H
+#include "broken.h"
+
+static void open_vocabulary(void) {
+    zeros(-out.length & 31);
+    write_out("model.gguf");
+    tokenizer_load(arena, "model.gguf", 0);
+}
+
+static void put_tokens(int n) {
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64((uint64_t)n);
+    for (int i = 0; i < n; i++) string("a");
+}
+
+static void vocabulary_no_model(void) {
+    begin(3, 0, 1);
+    put_tokens(2);
+    open_vocabulary();
+}
+
+static void vocabulary_kind(void) {
+    begin(3, 0, 2);
+    put_string("tokenizer.ggml.model", "rwkv");
+    put_tokens(2);
+    open_vocabulary();
+}
+
+static void vocabulary_no_tokens(void) {
+    begin(3, 0, 1);
+    put_string("tokenizer.ggml.model", "llama");
+    open_vocabulary();
+}
+
+static void put_array(const char *name, uint32_t type, int n) {
+    key(name, ARRAY);
+    u32(type);
+    u64((uint64_t)n);
+    zeros((size_t)n * 4);
+}
+
+static void vocabulary_array(const char *name, uint32_t type, int n) {
+    begin(3, 0, 3);
+    put_string("tokenizer.ggml.model", "llama");
+    put_tokens(2);
+    put_array(name, type, n);
+    open_vocabulary();
+}
+
+static void vocabulary_counts(void) { vocabulary_array("tokenizer.ggml.token_type", I32, 3); }
+static void vocabulary_types(void) { vocabulary_array("tokenizer.ggml.token_type", F32, 2); }
+static void vocabulary_scores(void) { vocabulary_array("tokenizer.ggml.scores", I32, 2); }
+static void vocabulary_bos_list(void) { vocabulary_array("tokenizer.ggml.bos_token_id", I32, 2); }
+
+static void vocabulary_strings(void) {
+    begin(3, 0, 2);
+    put_string("tokenizer.ggml.model", "llama");
+    put_array("tokenizer.ggml.tokens", I32, 2);
+    open_vocabulary();
+}
+
+static void vocabulary_nan(void) {
+    begin(3, 0, 3);
+    put_string("tokenizer.ggml.model", "llama");
+    put_tokens(1);
+    put_array("tokenizer.ggml.scores", F32, 0);
+    out.length -= 8;
+    u64(1);
+    f32(0.0f / 0.0f);
+    open_vocabulary();
+}
+
+static void vocabulary_bos(void) {
+    begin(3, 0, 3);
+    put_string("tokenizer.ggml.model", "llama");
+    put_tokens(2);
+    put_u32("tokenizer.ggml.bos_token_id", 2);
+    open_vocabulary();
+}
+
+static void vocabulary_flag(void) {
+    begin(3, 0, 3);
+    put_string("tokenizer.ggml.model", "llama");
+    put_tokens(2);
+    put_u32("tokenizer.ggml.add_space_prefix", 2);
+    open_vocabulary();
+}
+
+static void put_merges(void) {
+    key("tokenizer.ggml.merges", ARRAY);
+    u32(STRING);
+    u64(1);
+    string("a a");
+}
+
+static void vocabulary_no_merges(void) {
+    begin(3, 0, 2);
+    put_string("tokenizer.ggml.model", "gpt2");
+    put_tokens(2);
+    open_vocabulary();
+}
+
+static void vocabulary_pretokenizer(void) {
+    begin(3, 0, 4);
+    put_string("tokenizer.ggml.model", "gpt2");
+    put_string("tokenizer.ggml.pre", "odd");
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64(2);
+    string("a");
+    string("aa");
+    put_merges();
+    open_vocabulary();
+}
+
+static void gpt2_no_merges(void) {
+    json("{'a':0,'b':1}");
+    write_out("vocab.json");
+    tokenizer_load(arena, "vocab.json", 0);
+}
+
+static void open_bin_tokenizer(int vocab_size) {
+    write_out("tokenizer.bin");
+    tokenizer_load(arena, "tokenizer.bin", vocab_size);
+}
+
+static void put_bin_token(float score, const char *text) {
+    f32(score);
+    u32((uint32_t)strlen(text));
+    raw(text);
+}
+
+static void bin_cut(void) {
+    u32(1);
+    put_bin_token(0, "a");
+    u32(0);
+    open_bin_tokenizer(2);
+}
+
+static void bin_long(void) {
+    u32(1);
+    put_bin_token(0, "a");
+    put_bin_token(0, "b");
+    open_bin_tokenizer(1);
+}
+
+static void bin_nan(void) {
+    u32(1);
+    put_bin_token(0.0f / 0.0f, "a");
+    open_bin_tokenizer(1);
+}
+
+static void bin_long_token(void) {
+    u32(1);
+    f32(0);
+    u32(70000);
+    zeros(70000);
+    open_bin_tokenizer(1);
+}
+
+static void bin_unknown(void) {
+    raw("\n\016\n\005<unk>\025");
+    open_bin_tokenizer(1);
+}
+
+static void folder_pickle(void) {
+    mkdir("model", 0700);
+    raw("PK\003\004 and the rest of a zip file, as torch.save writes it");
+    write_out("model/pytorch_model.bin");
+    open_checkpoint("model");
+}
+
+static void bin_empty(void) {
+    u32(1);
+    open_bin_tokenizer(0);
+}
+
+#define BPE             "'model':{'type':'BPE','vocab':{'a':0,'b':1,'ab':2},'merges':['a b']}"
+#define WITH(part)      "{" part "," BPE "}"
+#define MODEL(text)     "{'model':{" text "}}"
+#define BPE_MODEL(text) MODEL("'type':'BPE','vocab':{'a':0,'b':1,'ab':2}," text)
+#define SPLIT(regex)    WITH("'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'Regex':'" regex "'}}")
+#define UNICODE_2581    "\\u2581"
+static const struct {
+    const char *name, *text;
+} tokenizers[] = {
+    {"tokenizer-not-json", "{'model':\n {'type' 'BPE'}}"},
+    {"tokenizer-no-model", "{'version':'1.0'}"},
+    {"model-type", MODEL("'type':'Magic','vocab':{}")},
+    {"model-vocabulary", MODEL("'type':'BPE','vocab':[],'merges':[]")},
+    {"model-empty", MODEL("'type':'BPE','vocab':{},'merges':[]")},
+    {"model-id", MODEL("'type':'BPE','vocab':{'a':'0'},'merges':[]")},
+    {"model-id-negative", MODEL("'type':'BPE','vocab':{'a':-1},'merges':[]")},
+    {"model-id-huge", MODEL("'type':'BPE','vocab':{'a':9000000000},'merges':[]")},
+    {"model-id-twice", MODEL("'type':'BPE','vocab':{'a':0,'b':0},'merges':[]")},
+    {"model-unknown", BPE_MODEL("'merges':[],'unk_token':'?'")},
+    {"model-unknown-type", BPE_MODEL("'merges':[],'unk_token':7")},
+    {"model-dropout", BPE_MODEL("'merges':[],'dropout':0.1")},
+    {"model-prefix", BPE_MODEL("'merges':[],'continuing_subword_prefix':'##'")},
+    {"model-suffix", BPE_MODEL("'merges':[],'end_of_word_suffix':'</w>'")},
+    {"model-suffix-long",
+     "{'pre_tokenizer':{'type':'ByteLevel'},'model':{'type':'BPE','vocab':{'a':0},'merges':[],"
+     "'end_of_word_suffix':'012345678901234567890123456789012'}}"},
+    {"model-flag", BPE_MODEL("'merges':[],'byte_fallback':1")},
+    {"merges-missing", MODEL("'type':'BPE','vocab':{'a':0}")},
+    {"merges-one-word", BPE_MODEL("'merges':['ab']")},
+    {"merges-unknown", BPE_MODEL("'merges':['a b','b a']")},
+    {"wordpiece-word", MODEL("'type':'WordPiece','vocab':{'a':0},'max_input_chars_per_word':0")},
+    {"unigram-empty", MODEL("'type':'Unigram','vocab':[]")},
+    {"unigram-entry", MODEL("'type':'Unigram','vocab':[['a',0],['b','c']]")},
+    {"unigram-unknown", MODEL("'type':'Unigram','vocab':[['a',0]],'unk_id':1")},
+    {"byte-level-words", "{'pre_tokenizer':{'type':'ByteLevel'},'model':{'type':'WordLevel','vocab':{'a':0}}}"},
+    {"normalizer-unknown", WITH("'normalizer':{'type':'Umlaut'}")},
+    {"normalizer-no-type", WITH("'normalizer':{}")},
+    {"normalizer-grows", WITH("'normalizer':{'type':'Sequence','normalizers':["
+                              "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'},"
+                              "{'type':'Replace','pattern':{'String':'a'},'content':'01234567890123456789012345678901'}]}")},
+    {"pattern-missing", WITH("'normalizer':{'type':'Replace','pattern':{},'content':''}")},
+    {"pattern-empty", WITH("'normalizer':{'type':'Replace','pattern':{'String':''},'content':''}")},
+    {"pretokenizer-unknown", WITH("'pre_tokenizer':{'type':'UnicodeScripts'}")},
+    {"pretokenizer-behavior", WITH("'pre_tokenizer':{'type':'Split','behavior':'Odd','pattern':{'String':'a'}}")},
+    {"pretokenizer-two-byte-levels",
+     WITH("'pre_tokenizer':{'type':'Sequence','pretokenizers':[{'type':'ByteLevel'},{'type':'ByteLevel'}]}")},
+    {"pretokenizer-two-prefixes",
+     WITH("'pre_tokenizer':{'type':'Sequence','pretokenizers':[{'type':'Metaspace','replacement':'" UNICODE_2581
+          "'},{'type':'ByteLevel'}]}")},
+    {"pretokenizer-metaspace", WITH("'pre_tokenizer':{'type':'Metaspace','replacement':'_'}")},
+    {"pretokenizer-scheme",
+     WITH("'pre_tokenizer':{'type':'Metaspace','replacement':'" UNICODE_2581 "','prepend_scheme':'last'}")},
+    {"regex-property", SPLIT("\\\\p{Han}")},
+    {"regex-no-property", SPLIT("\\\\pL")},
+    {"regex-hex", SPLIT("\\\\x{zz}")},
+    {"regex-escape", SPLIT("\\\\Kword")},
+    {"regex-posix", SPLIT("[[:alpha:]]")},
+    {"regex-range-class", SPLIT("[a-\\\\d]")},
+    {"regex-range", SPLIT("[z-a]")},
+    {"regex-class-end", SPLIT("[abc")},
+    {"regex-group", SPLIT("(?<=a)b")},
+    {"regex-group-end", SPLIT("(ab")},
+    {"regex-group-start", SPLIT("ab)")},
+    {"regex-line-start", SPLIT("^a")},
+    {"regex-nothing", SPLIT("a|*")},
+    {"regex-counts", SPLIT("a{2,1}")},
+    {"regex-counts-broken", SPLIT("a{x}")},
+    {"regex-lazy", SPLIT("a+?")},
+    {"regex-repeated-group", SPLIT("(ab)+")},
+    {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
+    {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
+    {"added-taken", WITH("'added_tokens':[{'content':'<s>','id':1}]")},
+    {"charsmap-base64", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AA*A'}")},
+    {"charsmap-short", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AQI='}")},
+    {"charsmap-trie", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'BAAAAP////8='}")},
+    {"added-single-word", WITH("'added_tokens':[{'content':'<s>','id':3,'single_word':true}]")},
+    {"post-unknown", WITH("'post_processor':{'type':'Odd'}")},
+    {"post-no-list", WITH("'post_processor':{'type':'TemplateProcessing'}")},
+    {"post-no-token", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken':{'id':'<s>'}}]}")},
+    {"post-twice",
+     WITH("'post_processor':{'type':'TemplateProcessing','single':[{'Sequence':{'id':'A'}},{'Sequence':{'id':'A'}}]}")},
+    {"post-cls", WITH("'post_processor':{'type':'BertProcessing','cls':['a',0]}")},
+    {"decoder-unknown", WITH("'decoder':{'type':'CTC'}")},
+    {"decoder-strip", WITH("'decoder':{'type':'Strip','content':' ','start':2,'stop':0}")},
+    {"decoder-replace", WITH("'decoder':{'type':'Replace','pattern':{'String':'_'},'content':' '}")},
+    {"decoder-metaspace", WITH("'decoder':{'type':'Metaspace','replacement':'_'}")},
+    {"decoder-byte-level", WITH("'decoder':{'type':'ByteLevel'}")},
+};
+
+static void open_tokenizer(const char *text) {
+    json(text);
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+static void tokenizer_too_large(void) {
+    json("{" BPE "}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 2);
+}
+
+static void regex_too_long(void) {
+    json("{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'String':'");
+    for (int i = 0; i < 5000; i++) raw("a");
+    json("'}}," BPE "}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+static const BrokenCase broken_tokenizers[] = {CASE(vocabulary_no_model),
+                                               CASE(vocabulary_kind),
+                                               CASE(vocabulary_no_tokens),
+                                               CASE(vocabulary_counts),
+                                               CASE(vocabulary_types),
+                                               CASE(vocabulary_scores),
+                                               CASE(vocabulary_bos_list),
+                                               CASE(vocabulary_strings),
+                                               CASE(vocabulary_nan),
+                                               CASE(vocabulary_bos),
+                                               CASE(vocabulary_pretokenizer),
+                                               CASE(vocabulary_no_merges),
+                                               CASE(gpt2_no_merges),
+                                               CASE(vocabulary_flag),
+                                               CASE(bin_cut),
+                                               CASE(bin_long),
+                                               CASE(bin_nan),
+                                               CASE(bin_long_token),
+                                               CASE(bin_empty),
+                                               CASE(bin_unknown),
+                                               CASE(folder_pickle),
+                                               CASE(tokenizer_too_large),
+                                               CASE(regex_too_long)};
+#endif
