@@ -176,3 +176,5 @@ node Reshape x shape -> y
 output y f32
 END
 says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole
+printf 'ir 10\nopset 20\ninput x f32 [P+Q]\nnode Neg x -> y\noutput y f32\n' | model sum
+says "forms: a sum of two lengths shows neither" 1 'no input shows what "P" is' "$BURIN" build "$WORK/sum.onnx" --mcpu=native -o "$WORK/sum"
