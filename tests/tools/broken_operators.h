@@ -135,6 +135,11 @@ static const Operator OPERATORS[] = {
     {"space-to-depth-block", 20, IMAGE "node SpaceToDepth i -> z : blocksize=0"},
     {"depth-to-space-block", 20, IMAGE "node DepthToSpace i -> z : blocksize=-2"},
     {"reverse-sequence-axes", 20, "tensor n i64 [4] raw 1 1 1 1\nnode ReverseSequence W n -> z : time_axis=0 batch_axis=0"},
+    {"col-to-image-strides", 20,
+     "input e f32 [1,4,4]\ntensor i i64 [2] raw 4 4\ntensor k i64 [2] raw 2 2\nnode Col2Im e i k -> z : strides=[1,0]"},
+    {"attribute-huge", 20, "node Flatten x -> z : axis=9223372036854775807"},
+    {"deform-conv-no-offset-groups", 20,
+     IMAGE "input w f32 [4,4,1,1]\ninput o f32 [1,2,8,8]\nnode DeformConv i w o -> z : offset_group=0"},
     {"col-to-image-ranks", 20, "input e f32 [1,4,4]\ntensor i i64 [2] raw 4 4\ntensor k i64 [1] raw 2\nnode Col2Im e i k -> z"},
     // com.microsoft
     {"microsoft-concat-operands", 20, MICROSOFT("node QLinearConcat b b W b b b -> z : axis=0")},

@@ -92,6 +92,20 @@ static const char *find_word(const AttributeRow *row, const char *wanted, size_t
     return NULL;
 }
 
+// Sizes, axes and counts: handlers add and multiply them without asking again. What an attribute lists as data may be any
+// number.
+static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
+    const char *type = c->proto->op_type;
+    if (c->proto->domain && strstr(c->proto->domain, "ai.onnx.ml")) return;
+    if (!strcmp(type, "Constant") || !strcmp(type, "Slice")) return;
+    for (size_t i = 0; i < a->n_ints + 1; i++) {
+        int64_t value = i < a->n_ints ? a->ints[i] : a->has_i ? a->i : 0;
+        if (value < -INT32_MAX || value > INT32_MAX)
+            onnx_fatal(c, "the attribute %s is %lld, expected %d to %d\nhint: the file is damaged", a->name, (long long)value,
+                       -INT32_MAX, INT32_MAX);
+    }
+}
+
 static void check_attribute(const OnnxCall *c, const AttributeRow *row, const BurinOnnx__Attribute *a) {
     size_t name, kinds;
     if (!a->name || !*a->name) onnx_fatal(c, "an attribute has no name\nhint: the file is damaged");
@@ -104,6 +118,7 @@ static void check_attribute(const OnnxCall *c, const AttributeRow *row, const Bu
                    a->name, a->ref_attr_name);
     const BurinOnnx__Attribute *value = onnx_resolve(c->import, a);
     int kind = value ? kind_of(value) : -1;
+    if (value) check_integers(c, value);
     if (kind >= 0 && !memchr(word + name + 1, KINDS[kind].letter, kinds))
         onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
 }

@@ -263,7 +263,7 @@ void onnx_deform_conv(OnnxCall *c, int argument) {
     read_pair(c, "strides", 2, 1, d.strides), read_pair(c, "dilations", 2, 1, d.dilations), read_pair(c, "pads", 4, 0, d.pads);
     for (int i = 0; i < 2; i++) d.kernel[i] = onnx_extent(c, w, 2 + i), d.out[i] = onnx_extent(c, offset, 2 + i);
     int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, w, 0), taps = d.kernel[0] * d.kernel[1];
-    int64_t places = d.out[0] * d.out[1], each = channels / d.offset_groups;
+    int64_t places = d.out[0] * d.out[1], each = d.offset_groups > 0 ? channels / d.offset_groups : 0;
     if (d.offset_groups < 1 || channels % d.offset_groups || d.groups < 1 || channels % d.groups || filters % d.groups)
         onnx_fatal(c, "%lld channels for %lld filters do not fall into %lld groups (%lld of offsets)", (long long)channels,
                    (long long)filters, (long long)d.groups, (long long)d.offset_groups);

@@ -173,6 +173,8 @@ void onnx_col2im(OnnxCall *c, int argument) {
     const int64_t *strides = onnx_ints(c, "strides", &k), *dilations = onnx_ints(c, "dilations", &k),
                   *pads = onnx_ints(c, "pads", &k);
     if (n != m || n < 1) onnx_fatal(c, "the image has %d dimensions, the block %d", n, m);
+    for (int i = 0; strides && i < n; i++)
+        if (strides[i] < 1) onnx_fatal(c, "strides has the value %lld, expected 1 or more", (long long)strides[i]);
     int64_t taps = 1, places = 1, size = 1;
     OnnxPads cut = {0};
     for (int i = 0; i < n; i++) {
