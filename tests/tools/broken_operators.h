@@ -236,6 +236,7 @@ static const Operator OPERATORS[] = {
      "tensor o i64 [1] raw 0\ntensor f i64 [1] raw 5\nnode Shape x -> n : end=1\nnode Sub n f -> m\nnode Slice x m n o -> z"},
     {"split-parts", 20, "tensor s i64 [2] raw 1 1\nnode Split r s -> y1 y2 y3 : axis=1"},
     {"range-long", 20, "tensor o f32 [] raw 0\ntensor e f32 [] raw 1e20\ntensor s f32 [] raw 1\nnode Range o e s -> z"},
+    {"range-step", 20, "tensor o i64 [] raw 1\ntensor s i64 [] raw -9223372036854775808\nnode Range o o s -> z"},
     {"range-lists", 20, "tensor o i64 [2] raw 0 0\nnode Range o o o -> z"},
     {"range-unknown", 20, "node Cast m -> n : to=7\ntensor o i64 [] raw 1\nnode Range o n o -> z\n" RUNS},
     // norms, order, quantization, random

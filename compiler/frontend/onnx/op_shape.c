@@ -476,7 +476,8 @@ void onnx_range(OnnxCall *c, int argument) {
         bound[i] = onnx_need_elements(c, i, &n, "a bound of the range")[0];
         if (n != 1) onnx_fatal(c, "its bounds must be scalars");
     }
-    if (!dim_is_const(bound[2], &step) || !step) onnx_fatal(c, "its step must be a constant other than 0");
+    if (!dim_is_const(bound[2], &step) || !step || step == INT64_MIN)
+        onnx_fatal(c, "its step must be a constant other than 0, and its negative an integer too");
     const Dim *span = step > 0 ? dim_sub(g, bound[1], bound[0]) : dim_sub(g, bound[0], bound[1]);
     const Dim *stride = dim_const(g, step > 0 ? step : -step), *one = dim_const(g, 1);
     const Dim *count = dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
