@@ -1,8 +1,10 @@
 #!/bin/sh
 # Exports by several exporters as programs of tensors: folders of shared/data/onnx/exports give their recorded outputs; and the
-# interpreter's bits, whatever the number of threads. slow-exports_tensors.sh takes all of them.
+# interpreter's bits, whatever the number of threads. slow-exports_tensors.sh takes all of them, and on every CPU (BITS).
 . tests/lib.sh
 cases=$SHARED/data/onnx/exports
+. tests/bits.sh
+chunks=all
 need "exports: programs of tensors" "$cases" "$BUILD/tools/case_tensor" "$BUILD/tools/npy_near"
 
 # names KIND PROGRAM: of its inputs or outputs, in order
@@ -32,5 +34,12 @@ export_of() {
     hash=$("$BURIN" run "$folder/model.onnx" --as=net --interpret "$@" --hash)
     for threads in 1 2 3; do "$WORK/$name" "$@" --hash -t $threads; done | sort -u > "$WORK/hashes"
     check "exports: $name, the interpreter's bits" test "$hash" = "$(cat "$WORK/hashes")"
+    [ -z "${BITS-}" ] || every_cpu "$@"
+}
+
+every_cpu() {
+    asked="$* --hash"
+    matrix "$name" "$folder/model.onnx" --as=net
+    check "exports: $name, the same bits on every CPU" test "$hash" = "$(cut -d ' ' -f 1 "$WORK/cells" | sort -u)"
 }
 for name in ${EXPORTS:-bert-optimum-enc vit-optimum-enc t5-optimum-s2s-decoder-with-past gpt2-torch-dynamo}; do export_of "$name"; done
