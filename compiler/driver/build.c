@@ -223,10 +223,8 @@ void build_sources(const Build *b, const char *folder) {
 // --------------------------------------------------------------------------------------------------------------------- cache
 // A model, or what goes with it, and what is read beside it: configuration, imports, shards, external data.
 static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
-    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", NULL}, *const beside[] = {
-                                                                                                         ".json", ".burin",
-                                                                                                         ".model", ".txt",
-                                                                                                         NULL};
+    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", NULL};
+    static const char *const beside[] = {".json", ".burin", ".model", ".txt", NULL};
     struct stat s;
     h = hash_text(path, h);
     if (!path) return h;

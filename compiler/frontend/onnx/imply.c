@@ -204,8 +204,7 @@ void onnx_imply_sizes(OnnxCall *c, const Node *n) {
     }
 }
 
-// --------------------------------------------------------------------------------------------------------- what cannot be
-// implied
+// ------------------------------------------------------------------------------------------------- what cannot be implied
 static bool broadcasts_with(const OnnxCall *c, const Node *n, const Dim *symbol, const Dim *size) {
     Type all = {.dtype = n->in[0]->type.dtype};
     for (int i = 0; i < n->n_in; i++) {
