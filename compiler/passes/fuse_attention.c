@@ -196,12 +196,7 @@ static bool emit_bias(const Attention *a, Node **sum) {
 }
 
 // The match looks through casts to f32: narrower operands are cast here.
-static Node *in_f32(Node *x, Node *before) {
-    if (x->type.dtype == DT_f32) return x;
-    Node *n = node_make(before->graph, OP_cast, before->loc, 1, &x, before);
-    attr_set_dtype(n, "to", DT_f32);
-    return inferred(n);
-}
+static Node *in_f32(Node *x, Node *before) { return cast_before(before, x, DT_f32); }
 
 static Node *emit_attention(Attention *t) {
     Node *at = t->result;

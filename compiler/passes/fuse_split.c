@@ -97,12 +97,7 @@ static Node *as_rows(const Columns *c, Node *before) {
 }
 
 static Node *part_product(const Columns *c, const ViewMap *v, Slice s, Node *before) {
-    Node *w = part_of(before, as_rows(c, before), v, s);
-    if (w->type.dtype != c->product->type.dtype) {
-        Node *cast = node_make(w->graph, OP_cast, w->loc, 1, &w, before);
-        attr_set_dtype(cast, "to", c->product->type.dtype);
-        w = inferred(cast);
-    }
+    Node *w = cast_before(before, part_of(before, as_rows(c, before), v, s), c->product->type.dtype);
     Node *y = binary_before(before, OP_matmul, c->product->in[0], transpose_before(before, w, (int64_t[]){1, 0}));
     return c->bias ? binary_before(before, OP_add, y, part_of(before, c->bias, v, s)) : y;
 }

@@ -171,13 +171,6 @@ static bool is_lagging(const Node *n, const Dim *rows, Lagging *out) {
     return true;
 }
 
-static Node *cast_before(Node *before, Node *x, DType dtype) {
-    if (x->type.dtype == dtype) return x;
-    Node *n = node_make(before->graph, OP_cast, x->loc, 1, &x, before);
-    attr_set_dtype(n, "to", dtype);
-    return inferred(n);
-}
-
 // What zeros stand for in the first rows.
 static Node *with_fill(Lagging v, Node *shifted, int64_t back, Node *before) {
     Graph *g = before->graph;

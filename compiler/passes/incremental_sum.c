@@ -24,13 +24,6 @@ static bool sums_rows(const Node *n, const Dim *rows) {
     return true;
 }
 
-static Node *as_dtype(Node *x, DType dtype, Node *before) {
-    if (x->type.dtype == dtype) return x;
-    Node *n = node_make(x->graph, OP_cast, x->loc, 1, &x, before);
-    attr_set_dtype(n, "to", dtype);
-    return inferred(n);
-}
-
 // One step: the sum before it, and its own row.
 static Graph *step(Node *n, const Node *rows, const Dim *counter) {
     Graph *body = graph_new_nested(n->graph, "sum");
@@ -72,9 +65,9 @@ static Node *recurrence(Node *n) {
     for (int i = 0; i < rank; i++) there[i] = i ? i - (i <= axis) : axis;
     for (int i = 0; i < rank; i++) back[there[i]] = i, moved[i] = n->type.dim[there[i]];
     for (int i = 1; i < rank; i++) width = dim_binary(g, DIM_MUL, width, moved[i]);
-    Node *x = transpose_before(n, as_dtype(n->in[0], DT_f32, n), there);
+    Node *x = transpose_before(n, cast_before(n, n->in[0], DT_f32), there);
     Node *sums = loop_over(n, reshape_before(n, x, 2, (const Dim *[]){moved[0], width}));
-    return as_dtype(transpose_before(n, reshape_before(n, sums, rank, moved), back), n->type.dtype, n);
+    return cast_before(n, transpose_before(n, reshape_before(n, sums, rank, moved), back), n->type.dtype);
 }
 
 void turn_sums_into_loops(Graph *g, const Dim *rows) {

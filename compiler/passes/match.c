@@ -327,6 +327,13 @@ Node *slice_before(Node *before, Node *x, Slice s) {
     return inferred(n);
 }
 
+Node *cast_before(Node *before, Node *x, DType to) {
+    if (x->type.dtype == to) return x;
+    Node *n = node_make(x->graph, OP_cast, x->loc, 1, &x, before);
+    attr_set_dtype(n, "to", to);
+    return inferred(n);
+}
+
 Node *unary_before(Node *before, Op op, Node *x) { return new_before(before, op, x->loc, 1, &x); }
 
 Node *binary_before(Node *before, Op op, Node *a, Node *b) { return new_before(before, op, a->loc, 2, (Node *[]){a, b}); }

@@ -76,6 +76,7 @@ Node *slice_before(Node *before, Node *x, Slice);                               
 Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims);   // x itself when it has that shape
 Node *concat_before(Node *before, int n_in, Node *const *in, int axis);
 Node *filled_vector(Node *before, DType, double value, const Dim *length);
+Node *cast_before(Node *before, Node *x, DType);  // x itself when it has that type
 Node *unary_before(Node *before, Op, Node *x);
 Node *binary_before(Node *before, Op, Node *a, Node *b);
 #endif

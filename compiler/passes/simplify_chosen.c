@@ -96,9 +96,7 @@ static Node *all_chosen(const Choice *c, int64_t column) {
         Node *iota = node_make(before->graph, OP_iota, before->loc, 0, NULL, before);
         attr_set_dims(iota, "dims", dims, 2);
         attr_set_int(iota, "axis", 1);
-        Node *cast = node_make(before->graph, OP_cast, before->loc, 1, (Node *[]){inferred(iota)}, before);
-        attr_set_dtype(cast, "to", DT_i64);
-        parts[i] = inferred(cast);
+        parts[i] = cast_before(before, inferred(iota), DT_i64);
     }
     return rank == 1 ? parts[0] : concat_before(before, rank, parts, 0);
 }
@@ -131,11 +129,7 @@ static Node *is_chosen(const Choice *c, int64_t column) {
         mask = slice_before(before, mask, (Slice){1 - c->row_axis, dim_const(g, column), dim_const(g, 1), 1});
     const Dim *dims[MAX_RANK] = {c->rows};
     for (int i = 1; i < before->type.rank; i++) dims[i] = dim_const(g, 1);
-    mask = reshape_before(before, mask, before->type.rank, dims);
-    if (mask->type.dtype == DT_bool) return mask;
-    Node *cast = node_make(g, OP_cast, before->loc, 1, &mask, before);
-    attr_set_dtype(cast, "to", DT_bool);
-    return inferred(cast);
+    return cast_before(before, reshape_before(before, mask, before->type.rank, dims), DT_bool);
 }
 
 Node *compute_all_rows(Node *n) {

@@ -113,23 +113,16 @@ static bool fits(const Node *n) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- rewriting
-static Node *cast_to(Node *before, Node *x, DType to) {
-    if (x->type.dtype == to) return x;
-    Node *n = node_make(before->graph, OP_cast, x->loc, 1, &x, before);
-    attr_set_dtype(n, "to", to);
-    return inferred(n);
-}
-
 static bool widens(const Node *n) {
     return n->op == OP_cast && n->type.dtype == DT_i64 && (n->in[0]->type.dtype == DT_i32 || n->in[0]->type.dtype == DT_bool);
 }
 
 // The same integers in 32 bits; NULL when they are not at hand.
 static Node *narrowed(Node *before, Node *n) {
-    if (widens(n)) return cast_to(before, n->in[0], DT_i32);
-    if (n->op == OP_constant && fits(n)) return cast_to(before, n, DT_i32);
+    if (widens(n)) return cast_before(before, n->in[0], DT_i32);
+    if (n->op == OP_constant && fits(n)) return cast_before(before, n, DT_i32);
     if (n->op != OP_size || !fits(n)) return NULL;
-    return cast_to(before, n, DT_i32);
+    return cast_before(before, n, DT_i32);
 }
 
 // Views of a widened value are widened views, but for axes of extent 1 that are only put in front (simplify_units.c).
@@ -137,7 +130,7 @@ static Node *narrow_view(Node *n) {
     if (n->op == OP_slice || (n->op == OP_reshape && dim_is(n->type.dim[0], 1)) || !widens(n->in[0])) return NULL;
     Node *x = node_make(n->graph, n->op, n->loc, 1, n->in[0]->in, n);
     attr_copy(x, n);
-    return cast_to(n, inferred(x), DT_i64);
+    return cast_before(n, inferred(x), DT_i64);
 }
 
 static Node *narrow_operation(Node *n) {
@@ -154,11 +147,11 @@ static Node *narrow_operation(Node *n) {
     if (!widened) return NULL;
     Node *by = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
     attr_copy(by, n);
-    return cast_to(n, inferred(by), n->type.dtype);
+    return cast_before(n, inferred(by), n->type.dtype);
 }
 
 Node *narrow_integers(Node *n) {
-    if (n->op == OP_cast && widens(n->in[0])) return cast_to(n, n->in[0]->in[0], n->type.dtype);
+    if (n->op == OP_cast && widens(n->in[0])) return cast_before(n, n->in[0]->in[0], n->type.dtype);
     if (is_view(n->op) && n->type.dtype == DT_i64) return narrow_view(n);
     bool has_wide = false;
     for (int i = 0; i < n->n_in; i++) has_wide |= n->in[i] && n->in[i]->type.dtype == DT_i64;

@@ -147,12 +147,7 @@ static const Tensor *tabulate(const Node *index, const Cone *c, int64_t low, int
 
 // The leaf counted from 0, as i32.
 static Node *place_in_table(Node *before, const Cone *c, int64_t low) {
-    Node *x = c->leaf;
-    if (x->type.dtype != DT_i32) {
-        Node *cast = node_make(x->graph, OP_cast, x->loc, 1, &x, before);
-        attr_set_dtype(cast, "to", DT_i32);
-        x = inferred(cast);
-    }
+    Node *x = cast_before(before, c->leaf, DT_i32);
     return low ? binary_before(before, OP_sub, x, node_scalar(x->graph, DT_i32, (double)low, x->loc, before)) : x;
 }
 
