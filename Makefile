@@ -25,7 +25,7 @@ SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
 QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
-TABLES := $(BUILD)/gen/unicode_tables.h
+TABLES := $(BUILD)/gen/unicode_tables.h $(BUILD)/gen/runtime_names.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -83,6 +83,11 @@ UNICODE := /usr/share/unicode
 $(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/UnicodeData.txt
 	@mkdir -p $(dir $@)
 	awk -f $^ > $@.new && mv $@.new $@
+
+# What the C of a model cannot be named: names of the runtime's files, quoted, each with a comma.
+$(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*.[ch])
+	@mkdir -p $(dir $@)
+	@printf '"%s",\n' $(sort $(basename $(notdir $(wildcard runtime/*.[ch])))) > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a

@@ -12,6 +12,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/commands.h"
+#include "driver/output_name.h"
 #include "driver/process.h"
 
 static void print_text(Text *t) {
@@ -73,7 +74,9 @@ static int command_build(Arena *arena, const Options *o) {
            : b.kind == OUTPUT_FOLDER ? "a folder of C"
                                      : "a library");
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
-    printf("\n");
+    const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+    bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
+    printf("%s%s%s\n", renamed ? "; its C names begin with " : "", renamed ? b.name : "", renamed ? "_" : "");
     return 0;
 }
 

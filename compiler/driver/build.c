@@ -1,7 +1,5 @@
 #include "driver/build.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
+#include "driver/output_name.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
 #include "frontend/sentence.h"
@@ -19,26 +18,6 @@
 static bool has_suffix(const char *name, const char *suffix) {
     size_t n = strlen(name), m = strlen(suffix);
     return n > m && !strcmp(name + n - m, suffix);
-}
-
-const char *model_name(Arena *arena, const char *path) {
-    char real[PATH_MAX];
-    if (!realpath(path, real)) snprintf(real, sizeof real, "/%s", path);
-    const char *base = strrchr(real, '/') + 1;
-    size_t n = strcspn(base, ".");
-    char *name = arena_printf(arena, "%s%.*s", isalpha((unsigned char)*base) ? "" : "model_", (int)n, base);
-    for (char *c = name; *c; c++) *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
-    return name;
-}
-
-OutputKind output_kind(const char *output) {
-    static const struct {
-        const char *suffix;
-        OutputKind kind;
-    } kinds[] = {{".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (has_suffix(output, kinds[i].suffix)) return kinds[i].kind;
-    return OUTPUT_PROGRAM;
 }
 
 // ---------------------------------------------------------------------------------------------------------- checking options
@@ -70,7 +49,7 @@ static int pass_index(const char *option, const char *name, int absent) {
 Build build_new(Arena *arena, const Options *o) {
     static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"},
                              *const forms[] = {"text", "net"};
-    Build b = {.arena = arena, .options = o, .name = model_name(arena, o->model)};
+    Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o->model))};
     check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
@@ -133,7 +112,7 @@ void build_load(Build *b) {
     if (o->start_from) {
         b->module = module_load(b->arena, o->model);
         b->tokenizer = b->module->tokenizer;
-        if (b->kind == OUTPUT_PROGRAM) b->name = b->module->name;
+        if (b->kind == OUTPUT_PROGRAM) b->name = symbol_name(b->arena, b->module->name);
     } else if (b->onnx) {
         b->module = load_onnx(b);
     } else {

@@ -46,8 +46,6 @@ void build_generation(Build *);  // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
 int64_t learned_positions(const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
-OutputKind output_kind(const char *output);
-const char *model_name(Arena *, const char *path);  // examples/austen/ to austen
 // Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
 const char *build_cache_path(const Build *);
 #endif

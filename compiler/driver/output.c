@@ -12,6 +12,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/library.h"
+#include "driver/output_name.h"
 #include "driver/process.h"
 
 static const char *beside(const Build *b, const char *output) {
@@ -192,8 +193,9 @@ static void check_is_creatable(Build *b, const char *output, const char *parent)
 void build_check_output(Build *b, const char *output) {
     const char *slash = strrchr(output, '/'),
                *parent = slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + 1) : ".";
+    check_output_name(b->arena, output);
     b->kind = output_kind(output);
-    if (b->kind != OUTPUT_PROGRAM) b->name = model_name(b->arena, output);
+    if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
     if (is_special(output))
