@@ -34,6 +34,9 @@ Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 
+// Ends the run when config.json says that a library quantized the weights.
+void checkpoint_refuse_quantized(const Checkpoint *);
+
 // Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);
 

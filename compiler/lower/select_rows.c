@@ -5,7 +5,8 @@
 static bool is_table_lookup(const Node *n) {
     if (n->op != OP_gather) return false;
     const Node *table = n->in[0];
-    bool holds_floats = table->op == OP_pack || (table->op == OP_constant && dtype_is_float(table->type.dtype));
+    DType t = table->type.dtype;
+    bool holds_floats = table->op == OP_pack || (table->op == OP_constant && (t == DT_f32 || t == DT_f16 || t == DT_bf16));
     return holds_floats && table->type.rank == 2 && n->in[1]->op == OP_input && n->in[1]->type.rank == 1 &&
            n->in[1]->type.dtype == DT_i32 && attr_int(n, "axis", 0) == 0;
 }

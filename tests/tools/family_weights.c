@@ -1,6 +1,6 @@
-// A tiny model of tests/families as a Hugging Face folder: usage: family_weights FOLDER OUT
+// A tiny model of tests/families as a Hugging Face folder: usage: family_weights FOLDER OUT [F64]
 // Weights are a formula (tests/families/generate.py): a line NAME SCALE OFFSET DIMENSIONS... of FOLDER/tensors makes a tensor
-// whose element i is OFFSET + SCALE * u(NAME, i), in f16. Everything else of FOLDER is copied.
+// whose element i is OFFSET + SCALE * u(NAME, i), rounded to f16 and stored so, or as F64. Everything else of FOLDER is copied.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +23,14 @@ static uint64_t mix(uint64_t z) {
     return z ^ z >> 31;
 }
 
-static void add_values(Text *data, const Formula *f) {
+static void add_values(Text *data, const Formula *f, bool wide) {
     uint64_t seed = 0xCBF29CE484222325u;
     for (const char *c = f->name; *c; c++) seed = (seed ^ (unsigned char)*c) * 0x100000001B3u;
     for (size_t i = 1; i <= f->count; i++) {
         double u = (double)(mix(seed + i * 0x9E3779B97F4A7C15u) >> 40) / (1 << 23) - 1;
         uint16_t half = f16_from_float((float)(f->offset + f->scale * u));
-        text_append(data, (char *)&half, sizeof half);
+        double same = (double)sf_from_f16(half);
+        text_append(data, wide ? (char *)&same : (char *)&half, wide ? sizeof same : sizeof half);
     }
 }
 
@@ -45,16 +46,16 @@ static Formula read_line(const char *line, Text *shape) {
     return f;
 }
 
-static void write_weights(const char *formulas, const char *path) {
+static void write_weights(const char *formulas, const char *path, bool wide) {
     Text header = {0}, data = {0}, file = {0};
     for (const char *line = formulas; *line; line += strcspn(line, "\n") + 1) {
         Text shape = {0};
         text_add(&shape, "%s", "");
         size_t begin = data.length;
         Formula f = read_line(line, &shape);
-        add_values(&data, &f);
-        text_add(&header, "%s\"%s\":{\"dtype\":\"F16\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", header.length ? "," : "{",
-                 f.name, shape.data, begin, data.length);
+        add_values(&data, &f, wide);
+        text_add(&header, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", header.length ? "," : "{",
+                 f.name, wide ? "F64" : "F16", shape.data, begin, data.length);
         text_free(&shape);
     }
     text_add(&header, "}");
@@ -69,8 +70,9 @@ static void write_weights(const char *formulas, const char *path) {
 
 int main(int argc, char **argv) {
     char path[4096];
-    DIR *folder = argc == 3 ? opendir(argv[1]) : NULL;
-    if (!folder) return fprintf(stderr, "usage: family_weights FOLDER OUT\n"), 2;
+    DIR *folder = argc >= 3 ? opendir(argv[1]) : NULL;
+    bool wide = argc == 4 && !strcmp(argv[3], "F64");
+    if (!folder || argc != 3 + wide) return fprintf(stderr, "usage: family_weights FOLDER OUT [F64]\n"), 2;
     mkdir(argv[2], 0777);
     for (const struct dirent *e; (e = readdir(folder));) {
         if (*e->d_name == '.') continue;
@@ -80,7 +82,7 @@ int main(int argc, char **argv) {
         bool weights = !strcmp(e->d_name, "tensors");
         snprintf(path, sizeof path, "%s/%s", argv[2], weights ? "model.safetensors" : e->d_name);
         if (weights)
-            write_weights(text, path);
+            write_weights(text, path, wide);
         else
             write_file(path, text, size);
         free(text);

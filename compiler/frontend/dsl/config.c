@@ -147,10 +147,8 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
 // ------------------------------------------------------------------------------------------------------------ fields left over
 static bool never_matters(const char *name) {
     static const char *const names[] = {
-#define TENSOR(end)
 #define FIELD(name) name,
 #include "frontend/dsl/never_matters.def"
-#undef TENSOR
 #undef FIELD
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -8,6 +8,7 @@
 //   shapes.c     shapes written in the description, matched against what there is
 //   scope.c      scopes (names of the checkpoint), locations, errors
 //   weights.c    tensors of the checkpoint, and what to say when they do not fit
+//   unused.c     tensors that no one asked for
 //   builtin.c    functions that are not written in the language
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
 #ifndef BURIN_DSL_ELABORATE_H
@@ -200,6 +201,10 @@ const char *nearest_visible(Elaborator *, const char *name, bool functions);
 Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored);
 bool weight_exists(Elaborator *, const char *name);
 void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
+const char *weights_file_name(const Checkpoint *);
+
+// unused.c
+void weights_report_unused(Elaborator *);
 
 // builtin.c
 typedef struct Builtin Builtin;

@@ -198,7 +198,7 @@ static const char *nearest_tensor(Elaborator *e, const char *name) {
     return nearest_name(name, names, n);
 }
 
-static const char *file_name(const Checkpoint *c) {
+const char *weights_file_name(const Checkpoint *c) {
     return base_name(c->n_tensors && c->tensors[0]->source ? c->tensors[0]->source->name : c->path);
 }
 
@@ -227,37 +227,9 @@ static void report_use(Elaborator *e, const WeightUse *u) {
                                base_name(u->found->source ? u->found->source->name : c->path), dims_text(e, empty_tensor(e, u)),
                                parameter_hint(e, u));
     } else {
-        message = arena_printf(e->arena, "%s has no tensor \"%s\"%s", file_name(c), u->name, missing_hint(e, u));
+        message = arena_printf(e->arena, "%s has no tensor \"%s\"%s", weights_file_name(c), u->name, missing_hint(e, u));
     }
     report_at(e, u->loc, u->loc, u->called, message);
-}
-
-static bool is_harmless(const char *name) {
-    static const char *const ends[] = {
-#define TENSOR(end) end,
-#define FIELD(name)
-#include "frontend/dsl/never_matters.def"
-#undef TENSOR
-#undef FIELD
-    };
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_with(name, ends[i])) return true;
-    return false;
-}
-
-static void warn_unused(Elaborator *e) {
-    enum { LISTED = 4 };
-    const Checkpoint *c = e->options->checkpoint;
-    const char *names = "";
-    int unused = 0;
-    for (int i = 0; i < c->n_tensors; i++) {
-        const char *name = c->tensors[i]->name;
-        if (map_get(&e->used_tensors, name) || is_harmless(name)) continue;
-        if (unused++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", name);
-    }
-    if (unused)
-        diag_warning(NO_LOC, "%s does not use %d of the %d tensors of %s: %s%s", e->main->source->name, unused, c->n_tensors,
-                     file_name(c), names, unused > LISTED ? ", ..." : "");
 }
 
 void weights_report(Elaborator *e) {
@@ -265,5 +237,5 @@ void weights_report(Elaborator *e) {
     int errors = e->errors;
     for (const WeightUse *u = e->weights; u; u = u->next)
         if (!u->fits) report_use(e, u);
-    if (!errors) warn_unused(e);
+    if (!errors) weights_report_unused(e);
 }

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Hugging Face folders as people store them: what surrounds the formulas.
+. tests/lib.sh
+unsanitized "folders"
+
+# tokens FOLDER: its token ids with commas between
+tokens() { od -An -v -w4 -j 128 -t d4 "$1/input_ids.npy" | xargs | tr ' ' ,; }
+
+# logits NAME FOLDER: as a program, against logits.npy
+logits() {
+    check "folders: $1 builds" "$BURIN" build "$2" --mcpu=x86-64-v3 -o "$WORK/program"
+    "$WORK/program" --tokens "$(tokens "$2")" -n 0 --logits "$WORK/logits.npy" 2> "$WORK/log"
+    check "folders: $1" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$2/logits.npy" 1e-5 largest
+}
+
+"$BUILD/tools/family_weights" tests/families/llama-quick "$WORK/f64" F64
+logits "weights in f64" "$WORK/f64"
