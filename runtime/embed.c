@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "lines.h"
 #include "net_values.h"
 #include "output.h"
 #include "prompt.h"
@@ -99,6 +100,7 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
         print_json(e, text, bytes, tokens, embedding);
     else
         print_line(e, embedding);
+    burin_show();
     burin_net_values_close(&values);
     free(tokens->id);
 }
@@ -109,20 +111,14 @@ static void embed_text(embedder *e, const char *text, size_t bytes) {
 }
 
 static void embed_lines(embedder *e, const char *path) {
-    size_t bytes;
-    char *text = burin_read_file(path, &bytes);
-    for (size_t from = 0; from < bytes;) {
-        const char *end = memchr(text + from, '\n', bytes - from);
-        size_t length = end ? (size_t)(end - text) - from : bytes - from, kept = length;
-        if (kept && text[from + kept - 1] == '\r') kept--;
-        embed_text(e, text + from, kept);
-        from += length + 1;
-    }
-    free(text);
+    burin_lines lines;
+    burin_lines_open(&lines, path);
+    while (burin_next_line(&lines)) embed_text(e, lines.line, lines.bytes);
+    burin_lines_close(&lines);
 }
 
 static void embed_tokens(embedder *e) {
-    burin_tokens tokens = burin_read_prompt(e->model, e->command);
+    burin_tokens tokens = burin_read_prompt(e->model, e->command, e->model->context);
     embed(e, NULL, 0, &tokens);
 }
 
@@ -142,6 +138,7 @@ static void write_all(const embedder *e, const char *folder) {
     a.count = e->n * e->width;
     if (!folder && isatty(STDOUT_FILENO))
         burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
+    burin_flush();
     if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
     if (!folder) return;
     burin_output_path(path, sizeof path, folder, e->model->net->outputs[e->model->net->embedding].name);

@@ -41,10 +41,11 @@ static bool is_end(const burin_run *run, int32_t token) {
 static void show(generation *g, int32_t token) {
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
-        return;
+    } else {
+        size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
+        burin_print_bytes(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
-    size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-    burin_print_bytes(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
+    burin_show();
 }
 
 // What the prompt ends with decides how the first word begins.
@@ -61,6 +62,7 @@ static void show_prompt(const generation *g) {
         burin_print_bytes("\x1b[2m", 4);
         burin_print_bytes(prompt, strlen(prompt));
         burin_print_bytes("\x1b[0m", 4);
+        burin_show();
     }
 }
 
@@ -68,6 +70,7 @@ static void finish_text(generation *g) {
     char out[4];
     burin_print_bytes(out, burin_utf8_end(&g->text, out));
     if (g->count) burin_print_bytes("\n", 1);
+    burin_show();
 }
 
 // Drops the older half; returns the logits after the rest was read again.
@@ -196,7 +199,7 @@ static void generate_from_sources(generation *g) {
 }
 
 static void generate_from_prompt(generation *g) {
-    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command);
+    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context);
     check_room(g->run, prompt);
     open_generation(g);
     g->started = burin_nanoseconds();

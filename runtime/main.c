@@ -32,7 +32,9 @@ static void print_help(const burin_model *model) {
 int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
+    signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
     burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
+    int status = 0;
     if (command.help)
         print_help(model);
     else if (command.version)
@@ -40,6 +42,7 @@ int main(int argc, char **argv) {
     else if (command.info)
         print_info(model);
     else
-        return burin_run_program(model, &command);
-    return 0;
+        status = burin_run_program(model, &command);
+    burin_flush();
+    return status;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *burin_program_name = "program";
@@ -22,11 +23,39 @@ bool burin_write_all(int file, const void *data, size_t bytes) {
     return true;
 }
 
+static struct {
+    char bytes[1 << 16];
+    size_t n;
+} held_out;
+
 // A reader that has gone away (`program | head`) wants no message.
-void burin_print_bytes(const char *text, size_t bytes) {
+static void write_out(const char *text, size_t bytes) {
     if (burin_write_all(STDOUT_FILENO, text, bytes)) return;
     if (errno == EPIPE) _exit(BURIN_USER_MISTAKE);
     burin_stop(BURIN_USER_MISTAKE, "cannot write to standard output: %s", strerror(errno));
+}
+
+void burin_flush(void) {
+    size_t held = held_out.n;
+    held_out.n = 0;  // what cannot be written is not tried again on the way out
+    if (held) write_out(held_out.bytes, held);
+}
+
+void burin_show(void) {
+    static int file = -1;
+    struct stat status;
+    if (file < 0) file = !fstat(STDOUT_FILENO, &status) && S_ISREG(status.st_mode);
+    if (!file) burin_flush();
+}
+
+void burin_print_bytes(const char *text, size_t bytes) {
+    if (bytes > sizeof held_out.bytes - held_out.n) burin_flush();
+    if (bytes > sizeof held_out.bytes) {
+        write_out(text, bytes);
+        return;
+    }
+    memcpy(held_out.bytes + held_out.n, text, bytes);
+    held_out.n += bytes;
 }
 
 void burin_print(const char *format, ...) {
@@ -40,6 +69,7 @@ void burin_print(const char *format, ...) {
 
 static void message(const char *format, va_list arguments) {
     char line[4096];
+    burin_flush();
     int at = snprintf(line, sizeof line / 2, "%s: ", burin_program_name);
     if (at < 0 || at >= (int)sizeof line / 2) at = 0;
     int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, format, arguments);

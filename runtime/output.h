@@ -1,5 +1,5 @@
-// What the program says: generated text in whole UTF-8 characters and results on stdout, messages on stderr. Written directly,
-// with no stdio buffers: nothing is allocated, and text appears as it is made.
+// What the program says: generated text in whole UTF-8 characters and results on stdout, messages on stderr. No stdio: nothing
+// is allocated. stdout is held back in one block until burin_show, burin_flush, or a message.
 #ifndef BURIN_OUTPUT_H
 #define BURIN_OUTPUT_H
 #include <stdbool.h>
@@ -12,6 +12,8 @@ extern const char *burin_program_name;  // in front of messages
 // Everything to a file descriptor; false with errno when it cannot. burin_print ends the program when stdout is lost.
 bool burin_write_all(int file, const void *data, size_t bytes);
 void burin_print_bytes(const char *text, size_t bytes);
+void burin_show(void);   // an answer, or a token, is complete: somebody may wait for it, unless stdout is a regular file
+void burin_flush(void);  // before the program ends, or writes to stdout past these functions
 void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void burin_note(const char *format, ...) __attribute__((format(printf, 1, 2)));  // a line on stderr
 _Noreturn void burin_stop(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

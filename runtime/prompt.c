@@ -31,12 +31,19 @@ static char *read_all(int file, const char *name, size_t *bytes) {
     return text;
 }
 
-char *burin_read_file(const char *path, size_t *bytes) {
-    if (!strcmp(path, "-")) return read_all(STDIN_FILENO, "standard input", bytes);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+int burin_open_input(const char *path, const char **name) {
+    bool standard = !strcmp(path, "-");
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", path, strerror(errno));
-    char *text = read_all(file, path, bytes);
-    close(file);
+    *name = standard ? "standard input" : path;
+    return file;
+}
+
+char *burin_read_file(const char *path, size_t *bytes) {
+    const char *name;
+    int file = burin_open_input(path, &name);
+    char *text = read_all(file, name, bytes);
+    if (file != STDIN_FILENO) close(file);
     return text;
 }
 
@@ -96,13 +103,18 @@ static burin_tokens prompt_of(const burin_model *model, const char *text, size_t
     return begin_text(model);
 }
 
-burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c) {
+static void check_length(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+    if (burin_text_is_far_longer(model, text, bytes, most))
+        burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
+}
+
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most) {
     if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
     if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
     if (!c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered())) return begin_text(model);
     size_t bytes;
     char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
-    if (bytes && text[bytes - 1] == '\n') bytes--;  // what ends the file is no part of the prompt
+    check_length(model, text, bytes, most);
     burin_tokens tokens = prompt_of(model, text, bytes);
     free(text);
     return tokens;
@@ -140,4 +152,15 @@ burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t b
     free(e.memory);
     if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
     return (burin_tokens){.id = e.ids, .n = (int32_t)n};
+}
+
+// Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.
+bool burin_text_is_far_longer(const burin_model *model, const char *text, size_t bytes, int64_t most) {
+    enum { FIRST = 1 << 16, GROWTH = 4 };
+    for (size_t part = FIRST; part < bytes / 2; part *= GROWTH) {
+        burin_tokens tokens = burin_tokenize(model, text, part, false);
+        free(tokens.id);
+        if (tokens.n > 2 * most) return true;
+    }
+    return false;
 }

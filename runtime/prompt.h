@@ -9,7 +9,8 @@ typedef struct burin_tokens {
 } burin_tokens;
 
 // The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
-burin_tokens burin_read_prompt(const burin_model *, const burin_command *);
+// A text of far more than `most` tokens ends the program; of a few more the caller says how many.
+burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most);
 
 // What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
 burin_tokens burin_read_start(const burin_model *, const burin_command *);
@@ -17,10 +18,16 @@ burin_tokens burin_read_start(const burin_model *, const burin_command *);
 // The tokens of a text; `special`: with what the tokenizer puts around it.
 burin_tokens burin_tokenize(const burin_model *, const char *text, size_t bytes, bool special);
 
+// Surely more than `most` tokens, as its beginning shows: a long text is not read to its end to be refused.
+bool burin_text_is_far_longer(const burin_model *, const char *text, size_t bytes, int64_t most);
+
 // Ids with commas between them; `option` names the place in messages.
 burin_tokens burin_parse_ids(const char *option, const char *text, int32_t vocabulary);
 
 bool burin_input_is_offered(void);  // on standard input, when nobody said so
+
+// Opens a file ("-": standard input) and says what to call it in messages; ends the program when it cannot.
+int burin_open_input(const char *path, const char **name);
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);

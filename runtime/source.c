@@ -26,30 +26,26 @@ static _Noreturn void no_source(const burin_run *run) {
 
 void burin_sources_open(burin_sources *s, burin_run *run) {
     const burin_command *c = run->command;
-    size_t bytes;
     *s = (burin_sources){.run = run};
     if (run->model->encoder->net->tokens < 0 && (c->tokens || c->prompt || c->prompt_file))
         burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy",
                    run->model->encoder->net->inputs[0].name);
     if (!is_text(run) || c->tokens || c->prompt) return;
     if (!c->prompt_file && !burin_input_is_offered()) no_source(run);
-    s->file = s->next = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
-    if (!bytes) no_source(run);
+    s->has_lines = true;
+    burin_lines_open(&s->lines, c->prompt_file ? c->prompt_file : "-");
 }
 
-void burin_sources_close(burin_sources *s) { free(s->file); }
+void burin_sources_close(burin_sources *s) {
+    if (s->has_lines) burin_lines_close(&s->lines);
+}
 
 bool burin_next_source(burin_sources *s) {
-    if (s->done) return false;
-    s->done = !s->file;
-    if (!s->file) return true;
-    s->line = s->next;
-    char *end = strchr(s->line, '\n');
-    s->next = end ? end + 1 : s->line + strlen(s->line);
-    s->done = !*s->next;
-    if (end) *end = 0;
-    if (end && end > s->line && end[-1] == '\r') end[-1] = 0;
-    return true;
+    bool first = !s->n++;
+    if (!s->has_lines) return first;
+    if (burin_next_line(&s->lines)) return true;
+    if (first) no_source(s->run);
+    return false;
 }
 
 // An encoder may know other tokens than its decoder.
@@ -61,11 +57,16 @@ static int32_t vocabulary(const burin_model *model) {
 static burin_tokens read_tokens(const burin_sources *s) {
     const burin_model *model = s->run->model;
     const burin_command *c = s->run->command;
-    const char *text = s->line ? s->line : c->prompt;
-    burin_tokens tokens = c->tokens                ? burin_parse_ids("--tokens", c->tokens, vocabulary(model))
-                          : model->tokenizer_bytes ? burin_tokenize(model, text, strlen(text), true)
-                                                   : burin_parse_ids("ids", text, vocabulary(model));
+    const char *text = s->has_lines ? s->lines.line : c->prompt;
+    size_t bytes = s->has_lines ? s->lines.bytes : text ? strlen(text) : 0;
     int64_t most = burin_most_source_tokens(model);
+    bool is_ids = c->tokens || !model->tokenizer_bytes;
+    if (!is_ids && burin_text_is_far_longer(model, text, bytes, most))
+        burin_stop(BURIN_USER_MISTAKE, "the source has %zu bytes, far more than the %lld tokens that the encoder takes", bytes,
+                   (long long)most);
+    burin_tokens tokens = c->tokens ? burin_parse_ids("--tokens", c->tokens, vocabulary(model))
+                          : is_ids  ? burin_parse_ids("ids", text, vocabulary(model))
+                                    : burin_tokenize(model, text, bytes, true);
     if (!tokens.n) burin_stop(BURIN_USER_MISTAKE, "a source without any token cannot be encoded");
     if (tokens.n > most)
         burin_stop(BURIN_USER_MISTAKE, "the source has %d tokens, the encoder takes %lld", tokens.n, (long long)most);

@@ -2,12 +2,14 @@
 // tensors in files.
 #ifndef BURIN_SOURCE_H
 #define BURIN_SOURCE_H
+#include "lines.h"
 #include "run.h"
 
 typedef struct burin_sources {
     burin_run *run;
-    char *file, *line, *next;  // of a file: all of it, the source, and what follows
-    bool done;
+    burin_lines lines;
+    bool has_lines;  // a file, or standard input: a source in each line
+    int64_t n;       // how many were asked for
 } burin_sources;
 
 void burin_sources_open(burin_sources *, burin_run *);

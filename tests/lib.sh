@@ -42,6 +42,19 @@ says() {
     fi
 }
 
+# answers_at_once NAME LINE ANSWER PROGRAM...: through pipes, the answer to a line comes while the input is still open
+answers_at_once() {
+    _name=$1 _line=$2 _answer=$3 _tries=0
+    shift 3
+    : > "$WORK/answer"
+    {
+        echo "$_line"
+        while [ ! -s "$WORK/answer" ] && [ $_tries -lt 400 ]; do sleep 0.05 && _tries=$((_tries + 1)); done
+        cp "$WORK/answer" "$WORK/early"
+    } | "$@" 2>&1 | cat > "$WORK/answer"
+    check "$_name" test "$(cat "$WORK/early")" = "$_answer" -a "$(cat "$WORK/answer")" = "$_answer"
+}
+
 # one_hash NAME EXPECTED CELLS PROGRAM...: the program gives this hash on every CPU of here that it carries code for, in every
 # cell THREADS or THREADS:CHUNK, in three cells at least
 one_hash() {

@@ -7,6 +7,7 @@
 #include "driver/network.h"
 #include "driver/rows.h"
 #include "ir/eval.h"
+#include "output.h"
 #include "run.h"
 
 // A variant's forward has no context of its own.
@@ -57,8 +58,13 @@ static int run(const burin_model *model, const Build *b) {
     for (int i = 0; i < b->options->n_rest; i++) command_add(&line, b->options->rest[i]);
     burin_command command = burin_command_line(kind, line.n, (char **)line.words);
     command.threads = 1;
-    if (command.help) return burin_print_help(kind, b->name), 0;
-    return burin_run_program(model, &command);
+    int status = 0;
+    if (command.help)
+        burin_print_help(kind, b->name);
+    else
+        status = burin_run_program(model, &command);
+    burin_flush();
+    return status;
 }
 
 static bool always(void) { return true; }

@@ -37,6 +37,15 @@ check "as many numbers as it is wide" test "$(head -n 1 "$WORK/two" | wc -w)" = 
 check "of length 1" awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i * $i; if (s < 0.999999 || s > 1.000001) exit 1 }' "$WORK/two"
 printf 'Hello, wörld\r\na' | "$WORK/mean" > "$WORK/lines"
 same "lines of standard input are texts" "$WORK/two" "$WORK/lines"
+answers_at_once "an answer comes before the next text" "hello world" "$("$WORK/mean" "hello world")" "$WORK/mean"
+if grep -q syscw /proc/self/io 2> /dev/null; then
+    yes "hello world" | head -n 1000 > "$WORK/many"
+    writes=$(sh -c "'$WORK/mean' < '$WORK/many' | cat > '$WORK/answers'; sed -n 's/syscw: //p' /proc/\$\$/io")
+    check "a thousand answers in $writes calls of write" test "$writes" -le 2100
+    check "and all of them" test "$(wc -l < "$WORK/answers")$(sort -u "$WORK/answers")" = "1000$("$WORK/mean" "hello world")"
+else
+    skip "a thousand answers in few calls of write" "the kernel does not count them"
+fi
 embed "Hello, wörld" "a" > "$WORK/interpreted"
 same "the interpreter prints the same" "$WORK/interpreted" "$WORK/two"
 "$WORK/mean" --format json 'say "hello"	\' > "$WORK/json"

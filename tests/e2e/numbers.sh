@@ -11,6 +11,7 @@ same "numbers: all of them from a file" "$WORK/en" "$WORK/got"
 head -n 15 "$WORK/en" > "$WORK/expected"
 head -n 15 "$WORK/de" | "$WORK/numbers" -t 3 --chunk 1 > "$WORK/got" 2>&1
 same "numbers: from standard input, on three threads" "$WORK/expected" "$WORK/got"
+answers_at_once "numbers: an answer comes before the next source" einhundertacht "one hundred and eight" "$WORK/numbers"
 check "numbers: from an argument" test "$("$WORK/numbers" einhundertacht)" = "one hundred and eight"
 check "numbers: at most -n tokens" test "$("$WORK/numbers" einhundertacht -n 7)" = "one hun"
 check "numbers: a text that goes on" test "$("$WORK/numbers" einhundertacht --decoder-tokens 0,17,16,10)" = " hundred and eight"

@@ -23,9 +23,13 @@ printf 'It was' > "$WORK/prompt"
 printf 'It was\n' > "$WORK/line"
 prints "a prompt as argument" "$text" "$austen" "It was" -n 10 --temp 0
 prints "in a file" "$text" "$austen" -f "$WORK/prompt" -n 10 --temp 0
-prints "without the newline that ends the file" "$text" "$austen" -f "$WORK/line" -n 10 --temp 0
+ended=$("$austen" "It was
+" -n 10 --temp 0)
+check "another text behind a newline" test "$ended" != "$text"
+prints "a file's last newline is part of the prompt" "$ended" "$austen" -f "$WORK/line" -n 10 --temp 0
+prints "that of standard input as well" "$ended" sh -c "'$austen' -n 10 --temp 0 < '$WORK/line'"
 prints "through a pipe" "$text" sh -c "printf 'It was' | '$austen' -n 10 --temp 0"
-prints "redirected" "$text" sh -c "'$austen' -n 10 --temp 0 < '$WORK/line'"
+prints "redirected" "$text" sh -c "'$austen' -n 10 --temp 0 < '$WORK/prompt'"
 prints "through a pipe that is named" "$text" sh -c "printf 'It was' | '$austen' -f - -n 10 --temp 0"
 prints "with the beginning of a text written out" "$text" "$austen" "<s>It was" -n 10 --temp 0
 prints "as ids" "315,274,287,1879,334,321,306,315,359,13" "$austen" --tokens 0,1114,306 -n 10 --temp 0
@@ -46,6 +50,17 @@ head -c 3000 examples/austen/held_out.txt > "$WORK/long"
 "$austen" -f "$WORK/long" -n 3 > "$WORK/out" 2> "$WORK/err"
 check "a prompt that is too long: status 1" test $? = 1
 check "and both numbers" grep -q "the prompt has 8[0-9][0-9] tokens, the context holds 512" "$WORK/err"
+
+for words in "it is a truth" xxxxxxxxxxxxx; do
+    yes "$words" | tr -d '\n' | head -c 10000000 > "$WORK/huge"
+    check "10 MB of a prompt: refused" test "$(timeout 20 "$austen" -f "$WORK/huge" -n 3 2>&1)" = \
+        "austen: the prompt has 10000000 bytes, far more than the context of 512 tokens holds"
+    check "within a second of work, and without much memory" \
+        sh -c "ulimit -t 1; ulimit -v 300000; '$austen' -f '$WORK/huge' -n 3 2>&1 | grep -q 'far more'"
+done
+sh -c "ulimit -f 1 && '$austen' Once --logits '$WORK/limited.npy' -n 50" > "$WORK/out" 2> "$WORK/err"
+check "a file beyond ulimit -f: status 1" test $? = 1
+check "and a message" grep -q "limited.npy: File too large" "$WORK/err"
 
 perplexity() { "$austen" --perplexity examples/austen/held_out.txt --window 64 "$@"; }
 check "perplexity in chunks and threads: the same" test "$(perplexity --chunk 5 -t 3)" = "$(perplexity -t 1)"

@@ -1,0 +1,21 @@
+// The lines of a file or of standard input, each as soon as it is there: answers need not wait for the end of the input.
+#ifndef BURIN_LINES_H
+#define BURIN_LINES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct burin_lines {
+    const char *name;
+    int file;
+    char *line;                  // the newest, without its end ("\n" or "\r\n"), and a 0 behind it
+    size_t bytes;                // of the line
+    char *buffer;                // what was read
+    size_t capacity, from, end;  // of the buffer; what follows the line lies from `from` to `end`
+    bool ended;                  // the input
+} burin_lines;
+
+// Each ends the program with a message when it cannot. `path` "-": standard input.
+void burin_lines_open(burin_lines *, const char *path);
+bool burin_next_line(burin_lines *);  // false: there is none; the last needs no newline
+void burin_lines_close(burin_lines *);
+#endif
