@@ -101,9 +101,9 @@ typedef struct EvalContext EvalContext;
 
 typedef struct OpInfo {
     const char *name;
-    int min_in, max_in;  // max_in -1: any number. Optional operands may be NULL
+    const char *operands;  // their names: op_operand, op_least and op_most read them. Optional operands may be NULL
     RowBehaviour rows;
-    const char *attrs;                             // names of its attributes, separated by spaces; a name with ! is required
+    const char *attrs;                             // names and kinds of its attributes: op_attr reads them
     bool (*infer)(Graph *, Node *, Type *result);  // sets the type; false after diag_error (never fatal)
     void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval.h)
     const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/vec.h: vf_NAME), else NULL
@@ -136,6 +136,15 @@ typedef enum {
     ATTR_GRAPH,
     ATTR_DTYPE
 } AttrKind;
+// What the table of ops says of an attribute.
+typedef struct OpAttr {
+    const char *name;  // `length` bytes
+    int length;
+    AttrKind kind;
+    const char *kind_name;  // as in ops.def
+    bool required, one;     // one: a list of one dimension
+} OpAttr;
+
 typedef struct Attr {
     struct Attr *next;  // in alphabetical order of the name
     const char *name;
@@ -277,6 +286,7 @@ void graph_drop_output(Graph *, int i);
 // Attributes must be there when the type is inferred: node_make leaves that to node_infer.
 Node *node_new(Graph *, Op, Loc, int n_in, Node *const *in);
 Node *node_make(Graph *, Op, Loc, int n_in, Node *const *in, Node *before);  // not inferred; before NULL: at the end
+Node *node_again(Node *, Op, int n_in, Node *const *in, Node *before);       // with all attributes of a node; not inferred
 bool node_infer(Node *);
 Node *inferred(Node *);  // the node with its type; ends the run when it has none
 Node *node_constant(Graph *, const Tensor *, Loc, Node *before);
@@ -296,6 +306,7 @@ void graph_sort(Graph *);            // restores topological order after edits
 #define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
 
 Attr *attr_find(const Node *, const char *name);  // NULL when absent
+bool attr_is_of_kind(const Attr *, const OpAttr *);
 int64_t attr_int(const Node *, const char *name, int64_t absent);
 double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);
@@ -331,9 +342,15 @@ void expr_print(Text *, const Expr *);
 const Expr *expr_parse(Arena *, const char *text, const char **end);
 
 bool op_find(const char *name, Op *);
-bool op_is_elementwise(Op);  // has a scalar function
-bool op_is_comparison(Op);   // less, equal ...: truth of two operands of one type
-bool op_is_logical(Op);      // and, or, not: of truth
+int op_least(Op);                                 // operands it must have
+int op_most(Op);                                  // -1: any number
+const char *op_operand(Op, int i, int *length);   // the name of operand i: `length` bytes
+int op_operand_named(Op, const char *name);       // -1 when it has none of that name, or any number of operands
+bool op_attr(Op, const char *name, OpAttr *);     // false when it has none of that name
+bool op_next_attr(const char **attrs, OpAttr *);  // the first of a list of them, which moves behind it; false at its end
+bool op_is_elementwise(Op);                       // has a scalar function
+bool op_is_comparison(Op);                        // less, equal ...: truth of two operands of one type
+bool op_is_logical(Op);                           // and, or, not: of truth
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);  // deterministic

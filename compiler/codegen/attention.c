@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "ir/operands.h"
 
 static long long heads_of(const Kernel *k, const char *attr) { return (long long)attr_int(k->node, attr, 1); }
 
@@ -25,7 +26,7 @@ void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) 
 
 void call_rotary(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
-    for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    for (int i = ATTENTION_QUERY; i <= ATTENTION_VALUE; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     if (k->in[1].row_index) text_add(t, ", "), c_input(t, k->in[1].row_index);
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }
@@ -94,10 +95,10 @@ void call_earlier(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- attention
-static const View *optional(const Kernel *k, int i) { return k->n_in > i && k->node->in[i] ? &k->in[i] : NULL; }
-static const View *bias_of(const Kernel *k) { return optional(k, 5); }
-static const View *mask_of(const Kernel *k) { return optional(k, 6); }
-static const View *sinks_of(const Kernel *k) { return optional(k, 7); }
+static const View *optional(const Kernel *k, int i) { return operand_or_null(k->node, i) ? &k->in[i] : NULL; }
+static const View *bias_of(const Kernel *k) { return optional(k, ATTENTION_BIAS); }
+static const View *mask_of(const Kernel *k) { return optional(k, ATTENTION_MASK); }
+static const View *sinks_of(const Kernel *k) { return optional(k, ATTENTION_SINKS); }
 
 // Of the axis `from_end` axes before the keys; 0 when the bias is the same along it.
 static void write_bias_stride(Text *t, const Program *p, const View *bias, int from_end) {
@@ -116,7 +117,7 @@ static void write_bias(Text *t, const Program *p, const View *bias) {
     text_add(t, "};\n    a.bias = bias_of_rows, a.bias_context = &b;\n");
 }
 
-static bool is_cached(const Kernel *k) { return k->in[1].base == BASE_STATE; }
+static bool is_cached(const Kernel *k) { return k->in[ATTENTION_KEY].base == BASE_STATE; }
 
 void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
     char q[64], y[64];
@@ -132,24 +133,24 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     text_add(t, ", .window = %lld, .causal = %s};\n", (long long)attr_int(k->node, "window", 0),
              attr_int(k->node, "causal", 0) ? "true" : "false");
     if (is_cached(k))
-        text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = "), c_input(t, k->node->in[4]),
-            text_add(t, ";\n");
+        text_add(t, "    a.rows = rows, a.count = count, a.slot = s->slot, a.position = "),
+            c_input(t, k->node->in[ATTENTION_POSITION]), text_add(t, ";\n");
     else
         text_add(t, "    a.rows = rows, a.count = count, a.sequence = "), write_sequence(t, p, k->node, &k->in[0].type),
             text_add(t, ", (void)s;\n");
-    text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[0], q),
+    text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[ATTENTION_QUERY], q),
              c_row_stride(p, &k->out[0], y));
     if (bias) write_bias(t, p, bias);
     if (mask_of(k)) text_add(t, "    a.mask = mask;\n");
     if (sinks_of(k)) text_add(t, "    a.sinks = sinks;\n");
-    text_add(t, "    a.keys = "), write_cache(t, p, &k->in[1], "keys");
-    text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[2], "values");
+    text_add(t, "    a.keys = "), write_cache(t, p, &k->in[ATTENTION_KEY], "keys");
+    text_add(t, ";\n    a.values = "), write_cache(t, p, &k->in[ATTENTION_VALUE], "values");
     text_add(t, ";\n    burin_attention(s, thread, a, units, %s);\n}\n", k->n_out > 1 ? "parts" : "NULL");
 }
 
 // How many keys a sequence has: those of the operand when it is not cached; a cache's rows say it themselves.
 static void c_key_count(Text *t, const Program *p, const Kernel *k) {
-    const Type *keys = &k->node->in[1]->type;
+    const Type *keys = &k->node->in[ATTENTION_KEY]->type;
     if (is_cached(k))
         text_add(t, "0");
     else if (attr_dim(k->node, "batch"))
@@ -161,8 +162,8 @@ static void c_key_count(Text *t, const Program *p, const Kernel *k) {
 void call_attention(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", s, thread, "), c_rows(t, p, &k->out[0].type);
     text_add(t, ", "), c_key_count(t, p, k);
-    for (int i = 0; i < 3; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
-    for (int i = 5; i < 8; i++)
+    for (int i = ATTENTION_QUERY; i <= ATTENTION_VALUE; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    for (int i = ATTENTION_BIAS; i < ATTENTION_OPERANDS; i++)
         if (optional(k, i)) text_add(t, ", "), c_pointer(t, p, k, optional(k, i));
     for (int i = k->n_out - 1; i >= 0; i--) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
     text_add(t, ")");

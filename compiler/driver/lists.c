@@ -5,23 +5,11 @@
 #include "driver/commands.h"
 #include "frontend/dsl.h"
 
-static void arity_text(const OpInfo *op, char text[16]) {
-    if (op->max_in < 0) {
-        snprintf(text, 16, "%d+", op->min_in);
-    } else if (op->min_in == op->max_in) {
-        snprintf(text, 16, "%d", op->min_in);
-    } else {
-        snprintf(text, 16, "%d-%d", op->min_in, op->max_in);
-    }
-}
-
 void list_ops(void) {
-    char arity[16];
-    printf("%-26s %-8s %-44s %s\n", "op", "operands", "attributes (! required)", "meaning");
+    printf("%-26s %-40s %-44s %s\n", "op", "operands (? may be absent)", "attributes (! required)", "meaning");
     for (int i = 0; i < OP_COUNT; i++) {
         const OpInfo *op = &op_info[i];
-        arity_text(op, arity);
-        printf("%-26s %-8s %-44s %s\n", op->name, arity, op->attrs, op->help);
+        printf("%-26s %-40s %-44s %s\n", op->name, op->operands, op->attrs, op->help);
     }
 }
 

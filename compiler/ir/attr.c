@@ -10,6 +10,8 @@ Attr *attr_find(const Node *n, const char *name) {
     return NULL;
 }
 
+bool attr_is_of_kind(const Attr *a, const OpAttr *known) { return a->kind == known->kind && (!known->one || a->n == 1); }
+
 static void remove_attr(Node *n, const char *name) {
     for (Attr **a = &n->attrs; *a; a = &(*a)->next)
         if (!strcmp((*a)->name, name)) {

@@ -3,6 +3,7 @@
 // A node knows its users (one entry for each operand that names it), so that rewriting is cheap; operands are therefore changed
 // only through node_set_input and node_replace. Users inside a nested graph count too.
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir.h"
@@ -195,26 +196,27 @@ Node *node_make(Graph *g, Op op, Loc loc, int n_in, Node *const *in, Node *befor
 }
 
 static bool check_arity(const Node *n) {
-    const OpInfo *op = &op_info[n->op];
-    if (n->n_in < op->min_in || (op->max_in >= 0 && n->n_in > op->max_in)) {
-        diag_error(n->loc, "%s takes %s%d operands, not %d", op->name, op->max_in == op->min_in ? "" : "at least ", op->min_in,
-                   n->n_in);
+    const char *op = op_info[n->op].name;
+    int least = op_least(n->op), most = op_most(n->op), length;
+    if (n->n_in < least || (most >= 0 && n->n_in > most)) {
+        diag_error(n->loc, "%s takes %s%d operands, not %d", op, most == least ? "" : "at least ", least, n->n_in);
         return false;
     }
-    for (int i = 0; i < op->min_in; i++)
-        if (!n->in[i]) return diag_error(n->loc, "%s lacks its operand %d", op->name, i), false;
+    for (int i = 0; i < least; i++) {
+        const char *name = op_operand(n->op, i, &length);
+        if (!n->in[i]) return diag_error(n->loc, "%s lacks its operand \"%.*s\"", op, length, name), false;
+    }
     return true;
 }
 
 static bool check_required(const Node *n) {
-    for (const char *a = op_info[n->op].attrs; *a;) {
-        size_t length = strcspn(a, " ");
-        bool required = length && a[length - 1] == '!';
-        char name[64] = {0};
-        memcpy(name, a, length - required < sizeof name ? length - required : sizeof name - 1);
-        if (required && !attr_find(n, name))
+    const char *attrs = op_info[n->op].attrs;
+    OpAttr a;
+    while (op_next_attr(&attrs, &a)) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", a.length, a.name);
+        if (a.required && !attr_find(n, name))
             return diag_error(n->loc, "%s lacks its attribute \"%s\"", op_info[n->op].name, name), false;
-        a += length + (a[length] == ' ');
     }
     return true;
 }
@@ -324,6 +326,12 @@ static Node *clone_operand(Graph *copy, const Graph *original, Node *in) {
         if (found) return found;
     }
     return NULL;
+}
+
+Node *node_again(Node *n, Op op, int n_in, Node *const *in, Node *before) {
+    Node *by = node_make(n->graph, op, n->loc, n_in, in, before);
+    attr_copy(by, n);
+    return by;
 }
 
 static void clone_node(Graph *g, const Node *n) {

@@ -5,11 +5,12 @@
 
 #include "ir/eval_internal.h"
 #include "ir/infer.h"
+#include "ir/operands.h"
 
 LoopParts loop_parts(const Node *n) {
     LoopParts l = {.body = attr_graph(n, "body"), .n_states = (int)attr_int(n, "states", 0)};
-    l.most = n->n_in > LOOP_MOST ? n->in[LOOP_MOST] : NULL;
-    l.condition = n->n_in > LOOP_CONDITION ? n->in[LOOP_CONDITION] : NULL;
+    l.most = operand_or_null(n, LOOP_MOST);
+    l.condition = operand_or_null(n, LOOP_CONDITION);
     l.first_state = l.condition != NULL, l.first_scanned = l.first_state + l.n_states;
     l.n_scanned = l.body ? l.body->n_outputs - l.first_scanned : 0;
     l.counter = attr_dim(n, "counter"), l.extent = attr_dim(n, "extent"), l.length = attr_dim(n, "length");

@@ -3,6 +3,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/operands.h"
 
 void eval_rotary(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
@@ -24,7 +25,7 @@ void eval_rotary(EvalContext *c, Node *n) {
 
 // An i32[R] operand as indices; NULL when absent.
 static const int64_t *read_indices(EvalContext *c, const Node *n, int i) {
-    return n->n_in > i && n->in[i] ? value_dense(c, c->in[i], DT_i64) : NULL;
+    return operand_or_null(n, i) ? value_dense(c, c->in[i], DT_i64) : NULL;
 }
 
 static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t position, int64_t context) {
@@ -35,9 +36,9 @@ static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t positi
 
 // Writes into the state itself: a later version is the only one that anything reads (the planner proves it).
 void eval_cache_append(EvalContext *c, Node *n) {
-    const Value *rows = c->in[1];
-    Value state = *c->in[0];
-    const int64_t *slot = read_indices(c, n, 2), *position = read_indices(c, n, 3);
+    const Value *rows = c->in[APPEND_ROWS];
+    Value state = *c->in[APPEND_STATE];
+    const int64_t *slot = read_indices(c, n, APPEND_SLOT), *position = read_indices(c, n, APPEND_POSITION);
     int64_t heads = state.dim[1], d = state.dim[3], count = rows->dim[0];
     size_t size = (size_t)dtype_bits(state.dtype) / 8;
     const char *from = value_dense(c, rows, state.dtype);
@@ -54,9 +55,9 @@ void eval_cache_append(EvalContext *c, Node *n) {
 }
 
 void eval_earlier_rows(EvalContext *c, Node *n) {
-    const Value *x = c->in[0];
-    const int64_t *slot = read_indices(c, n, 1), *position = read_indices(c, n, 2);
-    int64_t rows = slot ? c->in[1]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
+    const Value *x = c->in[EARLIER_X];
+    const int64_t *slot = read_indices(c, n, EARLIER_SLOT), *position = read_indices(c, n, EARLIER_POSITION);
+    int64_t rows = slot ? c->in[EARLIER_SLOT]->dim[0] : x->dim[0], width = x->dim[x->rank - 1], back = attr_int(n, "back", 0);
     size_t bytes = (size_t)width * (size_t)dtype_bits(x->dtype) / 8;
     const char *from = value_dense(c, x, x->dtype);
     Value y = eval_fresh(c, x->dtype, 2, (int64_t[]){rows, width});
@@ -124,20 +125,22 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     const Dim *batch = attr_dim(n, "batch");
     int64_t sequences = batch ? eval_dim(c, n, batch) : 1;
     Attention a = {.batch = sequences ? sequences : 1};
-    a.heads = attr_int(n, "num_heads", 1), a.groups = attr_int(n, "num_kv_heads", 1), a.rows = c->in[0]->dim[0] / a.batch;
+    a.heads = attr_int(n, "num_heads", 1), a.groups = attr_int(n, "num_kv_heads", 1),
+    a.rows = c->in[ATTENTION_QUERY]->dim[0] / a.batch;
     a.row = function, a.size = (size_t)dtype_bits(real) / 8;
     a.window = attr_int(n, "window", 0), a.causal = attr_int(n, "causal", 0);
-    a.slot = read_indices(c, n, 3), a.position = read_indices(c, n, 4);
-    a.keys = read_keys(c, c->in[1], a.groups, a.batch, real), a.values = read_keys(c, c->in[2], a.groups, a.batch, real);
-    a.q = value_dense(c, c->in[0], real);
+    a.slot = read_indices(c, n, ATTENTION_SLOT), a.position = read_indices(c, n, ATTENTION_POSITION);
+    a.keys = read_keys(c, c->in[ATTENTION_KEY], a.groups, a.batch, real),
+    a.values = read_keys(c, c->in[ATTENTION_VALUE], a.groups, a.batch, real);
+    a.q = value_dense(c, c->in[ATTENTION_QUERY], real);
     AttentionRow row = {.d = a.keys.width, .e = a.values.width, .key_stride = a.keys.stride, .value_stride = a.values.stride};
     row.scale = attr_float(n, "scale", 1), row.softcap = attr_float(n, "softcap", 0);
-    if (n->n_in > 5 && n->in[5]) {
-        Value bias = value_broadcast(c->in[5], 4, (int64_t[]){a.batch, a.heads, a.rows, a.keys.keys});
+    if (operand_or_null(n, ATTENTION_BIAS)) {
+        Value bias = value_broadcast(c->in[ATTENTION_BIAS], 4, (int64_t[]){a.batch, a.heads, a.rows, a.keys.keys});
         a.bias = value_dense(c, &bias, real);
     }
-    if (n->n_in > 6 && n->in[6]) a.mask = value_dense(c, c->in[6], real);
-    if (n->n_in > 7) a.sinks = value_dense(c, c->in[7], real);
+    if (operand_or_null(n, ATTENTION_MASK)) a.mask = value_dense(c, c->in[ATTENTION_MASK], real);
+    if (operand_or_null(n, ATTENTION_SINKS)) a.sinks = value_dense(c, c->in[ATTENTION_SINKS], real);
     row.scratch = arena_alloc(c->arena, (size_t)row.e * a.size);
     Value y = eval_fresh(c, real, 2, (int64_t[]){a.batch * a.rows, a.heads * row.e});
     for (int64_t r = 0; r < a.batch * a.rows; r++) attend_row(&a, n, row, r, (char *)value_out(&y));

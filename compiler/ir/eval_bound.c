@@ -30,6 +30,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/operands.h"
 #include "quantize.h"
 
 #define U 0x1p-24
@@ -214,7 +215,7 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
         for (int64_t j = 0, count = value_count(&total); j < count; j++) e[j] *= factor;
         args[i] = &sums[i], errors[i] = e;
     }
-    for (int i = 2; i < n->n_in; i++) args[i - 1 + glu] = in[i];
+    for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) args[i - PRODUCT_EPILOGUE + 1 + glu] = in[i];
     const Expr *epilogue = attr_expr(n, "epilogue");
     c->out = out;
     formula_bound(c, epilogue ? epilogue : expr_arg(c->arena, 0), args, errors, bound);
@@ -288,7 +289,8 @@ static void norm_bound(EvalContext *c, const Node *n, int item, double *bound) {
         for (int64_t i = 0; i < count; i++) bound[i] = U * fabs(out[i]);
         return;
     }
-    NormRow r = {.x = value_dense(c, x, DT_f64), .weight = value_dense(c, c->in[skip ? 2 : 1], DT_f64)};
+    NormRow r = {.x = value_dense(c, x, DT_f64),
+                 .weight = value_dense(c, c->in[skip ? SKIP_NORM_WEIGHT : NORM_WEIGHT], DT_f64)};
     r.rms = n->op == OP_rms_normalization || n->op == OP_skip_rms_normalization;
     r.length = y->dim[y->rank - 1], r.epsilon = attr_float(n, "epsilon", 0);
     r.y = out, r.bound = bound;

@@ -5,6 +5,7 @@
 
 #include "decided.h"
 #include "ir/eval_internal.h"
+#include "ir/operands.h"
 
 // ---------------------------------------------------------------------------------------------------------------------- unique
 // Slices of x along one axis, compared element by element.
@@ -82,17 +83,17 @@ void eval_unique(EvalContext *c, Node *n) {
 
 // ---------------------------------------------------------------------------------------------------- non_max_suppression
 static double scalar_operand(EvalContext *c, const Node *n, int i, double absent) {
-    if (n->n_in <= i || !n->in[i]) return absent;
+    if (!operand_or_null(n, i)) return absent;
     return *(const double *)value_dense(c, c->in[i], DT_f64);
 }
 
 void eval_non_max_suppression(EvalContext *c, Node *n) {
-    const Value *scores = c->in[1];
+    const Value *scores = c->in[SUPPRESSION_SCORES];
     int64_t batches = scores->dim[0], classes = scores->dim[1], found = 0;
     burin_suppression s = {.boxes = scores->dim[2], .centre = attr_int(n, "center_point_box", 0)};
-    s.most = (int64_t)scalar_operand(c, n, 2, 0), s.iou = scalar_operand(c, n, 3, 0);
-    s.score = scalar_operand(c, n, 4, -INFINITY);
-    const float *box = value_dense(c, c->in[0], DT_f32), *score = value_dense(c, scores, DT_f32);
+    s.most = (int64_t)scalar_operand(c, n, SUPPRESSION_MOST, 0), s.iou = scalar_operand(c, n, SUPPRESSION_IOU, 0);
+    s.score = scalar_operand(c, n, SUPPRESSION_SCORE, -INFINITY);
+    const float *box = value_dense(c, c->in[SUPPRESSION_BOXES], DT_f32), *score = value_dense(c, scores, DT_f32);
     int64_t *rows = ARENA_ARRAY(c->arena, int64_t, 3 * batches * classes * s.boxes + 3);
     for (int64_t b = 0; b < batches; b++)
         for (int64_t k = 0; k < classes; k++) found = burin_suppress(&s, box, score, (int64_t[]){b, k, classes}, rows, found);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/eval_internal.h"
+#include "ir/operands.h"
 
 // The operand with the axes of `reduced` moved to the end: rows to work on. Returns how many elements a row has.
 static int64_t rows_last(const Value *x, const bool *reduced, Value *moved) {
@@ -99,7 +100,7 @@ static Value norm_rows(EvalContext *c, const Node *n, const Value *x, int first_
     DType real = eval_real(c, n->in[0]->type.dtype);
     size_t size = (size_t)dtype_bits(real) / 8;
     int64_t length = x->dim[x->rank - 1], count = value_count(x);
-    const Value *bias = n->n_in > first_weight + 1 ? c->in[first_weight + 1] : NULL;
+    const Value *bias = operand_or_null(n, first_weight + 1) ? c->in[first_weight + 1] : NULL;
     const void *in[3] = {NULL, value_dense(c, c->in[first_weight], real), bias ? value_dense(c, bias, real) : NULL};
     const char *rows = value_dense(c, x, real);
     Value y = eval_fresh(c, real, x->rank, x->dim), out = eval_fresh(c, eval_stored(c, n->in[0]->type.dtype), x->rank, x->dim);
@@ -114,8 +115,8 @@ static Value norm_rows(EvalContext *c, const Node *n, const Value *x, int first_
     return out;
 }
 
-void eval_rms_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[0], 1); }
-void eval_layer_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[0], 1); }
+void eval_rms_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT); }
+void eval_layer_normalization(EvalContext *c, Node *n) { c->out = norm_rows(c, n, c->in[NORM_X], NORM_WEIGHT); }
 
 static void skip_norm(EvalContext *c, Node *n) {
     Value *items = ARENA_ARRAY(c->arena, Value, 2);
@@ -123,7 +124,7 @@ static void skip_norm(EvalContext *c, Node *n) {
     const Expr *args[2] = {expr_arg(c->arena, 0), expr_arg(c->arena, 1)};
     items[0] = eval_fresh(c, eval_stored(c, dtype), c->in[0]->rank, c->in[0]->dim);
     eval_formula(c, expr_op(c->arena, OP_add, 2, args), c->in, dtype, &items[0]);
-    items[1] = norm_rows(c, n, &items[0], 2);
+    items[1] = norm_rows(c, n, &items[0], SKIP_NORM_WEIGHT);
     c->out = (Value){.dtype = DT_tuple, .items = items, .n_items = 2};
 }
 

@@ -105,7 +105,7 @@ static const Expr *read_call(ExprReader *r) {
     do {
         if (count == MAX_EXPR_IN || !(in[count++] = read_expr(r))) return NULL;
     } while (accept(r, ','));
-    if (!accept(r, ')') || count < op_info[op].min_in || count > op_info[op].max_in) return NULL;
+    if (!accept(r, ')') || count < op_least(op) || count > op_most(op)) return NULL;
     return expr_op(r->arena, op, count, in);
 }
 

@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "ir/operands.h"
+
 static const Type *operand(const Node *n, int i) { return &n->in[i]->type; }
+static const Type *type_or_null(const Node *n, int i) { return operand_or_null(n, i) ? operand(n, i) : NULL; }
 
 bool infer_mismatch(const Node *n, const char *format, ...) {
     Text text = {0};
@@ -99,7 +102,6 @@ bool infer_bool(Graph *g, Node *n, Type *result) {
 bool infer_cast(Graph *g, Node *n, Type *result) {
     (void)g;
     const Attr *to = attr_find(n, "to");
-    if (to->kind != ATTR_DTYPE) return infer_mismatch(n, "\"to\" must be an element type");
     *result = *operand(n, 0);
     result->dtype = to->dtype;
     return true;
@@ -314,7 +316,7 @@ static bool check_norm_weights(const Node *n, int first) {
 bool infer_norm(Graph *g, Node *n, Type *result) {
     (void)g;
     *result = *operand(n, 0);
-    return check_norm_weights(n, 1);
+    return check_norm_weights(n, NORM_WEIGHT);
 }
 
 bool infer_skip_norm(Graph *g, Node *n, Type *result) {
@@ -323,7 +325,7 @@ bool infer_skip_norm(Graph *g, Node *n, Type *result) {
     items[0] = items[1] = *operand(n, 0);
     n->items = items, n->n_items = 2;
     *result = type_scalar(DT_tuple);
-    return check_norm_weights(n, 2);
+    return check_norm_weights(n, SKIP_NORM_WEIGHT);
 }
 
 // Width of a head when `width` is `heads` of them; NULL when it does not divide.
@@ -358,7 +360,7 @@ static const Dim *kv_head_width(Graph *g, const Type *t, int64_t heads) {
 // Sequences one after the other, all as long: the attribute `batch`, one without it.
 static bool check_batch(Graph *g, Node *n, const Type *q, const Type *k) {
     const Dim *batch = attr_dim(n, "batch");
-    const Type *mask = n->n_in > 6 && n->in[6] ? operand(n, 6) : NULL;
+    const Type *mask = type_or_null(n, ATTENTION_MASK);
     if (!batch) batch = dim_const(g, 1);
     if (!dim_divides(g, batch, q->dim[0]) || (k->rank == 2 && !dim_divides(g, batch, k->dim[0])))
         return infer_mismatch(n, "%s rows are not those of %s sequences", dim_text(q->dim[0]), dim_text(batch));
@@ -370,7 +372,7 @@ static bool check_batch(Graph *g, Node *n, const Type *q, const Type *k) {
 
 bool infer_attention(Graph *g, Node *n, Type *result) {
     int64_t heads = attr_int(n, "num_heads", 0), groups = attr_int(n, "num_kv_heads", 0);
-    const Type *q = operand(n, 0), *k = operand(n, 1), *v = operand(n, 2);
+    const Type *q = operand(n, ATTENTION_QUERY), *k = operand(n, ATTENTION_KEY), *v = operand(n, ATTENTION_VALUE);
     if (heads < 1 || groups < 1 || heads % groups)
         return infer_mismatch(n, "%lld heads over %lld key heads", (long long)heads, (long long)groups);
     const Dim *d = q->rank == 2 ? head_width(g, q->dim[1], heads) : NULL, *dk = kv_head_width(g, k, groups);
@@ -379,10 +381,10 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
         return infer_mismatch(n, "takes q [T, H d], k [S, G d] and v [S, G e], or states [slots, G, context, d]");
     if (k->rank != v->rank) return infer_mismatch(n, "keys and values must both be states or both be plain");
     if (k->rank == 2 && k->dim[0] != v->dim[0]) return infer_mismatch(n, "keys and values differ in number");
-    if (k->rank == 4 && (n->n_in < 5 || !n->in[3] || !n->in[4]))
+    if (k->rank == 4 && !(operand_or_null(n, ATTENTION_SLOT) && operand_or_null(n, ATTENTION_POSITION)))
         return infer_mismatch(n, "attention over states needs slot and position");
     if (!check_batch(g, n, q, k)) return false;
-    const Type *sinks = n->n_in > 7 ? operand(n, 7) : NULL;
+    const Type *sinks = type_or_null(n, ATTENTION_SINKS);
     if (sinks && (sinks->rank != 1 || !dim_is(sinks->dim[0], heads))) return infer_mismatch(n, "the sinks must be [heads]");
     *result = *q;
     result->dim[1] = dim_binary(g, DIM_MUL, e, dim_const(g, heads));
@@ -390,12 +392,12 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
 }
 
 bool infer_cache_append(Graph *g, Node *n, Type *result) {
-    const Type *state = operand(n, 0), *rows = operand(n, 1);
+    const Type *state = operand(n, APPEND_STATE), *rows = operand(n, APPEND_ROWS);
     int64_t heads = attr_int(n, "heads", 0);
     if (state->rank != 4 || rows->rank != 2 || kv_head_width(g, rows, heads) != kv_head_width(g, state, heads) ||
         !kv_head_width(g, state, heads))
         return infer_mismatch(n, "takes a state [slots, heads, context, d] and rows [R, heads * d]");
-    for (int i = 2; i < n->n_in; i++)
+    for (int i = APPEND_SLOT; i < n->n_in; i++)
         if (n->in[i] && operand(n, i)->rank != 1) return infer_mismatch(n, "slot and position must be i32[R]");
     *result = *state;
     return true;
@@ -406,12 +408,12 @@ bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     (void)g;
     if (attr_int(n, "back", 0) < 0) return infer_mismatch(n, "\"back\" is negative");
-    if (n->n_in == 1) {
+    const Type *slot = type_or_null(n, EARLIER_SLOT), *position = type_or_null(n, EARLIER_POSITION);
+    if (!slot && !position) {
         *result = *x;
         return x->rank == 2 || infer_mismatch(n, "takes x [R, n], or a state [slots, 1, context, n] with slot and position");
     }
-    const Type *slot = operand(n, 1), *position = n->n_in > 2 ? operand(n, 2) : NULL;
-    if (x->rank != 4 || !dim_is(x->dim[1], 1) || !position || slot->rank != 1 || !type_equal(slot, position))
+    if (x->rank != 4 || !dim_is(x->dim[1], 1) || !slot || !position || slot->rank != 1 || !type_equal(slot, position))
         return infer_mismatch(n, "takes x [R, n], or a state [slots, 1, context, n] with slot and position");
     *result = type_of(x->dtype, 2, (const Dim *[]){slot->dim[0], x->dim[3]});
     return true;
@@ -464,12 +466,12 @@ bool infer_pack(Graph *g, Node *n, Type *result) {
 // Operands of the epilogue: [N], [R, N] or a scalar.
 static bool check_epilogue(Graph *g, const Node *n, const Type *result) {
     const Expr *e = attr_expr(n, "epilogue");
-    int sums = attr_int(n, "glu", 0) ? 2 : 1, operands = n->n_in - 2 + sums;
+    int sums = attr_int(n, "glu", 0) ? 2 : 1, operands = n->n_in - PRODUCT_EPILOGUE + sums;
     if (sums == 2 && !e) return infer_mismatch(n, "\"glu\" needs an epilogue that joins $0 and $1");
     if (e && expr_max_arg(e) >= operands)
         return infer_mismatch(n, "the epilogue names $%d of %d operands", expr_max_arg(e), operands);
-    if (!e && n->n_in > 2) return infer_mismatch(n, "has operands but no epilogue");
-    for (int i = 2; i < n->n_in; i++) {
+    if (!e && n->n_in > PRODUCT_EPILOGUE) return infer_mismatch(n, "has operands but no epilogue");
+    for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) {
         Type r;
         if (!type_broadcast(g, result, operand(n, i), &r) || !type_equal(&r, result))
             return infer_mismatch(n, "operand %d of the epilogue does not broadcast to %s", i, type_text(result));
@@ -478,7 +480,7 @@ static bool check_epilogue(Graph *g, const Node *n, const Type *result) {
 }
 
 bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
-    const Type *x = operand(n, 0), *w = operand(n, 1);
+    const Type *x = operand(n, PRODUCT_X), *w = operand(n, PRODUCT_WEIGHTS);
     int64_t columns = attr_int(n, "columns", 0);
     const Dim *expected = dim_const(g, attr_int(n, "glu", 0) ? 2 * columns : columns);
     if (!x->rank || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1])

@@ -10,9 +10,7 @@ Graph *graph_clone_nested(Graph *outer, const Graph *);                         
 // print.c
 enum { MAX_INLINE = 16 };  // elements of a constant that are printed in place
 bool tensor_is_inline(const Tensor *);
-uint64_t tensor_hash(const Tensor *);           // of its bytes; never 0
-AttrKind attr_kind_expected(const char *name);  // ATTR_DIMS or ATTR_EXPR for the names that always have them, else ATTR_INTS
-bool attr_is_one_dim(const char *name);
+uint64_t tensor_hash(const Tensor *);  // of its bytes; never 0
 
 // parse.c: one graph from *offset on, which moves behind it and the blanks and comments that follow; NULL after diag_error
 Graph *graph_parse_at(const Source *, size_t *offset, const struct ConstantFile *);

@@ -5,7 +5,7 @@
 //   output     = [STRING "="] "%" NAME
 //   bound      = [INT "<="] SYMBOL "<=" dim
 //   node       = "%" NAME "=" OP ["(" operand* ")"] [attributes] [":" type] [location]
-//   operand    = "%" NAME | "_"                        (an optional operand that is absent)
+//   operand    = [NAME "="] "%" NAME | "_"             (absent; a name, which ops.def gives, skips those before it)
 //   type       = DTYPE ["[" dim* "]"] | "(" type* ")"  (the latter: of a tuple)
 //   attributes = "{" NAME "=" value ("," NAME "=" value)* "}"
 //   value      = INT | FLOAT | STRING | DTYPE | "[" INT* "]" | "floats[" FLOAT* "]" | "strings[" STRING* "]" | "dims[" dim* "]"
@@ -13,9 +13,9 @@
 //   data       = HASH | element | "[" element* "]"
 //   location   = "@" path (":" LINE ":" COLUMN | "#" INDEX) [STRING]
 //
-// Lists are separated by commas. Attributes called shape, dims, start and extent are dimensions, expr and epilogue formulas,
-// without a word in front. The type of a node may be left out where its operands give it; when it is there it must agree. "//"
-// starts a comment. The first error ends the reading.
+// Lists are separated by commas. An attribute of the kind that ops.def gives it needs no word in front; a dimension that it
+// calls one (`dim`) stands without brackets. The type of a node may be left out where its operands give it; when it is there it
+// must agree. "//" starts a comment. The first error ends the reading.
 #include "ir/parse.h"
 
 #include <ctype.h>
@@ -82,11 +82,26 @@ static Node *read_value_name(Parser *p) {
     return n;
 }
 
-static int read_operands(Parser *p, Node **in) {
+// NAME "=": the operands up to the one of this name are absent.
+static bool skip_to_named(Parser *p, Op op, Node **in, int *n) {
+    parse_skip(p);
+    const char *start = p->at, *name = isalpha((unsigned char)*p->at) ? parse_word(p, "the name of an operand") : NULL;
+    if (!name) return !p->failed;
+    int i = op_operand_named(op, name);
+    p->at = i < *n ? start : p->at;
+    if (i < *n)
+        return parse_fail(p, "%s has no operand \"%s\" here\nnote: its operands are %s", op_info[op].name, name,
+                          op_info[op].operands);
+    while (*n < i) in[(*n)++] = NULL;
+    return parse_expect(p, "=");
+}
+
+static int read_operands(Parser *p, Op op, Node **in) {
     int n = 0;
     if (!parse_accept(p, "(") || parse_accept(p, ")")) return 0;
     do {
         if (n == MAX_LIST) return parse_fail(p, "more than %d operands", MAX_LIST), 0;
+        if (!skip_to_named(p, op, in, &n)) return 0;
         in[n] = parse_accept(p, "_") ? NULL : read_value_name(p);
         n++;
     } while (!p->failed && parse_accept(p, ","));
@@ -136,7 +151,7 @@ static bool read_result_type(Parser *p, Node *n) {
     const char *start = p->at;
     if (given && !(parse_accept(p, "(") ? read_tuple_type(p, n) : parse_type(p, &n->type))) return false;
     const char *after = p->at;
-    bool alone = op_info[n->op].max_in == 0 && n->op != OP_iota;
+    bool alone = op_most(n->op) == 0 && n->op != OP_iota;
     p->at = p->source->text + n->loc.offset;
     if (!given && alone) return parse_fail(p, "%s needs its type", op_info[n->op].name);
     Node stated = *n;
@@ -159,7 +174,7 @@ static bool read_node(Parser *p) {
     Loc at_op = parse_here(p, parse_token_length(p));
     if (!read_op(p, &op)) return false;
     Node *in[MAX_LIST];
-    int n_in = read_operands(p, in);
+    int n_in = read_operands(p, op, in);
     if (p->failed) return false;
     Node *n = node_make(p->graph, op, at_op, n_in, in, NULL);
     node_set_name(n, name);

@@ -231,6 +231,13 @@ static bool read_number(Parser *p, Node *n, const char *name) {
     return true;
 }
 
+static bool read_real(Parser *p, Node *n, const char *name) {
+    double f;
+    if (!parse_float(p, &f)) return false;
+    attr_set_float(n, name, f);
+    return true;
+}
+
 static bool read_one_dim(Parser *p, Node *n, const char *name) {
     const Dim *d = parse_dim(p);
     if (d) attr_set_dims(n, name, &d, 1);
@@ -251,7 +258,8 @@ static bool read_string_attr(Parser *p, Node *n, const char *name) {
 }
 
 static bool read_value(Parser *p, Node *n, const char *name) {
-    AttrKind expected = attr_kind_expected(name);
+    OpAttr known;
+    AttrKind expected = op_attr(n->op, name, &known) ? known.kind : ATTR_INTS;
     parse_skip(p);
     if (*p->at == '"') return read_string_attr(p, n, name);
     if (parse_accept(p, "int ")) return read_number(p, n, name);
@@ -264,7 +272,8 @@ static bool read_value(Parser *p, Node *n, const char *name) {
     if (parse_peek(p, "graph ")) return read_nested(p, n, name);
     if (parse_accept(p, "[")) return expected == ATTR_DIMS ? read_dim_list(p, n, name) : read_int_list(p, n, name);
     if (expected == ATTR_EXPR) return read_formula(p, n, name);
-    if (expected == ATTR_DIMS && attr_is_one_dim(name)) return read_one_dim(p, n, name);
+    if (expected == ATTR_DIMS && known.one) return read_one_dim(p, n, name);
+    if (expected == ATTR_FLOAT) return read_real(p, n, name);
     if (isdigit((unsigned char)*p->at) || *p->at == '-' || parse_peek(p, "inf") || parse_peek(p, "nan"))
         return read_number(p, n, name);
     return read_bare_word(p, n, name);
@@ -276,7 +285,14 @@ bool parse_attrs(Parser *p, Node *n) {
         const char *name = parse_word(p, "the name of an attribute");
         if (!name || !parse_expect(p, "=")) return false;
         if (attr_find(n, name)) return parse_fail(p, "attribute \"%s\" is there twice", name);
+        const char *start = p->at;
         if (!read_value(p, n, name)) return false;
+        const Attr *a = attr_find(n, name);
+        OpAttr known;
+        if (op_attr(n->op, name, &known) && !attr_is_of_kind(a, &known)) {
+            p->at = start;
+            return parse_fail(p, "\"%s\" of %s is of kind %s", name, op_info[n->op].name, known.kind_name);
+        }
     } while (parse_accept(p, ","));
     return parse_expect(p, "}");
 }

@@ -91,29 +91,18 @@ uint64_t constant_hash(Node *n) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- attributes
-AttrKind attr_kind_expected(const char *name) {
-    static const struct {
-        const char *name;
-        AttrKind kind;
-    } known[] = {{"shape", ATTR_DIMS},   {"dims", ATTR_DIMS},   {"start", ATTR_DIMS}, {"extent", ATTR_DIMS},
-                 {"low", ATTR_DIMS},     {"high", ATTR_DIMS},   {"expr", ATTR_EXPR},  {"epilogue", ATTR_EXPR},
-                 {"counter", ATTR_DIMS}, {"length", ATTR_DIMS}, {"batch", ATTR_DIMS}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(name, known[i].name)) return known[i].kind;
-    return ATTR_INTS;
+// Is it of the kind that the table gives it? Then it is written without a word in front. So are numbers and lists of them that
+// the table does not know.
+static bool stands_bare(Op op, const Attr *a) {
+    OpAttr known;
+    if (op_attr(op, a->name, &known)) return known.kind == a->kind;
+    return a->kind == ATTR_INT || a->kind == ATTR_INTS;
 }
 
-// A list of dimensions of exactly one element stands without brackets under these names.
-bool attr_is_one_dim(const char *name) {
-    static const char *const names[] = {"start", "extent", "counter", "length", "batch"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i])) return true;
-    return false;
-}
-
-static void print_dims(Text *t, const Attr *a) {
-    bool expected = attr_kind_expected(a->name) == ATTR_DIMS, bare = expected && a->n == 1 && attr_is_one_dim(a->name);
-    text_add(t, bare ? "" : expected ? "[" : "dims[");
+static void print_dims(Text *t, Op op, const Attr *a) {
+    OpAttr known;
+    bool bare = a->n == 1 && op_attr(op, a->name, &known) && known.one;
+    text_add(t, bare ? "" : stands_bare(op, a) ? "[" : "dims[");
     for (int i = 0; i < a->n; i++) {
         if (i) text_add(t, ", ");
         dim_print(t, a->dims[i]);
@@ -121,8 +110,8 @@ static void print_dims(Text *t, const Attr *a) {
     if (!bare) text_add(t, "]");
 }
 
-static void print_ints(Text *t, const Attr *a) {
-    text_add(t, attr_kind_expected(a->name) == ATTR_INTS ? "[" : "ints[");
+static void print_ints(Text *t, Op op, const Attr *a) {
+    text_add(t, stands_bare(op, a) ? "[" : "ints[");
     for (int i = 0; i < a->n; i++) text_add(t, "%s%lld", i ? ", " : "", (long long)a->ints[i]);
     text_add(t, "]");
 }
@@ -145,8 +134,8 @@ static void print_strings(Text *t, const Attr *a) {
     text_add(t, "]");
 }
 
-static void print_formula(Text *t, const Attr *a) {
-    bool expected = attr_kind_expected(a->name) == ATTR_EXPR;
+static void print_formula(Text *t, Op op, const Attr *a) {
+    bool expected = stands_bare(op, a);
     if (!expected) text_add(t, "expr(");
     expr_print(t, a->expr);
     if (!expected) text_add(t, ")");
@@ -165,11 +154,11 @@ static void print_tensor(Text *t, const Tensor *value) {
 
 static void print_graph(Text *t, const Graph *g, int indent);
 
-static void print_attr(Text *t, const Attr *a, int indent) {
+static void print_attr(Text *t, Op op, const Attr *a, int indent) {
     text_add(t, "%s=", a->name);
     switch (a->kind) {
         case ATTR_INT:
-            text_add(t, "%s%lld", attr_kind_expected(a->name) == ATTR_INTS ? "" : "int ", (long long)a->i);
+            text_add(t, "%s%lld", stands_bare(op, a) ? "" : "int ", (long long)a->i);
             break;
         case ATTR_FLOAT:
             print_float(t, a->f, false);
@@ -178,7 +167,7 @@ static void print_attr(Text *t, const Attr *a, int indent) {
             print_string(t, a->s);
             break;
         case ATTR_INTS:
-            print_ints(t, a);
+            print_ints(t, op, a);
             break;
         case ATTR_FLOATS:
             print_floats(t, a);
@@ -187,10 +176,10 @@ static void print_attr(Text *t, const Attr *a, int indent) {
             print_strings(t, a);
             break;
         case ATTR_DIMS:
-            print_dims(t, a);
+            print_dims(t, op, a);
             break;
         case ATTR_EXPR:
-            print_formula(t, a);
+            print_formula(t, op, a);
             break;
         case ATTR_TENSOR:
             print_tensor(t, a->tensor);
@@ -208,7 +197,7 @@ static void print_attrs(Text *t, const Node *n, int indent) {
     const char *separator = " {";
     for (const Attr *a = n->attrs; a; a = a->next, separator = ", ") {
         text_add(t, "%s", separator);
-        print_attr(t, a, indent);
+        print_attr(t, n->op, a, indent);
     }
     if (*separator == ',') text_add(t, "}");
 }
@@ -272,16 +261,25 @@ static void print_loc(Text *t, Loc at) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- nodes
+// An operand that stands behind absent ones is written with its name, unless the op takes any number of operands: there the
+// absent ones are "_".
+static void print_operands(Text *t, const Node *n) {
+    bool named = op_most(n->op) >= 0, gap = false;
+    int length, printed = 0;
+    for (int i = 0; i < n->n_in; i++) {
+        gap |= !n->in[i];
+        if (!n->in[i] && named) continue;
+        text_add(t, printed++ ? ", " : "(");
+        const char *name = op_operand(n->op, i, &length);
+        if (named && gap) text_add(t, "%.*s=", length, name);
+        text_add(t, "%s%s", n->in[i] ? "%" : "_", n->in[i] ? n->in[i]->name : "");
+    }
+    if (printed) text_add(t, ")");
+}
+
 static void print_node(Text *t, Node *n, int indent) {
     text_add(t, "%%%s = %s", n->name, op_info[n->op].name);
-    for (int i = 0; i < n->n_in; i++) {
-        text_add(t, i ? ", " : "(");
-        if (n->in[i])
-            text_add(t, "%%%s", n->in[i]->name);
-        else
-            text_add(t, "_");
-    }
-    if (n->n_in) text_add(t, ")");
+    print_operands(t, n);
     if (n->op == OP_constant)
         print_constant(t, n);
     else

@@ -55,21 +55,13 @@ static void check_operands(Verifier *v, const Node *n) {
     }
 }
 
-static bool is_attr_of(const char *attrs, const char *name) {
-    size_t length = strlen(name);
-    for (const char *a = attrs; *a;) {
-        size_t n = strcspn(a, " !");
-        if (n == length && !strncmp(a, name, n)) return true;
-        a += strcspn(a, " ");
-        a += *a == ' ';
-    }
-    return false;
-}
-
 static void check_attrs(Verifier *v, const Node *n) {
     for (const Attr *a = n->attrs; a; a = a->next) {
-        bool known = is_attr_of(op_info[n->op].attrs, a->name) || (n->op == OP_constant && !n->value);
-        if (!known) wrong(v, n, "%s has no attribute \"%s\"", op_info[n->op].name, a->name);
+        OpAttr known;
+        if (!op_attr(n->op, a->name, &known))
+            wrong(v, n, "%s has no attribute \"%s\"", op_info[n->op].name, a->name);
+        else if (!attr_is_of_kind(a, &known))
+            wrong(v, n, "attribute \"%s\" of %s is not of kind %s", a->name, op_info[n->op].name, known.kind_name);
         if (a->next && strcmp(a->name, a->next->name) >= 0) wrong(v, n, "attributes are out of order at \"%s\"", a->next->name);
         for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
             if (!a->dims[i]) wrong(v, n, "attribute \"%s\" holds no dimension at %d", a->name, i);
@@ -92,8 +84,8 @@ static void check_constant(Verifier *v, const Node *n) {
 // What the operands give is what is stored. Works on a copy: the graph stays as it is.
 static void check_type(Verifier *v, const Node *n) {
     Node copy = *n;
-    if (n->n_in < op_info[n->op].min_in) {
-        wrong(v, n, "has %d operands, %s takes %d", n->n_in, op_info[n->op].name, op_info[n->op].min_in);
+    if (n->n_in < op_least(n->op)) {
+        wrong(v, n, "has %d operands, %s takes %d", n->n_in, op_info[n->op].name, op_least(n->op));
         return;
     }
     for (int i = 0; i < n->n_in; i++)

@@ -6,6 +6,7 @@
 // All of the work is one thread's.
 #include <string.h>
 
+#include "ir/operands.h"
 #include "lower/lowering.h"
 
 static void add_symbol(Program *p, const Dim *symbol) { p->decided[p->n_decided++] = symbol; }
@@ -58,7 +59,7 @@ void select_nonzero(Lowering *l, Node *n) {
 }
 
 void select_suppression(Lowering *l, Node *n) {
-    View in[5] = {{0}};
+    View in[SUPPRESSION_OPERANDS] = {{0}};
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i]) in[i] = whole_operand(l, n->in[i]);
     Kernel *k = kernel_of_one(l, n, in, n->n_in);

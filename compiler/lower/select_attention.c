@@ -1,5 +1,6 @@
 // Attention and what leads to it: rotary embeddings in place, appending to caches, and a cache that lives for one call where
 // keys and values are not cached.
+#include "ir/operands.h"
 #include "lower/select.h"
 
 // The head axis of a rotary embedding is cut among threads, so its operand must be matrix-like; it turns in place when no other
@@ -45,17 +46,17 @@ static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows, 
 }
 
 void select_append(Lowering *l, Node *n) {
-    View rows = matrix_operand(l, n->in[1]), cache = view_operand(l, n->in[0]);
-    bool by_rows = n->n_in > 2;
+    View rows = matrix_operand(l, n->in[APPEND_ROWS]), cache = view_operand(l, n->in[APPEND_STATE]);
+    bool by_rows = operand_or_null(n, APPEND_SLOT) != NULL;
     Kernel *k = append_kernel(l, n, cache, rows, by_rows ? 3 : 1);
-    for (int i = 1; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[i + 1]);
+    for (int i = 1; i < k->n_in; i++) k->in[i] = view_operand(l, n->in[APPEND_ROWS + i]);
     k->cache = strcmp(attr_string(cache.state->node, "kind", ""), "key") ? "value" : "key";
     kernel_give(l, k, 0, n, cache);
 }
 
 // Rows of a cache, or of a value that has all of them.
 void select_earlier_rows(Lowering *l, Node *n) {
-    View from = n->n_in > 1 ? view_operand(l, n->in[0]) : matrix_operand(l, n->in[0]);
+    View from = operand_or_null(n, EARLIER_SLOT) ? view_operand(l, n->in[EARLIER_X]) : matrix_operand(l, n->in[EARLIER_X]);
     if (n->type.dtype != DT_f32)
         diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name, dtype_name(n->type.dtype));
     Kernel *k = kernel_new(l, FAMILY_EARLIER, n, n->n_in);
@@ -81,8 +82,8 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     keys = dim_binary(g, DIM_FLOORDIV, keys, batch);
     if (!l->program->sized_by_run) keys = dim_const(g, dim_upper(keys));
     Type type = type_of(DT_f32, 4, (const Dim *[]){batch, groups, rounded_up(g, keys), width});
-    Type padded =
-        type_of(DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == 1 ? width : rounded_up(g, width)});
+    Type padded = type_of(
+        DT_f32, 4, (const Dim *[]){batch, groups, type.dim[2], operand_index == ATTENTION_KEY ? width : rounded_up(g, width)});
     View cache = view_contiguous(l, &padded);
     cache.type = type;
     cache.base = BASE_BUFFER, cache.buffer = buffer_new(l, &padded, false);
@@ -90,7 +91,7 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     cache.buffer->count = type_count(g, &padded);
     cache.buffer->row_bytes = (uint64_t)(4 * dim_upper(cache.buffer->count) + 63) / 64 * 64;
     Kernel *k = append_kernel(l, n, cache, rows, 1);
-    k->cache = operand_index == 1 ? "key" : "value";
+    k->cache = operand_index == ATTENTION_KEY ? "key" : "value";
     kernel_give(l, k, 0, NULL, cache);
     return cache;
 }
@@ -126,23 +127,24 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
 }
 
 void select_attention(Lowering *l, Node *n) {
-    View q = matrix_operand(l, n->in[0]), cache[2];
+    View q = matrix_operand(l, n->in[ATTENTION_QUERY]), cache[2];
     for (int i = 0; i < 2; i++) {
-        cache[i] = view_operand(l, n->in[1 + i]);
-        if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, 1 + i);
+        cache[i] = view_operand(l, n->in[ATTENTION_KEY + i]);
+        if (cache[i].base != BASE_STATE) cache[i] = cache_of_call(l, n, ATTENTION_KEY + i);
     }
-    View bias = n->n_in > 5 && n->in[5] ? bias_operand(l, n->in[5]) : (View){0};
-    View mask = n->n_in > 6 && n->in[6] ? mask_operand(l, n->in[6]) : (View){0};
-    View sinks = n->n_in > 7 ? mask_operand(l, n->in[7]) : (View){0};
+    Node *bias = operand_or_null(n, ATTENTION_BIAS), *mask = operand_or_null(n, ATTENTION_MASK);
+    Node *sinks = operand_or_null(n, ATTENTION_SINKS);
+    View of_bias = bias ? bias_operand(l, bias) : (View){0}, of_mask = mask ? mask_operand(l, mask) : (View){0};
+    View of_sinks = sinks ? mask_operand(l, sinks) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
-    for (int i = 0; i < 2; i++) k->in[1 + i] = cache[i], k->in[1 + i].own_part = false;
-    k->in[0] = q, k->in[0].own_part = true;
-    if (n->n_in > 5) k->in[5] = bias;
-    if (n->n_in > 6) k->in[6] = mask;
-    if (n->n_in > 7) k->in[7] = sinks;
+    for (int i = 0; i < 2; i++) k->in[ATTENTION_KEY + i] = cache[i], k->in[ATTENTION_KEY + i].own_part = false;
+    k->in[ATTENTION_QUERY] = q, k->in[ATTENTION_QUERY].own_part = true;
+    if (bias) k->in[ATTENTION_BIAS] = of_bias;
+    if (mask) k->in[ATTENTION_MASK] = of_mask;
+    if (sinks) k->in[ATTENTION_SINKS] = of_sinks;
     kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
     give_parts(l, k, &cache[1]);
 }

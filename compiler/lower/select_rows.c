@@ -1,4 +1,5 @@
 // Kernels that compute rows: lookups in tables of embeddings, norms, quantizing, chosen rows, products with packed weights.
+#include "ir/operands.h"
 #include "lower/select.h"
 
 // ---------------------------------------------------------------------------------------------------------------- embeddings
@@ -85,7 +86,7 @@ void select_norm(Lowering *l, Node *n) {
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
 void select_skip_norm(Lowering *l, Node *n) {
     check_norm_types(n);
-    View x = matrix_operand(l, n->in[0]), residual = matrix_operand(l, n->in[1]);
+    View x = matrix_operand(l, n->in[SKIP_NORM_X]), residual = matrix_operand(l, n->in[SKIP_NORM_RESIDUAL]);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     Node *sum = item_of(n, 0), *norm = item_of(n, 1);
     const Type *type = &n->items[1];
@@ -94,11 +95,11 @@ void select_skip_norm(Lowering *l, Node *n) {
         is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
     read_operands(l, k, n);
     x.own_part = residual.own_part = true;
-    k->in[0] = x, k->in[1] = residual;
+    k->in[SKIP_NORM_X] = x, k->in[SKIP_NORM_RESIDUAL] = residual;
     kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
     if (!sum) return;
-    if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[1], k, type))
-        kernel_give(l, k, 1, sum, *view_of(n->in[1]));
+    if (output_index(l->graph, sum) < 0 && may_overwrite(l, n->in[SKIP_NORM_RESIDUAL], k, type))
+        kernel_give(l, k, 1, sum, *view_of(n->in[SKIP_NORM_RESIDUAL]));
     else
         kernel_give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
 }

@@ -4,6 +4,7 @@
 // index maps (views.h): which axes hold the heads, which the positions, and which heads of the keys are repeated. A batch stays
 // outside: its sequences lie one after the other in the rows, [batch * T, H d]. Beside the scores there may be sinks, one more
 // score for each head, whose share is cut off behind the softmax: softmax(concat(scores, sinks))[.., 0 : keys] v.
+#include "ir/operands.h"
 #include "passes/fuse_scores.h"
 
 typedef struct Operand {
@@ -203,11 +204,12 @@ static Node *emit_attention(Attention *t) {
     if (at->type.dtype != DT_f32) return NULL;
     Node *q = emit_rows(&t->q, 2, 1, at), *k = emit_rows(&t->k, 1, 2, at), *v = emit_rows(&t->v, 2, 1, at);
     if (!q || !k || !v) return NULL;
-    Node *in[] = {in_f32(q, at), in_f32(k, at), in_f32(v, at), NULL, NULL, NULL, NULL, NULL};
-    if (!emit_bias(t, &in[5])) return NULL;
-    if (t->scores.padding.mask) in[6] = emit_mask(t);
-    if (t->sinks) in[7] = in_f32(reshape_before(at, t->sinks, 1, (const Dim *[]){dim_const(at->graph, t->q.heads)}), at);
-    Node *n = node_make(at->graph, OP_attention, at->loc, in[7] ? 8 : in[6] ? 7 : in[5] ? 6 : 3, in, at);
+    Node *in[ATTENTION_OPERANDS] = {in_f32(q, at), in_f32(k, at), in_f32(v, at)};
+    if (!emit_bias(t, &in[ATTENTION_BIAS])) return NULL;
+    if (t->scores.padding.mask) in[ATTENTION_MASK] = emit_mask(t);
+    if (t->sinks)
+        in[ATTENTION_SINKS] = in_f32(reshape_before(at, t->sinks, 1, (const Dim *[]){dim_const(at->graph, t->q.heads)}), at);
+    Node *n = node_make(at->graph, OP_attention, at->loc, operands_present(in, ATTENTION_OPERANDS), in, at);
     set_attributes(n, t);
     inferred(n);
     return unfold(n, t);

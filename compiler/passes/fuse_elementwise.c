@@ -7,6 +7,7 @@
 // its operands, they become one with `glu`: gate and up.
 #include <string.h>
 
+#include "ir/operands.h"
 #include "passes/fuse.h"
 
 enum { MOST_OPERANDS = 14, DEEPEST = 24 };
@@ -187,8 +188,7 @@ static bool fuse_epilogue(Node *root) {
     int product = last_product(&c);
     if (product < 0) return false;
     swap_operands(&c, 0, product);
-    Node *old = c.operand[0], *n = node_make(root->graph, OP_matmul_packed, old->loc, 2, old->in, root);
-    attr_copy(n, old);
+    Node *old = c.operand[0], *n = node_again(old, OP_matmul_packed, PRODUCT_EPILOGUE, old->in, root);
     finish_epilogue(&c, n, 1);
     return true;
 }

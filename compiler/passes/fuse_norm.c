@@ -2,6 +2,7 @@
 //
 //   before   %s = add(%x, %o)                                     after   %t = skip_rms_normalization(%o, %x, %w) {epsilon=...}
 //            %n = rms_normalization(%s, %w) {epsilon=...}                 %s = item(%t) {index=0}   %n = item(%t) {index=1}
+#include "ir/operands.h"
 #include "passes/fuse.h"
 
 // The stream is what was there first; what is added to it came later.
@@ -15,12 +16,10 @@ static bool comes_before(const Node *a, const Node *b) {
 static Node *skip_norm(Node *norm) {
     Node *sum = norm->in[0];
     bool first = comes_before(sum->in[0], sum->in[1]);
-    Node *in[4] = {sum->in[first], sum->in[!first]};
-    for (int i = 1; i < norm->n_in; i++) in[i + 1] = norm->in[i];
+    Node *in[SKIP_NORM_OPERANDS] = {sum->in[first], sum->in[!first]};
+    for (int i = NORM_WEIGHT; i < norm->n_in; i++) in[i - NORM_WEIGHT + SKIP_NORM_WEIGHT] = norm->in[i];
     Op op = norm->op == OP_rms_normalization ? OP_skip_rms_normalization : OP_skip_layer_normalization;
-    Node *n = node_make(norm->graph, op, norm->loc, norm->n_in + 1, in, norm);
-    attr_copy(n, norm);
-    return inferred(n);
+    return inferred(node_again(norm, op, norm->n_in - NORM_OPERANDS + SKIP_NORM_OPERANDS, in, norm));
 }
 
 static bool is_residual(const Node *n) {

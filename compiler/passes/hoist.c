@@ -19,6 +19,7 @@
 // Needs types, and rows (graphs without rows are left as they are); gives nothing new; keeps everything.
 #include <string.h>
 
+#include "ir/operands.h"
 #include "passes/match.h"
 #include "passes/simplify.h"
 
@@ -61,19 +62,20 @@ static Origin origin_of(const Node *n) {
 static bool is_memory(const Node *n) { return n->mark == OF_MEMORY; }
 
 static bool attends_to_memory(const Node *n) {
-    return n->op == OP_attention && n->mark == OF_ROWS && is_memory(n->in[1]) && is_memory(n->in[2]);
+    return n->op == OP_attention && n->mark == OF_ROWS && is_memory(n->in[ATTENTION_KEY]) && is_memory(n->in[ATTENTION_VALUE]);
 }
 
 // Rows may read memory as the keys and values of an attention, every key of it, and in no other way.
 static bool reads_memory_well(const Node *n) {
     bool attends = attends_to_memory(n);
     for (int i = 0; i < n->n_in; i++) {
-        if (!n->in[i] || !is_memory(n->in[i]) || (attends && (i == 1 || i == 2))) continue;
+        if (!n->in[i] || !is_memory(n->in[i]) || (attends && (i == ATTENTION_KEY || i == ATTENTION_VALUE))) continue;
         diag_error(n->loc, "%%%s reads %%%s, which is the same in every step, other than as keys and values of an attention",
                    n->name, n->in[i]->name);
         return false;
     }
-    bool masked = attends && (attr_int(n, "causal", 0) || attr_int(n, "window", 0) || (n->n_in > 5 && n->in[5]));
+    bool masked = attends && (attr_int(n, "causal", 0) || attr_int(n, "window", 0) || operand_or_null(n, ATTENTION_BIAS) ||
+                              operand_or_null(n, ATTENTION_MASK));
     if (masked) diag_error(n->loc, "%%%s masks the keys that an encoder leaves: there is no kernel for that", n->name);
     return !masked;
 }
@@ -207,33 +209,34 @@ static Node *memory_state(Graph *g, const Node *attention, const char *kind, int
     return state;
 }
 
-// Operand i (1: keys, 2: values) of an attention: the rows are left in a state by one graph, and read from it by the other.
-static Node *leave_in_state(Hoist *h, Node *attention, int i) {
-    static const char *const kinds[] = {"", "key", "value"};
+// The keys or values of an attention: the rows are left in a state by one graph, and read from it by the other.
+static Node *leave_in_state(Hoist *h, Node *attention, const char *kind) {
     int64_t heads = attr_int(attention, "num_kv_heads", 1);
-    Node *rows = moved(h, attention->in[i]);
+    Node *rows = moved(h, attention->in[strcmp(kind, "key") ? ATTENTION_VALUE : ATTENTION_KEY]);
     const Dim *length = rows->type.dim[0];
     if (h->length && h->length != length)
         diag_fatal(attention->loc, "%%%s attends to %s rows, attention before it to %s", attention->name, dim_text(length),
                    dim_text(h->length));
     h->length = length;
     const Dim *width = dim_binary(h->to, DIM_FLOORDIV, rows->type.dim[1], dim_const(h->to, heads));
-    Node *to = memory_state(h->to, attention, kinds[i], h->layers, NULL);
+    Node *to = memory_state(h->to, attention, kind, h->layers, NULL);
     const Dim *dims[] = {h->slots[1], dim_const(h->to, heads), dim_const(h->to, dim_upper(length)), width};
     to->type = type_of(rows->type.dtype, 4, dims);
     Node *written = node_make(h->to, OP_cache_append, attention->loc, 2, (Node *[]){to, rows}, NULL);
     attr_set_int(written, "heads", heads);
     graph_add_output(h->to, inferred(written), to->name);
-    Node *state = memory_state(h->from, attention, kinds[i], h->layers, attention);
+    Node *state = memory_state(h->from, attention, kind, h->layers, attention);
     for (int d = 0; d < 4; d++) dims[d] = d ? dim_import(h->from, dims[d]) : h->slots[0];
     state->type = type_of(to->type.dtype, 4, dims);
     return state;
 }
 
 static void attend_to_state(Hoist *h, Node *n) {
-    Node *operands[] = {n->in[0], leave_in_state(h, n, 1), leave_in_state(h, n, 2), h->slot, h->end};
-    Node *by = node_make(n->graph, OP_attention, n->loc, 5, operands, n);
-    attr_copy(by, n);
+    Node *operands[ATTENTION_OPERANDS];
+    for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
+    operands[ATTENTION_KEY] = leave_in_state(h, n, "key"), operands[ATTENTION_VALUE] = leave_in_state(h, n, "value");
+    operands[ATTENTION_SLOT] = h->slot, operands[ATTENTION_POSITION] = h->end;
+    Node *by = node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n);
     attr_set_int(by, "causal", 1);
     node_become(n, inferred(by));
     h->layers++;

@@ -17,6 +17,8 @@
 // Needs types, and attention fused; gives rows; keeps everything.
 #include "passes/incremental.h"
 
+#include "ir/operands.h"
+
 PassFunction pass_incremental;
 
 enum { MOST_SLOTS = 4096 };
@@ -29,7 +31,7 @@ static Node *find_input(const Graph *g, InputRole role) {
 }
 
 static bool attends_to(const Node *n, const Dim *positions) {
-    return n->op == OP_attention && n->in[1]->type.rank == 2 && n->in[1]->type.dim[0] == positions;
+    return n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 2 && n->in[ATTENTION_KEY]->type.dim[0] == positions;
 }
 
 // The first attention over the positions themselves that is not causal, or NULL; *count: those that are.
@@ -127,13 +129,13 @@ static Node *append_to_cache(Graph *g, Node *rows, Cache c, const RowInputs *in,
 
 static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
     int64_t heads = attr_int(n, "num_kv_heads", 1);
-    Node *k = append_to_cache(n->graph, n->in[1], (Cache){"key", layer, heads}, in, n);
-    Node *v = append_to_cache(n->graph, n->in[2], (Cache){"value", layer, heads}, in, n);
-    Node *operands[] = {
-        n->in[0], k, v, in->slot, in->position, n->n_in > 5 ? n->in[5] : NULL, NULL, n->n_in > 7 ? n->in[7] : NULL};
-    Node *by = node_make(n->graph, OP_attention, n->loc, operands[7] ? 8 : operands[5] ? 6 : 5, operands, n);
-    attr_copy(by, n);
-    inferred(by);
+    Node *k = append_to_cache(n->graph, n->in[ATTENTION_KEY], (Cache){"key", layer, heads}, in, n);
+    Node *v = append_to_cache(n->graph, n->in[ATTENTION_VALUE], (Cache){"value", layer, heads}, in, n);
+    Node *operands[ATTENTION_OPERANDS];
+    for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
+    operands[ATTENTION_KEY] = k, operands[ATTENTION_VALUE] = v;
+    operands[ATTENTION_SLOT] = in->slot, operands[ATTENTION_POSITION] = in->position;
+    Node *by = inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n));
     by->mark = n->mark;
     node_become(n, by);
 }

@@ -6,6 +6,7 @@
 // Queries and keys are both counted by T before: the axis of the keys is followed down through the formula (ALiBi, T5's
 // buckets) and becomes the cache's. What is left are rows along the other axis, like everything else.
 #include "ir/convert.h"
+#include "ir/operands.h"
 #include "passes/incremental.h"
 
 enum { MOST_OPERANDS = 16 };
@@ -84,9 +85,9 @@ static Node *over_keys(Node *n, int key, KeyAxis *k) {
 }
 
 void bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
-    Node *bias = attention->n_in > 5 ? attention->in[5] : NULL;
+    Node *bias = operand_or_null(attention, ATTENTION_BIAS);
     if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1)) return;
     KeyAxis k = {positions, dim_const(attention->graph, context), 0};
     Node *by = over_keys(bias, bias->type.rank - 1, &k);
-    if (by) node_set_input(attention, 5, by);
+    if (by) node_set_input(attention, ATTENTION_BIAS, by);
 }

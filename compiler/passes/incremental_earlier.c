@@ -9,6 +9,7 @@
 // keeps the first T results is made to compute those alone. The meaning stays: earlier_rows over rows of one sequence. Behind
 // the proof, `keep_earlier_rows` gives each value that is looked back at a cache of its rows by slot and position, like that of
 // keys, so that a slot may be truncated to any length.
+#include "ir/operands.h"
 #include "passes/incremental.h"
 
 // ------------------------------------------------------------------------------------------------- the first rows of a value
@@ -77,8 +78,7 @@ static Node *pad_first(Node *n, Along a, bool *reached) {
     const int64_t *between = attr_ints(n, "interior", &interior);
     if (dim_lower(end) < 0 || (between && between[a.axis])) return NULL;
     for (int i = 0; i < count; i++) high[i] = i == a.axis ? end : was[i];
-    Node *by = node_make(n->graph, OP_pad, n->loc, n->n_in, n->in, n);
-    attr_copy(by, n);
+    Node *by = node_again(n, n->op, n->n_in, n->in, n);
     attr_set_dims(by, "high", high, count);
     *reached = true;
     return inferred(by);
@@ -284,10 +284,9 @@ static Node *cache_of_rows(Node *x, RowInputs *in, Node *before) {
 
 void keep_earlier_rows(Graph *g, RowInputs *in) {
     EACH_NODE(n, g) {
-        if (n->op != OP_earlier_rows || n->n_in > 1) continue;
-        Node *operands[] = {cache_of_rows(n->in[0], in, n), in->slot, in->position};
-        Node *by = node_make(g, OP_earlier_rows, n->loc, 3, operands, n);
-        attr_copy(by, n);
+        if (n->op != OP_earlier_rows || operand_or_null(n, EARLIER_SLOT)) continue;
+        Node *operands[EARLIER_OPERANDS] = {cache_of_rows(n->in[EARLIER_X], in, n), in->slot, in->position};
+        Node *by = node_again(n, n->op, EARLIER_OPERANDS, operands, n);
         by->mark = n->mark;
         node_become(n, inferred(by));
     }

@@ -4,6 +4,7 @@
 // row r of its result needs row r of its operands alone; where the rows of the result are follows from where those of the
 // operands are. Causal attention, earlier_rows and a loop that takes the rows one by one may look at earlier rows: they get
 // caches.
+#include "ir/operands.h"
 #include "passes/incremental.h"
 
 typedef struct Step {
@@ -100,8 +101,9 @@ static int rows_view(const Node *n, Step *s) {
 
 // The bias of a causal attention may vary by row and key: [..., rows, keys].
 static int rows_attention(const Node *n, Step *s) {
-    const Node *bias = n->n_in > 5 ? n->in[5] : NULL;
-    if (has_rows(n->in[1]) && !attr_int(n, "causal", 0)) return mixes(s, "attends to later positions");
+    const Node *bias = operand_or_null(n, ATTENTION_BIAS);
+    if (has_rows(n->in[ATTENTION_KEY]) && !attr_int(n, "causal", 0)) return mixes(s, "attends to later positions");
+    if (has_rows(n->in[ATTENTION_KEY]) && operand_or_null(n, ATTENTION_MASK)) return mixes(s, "masks keys by an input");
     if (bias && has_rows(bias) && row_axis(bias) != bias->type.rank - 2)
         return mixes(s, "adds a bias that is no function of the row and the key");
     return n->in[0]->mark;

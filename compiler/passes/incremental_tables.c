@@ -30,10 +30,9 @@ static Dependence depends_on(const Node *n) {
 static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, Node *before) {
     if (n->op == OP_constant) return n;
     if (n->op == OP_gather && n->in[1] == in->position) return n->in[0];  // a table already
-    Node *operand[MAX_RANK] = {0};
-    for (int i = 0; i < n->n_in; i++) operand[i] = at_every_position(n->in[i], t, in, before);
-    Node *copy = node_make(n->graph, n->op, n->loc, n->n_in, operand, before);
-    attr_copy(copy, n);
+    Node **operand = ARENA_ARRAY(n->graph->arena, Node *, n->n_in + 1);
+    for (int i = 0; i < n->n_in; i++) operand[i] = n->in[i] ? at_every_position(n->in[i], t, in, before) : NULL;
+    Node *copy = node_again(n, n->op, n->n_in, operand, before);
     for (Attr *a = copy->attrs; a; a = a->next) {
         const Dim *dims[MAX_RANK];
         if (a->kind != ATTR_DIMS) continue;

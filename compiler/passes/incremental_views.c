@@ -12,9 +12,8 @@ int same_axis(Graph *g, const Type *from, int axis, const Type *to) {
 }
 
 Node *with_extent(Node *n, Node *const *in, const char *name, Along a) {
-    Node *copy = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
+    Node *copy = node_again(n, n->op, n->n_in, in, n);
     const Dim *dims[MAX_RANK];
-    attr_copy(copy, n);
     for (int i = 0; i < n->type.rank; i++) dims[i] = i == a.axis ? a.extent : n->type.dim[i];
     if (name) attr_set_dims(copy, name, dims, n->type.rank);
     return inferred(copy);

@@ -108,8 +108,7 @@ static void compute_all(const Choice *c, int64_t column) {
         if (!varies(c, n)) continue;
         Node *in[n->n_in];
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] && varies(c, n->in[i]) ? n->in[i]->scratch : n->in[i];
-        Node *by = node_make(n->graph, n->op, n->loc, n->n_in, in, c->scatter);
-        attr_copy(by, n);
+        Node *by = node_again(n, n->op, n->n_in, in, c->scatter);
         substitute_dims(by, c->count, c->rows);
         n->scratch = inferred(by);
     }

@@ -128,9 +128,7 @@ static Node *narrowed(Node *before, Node *n) {
 // Views of a widened value are widened views, but for axes of extent 1 that are only put in front (simplify_units.c).
 static Node *narrow_view(Node *n) {
     if (n->op == OP_slice || (n->op == OP_reshape && dim_is(n->type.dim[0], 1)) || !widens(n->in[0])) return NULL;
-    Node *x = node_make(n->graph, n->op, n->loc, 1, n->in[0]->in, n);
-    attr_copy(x, n);
-    return cast_before(n, inferred(x), DT_i64);
+    return cast_before(n, inferred(node_again(n, n->op, n->n_in, n->in[0]->in, n)), DT_i64);
 }
 
 static Node *narrow_operation(Node *n) {
@@ -145,9 +143,7 @@ static Node *narrow_operation(Node *n) {
         if (!(in[i] = narrowed(n, in[i]))) return NULL;
     }
     if (!widened) return NULL;
-    Node *by = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
-    attr_copy(by, n);
-    return cast_before(n, inferred(by), n->type.dtype);
+    return cast_before(n, inferred(node_again(n, n->op, n->n_in, in, n)), n->type.dtype);
 }
 
 Node *narrow_integers(Node *n) {

@@ -7,6 +7,7 @@
 // Products by weights, norms and lookups begin it; elementwise neighbours follow where one operand is such a matrix and the
 // others have its shape or are vectors, and the reshapes between them cancel. The first axis must be a batch: the first axis of
 // an input of several. (Tokens whose heads are normalized, [T, heads, d], are rows already.)
+#include "ir/operands.h"
 #include "passes/simplify.h"
 
 static bool is_matrix_of_rows(const Type *t) {
@@ -35,9 +36,7 @@ static Node *as_matrix(Node *x, Node *before) {
 
 // The same on other operands, in the shape that it had.
 static Node *over(Node *n, Node *const *in) {
-    Node *by = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
-    attr_copy(by, n);
-    return reshape_before(n, inferred(by), n->type.rank, n->type.dim);
+    return reshape_before(n, inferred(node_again(n, n->op, n->n_in, in, n)), n->type.rank, n->type.dim);
 }
 
 static Node *matmul(Node *n) {
@@ -48,9 +47,11 @@ static Node *matmul(Node *n) {
 }
 
 static Node *norm(Node *n) {
-    Node *in[] = {n->in[0], n->in[1], n->n_in > 2 ? n->in[2] : NULL};
-    if (in[1]->type.rank != 1 || (in[2] && in[2]->type.rank != 1)) return NULL;
-    in[0] = as_matrix(in[0], n);
+    Node *in[NORM_OPERANDS];
+    for (int i = 0; i < n->n_in; i++) in[i] = n->in[i];
+    for (int i = NORM_WEIGHT; i < n->n_in; i++)
+        if (in[i] && in[i]->type.rank != 1) return NULL;
+    in[NORM_X] = as_matrix(in[NORM_X], n);
     return over(n, in);
 }
 

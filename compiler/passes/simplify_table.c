@@ -162,7 +162,5 @@ Node *tabulate_index(Node *n) {
     Node *index = node_make(n->graph, OP_gather, n->loc, 2, in, n);
     attr_set_int(index, "axis", 0);
     index = reshape_before(n, inferred(index), n->in[1]->type.rank, n->in[1]->type.dim);
-    Node *by = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){n->in[0], index}, n);
-    attr_copy(by, n);
-    return inferred(by);
+    return inferred(node_again(n, OP_gather, 2, (Node *[]){n->in[0], index}, n));
 }

@@ -6,6 +6,7 @@
 //
 // Reshapes of neighbours cancel. Weights and reductions keep their ones: only the first axis of values of three axes and more
 // is dropped, and that of lists of indices. Slices need nothing here: simplify_views moves them behind the reshape.
+#include "ir/operands.h"
 #include "passes/simplify.h"
 
 static bool is_one(const Dim *d) { return dim_is(d, 1); }
@@ -41,8 +42,7 @@ static void set_axes(Node *n, const int64_t *axes, int count) {
 }
 
 static Node *again(Node *n, Node *const *in, const int64_t *axes, int count) {
-    Node *by = node_make(n->graph, n->op, n->loc, n->n_in, in, n);
-    attr_copy(by, n);
+    Node *by = node_again(n, n->op, n->n_in, in, n);
     set_axes(by, axes, count);
     return reshape_before(n, inferred(by), n->type.rank, n->type.dim);
 }
@@ -64,8 +64,10 @@ static Node *elementwise(Node *n) {
 }
 
 static Node *norm(Node *n) {
-    Node *in[3] = {without_first(n->in[0], n), n->in[1], n->n_in > 2 ? n->in[2] : NULL};
-    return n->in[1]->type.rank == 1 ? again(n, in, NULL, 0) : NULL;
+    Node *in[NORM_OPERANDS];
+    for (int i = 0; i < n->n_in; i++) in[i] = n->in[i];
+    in[NORM_X] = without_first(in[NORM_X], n);
+    return in[NORM_WEIGHT]->type.rank == 1 ? again(n, in, NULL, 0) : NULL;
 }
 
 static Node *matmul(Node *n) {

@@ -202,9 +202,7 @@ static bool is_index(DType t) { return t == DT_i32 || t == DT_i64; }
 static Node *simplify_gather(Node *n) {
     double index;
     if (n->in[1]->op == OP_cast && is_index(n->in[1]->type.dtype) && is_index(n->in[1]->in[0]->type.dtype)) {
-        Node *by = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){n->in[0], n->in[1]->in[0]}, n);
-        attr_copy(by, n);
-        return inferred(by);
+        return inferred(node_again(n, OP_gather, 2, (Node *[]){n->in[0], n->in[1]->in[0]}, n));
     }
     Node *x = n->in[0];
     int axis = axis_of(x, attr_int(n, "axis", 0));
@@ -223,8 +221,7 @@ static Node *keep_reduced_axes(Node *n) {
     Node *r = n->in[0];
     bool reduces = r->op == OP_reduce_sum || r->op == OP_reduce_mean || r->op == OP_reduce_max || r->op == OP_reduce_min;
     if (!reduces || attr_int(r, "keepdims", 1)) return NULL;
-    Node *by = node_make(n->graph, r->op, r->loc, 1, r->in, n);
-    attr_copy(by, r);
+    Node *by = node_again(r, r->op, r->n_in, r->in, n);
     attr_set_int(by, "keepdims", 1);
     inferred(by);
     if (type_equal(&by->type, &n->type)) return by;

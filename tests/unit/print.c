@@ -126,7 +126,7 @@ static void locations_read_back(void) {
     check_round_trip(
         "graph g(%x: f32[2] @a.burin:1:2) -> (%b) {\n"
         "  %a = neg(%x) : f32[2] @m.onnx#17 \"/layer/Neg \\\"1\\\"\"\n"
-        "  %b = layer_normalization(%a, %x, _) {epsilon=1e-05} : f32[2] @\"my model.burin\":300:41\n"
+        "  %b = layer_normalization(%a, %x) {epsilon=1e-05} : f32[2] @\"my model.burin\":300:41\n"
         "}\n");
 }
 

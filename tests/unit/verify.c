@@ -60,6 +60,9 @@ static void attributes_are_checked(void) {
     Graph *g = parse_text(SAMPLE);
     attr_set_int(named(g, "b"), "speed", 3);
     check_found(g, "  %b = ", "neg has no attribute \"speed\"");
+    g = parse_text("graph g(%x: f32[4]) -> (%y) {\n  %y = softmax(%x) {axis=0}\n}\n");
+    attr_set_float(g->outputs[0], "axis", 0);
+    check_found(g, "  %y = ", "attribute \"axis\" of softmax is not of kind int");
 }
 
 static void constants_are_checked(void) {

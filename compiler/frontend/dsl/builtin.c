@@ -255,8 +255,8 @@ const Builtin *builtin_find(const char *name) {
     Op op;
     if (!op_find(name, &op) || !op_is_elementwise(op)) return NULL;
     Builtin *b = &elementwise[op];
-    *b = (Builtin){.name = op_info[op].name, .required = op_info[op].min_in, .op = op};
-    memcpy(b->parameters, operands, (size_t)op_info[op].max_in * sizeof *operands);
+    *b = (Builtin){.name = op_info[op].name, .required = op_least(op), .op = op};
+    memcpy(b->parameters, operands, (size_t)op_most(op) * sizeof *operands);
     return b;
 }
 

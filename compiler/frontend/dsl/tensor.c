@@ -57,10 +57,10 @@ Value tensor_op(Elaborator *e, Op op, Loc at, const Value *v, int n) {
     enum { MOST = 3 };
     Node *in[MOST] = {NULL};
     DType common = common_dtype(v, n);
-    bool needs_float = op_info[op].max_in == 1 && op != OP_neg && op != OP_abs && op != OP_not && op != OP_relu;
+    bool needs_float = op_most(op) == 1 && op != OP_neg && op != OP_abs && op != OP_not && op != OP_relu;
     if (needs_float && !dtype_is_float(common)) common = DT_f32;
-    if (n < op_info[op].min_in || n > op_info[op].max_in)
-        return report(e, at, "%s takes %d arguments, here are %d", op_info[op].name, op_info[op].min_in, n);
+    if (n < op_least(op) || n > op_most(op))
+        return report(e, at, "%s takes %d arguments, here are %d", op_info[op].name, op_least(op), n);
     for (int i = 0; i < n; i++) {
         Value x = operand(e, v[i], common, at);
         if (x.kind != V_TENSOR) return VALUE(V_ERROR);
