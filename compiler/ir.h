@@ -237,6 +237,7 @@ const Dim *dim_find_symbol(const Graph *, const char *name);                    
 void dim_raise(const Dim *, int64_t lower);    // it must be at least this: the symbol that decides it gets a bound
 void dim_tighten(const Dim *, int64_t upper);  // it turned out to be at most this: a symbol (plus a constant) gets the bound
 const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);  // canonical; floor division, sign of the divisor
+// By itself: everything is made again, in the form that its bounds now allow.
 const Dim *dim_substitute(Graph *, const Dim *, const Dim *symbol, const Dim *by);
 bool dim_is_line(Graph *, const Dim *, const Dim *symbol, int64_t *factor, int64_t *offset);  // factor * symbol + offset
 const Dim *dim_import(Graph *, const Dim *of_another_graph);

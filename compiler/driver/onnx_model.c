@@ -93,6 +93,18 @@ static Module *load_files(Build *b, const OnnxOptions *onnx) {
     return m;
 }
 
+// The trace of an export may have fixed how many tokens there are.
+static bool has_fixed_length(const Module *m, Text *why) {
+    const Graph *g = m->graphs[0];
+    int64_t length;
+    for (int i = 0; i < g->n_inputs; i++) {
+        if (input_role(g->inputs[i]) != INPUT_TOKENS || !dim_is_const(g->inputs[i]->type.dim[0], &length)) continue;
+        text_add(why, "text     no, a program of tensors: it takes %lld tokens, no more and no fewer\n", (long long)length);
+        return true;
+    }
+    return false;
+}
+
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
@@ -100,7 +112,8 @@ Module *load_onnx(Build *b) {
     read_binds(b->arena, o->bind, &onnx);
     if (o->n_files > 1) return load_files(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
-    int index = text ? find_autoregressive(b, text, "text     no, a program of tensors: ", &binding) : -1;
+    bool open = text && !has_fixed_length(text, &binding);
+    int index = open ? find_autoregressive(b, text, "text     no, a program of tensors: ", &binding) : -1;
     b->text = index >= 0;
     check_text(b);
     Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);

@@ -524,7 +524,7 @@ const Dim *dim_substitute(Graph *g, const Dim *d, const Dim *symbol, const Dim *
     if (d == symbol) return by;
     if (!d->a) return d;
     const Dim *a = dim_substitute(g, d->a, symbol, by), *b = dim_substitute(g, d->b, symbol, by);
-    return a == d->a && b == d->b ? d : dim_binary(g, d->kind, a, b);
+    return a == d->a && b == d->b && by != symbol ? d : dim_binary(g, d->kind, a, b);
 }
 
 bool dim_is_line(Graph *g, const Dim *d, const Dim *symbol, int64_t *factor, int64_t *offset) {

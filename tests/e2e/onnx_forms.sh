@@ -78,7 +78,7 @@ for name in mask mask_sum; do
     "$WORK/$name" --input v="$WORK/v.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
     same "forms: $name stays an operand, and is right" "$WORK/means" "$WORK/got"
     "$BURIN" inspect "$WORK/$name.onnx" --max T=4 --stop-after=fuse > "$WORK/fused"
-    check "forms: $name is an operand of attention" grep -q 'attention(%[^)]*, _, _, %' "$WORK/fused"
+    check "forms: $name is an operand of attention" grep -q 'attention(.*bias=%' "$WORK/fused"
 done
 
 # ---- dimensions
@@ -117,6 +117,87 @@ says "forms: ... and named" 0 '"H" is taken to be 4, which fits the constants he
 says "forms: --dim says another image" 0 '%picture: f32[B, 1, 2, 8]' "$BURIN" inspect "$WORK/picture.onnx" --dim H=2 --stop-after=infer
 says "forms: no square image has six patches" 1 'shapes do not broadcast' inspect wide
 says "forms: one length for two" 0 '%m: f32[B, T]' inspect lengths
+
+# ---- sizes that must be equal: two names of one, the length of a trace, a bound; parts of a sum; two that share a table
+model names << 'END'
+ir 10
+opset 20
+input x f32 [B,T,4]
+input m f32 [C,S,4]
+tensor four i64 [1] raw 4
+node Shape x -> b : start=0 end=1
+node Shape m -> s : start=1 end=2
+node Concat b s four -> shape : axis=0
+node Reshape m shape -> r
+node Transpose r -> k : perm=[0,2,1]
+node MatMul x k -> y
+output y f32
+END
+says "forms: two names of one batch" 0 '%m: f32[B, S, 4]' inspect names
+says "forms: ... are told" 0 '"C" is taken to be "B", which alone fits here' inspect names
+model traced << 'END'
+ir 10
+opset 20
+input input_ids i64 [1,T]
+tensor E f32 [4,2] raw 1 2 3 4 5 6 7 8
+tensor shape i64 [3] raw 3 1 2
+tensor back i64 [3] raw 1 3 2
+node Gather E input_ids -> e
+node Reshape e shape -> r
+node Reshape r back -> logits
+output logits f32
+END
+says "forms: the length of a trace" 0 '"T" is taken to be 3, which alone fits here' inspect traced
+says "forms: ... makes no text program" 0 'it takes 3 tokens, no more and no fewer' "$BURIN" build "$WORK/traced.onnx" --mcpu=native -o "$WORK/traced"
+model atmost << 'END'
+ir 10
+opset 20
+input x f32 [B,T,4]
+tensor four i64 [1] raw 4
+tensor most i64 [1] raw 8
+node Shape x -> n : start=1 end=2
+node Shape x -> b : start=0 end=1
+node Min n most -> few
+node Concat b few four -> shape : axis=0
+node Reshape x shape -> y
+output y f32
+END
+says "forms: what must be min(8, T) is at most 8" 0 'T <= 8 {' inspect atmost
+printf 'ir 10\nopset 20\ninput x f32 [P+T]\ninput z f32 [T]\nnode Neg x -> y\noutput y f32\n' | model parts
+says "forms: a part of a sum is fixed" 0 '%x: f32[P + 1]' "$BURIN" inspect "$WORK/parts.onnx" --dim T=1 --stop-after=infer
+model share << 'END'
+ir 10
+opset 20
+input past f32 [P]
+input x f32 [T]
+tensor table f32 [8] raw 1 2 3 4 5 6 7 8
+tensor eight i64 [1] raw 8
+tensor end i64 [1] raw 99
+node Concat past x -> all : axis=0
+node Shape all -> n
+node Sub eight n -> start
+node Slice table start end -> bias
+node Add all bias -> y
+output y f32
+END
+says "forms: two lengths share a table" 0 'where P <= 4, T <= 4' inspect share
+says "forms: ... or as they are told to" 0 'P <= 2, T <= 6' "$BURIN" inspect "$WORK/share.onnx" --max P=2,T=6 --stop-after=infer
+
+# ---- an end that truncates, of a length that windows bound from below
+model ends << 'END'
+ir 10
+opset 20
+input x f32 [1,1,T]
+tensor two i64 [1] raw 2
+tensor zero i64 [1] raw 0
+node Shape x -> n : start=2 end=3
+node Sub n two -> less
+node Div less two -> half
+node AveragePool x -> p : kernel_shape=[2]
+node Slice p zero half two -> y
+output y f32
+END
+says "forms: an end counts from the shortest text with windows" 0 'f32[1, 1, min(T - 1, T // 2 - 1)]' inspect ends
 
 # ---- padded to whole blocks, however many the run needs
 model blocks << 'END'

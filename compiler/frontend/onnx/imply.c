@@ -91,9 +91,20 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
     }
 }
 
+void onnx_imply_note(const OnnxCall *c, const char *format, ...) {
+    if (c->import->silent) return;
+    Text text = {0};
+    va_list args;
+    va_start(args, format);
+    text_vadd(&text, format, args);
+    va_end(args);
+    diag_note(c->loc, "%s", text.data);
+    text_free(&text);
+}
+
 static bool is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
 
-static void fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
+void onnx_fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
     int64_t value;
     if (dim_is_const(size, &value)) fix_option(c->import, symbol, value);
     fix_elements(c->import, symbol, size);
@@ -102,35 +113,21 @@ static void fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const D
 
 void onnx_imply_size(OnnxCall *c, const Dim *d, int64_t value) {
     if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && is_main_graph(c))
-        fix_size(c, NULL, d, dim_const(c->graph, value));
-}
-
-// Two symbols that make both extents one when they are one: min(mask, tokens) for as many tokens. (Two plain symbols may be of
-// a batch of one as well.)
-static bool imply_same(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
-    Symbols s = {0};
-    if (x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL) return false;
-    collect(x, &s);
-    collect(y, &s);
-    if (s.n != 2) return false;
-    const Dim *of_both = dim_substitute(c->graph, y, s.symbol[1], s.symbol[0]);
-    if (dim_substitute(c->graph, x, s.symbol[1], s.symbol[0]) != of_both) return false;
-    dim_tighten(s.symbol[0], s.symbol[1]->value);
-    fix_size(c, n, s.symbol[1], s.symbol[0]);
-    return true;
+        onnx_fix_size(c, NULL, d, dim_const(c->graph, value));
 }
 
 // Extents of one axis of two operands: one is a constant that the other, an expression, must reach.
-static void imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *constant) {
+static bool imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *constant) {
     int64_t value;
     Symbols s;
-    if (!dim_is_const(constant, &value) || value == 1 || !solve(d, value, &s)) return;
+    if (!dim_is_const(constant, &value) || value == 1 || !solve(d, value, &s)) return false;
     for (int i = 0; i < s.n; i++) {
         const char *name = s.symbol[i]->name;
-        fix_size(c, n, s.symbol[i], dim_const(c->graph, s.all));
-        diag_note(c->loc, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
-                  (long long)s.all, name);
+        onnx_fix_size(c, n, s.symbol[i], dim_const(c->graph, s.all));
+        onnx_imply_note(c, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
+                        (long long)s.all, name);
     }
+    return true;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- multiples
@@ -167,41 +164,79 @@ static bool imply_multiple(OnnxCall *c, const Node *n, const Dim *const count[2]
     }
     if (with[0] != with[1]) return false;
     for (int i = 0; i < s->n; i++) {
-        fix_size(c, n, s->symbol[i], multiple[i]);
-        diag_note(c->loc, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name,
-                  (long long)factor);
+        onnx_fix_size(c, n, s->symbol[i], multiple[i]);
+        onnx_imply_note(c, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name,
+                        (long long)factor);
     }
     return true;
 }
 
-static void imply_whole_blocks(OnnxCall *c, const Node *n) {
-    Graph *g = c->graph;
+static bool imply_whole_blocks(OnnxCall *c, const Node *n, const Dim *const count[2]) {
+    Symbols divided = {0};
+    for (int i = 0; i < 2; i++) collect_divided(count[i], &divided);
+    if (!divided.n || divided.n > MOST_SYMBOLS) return false;
+    for (int64_t factor = 2; factor <= LARGEST_FACTOR; factor++)
+        if (same_at_multiples(count[0], count[1], factor) && imply_multiple(c, n, count, &divided, factor)) return true;
+    return false;
+}
+
+static void imply_reshape(OnnxCall *c, const Node *n) {
     Type after = {0};
     const Dim *const *shape = attr_dims(n, "shape", &after.rank);
     if (!shape || after.rank > MAX_RANK) return;
     for (int i = 0; i < after.rank; i++) after.dim[i] = shape[i];
-    const Dim *count[2] = {type_count(g, &n->in[0]->type), type_count(g, &after)};
-    Symbols divided = {0};
-    if (count[0] == count[1]) return;
-    for (int i = 0; i < 2; i++) collect_divided(count[i], &divided);
-    if (!divided.n || divided.n > MOST_SYMBOLS) return;
-    for (int64_t factor = 2; factor <= LARGEST_FACTOR; factor++)
-        if (same_at_multiples(count[0], count[1], factor) && imply_multiple(c, n, count, &divided, factor)) return;
+    const Dim *count[2] = {type_count(c->graph, &n->in[0]->type), type_count(c->graph, &after)};
+    if (count[0] != count[1] && !imply_whole_blocks(c, n, count)) onnx_equate(c, n, count[0], count[1]);
+}
+
+// -------------------------------------------------------------------------------------------------------------------- operands
+// May the symbol count sequences, being the first of several axes of an input?
+static bool is_batch(const OnnxCall *c, const Dim *symbol) {
+    for (int i = 0; i < c->graph->n_inputs; i++) {
+        const Type *t = &c->graph->inputs[i]->type;
+        if (t->rank > 1 && t->dim[0] == symbol) return true;
+    }
+    return false;
+}
+
+// A graph that was exported for a batch of one may name its batch all the same.
+static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
+    return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && is_batch(c, x) != is_batch(c, y);
+}
+
+// Two extents of which none is 1.
+static void imply_equal(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
+    if (x != y && !imply_axis(c, n, x, y) && !imply_axis(c, n, y, x)) onnx_equate(c, n, x, y);
+}
+
+static void imply_broadcast(OnnxCall *c, const Node *n, const Type *a, const Type *b, int behind) {
+    for (int j = behind + 1; j <= a->rank && j <= b->rank; j++) {
+        const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];
+        if (!dim_broadcast(c->graph, x, y) && !may_be_one(c, x, y)) imply_equal(c, n, x, y);
+    }
+}
+
+static void imply_matmul(OnnxCall *c, const Node *n) {
+    const Type *a = &n->in[0]->type, *b = &n->in[1]->type;
+    if (a->rank < 2 || b->rank < 2) return;
+    imply_equal(c, n, a->dim[a->rank - 1], b->dim[b->rank - 2]);
+    imply_broadcast(c, n, a, b, 2);
+}
+
+static void imply_concat(OnnxCall *c, const Node *n) {
+    const Type *a = &n->in[0]->type;
+    for (int i = 1; i < n->n_in; i++)
+        for (int j = 0; j < a->rank && n->in[i]->type.rank == a->rank; j++)
+            if (j != attr_int(n, "axis", 0)) imply_equal(c, n, a->dim[j], n->in[i]->type.dim[j]);
 }
 
 void onnx_imply_sizes(OnnxCall *c, const Node *n) {
-    if (n->op == OP_reshape && is_main_graph(c)) imply_whole_blocks(c, n);
-    if (!op_is_elementwise(n->op) || !is_main_graph(c)) return;
-    for (int i = 0; i + 1 < n->n_in; i++) {
-        const Type *a = &n->in[i]->type, *b = &n->in[i + 1]->type;
-        for (int j = 1; j <= a->rank && j <= b->rank; j++) {
-            const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];
-            if (x == y || dim_broadcast(c->graph, x, y)) continue;
-            if (imply_same(c, n, x, y)) continue;
-            imply_axis(c, n, x, y);
-            imply_axis(c, n, y, x);
-        }
-    }
+    if (!is_main_graph(c)) return;
+    if (n->op == OP_reshape) imply_reshape(c, n);
+    if (n->op == OP_matmul) imply_matmul(c, n);
+    if (n->op == OP_concat) imply_concat(c, n);
+    for (int i = 0; op_is_elementwise(n->op) && i + 1 < n->n_in; i++)
+        imply_broadcast(c, n, &n->in[i]->type, &n->in[i + 1]->type, 0);
 }
 
 // ------------------------------------------------------------------------------------------------- what cannot be implied
@@ -225,7 +260,6 @@ static const Dim *symbol_that_is_one(const OnnxCall *c, const Node *n) {
     return NULL;
 }
 
-// A graph that was exported for a batch of one may name its batch all the same.
 void onnx_check_broadcast(const OnnxCall *c, const Node *n) {
     const Dim *one = op_is_elementwise(n->op) && !broadcasts_with(c, n, NULL, NULL) ? symbol_that_is_one(c, n) : NULL;
     if (!one) return;

@@ -26,21 +26,27 @@ static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
 
 static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
-// dim_param: a name, or an expression of names ("s16 + s17"). Symbols are declared first, then the text is parsed.
+// dim_param: a name, or an expression of names ("s16 + s17"). Symbols are declared first, then the text is parsed, with numbers
+// for those that are fixed.
 static const Dim *named_dim(OnnxImport *m, const char *text) {
+    Text numbers = {0};
     for (const char *p = text; *p;) {
         size_t n = 0;
         while (is_name_char(p[n])) n++;
-        if (n && !isdigit((unsigned char)*p)) {
-            const char *name = arena_strndup(m->graph->arena, p, n);
-            const Dim *d = bounded_symbol(m, name);
+        if (!n || isdigit((unsigned char)*p)) {
+            text_add(&numbers, "%.*s", (int)(n ? n : 1), p);
+        } else {
+            const Dim *d = bounded_symbol(m, arena_strndup(m->graph->arena, p, n));
             if (n == strlen(text)) return d;
+            dim_print(&numbers, d);
         }
         p += n ? n : 1;
     }
     const char *end;
-    const Dim *d = dim_parse(m->graph, text, &end);
-    return d && !*end ? d : bounded_symbol(m, text);
+    const Dim *d = dim_parse(m->graph, numbers.data, &end);
+    if (d && *end) d = NULL;
+    text_free(&numbers);
+    return d ? d : bounded_symbol(m, text);
 }
 
 const char *onnx_dim_name(Arena *arena, const BurinOnnx__ValueInfo *info, size_t axis) {

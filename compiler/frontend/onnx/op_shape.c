@@ -327,12 +327,33 @@ static bool is_table(const Node *n) {
     return n->op == OP_constant;
 }
 
+enum { MOST_PARTS = 4 };
+
+// 128 - P - T where neither is bounded by the other: each gets its share of the table.
+static void share_table(OnnxCall *c, const Dim *start) {
+    const Dim *part[MOST_PARTS], *d = start;
+    int64_t room, sign;
+    int n = 0;
+    for (; d->kind == DIM_ADD && n < MOST_PARTS; d = d->b) {
+        if (d->a->kind != DIM_MUL || !dim_is_const(d->a->b, &sign) || sign != -1 || d->a->a->kind != DIM_SYMBOL) return;
+        part[n++] = d->a->a;
+    }
+    if (n < 2 || !dim_is_const(d, &room) || room < n) return;
+    for (int i = 0; i < n; i++) {
+        if (part[i]->lower > room / n || part[i]->value <= room / n) continue;
+        dim_tighten(part[i], room / n);
+        onnx_imply_note(c, "\"%s\" is taken to be at most %lld, since a table has room for %lld: --max=%s=N says otherwise",
+                        part[i]->name, (long long)(room / n), (long long)room, part[i]->name);
+    }
+}
+
 // 128 - T, or max(0, 128 - T), as the start of a slice of a table: T is no more than 128.
-static const Dim *counted_in_table(Graph *g, const Dim *start) {
-    const Dim *d = start, *zero = dim_const(g, 0);
+static const Dim *counted_in_table(OnnxCall *c, const Dim *start) {
+    const Dim *d = start, *zero = dim_const(c->graph, 0);
     if (d->kind == DIM_MAX) d = dim_is_const(d->b, NULL) ? d->a : d->b;
     if (dim_lower(d) >= 0 || dim_upper(d) < 0 || (start->kind == DIM_MAX && dim_lower(start) != 0)) return start;
-    dim_tighten(dim_sub(g, zero, d), 0);
+    dim_tighten(dim_sub(c->graph, zero, d), 0);
+    if (dim_lower(d) < 0) share_table(c, d);
     return dim_lower(d) >= 0 ? d : start;
 }
 
@@ -340,7 +361,7 @@ static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], in
     Graph *g = c->graph;
     if (step == 1 && is_table(x)) {
         dim_tighten(bounds[1], dim_upper(x->type.dim[axis]));
-        bounds[0] = counted_in_table(g, bounds[0]);
+        bounds[0] = counted_in_table(c, bounds[0]);
     }
     const Dim *size = x->type.dim[axis], *one = dim_const(g, 1), *last = dim_sub(g, size, one);
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);

@@ -68,7 +68,10 @@ static Node *windows(OnnxCall *c, Node *x, const Window *w) {
     attr_set_ints(n, "kernel", w->kernel, w->spatial);
     attr_set_ints(n, "strides", w->strides, w->spatial);
     attr_set_ints(n, "dilations", w->dilations, w->spatial);
-    return onnx_finish(c, n);
+    onnx_finish(c, n);
+    int axis = x->type.rank - w->spatial;
+    for (int i = 0; i < w->spatial; i++) dim_raise(n->type.dim[axis + i], 1);  // less than a window has no result
+    return n;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- convolutions
@@ -112,7 +115,6 @@ static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int6
     if (groups < 1 || channels % groups || filters % groups || onnx_extent(c, weights, 1) * groups != channels)
         onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type), type_text(&weights->type));
     Node *padded = windows(c, onnx_pad_with(c, x, &w->pads, pad), w);
-    for (int i = 0; i < w->spatial; i++) dim_raise(padded->type.dim[2 + i], 1);  // less than a window has no result
     Node *rows = window_rows(c, padded, w->spatial, groups), *y;
     const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
     if (groups == 1) {  // a plain matrix of weights

@@ -256,7 +256,11 @@ static FileKind kind_of_file(const OnnxModel *model) {
 static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, Text *binding) {
     OnnxText text = {.encodes = true};
     OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "encode"), .text = &text};
+    OnnxImport m = {.model = onnx_open(arena, path),
+                    .options = &own,
+                    .graph = graph_new_owned(arena, "encode"),
+                    .text = &text,
+                    .silent = !binding};
     if (!find_tokens(&m, &text)) return NULL;
     fix_dims(&m, &text, &own);
     onnx_import_values(&m);
@@ -273,7 +277,11 @@ static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *o
 
 static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *text, Text *binding) {
     OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path), .options = &own, .graph = graph_new_owned(arena, "decode"), .text = text};
+    OnnxImport m = {.model = onnx_open(arena, path),
+                    .options = &own,
+                    .graph = graph_new_owned(arena, "decode"),
+                    .text = text,
+                    .silent = !binding};
     if (!find_tokens(&m, text)) return NULL;
     fix_dims(&m, text, &own);
     onnx_import_values(&m);

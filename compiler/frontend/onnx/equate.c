@@ -1,0 +1,108 @@
+// Sizes that must be equal, since a node fits for equal ones only.
+//
+//   reshape of 48 * s25 * s33 elements to [s25, 4 * s27, 12]     s27 and s33 are two names of one size
+//   reshape of 48 * seq elements to [11, 4, 12]                  the trace had 11, and the file takes nothing else
+//   reshape of 48 * T elements to [1, min(64, T), 48]            T is at most 64
+//
+// What is found holds everywhere: in what is imported so far, and in the options, for what follows.
+#include "frontend/onnx/scope.h"
+
+enum { MOST_SYMBOLS = 8 };
+
+typedef struct Pair {
+    const Dim *side[2];
+    const Dim *symbol[MOST_SYMBOLS];
+    int n;  // of symbols, those that are more left out
+} Pair;
+
+static void collect(const Dim *d, Pair *p) {
+    if (d->kind == DIM_SYMBOL) {
+        for (int i = 0; i < p->n; i++)
+            if (p->symbol[i] == d) return;
+        if (p->n < MOST_SYMBOLS) p->symbol[p->n++] = d;
+    } else if (d->a) {
+        collect(d->a, p);
+        collect(d->b, p);
+    }
+}
+
+static bool fits(Graph *g, const Pair *p, const Dim *old, const Dim *by) {
+    return dim_substitute(g, p->side[0], old, by) == dim_substitute(g, p->side[1], old, by);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- bounds
+// min(64, T) is T where T is at most 64, max(0, T - 8) is T - 8 where T is at least 8.
+static bool bound_extreme(OnnxCall *c, const Node *n, const Pair *p, const Dim *d) {
+    if (!d->a) return false;
+    if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
+        const Dim *part[2] = {d->a, d->b};
+        for (int i = 0; i < 2; i++) {
+            const Dim *symbol = part[i]->kind == DIM_ADD ? part[i]->a : part[i];
+            if (symbol->kind != DIM_SYMBOL || !dim_is_const(part[1 - i], NULL) || !fits(c->graph, p, d, part[i])) continue;
+            if (d->kind == DIM_MIN)
+                dim_tighten(part[i], dim_upper(part[1 - i]));
+            else
+                dim_raise(part[i], dim_upper(part[1 - i]));
+            onnx_fix_size(c, n, symbol, symbol);
+            return true;
+        }
+    }
+    return bound_extreme(c, n, p, d->a) || bound_extreme(c, n, p, d->b);
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- names
+static bool one_name(OnnxCall *c, const Node *n, const Pair *p) {
+    for (int i = 0; i < p->n; i++) {
+        for (int j = 0; j < p->n; j++) {
+            const Dim *kept = p->symbol[i], *other = p->symbol[j];
+            if (kept->id >= other->id || !fits(c->graph, p, other, kept)) continue;
+            dim_tighten(kept, other->value);
+            dim_raise(kept, other->lower);
+            onnx_fix_size(c, n, other, kept);
+            onnx_imply_note(c, "\"%s\" is taken to be \"%s\", which alone fits here", other->name, kept->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- numbers
+typedef struct Sample {
+    const Dim *symbol;
+    int64_t value, others;
+} Sample;
+
+static int64_t value_of(const Dim *symbol, void *user) {
+    const Sample *s = user;
+    return symbol == s->symbol ? s->value : s->others;
+}
+
+// The one number for a symbol with which both sides are the same whatever the others are, or 0.
+static int64_t only_number(Graph *g, const Pair *p, const Dim *symbol) {
+    int64_t found = 0;
+    for (Sample s = {symbol, symbol->lower, 7}; s.value <= symbol->value; s.value++) {
+        if (dim_eval(p->side[0], value_of, &s) != dim_eval(p->side[1], value_of, &s)) continue;
+        if (!fits(g, p, symbol, dim_const(g, s.value))) continue;
+        if (found) return 0;
+        found = s.value;
+    }
+    return found;
+}
+
+static bool one_number(OnnxCall *c, const Node *n, const Pair *p) {
+    for (int i = 0; i < p->n; i++) {
+        int64_t value = only_number(c->graph, p, p->symbol[i]);
+        if (!value) continue;
+        onnx_fix_size(c, n, p->symbol[i], dim_const(c->graph, value));
+        onnx_imply_note(c, "\"%s\" is taken to be %lld, which alone fits here", p->symbol[i]->name, (long long)value);
+        return true;
+    }
+    return false;
+}
+
+bool onnx_equate(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
+    Pair p = {.side = {x, y}};
+    collect(x, &p);
+    collect(y, &p);
+    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || one_number(c, n, &p);
+}
