@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+static inline bool burin_cpu_generic(void) { return true; }
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 

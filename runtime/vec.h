@@ -3,6 +3,8 @@
 // target is chosen by the compiler's flags; runtime/README.md lists the vocabulary and says how to add a CPU.
 #ifndef BURIN_VEC_H
 #define BURIN_VEC_H
+#include <float.h>
+
 #include "convert.h"
 #include "scalar.h"
 
@@ -14,6 +16,9 @@ INLINE int32_t four_bytes(const int8_t *p) {
     return four;
 }
 
+#if FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#error "burin's numbers need floats that are computed as floats: on 32-bit x86 build with -msse2 -mfpmath=sse"
+#endif
 #if defined(__FAST_MATH__)
 #error "burin's numbers need IEEE arithmetic: build without -ffast-math"
 #endif

@@ -13,7 +13,12 @@ void list_ops(void) {
     }
 }
 
+static void print_target(const Target *t, const char *when) { printf("  --mcpu=%-20s %s%s\n", t->name, t->help, when); }
+
 void list_targets(void) {
+    printf("on all of them\n");
+    for (int j = 0; j < n_targets; j++)
+        if (!targets[j].architecture) print_target(&targets[j], "");
     for (int i = 0; i < n_machines; i++) {
         const Target *defaults[MAX_CPUS];
         int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
@@ -21,9 +26,9 @@ void list_targets(void) {
         for (int j = 0; j < n_targets; j++) {
             const char *when = targets[j].for_integers ? " (default with q8_0)" : " (default)";
             bool is_default = false;
-            if (strcmp(targets[j].architecture, machines[i].architecture)) continue;
+            if (!targets[j].architecture || !target_is_of(&targets[j], machines[i].architecture)) continue;
             for (int k = 0; k < n; k++) is_default |= defaults[k] == &targets[j];
-            printf("  --mcpu=%-20s %s%s\n", targets[j].name, targets[j].help, is_default ? when : "");
+            print_target(&targets[j], is_default ? when : "");
         }
     }
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");

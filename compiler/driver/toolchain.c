@@ -59,12 +59,12 @@ static const Target *cpu_find(const Toolchain *t, const char *name) {
         const char *names[64], *near;
         int n = 0;
         for (int i = 0; i < n_targets && n < 64; i++)
-            if (!strcmp(targets[i].architecture, t->machine->architecture)) names[n++] = targets[i].name;
+            if (target_is_of(&targets[i], t->machine->architecture)) names[n++] = targets[i].name;
         near = nearest_name(name, names, (size_t)n);
         if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
         usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: `burin targets` lists them", name, t->machine->triple);
     }
-    if (strcmp(cpu->architecture, t->machine->architecture))
+    if (!target_is_of(cpu, t->machine->architecture))
         usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,
                     cpu->architecture, t->machine->triple);
     return cpu;

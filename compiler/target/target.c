@@ -8,6 +8,7 @@
 const Target targets[] = {
     // name                symbol                architecture  flags                                 needs bits for_integers
     // help
+    {"generic", "generic", NULL, "", "nothing", 128, false, "plain C, of -o NAME.c for any machine and compiler with GNU C"},
     {"x86-64", "x86_64", "x86_64", "-march=x86-64", "nothing beyond x86-64", 128, false, "plain C, for any x86-64 CPU"},
     {"x86-64-v3", "x86_64_v3", "x86_64", "-march=x86-64-v3", "AVX2, FMA, F16C and BMI2", 256, false, "Haswell, Zen and later"},
     {"x86-64-v4", "x86_64_v4", "x86_64", "-march=x86-64-v4 -mprefer-vector-width=512", "AVX-512 F, BW, CD, DQ and VL", 512,
@@ -85,10 +86,14 @@ const Target *target_find(const char *name) {
     return by_name(name);
 }
 
+bool target_is_of(const Target *t, const char *architecture) {
+    return !t->architecture || !strcmp(t->architecture, architecture);
+}
+
 // The levels of an architecture are in order, each with all that those before it have.
 bool target_runs_here(const Target *t) {
     const Target *best = native();
-    return best && t <= best && !strcmp(t->architecture, best->architecture);
+    return !t->architecture || (best && t <= best && target_is_of(t, best->architecture));
 }
 
 int target_defaults(const char *architecture, const Target *list[], int room) {
@@ -96,7 +101,7 @@ int target_defaults(const char *architecture, const Target *list[], int room) {
     int n = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names && n < room; i++) {
         const Target *t = by_name(names[i]);
-        if (!strcmp(t->architecture, architecture)) list[n++] = t;
+        if (target_is_of(t, architecture)) list[n++] = t;
     }
     return n;
 }

@@ -8,7 +8,7 @@
 typedef struct Target {
     const char *name;          // of --mcpu and --cpu: "x86-64-v3", "x86-64-v4+vnni", "armv8-a"
     const char *symbol;        // BURIN_CPU: suffix of the emitted symbols and of burin_cpu_ (runtime/cpu.h), "x86_64_v3"
-    const char *architecture;  // "x86_64", "aarch64"
+    const char *architecture;  // "x86_64", "aarch64"; NULL: any
     const char *flags;         // for the compiler: "-march=x86-64-v3"
     const char *needs;         // features in words, for messages: "AVX2, FMA, F16C"
     int vector_bits;           // of one register; tile sizes belong to its runtime/vec_*.h
@@ -23,5 +23,6 @@ extern const int n_targets;
 const Target *target_find(const char *name);
 // The default of --mcpu for an architecture: a list, best last.
 int target_defaults(const char *architecture, const Target *list[], int room);
+bool target_is_of(const Target *, const char *architecture);
 bool target_runs_here(const Target *);
 #endif

@@ -1,0 +1,34 @@
+#!/bin/sh
+# --mcpu=generic -o NAME.c is C for any machine: built for 32-bit and for 64-bit ARM, it gives the bits that x86 gives.
+. tests/lib.sh
+unsanitized "arm: generic"
+source=0,1114,306 words=einhundertacht
+
+# NAME_says PROGRAM...: what it prints, with its hash
+austen_says() { "$@" --tokens $source -n 12 --temp 0 --logits-hash -t 2; }
+numbers_says() { "$@" $words --logits-hash -t 2; }
+digits_says() { "$@" --random --hash; }
+
+for model in examples/austen examples/numbers examples/digits/digits.onnx; do
+    name=$(basename "$model" .onnx)
+    check "generic: $name as C" "$BURIN" build "$model" --mcpu=generic -o "$WORK/$name.c"
+    check "generic: $name as a program" "$BURIN" build "$model" --mcpu=generic -o "$WORK/$name"
+    "${name}_says" "$WORK/$name" > "$WORK/expected" 2>&1
+    "$BURIN" build "$model" --mcpu=native -o "$WORK/native" > "$WORK/said" 2>&1
+    "${name}_says" "$WORK/native" > "$WORK/got" 2>&1
+    same "generic: $name gives the bits of this CPU's code" "$WORK/expected" "$WORK/got"
+    for pair in arm-linux-gnueabihf-gcc:qemu-arm-static aarch64-linux-gnu-gcc:qemu-aarch64-static; do
+        cc=${pair%:*} emulator=${pair#*:}
+        if ! command -v "$cc" > "$WORK/said" || ! command -v "$emulator" > "$WORK/said"; then
+            skip "generic: $name by $cc" "$cc or $emulator is missing"
+            continue
+        fi
+        check "generic: $name builds with $cc" make -s -C "$WORK/$name.c" clean "$name" CC="$cc -static" CFLAGS=-O1
+        "${name}_says" "$emulator" "$WORK/$name.c/$name" > "$WORK/got" 2>&1
+        same "generic: $name of $cc: the same bits" "$WORK/expected" "$WORK/got"
+    done
+done
+sed 's,//.*,,' "$WORK"/*.c/*.[ch] "$WORK"/*.c/Makefile | grep -E 'x86_64|aarch64|armv8' > "$WORK/machines"
+check "generic: what is emitted names no machine" test ! -s "$WORK/machines"
+says "generic: kernels that compute in other widths are refused" 1 "burin's numbers need floats that are computed as floats" \
+    gcc -D__FLT_EVAL_METHOD__=2 -DBURIN_CPU=generic -I"$WORK/digits.c" -I"$WORK/digits.c/runtime" -fsyntax-only "$WORK/digits.c/digits.c"
