@@ -69,10 +69,10 @@ static int command_build(Arena *arena, const Options *o) {
     if (!compile(&b)) return 0;
     print_sizes(&b);
     build_output(&b, output);
-    printf("%s: %s for", output,
-           b.kind == OUTPUT_PROGRAM  ? "a program"
-           : b.kind == OUTPUT_FOLDER ? "a folder of C"
-                                     : "a library");
+    print_spelled("%s: %s for", output,
+                  b.kind == OUTPUT_PROGRAM  ? "a program"
+                  : b.kind == OUTPUT_FOLDER ? "a folder of C"
+                                            : "a library");
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
     const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "harmless.h"
 #include "hash.h"
 #include "net_values.h"
 #include "output.h"
@@ -22,13 +23,18 @@ static void run_all(burin_session *session, burin_net_values *v) {
 
 // ---- outputs ----
 
-// DIR/NAME.npy, where NAME has no folders of its own.
+// DIR/NAME.npy, where NAME has no folders of its own, and prints.
 void burin_output_path(char *path, size_t room, const char *folder, const char *name) {
     size_t length = strlen(folder);
     int n = snprintf(path, room, "%s%s%s.npy", folder, length && folder[length - 1] == '/' ? "" : "/", name);
     if (n < 0 || (size_t)n >= room) burin_stop(BURIN_USER_MISTAKE, "--output %s: the name is too long", folder);
-    for (char *c = path + length + 1; *c; c++)
-        if (*c == '/') *c = '_';
+    for (char *c = path + length + 1; *c; c++) {
+        size_t whole = burin_printable(c, strlen(c));
+        if (*c == '/' || !whole)
+            *c = '_';
+        else
+            c += whole - 1;
+    }
 }
 
 static void write_outputs(const burin_net_values *v, const char *folder) {

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harmless.h"
+
 const char *burin_program_name = "program";
 
 bool burin_write_all(int file, const void *data, size_t bytes) {
@@ -62,7 +64,7 @@ void burin_print(const char *format, ...) {
     char line[4096];
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(line, sizeof line, format, arguments);
+    int n = burin_vformat(line, sizeof line, format, arguments);
     va_end(arguments);
     if (n > 0) burin_print_bytes(line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
@@ -70,9 +72,9 @@ void burin_print(const char *format, ...) {
 static void message(const char *format, va_list arguments) {
     char line[4096];
     burin_flush();
-    int at = snprintf(line, sizeof line / 2, "%s: ", burin_program_name);
+    int at = burin_format(line, sizeof line / 2, "%s: ", burin_program_name);
     if (at < 0 || at >= (int)sizeof line / 2) at = 0;
-    int n = vsnprintf(line + at, sizeof line - (size_t)at - 1, format, arguments);
+    int n = burin_vformat(line + at, sizeof line - (size_t)at - 1, format, arguments);
     size_t length = strlen(line);
     if (n < 0) return;
     line[length] = '\n';

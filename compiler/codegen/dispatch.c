@@ -9,7 +9,7 @@ void write_string(Text *t, const char *s) {
             text_add(t, "\\n");
         else if (*s == '"' || *s == '\\')
             text_add(t, "\\%c", *s);
-        else if ((unsigned char)*s < 32 || (unsigned char)*s > 126)
+        else if ((unsigned char)*s < 32 || (unsigned char)*s > 126 || *s == '?')  // of a trigraph
             text_add(t, "\\%03o", (unsigned)(unsigned char)*s);
         else
             text_add(t, "%c", *s);
@@ -134,7 +134,10 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
 }
 
 void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
-    text_add(t, "// %s: its descriptor. Emitted by burin.\n#include \"cpu.h\"\n#include \"program.h\"\n\n", p->module->name);
+    size_t comment = c_comment(t);
+    text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
+    c_comment_end(t, comment);
+    text_add(t, "#include \"cpu.h\"\n#include \"program.h\"\n\n");
     text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n",
              o->weights_symbol, o->weights_symbol);
     write_variants(t, p, o);

@@ -17,8 +17,11 @@ static void write_bytes(Text *t, uint64_t bytes) {
 }
 
 static void write_title(Text *t, const Program *p) {
-    text_add(t, "// %s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.\n//\n",
+    size_t comment = c_comment(t);
+    text_add(t, "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.",
              p->module->name, file_name(p->module->description));
+    c_comment_end(t, comment);
+    text_add(t, "//\n");
 }
 
 static void write_facts(Text *t, const Program *p) {
@@ -50,13 +53,15 @@ static void write_operand_types(Text *t, const Kernel *k) {
 
 // // %qkv: f32[R, 192], bf16[320, 192] -> f32[R, 320]     llama.burin:12:7 model.layers.*.self_attn
 static void write_function(Text *t, const Program *p, const KernelFunction *f) {
-    text_add(t, "\n// %%%s: ", f->first->node->name);
+    text_add(t, "\n");
+    size_t comment = c_comment(t);
+    text_add(t, "%%%s: ", f->first->node->name);
     write_operand_types(t, f->first);
     const Loc at = f->first->node->loc;
     if (at.scope || *loc_text(at)) text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
     const Expr *e = attr_expr(f->first->node, f->first->node->op == OP_matmul_packed ? "epilogue" : "expr");
-    if (e) text_add(t, "\n// "), expr_print(t, e);
-    text_add(t, "\n");
+    c_comment_end(t, comment);
+    if (e) comment = c_comment(t), expr_print(t, e), c_comment_end(t, comment);
     kernel_writers[f->first->family].function(t, p, f->first, f->name);
 }
 

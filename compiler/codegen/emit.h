@@ -12,6 +12,9 @@ typedef struct KernelWriter {
 extern const KernelWriter kernel_writers[];  // by KernelFamily
 
 // codegen/write.c
+// What is added between the two is one comment to the end of the line, whatever names it holds: they cannot leave it.
+size_t c_comment(Text *);
+void c_comment_end(Text *, size_t begin);
 const char *c_type(DType);                                    // float, int32_t, ...
 void c_dim(Text *, const Program *, const Dim *);             // rows, 2 * rows + 1; always in parentheses when not atomic
 void c_dim_of_symbols(Text *, const Program *, const Dim *);  // the same over symbols[i], outside of a step

@@ -80,8 +80,11 @@ static void write_source(Writer *w, const Kernel *k) {
     Text location = {0};
     text_add(&location, "%s", "");
     write_location(&location, k, w->in_loop);
-    if (location.length && (!w->location || strcmp(w->location, location.data)))
-        text_add(w->t, "%s// %s\n", w->indent, location.data);
+    if (location.length && (!w->location || strcmp(w->location, location.data))) {
+        text_add(w->t, "%s", w->indent);
+        size_t comment = c_comment(w->t);
+        text_append(w->t, location.data, location.length), c_comment_end(w->t, comment);
+    }
     w->location = arena_strndup(w->p->arena, location.data, location.length);
     text_free(&location);
 }

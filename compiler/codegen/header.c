@@ -14,7 +14,9 @@ static void upper_name(char *out, size_t room, const char *name) {
 static void write_figure(Text *t, const char *prefix, const char *name, uint64_t value, const char *comment) {
     char line[128];
     snprintf(line, sizeof line, "#define %s_%s %llu", prefix, name, (unsigned long long)value);
-    text_add(t, "%-48s // %s\n", line, comment);
+    text_add(t, "%-48s ", line);
+    size_t begin = c_comment(t);
+    text_add(t, "%s", comment), c_comment_end(t, begin);
 }
 
 static void write_figures(Text *t, const Program *p) {
@@ -39,16 +41,18 @@ static uint64_t element_count(const WeightPiece *w) {
 }
 
 static void write_field(Text *t, const WeightPiece *w) {
-    char line[256];
+    enum { COLUMN = 69 };
+    size_t line = t->length;
     const char *type = w->format ? w->format->element : c_type(w->node->type.dtype);
-    snprintf(line, sizeof line, "_Alignas(64) %s %s[%llu];", type, w->field, (unsigned long long)element_count(w));
-    text_add(t, "    %-64s // ", line);
+    text_add(t, "    _Alignas(64) %s %s[%llu]; ", type, w->field, (unsigned long long)element_count(w));
+    if (t->length - line < COLUMN) text_add(t, "%*s", (int)(COLUMN - (t->length - line)), "");
+    size_t comment = c_comment(t);
     if (w->format && w->format->block > 1)
         text_add(t, "[%llu panels][%lld / 32] ", (unsigned long long)w->units, (long long)w->depth);
     else if (w->format)
         text_add(t, "[%llu panels][%lld][16] ", (unsigned long long)w->units, (long long)w->depth);
     type_print(t, &w->node->type);
-    text_add(t, "\n");
+    c_comment_end(t, comment);
 }
 
 static void write_group(Text *t, const Program *p, WeightGroup group, const char *name) {
@@ -111,8 +115,10 @@ static void write_program(Text *t, const Program *p) {
 void emit_header(const Program *p, Text *t) {
     char guard[64];
     upper_name(guard, sizeof guard, p->module->name);
-    text_add(t, "// %s: sizes, and where the weights lie. Emitted by burin.\n#ifndef %s_PLAN_H\n#define %s_PLAN_H\n",
-             p->module->name, guard, guard);
+    size_t comment = c_comment(t);
+    text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->module->name);
+    c_comment_end(t, comment);
+    text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
     text_add(t, "#include \"kernels.h\"\n#include \"nest.h\"\n#include \"step.h\"\n\n");
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);

@@ -38,8 +38,9 @@ static void write_place(Text *t, const Program *p, const Buffer *const *list, in
     for (int j = 0; j < i; j++)
         if (directly_before(list, n, list[j], list[i]))
             text_add(t, "    if (end[%d] > place[%d]) place[%d] = end[%d];\n", j, i, i, j);
-    text_add(t, "    end[%d] = place[%d] + (", i, i), write_bytes(t, p, list[i]),
-        text_add(t, " + 63) / 64 * 64;  // %s\n", list[i]->name);
+    text_add(t, "    end[%d] = place[%d] + (", i, i), write_bytes(t, p, list[i]), text_add(t, " + 63) / 64 * 64;  ");
+    size_t comment = c_comment(t);
+    text_add(t, "%s", list[i]->name), c_comment_end(t, comment);
     text_add(t, "    if (end[%d] > total) total = end[%d];\n", i, i);
 }
 

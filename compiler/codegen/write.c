@@ -1,8 +1,10 @@
 // Small pieces of C: types, dimensions, numbers, and where operands begin.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "harmless.h"
 #include "ir/convert.h"
 
 const KernelWriter kernel_writers[] = {
@@ -12,6 +14,31 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_EARLIER] = {write_earlier, call_earlier}, [FAMILY_ATTENTION] = {write_attention, call_attention},
     [FAMILY_SELECT] = {write_select, call_rows},      [FAMILY_NEST] = {write_nest, call_nest},
 };
+
+size_t c_comment(Text *t) {
+    text_add(t, "// ");
+    return t->length;
+}
+
+// A backslash at the end of a line continues it, and so does its trigraph.
+void c_comment_end(Text *t, size_t begin) {
+    char *words = strdup(t->data + begin);
+    size_t n = t->length - begin;
+    t->length = begin;
+    for (size_t i = 0, length; i < n; i += length ? length : 1) {
+        bool continues = words[i] == '\\' || !strncmp(words + i,
+                                                      "?"
+                                                      "?/",
+                                                      3);
+        length = continues ? 0 : burin_printable(words + i, n - i);
+        if (length)
+            text_append(t, words + i, length);
+        else
+            text_add(t, "\\x%02x", (unsigned)(unsigned char)words[i]);
+    }
+    free(words);
+    text_append(t, "\n", 1);
+}
 
 const char *c_type(DType t) {
     static const char *const names[DT_COUNT] = {

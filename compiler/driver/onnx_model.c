@@ -26,7 +26,7 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
 static void say_why_not(const PassContext *trial, const char *prefix, Text *why) {
     for (const FusionSite *s = trial->sites; s; s = s->next) {
         if (strcmp(s->pattern, "run as a whole") || !s->node) continue;
-        text_add(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
+        text_spell(why, "%s%s: %%%s %s\n", prefix, loc_text(s->loc), s->node, s->why);
     }
 }
 
@@ -71,7 +71,7 @@ static void check_text(const Build *b) {
 static void print_binding(const Build *b, Text *binding) {
     const Options *o = b->options;
     bool wanted = o->verbose || o->command == COMMAND_build || o->command == COMMAND_inspect;
-    if (binding->length && wanted) printf("%s", binding->data);
+    if (binding->length && wanted) print_spelled("%-s", binding->data);
     text_free(binding);
 }
 
@@ -83,7 +83,8 @@ static Module *load_files(Build *b, const OnnxOptions *onnx) {
     Text why = {0};
     text_add(&why, "no file is a decoder that runs token by token\n");
     int index = find_autoregressive(b, tried, "note: ", &why);
-    if (index < 0) diag_fatal(NO_LOC, "%.*s", (int)why.length - 1, why.data);
+    why.data[why.length - 1] = 0;
+    if (index < 0) diag_fatal(NO_LOC, "%-s", why.data);
     text_free(&why);
     Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &binding);
     check_dims_used(onnx, m);

@@ -53,11 +53,11 @@ enum { N_OPTIONS = sizeof options / sizeof *options };
 
 void usage_error(const char *format, ...) {
     va_list args;
-    fputs("burin: error: ", stderr);
+    Text text = {0};
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    text_vspell(&text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    fprintf(stderr, "burin: error: %s\n", text.data);
     exit(2);
 }
 

@@ -98,8 +98,10 @@ static void job_start(Job *j, bool verbose) {
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     if (verbose) {
-        for (int i = 0; i < j->line.n; i++) fprintf(stderr, "%s%s", i ? " " : "+ ", j->line.words[i]);
-        fputc('\n', stderr);
+        Text line = {0};
+        for (int i = 0; i < j->line.n; i++) text_spell(&line, "%s%s", i ? " " : "+ ", j->line.words[i]);
+        fprintf(stderr, "%s\n", line.data);
+        text_free(&line);
     }
     j->started = seconds_now();
     int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environ);

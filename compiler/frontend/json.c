@@ -38,7 +38,7 @@ const json_t *json_read(Arena *arena, const Source *source, const char *text, si
     size_t end = error.position < 0 ? 0 : (size_t)error.position < size ? (size_t)error.position : size;
     uint32_t start = token_start(text, end);
     if (source->text)
-        diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start}, "not valid JSON: %s%s",
+        diag_fatal((Loc){.source = source, .offset = start, .length = (uint32_t)end - start}, "not valid JSON: %s%-s",
                    error.text, hint_for(&error, text, start));
     diag_fatal(loc_file(source), "the header is not valid JSON: byte %u of it: %s", start, error.text);
 }

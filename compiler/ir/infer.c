@@ -15,11 +15,11 @@ bool infer_mismatch(const Node *n, const char *format, ...) {
     text_add(&text, "%s: ", op_info[n->op].name);
     va_list args;
     va_start(args, format);
-    text_vadd(&text, format, args);
+    text_vspell(&text, format, args);
     va_end(args);
     if (n->n_in) text_add(&text, "\nnote: operands are ");
     for (int i = 0; i < n->n_in; i++) text_add(&text, "%s%s", i ? ", " : "", n->in[i] ? type_text(&n->in[i]->type) : "none");
-    diag_error(n->loc, "%s", text.data);
+    diag_error(n->loc, "%-s", text.data);
     text_free(&text);
     return false;
 }

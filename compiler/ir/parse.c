@@ -117,7 +117,7 @@ static bool read_op(Parser *p, Op *op) {
     for (int i = 0; i < OP_COUNT; i++) names[i] = op_info[i].name;
     const char *near = nearest_name(word, names, OP_COUNT);
     p->at = start;
-    return parse_fail(p, "unknown operation \"%s\"%s%s%s", word, near ? "\nhint: did you mean \"" : "", near ? near : "",
+    return parse_fail(p, "unknown operation \"%s\"%-s%s%s", word, near ? "\nhint: did you mean \"" : "", near ? near : "",
                       near ? "\"?" : "");
 }
 

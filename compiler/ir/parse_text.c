@@ -24,9 +24,9 @@ bool parse_fail(Parser *p, const char *format, ...) {
     p->failed = true;
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(p->scratch, format, args);
+    const char *message = arena_vmessage(p->scratch, format, args);
     va_end(args);
-    diag_error(parse_here(p, parse_token_length(p)), "%s", message);
+    diag_error(parse_here(p, parse_token_length(p)), "%-s", message);
     return false;
 }
 

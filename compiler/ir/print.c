@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harmless.h"
 #include "ir.h"
 #include "ir/convert.h"
 #include "ir/internal.h"
@@ -22,13 +23,14 @@ enum { INDENT = 2 };
 // ------------------------------------------------------------------------------------------------------------------- scalars
 static void print_string(Text *t, const char *s) {
     text_add(t, "\"");
-    for (; *s; s++) {
+    for (size_t n = strlen(s), length; n; s += length, n -= length) {
+        length = burin_printable(s, n);
         if (*s == '"' || *s == '\\')
             text_add(t, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            text_add(t, "\\x%02x", (unsigned)*s);
+        else if (length)
+            text_append(t, s, length);
         else
-            text_append(t, s, 1);
+            text_add(t, "\\x%02x", (unsigned)(unsigned char)*s), length = 1;
     }
     text_add(t, "\"");
 }

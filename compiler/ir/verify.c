@@ -26,7 +26,7 @@ __attribute__((format(printf, 3, 4))) static void wrong(Verifier *v, const Node 
     va_list args;
     va_start(args, format);
     v->wrong[v->n_wrong].node = n;
-    v->wrong[v->n_wrong++].message = arena_vprintf(v->scratch, format, args);
+    v->wrong[v->n_wrong++].message = arena_vmessage(v->scratch, format, args);
     va_end(args);
 }
 
@@ -152,7 +152,7 @@ static void report(const Verifier *v, const char *after_pass) {
     text_add(&t, "}");
     for (int i = 0; i < v->n_wrong; i++)
         if (!v->wrong[i].node) text_add(&t, "\n^ error: %s", v->wrong[i].message);
-    diag_error(NO_LOC, "the graph %s is malformed after %s: %s\n%s", v->graph->name, after_pass, v->wrong[0].message, t.data);
+    diag_error(NO_LOC, "the graph %s is malformed after %s: %-s\n%-s", v->graph->name, after_pass, v->wrong[0].message, t.data);
     text_free(&t);
 }
 

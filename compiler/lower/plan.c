@@ -391,7 +391,7 @@ static void print_largest_run(Text *t, const Program *p) {
     text_add(t, "memory  %s (lower bound %s) of the largest run:", bytes_text(a, p->plan.scratch_bytes),
              bytes_text(b, p->plan.lower_bound));
     for (int i = 0; i < p->n_symbols; i++)
-        text_add(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name, (long long)dim_upper(p->symbols[i]));
+        text_spell(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name, (long long)dim_upper(p->symbols[i]));
     text_add(t, "\n");
 }
 
@@ -431,7 +431,7 @@ void check_max_ram(const Program *p, const LowerOptions *options) {
     const char *figures = arena_strdup(p->arena, t.data);
     text_free(&t);
     diag_fatal(NO_LOC,
-               "the program needs %llu bytes, --max-ram allows %llu\nnote: weights, one slot, one thread:\n%shint: a shorter "
+               "the program needs %llu bytes, --max-ram allows %llu\nnote: weights, one slot, one thread:\n%-shint: a shorter "
                "--ctx, fewer rows "
                "at once (--chunk) or --quant need less",
                (unsigned long long)need, (unsigned long long)options->max_ram, figures);

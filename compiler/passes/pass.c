@@ -126,6 +126,7 @@ void fusion_report(const PassContext *c, Text *t) {
     for (const FusionSite *s = c->sites; s; s = s->next) {
         if (!s->node) continue;
         const char *where = loc_text(s->loc);
-        text_add(t, "%s%s%s%s: %%%s: %s\n", where, *where ? ": " : "", s->missed ? "missed " : "", s->pattern, s->node, s->why);
+        text_spell(t, "%s%s%s%s: %%%s: %s\n", where, *where ? ": " : "", s->missed ? "missed " : "", s->pattern, s->node,
+                   s->why);
     }
 }

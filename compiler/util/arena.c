@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harmless.h"
 #include "util/diag.h"
 
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
@@ -86,6 +87,21 @@ char *arena_vprintf(Arena *a, const char *format, va_list args) {
     va_end(again);
     char *text = arena_alloc(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, format, args);
+    return text;
+}
+
+char *arena_vmessage(Arena *a, const char *format, va_list args) {
+    size_t room = (size_t)burin_vformat(NULL, 0, format, args) + 1;
+    char *text = arena_alloc(a, room);
+    burin_vformat(text, room, format, args);
+    return text;
+}
+
+char *arena_message(Arena *a, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vmessage(a, format, args);
+    va_end(args);
     return text;
 }
 

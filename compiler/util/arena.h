@@ -16,6 +16,9 @@ char *arena_strdup(Arena *, const char *text);
 char *arena_strndup(Arena *, const char *text, size_t n);
 char *arena_printf(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(Arena *, const char *format, va_list);
+// For messages: what %s gives is spelled (../runtime/harmless.h).
+char *arena_message(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vmessage(Arena *, const char *format, va_list);
 
 // Called by arena_free, last added first: for what an arena's objects hold elsewhere (a mapped file, a JSON document).
 void arena_at_free(Arena *, void (*release)(void *), void *what);

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harmless.h"
+#include "util/text.h"
+
 enum { MAX_OUTPUTS = 16, MAX_ERRORS = 20, MAX_EDIT_NAME = 64 };
 
 static struct {
@@ -57,11 +60,16 @@ const char *loc_text(Loc at) {
     return buffer;
 }
 
-// What is written in a file does not command the terminal.
+static bool starts_character(char c) { return (c & 0xc0) != 0x80; }
+
+// As wide as it is in the file: one column a character.
 static void print_harmless(const char *text, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        bool control = ((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f;
-        fputc(control ? '?' : text[i], stderr);
+    for (size_t i = 0, length; i < n; i += length ? length : 1) {
+        length = text[i] == '\t' ? 1 : burin_printable(text + i, n - i);
+        if (length)
+            fwrite(text + i, 1, length, stderr);
+        else if (starts_character(text[i]))
+            fputc('?', stderr);
     }
     fputc('\n', stderr);
 }
@@ -81,7 +89,7 @@ static void print_excerpt(Loc at) {
     print_harmless(line, p.end - p.begin);
     fprintf(stderr, "%*s", width, "| ");
     for (size_t i = 0; i < offset - p.begin; i++)
-        if ((line[i] & 0xc0) != 0x80) fputc(line[i] == '\t' ? '\t' : ' ', stderr);  // one for each UTF-8 character
+        if (starts_character(line[i])) fputc(line[i] == '\t' ? '\t' : ' ', stderr);
     size_t room = p.end > offset ? p.end - offset : 0, length = at.length < room ? at.length : room;
     fputc('^', stderr);
     for (size_t i = 1; i < length; i++) fputc('~', stderr);
@@ -94,16 +102,18 @@ static void print_further(char *text) {
 }
 
 static void report(Severity s, Loc at, const char *format, va_list args) {
-    char *text = NULL;
-    if (vasprintf(&text, format, args) < 0) abort();
-    char *rest = strchr(text, '\n');
+    Text text = {0}, where = {0};
+    text_vspell(&text, format, args);
+    char *rest = strchr(text.data, '\n');
     if (rest) *rest++ = 0;
-    const char *where = loc_text(at);
+    text_spell(&where, "%s", loc_text(at));
     bool color = use_color();
-    fprintf(stderr, "%s: %s%s:%s %s\n", *where ? where : "burin", color ? s.color : "", s.label, color ? "\033[0m" : "", text);
+    fprintf(stderr, "%s: %s%s:%s %s\n", where.length ? where.data : "burin", color ? s.color : "", s.label,
+            color ? "\033[0m" : "", text.data);
     print_excerpt(at);
     print_further(rest);
-    free(text);
+    text_free(&text);
+    text_free(&where);
 }
 
 void diag_error(Loc at, const char *format, ...) {

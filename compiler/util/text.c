@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harmless.h"
 #include "util/diag.h"
 
 static void reserve(Text *t, size_t more) {
@@ -37,6 +38,30 @@ void text_add(Text *t, const char *format, ...) {
     va_start(args, format);
     text_vadd(t, format, args);
     va_end(args);
+}
+
+void text_vspell(Text *t, const char *format, va_list args) {
+    size_t room = (size_t)burin_vformat(NULL, 0, format, args) + 1;
+    reserve(t, room);
+    burin_vformat(t->data + t->length, room, format, args);
+    t->length += room - 1;
+}
+
+void text_spell(Text *t, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    text_vspell(t, format, args);
+    va_end(args);
+}
+
+void print_spelled(const char *format, ...) {
+    Text t = {0};
+    va_list args;
+    va_start(args, format);
+    text_vspell(&t, format, args);
+    va_end(args);
+    fwrite(t.data, 1, t.length, stdout);
+    text_free(&t);
 }
 
 void text_free(Text *t) {

@@ -15,6 +15,10 @@ typedef struct Text {
 
 void text_add(Text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vadd(Text *, const char *format, va_list);
+// For terminals and lines: what %s gives is spelled (harmless.h).
+void text_spell(Text *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vspell(Text *, const char *format, va_list);
+void print_spelled(const char *format, ...) __attribute__((format(printf, 1, 2)));  // to standard output
 void text_append(Text *, const char *bytes, size_t n);
 void text_free(Text *);
 const char *skip_blanks(const char *text);  // and tabs

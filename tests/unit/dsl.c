@@ -284,7 +284,7 @@ static bool line_has(const char *line, size_t length, const char *format) {
         if (!found) return false;
         at = found + n;
         if (*format != '%') break;
-        format += 1 + strspn(format + 1, "0123456789.*lz\" PRId64");
+        format += 1 + strspn(format + 1, "-0123456789.*lz\" PRId64");
         if (*format) format++;
     }
     return true;
@@ -314,7 +314,7 @@ static bool read_format(const char *at, char *format, size_t size) {
 static int missing;
 
 static void check_messages_of(const char *path) {
-    static const char *const calls[] = {"report(e, ",    "report(m->e, ",     "diag_error(", "message = arena_printf(e->arena",
+    static const char *const calls[] = {"report(e, ",    "report(m->e, ",     "diag_error(", "message = arena_message(e->arena",
                                         "diag_warning(", "dsl_syntax_error(", "ERROR("};
     char *source = read_text_file(path, NULL), format[512];
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/mapping.h"
+#include "util/text.h"
 
 static void unmap(void *what) {
     const MappedFile *f = what;
@@ -54,11 +55,11 @@ bool file_is_json(const MappedFile *f) {
 void file_fatal(const MappedFile *f, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    char *text = NULL;
-    if (vasprintf(&text, format, args) < 0) text = NULL;
+    Text text = {0};
+    text_vspell(&text, format, args);
     va_end(args);
-    diag_error(loc_file(&f->source), "%s", text ? text : format);
-    free(text);
+    diag_error(loc_file(&f->source), "%-s", text.data);
+    text_free(&text);
     diag_stop();
 }
 

@@ -128,8 +128,8 @@ static const char *operator_text(AstKind op) {
 static Value cannot(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a.kind == V_ERROR || b.kind == V_ERROR) return VALUE(V_ERROR);
     const char *null = a.kind == V_NULL ? a.path : b.kind == V_NULL ? b.path : NULL;
-    const char *hint = null ? arena_printf(e->arena, "\nnote: \"%s\" is null or absent in config.json", null) : "";
-    return report(e, x->loc, "%s cannot take %s and %s%s", operator_text(x->kind), value_kind_name(a.kind),
+    const char *hint = null ? arena_message(e->arena, "\nnote: \"%s\" is null or absent in config.json", null) : "";
+    return report(e, x->loc, "%s cannot take %s and %s%-s", operator_text(x->kind), value_kind_name(a.kind),
                   value_kind_name(b.kind), hint);
 }
 

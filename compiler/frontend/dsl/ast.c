@@ -6,10 +6,10 @@
 void dsl_syntax_error(Parser *p, uint32_t begin, uint32_t end, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(p->arena, format, args);
+    const char *message = arena_vmessage(p->arena, format, args);
     va_end(args);
     p->errors++;
-    diag_error((Loc){.source = p->source, .offset = begin, .length = end - begin}, "%s", message);
+    diag_error((Loc){.source = p->source, .offset = begin, .length = end - begin}, "%-s", message);
 }
 
 Ast *ast_new(Parser *p, AstKind kind, uint32_t begin, uint32_t end) {

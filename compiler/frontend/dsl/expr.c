@@ -19,7 +19,7 @@ static Value evaluate_name(Elaborator *e, const Ast *x) {
     if (!strcmp(x->name, "inf")) return VALUE_FLOAT(__builtin_inf());
     if (d) return report(e, x->loc, "\"%s\" is a block: call it, %s(...)", x->name, x->name);
     const char *near = nearest_visible(e, x->name, false);
-    return report(e, x->loc, "unknown name \"%s\"%s%s%s", x->name, near ? "\nhint: did you mean \"" : "", near ? near : "",
+    return report(e, x->loc, "unknown name \"%s\"%-s%s%s", x->name, near ? "\nhint: did you mean \"" : "", near ? near : "",
                   near ? "\"?" : "");
 }
 
@@ -207,7 +207,7 @@ static Value evaluate_call(Elaborator *e, const Ast *x) {
     if (b) return builtin_call(e, b, x);
     if (d || variable_find(e->frame, x->name)) return report(e, x->loc, "\"%s\" is not a block, it cannot be called", x->name);
     const char *near = nearest_visible(e, x->name, true);
-    return report(e, x->loc, "unknown block \"%s\"%s%s%s", x->name,
+    return report(e, x->loc, "unknown block \"%s\"%-s%s%s", x->name,
                   near ? "\nhint: did you mean \"" : "\nhint: is an import missing?", near ? near : "", near ? "\"?" : "");
 }
 

@@ -42,7 +42,7 @@ static void add_import(Elaborator *e, File *f, const Ast *import) {
     const char *path = import_path(e, f, import);
     if (!path) return;
     if (access(path, R_OK)) {
-        report(e, import->loc, "there is no %s to import%s", path,
+        report(e, import->loc, "there is no %s to import%-s", path,
                import->a ? "" : "\nhint: a name is looked for in dsl/std, a path in quotes beside this file");
         return;
     }

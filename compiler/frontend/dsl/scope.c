@@ -32,20 +32,20 @@ Loc called_from(const Elaborator *e, Loc where) {
 }
 
 static const char *with_note(Elaborator *e, const char *message, const char *note, Loc at) {
-    return arena_printf(e->arena, "%s\nnote: %s %s", message, note, loc_text(at));
+    return arena_message(e->arena, "%-s\nnote: %s %s", message, note, loc_text(at));
 }
 
 void report_at(Elaborator *e, Loc where, Loc inside, Loc called, const char *message) {
     if (inside.source != where.source || inside.offset != where.offset) message = with_note(e, message, "in", inside);
     if (called.source) message = with_note(e, message, "called from", called);
-    diag_error(where, "%s", message);
+    diag_error(where, "%-s", message);
 }
 
 Value report(Elaborator *e, Loc at, const char *format, ...) {
     if (already_reported(e, at)) return VALUE(V_ERROR);
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(e->arena, format, args);
+    const char *message = arena_vmessage(e->arena, format, args);
     va_end(args);
     Loc where = place(e, at);
     mark_reported(e, at);

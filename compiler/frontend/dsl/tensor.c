@@ -47,8 +47,8 @@ static Value operand(Elaborator *e, Value v, DType wanted, Loc at) {
     if (v.kind == V_BOOL) v = (Value){.kind = V_INT, .i = v.b}, wanted = DT_bool;
     if (!value_is_number(v)) {
         if (v.kind == V_ERROR) return v;
-        return report(e, at, "a tensor cannot be combined with %s%s", value_kind_name(v.kind),
-                      v.path ? arena_printf(e->arena, "\nnote: \"%s\" of config.json", v.path) : "");
+        return report(e, at, "a tensor cannot be combined with %s%-s", value_kind_name(v.kind),
+                      v.path ? arena_message(e->arena, "\nnote: \"%s\" of config.json", v.path) : "");
     }
     return (Value){.kind = V_TENSOR, .node = node_scalar(e->graph, wanted, value_number(v), place(e, at), NULL)};
 }

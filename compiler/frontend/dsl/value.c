@@ -124,9 +124,9 @@ static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char 
     if (v.kind == V_ERROR || already_reported(e, at)) return false;
     const char *hint = "";
     if (v.path && e->options->checkpoint)
-        hint = arena_printf(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
-                            loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
-    report(e, at, "%s must be %s, it is %s%s", what, expected, value_text(e, v), hint);
+        hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
+                             loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
+    report(e, at, "%s must be %s, it is %s%-s", what, expected, value_text(e, v), hint);
     return false;
 }
 

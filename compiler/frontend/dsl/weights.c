@@ -177,8 +177,8 @@ static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
         }
     }
     if (!best) return "";
-    return arena_printf(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now,
-                        best_value);
+    return arena_message(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now,
+                         best_value);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- report
@@ -214,7 +214,7 @@ static const char *missing_hint(Elaborator *e, const WeightUse *u) {
     }
     if (there)
         return arena_printf(e->arena, "\nhint: %d of %d layers have it: is their number in config.json right?", there, asked);
-    return near ? arena_printf(e->arena, "\nhint: did you mean \"%s\"?", near) : "";
+    return near ? arena_message(e->arena, "\nhint: did you mean \"%s\"?", near) : "";
 }
 
 static void report_use(Elaborator *e, const WeightUse *u) {
@@ -223,11 +223,11 @@ static void report_use(Elaborator *e, const WeightUse *u) {
     if (map_get(&e->reported, key)) return;
     map_put(&e->reported, key, e);
     if (u->found) {
-        message = arena_printf(e->arena, "%s has shape %s in %s, the description says %s%s", u->name, dims_text(e, u->found),
-                               base_name(u->found->source ? u->found->source->name : c->path), dims_text(e, empty_tensor(e, u)),
-                               parameter_hint(e, u));
+        message = arena_message(e->arena, "%s has shape %s in %s, the description says %s%-s", u->name, dims_text(e, u->found),
+                                base_name(u->found->source ? u->found->source->name : c->path),
+                                dims_text(e, empty_tensor(e, u)), parameter_hint(e, u));
     } else {
-        message = arena_printf(e->arena, "%s has no tensor \"%s\"%s", weights_file_name(c), u->name, missing_hint(e, u));
+        message = arena_message(e->arena, "%s has no tensor \"%s\"%-s", weights_file_name(c), u->name, missing_hint(e, u));
     }
     report_at(e, u->loc, u->loc, u->called, message);
 }

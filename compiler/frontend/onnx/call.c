@@ -9,14 +9,14 @@
 // ------------------------------------------------------------------------------------------------------------------ messages
 void onnx_fatal(const OnnxCall *c, const char *format, ...) {
     Text text = {0};
-    if (c->proto) text_add(&text, "%s: ", c->proto->op_type);
+    if (c->proto) text_spell(&text, "%s: ", c->proto->op_type);
     va_list args;
     va_start(args, format);
-    text_vadd(&text, format, args);
+    text_vspell(&text, format, args);
     va_end(args);
     const char *message = arena_strdup(c->import->model->arena, text.data);
     text_free(&text);
-    diag_fatal(c->loc, "%s", message);
+    diag_fatal(c->loc, "%-s", message);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- operands

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
+#include "util/hash.h"
 
 // -------------------------------------------------------------------------------------------------------- inputs and constants
 const OnnxDim *onnx_find_dim(const OnnxOptions *o, const char *name) {
@@ -18,13 +19,28 @@ const OnnxDim *onnx_find_dim(const OnnxOptions *o, const char *name) {
     return first;
 }
 
-static const Dim *bounded_symbol(OnnxImport *m, const char *name) {
-    const OnnxDim *d = onnx_find_dim(m->options, name);
+static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
+
+// A symbol is a word of the text form. Another name becomes one, and stays apart from others by its hash.
+static const char *symbol_name(Arena *arena, const char *name) {
+    enum { MOST = 64 };
+    size_t n = strnlen(name, MOST), good = 0;
+    while (good < n && is_name_char(name[good])) good++;
+    if (good && !name[good] && !isdigit((unsigned char)*name)) return name;
+    char *word = arena_printf(arena, "%s%.*s_%08x", isalpha((unsigned char)*name) ? "" : "s_", (int)n, name,
+                              (unsigned)hash_bytes(name, strlen(name), 0));
+    for (char *c = word; *c; c++)
+        if (!is_name_char(*c)) *c = '_';
+    return word;
+}
+
+static const Dim *bounded_symbol(OnnxImport *m, const char *given) {
+    const char *name = symbol_name(m->graph->arena, given);
+    const OnnxDim *d = onnx_find_dim(m->options, given);
+    if (!d) d = onnx_find_dim(m->options, name);
     if (!d) return dim_symbol(m->graph, name, 1, ONNX_DEFAULT_BOUND);
     return d->lower == d->upper ? dim_const(m->graph, d->lower) : dim_symbol(m->graph, name, d->lower, d->upper);
 }
-
-static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
 // dim_param: a name, or an expression of names ("s16 + s17"). Symbols are declared first, then the text is parsed, with numbers
 // for those that are fixed.

@@ -229,11 +229,11 @@ static void describe(const OnnxImport *m, Text *binding) {
         OnnxRole role = role_of(m->options, g->input[i]->name);
         if (onnx_is_initializer(m->model, g->input[i]->name)) continue;
         if (g->input[i] == m->text->memory)
-            text_add(binding, "input    %s: the encoder's %s\n", g->input[i]->name, m->text->memory_name);
+            text_spell(binding, "input    %s: the encoder's %s\n", g->input[i]->name, m->text->memory_name);
         else if (role == ONNX_OTHER && has(g->input[i]->name, "mask"))
-            text_add(binding, "input    %s: mask (ones)\n", g->input[i]->name);
+            text_spell(binding, "input    %s: mask (ones)\n", g->input[i]->name);
         else
-            text_add(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
+            text_spell(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
     }
 }
 
@@ -306,7 +306,7 @@ Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const Onn
         FileKind kind = kind_of_file(model);
         if (kind == WITH_PAST_FILE) {
             with_past = paths[i];
-            if (binding) text_add(binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
+            if (binding) text_spell(binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
         } else {
             const char **which = kind == DECODER_FILE ? &decoder : &encoder;
             if (*which)

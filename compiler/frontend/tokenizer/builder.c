@@ -23,9 +23,9 @@ void bytes_append(Bytes *b, const void *data, size_t n) {
 void tokenizer_fatal(const TokenizerBuilder *b, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *text = arena_vprintf(b->arena, format, args);
+    const char *text = arena_vmessage(b->arena, format, args);
     va_end(args);
-    diag_fatal(loc_file(b->source), "%s", text);
+    diag_fatal(loc_file(b->source), "%-s", text);
 }
 
 void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
