@@ -26,7 +26,7 @@ void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) 
 
 void call_rotary(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
-    for (int i = ATTENTION_QUERY; i <= ATTENTION_VALUE; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    for (int i = 0; i < k->n_in; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     if (k->in[1].row_index) text_add(t, ", "), c_input(t, k->in[1].row_index);
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }

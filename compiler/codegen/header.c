@@ -35,7 +35,9 @@ static void write_figures(Text *t, const Program *p) {
 }
 
 static uint64_t element_count(const WeightPiece *w) {
-    if (!w->format) return (uint64_t)tensor_count(w->node->value);
+    const Tensor *plain = w->node->value;
+    if (!w->format)  // elements narrower than a byte share bytes
+        return dtype_bits(plain->dtype) < 8 ? dtype_bytes(plain->dtype, tensor_count(plain)) : (uint64_t)tensor_count(plain);
     return w->format->block > 1 ? w->bytes / (uint64_t)w->format->panel_bytes
                                 : w->bytes / (uint64_t)w->format->panel_bytes * 16;
 }

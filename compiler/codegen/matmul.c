@@ -37,7 +37,7 @@ static void write_argument(Text *t, int i, void *user) {
     long long n = (long long)last_dim(&e->kernel->out[0]);
     if (v->base == BASE_SCALAR) {
         text_add(t, "vf_set1("), c_float(t, v->scalar), text_add(t, ")");
-    } else if (v->type.rank == 0 || last_dim(v) == 1) {
+    } else if (v->type.rank == 0 || (v->type.rank == 1 && last_dim(v) == 1)) {
         text_add(t, "vf_set1(*c->b%d)", i);
     } else {
         text_add(t, n % 16 ? "vf_load%s_n(c->b%d + " : "vf_load%s(c->b%d + ", dtype, i);

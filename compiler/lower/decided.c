@@ -13,7 +13,7 @@ static void add_symbol(Program *p, const Dim *symbol) { p->decided[p->n_decided+
 
 static View whole_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
-    return v.base == BASE_SCALAR || view_is_contiguous(l->graph, &v) ? v : view_copy(l, n, v);
+    return v.base == BASE_SCALAR && v.type.rank == 0 ? v : adjacent_operand(l, n);
 }
 
 // The number of results, behind the others.
@@ -47,7 +47,7 @@ static void show(Lowering *l, Node *n, View v) {
 
 // Position by position: the value shows it with its axes swapped.
 void select_nonzero(Lowering *l, Node *n) {
-    View x = view_operand(l, n->in[0]);
+    View x = memory_operand(l, n->in[0]);
     Kernel *k = kernel_of_one(l, n, &x, 1);
     Type rows = n->type;
     rows.dim[0] = n->type.dim[1], rows.dim[1] = n->type.dim[0];

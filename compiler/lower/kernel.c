@@ -38,7 +38,7 @@ View view_operand(Lowering *l, Node *n) {
     if (view_of(n)) return *view_of(n);
     if (n->op == OP_constant && tensor_count(n->value) == 1 && is_printable(n->value)) {
         View v = view_contiguous(l, &n->type);
-        v.base = BASE_SCALAR, v.scalar = scalar_value(n->value);
+        v.base = BASE_SCALAR, v.scalar = scalar_value(n->value), v.constant = n;
         set_view(l, n, v);
     } else if (n->op == OP_constant || n->op == OP_pack) {
         set_view(l, n, constant_view(l, n));
@@ -46,6 +46,18 @@ View view_operand(Lowering *l, Node *n) {
         diag_fatal(n->loc, "%s is used before it has a place\nnote: value %%%s", op_info[n->op].name, n->name);
     }
     return *view_of(n);
+}
+
+View memory_operand(Lowering *l, Node *n) {
+    View v = view_operand(l, n);
+    if (v.base == BASE_SCALAR) v.base = BASE_WEIGHT, v.weight = weight_piece(l, v.constant);
+    return v;
+}
+
+View adjacent_operand(Lowering *l, Node *n) {
+    View v = memory_operand(l, n), from_start = v;
+    from_start.offset = dim_const(l->graph, 0);
+    return view_is_contiguous(l->graph, &from_start) ? v : view_copy(l, n, v);
 }
 
 // Bodies of loops and branches are computed by all threads together, however many rows there are.
@@ -107,10 +119,12 @@ bool dies_here(const Lowering *l, const Node *value, const Node *at) {
     return l->last_use[value->mark] <= at->mark;
 }
 
-// May a kernel write its result over this operand? Only when nothing reads the operand's memory later, threads touch the same
-// parts of it, and the memory is of the same class.
+// May a kernel write its result over this operand? Only when nothing reads the operand's memory later, the kernel itself reads
+// no other places of it, threads touch the same parts of it, and the memory is of the same class.
 bool may_overwrite(const Lowering *l, const Node *operand_node, const Kernel *k, const Type *type) {
     const View *v = view_of(operand_node);
+    for (int i = 0; v && i < k->n_in; i++)
+        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return false;
     if (!v || v->base != BASE_BUFFER || v->buffer->row_wise != k->row_wise || output_index(l->graph, k->node) >= 0)
         return false;
     return type_equal(&v->type, type) && view_is_contiguous(l->graph, v) && v->buffer->row_bytes == type_row_bytes(l, type) &&
@@ -138,11 +152,11 @@ void read_operands(Lowering *l, Kernel *k, Node *n) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- copies
-// Rows of a matrix: leading axes are one, elements of a row are adjacent, and rows are so far apart as is known when a kernel
-// is compiled (not so the first tokens of sequences whose length only the run knows).
+// Rows of a matrix in memory: leading axes are one, elements of a row are adjacent, and rows are so far apart as is known when
+// a kernel is compiled (not so the first tokens of sequences whose length only the run knows).
 static bool is_matrix(Lowering *l, const View *v) {
     int n = v->type.rank;
-    if (!n || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
+    if (!n || v->base == BASE_SCALAR || (v->base == BASE_WEIGHT && !view_is_contiguous(l->graph, v))) return false;
     if (v->stride[n - 1] != dim_const(l->graph, 1)) return false;
     if (n > 1 && !dim_is_const(v->stride[n - 2], NULL)) return false;
     for (int i = 0; i + 2 < n; i++)
@@ -178,6 +192,11 @@ void copy_view(Lowering *l, const Node *n, View from, View to) {
 }
 
 View matrix_operand(Lowering *l, Node *n) {
-    View v = view_operand(l, n);
+    View v = memory_operand(l, n);
     return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : view_copy(l, n, v);
+}
+
+View matrix_like(Lowering *l, Node *n, const Node *of) {
+    View v = view_broadcast(l, memory_operand(l, n), &of->type);
+    return is_matrix(l, &v) ? v : view_copy(l, of, v);
 }

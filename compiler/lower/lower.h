@@ -77,6 +77,7 @@ typedef struct View {
     Type type;
     const Dim *offset;            // in elements
     const Dim *stride[MAX_RANK];  // in elements; 0 where broadcast
+    const Node *constant;         // of a scalar: where it comes from
     const Node *row_index;        // NULL, or: axis 0 is looked up, row r is row_index[r] of the base
     bool own_part;                // each thread touches only its share of it; otherwise any of it
 } View;

@@ -17,6 +17,7 @@ View *view_of(const Node *);                                                 // 
 View view_contiguous(Lowering *, const Type *);                              // strides of a row-major value; no base yet
 bool view_is_contiguous(Graph *, const View *);                              // row-major, offset 0
 bool view_same_place(const View *, const View *);                            // the same elements of the same memory
+View view_broadcast(Lowering *, View, const Type *);                         // to a type that it broadcasts to
 bool view_derive(Lowering *, const Node *, const View *from, View *result);  // of a view op; false: only a copy can give it
 Buffer *buffer_new(Lowering *, const Type *, bool row_wise);
 uint64_t type_row_bytes(const Lowering *, const Type *);  // bytes for each row of the program
@@ -27,7 +28,9 @@ void select_kernels(Lowering *);
 Lowering body_begin(Lowering *, Graph *body, const View *inputs, const View *places);
 
 // lower/kernel.c: kernels, their operands and results (select.h has more, for the files that select)
-View view_operand(Lowering *, Node *);  // what a kernel reads: a constant gets its place when the first kernel asks for it
+View view_operand(Lowering *, Node *);      // what a kernel reads: a constant gets its place when the first kernel asks for it
+View memory_operand(Lowering *, Node *);    // the same where a kernel reads no numbers from its text: never a scalar
+View adjacent_operand(Lowering *, Node *);  // elements that follow each other in memory: a copy where they do not
 View view_result(Lowering *, const Node *, const Type *, bool row_wise);  // what it writes: a buffer, or an output's place
 View view_copy(Lowering *, const Node *, View from);                      // of a row-major copy
 void copy_view(Lowering *, const Node *, View from, View to);

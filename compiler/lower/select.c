@@ -35,8 +35,9 @@ static void select_nothing(Lowering *l, Node *n) { (void)l, (void)n; }
 static void select_view(Lowering *l, Node *n) {
     View from = view_operand(l, n->in[0]), v;
     if (from.base == BASE_SCALAR) {
-        v = view_contiguous(l, &n->type);
-        v.base = BASE_SCALAR, v.scalar = from.scalar;
+        const Type one = {.dtype = n->type.dtype};
+        from.type = one, from.offset = dim_const(l->graph, 0);
+        v = view_broadcast(l, from, &n->type);
     } else if (!view_derive(l, n, &from, &v)) {
         from = view_copy(l, n->in[0], from);
         view_derive(l, n, &from, &v);

@@ -25,15 +25,23 @@ static bool rotates_in_place(const Lowering *l, const Node *n) {
     return true;
 }
 
+// Rows by position, or rows of adjacent elements, one for each of the operand's.
+static View rotary_table(Lowering *l, const Node *n, int i) {
+    View v = view_operand(l, n->in[i]);
+    if (v.row_index) return v;
+    v = matrix_operand(l, n->in[i]);
+    return view_broadcast(l, v, &(Type){.rank = 2, .dim = {n->type.dim[0], v.type.dim[1]}});
+}
+
 void select_rotary(Lowering *l, Node *n) {
-    View x = matrix_operand(l, n->in[0]), tables[] = {view_operand(l, n->in[1]), view_operand(l, n->in[2])};
-    for (int i = 0; i < 2; i++)  // rows by position, or rows of adjacent elements
-        if (!tables[i].row_index) tables[i] = matrix_operand(l, n->in[i + 1]);
+    View x = matrix_operand(l, n->in[0]), tables[] = {rotary_table(l, n, 1), rotary_table(l, n, 2)};
     Kernel *k = kernel_new(l, FAMILY_ROTARY, n, 3);
     k->share = share_by(SHARE_HEADS, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     k->in[0] = x, k->in[0].own_part = true;
     for (int i = 1; i < 3; i++) k->in[i] = tables[i - 1];
-    kernel_give(l, k, 0, n, rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
+    bool apart = true;
+    for (int i = 0; i < 2; i++) apart = apart && (tables[i].base != BASE_BUFFER || tables[i].buffer != x.buffer);
+    kernel_give(l, k, 0, n, apart && rotates_in_place(l, n) ? x : view_result(l, n, &n->type, false));
 }
 
 static Kernel *append_kernel(Lowering *l, const Node *n, View cache, View rows, int n_in) {
@@ -96,18 +104,11 @@ static View cache_of_call(Lowering *l, const Node *n, int operand_index) {
     return cache;
 }
 
-// A mask [sequences, keys], or sinks [heads]: row-major.
-static View mask_operand(Lowering *l, Node *n) {
-    View v = view_operand(l, n);
-    return v.base != BASE_SCALAR && view_is_contiguous(l->graph, &v) ? v : view_copy(l, n, v);
-}
-
 // [sequences or 1, heads or 1, rows, keys], the keys of a row beside each other.
 static View bias_operand(Lowering *l, Node *n) {
-    View v = view_operand(l, n);
-    int64_t stride;
-    bool beside = v.type.rank && dim_is_const(v.stride[v.type.rank - 1], &stride) && stride == 1;
-    return beside && v.base != BASE_SCALAR && !v.row_index ? v : view_copy(l, n, v);
+    View v = memory_operand(l, n);
+    bool beside = v.type.rank && dim_is(v.stride[v.type.rank - 1], 1);
+    return beside && !v.row_index ? v : view_copy(l, n, v);
 }
 
 // Where a step of one row leaves what it has of each segment of 256 keys (runtime/attention.h): for caches of many keys.
@@ -134,8 +135,8 @@ void select_attention(Lowering *l, Node *n) {
     }
     Node *bias = operand_or_null(n, ATTENTION_BIAS), *mask = operand_or_null(n, ATTENTION_MASK);
     Node *sinks = operand_or_null(n, ATTENTION_SINKS);
-    View of_bias = bias ? bias_operand(l, bias) : (View){0}, of_mask = mask ? mask_operand(l, mask) : (View){0};
-    View of_sinks = sinks ? mask_operand(l, sinks) : (View){0};
+    View of_bias = bias ? bias_operand(l, bias) : (View){0}, of_mask = mask ? adjacent_operand(l, mask) : (View){0};
+    View of_sinks = sinks ? adjacent_operand(l, sinks) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
     read_operands(l, k, n);

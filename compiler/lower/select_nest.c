@@ -52,14 +52,12 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     }
 }
 
-// An operand that is read at other places than its own cannot be overwritten on the way.
-static bool reads_elsewhere(const Kernel *k, const View *v) {
-    for (int i = 0; i < k->n_in; i++)
-        if (k->in[i].base == BASE_BUFFER && k->in[i].buffer == v->buffer && !view_same_place(&k->in[i], v)) return true;
-    return false;
-}
-
 static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
+
+// Nests that print a formula read a scalar from their text; so do those that move elements one by one. All others read memory.
+static bool reads_scalars(const Node *n) {
+    return is_pointwise(n) || n->op == OP_cast || n->op == OP_concat || n->op == OP_pad;
+}
 
 void select_nest(Lowering *l, Node *n) {
     View read[n->n_in + 1];
@@ -67,12 +65,13 @@ void select_nest(Lowering *l, Node *n) {
         if (n->in[i] && n->in[i]->op == OP_pack)
             diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s", op_info[n->op].name, n->name);
     }
-    for (int i = 0; i < n->n_in; i++) read[i] = n->in[i] ? view_operand(l, n->in[i]) : (View){0};
+    for (int i = 0; i < n->n_in; i++)
+        read[i] = !n->in[i] ? (View){0} : reads_scalars(n) ? view_operand(l, n->in[i]) : memory_operand(l, n->in[i]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
     share_nest(l, k, n);
     for (int i = 0; is_pointwise(n) && i < n->n_in; i++) {
-        if (!may_overwrite(l, n->in[i], k, &n->type) || reads_elsewhere(k, view_of(n->in[i]))) continue;
+        if (!may_overwrite(l, n->in[i], k, &n->type)) continue;
         kernel_give(l, k, 0, n, *view_of(n->in[i]));
         return;
     }
@@ -81,7 +80,7 @@ void select_nest(Lowering *l, Node *n) {
 
 // values and indices: two results of the same shape
 void select_top_k(Lowering *l, Node *n) {
-    View x = view_operand(l, n->in[0]);
+    View x = memory_operand(l, n->in[0]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
     int64_t axis = attr_int(n, "axis", -1);
     k->in[0] = x;

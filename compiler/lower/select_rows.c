@@ -70,15 +70,22 @@ static void check_norm_types(const Node *n) {
                        dtype_name(n->in[i]->type.dtype));
 }
 
+// Weight and bias, from operand `first` on.
+static void norm_weights(Lowering *l, const Node *n, int first, View weights[2]) {
+    for (int i = first; i < n->n_in; i++)
+        if (n->in[i]) weights[i - first] = adjacent_operand(l, n->in[i]);
+}
+
 void select_norm(Lowering *l, Node *n) {
     check_norm_types(n);
-    View x = matrix_operand(l, n->in[0]);
+    View x = matrix_operand(l, n->in[NORM_X]), weights[2] = {0};
+    norm_weights(l, n, NORM_WEIGHT, weights);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     make_row_wise(l, k, &n->type);
-    read_operands(l, k, n);
-    x.own_part = true, k->in[0] = x;
-    if (may_overwrite(l, n->in[0], k, &n->type))
-        kernel_give(l, k, 0, n, *view_of(n->in[0]));
+    x.own_part = true, k->in[NORM_X] = x;
+    for (int i = NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - NORM_WEIGHT];
+    if (may_overwrite(l, n->in[NORM_X], k, &n->type))
+        kernel_give(l, k, 0, n, *view_of(n->in[NORM_X]));
     else
         kernel_give(l, k, 0, n, view_result(l, n, &n->type, k->row_wise));
 }
@@ -87,13 +94,15 @@ void select_norm(Lowering *l, Node *n) {
 void select_skip_norm(Lowering *l, Node *n) {
     check_norm_types(n);
     View x = matrix_operand(l, n->in[SKIP_NORM_X]), residual = matrix_operand(l, n->in[SKIP_NORM_RESIDUAL]);
+    View weights[2] = {0};
+    norm_weights(l, n, SKIP_NORM_WEIGHT, weights);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
     Node *sum = item_of(n, 0), *norm = item_of(n, 1);
     const Type *type = &n->items[1];
     k->share = share_rows(l, type);
     k->row_wise =
         is_rows(l, type) && !(sum && output_index(l->graph, sum) >= 0) && !(norm && output_index(l->graph, norm) >= 0);
-    read_operands(l, k, n);
+    for (int i = SKIP_NORM_WEIGHT; i < n->n_in; i++) k->in[i] = weights[i - SKIP_NORM_WEIGHT];
     x.own_part = residual.own_part = true;
     k->in[SKIP_NORM_X] = x, k->in[SKIP_NORM_RESIDUAL] = residual;
     kernel_give(l, k, 0, norm, view_result(l, norm ? norm : n, type, k->row_wise));
@@ -126,17 +135,27 @@ static const Dim *panels_of(Lowering *l, const Dim *columns) {
     return dim_binary(l->graph, DIM_FLOORDIV, rounded, dim_const(l->graph, 16));
 }
 
+// One number, a vector over the columns, or rows like those of the product.
+static View epilogue_operand(Lowering *l, const Node *product, Node *n) {
+    View v = view_operand(l, n);
+    const Dim *columns = product->type.dim[product->type.rank - 1];
+    if (v.base == BASE_SCALAR || v.type.rank == 0) return v;
+    bool vector = v.type.rank == 1 && (v.type.dim[0] == columns || dim_is(v.type.dim[0], 1));
+    return vector ? adjacent_operand(l, n) : matrix_like(l, n, product);
+}
+
 void select_matmul_packed(Lowering *l, Node *n) {
-    View x = matrix_operand(l, n->in[0]);
-    Kernel *k = kernel_new(l, FAMILY_MATMUL, n, n->n_in);
-    k->share = share_by(SHARE_PANELS, panels_of(l, n->type.dim[n->type.rank - 1]));
-    k->in[0] = x;
-    View result = {0};
-    for (int i = 1; i < n->n_in; i++) {
-        k->in[i] = view_operand(l, n->in[i]);
-        k->in[i].own_part = i > 1 && type_equal(&k->in[i].type, &n->type);
-        if (i > 1 && !result.buffer && may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
+    View in[n->n_in], result = {0};
+    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]), in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
+    for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) {
+        in[i] = epilogue_operand(l, n, n->in[i]);
+        in[i].own_part = type_equal(&n->in[i]->type, &n->type);
     }
-    if (result.buffer && result.buffer == x.buffer) result.buffer = NULL;
+    Kernel *k = kernel_new(l, FAMILY_MATMUL, n, n->n_in);
+    memcpy(k->in, in, sizeof in);
+    k->share = share_by(SHARE_PANELS, panels_of(l, n->type.dim[n->type.rank - 1]));
+    for (int i = PRODUCT_EPILOGUE; i < n->n_in && !result.buffer; i++)
+        if (may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
+    if (result.buffer && result.buffer == in[PRODUCT_X].buffer) result.buffer = NULL;
     kernel_give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
 }

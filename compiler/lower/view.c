@@ -61,15 +61,21 @@ static bool derive_transpose(const Node *n, View *v) {
     return true;
 }
 
-static bool derive_expand(Lowering *l, const Node *n, View *v) {
-    View from = *v;
-    int shift = n->type.rank - from.type.rank;
-    if (from.row_index && (shift || from.type.dim[0] != n->type.dim[0])) return false;
-    for (int i = 0; i < n->type.rank; i++) {
-        bool repeated = i < shift || from.type.dim[i - shift] != n->type.dim[i];
-        v->stride[i] = repeated ? dim_const(l->graph, 0) : from.stride[i - shift];
+View view_broadcast(Lowering *l, View from, const Type *to) {
+    View v = from;
+    int shift = to->rank - from.type.rank;
+    for (int i = 0; i < to->rank; i++) {
+        bool repeated = i < shift || from.type.dim[i - shift] != to->dim[i];
+        v.stride[i] = repeated ? dim_const(l->graph, 0) : from.stride[i - shift];
     }
-    v->type = n->type;
+    v.type.rank = to->rank;
+    memcpy(v.type.dim, to->dim, sizeof v.type.dim);
+    return v;
+}
+
+static bool derive_expand(Lowering *l, const Node *n, View *v) {
+    if (v->row_index && (n->type.rank > v->type.rank || v->type.dim[0] != n->type.dim[0])) return false;
+    *v = view_broadcast(l, *v, &n->type);
     return true;
 }
 
