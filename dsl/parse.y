@@ -60,8 +60,8 @@ static Ast *take_scope(Ast *bound) {
 }
 
 %token NEWLINE "end of line"
-%token MODEL "model" IMPORT "import" CONFIG "config" BLOCK "block" GRAPH "graph" FOR "for" IN "in" AT "at" IF "if" ELSE "else"
-%token RETURN "return" FAIL "fail" AND "and" OR "or" NOT "not" TRUE_ "true" FALSE_ "false" NULL_ "null"
+%token MODEL "model" IMPORT "import" CONFIG "config" ALIAS "alias" BLOCK "block" GRAPH "graph" FOR "for" IN "in" AT "at"
+%token IF "if" ELSE "else" RETURN "return" FAIL "fail" AND "and" OR "or" NOT "not" TRUE_ "true" FALSE_ "false" NULL_ "null"
 %token EQ "==" NE "!=" LE "<=" GE ">=" FLOORDIV "//" COALESCE "??" ARROW "->" REST ".." TRANSPOSE "^T"
 %token QUOTE "string" QUOTE_END "end of the string" INTERPOLATION "{ in a string" INTERPOLATION_END "}"
 %token <text> NAME "name" TEXT_PIECE "text"
@@ -83,15 +83,16 @@ static Ast *take_scope(Ast *bound) {
 %precedence TRANSPOSE
 
 %type <text> dotted
-%type <ast> declaration block graph config import parameter result type dimension statement conditional target scope
+%type <ast> declaration block graph config alias import parameter result type dimension statement conditional target scope
 %type <ast> expr primary string argument index range bound
-%type <list> imports configs strings model_for parameters results dimensions body statements targets exprs pieces
+%type <list> imports configs aliases strings model_for parameters results dimensions body statements targets exprs pieces
 %type <list> arguments indexes
 
 %%
 file: %empty | file declaration NEWLINE { p->declarations = ast_append(p->declarations, $2); }
     | file imports NEWLINE { p->declarations = ast_join(p->declarations, $2); }
     | file configs NEWLINE { p->declarations = ast_join(p->declarations, $2); }
+    | file aliases NEWLINE { p->declarations = ast_join(p->declarations, $2); }
     | file error NEWLINE ;
 
 declaration:
@@ -111,6 +112,8 @@ configs: CONFIG config { $$ = ONE($2); } | configs ',' config { $$ = ast_append(
 config: dotted { $$ = named(NEW(AST_CONFIG, @1), $1); }
     | dotted '=' expr { $$ = named(UNARY(AST_CONFIG, @1, $3), $1); }
     ;
+aliases: ALIAS alias { $$ = ONE($2); } | aliases ',' alias { $$ = ast_append($1, $3); } ;
+alias: NAME '=' NAME { $$ = named(UNARY(AST_ALIAS, @$, named(NEW(AST_NAME, @3), $3)), $1); } ;
 dotted: NAME | dotted '.' NAME { $$ = arena_printf(p->arena, "%s.%s", $1, $3); } ;
 
 block: BLOCK NAME '(' parameters ')' body {

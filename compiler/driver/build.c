@@ -116,7 +116,9 @@ void build_load(Build *b) {
     } else if (b->onnx) {
         b->module = load_onnx(b);
     } else {
-        DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)), .checkpoint = b->checkpoint};
+        DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
+                          .checkpoint = b->checkpoint,
+                          .verbose = o->verbose};
         b->module = dsl_load(b->arena, b->description, &dsl);
         load_sentence(b);
     }

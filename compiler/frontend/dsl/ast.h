@@ -11,6 +11,7 @@ typedef enum {
     AST_MODEL,       // name; list: AST_TEXT, the architectures that config.json may name
     AST_IMPORT,      // name: of a file of std, or text with quotes: a path
     AST_CONFIG,      // name, perhaps dotted; a: default or NULL
+    AST_ALIAS,       // name, which config.json may say for the parameter a (AST_NAME)
     AST_DEFINITION,  // name = a
     AST_BLOCK,       // name; list: AST_PARAMETER; results: AST_RESULT; body: statements
     AST_GRAPH,       // likewise

@@ -41,8 +41,26 @@ static const json_t *find_json(const json_t *config, const char *path) {
     return config;
 }
 
+// The declaration of a file that begins at `d`, or follows it, of another name for the parameter; NULL: there is none.
+static const Ast *next_alias(const Ast *d, const char *name) {
+    while (d && (d->kind != AST_ALIAS || strcmp(d->a->name, name))) d = d->next;
+    return d;
+}
+
+// What config.json calls the parameter: an alias that has a value there wins, as in the reference, else its own name.
+static const char *config_name(const Elaborator *e, const char *name) {
+    for (int i = 0; i < e->files.n && e->options->checkpoint; i++) {
+        const Ast *a = next_alias(((const File *)e->files.entries[i].value)->declarations, name);
+        for (; a; a = next_alias(a->next, name)) {
+            const json_t *j = find_json(e->options->checkpoint->config, a->name);
+            if (j && !json_is_null(j)) return a->name;
+        }
+    }
+    return name;
+}
+
 bool config_has(const Elaborator *e, const char *path) {
-    return e->options->checkpoint && find_json(e->options->checkpoint->config, path);
+    return e->options->checkpoint && find_json(e->options->checkpoint->config, config_name(e, path));
 }
 
 static Loc config_loc(const Elaborator *e, const char *path) {
@@ -62,7 +80,7 @@ static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     Value standard = evaluate(e, d->ast->a);
     if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
     if (v.kind == standard.kind) return v;
-    diag_error(config_loc(e, d->ast->name), "\"%s\" is %s, %s expects %s", d->ast->name, value_text(e, v),
+    diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", v.path, value_text(e, v),
                e->main->source->name, value_kind_name(standard.kind));
     diag_note(d->ast->loc, "declared here, with the default %s", value_text(e, standard));
     e->errors++;
@@ -98,9 +116,9 @@ static Value required_value(Elaborator *e, const Declaration *d) {
 }
 
 static Value parameter_value(Elaborator *e, Declaration *d) {
-    const char *name = d->ast->name;
+    const char *name = config_name(e, d->ast->name);
     const json_t *j = e->options->checkpoint ? find_json(e->options->checkpoint->config, name) : NULL;
-    map_put(&e->configs, name, d);
+    map_put(&e->configs, d->ast->name, d);
     if (!j || json_is_null(j)) {
         if (!d->ast->a) return required_value(e, d);
         Value standard = default_value(e, d);
@@ -168,7 +186,7 @@ static bool is_known(const Elaborator *e, const char *path) {
     for (int i = 0; i < e->files.n; i++) {
         const File *f = e->files.entries[i].value;
         for (const Ast *d = f->declarations; d; d = d->next)
-            if (d->kind == AST_CONFIG && !strncmp(d->name, path, n) && (!d->name[n] || d->name[n] == '.')) return true;
+            if ((d->kind == AST_CONFIG || d->kind == AST_ALIAS) && !strncmp(d->name, path, n) && (!d->name[n] || d->name[n] == '.')) return true;
     }
     return map_get(&e->configs, path);
 }
@@ -185,34 +203,36 @@ const char *description_name(const Elaborator *e) {
     return strncmp(name, "models/", strlen("models/")) ? name : name + strlen("models/");
 }
 
-static void report_unknown(Elaborator *e, const char *path, const json_t *value) {
+static void warn_unknown(Elaborator *e, const char *path, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    const char *shown = arena_printf(e->arena, "\"%s\": %.60s", path, text ? text : "?");
+    diag_warning(config_loc(e, path), "\"%s\": %.60s is not used by %s", path, text ? text : "?", description_name(e));
     free(text);
-    if (!strncmp(e->main->source->name, "models/", strlen("models/"))) {
-        e->errors++;
-        diag_error(config_loc(e, path), "%s is not supported by %s", shown, description_name(e));
-    } else {
-        diag_warning(config_loc(e, path), "%s is not used by %s", shown, description_name(e));
-    }
 }
 
-static void check_fields(Elaborator *e, const char *prefix, const json_t *object) {
+static bool is_ours(const Elaborator *e) { return !strncmp(e->main->source->name, "models/", strlen("models/")); }
+
+// `ignored`: where fields that a description of burin's ignores are listed.
+static void check_fields(Elaborator *e, const char *prefix, const json_t *object, const char **ignored) {
     const char *name;
     json_t *j;
     json_object_foreach((json_t *)object, name, j) {
         const char *path = *prefix ? arena_printf(e->arena, "%s.%s", prefix, name) : name;
         if (never_matters(name) || is_off(j)) continue;
-        if (!is_known(e, path))
-            report_unknown(e, path, j);
+        if (!is_known(e, path) && is_ours(e))
+            *ignored = arena_printf(e->arena, "%s%s%s", *ignored, **ignored ? ", " : "", path);
+        else if (!is_known(e, path))
+            warn_unknown(e, path, j);
         else if (json_is_object(j) && has_known_fields(e, path, j))
-            check_fields(e, path, j);
+            check_fields(e, path, j, ignored);
     }
 }
 
-// A field that the description does not know may change the numbers: an error for the models that come with burin, a warning
-// for a description of the user's.
+// Descriptions that come with burin declare every field that their references read (tests/families/fields.txt): another one is
+// ignored, as it is there. One that a description of the user's does not know may change the numbers: a warning.
 void config_report(Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
-    if (c && c->config && !e->errors) check_fields(e, "", c->config);
+    const char *ignored = "";
+    if (c && c->config && !e->errors) check_fields(e, "", c->config, &ignored);
+    if (*ignored && e->options->verbose)
+        fprintf(stderr, "  config.json: %s ignores %s\n", description_name(e), ignored);
 }

@@ -1,4 +1,5 @@
 // The descriptions that come with burin: dsl/models/*.burin, by what their `model NAME for "CLASS", ...` lines say.
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +69,38 @@ static const Description *by_base_class(Arena *arena, const Descriptions *all, c
     return head ? by_class(all, arena_printf(arena, "%.*sModel", (int)(head - class_name), class_name)) : NULL;
 }
 
-static const Description *by_name(const Descriptions *all, const char *name) {
+// model_type as spelled in a configuration, without what its spellings differ in: "xlm-roberta", "XLMRoberta" are alike.
+static const char *bare_name(Arena *arena, const char *name) {
+    char *bare = arena_strdup(arena, name), *end = bare;
+    for (const char *c = name; *c; c++)
+        if (*c != '-' && *c != '_') *end++ = (char)tolower((unsigned char)*c);
+    *end = 0;
+    return bare;
+}
+
+// XLMRoberta of XLMRobertaForMaskedLM, GPT2 of GPT2LMHeadModel.
+static const char *family_of_class(Arena *arena, const char *name) {
+    static const char *const ends[] = {"For", "LMHead", "MTModel", "Model", "Encoder"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *end = strstr(name, ends[i]);
+        if (end) return arena_strndup(arena, name, (size_t)(end - name));
+    }
+    return name;
+}
+
+static bool has_class_of(Arena *arena, const Description *d, const char *bare) {
+    for (int j = 0; j < d->n_classes; j++)
+        if (!strcmp(bare_name(arena, family_of_class(arena, d->classes[j])), bare)) return true;
+    return false;
+}
+
+// By its own name, or by the name in one of its classes: "camembert" is CamembertModel's.
+static const Description *by_name(Arena *arena, const Descriptions *all, const char *name) {
+    const char *bare = name ? bare_name(arena, name) : "";
     for (int i = 0; name && i < all->n; i++)
-        if (!strcmp(all->items[i].name, name)) return &all->items[i];
+        if (!strcmp(bare_name(arena, all->items[i].name), bare)) return &all->items[i];
+    for (int i = 0; name && i < all->n; i++)
+        if (has_class_of(arena, &all->items[i], bare)) return &all->items[i];
     return NULL;
 }
 
@@ -99,7 +129,7 @@ const char *dsl_find_description(Arena *arena, const char *library, const Checkp
                    c->path, c->path);
     Descriptions all = dsl_descriptions(arena, library);
     const Description *d = by_class(&all, class_name);
-    if (!d) d = by_name(&all, type);
+    if (!d) d = by_name(arena, &all, type);
     if (!d) d = by_base_class(arena, &all, class_name);
     if (d) return d->path;
     diag_fatal(NO_LOC, "%s is a \"%s\", and there is no description of that\nhint: %s; or write one and give --weights=%s",

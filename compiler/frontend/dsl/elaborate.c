@@ -17,7 +17,7 @@ static void name_node(const Elaborator *e, const char *name, Value v, const Ast 
 
 static void assign(Elaborator *e, const Ast *target, Value v, const Ast *value) {
     const Declaration *d = file_find(e->frame->file, target->name);
-    if (d && d->ast->kind == AST_CONFIG) {
+    if (d && (d->ast->kind == AST_CONFIG || d->ast->kind == AST_ALIAS)) {
         report(e, target->loc, "\"%s\" is a parameter of config.json, it cannot be assigned", target->name);
         return;
     }

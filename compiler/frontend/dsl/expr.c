@@ -9,6 +9,7 @@ static Value evaluate_name(Elaborator *e, const Ast *x) {
     Value *v = variable_find(e->frame, x->name);
     if (v) return *v;
     Declaration *d = file_find(e->frame->file, x->name);
+    if (d && d->ast->kind == AST_ALIAS) return evaluate_name(e, d->ast->a);
     if (d && (d->ast->kind == AST_CONFIG || d->ast->kind == AST_DEFINITION)) return config_value(e, d);
     static const char *const types[] = {"int", "float", "bool"};
     static const DType dtypes[] = {DT_i32, DT_f32, DT_bool};

@@ -57,9 +57,26 @@ static const char *old_name(Elaborator *e, const char *name) {
     return name;
 }
 
-static const Tensor *find_tensor(Elaborator *e, const char *name) {
+// "layers.0.norm.weight" for "model.layers.0.norm.weight", where no tensor's name begins with "model.": a checkpoint of the base
+// model alone leaves out what a model with a head says before its names. NULL when the prefix is there.
+static const char *base_model_name(const Elaborator *e, const char *name) {
+    const Checkpoint *c = e->options->checkpoint;
+    const char *dot = strchr(name, '.');
+    if (!dot || !strchr(dot + 1, '.')) return NULL;
+    for (int i = 0; i < c->n_tensors; i++)
+        if (!strncmp(c->tensors[i]->name, name, (size_t)(dot + 1 - name))) return NULL;
+    return dot + 1;
+}
+
+static const Tensor *find_tensor_named(Elaborator *e, const char *name) {
     const Tensor *t = checkpoint_find(e->options->checkpoint, name);
     return t ? t : checkpoint_find(e->options->checkpoint, old_name(e, name));
+}
+
+static const Tensor *find_tensor(Elaborator *e, const char *name) {
+    const Tensor *t = find_tensor_named(e, name);
+    const char *base = t ? NULL : base_model_name(e, name);
+    return base ? find_tensor_named(e, base) : t;
 }
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
