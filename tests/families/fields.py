@@ -36,7 +36,6 @@ CALLING = """return_dict use_return_dict output_attentions output_hidden_states 
 HEADS = "out_indices pool_scales segmentation_indices use_auxiliary_head num_labels id2label label2id classifier_* summary_* num_choices start_n_top end_n_top ctc_* is_classification"
 UNREACHED = "mamba_* n_ctx *_config_dict"   # of layers that are refused; read and not used; put in place when config.json is read
 IGNORED = (TRAINING + " " + CALLING + " " + HEADS + " " + UNREACHED).split()
-UNDESCRIBED = {"xlm": ["tie_word_embeddings"]}   # of heads that a description does not have: their tensors are refused
 
 
 @functools.cache
@@ -258,8 +257,7 @@ def main(wanted):
         if wanted and description not in wanted:
             continue
         for field, default in sorted(fields(names).items()):
-            if field not in UNDESCRIBED.get(description, ()):
-                print(description, field, default)
+            print(description, field, default)
 
 
 if __name__ == "__main__":

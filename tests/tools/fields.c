@@ -1,5 +1,6 @@
-// fields TABLE [FOLDER]: holds descriptions against the fields that their references read (tests/families/fields.txt): each must be
-// declared, under the same default where both write it out, and each alias must be one. Prints what is not so; 1 if anything.
+// fields TABLE [FOLDER]: holds descriptions against the fields that their references read (tests/families/fields.txt): each
+// must be declared, under the same default where both write it out, and each alias must be one. Prints what is not so; 1 if
+// anything.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static bool differs(const Ast *d, const char *json) {
     if (json_is_null(j) && d->kind == AST_FALSE) return json_decref(j), false;
     if (j && d->kind == AST_INT) other = !json_is_number(j) || n != (double)d->integer;
     if (j && d->kind == AST_FLOAT) other = !json_is_number(j) || n != d->number;
-    if (j && (d->kind == AST_TRUE || d->kind == AST_FALSE)) other = !json_is_boolean(j) || json_is_true(j) != (d->kind == AST_TRUE);
+    if (j && (d->kind == AST_TRUE || d->kind == AST_FALSE))
+        other = !json_is_boolean(j) || json_is_true(j) != (d->kind == AST_TRUE);
     if (j && d->kind == AST_STRING && d->list) other = !json_is_string(j) || strcmp(json_string_value(j), d->list->name);
     json_decref(j);
     return other;

@@ -80,8 +80,8 @@ static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     Value standard = evaluate(e, d->ast->a);
     if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
     if (v.kind == standard.kind) return v;
-    diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", v.path, value_text(e, v),
-               e->main->source->name, value_kind_name(standard.kind));
+    diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", v.path, value_text(e, v), e->main->source->name,
+               value_kind_name(standard.kind));
     diag_note(d->ast->loc, "declared here, with the default %s", value_text(e, standard));
     e->errors++;
     return VALUE(V_ERROR);
@@ -186,7 +186,9 @@ static bool is_known(const Elaborator *e, const char *path) {
     for (int i = 0; i < e->files.n; i++) {
         const File *f = e->files.entries[i].value;
         for (const Ast *d = f->declarations; d; d = d->next)
-            if ((d->kind == AST_CONFIG || d->kind == AST_ALIAS) && !strncmp(d->name, path, n) && (!d->name[n] || d->name[n] == '.')) return true;
+            if ((d->kind == AST_CONFIG || d->kind == AST_ALIAS) && !strncmp(d->name, path, n) &&
+                (!d->name[n] || d->name[n] == '.'))
+                return true;
     }
     return map_get(&e->configs, path);
 }
@@ -233,6 +235,5 @@ void config_report(Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
     const char *ignored = "";
     if (c && c->config && !e->errors) check_fields(e, "", c->config, &ignored);
-    if (*ignored && e->options->verbose)
-        fprintf(stderr, "  config.json: %s ignores %s\n", description_name(e), ignored);
+    if (*ignored && e->options->verbose) fprintf(stderr, "  config.json: %s ignores %s\n", description_name(e), ignored);
 }

@@ -67,8 +67,10 @@ static void declare(Elaborator *e, File *f, const Ast *ast) {
 static void check_alias(Elaborator *e, const File *f, const Ast *alias) {
     const Declaration *d = map_get(&f->names, alias->a->name);
     if (d && d->ast->kind == AST_CONFIG) return;
-    report(e, alias->a->loc, "\"%s\" is no parameter that \"%s\" could be an alias of\nhint: alias hidden_size = n_embd, "
-           "where config n_embd is declared", alias->a->name, alias->name);
+    report(e, alias->a->loc,
+           "\"%s\" is no parameter that \"%s\" could be an alias of\nhint: alias hidden_size = n_embd, "
+           "where config n_embd is declared",
+           alias->a->name, alias->name);
 }
 
 File *file_load(Elaborator *e, const char *path, Loc imported_at) {
@@ -88,8 +90,10 @@ File *file_load(Elaborator *e, const char *path, Loc imported_at) {
     for (const Ast *d = f->declarations; d; d = d->next)
         if (d->kind != AST_MODEL && d->kind != AST_IMPORT) declare(e, f, d);
     for (const Ast *d = f->declarations; d; d = d->next)
-        if (d->kind == AST_IMPORT) add_import(e, f, d);
-        else if (d->kind == AST_ALIAS) check_alias(e, f, d);
+        if (d->kind == AST_IMPORT)
+            add_import(e, f, d);
+        else if (d->kind == AST_ALIAS)
+            check_alias(e, f, d);
     f->is_open = false;
     return f;
 }

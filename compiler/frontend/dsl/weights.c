@@ -57,8 +57,8 @@ static const char *old_name(Elaborator *e, const char *name) {
     return name;
 }
 
-// "layers.0.norm.weight" for "model.layers.0.norm.weight", where no tensor's name begins with "model.": a checkpoint of the base
-// model alone leaves out what a model with a head says before its names. NULL when the prefix is there.
+// "layers.0.norm.weight" for "model.layers.0.norm.weight", where no tensor's name begins with "model.": a checkpoint of the
+// base model alone leaves out what a model with a head says before its names. NULL when the prefix is there.
 static const char *base_model_name(const Elaborator *e, const char *name) {
     const Checkpoint *c = e->options->checkpoint;
     const char *dot = strchr(name, '.');
