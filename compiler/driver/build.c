@@ -100,7 +100,8 @@ static int vocabulary_size(const Checkpoint *c) {
 static void load_sentence(Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
-    if (o->pooling) s.pooling = pooling_parse(o->pooling);
+    const char *pooling = o->pooling ? o->pooling : s.pooling ? NULL : b->checkpoint->pooling;
+    if (pooling) s.pooling = pooling_parse(pooling);
     if (!s.pooling) return;
     sentence_add(b->module->graphs[0], &s);
     if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;

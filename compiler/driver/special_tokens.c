@@ -12,6 +12,7 @@ static json_t *load_beside(const Build *b, const char *name) {
 // A tokenizer.json without a post-processor leaves it open whether a text begins with BOS. It does, unless the tokenizer's
 // configuration says otherwise: models that have such a token were trained with it (GPT-2's, which also ends texts, is none).
 static bool bos_is_left_open(const Build *b) {
+    if (b->checkpoint && b->checkpoint->kind == CHECKPOINT_GGUF) return false;
     json_t *tokenizer = load_beside(b, "tokenizer.json"), *config = load_beside(b, "tokenizer_config.json");
     const char *class = json_string_value(json_object_get(config, "tokenizer_class"));
     bool open = tokenizer && !json_is_object(json_object_get(tokenizer, "post_processor")) &&

@@ -23,6 +23,7 @@ typedef struct Checkpoint {
     const json_t *generation;  // generation_config.json, or NULL
     const Source *config_source, *generation_source;
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
+    const char *pooling;       // what a GGUF says about embeddings of texts, by sentence.h's names; or NULL
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
     Arena *arena;

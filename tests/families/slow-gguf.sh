@@ -48,4 +48,6 @@ qwen2-yarn qwen2
 phi3-longrope phi3
 gemma2-scaled gemma2
 gemma3-scaled gemma3
+shared-bert bert
+ernie bert
 END

@@ -106,6 +106,8 @@ def main(folder, out, name):
     metadata(writer, name, config)
     rotary_scaling(writer, name, config)
     for hf, w in tensors.items():
+        if "pooler" in hf:                        # which converters leave out
+            continue
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
         new = names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
         assert new, f"GGUF has no name for {hf}"

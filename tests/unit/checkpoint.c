@@ -340,6 +340,28 @@ static void restores_rotary_scaling(void) {
     remove_folder(&f);
 }
 
+// A window of 0 is none; what ends a turn ends a text; a table says how many kinds of tokens there are.
+static void reads_metadata_of_gguf(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"llama", 1, 16, false}, 1, 4);
+    put_u32("llama.attention.sliding_window", 0);
+    put_u32("tokenizer.ggml.eos_token_id", 3);
+    put_u32("tokenizer.ggml.eot_token_id", 5);
+    put_u32("llama.pooling_type", 2);
+    describe((Described){"token_types.weight", 4, 2, 0, 0});
+    zeros(-out.length & 31);
+    for (int i = 0; i < 8; i++) f32(0);
+    const Checkpoint *c = open_put(arena, &f);
+    SpecialTokens ids = checkpoint_special_tokens(c);
+    CHECK(!json_object_get(c->config, "sliding_window"));
+    CHECK_TEXT(c->architecture, "llama");
+    CHECK(ids.n_eos == 2 && ids.eos[0] == 3 && ids.eos[1] == 5 && config_int(c, "type_vocab_size") == 4);
+    CHECK_TEXT(c->pooling, "cls");
+    arena_free(arena);
+    remove_folder(&f);
+}
+
 // A file with a hole: mapped, never copied.
 static void maps_five_gigabytes(void) {
     static const char header[] =
@@ -451,6 +473,7 @@ SUITE(checkpoint) {
     TEST(restores_norms_of_gemma);
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
+    TEST(reads_metadata_of_gguf);
     TEST(reads_rope_parameters);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);

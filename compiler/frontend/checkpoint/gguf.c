@@ -170,6 +170,10 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
     for (int i = 0; i < keys.n; i++) {
         const char *key = key_of(r, keys.items[i].gguf);
         json_t *value = value_of_key(r, key);
+        if (value && !strcmp(keys.items[i].name, "sliding_window") && !json_integer_value(value)) {
+            json_decref(value);  // a window of 0 is none
+            continue;
+        }
         if (value)
             set_field(r, keys.items[i].name, value);
         else if (required)
@@ -248,18 +252,24 @@ static void set_rotary(const Reading *r) {
     set_scaling(r);
 }
 
+// How many rows a table has.
+static void set_rows(const Reading *r, const char *name, const char *tensor) {
+    const GgufTensor *t = gguf_tensor(r->gguf, tensor);
+    if (t && t->rank == 2 && t->dims[1] <= INT32_MAX)
+        json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
+}
+
 static void set_configuration(Reading *r) {
-    const GgufTensor *embedding = gguf_tensor(r->gguf, "token_embd.weight");
     const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
     set_class(r, t->model_type, t->class_name);
     set_keys(r, t->needed, true);
     set_keys(r, t->further, false);
-    if (embedding && embedding->rank == 2 && embedding->dims[1] <= INT32_MAX)
-        json_object_set_new(r->config, "vocab_size", json_integer((json_int_t)embedding->dims[1]));
+    set_rows(r, "vocab_size", "token_embd.weight");
+    set_rows(r, "type_vocab_size", "token_types.weight");
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
-    set_special(r, "tokenizer.ggml.eos_token_id", "eos_token_id");
+    json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
     if (has_key(t->further, "rope_theta")) set_rotary(r);
     if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
     for (int i = 0; i < t->flags.n; i++)
@@ -268,6 +278,13 @@ static void set_configuration(Reading *r) {
         set_class(r, "mistral", "MistralForCausalLM");
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
+}
+
+static void set_pooling(const Reading *r) {
+    static const char *const names[] = {NULL, "mean", "cls", "lasttoken"};
+    int64_t type = 0;
+    gguf_int(r->gguf, key_of(r, "pooling_type"), &type);
+    if (type > 0 && type < (int64_t)(sizeof names / sizeof *names)) r->checkpoint->pooling = names[type];
 }
 
 static void find_table(Reading *r, const char *library) {
@@ -285,6 +302,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     c->kind = CHECKPOINT_GGUF;
     find_table(&r, c->library);
     set_configuration(&r);
+    set_pooling(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
         if (!gguf_is_rotary_table(&r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
     checkpoint_check_overlaps(c, file);

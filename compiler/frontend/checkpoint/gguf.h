@@ -73,4 +73,6 @@ const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
 // gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling.
 json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs);
 bool gguf_is_rotary_table(const GgufTensor *);
+
+json_t *gguf_end_tokens(const Gguf *);  // gguf_ends.c: a list of at most 8 ids
 #endif

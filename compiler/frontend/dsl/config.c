@@ -74,10 +74,12 @@ static bool is_literal(const Ast *x) {
            (x->kind == AST_INT || x->kind == AST_FLOAT || x->kind == AST_TRUE || x->kind == AST_FALSE || x->kind == AST_STRING);
 }
 
-// A value must be of the kind of its default, when that is written out: a whole number serves where a fractional one stands.
+// A value must be of the kind of its default, when that is written out: 8 serves where 8.0 stands, and 8.0 where 8 does.
 static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
     if (!is_literal(d->ast->a)) return v;
     Value standard = evaluate(e, d->ast->a);
+    if (standard.kind == V_INT && v.kind == V_FLOAT && v.f == (double)(int64_t)v.f)
+        return (Value){.kind = V_INT, .i = (int64_t)v.f, .path = v.path};
     if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
     if (v.kind == standard.kind) return v;
     diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", v.path, value_text(e, v), e->main->source->name,

@@ -1,0 +1,265 @@
+// The vocabulary in a GGUF, read as llama.cpp reads it.
+//
+//   "llama"   SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a
+//   space
+//             stands in front of the text
+//   "gpt2"    byte-level BPE, cut by the patterns that tokenizer.ggml.pre names
+//   "bert"    WordPiece, whose tokens begin with U+2581 where a word begins: presented as the tokenizer.json it was made of
+#include <string.h>
+
+#include "frontend/checkpoint/gguf.h"
+#include "frontend/json.h"
+#include "frontend/tokenizer/compile.h"
+
+enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
+
+typedef struct {
+    TokenizerBuilder *b;
+    const Gguf *gguf;
+    const GgufString *texts;
+    const int32_t *types;  // NULL: all are normal
+    uint64_t n;
+    bool adds_bos;  // unless the file says otherwise
+} Reading;
+
+static bool flag(const Reading *r, const char *key, bool absent) {
+    bool value = absent;
+    gguf_bool(r->gguf, key, &value);
+    return value;
+}
+
+static void read_texts(Reading *r) {
+    uint64_t n_types;
+    r->texts = gguf_strings(r->gguf, "tokenizer.ggml.tokens", &r->n);
+    r->types = gguf_ints(r->gguf, "tokenizer.ggml.token_type", &n_types);
+    if (!r->n) tokenizer_fatal(r->b, "metadata \"tokenizer.ggml.tokens\" is missing");
+    if (r->types && n_types != r->n)
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu types", (unsigned long long)r->n,
+                        (unsigned long long)n_types);
+}
+
+// Control tokens and unknown are cut out of a text like those that a user defined.
+static void read_tokens(Reading *r, bool byte_level) {
+    uint64_t n_scores;
+    const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n_scores);
+    if (scores && n_scores != r->n)
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores", (unsigned long long)r->n,
+                        (unsigned long long)n_scores);
+    for (uint64_t i = 0; i < r->n; i++) {
+        struct BuilderToken *t = builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
+        int32_t type = r->types ? r->types[i] : 1;
+        bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN;
+        t->score = scores ? (double)scores[i] : 0;
+        if (t->score != t->score) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
+        t->added = special || type == TYPE_USER_DEFINED;
+        t->in_model = !special && !(byte_level && t->added);
+        if (special) t->kind = BURIN_TOKEN_SPECIAL;
+    }
+}
+
+// The token of this key; `absent` where the file has none, unless that is beyond the vocabulary.
+static int32_t special(const Reading *r, const char *key, int32_t absent) {
+    int64_t id;
+    if (!gguf_int(r->gguf, key, &id)) return absent < (int64_t)r->n ? absent : -1;
+    if (id == UINT32_MAX) return -1;
+    if (id < 0 || (uint64_t)id >= r->n)
+        tokenizer_fatal(r->b, "metadata \"%s\" is %lld, but the vocabulary has %llu tokens", key, (long long)id,
+                        (unsigned long long)r->n);
+    return (int32_t)id;
+}
+
+static void set_special_tokens(Reading *r, int32_t bos, int32_t eos) {
+    TokenizerBuilder *b = r->b;
+    bos = special(r, "tokenizer.ggml.bos_token_id", bos);
+    b->head.eos = special(r, "tokenizer.ggml.eos_token_id", eos);
+    if (bos >= 0 && flag(r, "tokenizer.ggml.add_bos_token", r->adds_bos)) bytes_append(&b->before, &bos, sizeof bos);
+    if (b->head.eos >= 0 && flag(r, "tokenizer.ggml.add_eos_token", false))
+        bytes_append(&b->after, &b->head.eos, sizeof b->head.eos);
+}
+
+// ------------------------------------------------------------------------------------------------------------- SentencePiece
+static void read_llama(Reading *r) {
+    enum { BOS = 1, EOS = 2, UNKNOWN = 0 };
+    TokenizerBuilder *b = r->b;
+    read_tokens(r, false);
+    builder_bytes_from_texts(b);
+    builder_merges_from_scores(b);
+    if (flag(r, "tokenizer.ggml.add_space_prefix", true)) {
+        builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
+        b->head.flags |= BURIN_DECODE_STRIP;
+    }
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
+                           "\xe2\x96\x81");
+    b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_METASPACE;
+    b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", UNKNOWN);
+    r->adds_bos = true;
+    set_special_tokens(r, BOS, EOS);
+}
+
+// ------------------------------------------------------------------------------------------------------------ byte-level BPE
+// How GGUF names the pre-tokenizers; each pattern cuts the pieces of the one before it.
+typedef struct {
+    const char *names[20], *patterns[4];
+    bool ignore_merges, adds_bos;
+} GgufPretokenizer;
+
+#define DIGIT "\\p{N}"
+#define SIGNS " ?[^\\s\\p{L}\\p{N}]+"
+#define ENDS  "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define LETTERS_BY_CASE(end)                                                                        \
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+" end \
+    "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*" end "|"
+#define CJK       "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
+#define SENTENCES " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
+
+static const GgufPretokenizer gguf_pretokenizers[] = {
+    {.names = {"gpt-2", "phi-2", "mpt", "olmo", "jais", "roberta-bpe", "jina-es", "jina-de", "jina-v1-en", "jina-v2-es",
+               "jina-v2-de", "jina-v2-code", "gigachat", "a.x-4.0", "mellum", "modern-bert", "trillion", "granite-docling",
+               "exaone4"},
+     .patterns = {GPT2_PATTERN}},
+    {.names = {"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"},
+     .patterns = {DIGIT, GPT2_PATTERN}},
+    {.names = {"default"}, .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2_PATTERN, "\\p{N}+", "[0-9][0-9][0-9]"}},
+    {.names = {"falcon"}, .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2_PATTERN, "[0-9][0-9][0-9]"}},
+    {.names = {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"},
+     .patterns = {LLAMA3_PATTERN},
+     .ignore_merges = true,
+     .adds_bos = true},
+    {.names = {"dbrx", "smaug-bpe", "glm4", "chatglm-bpe"}, .patterns = {LLAMA3_PATTERN}},
+    {.names = {"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan", "megrez", "kormo", "f2llmv2", "solar-open", "grok-2"},
+     .patterns = {QWEN2_PATTERN}},
+    {.names = {"tekken"},
+     .patterns = {LETTERS_BY_CASE("") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
+     .ignore_merges = true,
+     .adds_bos = true},
+    {.names = {"gpt-4o", "llama4", "kanana2", "minimax-m2"},
+     .patterns = {LETTERS_BY_CASE("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
+    {.names = {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"},
+     .patterns = {"\\p{N}{1,3}", CJK,
+                  "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+                  "?[\\p{P}\\p{S}]+[\\r\\n]*|" ENDS}},
+    {.names = {"deepseek-coder"},
+     .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+|[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", DIGIT}},
+    {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .patterns = {SENTENCES}},
+    {.names = {"viking"}, .patterns = {SENTENCES, DIGIT}},
+    {.names = {"seed-coder"},
+     .patterns = {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|" ENDS}},
+};
+
+static bool has_name(const GgufPretokenizer *p, const char *name) {
+    for (size_t i = 0; i < sizeof p->names / sizeof *p->names && p->names[i]; i++)
+        if (!strcmp(p->names[i], name)) return true;
+    return false;
+}
+
+static void read_pretokenizers(Reading *r) {
+    const char *name = "default";
+    gguf_string(r->gguf, "tokenizer.ggml.pre", &name);
+    for (size_t i = 0; i < sizeof gguf_pretokenizers / sizeof *gguf_pretokenizers; i++) {
+        const GgufPretokenizer *p = &gguf_pretokenizers[i];
+        if (!has_name(p, *name ? name : "default")) continue;
+        for (int k = 0; k < 4 && p->patterns[k]; k++) add_split(r->b, p->patterns[k]);
+        if (p->ignore_merges) r->b->head.flags |= BURIN_IGNORE_MERGES;
+        r->adds_bos = p->adds_bos;
+        return;
+    }
+    tokenizer_fatal(
+        r->b, "the pre-tokenizer \"%s\" of a GGUF is not supported\nhint: give the model's tokenizer.json with --tokenizer",
+        name);
+}
+
+// A byte without a token is left out of the text.
+static void read_gpt2(Reading *r) {
+    enum { BOS = 11, EOS = 11 };
+    TokenizerBuilder *b = r->b;
+    uint64_t n;
+    read_tokens(r, true);
+    const GgufString *merges = gguf_strings(r->gguf, "tokenizer.ggml.merges", &n);
+    if (!n) tokenizer_fatal(b, "metadata \"tokenizer.ggml.merges\" is missing");
+    Merging m = {b, builder_index(b), 0};
+    for (uint64_t i = 0; i < n; i++) add_written_merge(&m, arena_strndup(b->arena, merges[i].bytes, merges[i].length));
+    read_pretokenizers(r);
+    add_byte_level(b);
+    set_byte_level(b, "");
+    set_special_tokens(r, BOS, EOS);
+}
+
+// ----------------------------------------------------------------------------------------------------------------- WordPiece
+// "▁word" begins a word, "ing" goes on in it, "[CLS]" is itself.
+static const char *wordpiece_text(const Reading *r, const GgufString *s) {
+    static const char begin[] = "\xe2\x96\x81";
+    size_t n = sizeof begin - 1;
+    bool starts = s->length > n && !memcmp(s->bytes, begin, n),
+         whole = s->length && *s->bytes == '[' && s->bytes[s->length - 1] == ']';
+    if (starts) return arena_strndup(r->b->arena, s->bytes + n, s->length - n);
+    return arena_printf(r->b->arena, "%s%.*s", whole ? "" : "##", (int)s->length, s->bytes);
+}
+
+static json_t *flags_object(const char *type, const Reading *r) {
+    bool lower = flag(r, "tokenizer.ggml.normalizer.lowercase", true);
+    return json_pack("{s:s, s:b, s:b, s:b, s:b}", "type", type, "clean_text", 1, "handle_chinese_chars", 1, "lowercase", lower,
+                     "strip_accents", flag(r, "tokenizer.ggml.normalizer.strip_accents", lower));
+}
+
+static json_t *wordpieces(const Reading *r, json_t *added) {
+    json_t *vocabulary = json_object();
+    for (uint64_t i = 0; i < r->n; i++) {
+        int32_t type = r->types ? r->types[i] : 1;
+        const char *text = wordpiece_text(r, &r->texts[i]);
+        json_object_set_new(vocabulary, text, json_integer((json_int_t)i));
+        if (type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_USER_DEFINED)
+            json_array_append_new(added, json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)i, "content", text, "special",
+                                                   type != TYPE_USER_DEFINED, "normalized", 0));
+    }
+    return vocabulary;
+}
+
+// The token of one of two keys, or of this id; the file must have it.
+static int32_t special_of(const Reading *r, const char *key, const char *other, int32_t absent) {
+    int64_t id;
+    int32_t found = special(r, gguf_int(r->gguf, key, &id) ? key : other, absent);
+    if (found < 0) tokenizer_fatal(r->b, "metadata \"%s\" is missing", key);
+    return found;
+}
+
+static json_t *text_and_id(const Reading *r, int32_t id) { return json_pack("[s, i]", wordpiece_text(r, &r->texts[id]), id); }
+
+static void read_bert(Reading *r) {
+    enum { CLS = 101, SEP = 102, UNKNOWN = 100, LONGEST_WORD = 10000 };
+    int32_t cls = special_of(r, "tokenizer.ggml.bos_token_id", "tokenizer.ggml.cls_token_id", CLS),
+            sep = special_of(r, "tokenizer.ggml.seperator_token_id", "tokenizer.ggml.separator_token_id", SEP),
+            unknown = special_of(r, "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.unknown_token_id", UNKNOWN);
+    json_t *added = json_array(), *vocabulary = wordpieces(r, added);
+    json_t *model =
+        json_pack("{s:s, s:s, s:s, s:i, s:o}", "type", "WordPiece", "unk_token", wordpiece_text(r, &r->texts[unknown]),
+                  "continuing_subword_prefix", "##", "max_input_chars_per_word", LONGEST_WORD, "vocab", vocabulary);
+    json_t *ends =
+        json_pack("{s:s, s:o, s:o}", "type", "BertProcessing", "cls", text_and_id(r, cls), "sep", text_and_id(r, sep));
+    json_t *root = json_pack("{s:o, s:{s:s}, s:o, s:o, s:o, s:{s:s, s:s}}", "normalizer", flags_object("BertNormalizer", r),
+                             "pre_tokenizer", "type", "BertPreTokenizer", "model", model, "added_tokens", added,
+                             "post_processor", ends, "decoder", "type", "WordPiece", "prefix", "##");
+    read_tokenizer_json(r->b, json_own(r->b->arena, root));
+    r->b->head.eos = -1;
+}
+
+void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
+    static const struct {
+        const char *model;
+        void (*read)(Reading *);
+    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"bert", read_bert}};
+    Reading r = {.b = b, .gguf = gguf_parse(b->arena, map_file(b->arena, path))};
+    const char *model;
+    if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
+        tokenizer_fatal(b, "metadata \"tokenizer.ggml.model\" is missing: the file has no vocabulary");
+    read_texts(&r);
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (!strcmp(models[i].model, model)) {
+            models[i].read(&r);
+            return;
+        }
+    tokenizer_fatal(
+        b,
+        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2 and bert\nhint: give the model's "
+        "tokenizer.json with --tokenizer",
+        model);
+}

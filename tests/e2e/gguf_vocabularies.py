@@ -1,0 +1,256 @@
+"""Makes gguf_vocabularies.tar.xz: GGUF files that hold vocabularies alone, texts, and the ids that llama.cpp's rules give.
+
+    python tests/e2e/gguf_vocabularies.py        needs gguf, regex, tokenizers
+
+The rules are written down here once more, in Python, after llama-vocab.cpp: defaults of special tokens by kind, how pre-tokenizers
+cut, SentencePiece's merges by score, WordPiece with U+2581. NAME.gguf, NAME.ids: a line for each of texts.txt.
+"""
+import io
+import pathlib
+import tarfile
+import tempfile
+import unicodedata
+
+import gguf
+import regex
+import tokenizers
+
+HERE = pathlib.Path(__file__).parent
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)"
+CONTRACTED = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+BREAKS = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS
+QWEN2 = CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS
+CASED = (r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+%s|"
+         r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*%s|")
+BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+"
+# pre -> patterns, do words that are tokens ignore merges, does a text begin with BOS
+PRE = {
+    "gpt-2": ([GPT2], False, False), "mpt": ([GPT2], False, False), "smollm": ([r"\p{N}", GPT2], False, False),
+    "command-r": ([r"\p{N}", GPT2], False, False), "refact": ([r"\p{N}", GPT2], False, False),
+    "falcon": ([r"[\p{P}\$\+<=>\^~\|`]+", GPT2, "[0-9][0-9][0-9]"], False, False),
+    "": ([r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"], False, False),
+    "llama-bpe": ([LLAMA3], True, True), "falcon3": ([LLAMA3], True, True), "dbrx": ([LLAMA3], False, False),
+    "chatglm-bpe": ([LLAMA3], False, False), "qwen2": ([QWEN2], False, False), "stablelm2": ([QWEN2], False, False),
+    "tekken": ([CASED % ("", "") + r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS], True, True),
+    "gpt-4o": ([CASED % (CONTRACTED + "?", CONTRACTED + "?") + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS], False, False),
+    "deepseek-v3": ([r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+",
+                     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|"
+                     + BREAKS], False, False),
+    "deepseek-coder": ([r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", r"\p{N}"], False, False),
+    "bloom": ([BLOOM], False, False), "viking": ([BLOOM, r"\p{N}"], False, False),
+    "seed-coder": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|" + BREAKS], False, False),
+}
+TEXTS = ["Once upon a time, there was a little girl.", "It's 1234567 o'clock; WE'LL see...", "", " ", "   three  spaces ",
+         "line one\\n\\n  line two\\n", "The <|im_start|>user said <s> and </s> <unk>", "<s>begin", "a<|im_end|> b", "ünïcödé Straße",
+         "中文字符，日本語のテキスト。한국어", "e\u0301 combining", "emoji 🙂👍 done", "tab\there", "x=1+2*3;//code", "don't CAN'T won'T",
+         "mixedCase HTTPServer iPhone", "12 345 6,789.01", "a\u00a0b", "[INST] hi [/INST] ok", "…wait—what?", "Ω≈ç√ ∑", "(a|b).c,d!e?f"]
+WORDS = ("the little girl and the dog went to see a big house in the time of once upon there was said user begin line one two "
+         "three spaces its clock see will not do mixed case server code tab here done straße 中文 日本 the The There Once HTTP 12 123 ")
+
+
+def byte_characters():
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    return {b: chr(b) if b in shown else chr(256 + i) for b, i in
+            ((b, sorted(set(range(256)) - set(shown)).index(b) if b not in shown else 0) for b in range(256))}
+
+
+BYTES = byte_characters()
+
+
+def special_cut(text, tokens, types):
+    """The text around tokens that are cut out first, longer ones before shorter."""
+    parts = [text]
+    special = sorted((t for t, k in zip(tokens, types) if k in (2, 3, 4)), key=lambda t: -len(t.encode()))
+    for token in special:
+        cut = []
+        for part in parts:
+            if isinstance(part, int):
+                cut.append(part)
+                continue
+            for i, piece in enumerate(part.split(token)):
+                cut += [tokens.index(token)] if i else []
+                cut += [piece] if piece else []
+        parts = cut
+    return parts
+
+
+def split(text, patterns):
+    pieces = [text]
+    for pattern in patterns:
+        cut = []
+        for piece in pieces:
+            at = 0
+            for m in regex.finditer(pattern, piece):
+                if m.end() == m.start():
+                    continue
+                cut += [piece[at:m.start()]] if m.start() > at else []
+                cut.append(m.group())
+                at = m.end()
+            cut += [piece[at:]] if at < len(piece) else []
+        pieces = cut
+    return pieces
+
+
+def merge(symbols, rank):
+    while True:
+        best = min(((rank(symbols[i], symbols[i + 1]), i) for i in range(len(symbols) - 1) if rank(symbols[i], symbols[i + 1]) is not None),
+                   default=None)
+        if best is None:
+            return symbols
+        i = best[1]
+        symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
+
+
+def bpe_ids(text, v):
+    ids = [v["bos"]] if v["add_bos"] else []
+    index, ranks = {t: i for i, t in enumerate(v["tokens"])}, {tuple(m.split(" ")): i for i, m in enumerate(v["merges"])}
+    for part in special_cut(text, v["tokens"], v["types"]):
+        if isinstance(part, int):
+            ids.append(part)
+            continue
+        for word in split(part, PRE[v["pre"]][0]):
+            word = "".join(BYTES[b] for b in word.encode())
+            whole = PRE[v["pre"]][1] and word in index
+            for symbol in [word] if whole else merge(list(word), lambda a, b: ranks.get((a, b))):
+                ids += [index[symbol]] if symbol in index else []
+    return ids
+
+
+def spm_ids(text, v):
+    ids, after_special = [v["bos"]] if v["add_bos"] else [], True
+    index = {t: i for i, t in enumerate(v["tokens"])}
+    for part in special_cut(text, v["tokens"], v["types"]):
+        if isinstance(part, int):
+            ids.append(part)
+            after_special = True
+            continue
+        part = (" " if after_special and v["space"] else "") + part
+        after_special = False
+        for symbol in merge(list(part.replace(" ", "▁")), lambda a, b: -v["scores"][index[a + b]] if a + b in index else None):
+            ids += [index[symbol]] if symbol in index else [index[f"<0x{b:02X}>"] for b in symbol.encode()]
+    return ids
+
+
+def wpm_ids(text, v):
+    index, ids = {t: i for i, t in enumerate(v["tokens"])}, [v["bos"]]
+    for part in special_cut(text, v["tokens"], v["types"]):
+        if isinstance(part, int):
+            ids.append(part)
+            continue
+        words = [""]
+        for c in unicodedata.normalize("NFD", part):
+            kind = unicodedata.category(c)
+            if c.isspace():
+                words.append("")
+            elif kind in ("Cc", "Mn") or c == "\ufffd":
+                continue
+            elif kind[0] == "P" or (ord(c) < 127 and kind[0] == "S") or 0x4E00 <= ord(c) <= 0x9FFF or 0x3400 <= ord(c) <= 0x4DBF:
+                words += [c.lower(), ""]
+            else:
+                words[-1] += c.lower()
+        for word in filter(None, words):
+            found, at, word = [], 0, "▁" + word
+            while at < len(word):
+                end = next((e for e in range(len(word), at, -1) if word[at:e] in index), None)
+                if end is None:
+                    found = [v["unk"]]
+                    break
+                found.append(index[word[at:end]])
+                at = end
+            ids += found
+    return ids + [v["sep"]]
+
+
+def trained(alphabet, prepare):
+    model = tokenizers.Tokenizer(tokenizers.models.BPE())
+    model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=len(alphabet) + 160, initial_alphabet=alphabet, show_progress=False)
+    model.train_from_iterator([prepare(WORDS * 3 + " ".join(TEXTS))], trainer)
+    import json
+    made = json.loads(model.to_str())["model"]
+    return sorted(made["vocab"], key=made["vocab"].get), [" ".join(m) for m in made["merges"]]
+
+
+def bpe_vocabulary(pre, bos=None, add_bos=None, lacks=()):
+    tokens, merges = trained(list(BYTES.values()), lambda t: " ".join(
+        "".join(BYTES[b] for b in (" " * (i > 0) + w).encode()) for i, w in enumerate(t.split())))
+    gone = {BYTES[b] for b in lacks}
+    tokens = [t for t in tokens if not gone & set(t)]
+    merges = [m for m in merges if not gone & set(m)]
+    types = [1] * len(tokens)
+    tokens += ["<|im_start|>", "<|im_end|>", "<s>", "</s>", "<unk>"]
+    types += [3, 3, 3, 3, 2]
+    v = dict(model="gpt2", pre=pre, tokens=tokens, types=types, merges=merges, bos=11 if bos is None else bos, bos_key=bos, flag=add_bos)
+    v["add_bos"] = PRE[pre][2] if add_bos is None else add_bos
+    return v, bpe_ids
+
+
+def spm_vocabulary(space=None, add_bos=None):
+    tokens, merges = trained([], lambda t: " ".join("▁" + w for w in t.split()))
+    alphabet = [t for t in tokens if len(t) == 1]
+    joined = [m.replace(" ", "") for m in merges]
+    table = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)] + joined + alphabet + ["<|im_start|>", "[INST]", "unusedtoken"]
+    types = [2, 3, 3] + [6] * 256 + [1] * (len(joined) + len(alphabet)) + [4, 3, 5]
+    scores = [0.0] * 259 + [-float(i) for i in range(len(joined))] + [-1e3 - i for i in range(len(alphabet))] + [0.0] * 3
+    v = dict(model="llama", tokens=table, types=types, scores=scores, bos=1, bos_key=None, flag=add_bos, space_key=space)
+    v["space"], v["add_bos"] = space is not False, add_bos is not False
+    return v, spm_ids
+
+
+def wpm_vocabulary():
+    tokens, _ = trained([], lambda t: t.lower())
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + sorted({"▁" + t for t in tokens} | set(tokens))
+    v = dict(model="bert", tokens=tokens, types=[3] * 5 + [1] * (len(tokens) - 5), bos=2, bos_key=2, flag=None, sep=3, unk=1)
+    return v, wpm_ids
+
+
+def write(path, v):
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model(v["model"])
+    if v.get("pre"):
+        writer.add_tokenizer_pre(v["pre"])
+    writer.add_token_list(v["tokens"])
+    writer.add_token_types(v["types"])
+    if "scores" in v:
+        writer.add_token_scores(v["scores"])
+    if "merges" in v:
+        writer.add_token_merges(v["merges"])
+    if v["bos_key"] is not None:
+        writer.add_bos_token_id(v["bos_key"])
+        writer.add_eos_token_id(v["bos_key"])
+    if v["flag"] is not None:
+        writer.add_add_bos_token(v["flag"])
+    if v.get("space_key") is not None:
+        writer.add_add_space_prefix(v["space_key"])
+    if "sep" in v:
+        writer.add_sep_token_id(v["sep"])
+        writer.add_unk_token_id(v["unk"])
+    elif v["model"] == "gpt2":
+        writer.add_unk_token_id(len(v["tokens"]) - 1)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def main():
+    made = {f"bpe-{pre or 'none'}": bpe_vocabulary(pre, bos=260) for pre in PRE}
+    made |= {"bpe-bos": bpe_vocabulary("qwen2", bos=260, add_bos=True), "bpe-no-bos": bpe_vocabulary("llama-bpe", bos=260, add_bos=False),
+             "bpe-no-key": bpe_vocabulary("llama-bpe"), "bpe-lacking": bpe_vocabulary("gpt-2", lacks=[*range(128, 256), 10, 88]),
+             "spm": spm_vocabulary(), "spm-no-space": spm_vocabulary(space=False), "spm-no-bos": spm_vocabulary(add_bos=False),
+             "wpm": wpm_vocabulary()}
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(HERE / "gguf_vocabularies.tar.xz", "w:xz") as tar:
+        texts = {"texts.txt": "".join(t + "\n" for t in TEXTS).encode()}
+        for name, (v, ids) in made.items():
+            write(f"{folder}/x", v)
+            texts[f"{name}.gguf"] = pathlib.Path(f"{folder}/x").read_bytes()
+            texts[f"{name}.ids"] = "".join(
+                " ".join(map(str, ids(t.replace("\\n", "\n"), v))) + "\n" for t in TEXTS).encode()
+        for name, data in sorted(texts.items()):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+
+if __name__ == "__main__":
+    main()
