@@ -18,4 +18,4 @@ logits "weights in f64" "$WORK/f64"
 
 "$BUILD/tools/family_weights" tests/families/llama-quick "$WORK/whole"
 sed -i 's/"num_hidden_layers": 2/"num_hidden_layers": 2.0/' "$WORK/whole/config.json"
-logits "8.0 where a whole number is expected" "$WORK/whole"
+check "folders: 2.0 where a whole number is expected" "$BUILD/tools/family" "$WORK/whole"
