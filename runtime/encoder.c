@@ -18,6 +18,8 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     int32_t rows = e ? burin_net_rows(e->net, symbols) : 0;
     if (!e || rows > e->max_rows) return BURIN_BAD_SHAPE;
     if (slot < 0 || slot >= s->slots) return BURIN_BAD_SLOT;
+    burin_status status = burin_session_check(s);
+    if (status) return status;
     encoder_run run = {.session = s, .step = s->step};
     run.step.rows = rows;
     run.step.n_wanted = 0;
@@ -37,7 +39,7 @@ BURIN_LINKAGE burin_status burin_encode_inputs(burin_session *s, int32_t slot, c
     int64_t symbols[MOST_SYMBOLS];
     if (!e || e->net->n_symbols > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
     burin_status status = burin_net_bind(e->net, dims, symbols);
-    if (!status) status = burin_net_check_values(e->net, inputs, symbols);
+    if (!status) status = burin_net_check_inputs(e->net, inputs, symbols);
     return status ? status : burin_encode_source(s, slot, inputs, symbols);
 }
 

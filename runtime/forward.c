@@ -2,6 +2,7 @@
 #include "forward.h"
 
 #include <string.h>
+#include <unistd.h>
 
 // ---- cutting the memory ----
 
@@ -119,10 +120,11 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     if (!needed) return BURIN_BAD_OPTION;
     const burin_variant *variant = burin_variant_find(model, o.cpu, &status);
     if (!variant) return status;
-    if (!memory || (uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
+    if (!memory) return BURIN_BAD_ARGUMENT;
+    if ((uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
     if (bytes < needed) return BURIN_SMALL_MEMORY;
     burin_session *s = memory;
-    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots};
+    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = getpid()};
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
@@ -132,7 +134,14 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     return BURIN_OK;
 }
 
-BURIN_LINKAGE void burin_session_close(burin_session *s) { burin_pool_stop(s->pool); }
+// A forked child has a copy of the memory, but of the threads only the one that forked.
+BURIN_LINKAGE burin_status burin_session_check(const burin_session *s) {
+    return s->pool->threads > 1 && s->process != getpid() ? BURIN_FORKED : BURIN_OK;
+}
+
+BURIN_LINKAGE void burin_session_close(burin_session *s) {
+    if (!burin_session_check(s)) burin_pool_stop(s->pool);
+}
 
 // ---- the forward call ----
 
@@ -184,7 +193,9 @@ static int forward_chunk(burin_session *s, const burin_row *rows, int n, float *
 }
 
 BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows, int n, float *logits) {
-    burin_status status = check_rows(s, rows, n, logits);
+    burin_status status = burin_session_check(s);
+    if (n < 0 || (n && !rows)) return BURIN_BAD_ARGUMENT;
+    if (!status) status = check_rows(s, rows, n, logits);
     if (status) return status;
     for (int from = 0; from < n; from += s->step.max_rows) {
         int count = n - from < s->step.max_rows ? n - from : s->step.max_rows;
@@ -228,15 +239,15 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
         case BURIN_BAD_ABI:
             return "the model was emitted for another version of the runtime: build it again";
         case BURIN_BAD_OPTION:
-            return "slots, rows or threads are out of range";
+            return "an option is out of range";
         case BURIN_BAD_CPU:
             return "the program carries no code for a CPU of that name";
         case BURIN_CPU_TOO_OLD:
             return "this machine's CPU or operating system lacks what the code needs";
         case BURIN_BAD_ALIGNMENT:
-            return "the memory must be aligned to 64 bytes";
+            return "memory is not aligned: a state's to 64 bytes, a tensor's to its elements";
         case BURIN_SMALL_MEMORY:
-            return "the memory is smaller than state_bytes says";
+            return "the memory is smaller than is needed";
         case BURIN_NO_THREADS:
             return "the system refused to start the threads";
         case BURIN_BAD_TOKEN:
@@ -257,6 +268,14 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "an integer of an input is outside of the values it may have";
         case BURIN_TOO_MANY:
             return "a loop gives more results than there is room for: build it with a larger --max";
+        case BURIN_BAD_ARGUMENT:
+            return "an argument is NULL, or a number below 0";
+        case BURIN_FORKED:
+            return "a forked child has none of the state's threads: it must open a state of its own";
+        case BURIN_OTHER_MODEL:
+            return "the slot was saved by another model, or by one that was built with other options";
+        case BURIN_BAD_SAVED:
+            return "these bytes are not a saved slot, or are damaged";
         case BURIN_NO_SOURCE:
             return "the slot has no source: it must be encoded before the first row";
     }

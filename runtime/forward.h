@@ -30,12 +30,16 @@ typedef enum burin_status {
     BURIN_BAD_SLOT = -9,
     BURIN_BAD_POSITION = -10,  // not the slot's length
     BURIN_CONTEXT_FULL = -11,
-    BURIN_BAD_LENGTH = -12,  // truncating to more than there is
-    BURIN_NO_LOGITS = -13,   // rows want logits and there is nowhere to put them
-    BURIN_BAD_SHAPE = -14,   // a network's input has dimensions that it does not take
-    BURIN_BAD_VALUE = -15,   // an integer of a network's input chooses nothing
-    BURIN_NO_SOURCE = -16,   // an encoder-decoder's slot has read no source
-    BURIN_TOO_MANY = -17,    // a network's loop gives more results than there is room for
+    BURIN_BAD_LENGTH = -12,    // truncating to more than there is
+    BURIN_NO_LOGITS = -13,     // rows want logits and there is nowhere to put them
+    BURIN_BAD_SHAPE = -14,     // a network's input has dimensions that it does not take
+    BURIN_BAD_VALUE = -15,     // an integer of a network's input chooses nothing
+    BURIN_NO_SOURCE = -16,     // an encoder-decoder's slot has read no source
+    BURIN_TOO_MANY = -17,      // a network's loop gives more results than there is room for
+    BURIN_BAD_ARGUMENT = -19,  // NULL where there must be something, or a number below 0
+    BURIN_FORKED = -20,        // the session's threads are those of the process that forked
+    BURIN_OTHER_MODEL = -21,   // a slot saved by another model
+    BURIN_BAD_SAVED = -22,     // not a saved slot, or a damaged one
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };
@@ -44,6 +48,7 @@ typedef struct burin_session {
     const burin_model *model;
     const burin_variant *variant;
     burin_step step;  // what every call shares
+    int64_t process;  // that opened it
     int32_t slots;
     size_t scratch_bytes;
     int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
@@ -58,8 +63,9 @@ BURIN_LINKAGE const burin_variant *burin_variant_find(const burin_model *, const
 BURIN_LINKAGE size_t burin_session_bytes(const burin_model *, const burin_options *);  // 0: an option is out of range
 BURIN_LINKAGE burin_status burin_session_open(burin_session **, const burin_model *, const burin_options *, void *memory,
                                               size_t bytes);
-BURIN_LINKAGE void burin_session_run(burin_session *);    // the variant over session->step, on all threads
-BURIN_LINKAGE void burin_session_close(burin_session *);  // ends its threads; the memory is the caller's
+BURIN_LINKAGE burin_status burin_session_check(const burin_session *);  // can it run in this process?
+BURIN_LINKAGE void burin_session_run(burin_session *);                  // the variant over session->step, on all threads
+BURIN_LINKAGE void burin_session_close(burin_session *);                // ends its threads; the memory is the caller's
 
 // Computes n rows. The logits of those that want them follow each other in `logits`: [wanted][vocab_size]. Nothing has changed
 // when the status is not BURIN_OK.

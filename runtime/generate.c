@@ -2,7 +2,6 @@
 // sample, show and read one token at a time, until the count, the end of the text or the end of the context. With --shift a
 // full context loses the older half of its tokens and the rest is read again from position 0 (a beginning-of-text token stays
 // first); those rows are not recorded a second time.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -96,21 +95,10 @@ static float *read_newest(generation *g) {
     return NULL;
 }
 
-static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
-    for (int32_t i = 0; i < n; i++)
-        if (tokens[i] >= 0 && tokens[i] < vocabulary) logits[tokens[i]] = -INFINITY;
-}
-
-static void suppress(const generation *g, float *logits) {
-    const burin_model *m = g->run->model;
-    never(logits, m->vocab_size, m->suppress, m->n_suppress);
-    if (!g->generated) never(logits, m->vocab_size, m->begin_suppress, m->n_begin_suppress);
-}
-
 static void generate_tokens(generation *g, float *logits) {
     burin_run *run = g->run;
     while (logits && g->generated < g->count) {
-        suppress(g, logits);
+        burin_suppress(run->model, logits, !g->generated);
         int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
         if (is_end(run, token)) break;
         show(g, token);

@@ -6,9 +6,12 @@
 #include "library.h"
 
 #include "library_calls.h"
+#include "sampler.c"
+#include "saved.c"
 
 _Static_assert(sizeof(NAME_row) == sizeof(burin_row) && offsetof(NAME_row, wants_logits) == offsetof(burin_row, wants_logits),
                "rows are passed on as they are");
+_Static_assert((int)NAME_BAD_SAVED == (int)BURIN_BAD_SAVED && (int)NAME_FORKED == (int)BURIN_FORKED, "numbers are passed on");
 _Static_assert((int)NAME_NO_LOGITS == (int)BURIN_NO_LOGITS && (int)NAME_NO_SOURCE == (int)BURIN_NO_SOURCE &&
                    (int)NAME_TOO_MANY == (int)BURIN_TOO_MANY && (int)NAME_ALIGNMENT == (int)BURIN_ALIGNMENT,
                "numbers are passed on");
@@ -26,53 +29,128 @@ size_t NAME_state_bytes(const NAME_options *options) {
 int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size_t bytes) {
     burin_options o = to_options(options);
     burin_session *session;
+    if (!state) return NAME_BAD_ARGUMENT;
     int status = burin_session_open(&session, &NAME_model, &o, memory, bytes);
     state->session = session;
     return status;
 }
 
 int NAME_forward(NAME_state *state, const NAME_row *rows, int n, float *logits) {
-    return state->session ? (int)burin_forward(state->session, (const burin_row *)rows, n, logits) : NAME_NOT_OPEN;
+    int status = check_state(state);
+    return status ? status : (int)burin_forward(state->session, (const burin_row *)rows, n, logits);
 }
 
 int NAME_read_inputs(NAME_state *state, int slot, const void *const inputs[], const int64_t dims[]) {
-    if (!state->session) return NAME_NOT_OPEN;
+    int error = check_state(state);
+    if (error) return error;
     burin_status status = burin_encode_inputs(state->session, slot, inputs, dims);
     return status == BURIN_BAD_SHAPE ? NAME_BAD_SOURCE : status == BURIN_BAD_VALUE ? NAME_BAD_TOKEN : (int)status;
 }
 
 int NAME_read_source(NAME_state *state, int slot, const int32_t *tokens, int n) {
     const burin_encoder *e = NAME_model.encoder;
+    if (!tokens || n < 0) return NAME_BAD_ARGUMENT;
     if (!e || e->net->tokens || e->net->n_inputs != 1) return NAME_BAD_SOURCE;
     return NAME_read_inputs(state, slot, (const void *[]){tokens}, (int64_t[]){n});
 }
 
-int NAME_first_tokens(int32_t *tokens, int capacity) {
-    for (int i = 0; i < NAME_model.n_start && i < capacity; i++) tokens[i] = NAME_model.start[i];
-    return NAME_model.n_start;
+static int copy_tokens(const int32_t *from, int n, int32_t *to, int capacity) {
+    if (capacity < 0 || (capacity && !to)) return NAME_BAD_ARGUMENT;
+    for (int i = 0; i < n && i < capacity; i++) to[i] = from[i];
+    return n;
 }
 
+int NAME_first_tokens(int32_t *tokens, int capacity) {
+    return copy_tokens(NAME_model.start, NAME_model.n_start, tokens, capacity);
+}
+
+int32_t NAME_begin_token(void) { return NAME_model.bos; }
+
+int NAME_end_tokens(int32_t *tokens, int capacity) { return copy_tokens(NAME_model.eos, NAME_model.n_eos, tokens, capacity); }
+
 int NAME_slot_reset(NAME_state *state, int slot) {
-    return state->session ? (int)burin_slot_reset(state->session, slot) : NAME_NOT_OPEN;
+    int status = check_state(state);
+    return status ? status : (int)burin_slot_reset(state->session, slot);
 }
 
 int NAME_slot_truncate(NAME_state *state, int slot, int length) {
-    return state->session ? (int)burin_slot_truncate(state->session, slot, length) : NAME_NOT_OPEN;
+    int status = check_state(state);
+    return status ? status : (int)burin_slot_truncate(state->session, slot, length);
 }
 
 int NAME_slot_copy(NAME_state *state, int to, int from) {
-    return state->session ? (int)burin_slot_copy(state->session, to, from) : NAME_NOT_OPEN;
+    int status = check_state(state);
+    return status ? status : (int)burin_slot_copy(state->session, to, from);
 }
 
 int NAME_slot_length(const NAME_state *state, int slot) {
-    if (!state->session) return NAME_NOT_OPEN;
+    int status = check_state(state);
+    if (status) return status;
     int length = burin_slot_length(state->session, slot);
     return length < 0 ? NAME_BAD_SLOT : length;
+}
+
+size_t NAME_slot_saved_bytes(const NAME_state *state, int slot) {
+    return check_state(state) ? 0 : burin_saved_bytes(state->session, slot);
+}
+
+int NAME_slot_save(const NAME_state *state, int slot, void *memory, size_t bytes) {
+    int status = check_state(state);
+    if (!status && !memory) status = NAME_BAD_ARGUMENT;
+    return status ? status : (int)burin_slot_save(state->session, slot, memory, bytes);
+}
+
+int NAME_slot_load(NAME_state *state, int slot, const void *memory, size_t bytes) {
+    int status = check_state(state);
+    if (!status && !memory) status = NAME_BAD_ARGUMENT;
+    return status ? status : (int)burin_slot_load(state->session, slot, memory, bytes);
+}
+
+// ---- the sampler ----
+
+size_t NAME_sampler_bytes(void) { return sizeof(burin_sampler) + burin_sampler_bytes(NAME_model.vocab_size); }
+
+static burin_sampling to_sampling(const NAME_sampling *s) {
+    static const NAME_sampling usual = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05};
+    if (!s) s = &usual;
+    return (burin_sampling){.temperature = s->temperature,
+                            .top_k = s->top_k,
+                            .top_p = s->top_p > 0 ? s->top_p : 1,
+                            .min_p = s->min_p,
+                            .repeat_penalty = s->repeat_penalty > 0 ? s->repeat_penalty : 1,
+                            .seed = s->seed};
+}
+
+static bool sampling_in_range(const burin_sampling *s) {
+    return s->temperature >= 0 && s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1 && s->repeat_penalty < 1e6 && s->top_k >= 0;
+}
+
+int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void *memory, size_t bytes) {
+    const burin_sampling s = to_sampling(settings);
+    if (!sampler) return NAME_BAD_ARGUMENT;
+    sampler->sampler = NULL;
+    if (!memory) return NAME_BAD_ARGUMENT;
+    if ((uintptr_t)memory % 16) return NAME_BAD_ALIGNMENT;
+    if (bytes < NAME_sampler_bytes()) return NAME_SMALL_MEMORY;
+    if (!sampling_in_range(&s)) return NAME_BAD_OPTION;
+    sampler->sampler = memory;
+    burin_sampler_init(memory, &s, NAME_model.vocab_size, (unsigned char *)memory + sizeof(burin_sampler));
+    return 0;
+}
+
+int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens, int n) {
+    if (!sampler || !logits || n < 0 || (n && !tokens)) return NAME_BAD_ARGUMENT;
+    if (!sampler->sampler) return NAME_NOT_OPEN;
+    burin_suppress(&NAME_model, logits, n <= NAME_model.n_start);
+    for (int i = n > BURIN_PENALIZED_TOKENS ? n - BURIN_PENALIZED_TOKENS : 0; i < n; i++)
+        if (tokens[i] < 0 || tokens[i] >= NAME_model.vocab_size) return NAME_BAD_TOKEN;
+    return burin_sample(sampler->sampler, logits, tokens, n);
 }
 
 size_t NAME_decode_max(void) { return tokenizer_blob() ? burin_decode_max(tokenizer_blob()) : 0; }
 
 size_t NAME_decode(int *decoder, int32_t id, char *bytes) {
+    if (!decoder || !bytes) return 0;
     burin_decoder d = {.started = *decoder != 0};
     size_t n = tokenizer_blob() ? burin_decode(tokenizer_blob(), &d, id, bytes) : 0;
     *decoder = d.started;

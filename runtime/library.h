@@ -12,7 +12,8 @@
 //     status = NAME_forward(&state, &row, 1, logits);
 //     NAME_close(&state);                                            // ends its threads
 //
-// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side.
+// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side. Threads do not
+// survive a fork: in the child such a state is an error (NAME_FORKED), which opens one of its own instead.
 #ifndef NAME_LIBRARY_H
 #define NAME_LIBRARY_H
 #include <stdbool.h>
@@ -54,10 +55,40 @@ int NAME_read_source(NAME_state *, int slot, const int32_t *tokens, int n);
 int NAME_read_inputs(NAME_state *, int slot, const void *const inputs[], const int64_t dims[]);
 int NAME_first_tokens(int32_t *tokens, int capacity);
 
+// The token that begins a text, or -1; those that end one: writes at most `capacity` of them, and returns how many there are.
+int32_t NAME_begin_token(void);
+int NAME_end_tokens(int32_t *tokens, int capacity);
+
 int NAME_slot_reset(NAME_state *, int slot);
 int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens
 int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
+
+// A slot as bytes, to go on from in another process or on another machine: the continuation has the same bits. What another
+// model saved is refused (NAME_OTHER_MODEL), and so are damaged bytes (NAME_BAD_SAVED); the slot is then as it was.
+size_t NAME_slot_saved_bytes(const NAME_state *, int slot);  // 0: an error
+int NAME_slot_save(const NAME_state *, int slot, void *memory, size_t bytes);
+int NAME_slot_load(NAME_state *, int slot, const void *memory, size_t bytes);
+
+// Choosing the next token: repeat penalty (the last 64 tokens), temperature, top-k, min-p, top-p, one draw; with the same
+// settings the tokens that the model's program chooses. 0 turns a setting off; settings NULL: those below in brackets.
+typedef struct NAME_sampling {
+    double temperature;     // 0: always the likeliest token (0.8)
+    double top_p;           // the fewest that make up this share of the probability (0.95)
+    double min_p;           // none below this share of the likeliest (0.05)
+    double repeat_penalty;  // (0)
+    int32_t top_k;          // among so many of the likeliest (40)
+    uint64_t seed;          // (0)
+} NAME_sampling;
+
+typedef struct NAME_sampler {
+    void *sampler;  // in the memory given to NAME_sampler_init
+} NAME_sampler;
+
+size_t NAME_sampler_bytes(void);
+int NAME_sampler_init(NAME_sampler *, const NAME_sampling *, void *memory, size_t bytes);  // memory aligned to 16
+// The next token, or an error below 0. `logits` [NAME_VOCAB_SIZE] may be changed; `tokens`: the n so far.
+int32_t NAME_sample(NAME_sampler *, float *logits, const int32_t *tokens, int n);
 
 // An id as text, when the model has a tokenizer; otherwise 0 bytes. NAME_decode appends to a text: `*decoder` is 0 where one
 // begins; `bytes` holds NAME_decode_max() bytes.

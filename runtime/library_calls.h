@@ -21,8 +21,15 @@ const char *NAME_error_text(int status) {
 }
 
 void NAME_close(NAME_state *state) {
+    if (!state) return;
     if (state->session) burin_session_close(state->session);
     state->session = NULL;
+}
+
+// Every function that works on a state begins with it.
+static int check_state(const NAME_state *state) {
+    if (!state) return NAME_BAD_ARGUMENT;
+    return state->session ? 0 : NAME_NOT_OPEN;
 }
 
 static const void *tokenizer_blob(void) {
@@ -33,9 +40,24 @@ size_t NAME_encode_memory(size_t text_bytes) {
     return tokenizer_blob() ? burin_encode_memory(tokenizer_blob(), text_bytes) : 0;
 }
 
+static int64_t encode_text(const burin_encoding *e) {
+    if (!tokenizer_blob()) return -1;
+    if ((!e->text && e->bytes) || (!e->ids && e->capacity) || !e->memory) return NAME_BAD_ARGUMENT;
+    if ((uintptr_t)e->memory % 16) return NAME_BAD_ALIGNMENT;
+    return (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), e);
+}
+
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory};
-    return tokenizer_blob() ? (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), &e) : -1;
+    return encode_text(
+        &(burin_encoding){.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = capacity, .memory = memory});
+}
+
+int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {
+    return encode_text(&(burin_encoding){.text = text, .bytes = bytes, .ids = ids, .capacity = capacity, .memory = memory});
+}
+
+int32_t NAME_token(const char *text, size_t bytes) {
+    return text && bytes && tokenizer_blob() ? burin_token_find(tokenizer_blob(), text, bytes) : -1;
 }
 
 int NAME_abi_version(void) { return BURIN_ABI; }
@@ -43,6 +65,5 @@ int NAME_abi_version(void) { return BURIN_ABI; }
 const char *NAME_identity(void) { return NAME_model.identity; }
 
 const char *NAME_cpu(const NAME_state *state) {
-    const burin_session *session = state->session;
-    return session ? session->variant->cpu : "none";
+    return check_state(state) ? "none" : ((const burin_session *)state->session)->variant->cpu;
 }

@@ -16,12 +16,12 @@ _Static_assert((int)NAME_BAD_VALUE == (int)BURIN_BAD_VALUE && (int)NAME_ALIGNMEN
 enum { MOST_SYMBOLS = 64 };
 
 const NAME_tensor *NAME_inputs(int *n) {
-    *n = NAME_model.net->n_inputs;
+    if (n) *n = NAME_model.net->n_inputs;
     return (const NAME_tensor *)NAME_model.net->inputs;
 }
 
 const NAME_tensor *NAME_outputs(int *n) {
-    *n = NAME_model.net->n_outputs;
+    if (n) *n = NAME_model.net->n_outputs;
     return (const NAME_tensor *)NAME_model.net->outputs;
 }
 
@@ -48,6 +48,7 @@ int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size
     int64_t symbols[MOST_SYMBOLS];
     burin_options o = {0};
     burin_session *session = NULL;
+    if (!state) return NAME_BAD_ARGUMENT;
     burin_status status = read_options(options, &o, symbols);
     if (!status) status = burin_session_open(&session, &NAME_model, &o, memory, bytes);
     state->session = session;
@@ -58,6 +59,7 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]) {
     const burin_net *net = NAME_model.net;
     int64_t symbols[MOST_SYMBOLS];
     burin_status status = find_symbols(dims, symbols);
+    if (!status && net->n_outputs && !output_dims) status = BURIN_BAD_ARGUMENT;
     for (int i = 0; i < net->n_outputs && !status; i++)
         for (int j = 0; j < net->outputs[i].rank; j++) *output_dims++ = burin_net_dim(net, net->outputs[i].dim[j], symbols);
     return status;
@@ -65,8 +67,10 @@ int NAME_shapes(const int64_t dims[], int64_t output_dims[]) {
 
 int NAME_run(NAME_state *state, const void *const inputs[], const int64_t dims[], void *const outputs[]) {
     int64_t symbols[MOST_SYMBOLS];
+    int error = check_state(state);
+    if (error) return error;
     burin_status status = find_symbols(dims, symbols);
-    if (!state->session) return NAME_NOT_OPEN;
-    if (!status) status = burin_net_check_values(NAME_model.net, inputs, symbols);
+    if (!status) status = burin_net_check_inputs(NAME_model.net, inputs, symbols);
+    if (!status) status = burin_net_check_outputs(NAME_model.net, outputs, symbols);
     return status ? (int)status : (int)burin_net_run(state->session, inputs, symbols, outputs);
 }

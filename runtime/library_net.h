@@ -13,7 +13,8 @@
 //     status = NAME_run(&state, inputs, dims, outputs);
 //     NAME_close(&state);                                            // ends its threads
 //
-// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side.
+// Nothing allocates after NAME_init. One state serves one caller at a time; several states may run side by side. Threads do not
+// survive a fork: in the child such a state is an error (NAME_FORKED), which opens one of its own instead.
 #ifndef NAME_LIBRARY_H
 #define NAME_LIBRARY_H
 #include <stdbool.h>

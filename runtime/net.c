@@ -11,6 +11,7 @@ static const int64_t *dims_of(const burin_net *net, const int64_t *dims, int inp
 }
 
 BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *dims, int64_t *symbols) {
+    if (!dims && net->n_inputs) return BURIN_BAD_ARGUMENT;
     for (int i = 0; i < net->n_symbols; i++) {
         const burin_symbol *s = &net->symbols[i];
         symbols[i] = (dims_of(net, dims, s->input)[s->axis] - s->offset) / s->factor;
@@ -23,21 +24,51 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *d
     return BURIN_OK;
 }
 
+// "f32": 4, "i64": 8, "bool": 1
+static uintptr_t element_bytes(const char *type) {
+    uintptr_t bits = 0;
+    for (; *type; type++)
+        if (*type >= '0' && *type <= '9') bits = bits * 10 + (uintptr_t)(*type - '0');
+    return bits / 8 ? bits / 8 : 1;
+}
+
+static int64_t count_of(const burin_net *net, const burin_tensor *t, const int64_t *symbols) {
+    int64_t count = 1;
+    for (int j = 0; j < t->rank; j++) count *= burin_net_dim(net, t->dim[j], symbols);
+    return count;
+}
+
+static burin_status check_memory(const burin_net *net, const burin_tensor *t, const void *memory, const int64_t *symbols) {
+    if (!memory) return count_of(net, t, symbols) ? BURIN_BAD_ARGUMENT : BURIN_OK;
+    return (uintptr_t)memory % element_bytes(t->type) ? BURIN_BAD_ALIGNMENT : BURIN_OK;
+}
+
 static int64_t integer_at(const char *type, const void *data, int64_t i) {
     return type[1] == '6' ? ((const int64_t *)data)[i] : type[1] == '3' ? ((const int32_t *)data)[i] : 0;
 }
 
-BURIN_LINKAGE burin_status burin_net_check_values(const burin_net *net, const void *const *inputs, const int64_t *symbols) {
+static burin_status check_values(const burin_net *net, const void *const *inputs, const int64_t *symbols) {
     for (int i = 0; i < net->n_inputs; i++) {
         const burin_tensor *t = &net->inputs[i];
-        int64_t count = t->least <= t->most;
-        for (int j = 0; j < t->rank; j++) count *= burin_net_dim(net, t->dim[j], symbols);
+        int64_t count = t->least <= t->most ? count_of(net, t, symbols) : 0;
         for (int64_t k = 0; k < count; k++) {
             int64_t value = integer_at(t->type, inputs[i], k);
             if (value < t->least || value > t->most) return BURIN_BAD_VALUE;
         }
     }
     return BURIN_OK;
+}
+
+BURIN_LINKAGE burin_status burin_net_check_inputs(const burin_net *net, const void *const *inputs, const int64_t *symbols) {
+    burin_status status = net->n_inputs && !inputs ? BURIN_BAD_ARGUMENT : BURIN_OK;
+    for (int i = 0; i < net->n_inputs && !status; i++) status = check_memory(net, &net->inputs[i], inputs[i], symbols);
+    return status ? status : check_values(net, inputs, symbols);
+}
+
+BURIN_LINKAGE burin_status burin_net_check_outputs(const burin_net *net, void *const *outputs, const int64_t *symbols) {
+    burin_status status = net->n_outputs && !outputs ? BURIN_BAD_ARGUMENT : BURIN_OK;
+    for (int i = 0; i < net->n_outputs && !status; i++) status = check_memory(net, &net->outputs[i], outputs[i], symbols);
+    return status;
 }
 
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *net, const int64_t *symbols) {
@@ -47,6 +78,8 @@ BURIN_LINKAGE int32_t burin_net_rows(const burin_net *net, const int64_t *symbol
 BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *inputs, int64_t *symbols, void *const *outputs) {
     const burin_net *net = s->model->net;
     burin_step *step = &s->step;
+    burin_status status = burin_session_check(s);
+    if (status) return status;
     step->rows = burin_net_rows(net, symbols);
     if (step->rows > step->max_rows) return BURIN_BAD_SHAPE;
     if (net->scratch_bytes && net->scratch_bytes(symbols) > s->scratch_bytes) return BURIN_BAD_SHAPE;

@@ -10,8 +10,10 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);  // max_rows that a session needs for it
 
-// BURIN_BAD_VALUE when an integer input has a value outside of its least and most.
-BURIN_LINKAGE burin_status burin_net_check_values(const burin_net *, const void *const *inputs, const int64_t *symbols);
+// Is there memory for each, aligned for its elements (BURIN_BAD_ARGUMENT, BURIN_BAD_ALIGNMENT), and no integer of an input
+// outside of its least and most (BURIN_BAD_VALUE)?
+BURIN_LINKAGE burin_status burin_net_check_inputs(const burin_net *, const void *const *inputs, const int64_t *symbols);
+BURIN_LINKAGE burin_status burin_net_check_outputs(const burin_net *, void *const *outputs, const int64_t *symbols);
 
 // Is it the encoder of a program that takes texts?
 static inline bool burin_net_embeds(const burin_model *model) {

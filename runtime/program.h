@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURIN_ABI = 1 };
+enum { BURIN_ABI = 2 };
 
 // Libraries include the runtime's sources into one file and define this as `static`: two models can share one host program.
 #ifndef BURIN_LINKAGE
@@ -106,6 +106,17 @@ typedef struct burin_encoder {
     size_t row_bytes, local_bytes, scratch_bytes;
 } burin_encoder;
 
+// A piece of a slot's state: `parts` (heads) of part_bytes each, in blocks of 16 positions. What is not by positions is one
+// block, whole.
+typedef enum burin_layout { BURIN_WHOLE, BURIN_BY_POSITION, BURIN_BY_LANE } burin_layout;
+typedef struct burin_state_part {
+    size_t offset;
+    int32_t parts;
+    burin_layout layout;  // in a block: positions one after the other, or side by side as 16 floats
+    size_t part_bytes, block_bytes;
+    bool memory;  // positions are those that an encoder has left
+} burin_state_part;
+
 typedef struct burin_model {
     uint32_t abi;
     const char *name, *identity;  // identity: 16 hex digits over architecture, weights and options
@@ -127,6 +138,8 @@ typedef struct burin_model {
     int32_t n_start, max_length;   // max_length: tokens of a generated sequence, those included; 0: as many as asked for
     const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
     int32_t n_suppress, n_begin_suppress;
+    const burin_state_part *states;  // all of a slot
+    int32_t n_states;
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

@@ -7,7 +7,7 @@
 
 static uint64_t rotate_left(uint64_t x, int n) { return x << n | x >> (64 - n); }
 
-void burin_random_seed(burin_random *r, uint64_t seed) {
+BURIN_LINKAGE void burin_random_seed(burin_random *r, uint64_t seed) {
     for (int i = 0; i < 4; i++) {  // splitmix64
         uint64_t z = seed += 0x9e3779b97f4a7c15u;
         z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -16,7 +16,7 @@ void burin_random_seed(burin_random *r, uint64_t seed) {
     }
 }
 
-uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
+BURIN_LINKAGE uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
     uint64_t *s = r->state, result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
     s[2] ^= s[0];
     s[3] ^= s[1];
@@ -27,7 +27,7 @@ uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
     return result;
 }
 
-double burin_random_unit(burin_random *r) { return (double)(burin_random_next(r) >> 11) * 0x1p-53; }
+BURIN_LINKAGE double burin_random_unit(burin_random *r) { return (double)(burin_random_next(r) >> 11) * 0x1p-53; }
 
 // ---- order: likelier first, ties to the lower id ----
 
@@ -72,7 +72,7 @@ static float largest_of_block(const float *logits) {
     return sf_max(sf_max(lane[0], lane[1]), sf_max(lane[2], lane[3]));
 }
 
-int32_t burin_argmax(const float *logits, int32_t n) {
+BURIN_LINKAGE int32_t burin_argmax(const float *logits, int32_t n) {
     int32_t best = 0, i = 0;
     float top = plain(logits[0]);
     for (; i + LANES <= n; i += LANES) {
@@ -185,14 +185,14 @@ static int32_t draw(burin_sampler *s, int32_t n) {
     return s->candidates[n - 1].token;
 }
 
-size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
+BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
 
-void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
+BURIN_LINKAGE void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
     *s = (burin_sampler){.settings = *settings, .exp = exp_plain, .vocab_size = vocab_size, .candidates = memory};
     burin_random_seed(&s->random, settings->seed);
 }
 
-int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
+BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
     int64_t k = s->settings.top_k;
     penalize(s, logits, tokens, n_before);
     int32_t best = burin_argmax(logits, s->vocab_size);
@@ -201,4 +201,14 @@ int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int
     n = weigh(s, scale(s, n, plain(logits[best])));
     if (s->settings.top_p < 1) n = take_top_p(s, n);
     return draw(s, n);
+}
+
+static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
+    for (int32_t i = 0; i < n; i++)
+        if (tokens[i] >= 0 && tokens[i] < vocabulary) logits[tokens[i]] = -INFINITY;
+}
+
+BURIN_LINKAGE void burin_suppress(const burin_model *m, float *logits, bool first) {
+    never(logits, m->vocab_size, m->suppress, m->n_suppress);
+    if (first) never(logits, m->vocab_size, m->begin_suppress, m->n_begin_suppress);
 }

@@ -6,14 +6,15 @@
 #ifndef BURIN_SAMPLER_H
 #define BURIN_SAMPLER_H
 #include "options.h"
+#include "program.h"
 
 typedef struct burin_random {
     uint64_t state[4];
 } burin_random;
 
-void burin_random_seed(burin_random *, uint64_t seed);
-uint64_t burin_random_next(burin_random *);
-double burin_random_unit(burin_random *);  // [0, 1), 53 bits
+BURIN_LINKAGE void burin_random_seed(burin_random *, uint64_t seed);
+BURIN_LINKAGE uint64_t burin_random_next(burin_random *);
+BURIN_LINKAGE double burin_random_unit(burin_random *);  // [0, 1), 53 bits
 
 typedef struct burin_candidate {
     float logit, weight;  // weight: e^((logit - the largest) / temperature)
@@ -30,10 +31,13 @@ typedef struct burin_sampler {
 
 enum { BURIN_PENALIZED_TOKENS = 64 };  // how far back the repeat penalty looks
 
-size_t burin_sampler_bytes(int32_t vocab_size);
-void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size, void *memory);
+BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size);
+BURIN_LINKAGE void burin_sampler_init(burin_sampler *, const burin_sampling *, int32_t vocab_size, void *memory);
+
+// Takes away what the model never says, or not as its first token.
+BURIN_LINKAGE void burin_suppress(const burin_model *, float *logits, bool first);
 
 // Chooses by logits [vocab_size], which it may change; `before`: the tokens so far.
-int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
-int32_t burin_argmax(const float *logits, int32_t n);
+BURIN_LINKAGE int32_t burin_sample(burin_sampler *, float *logits, const int32_t *before, int32_t n_before);
+BURIN_LINKAGE int32_t burin_argmax(const float *logits, int32_t n);
 #endif

@@ -127,6 +127,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
              (unsigned long long)o->tokenizer_bytes);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
+    text_add(t, "    .states = states,\n    .n_states = %d,\n", p->n_states);
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
     if (p->encoder) write_generation(t, p->module);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
@@ -144,5 +145,6 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     write_kernels(t, p);
     if (p->encoder) write_encoder(t, p->encoder);
     if (!is_decoder(p)) write_net(t, p);
+    write_states(t, p);
     write_descriptor(t, p, o);
 }

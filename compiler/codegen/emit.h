@@ -68,6 +68,7 @@ void c_place(Text *, const Program *, const Buffer *);
 // codegen/dispatch.c, net.c: the descriptor
 void write_string(Text *, const char *);  // a C string
 void write_net(Text *, const Program *);
+void write_states(Text *, const Program *);
 
 // codegen/forward.c
 void write_forward(Text *, const Program *, int first_site);  // the number of its first kernel

@@ -47,6 +47,13 @@ static const burin_variant fake_variants[] = {
     {.cpu = "future", .needs = "instructions that nobody has", .supported = fake_nowhere, .forward = NULL},
 };
 
+static const burin_state_part fake_states[] = {
+    {.parts = 1,
+     .part_bytes = FAKE_CONTEXT * sizeof(int32_t),
+     .block_bytes = 16 * sizeof(int32_t),
+     .layout = BURIN_BY_POSITION},
+};
+
 #ifndef FAKE_MORE
 #define FAKE_MORE  // further fields of the model, with a comma in front
 #endif
@@ -68,5 +75,7 @@ static const burin_variant fake_variants[] = {
      .arena_lower_bound = 64,                      \
      .variants = fake_variants,                    \
      .n_variants = 3,                              \
+     .states = fake_states,                        \
+     .n_states = 1,                                \
      .weights = fake_weights FAKE_MORE}
 #endif

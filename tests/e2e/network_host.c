@@ -40,6 +40,15 @@ static void run_vit(const char *path) {
     CHECK(vit_init(&state, NULL, memory, bytes) == 0);
     CHECK(vit_run(&state, (const void *[]){pixels}, wrong, (void *[]){states, pooled}) == vit_BAD_SHAPE);
     CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == 0);
+    CHECK(vit_run(NULL, (const void *[]){pixels}, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, NULL, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){NULL}, dims, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){pixels}, NULL, (void *[]){states, pooled}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, NULL) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){pixels}, dims, (void *[]){states, NULL}) == vit_BAD_ARGUMENT);
+    CHECK(vit_run(&state, (const void *[]){(char *)pixels + 1}, dims, (void *[]){states, pooled}) == vit_BAD_ALIGNMENT);
+    CHECK(vit_shapes(NULL, shapes) == vit_BAD_ARGUMENT && vit_shapes(dims, NULL) == vit_BAD_ARGUMENT);
+    CHECK(vit_init(NULL, NULL, memory, bytes) == vit_BAD_ARGUMENT && vit_inputs(NULL) && vit_outputs(NULL));
     vit_close(&state);
     free(memory);
     print_hash(states, sizeof states, pooled, sizeof pooled);
