@@ -31,10 +31,12 @@ static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMB
 }
 
 static burin_status read_options(const NAME_options *given, burin_options *o, int64_t symbols[MOST_SYMBOLS]) {
+    if (NAME_model.net->n_symbols + NAME_model.net->n_decided > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
+    burin_net_usual_symbols(NAME_model.net, symbols);
+    o->symbols = symbols;
     if (!given) return BURIN_OK;
     o->threads = given->threads;
     o->cpu = given->cpu;
-    o->symbols = given->dims ? symbols : NULL;
     return given->dims ? find_symbols(given->dims, symbols) : BURIN_OK;
 }
 

@@ -7,9 +7,7 @@
 //     int status = NAME_init(&state, &options, memory, bytes);
 //     if (status) fprintf(stderr, "%s\n", NAME_error_text(status));
 //
-//     const void *inputs[] = {pixels};                              // in the order of NAME_inputs
-//     int64_t dims[] = {1, 3, 224, 224};                            // of all inputs, one after the other
-//     void *outputs[] = {logits};                                   // in the order of NAME_outputs
+// tensors of the model
 //     status = NAME_run(&state, inputs, dims, outputs);
 //     NAME_close(&state);                                            // ends its threads
 //
@@ -48,7 +46,8 @@ const NAME_tensor *NAME_outputs(int *n);
 typedef struct NAME_options {
     int32_t threads;      // 0: the physical cores that this process may use
     const char *cpu;      // one of the CPUs that the library carries code for; NULL: the best that runs here
-    const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: the largest it was built for
+    const int64_t *dims;  // of the largest run: the dimensions of all its inputs. NULL: a batch of 1 of the largest it was
+                          // built for
 } NAME_options;
 
 #include "library_shared.h"

@@ -24,6 +24,25 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *net, const int64_t *d
     return BURIN_OK;
 }
 
+static bool is_batch_name(const char *name) {
+    static const char batch[] = "batch";
+    if ((*name == 'N' || *name == 'B') && !name[1]) return true;
+    for (; *name; name++) {
+        size_t i = 0;
+        while (batch[i] && (name[i] | 0x20) == batch[i]) i++;
+        if (!batch[i]) return true;
+    }
+    return false;
+}
+
+BURIN_LINKAGE void burin_net_usual_symbols(const burin_net *net, int64_t *symbols) {
+    for (int i = 0; i < net->n_symbols + net->n_decided; i++) {
+        const burin_symbol *s = &net->symbols[i];
+        bool batch = i < net->n_symbols && is_batch_name(s->name);
+        symbols[i] = !batch ? s->upper : s->lower > 1 ? s->lower : 1;
+    }
+}
+
 // "f32": 4, "i64": 8, "bool": 1
 static uintptr_t element_bytes(const char *type) {
     uintptr_t bits = 0;

@@ -10,6 +10,10 @@ BURIN_LINKAGE burin_status burin_net_bind(const burin_net *, const int64_t *dims
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_net_rows(const burin_net *, const int64_t *symbols);  // max_rows that a session needs for it
 
+// The sizes of a session that nobody says: the largest that the network was built for, of a batch (a symbol that is called so)
+// one.
+BURIN_LINKAGE void burin_net_usual_symbols(const burin_net *, int64_t *symbols);
+
 // Is there memory for each, aligned for its elements (BURIN_BAD_ARGUMENT, BURIN_BAD_ALIGNMENT), and no integer of an input
 // outside of its least and most (BURIN_BAD_VALUE)?
 BURIN_LINKAGE burin_status burin_net_check_inputs(const burin_net *, const void *const *inputs, const int64_t *symbols);

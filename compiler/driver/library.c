@@ -2,13 +2,14 @@
 // the inclusion of what the interfaces of decoders and networks share.
 #include "driver/library.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
+#include "net.h"
 
-static const char constants_line[] = "// constants of the model\n";
+static const char constants_line[] = "// constants of the model\n", tensors_line[] = "// tensors of the model\n";
 
 static char *read_template(const char *home, const char *file, int length, size_t *size) {
     Text path = {0};
@@ -60,18 +61,65 @@ static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
     }
     text_add(out, "#define %s_ROW_BYTES %" PRIu64 "      // of the arena, for each row computed at once\n", name, f->row_bytes);
     text_add(out, "#define %s_ARENA_BYTES %" PRIu64 "    // for all rows\n", name, f->arena_bytes);
-    text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // the most that is live at once\n", name, f->arena_lower_bound);
+    text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // the most that is live at once%s\n", name, f->arena_lower_bound,
+             f->network ? ", in the largest run it was built for" : "");
 }
 
+// ------------------------------------------------------------------------------------------------- an example of the tensors
+// A tensor's name as C.
+static void add_identifier(Text *out, const char *name) {
+    if (!isalpha((unsigned char)*name)) text_add(out, "_");
+    for (; *name; name++) text_add(out, "%c", isalnum((unsigned char)*name) ? *name : '_');
+}
+
+static void add_tensor_names(Text *out, const burin_tensor *tensors, int n) {
+    for (int i = 0; i < n; i++) text_add(out, i ? ", " : ""), add_identifier(out, tensors[i].name);
+}
+
+static void add_dims(Text *out, const burin_net *net, const int64_t *symbols) {
+    bool first = true;
+    for (int i = 0; i < net->n_inputs; i++)
+        for (int j = 0; j < net->inputs[i].rank; j++, first = false) {
+            int64_t dim = net->inputs[i].dim[j];
+            text_add(out, "%s%" PRId64, first ? "" : ", ", dim >= 0 ? dim : net->dimension((int)(-1 - dim), symbols));
+        }
+}
+
+static void add_types(Text *out, const char *what, const burin_tensor *tensors, int n) {
+    for (int i = 0; i < n; i++) {
+        text_add(out, "//     //   %s ", what), add_identifier(out, tensors[i].name);
+        text_spell(out, ": %s %s\n", tensors[i].type, tensors[i].shape);
+    }
+}
+
+static void add_tensors(const burin_net *net, Text *out) {
+    int64_t *symbols = calloc((size_t)(net->n_symbols + net->n_decided) + 1, sizeof *symbols);
+    burin_net_usual_symbols(net, symbols);
+    add_types(out, "input", net->inputs, net->n_inputs);
+    add_types(out, "output", net->outputs, net->n_outputs);
+    text_add(out, "//     const void *inputs[] = {"), add_tensor_names(out, net->inputs, net->n_inputs);
+    text_add(out, "};\n//     int64_t dims[] = {"), add_dims(out, net, symbols);
+    text_add(out, "};  // of all inputs, one after the other\n//     void *outputs[] = {");
+    add_tensor_names(out, net->outputs, net->n_outputs), text_add(out, "};\n");
+    free(symbols);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the files
 static void append_file(const char *home, const char *name, const char *file, const LibraryFacts *facts, Text *out) {
     const Template template = {home, name};
     size_t size;
-    char *text = read_template(home, file, (int)strlen(file), &size), *marker = strstr(text, constants_line);
-    append_renamed(&template, text, marker ? marker : text + size, out);
-    if (marker) {
-        add_constants(name, facts, out);
-        append_renamed(&template, marker + strlen(constants_line), text + size, out);
+    char *text = read_template(home, file, (int)strlen(file), &size), *from = text, *marker;
+    if ((marker = strstr(from, tensors_line))) {
+        append_renamed(&template, from, marker, out);
+        if (facts->net) add_tensors(facts->net, out);
+        from = marker + strlen(tensors_line);
     }
+    if ((marker = strstr(from, constants_line))) {
+        append_renamed(&template, from, marker, out);
+        add_constants(name, facts, out);
+        from = marker + strlen(constants_line);
+    }
+    append_renamed(&template, from, text + size, out);
     free(text);
 }
 

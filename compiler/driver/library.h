@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "program.h"
 #include "util/text.h"
 
 // What the header says of the model, as NAME_VOCAB_SIZE and so on.
 typedef struct LibraryFacts {
     const char *identity;  // 16 hex digits
     bool network;
+    const burin_net *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;

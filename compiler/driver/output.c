@@ -12,6 +12,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/library.h"
+#include "driver/network.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
 
@@ -44,6 +45,7 @@ static void write_interface(const Build *b, const char *folder) {
     uint64_t rows = (uint64_t)b->program->max_rows;
     LibraryFacts facts = {.identity = b->identity,
                           .network = !is_decoder(b->program),
+                          .net = is_decoder(b->program) ? NULL : network_of(b->program),
                           .context = (int32_t)b->passes.context,
                           .max_rows = (int32_t)rows,
                           .vocab_size = build_vocabulary(b),

@@ -31,3 +31,25 @@ check "the folder builds" make -s -C "$WORK/vit.c"
 head -n 1 "$WORK/expected" > "$WORK/first"
 "$WORK/vit.c/vit" --input "$pixels" --hash > "$WORK/got"
 same "the interpreter's bits from the folder" "$WORK/first" "$WORK/got"
+
+# A batch that nobody asks for has one element: in the state, and in the header's example.
+check "a network with an open batch builds" "$BURIN" build examples/digits/digits.onnx -o "$WORK/digits.a"
+check "the header shows the model's own tensors" grep -qF '//     const void *inputs[] = {image};' "$WORK/digits.h"
+check "and their sizes" grep -qF '//     int64_t dims[] = {1, 1, 8, 8};' "$WORK/digits.h"
+cat > "$WORK/batch.c" << 'EOF'
+#include <stdlib.h>
+#include "digits.h"
+int main(void) {
+    static float image[5 * 64], logits[50];
+    const int64_t one[] = {1, 1, 8, 8}, five[] = {5, 1, 8, 8};
+    digits_options usual = {.threads = 1}, of_one = {.threads = 1, .dims = one}, of_five = {.threads = 1, .dims = five};
+    digits_state state;
+    size_t bytes = digits_state_bytes(&usual);
+    if (bytes != digits_state_bytes(&of_one) || digits_state_bytes(NULL) < bytes || digits_state_bytes(&of_five) <= bytes) return 1;
+    if (digits_init(&state, &usual, aligned_alloc(64, (bytes + 63) / 64 * 64), bytes)) return 2;
+    if (digits_run(&state, (const void *[]){image}, one, (void *[]){logits})) return 3;
+    return digits_run(&state, (const void *[]){image}, five, (void *[]){logits}) == digits_BAD_SHAPE ? 0 : 4;
+}
+EOF
+check "a host of it builds" gcc -Wall -Wextra -Werror -I"$WORK" "$WORK/batch.c" "$WORK/digits.a" -lm -lpthread -o "$WORK/batch"
+check "its usual state is that of one" "$WORK/batch"
