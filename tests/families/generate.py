@@ -47,8 +47,8 @@ def scale_and_offset(tensor, name):
     return 0.25, float(tensor.flatten()[0]) if tensor.numel() and bool((tensor == tensor.flatten()[0]).all()) else 0.0
 
 
-def fill(model, folder):
-    """Gives every saved tensor its values; returns the lines of `tensors`."""
+def fill(model, folder, prefix=""):
+    """Gives every saved tensor its values; returns the lines of `tensors`, whose names are without the prefix."""
     state, lines, filled = model.state_dict(keep_vars=True), [], set()
     with safe_open(folder / "model.safetensors", "np") as saved:
         names = sorted(saved.keys())
@@ -57,10 +57,11 @@ def fill(model, folder):
         if not tensor.is_floating_point():        # an index that follows from the sizes
             continue
         scale, offset = scale_and_offset(tensor, name)
-        values = (offset + scale * uniform(name, tensor.numel())).astype(np.float32).astype(np.float16).astype(np.float32)
+        values = offset + scale * uniform(name.removeprefix(prefix), tensor.numel())
+        values = values.astype(np.float32).astype(np.float16).astype(np.float32)
         tensor.copy_(torch.from_numpy(values).reshape(tensor.shape))
         filled.add(tensor.data_ptr())
-        lines.append(f"{name} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
+        lines.append(f"{name.removeprefix(prefix)} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
     for name, parameter in model.named_parameters():
         assert parameter.data_ptr() in filled or not parameter.requires_grad, f"{name} is not saved"
     return lines

@@ -1,0 +1,18 @@
+#!/bin/sh
+# config.json as people publish it: each builds with the numbers of transformers, or is refused for what it says.
+. tests/lib.sh
+mkdir "$WORK/models" "$WORK/refused"
+for _config in tests/published/*/config.json; do
+    _name=${_config%/config.json}
+    _name=${_name##*/}
+    case $_name in refused-*) _folder=$WORK/refused/$_name ;; *) _folder=$WORK/models/$_name ;; esac
+    "$BUILD/tools/family_weights" "tests/published/$_name" "$_folder" || not_ok "weights of $_name"
+done
+"$BUILD/tools/family" "$WORK"/models/* > "$WORK/results" 2> "$WORK/messages"
+sed 's/^\(ok\|not ok\) - family/\1 - published:/' "$WORK/results"
+sed 's/^/# /' "$WORK/messages"
+
+# refused NAME MESSAGE
+refused() { says "published: $1 is refused" 1 "$2" "$BURIN" inspect "$WORK/refused/refused-$1"; }
+refused phi-3.5-moe '"rope_scaling.short_mscale": 1.243163121016122 is not supported by phimoe.burin'
+refused embeddinggemma '"use_bidirectional_attention": true is not supported by gemma3_text.burin'
