@@ -118,7 +118,7 @@ void write_concat(Text *t, const Program *p, const Kernel *k, const char *name) 
         for (int j = axis; j < type->rank; j++) open_axis(t, p, from.index[j], k->in[i].type.dim[j], inside++);
         indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", to), text_add(t, ") = ");
         if (k->in[i].base == BASE_SCALAR)
-            text_add(t, "(%s)%a;\n", c_type(type->dtype), k->in[i].scalar);
+            write_scalar_operand(t, p, k, i, base), text_add(t, ";\n");
         else
             text_add(t, "*("), nest_address(t, p, &k->in[i], base, from), text_add(t, ");\n");
         start = dim_binary(p->graph, DIM_ADD, start, k->in[i].type.dim[axis]);

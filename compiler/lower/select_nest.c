@@ -54,9 +54,10 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
 
 static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
 
-// Nests that print a formula read a scalar from their text; so do those that move elements one by one. All others read memory.
-static bool reads_scalars(const Node *n) {
-    return is_pointwise(n) || n->op == OP_cast || n->op == OP_concat || n->op == OP_pad;
+// Nests that print a formula have a scalar in their text; so have concatenations and the value of a pad. All others read
+// memory.
+static bool reads_scalar(const Node *n, int i) {
+    return is_pointwise(n) || n->op == OP_cast || n->op == OP_concat || (n->op == OP_pad && i == 1);
 }
 
 void select_nest(Lowering *l, Node *n) {
@@ -66,7 +67,7 @@ void select_nest(Lowering *l, Node *n) {
             diag_fatal(n->loc, "%s has no kernel that reads packed weights\nnote: %%%s", op_info[n->op].name, n->name);
     }
     for (int i = 0; i < n->n_in; i++)
-        read[i] = !n->in[i] ? (View){0} : reads_scalars(n) ? view_operand(l, n->in[i]) : memory_operand(l, n->in[i]);
+        read[i] = !n->in[i] ? (View){0} : reads_scalar(n, i) ? view_operand(l, n->in[i]) : memory_operand(l, n->in[i]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, n->n_in);
     for (int i = 0; i < n->n_in; i++) k->in[i] = read[i];
     share_nest(l, k, n);

@@ -11,7 +11,8 @@ enum { CASE_ALIGN = 64 };
 typedef struct CaseHeader {
     int32_t n_inputs, n_outputs;
     int32_t draws;  // random numbers: only types and shapes are compared
-    char reserved[52];
+    int32_t exact;  // to the last bit, but for NaNs and f64
+    char reserved[48];
 } CaseHeader;
 
 typedef struct CaseTensor {

@@ -7,18 +7,12 @@
 //
 // Each case is a process of its own with a time limit: one that crashes or hangs has failed. Inputs are given to the importer
 // as well: it reads only those that its shapes depend on (as with --set).
-#include <dirent.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "case_file.h"
 #include "case_values.h"
-#include "codegen/codegen.h"
+#include "emit_case.h"
 #include "frontend/onnx.h"
 #include "ir/eval.h"
 
-enum { MAX_VALUES = 64, SECONDS = 20, MAX_OUTPUT = 4096 };
+enum { MAX_VALUES = 64 };
 
 typedef struct Case {
     Arena *arena;
@@ -112,62 +106,23 @@ static void run_case(const char *folder) {
 // -------------------------------------------------------------------------------------------------------------------- emitting
 static const char *emit_folder;
 
-static void write_text(const Case *c, const char *name, const char *suffix, Text *t) {
-    FILE *f = fopen(arena_printf(c->arena, "%s/%s%s", emit_folder, name, suffix), "wb");
-    if (!f || fwrite(t->data, 1, t->length, f) != t->length || fclose(f)) diag_fatal(NO_LOC, "cannot write %s%s", name, suffix);
-    text_free(t);
-}
-
-static void write_model(const Case *c, const Program *p) {
-    Text t = {0};
-    const Target *cpu = target_find("x86-64-v3");
-    emit_program(p, &t), write_text(c, p->module->name, ".c", &t);
-    emit_header(p, &t), write_text(c, p->module->name, "_plan.h", &t);
-    emit_dispatch(p,
-                  &(DispatchOptions){.cpus = &cpu,
-                                     .n_cpus = 1,
-                                     .identity = "0",
-                                     .info = "",
-                                     .weights_symbol = arena_printf(c->arena, "%s_weights", p->module->name),
-                                     .descriptor = arena_printf(c->arena, "%s_descriptor", p->module->name)},
-                  &t);
-    write_text(c, p->module->name, "_dispatch.c", &t);
-}
-
-static void sink(void *text, const void *bytes, size_t n) { text_append(text, bytes, n); }
-
-static void put_tensor(Text *t, const Tensor *x) {
-    CaseTensor head = {.rank = x->rank, .bytes = x->bytes};
-    snprintf(head.type, sizeof head.type, "%s", dtype_name(x->dtype));
-    memcpy(head.dim, x->dim, sizeof head.dim);
-    text_append(t, (const char *)&head, sizeof head);
-    text_append(t, x->data, x->bytes);
-    while (t->length % CASE_ALIGN) text_append(t, "", 1);
-}
-
-static void write_values(Case *c, Graph *g, const char *name) {
-    Text t = {0};
-    CaseHeader head = {.n_inputs = c->n_inputs, .n_outputs = g->n_outputs, .draws = draws(g)};
-    text_append(&t, (const char *)&head, sizeof head);
-    for (int i = 0; i < c->n_inputs; i++) put_tensor(&t, c->inputs[i]);
-    for (int i = 0; i < g->n_outputs; i++) put_tensor(&t, expected_named(c, g->output_names[i]));
-    write_text(c, name, ".values", &t);
+static void write_values(Case *c, Graph *g, CasePlace at) {
+    const Tensor *expected[MAX_VALUES];
+    for (int i = 0; i < g->n_outputs; i++) expected[i] = expected_named(c, g->output_names[i]);
+    case_write_values(at, (CaseHeader){.n_inputs = c->n_inputs, .n_outputs = g->n_outputs, .draws = draws(g)}, c->inputs,
+                      expected);
 }
 
 static void emit_case(const char *folder) {
     Case c = {.arena = arena_new(), .folder = folder};
     Module *m = load_case(&c);
     m->name = strrchr(folder, '/') + 1;
+    CasePlace at = {c.arena, emit_folder, m->name};
     PassContext passes = {.arena = c.arena, .module = m, .stop_after = -1, .context = 64, .max_rows = 64};
-    write_values(&c, m->graphs[0], m->name);
+    write_values(&c, m->graphs[0], at);
     passes_run(m, &passes);
     LowerOptions options = {0};
-    const Program *p = lower_module(c.arena, m, &options);
-    Text weights = {0};
-    write_model(&c, p);
-    weights_write(p, sink, &weights);
-    while (weights.length < 64) text_append(&weights, "", 1);
-    write_text(&c, m->name, ".weights", &weights);
+    case_write_program(at, lower_module(c.arena, m, &options));
     arena_free(c.arena);
     printf("pass");
     exit(0);
@@ -188,47 +143,13 @@ static const char *operator_of(Arena *arena, const char *folder) {
     return arena_strdup(arena, name);
 }
 
-// "error: x: y\nhint: ..." to "x: y"; one line.
-static void print_reason(char *text, int status) {
-    char *start = strstr(text, "error: ");
-    start = start ? start + 7 : text;
-    start[strcspn(start, "\n")] = 0;
-    for (char *p = start; *p; p++)
-        if (*p == '\t' || *p == '|') *p = ' ';
-    if (WIFSIGNALED(status))
-        printf("ends by signal %d\n", WTERMSIG(status));
-    else
-        printf("%s\n", *start ? start : "ends without a result");
-}
+static void run_or_emit(const void *folder) { emit_folder ? emit_case(folder) : run_case(folder); }
 
 static void report_case(const char *folder) {
     Arena *arena = arena_new();
     const char *slash = strrchr(folder, '/');
-    int ends[2], status = 0;
-    char text[MAX_OUTPUT];
-    size_t length = 0;
     printf("%s\t%s\t", slash ? slash + 1 : folder, operator_of(arena, folder));
-    fflush(stdout);
-    if (pipe(ends)) diag_fatal(NO_LOC, "no pipe");
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], 1), dup2(ends[1], 2), close(ends[0]);
-        alarm(SECONDS);
-        emit_folder ? emit_case(folder) : run_case(folder);
-    }
-    close(ends[1]);
-    char more[MAX_OUTPUT];  // a message begins with what counts
-    for (ssize_t n; (n = read(ends[0], more, sizeof more)) > 0;) {
-        size_t room = sizeof text - 1 - length, kept = (size_t)n < room ? (size_t)n : room;
-        memcpy(text + length, more, kept), length += kept;
-    }
-    text[length] = 0;
-    close(ends[0]);
-    waitpid(child, &status, 0);
-    if (status == 0 && !strcmp(text, "pass"))
-        printf("pass\n");
-    else
-        print_reason(text, status);
+    case_report(run_or_emit, folder);
     arena_free(arena);
 }
 

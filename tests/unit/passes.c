@@ -124,6 +124,9 @@ static void nodes_that_mix_rows_are_named(void) {
          "%z pairs every row with every other row"},
         {"%z = attention(%a, %a, %a, _, _, %bias) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
          "%z adds a bias that is no function of the row and the key"},
+        {"%m = reshape(%bias) {shape=[1, T]}\n"
+         "  %z = attention(%a, %a, %a, mask=%m) {causal=1, num_heads=1, num_kv_heads=1, scale=1.0}",
+         "%z masks keys by an input"},
     };
     for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
         snprintf(row_text, sizeof row_text,
@@ -247,6 +250,15 @@ static void what_steps_read_otherwise_is_named(void) {
         {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0}", NULL},
         {"%r = reduce_max(%h) {axes=[0]} %z = add(%x, %r)", "%z reads %r, which is the same in every step"},
         {"%z = attention(%x, %h, %h) {num_heads=2, num_kv_heads=2, scale=1.0, window=3}", "%z masks the keys"},
+        {"%b = constant {value=[0.5, 0.25]} : f32[2, 1, 1]\n"
+         "  %z = attention(%x, %h, %h, bias=%b) {num_heads=2, num_kv_heads=2, scale=1.0}",
+         "%z masks the keys"},
+        {"%m = reduce_max(%h) {axes=[1], keepdims=0}\n  %r = reshape(%m) {shape=[1, S]}\n"
+         "  %z = attention(%x, %h, %h, mask=%r) {num_heads=2, num_kv_heads=2, scale=1.0}",
+         "%z reads %r"},
+        {"%s = constant {value=[0.5, 0.25]} : f32[2]\n"
+         "  %z = attention(%x, %h, %h, sinks=%s) {num_heads=2, num_kv_heads=2, scale=1.0}",
+         NULL},
     };
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         snprintf(row_text, sizeof row_text,
