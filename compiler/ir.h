@@ -257,6 +257,7 @@ int dtype_bits(DType);
 const char *dtype_name(DType);
 bool dtype_parse(const char *name, DType *);
 bool dtype_is_float(DType);
+int64_t dtype_limit(DType, bool largest);  // the least or largest of an integer type that computes as i64
 Type type_of(DType, int rank, const Dim *const *);
 Type type_scalar(DType);
 Type type_of_tensor(Graph *, const Tensor *);

@@ -77,7 +77,7 @@ emit_and_compile() {
     # shellcheck disable=SC2086 # words
     clang-19 $_flags -DBURIN_CPU=x86_64_v3 -x c-header "$_to/all.h" -o "$_to/all.pch" || return 1
     while read -r _case; do
-        printf '#include "%s.c"\n#include "%s_dispatch.c"\n' "$_case" "$_case" > "$_to/case_$_case.c"
+        printf '#include "%s.c"\n#define places dispatch_places\n#include "%s_dispatch.c"\n' "$_case" "$_case" > "$_to/case_$_case.c"
     done < "$_to/names"
     sed "s|.*|$_to/case_&|" "$_to/names" |
         FLAGS="$_flags -DBURIN_CPU=x86_64_v3 -include-pch $_to/all.pch" xargs -P 2 -n 20 \

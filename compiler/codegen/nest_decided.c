@@ -15,22 +15,22 @@ void write_nonzero(Text *t, const Program *p, const Kernel *k, const char *name)
         indent(t, i + 1), text_add(t, "for (int %s = 0; %s < ", at.index[i], at.index[i]), c_dim(t, p, x->dim[i]);
         text_add(t, "; %s++) {\n", at.index[i]);
     }
-    indent(t, x->rank + 1), text_add(t, "if (!("), nest_plain_load(t, p, &k->in[0], 0, at), text_add(t, ")) continue;\n");
+    indent(t, x->rank + 1), text_add(t, "if ("), nest_plain_load(t, p, &k->in[0], 0, at), text_add(t, ") {\n");
     for (int i = 0; i < x->rank; i++)
-        indent(t, x->rank + 1), text_add(t, "y[found * %d + %d] = %s;\n", x->rank, i, at.index[i]);
-    indent(t, x->rank + 1), text_add(t, "found++;\n");
-    for (int i = x->rank; i > 0; i--) indent(t, i), text_add(t, "}\n");
+        indent(t, x->rank + 2), text_add(t, "y[found * %d + %d] = %s;\n", x->rank, i, at.index[i]);
+    indent(t, x->rank + 2), text_add(t, "found++;\n");
+    for (int i = x->rank + 1; i > 0; i--) indent(t, i), text_add(t, "}\n");
     text_add(t, "    *y1 = found;\n}\n");
 }
 
 // A function beside it says which of two slices comes first.
 void write_unique(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *x = &k->in[0].type;
-    const Dim *size = type_count(p->graph, &(Type){.rank = x->rank - 1, .dim = {x->rank > 1 ? x->dim[1] : NULL}});
+    const Dim *size = x->rank == 2 ? x->dim[1] : dim_const(p->graph, 1);
     const char *c = c_type(x->dtype);
     int64_t each;
     bool plain = dtype_bits(x->dtype) >= 8 && (!dtype_is_float(x->dtype) || x->dtype == DT_f32 || x->dtype == DT_f64);
-    if (!plain || k->in[0].base == BASE_SCALAR || x->rank > 2 || !dim_is_const(size, &each))
+    if (!plain || attr_int(k->node, "axis", 0) || x->rank > 2 || !dim_is_const(size, &each))
         diag_fatal(k->node->loc, "unique: no code is generated for %s", type_text(x));
     text_add(t, "static int %s_order(const void *values, int64_t i, int64_t j) {\n", name);
     text_add(t, "    const %s *a = (const %s *)values + i * %lld, *b = (const %s *)values + j * %lld;\n", c, c, (long long)each,

@@ -219,10 +219,19 @@ static bool needs_plain(const Kernel *k, const Expr *e) {
     return false;
 }
 
+// Several ops in a row, each of which rounds to 16 bits.
+static bool rounds_between(const Kernel *k, const Expr *e) {
+    bool nested = false;
+    for (int i = 0; e->kind == EXPR_OP && i < e->n; i++) nested |= e->in[i]->kind == EXPR_OP;
+    for (int i = 0; nested && i < k->n_in; i++)
+        if (k->in[i].type.dtype == DT_f16 || k->in[i].type.dtype == DT_bf16) return true;
+    return false;
+}
+
 bool nest_is_plain(const Kernel *k, const Expr *e) {
     for (int i = 0; i < k->n_in; i++)
         if (!nest_in_vectors(k->in[i].type.dtype)) return true;
-    return !nest_in_vectors(k->out[0].type.dtype) || needs_plain(k, e);
+    return !nest_in_vectors(k->out[0].type.dtype) || needs_plain(k, e) || rounds_between(k, e);
 }
 
 void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, const Expr *e) {
@@ -268,12 +277,18 @@ void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainR
     } ops[] = {{OP_reduce_sum, "add", "0", "0"},
                {OP_reduce_mean, "add", "0", "0"},
                {OP_reduce_prod, "mul", "1", "1"},
-               {OP_reduce_max, "max", "INT64_MIN", "-INFINITY"},
-               {OP_reduce_min, "min", "INT64_MAX", "INFINITY"}};
+               {OP_reduce_max, "max", NULL, "-INFINITY"},
+               {OP_reduce_min, "min", NULL, "INFINITY"}};
     size_t which = 0;
     while (ops[which].op != k->node->op) which++;
     nest_plain_check(k, type);
-    indent(t, r->depth), text_add(t, "%s total = %s;\n", c, integer ? ops[which].integer : ops[which].real);
+    int64_t limit = integer ? dtype_limit(type, k->node->op == OP_reduce_min) : 0;
+    bool shifted = limit == INT64_MIN;  // which C has no literal of
+    indent(t, r->depth), text_add(t, "%s total = ", c);
+    if (integer && !ops[which].integer)
+        text_add(t, "INT64_C(%lld)%s;\n", (long long)(limit + shifted), shifted ? " - 1" : "");
+    else
+        text_add(t, "%s;\n", integer ? ops[which].integer : ops[which].real);
     int inside = r->depth;
     for (int i = 0; i < k->in[0].type.rank; i++) {
         if (!r->reduced[i]) continue;

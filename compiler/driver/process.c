@@ -116,12 +116,40 @@ static void stop_children(void) {
         if (children[i] > 0) kill(children[i], SIGTERM);
 }
 
+// The comment above the kernel around a line of emitted C: "%y: f32[T, 4] -> f32[T, 4]     model.onnx, node 3 (y)", or NULL.
+static const char *kernel_at(const char *path, long line) {
+    static char found[512];
+    FILE *f = fopen(path, "r");
+    char text[4096];
+    *found = 0;
+    for (long i = 1; f && i <= line && fgets(text, sizeof text, f);) {
+        if (!strncmp(text, "// %", 4)) snprintf(found, sizeof found, "%.*s", (int)strcspn(text + 3, "\n"), text + 3);
+        i += strchr(text, '\n') != NULL;
+    }
+    if (f) fclose(f);
+    return *found ? found : NULL;
+}
+
+// An error that the compiler sees in the C that burin emitted.
+static void blame_emitted(const Job *j, const char *said) {
+    const char *name = j->emitted ? strrchr(j->emitted, '/') + 1 : "", *at = *name ? strstr(said, name) : NULL;
+    char *end = NULL;
+    long line = at && at[strlen(name)] == ':' ? strtol(at + strlen(name) + 1, &end, 10) : 0;
+    if (line < 1 || !strstr(end, "error: ")) return;
+    const char *kernel = kernel_at(j->emitted, line);
+    diag_fatal(NO_LOC,
+               "%s refuses the C that burin emitted: this is a bug of burin\nnote: in the kernel of %s\n"
+               "hint: please report it, with the model",
+               j->line.words[0], kernel ? kernel : "the whole");
+}
+
 static _Noreturn void job_failed(const Job *j, int status) {
     size_t size;
     stop_children();
     while (wait(NULL) > 0) {}
     char *said = read_text_file(j->log, &size);
     if (size) fwrite(said, 1, size, stderr);
+    if (WIFEXITED(status) && size) blame_emitted(j, said);
     if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
     diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
 }

@@ -20,8 +20,9 @@ void command_addf(CommandLine *, const char *format, ...) __attribute__((format(
 
 typedef struct Job {
     CommandLine line;
-    const char *what;  // for progress and errors: "compiling for x86-64-v3"
-    const char *log;   // file for its standard error
+    const char *what;     // for progress and errors: "compiling for x86-64-v3"
+    const char *log;      // file for its standard error
+    const char *emitted;  // a C file of ours that it compiles, or NULL: an error in it is a bug of burin
     pid_t pid;
     double started;
 } Job;

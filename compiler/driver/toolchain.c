@@ -147,8 +147,10 @@ static const char *base_name(const char *path) { return strrchr(path, '/') + 1; 
 static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     const Toolchain *t = c->tools;
     Job *j = &c->jobs[c->n_jobs++];
-    *j = (Job){
-        .line = {.arena = t->arena}, .what = what, .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
+    *j = (Job){.line = {.arena = t->arena},
+               .what = what,
+               .emitted = strncmp(source, c->emitted->folder, strlen(c->emitted->folder)) ? NULL : source,
+               .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
     command_add(&j->line, t->clang);
     command_add_words(&j->line, flags);
     command_addf(&j->line, "-I%s", c->emitted->folder);

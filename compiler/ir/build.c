@@ -202,9 +202,10 @@ static bool check_arity(const Node *n) {
         diag_error(n->loc, "%s takes %s%d operands, not %d", op, most == least ? "" : "at least ", least, n->n_in);
         return false;
     }
-    for (int i = 0; i < least; i++) {
+    for (int i = 0; i < n->n_in; i++) {
         const char *name = op_operand(n->op, i, &length);
-        if (!n->in[i]) return diag_error(n->loc, "%s lacks its operand \"%.*s\"", op, length, name), false;
+        if (!n->in[i] && name[length] != '?')
+            return diag_error(n->loc, "%s lacks its operand \"%.*s\"", op, length, name), false;
     }
     return true;
 }

@@ -31,8 +31,10 @@ static int lanes_for(const Value *x, const bool *reduced) {
     return MAX_LANES;
 }
 
-static int64_t reduce_integers(Op op, int64_t n, const int64_t *x) {
-    uint64_t r = op == OP_reduce_prod ? 1 : 0;
+// Of nothing, the maximum is the least there is.
+static int64_t reduce_integers(Op op, DType type, int64_t n, const int64_t *x) {
+    bool extreme = op == OP_reduce_max || op == OP_reduce_min;
+    uint64_t r = op == OP_reduce_prod ? 1 : extreme ? (uint64_t)dtype_limit(type, op == OP_reduce_min) : 0;
     for (int64_t i = 0; i < n; i++) {
         bool first = i == 0, better = op == OP_reduce_max ? x[i] > (int64_t)r : x[i] < (int64_t)r;
         if (op == OP_reduce_prod)
@@ -66,7 +68,7 @@ void eval_reduce(EvalContext *c, Node *n) {
         if (real)
             real_kernels(wide)->reduce(n->op, length, lanes, row, sums + (size_t)i * size);
         else
-            ((int64_t *)sums)[i] = reduce_integers(n->op, length, (const int64_t *)row);
+            ((int64_t *)sums)[i] = reduce_integers(n->op, n->type.dtype, length, (const int64_t *)row);
     }
     convert_elements(out->dtype, value_out(out), wide, sums, results);
 }

@@ -110,12 +110,14 @@ static const Dim *binary(Walk *w, const Node *n, const Dim *a, const Dim *b) {
             return divide(w, n, a, b);
         case OP_mod:
             return dim_lower(b) > 0 ? dim_binary(w->graph, DIM_MOD, a, b) : NULL;
+        case OP_fmod:
+            return dim_lower(a) >= 0 && dim_lower(b) > 0 ? dim_binary(w->graph, DIM_MOD, a, b) : NULL;
         case OP_min:
             return dim_binary(w->graph, DIM_MIN, a, b);
         case OP_max:
             return dim_binary(w->graph, DIM_MAX, a, b);
         default:
-            return compare(w, n->op, a, b);
+            return op_is_comparison(n->op) ? compare(w, n->op, a, b) : NULL;
     }
 }
 

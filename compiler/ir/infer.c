@@ -397,8 +397,9 @@ bool infer_cache_append(Graph *g, Node *n, Type *result) {
     if (state->rank != 4 || rows->rank != 2 || kv_head_width(g, rows, heads) != kv_head_width(g, state, heads) ||
         !kv_head_width(g, state, heads))
         return infer_mismatch(n, "takes a state [slots, heads, context, d] and rows [R, heads * d]");
-    for (int i = APPEND_SLOT; i < n->n_in; i++)
-        if (n->in[i] && operand(n, i)->rank != 1) return infer_mismatch(n, "slot and position must be i32[R]");
+    const Type *slot = type_or_null(n, APPEND_SLOT), *position = type_or_null(n, APPEND_POSITION);
+    if (!slot != !position || (slot && (slot->rank != 1 || position->rank != 1)))
+        return infer_mismatch(n, "slot and position must be i32[R], both or none");
     *result = *state;
     return true;
 }

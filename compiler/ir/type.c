@@ -39,6 +39,14 @@ bool dtype_is_float(DType t) {
     }
 }
 
+int64_t dtype_limit(DType t, bool largest) {
+    int bits = dtype_bits(t);
+    bool is_unsigned = t == DT_u2 || t == DT_u4 || t == DT_u8 || t == DT_u16 || t == DT_u32;
+    if (t == DT_bool) return largest;
+    if (is_unsigned) return largest ? (INT64_C(1) << bits) - 1 : 0;
+    return largest ? (int64_t)(UINT64_MAX >> (65 - bits)) : -(int64_t)(UINT64_MAX >> (65 - bits)) - 1;
+}
+
 Type type_of(DType dtype, int rank, const Dim *const *dim) {
     Type t = {.dtype = dtype, .rank = rank};
     for (int i = 0; i < rank; i++) t.dim[i] = dim[i];

@@ -193,6 +193,9 @@ void copy_view(Lowering *l, const Node *n, View from, View to) {
 
 View matrix_operand(Lowering *l, Node *n) {
     View v = memory_operand(l, n);
+    const Type *type = &v.type;
+    if (type->rank && !dim_is_const(type->dim[type->rank - 1], NULL))
+        diag_fatal(n->loc, "no code is generated for rows as long as the run decides: %s", type_text(type));
     return is_matrix(l, &v) || v.type.dtype == DT_q8_0 ? v : view_copy(l, n, v);
 }
 
