@@ -299,7 +299,8 @@ static Node *try_op(Maker *m, Op op) {
     Node *n = node_make(m->g, op, NO_LOC, n_in, in, NULL);
     const char *attrs = op_info[op].attrs;
     for (OpAttr a; op_next_attr(&attrs, &a);) set_attribute(m, n, &a);
-    if (!indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype))) return node_remove(n), NULL;
+    bool flat = op != OP_unique || in[0]->type.rank == 1;  // of slices: no importer makes them of more axes
+    if (!flat || !indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype))) return node_remove(n), NULL;
     return finished(n);
 }
 
