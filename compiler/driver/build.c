@@ -96,12 +96,23 @@ static int vocabulary_size(const Checkpoint *c) {
     return json_is_integer(v) && json_integer_value(v) < INT32_MAX ? (int)json_integer_value(v) : 0;
 }
 
-// An encoder whose folder says how (or --pooling) gives embeddings of sentences.
-static void load_sentence(Build *b) {
+// What makes embeddings of an encoder's states, or a decoder's: the folder says it, or --pooling.
+static Sentence read_sentence(const Build *b) {
     const Options *o = b->options;
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
     const char *pooling = o->pooling ? o->pooling : s.pooling ? NULL : b->checkpoint->pooling;
     if (pooling) s.pooling = pooling_parse(pooling);
+    return s;
+}
+
+static void load_checkpoint(Build *b) {
+    const Options *o = b->options;
+    Sentence s = read_sentence(b);
+    DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
+                      .checkpoint = b->checkpoint,
+                      .states = s.pooling != POOLING_NONE,
+                      .verbose = o->verbose};
+    b->module = dsl_load(b->arena, b->description, &dsl);
     if (!s.pooling) return;
     sentence_add(b->module->graphs[0], &s);
     if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
@@ -117,11 +128,7 @@ void build_load(Build *b) {
     } else if (b->onnx) {
         b->module = load_onnx(b);
     } else {
-        DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
-                          .checkpoint = b->checkpoint,
-                          .verbose = o->verbose};
-        b->module = dsl_load(b->arena, b->description, &dsl);
-        load_sentence(b);
+        load_checkpoint(b);
     }
     b->module->name = b->name;
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;

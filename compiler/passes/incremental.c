@@ -17,6 +17,8 @@
 // Needs types, and attention fused; gives rows; keeps everything.
 #include "passes/incremental.h"
 
+#include <string.h>
+
 #include "ir/operands.h"
 
 PassFunction pass_incremental;
@@ -237,6 +239,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
     if (find_input(g, INPUT_SLOTS)) return false;
     if (!token || token->type.rank != 1 || token->type.dim[0]->kind != DIM_SYMBOL)
         return leave(c, g, token, "does not read a sequence of tokens");
+    if (!strcmp(g->name, "encode")) return leave(c, g, token, "is read by a graph that encodes");
     Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
     spread_last_row(g, token->type.dim[0]);

@@ -90,7 +90,7 @@ OUTPUTS = {"decoder": ["logits"], "encoder": ["last_hidden_state", "pooler_outpu
            "task": ["logits", "start_logits", "end_logits"],
            "towers": ["logits_per_image", "text_embeds", "image_embeds"],
            "image": ["last_hidden_state", "pooler_output", "logits", "cls_logits", "distillation_logits", "pred_boxes"],
-           "pair": ["encoder_last_hidden_state", "logits"]}
+           "pair": ["encoder_last_hidden_state", "last_hidden_state", "logits"]}
 
 
 def save_arrays(folder, kind, inputs, outputs):

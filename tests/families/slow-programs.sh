@@ -19,14 +19,14 @@ decoder() {
     check "program $1: tokens fed one at a time" cmp "$WORK/all.npy" "$WORK/single.npy"
 }
 
-# network NAME FOLDER: an encoder of texts or images
+# network NAME FOLDER: an encoder of texts or images, an encoder and a decoder that give states
 network() {
     _inputs=
-    for _input in input_ids pixel_values; do [ -f "$2/$_input.npy" ] && _inputs="$_inputs --input $_input=$2/$_input.npy"; done
+    for _input in input_ids decoder_input_ids pixel_values; do [ -f "$2/$_input.npy" ] && _inputs="$_inputs --input $_input=$2/$_input.npy"; done
     # shellcheck disable=SC2086 # a list of words
     "$WORK/program" $_inputs --output "$WORK/out"
     for _file in "$2"/*.npy; do
-        case ${_file##*/} in input_ids.npy | pixel_values.npy) continue ;; esac
+        case ${_file##*/} in input_ids.npy | decoder_input_ids.npy | pixel_values.npy) continue ;; esac
         check "program $1: $(basename "$_file" .npy)" "$BUILD/tools/npy_near" "$WORK/out/${_file##*/}" "$_file" $tolerance largest
     done
 }
@@ -47,7 +47,7 @@ for folder in "$models"/*; do
     [ -e "$folder/input_features.npy" ] && continue # tests/e2e
     check "program $name" "$BURIN" build "$folder" --mcpu=x86-64-v3 -o "$WORK/program"
     "$WORK/program" --info 2> "$WORK/log" | grep -q '^input ' && kind=network
-    [ -e "$folder/decoder_input_ids.npy" ] && kind=pair
+    [ -e "$folder/decoder_input_ids.npy" ] && [ ! -e "$folder/last_hidden_state.npy" ] && kind=pair
     $kind "$name" "$folder" 2> "$WORK/log" || sed 's/^/# /' "$WORK/log"
     rm -rf "$WORK/program" "$WORK"/*.npy "$WORK/out"
 done

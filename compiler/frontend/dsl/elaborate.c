@@ -223,6 +223,13 @@ static InputRole role_of_name(const char *name) {
     return INPUT_TENSOR;
 }
 
+// A result of the graph that this one is joined to; NULL when it is none.
+static Node *output_named(const Graph *g, const char *name) {
+    for (int i = 0; i < g->n_outputs; i++)
+        if (!strcmp(g->output_names[i], name)) return g->outputs[i];
+    return NULL;
+}
+
 static void add_inputs(Elaborator *e, const Ast *graph) {
     for (const Ast *p = graph->list; p; p = p->next) {
         Type type;
@@ -238,6 +245,11 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
         }
         if (!graph_input_type(e, p->a, &type, &context)) {
             variable_set(e, p->name, VALUE(V_ERROR));
+            continue;
+        }
+        Node *earlier = output_named(e->graph, p->name);
+        if (earlier) {
+            variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = earlier});
             continue;
         }
         Node *n = graph_add_input(e->graph, p->name, type, place(e, p->loc));
@@ -269,13 +281,25 @@ static void add_outputs(Elaborator *e, const Ast *graph) {
     }
 }
 
+static void begin_graph(Elaborator *e, const Ast *graph) {
+    map_init(&e->constants, e->arena);
+    e->graph = graph_new_owned(e->arena, graph->name);
+    e->n_nodes = 0;
+}
+
+// Is the decoder of a base model, whose encoder was elaborated just now, to be of the same graph?
+static bool is_joined(const Elaborator *e, const Ast *graph) {
+    return e->module->n_graphs == 1 && !strcmp(graph->name, "decode") && !strcmp(e->module->graphs[0]->name, "encode") &&
+           task_joins_graphs(e);
+}
+
 // NULL: left out.
 static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     Frame frame = {.file = e->main};
     map_init(&frame.variables, e->arena);
-    map_init(&e->constants, e->arena);
-    e->graph = graph_new_owned(e->arena, graph->name);
-    e->frame = &frame, e->scope = "", e->n_nodes = 0;
+    if (!is_joined(e, graph)) begin_graph(e, graph);
+    int inputs = e->graph->n_inputs;
+    e->frame = &frame, e->scope = "";
     add_inputs(e, graph);
     run(e, graph->body);
     bool left_out = is_left_out(e, graph);
@@ -283,6 +307,12 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
         add_outputs(e, graph);
     else if (!left_out)
         report(e, graph->loc, "the graph %s ends without return", graph->name);
+    if (left_out && inputs) {
+        graph_sweep(e->graph);
+        while (e->graph->n_inputs > inputs) graph_drop_input(e->graph, e->graph->n_inputs - 1);
+    } else if (!left_out) {
+        task_apply(e);
+    }
     e->frame = NULL;
     return left_out ? NULL : e->graph;
 }
@@ -299,7 +329,7 @@ static void elaborate_graphs(Elaborator *e) {
     for (const Ast *d = e->main->declarations; d; d = d->next) {
         if (d->kind != AST_GRAPH) continue;
         Graph *g = elaborate_graph(e, d);
-        if (g) m->graphs[m->n_graphs++] = g;
+        if (g && (!m->n_graphs || g != m->graphs[m->n_graphs - 1])) m->graphs[m->n_graphs++] = g;
     }
     if (n && !m->n_graphs)
         report(e, loc_file(e->main->source), "all graphs of %s are left out: their results are null", e->main->source->name);

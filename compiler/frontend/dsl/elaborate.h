@@ -8,6 +8,7 @@
 //   shapes.c     shapes written in the description, matched against what there is
 //   scope.c      scopes (names of the checkpoint), locations, errors
 //   weights.c    tensors of the checkpoint, and what to say when they do not fit
+//   task.c       decoders that are no language models
 //   unused.c     tensors that no one asked for
 //   builtin.c    functions that are not written in the language
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
@@ -202,6 +203,10 @@ Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored
 bool weight_exists(Elaborator *, const char *name);
 void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
 const char *weights_file_name(const Checkpoint *);
+
+// task.c
+bool task_joins_graphs(const Elaborator *);  // the graphs of an encoder and its decoder become one
+void task_apply(Elaborator *);               // gives the graph of a decoder the results that the class in config.json says
 
 // unused.c
 void weights_report_unused(Elaborator *);

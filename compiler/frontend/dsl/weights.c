@@ -73,10 +73,13 @@ static const Tensor *find_tensor_named(Elaborator *e, const char *name) {
     return t ? t : checkpoint_find(e->options->checkpoint, old_name(e, name));
 }
 
+// The classes that answer questions say "transformer." where others say "model.".
 static const Tensor *find_tensor(Elaborator *e, const char *name) {
     const Tensor *t = find_tensor_named(e, name);
     const char *base = t ? NULL : base_model_name(e, name);
-    return base ? find_tensor_named(e, base) : t;
+    if (!base) return t;
+    t = find_tensor_named(e, base);
+    return t ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", base));
 }
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
