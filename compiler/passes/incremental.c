@@ -241,7 +241,7 @@ bool pass_incremental(Graph *g, PassContext *c) {
         return leave(c, g, token, "does not read a sequence of tokens");
     Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
     if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
-    if (!strcmp(g->name, "encode")) return leave(c, g, token, "is read by a graph that encodes");
+    if (causal && !strcmp(g->name, "encode")) return leave(c, g, token, "is read by a graph that encodes");
     spread_last_row(g, token->type.dim[0]);
     Node *pooled = find_pooled(g, token->type.dim[0]);
     if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
