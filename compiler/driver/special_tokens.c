@@ -46,6 +46,35 @@ static bool has_learned_positions(const Build *b) {
     return false;
 }
 
+// The positions behind which a rotary embedding turns all of a text by other angles than a shorter one: what a program has
+// cached would be wrong there. 0: there are none.
+static int64_t rotary_limit(const Build *b, const char **kind) {
+    const json_t *config = b->checkpoint ? b->checkpoint->config : NULL, *scaling = json_object_get(config, "rope_scaling");
+    const json_t *original = json_object_get(config, "original_max_position_embeddings"),
+                 *near = json_object_get(scaling, "short_factor");
+    const char *old = json_string_value(json_object_get(scaling, "type")),
+               *type = json_string_value(json_object_get(scaling, "rope_type"));
+    int64_t limit = b->module->context;
+    *kind = type ? type : old ? old : "";
+    if (!strcmp(*kind, "dynamic")) return limit;
+    if ((strcmp(*kind, "longrope") && strcmp(*kind, "su")) || json_equal(near, json_object_get(scaling, "long_factor")))
+        return 0;
+    if (!json_is_integer(original)) original = json_object_get(scaling, "original_max_position_embeddings");
+    return json_integer_value(original) > 0 && json_integer_value(original) < limit ? json_integer_value(original) : limit;
+}
+
+static void limit_context(Build *b) {
+    const char *kind;
+    int64_t limit = rotary_limit(b, &kind), wanted = b->options->context;
+    if (!limit || b->passes.context <= limit) return;
+    if (wanted)
+        diag_fatal(NO_LOC,
+                   "--ctx=%lld is not supported: texts of more than %lld positions are turned by other angles (rope_scaling "
+                   "\"%s\") from their first token on\nhint: --ctx=%lld",
+                   (long long)wanted, (long long)limit, kind, (long long)limit);
+    b->passes.context = limit;
+}
+
 // Rotary embeddings have no table that ends: a model that says less than 512 positions gets them, and --ctx may ask for more.
 void build_context(Build *b) {
     int64_t trained = b->module->context, wanted = b->options->context;
@@ -53,6 +82,7 @@ void build_context(Build *b) {
     b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
     b->passes.context = wanted ? wanted : clamp(trained ? trained : DEFAULT_CONTEXT, LEAST_ROTARY_CONTEXT, DEFAULT_CONTEXT);
     if (!wanted && trained && has_learned_positions(b)) b->passes.context = clamp(trained, 1, DEFAULT_CONTEXT);
+    limit_context(b);
     if (wanted && trained && wanted > trained)
         diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
 }

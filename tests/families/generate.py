@@ -117,6 +117,9 @@ def generate(name, kind, class_name, parameters):
         model.half().save_pretrained(folder)
         model = cls(config).float().eval()        # new: a model that was made f16 has lost bits of its rotary frequencies
         lines = fill(model, folder)
+        for module in model.modules():            # which from_pretrained leaves in bf16
+            if type(module).__name__ == "XIELUActivation":
+                module.to(torch.bfloat16)
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         shutil.copy(folder / "config.json", out / "config.json")
