@@ -64,6 +64,9 @@ def fill(model, folder, prefix=""):
         lines.append(f"{name.removeprefix(prefix)} {scale:g} {offset:g} {' '.join(map(str, tensor.shape))}".rstrip() + "\n")
     for name, parameter in model.named_parameters():
         assert parameter.data_ptr() in filled or not parameter.requires_grad, f"{name} is not saved"
+    for module in model.modules():
+        if type(module).__name__ == "XIELUActivation":
+            module.to(torch.bfloat16)             # as from_pretrained leaves it
     return lines
 
 
@@ -117,9 +120,6 @@ def generate(name, kind, class_name, parameters):
         model.half().save_pretrained(folder)
         model = cls(config).float().eval()        # new: a model that was made f16 has lost bits of its rotary frequencies
         lines = fill(model, folder)
-        for module in model.modules():            # which from_pretrained leaves in bf16
-            if type(module).__name__ == "XIELUActivation":
-                module.to(torch.bfloat16)
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         shutil.copy(folder / "config.json", out / "config.json")

@@ -14,5 +14,4 @@ sed 's/^/# /' "$WORK/messages"
 
 # refused NAME MESSAGE
 refused() { says "published: $1 is refused" 1 "$2" "$BURIN" inspect "$WORK/refused/refused-$1"; }
-refused phi-3.5-moe '"rope_scaling.short_mscale": 1.243163121016122 is not supported by phimoe.burin'
 refused embeddinggemma '"use_bidirectional_attention": true is not supported by gemma3_text.burin'
