@@ -246,6 +246,7 @@ VARIANTS = {
                                             "long_factor": [1.0 + i / 4 for i in range(8)], "short_mscale": 1.2, "long_mscale": 1.3,
                                             "original_max_position_embeddings": 32}),
     "deberta-v2-plain": text("DebertaV2", relative_attention=False, pos_att_type=["c2p"], norm_rel_ebd="layer_norm", type_vocab_size=0),
+    "nemotron-scaled": causal("Nemotron", rope_scaling=YARN),
     "llama-model": text("Llama", GROUPED),
     "llama-sequence": ("task", "LlamaForSequenceClassification", dict(GROUPED, num_labels=3)),
     "gpt2-token": ("task", "GPT2ForTokenClassification", dict(GPT, num_labels=3)),
