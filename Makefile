@@ -80,7 +80,7 @@ $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
 	$(Q)flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
 
 UNICODE := /usr/share/unicode
-$(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/UnicodeData.txt
+$(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/UnicodeData.txt
 	@mkdir -p $(dir $@)
 	awk -f $^ > $@.new && mv $@.new $@
 

@@ -35,8 +35,9 @@ static bool joins(const Cutter *c, bool match) {
 }
 
 static void cut(Cutter *c, burin_span s, bool match) {
+    if (s.begin == s.end && !match) return;
     match ^= c->step->invert;
-    if (s.begin == s.end || (match && c->step->behaviour == BURIN_REMOVED)) return;
+    if (match && c->step->behaviour == BURIN_REMOVED) return;
     if (joins(c, match)) {
         c->piece.end = s.end;
     } else {
@@ -48,9 +49,9 @@ static void cut(Cutter *c, burin_span s, bool match) {
 
 static void split_step(Cutter *c, burin_span s) {
     const burin_tokenizer *t = c->encoder->t;
-    burin_matcher m = {t, burin_at(t, c->step->pattern), s, c->bytes};
+    burin_matcher m = {t, burin_at(t, c->step->pattern), s, c->bytes, s.end};
     const uint8_t *from = s.begin;
-    for (burin_span found; burin_find(&m, from, &found); from = found.end) {
+    for (burin_span found; burin_find(&m, from, &found); from = m.last = found.end) {
         cut(c, (burin_span){from, found.begin}, false);
         cut(c, found, true);
     }
@@ -133,6 +134,14 @@ static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_s
 
 static void encode_between(Encoder *e, burin_span s, bool normalized);
 
+// Is an added token from `begin` to `end` beside a character of a word?
+static bool inside_word(const burin_tokenizer *t, burin_span s, const uint8_t *begin, const uint8_t *end) {
+    const burin_matcher m = {.tokenizer = t, .piece = s};
+    uint32_t code;
+    if (begin > s.begin && (burin_next(&m, burin_previous(&m, begin), &code), burin_set_has(t, t->words, code))) return true;
+    return end < s.end && (burin_next(&m, end, &code), burin_set_has(t, t->words, code));
+}
+
 // Emits the added tokens of the list, and hands on the text between them.
 static void encode_added(Encoder *e, burin_span s, burin_section list, bool normalized) {
     const uint8_t *from = s.begin, *end = NULL;
@@ -143,6 +152,10 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             continue;
         }
         uint8_t kind = kind_of(e->t, id);
+        if (kind & BURIN_TOKEN_SINGLE && inside_word(e->t, s, at, end)) {
+            at = end;
+            continue;
+        }
         encode_between(e, without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP), normalized);
         emit(e, id);
         at = from = without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
@@ -209,7 +222,7 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ decoding
-BURIN_LINKAGE size_t burin_decode_max(const void *blob) { return ((const burin_tokenizer *)blob)->max_token_bytes + 1u; }
+BURIN_LINKAGE size_t burin_decode_max(const void *blob) { return ((const burin_tokenizer *)blob)->max_token_bytes * 2u + 1u; }
 
 static bool is_token(const burin_tokenizer *t, int32_t id) {
     return id >= 0 && id < t->size && (kind_of(t, (uint32_t)id) & BURIN_TOKEN_KIND) != BURIN_TOKEN_ABSENT;
@@ -226,14 +239,20 @@ static uint8_t byte_of(const burin_tokenizer *t, uint32_t id) {
     return (uint8_t)byte;
 }
 
+// What no space goes before, as transformers cleans up.
+static bool is_close(burin_span s) {
+    static const char *const starts[] = {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (starts_with(s, starts[i], strlen(starts[i]))) return true;
+    return false;
+}
+
 // WordPiece: a space goes before every token that starts a word, but not before punctuation.
 static size_t wordpiece_text(const burin_tokenizer *t, bool started, burin_span s, char *to) {
-    const char *affix = burin_at(t, t->affix);
     size_t n = 0;
-    bool close = (t->flags & BURIN_DECODE_CLEANUP) && s.end - s.begin == 1 && strchr(".?!,", *s.begin);
-    if (t->affix.count && starts_with(s, affix, t->affix.count))
+    if (started && t->affix.count && starts_with(s, burin_at(t, t->affix), t->affix.count))
         s.begin += t->affix.count;
-    else if (started && !close)
+    else if (started && !((t->flags & BURIN_DECODE_CLEANUP) && is_close(s)))
         to[n++] = ' ';
     memcpy(to + n, s.begin, (size_t)(s.end - s.begin));
     return n + (size_t)(s.end - s.begin);
@@ -249,15 +268,28 @@ static size_t metaspace_text(burin_span s, bool drop, char *to) {
     return n;
 }
 
-static size_t plain_text(const burin_tokenizer *t, burin_span s, char *to) {
-    size_t n = (size_t)(s.end - s.begin);
-    const char *affix = burin_at(t, t->affix);
-    memcpy(to, s.begin, n);
-    if (t->flags & BURIN_DECODE_SUFFIX && n >= t->affix.count && !memcmp(s.end - t->affix.count, affix, t->affix.count)) {
-        n -= t->affix.count;
-        to[n++] = ' ';
+// No decoder: tokens as the vocabulary writes them, with a space between.
+static size_t written_text(const burin_tokenizer *t, bool started, burin_span s, char *to) {
+    uint8_t *out = (uint8_t *)to;
+    if (started) *out++ = ' ';
+    for (; s.begin < s.end; s.begin++) {
+        if (t->flags & BURIN_BYTE_LEVEL)
+            out += burin_utf8_write(out, burin_byte_code(*s.begin));
+        else
+            *out++ = *s.begin;
     }
-    return n;
+    return (size_t)(out - (uint8_t *)to);
+}
+
+// The suffix of a word's end is a space where another token follows.
+static size_t plain_text(const burin_tokenizer *t, burin_decoder *d, burin_span s, char *to) {
+    size_t n = 0, suffix = t->affix.count;
+    if (d->space) to[n++] = ' ';
+    d->space = t->flags & BURIN_DECODE_SUFFIX && (size_t)(s.end - s.begin) >= suffix &&
+               starts_with((burin_span){s.end - suffix, s.end}, burin_at(t, t->affix), suffix);
+    if (d->space) s.end -= suffix;
+    memcpy(to + n, s.begin, (size_t)(s.end - s.begin));
+    return n + (size_t)(s.end - s.begin);
 }
 
 BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *d, int32_t id, char *to) {
@@ -269,11 +301,14 @@ BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *d, int32_t id
         *to = (char)byte_of(t, (uint32_t)id), n = 1;
     else if (t->flags & BURIN_DECODE_WORDPIECE)
         n = wordpiece_text(t, d->started, s, to);
+    else if (t->flags & BURIN_DECODE_SPACES)
+        n = written_text(t, d->started, s, to);
     else if (t->flags & BURIN_DECODE_METASPACE)
         n = metaspace_text(s, !d->started && t->flags & BURIN_DECODE_FIRST, to);
     else
-        n = plain_text(t, s, to);
-    if (n && !d->started && t->flags & BURIN_DECODE_STRIP && *to == ' ') memmove(to, to + 1, --n);
+        n = plain_text(t, d, s, to);
+    if (n && (!d->started || t->flags & BURIN_DECODE_STRIP_EACH) && t->flags & BURIN_DECODE_STRIP && *to == ' ')
+        memmove(to, to + 1, --n);
     d->started = true;
     return n;
 }

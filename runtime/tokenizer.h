@@ -37,6 +37,7 @@ BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *);
 
 typedef struct burin_decoder {
     bool started;  // something was written: a space in front of the next word counts
+    bool space;    // a word has ended: a space stands before what follows
 } burin_decoder;
 
 BURIN_LINKAGE size_t burin_decode_max(const void *blob);  // bytes that one token can become
@@ -64,20 +65,24 @@ enum {                             // burin_tokenizer.flags
     BURIN_BYTE_FALLBACK = 1 << 1,  // an unknown character becomes the tokens of its bytes
     BURIN_IGNORE_MERGES = 1 << 2,  // a word that is a token needs no merges
     BURIN_FUSE_UNKNOWN = 1 << 3,
-    BURIN_DECODE_METASPACE = 1 << 4,  // U+2581 stands for a space
-    BURIN_DECODE_STRIP = 1 << 5,      // the first space of a text was added
-    BURIN_DECODE_WORDPIECE = 1 << 6,  // a space before every token without the prefix
-    BURIN_DECODE_CLEANUP = 1 << 7,    // no space before punctuation
-    BURIN_DECODE_SUFFIX = 1 << 8,     // the suffix of a word's last token stands for a space
-    BURIN_DECODE_FIRST = 1 << 9,      // U+2581 in a text's first token stands for nothing
+    BURIN_DECODE_METASPACE = 1 << 4,    // U+2581 stands for a space
+    BURIN_DECODE_STRIP = 1 << 5,        // the first space of a text was added
+    BURIN_DECODE_WORDPIECE = 1 << 6,    // a space before every token without the prefix
+    BURIN_DECODE_CLEANUP = 1 << 7,      // no space before punctuation
+    BURIN_DECODE_SUFFIX = 1 << 8,       // the suffix of a word's last token stands for a space
+    BURIN_DECODE_FIRST = 1 << 9,        // U+2581 in a text's first token stands for nothing
+    BURIN_DECODE_SPACES = 1 << 10,      // no decoder: a space between tokens, which stay as they are
+    BURIN_DECODE_STRIP_EACH = 1 << 12,  // with it: that of every token
+    BURIN_AFFIX_BEHIND = 1 << 11,       // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
 enum {
     BURIN_TOKEN_KIND = 3,
     BURIN_TOKEN_LSTRIP = 4,
-    BURIN_TOKEN_RSTRIP = 8
-};  // with the kind: takes the white space beside it
+    BURIN_TOKEN_RSTRIP = 8,   // with the kind: takes the white space beside it
+    BURIN_TOKEN_SINGLE = 16,  // only where no character of a word is beside it
+};
 
 typedef struct burin_merge {
     uint32_t left, right, result, rank;  // the lowest rank first; of equal ranks the leftmost
@@ -93,13 +98,14 @@ typedef enum {
     BURIN_MATCH_SPLIT,     // goes on at a, or else at b
     BURIN_MATCH_JUMP,      // goes on at a
     BURIN_MATCH_LOOK,      // what follows up to DONE must match (b: must not) without being taken; then goes on at a
+    BURIN_MATCH_BEHIND,    // likewise, what stands in front: min characters
     BURIN_MATCH_START,     // the piece's start
     BURIN_MATCH_END,       // the piece's end
     BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other
     BURIN_MATCH_DONE,
 } burin_match_op;
 
-enum { BURIN_NO_LIMIT = 0xffff };
+enum { BURIN_NO_LIMIT = 0xffff, BURIN_MAX_AFFIX = 32 };
 
 typedef struct burin_match {  // one instruction of a pattern
     uint16_t op, set, min, max, a, b;
@@ -163,6 +169,7 @@ typedef struct burin_tokenizer {
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
     burin_section before, after;  // int32_t: what `special` adds
-    burin_section affix;          // bytes of WordPiece's prefix, or of a word's suffix
+    burin_section affix;          // bytes of the prefix inside a word, or of a word's suffix
+    uint32_t words, unused;       // the set of characters of words
 } burin_tokenizer;
 #endif

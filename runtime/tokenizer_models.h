@@ -157,13 +157,25 @@ static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
     return e->t->unknown < 0 || fused ? n : add_symbol(e, n, (uint32_t)e->t->unknown);
 }
 
+// A character of a word as the vocabulary has it: with the affix in front inside a word, or behind at its end.
+static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word, uint8_t *buffer) {
+    size_t n = (size_t)(c.end - c.begin), affix = t->affix.count;
+    bool behind = t->flags & BURIN_AFFIX_BEHIND;
+    if (!affix || (behind ? c.end != word.end : c.begin == word.begin)) return c;
+    memcpy(buffer + (behind ? 0 : affix), c.begin, n);
+    memcpy(buffer + (behind ? n : 0), burin_at(t, t->affix), affix);
+    return (burin_span){buffer, buffer + n + affix};
+}
+
 static uint32_t split_characters(Encoder *e, burin_span s) {
+    uint8_t buffer[4 + BURIN_MAX_AFFIX];
     uint32_t n = 0, code;
     for (burin_span c = {s.begin, s.begin}; c.begin < s.end; c.begin = c.end) {
         c.end = c.begin + burin_utf8_read(c.begin, s.end, &code);
-        uint32_t id = find_token(e->t, c, 0);
+        burin_span written = with_affix(e->t, c, s, buffer);
+        uint32_t id = find_token(e->t, written, 0);
         if (id == ABSENT) {
-            n = add_unknown(e, n, c);
+            n = add_unknown(e, n, written);
             continue;
         }
         e->after_unknown = false;

@@ -163,7 +163,7 @@ static bool moves_start(const Normalizing *z, burin_span in, burin_span found) {
 }
 
 static void replace_matches(Normalizing *z, burin_span in) {
-    burin_matcher m = {z->t, burin_at(z->t, z->step->pattern), in, false};
+    burin_matcher m = {z->t, burin_at(z->t, z->step->pattern), in, false, NULL};
     const uint8_t *from = in.begin;
     burin_span found;
     for (; burin_find(&m, from, &found); from = found.end) {

@@ -86,7 +86,8 @@ typedef struct burin_matcher {
     const burin_tokenizer *tokenizer;
     const burin_match *program;
     burin_span piece;
-    bool bytes;  // characters are bytes (after BURIN_STEP_BYTES)
+    bool bytes;           // characters are bytes (after BURIN_STEP_BYTES)
+    const uint8_t *last;  // an empty match counts unless it is here; NULL: none counts
 } burin_matcher;
 
 static inline int burin_next(const burin_matcher *m, const uint8_t *p, uint32_t *code) {
@@ -136,6 +137,14 @@ static inline const uint8_t *burin_match_set(const burin_matcher *m, uint32_t pc
     return NULL;
 }
 
+static inline bool burin_behind(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
+    for (int n = 0; n < m->program[pc].min; n++) {
+        if (at == m->piece.begin) return false;
+        at = burin_previous(m, at);
+    }
+    return burin_match_here(m, pc + 1, at) != NULL;
+}
+
 // Where a match that starts here ends; NULL when there is none. Depth is bounded by the program, which has no loops.
 static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
     for (;;) {
@@ -153,6 +162,10 @@ static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, cons
                 break;
             case BURIN_MATCH_LOOK:
                 if ((burin_match_here(m, pc + 1, at) != NULL) == (i->b != 0)) return NULL;
+                pc = i->a;
+                break;
+            case BURIN_MATCH_BEHIND:
+                if (burin_behind(m, pc, at) == (i->b != 0)) return NULL;
                 pc = i->a;
                 break;
             case BURIN_MATCH_START:
@@ -173,12 +186,12 @@ static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, cons
     }
 }
 
-// The first match at or after `from` that takes at least one character; false when there is none.
+// The first match at or after `from`; false when there is none.
 static inline bool burin_find(const burin_matcher *m, const uint8_t *from, burin_span *found) {
     uint32_t code;
     for (; from < m->piece.end; from += burin_next(m, from, &code)) {
         const uint8_t *end = burin_match_here(m, 0, from);
-        if (end && end > from) return *found = (burin_span){from, end}, true;
+        if (end && (end > from || (m->last && from != m->last))) return *found = (burin_span){from, end}, true;
     }
     return false;
 }

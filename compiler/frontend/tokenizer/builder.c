@@ -342,10 +342,22 @@ static void pack_aliases(TokenizerBuilder *b) {
     b->head.aliases = builder_section(b, aliases.data, aliases.length / 4, 4);
 }
 
+// What an added token may not stand beside when it is a word of its own.
+static void pack_words(TokenizerBuilder *b) {
+    CharSet words = {{.arena = b->arena}};
+    bool wanted = false;
+    for (int32_t id = 0; id < b->n_tokens; id++) wanted |= b->tokens[id].kind & BURIN_TOKEN_SINGLE;
+    if (!wanted) return;
+    set_add_word(&words);
+    set_add(&words, 0x200c, 0x200d);
+    b->head.words = builder_set(b, &words);
+}
+
 Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     burin_tokenizer *h = &b->head;
     if (!b->n_tokens) tokenizer_fatal(b, "the vocabulary is empty");
     h->size = b->n_tokens;
+    pack_words(b);
     pack_sets(b);
     pack_steps(b);
     pack_aliases(b);

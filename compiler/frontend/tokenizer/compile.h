@@ -42,6 +42,7 @@ typedef struct TokenizerBuilder {
     Bytes blob;             // sections that are ready
     int32_t byte_ids[512];  // of a byte; then of a word's last byte
     const char *affix;
+    bool fused;  // decoders from here on see the whole text
 } TokenizerBuilder;
 
 _Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -69,9 +70,11 @@ typedef struct CharSet {
 void set_add(CharSet *, uint32_t first, uint32_t last);
 void set_add_set(CharSet *, const CharSet *);
 bool set_add_category(CharSet *, const char *name);  // "L", "Lu" ...; false when there is none
+bool set_add_property(CharSet *, const char *name);  // a category or a script
 void set_add_spaces(CharSet *);
-void set_add_word(CharSet *);         // \w
-void set_add_punctuation(CharSet *);  // as BERT and Hugging Face: ASCII's too
+void set_add_word(CharSet *);            // \w without the joiners
+void set_add_oniguruma_word(CharSet *);  // Latin-1's superscripts and fractions, too
+void set_add_punctuation(CharSet *);     // as BERT and Hugging Face: ASCII's too
 void set_invert(CharSet *);
 void set_fold_case(CharSet *);
 uint16_t builder_set(TokenizerBuilder *, CharSet *);  // index of the set; equal sets are one
@@ -103,6 +106,7 @@ typedef struct Merging {
     TokenizerBuilder *b;
     const TokenIndex *index;
     uint32_t rank;
+    size_t prefix;  // bytes of what stands in front of a part inside a word
 } Merging;
 void add_written_merge(Merging *, const char *two_tokens_with_a_space);
 

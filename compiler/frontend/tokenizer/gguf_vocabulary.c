@@ -176,7 +176,7 @@ static void read_gpt2(Reading *r) {
     read_tokens(r, true);
     const GgufString *merges = gguf_strings(r->gguf, "tokenizer.ggml.merges", &n);
     if (!n) tokenizer_fatal(b, "metadata \"tokenizer.ggml.merges\" is missing");
-    Merging m = {b, builder_index(b), 0};
+    Merging m = {b, builder_index(b), 0, 0};
     for (uint64_t i = 0; i < n; i++) add_written_merge(&m, arena_strndup(b->arena, merges[i].bytes, merges[i].length));
     read_pretokenizers(r);
     add_byte_level(b);

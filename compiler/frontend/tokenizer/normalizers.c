@@ -292,7 +292,16 @@ static void normalize_strip(TokenizerBuilder *b, const json_t *n) {
 
 static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
     const json_t *list = json_object_get(n, "normalizers");
-    for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (b->head.flags & BURIN_BYTE_LEVEL) tokenizer_fatal(b, "a normalizer behind ByteLevel is not supported");
+        read_normalizer(b, json_array_get(list, i));
+    }
+}
+
+// As the last one: pre-tokenizers see the characters that stand for bytes.
+static void normalize_byte_level(TokenizerBuilder *b, const json_t *n) {
+    (void)n;
+    add_byte_level(b);
 }
 
 static const StepReader normalizers[] = {{"NFC", normalize_nfc},
@@ -307,6 +316,7 @@ static const StepReader normalizers[] = {{"NFC", normalize_nfc},
                                          {"Prepend", normalize_prepend},
                                          {"Replace", normalize_replace},
                                          {"Strip", normalize_strip},
+                                         {"ByteLevel", normalize_byte_level},
                                          {"Sequence", normalize_sequence},
                                          {NULL, NULL}};
 

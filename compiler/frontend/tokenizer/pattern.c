@@ -5,7 +5,7 @@
 //
 // Known: alternatives, groups (also optional, or with case folded), classes, \p{..}, repetition of one character, look-ahead,
 // of a group that is so many characters of one class, possessive repetition, the end,
-// a word's boundary. Everything else is refused by name: a
+// look-behind of a fixed length, the start and the end of a line, a word's boundary. Everything else is refused by name: a
 // pattern is never approximated.
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,8 @@ typedef enum {
     PATTERN_CHOICE,
     PATTERN_OPTIONAL,
     PATTERN_LOOK,
+    PATTERN_BEHIND,
+    PATTERN_START,
     PATTERN_END,
     PATTERN_BOUNDARY
 } PatternKind;
@@ -63,7 +65,7 @@ static void take_property(Parser *p, CharSet *s, bool negative) {
     bool inverse = p->at[1] == '^';
     const char *name = arena_strndup(p->b->arena, p->at + 1 + inverse, (size_t)(end - p->at - 1 - inverse));
     CharSet inner = {{.arena = p->b->arena}};
-    if (!set_add_category(&inner, name)) refuse(p, arena_printf(p->b->arena, "the property \\p{%s}", name));
+    if (!set_add_property(&inner, name)) refuse(p, arena_printf(p->b->arena, "the property \\p{%s}", name));
     if (negative != inverse) set_invert(&inner);
     set_add_set(s, &inner);
     p->at = end + 1;
@@ -100,7 +102,7 @@ static bool take_escape(Parser *p, CharSet *s, uint32_t *code) {
             break;
         case 'w':
         case 'W':
-            set_add_word(&inner);
+            set_add_oniguruma_word(&inner);
             break;
         case 'n':
             return *code = '\n', true;
@@ -186,8 +188,31 @@ static void take_class(Parser *p, CharSet *s) {
 // --------------------------------------------------------------------------------------------------------------- expressions
 static Pattern *take_choice(Parser *p);
 
+// How many characters a pattern takes that is looked for in front.
+static uint16_t fixed_length(const Parser *p, const Pattern *n) {
+    unsigned sum = 0, one;
+    switch (n->kind) {
+        case PATTERN_SET:
+            if (n->min != n->max) break;
+            return (uint16_t)(n->min * n->stride);
+        case PATTERN_SEQUENCE:
+            for (n = n->first; n; n = n->next) sum += fixed_length(p, n);
+            return (uint16_t)sum;
+        case PATTERN_CHOICE:
+            sum = fixed_length(p, n->first);
+            for (n = n->first->next; n; n = n->next)
+                if ((one = fixed_length(p, n)) != sum) refuse(p, "alternatives of several lengths behind each other");
+            return (uint16_t)sum;
+        case PATTERN_OPTIONAL:
+            break;
+        default:
+            return 0;
+    }
+    refuse(p, "look-behind of no fixed length");
+}
+
 static Pattern *take_group(Parser *p) {
-    bool fold = p->fold, look = false, negative = false;
+    bool fold = p->fold, look = false, behind = false, negative = false;
     if (++p->depth > MAX_DEPTH) refuse(p, "deep nesting");
     if (p->at[1] != '?') {
         p->at++;
@@ -197,15 +222,18 @@ static Pattern *take_group(Parser *p) {
         p->at += 4, p->fold = true;
     } else if (!strncmp(p->at, "(?!", 3) || !strncmp(p->at, "(?=", 3)) {
         look = true, negative = p->at[2] == '!', p->at += 3;
+    } else if (!strncmp(p->at, "(?<!", 4) || !strncmp(p->at, "(?<=", 4)) {
+        behind = true, negative = p->at[3] == '!', p->at += 4;
     } else {
         refuse(p, "this kind of group");
     }
     Pattern *inner = take_choice(p);
     if (*p->at++ != ')') refuse(p, "a group without its end");
     p->fold = fold, p->depth--;
-    if (!look) return inner;
-    Pattern *n = new_pattern(p, PATTERN_LOOK);
+    if (!look && !behind) return inner;
+    Pattern *n = new_pattern(p, behind ? PATTERN_BEHIND : PATTERN_LOOK);
     n->first = inner, n->negative = negative;
+    if (behind) n->min = fixed_length(p, inner);
     return n;
 }
 
@@ -222,11 +250,24 @@ static Pattern *end_of_line(Parser *p) {
     return choice;
 }
 
+// Oniguruma's ^ is the start of a line.
+static Pattern *start_of_line(Parser *p) {
+    Pattern *choice = new_pattern(p, PATTERN_CHOICE), *behind = new_pattern(p, PATTERN_BEHIND),
+            *newline = new_pattern(p, PATTERN_SET);
+    CharSet s = {{.arena = p->b->arena}};
+    set_add(&s, '\n', '\n');
+    newline->set = builder_set(p->b, &s);
+    behind->first = newline;
+    behind->next = new_pattern(p, PATTERN_START);
+    choice->first = behind;
+    return choice;
+}
+
 // \b: between a character of a word and one that is none.
 static Pattern *boundary(Parser *p) {
     Pattern *n = new_pattern(p, PATTERN_BOUNDARY);
     CharSet words = {{.arena = p->b->arena}};
-    set_add_word(&words);
+    set_add_oniguruma_word(&words);
     n->set = builder_set(p->b, &words);
     p->at += 2;
     return n;
@@ -242,7 +283,8 @@ static Pattern *take_atom(Parser *p) {
             p->at++;
             return end_of_line(p);
         case '^':
-            refuse(p, "^");
+            p->at++;
+            return start_of_line(p);
         case '*':
         case '+':
         case '?':
@@ -403,6 +445,15 @@ static void emit_pattern(const TokenizerBuilder *b, Bytes *program, const Patter
             emit_pattern(b, program, n->first);
             emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
             instruction(program, at)->a = here(program);
+            break;
+        case PATTERN_BEHIND:
+            at = emit(b, program, (burin_match){.op = BURIN_MATCH_BEHIND, .min = n->min, .b = n->negative});
+            emit_pattern(b, program, n->first);
+            emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
+            instruction(program, at)->a = here(program);
+            break;
+        case PATTERN_START:
+            emit(b, program, (burin_match){.op = BURIN_MATCH_START});
             break;
         case PATTERN_BOUNDARY:
             emit(b, program, (burin_match){.op = BURIN_MATCH_BOUNDARY, .set = n->set});

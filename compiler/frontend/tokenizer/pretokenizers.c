@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"
+#include "frontend/tokenizer/unicode.h"
 
 void read_step(TokenizerBuilder *b, const json_t *step, const StepReader *readers, const char *part) {
     const char *type = json_string_value(json_object_get(step, "type"));
@@ -113,8 +114,43 @@ static void pretokenize_bert(TokenizerBuilder *b, const json_t *step) {
     split_at_set(b, &s, BURIN_ISOLATED, 1);
 }
 
-// With the joiners U+200C and U+200D, which Rust's \\w has and Oniguruma's has not.
-static const char WORDS[] = "[\\w\\u200C\\u200D]+|[^\\w\\u200C\\u200D\\s]+";
+static void pretokenize_delimiter(TokenizerBuilder *b, const json_t *step) {
+    const char *delimiter = json_text(b, step, "delimiter");
+    if (!*delimiter) tokenizer_fatal(b, "pre-tokenizer CharDelimiterSplit has no delimiter");
+    add_step(b, (burin_pretokenizer){
+                    .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_REMOVED, .pattern = pattern_literal(b, delimiter)});
+}
+
+static void pretokenize_length(TokenizerBuilder *b, const json_t *step) {
+    const json_t *length = json_object_get(step, "length");
+    json_int_t n = length ? json_integer_value(length) : 5;
+    CharSet any = {{.arena = b->arena}};
+    if (n < 1 || n >= BURIN_NO_LIMIT) tokenizer_fatal(b, "the length of pre-tokenizer FixedLength must be from 1 to 65534");
+    set_invert(&any);
+    split_at_set(b, &any, BURIN_ISOLATED, (uint16_t)n);
+}
+
+// A piece begins where the script changes. Spaces and characters without a script belong to what is in front of them, and are
+// dropped at the start; Japanese scripts are one.
+static void pretokenize_scripts(TokenizerBuilder *b, const json_t *step) {
+    (void)step;
+    const UnicodeTables *u = unicode_tables();
+    const char *regex = "";
+    for (size_t i = 0; i < u->n_scripts; i++) {
+        const char *name = u->scripts[i].name, *set = arena_printf(b->arena, "[\\p{%s}&&[^ \\u30FC]]", name);
+        bool first = true;
+        for (size_t k = 0; k < i && first; k++) first = strcmp(u->scripts[k].name, name) != 0;
+        if (!first || !strcmp(name, "Hiragana") || !strcmp(name, "Katakana")) continue;
+        if (!strcmp(name, "Han")) set = "[\\p{Han}\\p{Hiragana}\\p{Katakana}\\u30FC]";
+        regex = arena_printf(b->arena, "%s%s%s[%s\\p{Unknown} ]*", regex, *regex ? "|" : "", set, set);
+    }
+    add_step(b, (burin_pretokenizer){
+                    .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_REMOVED, .invert = 1, .pattern = pattern_compile(b, regex)});
+}
+
+// Rust's \\w has the joiners U+200C and U+200D and no superscripts and fractions, Oniguruma's the other way round.
+#define WORD "\\w\\u200C\\u200D&&[^\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE]"
+static const char WORDS[] = "[" WORD "]+|[^\\s[" WORD "]]+";
 
 static void pretokenize_whitespace(TokenizerBuilder *b, const json_t *step) {
     (void)step;
@@ -127,11 +163,19 @@ static void pretokenize_sequence(TokenizerBuilder *b, const json_t *step) {
     for (size_t i = 0; i < json_array_size(list); i++) read_pretokenizer(b, json_array_get(list, i));
 }
 
-static const StepReader pretokenizers[] = {{"ByteLevel", pretokenize_byte_level},   {"Split", pretokenize_split},
-                                           {"Digits", pretokenize_digits},          {"Punctuation", pretokenize_punctuation},
-                                           {"Metaspace", pretokenize_metaspace},    {"BertPreTokenizer", pretokenize_bert},
-                                           {"WhitespaceSplit", pretokenize_spaces}, {"Whitespace", pretokenize_whitespace},
-                                           {"Sequence", pretokenize_sequence},      {NULL, NULL}};
+static const StepReader pretokenizers[] = {{"ByteLevel", pretokenize_byte_level},
+                                           {"Split", pretokenize_split},
+                                           {"Digits", pretokenize_digits},
+                                           {"Punctuation", pretokenize_punctuation},
+                                           {"Metaspace", pretokenize_metaspace},
+                                           {"BertPreTokenizer", pretokenize_bert},
+                                           {"WhitespaceSplit", pretokenize_spaces},
+                                           {"Whitespace", pretokenize_whitespace},
+                                           {"Sequence", pretokenize_sequence},
+                                           {"CharDelimiterSplit", pretokenize_delimiter},
+                                           {"FixedLength", pretokenize_length},
+                                           {"UnicodeScripts", pretokenize_scripts},
+                                           {NULL, NULL}};
 
 // Steps that copy their piece share one buffer, so that there can be only one of them.
 static void check_copies(const TokenizerBuilder *b) {

@@ -28,10 +28,11 @@ void read_vocabulary(TokenizerBuilder *b, const json_t *vocabulary) {
 
 static void add_merge(Merging *m, const char *left, size_t n_left, const char *right, size_t n_right) {
     char *both = arena_alloc(m->b->arena, n_left + n_right + 1);
+    size_t inside = n_right < m->prefix ? n_right : m->prefix;  // what the right one has in front because it is inside a word
     memcpy(both, left, n_left);
-    memcpy(both + n_left, right, n_right);
+    memcpy(both + n_left, right + inside, n_right - inside);
     int32_t a = index_find(m->index, left, n_left), z = index_find(m->index, right, n_right);
-    int32_t result = index_find(m->index, both, n_left + n_right);
+    int32_t result = index_find(m->index, both, n_left + n_right - inside);
     if (a < 0 || z < 0 || result < 0)
         tokenizer_fatal(m->b, "merge %u, \"%.*s\" and \"%.*s\": %s is not in the vocabulary", m->rank, (int)n_left, left,
                         (int)n_right, right,
@@ -48,8 +49,8 @@ void add_written_merge(Merging *m, const char *text) {
     add_merge(m, text, (size_t)(space - text), space + 1, strlen(space + 1));
 }
 
-static void read_merges(TokenizerBuilder *b, const json_t *merges) {
-    Merging m = {b, builder_index(b), 0};
+static void read_merges(TokenizerBuilder *b, const json_t *merges, const char *prefix) {
+    Merging m = {b, builder_index(b), 0, strlen(prefix)};
     if (!json_is_array(merges)) tokenizer_fatal(b, "the model's \"merges\" must be a list");
     for (size_t i = 0; i < json_array_size(merges); i++) {
         const json_t *entry = json_array_get(merges, i);
@@ -78,9 +79,8 @@ static void read_bpe(TokenizerBuilder *b, const json_t *model) {
     b->head.model = BURIN_MODEL_BPE;
     if (present(dropout) && json_number_value(dropout) != 0)
         tokenizer_fatal(b, "BPE with dropout is random, and so not supported");
-    if (*text_or_empty(b, model, "continuing_subword_prefix"))
-        tokenizer_fatal(b, "BPE with a continuing_subword_prefix is not supported");
-    read_merges(b, json_object_get(model, "merges"));
+    const char *prefix = text_or_empty(b, model, "continuing_subword_prefix");
+    read_merges(b, json_object_get(model, "merges"), prefix);
     if (json_flag(b, model, "byte_fallback", false)) {
         b->head.flags |= BURIN_BYTE_FALLBACK;
         builder_bytes_from_texts(b);
@@ -88,10 +88,12 @@ static void read_bpe(TokenizerBuilder *b, const json_t *model) {
     if (json_flag(b, model, "ignore_merges", false)) b->head.flags |= BURIN_IGNORE_MERGES;
     if (json_flag(b, model, "fuse_unk", false)) b->head.flags |= BURIN_FUSE_UNKNOWN;
     const char *suffix = text_or_empty(b, model, "end_of_word_suffix");
-    if (strlen(suffix) > 32) tokenizer_fatal(b, "end_of_word_suffix is longer than 32 bytes");
-    if (*suffix && !(b->head.flags & BURIN_BYTE_LEVEL))
-        tokenizer_fatal(b, "an end_of_word_suffix without a ByteLevel pre-tokenizer is not supported");
-    if (*suffix) b->affix = suffix, b->head.flags |= BURIN_DECODE_SUFFIX;
+    if (strlen(suffix) > BURIN_MAX_AFFIX || strlen(prefix) > BURIN_MAX_AFFIX)
+        tokenizer_fatal(b, "the affix of a word's parts is longer than %d bytes", BURIN_MAX_AFFIX);
+    if (*prefix && (*suffix || b->head.flags & BURIN_BYTE_LEVEL))
+        tokenizer_fatal(b, "a continuing_subword_prefix beside an end_of_word_suffix or ByteLevel is not supported");
+    b->affix = *suffix ? suffix : prefix;
+    if (*suffix) b->head.flags |= BURIN_DECODE_SUFFIX | BURIN_AFFIX_BEHIND;
     if (b->head.flags & BURIN_BYTE_LEVEL) set_byte_level(b, suffix);
 }
 
@@ -129,11 +131,18 @@ static void read_unigram(TokenizerBuilder *b, const json_t *model) {
     b->head.flags |= BURIN_FUSE_UNKNOWN;
 }
 
+// Files of before 2021 do not name the model: its fields do.
+static const char *implied_type(const json_t *model) {
+    if (json_is_array(json_object_get(model, "vocab"))) return "Unigram";
+    if (json_object_get(model, "merges")) return "BPE";
+    return json_object_get(model, "max_input_chars_per_word") ? "WordPiece" : "WordLevel";
+}
+
 static void read_model(TokenizerBuilder *b, const json_t *model) {
     const char *type = json_string_value(json_object_get(model, "type"));
     const json_t *vocabulary = json_object_get(model, "vocab");
     if (!json_is_object(model)) tokenizer_fatal(b, "\"model\" is missing\nhint: is this a tokenizer.json?");
-    if (!type) type = json_is_array(vocabulary) ? "Unigram" : json_object_get(model, "merges") ? "BPE" : "(none)";
+    if (!type) type = implied_type(model);
     if (!strcmp(type, "Unigram")) {
         read_unigram(b, model);
         return;
@@ -171,8 +180,6 @@ static void read_added(TokenizerBuilder *b, const json_t *entry) {
     const json_t *id = json_object_get(entry, "id");
     const char *text = json_text(b, entry, "content");
     if (!json_is_integer(id)) tokenizer_fatal(b, "the added token \"%s\" has no id", text);
-    if (json_flag(b, entry, "single_word", false))
-        tokenizer_fatal(b, "the added token \"%s\" with single_word is not supported", text);
     if (is_taken(b, json_integer_value(id), text))
         tokenizer_fatal(b, "the added token \"%s\" has the id of another token", text);
     struct BuilderToken *t = builder_token(b, json_integer_value(id), text, strlen(text));
@@ -182,6 +189,7 @@ static void read_added(TokenizerBuilder *b, const json_t *entry) {
     if (t->kind == BURIN_TOKEN_SPECIAL) t->in_model = false;  // no text becomes it by way of the model
     if (json_flag(b, entry, "lstrip", false)) t->kind |= BURIN_TOKEN_LSTRIP;
     if (json_flag(b, entry, "rstrip", false)) t->kind |= BURIN_TOKEN_RSTRIP;
+    if (json_flag(b, entry, "single_word", false)) t->kind |= BURIN_TOKEN_SINGLE;
 }
 
 // ------------------------------------------------------------------------------------------------------------ post-processor
@@ -241,7 +249,7 @@ static void read_strip(TokenizerBuilder *b, const json_t *decoder) {
                stop = json_integer_value(json_object_get(decoder, "stop"));
     if (strcmp(json_text(b, decoder, "content"), " ") || start > 1 || stop)
         tokenizer_fatal(b, "decoder Strip removes more than one leading space, which is not supported");
-    if (start) b->head.flags |= BURIN_DECODE_STRIP;
+    if (start) b->head.flags |= BURIN_DECODE_STRIP | (b->fused ? 0 : BURIN_DECODE_STRIP_EACH);
 }
 
 static void read_replace(TokenizerBuilder *b, const json_t *decoder) {
@@ -262,7 +270,8 @@ static void read_metaspace(TokenizerBuilder *b, const json_t *decoder) {
 
 static void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
     if (!present(decoder)) {
-        if (!(b->head.flags & BURIN_BYTE_LEVEL)) b->head.flags |= BURIN_DECODE_WORDPIECE;  // spaces between the tokens
+        b->head.flags &= ~(uint32_t)BURIN_DECODE_SUFFIX;
+        b->head.flags |= BURIN_DECODE_SPACES;
         return;
     }
     const char *type = type_of(b, decoder, "decoder");
@@ -280,8 +289,9 @@ static void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
     } else if (!strcmp(type, "ByteLevel")) {
         if (!(b->head.flags & BURIN_BYTE_LEVEL))
             tokenizer_fatal(b, "decoder ByteLevel without a ByteLevel pre-tokenizer is not supported");
-    } else if (strcmp(type, "Fuse") && strcmp(type, "ByteFallback") &&
-               strcmp(type, "BPEDecoder")) {  // done by the model's flags
+    } else if (!strcmp(type, "Fuse")) {
+        b->fused = true;
+    } else if (strcmp(type, "ByteFallback") && strcmp(type, "BPEDecoder")) {  // done by the model's flags
         tokenizer_fatal(b, "decoder \"%s\" is not supported", type);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "frontend/tokenizer/compile.h"
 
@@ -11,8 +12,8 @@ enum { LAST_CODE = 0x10ffff };
 const UnicodeTables *unicode_tables(void) {
 #include "unicode_tables.h"
 #define TABLE(name) name, sizeof name / sizeof *name
-    static const UnicodeTables tables = {TABLE(unicode_ranges), TABLE(unicode_lower), TABLE(unicode_classes),
-                                         TABLE(unicode_decompositions), unicode_parts};
+    static const UnicodeTables tables = {TABLE(unicode_ranges),  TABLE(unicode_scripts),        TABLE(unicode_lower),
+                                         TABLE(unicode_classes), TABLE(unicode_decompositions), unicode_parts};
     return &tables;
 }
 
@@ -70,6 +71,21 @@ bool set_add_category(CharSet *s, const char *name) {
     return s->pairs.length > before;
 }
 
+// "Han", "Latin"; "Unknown" has what is in none.
+static bool set_add_script(CharSet *s, const char *name) {
+    const UnicodeTables *u = unicode_tables();
+    CharSet found = {{.arena = s->pairs.arena}};
+    bool unknown = !strcmp(name, "Unknown");
+    for (size_t i = 0; i < u->n_scripts; i++)
+        if (unknown || !strcasecmp(u->scripts[i].name, name)) set_add(&found, u->scripts[i].first, u->scripts[i].last);
+    if (!set_size(&found)) return false;
+    if (unknown) set_invert(&found);
+    set_add_set(s, &found);
+    return true;
+}
+
+bool set_add_property(CharSet *s, const char *name) { return set_add_category(s, name) || set_add_script(s, name); }
+
 void set_add_spaces(CharSet *s) {
     set_add(s, 9, 13);
     set_add(s, 0x85, 0x85);
@@ -83,6 +99,13 @@ void set_add_word(CharSet *s) {
     set_add(s, 0x1f130, 0x1f149);
     set_add(s, 0x1f150, 0x1f169);
     set_add(s, 0x1f170, 0x1f189);
+}
+
+void set_add_oniguruma_word(CharSet *s) {
+    set_add_word(s);
+    set_add(s, 0xb2, 0xb3);
+    set_add(s, 0xb9, 0xb9);
+    set_add(s, 0xbc, 0xbe);
 }
 
 void set_add_punctuation(CharSet *s) {

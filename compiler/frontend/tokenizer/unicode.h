@@ -9,6 +9,11 @@ typedef struct UnicodeRange {
     char major, minor;  // general category: 'L', 'u'
 } UnicodeRange;
 
+typedef struct UnicodeScript {
+    uint32_t first, last;
+    const char *name;
+} UnicodeScript;
+
 typedef struct UnicodeLower {
     uint32_t code, lower;
 } UnicodeLower;
@@ -26,6 +31,8 @@ typedef struct UnicodeDecomposition {
 typedef struct UnicodeTables {
     const UnicodeRange *ranges;
     size_t n_ranges;
+    const UnicodeScript *scripts;
+    size_t n_scripts;
     const UnicodeLower *lower;
     size_t n_lower;
     const UnicodeClass *classes;

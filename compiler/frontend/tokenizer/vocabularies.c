@@ -49,7 +49,7 @@ void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_si
 static void read_merges_file(TokenizerBuilder *b, const char *path) {
     const MappedFile *f = map_file(b->arena, path);
     const char *at = (const char *)f->data, *end = at + f->size;
-    Merging m = {b, builder_index(b), 0};
+    Merging m = {b, builder_index(b), 0, 0};
     for (const char *next; at < end; at = next) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
         next = stop + 1;

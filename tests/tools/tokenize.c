@@ -1,0 +1,62 @@
+// tokenize TOKENIZER TEXTS: the ids of each text of a JSON list of strings, and what they become again, one JSON line a text:
+// [[ids], "text"]. What is no UTF-8 in a decoded text, and U+FFFD, is left out.
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tokenizer.h"
+#include "runtime/tokenizer.h"
+#include "runtime/tokenizer_text.h"
+#include "util/text.h"
+
+static json_t *ids_of(const Tokenizer *t, const char *text, size_t bytes, int32_t *ids, size_t most) {
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = most};
+    e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
+    size_t n = burin_encode(t->blob, &e);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && i < most; i++) json_array_append_new(list, json_integer(ids[i]));
+    free(e.memory);
+    return list;
+}
+
+static json_t *text_of(const Tokenizer *t, const json_t *ids) {
+    char *buffer = malloc(burin_decode_max(t->blob) + 16);
+    burin_decoder d = {0};
+    Text text = {0};
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        int32_t id = (int32_t)json_integer_value(json_array_get(ids, i));
+        text_append(&text, buffer, burin_decode(t->blob, &d, id, buffer));
+    }
+    size_t n = 0;
+    uint32_t code;
+    for (const uint8_t *p = (uint8_t *)text.data, *end = p + text.length; p < end;) {
+        int length = burin_utf8_read(p, end, &code);
+        if (code != BURIN_REPLACEMENT) memmove(text.data + n, p, (size_t)length), n += (size_t)length;
+        p += length;
+    }
+    json_t *string = json_stringn(text.data ? text.data : "", n);
+    free(buffer);
+    text_free(&text);
+    return string;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return fprintf(stderr, "usage: tokenize TOKENIZER TEXTS\n"), 2;
+    Arena *arena = arena_new();
+    const Tokenizer *t = tokenizer_load(arena, argv[1], 0);
+    json_t *texts = json_load_file(argv[2], JSON_ALLOW_NUL, NULL);
+    for (size_t i = 0; i < json_array_size(texts); i++) {
+        const json_t *text = json_array_get(texts, i);
+        size_t bytes = json_string_length(text), most = 16 * bytes + 64;
+        int32_t *ids = calloc(most, sizeof *ids);
+        json_t *list = ids_of(t, json_string_value(text), bytes, ids, most), *line = json_pack("[o,o]", list, text_of(t, list));
+        char *shown = json_dumps(line, JSON_COMPACT);
+        puts(shown);
+        free(shown), free(ids);
+        json_decref(line);
+    }
+    json_decref(texts);
+    arena_free(arena);
+    return 0;
+}
