@@ -18,7 +18,7 @@ from generate import OUTPUTS, fill, inputs_of, save_arrays, some_tokens, uniform
 
 # Checkpoints of the base model alone, whose tensors have no prefix.
 BARE = {"gpt2-bare": "transformer.", "all-mpnet-base-v2": "mpnet."}
-OUTPUTS["any"] = sorted({name for names in OUTPUTS.values() for name in names if not name.endswith(("_embeds", "_per_image"))})
+OUTPUTS["any"] = sorted({name for names in OUTPUTS.values() for name in names})
 
 
 def class_of(fields):
@@ -32,6 +32,8 @@ def inputs(model):
         features = uniform("features", config.num_mel_bins * 2 * config.max_source_positions)
         return {"input_features": torch.from_numpy(features).float().reshape(1, config.num_mel_bins, -1),
                 "decoder_input_ids": some_tokens(9, config.vocab_size, first=3)}
+    if config.model_type == "clip":
+        return inputs_of("towers", config)
     if "pixel_values" == model.main_input_name:
         return inputs_of("image", config)
     return inputs_of("pair" if config.is_encoder_decoder else "encoder", config)

@@ -205,7 +205,7 @@ static void restores_the_order_of_rotary_rows(void) {
 static void check_rotary(const char *config, const char *expected) {
     Arena *arena = arena_new();
     json_t *read = json_own(arena, json_loads(config, 0, NULL));
-    char *text = json_dumps(config_with_older_rotary(arena, read), JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_dumps(config_as_now(arena, read), JSON_COMPACT | JSON_SORT_KEYS);
     CHECK_TEXT(text, expected);
     free(text);
     arena_free(arena);

@@ -143,7 +143,7 @@ static const json_t *read_object(Checkpoint *c, const char *file, const Source *
 
 static void read_configuration(Checkpoint *c) {
     c->generation = read_object(c, "generation_config.json", &c->generation_source);
-    c->config = config_with_older_rotary(c->arena, read_object(c, "config.json", &c->config_source));
+    c->config = config_as_now(c->arena, read_object(c, "config.json", &c->config_source));
     const json_t *type = json_object_get(c->config, "model_type");
     if (type && !json_is_string(type)) diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
     c->architecture = json_string_value(type);

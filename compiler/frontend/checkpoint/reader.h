@@ -16,8 +16,8 @@ typedef struct StoredTensor {
     bool presented;           // tensor.data is what checkpoint_find promises
 } StoredTensor;
 
-// The same configuration without rope_parameters, which transformers 5 writes.
-const json_t *config_with_older_rotary(Arena *, const json_t *config);
+// The same configuration in the words of transformers 4: without rope_parameters (5) and text_config_dict (of before 4.26).
+const json_t *config_as_now(Arena *, const json_t *config);
 
 void safetensors_read(Checkpoint *, const MappedFile *);
 void safetensors_read_index(Checkpoint *, const char *index_path);
