@@ -383,6 +383,8 @@ bool infer_attention(Graph *g, Node *n, Type *result) {
     if (k->rank == 2 && k->dim[0] != v->dim[0]) return infer_mismatch(n, "keys and values differ in number");
     if (k->rank == 4 && !(operand_or_null(n, ATTENTION_SLOT) && operand_or_null(n, ATTENTION_POSITION)))
         return infer_mismatch(n, "attention over states needs slot and position");
+    if (k->rank == 2 && (operand_or_null(n, ATTENTION_SLOT) || operand_or_null(n, ATTENTION_POSITION)))
+        return infer_mismatch(n, "slot and position are of attention over states");
     if (!check_batch(g, n, q, k)) return false;
     const Type *sinks = type_or_null(n, ATTENTION_SINKS);
     if (sinks && (sinks->rank != 1 || !dim_is(sinks->dim[0], heads))) return infer_mismatch(n, "the sinks must be [heads]");

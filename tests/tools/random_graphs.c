@@ -4,8 +4,9 @@
 #include <fcntl.h>
 
 #include "graph_values.h"
+#include "ir/operands.h"
 
-enum { FEWEST_OPS = 3, MORE_OPS = 10, TRIES = 60, MOST_VALUES = 128 };
+enum { FEWEST_OPS = 3, MORE_OPS = 10, TRIES = 60, MOST_VALUES = 128, HEADS = 2 };
 
 typedef struct Maker {
     Graph *g;
@@ -214,11 +215,11 @@ static void set_attribute(Maker *m, Node *n, const OpAttr *a) {
     if (!strcmp(name, "epsilon")) attr_set_float(n, "epsilon", 1e-5);
     if (!strcmp(name, "scale")) attr_set_float(n, "scale", 0.25);
     if (!strcmp(name, "softcap") && chance(m, 20)) attr_set_float(n, "softcap", 5);
-    if (!strcmp(name, "num_heads") || !strcmp(name, "num_kv_heads")) attr_set_int(n, name, 1 + draw(m, 2));
+    if (!strcmp(name, "num_heads") || !strcmp(name, "num_kv_heads")) attr_set_int(n, name, HEADS);
     if (!strcmp(name, "back")) attr_set_int(n, "back", draw(m, 3));
     if (!strcmp(name, "reduction") && chance(m, 50)) attr_set_string(n, "reduction", chance(m, 50) ? "add" : "max");
-    static const char *const flags[] = {"keepdims", "select_last_index", "exclusive", "reverse",         "largest",
-                                        "sorted",   "interleaved",       "causal",    "center_point_box"};
+    static const char *const flags[] = {"keepdims", "select_last_index", "exclusive",       "reverse", "largest",
+                                        "sorted",   "interleaved",       "center_point_box"};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(name, flags[i]) && chance(m, 50)) attr_set_int(n, name, draw(m, 2));
 }
@@ -258,16 +259,85 @@ static bool indices_fit(const Node *n) {
     return x->rank > 0;
 }
 
-// The vectors of a norm, the tables of a rotary embedding, other queries and keys: what fits is made for it.
-static Node *made_to_fit(Maker *m, Op op, int operand, Node *x) {
-    Type t = x->type;
-    bool norm = op == OP_rms_normalization || op == OP_layer_normalization;
-    bool skip = op == OP_skip_rms_normalization || op == OP_skip_layer_normalization;
-    if (!t.rank || (!norm && !(skip && operand > 1))) return NULL;
-    t.dim[0] = t.dim[t.rank - 1], t.rank = 1;
-    if (!is_constant_type(&t)) return NULL;
-    if (chance(m, 70)) return add_constant(m, &t);
-    return graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), t, NO_LOC);
+// A leaf of this type, half of the time seen through a view.
+static Node *add_viewed(Maker *m, DType dtype, int rank, const Dim *const *dims) {
+    Type t = type_of(dtype, rank, dims), from = t;
+    bool turned = rank > 1 && chance(m, 30), one = rank && chance(m, 15);
+    if (turned) from.dim[rank - 1] = t.dim[rank - 2], from.dim[rank - 2] = t.dim[rank - 1];
+    if (one) from.dim[0] = dim_const(m->g, 1);
+    Node *x = is_constant_type(&from) && chance(m, 40)
+                  ? add_constant(m, &from)
+                  : graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), from, NO_LOC);
+    if (turned) {
+        int64_t perm[MAX_RANK];
+        for (int i = 0; i < rank; i++) perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+        x = node_make(m->g, OP_transpose, NO_LOC, 1, &x, NULL);
+        attr_set_ints(x, "perm", perm, rank);
+        if (!finished(x)) return NULL;
+    }
+    if (type_equal(&x->type, &t)) return x;
+    x = node_make(m->g, OP_expand, NO_LOC, 1, &x, NULL);
+    attr_set_dims(x, "shape", t.dim, rank);
+    return finished(x);
+}
+
+// Queries of two heads; keys and values of two or one; the others as wide as these.
+static Node *attention_operand(Maker *m, int operand, Node *const *in) {
+    Graph *g = m->g;
+    const Dim *heads = dim_const(g, HEADS), *one = dim_const(g, 1);
+    if (operand == ATTENTION_QUERY) return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 8 << draw(m, 2))});
+    const Dim *rows = in[0]->type.dim[0], *width = in[0]->type.dim[1];
+    if (operand == ATTENTION_KEY) {
+        const Dim *of_one = dim_binary(g, DIM_FLOORDIV, width, heads), *keys = chance(m, 60) ? rows : dim_const(g, 5);
+        return add_viewed(m, DT_f32, 2, (const Dim *[]){keys, chance(m, 50) ? width : of_one});
+    }
+    const Type *key = &in[ATTENTION_KEY]->type;
+    if (operand == ATTENTION_VALUE) return add_viewed(m, DT_f32, 2, key->dim);
+    if (operand == ATTENTION_BIAS) return add_viewed(m, DT_f32, 3, (const Dim *[]){heads, rows, key->dim[0]});
+    if (operand == ATTENTION_MASK) return add_viewed(m, DT_f32, 2, (const Dim *[]){one, key->dim[0]});
+    return operand == ATTENTION_SINKS ? add_viewed(m, DT_f32, 1, &heads) : NULL;
+}
+
+static void set_attention(Node *n) {
+    int64_t width = dim_upper(n->in[0]->type.dim[1]), keys = dim_upper(n->in[1]->type.dim[1]);
+    attr_set_int(n, "num_heads", HEADS);
+    attr_set_int(n, "num_kv_heads", keys == width ? HEADS : 1);
+    if (n->in[0]->type.dim[0] == n->in[1]->type.dim[0]) attr_set_int(n, "causal", 1);
+}
+
+static Node *norm_vector(Maker *m, const Type *x) {
+    const Dim *width = x->rank ? x->dim[x->rank - 1] : NULL;
+    return width && dim_is_const(width, NULL) ? add_viewed(m, x->dtype, 1, &width) : NULL;
+}
+
+// What an op of tight rules takes is made for it; NULL: any value will do, or none.
+static Node *made_to_fit(Maker *m, Op op, int operand, Node *const *in) {
+    Graph *g = m->g;
+    const Dim *one = dim_const(g, 1), *four = dim_const(g, 4), *eight = dim_const(g, 8);
+    switch (op) {
+        case OP_rms_normalization:
+        case OP_layer_normalization:
+            return operand ? norm_vector(m, &in[0]->type) : NULL;
+        case OP_skip_rms_normalization:
+        case OP_skip_layer_normalization:
+            return operand > 1 ? norm_vector(m, &in[0]->type) : NULL;
+        case OP_attention:
+            return attention_operand(m, operand, in);
+        case OP_rotary_embedding:
+            if (!operand) return add_viewed(m, DT_f32, 2, (const Dim *[]){m->rows, dim_const(g, 16)});
+            return operand == 1 ? add_viewed(m, DT_f32, 2, (const Dim *[]){chance(m, 80) ? m->rows : one, four})
+                                : add_viewed(m, DT_f32, 2, in[1]->type.dim);
+        case OP_non_max_suppression:
+            if (operand < 2)
+                return add_viewed(m, DT_f32, 3, operand ? (const Dim *[]){one, one, eight} : (const Dim *[]){one, eight, four});
+            return add_viewed(m, operand == 2 ? DT_i64 : DT_f32, 0, NULL);
+        case OP_pad:
+            return operand ? add_viewed(m, in[0]->type.dtype, 0, NULL) : NULL;
+        case OP_where:
+            return operand ? NULL : add_leaf(m, DT_bool);
+        default:
+            return NULL;
+    }
 }
 
 static int count_operands(Maker *m, Op op) {
@@ -293,13 +363,15 @@ static Node *try_op(Maker *m, Op op) {
     for (int i = 0; i < n_in; i++) {
         bool typed = i && op != OP_where && op_least(op) <= 3 && op != OP_non_max_suppression;
         const Node *like = op == OP_where && i == 2 ? in[1] : typed ? in[0] : NULL;
-        if (i) in[i] = made_to_fit(m, op, i, in[0]);
-        if (!in[i] && (i < op_least(op) || chance(m, 70))) in[i] = draw_operand(m, op, i, like);
+        in[i] = i < op_least(op) || chance(m, 70) ? made_to_fit(m, op, i, in) : NULL;
+        bool any = op_least(op) > i || (op != OP_attention && op_most(op) < 0);
+        if (!in[i] && any) in[i] = draw_operand(m, op, i, like);
     }
     Node *n = node_make(m->g, op, NO_LOC, n_in, in, NULL);
     const char *attrs = op_info[op].attrs;
     for (OpAttr a; op_next_attr(&attrs, &a);) set_attribute(m, n, &a);
     bool flat = op != OP_unique || in[0]->type.rank == 1;  // of slices: no importer makes them of more axes
+    if (op == OP_attention) set_attention(n);
     if (!flat || !indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype))) return node_remove(n), NULL;
     return finished(n);
 }
@@ -314,7 +386,9 @@ static void keep_results(Maker *m, Node *n) {
 static void add_op(Maker *m) {
     for (int i = 0; i < TRIES; i++) {
         Op op = (Op)draw(m, OP_COUNT);
-        if (chance(m, 25)) op = (Op[]){OP_transpose, OP_slice, OP_expand, OP_reshape, OP_windows, OP_matmul}[draw(m, 6)];
+        static const Op often[] = {OP_transpose, OP_slice, OP_expand, OP_reshape, OP_matmul, OP_matmul,
+                                   OP_attention, OP_pad,   OP_where,  OP_softmax, OP_gather, OP_rotary_embedding};
+        if (chance(m, 30)) op = often[draw(m, sizeof often / sizeof *often)];
         if (!is_drawn(op)) continue;
         Node *n = try_op(m, op);
         if (!n) continue;
