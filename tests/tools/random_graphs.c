@@ -256,6 +256,11 @@ static bool indices_fit(const Node *n) {
     if (!takes_indices(n->op, 1)) return true;
     for (int i = 0; i < x->rank; i++)
         if (dim_lower(x->dim[i]) < 2) return false;
+    bool by_element = n->op == OP_gather_elements || n->op == OP_scatter_elements;
+    const Type *index = &n->in[1]->type, *last = &n->in[n->n_in - 1]->type;  // the updates, or the index
+    for (int i = 0; by_element && i < x->rank; i++)
+        if (index->rank != x->rank || dim_upper(index->dim[i]) > dim_lower(x->dim[i]) || last->dim[i] != index->dim[i])
+            return false;
     return x->rank > 0;
 }
 
