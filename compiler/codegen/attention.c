@@ -11,7 +11,6 @@ void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) 
     long long width = (long long)last_dim(&k->in[0]) / heads_of(k, "num_heads"), half = (long long)last_dim(&k->in[1]);
     bool looked_up = k->in[1].row_index;
     const char *row = looked_up ? "at[r]" : "r";
-    char x[64], y[64], cosine[64], sine[64];
     text_add(
         t, "KERNEL void %s(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, %sfloat *y) {\n",
         name, looked_up ? "const int32_t *at, " : "");
@@ -20,8 +19,8 @@ void write_rotary(Text *t, const Program *p, const Kernel *k, const char *name) 
     text_add(t,
              "    for (int r = 0; r < rows; r++)\n        rotary_%s(shape, x + r * %s, cosine + %s * %s, sine + %s * %s, y "
              "+ r * %s);\n}\n",
-             attr_int(k->node, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0], x), row,
-             c_row_stride(p, &k->in[1], cosine), row, c_row_stride(p, &k->in[2], sine), c_row_stride(p, &k->out[0], y));
+             attr_int(k->node, "interleaved", 0) ? "pairs" : "half", c_row_stride(p, &k->in[0]), row,
+             c_row_stride(p, &k->in[1]), row, c_row_stride(p, &k->in[2]), c_row_stride(p, &k->out[0]));
 }
 
 void call_rotary(Text *t, const Program *p, const Kernel *k) {
@@ -54,10 +53,9 @@ static void write_sequence(Text *t, const Program *p, const Node *attention, con
 
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool by_rows = k->n_in > 1;
-    char x[64];
     text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, %sfloat *cache) {\n", name,
              by_rows ? PLACES : "");
-    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0], x),
+    text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0]),
              by_rows ? ", .slot = slot, .position = position" : "");
     if (attr_find(k->node, "batch")) text_add(t, ", .sequence = "), write_sequence(t, p, k->node, &k->in[0].type);
     text_add(t, "};\n    (void)s;\n");
@@ -76,7 +74,6 @@ void call_append(Text *t, const Program *p, const Kernel *k) {
 void write_earlier(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool cached = k->n_in > 1;
     long long n = (long long)last_dim(&k->out[0]), back = (long long)attr_int(k->node, "back", 0);
-    char stride[64];
     text_add(t, "KERNEL void %s(burin_part part, %s *x, %sfloat *y) {\n", name, cached ? "float" : "const float",
              cached ? PLACES : "");
     if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[0], "x"), text_add(t, ";\n");
@@ -85,7 +82,7 @@ void write_earlier(Text *t, const Program *p, const Kernel *k, const char *name)
         text_add(t, "cache_earlier(cache, slot[r], position[r] - %lld, y + r * %lld);\n}\n", back, n);
     else
         text_add(t, "row_or_zeros(%lld, r < %lld ? NULL : x + (r - %lld) * %s, y + r * %lld);\n}\n", n, back, back,
-                 c_row_stride(p, &k->in[0], stride), n);
+                 c_row_stride(p, &k->in[0]), n);
 }
 
 void call_earlier(Text *t, const Program *p, const Kernel *k) {
@@ -120,7 +117,6 @@ static void write_bias(Text *t, const Program *p, const View *bias) {
 static bool is_cached(const Kernel *k) { return k->in[ATTENTION_KEY].base == BASE_STATE; }
 
 void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
-    char q[64], y[64];
     const View *bias = bias_of(k);
     text_add(t,
              "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
@@ -138,8 +134,8 @@ void write_attention(Text *t, const Program *p, const Kernel *k, const char *nam
     else
         text_add(t, "    a.rows = rows, a.count = count, a.sequence = "), write_sequence(t, p, k->node, &k->in[0].type),
             text_add(t, ", (void)s;\n");
-    text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[ATTENTION_QUERY], q),
-             c_row_stride(p, &k->out[0], y));
+    text_add(t, "    a.q = q, a.q_stride = %s, a.y = y, a.y_stride = %s;\n", c_row_stride(p, &k->in[ATTENTION_QUERY]),
+             c_row_stride(p, &k->out[0]));
     if (bias) write_bias(t, p, bias);
     if (mask_of(k)) text_add(t, "    a.mask = mask;\n");
     if (sinks_of(k)) text_add(t, "    a.sinks = sinks;\n");

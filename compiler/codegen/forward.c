@@ -65,14 +65,13 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 // -------------------------------------------------------------------------------------------------------------------- calls
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
-    char stride[64];
     if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
     text_add(w->t, ", ");
     c_dim(w->t, w->p, v->type.rank ? v->type.dim[v->type.rank - 1] : dim_const(w->p->graph, 1));
-    text_add(w->t, ", %s);", c_row_stride(w->p, v, stride));
+    text_add(w->t, ", %s);", c_row_stride(w->p, v));
 }
 
 // A comment where the source changes.

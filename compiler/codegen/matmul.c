@@ -32,7 +32,6 @@ static void write_argument(Text *t, int i, void *user) {
         return;
     }
     const View *v = &e->kernel->in[2 + i - e->sums];
-    char stride[64];
     const char *dtype = v->type.dtype == DT_f32 ? "" : v->type.dtype == DT_bf16 ? "_bf16" : "_f16";
     long long n = (long long)last_dim(&e->kernel->out[0]);
     if (v->base == BASE_SCALAR) {
@@ -41,7 +40,7 @@ static void write_argument(Text *t, int i, void *user) {
         text_add(t, "vf_set1(*c->b%d)", i);
     } else {
         text_add(t, n % 16 ? "vf_load%s_n(c->b%d + " : "vf_load%s(c->b%d + ", dtype, i);
-        if (has_rows(v)) text_add(t, "row * %s + ", c_row_stride(e->program, v, stride));
+        if (has_rows(v)) text_add(t, "row * %s + ", c_row_stride(e->program, v));
         text_add(t, "column");
         if (n % 16) text_add(t, ", %lld - column", n);
         text_add(t, ")");
@@ -65,12 +64,11 @@ static void write_store(Text *t, const Program *p, const Kernel *k, const char *
     Epilogue e = {p, k, is_glu(k) ? 2 : 1};
     long long n = (long long)last_dim(&k->out[0]);
     const Expr *formula = attr_expr(k->node, "epilogue");
-    char stride[64];
     text_add(t, "static inline void %s_store(const void *context, vf a0, %sint row, int column) {\n", name,
              is_glu(k) ? "vf a1, " : "");
     text_add(t, "    const %s_context *c = context;\n", name);
     text_add(t, n % 16 ? "    vf_store_n(" : "    vf_store(");
-    text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0], stride));
+    text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0]));
     if (formula)
         c_expr(t, formula, &(ExprWriter){write_argument, always_float, &e});
     else
@@ -82,7 +80,6 @@ static void write_store(Text *t, const Program *p, const Kernel *k, const char *
 void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
     const WeightPiece *w = k->in[1].weight;
     bool q8 = w->format->block > 1;
-    char stride[64];
     write_context(t, k, name);
     write_store(t, p, k, name);
     text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
@@ -90,7 +87,7 @@ void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) 
     text_add(t,
              "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s.rows = rows, .x = x, .w = w};\n"
              "    m.first = units.first, m.last = units.last;\n",
-             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0], stride),
+             ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
 }

@@ -33,14 +33,13 @@ void write_norm(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool layer = k->node->op == OP_layer_normalization || k->node->op == OP_skip_layer_normalization, sum = k->n_out == 2;
     bool bias = k->n_in > (skip ? 3 : 2) && k->node->in[skip ? 3 : 2];
     long long n = (long long)last_dim(&k->out[0]);
-    char x[64], residual[64];
     text_add(t, "KERNEL void %s(burin_part part, const float *x, %sconst float *weight, %s%sfloat *y) {\n", name,
              skip ? "const float *residual, " : "", bias ? "const float *bias, " : "", sum ? "float *sum, " : "");
     text_add(t, "    for (int r = part.first; r < part.last; r++) {\n");
-    c_row_stride(p, &k->in[0], x);
+    const char *x = c_row_stride(p, &k->in[0]);
     if (skip) {
-        text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n, x,
-                 c_row_stride(p, &k->in[1], residual), sum ? "sum" : "y", n);
+        text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n, x, c_row_stride(p, &k->in[1]),
+                 sum ? "sum" : "y", n);
     }
     text_add(t, "        %s(%lld, ", layer ? "layer_norm" : "rms_norm", n);
     c_float(t, attr_float(k->node, "epsilon", 0));
@@ -65,20 +64,18 @@ void call_norm(Text *t, const Program *p, const Kernel *k) {
 
 // ---------------------------------------------------------------------------------------------------------- quantize, select
 void write_quantize(Text *t, const Program *p, const Kernel *k, const char *name) {
-    char x[64], y[64];
     open_function(t, name, "const float *x, q8_block *y");
     text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_q8_0(%lld, x + r * %s, y + r * %s);\n}\n",
-             (long long)last_dim(&k->in[0]), c_row_stride(p, &k->in[0], x), c_row_stride(p, &k->out[0], y));
+             (long long)last_dim(&k->in[0]), c_row_stride(p, &k->in[0]), c_row_stride(p, &k->out[0]));
 }
 
 void write_select(Text *t, const Program *p, const Kernel *k, const char *name) {
-    char x[64];
     long long n = (long long)last_dim(&k->out[0]);
     const char *type = c_type(k->out[0].type.dtype);
     text_add(t, "KERNEL void %s(burin_part part, const int32_t *row, const %s *x, %s *y) {\n", name, type, type);
     text_add(t,
              "    for (int r = part.first; r < part.last; r++) memcpy(y + r * %lld, x + row[r] * %s, %lld * sizeof *y);\n}\n",
-             n, c_row_stride(p, &k->in[0], x), n);
+             n, c_row_stride(p, &k->in[0]), n);
 }
 
 void call_rows(Text *t, const Program *p, const Kernel *k) {

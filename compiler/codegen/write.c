@@ -134,7 +134,7 @@ void c_number(Text *t, DType dtype, double value) {
 int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1; }
 
 // Rows of a q8_0 value are counted in blocks.
-const char *c_row_stride(const Program *p, const View *v, char out[64]) {
+const char *c_row_stride(const Program *p, const View *v) {
     Text t = {0};
     int64_t stride;
     if (v->type.rank < 2)
@@ -145,9 +145,9 @@ const char *c_row_stride(const Program *p, const View *v, char out[64]) {
         text_add(&t, "%lld", (long long)stride);
     else
         c_dim(&t, p, v->stride[v->type.rank - 2]);
-    snprintf(out, 64, "%s", t.data);
+    const char *copy = arena_strdup(p->arena, t.data);
     text_free(&t);
-    return out;
+    return copy;
 }
 
 void c_rows(Text *t, const Program *p, const Type *type) {

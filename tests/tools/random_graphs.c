@@ -377,6 +377,8 @@ static Node *try_op(Maker *m, Op op) {
     for (OpAttr a; op_next_attr(&attrs, &a);) set_attribute(m, n, &a);
     bool flat = op != OP_unique || in[0]->type.rank == 1;  // of slices: no importer makes them of more axes
     if (op == OP_attention) set_attention(n);
+    for (int i = 0; op == OP_slice && i < in[0]->type.rank; i++)  // which may have none
+        for (int j = 0; j < m->symbols; j++) flat = flat && !dim_has_symbol(in[0]->type.dim[i], m->symbol[j]);
     if (!flat || !indices_fit(n) || (n_in && !is_defined(op, in[op == OP_where]->type.dtype))) return node_remove(n), NULL;
     return finished(n);
 }

@@ -19,6 +19,7 @@ static const Family families[] = {
     {"softmax($0) {axis=1}", {"f16[T, 6]"}},
     {"reduce_sum($0) {axes=[1]}", {"f32[T, 20]"}},
     {"reduce_mean($0) {axes=[0]}", {"f32[T, 20]"}},
+    {"reduce_mean($0) {axes=[0]}", {"f32[3, 2 * T * T + 3 * T + 5]"}},
     {"reduce_max($0) {axes=[0, 1], keepdims=0}", {"f32[T, 6]"}},
     {"reduce_sum($0) {axes=[1]}", {"i64[T, 6]"}},
     {"cum_sum($0) {axis=1}", {"f32[T, 6]"}},
@@ -71,7 +72,7 @@ enum { N_FAMILIES = sizeof families / sizeof *families };
 // ------------------------------------------------------------------------------------------------------------------------
 // views A type in text, taken apart.
 typedef struct TextType {
-    char dtype[8], dim[4][32];
+    char dtype[8], dim[4][64];
     int rank;
 } TextType;
 
@@ -127,10 +128,10 @@ static int transposed(Writer *w, const TextType *type) {
 
 static int sliced(Writer *w, const TextType *type, int axis, const char *size, const char *slice) {
     TextType from = *type;
-    char extent[32], text[96];
+    char extent[96], text[256];
     if (!type->rank) return plain(w, type);
     snprintf(extent, sizeof extent, size, type->dim[axis]);
-    snprintf(from.dim[axis], sizeof from.dim[0], "%s", extent);
+    snprintf(from.dim[axis], sizeof from.dim[0], "%.63s", extent);
     snprintf(text, sizeof text, slice, type->dim[axis], type->dim[axis]);
     return add_slice(w, &from, axis, text);
 }
@@ -138,13 +139,13 @@ static int sliced(Writer *w, const TextType *type, int axis, const char *size, c
 static int last_axis(const TextType *type) { return type->rank ? type->rank - 1 : 0; }
 
 static int every_second(Writer *w, const TextType *t) {
-    return sliced(w, t, last_axis(t), "2 * %s", "extent=%s, start=1, step=2");
+    return sliced(w, t, last_axis(t), "2 * (%s)", "extent=%s, start=1, step=2");
 }
 static int part(Writer *w, const TextType *t) { return sliced(w, t, last_axis(t), "%s + 3", "extent=%s, start=2"); }
 static int flipped(Writer *w, const TextType *t) {
     return sliced(w, t, last_axis(t), "%s", "extent=%s, start=%s - 1, step=-1");
 }
-static int every_second_row(Writer *w, const TextType *t) { return sliced(w, t, 0, "2 * %s", "extent=%s, start=0, step=2"); }
+static int every_second_row(Writer *w, const TextType *t) { return sliced(w, t, 0, "2 * (%s)", "extent=%s, start=0, step=2"); }
 static int flipped_rows(Writer *w, const TextType *t) { return sliced(w, t, 0, "%s", "extent=%s, start=%s - 1, step=-1"); }
 
 static int expanded_from(Writer *w, const TextType *type, int x) {
