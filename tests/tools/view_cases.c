@@ -19,7 +19,7 @@ static const Family families[] = {
     {"softmax($0) {axis=1}", {"f16[T, 6]"}},
     {"reduce_sum($0) {axes=[1]}", {"f32[T, 20]"}},
     {"reduce_mean($0) {axes=[0]}", {"f32[T, 20]"}},
-    {"reduce_mean($0) {axes=[0]}", {"f32[3, 2 * T * T + 3 * T + 5]"}},
+    {"reduce_mean($0) {axes=[0]}", {"f32[3, 2 * T * T * T + 3 * T * T + 4 * T + 5]"}},
     {"reduce_max($0) {axes=[0, 1], keepdims=0}", {"f32[T, 6]"}},
     {"reduce_sum($0) {axes=[1]}", {"i64[T, 6]"}},
     {"cum_sum($0) {axis=1}", {"f32[T, 6]"}},
