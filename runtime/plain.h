@@ -94,6 +94,11 @@ INLINE double sd_from_u64(int64_t a) { return (double)(uint64_t)a; }
 INLINE uint16_t f16_from_real(double x) { return f16_from_float(sf_rounded_to_odd(x)); }
 INLINE uint16_t bf16_from_real(double x) { return bf16_from_float(sf_rounded_to_odd(x)); }
 
+INLINE float sf_round_f16(float x) { return sf_from_f16(f16_from_float(x)); }
+INLINE float sf_round_bf16(float x) { return sf_from_bf16(bf16_from_float(x)); }
+INLINE double sd_round_f16(double x) { return sf_from_f16(f16_from_real(x)); }
+INLINE double sd_round_bf16(double x) { return sf_from_bf16(bf16_from_real(x)); }
+
 // ---- floats of 8 bits ----
 // Exponent and fraction bits, bias, the largest finite pattern, NaN, and what too large numbers become when they do not
 // saturate.

@@ -166,6 +166,18 @@ INLINE void vf_store_bf16(uint16_t *p, vf a) {
     vi_store_u16(p, vi_where(vf_equal(a, a), rounded, vi_or(vi_shift_right(bits, 16), vi_set1(64))));
 }
 
+// The nearest f16 and bf16, as f32.
+INLINE vf vf_round_f16(vf a) {
+    uint16_t t[LANES];
+    vf_store_f16(t, a);
+    return vf_load_f16(t);
+}
+INLINE vf vf_round_bf16(vf a) {
+    uint16_t t[LANES];
+    vf_store_bf16(t, a);
+    return vf_load_bf16(t);
+}
+
 // 64-bit integers as floats, rounded once; as 32-bit integers, of which they keep the low bits.
 INLINE vi vi_load_i64(const int64_t *p) {
     int32_t t[LANES];

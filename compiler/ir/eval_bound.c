@@ -84,6 +84,10 @@ static Approx approx_unary(Op op, Approx x) {
             return (Approx){ceil(v), e ? 1 + e : 0};
         case OP_round:
             return (Approx){nearbyint(v), e ? 1 + e : 0};
+        case OP_round_f16:
+            return (Approx){v, fabs(v) < 0x1p16 - 32 ? e + 0x1p-11 * fabs(v) + 0x1p-25 : INFINITY};
+        case OP_round_bf16:
+            return (Approx){v, e + 0x1p-8 * fabs(v) + FLT_MIN};
         default:
             return (Approx){!v, e};
     }

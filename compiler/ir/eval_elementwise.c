@@ -65,7 +65,7 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 // clang-format off
 #define UNARY(X)                                                                                     \
     X(neg) X(abs) X(exp) X(log) X(sqrt) X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) \
-    X(relu) X(floor) X(ceil) X(round) X(silu) X(gelu) X(gelu_tanh)
+    X(relu) X(floor) X(ceil) X(round) X(round_f16) X(round_bf16) X(silu) X(gelu) X(gelu_tanh)
 #define BINARY(X)        X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
 #define INTEGER_UNARY(X) X(neg) X(abs) X(relu) X(floor) X(ceil) X(round)
 #define INTEGER_BINARY(X)                                                                     \

@@ -94,6 +94,11 @@ bool infer_same(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+bool infer_f32(Graph *g, Node *n, Type *result) {
+    if (operand(n, 0)->dtype != DT_f32) return infer_mismatch(n, "takes f32");
+    return infer_same(g, n, result);
+}
+
 bool infer_bool(Graph *g, Node *n, Type *result) {
     if (operand(n, 0)->dtype != DT_bool) return infer_mismatch(n, "takes bool");
     return infer_same(g, n, result);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/convert.h"
+#include "plain.h"
 
 typedef enum { ROLE_NONE, ROLE_QUERY, ROLE_KEY, ROLE_SEQUENCE } Role;
 
@@ -196,6 +197,10 @@ static bool unary_piece(Op op, const DistancePiece *const *in, int64_t from, int
             return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, p.c > 0 ? p.c : 0});
         case OP_cast:
             return add_piece(r, p);
+        case OP_round_f16:
+            return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, sf_from_f16(f16_from_real(p.c))});
+        case OP_round_bf16:
+            return is_constant_piece(&p) && add_piece(r, (DistancePiece){from, 0, 0, sf_from_bf16(bf16_from_real(p.c))});
         default:
             return false;
     }

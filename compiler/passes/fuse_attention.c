@@ -232,7 +232,7 @@ static Node *nan_guard(const Node *p) {
 
 // softmax(x - max(x)) is softmax(x).
 static Node *softmax_operand(const Node *softmax) {
-    Node *x = softmax->in[0], *most = x->op == OP_sub ? x->in[1] : NULL;
+    Node *x = before_rounding(softmax->in[0]), *most = x->op == OP_sub ? x->in[1] : NULL;
     bool less = most && most->op == OP_reduce_max && reduces_last_axis_only(most) && match_same(most->in[0], x->in[0]);
     return less ? x->in[0] : x;
 }
@@ -258,8 +258,8 @@ static bool leaves_sinks(const Node *n, const Attention *t) {
 
 // From the probabilities to their product with the values.
 static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
-    Node *p = nan_guard(softmax);
-    if (!p) p = softmax;
+    Node *weights = behind_rounding(softmax), *p = nan_guard(weights);
+    if (!p) p = weights;
     if (t->sinks) {
         p = node_only_user(p);
         if (!p || !leaves_sinks(p, t)) return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;
@@ -268,7 +268,7 @@ static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
         Node *user = node_only_user(p);
         if (!user) return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
         if (user->op == OP_matmul && user->in[0] == p) return user;
-        if (user->op != OP_cast && !(user->op == OP_reshape && keeps_last_two(user)))
+        if (user->op != OP_cast && !is_rounding(user) && !(user->op == OP_reshape && keeps_last_two(user)))
             return attempt_fails(a, user, "is not the product with the values"), NULL;
         p = user;
     }

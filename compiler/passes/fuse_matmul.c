@@ -101,30 +101,44 @@ enum { MOST_PROJECTIONS = 4 };
 typedef struct Projections {
     int n;
     Node *product[MOST_PROJECTIONS];
-    bool biased;
+    const Expr *form;  // with a bias
+    bool biased;       // some have one
 } Projections;
 
-// add($0, $1) with a vector, or no epilogue at all.
-static bool has_bias(const Node *n, bool *biased) {
+static bool is_rounded(const Expr *e) { return e->kind == EXPR_OP && (e->op == OP_round_f16 || e->op == OP_round_bf16); }
+
+// add($0, $1), or with `rounding` after the product and after the sum, as 16-bit ops round.
+static const Expr *biased_form(Arena *a, Op rounding) {
+    const Expr *sum = expr_arg(a, 0);
+    bool rounds = rounding != OP_COUNT;
+    if (rounds) sum = expr_op(a, rounding, 1, &sum);
+    sum = expr_op(a, OP_add, 2, (const Expr *const[]){sum, expr_arg(a, 1)});
+    return rounds ? expr_op(a, rounding, 1, &sum) : sum;
+}
+
+// The epilogue as it is with a bias; NULL when it is more than a bias. *biased: it has one.
+static const Expr *form_of(const Node *n, bool *biased) {
     const Expr *e = attr_expr(n, "epilogue");
-    *biased = e != NULL;
-    if (!e) return true;
-    bool sum = e->kind == EXPR_OP && e->op == OP_add && e->in[0]->kind == EXPR_ARG && e->in[1]->kind == EXPR_ARG;
-    return sum && e->in[0]->arg != e->in[1]->arg && n->n_in == 3 && n->in[2]->type.rank == 1 && is_weight(n->in[2]);
+    Arena *a = n->graph->arena;
+    *biased = n->n_in > 2;
+    if (!e) return biased_form(a, OP_COUNT);
+    const Expr *form = biased_form(a, is_rounded(e) ? e->op : OP_COUNT);
+    if (*biased) return expr_equal(e, form) && n->in[2]->type.rank == 1 && is_weight(n->in[2]) ? form : NULL;
+    return is_rounded(e) && e->in[0]->kind == EXPR_ARG ? form : NULL;
 }
 
 static bool is_projection(const Node *n) {
     bool biased;
     return n->op == OP_matmul_packed && n->in[1]->op == OP_pack && n->in[1]->n_in == 1 && n->type.rank == 2 &&
-           has_bias(n, &biased) && node_uses(n) > 0;
+           form_of(n, &biased) && node_uses(n) > 0;
 }
 
 static Projections projections_of(Node *first) {
-    Projections p = {0};
     bool biased;
+    Projections p = {.form = form_of(first, &biased)};
     for (Node *n = first; n && p.n < MOST_PROJECTIONS; n = n->next) {
         if (!is_projection(n) || (n != first && (!may_share_pack(first, n) || !same_place(first, n)))) continue;
-        has_bias(n, &biased);
+        if (!expr_equal(p.form, form_of(n, &biased))) continue;
         p.biased |= biased;
         p.product[p.n++] = n;
     }
@@ -145,11 +159,9 @@ static Node *joined_product(const Projections *p, Node *before, int64_t columns)
     for (int i = 0; i < p->n; i++) sources[i] = p->product[i]->in[1]->in[0];
     Node *pack = new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0), false);
     Node *n = new_product(before, p->product[0]->in[0], pack, columns);
-    if (p->biased) {
-        Arena *a = before->graph->arena;
-        node_add_input(n, joined_bias(p, before));
-        attr_set_expr(n, "epilogue", expr_op(a, OP_add, 2, (const Expr *const[]){expr_arg(a, 0), expr_arg(a, 1)}));
-    }
+    const Expr *epilogue = p->biased ? p->form : attr_expr(p->product[0], "epilogue");
+    if (p->biased) node_add_input(n, joined_bias(p, before));
+    if (epilogue) attr_set_expr(n, "epilogue", epilogue);
     return inferred(n);
 }
 

@@ -133,6 +133,7 @@ static bool is_bias(const Scores *s, Interval w) { return s->windows_are_biases 
 static bool read_term(Node *term, Scores *s, Node *at, Attempt *a) {
     Distance d;
     Interval allowed = s->allowed, before = s->allowed;
+    term = before_rounding(term);
     if (distance_of(term, &d) && distance_is_condition(&d) && distance_allows(&d, true, &allowed) && !is_bias(s, allowed)) {
         intersect(&s->allowed, allowed);
         return true;
@@ -228,6 +229,8 @@ bool scores_read(Node *n, Scores *s, Attempt *a) {
         case OP_tanh:
             return read_softcap(n, s, a);
         case OP_cast:
+        case OP_round_f16:
+        case OP_round_bf16:
             return scores_read(n->in[0], s, a);
         case OP_reshape:
         case OP_expand:

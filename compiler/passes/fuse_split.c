@@ -10,9 +10,10 @@
 #include "ir/eval.h"
 #include "passes/fuse.h"
 
-// matmul(x, w) + bias, all of whose columns are read through slices of views of it.
+// matmul(x, w) + bias, all of whose columns are read through slices of views of it. Of 16-bit ops, both are rounded.
 typedef struct Columns {
     Node *result, *product, *weights, *bias;
+    const Node *rounding;
     bool swapped;  // weights are [N, K]
 } Columns;
 
@@ -29,13 +30,16 @@ static bool is_only_sliced(const Node *n) {
 }
 
 static bool read_columns(Node *result, Columns *c) {
-    *c = (Columns){.result = result, .product = result};
-    if (result->op == OP_add) {
-        int side = result->in[0]->op == OP_matmul ? 0 : 1;
-        c->product = result->in[side];
-        c->bias = result->in[!side];
-        if (c->bias->op != OP_constant || c->bias->type.rank != 1 || node_only_user(c->product) != result) return false;
+    Node *sum = before_rounding(result);
+    *c = (Columns){.result = result, .product = sum, .rounding = sum == result ? NULL : result};
+    if (sum->op == OP_add) {
+        int side = before_rounding(sum->in[0])->op == OP_matmul ? 0 : 1;
+        c->product = before_rounding(sum->in[side]);
+        c->bias = sum->in[!side];
+        if (c->bias->op != OP_constant || c->bias->type.rank != 1) return false;
+        if (node_only_user(behind_rounding(c->product)) != sum || (c->product == sum->in[side]) != !c->rounding) return false;
     }
+    if (c->rounding && node_only_user(sum) != result) return false;
     if (c->product->op != OP_matmul || result->type.rank != 2 || !is_only_sliced(result)) return false;
     c->weights = weights_behind(c->product->in[1], &c->swapped);
     bool known = c->weights && c->weights->value && c->weights->value->data;
@@ -99,7 +103,10 @@ static Node *as_rows(const Columns *c, Node *before) {
 static Node *part_product(const Columns *c, const ViewMap *v, Slice s, Node *before) {
     Node *w = cast_before(before, part_of(before, as_rows(c, before), v, s), c->product->type.dtype);
     Node *y = binary_before(before, OP_matmul, c->product->in[0], transpose_before(before, w, (int64_t[]){1, 0}));
-    return c->bias ? binary_before(before, OP_add, y, part_of(before, c->bias, v, s)) : y;
+    if (c->rounding) y = rounded_before(before, y, c->rounding);
+    if (!c->bias) return y;
+    y = binary_before(before, OP_add, y, part_of(before, c->bias, v, s));
+    return c->rounding ? rounded_before(before, y, c->rounding) : y;
 }
 
 // --------------------------------------------------------------------------------------------------------------------- slices

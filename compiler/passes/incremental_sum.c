@@ -11,8 +11,9 @@
 #include "passes/incremental.h"
 
 static bool counts_exactly(const Node *x) {
+    if (x->type.dtype == DT_f32) return true;
     while (x->op == OP_cast && x->in[0]->type.dtype != DT_bool) x = x->in[0];
-    return x->op == OP_cast || x->type.dtype == DT_f32;
+    return x->op == OP_cast;
 }
 
 // All other axes are constant.

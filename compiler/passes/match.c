@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/convert.h"
+#include "plain.h"
 
 // ------------------------------------------------------------------------------------------------------------------ constants
 bool match_scalar(const Node *n, double *value) {
@@ -32,11 +33,34 @@ double match_shortest(double v) {
     return v;
 }
 
-bool match_near(double a, double b) { return a == b || fabs(a - b) <= 6e-4 * fabs(b); }
+bool match_near(double a, double b) {
+    bool of_f16 = a == b || fabs(a - b) <= 6e-4 * fabs(b);
+    return of_f16 || fabs(a - sf_from_bf16(bf16_from_real(b))) <= 1e-6 * fabs(b);
+}
 
 bool match_is(const Node *n, double value) {
     double v;
     return match_scalar(n, &v) && match_near(v, value);
+}
+
+bool is_rounding(const Node *n) { return n->op == OP_round_f16 || n->op == OP_round_bf16; }
+
+bool is_implied(const Node *n) { return is_rounding(n) && attr_int(n, "implied", 0); }
+
+Node *before_rounding(Node *n) {
+    while (is_implied(n)) n = n->in[0];
+    return n;
+}
+
+Node *behind_rounding(Node *n) {
+    Node *user = node_only_user(n);
+    return user && is_implied(user) ? user : n;
+}
+
+Node *rounded_before(Node *before, Node *x, const Node *like) {
+    Node *n = unary_before(before, like->op, x);
+    attr_copy(n, like);
+    return n;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- products
@@ -70,6 +94,7 @@ static bool add_power(Product *p, Node *n, int halves) {
 
 static bool add_product(Product *p, Node *n, int halves, bool root) {
     if (!root && node_uses(n) > 1 && n->op != OP_sqrt) return add_factor(p, n, halves);
+    if (is_implied(n)) return add_product(p, n->in[0], halves, false);
     switch (n->op) {
         case OP_mul:
             return add_product(p, n->in[0], halves, false) && add_product(p, n->in[1], halves, false);
@@ -132,6 +157,7 @@ static bool add_term(Sum *s, Node *n, double coefficient) {
 static bool add_sum(Sum *s, Node *n, double k, bool root) {
     double v;
     if (!root && node_uses(n) > 1) return add_term(s, n, k);
+    if (is_implied(n)) return add_sum(s, n->in[0], k, false);
     switch (n->op) {
         case OP_add:
             return add_sum(s, n->in[0], k, false) && add_sum(s, n->in[1], k, false);
@@ -195,6 +221,7 @@ static bool polynomial_at(const Node *n, const Node *x, Polynomial *r, int depth
     if (match_scalar(n, &v)) return *r = (Polynomial){{v}}, true;
     if (depth > 12 || n->n_in < 1 || !op_is_elementwise(n->op) || !polynomial_at(n->in[0], x, &a, depth + 1)) return false;
     if (n->op == OP_neg) return *r = polynomial_scaled(a, -1), true;
+    if (is_implied(n)) return *r = a, true;
     if (n->n_in < 2) return false;
     if (n->op == OP_pow) return match_scalar(n->in[1], &v) && polynomial_power(a, v, r);
     if (n->op == OP_div) return match_scalar(n->in[1], &v) && v != 0 && (*r = polynomial_scaled(a, 1 / v), true);

@@ -40,7 +40,15 @@ typedef struct Polynomial {
 bool match_scalar(const Node *, double *value);  // a constant whose elements are all one number
 bool match_is(const Node *, double value);       // such a constant, near `value`
 double match_shortest(double);        // the shortest decimal with the same f32: for attributes read off f32 constants
-bool match_near(double a, double b);  // within what f16 constants lose
+bool match_near(double a, double b);  // within what f16 constants lose, or as bf16 has it
+
+// The end of a 16-bit op (pass widen): what is read as one formula is one op, which rounds once, so formulas are read through
+// it.
+bool is_rounding(const Node *);  // that, or a cast, which nothing looks through
+bool is_implied(const Node *);
+Node *before_rounding(Node *);  // what is rounded
+Node *behind_rounding(Node *);  // the rounding that is the only user, or the node itself
+Node *rounded_before(Node *before, Node *x, const Node *like);
 
 // Values that others use too are taken apart as well, except the factors themselves: only `root` and single-use values are.
 bool match_product(Node *root, Product *);

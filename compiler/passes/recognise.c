@@ -34,6 +34,9 @@ Node *climb_product(const Node *n) {
         case OP_reciprocal:
         case OP_neg:
             return user;
+        case OP_round_f16:
+        case OP_round_bf16:
+            return is_implied(user) ? user : NULL;
         case OP_pow:
             return user->in[0] == n && match_scalar(user->in[1], &v) ? user : NULL;
         default:

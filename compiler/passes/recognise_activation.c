@@ -105,7 +105,7 @@ static bool recognise_gelu_tanh(Node *tanh_node, Attempt *a) {
     if (!x) return false;
     a->pattern = "gelu_tanh";
     double k = sqrt(2 / M_PI);
-    if (!match_near(p.c[1], k) || !match_near(p.c[3], k * 0.044715))
+    if (!match_near(p.c[1], k) || !match_near(p.c[3] / p.c[1], 0.044715))
         return attempt_broke(a, tanh_node->in[0], "is not sqrt(2 / pi) (x + 0.044715 x^3)");
     Shape s = {OP_gelu_tanh, x, tanh_node, 1, 2, 0.5};
     return match_shape(tanh_node, &s, a);

@@ -93,9 +93,9 @@ static bool match_normalised(Node *root, Norm *norm, Attempt *a) {
 
 // The only user applies `op` to the value and a vector over the last axis: the vector, and root moves on to the user.
 static Node *absorb_vector(Node **root, Op op, int64_t width) {
-    Node *user = node_only_user(*root);
+    Node *value = behind_rounding(*root), *user = node_only_user(value);
     if (!user || user->op != op || !type_equal(&user->type, &(*root)->type)) return NULL;
-    Node *other = user->in[user->in[0] == *root];
+    Node *other = user->in[user->in[0] == value];
     if (!match_is_vector(other, width)) return NULL;
     *root = user;
     return other;
@@ -138,7 +138,7 @@ static bool finish_norm(Node *root, Norm *norm, Attempt *a) {
 
 // Two norms of one value share what is normalised (parallel branches): each takes its own weight into a norm of its own.
 static Node *weighted_norm(Node *product, int side) {
-    Node *n = product->in[side], *weight = product->in[!side];
+    Node *n = before_rounding(product->in[side]), *weight = product->in[!side];
     int64_t width;
     bool is_norm = n->op == OP_rms_normalization || n->op == OP_layer_normalization;
     if (!is_norm || n->n_in != 2 || !match_is(n->in[1], 1) || !type_equal(&n->type, &product->type)) return NULL;
@@ -163,10 +163,11 @@ bool weigh_shared_norms(Graph *g) {
 // Is a mean, or a sum that something divides, under this root, a few nodes down? (A plain sum of squares is a length, and what
 // is taken over as many values as the run has, pixels or samples, is no norm of a row.)
 static bool has_mean(const Node *n, int depth) {
+    if (is_implied(n)) n = n->in[0];
     if (n->op == OP_reduce_mean) return dim_is_const(width_dim(n->in[0]), NULL);
     if (!depth || !op_is_elementwise(n->op)) return false;
     for (int i = 0; i < n->n_in; i++) {
-        bool scaled_sum = (n->op == OP_mul || n->op == OP_div) && n->in[i]->op == OP_reduce_sum;
+        bool scaled_sum = (n->op == OP_mul || n->op == OP_div) && before_rounding(n->in[i])->op == OP_reduce_sum;
         if (scaled_sum || has_mean(n->in[i], depth - 1)) return true;
     }
     return false;
@@ -183,7 +184,7 @@ bool recognise_norm(Node *anchor, Attempt *a) {
     Sum under;
     a->pattern = "norm";
     if (!is_root(anchor) || !has_mean(anchor->in[0], 3)) return false;
-    Node *user = node_only_user(anchor), *last = anchor;
+    Node *user = node_only_user(behind_rounding(anchor)), *last = anchor;
     if (user && user->op == OP_add && match_sum(user, &under) && under.n == 1)
         return attempt_broke(a, user, "adds epsilon outside of the root");
     if (!match_variance(anchor->in[0], &norm))

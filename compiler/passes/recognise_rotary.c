@@ -30,6 +30,7 @@ typedef struct Piece {
 typedef struct Form {
     int n;
     Piece piece[MAX_PIECES];
+    const Node *rounding;  // the end of a 16-bit op in the formula, or NULL
 } Form;
 
 static bool trailing_extent(const Node *n, int from_end, int64_t *extent) {
@@ -149,8 +150,17 @@ static bool add_operand_form(Element e, int operand, int sign, Element table, Fo
     return add_form(e, sign, table, f);
 }
 
+// The end of a 16-bit op of the formula. (That of what is turned, or of a table, is its own.)
+static bool step_rounding(Element *e, const Element *table, Form *f) {
+    Op op = is_implied(e->node) && !table->node && !is_table(e->node) ? e->node->in[0]->op : OP_COUNT;
+    if (op != OP_add && op != OP_sub && op != OP_mul) return false;
+    f->rounding = e->node;
+    e->node = e->node->in[0];
+    return true;
+}
+
 static bool add_form(Element e, int sign, Element table, Form *f) {
-    while (step_movement(&e)) continue;
+    while (step_movement(&e) || step_rounding(&e, &table, f)) continue;
     switch (e.node->op) {
         case OP_neg:
             return add_operand_form(e, 0, -sign, table, f);
@@ -204,6 +214,7 @@ typedef struct Rotary {
     int direction;         // +1: y[j] = x[j] cos - x[pair] sin in the first half
     Element cosine, sine;  // of pair 0
     int64_t cosine_step, sine_step;
+    const Node *rounding;  // of the formula's end, or NULL
 } Rotary;
 
 static int64_t pair_of(const Rotary *r, int64_t j) {
@@ -270,6 +281,7 @@ static bool read_kind(Node *root, Rotary *r) {
     int own = flat_place(&f.piece[0].x) < flat_place(&f.piece[1].x) ? 0 : 1;
     const Piece *c = &f.piece[own], *s = &f.piece[!own];
     int64_t apart = flat_place(&s->x) - flat_place(&c->x);
+    r->rounding = f.rounding;
     r->of = c->x.node;
     r->trail = c->x.n;
     r->first = flat_place(&c->x);
@@ -448,6 +460,7 @@ static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
     n->mark = 1;
     Node *by = repeat(root, transpose_before(root, reshape_before(root, n, rank, moved), inverse), &repeats);
     by = reshape_before(root, by, root->type.rank, root->type.dim);
+    if (r->rounding) by = rounded_before(root, by, r->rounding);
     by->mark = 1;
     return by;
 }
@@ -463,7 +476,7 @@ static bool is_candidate(Node *root, Rotary *r) {
 // A rotation whose only use is to be joined with the tail that does not turn: the concatenation is the candidate then.
 static bool is_part_of_larger(Node *root, const Rotary *r) {
     Rotary larger = {0};
-    Node *user = node_only_user(root);
+    Node *user = node_only_user(behind_rounding(root));
     if (user && user->op == OP_reshape) user = node_only_user(user);
     return user && is_candidate(user, &larger) && larger.of == r->of && larger.width > r->width;
 }

@@ -94,8 +94,22 @@ static Node *drop_expand(Node *n) {
 
 static Node *simplify_cast(Node *n) { return same_type(n, n->in[0]) ? n->in[0] : NULL; }
 
+static Node *like(const Node *n, Node *x, Node *before) {
+    Node *by = node_make(x->graph, n->op, n->loc, 1, &x, before);
+    attr_copy(by, n);
+    return inferred(by);
+}
+
+// What is rounded already; and before views rather than behind them, so that these cancel.
+static Node *simplify_rounding(Node *n) {
+    Node *x = n->in[0];
+    if (x->op == n->op) return is_implied(n) || !is_implied(x) ? x : like(n, x->in[0], n);
+    bool swaps = (x->op == OP_reshape || x->op == OP_transpose || x->op == OP_expand) && node_uses(x) == 1;
+    return swaps ? like(x, like(n, x->in[0], n), n) : NULL;
+}
+
 static bool counts(const Node *n) {
-    while (is_view(n->op)) n = n->in[0];
+    while (is_view(n->op) || is_rounding(n)) n = n->in[0];
     return n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype);
 }
 
@@ -128,6 +142,9 @@ static Node *by_op(Node *n) {
             return simplify_where(n);
         case OP_cast:
             return simplify_cast(n);
+        case OP_round_f16:
+        case OP_round_bf16:
+            return simplify_rounding(n);
         case OP_neg:
         case OP_not:
             return n->in[0]->op == n->op ? n->in[0]->in[0] : NULL;

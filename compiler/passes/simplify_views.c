@@ -218,13 +218,13 @@ static Node *simplify_gather(Node *n) {
 
 // A reduction whose axes come back as ones keeps them itself.
 static Node *keep_reduced_axes(Node *n) {
-    Node *r = n->in[0];
+    Node *rounding = is_rounding(n->in[0]) ? n->in[0] : NULL, *r = rounding ? rounding->in[0] : n->in[0];
     bool reduces = r->op == OP_reduce_sum || r->op == OP_reduce_mean || r->op == OP_reduce_max || r->op == OP_reduce_min;
     if (!reduces || attr_int(r, "keepdims", 1)) return NULL;
     Node *by = node_again(r, r->op, r->n_in, r->in, n);
     attr_set_int(by, "keepdims", 1);
     inferred(by);
-    if (type_equal(&by->type, &n->type)) return by;
+    if (type_equal(&by->type, &n->type)) return rounding ? rounded_before(n, by, rounding) : by;
     node_remove(by);
     return NULL;
 }

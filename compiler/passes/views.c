@@ -129,6 +129,7 @@ static bool is_link(const Node *n) { return n->op == OP_reshape || n->op == OP_t
 
 // The operand that a constant multiplies or divides, in the same type; NULL otherwise.
 static Node *scaled_operand(const Node *n, double *factor) {
+    n = is_implied(n) ? n->in[0] : n;
     int side = n->op == OP_mul && match_scalar(n->in[0], factor) ? 1 : 0;
     if ((n->op != OP_mul && n->op != OP_div) || !match_scalar(n->in[!side], factor)) return NULL;
     if (n->op == OP_div) *factor = 1 / *factor;

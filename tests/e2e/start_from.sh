@@ -15,10 +15,10 @@ for file in "$WORK"/all/*.ir; do
 done
 TOKENS=1,5,9,100,200,33,44,55,66,77
 $BURIN run --interpret $MODEL --tokens $TOKENS -n 0 --logits-hash > "$WORK/whole" 2>&1
-$BURIN run --interpret "$WORK/all/05-fuse.ir" --start-from=incremental --tokens $TOKENS -n 0 --logits-hash > "$WORK/part" 2>&1
+$BURIN run --interpret "$WORK/all/06-fuse.ir" --start-from=incremental --tokens $TOKENS -n 0 --logits-hash > "$WORK/part" 2>&1
 same "start-from: the same logits" "$WORK/whole" "$WORK/part"
 rm "$WORK/all/constants"
-if $BURIN inspect "$WORK/all/05-fuse.ir" --start-from=incremental > "$WORK/out" 2>&1; then
+if $BURIN inspect "$WORK/all/06-fuse.ir" --start-from=incremental > "$WORK/out" 2>&1; then
     not_ok "start-from: misses its constants"
 else
     check "start-from: misses its constants" grep -q constants "$WORK/out"

@@ -24,6 +24,8 @@ WRAP(relu)
 WRAP(floor)
 WRAP(ceil)
 WRAP(round)
+WRAP(round_f16)
+WRAP(round_bf16)
 WRAP(gelu)
 WRAP(gelu_tanh)
 WRAP(exp)
@@ -45,6 +47,8 @@ static const Function functions[] = {
     ROW(floor, floor, 0, INFINITY, 0),
     ROW(ceil, ceil, 0, INFINITY, 0),
     ROW(round, rint, 0, INFINITY, 0),
+    ROW(round_f16, NULL, 0, 0, 0),
+    ROW(round_bf16, NULL, 0, 0, 0),
     ROW(gelu, NULL, 0, 0, 0),
     ROW(gelu_tanh, NULL, 0, 0, 0),
     ROW(exp, exp, 0, 86.9f, 1.0),

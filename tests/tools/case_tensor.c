@@ -5,6 +5,8 @@ static const char *npy_type(DType t) {
     switch (t) {
         case DT_f32:
             return "<f4";
+        case DT_f16:
+            return "<f2";
         case DT_i64:
             return "<i8";
         case DT_i32:

@@ -1,6 +1,6 @@
-// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest]
+// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest [units]]
 // Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`: times the largest magnitude expected) or
-// the shapes differ.
+// the shapes differ (with `units`: but for axes of 1).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,18 @@ static burin_array read_array(const char *path) {
     return a;
 }
 
+static void drop_units(burin_array *a) {
+    int rank = 0;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != 1) a->dim[rank++] = a->dim[i];
+    a->rank = rank;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) return 2;
     burin_array got = read_array(argv[1]), expected = read_array(argv[2]);
     double worst = 0, largest = 0;
+    if (argc > 5) drop_units(&got), drop_units(&expected);
     bool same_shape = got.rank == expected.rank && !memcmp(got.dim, expected.dim, (size_t)got.rank * sizeof *got.dim);
     for (size_t i = 0; same_shape && i < got.count; i++) {
         double a = burin_load_real(got.element, got.data, i), b = burin_load_real(expected.element, expected.data, i);

@@ -1,8 +1,10 @@
 // Golden tests of passes, found by their files: tests/golden/PASS/NAME.ir is the graph before, NAME.PASS.ir after the passes up
 // to PASS, followed by the fusion sites as comments. Each is also verified, and a second run of PASS must change nothing.
 //
-// A first line `// quant=q8_0` sets --quant; of one that begins `// the last row` the numbers are the last of those after.
-// GOLDEN_UPDATE=1 writes what is expected: review it like code.
+// A first line `// quant=q8_0` sets --quant; of one that begins `// the last row` the numbers are the last of those after; one
+// that begins `// in f32, within 0.001` is evaluated in f32, where ops of 16 bits round, and may differ by so much of the
+// largest. GOLDEN_UPDATE=1 writes what is expected: review it like code.
+#include <ctype.h>
 #include <dirent.h>
 #include <math.h>
 
@@ -13,6 +15,7 @@
 #include "util/hash.h"
 
 #define LAST_ROW "// the last row"
+#define IN_F32   "// in f32, within %lf"
 
 typedef struct Case {
     const char *pass, *name;
@@ -168,7 +171,7 @@ static bool has_tokens(const Graph *g) {
 }
 
 // Of several graphs: what the one that reads %tokens makes of the other's outputs, or of the states that it leaves.
-static Numbers *evaluate(Arena *a, const Module *m) {
+static Numbers *evaluate(Arena *a, const Module *m, EvalMode mode) {
     const Graph *last = m->graphs[0], *before = NULL;
     for (int i = 1; i < m->n_graphs; i++) {
         bool reads = has_tokens(m->graphs[i]);
@@ -176,7 +179,7 @@ static Numbers *evaluate(Arena *a, const Module *m) {
         if (reads) last = m->graphs[i];
     }
     Numbers *r = ARENA_NEW(a, Numbers);
-    EvalContext *c = eval_new(EVAL_F64);
+    EvalContext *c = eval_new(mode);
     eval_set_symbol(c, "T", ROWS);
     const Tensor **values = before ? evaluate_graph(c, a, before, NULL, NULL) : NULL,
                  **out = evaluate_graph(c, a, last, before, values);
@@ -185,11 +188,11 @@ static Numbers *evaluate(Arena *a, const Module *m) {
     return r;
 }
 
-static bool same_numbers(const Numbers *x, const Numbers *y) {
+static bool same_numbers(const Numbers *x, const Numbers *y, double within) {
     double largest = 1;
     for (int64_t i = 0; i < x->n; i++) largest = fabs(x->v[i]) > largest ? fabs(x->v[i]) : largest;
     for (int64_t i = 0; i < x->n && i < y->n; i++) {
-        bool same = (isnan(x->v[i]) && isnan(y->v[i])) || fabs(x->v[i] - y->v[i]) <= 1e-6 * largest;
+        bool same = (isnan(x->v[i]) && isnan(y->v[i])) || fabs(x->v[i] - y->v[i]) <= within * largest;
         if (!same) return printf("# value %d is %g, was %g\n", (int)i, y->v[i], x->v[i]), false;
     }
     return x->n == y->n && x->n > 0;
@@ -206,17 +209,19 @@ static bool keeps_values(const Case *test, const char *text) {
     PassContext c = context_of(a, text);
     Module *m = read_module(a, &source);
     bool done = !m || (c.quant && strcmp(c.quant, "f32")), same = done;
+    double within = 1e-6;
+    EvalMode mode = sscanf(text, IN_F32, &within) == 1 ? EVAL_F32 : EVAL_F64;
     if (!done) {
         for (int i = 0; i < m->n_graphs; i++) fill_constants(a, m->graphs[i]);
         for (int i = 0; i <= PASS_infer; i++) run_pass(&pass_info[i], m, &c);
-        Numbers *before = evaluate(a, m);
+        Numbers *before = evaluate(a, m, mode);
         for (int i = 0; i < PASS_COUNT; i++) {
             run_pass(&pass_info[i], m, &c);
             if (!strcmp(pass_info[i].name, test->pass)) break;
         }
-        Numbers *after = evaluate(a, m);
+        Numbers *after = evaluate(a, m, mode);
         if (!strncmp(text, LAST_ROW, strlen(LAST_ROW))) keep_last(after, before->n);
-        same = same_numbers(before, after);
+        same = same_numbers(before, after, within);
     }
     free_graphs(m);
     arena_free(a);
@@ -281,4 +286,61 @@ static void passes(void) {
     run_models();
 }
 
-SUITE(golden) { TEST(passes); }
+// ---------------------------------------------------------------------------------------------------------------- 16-bit
+// floats Every f32 of a text another type, its least number that of f16.
+static char *in_type(char *text, const char *type) {
+    Text t = {0};
+    for (char *least; (least = strstr(text, "-3.4028235e+38"));) memcpy(least, "-65504.0000000", 14);
+    for (const char *at; (at = strstr(text, "f32")); text = (char *)at + 3) {
+        bool within = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        text_add(&t, "%.*s%s", (int)(at - text), text, within ? "f32" : type);
+    }
+    text_add(&t, "%s", text);
+    return t.data;
+}
+
+static char *sites_of(const Case *test, const char *text) {
+    bool stable;
+    char *all = run_passes(test, text, &stable), *sites = all ? strstr(all, "\n//") : NULL;
+    Text t = {0};
+    text_add(&t, all ? "" : "fails");
+    for (char *line = sites ? strtok(sites, "\n") : NULL; line; line = strtok(NULL, "\n"))
+        text_add(&t, "%.*s\n", (int)strcspn(line, ","), line);
+    free(all);
+    return t.data;
+}
+
+static void fuses_alike(const Case *test, char *text, const char *type) {
+    char *narrow = in_type(text, type), *expected = sites_of(test, text), *got = sites_of(test, narrow);
+    bool same = !strcmp(expected, got);
+    CHECK(same);
+    if (!same) printf("# expected\n%s# got\n%s", expected, got);
+    printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->pass, test->name, type);
+    free(narrow), free(expected), free(got);
+}
+
+static void narrow_floats_fuse_alike(void) {
+    static const char *const passes_with_sites[] = {"recognise", "fuse", "incremental"};
+    for (size_t i = 0; i < sizeof passes_with_sites / sizeof *passes_with_sites; i++) {
+        Case test = {.pass = passes_with_sites[i]};
+        struct dirent **files;
+        char folder[64];
+        size_t size;
+        snprintf(folder, sizeof folder, "tests/golden/%s", test.pass);
+        int n = scandir(folder, &files, is_before, alphasort);
+        for (int j = 0; j < n; j++) {
+            snprintf(test.before, sizeof test.before, "%s/%s", folder, files[j]->d_name);
+            test.name = files[j]->d_name;
+            char *text = read_text_file(test.before, &size);
+            fuses_alike(&test, text, "f16");
+            fuses_alike(&test, text, "bf16");
+            free(text), free(files[j]);
+        }
+        free(files);
+    }
+}
+
+SUITE(golden) {
+    TEST(passes);
+    TEST(narrow_floats_fuse_alike);
+}
