@@ -63,6 +63,7 @@ def main(path):
     expert_cases()
     integer_cases()
     fused_cases()
+    linear_cases()
     write(path)
 
 
@@ -207,6 +208,25 @@ def fused_cases():
     case("fused_conv_sum", "FusedConv", {"x": x, "w": w, "b": floats(3), "z": floats(1, 3, 4, 4)}, activation="Relu")
     case("fused_gemm", "FusedGemm", {"a": floats(3, 8), "b": floats(8, 4), "c": floats(4)}, activation="LeakyRelu",
          activation_alpha=0.1)
+
+
+def linear_cases():
+    """QuantizeLinear and DequantizeLinear of 16 bits and of 4, as ONNX Runtime's quantizer writes them for opsets before 21."""
+    narrow = lambda t: lambda x: numpy_helper.to_array(helper.make_tensor("t", t, np.shape(x), np.ravel(x)))
+    kinds = {"i16": np.int16, "u16": np.uint16, "i32": np.int32, "i4": narrow(TensorProto.INT4), "u4": narrow(TensorProto.UINT4)}
+    zeros = {"i16": -7, "u16": 32000, "i4": -2, "u4": 7}
+    x, columns = floats(3, 8), np.abs(floats(8)) / 4
+    for kind, zero in zeros.items():
+        wide = kind.endswith("16")
+        scale = np.array(0.0001 if wide else 0.3, np.float32)
+        if wide:  # results of 4 bits have no type in numpy
+            case(f"quantize_{kind}", "QuantizeLinear", {"x": x, "s": scale, "z": kinds[kind](zero)}, ("s", "z"))
+        values = random.integers(0, 100 if wide else 8, (3, 8))
+        case(f"dequantize_{kind}", "DequantizeLinear", {"x": kinds[kind](values), "s": scale, "z": kinds[kind](zero)}, ("x", "s", "z"))
+    case("quantize_columns", "QuantizeLinear", {"x": x, "s": columns, "z": np.arange(8).astype(np.uint16)}, ("s", "z"), axis=1)
+    case("dequantize_columns", "DequantizeLinear",
+         {"x": random.integers(-99, 99, (3, 8)).astype(np.int16), "s": columns, "z": np.arange(8).astype(np.int16)}, ("s", "z"), axis=1)
+    case("dequantize_i32", "DequantizeLinear", {"x": random.integers(-99, 99, (3, 8)).astype(np.int32), "s": np.float32(0.1)}, ("s",))
 
 
 def decoder(name, quantized):

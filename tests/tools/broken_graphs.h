@@ -35,6 +35,7 @@ static const Change GRAPHS[] = {
     {"operator-unknown-thrice", "node Add", "node Twist p -> q1\nnode Twist q1 -> q2\nnode Twist q2 -> q"},
     {"operators-unknown", "node Add", "node Twist p -> q1\nnode Shout q1 -> q"},
     {"operator-unknown-domain", NULL, "opset 3 com.example\nnode Add y y -> z : @domain=com.example"},
+    {"operator-for-one-cpu", NULL, "opset 1 com.microsoft.nchwc\nnode ReorderInput y -> z : @domain=com.microsoft.nchwc"},
     {"operator-in-body-unknown", NULL,
      "graph G\nnode Twist x -> t\noutput t f32 [T,4]\nend\nnode If x -> z : then_branch=graph:G"},
     {"operator-missing", "node Add", "node - p b -> q : @name=shift"},

@@ -244,6 +244,11 @@ typedef struct Unknown {
     int n;
 } Unknown;
 
+// Operators that ONNX Runtime's optimizer puts in for the CPU that it runs on, at its highest level.
+static bool is_for_one_cpu(const char *domain) {
+    return !strcmp(onnx_domain(domain), "com.microsoft.nchwc") || !strcmp(onnx_domain(domain), "com.ms.internal.nhwc");
+}
+
 static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__Operation *const *nodes) {
     Arena *arena = m->graph->arena;
     for (size_t i = 0; i < n; i++) {
@@ -253,7 +258,7 @@ static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__
         for (size_t j = 0; j < p->n_attribute; j++)
             if (p->attribute[j]->g) check_nodes(m, unknown, p->attribute[j]->g->n_node, p->attribute[j]->g->node);
         if (onnx_function(m->model, p) || onnx_op_find(p)) continue;
-        const char *key = arena_printf(arena, "%s:%s", onnx_domain(p->domain), p->op_type);
+        const char *key = arena_printf(arena, "%s:%s", onnx_domain(p->domain), is_for_one_cpu(p->domain) ? "" : p->op_type);
         Unknown *u = map_get(unknown, key);
         if (!u) {
             u = ARENA_NEW(arena, Unknown);
@@ -264,6 +269,17 @@ static void check_nodes(const OnnxImport *m, Map *unknown, size_t n, BurinOnnx__
     }
 }
 
+static void report_unknown(const OnnxImport *m, const Unknown *u) {
+    const char *domain = u->first->domain, *more = u->n > 1 ? "s" : "";
+    if (is_for_one_cpu(domain))
+        diag_fatal(u->loc,
+                   "%s of domain %s, in %d node%s of that domain: ONNX Runtime has laid this file out for one kind of CPU"
+                   "\nhint: give the file that it was made of, or let ONNX Runtime save it at level ORT_ENABLE_EXTENDED",
+                   u->first->op_type, domain, u->n, more);
+    diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
+               (long long)onnx_opset(m->model, domain), u->n, more);
+}
+
 void onnx_check_model(const OnnxImport *m) {
     const BurinOnnx__ModelFile *p = m->model->proto;
     Map unknown;
@@ -271,12 +287,7 @@ void onnx_check_model(const OnnxImport *m) {
     check_opsets(m->model);
     check_nodes(m, &unknown, p->graph->n_node, p->graph->node);
     for (size_t i = 0; i < p->n_functions; i++) check_nodes(m, &unknown, p->functions[i]->n_node, p->functions[i]->node);
-    for (int i = 0; i < unknown.n; i++) {
-        const Unknown *u = unknown.entries[i].value;
-        const char *domain = u->first->domain;
-        diag_error(u->loc, "unknown operator %s of domain %s, opset %lld, in %d node%s", u->first->op_type, domain_text(domain),
-                   (long long)onnx_opset(m->model, domain), u->n, u->n > 1 ? "s" : "");
-    }
+    for (int i = 0; i < unknown.n; i++) report_unknown(m, unknown.entries[i].value);
     if (unknown.n)
         diag_note(loc_file(&m->model->file->source),
                   "an operator that the model itself defines (a function) is read: export it with its functions");
