@@ -49,6 +49,7 @@ const OnnxDim *onnx_find_dim(const OnnxOptions *, const char *name);
 
 // text.c: the value that an input has for one text.
 void onnx_set_role(const OnnxOptions *, Node *input);  // of a program of tensors: what it is when it is not given
+void onnx_text_by_rows(const struct OnnxText *);       // a value is quantized by the range of each token
 Node *onnx_text_input(OnnxImport *, const BurinOnnx__ValueInfo *, Type, Loc);
 
 // One node being imported.

@@ -77,12 +77,17 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, to));
 }
 
-// x in bytes, their scale and their zero point, from the least and the largest element.
+// x in bytes, their scale and their zero point, from the least and the largest element. In a text each token has its own, as
+// where it is the only one of a step: what others are read with it must not matter.
 void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
     int64_t axes[MAX_RANK];
-    for (int i = 0; i < x->type.rank; i++) axes[i] = i;
-    Node *bound[] = {onnx_reduce_over(c, OP_reduce_min, x, axes, x->type.rank, false),
-                     onnx_reduce_over(c, OP_reduce_max, x, axes, x->type.rank, false)};
+    int n = 0;
+    for (int i = 0; i < x->type.rank; i++)
+        if (!c->import->text || dim_is_const(x->type.dim[i], NULL)) axes[n++] = i;
+    bool keep = n < x->type.rank;
+    if (keep) onnx_text_by_rows(c->import->text);
+    Node *bound[] = {onnx_reduce_over(c, OP_reduce_min, x, axes, n, keep),
+                     onnx_reduce_over(c, OP_reduce_max, x, axes, n, keep)};
     Node *scale = onnx_formula(c, bound, 2, "div(sub(max($1, 0), min($0, 0)), 255)");
     Node *in[] = {bound[0], scale};
     Node *zero_point = clamped(c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);

@@ -21,7 +21,10 @@ typedef struct OnnxText {
     const BurinOnnx__ValueInfo *memory;  // a decoder's: what the encoder leaves
     const char *memory_name;
     const Dim *memory_length;  // as the encoder has it, of its graph
+    bool by_rows;              // values are quantized by the range of each token
 } OnnxText;
+
+void onnx_text_by_rows(const OnnxText *t) { ((OnnxText *)t)->by_rows = true; }
 
 static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
 
@@ -235,6 +238,8 @@ static void describe(const OnnxImport *m, Text *binding) {
         else
             text_spell(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
     }
+    if (m->text->by_rows)
+        text_add(binding, "bytes    DynamicQuantizeLinear: each token by its own range, as where it is read alone\n");
 }
 
 // --------------------------------------------------------------------------------------------------- encoder and decoder files

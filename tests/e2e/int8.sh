@@ -1,0 +1,15 @@
+#!/bin/sh
+# Decoders quantized dynamically by ONNX Runtime's tools (int8.py) are text programs: what ONNX Runtime gives for one token after the
+# other, and the same bits for any chunk, CPU and number of threads, although the file takes one range of all tokens that it is given.
+. tests/lib.sh
+tar xJf tests/e2e/int8.tar.xz -C "$WORK"
+tokens=305,19,8,103,245,71,229,4,77
+for name in llama gpt2; do
+    model=$WORK/$name/model.onnx program=$WORK/$name.out
+    check "int8: $name builds, all of it fused" "$BURIN" build "$model" --as=text --require-fusion -o "$program"
+    says "int8: $name says whose range it takes" 0 "each token by its own range" "$BURIN" build "$model" --mcpu=native -o "$WORK/again"
+    "$program" --tokens $tokens -n 0 --logits "$WORK/got.npy" > "$WORK/log" 2>&1
+    check "int8: $name, logits of single steps" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/$name/logits.npy" 2e-6 largest
+    hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)
+    one_hash "int8: $name" "$hash" "1 2 3:1 1:5" "$program" --tokens $tokens -n 0 --logits-hash
+done
