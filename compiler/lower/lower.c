@@ -68,6 +68,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
 static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options) {
     *l = (Lowering){.program = p, .arena = p->arena, .graph = p->graph, .options = options};
     select_kernels(l);
+    check_kernel_types(p);
     diag_stop_if_errors();
     name_kernels(l);
 }

@@ -186,6 +186,8 @@ Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 // Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);
 
+bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an element type of kernels.def
+
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph

@@ -52,6 +52,9 @@ void select_nonzero(Lowering *, Node *);
 void select_suppression(Lowering *, Node *);
 void select_unique(Lowering *, Node *);
 
+// lower/types.c: kernels.def against what was selected; ends the run where a kernel is given a type that it has no code for
+void check_kernel_types(const Program *);
+
 // lower/key.c: identity and names
 void name_kernels(Lowering *);  // keys, then functions: one for each distinct key
 void name_buffers(Program *);   // after the values they first hold

@@ -66,8 +66,6 @@ void select_append(Lowering *l, Node *n) {
 void select_earlier_rows(Lowering *l, Node *n) {
     bool cached = operand_or_null(n, EARLIER_SLOT);
     View from = cached ? view_operand(l, n->in[EARLIER_X]) : matrix_operand(l, n->in[EARLIER_X]);
-    if (n->type.dtype != DT_f32)
-        diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name, dtype_name(n->type.dtype));
     Kernel *k = kernel_new(l, FAMILY_EARLIER, n, cached ? EARLIER_OPERANDS : EARLIER_X + 1);
     make_row_wise(l, k, &n->type);
     k->in[0] = from, k->in[0].own_part = false;

@@ -62,14 +62,6 @@ void select_cast(Lowering *l, Node *n) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ row-wise kernels
-// The norm kernels read floats of 32 bits.
-static void check_norm_types(const Node *n) {
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] && n->in[i]->type.dtype != DT_f32)
-            diag_fatal(n->loc, "%s: no code is generated for elements of type %s", op_info[n->op].name,
-                       dtype_name(n->in[i]->type.dtype));
-}
-
 // Weight and bias, from operand `first` on.
 static void norm_weights(Lowering *l, const Node *n, int first, View weights[2]) {
     for (int i = first; i < n->n_in; i++)
@@ -77,7 +69,6 @@ static void norm_weights(Lowering *l, const Node *n, int first, View weights[2])
 }
 
 void select_norm(Lowering *l, Node *n) {
-    check_norm_types(n);
     View x = matrix_operand(l, n->in[NORM_X]), weights[2] = {0};
     norm_weights(l, n, NORM_WEIGHT, weights);
     Kernel *k = kernel_new(l, FAMILY_NORM, n, n->n_in);
@@ -92,7 +83,6 @@ void select_norm(Lowering *l, Node *n) {
 
 // (x, residual, weight, bias) -> sum, norm: the sum takes the residual's place
 void select_skip_norm(Lowering *l, Node *n) {
-    check_norm_types(n);
     View x = matrix_operand(l, n->in[SKIP_NORM_X]), residual = matrix_operand(l, n->in[SKIP_NORM_RESIDUAL]);
     View weights[2] = {0};
     norm_weights(l, n, SKIP_NORM_WEIGHT, weights);

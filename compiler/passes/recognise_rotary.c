@@ -484,7 +484,7 @@ static bool is_part_of_larger(Node *root, const Rotary *r) {
 bool recognise_rotary(Node *root, Attempt *a) {
     Rotary r = {0};
     Form f;
-    if (!root->mark || !is_candidate(root, &r) || is_part_of_larger(root, &r)) return false;
+    if (!root->mark || root->type.dtype != DT_f32 || !is_candidate(root, &r) || is_part_of_larger(root, &r)) return false;
     a->pattern = "rotary_embedding";
     for (int64_t j = 0; j < r.width; j++) {
         if (!form_of(root, j, &f) || !fits(&r, &f, j))
