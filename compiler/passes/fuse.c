@@ -23,6 +23,7 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
         fusion_site(c, a.pattern, n->loc, a.broke, a.why);
         if (a.broke) continue;
         if (a.also) fusion_site(c, a.also, n->loc, NULL, NULL);
+        if (a.of_bytes) fusion_site(c, "bytes inside, in f32", n->loc, NULL, NULL);
         node_become(a.root, a.by);
         changed = true;
     }

@@ -256,10 +256,20 @@ static bool leaves_sinks(const Node *n, const Attention *t) {
            width_dim(n) == t->keys;
 }
 
+// The weights that were quantized and come back, a few users on.
+static Node *behind_quantization(Node *p, Attempt *a) {
+    enum { LONGEST = 10 };
+    Node *n = is_text(p->graph) ? node_only_user(p) : NULL;
+    for (int i = 0; n && i < LONGEST; i++, n = node_only_user(n))
+        if (match_quantized(n) == p) return a->of_bytes = true, n;
+    return p;
+}
+
 // From the probabilities to their product with the values.
 static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
     Node *weights = behind_rounding(softmax), *p = nan_guard(weights);
     if (!p) p = weights;
+    p = behind_quantization(p, a);
     if (t->sinks) {
         p = node_only_user(p);
         if (!p || !leaves_sinks(p, t)) return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;

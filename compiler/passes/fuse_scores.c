@@ -107,6 +107,8 @@ static bool read_select(Node *n, Scores *s, Attempt *a) {
 
 // Towards the product of two values that both depend on the inputs.
 bool leads_to_scores(const Node *n, int depth) {
+    const Node *exact = match_quantized((Node *)n);
+    if (exact && depth) return leads_to_scores(exact, depth - 1);
     if (n->op == OP_matmul) return !is_weight(n->in[1]);
     if (!depth || n->op == OP_softmax || (!op_is_elementwise(n->op) && n->op != OP_cast && !is_view(n->op))) return false;
     for (int i = 0; i < n->n_in; i++) {
@@ -209,7 +211,15 @@ bool keeps_last_two(const Node *n) {
            a->dim[a->rank - 2] == b->dim[b->rank - 2];
 }
 
+bool is_text(const Graph *g) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (input_role(g->inputs[i]) == INPUT_TOKENS) return true;
+    return false;
+}
+
 bool scores_read(Node *n, Scores *s, Attempt *a) {
+    Node *exact = is_text(n->graph) ? match_quantized(n) : NULL;
+    if (exact) return a->of_bytes = true, scores_read(exact, s, a);
     if (s->softcap != 0 && (n->op == OP_where || n->op == OP_add)) return attempt_fails(a, n, "is masked before the soft cap");
     switch (n->op) {
         case OP_matmul:

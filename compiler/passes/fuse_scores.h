@@ -31,6 +31,7 @@ typedef struct Scores {
 
 // What the operand of a softmax is, read into what s says so far; false: not that, and the attempt says why.
 bool scores_read(Node *, Scores *s, Attempt *);
+bool is_text(const Graph *);  // reads tokens: what is quantized inside of its attention is computed in f32
 bool check_scores(const Scores *, Attempt *, const Node *softmax);
 bool scores_add_bias(Node *bias, double scale, Scores *, Node *at, Attempt *);
 

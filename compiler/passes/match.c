@@ -245,6 +245,30 @@ bool match_last_mean(Node *n, double coefficient, Node **of) {
     return match_near(coefficient * p.scale * (reduce->op == OP_reduce_sum ? (double)count : 1), 1);
 }
 
+static Node *behind_scalar(Node *n, Op op) {
+    double v;
+    if (n->op != op) return NULL;
+    return match_scalar(n->in[1], &v) ? n->in[0] : match_scalar(n->in[0], &v) && op != OP_div && op != OP_sub ? n->in[1] : NULL;
+}
+
+static Node *behind_scalar_if(Node *n, Op op) {
+    Node *x = behind_scalar(n, op);
+    return x ? x : n;
+}
+
+// (clamp(round(x / s) + z) - z) s
+Node *match_quantized(Node *n) {
+    Node *x = behind_scalar(n, OP_mul);
+    if (x) x = behind_scalar_if(behind_scalar_if(x, OP_sub), OP_add);
+    if (!x || x->op != OP_cast || x->in[0]->op != OP_cast || dtype_is_float(x->in[0]->type.dtype)) return NULL;
+    x = x->in[0]->in[0];
+    x = behind_scalar(x, OP_min) ? behind_scalar(x, OP_min) : x;
+    x = behind_scalar_if(behind_scalar_if(x, OP_max), OP_add);
+    x = behind_scalar_if(x, OP_sub);
+    if (x->op != OP_round) return NULL;
+    return behind_scalar(x->in[0], behind_scalar(x->in[0], OP_div) ? OP_div : OP_mul);
+}
+
 bool match_square(Node *n, Node **of) {
     Product p;
     if (!match_product(n, &p) || p.scale != 1 || p.n != 1 || p.factor[0].halves != 4) return false;

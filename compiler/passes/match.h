@@ -61,6 +61,7 @@ void product_drop(Product *, Factor *);
 
 bool match_last_mean(Node *, double coefficient, Node **of);  // coefficient * node is the mean over the last axis, kept as 1
 bool match_square(Node *, Node **of);                         // x^2 in any spelling
+Node *match_quantized(Node *);                                // what was rounded to integers of one scale, and back; or NULL
 bool match_same(const Node *, const Node *);                  // the same value: one node, or equal formulas over the same nodes
 bool same_attrs(const Node *, const Node *);
 bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row

@@ -10,6 +10,7 @@ typedef struct Attempt {
     const Node *broke;  // or what did not fit
     const char *why;
     const char *also;  // matched together with it, or NULL
+    bool of_bytes;     // what is quantized inside of the formula is computed in f32 instead
 } Attempt;
 
 // Each returns false when the anchor is no candidate at all: then there is no site to report.

@@ -109,6 +109,8 @@ static Node *simplify_rounding(Node *n) {
 }
 
 static bool counts(const Node *n) {
+    const Node *exact = match_quantized((Node *)n);
+    if (exact) n = exact;
     while (is_view(n->op) || is_rounding(n)) n = n->in[0];
     return n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype);
 }

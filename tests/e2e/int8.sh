@@ -13,3 +13,13 @@ for name in llama gpt2; do
     hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)
     one_hash "int8: $name" "$hash" "1 2 3:1 1:5" "$program" --tokens $tokens -n 0 --logits-hash
 done
+
+# Static QDQ around every product, attention's two as well: a text nearer to ONNX Runtime's than that is to the model before it was
+# quantized (0.066 of the largest logit); as a program of tensors, every step of the file.
+model=$WORK/qdq/model.onnx tokens=202,92,274,99,120,82,123,231,260,105,261
+check "int8: qdq builds, all of it fused" "$BURIN" build "$model" --as=text --require-fusion --report -o "$WORK/qdq.out"
+says "int8: qdq, attention in f32 is said" 0 "bytes inside, in f32            2        0" "$BURIN" build "$model" --mcpu=native --report -o "$WORK/again"
+"$WORK/qdq.out" --tokens $tokens -n 0 --logits "$WORK/got.npy" > "$WORK/log" 2>&1
+check "int8: qdq, logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/qdq/logits.npy" 0.06 largest units
+hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)
+one_hash "int8: qdq" "$hash" "1 2 3:1 1:5" "$WORK/qdq.out" --tokens $tokens -n 0 --logits-hash
