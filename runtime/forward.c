@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "integrity.h"
+
 // ---- cutting the memory ----
 
 // Places in the block, found by the same code that adds up its size: `at` grows, `base` is NULL while measuring.
@@ -110,6 +112,10 @@ static burin_step step_of(burin_session *s, const burin_options *o) {
     return step;
 }
 
+static bool opens_intact(const burin_model *m) {
+    return (m->tokenizer_offset > BURIN_SMALL_WEIGHTS || burin_weights_intact(m)) && burin_tokenizer_intact(m);
+}
+
 BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const burin_model *model, const burin_options *options,
                                               void *memory, size_t bytes) {
     burin_options o = options_with_defaults(model, options);
@@ -120,6 +126,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     if (!needed) return BURIN_BAD_OPTION;
     const burin_variant *variant = burin_variant_find(model, o.cpu, &status);
     if (!variant) return status;
+    if (!opens_intact(model)) return BURIN_DAMAGED;
     if (!memory) return BURIN_BAD_ARGUMENT;
     if ((uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
     if (bytes < needed) return BURIN_SMALL_MEMORY;
@@ -276,6 +283,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "the slot was saved by another model, or by one that was built with other options";
         case BURIN_BAD_SAVED:
             return "these bytes are not a saved slot, or are damaged";
+        case BURIN_DAMAGED:
+            return "the model's weights or its tokenizer are damaged: copy it again, or build it again";
         case BURIN_NO_SOURCE:
             return "the slot has no source: it must be encoded before the first row";
     }

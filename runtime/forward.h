@@ -39,6 +39,7 @@ typedef enum burin_status {
     BURIN_BAD_ARGUMENT = -19,  // NULL where there must be something, or a number below 0
     BURIN_FORKED = -20,        // the session's threads are those of the process that forked
     BURIN_OTHER_MODEL = -21,   // a slot saved by another model
+    BURIN_DAMAGED = -23,       // the weights or the tokenizer are not as they were built
     BURIN_BAD_SAVED = -22,     // not a saved slot, or a damaged one
 } burin_status;
 

@@ -4,6 +4,7 @@
 // The runtime is included, static, so that a host can link several models: every external symbol begins with the model's name.
 #include "encoder.c"
 #include "forward.c"
+#include "integrity.c"
 #include "net.c"
 #include "text.h"
 #include "threads.c"
@@ -63,6 +64,8 @@ int32_t NAME_token(const char *text, size_t bytes) {
 int NAME_abi_version(void) { return BURIN_ABI; }
 
 const char *NAME_identity(void) { return NAME_model.identity; }
+
+int NAME_verify(void) { return burin_weights_intact(&NAME_model) && burin_tokenizer_intact(&NAME_model) ? 0 : NAME_DAMAGED; }
 
 const char *NAME_cpu(const NAME_state *state) {
     return check_state(state) ? "none" : ((const burin_session *)state->session)->variant->cpu;

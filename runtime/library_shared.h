@@ -28,6 +28,7 @@ enum {
     NAME_FORKED = -20,        // the state's threads are those of the process that forked
     NAME_OTHER_MODEL = -21,   // a slot saved by another model
     NAME_BAD_SAVED = -22,     // not a saved slot, or a damaged one
+    NAME_DAMAGED = -23,       // the weights or the tokenizer are not as they were built
     NAME_NOT_OPEN = -100,     // the state was not opened by NAME_init
 };
 const char *NAME_error_text(int status);
@@ -48,3 +49,4 @@ int32_t NAME_token(const char *text, size_t bytes);  // the id of exactly this t
 int NAME_abi_version(void);       // NAME_ABI_VERSION of the header it was built with
 const char *NAME_identity(void);  // 16 hex digits over architecture, weights and options
 const char *NAME_cpu(const NAME_state *);
+int NAME_verify(void);  // reads all weights: NAME_DAMAGED when they are not as built. NAME_init does where it takes no time

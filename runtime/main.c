@@ -1,9 +1,19 @@
 // The program that a model becomes: reads the command line, opens the model, and does what was asked.
 #include <signal.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "integrity.h"
 #include "net_values.h"
 #include "output.h"
 #include "run.h"
+
+static void verify(const burin_model *model) {
+    const char *what = !burin_weights_intact(model) ? "weights" : !burin_tokenizer_intact(model) ? "tokenizer" : NULL;
+    if (what)
+        burin_stop(BURIN_USER_MISTAKE, "the %s in this program are damaged\nhint: copy it again, or build it again", what);
+    burin_print("%s %s: weights and tokenizer are as they were built\n", model->name, model->identity);
+}
 
 // What the build knows, then what this machine makes of it.
 static void print_info(const burin_model *model) {
@@ -20,6 +30,17 @@ static void print_info(const burin_model *model) {
     if (model->net) burin_net_print(model->net);
     if (burin_net_embeds(model)) burin_print("texts: at most %d tokens, what is longer is cut\n", model->context);
     if (model->encoder) burin_net_print(model->encoder->net);
+    verify(model);
+}
+
+// The program's file, or one that it reads, is shorter than it was when it was mapped.
+static void file_ended(int signal_number) {
+    static const char text[] =
+        ": a file ends too early: the program's own (copy it again, or build it again) or one that it reads\n";
+    burin_write_all(STDERR_FILENO, burin_program_name, strlen(burin_program_name));
+    burin_write_all(STDERR_FILENO, text, sizeof text - 1);
+    (void)signal_number;
+    _exit(BURIN_USER_MISTAKE);
 }
 
 static void print_help(const burin_model *model) {
@@ -33,6 +54,7 @@ int main(int argc, char **argv) {
     const burin_model *model = &burin_model_this;
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
     signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
+    signal(SIGBUS, file_ended);
     burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
     int status = 0;
     if (command.help)
@@ -41,6 +63,8 @@ int main(int argc, char **argv) {
         burin_print("%s %s\n", model->name, model->identity);
     else if (command.info)
         print_info(model);
+    else if (command.verify)
+        verify(model);
     else
         status = burin_run_program(model, &command);
     burin_flush();

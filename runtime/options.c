@@ -80,6 +80,7 @@ static const option options[] = {
     {G, "--positions", NULL, "16,120", TEXT, AT(positions), 0, 0, "the positions of --bench (default: 0, 16, 120, 512 ...)"},
     {A, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
     {A, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
+    {A, "--verify", NULL, NULL, FLAG, AT(verify), 0, 0, "read all weights: are they as they were built?"},
     {A, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},
     {A, "-h", "--help", NULL, FLAG, AT(help), 0, 0, "this text"},
     {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},

@@ -36,7 +36,7 @@ typedef struct burin_command {
     int64_t count;                            // -1: the default
     int64_t threads, context, chunk, window;  // 0: the default
     burin_sampling sampling;
-    bool info, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
+    bool info, verify, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.

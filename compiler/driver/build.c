@@ -192,6 +192,7 @@ void build_sources(const Build *b, const char *folder) {
                          .identity = b->identity,
                          .info = info_text(b),
                          .tokenizer_offset = b->image.tokenizer_offset,
+                         .sums_offset = b->image.sums_offset,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     d.weights_symbol = library ? arena_printf(b->arena, "%s_weights", b->name) : "burin_weights";
     d.descriptor = library ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checksum.h"
 #include "driver/process.h"
+#include "integrity.h"
 
 enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 
@@ -16,8 +18,9 @@ static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * t
 
 Image image_of(const Program *p, const Tokenizer *t) {
     Image image = {.program = p, .tokenizer = t, .tokenizer_offset = round_up(program_weight_bytes(p), ALIGNMENT)};
-    image.bytes = image.tokenizer_offset + (t ? t->bytes : 0);
-    if (!image.bytes) image.bytes = ALIGNMENT;
+    image.sums_offset = round_up(image.tokenizer_offset + (t ? t->bytes : 0), ALIGNMENT);
+    if (!image.sums_offset) image.sums_offset = ALIGNMENT;  // 0: there are none
+    image.bytes = image.sums_offset + ALIGNMENT;
     return image;
 }
 
@@ -29,6 +32,7 @@ typedef struct Writer {
     unsigned char *buffer;
     size_t held;
     uint64_t at, total;  // total: what is expected, for progress
+    burin_checksum sum;  // since writer_sum
 } Writer;
 
 static _Noreturn void cannot_write(const Writer *w) { diag_fatal(NO_LOC, "cannot write %s: %s", w->path, strerror(errno)); }
@@ -61,12 +65,14 @@ static void writer_put(Writer *w, const void *bytes, size_t n) {
     w->at += n;
     while (n) {
         size_t part = n < CHUNK - w->held ? n : CHUNK - w->held;
+        unsigned char *to = w->buffer + w->held;
         if (from) {
-            memcpy(w->buffer + w->held, from, part);
+            memcpy(to, from, part);
             from += part;
         } else {
-            memset(w->buffer + w->held, 0, part);
+            memset(to, 0, part);
         }
+        burin_checksum_add(&w->sum, to, part);
         n -= part;
         if ((w->held += part) == CHUNK) writer_flush(w);
     }
@@ -91,11 +97,24 @@ static void writer_close(Writer *w) {
 
 static void put_chunk(void *writer, const void *bytes, size_t n) { writer_put(writer, bytes, n); }
 
+// Of what was written since the last call.
+static uint64_t writer_sum(Writer *w) {
+    uint64_t sum = burin_checksum_end(&w->sum);
+    w->sum = (burin_checksum){{0}, 0, {0}};
+    return sum;
+}
+
 static void put_image(Writer *w, const Image *image) {
+    burin_sums sums;
     uint64_t start = w->at;
+    writer_sum(w);
     weights_write(image->program, put_chunk, w);
     writer_zeros(w, image->tokenizer_offset - (w->at - start));
+    sums.weights = writer_sum(w);
     if (image->tokenizer) writer_put(w, image->tokenizer->blob, image->tokenizer->bytes);
+    writer_zeros(w, image->sums_offset - (w->at - start));
+    sums.tokenizer = writer_sum(w);
+    writer_put(w, &sums, sizeof sums);
     writer_zeros(w, image->bytes - (w->at - start));
 }
 
