@@ -6,6 +6,7 @@
 #include "library.h"
 
 #include "library_calls.h"
+#include "one_nan.h"
 #include "sampler.c"
 #include "saved.c"
 
@@ -37,7 +38,11 @@ int NAME_init(NAME_state *state, const NAME_options *options, void *memory, size
 
 int NAME_forward(NAME_state *state, const NAME_row *rows, int n, float *logits) {
     int status = check_state(state);
-    return status ? status : (int)burin_forward(state->session, (const burin_row *)rows, n, logits);
+    size_t wanted = 0;
+    if (!status) status = (int)burin_forward(state->session, (const burin_row *)rows, n, logits);
+    for (int i = 0; i < n && !status; i++) wanted += rows[i].wants_logits;
+    if (wanted) burin_one_nan("f32", logits, wanted * (size_t)NAME_model.vocab_size);
+    return status;
 }
 
 int NAME_read_inputs(NAME_state *state, int slot, const void *const inputs[], const int64_t dims[]) {

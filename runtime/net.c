@@ -1,5 +1,7 @@
 #include "net.h"
 
+#include "one_nan.h"
+
 BURIN_LINKAGE int64_t burin_net_dim(const burin_net *net, int64_t dim, const int64_t *symbols) {
     return dim >= 0 ? dim : net->dimension((int)(-1 - dim), symbols);
 }
@@ -107,6 +109,8 @@ BURIN_LINKAGE burin_status burin_net_run(burin_session *s, const void *const *in
     step->symbols = symbols;
     step->decided = symbols + net->n_symbols;
     burin_session_run(s);
+    for (int i = 0; i < net->n_outputs; i++)
+        burin_one_nan(net->outputs[i].type, outputs[i], (size_t)count_of(net, &net->outputs[i], symbols));
     for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++)
         if (symbols[i] > net->symbols[i].upper) return BURIN_TOO_MANY;
     return BURIN_OK;

@@ -19,11 +19,13 @@ typedef struct q8_block {
 
 INLINE int blocks_of(int k) { return (k + QUANT_BLOCK - 1) / QUANT_BLOCK; }
 
-// scale = max |x| / 127, q = round(x * (127 / max |x|)), ties to even; a block of zeros has scale 0. NaN counts as 0.
+// scale = max |x| / 127, q = round(x * (127 / max |x|)), ties to even; a block of zeros has scale 0. NaN counts as 0;
+// where there is an infinity all q are 0 and the scale is infinite, so that products are NaN.
 INLINE void quantize_block(vf a, vf b, q8_block *q) {
     a = vf_where(vf_equal(a, a), a, vf_zero());
     b = vf_where(vf_equal(b, b), b, vf_zero());
     float top = vf_top(vf_max(vf_abs(a), vf_abs(b)));
+    if (top == INFINITY) a = b = vf_zero();
     vf inverse = vf_set1(top >= 0x1p-100f ? 127.0f / top : 0);
     vi low = vi_truncate(vf_round(vf_mul(a, inverse))), high = vi_truncate(vf_round(vf_mul(b, inverse)));
     vi_store_u8((uint8_t *)q->q, low);

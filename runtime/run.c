@@ -10,6 +10,7 @@
 
 #include "hash.h"
 #include "net.h"
+#include "one_nan.h"
 #include "output.h"
 
 static _Noreturn void out_of_memory(double bytes) {
@@ -151,6 +152,7 @@ static void set_rows(burin_run *run, const int32_t *tokens, int32_t n) {
 }
 
 static void record(burin_run *run, int32_t rows) {
+    burin_one_nan("f32", run->logits, (size_t)rows * (size_t)run->model->vocab_size);
     run->hash = burin_hash_floats(run->hash, run->logits, (size_t)rows * (size_t)run->model->vocab_size);
     if (run->command->logits_file && !burin_npy_add(&run->npy, run->logits, rows))
         burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", run->command->logits_file, strerror(errno));

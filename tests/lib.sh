@@ -101,3 +101,10 @@ need() {
         exit 0
     done
 }
+
+# poison FILE TENSOR ELEMENT BYTES: this element of a safetensors file becomes these two bytes (octal escapes): NaN or an infinity
+poison() {
+    _header=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    _at=$(head -c $((8 + _header)) "$1" | tail -c "$_header" | sed -n "s/.*\"$2\" *: *{[^}]*\"data_offsets\" *: *\[ *\([0-9]*\).*/\1/p")
+    printf "$4" | dd of="$1" bs=1 seek=$((8 + _header + _at + 2 * $3)) conv=notrunc 2> /dev/null
+}

@@ -149,6 +149,7 @@ bool build_passes(Build *b) {
 void build_lower(Build *b) {
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower_module(b->arena, b->module, &options);
+    warn_of_odd_weights(b->program);
     b->image = image_of(b->program, b->tokenizer);
     if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
     Text t = {0};

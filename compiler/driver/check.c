@@ -222,6 +222,20 @@ static void outside(Check *c, const Node *n, const char *where, double got, doub
                bound);
 }
 
+// Where the first value appears that is no number: of what follows it there is nothing to compare.
+static bool no_number(Check *c, const Node *n, double got, double expected, int64_t element) {
+    if (got == got && expected == expected) return false;
+    c->ops[n->op].outside++;
+    if (c->first_outside) return true;
+    c->first_outside = n;
+    diag_error(
+        n->loc,
+        "%%%s (%s) in %s is the first result with a NaN: element %" PRId64
+        " is %.9g, in the interpreter %.9g\nhint: a weight is NaN or infinite (a warning names it), or numbers grew too large",
+        n->name, op_info[n->op].name, n->loc.scope ? n->loc.scope : "the model", element, got, expected);
+    return true;
+}
+
 static void compare(Part *p, Node *n, Node *op, int item) {
     const Tensor *got = p->traced[n->mark], *const *operands = operands_of(p, op);
     int64_t count;
@@ -233,6 +247,7 @@ static void compare(Part *p, Node *n, Node *op, int item) {
     for (int64_t i = 0; i < count; i++) {
         double expected = dtype_load(truth->dtype, truth->data, i), difference = fabs((double)a[i] - expected);
         if ((double)a[i] == expected) continue;  // -inf, too, of a mask
+        if (no_number(p->check, n, a[i], expected, i)) break;
         s->worst = fmax(s->worst, difference / bound[i]);
         if (difference <= bound[i]) continue;
         outside(p->check, n, arena_printf(p->arena, "element %" PRId64, i), a[i], expected, bound[i]);

@@ -120,13 +120,16 @@ static void source_row(const PackedWeights *p, int64_t column, DType real, void 
     value_copy(real, row, &one);
 }
 
-// One block of weights as q8_0 holds it: scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even.
+static int8_t quantized_weight(float x) { return x == x ? (int8_t)rintf(x) : 0; }
+
+// One block of weights as q8_0 holds it: scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even, NaN
+// to 0.
 static uint16_t quantize_weights(const float *x, int64_t n, int8_t *q) {
     float top = 0;
     for (int64_t i = 0; i < n; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
     float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
-    for (int64_t i = 0; i < QUANT_BLOCK; i++) q[i] = i < n ? (int8_t)rintf(x[i] * inverse) : 0;
-    return f16_from_float(inverse > 0 ? top / 127.0f : 0);
+    for (int64_t i = 0; i < QUANT_BLOCK; i++) q[i] = i < n ? quantized_weight(x[i] * inverse) : 0;
+    return f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0);
 }
 
 // A column of the product: K weights, as stored.

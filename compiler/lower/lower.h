@@ -192,6 +192,9 @@ bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a de
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 
+// ------------------------------------------------------------------------------------------------------ lower/finite.c
+void warn_of_odd_weights(const Program *);  // NaN and infinities, with the tensor's name
+
 // ----------------------------------------------------------------------------------------------------- lower/weights.c
 // All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
 uint64_t program_weight_bytes(const Program *);

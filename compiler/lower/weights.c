@@ -38,7 +38,9 @@ static void pack_bf16(const float *values, int stride, void *bytes) {
     for (int c = 0; c < COLUMNS; c++) out[c] = bf16_from_float(values[c * stride]);
 }
 
-// scale = max |x| / 127 rounded to f16; values x * (127 / max |x|) to nearest even; a block below 2^-100 is zero
+static unsigned char quantized(float x) { return (unsigned char)((x == x ? (int)rintf(x) : 0) + 128); }
+
+// scale = max |x| / 127 rounded to f16; values x * (127 / max |x|) to nearest even, NaN to 0; a block below 2^-100 is zero
 static void pack_q8_0(const float *values, int stride, void *bytes) {
     unsigned char *q = bytes;
     for (int c = 0; c < COLUMNS; c++) {
@@ -46,8 +48,8 @@ static void pack_q8_0(const float *values, int stride, void *bytes) {
         float top = 0;
         for (int i = 0; i < 32; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
         float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
-        uint16_t scale = f16_from_float(inverse > 0 ? top / 127.0f : 0);
-        for (int i = 0; i < 32; i++) q[i / 4 * 64 + c * 4 + i % 4] = (unsigned char)((int)rintf(x[i] * inverse) + 128);
+        uint16_t scale = f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0);
+        for (int i = 0; i < 32; i++) q[i / 4 * 64 + c * 4 + i % 4] = quantized(x[i] * inverse);
         memcpy(q + 512 + 2 * c, &scale, sizeof scale);
     }
 }
