@@ -130,3 +130,31 @@ void library_header(const char *home, const char *name, const LibraryFacts *fact
 void library_source(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
     append_file(home, name, facts->network ? "library_net.c" : "library.c", facts, out);
 }
+
+// A file name is any bytes.
+static void add_python_constants(const LibraryFacts *f, Text *out) {
+    text_add(out, "LIBRARY = os.fsdecode(b\"");
+    for (const char *s = f->shared; *s; s++)
+        text_add(out, isalnum((unsigned char)*s) || strchr("._-", *s) ? "%c" : "\\x%02x", (unsigned char)*s);
+    text_add(out, "\")\n");
+    if (!f->network) text_add(out, "VOCAB_SIZE, CONTEXT = %d, %d\n", f->vocab_size, f->context);
+}
+
+static void append_part(const Template *t, const char *file, const LibraryFacts *f, Text *out) {
+    static const char constants[] = "# constants of the model\n";
+    size_t size;
+    char *text = read_template(t->home, file, (int)strlen(file), &size), *marker = strstr(text, constants), *from = text;
+    if (marker) {
+        append_renamed(t, text, marker, out);
+        add_python_constants(f, out);
+        from = marker + strlen(constants);
+    }
+    append_renamed(t, from, text + size, out);
+    free(text);
+}
+
+void library_python(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
+    const Template template = {home, name};
+    append_part(&template, "library.py", facts, out);
+    append_part(&template, facts->network ? "library_net.py" : "library_text.py", facts, out);
+}

@@ -14,10 +14,13 @@ typedef struct LibraryFacts {
     bool network;
     const burin_net *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
+    const char *shared;  // the file name of a shared library, for NAME.py
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;
 
 // `name` is a C identifier. Append to NAME.h, and to NAME_api.c, which includes it; `home` has the folder runtime/.
 void library_header(const char *home, const char *name, const LibraryFacts *, Text *out);
 void library_source(const char *home, const char *name, const LibraryFacts *, Text *out);
+// NAME.py, beside NAME.so.
+void library_python(const char *home, const char *name, const LibraryFacts *, Text *out);
 #endif

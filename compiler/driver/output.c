@@ -11,6 +11,7 @@
 
 #include "driver/build.h"
 #include "driver/cache.h"
+#include "driver/folder.h"
 #include "driver/library.h"
 #include "driver/network.h"
 #include "driver/output_name.h"
@@ -39,11 +40,10 @@ static void build_program(Build *b, const char *folder, const char *output) {
 }
 
 // --------------------------------------------------------------------------------------------------------------- libraries
-// NAME_api.c and NAME.h in `folder`; the header's place in the end is the caller's.
-static void write_interface(const Build *b, const char *folder) {
+static LibraryFacts library_facts(const Build *b) {
     const Plan *plan = &b->program->plan;
     uint64_t rows = (uint64_t)b->program->max_rows;
-    LibraryFacts facts = {.identity = b->identity,
+    return (LibraryFacts){.identity = b->identity,
                           .network = !is_decoder(b->program),
                           .net = is_decoder(b->program) ? NULL : network_of(b->program),
                           .context = (int32_t)b->passes.context,
@@ -54,6 +54,11 @@ static void write_interface(const Build *b, const char *folder) {
                           .row_bytes = plan->row_bytes,
                           .arena_bytes = program_arena_bytes(b->program),
                           .arena_lower_bound = plan->lower_bound * rows};
+}
+
+// NAME_api.c and NAME.h in `folder`; the header's place in the end is the caller's.
+static void write_interface(const Build *b, const char *folder) {
+    const LibraryFacts facts = library_facts(b);
     Text header = {0}, source = {0};
     library_header(b->tools.home, b->name, &facts, &header);
     library_source(b->tools.home, b->name, &facts, &source);
@@ -70,6 +75,31 @@ static void copy_file(const char *from, const char *to) {
     free(bytes);
 }
 
+// Is it burin's own, or nothing? Others may have a NAME.py beside their NAME.so.
+static bool may_write_python(const char *path) {
+    char head[200] = "";
+    struct stat s;
+    if (lstat(path, &s)) return errno == ENOENT;
+    int file = S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    bool read_it = file >= 0 && read(file, head, sizeof head - 1) > 0;
+    if (file >= 0) close(file);
+    return read_it && strstr(head, "Written by burin");
+}
+
+static void write_python(const Build *b, const char *path, const char *output) {
+    const char *slash = strrchr(output, '/');
+    LibraryFacts facts = library_facts(b);
+    facts.shared = slash ? slash + 1 : output;
+    Text text = {0};
+    if (!may_write_python(path)) {
+        diag_warning(NO_LOC, "%s is not written: burin did not write the one that is there", path);
+        return;
+    }
+    library_python(b->tools.home, b->name, &facts, &text);
+    write_file(path, text.data, text.length);
+    text_free(&text);
+}
+
 static void build_library(Build *b, const char *folder, const char *output) {
     Emitted emitted = {
         .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
@@ -82,6 +112,7 @@ static void build_library(Build *b, const char *folder, const char *output) {
     move_into_place(partial, output);
     int stem = (int)(strrchr(output, '.') - output);
     copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), arena_printf(b->arena, "%.*s.h", stem, output));
+    if (b->kind == OUTPUT_SHARED) write_python(b, arena_printf(b->arena, "%.*s.py", stem, output), output);
 }
 
 // ------------------------------------------------------------------------------------------------------------ folders of C
@@ -98,28 +129,6 @@ static const char weights_source[] =
     "%s_weights:\n"
     "    .incbin \"%s.weights\"\n"
     "    .section .note.GNU-stack,\"\",%%progbits\n";
-
-static void add_makefile(const Build *b, Text *t) {
-    const char *n = b->name;
-    text_add(
-        t, "# make: the program %s. make %s.a: the library of %s.h. Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n",
-        n, n, n);
-    text_add(
-        t,
-        "CC = cc\nFLAGS = -std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime "
-        "$(CFLAGS)\n");
-    text_add(t, "RUNTIME = $(patsubst %%.c,%%.o,$(wildcard runtime/*.c))\nMODEL = %s_model.o %s_weights.o", n, n);
-    for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", n, b->tools.cpus[i]->symbol);
-    text_add(t, "\n\n%s: $(MODEL) $(RUNTIME)\n\t$(CC) $(CFLAGS) $^ -lm -lpthread -o $@\n\n", n);
-    text_add(t, "%s.a: $(MODEL) %s_api.o\n\tar rcs $@ $^\n\n", n, n);
-    text_add(t, "%%.o: %%.c\n\t$(CC) $(FLAGS) -c $< -o $@\n\n%%.o: %%.S %s.weights\n\t$(CC) -c $< -o $@\n\n", n);
-    for (int i = 0; i < b->tools.n_cpus; i++) {
-        const Target *cpu = b->tools.cpus[i];
-        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s -DBURIN_CPU=%s -c $< -o $@\n\n", n, cpu->symbol, n, cpu->flags,
-                 cpu->symbol);
-    }
-    text_add(t, "clean:\n\trm -f %s %s.a *.o runtime/*.o\n", n, n);
-}
 
 static void copy_runtime(const Build *b, const char *to) {
     const char *from = arena_printf(b->arena, "%s/runtime", b->tools.home);
@@ -144,13 +153,14 @@ static void build_folder(Build *b, const char *output) {
     build_sources(b, partial);
     write_interface(b, partial);
     copy_runtime(b, arena_printf(b->arena, "%s/runtime", partial));
-    add_makefile(b, &makefile);
+    folder_makefile(b, &makefile);
     write_file(arena_printf(b->arena, "%s/Makefile", partial), makefile.data, makefile.length);
     text_add(&weights, weights_source, b->name, b->name, b->name, b->name);
     write_file(arena_printf(b->arena, "%s/%s_weights.S", partial, b->name), weights.data, weights.length);
     image_write(&b->image, arena_printf(b->arena, "%s/%s.weights", partial, b->name));
     text_free(&makefile);
     text_free(&weights);
+    folder_licence(b, partial);
     remove_folder(output);
     move_into_place(partial, output);
 }

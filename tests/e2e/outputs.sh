@@ -20,6 +20,15 @@ for cc in gcc clang-19; do
     hash_of "$WORK/story.c/story" > "$WORK/got"
     same "outputs: its program of $cc gives the same bits" "$WORK/expected" "$WORK/got"
 done
+check "outputs: it installs" make -C "$WORK/story.c" -s install PREFIX=/usr DESTDIR="$WORK/root"
+check "outputs: program, library and header" test -x "$WORK/root/usr/bin/story" -a -f "$WORK/root/usr/lib/libstory.a" -a -f "$WORK/root/usr/include/story.h"
+check "outputs: it uninstalls" make -C "$WORK/story.c" -s uninstall PREFIX=/usr DESTDIR="$WORK/root"
+check "outputs: nothing stays" test -z "$(find "$WORK/root" -type f)"
+cmp -s LICENSE "$WORK/story.c/LICENSE" || not_ok "outputs: the folder has the text of its licence"
+find "$WORK/story.c" -type f \( -name '*.[chS]' -o -name Makefile \) | while read -r file; do
+    head -n 1 "$file" | grep -q '^\(//\|#\) SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception$' || echo "$file"
+done > "$WORK/unmarked"
+check "outputs: every file of it says its licence: $(tr '\n' ' ' < "$WORK/unmarked")" test ! -s "$WORK/unmarked"
 for std in c11 c2x gnu2x; do
     check "outputs: the folder builds without a warning as $std" make -C "$WORK/story.c" -s clean story_model.o story_x86_64_v3.o \
         story_api.o runtime/main.o runtime/threads.o runtime/profile.o runtime/npy.o CC=gcc CFLAGS="-O0 -Wall -Wextra -Werror -std=$std"

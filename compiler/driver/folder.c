@@ -1,0 +1,94 @@
+#include "driver/folder.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LICENCE "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+
+static const char head[] =
+    "# " LICENCE
+    "# make: the program NAME and NAME.a, the library of NAME.h. make install PREFIX=/usr/local: both, and the header.\n"
+    "# Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n"
+    "CC = cc\n"
+    "FLAGS = -std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime $(CFLAGS)\n"
+    "PREFIX = /usr/local\n"
+    "TO = $(DESTDIR)$(PREFIX)\n"
+    "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*.c))\n"
+    "MODEL = NAME_model.o NAME_weights.o";
+
+static const char rules[] =
+    "\n\n"
+    "all: NAME NAME.a\n\n"
+    "NAME: $(MODEL) $(RUNTIME)\n\t$(CC) $(CFLAGS) $^ -lm -lpthread -o $@\n\n"
+    "NAME.a: $(MODEL) NAME_api.o\n\trm -f $@\n\tar rcs $@ $^\n\n"
+    "%.o: %.c\n\t$(CC) $(FLAGS) -c $< -o $@\n\n"
+    "%.o: %.S NAME.weights\n\t$(CC) -c $< -o $@\n\n";
+
+static const char ends[] =
+    "install: all\n"
+    "\tinstall -d $(TO)/bin $(TO)/lib $(TO)/include\n"
+    "\tinstall NAME $(TO)/bin/NAME\n"
+    "\tinstall -m 644 NAME.a $(TO)/lib/libNAME.a\n"
+    "\tinstall -m 644 NAME.h $(TO)/include/NAME.h\n\n"
+    "uninstall:\n"
+    "\trm -f $(TO)/bin/NAME $(TO)/lib/libNAME.a $(TO)/include/NAME.h\n\n"
+    "clean:\n\trm -f NAME NAME.a *.o runtime/*.o\n\n"
+    ".PHONY: all install uninstall clean\n";
+
+static void add_named(Text *t, const char *text, const char *name) {
+    static const char mark[] = "NAME";
+    for (const char *at; (at = strstr(text, mark)); text = at + strlen(mark)) {
+        text_append(t, text, (size_t)(at - text));
+        text_add(t, "%s", name);
+    }
+    text_add(t, "%s", text);
+}
+
+void folder_makefile(const Build *b, Text *t) {
+    const Toolchain *tools = &b->tools;
+    add_named(t, head, b->name);
+    for (int i = 0; i < tools->n_cpus; i++) text_add(t, " %s_%s.o", b->name, tools->cpus[i]->symbol);
+    add_named(t, rules, b->name);
+    for (int i = 0; i < tools->n_cpus; i++) {
+        const Target *cpu = tools->cpus[i];
+        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s%s-DBURIN_CPU=%s -c $< -o $@\n\n", b->name, cpu->symbol, b->name,
+                 cpu->flags, *cpu->flags ? " " : "", cpu->symbol);
+    }
+    add_named(t, ends, b->name);
+}
+
+static int is_text_of_c(const struct dirent *e) {
+    size_t n = strlen(e->d_name);
+    return n > 2 && e->d_name[n - 2] == '.' && strchr("chS", e->d_name[n - 1]);
+}
+
+static void mark_files(const Build *b, const char *folder) {
+    struct dirent **list;
+    int n = scandir(folder, &list, is_text_of_c, alphasort);
+    for (int i = 0; i < n; i++) {
+        Text text = {0};
+        size_t size;
+        const char *path = arena_printf(b->arena, "%s/%s", folder, list[i]->d_name);
+        char *old = read_text_file(path, &size);
+        text_add(&text, "// " LICENCE);
+        text_append(&text, old, size);
+        write_file(path, text.data, text.length);
+        text_free(&text);
+        free(old);
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}
+
+void folder_licence(const Build *b, const char *folder) {
+    const char *licence = arena_printf(b->arena, "%s/LICENSE", b->tools.home);
+    mark_files(b, folder);
+    mark_files(b, arena_printf(b->arena, "%s/runtime", folder));
+    if (access(licence, R_OK)) return;  // a home that somebody put together
+    size_t size;
+    char *text = read_text_file(licence, &size);
+    write_file(arena_printf(b->arena, "%s/LICENSE", folder), text, size);
+    free(text);
+}
