@@ -4,6 +4,7 @@
 //
 // What each command does is here; how each step does it is behind driver/build.h.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "driver/commands.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
+#include "util/files.h"
 
 static void print_text(Text *t) {
     if (t->length) fwrite(t->data, 1, t->length, stdout);
@@ -80,26 +82,36 @@ static int command_build(Arena *arena, const Options *o) {
     return 0;
 }
 
-// The program of these options: from the cache, or built into it.
-static const char *cached_program(Build *b) {
-    const char *program = build_cache_path(b);
-    if (!program) diag_fatal(NO_LOC, "nowhere to keep the program\nhint: set HOME or XDG_CACHE_HOME");
-    if (!b->options->dump_ir && cache_find(program)) return program;
+// A place for the program in the cache, or else a folder that is removed once it runs.
+static const char *place_for_program(Build *b, const char *cached, const char **folder) {
+    enum { ROOM_FOR_CODE = 1 << 24 };
+    if (cached && cache_make(b->arena, cached, b->image.bytes + ROOM_FOR_CODE)) return cached;
+    *folder = work_folder(b->arena);
+    return arena_printf(b->arena, "%s/%s", *folder, b->name);
+}
+
+// The program of these options: from the cache, or built into it. NULL: stopped by the options.
+static const char *made_program(Build *b, const char **folder) {
+    const char *cached = build_cache_path(b);
+    if (cached && cache_find(b->arena, cached) && !b->options->dump_ir) return cached;
     if (!compile(b)) return NULL;
-    make_folder(arena_strndup(b->arena, program, (size_t)(strrchr(program, '/') - program)));
+    const char *program = place_for_program(b, cached, folder);
     build_check_output(b, program);
     build_output(b, program);
+    if (program == cached) cache_seal(b->arena, program);
     return program;
 }
 
 static int run_program(Build *b, char *const *words, int n) {
-    const char *program = cached_program(b);
+    const char *folder = NULL, *program = made_program(b, &folder);
     if (!program) return 0;
     CommandLine line = {.arena = b->arena};
     command_add(&line, program);
     for (int i = 0; i < n; i++) command_add(&line, words[i]);
+    int file = open(program, O_RDONLY | O_CLOEXEC);
+    if (folder) remove_tree(folder), diag_keep(folder);
     release_signals();
-    execv(program, (char *const *)line.words);
+    if (file >= 0) fexecve(file, (char *const *)line.words, environ);
     diag_fatal(NO_LOC, "cannot run %s: %s", program, strerror(errno));
 }
 

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "driver/options.h"
-#include "driver/process.h"
 #include "util/diag.h"
+#include "util/files.h"
 #include "util/hash.h"
+#include "util/mapping.h"
 #include "util/text.h"
 
 uint64_t hash_text(const char *text, uint64_t seed) {
@@ -22,16 +24,11 @@ uint64_t hash_text(const char *text, uint64_t seed) {
 }
 
 uint64_t hash_file(const char *path, uint64_t seed) {
-    struct stat s;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s)) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
-    if (s.st_size) {
-        void *bytes = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes == MAP_FAILED) diag_fatal(NO_LOC, "cannot map %s: %s", path, strerror(errno));
-        seed = hash_bytes(bytes, (size_t)s.st_size, seed);
-        munmap(bytes, (size_t)s.st_size);
-    }
-    close(fd);
+    uint64_t size;
+    const void *bytes = mapping_open(path, &size);
+    if (!size) return seed;
+    seed = hash_bytes(bytes, size, seed);
+    mapping_remove(bytes);
     return seed;
 }
 
@@ -44,6 +41,12 @@ static bool ends_with_one_of(const char *name, const char *const *suffixes) {
     return false;
 }
 
+// Not a link to one, which may lead around in circles.
+static bool is_real_folder(const char *path) {
+    struct stat s;
+    return !lstat(path, &s) && S_ISDIR(s.st_mode);
+}
+
 static uint64_t hash_entries(const char *path, const char *const *suffixes, bool deep, uint64_t seed) {
     struct dirent **list;
     int n = scandir(path, &list, NULL, alphasort);
@@ -52,7 +55,7 @@ static uint64_t hash_entries(const char *path, const char *const *suffixes, bool
         const char *name = list[i]->d_name;
         char *inner = NULL;
         if (*name != '.' && asprintf(&inner, "%s/%s", path, name) > 0 && !stat(inner, &s)) {
-            if (deep && S_ISDIR(s.st_mode)) seed = hash_entries(inner, suffixes, deep, seed);
+            if (deep && is_real_folder(inner)) seed = hash_entries(inner, suffixes, deep, seed);
             if (S_ISREG(s.st_mode) && ends_with_one_of(name, suffixes)) seed = hash_file(inner, hash_text(name, seed));
         }
         free(inner);
@@ -81,28 +84,110 @@ static const char *cache_home(Arena *arena) {
     return home && *home ? arena_printf(arena, "%s/.cache/burin", home) : NULL;
 }
 
+// The build does without: said once.
+static bool unusable;
+
+static bool do_without(const char *path, const char *why) {
+    if (!unusable) diag_warning(NO_LOC, "nothing is kept for the next run: %s: %s\nhint: XDG_CACHE_HOME says where", path, why);
+    unusable = true;
+    return false;
+}
+
+static bool make_folders(const char *path) {
+    char part[PATH_MAX];
+    for (size_t i = 1; i <= strlen(path) && i < sizeof part; i++) {
+        if (path[i] && path[i] != '/') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) && errno != EEXIST && errno != EISDIR) return false;
+    }
+    return true;
+}
+
+// What others can write there is nothing to run.
+static bool is_ready(const char *home) {
+    static bool ready;
+    struct stat s;
+    if (ready || unusable) return ready;
+    if (!make_folders(home) || stat(home, &s)) return do_without(home, strerror(errno));
+    if (!S_ISDIR(s.st_mode)) return do_without(home, strerror(ENOTDIR));
+    if (s.st_uid != geteuid() || s.st_mode & S_IWOTH) return do_without(home, "others can write there");
+    if (access(home, W_OK | X_OK)) return do_without(home, strerror(errno));
+    return ready = true;
+}
+
 const char *cache_folder(Arena *arena, const char *kind, uint64_t key) {
     const char *home = cache_home(arena);
-    return home ? arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key) : NULL;
+    if (!home) do_without("~/.cache", "HOME is not set");
+    return home && is_ready(home) ? arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key) : NULL;
+}
+
+static const char *folder_of(Arena *arena, const char *file) {
+    return arena_strndup(arena, file, (size_t)(strrchr(file, '/') - file));
+}
+
+bool cache_make(Arena *arena, const char *file, uint64_t bytes) {
+    struct statvfs room;
+    const char *folder = folder_of(arena, file);
+    if (!make_folders(folder)) return do_without(folder, strerror(errno));
+    if (!statvfs(folder, &room) && room.f_bavail * room.f_frsize < bytes) return do_without(folder, strerror(ENOSPC));
+    return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- checksums
+static const char *seal_of(Arena *arena, const char *file) { return arena_printf(arena, "%s.sum", file); }
+
+// 16 digits: of the bytes and their number.
+static bool sum_text(const char *file, char text[17]) {
+    uint64_t size;
+    int fd = open_regular(file, &size);
+    void *bytes = fd < 0 || !size ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0) close(fd);
+    if (bytes == MAP_FAILED) return false;
+    snprintf(text, 17, "%016llx", (unsigned long long)hash_bytes(bytes, size, size));
+    munmap(bytes, size);
+    return true;
+}
+
+static bool seal_fits(Arena *arena, const char *file) {
+    char expected[17], there[17] = {0};
+    uint64_t size;
+    int fd = open_regular(seal_of(arena, file), &size);
+    if (fd < 0) return false;
+    bool whole = read(fd, there, 16) == 16;
+    close(fd);
+    return whole && sum_text(file, expected) && !strcmp(there, expected);
+}
+
+static bool write_whole(const char *path, const void *data, size_t bytes) {
+    int fd = create_output(path, O_WRONLY);
+    bool whole = fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes;
+    return !(fd >= 0 && close(fd)) && whole;
+}
+
+void cache_seal(Arena *arena, const char *file) {
+    char text[17];
+    if (!sum_text(file, text) || !write_whole(seal_of(arena, file), text, 16)) do_without(file, strerror(errno));
 }
 
 // When an entry was used last is the time of its folder.
-bool cache_find(const char *file) {
-    char folder[PATH_MAX];
-    if (access(file, R_OK)) return false;
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(file, '/') - file), file);
-    utimensat(AT_FDCWD, folder, NULL, 0);
+bool cache_find(Arena *arena, const char *file) {
+    if (!seal_fits(arena, file)) {
+        remove_tree(file);
+        return false;
+    }
+    utimensat(AT_FDCWD, folder_of(arena, file), NULL, 0);
     return true;
 }
 
 void cache_put(Arena *arena, const char *from, const char *to) {
     size_t size;
     const char *beside = arena_printf(arena, "%s.%d", to, (int)getpid());
-    make_folder(arena_strndup(arena, to, (size_t)(strrchr(to, '/') - to)));
+    if (unusable || !cache_make(arena, to, 0)) return;
     char *bytes = read_text_file(from, &size);
-    write_file(beside, bytes, size);
+    bool kept = write_whole(beside, bytes, size) && !rename(beside, to);
+    if (!kept) do_without(to, strerror(errno)), unlink(beside);
     free(bytes);
-    if (rename(beside, to)) diag_fatal(NO_LOC, "cannot write %s: %s", to, strerror(errno));
+    if (kept) cache_seal(arena, to);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- its size
@@ -128,13 +213,15 @@ static void each_file(Arena *arena, const char *folder, void (*visit)(void *, co
 
 static void add_bytes(void *bytes, const char *path) {
     struct stat s;
-    if (!stat(path, &s)) *(uint64_t *)bytes += (uint64_t)s.st_size;
+    if (!lstat(path, &s)) *(uint64_t *)bytes += (uint64_t)s.st_size;
 }
 
 static void add_entry(void *user, const char *path) {
     Entries *e = user;
     struct stat s;
-    if (stat(path, &s)) return;
+    const char *name = strrchr(path, '/') + 1;
+    bool ours = strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
+    if (!ours || lstat(path, &s) || !S_ISDIR(s.st_mode)) return;
     if (e->n == e->capacity) {
         Entry *more = ARENA_ARRAY(e->arena, Entry, e->capacity = 2 * e->capacity + 64);
         if (e->n) memcpy(more, e->all, (size_t)e->n * sizeof *more);
@@ -146,7 +233,10 @@ static void add_entry(void *user, const char *path) {
     e->bytes += entry->bytes;
 }
 
-static void add_kind(void *user, const char *path) { each_file(((Entries *)user)->arena, path, add_entry, user); }
+static void add_kind(Entries *e, const char *home, const char *kind) {
+    const char *path = arena_printf(e->arena, "%s/%s", home, kind);
+    if (is_real_folder(path)) each_file(e->arena, path, add_entry, e);
+}
 
 static int by_use(const void *a, const void *b) {
     const struct timespec *x = &((const Entry *)a)->used, *y = &((const Entry *)b)->used;
@@ -169,12 +259,13 @@ void cache_trim(Arena *arena, const char *keep) {
     Entries e = {.arena = arena};
     uint64_t allowed = allowed_bytes();
     const char *home = cache_home(arena);
-    if (home) each_file(arena, home, add_kind, &e);
+    if (unusable || !home) return;
+    add_kind(&e, home, "objects"), add_kind(&e, home, "programs");
     if (e.bytes <= allowed) return;
     qsort(e.all, (size_t)e.n, sizeof *e.all, by_use);
     for (int i = 0; i < e.n && e.bytes > allowed; i++) {
         if (!strcmp(e.all[i].path, keep)) continue;
-        remove_folder(e.all[i].path);
+        remove_tree(e.all[i].path);
         e.bytes -= e.all[i].bytes;
     }
 }

@@ -16,11 +16,16 @@ uint64_t hash_file(const char *path, uint64_t seed);  // name apart
 uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed);
 uint64_t hash_beside(const char *file, const char *const *suffixes, uint64_t seed);  // in the file's folder, not below it
 
-// The folder of an entry, kind "objects" or "programs"; not made. NULL when there is no home.
+// The folder of an entry, kind "objects" or "programs"; not made. NULL, after a warning, when there is no place that is ours
+// alone.
 const char *cache_folder(Arena *, const char *kind, uint64_t key);
-bool cache_find(const char *file);  // in an entry: is it there? Then it is the one used last
-// Puts a file into the cache whole or not at all: written beside, then renamed.
+bool cache_find(Arena *, const char *file);  // in an entry: is it there, and undamaged? Then it is the one used last
+// Puts a file into the cache with its checksum, whole or not at all: written beside, then renamed. A cache that cannot be
+// written to is said once, and not used any more.
 void cache_put(Arena *, const char *from, const char *to);
+// For a file that is written there: its folder, with room for so many bytes; and its checksum when it is whole.
+bool cache_make(Arena *, const char *file, uint64_t bytes);
+void cache_seal(Arena *, const char *file);
 // Removes what was not used for longest until the rest fits; never the entry `keep`, a path of cache_folder.
 void cache_trim(Arena *, const char *keep);
 #endif

@@ -20,6 +20,7 @@
 #include "ir/convert.h"
 #include "ir/eval.h"
 #include "net_values.h"
+#include "util/files.h"
 
 enum { CHECK_ROWS = 24 };
 
@@ -405,7 +406,7 @@ int check(Build *b) {
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
     run_parts(&c, folder);
-    remove_folder(folder);
+    remove_tree(folder);
     diag_keep(folder);
     return print_summary(&c);
 }

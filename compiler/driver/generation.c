@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/build.h"
+#include "frontend/json.h"
 
 typedef struct Settings {
     json_t *generation, *config;
@@ -14,7 +15,7 @@ static json_t *load_beside(const Build *b, const char *name) {
     const char *folder = b->checkpoint ? b->checkpoint->folder
                          : slash       ? arena_strndup(b->arena, model, (size_t)(slash - model))
                                        : ".";
-    return json_load_file(arena_printf(b->arena, "%s/%s", folder, name), 0, NULL);
+    return json_beside(folder, name);
 }
 
 static const json_t *setting(const Settings *s, const char *name) {

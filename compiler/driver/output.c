@@ -13,9 +13,11 @@
 #include "driver/cache.h"
 #include "driver/folder.h"
 #include "driver/library.h"
+#include "driver/manifest.h"
 #include "driver/network.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
+#include "util/files.h"
 
 static const char *beside(const Build *b, const char *output) {
     const char *slash = strrchr(output, '/');
@@ -146,6 +148,15 @@ static void copy_runtime(const Build *b, const char *to) {
     if (n >= 0) free(list);
 }
 
+static void replace_folder(Build *b, const char *partial, const char *output) {
+    const char *old = arena_printf(b->arena, "%s.old", partial);
+    folder_check_ours(b->arena, output);
+    bool there = !rename(output, old);
+    if (!there && errno != ENOENT) diag_fatal(NO_LOC, "cannot replace %s: %s", output, strerror(errno));
+    move_into_place(partial, output);
+    if (there) remove_tree(old);
+}
+
 static void build_folder(Build *b, const char *output) {
     Text makefile = {0}, weights = {0};
     const char *partial = beside(b, output);
@@ -161,8 +172,8 @@ static void build_folder(Build *b, const char *output) {
     text_free(&makefile);
     text_free(&weights);
     folder_licence(b, partial);
-    remove_folder(output);
-    move_into_place(partial, output);
+    write_manifest(b, partial);
+    replace_folder(b, partial, output);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- all
@@ -176,7 +187,7 @@ static void build_with_clang(Build *b, const char *output) {
         build_library(b, folder, output);
     }
     if (b->options->save_temps) return;
-    remove_folder(folder);
+    remove_tree(folder);
     diag_keep(folder);
 }
 
@@ -201,6 +212,24 @@ static void check_is_creatable(Build *b, const char *output, const char *parent)
     unlink(probe);
 }
 
+static void check_file(const char *path, const char *mark) {
+    uint64_t size;
+    char head[256];
+    int fd = open_regular(path, &size);
+    if (fd < 0) return;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    if (n > 0 && !memmem(head, (size_t)n, mark, strlen(mark)))
+        diag_fatal(NO_LOC, "%s is there, and burin did not write it\nhint: remove it, or give -o another name", path);
+}
+
+// What is replaced is a program or a library; the header beside it says that it is burin's.
+static void check_is_ours(const Build *b, const char *output) {
+    check_file(output, b->kind == OUTPUT_ARCHIVE ? "!<arch>" : "\177ELF");
+    int stem = b->kind == OUTPUT_PROGRAM ? 0 : (int)(strrchr(output, '.') - output);
+    if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), "burin");
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *slash = strrchr(output, '/'),
@@ -215,13 +244,13 @@ void build_check_output(Build *b, const char *output) {
     if (!is_folder(output)) {
         if (b->kind == OUTPUT_FOLDER && !access(output, F_OK))
             diag_fatal(NO_LOC, "%s is there, and is no folder\nhint: remove it, or give -o another name", output);
+        check_is_ours(b, output);
         check_is_creatable(b, output, parent);
         return;
     }
     if (b->kind != OUTPUT_FOLDER)
         diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);
-    if (access(arena_printf(b->arena, "%s/%s.weights", output, b->name), F_OK))
-        diag_fatal(NO_LOC, "%s is a folder of something else\nhint: remove it, or give -o another name", output);
+    folder_check_ours(b->arena, output);
 }
 
 void build_output(Build *b, const char *output) {

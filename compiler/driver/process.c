@@ -1,7 +1,6 @@
 // Runs compilers and linkers, watches signals, shows progress.
 #include "driver/process.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "util/diag.h"
+#include "util/mapping.h"
 #include "util/text.h"
 
 enum { MAX_CHILDREN = 64, POLL_MS = 5 };
@@ -223,21 +223,6 @@ const char *work_folder(Arena *arena) {
     return path;
 }
 
-void remove_folder(const char *path) {
-    DIR *d = opendir(path);
-    if (!d) {
-        unlink(path);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(d));) {
-        char inner[PATH_MAX];
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        if (snprintf(inner, sizeof inner, "%s/%s", path, e->d_name) < PATH_MAX) remove_folder(inner);
-    }
-    closedir(d);
-    rmdir(path);
-}
-
 void make_folder(const char *path) {
     char part[PATH_MAX];
     for (size_t i = 1; i <= strlen(path) && i < sizeof part; i++) {
@@ -278,6 +263,7 @@ void catch_signals(void) {
     sigemptyset(&watched), sigemptyset(&pipe);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaddset(&watched, signals[i]);
     signal(SIGXFSZ, SIG_IGN);
+    mapping_watch();
     pthread_sigmask(SIG_BLOCK, &watched, NULL);
     if (pthread_create(&thread, NULL, wait_for_signal, NULL)) return release_signals();
     pthread_detach(thread);

@@ -35,9 +35,8 @@ int processors(void);
 const char *find_program(Arena *, const char *name);
 // The folder with runtime/ and dsl/: $BURIN_HOME, the source tree around the executable, or PREFIX/share/burin.
 const char *burin_home(Arena *);
-// A new private folder under $TMPDIR, removed when the run stops on an error; remove_folder when it is done.
+// A new private folder under $TMPDIR, removed when the run stops on an error; remove_tree when it is done.
 const char *work_folder(Arena *);
-void remove_folder(const char *path);
 void make_folder(const char *path);  // and those above it
 
 // From now on SIGINT, SIGTERM and SIGHUP end the run: processes stopped, partial outputs removed.

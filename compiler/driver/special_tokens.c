@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "driver/build.h"
+#include "frontend/json.h"
 
 enum { DEFAULT_CONTEXT = 4096, LEAST_ROTARY_CONTEXT = 512, DEFAULT_ROWS = 64 };
 
 static json_t *load_beside(const Build *b, const char *name) {
-    return b->checkpoint ? json_load_file(arena_printf(b->arena, "%s/%s", b->checkpoint->folder, name), 0, NULL) : NULL;
+    return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
 }
 
 // A tokenizer.json without a post-processor leaves it open whether a text begins with BOS. It does, unless the tokenizer's

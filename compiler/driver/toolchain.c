@@ -166,7 +166,7 @@ static void add_object(Compilation *c, const char *source, const char *object, c
     Arena *arena = c->tools->arena;
     const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_file(source, c->key)));
     const char *cached = folder ? arena_printf(arena, "%s/%s", folder, base_name(object)) : NULL;
-    bool there = cached && cache_find(cached);
+    bool there = cached && cache_find(arena, cached);
     c->objects.paths[c->objects.n++] = there ? cached : object;
     if (there) return;
     add_job(c, source, object, flags, what);

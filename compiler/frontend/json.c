@@ -2,13 +2,28 @@
 #include "frontend/json.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "util/files.h"
 
 static void release_json(void *what) { json_decref(what); }
 
 json_t *json_own(Arena *arena, json_t *value) {
     if (!value) diag_fatal(NO_LOC, "out of memory (a JSON value)");
     arena_at_free(arena, release_json, value);
+    return value;
+}
+
+json_t *json_beside(const char *folder, const char *name) {
+    uint64_t size;
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX) return NULL;
+    int fd = open_regular(path, &size);
+    json_t *value = fd < 0 ? NULL : json_loadfd(fd, 0, NULL);
+    if (fd >= 0) close(fd);
     return value;
 }
 

@@ -2,17 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "frontend/json.h"
 #include "frontend/tokenizer.h"
 #include "ir/internal.h"
+#include "util/files.h"
 #include "util/hash.h"
 #include "util/mapping.h"
 
@@ -44,7 +45,8 @@ static ConstantFile *constants_new(Arena *arena, const char *path) {
 // Empty, replacing what is there.
 static ConstantFile *constants_create(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
-    f->out = fopen(path, "wb");
+    int fd = create_output(path, O_WRONLY);
+    f->out = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!f->out || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1 || fwrite(MAGIC, sizeof MAGIC, 1, f->out) != 1)
         diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
     return f;
@@ -69,27 +71,15 @@ void constants_close(ConstantFile *f) {
     f->out = NULL;
 }
 
-static const char *map_file(const char *path, size_t *size) {
-    int file = open(path, O_RDONLY);
-    struct stat s;
-    if (file < 0 || fstat(file, &s)) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
-    *size = (size_t)s.st_size;
-    const char *data = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, file, 0) : "";
-    close(file);
-    if (data == MAP_FAILED) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(errno));
-    if (*size) mapping_add(data, *size);
-    return data;
-}
-
 ConstantFile *constants_open(Arena *arena, const char *path) {
     ConstantFile *f = constants_new(arena, path);
-    size_t size, at = 2 * sizeof MAGIC;
-    const char *data = map_file(path, &size);
+    uint64_t size, at = 2 * sizeof MAGIC;
+    const char *data = mapping_open(path, &size);
     if (size < at || memcmp(data, MAGIC, sizeof MAGIC)) diag_fatal(NO_LOC, "%s is not a file of constants", path);
     while (at < size) {
         const Record *r = (const Record *)(data + at);
-        size_t left = size - at;
-        if (left < sizeof *r || r->bytes > left - sizeof *r) diag_fatal(NO_LOC, "%s is truncated at byte %zu", path, at);
+        uint64_t left = size - at;
+        if (left < sizeof *r || r->bytes > left - sizeof *r) diag_fatal(NO_LOC, "%s is truncated at byte %" PRIu64, path, at);
         map_put(&f->by_hash, hash_key(arena, r->hash), (void *)(uintptr_t)r);
         at += sizeof *r + (size_t)(r->bytes + -r->bytes % PADDING);
     }

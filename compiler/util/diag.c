@@ -1,6 +1,5 @@
 #include "util/diag.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "harmless.h"
+#include "util/files.h"
 #include "util/text.h"
 
 enum { MAX_OUTPUTS = 16, MAX_ERRORS = 20, MAX_EDIT_NAME = 64 };
@@ -149,26 +149,10 @@ void diag_fatal(Loc at, const char *format, ...) {
     diag_stop();
 }
 
-static void remove_output(const char *path) {
-    DIR *d = opendir(path);
-    if (!d) {
-        unlink(path);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(d));) {
-        char inner[4096];
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, e->d_name);
-        remove_output(inner);
-    }
-    closedir(d);
-    rmdir(path);
-}
-
 void diag_remove_outputs(void) {
     for (int i = 0; i < MAX_OUTPUTS; i++) {
         if (!diag.outputs[i]) continue;
-        remove_output(diag.outputs[i]);
+        remove_tree(diag.outputs[i]);
         free(diag.outputs[i]);
         diag.outputs[i] = NULL;
     }

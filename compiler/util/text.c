@@ -1,12 +1,16 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harmless.h"
 #include "util/diag.h"
+#include "util/files.h"
 
 static void reserve(Text *t, size_t more) {
     if (t->length + more + 1 <= t->capacity) return;
@@ -76,18 +80,33 @@ bool text_ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
+// Offsets into texts have 32 bits.
+enum { MOST_TEXT = 1 << 30 };
+
+static bool read_whole(int fd, char *data, uint64_t size, uint64_t *got) {
+    for (*got = 0; *got < size;) {
+        ssize_t n = read(fd, data + *got, size - *got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        if (!n) break;
+        *got += (uint64_t)n;
+    }
+    return true;
+}
+
 char *read_text_file(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    if (!f) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
-    Text t = {0};
-    char chunk[65536];
-    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) text_append(&t, chunk, n);
-    bool failed = ferror(f);
-    fclose(f);
-    if (failed) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(errno));
-    if (!t.data) text_append(&t, "", 0);
-    if (size) *size = t.length;
-    return t.data;
+    uint64_t bytes, got;
+    int fd = open_input(path, &bytes);
+    if (bytes > MOST_TEXT) diag_fatal(NO_LOC, "%s has %" PRIu64 " bytes: too many for a text", path, bytes);
+    char *data = malloc(bytes + 1);
+    if (!data) diag_fatal(NO_LOC, "out of memory (a text of %" PRIu64 " bytes)", bytes);
+    bool failed = !read_whole(fd, data, bytes, &got);
+    int error = errno;
+    close(fd);
+    if (failed) diag_fatal(NO_LOC, "cannot read %s: %s", path, strerror(error));
+    data[got] = 0;
+    if (size) *size = got;
+    return data;
 }
 
 static void free_text(void *text) { free(text); }
@@ -102,8 +121,9 @@ Source *read_source(Arena *arena, const char *path) {
 }
 
 void write_file(const char *path, const void *data, size_t bytes) {
-    diag_remove_on_stop(path);
-    FILE *f = fopen(path, "wb");
+    int fd = create_output(path, O_WRONLY);
+    if (fd >= 0) diag_remove_on_stop(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!f || fwrite(data, 1, bytes, f) != bytes || fclose(f)) diag_fatal(NO_LOC, "cannot write %s: %s", path, strerror(errno));
     diag_keep(path);
 }

@@ -1,1 +1,1 @@
-touch cache; XDG_CACHE_HOME=cache $BURIN run $TOP/examples/austen; s=$?; rm cache; exit $s
+touch cache; XDG_CACHE_HOME=cache $BURIN run $TOP/examples/austen --mcpu=x86-64-v3 --tokens 0 -n 0; s=$?; rm cache; exit $s

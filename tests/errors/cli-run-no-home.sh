@@ -1,1 +1,1 @@
-env -u HOME -u XDG_CACHE_HOME $BURIN run $TOP/examples/austen
+unset HOME XDG_CACHE_HOME; $BURIN run $TOP/examples/austen --mcpu=x86-64-v3 --tokens 0 -n 0

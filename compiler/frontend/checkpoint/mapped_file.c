@@ -1,46 +1,19 @@
 #include "frontend/checkpoint/mapped_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "util/mapping.h"
 #include "util/text.h"
 
-static void unmap(void *what) {
-    const MappedFile *f = what;
-    mapping_remove(f->data);
-    munmap((void *)f->data, f->size);
-}
-
-static int open_regular(const char *path, uint64_t *size) {
-    struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &about) < 0) diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
-    if (S_ISREG(about.st_mode) && about.st_size > 0) {
-        *size = (uint64_t)about.st_size;
-        return fd;
-    }
-    close(fd);
-    if (S_ISREG(about.st_mode)) diag_fatal(NO_LOC, "%s is empty\nhint: download it again", path);
-    diag_fatal(NO_LOC, "%s is not a regular file", path);
-}
+static void unmap(void *what) { mapping_remove(((const MappedFile *)what)->data); }
 
 const MappedFile *map_file(Arena *arena, const char *path) {
     MappedFile *f = ARENA_NEW(arena, MappedFile);
-    int fd = open_regular(path, &f->size);
-    void *data = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int error = errno;
-    close(fd);
-    if (data == MAP_FAILED) diag_fatal(NO_LOC, "cannot map %s: %s", path, strerror(error));
-    f->data = data;
-    mapping_add(f->data, f->size);
+    f->data = mapping_open(path, &f->size);
+    if (!f->size) diag_fatal(NO_LOC, "%s is empty\nhint: download it again", path);
     f->source = (Source){.name = arena_strdup(arena, path), .size = f->size};
     arena_at_free(arena, unmap, f);
     return f;
