@@ -22,6 +22,7 @@
 #include <string.h>
 
 enum { MAX_NESTING = 16 };
+#define MOST_BOUND (INT64_C(1) << 40)
 
 // ------------------------------------------------------------------------------------------------------------------- locations
 static const Source *source_named(Parser *p, const char *name, size_t size) {
@@ -216,10 +217,15 @@ static bool read_bound(Parser *p) {
     int64_t lower = 1;
     parse_skip(p);
     if (isdigit((unsigned char)*p->at) && (!parse_int(p, &lower) || !parse_expect(p, "<="))) return false;
-    const char *name = parse_word(p, "a symbol");
+    const char *start = p->at, *name = parse_word(p, "a symbol");
     if (!name || !parse_expect(p, "<=")) return false;
     const Dim *upper = parse_dim(p);
     if (!upper) return false;
+    if (lower < 0 || dim_upper(upper) < lower || dim_upper(upper) > MOST_BOUND)
+        return p->at = start,
+               parse_fail(p,
+                          "%s would be from %lld to %s\nhint: bounds are from 0 to 2^40, the lower one is 1 if none is given",
+                          name, (long long)lower, dim_text(upper));
     dim_symbol(p->graph, name, lower, dim_upper(upper));
     return true;
 }

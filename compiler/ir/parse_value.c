@@ -5,6 +5,8 @@
 #include "ir/convert.h"
 #include "ir/parse.h"
 
+#define MOST_ELEMENTS 0x1p48
+
 // ------------------------------------------------------------------------------------------------------- dimensions and types
 const Dim *parse_dim(Parser *p) {
     parse_skip(p);
@@ -35,14 +37,28 @@ static bool read_dtype(Parser *p, DType *dtype) {
     return parse_fail(p, "unknown element type \"%s\"", word ? word : "");
 }
 
+// Sizes are computed with from here on, in 64 bits.
+static bool check_dims(Parser *p, const Type *type, const char *start) {
+    double elements = 1;
+    for (int i = 0; i < type->rank; i++) {
+        int64_t most = dim_upper(type->dim[i]);
+        if (most < 0) return p->at = start, parse_fail(p, "dimension %d is %s", i, dim_text(type->dim[i]));
+        elements *= (double)most;
+    }
+    if (elements > MOST_ELEMENTS) return p->at = start, parse_fail(p, "%s has too many elements", type_text(type));
+    return true;
+}
+
 bool parse_type(Parser *p, Type *type) {
+    parse_skip(p);
+    const char *start = p->at;
     *type = (Type){0};
     if (!read_dtype(p, &type->dtype)) return false;
     if (*p->at == '[') {
         p->at++;
         type->rank = read_dims(p, type->dim, MAX_RANK);
     }
-    return !p->failed;
+    return !p->failed && check_dims(p, type, start);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- constants

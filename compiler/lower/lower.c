@@ -53,6 +53,9 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     *p = (Program){.arena = arena, .module = module, .graph = g, .rows = find_rows(g), .wanted = find_wanted(g), .max_rows = 1};
     p->name = module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
+    if (p->max_rows < 1 || p->max_rows > INT32_MAX)
+        diag_fatal(NO_LOC, "the graph %s would run over at most %lld rows\nhint: at least 1, in 31 bits", g->name,
+                   (long long)p->max_rows);
     p->kernels = ARENA_ARRAY(arena, Kernel *, n + 1);
     p->buffers = ARENA_ARRAY(arena, Buffer *, n + 1);
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);

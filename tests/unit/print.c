@@ -152,7 +152,7 @@ static void errors_point_at_their_place(void) {
     check_refused("graph g(%x: f32[2]) -> (%y) {}", "there is no value %y");
     check_refused("graph g(%x: f32[2]) -> (%x) {} x", "expected the end");
     check_refused("graph g() -> () { %c = constant {value=[1, 2]} : f32[3] }", "expected \",\"");
-    check_refused("graph g() -> () { %c = constant {value=1} : f32[9223372036854775807, 4] }", "too large");
+    check_refused("graph g() -> () { %c = constant {value=1} : f32[9223372036854775807, 4] }", "too many elements");
     check_refused("graph g(%x: f32[2]) -> (%x) {\n %y = neg(%x) {a=\"b }", "no closing quote");
 }
 

@@ -109,12 +109,19 @@ static Value dim_operation(Elaborator *e, const Ast *x, Value a, Value b) {
 }
 
 // --------------------------------------------------------------------------------------------------------- lists and strings
-static Value join(Elaborator *e, Value a, Value b) {
-    if (a.kind == V_STRING) return VALUE_STRING(arena_printf(e->arena, "%s%s", a.s, b.s));
-    Value *items = ARENA_ARRAY(e->arena, Value, a.list.n + b.list.n);
+static Value join(Elaborator *e, const Ast *x, Value a, Value b) {
+    if (a.kind == V_STRING) {
+        size_t n = strlen(a.s) + strlen(b.s);
+        if (n > MAX_LIST) return report(e, x->loc, "this string is too long");
+        spend(e, x->loc, n);
+        return VALUE_STRING(arena_printf(e->arena, "%s%s", a.s, b.s));
+    }
+    int64_t n = (int64_t)a.list.n + b.list.n;
+    if (n > MAX_LIST) return report(e, x->loc, "a list of %lld elements is too long", (long long)n);
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
     if (a.list.n) memcpy(items, a.list.items, (size_t)a.list.n * sizeof *items);
     if (b.list.n) memcpy(items + a.list.n, b.list.items, (size_t)b.list.n * sizeof *items);
-    return (Value){.kind = V_LIST, .list = {items, a.list.n + b.list.n}};
+    return list_of(e, x->loc, items, (int)n);
 }
 
 static const char *operator_text(AstKind op) {
@@ -138,7 +145,7 @@ Value arithmetic(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a_number && b_number) return number_operation(e, x, a, b);
     if ((a.kind == V_DIM && (b.kind == V_DIM || b.kind == V_INT)) || (b.kind == V_DIM && a.kind == V_INT))
         return dim_operation(e, x, a, b);
-    if (x->kind == AST_ADD && a.kind == b.kind && (a.kind == V_STRING || a.kind == V_LIST)) return join(e, a, b);
+    if (x->kind == AST_ADD && a.kind == b.kind && (a.kind == V_STRING || a.kind == V_LIST)) return join(e, x, a, b);
     return cannot(e, x, a, b);
 }
 
@@ -153,6 +160,7 @@ static Value contains(Elaborator *e, const Ast *x, Value a, Value b) {
 
 Value compare(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a.kind == V_ERROR || b.kind == V_ERROR) return VALUE(V_ERROR);
+    if (b.kind == V_LIST) list_of(e, x->loc, (Value[]){a, b}, 2);  // comparing costs as much as making
     if (x->kind == AST_IN) return contains(e, x, a, b);
     if (x->kind == AST_EQ) return VALUE_BOOL(value_equal(a, b));
     if (x->kind == AST_NE) return VALUE_BOOL(!value_equal(a, b));

@@ -123,6 +123,7 @@ typedef struct Elaborator {
     Map sizes;  // Origin by the text of a dimension: where such a number came from first
     int errors, n_nodes;
     int64_t steps;
+    uint64_t spent;  // bytes of lists and strings
 } Elaborator;
 
 enum {
@@ -131,6 +132,7 @@ enum {
     MAX_NODES = 1 << 18,  // of a graph
     MAX_STEPS = 4000000,  // expressions evaluated
     MAX_LIST = 1 << 20,
+    MAX_SPENT = 1 << 30,          // bytes of lists and strings
     MAX_DIM_BITS = 40,            // a dimension is below 2^40
     DEFAULT_POSITIONS = 1 << 20,  // bound of a symbol that has none
 };
@@ -162,6 +164,8 @@ bool want_dims(Elaborator *, Value list, Loc, const char *what, const Dim **dims
 Value value_of_dim(const Dim *);
 Value value_of_size(Elaborator *, const Dim *);  // with the origin of such a number
 Value value_list(Elaborator *, const Value *, int n);
+Value list_of(Elaborator *, Loc, const Value *items, int n);  // of items that are there; an error when they hold too much
+void spend(Elaborator *, Loc, uint64_t bytes);                // ends the run when a description has made too much
 
 // arithmetic.c
 Value arithmetic(Elaborator *, const Ast *, Value a, Value b);

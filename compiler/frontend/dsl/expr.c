@@ -41,6 +41,7 @@ static Value evaluate_string(Elaborator *e, const Ast *x) {
             return report(e, p->loc, "%s cannot stand in a string", value_kind_name(v.kind));
         text = arena_printf(e->arena, "%s%s", text, v.kind == V_STRING ? v.s : value_text(e, v));
         if (strlen(text) > MAX_LIST) return report(e, x->loc, "this string is too long");
+        spend(e, p->loc, strlen(text));
     }
     return VALUE_STRING(text);
 }
@@ -53,7 +54,7 @@ static Value evaluate_list(Elaborator *e, const Ast *x) {
         items[i] = evaluate(e, p);
         if (items[i++].kind == V_ERROR) return VALUE(V_ERROR);
     }
-    return (Value){.kind = V_LIST, .list = {items, n}};
+    return list_of(e, x->loc, items, n);
 }
 
 static Value evaluate_each(Elaborator *e, const Ast *x) {
@@ -68,7 +69,7 @@ static Value evaluate_each(Elaborator *e, const Ast *x) {
         if (items[i].kind == V_ERROR) return VALUE(V_ERROR);
     }
     if (n) variable_set(e, x->name, saved);
-    return (Value){.kind = V_LIST, .list = {items, (int)n}};
+    return list_of(e, x->loc, items, (int)n);
 }
 
 // A part of a list or of a string.

@@ -16,9 +16,10 @@ const char *value_kind_name(ValueKind k) {
 }
 
 static const char *list_text(Elaborator *e, Value v) {
+    enum { MOST_TEXT = 200 };
     const char *text = "[";
     for (int i = 0; i < v.list.n && i < MAX_RANK; i++)
-        text = arena_printf(e->arena, "%s%s%s", text, i ? ", " : "", value_text(e, v.list.items[i]));
+        text = arena_printf(e->arena, "%s%s%.*s", text, i ? ", " : "", MOST_TEXT, value_text(e, v.list.items[i]));
     return arena_printf(e->arena, "%s%s]", text, v.list.n > MAX_RANK ? ", ..." : "");
 }
 
@@ -92,6 +93,29 @@ bool value_equal(Value a, Value b) {
         default:
             return false;
     }
+}
+
+// What a description makes is kept until its end: text, and elements, of which each counts with all that it holds.
+void spend(Elaborator *e, Loc at, uint64_t bytes) {
+    if ((e->spent += bytes) <= MAX_SPENT) return;
+    report(e, at, "this description makes too many lists and strings");
+    diag_stop();
+}
+
+// More than `most`: too many, or nested too deep.
+static int64_t elements_of(Value v, int64_t most, int depth) {
+    enum { MAX_DEPTH = 64 };
+    int64_t n = depth > MAX_DEPTH ? most + 1 : 1;
+    for (int i = 0; v.kind == V_LIST && i < v.list.n && n <= most; i++) n += elements_of(v.list.items[i], most - n, depth + 1);
+    return n;
+}
+
+Value list_of(Elaborator *e, Loc at, const Value *items, int n) {
+    Value v = {.kind = V_LIST, .list = {items, n}};
+    int64_t all = elements_of(v, MAX_LIST + 1, 0);
+    if (all > MAX_LIST + 1) return report(e, at, "the lists in this list are too many, or too deep");
+    spend(e, at, (uint64_t)all * sizeof v);
+    return v;
 }
 
 Value value_list(Elaborator *e, const Value *items, int n) {
