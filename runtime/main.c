@@ -19,7 +19,7 @@ static void verify(const burin_model *model) {
 static void print_info(const burin_model *model) {
     burin_status status;
     const burin_variant *best = burin_variant_find(model, NULL, &status);
-    burin_print("%s%s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
+    burin_print("%-s%-s", model->info ? model->info : "", model->info && *model->info ? "\n" : "");
     burin_print("%s %s: ", model->name, model->identity);
     if (!model->net) burin_print("vocabulary %d, context %d, ", model->vocab_size, model->context);
     burin_print("weights %zu bytes, arena %zu (lower bound %zu)", model->weight_bytes,
