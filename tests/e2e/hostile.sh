@@ -129,3 +129,16 @@ for model in "$SHARED"/data/gguf/v2_q4_0/model.gguf examples/austen/tokenizer.js
     done < "$WORK/words"
 done
 closes "GGUF and tokenizers" 0
+
+# A program: what it prints, and where its outputs go.
+rm -rf "$WORK/x.onnx"
+"$BUILD/tools/hostile" "$WORK/small.onnx" "$WORK/y.onnx" positive "../../$MARK\"; \`touch $MARK\` %s%n" &&
+    "$BUILD/tools/hostile" "$WORK/y.onnx" "$WORK/x.onnx" batch_size "b\" ../$MARK"
+check "hostile: a program" $BURIN build "$WORK/x.onnx" --mcpu=x86-64-v3 -o "$WORK/program"
+for options in --info --random "--random --output $WORK/cwd/outputs" "--input b\n$MARK=x.npy" "--$MARK"; do
+    "$WORK/program" $(printf %b "$options") > "$WORK/said" 2>&1
+    check "hostile: what a program prints: ${options%%$WORK*}" is_harmless "$WORK/said"
+done
+"$WORK/program" --info > "$WORK/said"
+check "hostile: --info has its lines" grep -q '^weights  ' "$WORK/said"
+check "hostile: outputs stay in their folder" [ "$(ls "$WORK/cwd")$(ls "$WORK/cwd/outputs" | wc -l)" = outputs1 ]
