@@ -30,7 +30,7 @@ int open_regular(const char *path, uint64_t *size) {
 int open_input(const char *path, uint64_t *size) {
     int fd = open_regular(path, size);
     if (fd >= 0) return fd;
-    if (errno == ENODEV || errno == ENXIO) diag_fatal(NO_LOC, "%s is not a regular file", path);
+    if (errno == ENODEV || errno == ENXIO || errno == EISDIR) diag_fatal(NO_LOC, "%s is not a regular file", path);
     diag_fatal(NO_LOC, "cannot open %s: %s", path, strerror(errno));
 }
 
