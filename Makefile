@@ -25,7 +25,8 @@ SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
 QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
-TABLES := $(BUILD)/gen/unicode_tables.h $(BUILD)/gen/runtime_names.h
+UNICODE_TABLES := $(BUILD)/gen/unicode_tables.h
+TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -80,7 +81,7 @@ $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
 	$(Q)flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
 
 UNICODE := /usr/share/unicode
-$(TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/UnicodeData.txt
+$(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/UnicodeData.txt
 	@mkdir -p $(dir $@)
 	awk -f $^ > $@.new && mv $@.new $@
 

@@ -9,6 +9,7 @@ typedef struct Span {
 } Span;
 }
 %code {
+#include "frontend/dsl/habits.h"
 #include "scan.h"
 #include "util/text.h"
 
@@ -247,8 +248,8 @@ static void dsl_error(Span *at, void *scanner, Parser *p, const char *message) {
     dsl_syntax_error(p, at->begin, at->end, "this is nested too deeply\nhint: name its parts: a = ..., then use a");
 }
 
-// Up to five tokens by name; where more could stand, what they are the beginning of.
-static void add_expected(Text *t, const yypcontext_t *context) {
+// Up to five tokens by name; where more could stand, what they are the beginning of. Returns WANTS_ flags.
+static unsigned add_expected(Text *t, const yypcontext_t *context) {
     yysymbol_kind_t expected[YYNTOKENS];
     int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
     bool has[YYNTOKENS] = {false};
@@ -258,17 +259,24 @@ static void add_expected(Text *t, const yypcontext_t *context) {
     if (begins) text_add(t, ", expected %s%s", begins, has[yytranslate['}']] ? " or '}'" : "");
     for (int i = 0; !begins && n <= MOST_EXPECTED && i < n; i++)
         text_add(t, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
+    return (has[YYSYMBOL_BLOCK] ? WANTS_DECLARATION : 0) | (has[YYSYMBOL_RETURN] ? WANTS_STATEMENT : 0) |
+           (has[YYSYMBOL_INT] ? WANTS_EXPRESSION : 0) | (has[yytranslate['=']] ? WANTS_EQUALS : 0) |
+           (has[YYSYMBOL_ARROW] ? WANTS_ARROW : 0);
 }
 
+// After an error inside a body the parser may take what follows for declarations: that is not said.
 static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p) {
     (void)scanner;
     const Span *at = yypcontext_location(context);
+    SyntaxError error = {.p = p, .begin = at->begin, .end = at->end};
     Text t = {0};
     text_add(&t, "unexpected %s", yysymbol_name(yypcontext_token(context)));
-    add_expected(&t, context);
-    dsl_syntax_error(p, at->begin, at->end, "%s", t.data);
+    error.wants = add_expected(&t, context);
+    bool follows = p->lost && error.wants & WANTS_DECLARATION;
+    if (!follows) dsl_syntax_error(p, at->begin, at->end, "%s%-s", t.data, syntax_advice(&error));
     text_free(&t);
-    p->parentheses = 0;
+    p->lost = true;
+    brackets_forget(p);
     return 0;
 }
 

@@ -27,14 +27,7 @@ static void check_one_of(const char *option, const char *value, const char *cons
         if (!strcmp(value, names[i])) return;
     const char *near = nearest_name(value, names, n);
     if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s?", option, value, near);
-    char *list = strdup(names[0]);
-    for (size_t i = 1; i < n; i++) {
-        char *longer = NULL;
-        if (asprintf(&longer, "%s, %s", list, names[i]) < 0) break;
-        free(list);
-        list = longer;
-    }
-    usage_error("--%s=%s: expected one of %s", option, value, list);
+    usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
 }
 
 static int pass_index(const char *option, const char *name, int absent) {

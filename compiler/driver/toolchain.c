@@ -50,7 +50,7 @@ static const Machine *machine_find(const char *triple) {
     }
     near = nearest_name(triple, names, (size_t)n_machines);
     if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
-    usage_error("--target=%s: not a target\n  hint: `burin targets` lists them", triple);
+    usage_error("--target=%s: not a target\n  hint: targets are %s", triple, name_list(names, (size_t)n_machines));
 }
 
 static const Target *cpu_find(const Toolchain *t, const char *name) {

@@ -10,7 +10,7 @@
 #include "util/files.h"
 #include "util/text.h"
 
-enum { MAX_OUTPUTS = 16, MAX_ERRORS = 20, MAX_EDIT_NAME = 64 };
+enum { MAX_OUTPUTS = 16, MAX_ERRORS = 20, MAX_EDIT_NAME = 64, MAX_EDITS = 3 };
 
 static struct {
     int errors;
@@ -194,29 +194,39 @@ void diag_unguard(void) { diag.guarded = false; }
 
 static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
 
+// Letters put in, left out, exchanged for others, or with their neighbour.
 static size_t edit_distance(const char *a, const char *b) {
-    size_t n = strlen(b), row[MAX_EDIT_NAME + 1];
+    size_t n = strlen(b), rows[3][MAX_EDIT_NAME + 1], *earlier = rows[0], *before = rows[1], *row = rows[2];
     if (n > MAX_EDIT_NAME || strlen(a) > MAX_EDIT_NAME) return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t j = 0; j <= n; j++) before[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j];
-            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
+            row[j] = min3(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && earlier[j - 2] + 1 < row[j]) row[j] = earlier[j - 2] + 1;
         }
+        size_t *oldest = earlier;
+        earlier = before, before = row, row = oldest;
     }
-    return row[n];
+    return before[n];
 }
 
 const char *nearest_name(const char *name, const char *const *candidates, size_t n) {
     const char *best = NULL;
-    size_t limit = strlen(name) / 3 + 1;
+    size_t length = strlen(name), limit = length < 4 ? 1 : length / 3 < MAX_EDITS ? length / 3 : MAX_EDITS;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(name, candidates[i]);
         if (d <= limit) best = candidates[i], limit = d ? d - 1 : 0;
         if (!d) break;
     }
     return best;
+}
+
+const char *name_list(const char *const *names, size_t n) {
+    static char list[1024];
+    size_t length = 0;
+    for (size_t i = 0; i < n && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    return list;
 }

@@ -58,4 +58,5 @@ void diag_unguard(void);
 const char *loc_text(Loc);
 // The candidate nearest to `name` by edit distance, or NULL when none is near.
 const char *nearest_name(const char *name, const char *const *candidates, size_t n);
+const char *name_list(const char *const *names, size_t n);  // "a, b, c"; a static buffer
 #endif

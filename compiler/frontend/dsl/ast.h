@@ -83,17 +83,29 @@ typedef struct AstList {
     Ast *first, *last;
 } AstList;
 
+typedef struct OpenBracket {
+    char kind;
+    uint32_t offset;
+} OpenBracket;
+
+enum { MAX_OPEN = 64 };  // brackets whose places are known
+
 typedef struct Parser {
     Arena *arena;
     const Source *source;
     AstList declarations;
     int errors;
     bool too_deep;  // said once
+    bool lost;      // after a syntax error: declarations may be statements of a body that the parser left
     // Of the scanner
     uint32_t offset;
     bool line_may_end;  // the last token can end a statement
     int parentheses;    // open ones: newlines inside are blanks
     int strings, interpolations;
+    OpenBracket open[MAX_OPEN];
+    int n_open;
+    uint32_t unmatched;   // offset + 1 of the last ) ] or } that closes nothing
+    OpenBracket suspect;  // closed by a } further left: its own may be missing
     uint32_t unfinished;  // offset + 1 where a string without end was reported
 } Parser;
 

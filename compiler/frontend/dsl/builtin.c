@@ -282,21 +282,29 @@ static int parameter_index(const Builtin *b, const char *name) {
     return -1;
 }
 
+static const char *builtin_hint(Elaborator *e, const Builtin *b) {
+    return call_hint(e, b->name, b->parameters, count_parameters(b));
+}
+
 static bool read_arguments(Elaborator *e, const Builtin *b, const Ast *call, Value *arguments) {
     int n = 0, most = count_parameters(b);
     bool ok = true, given[MAX_PARAMETERS] = {false};
     for (const Ast *a = call->list; a; a = a->next) {
         int i = a->name ? parameter_index(b, a->name) : n++;
-        if (i < 0) return report(e, a->loc, "%s has no parameter \"%s\"", b->name, a->name), false;
+        if (i < 0) return report(e, a->loc, "%s has no parameter \"%s\"%-s", b->name, a->name, builtin_hint(e, b)), false;
         if (i >= most)
-            return report(e, call->loc, "%s takes %d arguments, here are %d", b->name, most, ast_count(call->list)), false;
+            return report(e, call->loc, "%s takes %d arguments, here are %d%-s", b->name, most, ast_count(call->list),
+                          builtin_hint(e, b)),
+                   false;
         if (given[i]) return report(e, a->loc, "the argument \"%s\" of %s is given twice", b->parameters[i], b->name), false;
         given[i] = true;
         arguments[i] = evaluate(e, a->a);
         ok = ok && arguments[i].kind != V_ERROR;
     }
     for (int i = 0; i < b->required; i++)
-        if (!given[i]) return report(e, call->loc, "%s lacks its argument \"%s\"", b->name, b->parameters[i]), false;
+        if (!given[i])
+            return report(e, call->loc, "%s lacks its argument \"%s\"%-s", b->name, b->parameters[i], builtin_hint(e, b)),
+                   false;
     return ok;
 }
 

@@ -159,7 +159,8 @@ Value config_field(Elaborator *e, Value object, const char *name, Loc at) {
     if (d) return config_value(e, d);
     if (object.kind == V_NULL) return (Value){.kind = V_NULL, .path = path};
     if (object.kind != V_OBJECT)
-        return report(e, at, "%s has no fields, it is %s", object.path ? object.path : "this", value_kind_name(object.kind));
+        return report(e, at, "%s has no fields, it is %s%-s", object.path ? object.path : "this", value_kind_name(object.kind),
+                      object.kind == V_TENSOR ? field_hint(e, name) : "");
     map_put(&e->configs, path, e);
     return value_of_json(e, json_object_get(object.object, name), path);
 }

@@ -132,10 +132,11 @@ static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Fra
     bool ok = true;
     for (const Ast *a = call->list; a; a = a->next) {
         const Ast *p = a->name ? find_parameter(block, a->name) : next;
-        if (!p && a->name) return report(e, a->loc, "%s has no parameter \"%s\"", block->name, a->name), false;
+        if (!p && a->name)
+            return report(e, a->loc, "%s has no parameter \"%s\"%-s", block->name, a->name, block_hint(e, block)), false;
         if (!p)
-            return report(e, call->loc, "%s takes %d arguments, here are %d", block->name, ast_count(block->list),
-                          ast_count(call->list)),
+            return report(e, call->loc, "%s takes %d arguments, here are %d%-s", block->name, ast_count(block->list),
+                          ast_count(call->list), block_hint(e, block)),
                    false;
         if (!a->name) next = next->next;
         if (map_get(&callee->variables, p->name))
@@ -152,7 +153,9 @@ static bool bind_arguments(Elaborator *e, const Ast *block, const Ast *call, Fra
 static bool bind_parameters(Elaborator *e, const Ast *block, const Ast *call) {
     for (const Ast *p = block->list; p; p = p->next) {
         if (!variable_find(e->frame, p->name)) {
-            if (!p->b) return report(e, call->loc, "%s lacks its argument \"%s\"", block->name, p->name), false;
+            if (!p->b)
+                return report(e, call->loc, "%s lacks its argument \"%s\"%-s", block->name, p->name, block_hint(e, block)),
+                       false;
             variable_set(e, p->name, evaluate(e, p->b));
         }
         const char *what = arena_printf(e->arena, "%s of %s", p->name, block->name);

@@ -11,6 +11,7 @@
 //   task.c       decoders that are no language models
 //   unused.c     tensors that no one asked for
 //   builtin.c    functions that are not written in the language
+//   habits.c     words of other languages; hints.c: what was meant
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
 #ifndef BURIN_DSL_ELABORATE_H
 #define BURIN_DSL_ELABORATE_H
@@ -82,6 +83,7 @@ typedef struct File {
     const char *path;
     const Ast *declarations;
     Map names;     // Declaration: its own, then imported ones that it does not declare itself
+    Map blocks;    // imported blocks of the names of its own parameters and definitions
     bool is_open;  // its imports are being read
 } File;
 
@@ -102,8 +104,8 @@ typedef struct WeightUse {
     const char *name;
     int rank;
     Value dims[MAX_RANK];
-    const Tensor *found;  // NULL: the checkpoint does not have it
-    bool fits;
+    const Tensor *found;    // NULL: the checkpoint does not have it
+    bool fits, in_library;  // asked for by a block of dsl/std
 } WeightUse;
 
 typedef struct Elaborator {
@@ -140,6 +142,7 @@ enum {
 // files.c
 File *file_load(Elaborator *, const char *path, Loc imported_at);
 Declaration *file_find(const File *, const char *name);
+Declaration *file_find_block(const File *, const char *name);
 
 // config.c
 Value config_value(Elaborator *, Declaration *);  // of a parameter or definition
@@ -220,6 +223,13 @@ typedef struct Builtin Builtin;
 const Builtin *builtin_find(const char *name);
 Value builtin_call(Elaborator *, const Builtin *, const Ast *call);
 const char *const *builtin_names(int *n);
+
+// hints.c: "\nhint: ...", for messages
+const char *unknown_block_hint(Elaborator *, const char *name);
+const char *unknown_name_hint(Elaborator *, const Ast *name);
+const char *field_hint(Elaborator *, const char *name);  // of a tensor
+const char *call_hint(Elaborator *, const char *name, const char *const *parameters, int n);
+const char *block_hint(Elaborator *, const Ast *block);
 
 // expr.c, elaborate.c
 Value evaluate(Elaborator *, const Ast *);

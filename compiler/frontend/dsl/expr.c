@@ -19,9 +19,7 @@ static Value evaluate_name(Elaborator *e, const Ast *x) {
     if (dtype_parse(x->name, &t) && t < DT_string) return (Value){.kind = V_DTYPE, .dtype = t};
     if (!strcmp(x->name, "inf")) return VALUE_FLOAT(__builtin_inf());
     if (d) return report(e, x->loc, "\"%s\" is a block: call it, %s(...)", x->name, x->name);
-    const char *near = nearest_visible(e, x->name, false);
-    return report(e, x->loc, "unknown name \"%s\"%-s%s%s", x->name, near ? "\nhint: did you mean \"" : "", near ? near : "",
-                  near ? "\"?" : "");
+    return report(e, x->loc, "unknown name \"%s\"%-s", x->name, unknown_name_hint(e, x));
 }
 
 // `text_config.hidden_size`, declared with a dot, when text_config itself is not.
@@ -203,14 +201,14 @@ bool evaluate_scope(Elaborator *e, const Ast *scope, const char **joined) {
 }
 
 static Value evaluate_call(Elaborator *e, const Ast *x) {
-    Declaration *d = file_find(e->frame->file, x->name);
-    if (d && d->ast->kind == AST_BLOCK) return call_block(e, d, x);
+    Declaration *d = file_find_block(e->frame->file, x->name);
+    if (d) return call_block(e, d, x);
     const Builtin *b = builtin_find(x->name);
     if (b) return builtin_call(e, b, x);
-    if (d || variable_find(e->frame, x->name)) return report(e, x->loc, "\"%s\" is not a block, it cannot be called", x->name);
-    const char *near = nearest_visible(e, x->name, true);
-    return report(e, x->loc, "unknown block \"%s\"%-s%s%s", x->name,
-                  near ? "\nhint: did you mean \"" : "\nhint: is an import missing?", near ? near : "", near ? "\"?" : "");
+    const char *advice = unknown_block_hint(e, x->name);
+    if (file_find(e->frame->file, x->name) || variable_find(e->frame, x->name))
+        return report(e, x->loc, "\"%s\" is not a block, it cannot be called%-s", x->name, advice);
+    return report(e, x->loc, "unknown block \"%s\"%-s", x->name, advice);
 }
 
 Value evaluate(Elaborator *e, const Ast *x) {

@@ -48,9 +48,12 @@ static void add_import(Elaborator *e, File *f, const Ast *import) {
     }
     File *imported = file_load(e, path, import->loc);
     if (!imported) return;
-    for (const Ast *d = imported->declarations; d; d = d->next)
-        if (d->name && !map_get(&f->names, d->name) && d->kind != AST_MODEL && d->kind != AST_IMPORT)
-            map_put(&f->names, d->name, map_get(&imported->names, d->name));
+    for (const Ast *d = imported->declarations; d; d = d->next) {
+        if (!d->name || d->kind == AST_MODEL || d->kind == AST_IMPORT) continue;
+        const Declaration *own = map_get(&f->names, d->name);
+        bool hidden = own && d->kind == AST_BLOCK && own->ast->kind != AST_BLOCK && own->ast->kind != AST_GRAPH;
+        if (!own || hidden) map_put(hidden ? &f->blocks : &f->names, d->name, map_get(&imported->names, d->name));
+    }
 }
 
 static void declare(Elaborator *e, File *f, const Ast *ast) {
@@ -83,6 +86,7 @@ File *file_load(Elaborator *e, const char *path, Loc imported_at) {
     f->source = source, f->path = path, f->is_open = true;
     if (!e->main) e->main = f;
     map_init(&f->names, e->arena);
+    map_init(&f->blocks, e->arena);
     map_put(&e->files, path, f);
     Parser parser;
     if (!dsl_parse_file(&parser, e->arena, f->source)) e->errors++;
@@ -99,3 +103,9 @@ File *file_load(Elaborator *e, const char *path, Loc imported_at) {
 }
 
 Declaration *file_find(const File *f, const char *name) { return map_get(&f->names, name); }
+
+// A call means a block, whatever value has the same name.
+Declaration *file_find_block(const File *f, const char *name) {
+    Declaration *d = file_find(f, name);
+    return d && d->ast->kind == AST_BLOCK ? d : map_get(&f->blocks, name);
+}

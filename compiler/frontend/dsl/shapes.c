@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
+#include "frontend/dsl/habits.h"
 
 static bool is_open_name(const Elaborator *e, const Ast *x) {
     return x->kind == AST_NAME && isupper((unsigned char)*x->name) && !variable_find(e->frame, x->name) &&
@@ -42,11 +43,21 @@ static bool mismatch(const Match *m) {
     return false;
 }
 
+// A dimension that is written as an expression. A lower-case name that nobody knows was meant as an open one.
+static Value evaluate_dim(Elaborator *e, const Ast *x) {
+    bool known = x->kind != AST_NAME || variable_find(e->frame, x->name) || file_find(e->frame->file, x->name);
+    if (known || config_has(e, x->name) || !islower((unsigned char)*x->name)) return evaluate(e, x);
+    const char *near = nearest_visible(e, x->name, false);
+    if (near) return evaluate(e, x);
+    return report(e, x->loc, "unknown name \"%s\"\nhint: a dimension of any size begins with a capital letter: %c%s", x->name,
+                  toupper((unsigned char)*x->name), x->name + 1);
+}
+
 static bool match_dim(const Match *m, const Ast *x, const Dim *have) {
     Elaborator *e = m->e;
     if (is_wildcard(x)) return true;
     if (is_open_name(e, x)) return variable_set(e, x->name, value_of_size(e, have)), true;
-    Value v = evaluate(e, x);
+    Value v = evaluate_dim(e, x);
     const Dim *want = v.kind == V_ERROR ? NULL : want_dim(e, v, x->loc, "a dimension");
     if (!want) return false;
     return want == have || mismatch(m);
@@ -76,9 +87,13 @@ static bool match_scalar(Elaborator *e, const Ast *type, Value v, const char *wh
         if (!fits[i]) report(e, at, "%s must be of type %s, it is %s", what, type->name, value_text(e, v));
         return fits[i];
     }
-    const char *near = nearest_name(type->name, SCALARS, N);
+    const char *near = nearest_name(type->name, SCALARS, N), *habit = habit_of(type->name, strlen(type->name));
+    const char *kinds = "a type is int, float, bool, string, list, any or a shape: [T, N]";
     report(e, type->loc, "unknown type \"%s\"\nhint: %s%s", type->name,
-           near ? "did you mean " : "a type is int, float, bool, string, list, any or a shape", near ? near : "");
+           habit  ? habit
+           : near ? "did you mean "
+                  : kinds,
+           near && !habit ? near : "");
     return false;
 }
 
@@ -89,7 +104,9 @@ static bool element_type(Elaborator *e, const Ast *type, DType *t) {
     for (int i = 0; i < 3; i++)
         if (!strcmp(type->name, names[i])) return *t = dtypes[i], true;
     if (dtype_parse(type->name, t) && *t < DT_string) return true;
-    report(e, type->loc, "unknown element type \"%s\"\nhint: int, float, bool, or f32, f16, bf16, i32, i64 ...", type->name);
+    const char *habit = habit_of(type->name, strlen(type->name));
+    report(e, type->loc, "unknown element type \"%s\"\nhint: %s", type->name,
+           habit ? habit : "int, float, bool, or f32, f16, bf16, i32, i64 ...");
     return false;
 }
 
@@ -109,7 +126,8 @@ bool match_type(Elaborator *e, const Ast *type, Value v, const char *what, Loc a
 static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     bool bounded = x->kind == AST_LE && is_open_name(e, x->a);
     const Ast *name = bounded ? x->a : x;
-    if (!bounded && !is_open_name(e, x)) return x->kind == AST_REST ? NULL : want_dim(e, evaluate(e, x), x->loc, "a dimension");
+    if (!bounded && !is_open_name(e, x))
+        return x->kind == AST_REST ? NULL : want_dim(e, evaluate_dim(e, x), x->loc, "a dimension");
     Value bound = bounded ? evaluate(e, x->b) : VALUE(V_NULL);
     int64_t upper = DEFAULT_POSITIONS;
     if (bound.kind != V_NULL) {

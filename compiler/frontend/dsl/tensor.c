@@ -90,6 +90,14 @@ Value tensor_transpose_last(Elaborator *e, Value v, Loc at) {
 Value tensor_matmul(Elaborator *e, Loc at, Value a, Value b) {
     if (!want_tensor(e, a, at, "the left operand of @") || !want_tensor(e, b, at, "the right operand of @"))
         return VALUE(V_ERROR);
+    const Type *left = &a.node->type, *right = &b.node->type;
+    if (left->rank > 1 && right->rank > 1) {
+        const Dim *inner = left->dim[left->rank - 1];
+        if (inner != right->dim[right->rank - 2] && inner == right->dim[right->rank - 1])
+            return report(
+                e, at, "%s @ %s: the last axis of the left operand is the last of the right, not the one before\nhint: a @ b^T",
+                arena_strdup(e->arena, type_text(left)), type_text(right));
+    }
     return node_end(e, node_begin(e, OP_matmul, at, 2, (Node *[]){a.node, b.node}));
 }
 

@@ -177,7 +177,8 @@ const Dim *want_dim(Elaborator *e, Value v, Loc at, const char *what) {
     if (v.kind == V_DIM) return v.dim;
     if (v.kind != V_INT) return refuse(e, v, at, what, "a whole number"), NULL;
     if (v.i < 0 || v.i >> MAX_DIM_BITS) {
-        report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d", what, v.i, MAX_DIM_BITS);
+        report(e, at, "%s is %" PRId64 ", a dimension is at least 0 and below 2^%d%-s", what, v.i, MAX_DIM_BITS,
+               v.i == -1 ? "\nhint: no size is found out: write it, shape(x)[0] is the first of x" : "");
         return NULL;
     }
     remember_size(e, v);

@@ -84,7 +84,7 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
     WeightUse *use = ARENA_NEW(e->arena, WeightUse);
-    *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name)};
+    *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name), .in_library = at.source != e->main->source};
     use->called = called_from(e, use->loc);
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
@@ -208,14 +208,35 @@ static const char *dims_text(Elaborator *e, const Tensor *t) {
     return arena_printf(e->arena, "[%s]", text);
 }
 
-// The nearest name of a tensor that no one uses.
+// The file has the last two axes the other way round: PyTorch keeps [outputs, inputs], GPT-2 [inputs, outputs].
+static const char *transposed_hint(Elaborator *e, const WeightUse *u) {
+    const Tensor *t = u->found;
+    int last = t->rank - 1;
+    if (t->rank != u->rank || t->rank < 2 || t->dim[last] != u->dims[last - 1].i || t->dim[last - 1] != u->dims[last].i)
+        return NULL;
+    for (int i = 0; i < last - 1; i++)
+        if (t->dim[i] != u->dims[i].i) return NULL;
+    if (u->in_library) return "\nhint: the file has it transposed: linear_transposed(x, name, N) takes it as it is";
+    return arena_message(e->arena, "\nhint: the file has it transposed: weight(\"%s\", %s)^T", short_name(u->name),
+                         dims_text(e, t));
+}
+
+static bool ends_with_name(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && name[n - m - 1] == '.' && !strcmp(name + n - m, end);
+}
+
+// The nearest name of a tensor that no one uses; one that has more or less in front is near.
 static const char *nearest_tensor(Elaborator *e, const char *name) {
     const Checkpoint *c = e->options->checkpoint;
     const char **names = ARENA_ARRAY(e->arena, const char *, c->n_tensors);
     size_t n = 0;
     for (int i = 0; i < c->n_tensors; i++)
         if (!map_get(&e->used_tensors, c->tensors[i]->name)) names[n++] = c->tensors[i]->name;
-    return nearest_name(name, names, n);
+    const char *near = nearest_name(name, names, n);
+    for (size_t i = 0; i < n && !near; i++)
+        if (ends_with_name(names[i], name) || ends_with_name(name, names[i])) near = names[i];
+    return near;
 }
 
 const char *weights_file_name(const Checkpoint *c) {
@@ -243,9 +264,10 @@ static void report_use(Elaborator *e, const WeightUse *u) {
     if (map_get(&e->reported, key)) return;
     map_put(&e->reported, key, e);
     if (u->found) {
+        const char *transposed = transposed_hint(e, u);
         message = arena_message(e->arena, "%s has shape %s in %s, the description says %s%-s", u->name, dims_text(e, u->found),
                                 base_name(u->found->source ? u->found->source->name : c->path),
-                                dims_text(e, empty_tensor(e, u)), parameter_hint(e, u));
+                                dims_text(e, empty_tensor(e, u)), transposed ? transposed : parameter_hint(e, u));
     } else {
         message = arena_message(e->arena, "%s has no tensor \"%s\"%-s", weights_file_name(c), u->name, missing_hint(e, u));
     }
