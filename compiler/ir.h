@@ -408,6 +408,7 @@ struct PassContext {
     int64_t max_rows;   // rows of one forward call (--chunk)
     FusionSite *sites, **sites_end;
     bool require_fusion;
+    bool quantized;        // --quant changed the format of a weight
     const char *dump_dir;  // --dump-ir, or NULL
     int stop_after;        // a Pass, or -1
     int start_from;        // a Pass, or 0

@@ -134,6 +134,10 @@ static int command_check(Arena *arena, const Options *o) {
 
 static int command_inspect(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
+    if (o->emit && !strcmp(o->emit, "c")) {
+        compile(&b);
+        return 0;
+    }
     build_open(&b);
     build_load(&b);
     if (!build_passes(&b) || o->emit) {

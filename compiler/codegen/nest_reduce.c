@@ -40,7 +40,7 @@ static Reduction reduction_of(const Program *p, const Kernel *k) {
         if (r.v->stride[i] != r.count && !dim_is(r.v->type.dim[i], 1)) r.adjacent = false;
         r.count = dim_binary(p->graph, DIM_MUL, r.count, r.v->type.dim[i]);
     }
-    r.adjacent = r.adjacent && r.inner;
+    r.adjacent = r.adjacent && r.inner && r.v->base != BASE_SCALAR;
     return r;
 }
 
@@ -109,8 +109,12 @@ static void write_one_by_one(Text *t, const Reduction *r, int depth) {
             text_add(t, "; r%d++) {\n", i);
     }
     const char *sum = r->inner ? "lane[e % LANES]" : "total";
-    indent(t, inside), text_add(t, "%s = %s(*(", sum, f->scalar), nest_address(t, r->p, r->v, "a0", r->at),
-        text_add(t, "), %s);\n", sum);
+    indent(t, inside), text_add(t, "%s = %s(", sum, f->scalar);
+    if (r->v->base == BASE_SCALAR)
+        nest_plain_load(t, r->p, r->v, 0, r->at);
+    else
+        text_add(t, "*("), nest_address(t, r->p, r->v, "a0", r->at), text_add(t, ")");
+    text_add(t, ", %s);\n", sum);
     if (r->inner) indent(t, inside), text_add(t, "e++;\n");
     while (inside > depth) indent(t, --inside), text_add(t, "}\n");
     if (r->inner) snprintf(value, sizeof value, "%s(vf_load(lane))", f->lanes);

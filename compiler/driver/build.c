@@ -61,6 +61,8 @@ Build build_new(Arena *arena, const Options *o) {
             "--dim and --max are for ONNX models, and %s is none\n  hint: `burin run MODEL -- --dim` is the program's own "
             "option",
             o->model);
+    if ((o->bind || o->as) && !has_suffix(o->model, ".onnx"))
+        usage_error("--bind and --as are for ONNX models, and %s is none", o->model);
     if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
     if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
     return b;
@@ -108,6 +110,7 @@ static void load_checkpoint(Build *b) {
     b->module = dsl_load(b->arena, b->description, &dsl);
     if (!s.pooling) return;
     sentence_add(b->module->graphs[0], &s);
+    b->embeds = true;
     if (s.max_tokens && (!b->module->context || s.max_tokens < b->module->context)) b->module->context = s.max_tokens;
     if (o->context && o->context < b->module->context) b->module->context = o->context;
 }
@@ -136,6 +139,7 @@ bool build_passes(Build *b) {
     if (b->options->verbose) fprintf(stderr, "  passes\n");
     bool whole = passes_run(b->module, &b->passes);
     if (whole) build_check_positions(b);
+    if (whole) warn_of_surprises(b);
     return whole;
 }
 

@@ -17,6 +17,7 @@ typedef struct Build {
     Toolchain tools;
     bool onnx;                // MODEL is an ONNX file
     bool text;                // that is a decoder of tokens
+    bool embeds;              // texts in, embeddings out
     Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;
@@ -45,6 +46,7 @@ void build_special_tokens(Build *);
 void build_generation(Build *);  // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
+void warn_of_surprises(const Build *);  // after the passes: options without effect, what the program does not do
 int64_t learned_positions(const Graph *, int64_t context);  // the smallest table that positions look up, or `context`
 // Where `burin run` keeps the program of these options: the same path exactly when it would be the same program.
 const char *build_cache_path(const Build *);

@@ -4,7 +4,7 @@
 #include "driver/build.h"
 #include "frontend/json.h"
 
-enum { DEFAULT_CONTEXT = 4096, LEAST_ROTARY_CONTEXT = 512, DEFAULT_ROWS = 64 };
+enum { DEFAULT_CONTEXT = 4096, DEFAULT_ROWS = 64 };
 
 static json_t *load_beside(const Build *b, const char *name) {
     return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
@@ -38,15 +38,6 @@ void build_special_tokens(Build *b) {
     if (!m->n_eos && b->tokenizer && b->tokenizer->eos >= 0) m->eos[m->n_eos++] = b->tokenizer->eos;
 }
 
-static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
-
-// As loaded: a table of weights that is looked up by anything but the tokens.
-static bool has_learned_positions(const Build *b) {
-    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i])
-    if (n->op == OP_gather && n->in[0]->op == OP_constant && n->in[1]->op != OP_input) return true;
-    return false;
-}
-
 // The positions behind which a rotary embedding turns all of a text by other angles than a shorter one: what a program has
 // cached would be wrong there. 0: there are none.
 static int64_t rotary_limit(const Build *b, const char **kind) {
@@ -76,13 +67,12 @@ static void limit_context(Build *b) {
     b->passes.context = limit;
 }
 
-// Rotary embeddings have no table that ends: a model that says less than 512 positions gets them, and --ctx may ask for more.
+// What the model says, at most 4096 positions; --ctx may ask for more where no table of learned positions ends.
 void build_context(Build *b) {
     int64_t trained = b->module->context, wanted = b->options->context;
     b->passes.module = b->module;
     b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
-    b->passes.context = wanted ? wanted : clamp(trained ? trained : DEFAULT_CONTEXT, LEAST_ROTARY_CONTEXT, DEFAULT_CONTEXT);
-    if (!wanted && trained && has_learned_positions(b)) b->passes.context = clamp(trained, 1, DEFAULT_CONTEXT);
+    b->passes.context = wanted ? wanted : trained && trained < DEFAULT_CONTEXT ? trained : DEFAULT_CONTEXT;
     limit_context(b);
     if (wanted && trained && wanted > trained)
         diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);

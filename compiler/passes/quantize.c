@@ -59,5 +59,6 @@ bool pass_quantize(Graph *g, PassContext *c) {
         changed = true;
     }
     if (changed) graph_sort(g);
+    c->quantized |= changed;
     return look_up_in_packs(c->module, g, false) || changed;
 }

@@ -284,7 +284,8 @@ static bool line_has(const char *line, size_t length, const char *format) {
         if (!found) return false;
         at = found + n;
         if (*format != '%') break;
-        format += 1 + strspn(format + 1, "-0123456789.*lz\" PRId64");
+        format += 1 + strspn(format + 1, "-0123456789.*lz");
+        if (*format == '"') format += 1 + strcspn(format + 1, "\"");  // %" PRId64 "
         if (*format) format++;
     }
     return true;

@@ -143,14 +143,23 @@ static void remember_size(Elaborator *e, Value v) {
     if (v.origin && !map_get(&e->sizes, size_key(e, v.i))) map_put(&e->sizes, size_key(e, v.i), (void *)v.origin);
 }
 
+static bool is_quoted_number(Value v) {
+    char *end;
+    if (v.kind != V_STRING || !*v.s) return false;
+    strtod(v.s, &end);
+    return !*end;
+}
+
 // "WHAT must be an integer, it is "64"", and when the value came from config.json, the place there.
 static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char *expected) {
     if (v.kind == V_ERROR || already_reported(e, at)) return false;
-    const char *hint = "";
+    const char *hint = "", *shown = value_text(e, v);
+    if (v.kind == V_FLOAT && v.f == floor(v.f) && fabs(v.f) < 1e15) shown = arena_printf(e->arena, "%.1f", v.f);
     if (v.path && e->options->checkpoint)
         hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
                              loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
-    report(e, at, "%s must be %s, it is %s%-s", what, expected, value_text(e, v), hint);
+    if (is_quoted_number(v)) hint = arena_message(e->arena, "%-s\nhint: a number has no quotes: %s", hint, v.s);
+    report(e, at, "%s must be %s, it is %s%-s", what, expected, shown, hint);
     return false;
 }
 

@@ -1,0 +1,1 @@
+$BURIN inspect $TOP/examples/austen --bind=x=tokens
