@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
+#include "driver/compiler.h"
 #include "driver/output_name.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
@@ -161,6 +162,7 @@ void build_lower(Build *b) {
 // ------------------------------------------------------------------------------------------------------------------- sources
 static const char *info_text(const Build *b) {
     Text t = {0};
+    const char *clang = b->tools.clang, *compiler = clang ? strrchr(clang, '/') + 1 : TESTED_COMPILER;
     text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
     text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
              (double)b->image.bytes / 1e6);
@@ -169,7 +171,7 @@ static const char *info_text(const Build *b) {
                  (long long)b->program->max_rows);
     text_add(&t, "passes   ");
     for (int i = b->passes.start_from; i < PASS_COUNT; i++) text_add(&t, " %s", pass_info[i].name);
-    text_add(&t, "\ncompiler  burin %s, clang-19 -O3 -ffp-contract=off, for", BURIN_VERSION);
+    text_add(&t, "\ncompiler  burin %s, %s -O3 -ffp-contract=off, for", BURIN_VERSION, compiler);
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
     plan_print(&t, b->program);

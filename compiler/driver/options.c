@@ -76,7 +76,8 @@ static void print_overview(FILE *out) {
         "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the programs of `burin run` "
         "are\n"
         "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
-        ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n",
+        ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n"
+        "BURIN_CC names the clang that compiles (default: clang-19, or another that can).\n",
         out);
 }
 

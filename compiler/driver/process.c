@@ -164,6 +164,16 @@ static void job_ended(Job *jobs, int n, pid_t pid, int status, bool verbose) {
     }
 }
 
+bool process_succeeds(const CommandLine *line, const char *log, bool verbose) {
+    Job j = {.line = *line, .what = line->words[0], .log = log};
+    int status;
+    job_start(&j, verbose);
+    while (waitpid(j.pid, &status, 0) < 0)
+        if (errno != EINTR) diag_fatal(NO_LOC, "cannot wait for %s: %s", line->words[0], strerror(errno));
+    remember_child(j.pid, 0);
+    return !status;
+}
+
 void jobs_run(Job *jobs, int n, int at_once, bool verbose) {
     int started = 0, ended = 0, status;
     struct timespec pause = {.tv_nsec = POLL_MS * 1000000};

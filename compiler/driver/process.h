@@ -29,6 +29,8 @@ typedef struct Job {
 
 // Runs the jobs, at most `at_once` at a time; the first that fails ends the run with what it said.
 void jobs_run(Job *, int n, int at_once, bool verbose);
+// Runs one command; true when it succeeds. What it says is in the file `log`.
+bool process_succeeds(const CommandLine *, const char *log, bool verbose);
 int processors(void);
 
 // Full path of a program on PATH, or NULL.

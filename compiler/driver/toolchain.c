@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
+#include "driver/compiler.h"
 #include "driver/image.h"
 #include "driver/options.h"
 #include "util/diag.h"
 #include "util/text.h"
 
-#define COMPILER "clang-19"
 // -ffp-contract=off and -fno-math-errno belong to the numeric contract: a multiply-add is fused only where the text says so.
 #define FLAGS                                                                                            \
     "-std=gnu17 -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -fno-semantic-interposition -fno-ident " \
@@ -108,12 +108,12 @@ void toolchain_without_integers(Toolchain *t) {
 
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
-    if (!find_program(t->arena, COMPILER)) diag_fatal(NO_LOC, COMPILER " is not on PATH\nhint: apt-get install " COMPILER);
-    t->clang = COMPILER;
+    const char *best = t->cpus[t->n_cpus - 1]->flags;
+    t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s", FLAGS, t->machine->triple, best));
     for (int i = 0; !t->native && i < 2; i++)
         if (access(t->machine->sysroot[i], R_OK))
-            diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: apt-get install %s", t->machine->triple,
-                       t->machine->sysroot[i], t->machine->packages);
+            diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple,
+                       t->machine->sysroot[i], cross_hint(t->arena, t->machine->packages, t->machine->triple));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling
@@ -230,7 +230,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     static const char *const runtime[] = {".c", ".h", NULL}, *const emitted[] = {".h", NULL};
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
-    uint64_t key = hash_file(find_program(t->arena, t->clang), 0);
+    uint64_t key = hash_file(t->clang, 0);
     key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
     c.key = hash_folder(e->folder, emitted, key);
     compile_model(&c);

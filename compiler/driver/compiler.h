@@ -1,0 +1,16 @@
+// The clang that compiles, and what to install where there is none.
+#ifndef BURIN_DRIVER_COMPILER_H
+#define BURIN_DRIVER_COMPILER_H
+#include "driver/toolchain.h"
+
+#define TESTED_COMPILER "clang-19"
+
+// The path of a clang that compiles with these flags (split at spaces). Ends the run when there is none. `home` is set.
+const char *compiler_find(const Toolchain *, const char *flags);
+
+// How packages are installed on a system with this /etc/os-release: "dnf install"; NULL: unknown.
+const char *install_command(Arena *, const char *os_release);
+const char *system_install_command(Arena *);
+// What to install for cross compiling to `triple`; `packages` are Debian's.
+const char *cross_hint(Arena *, const char *packages, const char *triple);
+#endif
