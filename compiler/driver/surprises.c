@@ -77,9 +77,9 @@ static void check_causal(const Build *b) {
         bool meant = !strcmp(g->name, "decode") || says_logits(g);
         if (!meant || !token_input(g) || graph_has_rows(g)) continue;
         diag_warning(site->loc,
-                     "%s becomes a program of tensors, which writes no text: %%%s %s\n"
+                     "%s becomes a program of tensors, which writes no text: %s %s\n"
                      "hint: causal(scores) of dsl/std/mask hides later tokens; a graph named encode may see them",
-                     g->name, site->node ? site->node : g->name, site->why);
+                     g->name, site->node ? arena_printf(b->arena, "%%%s", site->node) : g->name, site->why);
     }
 }
 
