@@ -20,15 +20,17 @@ typedef struct embedder {
     size_t width;
     float *all;  // the embeddings so far, where the whole is needed at the end
     size_t n, capacity;
+    int64_t n_cut;  // texts that were longer than the model's
 } embedder;
 
 // ---- one text ----
 
 // A text longer than the model's is cut; what the tokenizer puts behind a text stays.
-static void cut_tokens(const burin_model *model, burin_tokens *tokens) {
-    const burin_tokenizer *tokenizer = burin_tokenizer_of(model);
-    int32_t after = (int32_t)tokenizer->after.count, most = model->context;
+static void cut_tokens(embedder *e, burin_tokens *tokens) {
+    const burin_tokenizer *tokenizer = burin_tokenizer_of(e->model);
+    int32_t after = (int32_t)tokenizer->after.count, most = e->model->context;
     if (tokens->n <= most || most <= after) return;
+    if (!e->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, most);
     memmove(tokens->id + most - after, tokens->id + tokens->n - after, (size_t)after * sizeof *tokens->id);
     tokens->n = most;
 }
@@ -88,7 +90,7 @@ static bool collects(const burin_command *c) {
 static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
     const burin_net *net = e->model->net;
     burin_net_values values;
-    cut_tokens(e->model, tokens);
+    cut_tokens(e, tokens);
     burin_net_values_of_tokens(&values, net, tokens->id, tokens->n);
     burin_status status = burin_net_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
@@ -163,6 +165,7 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
     if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");
     finish(&e);
+    if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
     free(e.all);
     burin_close(e.session);
     return 0;

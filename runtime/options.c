@@ -46,8 +46,9 @@ static const option options[] = {
     {N, "--dim", NULL, "NAME=N,...", TEXT, AT(dims), 0, 0, "sizes of --random and --bench that no input tells (default 16)"},
     {G, "-n", "--count", "N", INTEGER, AT(count), 0, 1e15,
      "tokens to generate (default 256, or what the model says); 0 only reads"},
-    {G, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
+    {D, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0,
      "read the prompt from FILE, every byte of it; - is standard input"},
+    {S, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read sources from FILE, one a line; - is standard input"},
     {G, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
     {S, "--decoder-tokens", NULL, "0,5", TEXT, AT(decoder_tokens), 0, 0,
      "what the decoder begins with, instead of the model's own"},
@@ -86,6 +87,7 @@ static const option options[] = {
     {A, "--version", NULL, NULL, FLAG, AT(version), 0, 0, "name and identity"},
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };
+_Static_assert(N_OPTIONS <= 64, "burin_command has a bit for each option");
 
 static _Noreturn void bad_command_line(const char *what, const char *hint_before, const char *name) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "%s\nhint: %s%s", what, hint_before, name);
@@ -170,6 +172,7 @@ static void set_seed(burin_command *c, const given *g) {
 
 static void set_option(burin_command *c, const given *g) {
     void *place = (char *)c + g->option->place;
+    c->given |= (uint64_t)1 << (g->option - options);
     switch (g->option->kind) {
         case FLAG:
             *(bool *)place = true;
@@ -251,6 +254,43 @@ static void check_combination(const burin_command *c) {
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
 }
 
+// ---- options without effect ----
+
+static bool is_given(const burin_command *c, const char *name) {
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (c->given >> i & 1 && !strcmp(options[i].name, name)) return true;
+    return false;
+}
+
+// Options that change nothing where `because` holds; the names end with NULL.
+typedef struct idle {
+    bool because;
+    const char *why;
+    const char *names[12];
+} idle;
+
+static void say_without_effect(burin_kind program, const burin_command *c) {
+    bool writes = program & G, measures = c->bench || c->perplexity_file;
+    bool greedy = c->sampling.temperature == 0 || (program == BURIN_ENCODER_DECODER && c->sampling.temperature < 0);
+    const idle rows[] = {
+        {writes && measures,
+         c->bench ? "--bench writes no text" : "--perplexity writes no text",
+         {"-n", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty", "--seed", "--ignore-eos", "--shift"}},
+        {writes && greedy && !measures,
+         "the likeliest token is taken each time; --temp 0.8 samples",
+         {"--top-k", "--top-p", "--min-p", "--seed"}},
+        {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format"}},
+        {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
+        {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
+    };
+    if (c->help || c->info || c->version) return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (const char *const *name = rows[i].names; rows[i].because && *name; name++)
+            if (is_given(c, *name)) burin_note("%s has no effect: %s", *name, rows[i].why);
+    if (writes && c->bench && (c->prompt || c->prompt_file || c->tokens))
+        burin_note("the prompt has no effect: --bench reads tokens of its own");
+}
+
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
     burin_command c = {.count = -1,
@@ -271,6 +311,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
             set_prompt(&c, &l, argv[i]);
     }
     check_combination(&c);
+    say_without_effect(program, &c);
     return c;
 }
 
@@ -283,6 +324,18 @@ static const char introduction[] =
     "  %s \"Once upon a time\" -n 100           a hundred tokens, sampled\n"
     "  %s \"Once upon a time\" --temp 0         always the likeliest token\n"
     "  %s \"Once upon a time\" --seed 7         the same text every time, on every machine\n"
+    "  %s --bench                             how fast it is here\n"
+    "\n";
+
+static const char encoder_decoder_introduction[] =
+    "usage: %s [options] [source]\n"
+    "\n"
+    "%s, compiled: reads a source (an argument, each line of -f FILE or of standard input, or --input where it is no text)\n"
+    "and writes what its decoder makes of it: a translation, a summary, an answer. Everything else goes to standard error.\n"
+    "\n"
+    "  %s \"a text\"                           what is made of it, always the likeliest token\n"
+    "  %s -f lines.txt > results.txt         a line for each line\n"
+    "  %s \"a text\" --temp 0.8 --seed 7       sampled: the same text every time, on every machine\n"
     "  %s --bench                             how fast it is here\n"
     "\n";
 
@@ -324,7 +377,7 @@ void burin_print_help(burin_kind program, const char *model_name) {
     else if (program == BURIN_EMBEDDER)
         burin_print(embedder_introduction, p, model_name, p, p, p);
     else
-        burin_print(introduction, p, model_name, p, p, p, p);
+        burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction, p, model_name, p, p, p, p);
     for (int i = 0; i < N_OPTIONS; i++)
         if (options[i].programs & program) print_option(&options[i]);
 }

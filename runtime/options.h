@@ -35,6 +35,7 @@ typedef struct burin_command {
     const char *output, *dims;
     int64_t count;                            // -1: the default
     int64_t threads, context, chunk, window;  // 0: the default
+    uint64_t given;                           // rows of the table of options (options.c), a bit each
     burin_sampling sampling;
     bool info, verify, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;

@@ -30,6 +30,8 @@ says "numbers: a decoder's id beyond the vocabulary" 1 "--decoder-tokens: token 
 says "numbers: no options of other programs" 2 "unknown option --perplexity" "$WORK/numbers" --perplexity x
 says "numbers: --info" 0 "encoder 144.0 KB for 96 rows (lower bound 144.0 KB), scratch 48.0 KB" "$WORK/numbers" --info
 says "numbers: --help" 0 "--decoder-tokens" "$WORK/numbers" --help
+says "numbers: --help says what a source is" 0 "reads a source (an argument" "$WORK/numbers" --help
+says "numbers: greedy unless told" 0 "--top-p has no effect: the likeliest token" "$WORK/numbers" acht --top-p 0.5
 says "numbers: --bench" 0 "encode" "$WORK/numbers" --bench
 # The C interface: two sources at once, each with the bits that it has alone.
 long=24,20,21,10,18,9,22,11,17,2 short=6,7,2

@@ -65,6 +65,10 @@ long=$(seq -s , 1 65)
 says "a prompt longer than the context" 1 "the prompt has 65 tokens, the context holds 64" "$fake" --tokens "$long"
 says "a prompt longer than --ctx" 1 "the prompt has 3 tokens, the context holds 2" "$fake" --tokens 1,2,3 --ctx 2
 says "--ctx beyond what was built" 1 "built for a context of 64" "$fake" --ctx 65
+says "an option of sampling without sampling" 0 "--top-k has no effect: the likeliest token" "$fake" --tokens 1 -n 1 --temp 0 --top-k 5
+says "an option of texts with --bench" 0 "-n has no effect: --bench writes no text" "$fake" --bench -n 5 --positions 0
+says "a prompt with --bench" 0 "the prompt has no effect: --bench" "$fake" --bench --tokens 1,2 --positions 0
+says "more rows than were built" 0 "--chunk 99: this program was built for 16 rows" "$fake" --tokens 1 -n 1 --chunk 99
 says "ids outside the vocabulary" 1 "token 300 is outside the vocabulary, 0 to 299" "$fake" --tokens 1,300
 says "negative ids" 1 "outside the vocabulary" "$fake" --tokens 1,-3
 says "ids that are none" 2 "expected ids with commas" "$fake" --tokens 1,x
