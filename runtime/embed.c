@@ -59,10 +59,11 @@ static void print_string(const char *text, size_t bytes) {
         size_t n = i < bytes ? burin_utf8_add(&utf8, text + i, 1, whole) : burin_utf8_end(&utf8, whole);
         for (size_t j = 0; j < n; j++) {
             unsigned char c = (unsigned char)whole[j];
+            if (c == '"' || c == '\\') burin_print_bytes("\\", 1);
             if (c < 0x20)
                 burin_print("\\u%04x", c);
             else
-                burin_print("%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+                burin_print_bytes(whole + j, 1);
         }
     }
     burin_print("\"");

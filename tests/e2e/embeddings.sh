@@ -51,6 +51,7 @@ same "the interpreter prints the same" "$WORK/interpreted" "$WORK/two"
 "$WORK/mean" --format json 'say "hello"	\' > "$WORK/json"
 check "JSON has the text, its ids and its embedding" grep -q '^{"text": "say \\"hello\\"\\u0009\\\\", "ids": \[2, .*, 3\], "embedding": \[.*\]}$' "$WORK/json"
 check "a long text is cut, and ends as it should" sh -c "'$WORK/mean' --format json 'a b c d e f g h i j k l' | grep -q '\"ids\": \[2, 6, 8, 10, 12, 14, 16, 3\]'"
+says "a text of JSON is as it was given" 0 '{"text": "wörld \"a\"", "ids"' "$WORK/mean" --format json 'wörld "a"'
 says "what is cut is said" 0 "a text of 14 tokens is cut: the model takes 8" "$WORK/mean" 'a b c d e f g h i j k l' a
 says "and how many were" 0 "2 texts were cut" "$WORK/mean" 'a b c d e f g h i j k l' a 'a b c d e f g h i j k l'
 check "an empty text has an embedding" sh -c "'$WORK/mean' --format json '' | grep -q '\"ids\": \[2, 3\]'"
