@@ -261,7 +261,7 @@ static unsigned add_expected(Text *t, const yypcontext_t *context) {
         text_add(t, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
     return (has[YYSYMBOL_BLOCK] ? WANTS_DECLARATION : 0) | (has[YYSYMBOL_RETURN] ? WANTS_STATEMENT : 0) |
            (has[YYSYMBOL_INT] ? WANTS_EXPRESSION : 0) | (has[yytranslate['=']] ? WANTS_EQUALS : 0) |
-           (has[YYSYMBOL_ARROW] ? WANTS_ARROW : 0);
+           (has[YYSYMBOL_ARROW] ? WANTS_ARROW : 0) | (n == 1 && has[YYSYMBOL_NAME] ? WANTS_NAME : 0);
 }
 
 // After an error inside a body the parser may take what follows for declarations: that is not said.

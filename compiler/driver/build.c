@@ -27,7 +27,7 @@ static void check_one_of(const char *option, const char *value, const char *cons
     for (size_t i = 0; i < n; i++)
         if (!strcmp(value, names[i])) return;
     const char *near = nearest_name(value, names, n);
-    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s?", option, value, near);
+    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? There are %s", option, value, near, name_list(names, n));
     usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
 }
 
@@ -65,6 +65,9 @@ Build build_new(Arena *arena, const Options *o) {
     if ((o->bind || o->as) && !has_suffix(o->model, ".onnx"))
         usage_error("--bind and --as are for ONNX models, and %s is none", o->model);
     if (description && !o->weights) usage_error("%s is a description\n  hint: --weights says where its weights are", o->model);
+    if (!description && o->weights && has_suffix(o->weights, ".burin"))
+        usage_error("--weights=%s is a description, and MODEL is %s\n  hint: the other way round: %s --weights=%s", o->weights,
+                    o->model, o->weights, o->model);
     if (!description && o->weights) usage_error("--weights goes with a .burin description, and %s is none", o->model);
     return b;
 }

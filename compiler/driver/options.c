@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/cache.h"
 #include "ir.h"
@@ -128,6 +129,15 @@ static const OptionRow *find_letter(Command c, char letter) {
     return NULL;
 }
 
+// Options of programs, which are often tried on burin build.
+static bool is_of_programs(const char *name) {
+    static const char *const names[] = {"temp",    "temperature", "top-k", "top-p", "min-p", "seed",
+                                        "threads", "tokens",      "n",     "t",     "f"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
 static void refuse_unknown(Command c, const char *word) {
     const char *names[N_OPTIONS], *near;
     char name[64];
@@ -135,6 +145,9 @@ static void refuse_unknown(Command c, const char *word) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strspn(word, "-"));
     for (int i = 0; i < N_OPTIONS; i++)
         if (options[i].commands & 1u << c) names[n++] = options[i].name;
+    if (c == COMMAND_build && is_of_programs(name))
+        usage_error("burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or `burin run MODEL %s`",
+                    word, word, word);
     if ((near = nearest_name(name, names, (size_t)n)))
         usage_error("burin %s has no option %s\n  hint: did you mean --%s?", commands[c].name, word, near);
     usage_error("burin %s has no option %s\n  hint: `burin %s --help` lists them", commands[c].name, word, commands[c].name);
@@ -260,6 +273,7 @@ static Command read_command(const char *word) {
     }
     near = nearest_name(word, names, COMMAND_COUNT);
     if (near) usage_error("there is no command \"%s\"\n  hint: did you mean `burin %s`?", word, near);
+    if (!access(word, F_OK)) usage_error("there is no command \"%s\"\n  hint: `burin build %s` compiles it", word, word);
     usage_error("there is no command \"%s\"\n  hint: `burin --help` lists them", word);
 }
 

@@ -19,7 +19,10 @@ struct Builtin {
 static bool read_axis(Elaborator *e, Value v, Loc at, int rank, int *axis) {
     int64_t i;
     if (!want_int(e, v, at, "axis", &i)) return false;
-    if (i < -rank || i >= rank) return report(e, at, "axis %lld of a tensor of %d axes", (long long)i, rank), false;
+    if (i < -rank || i >= rank)
+        return report(e, at, "axis %lld of a tensor of %d axes\nhint: they count from 0, or from -1 backwards", (long long)i,
+                      rank),
+               false;
     *axis = (int)(i < 0 ? i + rank : i);
     return true;
 }
@@ -87,7 +90,8 @@ static Value run_transpose(Elaborator *e, Loc at, const Value *a) {
 }
 
 static Value run_concat(Elaborator *e, Loc at, const Value *a) {
-    if (a[0].kind != V_LIST || !a[0].list.n) return report(e, at, "concat needs a list of tensors");
+    if (a[0].kind != V_LIST || !a[0].list.n)
+        return report(e, at, "concat needs a list of tensors\nhint: concat([a, b], axis = -1)");
     int n = a[0].list.n, axis;
     Node **in = ARENA_ARRAY(e->arena, Node *, n);
     for (int i = 0; i < n; i++) {
@@ -110,7 +114,8 @@ static Value run_split(Elaborator *e, Loc at, const Value *a) {
     bool equal = a[1].kind == V_INT;
     if (!equal && a[1].kind != V_LIST) return report(e, at, "split needs a number of parts, or a list of their extents");
     if (equal && (a[1].i < 1 || a[1].i > MAX_LIST || !dim_divides(e->graph, dim_const(e->graph, a[1].i), size)))
-        return report(e, at, "%s does not split into %s equal parts", value_text(e, value_of_dim(size)), value_text(e, a[1]));
+        return report(e, at, "%s does not split into %s equal parts\nhint: split(x, [a, b]) has parts of these extents",
+                      value_text(e, value_of_dim(size)), value_text(e, a[1]));
     n = equal ? (int)a[1].i : a[1].list.n;
     Value *parts = ARENA_ARRAY(e->arena, Value, n);
     for (int i = 0; i < n; i++) {
@@ -131,6 +136,9 @@ static Value run_gather(Elaborator *e, Loc at, const Value *a) {
     int axis;
     if (!want_tensor(e, a[0], at, "the table of gather") || !want_tensor(e, a[1], at, "the index of gather"))
         return VALUE(V_ERROR);
+    if (dtype_is_float(a[1].node->type.dtype))
+        return report(e, at, "the index of gather must be integers, it is %s\nhint: an input of ids is tokens: int[T]",
+                      type_text(&a[1].node->type));
     if (!read_axis(e, or_else(a[2], VALUE_INT(0)), at, a[0].node->type.rank, &axis)) return VALUE(V_ERROR);
     Node *n = node_begin(e, OP_gather, at, 2, (Node *[]){a[0].node, a[1].node});
     attr_set_int(n, "axis", axis);

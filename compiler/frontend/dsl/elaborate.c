@@ -182,7 +182,8 @@ static bool check_results(Elaborator *e, const Ast *block, Loc at) {
 static Value run_block(Elaborator *e, const Ast *block, const Ast *call) {
     if (!bind_parameters(e, block, call)) return VALUE(V_ERROR);
     run(e, block->body);
-    if (!e->frame->returned) return report(e, block->loc, "%s ends without return", block->name);
+    if (!e->frame->returned)
+        return report(e, block->loc, "%s ends without return\nhint: return x gives its result", block->name);
     return check_results(e, block, call->loc) ? e->frame->result : VALUE(V_ERROR);
 }
 
@@ -309,7 +310,7 @@ static Graph *elaborate_graph(Elaborator *e, const Ast *graph) {
     if (frame.returned && !left_out)
         add_outputs(e, graph);
     else if (!left_out)
-        report(e, graph->loc, "the graph %s ends without return", graph->name);
+        report(e, graph->loc, "the graph %s ends without return\nhint: return x gives its result", graph->name);
     if (left_out && inputs) {
         graph_sweep(e->graph);
         while (e->graph->n_inputs > inputs) graph_drop_input(e->graph, e->graph->n_inputs - 1);

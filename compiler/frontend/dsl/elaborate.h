@@ -104,8 +104,8 @@ typedef struct WeightUse {
     const char *name;
     int rank;
     Value dims[MAX_RANK];
-    const Tensor *found;    // NULL: the checkpoint does not have it
-    bool fits, in_library;  // asked for by a block of dsl/std
+    const Tensor *found;   // NULL: the checkpoint does not have it
+    bool fits, in_linear;  // asked for by a block of dsl/std/linear
 } WeightUse;
 
 typedef struct Elaborator {

@@ -66,7 +66,7 @@ const char *habit_of_character(uint32_t c) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ the place
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+bool is_name_character(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // Where the line of `at` begins.
 static uint32_t line_begin(const char *text, uint32_t at) {
@@ -81,7 +81,7 @@ static uint32_t before(const char *text, uint32_t at) {
 }
 
 static uint32_t word_begin(const char *text, uint32_t end) {
-    while (end && is_word(text[end - 1])) end--;
+    while (end && is_name_character(text[end - 1])) end--;
     return end;
 }
 
@@ -164,7 +164,10 @@ static const char *hint_of_sign(const SyntaxError *s) {
     const OpenBracket *open = innermost(s->p);
     char c = s->begin < source->size ? source->text[s->begin] : 0;
     char previous = s->begin ? source->text[before(source->text, s->begin) - (before(source->text, s->begin) > 0)] : 0;
-    bool grouped = open && open->kind == '(' && !(open->offset && is_word(source->text[open->offset - 1]));
+    bool grouped = open && open->kind == '(' && !(open->offset && is_name_character(source->text[open->offset - 1]));
+    if (c == '"' && s->wants & WANTS_NAME) return "a name stands without quotes";
+    if (c == '.' && !strncmp(source->text + s->begin, ".burin", 6))
+        return "import linear is a file of dsl/std, import \"x.burin\" one beside this";
     if (c == ':' && ends_line(source, s->begin + 1)) return "a body stands in braces, not behind a colon: { ... }";
     if (c == ',' && grouped) return "a list stands in brackets: [a, b]";
     if (c == '{' && s->wants & WANTS_ARROW) return "a graph says what it gives: -> logits: [T, vocab_size] {";

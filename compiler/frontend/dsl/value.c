@@ -158,6 +158,9 @@ static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char 
     if (v.path && e->options->checkpoint)
         hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
                              loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
+    if (v.kind == V_TENSOR && !strcmp(expected, "true or false")) hint = "\nhint: where(c, a, b) chooses element by element";
+    if (v.kind == V_TENSOR && !strcmp(expected, "an integer")) hint = "\nhint: what decides the graph is a number: shape(x)[0]";
+    if (v.kind == V_INT && !strcmp(expected, "a list of dimensions")) hint = arena_message(e->arena, "\nhint: [%s]", shown);
     if (is_quoted_number(v)) hint = arena_message(e->arena, "%-s\nhint: a number has no quotes: %s", hint, v.s);
     report(e, at, "%s must be %s, it is %s%-s", what, expected, shown, hint);
     return false;

@@ -84,7 +84,9 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
     WeightUse *use = ARENA_NEW(e->arena, WeightUse);
-    *use = (WeightUse){.loc = place(e, at), .name = scope_join(e, e->scope, name), .in_library = at.source != e->main->source};
+    *use = (WeightUse){.loc = place(e, at),
+                       .name = scope_join(e, e->scope, name),
+                       .in_linear = text_ends_with(at.source->name, "std/linear.burin")};
     use->called = called_from(e, use->loc);
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
@@ -216,7 +218,7 @@ static const char *transposed_hint(Elaborator *e, const WeightUse *u) {
         return NULL;
     for (int i = 0; i < last - 1; i++)
         if (t->dim[i] != u->dims[i].i) return NULL;
-    if (u->in_library) return "\nhint: the file has it transposed: linear_transposed(x, name, N) takes it as it is";
+    if (u->in_linear) return "\nhint: the file has it transposed: linear_transposed(x, name, N) takes it as it is";
     return arena_message(e->arena, "\nhint: the file has it transposed: weight(\"%s\", %s)^T", short_name(u->name),
                          dims_text(e, t));
 }
