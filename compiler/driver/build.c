@@ -165,7 +165,8 @@ void build_lower(Build *b) {
 // ------------------------------------------------------------------------------------------------------------------- sources
 static const char *info_text(const Build *b) {
     Text t = {0};
-    const char *clang = b->tools.clang, *compiler = clang ? strrchr(clang, '/') + 1 : TESTED_COMPILER;
+    const char *compiler = b->tools.clang ? b->tools.clang : TESTED_COMPILER, *slash = strrchr(compiler, '/');
+    if (slash) compiler = slash + 1;
     text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
     text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
              (double)b->image.bytes / 1e6);

@@ -73,7 +73,7 @@ const char *cross_hint(Arena *arena, const char *packages, const char *triple) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- trying
-static const char *path_of(Arena *arena, const char *name) {
+const char *compiler_path(Arena *arena, const char *name) {
     if (strchr(name, '/')) return access(name, X_OK) ? NULL : name;
     return find_program(arena, name);
 }
@@ -118,15 +118,15 @@ static const char *why_not(const Toolchain *t, const char *path, const char *fla
 const char *compiler_find(const Toolchain *t, const char *flags) {
     const char *given = getenv("BURIN_CC"), *refused = NULL, *said = NULL;
     if (given && *given) {
-        const char *path = path_of(t->arena, given);
+        const char *path = compiler_path(t->arena, given);
         if (!path) diag_fatal(NO_LOC, "BURIN_CC is %s, and there is no such program", given);
-        if (!(said = why_not(t, path, flags))) return path;
+        if (!(said = why_not(t, path, flags))) return given;
         diag_fatal(NO_LOC, "BURIN_CC is %s, which does not compile what burin emits: %s\nhint: it must be clang 16 or later",
                    given, said);
     }
     for (int i = 0; i < N_NAMES; i++) {
         const char *path = find_program(t->arena, names[i]), *why = NULL;
-        if (path && (i == 0 || !(why = why_not(t, path, flags)))) return path;
+        if (path && (i == 0 || !(why = why_not(t, path, flags)))) return names[i];
         if (why && !refused) refused = path, said = why;
     }
     if (refused) diag_fatal(NO_LOC, "%s does not compile what burin emits: %s\nhint: %s", refused, said, clang_hint(t->arena));

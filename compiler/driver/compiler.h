@@ -5,8 +5,10 @@
 
 #define TESTED_COMPILER "clang-19"
 
-// The path of a clang that compiles with these flags (split at spaces). Ends the run when there is none. `home` is set.
+// A clang that compiles with these flags (split at spaces), by its name on PATH or its path. Ends the run when there is none.
+// `home` is set.
 const char *compiler_find(const Toolchain *, const char *flags);
+const char *compiler_path(Arena *, const char *name);  // NULL: there is no such program
 
 // How packages are installed on a system with this /etc/os-release: "dnf install"; NULL: unknown.
 const char *install_command(Arena *, const char *os_release);

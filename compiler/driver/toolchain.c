@@ -230,7 +230,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     static const char *const runtime[] = {".c", ".h", NULL}, *const emitted[] = {".h", NULL};
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
-    uint64_t key = hash_file(t->clang, 0);
+    uint64_t key = hash_file(compiler_path(t->arena, t->clang), 0);
     key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
     c.key = hash_folder(e->folder, emitted, key);
     compile_model(&c);

@@ -23,7 +23,7 @@ typedef struct Toolchain {
     const Machine *machine;
     const Target *cpus[MAX_CPUS];  // best last
     int n_cpus;
-    const char *clang;  // its path; NULL before toolchain_find
+    const char *clang;  // its name on PATH, or its path; NULL before toolchain_find
     const char *home;
     bool native, verbose;
     bool chosen;  // the CPUs were, by --mcpu

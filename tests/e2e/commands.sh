@@ -29,7 +29,7 @@ says "commands: the report of the fusions" 0 "attention                       6 
 says "commands: no fusion missed" 0 "context" $BURIN build $model --require-fusion -o "$WORK/austen"
 says "commands: C text" 0 "forward_" $BURIN build $model --emit=c
 says "commands: C text is printed, not written" 0 "$WORK/text is not written: --emit prints" $BURIN build $model --emit=c -o "$WORK/text"
-says "commands: steps and commands" 0 "clang-19 -" $BURIN build $model -v --mcpu=x86-64-v3 -o "$WORK/austen"
+says "commands: steps and commands" 0 "+ clang-19" $BURIN build $model -v --mcpu=x86-64-v3 -o "$WORK/austen"
 says "commands: objects that are kept" 0 "a program" $BURIN build $model --save-temps --mcpu=x86-64-v3 -o "$WORK/kept"
 check "commands: they are there" [ -s "$WORK/kept.temps/austen.c" ]
 says "commands: a description with weights" 0 "a program" $BURIN build dsl/models/llama.burin --weights $model --tokenizer $model/tokenizer.json \
