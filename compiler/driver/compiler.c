@@ -8,6 +8,7 @@
 
 #include "driver/cache.h"
 #include "util/diag.h"
+#include "util/files.h"
 #include "util/text.h"
 
 static const char *const names[] = {TESTED_COMPILER, "clang-20", "clang-21", "clang-18", "clang-17", "clang-16", "clang"};
@@ -101,7 +102,7 @@ static const char *try_to_compile(const Toolchain *t, const char *path, const ch
     command_add(&line, source);
     const char *said = process_succeeds(&line, log, t->verbose) ? NULL : complaint(t->arena, log);
     if (!said && known) cache_put(t->arena, source, known);
-    remove_folder(folder);
+    remove_tree(folder);
     diag_keep(folder);
     return said;
 }
@@ -111,7 +112,7 @@ static const char *why_not(const Toolchain *t, const char *path, const char *fla
     uint64_t key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, hash_text(flags, hash_file(path, 0)));
     const char *folder = cache_folder(t->arena, "compilers", key);
     const char *known = folder ? arena_printf(t->arena, "%s/works", folder) : NULL;
-    if (known && cache_find(known)) return NULL;
+    if (known && cache_find(t->arena, known)) return NULL;
     return try_to_compile(t, path, flags, known);
 }
 
