@@ -42,19 +42,23 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-// Name and bits. q8_0: blocks of 32 along the last axis, an f16 scale and 32 i8. tuple: several results; see Node.
+// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/quantize.h). tuple: several results; see
+// Node. Then the block formats of weights (formats.def), whose blocks lie along the last axis: bits 0.
 // clang-format off
 #define DTYPES(X)                                                                           \
     X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
     X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64)     \
     X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2)                                          \
     X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) \
-    X(string, 64) X(q8_0, 0) X(tuple, 0)
+    X(string, 64) X(q8_rows, 0) X(tuple, 0)
 // clang-format on
 typedef enum {
 #define X(name, bits) DT_##name,
     DTYPES(X)
 #undef X
+#define FORMAT(name, ...) DT_##name,
+#include "formats.def"
+#undef FORMAT
         DT_COUNT
 } DType;
 
@@ -404,6 +408,7 @@ struct PassContext {
     Arena *arena;
     Module *module;
     const char *quant;  // of --quant, or NULL: as the checkpoint has it
+    bool float_rows;    // --activations=f32: products by weights in blocks take rows of floats
     int64_t context;    // --ctx: positions a slot can hold
     int64_t max_rows;   // rows of one forward call (--chunk)
     FusionSite *sites, **sites_end;

@@ -161,6 +161,12 @@ static int command_targets(Arena *arena, const Options *o) {
     return 0;
 }
 
+static int command_formats(Arena *arena, const Options *o) {
+    (void)arena, (void)o;
+    list_formats();
+    return 0;
+}
+
 static int command_models(Arena *arena, const Options *o) {
     (void)o;
     list_models(burin_home(arena));

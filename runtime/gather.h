@@ -2,8 +2,8 @@
 // panels of 16 columns, and its rows are their columns.
 #ifndef BURIN_GATHER_H
 #define BURIN_GATHER_H
+#include "blocks.h"
 #include "norm.h"
-#include "quantize.h"
 
 // An index of a gather: negative counts from the end; beyond the ends is kept inside.
 INLINE int burin_index(int i, int extent) {
@@ -38,11 +38,21 @@ GATHER_COLUMN(f16, uint16_t, sf_from_f16)
 GATHER_COLUMN(bf16, uint16_t, sf_from_bf16)
 #undef GATHER_COLUMN
 
-INLINE void gather_column_q8_0(int depth, const q8_panel *panels, int column, float *y) {
-    const q8_panel *block = panels + (size_t)(column / 16) * (size_t)blocks_of(depth);
-    for (int k = 0; k < depth; k++) {
-        const q8_panel *b = block + k / QUANT_BLOCK;
-        y[k] = sf_from_f16(b->scale[column % 16]) * (float)(b->q[k % QUANT_BLOCK / 4][column % 16][k % 4] - 128);
+// Of panels in blocks: 16 columns are decoded for one.
+#define FORMAT(name, ...)                                                                                            \
+    INLINE void gather_column_##name(int depth, const uint8_t *panels, int column, float *y) {                       \
+        gather_block_column(WEIGHT_##name, panels + (size_t)(column / 16) * block_panel_bytes(WEIGHT_##name, depth), \
+                            (const int[]){depth, column % 16}, y);                                                   \
+    }
+INLINE void gather_block_column(weight_format f, const uint8_t *w, const int extent[2], float *y) {
+    const int size = block_formats[f].block;
+    float values[LANES];
+    NO_UNROLL
+    for (int k = 0; k < extent[0]; k++) {
+        vf_store(values, block_values(f, w + (size_t)(k / size) * block_bytes(f), k % size));
+        y[k] = values[extent[1]];
     }
 }
+#include "formats.def"
+#undef FORMAT
 #endif

@@ -1,18 +1,20 @@
 // Matrix products over packed weights. Each output is one chain of fma over ascending k; the caller's epilogue stores it.
 //
 //   matmul_f32, matmul_f16, matmul_bf16   x: f32 rows; weights in panels [n/16][k][16]
-//   matmul_q8_0                           x: q8_block rows; weights in panels [n/16][k/32] of q8_panel
+//   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
+//   matmul_q8_0_floats ...                x: f32 rows; each weight as the float that it stands for
 //   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
 //
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static inline function.
 #ifndef BURIN_MATMUL_H
 #define BURIN_MATMUL_H
+#include "blocks.h"
 #include "fault.h"
-#include "quantize.h"
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
     bool streamed;            // literal. The weights come from memory, not from a cache
+    bool floats;              // literal. Rows of floats, although the weights are in blocks
     int rows;
     const void *x, *w;
     int first, last;  // of matmul_units(panels, rows): the share of this thread
@@ -22,7 +24,6 @@ typedef struct matmul_args {
 typedef void (*matmul_epilogue)(const void *context, vf sum, int row, int column);
 typedef void (*glu_epilogue)(const void *context, vf gate, vf up, int row, int column);
 
-typedef enum { WEIGHT_F32, WEIGHT_F16, WEIGHT_BF16, WEIGHT_Q8_0 } weight_format;
 typedef struct matmul_sink {
     matmul_epilogue plain;
     glu_epilogue glu;
@@ -30,7 +31,7 @@ typedef struct matmul_sink {
 } matmul_sink;
 
 // Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
-enum { PREFETCH_STEPS = 32, Q8_AHEAD = 2048 };
+enum { PREFETCH_STEPS = 32, BLOCKS_AHEAD = 2048 };
 
 // 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
 INLINE vf panel_load(weight_format format, const void *w) {
@@ -186,70 +187,160 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     tile_end(R, P, sum, sums);
 }
 
-// One block of 32 k: c = integer sums of R rows by P panels
-INLINE void q8_block_sums(int R, int P, const q8_block *const *x, const q8_panel *const *w, vi (*c)[PANELS_MOST]) {
+// Where a tile's rows and panels stand: blocks of activations, or floats, and panel blocks
+typedef struct block_operands {
+    const q8_block *x[ROWS_MOST];
+    const float *floats[ROWS_MOST];
+    const uint8_t *w[PANELS_MOST];
+} block_operands;
+
+// The integers of one group of a row's activations, and their sum
+typedef struct group_row {
+    const int8_t *q;
+    float scale;
+    int sum;
+} group_row;
+
+INLINE group_row group_of_row(weight_format format, const q8_block *x, unsigned group) {
+    const unsigned size = (unsigned)block_formats[format].group, half = group * size / 16 % 2;
+    x += group * size / QUANT_BLOCK;
+    return (group_row){x->q + half * 16, x->scale, size == 16 ? x->sum[half] : x->sum[0] + x->sum[1]};
+}
+
+// c = integer sums of R rows by P panels over one group of a block: what the offset adds is taken away before
+INLINE void group_sums(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                       vi (*c)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1], steps = block_formats[format].group / 4, bits = block_formats[format].low;
+    const int together = bits < 5 ? 8 / bits : 1;           // steps of one load
+    const bool wide = block_formats[format].offset == 128;  // bytes beyond 63
+    const int bias = wide && !DOT4_BIAS ? 0 : block_formats[format].offset;
+    group_row x[ROWS_MOST];
     fours activations[ROWS_MOST];
     UNROLL
     for (int i = 0; i < R; i++) {
-        activations[i] = fours_load(x[i]->q);
+        x[i] = group_of_row(format, o->x[i], group);
+        if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
-        for (int p = 0; p < P; p++) c[i][p] = vi_set1(DOT4_BIAS ? x[i]->correction : 0);
+        for (int p = 0; p < P; p++) c[i][p] = vi_set1(-bias * x[i].sum);
     }
     INT_UNROLL
-    for (int j = 0; j < QUANT_BLOCK / 4; j++) {
-        weights4 four_weights[PANELS_MOST];
+    for (int from = 0; from < steps; from += together) {
         UNROLL
-        for (int p = 0; p < P; p++) four_weights[p] = weights4_load(w[p]->q[j][0]);
-        UNROLL
-        for (int i = 0; i < R; i++) {
+        for (int t = from; t < from + together; t++) {
             UNROLL
-            for (int p = 0; p < P; p++) c[i][p] = vi_dot4(c[i][p], &four_weights[p], &activations[i], j);
+            for (int p = 0; p < P; p++) {
+                vi w = block_step(format, o->w[p], group * (unsigned)steps + (unsigned)t);
+                weights4 four = weights4_of(w);
+                UNROLL
+                for (int i = 0; i < R; i++)
+                    c[i][p] = wide ? vi_dot4(c[i][p], &four, &activations[i], t) : vi_dot4_small(c[i][p], w, x[i].q + 4 * t);
+            }
         }
     }
 }
 
-// sum = fma((float)integer sum of a block, weight scale * activation scale, sum), blocks ascending
-INLINE void q8_tile(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
-    vf sum[ROWS_MOST][PANELS_MOST];
-    const q8_block *x[ROWS_MOST];
-    const q8_panel *w[PANELS_MOST];
+// sum = fma((float)integer sum of a group, (d * scale) * row scale, sum), then with a minimum
+// sum = fma(m * minimum, row scale * sum of the row's integers, sum); groups ascending
+INLINE void add_group(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
+                      unsigned group, vf (*sum)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
+    const bool minimum = block_formats[format].minimum != MINIMUM_NONE;
+    vi c[ROWS_MOST][PANELS_MOST];
+    group_sums(format, extent, o, group, c);
     UNROLL
-    for (int i = 0; i < R; i++) x[i] = (const q8_block *)m->x + tile_row(m, at, i) + at->from;
-    UNROLL
-    for (int p = 0; p < P; p++) w[p] = (const q8_panel *)m->w + (size_t)(at->panel + p) * (size_t)blocks_of(m->k) + at->from;
-    tile_begin(R, P, at, sums, sum);
-    for (int b = at->from; b < at->to; b++) {
-        vi c[ROWS_MOST][PANELS_MOST];
-        ask_ahead(&at->ahead, b);
-        q8_block_sums(R, P, x, w, c);
+    for (int p = 0; p < P; p++) {
+        vf scale = group_scale(format, o->w[p], ends[0][p], (int)group), least = vf_zero();
+        if (minimum) least = group_minimum(format, o->w[p], ends[1][p], (int)group);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            group_row x = group_of_row(format, o->x[i], group);
+            sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x.scale)), sum[i][p]);
+            if (minimum) sum[i][p] = vf_fma(least, vf_set1(x.scale * (float)x.sum), sum[i][p]);
+        }
+    }
+}
+
+INLINE void add_integers(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
+                         vf (*sum)[PANELS_MOST]) {
+    const unsigned together = (unsigned)(QUANT_BLOCK / block_formats[format].group), groups = (unsigned)block_groups(format);
+    NO_UNROLL
+    for (unsigned from = 0; from < groups; from += together) {
+        UNROLL
+        for (unsigned g = from; g < from + together; g++) add_group(format, extent, o, ends, g, sum);
+    }
+}
+
+// sum = fma(x, value, sum) over one block, k ascending: the values as floats
+INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o, vf (*sum)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
+    NO_UNROLL
+    for (int k = 0; k < block_formats[format].block; k++) {
         UNROLL
         for (int p = 0; p < P; p++) {
-            vf scale = vf_load_f16(w[p]++->scale);
+            vf w = block_values(format, o->w[p], k);
             UNROLL
-            for (int i = 0; i < R; i++)
-                sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x[i]->scale)), sum[i][p]);
+            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(o->floats[i][k]), w, sum[i][p]);
         }
+    }
+}
+
+INLINE void block_tile(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, vf *sums) {
+    const int R = extent[0], P = extent[1], size = block_formats[format].block;
+    const size_t bytes = block_bytes(format);
+    vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
+    block_operands o;
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        if (m->floats)
+            o.floats[i] = (const float *)m->x + tile_row(m, at, i) + (size_t)at->from * (size_t)size;
+        else
+            o.x[i] = (const q8_block *)m->x + tile_row(m, at, i) + at->from * (size / QUANT_BLOCK);
+    }
+    UNROLL
+    for (int p = 0; p < P; p++)
+        o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) + (size_t)at->from * bytes;
+    tile_begin(R, P, at, sums, sum);
+    NO_UNROLL
+    for (int b = at->from; b < at->to; b++) {
+        ask_ahead(&at->ahead, b);
         UNROLL
-        for (int i = 0; i < R; i++) x[i]++;
+        for (int p = 0; p < P; p++) {
+            ends[0][p] = block_d(format, o.w[p]);
+            if (block_formats[format].minimum != MINIMUM_NONE) ends[1][p] = block_m(format, o.w[p]);
+        }
+        if (m->floats)
+            add_floats(format, extent, &o, sum);
+        else
+            add_integers(format, extent, &o, ends, sum);
+        UNROLL
+        for (int p = 0; p < P; p++) o.w[p] += bytes;
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            if (m->floats)
+                o.floats[i] += size;
+            else
+                o.x[i] += size / QUANT_BLOCK;
+        }
     }
     tile_end(R, P, sum, sums);
 }
 
 INLINE void matmul_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
-    if (format == WEIGHT_Q8_0)
-        q8_tile(R, P, m, at, sums);
+    if (in_blocks(format))
+        block_tile(format, (const int[]){R, P}, m, at, sums);
     else
         float_tile(format, R, P, m, at, sums);
 }
 
-INLINE int steps_of(weight_format format, int k) { return format == WEIGHT_Q8_0 ? blocks_of(k) : k; }
-INLINE size_t step_bytes(weight_format format) { return format == WEIGHT_Q8_0 ? sizeof(q8_panel) : panel_bytes(format, 1); }
+INLINE int steps_of(weight_format format, int k) {
+    return in_blocks(format) ? (k + block_formats[format].block - 1) / block_formats[format].block : k;
+}
+INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? block_bytes(format) : panel_bytes(format, 1); }
 
-INLINE void q8_gemv_panel(const matmul_args *m, int panel, vf *sum) {
-    const int steps = blocks_of(m->k);
-    const unsigned char *w = (const unsigned char *)((const q8_panel *)m->w + (size_t)panel * (size_t)steps);
-    tile_place at = {0, panel, 0, steps, {w + Q8_AHEAD, sizeof(q8_panel)}};
-    q8_tile(1, 1, m, &at, sum);
+INLINE void block_gemv_panel(weight_format format, const matmul_args *m, int panel, vf *sum) {
+    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
+    tile_place at = {0, panel, 0, steps_of(format, m->k), {w + BLOCKS_AHEAD, block_bytes(format)}};
+    block_tile(format, (const int[]){1, 1}, m, &at, sum);
 }
 
 // One row, a panel after the other: the weights are read in the order in which they lie in memory, which hands out one stream
@@ -260,8 +351,8 @@ INLINE void gemv_streamed(weight_format format, const matmul_args *m, matmul_sin
         vf sums[2];
         NO_UNROLL
         for (int p = 0; p < P; p++) {
-            if (format == WEIGHT_Q8_0)
-                q8_gemv_panel(m, panel + p, sums + p);
+            if (in_blocks(format))
+                block_gemv_panel(format, m, panel + p, sums + p);
             else
                 gemv_panels(format, 1, m, panel + p, sums + p);
         }
@@ -300,7 +391,7 @@ INLINE void area_tiles(weight_format format, const int tile[3], const matmul_arg
 enum { DEEP = 1024, DEEP_TILES = 8 };
 
 INLINE void area_panels(weight_format format, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
-    bool integers = format == WEIGHT_Q8_0, deep = m->k >= 4 * DEEP;
+    bool integers = in_blocks(format), deep = m->k >= 4 * DEEP;
     const int R = integers ? INT_ROWS : TILE_ROWS, most = integers ? INT_PANELS : TILE_PANELS, P = W < most ? W : most;
     const int steps = steps_of(format, m->k), part = deep ? steps_of(format, DEEP) : steps, rows = deep ? DEEP_TILES * R : R;
     vf sums[(DEEP_TILES * ROWS_MOST) * PANELS_MOST];
@@ -327,7 +418,7 @@ INLINE bool leaves(const matmul_args *m, int W, int rest) {
 
 // `panels` result panels from a.panel
 INLINE void area_group(weight_format format, const matmul_args *m, matmul_sink sink, matmul_area a, int panels) {
-    int most = format == WEIGHT_Q8_0 ? INT_PANELS : TILE_PANELS, step = sink.glu ? 2 : 1, W = most < step ? step : most;
+    int most = in_blocks(format) ? INT_PANELS : TILE_PANELS, step = sink.glu ? 2 : 1, W = most < step ? step : most;
     int left = panels * step;
     for (; left >= W; left -= W, a.panel += W) area_panels(format, W, m, sink, &a);
     if (W == 4 && step == 1 && left >= 2 && leaves(m, 4, left)) {
@@ -370,7 +461,7 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     int step = sink.glu ? 2 : 1;
     if (m->rows > 1)
         matmul_many(format, m, sink);
-    else if (format == WEIGHT_Q8_0 || m->streamed)
+    else if (in_blocks(format) || m->streamed)
         gemv_streamed(format, m, sink, m->first * step, m->last * step);
     else
         gemv(format, m, sink, m->first * step, m->last * step);
@@ -386,6 +477,8 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
 MATMUL(f32, WEIGHT_F32)
 MATMUL(f16, WEIGHT_F16)
 MATMUL(bf16, WEIGHT_BF16)
-MATMUL(q8_0, WEIGHT_Q8_0)
+#define FORMAT(name, ...) MATMUL(name, WEIGHT_##name)
+#include "formats.def"
+#undef FORMAT
 #undef MATMUL
 #endif

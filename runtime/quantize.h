@@ -1,19 +1,13 @@
-// q8_0: blocks of 32 along k. A weight block of 16 columns is 544 bytes, an activation block 40; a row of k activations is
-// blocks_of(k) of them, and what is beyond k is zero on both sides.
+// Activations of integer products: blocks of 32 along k. A row of k of them is blocks_of(k) blocks; what is beyond k is zero.
 #ifndef BURIN_QUANTIZE_H
 #define BURIN_QUANTIZE_H
 #include "vec.h"
 
 enum { QUANT_BLOCK = 32 };
 
-typedef struct q8_panel {
-    uint8_t q[8][16][4];  // [k / 4][column][k % 4]: the weight + 128
-    uint16_t scale[16];   // f16
-} q8_panel;
-
 typedef struct q8_block {
     float scale;
-    int32_t correction;     // -128 * sum(q): takes back the + 128 of the weights
+    int32_t sum[2];         // of the first and of the last 16 of q
     int8_t q[QUANT_BLOCK];  // -127..127
 } q8_block;
 
@@ -31,7 +25,7 @@ INLINE void quantize_block(vf a, vf b, q8_block *q) {
     vi_store_u8((uint8_t *)q->q, low);
     vi_store_u8((uint8_t *)q->q + LANES, high);
     q->scale = top >= 0x1p-100f ? top / 127.0f : 0;
-    q->correction = -128 * (int32_t)vf_sum(vf_from_int(vi_add(low, high)));
+    q->sum[0] = (int32_t)vf_sum(vf_from_int(low)), q->sum[1] = (int32_t)vf_sum(vf_from_int(high));
 }
 
 // One row of k floats to blocks_of(k) blocks.

@@ -190,6 +190,13 @@ INLINE vf vf_load_i64(const int64_t *p) {
     return vf_load(t);
 }
 
+// 64 bytes, four in each lane
+INLINE vi vi_load_bytes(const uint8_t *p) {
+    int32_t t[LANES];
+    memcpy(t, p, sizeof t);
+    return vi_load(t);
+}
+
 // The first n < 16 elements of narrower types; the others read as zero and are not written.
 #define LOAD_N(element, load)                       \
     element t[LANES] = {0};                         \

@@ -145,12 +145,23 @@ enum { DOT4_BIAS = 1 };
 typedef struct {
     __m256i lo_even, lo_odd, hi_even, hi_odd;
 } weights4;
-INLINE __m256i even_bytes(const uint8_t *p) {
-    return _mm256_and_si256(_mm256_loadu_si256((const __m256i *)p), _mm256_set1_epi16(255));
-}
-INLINE __m256i odd_bytes(const uint8_t *p) { return _mm256_srli_epi16(_mm256_loadu_si256((const __m256i *)p), 8); }
+INLINE __m256i even_bytes(__m256i w) { return _mm256_and_si256(w, _mm256_set1_epi16(255)); }
+INLINE __m256i odd_bytes(__m256i w) { return _mm256_srli_epi16(w, 8); }
+INLINE weights4 weights4_of(vi w) { return (weights4){even_bytes(w.lo), odd_bytes(w.lo), even_bytes(w.hi), odd_bytes(w.hi)}; }
 INLINE weights4 weights4_load(const uint8_t *p) {
-    return (weights4){even_bytes(p), odd_bytes(p), even_bytes(p + 32), odd_bytes(p + 32)};
+    return weights4_of((vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 32))});
+}
+INLINE __m256i half_lookup(__m256i nibbles, __m256i table) { return _mm256_shuffle_epi8(table, nibbles); }
+INLINE vi vi_lookup(vi w, const uint8_t table[16]) {
+    __m256i both = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table));
+    return (vi){half_lookup(w.lo, both), half_lookup(w.hi, both)};
+}
+INLINE __m256i half_dot4_small(__m256i c, __m256i w, __m256i four) {
+    return _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(w, four), _mm256_set1_epi16(1)));
+}
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+    __m256i four = _mm256_set1_epi32(four_bytes(x));
+    return (vi){half_dot4_small(c.lo, w.lo, four), half_dot4_small(c.hi, w.hi, four)};
 }
 typedef split_fours fours;
 INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }

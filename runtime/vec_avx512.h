@@ -84,10 +84,15 @@ INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a)))
 // every lane; without VNNI as 16-bit pairs of even and of odd bytes. The + 128 is taken away once a block, by what the sums
 // start with: see DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
+INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)), nibbles);
+}
 #if defined(__AVX512VNNI__)
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 typedef __m512i weights4;
 INLINE weights4 weights4_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
+INLINE weights4 weights4_of(vi bytes) { return bytes; }
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) { return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four_bytes(x))); }
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
@@ -98,9 +103,11 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
 typedef struct {
     __m512i even, odd;
 } weights4;
-INLINE weights4 weights4_load(const uint8_t *p) {
-    __m512i w = _mm512_loadu_si512(p);
-    return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)};
+INLINE weights4 weights4_of(vi w) { return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)}; }
+INLINE weights4 weights4_load(const uint8_t *p) { return weights4_of(_mm512_loadu_si512(p)); }
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+    __m512i pairs = _mm512_maddubs_epi16(w, _mm512_set1_epi32(four_bytes(x)));
+    return _mm512_add_epi32(c, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 }
 typedef split_fours fours;
 INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }

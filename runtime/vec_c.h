@@ -96,13 +96,32 @@ INLINE float vf_bottom(vf a) { TREE(sf_min); }
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
 // activations (-127..127) in every lane.
 enum { DOT4_BIAS = 0 };
-typedef const uint8_t *weights4;
-INLINE weights4 weights4_load(const uint8_t *p) { return p; }
+typedef struct {
+    uint8_t v[64];
+} weights4;
+INLINE weights4 weights4_load(const uint8_t *p) {
+    weights4 w;
+    memcpy(w.v, p, sizeof w.v);
+    return w;
+}
+INLINE weights4 weights4_of(vi bytes) { return weights4_load((const uint8_t *)bytes.v); }
+INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
+    weights4 w = weights4_of(nibbles);
+    for (int i = 0; i < 64; i++) w.v[i] = table[w.v[i]];
+    memcpy(nibbles.v, w.v, sizeof w.v);
+    return nibbles;
+}
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+    weights4 bytes = weights4_of(w);
+    for (int i = 0; i < 16; i++)
+        for (int n = 0; n < 4; n++) c.v[i] += bytes.v[4 * i + n] * x[n];
+    return c;
+}
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     const int8_t *four = *x + 4 * j;
     for (int i = 0; i < 16; i++)
-        for (int n = 0; n < 4; n++) c.v[i] += ((*w)[4 * i + n] - 128) * four[n];
+        for (int n = 0; n < 4; n++) c.v[i] += (w->v[4 * i + n] - 128) * four[n];
     return c;
 }

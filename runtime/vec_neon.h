@@ -160,6 +160,18 @@ INLINE int8x16_t quarter_weights4(const uint8_t *p) { return vreinterpretq_s8_u8
 INLINE weights4 weights4_load(const uint8_t *p) {
     return (weights4){quarter_weights4(p), quarter_weights4(p + 16), quarter_weights4(p + 32), quarter_weights4(p + 48)};
 }
+INLINE int8x16_t quarter_bytes(int32x4_t w) { return vreinterpretq_s8_s32(w); }
+INLINE int8x16_t quarter_signed(int32x4_t w) { return veorq_s8(quarter_bytes(w), vdupq_n_s8(-128)); }
+INLINE weights4 weights4_of(vi w) {
+    return (weights4){quarter_signed(w.a), quarter_signed(w.b), quarter_signed(w.c), quarter_signed(w.d)};
+}
+INLINE int32x4_t quarter_lookup(int32x4_t w, uint8x16_t table) {
+    return vreinterpretq_s32_u8(vqtbl1q_u8(table, vreinterpretq_u8_s32(w)));
+}
+INLINE vi vi_lookup(vi w, const uint8_t table[16]) {
+    uint8x16_t all = vld1q_u8(table);
+    return (vi){quarter_lookup(w.a, all), quarter_lookup(w.b, all), quarter_lookup(w.c, all), quarter_lookup(w.d, all)};
+}
 INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
 #if defined(__ARM_FEATURE_DOTPROD)
     return vdotq_s32(c, w, x);
@@ -167,6 +179,11 @@ INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
     int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x)), high = vmull_s8(vget_high_s8(w), vget_high_s8(x));
     return vaddq_s32(c, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
 #endif
+}
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+    int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
+    return (vi){quarter_dot4(c.a, quarter_bytes(w.a), four), quarter_dot4(c.b, quarter_bytes(w.b), four),
+                quarter_dot4(c.c, quarter_bytes(w.c), four), quarter_dot4(c.d, quarter_bytes(w.d), four)};
 }
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }

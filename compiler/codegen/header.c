@@ -38,8 +38,7 @@ static uint64_t element_count(const WeightPiece *w) {
     const Tensor *plain = w->node->value;
     if (!w->format)  // elements narrower than a byte share bytes
         return dtype_bits(plain->dtype) < 8 ? dtype_bytes(plain->dtype, tensor_count(plain)) : (uint64_t)tensor_count(plain);
-    return w->format->block > 1 ? w->bytes / (uint64_t)w->format->panel_bytes
-                                : w->bytes / (uint64_t)w->format->panel_bytes * 16;
+    return w->format->blocks ? w->bytes : w->bytes / (uint64_t)w->format->panel_bytes * 16;
 }
 
 static void write_field(Text *t, const WeightPiece *w) {
@@ -49,8 +48,9 @@ static void write_field(Text *t, const WeightPiece *w) {
     text_add(t, "    _Alignas(64) %s %s[%llu]; ", type, w->field, (unsigned long long)element_count(w));
     if (t->length - line < COLUMN) text_add(t, "%*s", (int)(COLUMN - (t->length - line)), "");
     size_t comment = c_comment(t);
-    if (w->format && w->format->block > 1)
-        text_add(t, "[%llu panels][%lld / 32] ", (unsigned long long)w->units, (long long)w->depth);
+    if (w->format && w->format->blocks)
+        text_add(t, "[%llu panels][%lld / %d][%d bytes of %s] ", (unsigned long long)w->units, (long long)w->depth,
+                 w->format->block, w->format->panel_bytes, w->format->name);
     else if (w->format)
         text_add(t, "[%llu panels][%lld][16] ", (unsigned long long)w->units, (long long)w->depth);
     type_print(t, &w->node->type);

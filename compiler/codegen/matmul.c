@@ -79,16 +79,17 @@ static void write_store(Text *t, const Program *p, const Kernel *k, const char *
 
 void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
     const WeightPiece *w = k->in[1].weight;
-    bool q8 = w->format->block > 1;
+    bool blocks = w->format->blocks != NULL, floats = k->in[0].type.dtype == DT_f32;
     write_context(t, k, name);
     write_store(t, p, k, name);
     text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
-             q8 ? "q8_block" : "float", w->format->element, name);
+             floats ? "float" : "q8_block", w->format->element, name);
     text_add(t,
-             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s.rows = rows, .x = x, .w = w};\n"
+             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s%s.rows = rows, .x = x, .w = w};\n"
              "    m.first = units.first, m.last = units.last;\n",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0]),
-             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
+             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "",
+             blocks && floats ? ".floats = true, " : "");
     text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
 }
 

@@ -42,14 +42,16 @@ static int pass_index(const char *option, const char *name, int absent) {
 
 Build build_new(Arena *arena, const Options *o) {
     static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"},
-                             *const forms[] = {"text", "net"};
+                             *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o->model))};
     check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
+    check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena, .quant = o->quant, .require_fusion = o->require_fusion, .dump_dir = o->dump_ir};
+    b.passes.float_rows = o->activations && !strcmp(o->activations, "f32");
     b.passes.stop_after = pass_index("stop-after", o->stop_after, -1);
     b.passes.start_from = pass_index("start-from", o->start_from, 0);
     bool dumped = has_suffix(o->model, ".ir"), description = has_suffix(o->model, ".burin");
@@ -242,6 +244,7 @@ const char *build_cache_path(const Build *b) {
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     h = hash_text(o->quant, h);
+    h = hash_text(o->activations, h);
     h = hash_text(o->start_from, h);
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));

@@ -5,6 +5,7 @@
 
 void list_ops(void);
 void list_targets(void);
+void list_formats(void);
 void list_models(const char *home);
 
 void inspect(const Build *);  // after the passes: what the graph is made of

@@ -1,9 +1,10 @@
-// burin ops, targets and models: the tables, in words.
+// burin ops, targets, formats and models: the tables, in words.
 #include <stdio.h>
 #include <string.h>
 
 #include "driver/commands.h"
 #include "frontend/dsl.h"
+#include "ir/format.h"
 
 void list_ops(void) {
     printf("%-26s %-40s %-44s %s\n", "op", "operands (? may be absent)", "attributes (! required)", "meaning");
@@ -32,6 +33,21 @@ void list_targets(void) {
         }
     }
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
+}
+
+static const char *made_by(const Format *f) { return f->encode ? "read, --quant" : "read"; }
+
+void list_formats(void) {
+    printf("%-8s %-6s %-18s %-14s %s\n", "format", "block", "bits in the file", "in the program", "");
+    for (int i = 0; i < n_formats; i++) {
+        const Format *f = &formats[i];
+        double panel = (double)format_panel_bytes(f) / 16;
+        printf("%-8s %-6d %-18.4g %-14.4g %s\n", f->name, f->block, 8.0 * f->bytes / f->block, 8.0 * panel / f->block,
+               made_by(f));
+    }
+    printf(
+        "f32, f16, bf16: as they are. A product by weights in blocks takes its rows as int8 in blocks of 32 "
+        "(--activations).\n");
 }
 
 void list_models(const char *home) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/eval_internal.h"
+#include "ir/format.h"
 #include "quantize.h"
 
 // --------------------------------------------------------------------------------------------------------------------- values
@@ -28,7 +29,7 @@ bool value_is_dense(const Value *v) {
 }
 
 static uint64_t value_bytes(const Value *v) {
-    if (v->dtype != DT_q8_0) return dtype_bytes(v->dtype, value_count(v));
+    if (v->dtype != DT_q8_rows) return dtype_bytes(v->dtype, value_count(v));
     int64_t depth = v->dim[v->rank - 1], rows = depth ? value_count(v) / depth : 0;
     return (uint64_t)rows * (uint64_t)blocks_of((int)depth) * sizeof(q8_block);
 }
@@ -43,8 +44,26 @@ Value eval_fresh(EvalContext *c, DType dtype, int rank, const int64_t *dim) {
 
 static const char *at_element(const Value *v, int64_t i) { return (const char *)v->data + i * (dtype_bits(v->dtype) / 8); }
 
+typedef struct {
+    const Format *format;
+    const void *data;
+    int64_t first, n, stride;  // in elements
+} BlockRun;
+
+// What blocks stand for, as floats of a type of whole bytes.
+static void copy_blocks(DType to, char *out, const BlockRun *r) {
+    float values[FORMAT_BLOCK];
+    for (int64_t i = 0; i < r->n; i += FORMAT_BLOCK) {
+        int64_t n = r->n - i < FORMAT_BLOCK ? r->n - i : FORMAT_BLOCK;
+        format_read(r->format, r->data, r->first + i * r->stride, r->stride, n, values);
+        convert_elements(to, out + i * (dtype_bits(to) / 8), DT_f32, values, n);
+    }
+}
+
 // n elements from index `first` with a stride, to elements `at` and on of a dense array.
 static void copy_run(DType to, void *out, int64_t at, const Value *v, int64_t first, int64_t n, int64_t stride) {
+    const Format *f = format_of(v->dtype);
+    if (f) return copy_blocks(to, (char *)out + at * (dtype_bits(to) / 8), &(BlockRun){f, v->data, first, n, stride});
     bool whole_bytes = dtype_bits(to) >= 8 && dtype_bits(v->dtype) >= 8;
     if (whole_bytes && stride == 1) {
         convert_elements(to, (char *)out + at * (dtype_bits(to) / 8), v->dtype, at_element(v, first), n);
@@ -133,7 +152,7 @@ static Tensor *value_tensor(EvalContext *c, const Value *v) {
     Tensor *t = ARENA_NEW(c->arena, Tensor);
     *t = (Tensor){.dtype = v->dtype, .rank = v->rank, .bytes = value_bytes(v)};
     memcpy(t->dim, v->dim, sizeof t->dim);
-    t->data = v->dtype == DT_q8_0 ? v->data : value_dense(c, v, v->dtype);
+    t->data = v->dtype == DT_q8_rows ? v->data : value_dense(c, v, v->dtype);
     return t;
 }
 

@@ -9,7 +9,8 @@
 //
 //   sums of n       U (n / lanes + 5) sum |x|;  mean: that / n + U |y|;  maximum, minimum: exact
 //
-//   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  q8_0: U (K / 32 + 4) sum |x| |w|
+//   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  in blocks, by integers: U (steps + 6) sum |x| |w|, steps
+//   one or two a group
 //
 //   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
 //
@@ -30,6 +31,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/format.h"
 #include "ir/operands.h"
 #include "quantize.h"
 
@@ -185,6 +187,30 @@ static Value magnitudes(EvalContext *c, const Value *x) {
     return m;
 }
 
+// Of weights in blocks the value's part and the minimum's are added apart: they may cancel.
+static Value weight_magnitudes(EvalContext *c, const Value *w) {
+    const Format *f = format_of(w->dtype);
+    if (!f || !value_is_dense(w)) return magnitudes(c, w);
+    Value m = eval_fresh(c, DT_f64, w->rank, w->dim);
+    double *v = value_out(&m);
+    for (int64_t i = 0, n = value_count(w); i < n; i += f->block) {
+        CodedBlock block;
+        f->decode((const uint8_t *)w->data + (w->offset + i) / f->block * f->bytes, &block);
+        for (int j = 0; j < f->block; j++) {
+            int g = j / f->group;
+            v[i + j] = fabs((double)block.d * block.scale[g] * block.q[j]) + fabs((double)block.m * block.minimum[g]);
+        }
+    }
+    return m;
+}
+
+// Steps of one sum that round: each fma, or one or two for each group of a block.
+static double rounded_steps(const PackedWeights *w, bool quantized) {
+    const Format *f = format_of(w->format);
+    if (!quantized || !f) return (double)w->depth + 2;
+    return (double)w->depth / f->group * (f->minimum == MINIMUM_NONE ? 1 : 2) + 6;
+}
+
 static void matmul_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     double depth = (double)in[0]->dim[in[0]->rank - 1];
@@ -200,12 +226,12 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     PackedWeights sizes = *in[1]->packed;
     Value out = c->out, *sources = ARENA_ARRAY(c->arena, Value, sizes.n_sources), packed = *in[1];
-    bool quantized = in[0]->dtype == DT_q8_0, glu = attr_int(n, "glu", 0);
-    for (int i = 0; i < sizes.n_sources; i++) sources[i] = magnitudes(c, &sizes.sources[i]);
+    bool quantized = in[0]->dtype == DT_q8_rows, glu = attr_int(n, "glu", 0);
+    for (int i = 0; i < sizes.n_sources; i++) sources[i] = weight_magnitudes(c, &sizes.sources[i]);
+    double factor = U * rounded_steps(&sizes, quantized);
     sizes.sources = sources, sizes.format = DT_f64;
     packed.packed = &sizes;
     Value rows = quantized ? value_dequantized(c, in[0]) : *in[0], x = magnitudes(c, &rows);
-    double factor = U * (double)(quantized ? sizes.depth / QUANT_BLOCK + 4 : sizes.depth + 1);
     const Value **args = ARENA_ARRAY(c->arena, const Value *, n->n_in + 1);
     const double **errors = ARENA_ARRAY(c->arena, const double *, n->n_in + 1);
     Value sums[2];
@@ -390,7 +416,7 @@ double *eval_bound(EvalContext *c, Node *n, const Tensor *const *operands, int i
     eval_alone(c, n, operands);
     Value y = c->out.items ? c->out.items[item] : c->out;
     DType dtype = n->type.dtype == DT_tuple ? n->items[item].dtype : n->type.dtype;
-    *count = y.packed || y.dtype == DT_q8_0 ? 0 : value_count(&y);
+    *count = y.packed || y.dtype == DT_q8_rows ? 0 : value_count(&y);
     double *bound = calloc((size_t)*count + 1, sizeof *bound);
     if (!bound) diag_fatal(NO_LOC, "out of memory (%lld bounds)", (long long)*count);
     if (!*count || !dtype_is_float(dtype)) return bound;

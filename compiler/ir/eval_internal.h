@@ -10,7 +10,7 @@ typedef struct Value {
     DType dtype;
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK], offset;  // in elements
-    const void *data;                                 // DT_q8_0: q8_block[rows][blocks_of(K)] (runtime/quantize.h)
+    const void *data;                                 // DT_q8_rows: q8_block[rows][blocks_of(K)] (runtime/quantize.h)
     const struct PackedWeights *packed;               // of a pack node: no data of its own
     const struct Value *items;                        // of a tuple
     int n_items;
@@ -78,7 +78,7 @@ void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType d
 
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
 void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t row);  // K weights to a row of the pack's format
-Value value_dequantized(EvalContext *, const Value *);                                // rows of q8_0 as f64
+Value value_dequantized(EvalContext *, const Value *);                                // q8_rows as f64
 Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in
 
 // ---------------------------------------------------------------------------------------------- eval_attention.c, eval_bound.c

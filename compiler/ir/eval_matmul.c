@@ -7,6 +7,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/format.h"
 #include "plain.h"
 #include "quantize.h"
 
@@ -110,31 +111,53 @@ void eval_pack(EvalContext *c, Node *n) {
 }
 
 // Interleaved weights are counted source by source here: the panels' order in memory does not show in the results.
-static void source_row(const PackedWeights *p, int64_t column, DType real, void *row) {
+static const Value *source_of(const PackedWeights *p, int64_t *column) {
     int i = 0;
-    while (column >= p->sources[i].dim[p->transposed]) column -= p->sources[i++].dim[p->transposed];
-    const Value *s = &p->sources[i];
+    while (*column >= p->sources[i].dim[p->transposed]) *column -= p->sources[i++].dim[p->transposed];
+    return &p->sources[i];
+}
+
+static void source_row(const Value *s, const PackedWeights *p, int64_t column, DType real, void *row) {
     Value one = {.dtype = s->dtype, .rank = 1, .dim = {p->depth}, .data = s->data};
     one.stride[0] = s->stride[!p->transposed];
     one.offset = s->offset + column * s->stride[p->transposed];
     value_copy(real, row, &one);
 }
 
-static int8_t quantized_weight(float x) { return x == x ? (int8_t)rintf(x) : 0; }
+// A column of the product in the integers and scales of its block format: as the source has them, or quantized.
+static void coded_row(const PackedWeights *p, const Format *f, int64_t column, CodedBlock *blocks) {
+    const Value *s = source_of(p, &column);
+    if (s->dtype == p->format && !p->transposed) {
+        const uint8_t *at = (const uint8_t *)s->data + (s->offset + column * s->stride[0]) / f->block * f->bytes;
+        for (int64_t k = 0; k < p->depth; k += f->block, at += f->bytes) f->decode(at, blocks++);
+        return;
+    }
+    Arena *scratch = arena_new();
+    float *row = ARENA_ARRAY(scratch, float, p->depth);
+    source_row(s, p, column, DT_f32, row);
+    for (int64_t k = 0; k < p->depth; k += f->block) f->encode(row + k, least(f->block, p->depth - k), blocks++);
+    arena_free(scratch);
+}
 
-// One block of weights as q8_0 holds it: scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even, NaN
-// to 0.
-static uint16_t quantize_weights(const float *x, int64_t n, int8_t *q) {
-    float top = 0;
-    for (int64_t i = 0; i < n; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
-    float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
-    for (int64_t i = 0; i < QUANT_BLOCK; i++) q[i] = i < n ? quantized_weight(x[i] * inverse) : 0;
-    return f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0);
+static int64_t blocks_in(const Format *f, int64_t depth) { return (depth + f->block - 1) / f->block; }
+
+static void block_row(const PackedWeights *p, const Format *f, int64_t column, DType real, void *row) {
+    Arena *scratch = arena_new();
+    int64_t blocks = blocks_in(f, p->depth);
+    CodedBlock *coded = ARENA_ARRAY(scratch, CodedBlock, blocks);
+    float *values = ARENA_ARRAY(scratch, float, blocks * f->block);
+    coded_row(p, f, column, coded);
+    for (int64_t b = 0; b < blocks; b++) coded_values(f, &coded[b], values + b * f->block);
+    convert_elements(real, row, DT_f32, values, p->depth);
+    arena_free(scratch);
 }
 
 // A column of the product: K weights, as stored.
 static void packed_row(const PackedWeights *p, int64_t column, DType real, void *row) {
-    source_row(p, column, real, row);
+    const Format *f = format_of(p->format);
+    if (f) return block_row(p, f, column, real, row);
+    const Value *s = source_of(p, &column);
+    source_row(s, p, column, real, row);
     if (p->format != DT_bf16 && p->format != DT_f16 && !(p->format == DT_f32 && real == DT_f64)) return;
     for (int64_t k = 0; k < p->depth; k++) {
         double x = dtype_load(real, row, k);
@@ -147,17 +170,10 @@ static void packed_row(const PackedWeights *p, int64_t column, DType real, void 
 
 void packed_gather(const PackedWeights *p, int64_t column, Value *rows, int64_t at) {
     Arena *scratch = arena_new();
-    float *row = ARENA_ARRAY(scratch, float, p->depth + QUANT_BLOCK);
-    if (p->format != DT_q8_0) {
-        packed_row(p, column, DT_f32, row);
-        char *to = (char *)value_out(rows) + (size_t)(at * p->depth) * (size_t)dtype_bits(p->format) / 8;
-        convert_elements(p->format, to, DT_f32, row, p->depth);
-    } else {
-        source_row(p, column, DT_f32, row);
-        q8_block *block = (q8_block *)value_out(rows) + at * blocks_of((int)p->depth);
-        for (int64_t k = 0; k < p->depth; k += QUANT_BLOCK, block++)
-            block->scale = sf_from_f16(quantize_weights(row + k, least(QUANT_BLOCK, p->depth - k), block->q));
-    }
+    float *row = ARENA_ARRAY(scratch, float, p->depth);
+    packed_row(p, column, DT_f32, row);
+    char *to = (char *)value_out(rows) + (size_t)(at * p->depth) * (size_t)dtype_bits(rows->dtype) / 8;
+    convert_elements(rows->dtype, to, DT_f32, row, p->depth);
     arena_free(scratch);
 }
 
@@ -183,28 +199,45 @@ static void packed_product(EvalContext *c, const PackedWeights *p, DType real, c
     }
 }
 
-// One column of q8_0 weights by all rows: acc = fma(sum of the block's integer products, weight scale * row scale, acc).
+// What the sums of one row are made of, and so far.
+typedef struct {
+    const Format *format;
+    float sum;
+    double wide;  // without rounding between the steps
+} BlockSums;
+
+// sum = fma(integer sum of a group, (d * scale) * row scale, sum), then with a minimum
+// sum = fma(m * minimum, row scale * sum of the row's integers, sum)
+static void add_group(BlockSums *s, const CodedBlock *w, int group, const q8_block *x) {
+    const Format *f = s->format;
+    int first = group * f->group, integer = 0, row = 0;
+    for (int i = 0; i < f->group; i++) {
+        int8_t a = x->q[(first + i) % QUANT_BLOCK];
+        integer += w->q[first + i] * a, row += a;
+    }
+    float scale = w->d * (float)w->scale[group], minimum = w->m * (float)w->minimum[group];
+    s->sum = sf_fma((float)integer, scale * x->scale, s->sum);
+    s->wide += (double)integer * scale * x->scale;
+    if (f->minimum == MINIMUM_NONE) return;
+    s->sum = sf_fma(minimum, x->scale * (float)row, s->sum);
+    s->wide += (double)minimum * x->scale * row;
+}
+
+// One column of weights in blocks by all rows, groups ascending.
 static void quantized_column(const PackedWeights *p, int64_t column, DType real, const Value *x, Value *y, int64_t at) {
     Arena *scratch = arena_new();
-    int64_t blocks = blocks_of((int)p->depth), rows = x->dim[x->rank - 1] ? value_count(x) / p->depth : 0;
-    float *row = ARENA_ARRAY(scratch, float, p->depth), *scale = ARENA_ARRAY(scratch, float, blocks);
-    int8_t *q = ARENA_ARRAY(scratch, int8_t, blocks *QUANT_BLOCK);
-    source_row(p, column, DT_f32, row);
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t from = b * QUANT_BLOCK;
-        scale[b] = sf_from_f16(quantize_weights(row + from, least(QUANT_BLOCK, p->depth - from), q + from));
-    }
+    const Format *f = format_of(p->format);
+    int64_t blocks = blocks_in(f, p->depth), row_blocks = blocks_of((int)p->depth);
+    int64_t rows = x->dim[x->rank - 1] ? value_count(x) / p->depth : 0;
+    CodedBlock *w = ARENA_ARRAY(scratch, CodedBlock, blocks);
+    coded_row(p, f, column, w);
     for (int64_t m = 0; m < rows; m++) {
-        const q8_block *block = (const q8_block *)x->data + m * blocks;
-        float sum = 0;
-        double wide = 0;
-        for (int64_t b = 0; b < blocks; b++) {
-            int32_t integer = 0;
-            for (int i = 0; i < QUANT_BLOCK; i++) integer += q[b * QUANT_BLOCK + i] * block[b].q[i];
-            sum = sf_fma((float)integer, scale[b] * block[b].scale, sum);
-            wide += (double)integer * scale[b] * block[b].scale;
-        }
-        dtype_store(real, value_out(y), m * y->dim[y->rank - 1] + at, real == DT_f64 ? wide : sum);
+        const q8_block *row = (const q8_block *)x->data + m * row_blocks;
+        BlockSums s = {.format = f};
+        for (int64_t b = 0; b < blocks; b++)
+            for (int g = 0; g < f->block / f->group; g++)
+                add_group(&s, &w[b], g, row + (b * f->block + g * f->group) / QUANT_BLOCK);
+        dtype_store(real, value_out(y), m * y->dim[y->rank - 1] + at, real == DT_f64 ? s.wide : s.sum);
     }
     arena_free(scratch);
 }
@@ -217,8 +250,9 @@ Value eval_packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t col
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank - 1] = columns;
     Value y = eval_fresh(c, real, x->rank, dim);
-    if (p->format != DT_q8_0) packed_product(c, p, real, x, first, &y);
-    for (int64_t i = 0; p->format == DT_q8_0 && i < columns; i++) quantized_column(p, first + i, real, x, &y, i);
+    bool integers = x->dtype == DT_q8_rows;
+    if (!integers) packed_product(c, p, real, x, first, &y);
+    for (int64_t i = 0; integers && i < columns; i++) quantized_column(p, first + i, real, x, &y, i);
     return y;
 }
 
@@ -251,12 +285,12 @@ void eval_quantize_rows(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
     int64_t depth = x->dim[x->rank - 1], rows = depth ? value_count(x) / depth : 0;
     const float *from = value_dense(c, x, DT_f32);
-    if (n->type.dtype != DT_q8_0) {
+    if (n->type.dtype != DT_q8_rows) {
         Value v = *x, *out = eval_result(c, n);
         value_copy(out->dtype, value_out(out), &v);
         return;
     }
-    c->out = eval_fresh(c, DT_q8_0, x->rank, x->dim);
+    c->out = eval_fresh(c, DT_q8_rows, x->rank, x->dim);
     q8_block *to = value_out(&c->out);
     for (int64_t r = 0; r < rows; r++) quantize_row_q8_0((int)depth, from + r * depth, to + r * blocks_of((int)depth));
 }

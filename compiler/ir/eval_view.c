@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/eval_internal.h"
+#include "ir/format.h"
 
 static int read_axis(const Node *n, int64_t absent, int rank) {
     int64_t axis = attr_int(n, "axis", absent);
@@ -113,7 +114,7 @@ static void gather_packed(EvalContext *c, Node *n) {
     value_copy(DT_i64, indices, which);
     memcpy(dim, which->dim, sizeof dim);
     dim[which->rank] = x->dim[1];
-    c->out = eval_fresh(c, x->packed->format, n->type.rank, dim);
+    c->out = eval_fresh(c, dtype_is_block(x->packed->format) ? DT_f32 : x->packed->format, n->type.rank, dim);
     for (int64_t i = 0; i < count; i++) packed_gather(x->packed, read_index(n, indices[i], x->dim[0]), &c->out, i);
 }
 
@@ -127,13 +128,14 @@ void eval_gather(EvalContext *c, Node *n) {
     for (int i = 0; i < axis; i++) dim[rank++] = x->dim[i];
     dim[rank++] = count;
     for (int i = axis + 1; i < x->rank; i++) dim[rank++] = x->dim[i];
-    Value flat = eval_fresh(c, x->dtype, (int)rank, dim), row = *x;
+    DType dtype = dtype_is_block(x->dtype) ? DT_f32 : x->dtype;
+    Value flat = eval_fresh(c, dtype, (int)rank, dim), row = *x;
     row.dim[axis] = 1;
     for (int64_t i = 0; i < count; i++) {
         row.offset = x->offset + read_index(n, indices[i], x->dim[axis]) * x->stride[axis];
         copy_into(&flat, axis, i, &row);
     }
-    Value v = {.dtype = x->dtype, .rank = n->type.rank, .data = flat.data};
+    Value v = {.dtype = dtype, .rank = n->type.rank, .data = flat.data};
     for (int i = 0; i < axis; i++) v.dim[i] = x->dim[i];
     for (int i = 0; i < which->rank; i++) v.dim[axis + i] = which->dim[i];
     for (int i = axis + 1; i < x->rank; i++) v.dim[which->rank + i - 1] = x->dim[i];
@@ -185,7 +187,7 @@ void eval_bit_cast(EvalContext *c, Node *n) {
 
 void eval_cast(EvalContext *c, Node *n) {
     DType to = n->type.dtype;
-    Value numbers = c->in[0]->dtype == DT_q8_0 ? value_dequantized(c, c->in[0]) : *c->in[0];
+    Value numbers = c->in[0]->dtype == DT_q8_rows ? value_dequantized(c, c->in[0]) : *c->in[0];
     const Value *x = &numbers;
     bool narrow = dtype_is_float(to) && dtype_bits(to) < 32;
     if (dtype_is_float(to) && !narrow && c->mode == EVAL_F64 && x->dtype == DT_f64) {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "ir/format.h"
 #include "ir/operands.h"
 
 static const Type *operand(const Node *n, int i) { return &n->in[i]->type; }
@@ -438,7 +439,8 @@ bool infer_select_rows(Graph *g, Node *n, Type *result) {
 
 static bool read_format(const Node *n, DType *format) {
     const char *name = attr_string(n, "format", "");
-    if (dtype_parse(name, format) && (dtype_is_float(*format) || *format == DT_q8_0)) return true;
+    bool known = dtype_parse(name, format), rows = n->op == OP_quantize_rows && *format == DT_q8_rows;
+    if (known && (dtype_is_float(*format) || rows || (n->op == OP_pack && dtype_is_block(*format)))) return true;
     return infer_mismatch(n, "unknown format \"%s\"", name);
 }
 
@@ -495,9 +497,9 @@ bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
         return infer_mismatch(n, "takes x [R, K] and packed weights [N, K]");
     if (w->dim[0] != expected)
         return infer_mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]), dim_text(expected));
-    if ((x->dtype == DT_q8_0) != (w->dtype == DT_q8_0)) return infer_mismatch(n, "q8_0 weights take rows from quantize_rows");
+    if (x->dtype == DT_q8_rows && !dtype_is_block(w->dtype)) return infer_mismatch(n, "rows of int8 need weights in blocks");
     *result = *x;
     result->dim[x->rank - 1] = dim_const(g, columns);
-    if (x->dtype == DT_q8_0) result->dtype = DT_f32;
+    if (x->dtype == DT_q8_rows) result->dtype = DT_f32;
     return check_epilogue(g, n, result);
 }

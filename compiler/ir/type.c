@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir.h"
+#include "ir/format.h"
 
 static const struct {
     const char *name;
@@ -10,6 +11,9 @@ static const struct {
 #define X(name, bits) {#name, bits},
     DTYPES(X)
 #undef X
+#define FORMAT(name, ...) {#name, 0},
+#include "formats.def"
+#undef FORMAT
 };
 
 int dtype_bits(DType t) { return dtypes[t].bits; }
@@ -135,5 +139,7 @@ int64_t tensor_count(const Tensor *t) {
 }
 
 uint64_t dtype_bytes(DType dtype, int64_t count) {
+    const Format *f = format_of(dtype);
+    if (f) return (uint64_t)(count / f->block) * (uint64_t)f->bytes;
     return (uint64_t)count * (uint64_t)dtype_bits(dtype) / 8 + ((uint64_t)count * (uint64_t)dtype_bits(dtype) % 8 != 0);
 }

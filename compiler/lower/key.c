@@ -91,7 +91,8 @@ static void name_expr(Text *t, const Expr *e) {
 static void name_matmul(Text *t, const Kernel *k) {
     const WeightPiece *w = k->in[1].weight;
     const Expr *epilogue = attr_expr(k->node, "epilogue");
-    text_add(t, "matmul_%s_%lld", w->format->name, (long long)w->depth);
+    bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
+    text_add(t, "matmul_%s%s_%lld", w->format->name, floats ? "_floats" : "", (long long)w->depth);
     name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (epilogue) name_expr(t, epilogue);
 }

@@ -204,14 +204,15 @@ typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
 
 struct WeightFormat {
-    const char *name;     // "f32", "f16", "bf16", "q8_0": the `format` attribute of pack
-    int block;            // elements along k that are packed together: 1, or 32
+    const char *name;     // "f32", "f16", "bf16", "q4_k" ...: the `format` attribute of pack
+    int block;            // elements along k that are packed together
     int panel_bytes;      // of one block of one panel (16 columns)
     const char *element;  // C type of the emitted field: element name[panels][k / block][...]
-    // 16 columns of one block, values[column * stride + i], to panel_bytes bytes
+    // 16 columns of one k, values[column * stride], to panel_bytes bytes; NULL of weights in blocks
     void (*pack)(const float *values, int stride, void *bytes);
+    const struct Format *blocks;  // ir/format.h, or NULL
 };
-const WeightFormat *weight_format_find(const char *name);
+const WeightFormat *weight_format_find(Arena *, const char *name);  // NULL when unknown
 // Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies
 // behind the ends of those that the plan has before it.
 int scratch_in_order(const Program *, const Buffer **list);

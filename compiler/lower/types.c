@@ -1,6 +1,7 @@
 // The element types that kernels take (kernels.def), held against what was selected.
 #include <string.h>
 
+#include "ir/format.h"
 #include "lower/lowering.h"
 
 typedef struct KernelTypes {
@@ -24,7 +25,8 @@ static bool is_among(const char *word, DType type) {
     size_t length = strlen(name);
     if (!strncmp(word, "any", 3)) return true;
     for (const char *at = word; *at && *at != ' '; at += strcspn(at, "| "), at += *at == '|')
-        if (strcspn(at, "| ") == length && !strncmp(at, name, length)) return true;
+        if ((strcspn(at, "| ") == length && !strncmp(at, name, length)) || (!strncmp(at, "blocks", 6) && dtype_is_block(type)))
+            return true;
     return false;
 }
 

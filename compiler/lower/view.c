@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lower/lowering.h"
+#include "quantize.h"
 
 View *view_of(const Node *n) { return n->scratch; }
 
@@ -187,8 +188,7 @@ static uint64_t type_bytes(const Type *type) {
     for (int i = 0; i < type->rank; i++)
         if (__builtin_mul_overflow(count, (uint64_t)dim_upper(type->dim[i]), &count))
             diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
-    // Rows of q8_0: 40 bytes for each block of 32 (runtime's q8_row)
-    if (type->dtype == DT_q8_0) return (count + 31) / 32 * 40;
+    if (type->dtype == DT_q8_rows) return (count + QUANT_BLOCK - 1) / QUANT_BLOCK * sizeof(q8_block);
     return (count * (uint64_t)dtype_bits(type->dtype) + 7) / 8;
 }
 

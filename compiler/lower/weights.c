@@ -1,7 +1,7 @@
 // Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on demand panel by panel.
 //
 //   f32, f16, bf16   [n/16][k][16]: a panel is 16 columns of the product, stored row k by row k
-//   q8_0             [n/16][k/32] blocks of 544 bytes: [8][16][4] bytes (value + 128), then 16 f16 scales (runtime/quant.h)
+//   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/blocks.h)
 //   constants        row-major, as they are
 //
 // A pack node lays several matrices side by side (columns of the first, then of the second), or with `interleave` one panel of
@@ -13,6 +13,7 @@
 #include "convert.h"
 #include "ir/convert.h"
 #include "lower/lowering.h"
+#include "lower/pack_blocks.h"
 #include "util/mapping.h"
 
 enum {
@@ -38,33 +39,21 @@ static void pack_bf16(const float *values, int stride, void *bytes) {
     for (int c = 0; c < COLUMNS; c++) out[c] = bf16_from_float(values[c * stride]);
 }
 
-static unsigned char quantized(float x) { return (unsigned char)((x == x ? (int)rintf(x) : 0) + 128); }
-
-// scale = max |x| / 127 rounded to f16; values x * (127 / max |x|) to nearest even, NaN to 0; a block below 2^-100 is zero
-static void pack_q8_0(const float *values, int stride, void *bytes) {
-    unsigned char *q = bytes;
-    for (int c = 0; c < COLUMNS; c++) {
-        const float *x = values + c * stride;
-        float top = 0;
-        for (int i = 0; i < 32; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
-        float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
-        uint16_t scale = f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0);
-        for (int i = 0; i < 32; i++) q[i / 4 * 64 + c * 4 + i % 4] = quantized(x[i] * inverse);
-        memcpy(q + 512 + 2 * c, &scale, sizeof scale);
-    }
-}
-
-static const WeightFormat formats[] = {
-    {"f32", 1, 64, "float", pack_f32},
-    {"f16", 1, 32, "uint16_t", pack_f16},
-    {"bf16", 1, 32, "uint16_t", pack_bf16},
-    {"q8_0", 32, 544, "q8_panel", pack_q8_0},
+static const WeightFormat floats[] = {
+    {"f32", 1, 64, "float", pack_f32, NULL},
+    {"f16", 1, 32, "uint16_t", pack_f16, NULL},
+    {"bf16", 1, 32, "uint16_t", pack_bf16, NULL},
 };
 
-const WeightFormat *weight_format_find(const char *name) {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (!strcmp(formats[i].name, name)) return &formats[i];
-    return NULL;
+const WeightFormat *weight_format_find(Arena *arena, const char *name) {
+    DType dtype;
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        if (!strcmp(floats[i].name, name)) return &floats[i];
+    const Format *f = dtype_parse(name, &dtype) ? format_of(dtype) : NULL;
+    if (!f) return NULL;
+    WeightFormat *w = ARENA_NEW(arena, WeightFormat);
+    *w = (WeightFormat){f->name, f->block, (int)format_panel_bytes(f), "uint8_t", NULL, f};
+    return w;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ sources
@@ -77,6 +66,11 @@ static uint16_t read_half(const Tensor *t, int64_t i) {
 
 // Elements first, first + step, ... as f32.
 static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n, float *out) {
+    const Format *f = format_of(t->dtype);
+    if (f) {
+        format_read(f, t->data, first, step, n, out);
+        return;
+    }
     switch (t->dtype) {
         case DT_f32:
             for (int64_t i = 0; i < n; i++) memcpy(out + i, (const char *)t->data + 4 * (first + i * step), 4);
@@ -132,14 +126,48 @@ static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *
     }
 }
 
-static void pack_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+static void pack_float_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
     float values[COLUMNS * DEPTH];
     const WeightFormat *f = w->format;
     for (int64_t k = 0; k < w->depth; k += DEPTH) {
         read_columns(w, panel, k, values);
-        for (int64_t i = 0; i < DEPTH && k + i < w->depth; i += f->block, bytes += f->panel_bytes)
-            f->pack(values + i, DEPTH, bytes);
+        for (int64_t i = 0; i < DEPTH && k + i < w->depth; i++, bytes += f->panel_bytes) f->pack(values + i, DEPTH, bytes);
     }
+}
+
+// The block at k of a column: the file's own, or the values quantized
+static void read_block(const WeightPiece *w, const Tensor *t, int64_t column, int64_t k, CodedBlock *c) {
+    const Format *f = w->format->blocks;
+    float values[FORMAT_BLOCK];
+    bool transposed = attr_int(w->node, "transposed", 0);
+    if (t->dtype == f->dtype && !transposed) {
+        f->decode((const uint8_t *)t->data + (column * w->depth + k) / f->block * f->bytes, c);
+        return;
+    }
+    int64_t n = w->depth - k < f->block ? w->depth - k : f->block, step = transposed ? t->dim[1] : 1;
+    read_values(t, transposed ? k * step + column : column * w->depth + k, step, n, values);
+    f->encode(values, n, c);
+}
+
+static void pack_block_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+    CodedBlock blocks[COLUMNS];
+    const CodedBlock *columns[COLUMNS];
+    for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
+        for (int c = 0; c < COLUMNS; c++) {
+            int64_t column;
+            const Tensor *t = source_column(w->node, panel * COLUMNS + c, &column);
+            columns[c] = t ? &blocks[c] : NULL;
+            if (t) read_block(w, t, column, k, &blocks[c]);
+        }
+        pack_blocks(w->format->blocks, columns, bytes);
+    }
+}
+
+static void pack_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+    if (w->format->blocks)
+        pack_block_panel(w, panel, bytes);
+    else
+        pack_float_panel(w, panel, bytes);
 }
 
 // Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
@@ -245,9 +273,8 @@ static void describe_pack(WeightPiece *w) {
     const Node *n = w->node;
     const char *format = attr_string(n, "format", "");
     bool transposed = attr_int(n, "transposed", 0);
-    w->format = weight_format_find(format);
-    if (!w->format)
-        diag_fatal(n->loc, "weights cannot be packed as %s\nhint: known formats are f32, f16, bf16 and q8_0", format);
+    w->format = weight_format_find(w->owner->arena, format);
+    if (!w->format) diag_fatal(n->loc, "weights cannot be packed as %s\nhint: burin formats lists what there is", format);
     for (int i = 0; i < n->n_in; i++) {
         const Node *source = n->in[i];
         if (source->op != OP_constant || source->type.rank != 2)

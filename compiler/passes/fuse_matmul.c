@@ -7,17 +7,19 @@
 // product is exact, and pack keeps the narrow form.
 #include <string.h>
 
+#include "ir/format.h"
 #include "passes/fuse.h"
 
 Node *packed_of(Node *n) { return n->op == OP_matmul_packed && n->in[1]->op == OP_pack ? n->in[1] : NULL; }
+
+static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16 || dtype_is_block(t); }
 
 // The constant behind casts from a narrower type and transposes; *swapped: its axes are [N, K], not [K, N].
 Node *weights_behind(Node *n, bool *swapped) {
     *swapped = false;
     while (n->op != OP_constant) {
         if (n->op == OP_cast) {
-            bool exact = n->type.dtype == DT_f32 && (n->in[0]->type.dtype == DT_bf16 || n->in[0]->type.dtype == DT_f16);
-            if (!exact) return NULL;
+            if (n->type.dtype != DT_f32 || !is_format(n->in[0]->type.dtype)) return NULL;
         } else if (n->op == OP_transpose && n->type.rank == 2) {
             *swapped = !*swapped;
         } else {
@@ -27,8 +29,6 @@ Node *weights_behind(Node *n, bool *swapped) {
     }
     return n->type.rank == 2 ? n : NULL;
 }
-
-static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16; }
 
 static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, bool interleave) {
     Node *pack = node_make(before->graph, OP_pack, before->loc, n_in, in, before);

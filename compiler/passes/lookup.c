@@ -8,6 +8,7 @@
 // it is, one of place (layout). Only lookups by an input whose rows end up in f32 are moved: those have a kernel.
 // A pack of another graph counts as well: an encoder that looks up what its decoder multiplies by gets a pack of its own, which
 // lowering finds to be the same.
+#include "ir/format.h"
 #include "passes/fuse.h"
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
@@ -45,6 +46,13 @@ static Node *pack_like_elsewhere(const Module *m, Node *table) {
     return NULL;
 }
 
+// Rows in blocks are read from panels, whether a product reads them too or not.
+static Node *pack_alone(Node *table) {
+    Node *pack = node_make(table->graph, OP_pack, table->loc, 1, &table, table->next);
+    attr_set_string(pack, "format", dtype_name(table->type.dtype));
+    return inferred(pack);
+}
+
 // A lookup in f32 stays one for its users; the cast of a lookup that has become f32 is none.
 static void keep_f32(Node *lookup, bool was_f32) {
     Node *user = node_only_user(lookup);
@@ -69,6 +77,7 @@ bool look_up_in_packs(const Module *m, Graph *g, bool same_format) {
         if (!is_table_lookup(n)) continue;
         Node *pack = pack_of_table(n->in[0]);
         if (!pack) pack = pack_like_elsewhere(m, n->in[0]);
+        if (!pack && same_format && dtype_is_block(n->in[0]->type.dtype)) pack = pack_alone(n->in[0]);
         if (!pack || (pack->type.dtype == n->type.dtype) != same_format) continue;
         look_up(n, pack);
         changed = true;

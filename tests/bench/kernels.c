@@ -153,7 +153,7 @@ static inline void store_glu(const void *context, vf gate, vf up, int row, int c
 }
 
 static size_t shape_bytes(int format, Shape s) {
-    size_t panel = format == WEIGHT_Q8_0 ? (size_t)blocks_of(s.k) * sizeof(q8_panel) : panel_bytes((weight_format)format, s.k);
+    size_t panel = in_blocks((weight_format)format) ? block_panel_bytes((weight_format)format, s.k) : panel_bytes((weight_format)format, s.k);
     return panel * (size_t)(s.n / 16 * (s.glu ? 2 : 1));
 }
 
@@ -194,7 +194,7 @@ static const unsigned char *one_product(const Work *w, int thread, int shape, co
     Shape s = shape < SHAPES ? layer_shapes[shape] : (Shape){VOCAB, 576, 0};
     int units = matmul_units(s.n / 16, w->rows);
     matmul_args m = {.rows = w->rows, .streamed = !w->cached, .w = at};
-    m.x = w->format == WEIGHT_Q8_0 ? (const void *)xq : x;
+    m.x = w->format == WEIGHT_q8_0 ? (const void *)xq : x;
     m.first = units * thread / threads, m.last = units * (thread + 1) / threads;
     products[w->format][shape](&m);
     barrier();
@@ -290,7 +290,7 @@ static void bench_prefill(void) {
         for (threads = 1; threads <= 2; threads++)
             for (int r = 0; r < 4 && wanted(format); r++) {
                 Work w = {only_layers, format, rows[r], 256 / rows[r], true, {0}};
-                double operations = 0, t = run(&w), peak = (format == WEIGHT_Q8_0 ? peak_dot4() : peak_fma()) * threads;
+                double operations = 0, t = run(&w), peak = (format == WEIGHT_q8_0 ? peak_dot4() : peak_fma()) * threads;
                 for (int i = 0; i < SHAPES; i++)
                     operations += 2e-9 * rows[r] * layer_shapes[i].n * layer_shapes[i].k * (1 + layer_shapes[i].glu);
                 printf("%-8s %8d %8d %12.0f %8.0f %7.0f%%\n", format_names[format], threads, rows[r], operations / t, peak,

@@ -3,8 +3,8 @@
 # program, and by one hash of all results across targets. See README.md.
 . tests/lib.sh
 unsanitized "kernels"
-CLANG=${CLANG:-clang-19}
-flags="-std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
+CLANG=${CLANG:-clang-19} KERNEL_FLAGS=${KERNEL_FLAGS:-}
+flags="$KERNEL_FLAGS -std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
 
 # build NAME COMMAND...: compiles the harness
 build() {

@@ -1,6 +1,13 @@
 // Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of threads.
 #include "reference.h"
 
+// The formats that are instantiated: each takes seconds to compile. slow-blocks.sh takes them all.
+#ifdef ALL_FORMATS
+#define TESTED_FORMATS "formats.def"
+#else
+#define TESTED_FORMATS "some_formats.def"
+#endif
+
 typedef struct Output {
     float *y;
     int n, stride;
@@ -20,7 +27,7 @@ typedef struct Case {
     bool glu;
     int rows, k, n;
     int split;  // units of the first of two threads
-    bool streamed;
+    bool streamed, floats;
 } Case;
 
 static void multiply(const Case *c, const matmul_args *m, const Output *o) {
@@ -34,9 +41,14 @@ static void multiply(const Case *c, const matmul_args *m, const Output *o) {
         case WEIGHT_BF16:
             c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o);
             break;
-        case WEIGHT_Q8_0:
-            c->glu ? matmul_q8_0_glu(*m, store_glu, o) : matmul_q8_0(*m, store_plain, o);
-            break;
+#define FORMAT(name, ...)                                                                   \
+    case WEIGHT_##name:                                                                     \
+        c->glu ? matmul_##name##_glu(*m, store_glu, o) : matmul_##name(*m, store_plain, o); \
+        break;
+#include TESTED_FORMATS
+#undef FORMAT
+        default:
+            abort();
     }
 }
 
@@ -62,25 +74,126 @@ static void *pack_floats(weight_format format, int columns, int k, const float *
     return packed;
 }
 
-static q8_panel *random_q8(int columns, int k) {
-    size_t n = (size_t)(columns + 15) / 16 * (size_t)blocks_of(k);
-    q8_panel *w = buffer_bytes(n * sizeof *w);
-    for (size_t i = 0; i < n; i++) {
-        for (int c = 0; c < 16; c++) w[i].scale[c] = (uint16_t)(random_bits() % 0x3c00);  // subnormals included
-        for (int j = 0; j < 512; j++)
-            ((uint8_t *)w[i].q)[j] = (uint8_t)(random_bits() % 5 ? random_bits() >> 8 : 0);  // 0 is -128
+// ---- weights in blocks: the layout of blocks.h read byte by byte ----
+
+// A finite f16 that is not large: subnormals, zeros and both signs are among them.
+static void random_halves(uint8_t *at, int n) {
+    for (int i = 0; i < n; i++) {
+        uint16_t half = (uint16_t)(random_bits() % 0x3400 | (random_bits() & 1) << 15);
+        memcpy(at + 2 * i, &half, sizeof half);
+    }
+}
+
+static uint8_t *random_blocks(weight_format f, int columns, int k) {
+    size_t n = (size_t)(columns + 15) / 16 * (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
+           size = block_bytes(f);
+    bool exponent = block_formats[f].scales == SCALES_EXPONENT;
+    uint8_t *w = buffer_bytes(n * size);
+    for (size_t i = 0; i < n * size; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
+    for (uint8_t *block = w; block < w + n * size; block += size) {
+        uint8_t *d = block + block_d_at(f);
+        for (int c = 0; exponent && c < 16; c++)
+            d[c] = (uint8_t)(random_bits() % 4 ? 110 + random_bits() % 20 : random_bits() % 3);
+        if (!exponent) random_halves(d, (int)(block + size - d) / 2);
     }
     return w;
 }
 
-static float reference_q8(const q8_panel *w, const q8_block *x, int k, int column) {
-    float sum = 0;
-    for (int b = 0; b < blocks_of(k); b++) {
-        const q8_panel *panel = w + (size_t)(column / 16) * (size_t)blocks_of(k) + b;
-        int32_t block = 0;
-        for (int i = 0; i < 32; i++) block += (panel->q[i / 4][column % 16][i % 4] - 128) * x[b].q[i];
-        sum = sf_fma((float)block, sf_from_f16(panel->scale[column % 16]) * x[b].scale, sum);
+static int bits_at(const uint8_t *plane, int bits, int column, int k) {
+    int together = 8 / bits, step = k / 4;
+    return plane[step / together * 64 + column * 4 + k % 4] >> step % together * bits & ((1 << bits) - 1);
+}
+
+static int reference_integer(weight_format f, const uint8_t *block, int column, int k) {
+    static const int iq4[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+    static const int e2m1[] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    const block_format b = block_formats[f];
+    int q;
+    if (b.low == 5) {
+        unsigned byte = block[k / 20 * 64 + column * 4 + k % 4];
+        for (int n = k / 4 % 5; n > 0; n--) byte = byte * 3 & 255;
+        q = (int)(byte * 3 >> 8);
+    } else {
+        q = bits_at(block, b.low, column, k);
     }
+    if (b.table != TABLE_PLAIN) return (b.table == TABLE_IQ4 ? iq4 : e2m1)[q];
+    return (b.high ? q | bits_at(block + block_high_at(f), b.high, column, k) << b.low : q) - b.offset;
+}
+
+static int reference_scale(weight_format f, const uint8_t *block, int column, int g) {
+    const uint8_t *s = block + block_scales_at(f) + column;
+    switch (block_formats[f].scales) {
+        case SCALES_BYTES:
+            return s[g * 16];
+        case SCALES_SIGNED:
+            return (int8_t)s[g * 16];
+        case SCALES_PAIRED:
+            return s[g * 16] & 15;
+        case SCALES_SIX:
+            return (((s[g % 8 * 16] >> g / 8 * 4) & 15) | ((s[(8 + g % 4) * 16] >> g / 4 * 2) & 3) << 4) - 32;
+        default:
+            return 1;
+    }
+}
+
+static int reference_minimum(weight_format f, const uint8_t *block, int column, int g) {
+    if (block_formats[f].minimum == MINIMUM_BYTES) return block[block_minima_at(f) + (size_t)(g * 16 + column)];
+    return block_formats[f].minimum == MINIMUM_PAIRED ? block[block_scales_at(f) + (size_t)(g * 16 + column)] >> 4 : 1;
+}
+
+static float half_at(const uint8_t *at) {
+    uint16_t bits;
+    memcpy(&bits, at, sizeof bits);
+    return sf_from_f16(bits);
+}
+
+// d times the group's scale, m times its minimum
+typedef struct GroupEnds {
+    float scale, minimum;
+} GroupEnds;
+
+static GroupEnds reference_ends(weight_format f, const uint8_t *block, int column, int g) {
+    const uint8_t *d = block + block_d_at(f);
+    bool exponent = block_formats[f].scales == SCALES_EXPONENT;
+    float scale = exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
+    GroupEnds e = {scale * (float)reference_scale(f, block, column, g), 0};
+    if (block_formats[f].minimum != MINIMUM_NONE)
+        e.minimum = half_at(block + block_bytes(f) - 32 + 2 * column) * (float)reference_minimum(f, block, column, g);
+    return e;
+}
+
+typedef struct BlockProduct {
+    weight_format format;
+    const uint8_t *w;
+    const q8_block *x;    // of the row
+    const float *floats;  // or these
+    int k;
+} BlockProduct;
+
+static float reference_group(const BlockProduct *p, const uint8_t *block, int column, int k, float sum) {
+    const block_format b = block_formats[p->format];
+    int first = k % b.block, integer = 0, row = 0;
+    GroupEnds e = reference_ends(p->format, block, column, first / b.group);
+    const q8_block *x = p->x ? p->x + k / 32 : NULL;
+    for (int i = 0; i < b.group && k + i < p->k; i++) {
+        int q = reference_integer(p->format, block, column, first + i);
+        if (p->x)
+            integer += q * x->q[(k + i) % 32], row += x->q[(k + i) % 32];
+        else
+            sum =
+                sf_fma(p->floats[k + i], b.minimum == MINIMUM_NONE ? e.scale * (float)q : e.scale * (float)q + e.minimum, sum);
+    }
+    if (!p->x) return sum;
+    sum = sf_fma((float)integer, e.scale * x->scale, sum);
+    return b.minimum == MINIMUM_NONE ? sum : sf_fma(e.minimum, x->scale * (float)row, sum);
+}
+
+static float reference_blocks(const BlockProduct *p, int column) {
+    const block_format b = block_formats[p->format];
+    const uint8_t *panel = p->w + (size_t)(column / 16) * block_panel_bytes(p->format, p->k);
+    float sum = 0;
+    for (int k = 0; k < p->k; k += b.group)
+        sum = reference_group(p, panel + (size_t)(k / b.block) * block_bytes(p->format), column % 16, k, sum);
     return sum;
 }
 
@@ -99,8 +212,8 @@ typedef struct Operands {
 static Operands operands(const Case *c) {
     Operands o = {.columns = c->glu ? (c->n + 15) / 16 * 32 : c->n};
     o.x = random_floats((size_t)(c->rows * c->k));
-    if (c->format == WEIGHT_Q8_0) {
-        o.packed = random_q8(o.columns, c->k);
+    if (in_blocks(c->format)) {
+        o.packed = random_blocks(c->format, o.columns, c->k);
         o.quantized = buffer_bytes((size_t)(c->rows * blocks_of(c->k)) * sizeof(q8_block));
         for (int r = 0; r < c->rows; r++) quantize_row_q8_0(c->k, o.x + r * c->k, o.quantized + r * blocks_of(c->k));
     } else {
@@ -112,7 +225,9 @@ static Operands operands(const Case *c) {
 }
 
 static float expected_sum(const Case *c, const Operands *o, int row, int column) {
-    if (c->format == WEIGHT_Q8_0) return reference_q8(o->packed, o->quantized + row * blocks_of(c->k), c->k, column);
+    const q8_block *x = c->floats ? NULL : o->quantized + row * blocks_of(c->k);
+    if (in_blocks(c->format))
+        return reference_blocks(&(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k}, column);
     return reference_dot(&(Product){c->rows, c->k, o->columns, o->x, o->w}, row, column);
 }
 
@@ -121,9 +236,9 @@ static void test_case(Suite *s, Case c) {
     int stride = c.n + 3, panels = (c.n + 15) / 16, units = matmul_units(panels, c.rows);
     size_t size = (size_t)(c.rows * stride);
     float *got = buffer_floats(size), *expected = buffer_floats(size);
-    bool quantized = c.format == WEIGHT_Q8_0;
+    bool quantized = in_blocks(c.format) && !c.floats;
     matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
-    m.streamed = c.streamed, m.x = quantized ? (const void *)o.quantized : o.x;
+    m.streamed = c.streamed, m.floats = c.floats, m.x = quantized ? (const void *)o.quantized : o.x;
     int split = c.split < units ? c.split : units;
     m.first = split, m.last = units;
     multiply(&c, &m, &(Output){got, c.n, stride});
@@ -138,6 +253,7 @@ static void test_case(Suite *s, Case c) {
     snprintf(label, sizeof label, "%dx%dx%d%s, share %d", c.rows, c.n, c.k,
              c.glu        ? " glu"
              : c.streamed ? " streamed"
+             : c.floats   ? " floats"
                           : "",
              split);
     check_floats(s, label, got, expected, size);
@@ -149,15 +265,30 @@ static void test_format(weight_format format, const char *name) {
     Suite s = suite_begin(name);
     for (int rows = 1; rows <= 9; rows++)
         for (int i = 0; i < 14; i++)
-            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3, false});
-    for (int i = 0; i < 14; i++) test_case(&s, (Case){format, i % 2 == 1, 1, ks[i % 8], ns[i / 2], i % 3, true});
+            test_case(&s, (Case){format, i % 2 == 1, rows, ks[(i + rows) % 8], ns[i / 2], (i + rows) % 3, false, false});
+    for (int i = 0; i < 14; i++) test_case(&s, (Case){format, i % 2 == 1, 1, ks[i % 8], ns[i / 2], i % 3, true, false});
     for (int split = 0; split < 60; split += 7)  // 13 blocks of rows, 5 panels in groups of 3 and 2
-        test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split, false});
+        test_case(&s, (Case){format, split % 2 == 1, 75, 45, 70, split, false, false});
     static const int many[] = {12, 13, 18, 20, 54};
-    for (int i = 0; i < 5; i++) test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2, false});
-    test_case(&s, (Case){format, true, 33, 1100, 40, 1, false});
-    test_case(&s, (Case){format, false, 50, 4097, 5, 3, false});  // k in parts
-    test_case(&s, (Case){format, true, 7, 4100, 3, 0, false});
+    for (int i = 0; i < 5; i++)
+        test_case(&s, (Case){format, i % 2 == 0, many[i], 40, 16 * (i + 5) - 3, 9 * i + 2, false, false});
+    test_case(&s, (Case){format, true, 33, 1100, 40, 1, false, false});
+    test_case(&s, (Case){format, false, 50, 4097, 5, 3, false, false});  // k in parts
+    test_case(&s, (Case){format, true, 7, 4100, 3, 0, false, false});
+    suite_end(&s);
+}
+
+// Whole blocks: one row, tiles of every size, and k in parts; rows of integers and of floats
+static void test_blocks(weight_format format, const char *name) {
+    static const int rows[] = {1, 2, 3, 5, 8, 9}, ns[] = {16, 17, 40, 72, 100, 136};
+    const int block = block_formats[format].block;
+    Suite s = suite_begin(name);
+    for (int i = 0; i < 24; i++) {
+        int n = ns[(i + i / 6) % 6], k = block * (1 + i % 3);
+        test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, i % 4 == 3});
+    }
+    test_case(&s, (Case){format, false, 50, 4096, 5, 3, false, false});  // k in parts
+    test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, false});
     suite_end(&s);
 }
 
@@ -165,7 +296,10 @@ void test_matmul(void) {
     test_format(WEIGHT_F32, "matmul_f32");
     test_format(WEIGHT_F16, "matmul_f16");
     test_format(WEIGHT_BF16, "matmul_bf16");
-    test_format(WEIGHT_Q8_0, "matmul_q8_0");
+    test_format(WEIGHT_q8_0, "matmul_q8_0");
+#define FORMAT(name, ...) test_blocks(WEIGHT_##name, "matmul_blocks_" #name);
+#include TESTED_FORMATS
+#undef FORMAT
 }
 
 // The same products added in descending order of k must not give the same bits: the comparison can tell.

@@ -11,7 +11,7 @@ static void reference_quantize(int n, const float *x, q8_block *q) {
     bool zero = !(top >= 0x1p-100f);
     *q = (q8_block){.scale = zero ? 0 : top / 127.0f};
     for (int i = 0; i < n; i++) q->q[i] = (int8_t)(zero || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
-    for (int i = 0; i < 32; i++) q->correction -= 128 * q->q[i];
+    for (int i = 0; i < 32; i++) q->sum[i / 16] += q->q[i];
 }
 
 void test_quantize(void) {
@@ -113,10 +113,9 @@ static void test_gather_columns(void) {
         int blocks = blocks_of((int)k), column = 16 + (int)(random_bits() % 16);
         float *y = buffer_floats(k), *expected = buffer_floats(k), *floats = random_floats(count);
         uint16_t *halves = buffer_bytes(count * sizeof *halves);
-        q8_panel *panels = buffer_bytes(2 * (size_t)blocks * sizeof *panels);
+        uint8_t *panels = buffer_bytes(2 * block_panel_bytes(WEIGHT_q8_0, (int)k));
         for (size_t j = 0; j < count; j++) halves[j] = (uint16_t)(random_bits() % 0x7c00);
-        for (size_t j = 0; j < 2 * (size_t)blocks * sizeof *panels; j++)
-            ((uint8_t *)panels)[j] = (uint8_t)(random_bits() % 0x7c);
+        for (size_t j = 0; j < 2 * block_panel_bytes(WEIGHT_q8_0, (int)k); j++) panels[j] = (uint8_t)(random_bits() % 0x7c);
         for (size_t j = 0; j < k; j++) expected[j] = floats[(k + j) * 16 + (size_t)column - 16];
         gather_column_f32((int)k, floats, column, y);
         check_floats(&s, "f32", y, expected, k);
@@ -127,7 +126,7 @@ static void test_gather_columns(void) {
         gather_column_bf16((int)k, halves, column, y);
         check_floats(&s, "bf16", y, expected, k);
         for (size_t j = 0; j < k; j++) {
-            const uint8_t *b = (const uint8_t *)(panels + (size_t)blocks + j / 32);
+            const uint8_t *b = panels + ((size_t)blocks + j / 32) * block_bytes(WEIGHT_q8_0);
             uint16_t scale;
             memcpy(&scale, b + 512 + 2 * (column - 16), sizeof scale);
             expected[j] = sf_from_f16(scale) * (float)(b[j % 32 / 4 * 64 + (size_t)(column - 16) * 4 + j % 4] - 128);

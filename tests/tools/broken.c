@@ -1,5 +1,6 @@
 // Broken checkpoints and tokenizers, one a diagnostic. usage: broken --list | broken NAME
 // NAME writes its files into the current folder and opens them: the message comes out on stderr, with status 1.
+#include "broken_blocks.h"
 #include "broken_checkpoints.h"
 #include "broken_tokenizers.h"
 
@@ -7,6 +8,7 @@
 
 static void list(void) {
     for (size_t i = 0; i < COUNT(broken_checkpoints); i++) puts(broken_checkpoints[i].name);
+    for (size_t i = 0; i < COUNT(broken_blocks); i++) puts(broken_blocks[i].name);
     for (size_t i = 0; i < COUNT(broken_tokenizers); i++) puts(broken_tokenizers[i].name);
     for (size_t i = 0; i < COUNT(headers); i++) puts(headers[i].name);
     for (size_t i = 0; i < COUNT(tokenizers); i++) puts(tokenizers[i].name);
@@ -19,6 +21,7 @@ static void run_named(const BrokenCase *cases, size_t n, const char *name) {
 
 static void run(const char *name) {
     run_named(broken_checkpoints, COUNT(broken_checkpoints), name);
+    run_named(broken_blocks, COUNT(broken_blocks), name);
     run_named(broken_tokenizers, COUNT(broken_tokenizers), name);
     for (size_t i = 0; i < COUNT(headers); i++)
         if (!strcmp(headers[i].name, name)) open_safetensors(headers[i].header, headers[i].data);

@@ -172,7 +172,7 @@ static void packed_products(void) {
 static void quantized_products(void) {
     check_value(
         PACKED
-        "%q = quantize_rows(%x) {format=\"q8_0\"} %w = pack(%g) {format=\"q8_0\"} %y = matmul_packed(%q, %w) {columns=3}",
+        "%q = quantize_rows(%x) {format=\"q8_rows\"} %w = pack(%g) {format=\"q8_0\"} %y = matmul_packed(%q, %w) {columns=3}",
         "1.00781 1.99988 3.00769 2.99194 3.99976 6.9917");
 }
 

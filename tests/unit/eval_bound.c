@@ -118,7 +118,7 @@ static void products_stay_within(void) {
                 "epilogue=mul(silu($0), $1)}");
     check_bound(
         "%x: f32[5, 70], %w: f32[19, 70]",
-        "%q = quantize_rows(%x) {format=\"q8_0\"} %p = pack(%w) {format=\"q8_0\"} %y = matmul_packed(%q, %p) {columns=19}");
+        "%q = quantize_rows(%x) {format=\"q8_rows\"} %p = pack(%w) {format=\"q8_0\"} %y = matmul_packed(%q, %p) {columns=19}");
 }
 
 static void attention_stays_within(void) {

@@ -80,7 +80,7 @@ static void products_meet_in_the_middle(void) {
     check_type("%y = matmul(%x, %w)", "f32[T]");
     check_type("%y = matmul(%w, %m)", "f32[32]");
     check_type(
-        "%t = transpose(%m) {perm=[1, 0]} %p = pack(%t) {format=\"q8_0\"} %q = quantize_rows(%x) {format=\"q8_0\"} "
+        "%t = transpose(%m) {perm=[1, 0]} %p = pack(%t) {format=\"q8_0\"} %q = quantize_rows(%x) {format=\"q8_rows\"} "
         "%y = matmul_packed(%q, %p) {columns=32}",
         "f32[T, 32]");
     check_type(
@@ -95,8 +95,10 @@ static void products_meet_in_the_middle(void) {
     check_misfit(
         "%p = pack(%m) {format=\"f32\", transposed=1} %y = matmul_packed(%x, %p, %w) {columns=32, epilogue=add($0, $1)}",
         "does not broadcast to f32[T, 32]");
-    check_misfit("%p = pack(%m) {format=\"q8_0\", transposed=1} %y = matmul_packed(%x, %p) {columns=32}",
-                 "take rows from quantize_rows");
+    check_misfit(
+        "%p = pack(%m) {format=\"f32\", transposed=1} %q = quantize_rows(%x) {format=\"q8_rows\"} "
+        "%y = matmul_packed(%q, %p) {columns=32}",
+        "rows of int8 need weights in blocks");
 }
 
 static void fused_ops_know_their_shapes(void) {

@@ -52,7 +52,7 @@ static const Sample samples[] = {
      {"f32", "f32", "f32", "f32"}},
     {FAMILY_QUANTIZE,
      "graph g(%x: @0[4, 64]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : f32[16, 64]\n"
-     "  %p = pack(%w) {format=\"q8_0\"}\n  %q = quantize_rows(%x) {format=\"q8_0\"}\n"
+     "  %p = pack(%w) {format=\"q8_0\"}\n  %q = quantize_rows(%x) {format=\"q8_rows\"}\n"
      "  %y = matmul_packed(%q, %p) {columns=16}\n}",
      {0},
      {"f32"}},

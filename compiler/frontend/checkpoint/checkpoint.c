@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frontend/checkpoint/gguf.h"
 #include "frontend/checkpoint/reader.h"
+#include "ir/format.h"
 #include "util/mapping.h"
 #include "util/text.h"
 
@@ -32,7 +34,11 @@ StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor
 }
 
 void tensor_set_shape(const MappedFile *file, Tensor *t, int rank, const uint64_t *dims) {
-    uint64_t bits = (uint64_t)dtype_bits(t->dtype);
+    const Format *f = format_of(t->dtype);
+    uint64_t bits = f ? 1 : (uint64_t)dtype_bits(t->dtype);
+    if (f && (!rank || dims[rank - 1] % (uint64_t)f->block))
+        file_fatal(file, "tensor \"%s\" has rows of %" PRIu64 " values, expected whole blocks of %d: its type is %s", t->name,
+                   rank ? dims[rank - 1] : 0, f->block, f->name);
     for (int i = 0; i < rank; i++) {
         if (!dims[i]) file_fatal(file, "tensor \"%s\" has a dimension of 0", t->name);
         if (dims[i] > INT64_MAX || __builtin_mul_overflow(bits, dims[i], &bits) || bits > INT64_MAX)
@@ -40,7 +46,7 @@ void tensor_set_shape(const MappedFile *file, Tensor *t, int rank, const uint64_
         t->dim[i] = (int64_t)dims[i];
     }
     t->rank = rank;
-    t->bytes = (bits + 7) / 8;
+    t->bytes = f ? dtype_bytes(t->dtype, (int64_t)bits) : (bits + 7) / 8;
 }
 
 static int by_place(const void *a, const void *b) {
@@ -113,7 +119,9 @@ static void copy_changed(const StoredTensor *stored, unsigned char *to) {
         memcpy(to, stored->tensor.data, stored->tensor.bytes);
 }
 
-static bool is_aligned(const Tensor *t) { return (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0; }
+static bool is_aligned(const Tensor *t) {
+    return dtype_is_block(t->dtype) || (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0;
+}
 
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
@@ -261,7 +269,8 @@ static const char *only_file(Arena *arena, const char *folder, const char *suffi
     const char *found = NULL;
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d));)
-        if (text_ends_with(e->d_name, suffix)) found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
+        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name))
+            found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
     if (d) closedir(d);
     return n == 1 ? found : NULL;
 }

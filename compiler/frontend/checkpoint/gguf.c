@@ -10,6 +10,7 @@
 
 #include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
+#include "ir/format.h"
 #include "util/text.h"
 
 typedef struct {
@@ -52,8 +53,7 @@ static const char *name_of(const Reading *r, const char *gguf) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
-static DType dtype_of(const Reading *r, const GgufTensor *t) {
-    const char *name = gguf_type_name(t->type);
+static DType dtype_of(const GgufTensor *t) {
     switch (t->type) {
         case GGUF_TENSOR_F32:
             return DT_f32;
@@ -62,12 +62,19 @@ static DType dtype_of(const Reading *r, const GgufTensor *t) {
         case GGUF_TENSOR_BF16:
             return DT_bf16;
     }
-    if (!name) file_fatal(r->gguf->file, "tensor \"%s\" has type %" PRIu32 ", which GGUF does not define", t->name, t->type);
-    file_fatal(
-        r->gguf->file,
-        "tensor \"%s\" is %s: quantized and integer tensors are not supported yet\nhint: take the model's F32, F16 or BF16 "
-        "file; burin quantizes with --quant",
-        t->name, name);
+    const Format *f = t->type < INT32_MAX ? format_of_ggml((int)t->type) : NULL;
+    if (f) return f->dtype;
+    const char *name = gguf_type_name(t->type);
+    if (!name)
+        file_fatal(t->part->file,
+                   "tensor \"%s\" has type %" PRIu32
+                   ", which GGUF does not define, or no longer does"
+                   "\nhint: convert the model anew with a converter of today",
+                   t->name, t->type);
+    file_fatal(t->part->file,
+               "tensor \"%s\" is %s, which burin does not read"
+               "\nhint: take the model's file in another type; `burin formats` lists those that are read",
+               t->name, name);
 }
 
 static int rotary_heads(const Reading *r, const Tensor *t) {
@@ -121,18 +128,19 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
 }
 
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
-    const MappedFile *file = r->gguf->file;
-    Tensor t = {.name = stored->name, .dtype = dtype_of(r, stored)};
+    const Gguf *part = stored->part;
+    const MappedFile *file = part->file;
+    Tensor t = {.name = stored->name, .dtype = dtype_of(stored)};
     uint64_t dims[MAX_RANK], end;
     for (int i = 0; i < stored->rank; i++) dims[i] = stored->dims[stored->rank - 1 - i];
     tensor_set_shape(file, &t, stored->rank, dims);
-    if (__builtin_add_overflow(r->gguf->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
+    if (__builtin_add_overflow(part->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
         end > file->size)
         file_fatal(file,
                    "tensor \"%s\" takes %" PRIu64 " bytes at %" PRIu64 " of the data, past the file's end at byte %" PRIu64
                    "\nhint: a truncated download? Compare the size with the publisher's",
                    stored->name, t.bytes, stored->offset, file->size);
-    t.data = file->data + r->gguf->data + stored->offset;
+    t.data = file->data + part->data + stored->offset;
     t.name = name_of(r, stored->name);
     undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
 }
@@ -298,7 +306,7 @@ static void find_table(Reading *r, const char *library) {
 }
 
 void gguf_read(Checkpoint *c, const MappedFile *file) {
-    Reading r = {.checkpoint = c, .gguf = gguf_parse(c->arena, file)};
+    Reading r = {.checkpoint = c, .gguf = gguf_open(c->arena, file)};
     c->kind = CHECKPOINT_GGUF;
     find_table(&r, c->library);
     set_configuration(&r);

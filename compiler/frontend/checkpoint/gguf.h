@@ -40,7 +40,8 @@ typedef struct GgufTensor {
     int rank;
     uint64_t dims[8];  // in the file's order: the fastest first
     uint32_t type;
-    uint64_t offset;  // from the start of the data
+    uint64_t offset;          // from the start of the data
+    const struct Gguf *part;  // the file that holds it
 } GgufTensor;
 
 typedef struct Gguf {
@@ -56,7 +57,10 @@ typedef struct GgufString {
     uint64_t length;
 } GgufString;
 
-Gguf *gguf_parse(Arena *, const MappedFile *);
+Gguf *gguf_parse(Arena *, const MappedFile *);  // one file alone
+// gguf_parts.c: with the tensors of its other parts, when it is the first of several. Ends the run when one is missing.
+Gguf *gguf_open(Arena *, const MappedFile *);
+bool gguf_is_later_part(const char *name);                      // NAME-00002-of-00003.gguf
 const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when absent
 const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // likewise
 // False when the key is absent; a value of another type ends the run.

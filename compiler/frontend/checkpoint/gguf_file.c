@@ -79,7 +79,7 @@ static void read_tensor(Gguf *g, Cursor *c, GgufTensor *t) {
     c->what = arena_printf(g->arena, "the description of tensor \"%s\"", t->name);
     uint32_t rank = cursor_u32(c);
     if (rank < 1 || rank > 8) file_fatal(g->file, "tensor \"%s\" has %" PRIu32 " dimensions, expected 1 to 8", t->name, rank);
-    t->rank = (int)rank;
+    t->rank = (int)rank, t->part = g;
     for (uint32_t i = 0; i < rank; i++) t->dims[i] = cursor_u64(c);
     t->type = cursor_u32(c);
     t->offset = cursor_u64(c);

@@ -33,14 +33,14 @@ static double number(const Rotary *r, const char *end, double standard) {
 static json_t *table(const Rotary *r, const char *name) {
     const GgufTensor *t = gguf_tensor(r->gguf, name);
     if (!t) return NULL;
-    uint64_t at = r->gguf->data + t->offset, size = r->gguf->file->size, n = (uint64_t)r->pairs;
+    uint64_t at = t->part->data + t->offset, size = t->part->file->size, n = (uint64_t)r->pairs;
     if (t->rank != 1 || t->type != GGUF_TENSOR_F32 || t->dims[0] != n || at > size || n * 4 > size - at)
         file_fatal(r->gguf->file, "the table %s must be %" PRId64 " numbers in F32, one for each pair of a head", name,
                    r->pairs);
     json_t *list = json_array();
     for (uint64_t i = 0; i < n; i++) {
         float factor;
-        memcpy(&factor, r->gguf->file->data + at + i * 4, sizeof factor);
+        memcpy(&factor, t->part->file->data + at + i * 4, sizeof factor);
         if (!(factor > 0) || isinf(factor))
             file_fatal(r->gguf->file, "number %" PRIu64 " of the table %s is no factor", i, name);
         json_array_append_new(list, json_real(factor));

@@ -1,0 +1,203 @@
+// Decoders of block formats, from bytes as GGUF files hold them (ggml's ggml-common.h defines the layouts) to integers and
+// scales.
+#include "ir/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "quantize.h"
+
+// Of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
+static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+static const int8_t e2m1_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+static float half_at(const uint8_t *p) {
+    uint16_t bits;
+    memcpy(&bits, p, sizeof bits);
+    return sf_from_f16(bits);
+}
+
+static int nibble(uint8_t byte, int upper) { return byte >> 4 * upper & 15; }
+static int two_bits(uint8_t byte, int which) { return byte >> 2 * which & 3; }
+
+// One scale, no minimum: for blocks and super-blocks without scales of their groups.
+static void set_scale(CodedBlock *c, float d, float m) {
+    c->d = d, c->m = m;
+    for (int g = 0; g < FORMAT_GROUPS; g++) c->scale[g] = c->minimum[g] = 1;
+}
+
+// ------------------------------------------------------------------------------------------------------------- blocks of 32
+// Low nibbles are the first half. Bit i of `high`, when there is one, is the fifth of value i.
+static void set_nibbles(CodedBlock *c, const uint8_t *nibbles, const uint8_t *high, int offset) {
+    uint32_t fifth = 0;
+    if (high) memcpy(&fifth, high, sizeof fifth);
+    for (int i = 0; i < 32; i++) c->q[i] = (int8_t)((nibble(nibbles[i % 16], i / 16) | (int)(fifth >> i & 1) << 4) - offset);
+}
+
+static void decode_q4_0(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_nibbles(c, b + 2, NULL, 8); }
+static void decode_q4_1(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), half_at(b + 2)), set_nibbles(c, b + 4, NULL, 0);
+}
+static void decode_q5_0(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_nibbles(c, b + 6, b + 2, 16); }
+static void decode_q5_1(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), half_at(b + 2)), set_nibbles(c, b + 8, b + 4, 0);
+}
+
+static void decode_q8_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    memcpy(c->q, b + 2, 32);
+}
+
+static void set_looked_up(CodedBlock *c, const uint8_t *nibbles, const int8_t table[16]) {
+    for (int i = 0; i < 32; i++) c->q[i] = table[nibble(nibbles[i % 16], i / 16)];
+}
+
+static void decode_iq4_nl(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    set_looked_up(c, b + 2, iq4_values);
+}
+
+static void decode_mxfp4(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, (float)ldexp(1, b[0] - 128), 0);
+    set_looked_up(c, b + 1, e2m1_values);
+}
+
+// ------------------------------------------------------------------------------------------------------------- blocks of 256
+// Six bits each of eight scales and minima in 12 bytes: of Q4_K and Q5_K. Minima are subtracted.
+static void set_pairs(CodedBlock *c, const uint8_t *b) {
+    const uint8_t *s = b + 4;
+    c->d = half_at(b), c->m = -half_at(b + 2);
+    for (int j = 0; j < 8; j++) {
+        c->scale[j] = (int16_t)(j < 4 ? s[j] & 63 : (s[j + 4] & 15) | s[j - 4] >> 6 << 4);
+        c->minimum[j] = (int16_t)(j < 4 ? s[j + 4] & 63 : s[j + 4] >> 4 | s[j] >> 6 << 4);
+    }
+}
+
+static void decode_q4_k(const uint8_t *b, CodedBlock *c) {
+    set_pairs(c, b);
+    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)nibble(b[16 + 32 * (i / 64) + i % 32], i / 32 % 2);
+}
+
+static void decode_q5_k(const uint8_t *b, CodedBlock *c) {
+    set_pairs(c, b);
+    for (int i = 0; i < 256; i++) {
+        int fifth = b[16 + i % 32] >> i / 32 & 1;
+        c->q[i] = (int8_t)(nibble(b[48 + 32 * (i / 64) + i % 32], i / 32 % 2) | fifth << 4);
+    }
+}
+
+static void decode_q6_k(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b + 208), 0);
+    for (int g = 0; g < 16; g++) c->scale[g] = (int8_t)b[192 + g];
+    for (int i = 0; i < 256; i++) {
+        int half = i / 128, part = i % 128 / 32, low = nibble(b[64 * half + 32 * (part & 1) + i % 32], part >> 1);
+        c->q[i] = (int8_t)((low | two_bits(b[128 + 32 * half + i % 32], part) << 4) - 32);
+    }
+}
+
+// Two bits of value i of Q2_K, Q3_K and TQ2_0
+static int low_two(const uint8_t *q, int i) { return two_bits(q[32 * (i / 128) + i % 32], i / 32 % 4); }
+
+static void decode_q2_k(const uint8_t *b, CodedBlock *c) {
+    c->d = half_at(b + 80), c->m = -half_at(b + 82);
+    for (int g = 0; g < 16; g++) c->scale[g] = b[g] & 15, c->minimum[g] = b[g] >> 4;
+    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)low_two(b + 16, i);
+}
+
+static void decode_q3_k(const uint8_t *b, CodedBlock *c) {
+    const uint8_t *s = b + 96;
+    set_scale(c, half_at(b + 108), 0);
+    for (int g = 0; g < 16; g++) c->scale[g] = (int16_t)((nibble(s[g % 8], g / 8) | two_bits(s[8 + g % 4], g / 4) << 4) - 32);
+    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)(low_two(b + 32, i) - (b[i % 32] >> i / 32 & 1 ? 0 : 4));
+}
+
+static void decode_iq4_xs(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    for (int j = 0; j < 8; j++) {
+        c->scale[j] = (int16_t)((nibble(b[4 + j / 2], j % 2) | two_bits(b[2 + j / 4], j % 4) << 4) - 32);
+        for (int i = 0; i < 32; i++) c->q[32 * j + i] = iq4_values[nibble(b[8 + 16 * j + i % 16], i / 16)];
+    }
+}
+
+static void decode_tq2_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b + 64), 0);
+    for (int i = 0; i < 256; i++) c->q[i] = (int8_t)(low_two(b, i) - 1);
+}
+
+// Digit n of a byte: its leading one after n digits were shifted out; the byte is a fraction in base 3.
+static int ternary(uint8_t byte, int n) {
+    static const uint8_t powers[] = {1, 3, 9, 27, 81};
+    return (uint8_t)(byte * powers[n]) * 3 >> 8;
+}
+
+static void decode_tq1_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b + 52), 0);
+    for (int i = 0; i < 160; i++) c->q[i] = (int8_t)(ternary(b[i % 32], i / 32) - 1);
+    for (int i = 0; i < 80; i++) c->q[160 + i] = (int8_t)(ternary(b[32 + i % 16], i / 16) - 1);
+    for (int i = 0; i < 16; i++) c->q[240 + i] = (int8_t)(ternary(b[48 + i % 4], i / 4) - 1);
+}
+
+// scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even, NaN to 0; a block below 2^-100 is zero
+static void encode_q8_0(const float *values, int64_t n, CodedBlock *c) {
+    float top = 0;
+    for (int64_t i = 0; i < n; i++) top = fabsf(values[i]) > top ? fabsf(values[i]) : top;
+    float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
+    set_scale(c, sf_from_f16(f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0)), 0);
+    for (int64_t i = 0; i < 32; i++) {
+        float x = i < n ? values[i] * inverse : 0;
+        c->q[i] = x == x ? (int8_t)rintf(x) : 0;
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the table
+const Format formats[] = {
+#define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode)                      \
+    {DT_##name,     #name,         id,    block, bytes, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, \
+     TABLE_##table, decode_##name, encode},
+#include "formats.def"
+#undef FORMAT
+};
+const int n_formats = sizeof formats / sizeof *formats;
+
+const Format *format_of(DType t) {
+    for (int i = 0; i < n_formats; i++)
+        if (formats[i].dtype == t) return &formats[i];
+    return NULL;
+}
+
+const Format *format_of_ggml(int id) {
+    for (int i = 0; i < n_formats; i++)
+        if (formats[i].ggml == id) return &formats[i];
+    return NULL;
+}
+
+bool dtype_is_block(DType t) { return format_of(t) != NULL; }
+
+void coded_values(const Format *f, const CodedBlock *c, float *values) {
+    for (int i = 0; i < f->block; i++) {
+        int g = i / f->group;
+        float value = c->d * (float)c->scale[g] * (float)c->q[i];
+        values[i] = f->minimum == MINIMUM_NONE ? value : value + c->m * (float)c->minimum[g];
+    }
+}
+
+int64_t format_panel_bytes(const Format *f) {
+    static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16, [SCALES_SIX] = 12};
+    int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
+    int ends = (f->scales == SCALES_EXPONENT ? 16 : 32) + (f->minimum == MINIMUM_NONE ? 0 : 32);
+    return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;
+}
+
+void format_read(const Format *f, const void *data, int64_t first, int64_t step, int64_t n, float *values) {
+    CodedBlock coded;
+    float block[FORMAT_BLOCK];
+    for (int64_t i = 0, decoded = -1; i < n; i++) {
+        int64_t at = first + i * step;
+        if (at / f->block != decoded) {
+            decoded = at / f->block;
+            f->decode((const uint8_t *)data + decoded * f->bytes, &coded);
+            coded_values(f, &coded, block);
+        }
+        values[i] = block[at % f->block];
+    }
+}

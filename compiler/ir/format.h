@@ -1,0 +1,41 @@
+// Block formats of weights: one row of formats.def each, and a decoder of one block as files hold it.
+#ifndef BURIN_IR_FORMAT_H
+#define BURIN_IR_FORMAT_H
+#include "formats.h"
+#include "ir.h"
+
+enum { FORMAT_BLOCK = 256, FORMAT_GROUPS = 16 };  // the most values and groups of a block
+
+// Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i / group], products exact in f32.
+typedef struct CodedBlock {
+    float d, m;
+    int16_t scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS];
+    int8_t q[FORMAT_BLOCK];
+} CodedBlock;
+
+typedef struct Format {
+    DType dtype;
+    const char *name;
+    int ggml;          // GGUF's type id
+    int block, bytes;  // of a block in a file: values along k, bytes
+    int low, high;     // bits of the planes (formats.def)
+    int group;         // values that share a scale
+    format_scales scales;
+    format_minimum minimum;
+    int offset;
+    format_table table;
+    void (*decode)(const uint8_t *block, CodedBlock *);
+    // n values of a block (what is missing is 0), quantized; NULL where burin cannot
+    void (*encode)(const float *values, int64_t n, CodedBlock *);
+} Format;
+extern const Format formats[];
+extern const int n_formats;
+
+const Format *format_of(DType);        // NULL of a type without blocks
+const Format *format_of_ggml(int id);  // likewise
+bool dtype_is_block(DType);
+int64_t format_panel_bytes(const Format *);  // of one block of 16 columns (runtime/blocks.h)
+void coded_values(const Format *, const CodedBlock *, float *values);
+// values[i] is element first + i * step of a dense tensor, whose rows are whole blocks
+void format_read(const Format *, const void *data, int64_t first, int64_t step, int64_t n, float *values);
+#endif

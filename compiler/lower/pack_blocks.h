@@ -1,0 +1,10 @@
+// Weights in blocks as panels hold them (runtime/blocks.h).
+#ifndef BURIN_LOWER_PACK_BLOCKS_H
+#define BURIN_LOWER_PACK_BLOCKS_H
+#include "ir/format.h"
+
+enum { PANEL_COLUMNS = 16 };
+
+// One block of 16 columns, NULL where there is no column, to format_panel_bytes(f) bytes.
+void pack_blocks(const Format *, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes);
+#endif

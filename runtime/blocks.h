@@ -1,0 +1,154 @@
+// Panels of weights in blocks (formats.def): 16 columns side by side, a block of k after the other. A panel block is
+//
+//   low plane    [block k / 4 steps][16 columns][4 k]: 4 bits: two steps in 64 bytes, low nibbles first; 2 bits: four; 8: one;
+//                base 3: five, and the last four of 256 k in 64 bytes of their own
+//   high plane   64 bytes hold 8 / bits steps, the first in the lowest bits
+//   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
+//   minima       [group][16]
+//   d, m         16 f16 each; an EXPONENT is one byte
+//
+// so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
+#ifndef BURIN_BLOCKS_H
+#define BURIN_BLOCKS_H
+#include "formats.h"
+#include "quantize.h"
+
+typedef enum {
+    WEIGHT_F32,
+    WEIGHT_F16,
+    WEIGHT_BF16,
+#define FORMAT(name, ...) WEIGHT_##name,
+#include "formats.def"
+#undef FORMAT
+} weight_format;
+
+typedef struct block_format {
+    int block, low, high, group, scales, minimum, offset, table;
+} block_format;
+
+static const block_format block_formats[] = {
+#define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \
+    [WEIGHT_##name] = {block, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, TABLE_##table},
+#include "formats.def"
+#undef FORMAT
+};
+
+// What nibbles stand for, plus the format's offset
+static const uint8_t iq4_table[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241};
+static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
+
+// ---- where the parts of a panel block lie ----
+
+INLINE int block_groups(weight_format f) { return block_formats[f].block / block_formats[f].group; }
+INLINE size_t block_high_at(weight_format f) {
+    const block_format b = block_formats[f];
+    return b.low == 5 ? 13 * 64 : (size_t)b.block * 2 * (size_t)b.low;
+}
+INLINE size_t block_scales_at(weight_format f) {
+    return block_high_at(f) + (size_t)block_formats[f].block * 2 * (size_t)block_formats[f].high;
+}
+INLINE size_t block_minima_at(weight_format f) {
+    const int scales = block_formats[f].scales, rows = scales <= SCALES_EXPONENT ? 0
+                                                       : scales == SCALES_SIX    ? 12
+                                                                                 : block_groups(f);
+    return block_scales_at(f) + (size_t)rows * LANES;
+}
+INLINE size_t block_d_at(weight_format f) {
+    return block_minima_at(f) + (block_formats[f].minimum == MINIMUM_BYTES ? (size_t)block_groups(f) * LANES : 0);
+}
+INLINE size_t block_bytes(weight_format f) {
+    const block_format b = block_formats[f];
+    return block_d_at(f) + (b.scales == SCALES_EXPONENT ? LANES : 2 * LANES) + (b.minimum == MINIMUM_NONE ? 0 : 2 * LANES);
+}
+INLINE size_t block_panel_bytes(weight_format f, int k) {
+    return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block) * block_bytes(f);
+}
+
+// ---- steps: four k of 16 columns, one byte each, the format's offset still in it ----
+
+INLINE vi bits_of_bytes(vi bytes, int shift, int bits) {
+    return vi_and(vi_shift_right(bytes, shift), vi_set1(((1 << bits) - 1) * 0x01010101));
+}
+
+// Digit n of bytes that are fractions in base 3. Even and odd bytes apart, in 16 bits each.
+INLINE vi ternary_digit(vi bytes, int n) {
+    static const int powers[] = {1, 3, 9, 27, 81};
+    vi mask = vi_set1(0x00ff00ff), power = vi_set1(powers[n]), three = vi_set1(3);
+    vi even = vi_and(vi_mul(vi_and(bytes, mask), power), mask);
+    vi odd = vi_and(vi_mul(vi_and(vi_shift_right(bytes, 8), mask), power), mask);
+    even = vi_and(vi_shift_right(vi_mul(even, three), 8), mask);
+    return vi_or(even, vi_and(vi_mul(odd, three), vi_set1((int)0xff00ff00u)));
+}
+
+INLINE vi low_plane(weight_format f, const uint8_t *w, unsigned step) {
+    const unsigned bits = (unsigned)block_formats[f].low;
+    if (bits == 5) return ternary_digit(vi_load_bytes(w + step / 5 * 64), (int)(step % 5));
+    if (bits == 8) return vi_load_bytes(w + step * 64);
+    return bits_of_bytes(vi_load_bytes(w + step / (8 / bits) * 64), (int)(step % (8 / bits) * bits), (int)bits);
+}
+
+INLINE vi block_step(weight_format f, const uint8_t *w, unsigned step) {
+    const block_format b = block_formats[f];
+    vi q = low_plane(f, w, step);
+    if (b.table == TABLE_IQ4) return vi_lookup(q, iq4_table);
+    if (b.table == TABLE_E2M1) return vi_lookup(q, e2m1_table);
+    if (!b.high) return q;
+    const unsigned steps = 8 / (unsigned)b.high;
+    vi high = bits_of_bytes(vi_load_bytes(w + block_high_at(f) + step / steps * 64), (int)(step % steps) * b.high, b.high);
+    return vi_or(q, vi_shift_left(high, b.low));
+}
+
+// ---- scales ----
+
+// 2^(e - 128): bits of a float, the two least subnormal
+INLINE vf exponent_scale(const uint8_t *e) {
+    vi exponent = vi_load_u8(e);
+    vi normal = vi_shift_left(vi_sub(exponent, vi_set1(1)), 23), tiny = vi_shift_left(vi_add(exponent, vi_set1(1)), 21);
+    return vf_bits(vi_where(vi_less(exponent, vi_set1(2)), tiny, normal));
+}
+
+INLINE vf block_d(weight_format f, const uint8_t *w) {
+    w += block_d_at(f);
+    return block_formats[f].scales == SCALES_EXPONENT ? exponent_scale(w) : vf_load_f16((const uint16_t *)(const void *)w);
+}
+
+INLINE vf block_m(weight_format f, const uint8_t *w) {
+    return vf_load_f16((const uint16_t *)(const void *)(w + block_bytes(f) - 2 * LANES));
+}
+
+INLINE vi six_bits(const uint8_t *s, int group) {
+    vi low = vi_and(vi_shift_right(vi_load_u8(s + group % 8 * LANES), group / 8 * 4), vi_set1(15));
+    vi high = vi_and(vi_shift_right(vi_load_u8(s + (8 + group % 4) * LANES), group / 4 * 2), vi_set1(3));
+    return vi_sub(vi_or(low, vi_shift_left(high, 4)), vi_set1(32));
+}
+
+// d times the group's scale
+INLINE vf group_scale(weight_format f, const uint8_t *w, vf d, int group) {
+    const int kind = block_formats[f].scales;
+    const uint8_t *s = w + block_scales_at(f), *at = s + group * LANES;
+    if (kind <= SCALES_EXPONENT) return d;
+    if (kind == SCALES_SIX) return vf_mul(d, vf_from_int(six_bits(s, group)));
+    vi scale = kind == SCALES_SIGNED ? vi_load_i8((const int8_t *)at) : vi_load_u8(at);
+    return vf_mul(d, vf_from_int(kind == SCALES_PAIRED ? vi_and(scale, vi_set1(15)) : scale));
+}
+
+// m times the group's minimum
+INLINE vf group_minimum(weight_format f, const uint8_t *w, vf m, int group) {
+    const int kind = block_formats[f].minimum;
+    if (kind == MINIMUM_ONE) return m;
+    if (kind == MINIMUM_BYTES) return vf_mul(m, vf_from_int(vi_load_u8(w + block_minima_at(f) + group * LANES)));
+    return vf_mul(m, vf_from_int(vi_shift_right(vi_load_u8(w + block_scales_at(f) + group * LANES), 4)));
+}
+
+// ---- values ----
+
+// Element k of 16 columns, as floats: (d scale) q + m minimum
+INLINE vf block_values(weight_format f, const uint8_t *w, int k) {
+    const int group = k / block_formats[f].group;
+    vi q = vi_and(vi_shift_right(block_step(f, w, (unsigned)k / 4), k % 4 * 8), vi_set1(255));
+    vf value = vf_mul(group_scale(f, w, block_d(f, w), group), vf_from_int(vi_sub(q, vi_set1(block_formats[f].offset))));
+    return block_formats[f].minimum == MINIMUM_NONE ? value : vf_add(value, group_minimum(f, w, block_m(f, w), group));
+}
+#endif

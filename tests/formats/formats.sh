@@ -1,0 +1,16 @@
+#!/bin/sh
+# A LLaMA with a matrix in every block format (generate.py): its values against transformers' over the dequantized ones, its bits
+# on every CPU, in the interpreter and on ARM; and the same for each file of ../shared/data/gguf in slow-formats.sh.
+. tests/lib.sh
+unsanitized "formats"
+. tests/formats/lib.sh
+$BURIN inspect tests/formats/mixed/model.gguf > "$WORK/tensors"
+for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ { print $1 }'); do
+    check "formats: the model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
+done
+numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
+same_everywhere mixed tests/formats/mixed/model.gguf tests/formats/mixed
+
+# Parts: the model in two files is the model in one.
+split=$SHARED/data/gguf/split_q4_0
+if [ -d "$split" ]; then numbers "in two files" "$split" "$split"; else skip "formats: in two files" "$split is missing"; fi

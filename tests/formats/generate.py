@@ -1,0 +1,83 @@
+"""One tiny LLaMA with a matrix in every block format: tests/formats/mixed. Not needed to build or test burin.
+
+usage: generate.py            needs gguf, numpy, torch, transformers, and ../shared/data/gguf
+
+Each matrix is taken, as it is stored, from the file of ../shared/data/gguf whose type it shows; the expected logits are those of
+transformers' LlamaForCausalLM over the dequantized values, in float32.
+"""
+import gguf
+import numpy as np
+import torch
+import transformers
+
+HEADS, KV_HEADS, VOCABULARY = 4, 2, 384
+OUT = "tests/formats/mixed"
+SOURCES = {
+    "token_embd": "q5_k_m", "output": "q6_k",
+    "blk.0.attn_q": "q4_k_s", "blk.0.attn_k": "q3_k_m", "blk.0.attn_v": "q5_0", "blk.0.attn_output": "iq4_nl",
+    "blk.0.ffn_gate": "q2_k", "blk.0.ffn_up": "q4_0", "blk.0.ffn_down": "iq4_xs",
+    "blk.1.attn_q": "tq1_0", "blk.1.attn_k": "tq2_0", "blk.1.attn_v": "q8_0", "blk.1.attn_output": "q5_k_m",
+    "blk.1.ffn_gate": "mxfp4", "blk.1.ffn_up": "q5_1", "blk.1.ffn_down": "q4_1",
+}
+NAMES = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj",
+         "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
+         "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj"}
+
+
+def hugging_face(name):
+    top = {"token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight", "output.weight": "lm_head.weight"}
+    if name in top:
+        return top[name]
+    _, layer, part, _ = name.split(".")
+    return f"model.layers.{layer}.{NAMES[part]}.weight"
+
+
+def halves(w, heads):
+    """Rows of q and k from GGUF's order (pairs) to Hugging Face's."""
+    return w.reshape(heads, w.shape[0] // heads // 2, 2, -1).swapaxes(1, 2).reshape(w.shape)
+
+
+def tensors_of(name):
+    return {t.name: t for t in gguf.GGUFReader(f"../shared/data/gguf/{name}/model.gguf").tensors}
+
+
+def write():
+    base = gguf.GGUFReader("../shared/data/gguf/q8_0/model.gguf")
+    out = gguf.GGUFWriter(f"{OUT}/model.gguf", "llama")
+    for field in base.fields.values():
+        if field.name.startswith("GGUF.") or field.name == "general.architecture":
+            continue
+        kind, value = field.types[0], field.contents()
+        sub = field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
+        out.add_key_value(field.name, value, kind, sub)
+    state, types = {}, set()
+    files = {name: tensors_of(name) for name in set(SOURCES.values()) | {"q8_0"}}
+    for t in base.tensors:
+        t = files[SOURCES.get(t.name.removesuffix(".weight"), "q8_0")][t.name]
+        types.add(t.tensor_type.name)
+        out.add_tensor(t.name, np.array(t.data), raw_dtype=t.tensor_type)
+        w = gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float32)
+        heads = HEADS if "attn_q." in t.name else KV_HEADS if "attn_k." in t.name else 0
+        state[hugging_face(t.name)] = torch.from_numpy(halves(w, heads) if heads else w)
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    print(len(types), "types:", *sorted(types))
+    return state
+
+
+def main():
+    config = transformers.LlamaConfig(vocab_size=VOCABULARY, hidden_size=256, intermediate_size=512, num_hidden_layers=2,
+                                      num_attention_heads=HEADS, num_key_value_heads=KV_HEADS, rms_norm_eps=1e-5, rope_theta=1e4,
+                                      tie_word_embeddings=False, attn_implementation="eager")
+    model = transformers.LlamaForCausalLM(config).eval()
+    model.load_state_dict(write())
+    ids = np.load("../shared/data/gguf/q8_0/input_ids.npy")
+    with torch.no_grad():
+        logits = model(torch.from_numpy(ids)[None]).logits[0].numpy()
+    np.save(f"{OUT}/input_ids.npy", ids)
+    np.save(f"{OUT}/logits.npy", logits)
+
+
+main()

@@ -1,0 +1,27 @@
+# Words of the scripts that test block formats: `. tests/formats/lib.sh` after lib.sh.
+ids_of() { tail -c +129 "$1/input_ids.npy" | od -An -v -w8 -t d8 | xargs | tr ' ' ,; }
+
+# numbers NAME MODEL FOLDER: logits within rounding of the reference where rows stay floats; with rows of int8 as far off as 8 bits
+# explain, and not the same.
+numbers() {
+    for _rows in f32 q8; do
+        check "formats: $1, rows $_rows: builds" $BURIN build "$2" --activations=$_rows --mcpu=native -o "$WORK/$_rows"
+        "$WORK/$_rows" --tokens "$(ids_of "$3")" -n 0 --logits "$WORK/$_rows.npy"
+    done
+    check "formats: $1, rows of floats: logits" "$BUILD/tools/npy_near" "$WORK/f32.npy" "$3/logits.npy" 2e-5 largest
+    check "formats: $1, rows of int8: logits" "$BUILD/tools/npy_near" "$WORK/q8.npy" "$3/logits.npy" 0.033 largest
+    check "formats: $1: rows of int8 are rounded" sh -c "! cmp -s '$WORK/f32.npy' '$WORK/q8.npy'"
+}
+
+# same_everywhere NAME MODEL FOLDER: one hash over CPUs, threads and chunks, ARM and the interpreter
+same_everywhere() {
+    _ids=$(ids_of "$3")
+    check "formats: $1 builds" $BURIN build "$2" --mcpu=x86-64,x86-64-v3,x86-64-v4,x86-64-v4+vnni -o "$WORK/all"
+    $BURIN run "$2" --interpret --tokens "$_ids" -n 0 --logits-hash > "$WORK/hash" 2>&1
+    one_hash "formats: $1" "$(cat "$WORK/hash")" "1:64 2:1 3:7" "$WORK/all" --tokens "$_ids" -n 0 --logits-hash
+    check "formats: $1 builds for ARM" $BURIN build "$2" --target=aarch64-linux-gnu --mcpu=armv8-a,armv8.2-a+dotprod -o "$WORK/arm"
+    for _cpu in cortex-a72 cortex-a76; do
+        qemu-aarch64-static -cpu $_cpu "$WORK/arm" --tokens "$_ids" -n 0 -t 2 --logits-hash > "$WORK/$_cpu" 2>&1
+        same "formats: $1 on $_cpu" "$WORK/hash" "$WORK/$_cpu"
+    done
+}

@@ -1,0 +1,86 @@
+// GGUF files whose weights are in blocks, or lie in several files.
+#ifndef BURIN_BROKEN_BLOCKS_H
+#define BURIN_BROKEN_BLOCKS_H
+#include "broken_checkpoints.h"
+
+static void gguf_cut_blocks(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 12, 64}, 160); }
+static void gguf_grid_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 16, 0}, 512); }
+static void gguf_removed_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 32, 31, 0}, 128); }
+static void gguf_activation_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048); }
+static void gguf_vector_of_blocks(void) { open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64); }
+static void gguf_gemma_norm_in_blocks(void) {
+    begin(3, 1, 7);
+    put_string("general.architecture", "gemma");
+    put_u32("gemma.embedding_length", 32);
+    put_u32("gemma.feed_forward_length", 4);
+    put_u32("gemma.block_count", 1);
+    put_u32("gemma.attention.head_count", 1);
+    put_u32("gemma.context_length", 8);
+    key("gemma.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"output_norm.weight", 1, 32, 8, 0});
+    open_gguf(64);
+}
+
+// One part of a split: number `no` of `count`, with `tensors` said to be in all of them.
+static void write_part(const char *name, uint32_t no, uint32_t count, uint32_t tensors) {
+    out.length = 0;
+    begin_model(1, 3);
+    put_u32("split.no", no);
+    put_u32("split.count", count);
+    put_u32("split.tensors.count", tensors);
+    describe((Described){no ? "output.weight" : "token_embd.weight", 4, 4, 0, 0});
+    zeros(-out.length & 31);
+    zeros(64);
+    write_out(name);
+}
+
+#define FIRST  "m-00001-of-00002.gguf"
+#define SECOND "m-00002-of-00002.gguf"
+static void gguf_part_missing(void) {
+    write_part(FIRST, 0, 2, 2);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_second(void) {
+    write_part(SECOND, 1, 2, 2);
+    open_checkpoint(SECOND);
+}
+static void gguf_part_renamed(void) {
+    write_part("model.gguf", 0, 2, 2);
+    open_checkpoint("model.gguf");
+}
+static void gguf_part_other(void) {
+    write_part(FIRST, 0, 2, 2), write_part(SECOND, 1, 3, 2);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_first_number(void) {
+    write_part(FIRST, 1, 2, 2);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_count(void) {
+    write_part(FIRST, 0, 2, 3), write_part(SECOND, 1, 2, 3);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_number(void) {
+    write_part(FIRST, 0, 20000, 2);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_text(void) {
+    write_part(FIRST, 0, 2, 2);
+    out.length = 0;
+    string("no model");
+    write_out(SECOND);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_same(void) {
+    write_part(FIRST, 0, 2, 2), write_part(SECOND, 0, 2, 2);
+    open_checkpoint(FIRST);
+}
+
+static const BrokenCase broken_blocks[] = {
+    CASE(gguf_cut_blocks),      CASE(gguf_grid_type),         CASE(gguf_removed_type),
+    CASE(gguf_activation_type), CASE(gguf_vector_of_blocks),  CASE(gguf_gemma_norm_in_blocks),
+    CASE(gguf_part_missing),    CASE(gguf_part_second),       CASE(gguf_part_renamed),
+    CASE(gguf_part_other),      CASE(gguf_part_first_number), CASE(gguf_part_count),
+    CASE(gguf_part_number),     CASE(gguf_part_text),         CASE(gguf_part_same)};
+#endif

@@ -1,0 +1,72 @@
+// ir/format.c and lower/pack_blocks.c: blocks of every format, their values, and panels of them.
+#include "ir/format.h"
+
+#include <stdlib.h>
+
+#include "blocks.h"
+#include "lower/pack_blocks.h"
+#include "npy.h"
+#include "unit.h"
+
+#define BLOCKS "../shared/data/gguf/blocks/"
+
+// Values of blocks that ggml made, bit for bit; the fixtures lie beside the repository.
+static void blocks_decode_as_ggml_does(void) {
+    for (int i = 0; i < n_formats; i++) {
+        const Format *f = &formats[i];
+        char path[128];
+        burin_array bytes, values;
+        snprintf(path, sizeof path, BLOCKS "%s.bytes.npy", f->name);
+        if (burin_npy_read(&bytes, path)) continue;
+        snprintf(path, sizeof path, BLOCKS "%s.values.npy", f->name);
+        CHECK(!burin_npy_read(&values, path));
+        CHECK(bytes.count / (size_t)f->bytes == values.count / (size_t)f->block);
+        float *got = malloc(values.count * sizeof *got);
+        format_read(f, bytes.data, 0, 1, (int64_t)values.count, got);
+        CHECK(!memcmp(got, values.data, values.count * sizeof *got));
+        free(got), free(bytes.data), free(values.data);
+    }
+}
+
+// Any bytes are a block: random ones, with scales that are finite.
+static void random_block(const Format *f, uint8_t *block, unsigned *seed) {
+    for (int i = 0; i < f->bytes; i++) *seed = *seed * 1664525 + 1013904223, block[i] = (uint8_t)(*seed >> 24);
+    CodedBlock c;
+    f->decode(block, &c);
+    bool finite = c.d - c.d == 0 && c.m - c.m == 0 && (f->scales != SCALES_EXPONENT || block[0] < 250);
+    if (!finite) random_block(f, block, seed);
+}
+
+// What panels hold of a block, read by the runtime, are the block's values: column 3 of 16 is missing.
+static void panels_hold_the_values(void) {
+    for (int i = 0; i < n_formats; i++) {
+        const Format *f = &formats[i];
+        weight_format w = (weight_format)(WEIGHT_BF16 + 1 + i);
+        CodedBlock coded[PANEL_COLUMNS];
+        const CodedBlock *columns[PANEL_COLUMNS];
+        uint8_t block[512], panel[8192];
+        float values[FORMAT_BLOCK], got[16];
+        unsigned seed = (unsigned)i;
+        for (int c = 0; c < PANEL_COLUMNS; c++) {
+            random_block(f, block, &seed);
+            f->decode(block, &coded[c]);
+            columns[c] = c == 3 ? NULL : &coded[c];
+        }
+        CHECK((size_t)format_panel_bytes(f) == block_bytes(w) && block_bytes(w) * 100 <= (size_t)f->bytes * 16 * 103);
+        pack_blocks(f, columns, panel);
+        int wrong = 0;
+        for (int c = 0; c < PANEL_COLUMNS; c++) {
+            coded_values(f, &coded[c], values);
+            for (int k = 0; k < f->block; k++) {
+                vf_store(got, block_values(w, panel, k));
+                wrong += got[c] != (c == 3 ? 0 : values[k]);
+            }
+        }
+        CHECK(wrong == 0);
+    }
+}
+
+SUITE(format) {
+    TEST(blocks_decode_as_ggml_does);
+    TEST(panels_hold_the_values);
+}
