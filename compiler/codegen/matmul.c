@@ -88,8 +88,7 @@ void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) 
              "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s%s.rows = rows, .x = x, .w = w};\n"
              "    m.first = units.first, m.last = units.last;\n",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0]),
-             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "",
-             blocks && floats ? ".floats = true, " : "");
+             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "", blocks && floats ? ".floats = true, " : "");
     text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
 }
 

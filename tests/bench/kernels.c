@@ -153,7 +153,8 @@ static inline void store_glu(const void *context, vf gate, vf up, int row, int c
 }
 
 static size_t shape_bytes(int format, Shape s) {
-    size_t panel = in_blocks((weight_format)format) ? block_panel_bytes((weight_format)format, s.k) : panel_bytes((weight_format)format, s.k);
+    size_t panel = in_blocks((weight_format)format) ? block_panel_bytes((weight_format)format, s.k)
+                                                    : panel_bytes((weight_format)format, s.k);
     return panel * (size_t)(s.n / 16 * (s.glu ? 2 : 1));
 }
 
