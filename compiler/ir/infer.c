@@ -430,8 +430,8 @@ bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
 
 bool infer_select_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *wanted = operand(n, 1);
-    if (!x->rank || wanted->rank != 1 || wanted->dtype != DT_bool || wanted->dim[0] != x->dim[0])
-        return infer_mismatch(n, "takes x [R, ...] and wanted bool[R]");
+    if (x->rank != 2 || wanted->rank != 1 || wanted->dtype != DT_bool || wanted->dim[0] != x->dim[0])
+        return infer_mismatch(n, "takes x [R, width] and wanted bool[R]");
     *result = *x;
     result->dim[0] = dim_symbol(g, "L", 0, dim_upper(x->dim[0]));
     return true;

@@ -199,6 +199,13 @@ static bool emit_bias(const Attention *a, Node **sum) {
 // The match looks through casts to f32: narrower operands are cast here.
 static Node *in_f32(Node *x, Node *before) { return cast_before(before, x, DT_f32); }
 
+static Node *emit_sinks(const Attention *t) {
+    const Dim *heads = dim_const(t->result->graph, t->q.heads), *one = dim_const(t->result->graph, 1);
+    bool shared = dim_is(type_count(t->result->graph, &t->sinks->type), 1);
+    Node *n = reshape_before(t->result, t->sinks, 1, shared ? &one : &heads);
+    return expand_before(t->result, n, 1, &heads);
+}
+
 static Node *emit_attention(Attention *t) {
     Node *at = t->result;
     if (at->type.dtype != DT_f32) return NULL;
@@ -207,8 +214,7 @@ static Node *emit_attention(Attention *t) {
     Node *in[ATTENTION_OPERANDS] = {in_f32(q, at), in_f32(k, at), in_f32(v, at)};
     if (!emit_bias(t, &in[ATTENTION_BIAS])) return NULL;
     if (t->scores.padding.mask) in[ATTENTION_MASK] = emit_mask(t);
-    if (t->sinks)
-        in[ATTENTION_SINKS] = in_f32(reshape_before(at, t->sinks, 1, (const Dim *[]){dim_const(at->graph, t->q.heads)}), at);
+    if (t->sinks) in[ATTENTION_SINKS] = in_f32(emit_sinks(t), at);
     Node *n = node_make(at->graph, OP_attention, at->loc, operands_present(in, ATTENTION_OPERANDS), in, at);
     set_attributes(n, t);
     inferred(n);
@@ -324,7 +330,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     if (s->product->type.rank < 2 || t->result->type.rank < 2)
         return attempt_fails(a, s->product, "is not a product of matrices");
     if (!read_operands(t, a)) return false;
-    if (t->sinks && !dim_is(type_count(softmax->graph, &t->sinks->type), t->q.heads))
+    const Dim *sinks = t->sinks ? type_count(softmax->graph, &t->sinks->type) : NULL;
+    if (sinks && !dim_is(sinks, 1) && !dim_is(sinks, t->q.heads))
         return attempt_fails(a, t->sinks, "is not one number for each head");
     if (!s->padding.mask || takes_mask(t)) return true;
     s->padding.mask = NULL;

@@ -52,8 +52,12 @@ static int rows_inner(const Node *n, Step *s) {
     return mark - (drops_axis && mark && axis < mark - 1);
 }
 
+// Rows that each have a matrix of their own.
+static bool is_batch_axis(const Node *x) { return has_rows(x) && row_axis(x) < x->type.rank - 2; }
+
 static int rows_first(const Node *n, Step *s) {
     const Node *x = n->in[0];
+    if (n->op == OP_matmul && is_batch_axis(n->in[1])) return rows_each(n, s);
     if (has_rows(n->in[1])) return mixes(s, "multiplies rows by rows");
     if (!has_rows(x)) return 0;
     if (row_axis(x) == x->type.rank - 1) return mixes(s, "sums over the rows");

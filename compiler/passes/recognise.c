@@ -7,9 +7,9 @@
 //            %y = div(%x, %r)
 //            %n = mul(%y, %w)
 //
-// RMSNorm and LayerNorm, SiLU, GELU (erf and tanh), rotary embedding (halves, interleaved, partial). Recognition reads normal
-// forms (match.h), so the spelling does not matter: order, commutation, which of div, reciprocal and pow(-0.5) is used, where
-// the weight is multiplied. What reads as a formula only almost is reported with the node that broke it.
+// Softmax, RMSNorm and LayerNorm, SiLU, GELU (erf and tanh), rotary embedding (halves, interleaved, partial). Recognition reads
+// normal forms (match.h), so the spelling does not matter: order, commutation, which of div, reciprocal and pow(-0.5) is used,
+// where the weight is multiplied. What reads as a formula only almost is reported with the node that broke it.
 //
 // Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
 #include "passes/recognise.h"
@@ -77,7 +77,9 @@ static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt
 }
 
 bool pass_recognise(Graph *g, PassContext *c) {
-    bool changed = attempt(g, c, recognise_norm);
+    bool changed = attempt(g, c, recognise_softmax);
+    if (order_scores(g)) changed = simplify_graph(g) || true;
+    changed |= attempt(g, c, recognise_norm);
     changed |= weigh_shared_norms(g);
     changed |= attempt(g, c, recognise_activation);
     changed |= simplify_graph(g);

@@ -14,6 +14,8 @@ typedef struct Attempt {
 } Attempt;
 
 // Each returns false when the anchor is no candidate at all: then there is no site to report.
+bool recognise_softmax(Node *anchor, Attempt *);     // recognise_softmax.c
+bool order_scores(Graph *);                          // recognise_softmax.c
 bool recognise_norm(Node *anchor, Attempt *);        // recognise_norm.c
 bool weigh_shared_norms(Graph *);                    // recognise_norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // recognise_activation.c

@@ -72,7 +72,7 @@ static void data_moves(void) {
     check_type("%y = select_rows(%x, %b)", "f32[L, 64]");
     check_misfit("%y = gather(%x, %w)", "indices must be integers");
     check_misfit("%y = concat(%x, %m) {axis=1}", "differ in axis 0");
-    check_misfit("%y = select_rows(%m, %b)", "takes x [R, ...] and wanted bool[R]");
+    check_misfit("%y = select_rows(%m, %b)", "takes x [R, width] and wanted bool[R]");
 }
 
 static void products_meet_in_the_middle(void) {

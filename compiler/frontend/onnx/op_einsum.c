@@ -104,6 +104,14 @@ static const Dim *count_of(OnnxCall *c, const Named *x, const char *names) {
     return count;
 }
 
+// The batch as one axis, where the product would have too many with one for each of its names.
+static int dims_of_batch(OnnxCall *c, const Named *x, const char *names, const Dim **dims) {
+    int n = (int)strlen(names);
+    if (!n || n + 2 > MAX_RANK) return dims[0] = count_of(c, x, names), 1;
+    for (int i = 0; i < n; i++) dims[i] = x->node->type.dim[strchr(x->axis, names[i]) - x->axis];
+    return n;
+}
+
 // At most MAX_RANK in all: the caller has seen to it.
 static void join_names(char *names, const char *a, const char *b, const char *last) {
     const char *parts[] = {a, b, last};
@@ -128,11 +136,15 @@ static Named join(OnnxCall *c, Named a, Named b, const char *result) {
         const Named *from = has(a.axis, y.axis[i]) ? &a : &b;
         dims[n++] = from->node->type.dim[strchr(from->axis, y.axis[i]) - from->axis];
     }
-    const Dim *k = count_of(c, &a, inner), *shape_a[] = {count_of(c, &a, batch), count_of(c, &a, left), k};
-    const Dim *shape_b[] = {shape_a[0], k, count_of(c, &b, right)};
+    const Dim *k = count_of(c, &a, inner), *shape_a[MAX_RANK], *shape_b[MAX_RANK];
+    int outer = dims_of_batch(c, &a, batch, shape_a);
+    for (int i = 0; i < outer; i++) shape_b[i] = shape_a[i];
+    shape_a[outer] = count_of(c, &a, left), shape_a[outer + 1] = k;
+    shape_b[outer] = k, shape_b[outer + 1] = count_of(c, &b, right);
     join_names(order, batch, left, inner), reorder(c, &a, order);
     join_names(order, batch, inner, right), reorder(c, &b, order);
-    y.node = ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, a.node, 3, shape_a), onnx_shape_to(c, b.node, 3, shape_b));
+    y.node =
+        ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, a.node, outer + 2, shape_a), onnx_shape_to(c, b.node, outer + 2, shape_b));
     y.node = onnx_shape_to(c, y.node, n, dims);
     return y;
 }
