@@ -11,6 +11,7 @@ typedef struct Operand {
     ViewMap map;
     AtomList batch, leading;  // pieces of the axes before the last two: of the batch, and of the heads
     int heads, repeats;       // heads of its own; how many queries share one
+    bool tiled;               // the heads are repeated one after the other: 0 1 0 1, not 0 0 1 1
 } Operand;
 
 // -------------------------------------------------------------------------------------------------------------------- operands
@@ -36,13 +37,20 @@ static int constant_extent(const ViewMap *v, int atom) {
     return dim_is_const(v->extent[atom], &extent) && extent <= 1 << 20 ? (int)extent : 0;
 }
 
-// Heads of its own, outermost, then how often each is repeated. Repeats in another order are no grouping.
+// Heads of its own, outermost, then how often each is repeated; or all of them, so many times (tiled). Repeats on both sides
+// are no grouping.
 static bool count_heads(Operand *o) {
     o->heads = o->repeats = 1;
+    o->tiled = false;
     for (int i = 0; i < o->leading.n; i++) {
         int atom = o->leading.atom[i], extent = constant_extent(&o->map, atom);
-        if (!extent || (!o->map.broadcast[atom] && o->repeats > 1)) return false;
-        *(o->map.broadcast[atom] ? &o->repeats : &o->heads) *= extent;
+        bool repeats = o->map.broadcast[atom];
+        if (!extent || (repeats && o->tiled && o->heads > 1)) return false;
+        if (!repeats && o->repeats > 1) {
+            if (o->heads > 1 && !o->tiled) return false;
+            o->tiled = true;
+        }
+        *(repeats ? &o->repeats : &o->heads) *= extent;
     }
     return true;
 }
@@ -118,8 +126,32 @@ static void set_attributes(Node *n, const Attention *t) {
     if (!dim_is(t->batch, 1)) attr_set_dims(n, "batch", &t->batch, 1);
 }
 
+// Queries whose keys are tiled, with those beside each other that share keys.
+static bool group_queries(Attention *t) {
+    AtomList all = t->q.leading, repeats, heads;
+    Graph *g = t->q.map.graph;
+    int at = 0;
+    if (!view_take(&t->q.map, &all, &at, dim_const(g, t->k.repeats), &repeats)) return false;
+    if (!view_take(&t->q.map, &all, &at, dim_const(g, t->k.heads), &heads)) return false;
+    t->q.leading = heads;
+    for (int i = 0; i < repeats.n; i++) t->q.leading.atom[t->q.leading.n++] = repeats.atom[i];
+    return true;
+}
+
+// [batch * T, H * e], the queries of one head of keys beside each other, as [leading axes ..., T, e] with these apart.
+static Node *unfold_tiled(Node *attention, const Attention *a) {
+    Node *result = a->result;
+    const Type *t = &result->type;
+    Graph *g = result->graph;
+    const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(g, a->k.heads), dim_const(g, a->k.repeats),
+                         t->dim[t->rank - 1]};
+    Node *heads = transpose_before(result, reshape_before(result, attention, 5, dims), (int64_t[]){0, 3, 2, 1, 4});
+    return reshape_before(result, heads, t->rank, t->dim);
+}
+
 // The heads unfolded again, for the views that follow: [batch * T, H * e] to [leading axes ..., T, e].
 static Node *unfold(Node *attention, const Attention *a) {
+    if (a->k.tiled) return unfold_tiled(attention, a);
     Node *result = a->result;
     const Type *t = &result->type;
     const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(result->graph, a->q.heads), t->dim[t->rank - 1]};
@@ -284,7 +316,8 @@ static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
         Node *user = node_only_user(p);
         if (!user) return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
         if (user->op == OP_matmul && user->in[0] == p) return user;
-        if (user->op != OP_cast && !is_rounding(user) && !(user->op == OP_reshape && keeps_last_two(user)))
+        bool same = user->op == OP_cast || is_rounding(user) || (user->op == OP_reshape && keeps_last_two(user));
+        if (!same && !hides_nothing_more(user, p, &t->scores))
             return attempt_fails(a, user, "is not the product with the values"), NULL;
         p = user;
     }
@@ -302,9 +335,12 @@ static bool read_operands(Attention *t, Attempt *a) {
         return attempt_fails(a, product->in[1], "does not hold keys of whole heads");
     if (!read_operand(result->in[1], &result->type, NULL, &t->v) || !part_batch(&t->v, t->batch))
         return attempt_fails(a, result->in[1], "does not hold values of whole heads");
-    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads)
+    if (t->k.heads != t->v.heads || t->k.heads * t->k.repeats != t->q.heads || t->k.tiled != t->v.tiled)
         return attempt_fails(a, result->in[1], "has other heads than the keys");
-    return true;
+    if (!t->k.tiled) return true;
+    if (t->sinks || t->scores.n_biases)
+        return attempt_fails(a, product->in[1], "repeats heads in an order that biases and sinks do not have");
+    return group_queries(t) || attempt_fails(a, product->in[0], "does not hold one query for each head");
 }
 
 static bool read_attention(Node *softmax, Attention *t, Attempt *a) {

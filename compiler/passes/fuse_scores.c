@@ -94,6 +94,28 @@ static bool read_condition(const Node *select, int kept, Scores *s) {
     return true;
 }
 
+// scores * m, where m is 1 for every key that the mask around it allows: GPT-1 writes scores * m - 1e4 * (1 - m).
+static bool is_one_where_allowed(const Node *m, const Scores *s) {
+    Distance d;
+    if (!distance_of(m, &d) || !distance_is_condition(&d)) return false;
+    for (int i = 0; i < d.n; i++) {
+        int64_t from = d.piece[i].from, to = i + 1 < d.n ? d.piece[i + 1].from - 1 : INT64_MAX;
+        if (d.piece[i].c != 1 && from <= s->allowed.to && to >= s->allowed.from) return false;
+    }
+    return true;
+}
+
+// A mask behind the softmax, of probabilities that the scores' mask has left: it hides nothing more.
+bool hides_nothing_more(const Node *n, const Node *p, const Scores *s) {
+    Scores more = *s;
+    double v;
+    if (n->op == OP_mul) return is_one_where_allowed(n->in[n->in[0] == p], s);
+    if (n->op != OP_where || n->in[0] == p) return false;
+    int kept = n->in[1] == p ? 1 : 2;
+    bool zero = n->in[kept] == p && match_scalar(n->in[3 - kept], &v) && v == 0;
+    return zero && read_condition(n, kept, &more) && more.allowed.from == s->allowed.from && more.allowed.to == s->allowed.to;
+}
+
 static bool read_select(Node *n, Scores *s, Attempt *a) {
     Distance d;
     int kept = kept_by_select(n);
@@ -161,17 +183,6 @@ static bool read_added(Node *n, Scores *s, Attempt *a) {
     return read_term(n->in[!side], s, n, a) && scores_read(n->in[side], s, a);
 }
 
-// scores * m, where m is 1 for every key that the mask around it allows: GPT-1 writes scores * m - 1e4 * (1 - m).
-static bool is_one_where_allowed(const Node *m, const Scores *s) {
-    Distance d;
-    if (!distance_of(m, &d) || !distance_is_condition(&d)) return false;
-    for (int i = 0; i < d.n; i++) {
-        int64_t from = d.piece[i].from, to = i + 1 < d.n ? d.piece[i + 1].from - 1 : INT64_MAX;
-        if (d.piece[i].c != 1 && from <= s->allowed.to && to >= s->allowed.from) return false;
-    }
-    return true;
-}
-
 // A clamp that only keeps minus infinity finite.
 static bool read_clamp(Node *n, Scores *s, Attempt *a) {
     for (int side = 0; side < 2; side++) {
@@ -180,11 +191,14 @@ static bool read_clamp(Node *n, Scores *s, Attempt *a) {
     return attempt_fails(a, n, "clamps scores");
 }
 
-// scores - max(scores): softmax does as much (CogView's form takes the maximum between two factors).
+// scores - max(scores): softmax does as much (CogView's form takes the maximum between two factors). Else a mask.
 static bool read_difference(Node *n, Scores *s, Attempt *a) {
     Node *most = n->in[1];
     bool of_rows = most->op == OP_reduce_max && reduces_last_axis_only(most) && match_same(most->in[0], n->in[0]);
-    return of_rows ? scores_read(n->in[0], s, a) : attempt_fails(a, n, "subtracts from scores");
+    if (of_rows) return scores_read(n->in[0], s, a);
+    Distance d;
+    if (!distance_of(most, &d)) return attempt_fails(a, n, "subtracts from scores");
+    return read_term(unary_before(n, OP_neg, most), s, n, a) && scores_read(n->in[0], s, a);
 }
 
 static bool read_factor(Node *n, Scores *s, Attempt *a) {

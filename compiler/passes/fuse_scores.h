@@ -35,6 +35,7 @@ bool is_text(const Graph *);  // reads tokens: what is quantized inside of its a
 bool check_scores(const Scores *, Attempt *, const Node *softmax);
 bool scores_add_bias(Node *bias, double scale, Scores *, Node *at, Attempt *);
 
+bool hides_nothing_more(const Node *, const Node *p, const Scores *);  // a mask of the probabilities p
 bool leads_to_scores(const Node *, int depth);  // towards the product of two values that both depend on the inputs
 bool sees_both_sides(Interval);                 // keys before and after the query
 bool keeps_last_two(const Node *view);          // axes

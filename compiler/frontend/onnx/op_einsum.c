@@ -139,7 +139,13 @@ static Named join(OnnxCall *c, Named a, Named b, const char *result) {
     const Dim *k = count_of(c, &a, inner), *shape_a[MAX_RANK], *shape_b[MAX_RANK];
     int outer = dims_of_batch(c, &a, batch, shape_a);
     for (int i = 0; i < outer; i++) shape_b[i] = shape_a[i];
-    shape_a[outer] = count_of(c, &a, left), shape_a[outer + 1] = k;
+    bool apart = *batch && left[0] && outer + (int)strlen(left) + 1 <= MAX_RANK;  // axes of `a` alone broadcast
+    const char *last = apart ? left + strlen(left) - 1 : left;
+    for (const char *name = left; name < last; name++, outer++) {
+        shape_a[outer] = count_of(c, &a, (char[]){*name, 0});
+        shape_b[outer] = dim_const(c->graph, 1);
+    }
+    shape_a[outer] = count_of(c, &a, last), shape_a[outer + 1] = k;
     shape_b[outer] = k, shape_b[outer + 1] = count_of(c, &b, right);
     join_names(order, batch, left, inner), reorder(c, &a, order);
     join_names(order, batch, inner, right), reorder(c, &b, order);
