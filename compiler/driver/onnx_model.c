@@ -30,6 +30,16 @@ static void say_why_not(const PassContext *trial, const char *prefix, Text *why)
     }
 }
 
+// A decoder, whose attention is causal, of which something else keeps it from running token by token.
+static void require_form(const PassContext *trial) {
+    for (const FusionSite *s = trial->sites; s; s = s->next)
+        if (!strcmp(s->pattern, "incremental form") && s->missed)
+            diag_fatal(s->loc,
+                       "this decoder has no autoregressive form\nnote: %%%s %s\nhint: without --require-fusion it is a program "
+                       "of tensors",
+                       s->node, s->why);
+}
+
 // Which graph has an autoregressive form: the passes find out. -1 when none has, and `why` says why not, a line each.
 static int find_autoregressive(const Build *b, Module *m, const char *prefix, Text *why) {
     PassContext trial = {.arena = b->arena, .module = m, .context = b->options->context, .max_rows = 1, .trial = true};
@@ -38,6 +48,7 @@ static int find_autoregressive(const Build *b, Module *m, const char *prefix, Te
     for (int i = 0; i < m->n_graphs; i++)
         if (graph_has_rows(m->graphs[i])) return i;
     say_why_not(&trial, prefix, why);
+    if (b->options->require_fusion) require_form(&trial);
     return -1;
 }
 

@@ -374,13 +374,25 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     return scores_add_bias(s->padding.added, s->padding.scale, s, t->result, a);
 }
 
+// Whatever lies between, is it computed from a product of two values that both depend on the inputs? Then it weighs by scores.
+static bool comes_from_scores(const Node *n, int *steps) {
+    if (!n || !n->n_in || --*steps < 0) return false;
+    if (n->op == OP_matmul) return !is_weight(n->in[0]) && !is_weight(n->in[1]);
+    if (n->op == OP_softmax || op_info[n->op].rows == ROWS_STATE) return false;
+    for (int i = 0; i < n->n_in; i++)
+        if (comes_from_scores(n->in[i], steps)) return true;
+    return false;
+}
+
 bool fuse_attention(Node *softmax, Attempt *a) {
     Attention t = {0};
-    enum { CHAIN = 16 };
+    enum { CHAIN = 16, MOST_STEPS = 400 };
+    int steps = MOST_STEPS;
     if (softmax->op != OP_softmax) return false;
     const Node *scores = softmax_operand(softmax);
-    if (!nan_guard(softmax) && !leads_to_scores(joins_last(scores) ? scores->in[0] : scores, CHAIN)) return false;
     a->pattern = "attention";
+    if (!nan_guard(softmax) && !leads_to_scores(joins_last(scores) ? scores->in[0] : scores, CHAIN))
+        return comes_from_scores(scores, &steps) && attempt_broke(a, scores, "is more than scaled and masked scores");
     if (!read_attention(softmax, &t, a)) return true;
     a->also = t.scores.padding.mask ? "padding" : NULL;
     a->root = t.result;

@@ -256,7 +256,9 @@ bool pass_incremental(Graph *g, PassContext *c) {
     graph_sweep(g);
     if (!trace_rows(g, &t)) {
         const Node *n = t.broke;
-        if (c->trial || !causal) return leave(c, g, n, t.why);
+        bool product = n->op == OP_matmul;  // of rows by rows, which is no attention that was found
+        if (!causal && !(c->trial && product)) return leave(c, g, n, t.why);
+        if (c->trial) return fusion_site(c, "incremental form", n->loc, n, t.why), false;
         diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
                    op_info[n->op].name, type_text(&n->type));
         return false;

@@ -14,6 +14,8 @@
 #include "ir/convert.h"
 #include "passes/recognise.h"
 
+enum { CHAIN = 16 };  // nodes between a softmax and its product
+
 typedef struct Weights {
     Node *weights, *sum;  // what is summed; the sum, with the axis kept as 1
     Node *x;              // softmax(x) is weights / sum
@@ -236,25 +238,6 @@ static Node *kept_axis(Node *sum, int axis, const Type *of) {
     return NULL;
 }
 
-bool recognise_softmax(Node *n, Attempt *a) {
-    int count;
-    const int64_t *axes = n->op == OP_reduce_sum ? attr_ints(n, "axes", &count) : NULL;
-    if (!axes || count != 1 || !dtype_is_float(n->type.dtype)) return false;
-    Weights w = {.weights = n->in[0], .axis = axis_of(n->in[0], axes[0])};
-    w.sum = kept_axis(n, w.axis, &w.weights->type);
-    if (!w.sum || !w.sum->next || !read_weights(w.sum->next, &w)) return false;
-    a->pattern = "softmax";
-    if (match_quotient(w.sum, &w, a)) return true;
-    for (int i = 0; i < w.sum->n_users; i++) {
-        Node *user = w.sum->users[i];
-        w.one_more = adds_one_more(user, &w);
-        if (w.one_more && match_quotient(user, &w, a)) return true;
-        w.one_more = false;
-        if (user->op == OP_log && w.weights->op == OP_exp && find_logarithm(user, &w, user, a, 3)) return true;
-    }
-    return false;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------- axes
 typedef struct Order {
     int64_t perm[MAX_RANK];  // axis i is axis perm[i] of what is reordered
@@ -324,10 +307,32 @@ static bool find_product(Node *x, Order *o, int depth) {
     return false;
 }
 
+// ------------------------------------------------------------------------------------------------------------------ the
+// anchors
+bool recognise_softmax(Node *n, Attempt *a) {
+    int count;
+    const int64_t *axes = n->op == OP_reduce_sum ? attr_ints(n, "axes", &count) : NULL;
+    if (!axes || count != 1 || !dtype_is_float(n->type.dtype)) return false;
+    Weights w = {.weights = n->in[0], .axis = axis_of(n->in[0], axes[0])};
+    w.sum = kept_axis(n, w.axis, &w.weights->type);
+    if (!w.sum || !w.sum->next || !read_weights(w.sum->next, &w)) return false;
+    a->pattern = "softmax";
+    if (match_quotient(w.sum, &w, a)) return true;
+    for (int i = 0; i < w.sum->n_users; i++) {
+        Node *user = w.sum->users[i];
+        w.one_more = adds_one_more(user, &w);
+        if (w.one_more && match_quotient(user, &w, a)) return true;
+        w.one_more = false;
+        if (user->op == OP_log && w.weights->op == OP_exp && find_logarithm(user, &w, user, a, 3)) return true;
+    }
+    Order of = {.rank = n->in[0]->type.rank};
+    for (int i = 0; i < of.rank; i++) of.perm[i] = i;
+    return find_product(w.x, &of, CHAIN) && attempt_broke(a, n, "is a sum of exponentials that divides them in no known form");
+}
+
 // A softmax over keys, wherever the scores have their axes, as one over the last axis of scores in the order of their product,
 // or of its transpose. NULL: it is, or the axis is neither that of the queries nor of the keys.
 static Node *softmax_along_keys(Node *softmax) {
-    enum { CHAIN = 16 };
     Order of = {.rank = softmax->type.rank, .before = softmax}, to = of, back = of;
     int rank = of.rank, axis = axis_of(softmax, attr_int(softmax, "axis", -1));
     bool same = axis == rank - 1;

@@ -229,12 +229,27 @@ static Node *keep_reduced_axes(Node *n) {
     return NULL;
 }
 
+// A value beside itself is transposed before it is repeated: rotary angles of both halves.
+static Node *transpose_of_repeated(Node *n) {
+    int count;
+    const int64_t *perm = attr_ints(n, "perm", &count);
+    Node *x = n->in[0], *in[2];
+    if (x->op != OP_concat || x->n_in != 2 || x->in[0] != x->in[1]) return NULL;
+    int axis = axis_of(x, attr_int(x, "axis", 0)), place = 0;
+    while (perm[place] != axis) place++;
+    in[0] = in[1] = transpose_before(n, x->in[0], perm);
+    return concat_before(n, 2, in, place);
+}
+
 Node *simplify_view(Node *n) {
     Node *by = NULL;
     switch (n->op) {
         case OP_reshape:
             by = n->in[0]->op == OP_reshape ? reshape_before(n, n->in[0]->in[0], n->type.rank, n->type.dim)
                                             : keep_reduced_axes(n);
+            break;
+        case OP_transpose:
+            by = transpose_of_repeated(n);
             break;
         case OP_slice:
             return simplify_slice(n);
