@@ -171,19 +171,29 @@ static bool broadcasts_by_heads(const Node *bias, const Attention *a) {
     return of_heads && (own == 1 || dim_is(bias->type.dim[0], 1) || bias->type.dim[0] == a->batch);
 }
 
-// The bias as [batch, heads, rows, keys], unless it broadcasts to that.
-static Node *by_heads(Node *bias, const Attention *a) {
-    Node *before = a->result;
-    const Type *result = &before->type;
+static Node *parted(Node *bias, const Attention *a, const Dim *const *last_two) {
+    Graph *g = bias->graph;
+    const Dim *dims[] = {a->batch, dim_const(g, a->q.heads), last_two[0], last_two[1]};
+    bool one = dim_is(a->batch, 1);
+    Type shape = type_of(bias->type.dtype, one ? 3 : 4, dims + one);
+    if (type_count(g, &shape) != type_count(g, &bias->type)) return NULL;
+    return reshape_before(a->result, bias, shape.rank, shape.dim);
+}
+
+// The bias as [batch, heads, rows, keys], unless it broadcasts to that. A window's mask has one more axis, of windows, in
+// front of the heads: the scores that it was added to had it as well.
+static Node *by_heads(const Bias *b, const Attention *a) {
+    Node *bias = b->node;
+    const Type *result = &a->result->type;
     int leading = result->rank - 2, own = bias->type.rank - 2;
     const Dim *shape[MAX_RANK];
     if (own < 1 || broadcasts_by_heads(bias, a)) return bias;
-    if (own > leading) return NULL;
+    if (own > leading && b->whole->rank != bias->type.rank) return NULL;
     for (int i = 0; i < leading; i++) shape[i] = result->dim[i];
+    if (own > leading) leading = own;
+    for (int i = 0; i < leading && own > result->rank - 2; i++) shape[i] = b->whole->dim[i];
     for (int i = 0; i < 2; i++) shape[leading + i] = bias->type.dim[own + i];
-    bias = expand_before(before, bias, leading + 2, shape);
-    const Dim *dims[] = {a->batch, dim_const(before->graph, a->q.heads), shape[leading], shape[leading + 1]};
-    return dim_is(a->batch, 1) ? reshape_before(before, bias, 3, dims + 1) : reshape_before(before, bias, 4, dims);
+    return parted(expand_before(a->result, bias, leading + 2, shape), a, shape + leading);
 }
 
 // Attention over [batch, T] with keys [batch, S] takes the mask as [batch, S]; otherwise what it adds is one more bias.
@@ -220,7 +230,7 @@ static bool emit_bias(const Attention *a, Node **sum) {
     const Scores *s = &a->scores;
     *sum = NULL;
     for (int i = 0; i < s->n_biases; i++) {
-        Node *bias = by_heads(s->bias[i].node, a);
+        Node *bias = by_heads(&s->bias[i], a);
         if (!bias) return false;
         bias = of_each_key(scaled_before(bias, s->bias[i].scale, a->result), a);
         *sum = *sum ? binary_before(a->result, OP_add, bias, *sum) : bias;

@@ -24,7 +24,7 @@ Node *scaled_before(Node *x, double by, Node *before) {
 
 bool scores_add_bias(Node *bias, double scale, Scores *s, Node *at, Attempt *a) {
     if (s->n_biases == MAX_BIASES) return attempt_fails(a, at, "is one bias too many");
-    s->bias[s->n_biases++] = (Bias){bias, scale};
+    s->bias[s->n_biases++] = (Bias){bias, scale, &at->type};
     return true;
 }
 
@@ -183,6 +183,32 @@ static bool read_added(Node *n, Scores *s, Attempt *a) {
     return read_term(n->in[!side], s, n, a) && scores_read(n->in[side], s, a);
 }
 
+static bool has_dims_of(const Node *x, const Node *other) {
+    Type type = x->type;
+    type.dtype = other->type.dtype;
+    return type_equal(&type, &other->type);
+}
+
+// Scores by the rows and columns of an image: reshape(reshape(scores) + by_rows + by_columns) is scores + reshape(both).
+static bool read_unfolded(Node *n, Scores *s, Attempt *a) {
+    enum { MOST_TERMS = 4 };
+    Node *x = n->in[0], *term[MOST_TERMS];
+    int terms = 0;
+    for (; x->op == OP_add && terms < MOST_TERMS; terms++) {
+        int side = leads_to_scores(x->in[0], 8) ? 0 : 1;
+        term[terms] = x->in[!side];
+        if (!has_dims_of(x->in[side], n->in[0])) return attempt_fails(a, x, "adds scores that broadcast");
+        x = x->in[side];
+    }
+    if (x->op != OP_reshape || !has_dims_of(x->in[0], n))
+        return attempt_fails(a, n, "is not the product of queries and keys, scaled and masked");
+    for (int i = 0; i < terms; i++) {
+        Node *all = expand_before(n, term[i], n->in[0]->type.rank, n->in[0]->type.dim);
+        if (!scores_add_bias(reshape_before(n, all, n->type.rank, n->type.dim), s->scale, s, n, a)) return false;
+    }
+    return scores_read(x->in[0], s, a);
+}
+
 // A clamp that only keeps minus infinity finite.
 static bool read_clamp(Node *n, Scores *s, Attempt *a) {
     for (int side = 0; side < 2; side++) {
@@ -259,6 +285,7 @@ bool scores_read(Node *n, Scores *s, Attempt *a) {
         case OP_reshape:
         case OP_expand:
             if (keeps_last_two(n)) return scores_read(n->in[0], s, a);
+            if (n->op == OP_reshape) return read_unfolded(n, s, a);
             break;
         default:
             break;

@@ -17,6 +17,7 @@ enum { MAX_BIASES = 4 };
 typedef struct Bias {
     Node *node;
     double scale;
+    const Type *whole;  // of the scores that it is added to, whose axes may be other ones before a reshape
 } Bias;
 
 typedef struct Scores {
