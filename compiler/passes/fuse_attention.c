@@ -313,6 +313,12 @@ static Node *behind_quantization(Node *p, Attempt *a) {
     return p;
 }
 
+static Node *behind_masks(Node *p, const Attention *t) {
+    Node *user;
+    while ((user = node_only_user(p)) && hides_nothing_more(user, p, &t->scores)) p = user;
+    return p;
+}
+
 // From the probabilities to their product with the values.
 static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
     Node *weights = behind_rounding(softmax), *p = nan_guard(weights);
@@ -323,11 +329,11 @@ static Node *find_result(Node *softmax, const Attention *t, Attempt *a) {
         if (!p || !leaves_sinks(p, t)) return attempt_fails(a, softmax, "keeps the shares of sinks"), NULL;
     }
     for (;;) {
+        p = behind_masks(p, t);
         Node *user = node_only_user(p);
         if (!user) return attempt_fails(a, p, "has other uses than the product with the values"), NULL;
         if (user->op == OP_matmul && user->in[0] == p) return user;
-        bool same = user->op == OP_cast || is_rounding(user) || (user->op == OP_reshape && keeps_last_two(user));
-        if (!same && !hides_nothing_more(user, p, &t->scores))
+        if (user->op != OP_cast && !is_rounding(user) && !(user->op == OP_reshape && keeps_last_two(user)))
             return attempt_fails(a, user, "is not the product with the values"), NULL;
         p = user;
     }
