@@ -29,16 +29,16 @@ lm-gqa-repeat-dyn                     right    1e-5
 lm-manualsoftmax-dyn                  right    1e-5
 lm-moe-dense-dyn                      right    1e-5
 lm-moe-gather-dyn                     right    1e-5
-lm-nnencoder-pre-scr                  open     1e-5
-lm-tril-batch-dyn                     open     1e-5
-mamba-scr                             open     1e-5
-mha-pad-dyn                           open     1e-5
-mpt-optimum-past                      open     1e-5
+lm-nnencoder-pre-scr                  right    1e-5
+lm-tril-batch-dyn                     right    1e-5
+mamba-scr                             right    1e-5
+mha-pad-dyn                           right    1e-5
+mpt-optimum-past                      right    1e-5
 nbits-qdq-bert-optimum-enc            right    1e-2
-nndecoder-dyn                         open     1e-5
+nndecoder-dyn                         right    1e-5
 opt-optimum-past                      right    1e-5
 ortsess-basic-llama-optimum-past      right    1e-5
-sew-dyn                               open     1e-5
+sew-dyn                               right    1e-5
 '
 
 builds() { "$BURIN" build "$folder/model.onnx" --as=net --mcpu=native "$@" -o "$WORK/$name" > "$WORK/build" 2>&1; }
