@@ -192,13 +192,13 @@ static bool has_dims_of(const Node *x, const Node *other) {
 // Scores by the rows and columns of an image: reshape(reshape(scores) + by_rows + by_columns) is scores + reshape(both).
 static bool read_unfolded(Node *n, Scores *s, Attempt *a) {
     enum { MOST_TERMS = 4 };
-    Node *x = n->in[0], *term[MOST_TERMS];
+    Node *x = before_rounding(n->in[0]), *term[MOST_TERMS];
     int terms = 0;
     for (; x->op == OP_add && terms < MOST_TERMS; terms++) {
         int side = leads_to_scores(x->in[0], 8) ? 0 : 1;
         term[terms] = x->in[!side];
         if (!has_dims_of(x->in[side], n->in[0])) return attempt_fails(a, x, "adds scores that broadcast");
-        x = x->in[side];
+        x = before_rounding(x->in[side]);
     }
     if (x->op != OP_reshape || !has_dims_of(x->in[0], n))
         return attempt_fails(a, n, "is not the product of queries and keys, scaled and masked");

@@ -6,7 +6,8 @@
 //   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x, -inf))
 //   m * softmax(x) / sum(m * softmax(x))                                      likewise: a mask behind the softmax
 //
-// The anchor is the sum. Scores whose axes are in another order than [..., queries, keys] get that order (order_scores):
+// The anchor is the sum. Values of 16 bits are read through what rounds them (match.h). Scores whose axes are in another order
+// than [..., queries, keys] get that order (order_scores):
 //
 //   softmax(k q^T) {axis=-2}, times v      softmax(q k^T) {axis=-1}, times v
 #include <math.h>
@@ -17,7 +18,7 @@
 enum { CHAIN = 16 };  // nodes between a softmax and its product
 
 typedef struct Weights {
-    Node *weights, *sum;  // what is summed; the sum, with the axis kept as 1
+    Node *weights, *sum;  // what is summed; the sum, with the axis kept as 1: both as others read them, rounded
     Node *x;              // softmax(x) is weights / sum
     Node *shift;          // c, or NULL
     int axis;
@@ -46,6 +47,8 @@ static bool is_truth(const Node *n) {
         case OP_transpose:
         case OP_expand:
         case OP_slice:
+        case OP_round_f16:
+        case OP_round_bf16:
             return is_truth(n->in[0]);
         case OP_where:
             return is_truth(n->in[1]) && is_truth(n->in[2]);
@@ -71,8 +74,7 @@ static Node *hidden_by_factor(Node *x, Node *mask, Node *before) {
     return hidden(x, binary_before(before, OP_equal, mask, zero), false, before);
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the
-// weights
+// ---------------------------------------------------------------------------------------------------------------- the weights
 static bool is_one_along(const Node *n, int rank, int axis) {
     int own = axis - (rank - n->type.rank);
     return own < 0 || dim_is(n->type.dim[own], 1);
@@ -80,29 +82,31 @@ static bool is_one_along(const Node *n, int rank, int axis) {
 
 // exp(x), exp(x - c), or softmax(x) along the axis.
 static bool read_exponential(Node *n, Weights *w) {
-    if (n->op == OP_softmax) {
-        w->x = n->in[0];
-        return axis_of(n, attr_int(n, "axis", -1)) == w->axis;
-    }
-    if (n->op != OP_exp) return false;
+    Node *x = before_rounding(n->in[0]);
     w->x = n->in[0];
-    if (w->x->op == OP_sub && is_one_along(w->x->in[1], n->type.rank, w->axis) && type_equal(&w->x->in[0]->type, &n->type))
-        w->shift = w->x->in[1], w->x = w->x->in[0];
+    if (n->op == OP_softmax) return axis_of(n, attr_int(n, "axis", -1)) == w->axis;
+    if (x->op == OP_sub && is_one_along(x->in[1], n->type.rank, w->axis) && type_equal(&x->in[0]->type, &n->type))
+        w->shift = x->in[1], w->x = x->in[0];
     return true;
+}
+
+static Node *exponential(Node *n) {
+    n = before_rounding(n);
+    return n->op == OP_exp || n->op == OP_softmax ? n : NULL;
 }
 
 // The factors of the weights: one exponential, the others masks.
 static Node *find_exponential(Node *n, Product *masks) {
     *masks = (Product){.scale = 1};
-    if (n->op == OP_exp || n->op == OP_softmax) return n;
+    if (exponential(n)) return exponential(n);
     if (!match_product(n, masks) || masks->scale != 1) return NULL;
     Node *found = NULL;
     for (int i = 0; i < masks->n; i++) {
         Factor *f = &masks->factor[i];
         if (f->halves != 2) return NULL;
-        if (f->node->op == OP_exp || f->node->op == OP_softmax) {
+        if (exponential(f->node)) {
             if (found) return NULL;
-            found = f->node;
+            found = exponential(f->node);
             product_drop(masks, f), i--;
         } else if (!is_truth(f->node)) {
             return NULL;
@@ -132,8 +136,7 @@ static bool read_weights(Node *before, Weights *w) {
     return true;
 }
 
-// ------------------------------------------------------------------------------------------------------------------- the
-// result
+// ----------------------------------------------------------------------------------------------------------------- the result
 static Node *one_more_score(const Weights *w, Node *before) {
     const Dim *dims[MAX_RANK];
     const Type *t = &w->x->type;
@@ -151,10 +154,16 @@ static Node *emit_softmax(const Weights *w, Node *before) {
     return w->one_more ? slice_before(before, n, (Slice){w->axis, dim_const(before->graph, 0), extent, 1}) : n;
 }
 
+// A value of one use is a factor before it is rounded, one of several uses behind that.
+static Factor *find_value(Product *p, Node *n, int halves) {
+    Factor *f = product_find(p, n, halves);
+    return f ? f : product_find(p, before_rounding(n), halves);
+}
+
 // weights @ v, each row of which is then divided.
 static Factor *find_weighted(Product *p, const Weights *w) {
     for (int i = 0; i < p->n; i++) {
-        const Node *n = p->factor[i].node;
+        const Node *n = before_rounding(p->factor[i].node);
         bool by_rows = n->op == OP_matmul && n->in[0] == w->weights && w->axis == n->in[0]->type.rank - 1;
         if (by_rows && p->factor[i].halves == 2 && n->type.rank == w->weights->type.rank) return &p->factor[i];
     }
@@ -162,15 +171,15 @@ static Factor *find_weighted(Product *p, const Weights *w) {
 }
 
 // root = weights / sum, or weights @ v / sum, times what is left.
-static bool match_root(Node *root, const Node *sum, const Weights *w, Attempt *a) {
+static bool match_root(Node *root, Node *sum, const Weights *w, Attempt *a) {
     Product p;
     if (!match_product(root, &p)) return false;
-    Factor *below = product_find(&p, sum, -2);
+    Factor *below = find_value(&p, sum, -2);
     if (!below) return false;
     product_drop(&p, below);
-    Factor *above = product_find(&p, w->weights, 2), *weighted = above ? NULL : find_weighted(&p, w);
+    Factor *above = find_value(&p, w->weights, 2), *weighted = above ? NULL : find_weighted(&p, w);
     if (!above && !weighted) return false;
-    Node *values = weighted ? weighted->node->in[1] : NULL;
+    Node *values = weighted ? before_rounding(weighted->node)->in[1] : NULL;
     product_drop(&p, above ? above : weighted);
     for (int i = 0; i < p.n; i++)
         if (p.factor[i].halves != 2) return false;
@@ -183,6 +192,7 @@ static bool match_root(Node *root, const Node *sum, const Weights *w, Attempt *a
 }
 
 static bool match_quotient(Node *sum, const Weights *w, Attempt *a) {
+    sum = behind_rounding(sum);
     for (int i = 0; i < sum->n_users; i++)
         for (Node *root = sum->users[i]; root; root = climb_product(root))
             if (match_root(root, sum, w, a)) return true;
@@ -191,9 +201,9 @@ static bool match_quotient(Node *sum, const Weights *w, Attempt *a) {
 
 // sum + 1, sum + exp(-c): the weight of a score that is 0.
 static bool adds_one_more(const Node *n, const Weights *w) {
-    const Node *other = n->op == OP_add ? n->in[n->in[0] == w->sum] : NULL;
     double v;
-    if (!other) return false;
+    if (n->op != OP_add) return false;
+    const Node *other = before_rounding(n->in[n->in[0] == w->sum]);
     if (!w->shift) return match_scalar(other, &v) && v == 1;
     return other->op == OP_exp && other->in[0]->op == OP_neg && match_same(other->in[0]->in[0], w->shift);
 }
@@ -201,12 +211,12 @@ static bool adds_one_more(const Node *n, const Weights *w) {
 // exp(x - log(sum)) with the shift of the weights, if any, on one side or the other.
 static bool match_logarithm(Node *root, const Weights *w, const Node *log, Attempt *a) {
     Sum all, own;
-    Node *of = w->weights->in[0];
+    Node *of = before_rounding(w->weights)->in[0];
     if (root->op != OP_exp || !match_sum(root->in[0], &all) || !match_sum(of, &own)) return false;
     if (all.n == 2) own = (Sum){.n = 1, .term = {{of, 1}}};  // a value of several uses is a term of its own
     if (all.n != own.n + 1 || all.constant != own.constant) return false;
     for (int i = 0; i < all.n; i++) {
-        bool found = all.term[i].node == log && all.term[i].coefficient == -1;
+        bool found = before_rounding(all.term[i].node) == log && all.term[i].coefficient == -1;
         for (int j = 0; j < own.n && !found; j++)
             found = all.term[i].node == own.term[j].node && all.term[i].coefficient == own.term[j].coefficient;
         if (!found) return false;
@@ -217,6 +227,7 @@ static bool match_logarithm(Node *root, const Weights *w, const Node *log, Attem
 
 // The exponentials above a logarithm, which is a term of what they are taken of.
 static bool find_logarithm(Node *n, const Weights *w, const Node *log, Attempt *a, int depth) {
+    n = behind_rounding(n);
     for (int i = 0; i < n->n_users; i++) {
         Node *user = n->users[i];
         if (match_logarithm(user, w, log, a)) return true;
@@ -228,6 +239,7 @@ static bool find_logarithm(Node *n, const Weights *w, const Node *log, Attempt *
 
 // The sum itself, or a reshape of it that gives the axis back.
 static Node *kept_axis(Node *sum, int axis, const Type *of) {
+    sum = behind_rounding(sum);
     if (sum->type.rank == of->rank) return sum;
     for (int i = 0; i < sum->n_users; i++) {
         Node *n = sum->users[i];
@@ -284,7 +296,7 @@ static Node *in_order(Node *x, const Order *o) {
     if (!op_is_elementwise(x->op)) return transpose_before(o->before, x, o->perm);
     Node *in[3];
     for (int i = 0; i < x->n_in; i++) in[i] = operand_in_order(x->in[i], o);
-    return new_before(o->before, x->op, x->loc, x->n_in, in);
+    return inferred(node_again(x, x->op, x->n_in, in, o->before));
 }
 
 // The product of two values below elementwise nodes; `o` becomes where its axes are.
@@ -307,8 +319,7 @@ static bool find_product(Node *x, Order *o, int depth) {
     return false;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ the
-// anchors
+// ---------------------------------------------------------------------------------------------------------------- the anchors
 bool recognise_softmax(Node *n, Attempt *a) {
     int count;
     const int64_t *axes = n->op == OP_reduce_sum ? attr_ints(n, "axes", &count) : NULL;
@@ -323,7 +334,7 @@ bool recognise_softmax(Node *n, Attempt *a) {
         w.one_more = adds_one_more(user, &w);
         if (w.one_more && match_quotient(user, &w, a)) return true;
         w.one_more = false;
-        if (user->op == OP_log && w.weights->op == OP_exp && find_logarithm(user, &w, user, a, 3)) return true;
+        if (user->op == OP_log && before_rounding(w.weights)->op == OP_exp && find_logarithm(user, &w, user, a, 3)) return true;
     }
     Order of = {.rank = n->in[0]->type.rank};
     for (int i = 0; i < of.rank; i++) of.perm[i] = i;
@@ -340,7 +351,7 @@ static Node *softmax_along_keys(Node *softmax) {
     if (rank < 2 || !find_product(softmax->in[0], &of, CHAIN)) return NULL;
     if (of.perm[axis] < rank - 2) return NULL;
     bool turned = of.perm[axis] == rank - 2;
-    const Node *user = turned ? node_only_user(softmax) : NULL;
+    const Node *user = turned ? node_only_user(behind_rounding(softmax)) : NULL;
     if (turned && (!user || user->op != OP_transpose)) return NULL;  // it sums over the queries
     for (int i = 0; i < rank; i++) {
         int place = turned && of.perm[i] >= rank - 2 ? (int)(2 * rank - 3 - of.perm[i]) : (int)of.perm[i];

@@ -286,11 +286,14 @@ static void passes(void) {
     run_models();
 }
 
-// ---------------------------------------------------------------------------------------------------------------- 16-bit
-// floats Every f32 of a text another type, its least number that of f16.
+// -------------------------------------------------------------------------------------------------------------- 16-bit floats
+static const char *const far_numbers[][2] = {{"-3.4028235e+38", "-65504.0000000"}, {"1e10", "6e04"}};
+
+// Every f32 of a text another type, and numbers that f16 does not hold some that it does: they only need to be far from scores.
 static char *in_type(char *text, const char *type) {
     Text t = {0};
-    for (char *least; (least = strstr(text, "-3.4028235e+38"));) memcpy(least, "-65504.0000000", 14);
+    for (size_t i = 0; i < sizeof far_numbers / sizeof *far_numbers; i++)
+        for (char *at; (at = strstr(text, far_numbers[i][0]));) memcpy(at, far_numbers[i][1], strlen(far_numbers[i][1]));
     for (const char *at; (at = strstr(text, "f32")); text = (char *)at + 3) {
         bool within = at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_');
         text_add(&t, "%.*s%s", (int)(at - text), text, within ? "f32" : type);
