@@ -79,6 +79,7 @@ typedef struct Tensor {
     uint64_t bytes;
     const char *name;      // of the checkpoint, or NULL
     const Source *source;  // the file it came from, or NULL
+    bool swapped;          // of a checkpoint: its matrix in Hugging Face's words is the transpose, for blocks lie along an axis
 } Tensor;
 
 // ---------------------------------------------------------------------------------------------------------------------- ops

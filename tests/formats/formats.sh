@@ -10,6 +10,7 @@ for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ { print $1 }'); do
 done
 numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
 same_everywhere mixed tests/formats/mixed/model.gguf tests/formats/mixed
+numbers "transposed matrices" tests/formats/gpt2/model.gguf tests/formats/gpt2
 
 # Parts: the model in two files is the model in one.
 split=$SHARED/data/gguf/split_q4_0

@@ -1,12 +1,14 @@
-"""One tiny LLaMA with a matrix in every block format: tests/formats/mixed. Not needed to build or test burin.
+"""Tiny models in block formats: a LLaMA with a matrix in every one (mixed), a GPT-2, whose matrices GGUF has transposed (gpt2). Not
+needed to build or test burin.
 
-usage: generate.py            needs gguf, numpy, torch, transformers, and ../shared/data/gguf
+usage: generate.py            needs gguf, numpy, torch, transformers, safetensors, ../shared/data/gguf and ../shared/data/families/gpt2
 
-Each matrix is taken, as it is stored, from the file of ../shared/data/gguf whose type it shows; the expected logits are those of
+Each matrix of the LLaMA is taken, as it is stored, from the file of ../shared/data/gguf whose type it shows; the expected logits are those of
 transformers' LlamaForCausalLM over the dequantized values, in float32.
 """
 import gguf
 import numpy as np
+import safetensors.numpy
 import torch
 import transformers
 
@@ -67,17 +69,49 @@ def write():
     return state
 
 
+def gpt2():
+    folder, out = "../shared/data/families/gpt2", "tests/formats/gpt2"
+    config = transformers.GPT2Config.from_pretrained(folder, attn_implementation="eager")
+    model = transformers.GPT2LMHeadModel(config).eval()
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.GPT2, config.n_layer)
+    writer = gguf.GGUFWriter(f"{out}/model.gguf", "gpt2")
+    for key, value in {"context_length": config.n_positions, "embedding_length": config.n_embd, "block_count": config.n_layer,
+                       "feed_forward_length": 4 * config.n_embd, "attention.head_count": config.n_head}.items():
+        writer.add_uint32(f"gpt2.{key}", value)
+    writer.add_float32("gpt2.attention.layer_norm_epsilon", config.layer_norm_epsilon)
+    state = {}
+    for name, w in safetensors.numpy.load_file(f"{folder}/model.safetensors").items():
+        name = name.removeprefix("transformer.")
+        swapped = name.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight"))
+        w = np.ascontiguousarray(w.T if swapped else w).astype(np.float32)
+        kind = gguf.GGMLQuantizationType.Q5_0 if w.ndim == 2 and not name.startswith("wpe") else gguf.GGMLQuantizationType.F32
+        data = gguf.quants.quantize(w, kind)
+        writer.add_tensor(names.get_name(name, (".weight", ".bias")), data, raw_dtype=kind)
+        w = gguf.quants.dequantize(data, kind).astype(np.float32)
+        state[name] = torch.from_numpy(np.ascontiguousarray(w.T if swapped else w))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    model.transformer.load_state_dict(state)
+    save(model, out, np.load(f"{folder}/input_ids.npy").reshape(-1))
+
+
+def save(model, out, ids):
+    with torch.no_grad():
+        logits = model(torch.from_numpy(ids)[None]).logits[0].numpy()
+    np.save(f"{out}/input_ids.npy", ids)
+    np.save(f"{out}/logits.npy", logits)
+
+
 def main():
     config = transformers.LlamaConfig(vocab_size=VOCABULARY, hidden_size=256, intermediate_size=512, num_hidden_layers=2,
                                       num_attention_heads=HEADS, num_key_value_heads=KV_HEADS, rms_norm_eps=1e-5, rope_theta=1e4,
                                       tie_word_embeddings=False, attn_implementation="eager")
     model = transformers.LlamaForCausalLM(config).eval()
     model.load_state_dict(write())
-    ids = np.load("../shared/data/gguf/q8_0/input_ids.npy")
-    with torch.no_grad():
-        logits = model(torch.from_numpy(ids)[None]).logits[0].numpy()
-    np.save(f"{OUT}/input_ids.npy", ids)
-    np.save(f"{OUT}/logits.npy", logits)
+    save(model, OUT, np.load("../shared/data/gguf/q8_0/input_ids.npy"))
+    gpt2()
 
 
 main()

@@ -119,7 +119,9 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     stored->minus_one = (changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight");
     if (stored->minus_one && t->dtype != DT_f32)
         file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", t->name, dtype_name(t->dtype));
-    stored->transposed = (changes & GGUF_MATRICES) && is_transposed(t);
+    bool transposed = (changes & GGUF_MATRICES) && is_transposed(t);
+    t->swapped = transposed && dtype_is_block(t->dtype);
+    stored->transposed = transposed && !t->swapped;
     if (stored->transposed) {
         int64_t rows = t->dim[0];
         t->dim[0] = t->dim[1], t->dim[1] = rows;

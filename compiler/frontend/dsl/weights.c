@@ -30,7 +30,7 @@ static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
 
 static bool tensor_fits(const WeightUse *use, const Tensor *t) {
     bool fits = t->rank == use->rank;
-    for (int i = 0; fits && i < t->rank; i++) fits = t->dim[i] == use->dims[i].i;
+    for (int i = 0; fits && i < t->rank; i++) fits = t->dim[t->swapped ? t->rank - 1 - i : i] == use->dims[i].i;
     return fits;
 }
 
@@ -130,6 +130,7 @@ Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool st
     Node *cast = map_get(&e->constants, key);
     if (cast) return (Value){.kind = V_TENSOR, .node = cast};
     v = tensor_cast(e, v, DT_f32, at);
+    if (v.kind == V_TENSOR && use->found && use->found->swapped) v = tensor_transpose_last(e, v, at);
     if (v.kind == V_TENSOR) map_put(&e->constants, key, v.node);
     return v;
 }
