@@ -43,7 +43,7 @@ typedef struct Dim {
 
 // --------------------------------------------------------------------------------------------------------------------- types
 // Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/quantize.h). tuple: several results; see
-// Node. Then the block formats of weights (formats.def), whose blocks lie along the last axis: bits 0.
+// Node. Then the block formats of weights (format_rows.h), whose blocks lie along the last axis: bits 0.
 // clang-format off
 #define DTYPES(X)                                                                           \
     X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
@@ -57,7 +57,7 @@ typedef enum {
     DTYPES(X)
 #undef X
 #define FORMAT(name, ...) DT_##name,
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
         DT_COUNT
 } DType;

@@ -1,4 +1,4 @@
-// Panels of weights in blocks (formats.def): 16 columns side by side, a block of k after the other. A panel block is
+// Panels of weights in blocks (format_rows.h): 16 columns side by side, a block of k after the other. A panel block is
 //
 //   low plane    [block k / 4 steps][16 columns][4 k]: 4 bits: two steps in 64 bytes, low nibbles first; 2 bits: four; 8: one;
 //                base 3: five, and the last four of 256 k in 64 bytes of their own
@@ -18,7 +18,7 @@ typedef enum {
     WEIGHT_F16,
     WEIGHT_BF16,
 #define FORMAT(name, ...) WEIGHT_##name,
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 } weight_format;
 
@@ -29,7 +29,7 @@ typedef struct block_format {
 static const block_format block_formats[] = {
 #define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \
     [WEIGHT_##name] = {block, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, TABLE_##table},
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 };
 

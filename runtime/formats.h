@@ -1,4 +1,4 @@
-// Words of the rows in formats.def.
+// Words of the rows in format_rows.h.
 #ifndef BURIN_FORMATS_H
 #define BURIN_FORMATS_H
 typedef enum { SCALES_ONE, SCALES_EXPONENT, SCALES_BYTES, SCALES_SIGNED, SCALES_PAIRED, SCALES_SIX } format_scales;

@@ -53,6 +53,6 @@ INLINE void gather_block_column(weight_format f, const uint8_t *w, const int ext
         y[k] = values[extent[1]];
     }
 }
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 #endif

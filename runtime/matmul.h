@@ -478,7 +478,7 @@ MATMUL(f32, WEIGHT_F32)
 MATMUL(f16, WEIGHT_F16)
 MATMUL(bf16, WEIGHT_BF16)
 #define FORMAT(name, ...) MATMUL(name, WEIGHT_##name)
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 #undef MATMUL
 #endif

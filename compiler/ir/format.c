@@ -154,7 +154,7 @@ const Format formats[] = {
 #define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode)                      \
     {DT_##name,     #name,         id,    block, bytes, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, \
      TABLE_##table, decode_##name, encode},
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 };
 const int n_formats = sizeof formats / sizeof *formats;

@@ -1,4 +1,4 @@
-// Block formats of weights: one row of formats.def each, and a decoder of one block as files hold it.
+// Block formats of weights: one row of format_rows.h each, and a decoder of one block as files hold it.
 #ifndef BURIN_IR_FORMAT_H
 #define BURIN_IR_FORMAT_H
 #include "formats.h"
@@ -18,7 +18,7 @@ typedef struct Format {
     const char *name;
     int ggml;          // GGUF's type id
     int block, bytes;  // of a block in a file: values along k, bytes
-    int low, high;     // bits of the planes (formats.def)
+    int low, high;     // bits of the planes (format_rows.h)
     int group;         // values that share a scale
     format_scales scales;
     format_minimum minimum;

@@ -12,7 +12,7 @@ static const struct {
     DTYPES(X)
 #undef X
 #define FORMAT(name, ...) {#name, 0},
-#include "formats.def"
+#include "format_rows.h"
 #undef FORMAT
 };
 

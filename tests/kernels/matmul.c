@@ -3,7 +3,7 @@
 
 // The formats that are instantiated: each takes seconds to compile. slow-blocks.sh takes them all.
 #ifdef ALL_FORMATS
-#define TESTED_FORMATS "formats.def"
+#define TESTED_FORMATS "format_rows.h"
 #else
 #define TESTED_FORMATS "some_formats.def"
 #endif

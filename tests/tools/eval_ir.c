@@ -28,10 +28,10 @@ int main(int argc, char **argv) {
         uint8_t wanted[MAX_TOKENS];
         for (int i = 0; i < n; i++)
             token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, wanted[i] = (at + i) % 3 != 1;
-        Tensor rows[4] = {{DT_i32, 1, {n}, token, 4 * (uint64_t)n, NULL, NULL},
-                          {DT_i32, 1, {n}, slot, 4 * (uint64_t)n, NULL, NULL},
-                          {DT_i32, 1, {n}, position, 4 * (uint64_t)n, NULL, NULL},
-                          {DT_bool, 1, {n}, wanted, (uint64_t)n, NULL, NULL}};
+        Tensor rows[4] = {{DT_i32, 1, {n}, token, 4 * (uint64_t)n},
+                          {DT_i32, 1, {n}, slot, 4 * (uint64_t)n},
+                          {DT_i32, 1, {n}, position, 4 * (uint64_t)n},
+                          {DT_bool, 1, {n}, wanted, (uint64_t)n}};
         const Tensor *logits[1];
         eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
         hash = burin_hash_bytes(hash, logits[0]->data, logits[0]->bytes);

@@ -1,13 +1,15 @@
-// Block formats of weights: a row each. Value i of a block is (d scale[i / group]) q[i] + m minimum[i / group], q the integer that is
-// stored, less `offset` or looked up in a table. compiler/ir/format.c decodes a file's block, blocks.h says how panels hold it.
+// Block formats of weights: a row each. Value i of a block is (d scale[i / group]) q[i] + m minimum[i / group], q the integer
+// that is stored, less `offset` or looked up in a table. compiler/ir/format.c decodes a file's block, blocks.h says how panels
+// hold it. Included once for each use, with FORMAT defined.
 //
-//   block    values of one block, along k                 bytes   of it in a file
+//   block    values of one block, along k
+//   bytes    of a block in a file
 //   low      bits of q in the low plane; 5: five digits of base 3 in a byte
 //   high     bits of q above those, in a plane of their own
 //   group    values that share a scale
-//   scales   ONE: d alone. EXPONENT: d is 2^(e - 128). BYTES, SIGNED: integers of 8 bits. PAIRED: 4 bits, the minimum in the upper
-//            ones. SIX: 6 bits of 16 groups in 12 bytes, less 32
-//   minimum  NONE, ONE: m alone. BYTES, PAIRED: integers as those of the scales
+//   scales   ONE: d alone; EXPONENT: d is 2^(e - 128); BYTES, SIGNED: integers of 8 bits; PAIRED: 4 bits, below the minimum's;
+//            SIX: 6 bits of 16 groups in 12 bytes, less 32
+//   minimum  NONE; ONE: m alone; BYTES, PAIRED: integers as those of the scales
 //   table    PLAIN, or what a q of 4 bits stands for: IQ4, E2M1
 //   encode   the compiler's function that quantizes to it, or NULL
 //
