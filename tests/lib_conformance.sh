@@ -96,7 +96,7 @@ emit_and_compile() {
     { echo 'const burin_model *const cases[] = {'; cat "$_to/list"; echo '    0};'; } >> "$_to/table.c"
     find "$_to" -name 'case_*.o' > "$_to/objects"
     # shellcheck disable=SC2086
-    clang-19 $_flags tests/tools/run_cases.c runtime/forward.c runtime/net.c runtime/threads.c "$_to/table.c" "$_to/weights.S" \
+    clang-19 $_flags tests/tools/run_cases.c runtime/forward.c runtime/integrity.c runtime/net.c runtime/threads.c "$_to/table.c" "$_to/weights.S" \
         @"$_to/objects" -lm -lpthread -o "$_to/cases"
 }
 

@@ -23,7 +23,7 @@ emitted_build() {
         _objects="$_objects $_dir/$_symbol.o"
     done
     # shellcheck disable=SC2086
-    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" runtime/element.c runtime/forward.c runtime/net.c runtime/threads.c "$_dir/weights.S" $_objects \
+    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" runtime/element.c runtime/forward.c runtime/integrity.c runtime/net.c runtime/threads.c "$_dir/weights.S" $_objects \
         -lm -lpthread -o "$_dir/run"
 }
 

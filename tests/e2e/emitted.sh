@@ -56,7 +56,7 @@ mutations=0 caught=0
 for barrier in 2 7; do
     without_barrier "$WORK/whole.c" "$dir/$name.c" $barrier
     $sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \
-        "$dir/$name.c" runtime/forward.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
+        "$dir/$name.c" runtime/forward.c runtime/integrity.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
     mutations=$((mutations + 1))
     [ "$(races "$dir" 7)" != 0 ] && caught=$((caught + 1))
 done

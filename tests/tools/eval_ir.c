@@ -14,6 +14,10 @@ static int64_t vocabulary(const Graph *g) {
     return dim_upper(type->dim[type->rank - 1]);
 }
 
+static Tensor row_values(DType dtype, int n, const void *data) {
+    return (Tensor){.dtype = dtype, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(dtype, n)};
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     Arena *arena = arena_new();
@@ -28,10 +32,8 @@ int main(int argc, char **argv) {
         uint8_t wanted[MAX_TOKENS];
         for (int i = 0; i < n; i++)
             token[i] = (int32_t)(((at + i) * 37 + 11) % vocabulary(g)), position[i] = at + i, wanted[i] = (at + i) % 3 != 1;
-        Tensor rows[4] = {{DT_i32, 1, {n}, token, 4 * (uint64_t)n},
-                          {DT_i32, 1, {n}, slot, 4 * (uint64_t)n},
-                          {DT_i32, 1, {n}, position, 4 * (uint64_t)n},
-                          {DT_bool, 1, {n}, wanted, (uint64_t)n}};
+        Tensor rows[4] = {row_values(DT_i32, n, token), row_values(DT_i32, n, slot), row_values(DT_i32, n, position),
+                          row_values(DT_bool, n, wanted)};
         const Tensor *logits[1];
         eval_graph(c, g, (const Tensor *[]){&rows[0], &rows[1], &rows[2], &rows[3]}, logits);
         hash = burin_hash_bytes(hash, logits[0]->data, logits[0]->bytes);
