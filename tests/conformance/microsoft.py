@@ -64,6 +64,7 @@ def main(path):
     integer_cases()
     fused_cases()
     linear_cases()
+    mask_cases()
     write(path)
 
 
@@ -208,6 +209,18 @@ def fused_cases():
     case("fused_conv_sum", "FusedConv", {"x": x, "w": w, "b": floats(3), "z": floats(1, 3, 4, 4)}, activation="Relu")
     case("fused_gemm", "FusedGemm", {"a": floats(3, 8), "b": floats(8, 4), "c": floats(4)}, activation="LeakyRelu",
          activation_alpha=0.1)
+
+
+def mask_cases():
+    """A causal mask of the least float that was quantized with the scores: one scale of 1.3e36 for both."""
+    scale, zero = lambda x: np.array(x, np.float32), lambda x: np.array(x, np.int8)
+    scores = random.integers(-128, 128, (2, 4, 4)).astype(np.int8)
+    mask = np.triu(np.full((4, 4), -255), 1) + 127
+    wide = scale(1.3344406e36)
+    case("qlinear_add_mask", "QLinearAdd", {"a": scores, "as": scale(0.007), "az": zero(20), "b": mask.astype(np.int8), "bs": wide,
+         "bz": zero(127), "ys": wide, "yz": zero(127)})
+    case("qlinear_softmax_mask", "QLinearSoftmax", {"x": mask.astype(np.int8), "xs": wide, "xz": zero(127), "ys": scale(1 / 256),
+         "yz": zero(-128)}, axis=-1, opset=17)
 
 
 def linear_cases():

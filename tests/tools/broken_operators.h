@@ -245,6 +245,8 @@ static const Operator OPERATORS[] = {
     {"eye-like-type", 20, "node EyeLike x -> z : dtype=99"},
     {"eye-like-rank", 20, "node EyeLike r -> z"},
     {"det-large", 20, "input e f32 [9,9]\nnode Det e -> z"},
+    {"quantize-infinite-scale", 21,
+     "tensor s f32 [] raw inf\nnode QuantizeLinear x s -> lost\nnode QuantizeLinear x s -> z : output_dtype=99"},
     {"quantize-output-type", 21, "tensor s f32 [] raw 1\nnode QuantizeLinear x s -> z : output_dtype=99"},
     {"dequantize-output-type", 23, "input e u8 [4]\ntensor s f32 [] raw 1\nnode DequantizeLinear e s -> z : output_dtype=99"},
     {"random-shape", 20, "node RandomNormal -> z : shape=[2,-3]"},

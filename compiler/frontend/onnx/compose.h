@@ -50,7 +50,8 @@ int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);
 Node *onnx_activated(OnnxCall *, const char *name, Node *x, double alpha, double beta);
 
 // op_quant.c
-Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);           // x rounded, shifted, saturated to its type
+Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type
+void onnx_check_scale(OnnxCall *, int i);  // operand i, which values are divided by: a warning, the first that is not finite
 void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // DynamicQuantizeLinear: bytes, scale, zero point
 Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
 

@@ -9,7 +9,8 @@ typedef struct OnnxModel {
     const MappedFile *file;
     const char *folder;  // external data stays inside it
     const BurinOnnx__ModelFile *proto;
-    Map external;  // path -> MappedFile: opened once
+    Map external;         // path -> MappedFile: opened once
+    bool has_lost_scale;  // onnx_check_scale said so
 } OnnxModel;
 
 // Ends the run with one message when the file is damaged, of a version that is not ONNX's, or without a graph.

@@ -60,6 +60,7 @@ static Node *dequantized(OnnxCall *c, int i) {
 
 // In bytes like those of operand `like`, with the scale that is operand i, and the zero point behind it.
 static Node *requantized(OnnxCall *c, Node *y, int i, int like) {
+    onnx_check_scale(c, i);
     Node *zero_point = onnx_optional_node(c, i + 1);
     if (!zero_point) zero_point = onnx_scalar(c, onnx_type(c, like).dtype, 0);
     return onnx_quantized(c, ONNX_BINARY(c, OP_div, y, onnx_node(c, i)), zero_point);

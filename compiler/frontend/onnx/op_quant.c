@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "frontend/onnx/compose.h"
+#include "ir/convert.h"
 
 static bool integer_range(DType t, double *low, double *high) {
     if (dtype_is_float(t)) return false;
@@ -48,8 +49,25 @@ static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
     return onnx_slice_at(c, s, axis, dim_const(g, 0), x->dim[axis]);
 }
 
+void onnx_check_scale(OnnxCall *c, int i) {
+    const Tensor *t = onnx_known(c, i);
+    if (!t || c->import->silent || c->import->model->has_lost_scale) return;
+    for (int64_t j = 0; j < tensor_count(t); j++) {
+        double scale = dtype_load(t->dtype, t->data, j);
+        if (isfinite(scale)) continue;
+        c->import->model->has_lost_scale = true;
+        diag_warning(
+            c->loc,
+            "%s: the scale %s is %s: whatever it quantizes is lost\n"
+            "hint: the mask's infinity was taken for a value: quantize again, without the mask and the scores it is added to",
+            c->proto->op_type, c->proto->input[i], isnan(scale) ? "NaN" : "infinite");
+        return;
+    }
+}
+
 void onnx_quantize_linear(OnnxCall *c, int argument) {
     (void)argument;
+    onnx_check_scale(c, 1);
     Node *x = onnx_node(c, 0), *scale = onnx_node(c, 1);
     int64_t block = onnx_int(c, "block_size", 0);
     DType to = onnx_operand(c, 2) ? onnx_type(c, 2).dtype : DT_u8;
@@ -125,6 +143,7 @@ void onnx_matmul_integer(OnnxCall *c, int argument) {
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
 void onnx_qlinear_matmul(OnnxCall *c, int argument) {
     (void)argument;
+    onnx_check_scale(c, 6);
     Node *sums = ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 3, 5, false));
     Node *in[4] = {onnx_cast(c, sums, DT_f32)};
     for (int i = 1; i < 4; i++) in[i] = onnx_cast(c, onnx_node(c, i == 1 ? 1 : i == 2 ? 4 : 6), DT_f32);

@@ -237,6 +237,7 @@ void onnx_conv_integer(OnnxCall *c, int argument) {
 // x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
 void onnx_qlinear_conv(OnnxCall *c, int argument) {
     (void)argument;
+    onnx_check_scale(c, 6);
     int spatial = onnx_type(c, 0).rank - 2;
     Node *x = centred(c, 0, 2, 0), *weights = centred(c, 3, 5, spatial);
     Window w = read_window(c, x, weights);
