@@ -59,10 +59,14 @@ void folder_makefile(const Build *b, Text *t) {
     add_named(t, ends, b->name);
 }
 
-static int is_text_of_c(const struct dirent *e) {
-    size_t n = strlen(e->d_name);
-    return n > 2 && e->d_name[n - 2] == '.' && strchr("chS", e->d_name[n - 1]);
+bool folder_is_c(const char *name) {
+    static const char *const ends[] = {".c", ".h", ".S", ".def"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (text_ends_with(name, ends[i])) return true;
+    return false;
 }
+
+static int is_text_of_c(const struct dirent *e) { return folder_is_c(e->d_name); }
 
 static void mark_files(const Build *b, const char *folder) {
     struct dirent **list;

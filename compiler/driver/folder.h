@@ -4,7 +4,10 @@
 #include "driver/build.h"
 
 void folder_makefile(const Build *, Text *);
-// Begins every .c, .h and .S of the folder, and of runtime/ in it, with the line of its licence; and puts the licence's text
+// A source, or what sources include: .c, .h, .S, .def.
+bool folder_is_c(const char *name);
+
+// Begins every one of the folder, and of runtime/ in it, with the line of its licence; and puts the licence's text
 // there.
 void folder_licence(const Build *, const char *folder);
 #endif

@@ -17,28 +17,53 @@
 #include "driver/network.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
+#include "driver/scratch.h"
 #include "util/files.h"
 
-static const char *beside(const Build *b, const char *output) {
+static const char *parent_of(const Build *b, const char *output) {
     const char *slash = strrchr(output, '/');
-    int folder = slash ? (int)(slash - output) + 1 : 0;
-    const char *partial = arena_printf(b->arena, "%.*s.%s.%d", folder, output, output + folder, (int)getpid());
-    diag_remove_on_stop(partial);
-    return partial;
+    return slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + (slash == output)) : ".";
 }
 
-static void move_into_place(const char *from, const char *to) {
-    if (rename(from, to)) diag_fatal(NO_LOC, "cannot write %s: %s", to, strerror(errno));
-    diag_keep(from);
+static const char *name_of(const char *output) {
+    const char *slash = strrchr(output, '/');
+    return slash ? slash + 1 : output;
+}
+
+// In a folder of its own beside the output, which move_into_place removes.
+typedef struct Partial {
+    const char *folder, *path;
+} Partial;
+
+static Partial beside(const Build *b, const char *output) {
+    const char *name = name_of(output),
+               *folder = scratch_folder(b->arena, parent_of(b, output), arena_printf(b->arena, ".%s.", name));
+    if (!folder) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
+    return (Partial){folder, arena_printf(b->arena, "%s/%s", folder, name)};
+}
+
+// An earlier folder of this name goes into the partial one's place.
+static void move_into_place(const Build *b, Partial from, const char *to) {
+    const char *old = arena_printf(b->arena, "%s/old", from.folder);
+    diag_hold();
+    bool there = b->kind == OUTPUT_FOLDER && !rename(to, old), moved = !rename(from.path, to);
+    int error = errno;
+    if (!moved && there) rename(old, to);
+    if (moved) {
+        remove_tree(from.folder);
+        diag_keep(from.folder);
+    }
+    diag_release();
+    if (!moved) diag_fatal(NO_LOC, "cannot write %s: %s", to, strerror(error));
 }
 
 static void build_program(Build *b, const char *folder, const char *output) {
     Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_PROGRAM};
     Objects objects = toolchain_compile(&b->tools, &emitted);
-    const char *partial = beside(b, output);
-    toolchain_link_program(&b->tools, &objects, folder, partial);
-    image_append(&b->image, partial);
-    move_into_place(partial, output);
+    Partial partial = beside(b, output);
+    toolchain_link_program(&b->tools, &objects, folder, partial.path);
+    image_append(&b->image, partial.path);
+    move_into_place(b, partial, output);
 }
 
 // --------------------------------------------------------------------------------------------------------------- libraries
@@ -89,9 +114,8 @@ static bool may_write_python(const char *path) {
 }
 
 static void write_python(const Build *b, const char *path, const char *output) {
-    const char *slash = strrchr(output, '/');
     LibraryFacts facts = library_facts(b);
-    facts.shared = slash ? slash + 1 : output;
+    facts.shared = name_of(output);
     Text text = {0};
     if (!may_write_python(path)) {
         diag_warning(NO_LOC, "%s is not written: burin did not write the one that is there", path);
@@ -107,11 +131,12 @@ static void build_library(Build *b, const char *folder, const char *output) {
         .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
     write_interface(b, folder);
     Objects objects = toolchain_compile(&b->tools, &emitted);
-    const char *weights = arena_printf(b->arena, "%s/weights.o", folder), *partial = beside(b, output);
+    const char *weights = arena_printf(b->arena, "%s/weights.o", folder);
+    Partial partial = beside(b, output);
     image_write_object(&b->image, b->tools.machine->architecture, arena_printf(b->arena, "%s_weights", b->name), weights);
     objects.paths[objects.n++] = weights;
-    toolchain_link_library(&b->tools, &objects, b->kind, folder, partial);
-    move_into_place(partial, output);
+    toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
+    move_into_place(b, partial, output);
     int stem = (int)(strrchr(output, '.') - output);
     copy_file(arena_printf(b->arena, "%s/%s.h", folder, b->name), arena_printf(b->arena, "%.*s.h", stem, output));
     if (b->kind == OUTPUT_SHARED) write_python(b, arena_printf(b->arena, "%.*s.py", stem, output), output);
@@ -139,8 +164,7 @@ static void copy_runtime(const Build *b, const char *to) {
     make_folder(to);
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
-        size_t length = strlen(name);
-        if (length > 2 && name[length - 2] == '.' && strchr("ch", name[length - 1]) && strncmp(name, "library", 7)) {
+        if (folder_is_c(name) && strncmp(name, "library", 7)) {
             copy_file(arena_printf(b->arena, "%s/%s", from, name), arena_printf(b->arena, "%s/%s", to, name));
         }
         free(list[i]);
@@ -148,18 +172,10 @@ static void copy_runtime(const Build *b, const char *to) {
     if (n >= 0) free(list);
 }
 
-static void replace_folder(Build *b, const char *partial, const char *output) {
-    const char *old = arena_printf(b->arena, "%s.old", partial);
-    folder_check_ours(b->arena, output);
-    bool there = !rename(output, old);
-    if (!there && errno != ENOENT) diag_fatal(NO_LOC, "cannot replace %s: %s", output, strerror(errno));
-    move_into_place(partial, output);
-    if (there) remove_tree(old);
-}
-
 static void build_folder(Build *b, const char *output) {
     Text makefile = {0}, weights = {0};
-    const char *partial = beside(b, output);
+    Partial made = beside(b, output);
+    const char *partial = made.path;
     make_folder(partial);
     build_sources(b, partial);
     write_interface(b, partial);
@@ -173,7 +189,8 @@ static void build_folder(Build *b, const char *output) {
     text_free(&weights);
     folder_licence(b, partial);
     write_manifest(b, partial);
-    replace_folder(b, partial, output);
+    folder_check_ours(b->arena, output);
+    move_into_place(b, made, output);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- all
@@ -204,8 +221,7 @@ static bool is_special(const char *path) {
 
 // Read-only file systems and names that are too long show only when a file is made.
 static void check_is_creatable(Build *b, const char *output, const char *parent) {
-    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
-    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, name, (int)getpid());
+    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, name_of(output), (int)getpid());
     int file = open(probe, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     close(file);
@@ -232,8 +248,7 @@ static void check_is_ours(const Build *b, const char *output) {
 
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
-    const char *slash = strrchr(output, '/'),
-               *parent = slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + 1) : ".";
+    const char *parent = parent_of(b, output);
     check_output_name(b->arena, output);
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
@@ -260,6 +275,5 @@ void build_output(Build *b, const char *output) {
     } else {
         build_with_clang(b, output);
     }
-    const char *slash = strrchr(output, '/');
-    cache_trim(b->arena, slash ? arena_strndup(b->arena, output, (size_t)(slash - output)) : "");
+    cache_trim(b->arena, strchr(output, '/') ? parent_of(b, output) : "");
 }

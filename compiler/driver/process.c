@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/scratch.h"
 #include "util/diag.h"
 #include "util/mapping.h"
 #include "util/text.h"
@@ -104,11 +105,13 @@ static void job_start(Job *j, bool verbose) {
         text_free(&line);
     }
     j->started = seconds_now();
+    diag_hold();
     int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environ);
+    if (!failed) remember_child(0, j->pid);
+    diag_release();
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     if (failed) diag_fatal(NO_LOC, "cannot run %s: %s", j->line.words[0], strerror(failed));
-    remember_child(0, j->pid);
 }
 
 static void stop_children(void) {
@@ -224,12 +227,9 @@ const char *burin_home(Arena *arena) {
 }
 
 const char *work_folder(Arena *arena) {
-    const char *base = getenv("TMPDIR");
-    char *path = arena_printf(arena, "%s/burin.XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(path))
-        diag_fatal(NO_LOC, "cannot make a folder in %.*s: %s\nhint: TMPDIR says where", (int)(strrchr(path, '/') - path), path,
-                   strerror(errno));
-    diag_remove_on_stop(path);
+    const char *given = getenv("TMPDIR"), *base = given && *given ? given : "/tmp",
+               *path = scratch_folder(arena, base, "burin.");
+    if (!path) diag_fatal(NO_LOC, "cannot make a folder in %s: %s\nhint: TMPDIR says where", base, strerror(errno));
     return path;
 }
 
@@ -245,12 +245,21 @@ void make_folder(const char *path) {
 // ---------------------------------------------------------------------------------------------------------------- signals
 static sigset_t watched;
 
-// A thread of its own waits for the signals, so that ending the run is ordinary code.
+// They may write as long as they live. Another thread may have waited for them already.
+static void end_children(void) {
+    stop_children();
+    for (int i = 0; i < MAX_CHILDREN; i++)
+        if (children[i] > 0) waitpid(children[i], NULL, 0);
+}
+
+// A thread of its own waits for the signals, so that ending the run is ordinary code. It alone ends it: the others say nothing
+// of what they find stopped or removed.
 static void *wait_for_signal(void *unused) {
     int signal_number;
     (void)unused;
     sigwait(&watched, &signal_number);
-    stop_children();
+    diag_hold();
+    end_children();
     progress(NULL, 0);
     diag_remove_outputs();
     signal(signal_number, SIG_DFL);

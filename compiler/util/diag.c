@@ -1,9 +1,11 @@
 #include "util/diag.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harmless.h"
@@ -18,6 +20,12 @@ static struct {
     jmp_buf guard;
     bool guarded;
 } diag;
+
+static pthread_mutex_t held = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void diag_hold(void) { pthread_mutex_lock(&held); }
+
+void diag_release(void) { pthread_mutex_unlock(&held); }
 
 typedef struct {
     const char *label, *color;
@@ -103,6 +111,8 @@ static void print_further(char *text) {
 
 static void report(Severity s, Loc at, const char *format, va_list args) {
     Text text = {0}, where = {0};
+    diag_hold();  // not while it writes, which may end the run by SIGPIPE
+    diag_release();
     text_vspell(&text, format, args);
     char *rest = strchr(text.data, '\n');
     if (rest) *rest++ = 0;
@@ -149,18 +159,29 @@ void diag_fatal(Loc at, const char *format, ...) {
     diag_stop();
 }
 
+// A thread that does not wait yet may still write a file into a folder that is being emptied.
+static void remove_output(const char *path) {
+    enum { TRIES = 50 };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < TRIES && !remove_tree(path); i++) nanosleep(&pause, NULL);
+}
+
 void diag_remove_outputs(void) {
+    diag_hold();
     for (int i = 0; i < MAX_OUTPUTS; i++) {
         if (!diag.outputs[i]) continue;
-        remove_tree(diag.outputs[i]);
+        remove_output(diag.outputs[i]);
         free(diag.outputs[i]);
         diag.outputs[i] = NULL;
     }
+    diag_release();
 }
 
 void diag_stop(void) {
+    diag_hold();
     diag_remove_outputs();
     diag.errors = 0;
+    diag_release();
     if (diag.guarded) longjmp(diag.guard, 1);
     exit(1);
 }
@@ -170,19 +191,21 @@ void diag_stop_if_errors(void) {
 }
 
 void diag_remove_on_stop(const char *path) {
-    for (int i = 0; i < MAX_OUTPUTS; i++)
-        if (!diag.outputs[i]) {
-            diag.outputs[i] = strdup(path);
-            return;
-        }
+    int i = 0;
+    diag_hold();
+    while (i < MAX_OUTPUTS && diag.outputs[i]) i++;
+    if (i < MAX_OUTPUTS) diag.outputs[i] = strdup(path);
+    diag_release();
 }
 
 void diag_keep(const char *path) {
+    diag_hold();
     for (int i = 0; i < MAX_OUTPUTS; i++)
         if (diag.outputs[i] && !strcmp(diag.outputs[i], path)) {
             free(diag.outputs[i]);
             diag.outputs[i] = NULL;
         }
+    diag_release();
 }
 
 jmp_buf *diag_guard(void) {

@@ -49,6 +49,11 @@ void diag_remove_on_stop(const char *path);  // a partial output: file, or folde
 void diag_keep(const char *path);            // the output is complete: do not remove it any more
 void diag_remove_outputs(void);              // removes what is registered: for the end by a signal
 
+// What a thread does between the two is not interrupted by the end of the run on another thread: making what it registers, or
+// moving it. They nest. A thread that holds for good ends the run alone: others wait where they would report or register.
+void diag_hold(void);
+void diag_release(void);
+
 // Fuzzers and tests: after `if (setjmp(*diag_guard()) == 0)` diag_stop comes back here instead of exiting. NULL-safe to reset
 // with diag_unguard.
 jmp_buf *diag_guard(void);

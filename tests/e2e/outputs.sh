@@ -25,7 +25,7 @@ check "outputs: program, library and header" test -x "$WORK/root/usr/bin/story" 
 check "outputs: it uninstalls" make -C "$WORK/story.c" -s uninstall PREFIX=/usr DESTDIR="$WORK/root"
 check "outputs: nothing stays" test -z "$(find "$WORK/root" -type f)"
 cmp -s LICENSE "$WORK/story.c/LICENSE" || not_ok "outputs: the folder has the text of its licence"
-find "$WORK/story.c" -type f \( -name '*.[chS]' -o -name Makefile \) | while read -r file; do
+find "$WORK/story.c" -type f \( -name '*.[chS]' -o -name '*.def' -o -name Makefile \) | while read -r file; do
     head -n 1 "$file" | grep -q '^\(//\|#\) SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception$' || echo "$file"
 done > "$WORK/unmarked"
 check "outputs: every file of it says its licence: $(tr '\n' ' ' < "$WORK/unmarked")" test ! -s "$WORK/unmarked"
@@ -56,6 +56,39 @@ for signal in INT TERM; do
     [ $status -gt 128 ] && [ -z "$(ls -A "$WORK/empty" "$WORK/tmp" | grep -v :)" ]
     check "outputs: SIG$signal leaves nothing behind (status $status)" [ $? = 0 ]
 done
+
+# A killed build leaves folders; the next one removes them, but nothing else: none without the mark, no link, none in use.
+model=examples/digits/digits.onnx
+marked_folder() { mkdir "$1" && echo "burin works here" > "$1/burin.scratch"; }
+marked_folder "$WORK/elsewhere"
+for place in tmp/burin empty/.digits; do
+    mkdir "$WORK/$place.mine00"
+    marked_folder "$WORK/$place.longer00"
+    ln -s "$WORK/elsewhere" "$WORK/$place.linked"
+done
+cat > "$WORK/slow-clang" << EOF
+#!/bin/sh
+case "\$*" in */.digits.*) echo \$\$ > "$WORK/linking" && exec sleep 60 ;; esac
+exec clang-19 "\$@"
+EOF
+chmod +x "$WORK/slow-clang"
+ls -A "$WORK/empty" "$WORK/tmp" > "$WORK/before"
+BURIN_CC=$WORK/slow-clang TMPDIR=$WORK/tmp $BURIN build $model -o "$WORK/empty/digits" > "$WORK/said" 2>&1 &
+builder=$! tries=0
+while [ ! -s "$WORK/linking" ] && [ $tries -lt 2000 ]; do sleep 0.01 && tries=$((tries + 1)); done
+kill -9 $builder "$(cat "$WORK/linking")"
+wait $builder 2> "$WORK/err"
+left=$(ls -A "$WORK/empty" "$WORK/tmp" | diff "$WORK/before" - | grep -c '^>')
+check "outputs: a killed build leaves two folders ($left)" test "$left" = 2
+for place in tmp/burin empty/.digits; do marked_folder "$WORK/$place.held00"; done
+(flock 8 && flock 9 && TMPDIR=$WORK/tmp $BURIN build $model -o "$WORK/empty/digits" > "$WORK/said" 2>&1) \
+    8< "$WORK/tmp/burin.held00" 9< "$WORK/empty/.digits.held00"
+check "outputs: the next one builds" test -x "$WORK/empty/digits"
+rm "$WORK/empty/digits"
+ls -A "$WORK/empty" "$WORK/tmp" | grep -v held00 > "$WORK/after"
+check "outputs: not what others work in" test -d "$WORK/tmp/burin.held00" -a -d "$WORK/empty/.digits.held00"
+same "outputs: and removes them, and nothing of others" "$WORK/before" "$WORK/after"
+check "outputs: not where links lead" test -f "$WORK/elsewhere/burin.scratch"
 
 # What is emitted has no warnings, of a decoder, an encoder-decoder and networks.
 for model in examples/austen examples/numbers examples/digits/digits.onnx "$SHARED/data/families/whisper" "$SHARED/data/families/vit"; do
