@@ -253,7 +253,7 @@ void build_check_output(Build *b, const char *output) {
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
-    if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s", output, parent);
+    if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);
     if (!is_folder(output)) {

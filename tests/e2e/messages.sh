@@ -9,7 +9,6 @@ cannot map 	mmap fails
 cannot read	a file that open(2) gives and read(2) refuses
 cannot run	fork fails
 cannot wait for	waitpid fails
-cannot replace 	a folder that goes away meanwhile
 cannot make the folder 	a disk that fills meanwhile
 cannot load the compiled model	dlopen of what was just written fails
  was stopped by signal 	a killed compiler
