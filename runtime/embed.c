@@ -11,7 +11,7 @@
 #include "net_values.h"
 #include "output.h"
 #include "prompt.h"
-#include "tokenizer.h"
+#include "text.h"
 
 typedef struct embedder {
     const burin_model *model;
@@ -25,14 +25,11 @@ typedef struct embedder {
 
 // ---- one text ----
 
-// A text longer than the model's is cut; what the tokenizer puts behind a text stays.
 static void cut_tokens(embedder *e, burin_tokens *tokens) {
-    const burin_tokenizer *tokenizer = burin_tokenizer_of(e->model);
-    int32_t after = (int32_t)tokenizer->after.count, most = e->model->context;
-    if (tokens->n <= most || most <= after) return;
-    if (!e->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, most);
-    memmove(tokens->id + most - after, tokens->id + tokens->n - after, (size_t)after * sizeof *tokens->id);
-    tokens->n = most;
+    size_t n = (size_t)tokens->n, left = burin_cut_ids(e->model, burin_tokenizer_of(e->model), tokens->id, n, n);
+    if (left == n) return;
+    if (!e->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, e->model->context);
+    tokens->n = (int32_t)left;
 }
 
 static void keep(embedder *e, const float *embedding) {

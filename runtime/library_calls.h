@@ -41,11 +41,13 @@ size_t NAME_encode_memory(size_t text_bytes) {
     return tokenizer_blob() ? burin_encode_memory(tokenizer_blob(), text_bytes) : 0;
 }
 
+// `special`: a whole text, which is cut as the program cuts it.
 static int64_t encode_text(const burin_encoding *e) {
     if (!tokenizer_blob()) return -1;
     if ((!e->text && e->bytes) || (!e->ids && e->capacity) || !e->memory) return NAME_BAD_ARGUMENT;
     if ((uintptr_t)e->memory % 16) return NAME_BAD_ALIGNMENT;
-    return (int64_t)burin_encode_prompt(&NAME_model, tokenizer_blob(), e);
+    size_t n = burin_encode_prompt(&NAME_model, tokenizer_blob(), e);
+    return (int64_t)(e->special ? burin_cut_ids(&NAME_model, tokenizer_blob(), e->ids, e->capacity, n) : n);
 }
 
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory) {

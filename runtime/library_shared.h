@@ -39,7 +39,8 @@ void NAME_close(NAME_state *);
 
 // The ids of a text when there is a tokenizer (of an encoder of sentences they are its input_ids); otherwise -1. Writes at most
 // `capacity` ids and returns how many there are; `memory` holds NAME_encode_memory(bytes) bytes, aligned to 16. NAME_encode
-// adds what stands around a text ([CLS] ... [SEP], a first token); NAME_encode_part does not: for text that goes on.
+// adds what stands around a text ([CLS] ... [SEP], a first token), and cuts one that is longer than an encoder of sentences
+// takes, as its program does; NAME_encode_part does neither: for text that goes on.
 size_t NAME_encode_memory(size_t text_bytes);
 int64_t NAME_encode(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);
 int64_t NAME_encode_part(const char *text, size_t bytes, int32_t *ids, size_t capacity, void *memory);

@@ -72,18 +72,22 @@ cat > "$WORK/host.c" << 'EOF'
 #include <stdio.h>
 #include <string.h>
 #include "small.h"
-int main(void) {
+int main(int argc, char **argv) {
     _Alignas(16) static char memory[1 << 16];
-    const char *text = "hello world";
-    int32_t ids[16];
-    int64_t n = small_encode(text, strlen(text), ids, 16, memory);
+    const char *text = argc > 1 ? argv[1] : "hello world";
+    int32_t ids[16] = {0};
+    int64_t capacity = argc > 2 ? 7 : 16, n = small_encode(text, strlen(text), ids, (size_t)capacity, memory);
     for (int64_t i = 0; i < n; i++) printf("%d ", ids[i]);
+    if (argc > 2) printf("of part %d ", (int)small_encode_part(text, strlen(text), ids, 16, memory));
     return small_encode_memory(strlen(text)) > sizeof memory;
 }
 EOF
 check "builds a library" "$BURIN" build "$folder" -o "$WORK/small.a"
 check "a host links it" ${CC:-gcc} -Wall -Wextra -Werror -I"$WORK" "$WORK/host.c" "$WORK/small.a" -lm -lpthread -o "$WORK/host"
 check "and has the ids of a text" test "$("$WORK/host")" = "2 4 5 3 "
+long='a b c d e f g h i j k l'
+check "a long text is cut as the program cuts it" test "$("$WORK/host" "$long")" = "2 6 8 10 12 14 16 3 "
+check "with less room as well, but not a part" test "$("$WORK/host" "$long" less)" = "2 6 8 10 12 14 16 0 of part 12 "
 
 # ---- the ways of pooling, against the states themselves: [CLS] hello world [SEP]
 printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" > "$WORK/ids.npy"
