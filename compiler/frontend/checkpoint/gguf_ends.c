@@ -40,8 +40,7 @@ json_t *gguf_end_tokens(const Gguf *g) {
                                         "<|file_sep|>",
                                         "[EOT]",
                                         "[EOS]",
-                                        "<\xef\xbd\x9c"
-                                        "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"};
+                                        "<\357\275\234end\342\226\201of\342\226\201sentence\357\275\234>"};
     uint64_t n;
     const GgufString *tokens = gguf_strings(g, "tokenizer.ggml.tokens", &n);
     json_t *ids = json_array();
