@@ -3,7 +3,7 @@
 # on every CPU, in the interpreter and on ARM; and the same for each file of ../shared/data/gguf in slow-formats.sh.
 . tests/lib.sh
 unsanitized "formats"
-. tests/formats/lib.sh
+. tests/lib_formats.sh
 $BURIN inspect tests/formats/mixed/model.gguf > "$WORK/tensors"
 for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ { print $1 }'); do
     check "formats: the model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"

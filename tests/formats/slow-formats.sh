@@ -2,7 +2,7 @@
 # Every file of ../shared/data/gguf as formats.sh takes its own.
 . tests/lib.sh
 unsanitized "formats"
-. tests/formats/lib.sh
+. tests/lib_formats.sh
 need "formats: files of llama.cpp" "$SHARED/data/gguf"
 for folder in "$SHARED"/data/gguf/*/; do
     folder=${folder%/} name=$(basename "$folder")

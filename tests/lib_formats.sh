@@ -1,4 +1,4 @@
-# Words of the scripts that test block formats: `. tests/formats/lib.sh` after lib.sh.
+# Words of the scripts that test block formats: `. tests/lib_formats.sh` after lib.sh.
 ids_of() { tail -c +129 "$1/input_ids.npy" | od -An -v -w8 -t d8 | xargs | tr ' ' ,; }
 
 # numbers NAME MODEL FOLDER: logits within rounding of the reference where rows stay floats; with rows of int8 as far off as 8 bits
