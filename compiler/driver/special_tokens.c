@@ -4,7 +4,7 @@
 #include "driver/build.h"
 #include "frontend/json.h"
 
-enum { DEFAULT_CONTEXT = 4096, DEFAULT_ROWS = 64 };
+enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 64 };
 
 static json_t *load_beside(const Build *b, const char *name) {
     return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
@@ -67,17 +67,6 @@ static void limit_context(Build *b) {
     b->passes.context = limit;
 }
 
-// What the model says, at most 4096 positions; --ctx may ask for more where no table of learned positions ends.
-void build_context(Build *b) {
-    int64_t trained = b->module->context, wanted = b->options->context;
-    b->passes.module = b->module;
-    b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
-    b->passes.context = wanted ? wanted : trained && trained < DEFAULT_CONTEXT ? trained : DEFAULT_CONTEXT;
-    limit_context(b);
-    if (wanted && trained && wanted > trained)
-        diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
-}
-
 static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
 
 // The smallest table of learned positions, or `context`.
@@ -88,6 +77,28 @@ int64_t learned_positions(const Graph *g, int64_t context) {
         if (rows < context) context = rows;
     }
     return context;
+}
+
+// Converters of small rotary models write a context_length of 128 into a GGUF, whatever they were trained for; such an
+// embedding has no table that ends.
+static int64_t stated_context(const Build *b) {
+    int64_t stated = b->module->context;
+    if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated || stated >= LEAST_GGUF_CONTEXT) return stated;
+    for (int i = 0; i < b->module->n_graphs; i++)
+        if (learned_positions(b->module->graphs[i], LEAST_GGUF_CONTEXT) < LEAST_GGUF_CONTEXT) return stated;
+    return LEAST_GGUF_CONTEXT;
+}
+
+// What the model says, at most 4096 positions; --ctx may ask for more where no table of learned positions ends.
+void build_context(Build *b) {
+    int64_t trained = b->module->context, wanted = b->options->context;
+    b->passes.module = b->module;
+    b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
+    int64_t stated = stated_context(b);
+    b->passes.context = wanted ? wanted : stated && stated < DEFAULT_CONTEXT ? stated : DEFAULT_CONTEXT;
+    limit_context(b);
+    if (wanted && trained && wanted > trained)
+        diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
 }
 
 void build_check_positions(const Build *b) {

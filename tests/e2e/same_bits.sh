@@ -9,7 +9,7 @@ tokens=$(seq -s , 1000 1019)
 for format in f32 f16 bf16 q8_0; do
     matrix "austen $format" $model --quant $format
     head -n 1 "$WORK/cells" | cut -c 1-16 > "$WORK/expected"
-    $BURIN run $model --quant $format --interpret --tokens "$tokens" -n 0 --logits-hash > "$WORK/got" 2>&1
+    $BURIN run $model --quant $format --interpret --tokens "$tokens" -n 0 --logits-hash > "$WORK/got" 2> "$WORK/said"
     same "same bits: austen $format in the interpreter" "$WORK/expected" "$WORK/got"
 done
 
