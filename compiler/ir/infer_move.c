@@ -92,8 +92,27 @@ bool infer_gather_nd(Graph *g, Node *n, Type *result) {
     return true;
 }
 
+// Sizes whose difference is known and not 0. Others may turn out to be equal.
+static bool surely_differ(Graph *g, const Dim *a, const Dim *b) {
+    int64_t difference;
+    return dim_is_const(dim_sub(g, a, b), &difference) && difference != 0;
+}
+
+// Updates of scatter_nd are [the index without its last axis, x behind the axes that are indexed].
+static bool updates_fit(Graph *g, Node *n, int depth) {
+    const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
+    int outer = index->rank - 1;
+    if (updates->rank != outer + x->rank - depth)
+        return infer_mismatch(n, "updates must have rank %d", outer + x->rank - depth);
+    for (int i = 0; i < updates->rank; i++) {
+        const Dim *expected = i < outer ? index->dim[i] : x->dim[depth + i - outer];
+        if (surely_differ(g, updates->dim[i], expected))
+            return infer_mismatch(n, "axis %d of updates must be %s", i, dim_text(expected));
+    }
+    return true;
+}
+
 bool infer_scatter(Graph *g, Node *n, Type *result) {
-    (void)g;
     const Type *x = operand(n, 0), *index = operand(n, 1), *updates = operand(n, 2);
     int axis;
     int64_t depth;
@@ -105,9 +124,7 @@ bool infer_scatter(Graph *g, Node *n, Type *result) {
                ((index->rank == x->rank && updates->rank == x->rank) || infer_mismatch(n, "operands differ in rank"));
     if (!index->rank || !dim_is_const(index->dim[index->rank - 1], &depth) || depth > x->rank)
         return infer_mismatch(n, "the last axis of the index must be constant, at most the rank of x");
-    if (updates->rank != index->rank - 1 + x->rank - depth)
-        return infer_mismatch(n, "updates must have rank %lld", (long long)(index->rank - 1 + x->rank - depth));
-    return true;
+    return updates_fit(g, n, (int)depth);
 }
 
 bool infer_nonzero(Graph *g, Node *n, Type *result) {

@@ -75,6 +75,14 @@ static void data_moves(void) {
     check_misfit("%y = select_rows(%m, %b)", "takes x [R, width] and wanted bool[R]");
 }
 
+static void updates_fill_what_is_indexed(void) {
+    check_misfit(
+        "%k = reshape(%i) {shape=[3, 1]} %a = slice(%m) {axis=0, extent=3, start=0} %u = slice(%a) {axis=1, extent=31, "
+        "start=0} "
+        "%y = scatter_nd(%m, %k, %u)",
+        "axis 1 of updates must be 32");
+}
+
 static void products_meet_in_the_middle(void) {
     check_type("%y = matmul(%x, %m)", "f32[T, 32]");
     check_type("%y = matmul(%x, %w)", "f32[T]");
@@ -136,6 +144,7 @@ SUITE(infer) {
     TEST(reductions_drop_axes);
     TEST(views_keep_their_elements);
     TEST(data_moves);
+    TEST(updates_fill_what_is_indexed);
     TEST(products_meet_in_the_middle);
     TEST(fused_ops_know_their_shapes);
 }
