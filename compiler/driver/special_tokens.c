@@ -67,26 +67,12 @@ static void limit_context(Build *b) {
     b->passes.context = limit;
 }
 
-static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
-
-// The smallest table of learned positions, or `context`.
-int64_t learned_positions(const Graph *g, int64_t context) {
-    EACH_NODE(n, g) {
-        if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant || !n->in[0]->value) continue;
-        int64_t axis = attr_int(n, "axis", 0), rows = n->in[0]->value->dim[axis < 0 ? axis + n->in[0]->type.rank : axis];
-        if (rows < context) context = rows;
-    }
-    return context;
-}
-
 // Converters of small rotary models write a context_length of 128 into a GGUF, whatever they were trained for; such an
 // embedding has no table that ends.
 static int64_t stated_context(const Build *b) {
     int64_t stated = b->module->context;
     if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated || stated >= LEAST_GGUF_CONTEXT) return stated;
-    for (int i = 0; i < b->module->n_graphs; i++)
-        if (learned_positions(b->module->graphs[i], LEAST_GGUF_CONTEXT) < LEAST_GGUF_CONTEXT) return stated;
-    return LEAST_GGUF_CONTEXT;
+    return json_object_get(b->checkpoint->config, "rope_theta") ? LEAST_GGUF_CONTEXT : stated;
 }
 
 // What the model says, at most 4096 positions; --ctx may ask for more where no table of learned positions ends.
@@ -99,6 +85,18 @@ void build_context(Build *b) {
     limit_context(b);
     if (wanted && trained && wanted > trained)
         diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
+}
+
+static bool is_positions(const Node *n) { return n->op == OP_input && input_role(n) == INPUT_POSITIONS; }
+
+// The smallest table of learned positions, or `context`.
+int64_t learned_positions(const Graph *g, int64_t context) {
+    EACH_NODE(n, g) {
+        if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant || !n->in[0]->value) continue;
+        int64_t axis = attr_int(n, "axis", 0), rows = n->in[0]->value->dim[axis < 0 ? axis + n->in[0]->type.rank : axis];
+        if (rows < context) context = rows;
+    }
+    return context;
 }
 
 void build_check_positions(const Build *b) {
