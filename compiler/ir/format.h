@@ -28,6 +28,7 @@ typedef struct Format {
     // n values of a block (what is missing is 0), quantized; NULL where burin cannot
     void (*encode)(const float *values, int64_t n, CodedBlock *);
 } Format;
+extern const int8_t iq4_values[16], e2m1_values[16];  // what nibbles stand for: TABLE_IQ4, TABLE_E2M1
 extern const Format formats[];
 extern const int n_formats;
 

@@ -14,9 +14,7 @@ typedef struct {
 // ------------------------------------------------------------------------------------------------------------------- planes
 // The integer as the low and high planes have it: with the format's offset, or its place in the table
 static int stored(const Format *f, const CodedBlock *c, int k) {
-    static const int8_t iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    static const int8_t e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-    const int8_t *table = f->table == TABLE_IQ4 ? iq4 : e2m1;
+    const int8_t *table = f->table == TABLE_IQ4 ? iq4_values : e2m1_values;
     if (f->table == TABLE_PLAIN) return (c ? c->q[k] : 0) + f->offset;
     for (int i = 0; c && i < 16; i++)
         if (table[i] == c->q[k]) return i;

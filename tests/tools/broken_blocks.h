@@ -9,15 +9,7 @@ static void gguf_removed_type(void) { open_tensor((Described){"blk.0.attn_q.weig
 static void gguf_activation_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048); }
 static void gguf_vector_of_blocks(void) { open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64); }
 static void gguf_gemma_norm_in_blocks(void) {
-    begin(3, 1, 7);
-    put_string("general.architecture", "gemma");
-    put_u32("gemma.embedding_length", 32);
-    put_u32("gemma.feed_forward_length", 4);
-    put_u32("gemma.block_count", 1);
-    put_u32("gemma.attention.head_count", 1);
-    put_u32("gemma.context_length", 8);
-    key("gemma.attention.layer_norm_rms_epsilon", F32);
-    f32(1e-5f);
+    begin_gemma(32);
     describe((Described){"output_norm.weight", 1, 32, 8, 0});
     open_gguf(64);
 }
