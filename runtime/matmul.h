@@ -187,10 +187,9 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     tile_end(R, P, sum, sums);
 }
 
-// Where a tile's rows and panels stand: blocks of activations, or floats, and panel blocks
+// Where a tile's rows (q8_block, or floats) and its panels' blocks stand
 typedef struct block_operands {
-    const q8_block *x[ROWS_MOST];
-    const float *floats[ROWS_MOST];
+    const uint8_t *x[ROWS_MOST];
     const uint8_t *w[PANELS_MOST];
 } block_operands;
 
@@ -218,7 +217,7 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
     fours activations[ROWS_MOST];
     UNROLL
     for (int i = 0; i < R; i++) {
-        x[i] = group_of_row(format, o->x[i], group);
+        x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
         if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
         for (int p = 0; p < P; p++) c[i][p] = vi_set1(-bias * x[i].sum);
@@ -253,7 +252,7 @@ INLINE void add_group(weight_format format, const int extent[2], const block_ope
         if (minimum) least = group_minimum(format, o->w[p], ends[1][p], (int)group);
         UNROLL
         for (int i = 0; i < R; i++) {
-            group_row x = group_of_row(format, o->x[i], group);
+            group_row x = group_of_row(format, (const q8_block *)o->x[i], group);
             sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x.scale)), sum[i][p]);
             if (minimum) sum[i][p] = vf_fma(least, vf_set1(x.scale * (float)x.sum), sum[i][p]);
         }
@@ -279,23 +278,19 @@ INLINE void add_floats(weight_format format, const int extent[2], const block_op
         for (int p = 0; p < P; p++) {
             vf w = block_values(format, o->w[p], k);
             UNROLL
-            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(o->floats[i][k]), w, sum[i][p]);
+            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k]), w, sum[i][p]);
         }
     }
 }
 
 INLINE void block_tile(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, vf *sums) {
     const int R = extent[0], P = extent[1], size = block_formats[format].block;
-    const size_t bytes = block_bytes(format);
+    const size_t bytes = block_bytes(format), element = m->floats ? sizeof(float) : sizeof(q8_block);
+    const size_t step = element * (size_t)(m->floats ? size : size / QUANT_BLOCK);
     vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
     block_operands o;
     UNROLL
-    for (int i = 0; i < R; i++) {
-        if (m->floats)
-            o.floats[i] = (const float *)m->x + tile_row(m, at, i) + (size_t)at->from * (size_t)size;
-        else
-            o.x[i] = (const q8_block *)m->x + tile_row(m, at, i) + at->from * (size / QUANT_BLOCK);
-    }
+    for (int i = 0; i < R; i++) o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * step;
     UNROLL
     for (int p = 0; p < P; p++)
         o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) + (size_t)at->from * bytes;
@@ -315,12 +310,7 @@ INLINE void block_tile(weight_format format, const int extent[2], const matmul_a
         UNROLL
         for (int p = 0; p < P; p++) o.w[p] += bytes;
         UNROLL
-        for (int i = 0; i < R; i++) {
-            if (m->floats)
-                o.floats[i] += size;
-            else
-                o.x[i] += size / QUANT_BLOCK;
-        }
+        for (int i = 0; i < R; i++) o.x[i] += step;
     }
     tile_end(R, P, sum, sums);
 }

@@ -9,6 +9,7 @@
 
 #include "hash.h"
 #include "kernels.h"
+#include "plain.h"
 
 typedef struct Suite {
     const char *name;
