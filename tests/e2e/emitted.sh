@@ -52,12 +52,7 @@ if ! emitted_build "$dir" $name "$sanitize" x86-64:x86_64:-march=x86-64 > "$WORK
 fi
 for chunk in 1 7; do check "emitted: no race in chunks of $chunk" test "$(races "$dir" $chunk)" = 0; done
 cp "$dir/$name.c" "$WORK/whole.c"
-mutations=0 caught=0
-for barrier in 2 7; do
-    without_barrier "$WORK/whole.c" "$dir/$name.c" $barrier
-    $sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \
-        "$dir/$name.c" runtime/forward.c runtime/integrity.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
-    mutations=$((mutations + 1))
-    [ "$(races "$dir" 7)" != 0 ] && caught=$((caught + 1))
-done
-check "emitted: a missing barrier is a race" test $mutations = $caught
+without_barrier "$WORK/whole.c" "$dir/$name.c" 2
+$sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \
+    "$dir/$name.c" runtime/forward.c runtime/integrity.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
+check "emitted: a missing barrier is a race" test "$(races "$dir" 7)" != 0
