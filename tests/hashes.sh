@@ -1,0 +1,79 @@
+#!/bin/sh
+# Do a change's models stay the same to the bit? From the top folder:
+#
+#   sh tests/hashes.sh COMMIT              the graph of every model after the last pass, here and at COMMIT
+#   sh tests/hashes.sh COMMIT --programs   and the results of every family's program
+#   sh tests/hashes.sh COMMIT --cases      and the graph of every conformance case
+#
+# Models are those of `make test`: tests/families and published, examples, and what lies in ../shared. COMMIT is built in
+# build/at-COMMIT. A graph's text has the hash of each of its constants; where a node comes from does not count.
+. tests/lib.sh
+. tests/lib_families.sh
+commit=$(git rev-parse --short "$1") || exit 2
+before=$PWD/build/at-$commit
+[ -e "$before/Makefile" ] || { mkdir -p "$before" && git archive "$commit" | tar -x -C "$before"; }
+make -s -C "$before" -j2 build/burin && make -s -j2 "$BURIN" || exit 2
+
+# What is compiled, one a line: a name, then the words of its command.
+for _folder in "$models"/*; do echo "${_folder##*/} $_folder"; done > "$WORK/list"
+for _folder in examples/*/ tests/published/*/ "$SHARED"/data/found/*/ "$SHARED"/data/found/real/*/; do
+    [ -e "$_folder/config.json" ] && ls "$_folder" | grep -qE 'safetensors$|gguf$|\.bin$' && echo "$_folder $_folder"
+done >> "$WORK/list"
+find "$SHARED/data" -name '*.onnx' -o -name '*.gguf' 2> /dev/null | sort | sed 's/.*/& &/' >> "$WORK/list"
+find examples -name '*.onnx' | sort | sed 's/.*/& &/' >> "$WORK/list"
+for _family in t5 bart whisper; do
+    _of=$SHARED/data/onnx/exports/$_family-optimum-s2s
+    [ ! -e "$_of-decoder" ] || echo "$_of $_of-encoder/model.onnx $_of-decoder/model.onnx"
+done >> "$WORK/list"
+case " $* " in *" --cases "*)
+    mkdir "$WORK/cases"
+    for _archive in "$SHARED"/data/onnx/*.tar.xz tests/conformance/*.tar.xz; do tar -xJf "$_archive" -C "$WORK/cases"; done
+    find "$WORK/cases" -name '*.onnx' | sort | sed 's/.*/& &/' >> "$WORK/list"
+    ;;
+esac
+
+# graph BURIN MODEL...
+graph() {
+    _burin=$1
+    shift
+    "$_burin" inspect "$@" --stop-after=layout 2>&1 | sed 's/ @[^,)]*:[0-9]*:[0-9]*//; s/ @"[^"]*"$//; s/ "[^"]*"$//' | md5sum | cut -c 1-16
+}
+
+# results BURIN FOLDER: of its program over the inputs beside it
+results() {
+    set -- "$1" "$2" $(for _input in input_ids input_features pixel_values; do
+        [ ! -f "$2/$_input.npy" ] || echo --input $_input="$2/$_input.npy"
+    done)
+    _burin=$1 _folder=$2
+    shift 2
+    if [ -f "$_folder/decoder_input_ids.npy" ] && [ ! -f "$_folder/last_hidden_state.npy" ]; then
+        set -- "$@" --decoder-tokens "$("$BUILD/tools/npy_ids" "$_folder/decoder_input_ids.npy")" -n 0 --logits-hash
+    elif [ -f "$_folder/decoder_input_ids.npy" ]; then
+        set -- "$@" --input decoder_input_ids="$_folder/decoder_input_ids.npy" --hash
+    elif [ -f "$_folder/logits.npy" ] && ! grep -q '"pixel_values\|encoder' "$_folder/config.json"; then
+        set -- --tokens "$("$BUILD/tools/npy_ids" "$_folder/input_ids.npy")" -n 0 --logits-hash
+    else
+        set -- "$@" --hash
+    fi
+    rm -f "$WORK/program"
+    "$_burin" build "$_folder" --mcpu=x86-64-v3 -o "$WORK/program" > "$WORK/said" 2>&1 || { head -n 1 "$WORK/said" && return; }
+    "$WORK/program" "$@" 2>&1 | tail -n 1
+}
+
+# compare KIND NAME WORDS...
+compare() {
+    _kind=$1 _name=$2
+    shift 2
+    _before=$($_kind "$before/build/burin" "$@") _now=$($_kind "$BURIN" "$@")
+    [ "$_before" = "$_now" ] && echo "same $_kind $_name $_now" || echo "DIFFERENT $_kind $_name: $_before, now $_now"
+}
+
+while read -r name words; do
+    # shellcheck disable=SC2086 # words
+    compare graph "$name" $words
+done < "$WORK/list" > "$WORK/compared"
+case " $* " in *" --programs "*) for folder in "$models"/*; do compare results "${folder##*/}" "$folder"; done >> "$WORK/compared" ;; esac
+grep '^DIFFERENT' "$WORK/compared"
+[ -z "${HASHES-}" ] || cp "$WORK/compared" "$HASHES"
+echo "$(grep -c '^same' "$WORK/compared") the same, $(grep -c '^DIFFERENT' "$WORK/compared") different from $commit"
+! grep -q '^DIFFERENT' "$WORK/compared"
