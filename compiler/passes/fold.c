@@ -9,7 +9,7 @@
 //
 // Needs types; gives nothing new; keeps everything.
 #include "ir/eval.h"
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
 
 PassFunction pass_fold;
 

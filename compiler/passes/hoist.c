@@ -21,7 +21,7 @@
 
 #include "ir/operands.h"
 #include "passes/match.h"
-#include "passes/simplify.h"
+#include "passes/simplify/simplify.h"
 
 PassFunction pass_hoist;
 

@@ -8,7 +8,7 @@
 // rows are looked up in the panels (lookup.c).
 //
 // Needs types; gives layout; keeps everything.
-#include "passes/fuse.h"
+#include "passes/fuse/fuse.h"
 
 PassFunction pass_layout;
 

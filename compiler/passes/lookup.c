@@ -9,7 +9,7 @@
 // A pack of another graph counts as well: an encoder that looks up what its decoder multiplies by gets a pack of its own, which
 // lowering finds to be the same.
 #include "ir/format.h"
-#include "passes/fuse.h"
+#include "passes/fuse/fuse.h"
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
 

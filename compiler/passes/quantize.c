@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ir/format.h"
-#include "passes/fuse.h"
+#include "passes/fuse/fuse.h"
 
 PassFunction pass_quantize;
 

@@ -1,0 +1,50 @@
+// fuse: neighbours that have one kernel become one op.
+//
+//   before   %s = softmax(%masked) ...                            after   %a = attention(%q, %k, %v) {causal=1, num_heads=6,
+//   ...}
+//            %n = rms_normalization(add(%x, %o), %w)                      %t = skip_rms_normalization(%o, %x, %w)
+//            three matmuls of %n by weights                               %qkv = matmul_packed(%n, pack(%wq, %wk, %wv)), three
+//            slices mul(silu(matmul(%n, %g)), matmul(%n, %u))                    %h = matmul_packed(%n, pack(%g, %u)) {glu=1,
+//            epilogue=...} other elementwise neighbours                                 %e = elementwise(...) {expr=...}
+//
+// The order matters: attention removes the views of heads, a norm takes a residual sum before an epilogue could, gates pair up
+// before projections merge, and chains come last.
+//
+// Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
+#include "passes/fuse/fuse.h"
+
+PassFunction pass_fuse;
+
+static bool fuse_all_attention(Graph *g, PassContext *c) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        Attempt a = {0};
+        if (!node_uses(n) || !fuse_attention(n, &a)) continue;
+        fusion_site(c, a.pattern, n->loc, a.broke, a.why);
+        if (a.broke) continue;
+        if (a.also) fusion_site(c, a.also, n->loc, NULL, NULL);
+        if (a.of_bytes) fusion_site(c, "bytes inside, in f32", n->loc, NULL, NULL);
+        node_become(a.root, a.by);
+        changed = true;
+    }
+    return changed;
+}
+
+bool pass_fuse(Graph *g, PassContext *c) {
+    bool changed = split_products(g);
+    changed |= simplify_graph(g);
+    changed |= fuse_all_attention(g, c);
+    changed |= simplify_graph(g);
+    changed |= fuse_skip_norms(g);
+    graph_sweep(g);
+    changed |= pack_weights(g);
+    graph_sweep(g);
+    changed |= fuse_gated_units(g);
+    graph_sweep(g);
+    changed |= merge_projections(g);
+    graph_sweep(g);
+    changed |= fuse_elementwise(g);
+    changed |= simplify_graph(g);
+    if (changed) graph_sort(g);
+    return changed;
+}

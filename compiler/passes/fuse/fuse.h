@@ -1,0 +1,21 @@
+// What the files of fuse share.
+#ifndef BURIN_PASSES_FUSE_H
+#define BURIN_PASSES_FUSE_H
+#include "passes/recognise/recognise.h"
+#include "passes/views.h"
+
+bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is a site
+bool split_products(Graph *);                   // split.c: slices of a product become products
+bool fuse_skip_norms(Graph *);                  // norm.c
+bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
+bool fuse_gated_units(Graph *);                 // elementwise.c: gate + up, then epilogues, then chains
+bool merge_projections(Graph *);                // matmul.c: products of one value become one
+bool fuse_elementwise(Graph *);
+// lookup.c: tables that are also packed, by any graph of the module, in their own format or in another
+bool look_up_in_packs(const Module *, Graph *, bool same_format);
+
+Node *weights_behind(Node *, bool *swapped);        // the constant matrix that a product multiplies by, or NULL
+Node *packed_of(Node *);                            // the pack of a matmul_packed
+bool may_share_pack(const Node *a, const Node *b);  // two products of one value whose weights are of one kind
+Node *gated_product(Node *root, Node *gate, Node *up, const Expr *);  // not inferred: its other operands are still to come
+#endif

@@ -1,0 +1,152 @@
+// Recurrences: a loop over the positions, whose step needs its own row and what the step before left.
+//
+//   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T, 8]) -> (%h', %h')}
+//            body: %e = slice(%x) {axis=0, start=i, extent=1}   %h' = tanh(add(%h, reshape(%e)))
+//
+//   after    %s = state {kind="row"} : f32[S, 1, CTX, 8]
+//            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x: f32[R, 8], ...) -> (%s', %h')}
+//            body: %at = slice(%position) {start=i, extent=1}   %of = slice(%slot) ...
+//                  %h = where(less(%at, 1), %h0, earlier_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
+//                  ...                                          %s' = cache_append(%s, %h', %of, %at)
+//
+// A slot keeps what every one of its steps left, like keys: rows of a call may belong to any slots, and a slot may be truncated
+// to any length, for the price of a row of each state for each position.
+#include "ir/control.h"
+#include "passes/incremental/incremental.h"
+
+// ------------------------------------------------------------------------------------------------------------------- the proof
+static bool has_constant_shape(const Type *t) {
+    for (int i = 0; i < t->rank; i++)
+        if (!dim_is_const(t->dim[i], NULL)) return false;
+    return true;
+}
+
+static bool names_symbol(const Node *n, const Dim *symbol) {
+    for (const Attr *a = n->attrs; a; a = a->next)
+        for (int i = 0; a->kind == ATTR_DIMS && i < a->n; i++)
+            if (dim_has_symbol(a->dims[i], symbol)) return true;
+    return false;
+}
+
+// The element of this step, along the axis of the rows.
+static bool takes_own_row(const Node *n, const Node *rows, const Dim *counter, int axis) {
+    return n->op == OP_slice && n->in[0] == rows && axis_of(rows, attr_int(n, "axis", 0)) == axis &&
+           attr_dim(n, "start") == counter && dim_is(attr_dim(n, "extent"), 1);
+}
+
+// Where the rows are in an operand of the loop that the body's node reads, -1: it has none.
+static int axis_in_body(const Node *loop, const Graph *body, const Node *x) {
+    for (int i = 0; i < body->n_inputs; i++)
+        if (body->inputs[i] == x) return row_axis(loop->in[LOOP_FIRST + i]);
+    return -1;
+}
+
+static const char *step_reads(const Node *loop, const LoopParts *l, const Node *n, const Dim *rows) {
+    bool own = false;
+    for (int i = 0; i < n->n_in; i++) {
+        int axis = n->in[i] ? axis_in_body(loop, l->body, n->in[i]) : -1;
+        if (axis < 0) continue;
+        own = takes_own_row(n, n->in[i], l->counter, axis);
+        if (!own) return "is a loop whose steps read other rows than their own";
+    }
+    if (!own && (names_symbol(n, l->counter) || names_symbol(n, rows))) return "is a loop whose steps count the rows";
+    return NULL;
+}
+
+static const char *states_of(const Node *loop, const LoopParts *l) {
+    for (int i = 0; i < l->n_states; i++) {
+        const Node *first = loop->in[LOOP_FIRST + i];
+        if (has_rows(first)) return "is a loop that begins with a value of the rows";
+        if (first->type.dtype != DT_f32 || !has_constant_shape(&first->type))
+            return "is a loop with a state that is no tensor of f32 of one size";
+    }
+    for (int i = 0; i < loop->n_users; i++)
+        if (attr_int(loop->users[i], "index", 0) < l->n_states && node_uses(loop->users[i]))
+            return "is a loop whose last state is asked for";
+    return NULL;
+}
+
+const char *steps_over_rows(const Node *loop, const Dim *rows) {
+    LoopParts l = loop_parts(loop);
+    if (loop_is_open(&l) || l.extent != rows || l.length != rows) return "is a loop that does not take the rows one by one";
+    const char *why = states_of(loop, &l);
+    for (const Node *n = l.body->first; n && !why; n = n->next) why = step_reads(loop, &l, n, rows);
+    for (int i = 0; i < l.body->n_outputs && !why; i++)
+        if (axis_in_body(loop, l.body, l.body->outputs[i]) >= 0) why = "is a loop that gives all rows at every step";
+    return why;
+}
+
+bool has_loop_over(const Graph *g, const Dim *rows) {
+    EACH_NODE(n, g) {
+        if (n->op == OP_loop && attr_dim(n, "extent") == rows) return true;
+    }
+    return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the states
+void rename_rows_in_body(Node *loop, const Dim *from, const Dim *to) {
+    EACH_NODE(n, attr_graph(loop, "body")) {
+        if (n->op != OP_input) {
+            inferred(n);
+            continue;
+        }
+        for (int i = 0; i < n->type.rank; i++) n->type.dim[i] = dim_substitute(n->graph, n->type.dim[i], from, to);
+    }
+}
+
+// One more operand, as the body sees it.
+static Node *give_to_body(Node *loop, Graph *body, Node *operand) {
+    node_add_input(loop, operand);
+    return graph_add_input(body, operand->name, operand->type, operand->loc);
+}
+
+// In the body: the slot and position of the step's row, and what is behind them.
+typedef struct StepPlace {
+    Node *slot, *position, *before;
+} StepPlace;
+
+static StepPlace place_of_step(Node *loop, const LoopParts *l, const RowInputs *in) {
+    Node *slot = give_to_body(loop, l->body, in->slot), *position = give_to_body(loop, l->body, in->position);
+    Node *before = position->next;
+    Slice own = {0, l->counter, dim_const(l->body, 1), 1};
+    return (StepPlace){slice_before(before, slot, own), slice_before(before, position, own), before};
+}
+
+// In a slot's first step it is what the loop began with.
+static Node *or_first(Node *loop, Graph *body, Node *first, Node *state, StepPlace at) {
+    const Dim *one[MAX_RANK];
+    double value;
+    if (match_scalar(first, &value) && value == 0) return state;
+    for (int i = 0; i < MAX_RANK; i++) one[i] = dim_const(body, 1);
+    Node *begins = binary_before(at.before, OP_less, at.position, node_scalar(body, DT_i32, 1, loop->loc, at.before));
+    Node *operands[] = {reshape_before(at.before, begins, first->type.rank, one), give_to_body(loop, body, first), state};
+    return new_before(at.before, OP_where, loop->loc, 3, operands);
+}
+
+// The state is read where the step before left it, and left at the step's own position.
+static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, RowInputs *in) {
+    Graph *body = l->body;
+    Node *first = loop->in[LOOP_FIRST + i], *cache = body->inputs[i], **result = &body->outputs[l->first_state + i];
+    const Dim *width = type_count(body, &first->type);
+    node_set_input(loop, LOOP_FIRST + i, new_row_state(in, width, loop));
+    cache->type = loop->in[LOOP_FIRST + i]->type;
+    Node *before = node_make(body, OP_earlier_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
+    attr_set_int(before, "back", 1);
+    Node *state = reshape_before(at.before, inferred(before), first->type.rank, first->type.dim);
+    node_replace(cache, or_first(loop, body, first, state, at));
+    node_set_input(before, 0, cache);
+    Node *row = reshape_before(NULL, *result, 2, (const Dim *[]){dim_const(body, 1), width});
+    Node *left = node_make(body, OP_cache_append, loop->loc, 4, (Node *[]){cache, row, at.slot, at.position}, NULL);
+    attr_set_int(left, "heads", 1);
+    *result = inferred(left);
+}
+
+void carry_states(Graph *g, RowInputs *in) {
+    EACH_NODE(n, g) {
+        if (n->op != OP_loop || !has_rows(n)) continue;
+        LoopParts l = loop_parts(n);
+        StepPlace at = place_of_step(n, &l, in);
+        for (int i = 0; i < l.n_states; i++) carry_state(n, &l, i, at, in);
+        inferred(n);
+    }
+}

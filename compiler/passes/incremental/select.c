@@ -1,0 +1,87 @@
+// The logits of a row are computed only where they are wanted: the tail of the graph, from the last contraction but one on,
+// works on the rows that select_rows leaves.
+//
+//   before   %y = matmul_packed(%n, %head) : f32[R, V]             after   %lw = select_rows(%d, %wanted) : f32[L, 192] ...
+#include "passes/incremental/incremental.h"
+
+static bool is_contraction(const Node *n) { return n->op == OP_matmul || n->op == OP_matmul_packed; }
+
+static bool works_on_rows(const Node *n) {
+    if (!has_rows(n) || row_axis(n) != 0) return false;
+    switch (op_info[n->op].rows) {
+        case ROWS_EACH:
+            return n->op != OP_iota;
+        case ROWS_INNER:
+        case ROWS_FIRST:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// scratch: 0 outside of the tail; else 1 + the contractions between the node and the outputs, itself included.
+static intptr_t tail_mark(const Node *n) { return (intptr_t)n->scratch; }
+
+static bool is_output(const Graph *g, const Node *n) {
+    for (int i = 0; i < g->n_outputs; i++) {
+        if (g->outputs[i] == n) return true;
+    }
+    return false;
+}
+
+static intptr_t mark_of(const Graph *g, const Node *n) {
+    intptr_t contractions = 0;
+    if (!works_on_rows(n) || (!n->n_users && !is_output(g, n))) return 0;
+    for (int i = 0; i < n->n_users; i++) {
+        if (!tail_mark(n->users[i])) return 0;
+        if (tail_mark(n->users[i]) - 1 > contractions) contractions = tail_mark(n->users[i]) - 1;
+    }
+    contractions += is_contraction(n);
+    return contractions > 1 ? 0 : 1 + contractions;
+}
+
+static void mark_tail(Graph *g) {
+    for (Node *n = g->last; n; n = n->prev) n->scratch = (void *)mark_of(g, n);
+    EACH_NODE(m, g) {
+        if (m->op == OP_item && !tail_mark(m->in[0])) m->scratch = NULL;
+    }
+}
+
+static Node *reshaped(Node *x, int rank, const Dim *const *dims, Node *before) {
+    Node *n = node_make(x->graph, OP_reshape, x->loc, 1, &x, before);
+    attr_set_dims(n, "shape", dims, rank);
+    return inferred(n);
+}
+
+// A row of several axes is selected as one of all their elements.
+static Node *selected(Node *n, Node *wanted, Node *before) {
+    const Dim *dims[MAX_RANK] = {n->type.dim[0], dim_const(n->graph, 1)};
+    int rank = n->type.rank;
+    for (int i = 1; i < rank; i++) dims[1] = dim_binary(n->graph, DIM_MUL, dims[1], n->type.dim[i]);
+    Node *flat = rank > 2 ? reshaped(n, 2, dims, before) : n;
+    Node *by = inferred(node_make(n->graph, OP_select_rows, n->loc, 2, (Node *[]){flat, wanted}, before));
+    for (int i = 0; i < rank; i++) dims[i] = i ? n->type.dim[i] : by->type.dim[0];
+    if (rank > 2) by = reshaped(by, rank, dims, before);
+    by->mark = flat->mark = n->mark;
+    by->scratch = NULL;
+    return by;
+}
+
+static void select_operands(Node *n, Node *wanted) {
+    for (int i = 0; i < n->n_in; i++) {
+        Node *x = n->in[i];
+        if (x && has_rows(x) && !tail_mark(x) && x->op != OP_select_rows) node_set_input(n, i, selected(x, wanted, n));
+    }
+    inferred(n);
+}
+
+void select_wanted_rows(Graph *g, RowInputs *in) {
+    mark_tail(g);
+    EACH_NODE(n, g) {
+        if (tail_mark(n)) select_operands(n, in->wanted);
+    }
+    for (int i = 0; i < g->n_outputs; i++) {
+        Node *n = g->outputs[i];
+        if (!tail_mark(n) && has_rows(n) && n->op != OP_select_rows) g->outputs[i] = selected(n, in->wanted, NULL);
+    }
+}

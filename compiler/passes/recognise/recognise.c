@@ -1,0 +1,89 @@
+// recognise: formulas that have tuned kernels become one op each.
+//
+//   before   %s = mul(%x, %x)                                   after   %n = rms_normalization(%x, %w) {epsilon=1e-06}
+//            %m = reduce_mean(%s) {axes=[1]}
+//            %e = add(%m, 1e-06)
+//            %r = sqrt(%e)
+//            %y = div(%x, %r)
+//            %n = mul(%y, %w)
+//
+// Softmax, RMSNorm and LayerNorm, SiLU, GELU (erf and tanh), rotary embedding (halves, interleaved, partial). Recognition reads
+// normal forms (match.h), so the spelling does not matter: order, commutation, which of div, reciprocal and pow(-0.5) is used,
+// where the weight is multiplied. What reads as a formula only almost is reported with the node that broke it.
+//
+// Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
+#include "passes/recognise/recognise.h"
+
+PassFunction pass_recognise;
+
+bool attempt_broke(Attempt *a, const Node *n, const char *why) {
+    a->broke = n;
+    a->why = why;
+    return true;
+}
+
+bool attempt_fails(Attempt *a, const Node *n, const char *why) { return !attempt_broke(a, n, why); }
+
+Node *climb_product(const Node *n) {
+    double v;
+    Node *user = node_only_user(n);
+    if (!user) return NULL;
+    switch (user->op) {
+        case OP_mul:
+        case OP_div:
+        case OP_reciprocal:
+        case OP_neg:
+            return user;
+        case OP_round_f16:
+        case OP_round_bf16:
+            return is_implied(user) ? user : NULL;
+        case OP_pow:
+            return user->in[0] == n && match_scalar(user->in[1], &v) ? user : NULL;
+        default:
+            return NULL;
+    }
+}
+
+// Integers that are only counted with, as floats: positions by another name.
+static bool is_counted(const Node *n) {
+    if (dtype_is_float(n->type.dtype) || n->type.dtype == DT_bool || !n->n_users) return false;
+    for (int i = 0; i < n->n_users; i++) {
+        const Node *user = n->users[i];
+        bool counts = user->op == OP_cast && dtype_is_float(user->type.dtype);
+        if (!counts && !(is_view(user->op) && is_counted(user))) return false;
+    }
+    return true;
+}
+
+// mark = 1: depends on an input other than positions.
+static void mark_data(Graph *g) {
+    EACH_NODE(n, g) {
+        n->mark = n->op == OP_input && input_role(n) != INPUT_POSITIONS && !is_counted(n);
+        for (int i = 0; i < n->n_in; i++) n->mark |= n->in[i] && n->in[i]->mark;
+    }
+}
+
+static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt *)) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        Attempt a = {0};
+        if (!node_uses(n) || !recogniser(n, &a)) continue;
+        fusion_site(c, a.pattern, n->loc, a.broke, a.why);
+        if (a.broke) continue;
+        node_become(a.root, a.by);
+        changed = true;
+    }
+    return changed;
+}
+
+bool pass_recognise(Graph *g, PassContext *c) {
+    bool changed = attempt(g, c, recognise_softmax);
+    if (order_scores(g)) changed = simplify_graph(g) || true;
+    changed |= attempt(g, c, recognise_norm);
+    changed |= weigh_shared_norms(g);
+    changed |= attempt(g, c, recognise_activation);
+    changed |= simplify_graph(g);
+    mark_data(g);
+    changed |= attempt(g, c, recognise_rotary);
+    return simplify_graph(g) || changed;
+}

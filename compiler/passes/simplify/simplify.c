@@ -1,0 +1,65 @@
+// simplify: algebra, views that cancel, equal subexpressions, dead code.
+//
+// Only rewrites that keep every bit: x * 1, x / 4 as x * 0.25, pow(x, 2) as x * x, but never x / 3 as x * (1 / 3), and x + 0.0
+// only where x cannot be -0.0. Chains of reshape, transpose and expand become the shortest chain with the same index map;
+// slices move towards the source, so that a slice of a view is a view of a slice. What became constant on the way is folded.
+//
+//   before   %a = transpose(%x) {perm=[1, 0]} : f32[8, T]      after   %c = mul(%x, %x) : f32[T, 8]
+//            %b = transpose(%a) {perm=[1, 0]} : f32[T, 8]
+//            %c = pow(%b, 2.0) : f32[T, 8]
+//
+// Needs types; gives nothing new; keeps everything.
+#include "passes/simplify/simplify.h"
+
+#include <string.h>
+
+PassFunction pass_simplify;
+
+// A name such as "add.12" says nothing: the value takes the better one of the node it replaces.
+static bool has_own_name(const Node *n) {
+    size_t length = strlen(op_info[n->op].name);
+    return strncmp(n->name, op_info[n->op].name, length) || (n->name[length] && n->name[length] != '.');
+}
+
+void node_become(Node *old, Node *by) {
+    node_replace(old, by);
+    if (has_own_name(by) || (!has_own_name(old) && old->op != by->op) || old->op == OP_constant || old->op == OP_input) return;
+    char *name = arena_strdup(old->graph->arena, old->name);
+    node_set_name(old, "dead");
+    node_set_name(by, name);
+}
+
+static bool simplify_nodes(Graph *g) {
+    Node *(*const rules[])(Node *) = {fold_node,      simplify_index, simplify_algebra, simplify_view,   simplify_lookup,
+                                      drop_unit_axis, merge_row_axes, compute_all_rows, narrow_integers, tabulate_index};
+    bool changed = false;
+    EACH_NODE(n, g) {
+        if (!node_uses(n)) continue;
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+            Node *by = rules[i](n);
+            if (!by || by == n) continue;
+            node_become(n, by);
+            changed = true;
+            break;
+        }
+    }
+    return changed;
+}
+
+bool simplify_graph(Graph *g) {
+    enum { MOST_ROUNDS = 200 };  // rules that undo each other must not hang the compiler
+    bool changed = false, again = true;
+    for (int round = 0; again && round < MOST_ROUNDS; round++) {
+        again = graph_sweep(g);
+        again |= simplify_nodes(g);
+        again |= simplify_control(g);
+        again |= merge_equal_nodes(g);
+        changed |= again;
+    }
+    return changed;
+}
+
+bool pass_simplify(Graph *g, PassContext *c) {
+    (void)c;
+    return simplify_graph(g);
+}

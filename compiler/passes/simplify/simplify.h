@@ -1,0 +1,21 @@
+// What the files of simplify share. A rule returns the value that replaces the node, or NULL when it does not apply.
+#ifndef BURIN_PASSES_SIMPLIFY_H
+#define BURIN_PASSES_SIMPLIFY_H
+#include "passes/match.h"
+
+Node *simplify_algebra(Node *);   // algebra.c
+Node *simplify_view(Node *);      // views.c
+Node *simplify_index(Node *);     // index.c
+Node *narrow_integers(Node *);    // narrow.c
+Node *tabulate_index(Node *);     // table.c
+Node *simplify_lookup(Node *);    // lookup.c
+Node *drop_unit_axis(Node *);     // units.c
+Node *merge_row_axes(Node *);     // rows.c
+Node *compute_all_rows(Node *);   // chosen.c
+Node *fold_node(Node *);          // fold.c: the constant that the node always is
+bool merge_equal_nodes(Graph *);  // equal.c
+bool simplify_control(Graph *);   // control.c: loops and branches
+
+void node_become(Node *old, Node *by);  // every use of `old` names `by`, which takes its name when it has none of its own
+bool simplify_graph(Graph *);           // all of the above until nothing changes: what later passes end with
+#endif
