@@ -64,5 +64,22 @@ static inline bool burin_cpu_armv8_2_a_dotprod(void) {
     enum { ASIMDDP = 1 << 20 };  // HWCAP_ASIMDDP
     return getauxval(AT_HWCAP) & ASIMDDP;
 }
+
+#elif defined(__arm__) && defined(__linux__)
+#include <sys/auxv.h>
+
+static inline bool burin_cpu_armv7_a_vfpv4(void) {
+    enum { VFPV4 = 1 << 16 };  // HWCAP_VFPv4
+    return getauxval(AT_HWCAP) & VFPV4;
+}
+
+#elif defined(__riscv) && defined(__linux__)
+#include <sys/auxv.h>
+
+static inline bool burin_cpu_rv64gc(void) { return true; }
+
+static inline bool burin_cpu_rv64gcv(void) {
+    return getauxval(AT_HWCAP) >> ('V' - 'A') & 1;  // a bit a letter
+}
 #endif
 #endif

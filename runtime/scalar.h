@@ -37,7 +37,7 @@ INLINE float sf_max(float a, float b) { return a > b ? a : b; }
 // a b + c, rounded once. Without the instruction: the product is exact in double; the sum is rounded to odd (its last bit
 // tells that something was cut off), and so the second rounding, to float, is the only one that counts.
 INLINE float sf_fma(float a, float b, float c) {
-#if defined(__FMA__) || defined(__aarch64__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
     return __builtin_fmaf(a, b, c);
 #else
     double product = (double)a * b, sum = product + c, back = sum - product;

@@ -31,6 +31,24 @@ static float_mode float_mode_get(void) {
 }
 static void float_mode_set(float_mode mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
 static const float_mode float_mode_default = 0;
+#elif defined(__arm__) && defined(__ARM_FP)
+typedef uint32_t float_mode;
+static float_mode float_mode_get(void) {
+    float_mode mode;
+    __asm__ volatile("vmrs %0, fpscr" : "=r"(mode));
+    return mode;
+}
+static void float_mode_set(float_mode mode) { __asm__ volatile("vmsr fpscr, %0" : : "r"(mode)); }
+static const float_mode float_mode_default = 0;
+#elif defined(__riscv_flen)
+typedef unsigned long float_mode;
+static float_mode float_mode_get(void) {
+    float_mode mode;
+    __asm__ volatile("frcsr %0" : "=r"(mode));
+    return mode;
+}
+static void float_mode_set(float_mode mode) { __asm__ volatile("fscsr %0" : : "r"(mode)); }
+static const float_mode float_mode_default = 0;
 #else
 typedef int float_mode;
 static float_mode float_mode_get(void) { return 0; }

@@ -259,8 +259,9 @@ static void put_section_table(Writer *w, const Image *image, bool large, uint64_
     writer_put(w, s, sizeof s);
 }
 
-void image_write_object(const Image *image, const char *architecture, const char *symbol, const char *path) {
+bool image_write_object(const Image *image, const char *architecture, const char *symbol, const char *path) {
     bool x86 = !strcmp(architecture, "x86_64");
+    if (!x86 && strcmp(architecture, "aarch64")) return false;
     uint64_t symbols = round_up(ALIGNMENT + image->bytes, 8), strings = symbols + 2 * sizeof(Elf64_Sym),
              string_bytes = strlen(symbol) + 2;
     Elf64_Sym table[2] = {{0},
@@ -290,4 +291,5 @@ void image_write_object(const Image *image, const char *architecture, const char
     writer_zeros(&w, header.e_shoff - w.at);
     put_section_table(&w, image, x86, symbols, strings, string_bytes);
     writer_close(&w);
+    return true;
 }

@@ -57,12 +57,32 @@ static void move_into_place(const Build *b, Partial from, const char *to) {
     if (!moved) diag_fatal(NO_LOC, "cannot write %s: %s", to, strerror(error));
 }
 
+// An object with the image as `symbol`.
+static const char *weights_object(const Build *b, const char *folder, const char *symbol) {
+    const char *file = arena_printf(b->arena, "%s/weights", folder), *object = arena_printf(b->arena, "%s.o", file);
+    if (image_write_object(&b->image, b->tools.machine->architecture, symbol, object)) return object;
+    image_write(&b->image, file);
+    return toolchain_object_of(&b->tools, file, symbol);
+}
+
+static void check_address_space(const Build *b) {
+    const uint64_t most = (uint64_t)2 << 30, bytes = b->image.bytes + b->program->plan.slot_bytes;
+    if (b->tools.machine->address_bits == 32 && bytes > most)
+        diag_fatal(NO_LOC,
+                   "%.1f GB of weights and cache do not fit the 2 GB that a program for %s can count on\n"
+                   "hint: a shorter --ctx, --quant, or a 64-bit --target",
+                   (double)bytes / (1 << 30), b->tools.machine->triple);
+}
+
 static void build_program(Build *b, const char *folder, const char *output) {
     Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_PROGRAM};
+    check_address_space(b);
     Objects objects = toolchain_compile(&b->tools, &emitted);
+    bool apart = b->tools.machine->address_bits == 64;  // the linker does not see the weights
+    if (!apart) objects.paths[objects.n++] = weights_object(b, folder, "burin_weights");
     Partial partial = beside(b, output);
     toolchain_link_program(&b->tools, &objects, folder, partial.path);
-    image_append(&b->image, partial.path);
+    if (apart) image_append(&b->image, partial.path);
     move_into_place(b, partial, output);
 }
 
@@ -131,10 +151,9 @@ static void build_library(Build *b, const char *folder, const char *output) {
         .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
     write_interface(b, folder);
     Objects objects = toolchain_compile(&b->tools, &emitted);
-    const char *weights = arena_printf(b->arena, "%s/weights.o", folder);
+    check_address_space(b);
     Partial partial = beside(b, output);
-    image_write_object(&b->image, b->tools.machine->architecture, arena_printf(b->arena, "%s_weights", b->name), weights);
-    objects.paths[objects.n++] = weights;
+    objects.paths[objects.n++] = weights_object(b, folder, arena_printf(b->arena, "%s_weights", b->name));
     toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
     move_into_place(b, partial, output);
     int stem = (int)(strrchr(output, '.') - output);

@@ -20,18 +20,13 @@
     "-Wno-unknown-warning-option"
 
 const Machine machines[] = {
-    {"x86_64-linux-gnu",
-     "x86_64",
-     "x86-64",
-     {"/usr/x86_64-linux-gnu/include/stdio.h", "/usr/lib/gcc-cross/x86_64-linux-gnu"},
-     "gcc-x86-64-linux-gnu libc6-dev-amd64-cross",
-     "64-bit Intel and AMD"},
-    {"aarch64-linux-gnu",
-     "aarch64",
-     "armv8-a",
-     {"/usr/aarch64-linux-gnu/include/stdio.h", "/usr/lib/gcc-cross/aarch64-linux-gnu"},
-     "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
+    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
      "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
+    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+     "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
+    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
+     "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
 };
 const int n_machines = sizeof machines / sizeof *machines;
 
@@ -106,14 +101,21 @@ void toolchain_without_integers(Toolchain *t) {
     t->n_cpus = n;
 }
 
+const char *machine_lacks(Arena *arena, const Machine *m) {
+    if (!strcmp(m->architecture, native_architecture)) return NULL;
+    const char *library = arena_printf(arena, "/usr/%s/include/stdio.h", m->triple),
+               *compiler = arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
+    return access(library, R_OK) ? library : access(compiler, R_OK) ? compiler : NULL;
+}
+
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
     const char *best = t->cpus[t->n_cpus - 1]->flags;
     t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s", FLAGS, t->machine->triple, best));
-    for (int i = 0; !t->native && i < 2; i++)
-        if (access(t->machine->sysroot[i], R_OK))
-            diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple,
-                       t->machine->sysroot[i], cross_hint(t->arena, t->machine->packages, t->machine->triple));
+    const char *missing = t->native ? NULL : machine_lacks(t->arena, t->machine);
+    if (missing)
+        diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple, missing,
+                   cross_hint(t->arena, t->machine->packages, t->machine->triple));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling
@@ -266,9 +268,31 @@ static void link_by(const Toolchain *t, Linking words, const Objects *objects, c
     jobs_run(&j, 1, 1, t->verbose);
 }
 
-// Static and at fixed addresses: the weights come later, at theirs (image.h).
+const char *toolchain_object_of(const Toolchain *t, const char *file, const char *symbol) {
+    const char *source = arena_printf(t->arena, "%s.S", file), *object = arena_printf(t->arena, "%s.o", file);
+    const char *text = arena_printf(t->arena,
+                                    ".section .rodata\n.global %s\n.hidden %s\n.balign 64\n%s:\n.incbin \"%s\"\n"
+                                    ".section .note.GNU-stack,\"\",%%progbits\n",
+                                    symbol, symbol, symbol, base_name(file));
+    Job j = {.line = {.arena = t->arena}, .what = "assembling the weights", .log = arena_printf(t->arena, "%s.log", file)};
+    write_file(source, text, strlen(text));
+    command_add(&j.line, t->clang);
+    command_addf(&j.line, "--target=%s", t->machine->triple);
+    command_add_words(&j.line, target_find(t->machine->cpu)->flags);
+    command_addf(&j.line, "-I%.*s", (int)(base_name(file) - 1 - file), file);
+    command_add_words(&j.line, "-c");
+    command_add(&j.line, source);
+    command_add(&j.line, "-o");
+    command_add(&j.line, object);
+    jobs_run(&j, 1, 1, t->verbose);
+    return object;
+}
+
+// Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
 void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
-    const char *place = arena_printf(t->arena, "-static -Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
+    const char *place = t->machine->address_bits == 32
+                            ? "-static -Wl,--gc-sections"
+                            : arena_printf(t->arena, "-static -Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
     link_by(t, (Linking){place, "-lm -lpthread -o"}, objects, folder, output);
 }
 

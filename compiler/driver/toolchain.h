@@ -9,14 +9,17 @@ enum { MAX_CPUS = 16 };
 // A machine that programs can be for.
 typedef struct Machine {
     const char *triple, *architecture;
-    const char *cpu;         // of code that must run on every one of them
-    const char *sysroot[2];  // files that are there when cross compiling to it works: of the C library, of the compiler
-    const char *packages;    // that bring them
+    const char *cpu;  // of code that must run on every one of them
+    int address_bits;
+    const char *packages;  // that bring its C library and the compiler's
     const char *help;
 } Machine;
 
 extern const Machine machines[];
 extern const int n_machines;
+
+// The file whose absence here keeps programs for the machine from being linked; NULL: they can be.
+const char *machine_lacks(Arena *, const Machine *);
 
 typedef struct Toolchain {
     Arena *arena;
@@ -53,6 +56,9 @@ typedef struct Objects {
 // Compiles everything, several at a time. For a program the objects of runtime/ come with it, from the cache when they are
 // there.
 Objects toolchain_compile(const Toolchain *, const Emitted *);
+// The object of a file's bytes as the hidden symbol `symbol`, for machines whose objects image.h does not write. Its path.
+const char *toolchain_object_of(const Toolchain *, const char *file, const char *symbol);
+// With the weights at IMAGE_ADDRESS, or in an object among the others (machines of 32 bits).
 void toolchain_link_program(const Toolchain *, const Objects *, const char *folder, const char *output);
 void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder, const char *output);
 #endif

@@ -18,6 +18,12 @@ const Target targets[] = {
     {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, false, "any 64-bit ARM CPU"},
     {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128, true,
      "Cortex-A75 and A76, Neoverse N1, Apple M1 and later"},
+    {"armv7-a+vfpv4", "armv7_a_vfpv4", "arm", "-march=armv7-a -mfpu=vfpv4 -mfloat-abi=hard",
+     "VFPv4 (NEON of 32 bits flushes subnormals and is not used)", 128, false, "Cortex-A5, A7, A15, and later in 32 bits"},
+    {"rv64gc", "rv64gc", "riscv64", "-march=rv64gc -mabi=lp64d", "nothing beyond rv64gc", 128, false,
+     "plain C, for any RISC-V CPU that runs Linux"},
+    {"rv64gcv", "rv64gcv", "riscv64", "-march=rv64gcv -mabi=lp64d", "the vector extension 1.0", 128, false,
+     "vector registers of 128 bits or more: SpacemiT K1 and later"},
 };
 const int n_targets = sizeof targets / sizeof *targets;
 
@@ -56,6 +62,13 @@ static const struct {
     {"neoverse-v1", "armv8.2-a+dotprod"},
     {"neoverse-v2", "armv8.2-a+dotprod"},
     {"apple-m1", "armv8.2-a+dotprod"},
+    {"cortex-a5", "armv7-a+vfpv4"},
+    {"cortex-a7", "armv7-a+vfpv4"},
+    {"cortex-a15", "armv7-a+vfpv4"},
+    {"cortex-a17", "armv7-a+vfpv4"},
+    {"sifive-u74", "rv64gc"},
+    {"sifive-u54", "rv64gc"},
+    {"spacemit-x60", "rv64gcv"},
 };
 
 static const Target *by_name(const char *name) {
@@ -97,7 +110,8 @@ bool target_runs_here(const Target *t) {
 }
 
 int target_defaults(const char *architecture, const Target *list[], int room) {
-    static const char *const names[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"};
+    static const char *const names[] = {"x86-64-v3",         "x86-64-v4",     "x86-64-v4+vnni", "armv8-a",
+                                        "armv8.2-a+dotprod", "armv7-a+vfpv4", "rv64gc",         "rv64gcv"};
     int n = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names && n < room; i++) {
         const Target *t = by_name(names[i]);
