@@ -13,6 +13,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/commands.h"
+#include "driver/compiler.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
 #include "util/files.h"
@@ -102,16 +103,31 @@ static const char *made_program(Build *b, const char **folder) {
     return program;
 }
 
+// The program keeps its name.
+static void add_emulator(const Toolchain *t, CommandLine *line, int file, const char *program) {
+    command_add(line, emulator_find(t));
+    command_add(line, "-cpu");
+    command_add(line, t->machine->emulated);
+    command_add(line, "-0");
+    command_add(line, program);
+    command_addf(line, "/proc/self/fd/%d", file);
+}
+
 static int run_program(Build *b, char *const *words, int n) {
-    const char *folder = NULL, *program = made_program(b, &folder);
+    const char *folder = NULL, *emulator = b->tools.native ? NULL : emulator_find(&b->tools),
+               *program = made_program(b, &folder);
     if (!program) return 0;
     CommandLine line = {.arena = b->arena};
-    command_add(&line, program);
+    int file = open(program, O_RDONLY | (emulator ? 0 : O_CLOEXEC));
+    if (emulator)
+        add_emulator(&b->tools, &line, file, program);
+    else
+        command_add(&line, program);
     for (int i = 0; i < n; i++) command_add(&line, words[i]);
-    int file = open(program, O_RDONLY | O_CLOEXEC);
     if (folder) remove_tree(folder), diag_keep(folder);
     release_signals();
-    if (file >= 0) fexecve(file, (char *const *)line.words, environ);
+    if (emulator && file >= 0) execvp(emulator, (char *const *)line.words);
+    if (!emulator && file >= 0) fexecve(file, (char *const *)line.words, environ);
     diag_fatal(NO_LOC, "cannot run %s: %s", program, strerror(errno));
 }
 
@@ -156,8 +172,8 @@ static int command_ops(Arena *arena, const Options *o) {
 }
 
 static int command_targets(Arena *arena, const Options *o) {
-    (void)arena, (void)o;
-    list_targets();
+    (void)o;
+    list_targets(arena);
     return 0;
 }
 

@@ -245,7 +245,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     h = hash_text(o->quant, h);
     h = hash_text(o->activations, h);
-    h = hash_text(o->start_from, h);
+    h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
     h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));

@@ -4,7 +4,7 @@
 #include "driver/build.h"
 
 void list_ops(void);
-void list_targets(void);
+void list_targets(Arena *);
 void list_formats(void);
 void list_models(const char *home);
 

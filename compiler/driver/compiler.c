@@ -73,6 +73,20 @@ const char *cross_hint(Arena *arena, const char *packages, const char *triple) {
     return arena_printf(arena, "install gcc and the C library for %s as this system names them", triple);
 }
 
+const char *emulator_on_path(Arena *arena, const Machine *m) {
+    const char *names[] = {arena_printf(arena, "qemu-%s-static", m->architecture),
+                           arena_printf(arena, "qemu-%s", m->architecture)};
+    return find_program(arena, names[0]) ? names[0] : find_program(arena, names[1]) ? names[1] : NULL;
+}
+
+const char *emulator_find(const Toolchain *t) {
+    const char *name = emulator_on_path(t->arena, t->machine);
+    if (name) return name;
+    diag_fatal(NO_LOC, "programs for %s run here by qemu-%s-static, which is missing\nhint: %s", t->machine->triple,
+               t->machine->architecture,
+               has_apt(system_install_command(t->arena)) ? "apt-get install qemu-user-static" : "install qemu's user mode");
+}
+
 // --------------------------------------------------------------------------------------------------------------------- trying
 const char *compiler_path(Arena *arena, const char *name) {
     if (strchr(name, '/')) return access(name, X_OK) ? NULL : name;

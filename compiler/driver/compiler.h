@@ -7,6 +7,9 @@
 
 // A clang that compiles with these flags (split at spaces), by its name on PATH or its path. Ends the run when there is none.
 // `home` is set.
+// What runs programs of a foreign machine here: qemu's name on PATH, or NULL. emulator_find ends the run with what to install.
+const char *emulator_on_path(Arena *, const Machine *);
+const char *emulator_find(const Toolchain *);
 const char *compiler_find(const Toolchain *, const char *flags);
 const char *compiler_path(Arena *, const char *name);  // NULL: there is no such program
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "driver/commands.h"
+#include "driver/compiler.h"
+#include "driver/toolchain.h"
 #include "frontend/dsl.h"
 #include "ir/format.h"
 
@@ -16,14 +18,22 @@ void list_ops(void) {
 
 static void print_target(const Target *t, const char *when) { printf("  --mcpu=%-20s %s%s\n", t->name, t->help, when); }
 
-void list_targets(void) {
+// Whether programs for a machine can be made and run here.
+static const char *machine_state(Arena *arena, const Machine *m) {
+    if (machine_is_native(m)) return "this machine";
+    if (machine_lacks(arena, m)) return arena_printf(arena, "not here yet: %s", cross_hint(arena, m->packages, m->triple));
+    return emulator_on_path(arena, m) ? "can be built here, and run by qemu"
+                                      : "can be built here (qemu-user-static would run it)";
+}
+
+void list_targets(Arena *arena) {
     printf("on all of them\n");
     for (int j = 0; j < n_targets; j++)
         if (!targets[j].architecture) print_target(&targets[j], "");
     for (int i = 0; i < n_machines; i++) {
         const Target *defaults[MAX_CPUS];
         int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
-        printf("--target=%s   %s\n", machines[i].triple, machines[i].help);
+        printf("--target=%-19s %s\n%29s%s\n", machines[i].triple, machines[i].help, "", machine_state(arena, &machines[i]));
         for (int j = 0; j < n_targets; j++) {
             const char *when = targets[j].for_integers ? " (default with q8_0)" : " (default)";
             bool is_default = false;

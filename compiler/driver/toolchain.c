@@ -20,13 +20,13 @@
     "-Wno-unknown-warning-option"
 
 const Machine machines[] = {
-    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
-    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "max", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
+    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "max", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
      "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
-    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "max", "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
      "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
-    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
-     "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
+    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "rv64,v=true,vext_spec=v1.0",
+     "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
 };
 const int n_machines = sizeof machines / sizeof *machines;
 
@@ -35,6 +35,15 @@ static const char native_architecture[] = "aarch64";
 #else
 static const char native_architecture[] = "x86_64";
 #endif
+
+bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
+
+const char *machine_lacks(Arena *arena, const Machine *m) {
+    if (machine_is_native(m)) return NULL;
+    const char *library = arena_printf(arena, "/usr/%s/include/stdio.h", m->triple),
+               *compiler = arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
+    return access(library, R_OK) ? library : access(compiler, R_OK) ? compiler : NULL;
+}
 
 // ------------------------------------------------------------------------------------------------------- --target and --mcpu
 static const Machine *machine_find(const char *triple) {
@@ -89,7 +98,7 @@ static void read_cpus(Toolchain *t, const char *list) {
 
 Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool verbose) {
     Toolchain t = {.arena = arena, .machine = machine_find(triple), .verbose = verbose, .chosen = cpus != NULL};
-    t.native = !strcmp(t.machine->architecture, native_architecture);
+    t.native = machine_is_native(t.machine);
     read_cpus(&t, cpus);
     return t;
 }
@@ -99,13 +108,6 @@ void toolchain_without_integers(Toolchain *t) {
     for (int i = 0; i < t->n_cpus; i++)
         if (t->chosen || !t->cpus[i]->for_integers) t->cpus[n++] = t->cpus[i];
     t->n_cpus = n;
-}
-
-const char *machine_lacks(Arena *arena, const Machine *m) {
-    if (!strcmp(m->architecture, native_architecture)) return NULL;
-    const char *library = arena_printf(arena, "/usr/%s/include/stdio.h", m->triple),
-               *compiler = arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
-    return access(library, R_OK) ? library : access(compiler, R_OK) ? compiler : NULL;
 }
 
 void toolchain_find(Toolchain *t) {

@@ -9,6 +9,14 @@ for command in build run check inspect bench; do says "commands: help of $comman
 says "commands: ops" 0 "rotary_embedding" $BURIN ops
 says "commands: targets" 0 "--mcpu=x86-64-v3" $BURIN targets
 says "commands: targets: both machines" 0 "--target=aarch64-linux-gnu" $BURIN targets
+says "commands: targets: what is missing for one" 0 "$(command -v riscv64-linux-gnu-gcc > /dev/null && echo "can be built here" || echo "not here yet: ")" \
+    $BURIN targets
+says "commands: run without qemu" 1 "programs for riscv64-linux-gnu run here by qemu-riscv64-static, which is missing" \
+    env PATH=/nowhere $BURIN run examples/digits/digits.onnx --target=riscv64-linux-gnu
+if command -v arm-linux-gnueabihf-gcc > /dev/null; then
+    says "commands: more than 32 bits address" 1 " GB of weights and cache do not fit the 2 GB that a program for arm-linux-gnueabihf can count on" \
+        $BURIN build examples/austen --target=arm-linux-gnueabihf --ctx=4000000 -o "$WORK/large"
+else skip "commands: more than 32 bits address" "no arm-linux-gnueabihf-gcc"; fi
 says "commands: targets: what comes with q8_0" 0 "Zen 4 and later (default with q8_0)" $BURIN targets
 # cpus NAME EXPECTED OPTIONS...
 cpus() {
