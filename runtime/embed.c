@@ -47,7 +47,7 @@ static void print_line(const embedder *e, const float *embedding) {
     burin_print("\n");
 }
 
-// A JSON string; what is no UTF-8 is U+FFFD.
+// A JSON string; what is no UTF-8 is U+FFFD, control characters (C1 too) have their numbers.
 static void print_string(const char *text, size_t bytes) {
     burin_utf8 utf8 = {0};
     char whole[8];
@@ -56,9 +56,10 @@ static void print_string(const char *text, size_t bytes) {
         size_t n = i < bytes ? burin_utf8_add(&utf8, text + i, 1, whole) : burin_utf8_end(&utf8, whole);
         for (size_t j = 0; j < n; j++) {
             unsigned char c = (unsigned char)whole[j];
+            bool c1 = c == 0xc2 && (unsigned char)whole[j + 1] < 0xa0;
             if (c == '"' || c == '\\') burin_print_bytes("\\", 1);
-            if (c < 0x20)
-                burin_print("\\u%04x", c);
+            if (c < 0x20 || c == 0x7f || c1)
+                burin_print("\\u%04x", c1 ? (unsigned char)whole[++j] : c);
             else
                 burin_print_bytes(whole + j, 1);
         }

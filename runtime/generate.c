@@ -42,7 +42,7 @@ static void show(generation *g, int32_t token) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-        burin_print_bytes(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
+        burin_print_text(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
     burin_show();
 }
@@ -59,7 +59,7 @@ static void show_prompt(const generation *g) {
     const char *prompt = g->run->command->prompt;
     if (prompt && *prompt && isatty(STDOUT_FILENO) && g->count && !g->run->model->encoder) {
         burin_print_bytes("\x1b[2m", 4);
-        burin_print_bytes(prompt, strlen(prompt));
+        burin_print_text(prompt, strlen(prompt));
         burin_print_bytes("\x1b[0m", 4);
         burin_show();
     }

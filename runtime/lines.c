@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "output.h"
 #include "prompt.h"
 
@@ -25,6 +26,8 @@ static void make_room(burin_lines *l) {
     memmove(l->buffer, l->buffer + l->from, l->end - l->from);
     l->end -= l->from, l->from = 0;
     if (l->capacity - l->end > 1) return;
+    if (l->end >= BURIN_MOST_LINE)
+        burin_stop(BURIN_USER_MISTAKE, "a line of %s has more than %d MB", l->name, BURIN_MOST_LINE >> 20);
     char *larger = realloc(l->buffer, l->capacity *= 2);
     if (!larger) burin_stop(BURIN_USER_MISTAKE, "a line of %s is too large for memory", l->name);
     l->buffer = larger;

@@ -259,9 +259,10 @@ static void fill_input(burin_net_values *v, int input, burin_random *random) {
 }
 
 static void read_file(burin_net_values *v, int input) {
-    const char *error = burin_npy_read(&v->inputs[input], v->files[input]);
+    int file;
+    const char *error = burin_npy_open_array(&v->inputs[input], v->files[input], &file);
+    if (!error) learn_shape(v, input), error = burin_npy_read_array(&v->inputs[input], file);
     if (error) burin_stop(BURIN_USER_MISTAKE, "%s %s", v->files[input], error);
-    learn_shape(v, input);
 }
 
 static burin_net_values new_values(const burin_net *net) {

@@ -26,6 +26,9 @@ typedef struct burin_array {
 
 // NULL, or a sentence that says why the file cannot be read (until the next call).
 const char *burin_npy_read(burin_array *, const char *path);
+// The same in two steps: type and shape, so that a file of another shape is not read; then the values, which close `file`.
+const char *burin_npy_open_array(burin_array *, const char *path, int *file);
+const char *burin_npy_read_array(burin_array *, int file);
 // False with errno. A type that numpy does not have is written as f32.
 bool burin_npy_write(const burin_array *, const char *path);
 bool burin_npy_put(const burin_array *, int file);  // where the file stands

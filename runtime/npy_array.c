@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "npy.h"
 #include "output.h"
 
@@ -24,11 +25,6 @@ static char why[256];
 
 static const char *not_npy(const char *what) {
     snprintf(why, sizeof why, "is no .npy file that can be read: %s", what);
-    return why;
-}
-
-static const char *system_error(void) {
-    snprintf(why, sizeof why, "cannot be read: %s", strerror(errno));
     return why;
 }
 
@@ -138,18 +134,31 @@ static const char *read_data(burin_array *a, int file) {
     return NULL;
 }
 
-const char *burin_npy_read(burin_array *a, const char *path) {
+const char *burin_npy_open_array(burin_array *a, const char *path, int *file) {
+    const char *refused;
     *a = (burin_array){0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return system_error();
+    *file = burin_open_file(path, &refused);
+    if (*file < 0) snprintf(why, sizeof why, "cannot be read: %s", refused);
+    if (*file < 0) return why;
     header *h = calloc(1, sizeof *h);
-    const char *error = h ? read_header(h, a, file) : not_npy("there is not enough memory for it");
+    const char *error = h ? read_header(h, a, *file) : not_npy("there is not enough memory for it");
     if (!error && h->fortran && a->rank > 1)
         error = not_npy("its order is Fortran's\nhint: numpy.ascontiguousarray changes that");
-    if (!error) error = read_data(a, file);
     free(h);
+    if (error) close(*file);
+    return error;
+}
+
+const char *burin_npy_read_array(burin_array *a, int file) {
+    const char *error = read_data(a, file);
     close(file);
     return error;
+}
+
+const char *burin_npy_read(burin_array *a, const char *path) {
+    int file;
+    const char *error = burin_npy_open_array(a, path, &file);
+    return error ? error : burin_npy_read_array(a, file);
 }
 
 // ---- writing ----

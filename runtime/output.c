@@ -60,6 +60,30 @@ void burin_print_bytes(const char *text, size_t bytes) {
     held_out.n += bytes;
 }
 
+static int character_length(unsigned char first) {
+    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+}
+
+static bool is_control(const char *c, size_t n) {
+    unsigned char first = (unsigned char)*c;
+    if (n == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
+    return first == 0xc2 && (unsigned char)c[1] < 0xa0;  // C1
+}
+
+void burin_print_text(const char *text, size_t bytes) {
+    static int terminal = -1;
+    if (terminal < 0) terminal = isatty(STDOUT_FILENO);
+    if (!terminal) return burin_print_bytes(text, bytes);
+    for (size_t n; bytes; text += n, bytes -= n) {
+        char spelled[16];
+        n = character_length((unsigned char)*text) == 2 && bytes > 1 ? 2 : 1;
+        if (is_control(text, n))
+            burin_print_bytes(spelled, burin_spell(spelled, sizeof spelled, text, n));
+        else
+            burin_print_bytes(text, n);
+    }
+}
+
 void burin_print(const char *format, ...) {
     char line[4096];
     va_list arguments;
@@ -97,10 +121,6 @@ void burin_stop(int status, const char *format, ...) {
 }
 
 // ---- UTF-8 ----
-
-static int character_length(unsigned char first) {
-    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
 
 // May `next` follow what is there? The second byte excludes overlong forms, surrogates and what lies above U+10FFFF.
 static bool continues(const burin_utf8 *u, unsigned char next) {

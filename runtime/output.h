@@ -12,6 +12,7 @@ extern const char *burin_program_name;  // in front of messages
 // Everything to a file descriptor; false with errno when it cannot. burin_print ends the program when stdout is lost.
 bool burin_write_all(int file, const void *data, size_t bytes);
 void burin_print_bytes(const char *text, size_t bytes);
+void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
 void burin_show(void);   // an answer, or a token, is complete: somebody may wait for it, unless stdout is a regular file
 void burin_flush(void);  // before the program ends, or writes to stdout past these functions
 void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -2,13 +2,11 @@
 #include "prompt.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "output.h"
 #include "text.h"
 
@@ -21,6 +19,8 @@ static char *read_all(int file, const char *name, size_t *bytes) {
         if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
         if (got == 0) break;
         n += (size_t)got;
+        if (n > BURIN_MOST_TEXT)
+            burin_stop(BURIN_USER_MISTAKE, "%s holds more than %d MB of text: that is no prompt", name, BURIN_MOST_TEXT >> 20);
         if (capacity - n > 1) continue;
         char *larger = realloc(text, capacity *= 2);
         if (!larger) burin_stop(BURIN_USER_MISTAKE, "%s is too large for memory", name);
@@ -31,33 +31,12 @@ static char *read_all(int file, const char *name, size_t *bytes) {
     return text;
 }
 
-int burin_open_input(const char *path, const char **name) {
-    bool standard = !strcmp(path, "-");
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", path, strerror(errno));
-    *name = standard ? "standard input" : path;
-    return file;
-}
-
 char *burin_read_file(const char *path, size_t *bytes) {
     const char *name;
     int file = burin_open_input(path, &name);
     char *text = read_all(file, name, bytes);
     if (file != STDIN_FILENO) close(file);
     return text;
-}
-
-// Is there text on standard input, when nobody said so? A file: yes. A pipe: when it says something, or ends, within a second
-// (one that a parent process left open and forgets about would make the program wait for ever). A terminal: no.
-bool burin_input_is_offered(void) {
-    struct stat status;
-    if (fstat(STDIN_FILENO, &status)) return false;
-    if (S_ISREG(status.st_mode)) return true;
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    if (!S_ISFIFO(status.st_mode)) return false;
-    if (poll(&input, 1, 1000) > 0) return true;
-    burin_note("nothing came on standard input within a second: going on without a prompt\nhint: -f - waits for it");
-    return false;
 }
 
 // ---- ids ----

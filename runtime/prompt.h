@@ -24,10 +24,8 @@ bool burin_text_is_far_longer(const burin_model *, const char *text, size_t byte
 // Ids with commas between them; `option` names the place in messages.
 burin_tokens burin_parse_ids(const char *option, const char *text, int32_t vocabulary);
 
-bool burin_input_is_offered(void);  // on standard input, when nobody said so
-
-// Opens a file ("-": standard input) and says what to call it in messages; ends the program when it cannot.
-int burin_open_input(const char *path, const char **name);
+// What a text, and a line of many, may have of bytes: what never ends is not read for ever.
+enum { BURIN_MOST_TEXT = 256 << 20, BURIN_MOST_LINE = 16 << 20 };
 
 // A whole file ("-": standard input), ends the program with a message when it cannot be read.
 char *burin_read_file(const char *path, size_t *bytes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "encoder.h"
+#include "input.h"
 #include "net_values.h"
 #include "output.h"
 #include "prompt.h"

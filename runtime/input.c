@@ -1,0 +1,68 @@
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+
+enum { A_SECOND = 1000 };
+
+// NULL: what is open can be read to an end.
+static const char *unreadable(int file) {
+    struct stat status, null;
+    if (fstat(file, &status)) return strerror(errno);
+    if (S_ISDIR(status.st_mode)) return strerror(EISDIR);
+    bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
+    if (!device || isatty(file)) return NULL;
+    return !stat("/dev/null", &null) && null.st_rdev == status.st_rdev ? NULL : "it is a device, and no file";
+}
+
+static bool is_pipe(int file) {
+    struct stat status;
+    return !fstat(file, &status) && S_ISFIFO(status.st_mode);
+}
+
+// Until somebody has written, or has come and gone.
+static void wait_for_writer(int file, const char *path) {
+    struct pollfd input = {.fd = file, .events = POLLIN};
+    if (poll(&input, 1, A_SECOND) == 0) burin_note("%s is a pipe: waiting for somebody to write into it", path);
+    while (poll(&input, 1, -1) < 0 && errno == EINTR) {}
+}
+
+// Without O_NONBLOCK, a pipe that nobody writes into is not even opened.
+int burin_open_file(const char *path, const char **why) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *why = file < 0 ? strerror(errno) : unreadable(file);
+    if (file >= 0 && *why) close(file);
+    if (*why) return -1;
+    if (is_pipe(file)) wait_for_writer(file, path);
+    fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+    return file;
+}
+
+int burin_open_input(const char *path, const char **name) {
+    bool standard = !strcmp(path, "-");
+    const char *why;
+    *name = standard ? "standard input" : path;
+    int file = standard ? STDIN_FILENO : burin_open_file(path, &why);
+    if (standard) why = unreadable(file);
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", *name, why);
+    return file;
+}
+
+// Is there text on standard input, when nobody said so? A file: yes. A pipe: when it says something, or ends, within a second
+// (one that a parent process left open and forgets about would make the program wait for ever). A terminal: no.
+bool burin_input_is_offered(void) {
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status)) return false;
+    if (S_ISREG(status.st_mode)) return true;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (!S_ISFIFO(status.st_mode)) return false;
+    if (poll(&input, 1, A_SECOND) > 0) return true;
+    burin_note("nothing came on standard input within a second: going on without a prompt\nhint: -f - waits for it");
+    return false;
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# What a program reads and shows: pipes are waited for in the open, devices and what never ends are refused, files of another shape
+# are not read, and generated text commands no terminal.
+. tests/lib.sh
+unsanitized inputs
+built() { check "inputs: builds ${1##*/}" $BURIN build "$2" --mcpu=x86-64-v3 -o "$1" ${3:+--tokenizer} $3; }
+built "$WORK/story" examples/austen
+built "$WORK/numbers" examples/numbers
+built "$WORK/digits" examples/digits/digits.onnx
+soon() { (ulimit -v 2000000 && exec timeout 20 "$@"); }
+
+mkfifo "$WORK/fifo"
+for what in /dev/zero /dev/urandom; do
+    says "inputs: a prompt: $what" 1 "cannot read $what: it is a device, and no file" soon "$WORK/story" -f $what
+    says "inputs: perplexity: $what" 1 "it is a device" soon "$WORK/story" --perplexity $what
+    says "inputs: lines: $what" 1 "it is a device" soon "$WORK/numbers" -f $what
+    says "inputs: values: $what" 1 "cannot be read: it is a device" soon "$WORK/digits" --input $what
+    check "inputs: standard input: $what" sh -c "timeout 20 '$WORK/story' -f - < $what 2>&1 | grep -q 'standard input: it is a device'"
+done
+check "inputs: /dev/null is an empty prompt" soon "$WORK/story" -n 1 -f /dev/null
+says "inputs: a folder of values" 1 "cannot be read: Is a directory" "$WORK/digits" --input "$WORK"
+
+# What never ends.
+endless() {
+    name=$1 text=$2
+    shift 2
+    tr '\0' "$letter" < /dev/zero 2> /dev/null | soon "$@" > "$WORK/said" 2>&1
+    status=$?
+    check "inputs: $name: status $status" [ $status = 1 ]
+    check "inputs: $name: $(tail -n 1 "$WORK/said")" grep -q "$text" "$WORK/said"
+}
+letter=x
+endless "an endless prompt" "more than 256 MB of text" "$WORK/story" -f -
+endless "an endless line" "a line of standard input has more than 16 MB" "$WORK/numbers"
+truncate -s 3G "$WORK/sparse"
+says "inputs: a large file" 1 "more than 256 MB of text" soon "$WORK/story" -f "$WORK/sparse"
+{ npy '<f4' '40000,40000' < /dev/null && truncate -s 6400000128 /dev/stdout; } > "$WORK/large.npy"
+says "inputs: values of another shape are not read" 1 "40000, 40000], and image is" soon "$WORK/digits" --input "$WORK/large.npy"
+
+# A pipe of a name: nobody writes, then somebody.
+for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
+    : > "$WORK/said"
+    # shellcheck disable=SC2086 # words
+    timeout 20 "$WORK"/$program "$WORK/fifo" > "$WORK/got" 2> "$WORK/said" &
+    reader=$! tries=0
+    while [ ! -s "$WORK/said" ] && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+    check "inputs: ${program%% *} says that it waits" grep -q "fifo is a pipe: waiting for somebody to write into it" "$WORK/said"
+    echo zwei > "$WORK/fifo"
+    wait $reader
+    status=$?
+    case $program in
+        digits*) check "inputs: and reads: digits (status $status)" grep -q "no .npy file" "$WORK/said" ;;
+        *) check "inputs: and reads: ${program%% *} (status $status)" [ $status = 0 -a -s "$WORK/got" ] ;;
+    esac
+done
+
+# A terminal gets control characters spelled, a pipe and a file the bytes. Here "," and the byte 1b change places.
+sed 's/",": 13,/"@": 13,/; s/"ě": \([0-9]*\)/",": \1/; s/"@": 13,/"ě": 13,/' examples/austen/tokenizer.json > "$WORK/tokenizer.json"
+built "$WORK/escapes" examples/austen "$WORK/tokenizer.json"
+"$WORK/escapes" "It was" -n 60 --temp 0 > "$WORK/got" 2> /dev/null
+escape=$(printf '\033')
+check "inputs: a pipe gets the bytes of the text" grep -q "$escape" "$WORK/got"
+command -v script > /dev/null || { skip "inputs: terminals" "script is missing" && exit 0; }
+on_terminal() { script -qec "$*" /dev/null < /dev/null | tr -d '\r'; }
+prompt=$(printf 'It\302\233was')
+on_terminal "'$WORK/escapes' '$prompt' -n 60 --temp 0 2> /dev/null" > "$WORK/shown"
+check "inputs: a terminal gets it spelled" grep -qF '\x1b' "$WORK/shown"
+check "inputs: the prompt, too" grep -qF 'It\xc2\x9bwas' "$WORK/shown"
+sed "s/$escape\[[02]m//g" "$WORK/shown" > "$WORK/rest"
+check "inputs: and none as it is" sh -c "! grep -q '[$escape]' '$WORK/rest'"
