@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "driver/room.h"
 #include "driver/scratch.h"
 #include "util/diag.h"
 #include "util/mapping.h"
@@ -86,6 +87,19 @@ static void remember_child(pid_t from, pid_t to) {
         }
 }
 
+// Ours, with the folder of its log for what it leaves behind when it fails, and errors in the language that we know.
+static char **environment_of(const Job *j) {
+    size_t n = 0, kept = 0;
+    while (environ[n]) n++;
+    char **words = ARENA_ARRAY(j->line.arena, char *, n + 3);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "LC_ALL=", 7)) words[kept++] = environ[i];
+    const char *slash = strrchr(j->log, '/');
+    words[kept++] = arena_printf(j->line.arena, "TMPDIR=%.*s", (int)(slash - j->log), j->log);
+    words[kept++] = arena_strdup(j->line.arena, "LC_ALL=C");
+    return words;
+}
+
 static void job_start(Job *j, bool verbose) {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -106,7 +120,7 @@ static void job_start(Job *j, bool verbose) {
     }
     j->started = seconds_now();
     diag_hold();
-    int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environ);
+    int failed = posix_spawnp(&j->pid, j->line.words[0], &files, &attributes, (char *const *)j->line.words, environment_of(j));
     if (!failed) remember_child(0, j->pid);
     diag_release();
     posix_spawn_file_actions_destroy(&files);
@@ -146,12 +160,14 @@ static void blame_emitted(const Job *j, const char *said) {
                j->line.words[0], kernel ? kernel : "the whole");
 }
 
-static _Noreturn void job_failed(const Job *j, int status) {
+static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     size_t size;
     stop_children();
     while (wait(NULL) > 0) {}
     char *said = read_text_file(j->log, &size);
-    if (size) fwrite(said, 1, size, stderr);
+    if (verbose) fwrite(said, 1, size, stderr);
+    blame_full_disk(j, said);
+    if (!verbose) fwrite(said, 1, size, stderr);
     if (WIFEXITED(status) && size) blame_emitted(j, said);
     if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));
     diag_fatal(NO_LOC, "%s: %s failed with status %d", j->what, j->line.words[0], WEXITSTATUS(status));
@@ -162,7 +178,7 @@ static void job_ended(Job *jobs, int n, pid_t pid, int status, bool verbose) {
     for (int i = 0; i < n; i++) {
         if (jobs[i].pid != pid) continue;
         jobs[i].pid = 0;
-        if (status) job_failed(&jobs[i], status);
+        if (status) job_failed(&jobs[i], status, verbose);
         if (verbose) fprintf(stderr, "  %s: %.2f s\n", jobs[i].what, seconds_now() - jobs[i].started);
     }
 }

@@ -21,7 +21,8 @@ void command_addf(CommandLine *, const char *format, ...) __attribute__((format(
 typedef struct Job {
     CommandLine line;
     const char *what;     // for progress and errors: "compiling for x86-64-v3"
-    const char *log;      // file for its standard error
+    const char *log;      // file for its standard error, in a folder that is removed: what it leaves in TMPDIR goes there, too
+    const char *output;   // a file that it makes, named in its line; or NULL
     const char *emitted;  // a C file of ours that it compiles, or NULL: an error in it is a bug of burin
     pid_t pid;
     double started;

@@ -154,6 +154,7 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
     *j = (Job){.line = {.arena = t->arena},
                .what = what,
                .emitted = strncmp(source, c->emitted->folder, strlen(c->emitted->folder)) ? NULL : source,
+               .output = object,
                .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
     command_add(&j->line, t->clang);
     command_add_words(&j->line, flags);
@@ -250,8 +251,9 @@ static void add_objects(CommandLine *line, const Objects *objects) {
     for (int i = 0; i < objects->n; i++) command_add(line, objects->paths[i]);
 }
 
-static Job link_job(const Toolchain *t, const char *folder) {
-    return (Job){.line = {.arena = t->arena}, .what = "linking", .log = arena_printf(t->arena, "%s/link.log", folder)};
+static Job link_job(const Toolchain *t, const char *folder, const char *output) {
+    return (Job){
+        .line = {.arena = t->arena}, .what = "linking", .output = output, .log = arena_printf(t->arena, "%s/link.log", folder)};
 }
 
 // Words for the linker before and behind the objects.
@@ -260,7 +262,7 @@ typedef struct Linking {
 } Linking;
 
 static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
-    Job j = link_job(t, folder);
+    Job j = link_job(t, folder, output);
     command_add(&j.line, t->clang);
     command_addf(&j.line, "--target=%s", t->machine->triple);
     command_add_words(&j.line, words.before);
@@ -299,7 +301,7 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, const ch
 }
 
 static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
-    Job j = link_job(t, folder);
+    Job j = link_job(t, folder, output);
     command_add_words(&j.line, "ar rcsD");
     command_add(&j.line, output);
     add_objects(&j.line, objects);

@@ -12,6 +12,7 @@ cannot wait for	waitpid fails
 cannot make the folder 	a disk that fills meanwhile
 cannot load the compiled model	dlopen of what was just written fails
  was stopped by signal 	a killed compiler
+no room is left in	a disk that is full, of which nothing is said
  failed with status 	a compiler that fails without a word
 not enough memory	memory that runs out
 out of memory	memory that runs out

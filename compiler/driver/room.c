@@ -1,0 +1,64 @@
+#include "driver/room.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "util/diag.h"
+
+static uint64_t size_of(const char *path) {
+    struct stat s;
+    return stat(path, &s) || !S_ISREG(s.st_mode) ? 0 : (uint64_t)s.st_size;
+}
+
+static const char *folder_of(const Job *j, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_strndup(j->line.arena, path, (size_t)(slash - path) + (slash == path)) : ".";
+}
+
+static uint64_t free_bytes(const char *folder) {
+    struct statvfs s;
+    return statvfs(folder, &s) ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
+}
+
+// A place that a job writes to. `folder` is burin's own, which goes with the run: messages name the one it is in.
+typedef struct Place {
+    const char *folder, *hint;
+    uint64_t free;
+} Place;
+
+static Place fuller_place(const Job *j) {
+    const char *output = j->output ? j->output : j->log;
+    Place work = {folder_of(j, j->log), "TMPDIR says where burin works", 0},
+          out = {folder_of(j, output), "-o says where it goes", 0};
+    work.free = free_bytes(work.folder), out.free = free_bytes(out.folder);
+    return out.free < work.free ? out : work;
+}
+
+// What the job reads, objects, is about what it writes; ar makes a copy before.
+static bool cannot_have_fitted(const Job *j, const Place *p) {
+    enum { SMALL = 1 << 16 };
+    uint64_t needed = SMALL, there = j->output ? size_of(j->output) : 0;
+    for (int i = 1; i < j->line.n; i++)
+        if (j->line.words[i] != j->output) needed += size_of(j->line.words[i]);
+    return p->free < UINT64_MAX - there && p->free + there < 2 * needed;
+}
+
+static const char *reason(const char *said) {
+    static const int errors[] = {ENOSPC, EDQUOT};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (strstr(said, strerror(errors[i]))) return strerror(errors[i]);
+    return NULL;
+}
+
+void blame_full_disk(const Job *j, const char *said) {
+    Place p = fuller_place(j);
+    const char *where = folder_of(j, p.folder), *why = reason(said);
+    if (strstr(said, strerror(EFBIG)) || strstr(said, strsignal(SIGXFSZ)))
+        diag_fatal(NO_LOC, "%s: a file is larger than this process may write\nhint: ulimit -f says how large", j->what);
+    if (why) diag_fatal(NO_LOC, "%s: %s: %s\nhint: %s", j->what, where, why, p.hint);
+    if (cannot_have_fitted(j, &p)) diag_fatal(NO_LOC, "%s: no room is left in %s\nhint: %s", j->what, where, p.hint);
+}
