@@ -106,7 +106,7 @@ void c_float(Text *t, double value) {
         text_add(t, "INFINITY");
     else if (f < -3.4028235e38f)
         text_add(t, "-INFINITY");
-    else if (f == (float)(int)f && f < 1e6f && f > -1e6f && !(f == 0 && 1 / f < 0))
+    else if (f < 1e6f && f > -1e6f && f == (float)(int)f && !(f == 0 && 1 / f < 0))
         text_add(t, "%d", (int)f);
     else
         text_add(t, "%af", (double)f);
