@@ -111,7 +111,7 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)
 	$(call say,cc,$<)
-	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
+	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -Itests/tools -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
 # Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.
 UNBUILT := runtime/main.c $(wildcard tests/tools/run_*.c)
