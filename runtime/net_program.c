@@ -97,11 +97,18 @@ static void bench(burin_session *session, burin_net_values *v) {
     burin_print("\none run  %10.3f ms (median of %d; the fastest %.3f)\n", median * 1e3, t.runs, (double)t.time[0] / 1e6);
 }
 
+void burin_note_seed(const burin_net *net, const burin_command *c) {
+    if (c->sampling.has_seed && !net->random)
+        burin_note("--seed has no effect: nothing in this network is random%s",
+                   c->random ? ", and --random gives the same values every time" : "");
+}
+
 int burin_network(const burin_model *model, const burin_command *c) {
     burin_net_values values;
     burin_net_values_open(&values, model->net, c);
     burin_session *session = burin_open(model, c, &(burin_options){.symbols = values.symbols});
     if (c->sampling.has_seed) session->step.seed = c->sampling.seed;
+    burin_note_seed(model->net, c);
     if (c->bench) {
         bench(session, &values);
     } else {

@@ -95,6 +95,7 @@ typedef struct burin_net {
     int64_t (*dimension)(int k, const int64_t *symbols);
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
     size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes
+    bool random;                                      // has random operators: the seed matters
 } burin_net;
 
 // What runs once for a sequence, before a slot's first row: it reads tensors, of which one may be the source's tokens, and

@@ -45,6 +45,7 @@ burin_kind burin_kind_of(const burin_model *);
 int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
 
 int burin_network(const burin_model *, const burin_command *);         // net_program.c
+void burin_note_seed(const burin_net *, const burin_command *);        // says that --seed has no effect, where it has none
 int burin_embed(const burin_model *, const burin_command *);           // embed.c
 int burin_generate(burin_run *);                                       // generate.c
 int burin_perplexity(burin_run *);                                     // perplexity.c

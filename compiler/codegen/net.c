@@ -97,6 +97,12 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
     return s;
 }
 
+static bool has_kernel(const Program *p, Op op) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->node->op == op) return true;
+    return false;
+}
+
 const NetDescription *describe_net(const Program *p) {
     const Graph *g = p->graph;
     Arena *arena = p->arena;
@@ -127,6 +133,7 @@ const NetDescription *describe_net(const Program *p) {
                          .n_symbols = p->n_symbols,
                          .n_decided = p->n_decided,
                          .rows = p->rows ? symbol_index(p, p->rows) : -1,
+                         .random = has_kernel(p, OP_random),
                          .tokens = -1,
                          .embedding = -1};
     for (int i = 0; i < g->n_inputs; i++)
@@ -185,7 +192,7 @@ void write_net(Text *t, const Program *p) {
                  "place);\n}\n\n",
                  p->n_buffers + 1, p->prefix);
     }
-    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s};\n\n",
+    text_add(t, "static const burin_net net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s};\n\n",
              d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_decided, d->net.rows, d->net.tokens,
-             d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL");
+             d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false");
 }

@@ -1,5 +1,6 @@
 #include "driver/build.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,11 +76,30 @@ Build build_new(Arena *arena, const Options *o) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ loading
+// "owner/name", as hubs name models, and no folder here.
+static bool is_name_of_hub(Arena *arena, const char *path) {
+    const char *slash = strchr(path, '/');
+    return slash && slash > path && slash[1] && !strchr(slash + 1, '/') && *path != '.' &&
+           access(arena_strndup(arena, path, (size_t)(slash - path)), F_OK);
+}
+
+void build_check_models(const Build *b) {
+    const char *missing = NULL;
+    for (int i = b->options->n_files - 1; i >= 0; i--)
+        if (access(b->options->files[i], F_OK) && errno == ENOENT) missing = b->options->files[i];
+    if (!missing) return;
+    diag_fatal(NO_LOC, "there is no %s\nhint: %-s", missing,
+               is_name_of_hub(b->arena, missing)
+                   ? "burin reads what is on this machine: download the model's folder first, and give its path"
+                   : "MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin with --weights");
+}
+
 void build_open(Build *b) {
     const Options *o = b->options;
     size_t length = strlen(o->model);
     b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
     if (o->start_from || b->onnx) return;
+    build_check_models(b);
     const char *library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena));
     b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library);
     b->description = o->weights ? o->model : dsl_find_description(b->arena, library, b->checkpoint);
@@ -238,6 +258,7 @@ const char *build_cache_path(const Build *b) {
     static const char *const ours[] = {".c", ".h", ".burin", NULL};
     const Options *o = b->options;
     const char *home = burin_home(b->arena);
+    build_check_models(b);
     uint64_t h = hash_file("/proc/self/exe", 0);
     h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));

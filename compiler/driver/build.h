@@ -29,10 +29,11 @@ typedef struct Build {
 } Build;
 
 Build build_new(Arena *, const Options *);
-void build_open(Build *);    // checkpoint and description
-void build_load(Build *);    // the graphs and the tokenizer
-bool build_passes(Build *);  // false: stopped by --stop-after, --emit=ir
-void build_lower(Build *);   // kernels, plan, places of the weights
+void build_check_models(const Build *);  // ends the run when a MODEL is not there
+void build_open(Build *);                // checkpoint and description
+void build_load(Build *);                // the graphs and the tokenizer
+bool build_passes(Build *);              // false: stopped by --stop-after, --emit=ir
+void build_lower(Build *);               // kernels, plan, places of the weights
 
 // Ends the run when `output` cannot be written; sets the kind of output by its suffix.
 void build_check_output(Build *, const char *output);

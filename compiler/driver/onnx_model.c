@@ -122,6 +122,7 @@ Module *load_onnx(Build *b) {
     OnnxOptions onnx = onnx_options(b->arena, o);
     Text binding = {0};
     read_binds(b->arena, o->bind, &onnx);
+    build_check_models(b);
     if (o->n_files > 1) return load_files(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
     bool open = text && !has_fixed_length(text, &binding);

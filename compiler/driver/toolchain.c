@@ -60,13 +60,12 @@ static const Machine *machine_find(const char *triple) {
 static const Target *cpu_find(const Toolchain *t, const char *name) {
     const Target *cpu = target_find(name);
     if (!cpu) {
-        const char *names[64], *near;
-        int n = 0;
-        for (int i = 0; i < n_targets && n < 64; i++)
-            if (target_is_of(&targets[i], t->machine->architecture)) names[n++] = targets[i].name;
-        near = nearest_name(name, names, (size_t)n);
+        const char *names[64];
+        size_t n = (size_t)target_names(t->machine->architecture, names, 64);
+        const char *near = nearest_name(name, names, n);
         if (near) usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: did you mean %s?", name, t->machine->triple, near);
-        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: `burin targets` lists them", name, t->machine->triple);
+        usage_error("--mcpu=%s: not a CPU or level of %s\n  hint: there are native, %s", name, t->machine->triple,
+                    name_list(names, n));
     }
     if (!target_is_of(cpu, t->machine->architecture))
         usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,

@@ -99,6 +99,15 @@ const Target *target_find(const char *name) {
     return by_name(name);
 }
 
+int target_names(const char *architecture, const char *list[], int room) {
+    int n = 0;
+    for (int i = 0; i < n_targets && n < room; i++)
+        if (target_is_of(&targets[i], architecture)) list[n++] = targets[i].name;
+    for (size_t i = 0; i < sizeof models / sizeof *models && n < room; i++)
+        if (target_is_of(by_name(models[i].target), architecture)) list[n++] = models[i].cpu;
+    return n;
+}
+
 bool target_is_of(const Target *t, const char *architecture) {
     return !t->architecture || !strcmp(t->architecture, architecture);
 }

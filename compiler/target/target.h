@@ -21,6 +21,8 @@ extern const int n_targets;
 
 // By name, or by the name of a CPU model ("cortex-a76", "znver4", "native" for this machine); NULL when unknown.
 const Target *target_find(const char *name);
+// The names of an architecture's levels, and of CPU models behind them.
+int target_names(const char *architecture, const char *list[], int room);
 // The default of --mcpu for an architecture: a list, best last.
 int target_defaults(const char *architecture, const Target *list[], int room);
 bool target_is_of(const Target *, const char *architecture);

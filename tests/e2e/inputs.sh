@@ -54,6 +54,13 @@ for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
     esac
 done
 
+# A seed where nothing is random, and where something is.
+says "inputs: a seed of a network without chance" 0 "--seed has no effect: nothing in this network is random" "$WORK/digits" --random --seed 3
+printf '%s\n' 'ir 10' 'opset 20' 'input x f32 [batch,4]' 'output y f32 [batch,4]' 'node RandomUniformLike x -> y' | "$BUILD/tools/onnx_of_text" "$WORK/chance.onnx"
+built "$WORK/chance" "$WORK/chance.onnx"
+for seed in 3 4; do "$WORK/chance" --random --seed $seed > "$WORK/seed$seed" 2>&1; done
+check "inputs: a seed of random numbers" sh -c "! cmp '$WORK/seed3' '$WORK/seed4' > '$WORK/said' && ! grep 'no effect' '$WORK/seed3'"
+
 # A terminal gets control characters spelled, a pipe and a file the bytes. Here "," and the byte 1b change places.
 sed 's/",": 13,/"@": 13,/; s/"ě": \([0-9]*\)/",": \1/; s/"@": 13,/"ě": 13,/' examples/austen/tokenizer.json > "$WORK/tokenizer.json"
 built "$WORK/escapes" examples/austen "$WORK/tokenizer.json"

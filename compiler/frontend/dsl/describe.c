@@ -125,8 +125,8 @@ static const char *class_of(const Checkpoint *c) {
 const char *dsl_find_description(Arena *arena, const char *library, const Checkpoint *c) {
     const char *class_name = class_of(c), *type = c->architecture;
     if (!class_name && !type)
-        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: give a .burin description and --weights=%s",
-                   c->path, c->path);
+        diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: %sgive a .burin description and --weights=%s",
+                   c->path, c->config ? "" : "config.json, which says it, belongs beside the weights; or ", c->path);
     Descriptions all = dsl_descriptions(arena, library);
     const Description *d = by_class(&all, class_name);
     if (!d) d = by_name(arena, &all, type);
