@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/room.h"
+#include "driver/blame.h"
 #include "driver/scratch.h"
 #include "util/diag.h"
 #include "util/mapping.h"
@@ -167,6 +167,7 @@ static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     char *said = read_text_file(j->log, &size);
     if (verbose) fwrite(said, 1, size, stderr);
     blame_full_disk(j, said);
+    blame_missing_library(j, said);
     if (!verbose) fwrite(said, 1, size, stderr);
     if (WIFEXITED(status) && size) blame_emitted(j, said);
     if (WIFSIGNALED(status)) diag_fatal(NO_LOC, "%s: %s was stopped by signal %d", j->what, j->line.words[0], WTERMSIG(status));

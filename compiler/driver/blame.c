@@ -1,4 +1,4 @@
-#include "driver/room.h"
+#include "driver/blame.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "driver/compiler.h"
 #include "util/diag.h"
 
 static uint64_t size_of(const char *path) {
@@ -61,4 +62,28 @@ void blame_full_disk(const Job *j, const char *said) {
         diag_fatal(NO_LOC, "%s: a file is larger than this process may write\nhint: ulimit -f says how large", j->what);
     if (why) diag_fatal(NO_LOC, "%s: %s: %s\nhint: %s", j->what, where, why, p.hint);
     if (cannot_have_fitted(j, &p)) diag_fatal(NO_LOC, "%s: no room is left in %s\nhint: %s", j->what, where, p.hint);
+}
+
+static const char *library_hint(Arena *arena) {
+    static const struct {
+        const char *installer, *package;
+    } packages[] = {{"apt-get", "libc6-dev"}, {"dnf", "glibc-static"}, {"zypper", "glibc-devel-static"}, {"apk", "musl-dev"}};
+    const char *command = system_install_command(arena);
+    for (size_t i = 0; command && i < sizeof packages / sizeof *packages; i++)
+        if (!strncmp(command, packages[i].installer, strlen(packages[i].installer)))
+            return arena_printf(arena, "%s %s", command, packages[i].package);
+    return "install the static C library as this system names it";
+}
+
+void blame_missing_library(const Job *j, const char *said) {
+    static const char *const complaints[] = {"cannot find -l", "unable to find library -l"};
+    for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++) {
+        const char *at = strstr(said, complaints[i]);
+        if (!at) continue;
+        at += strlen(complaints[i]);
+        diag_fatal(NO_LOC,
+                   "%s: there is no static library lib%.*s.a, which programs are linked with\nhint: %s; or -o NAME.so, which "
+                   "needs none",
+                   j->what, (int)strcspn(at, ":\n "), at, library_hint(j->line.arena));
+    }
 }
