@@ -143,8 +143,9 @@ static void write_all(const embedder *e, const char *folder) {
     if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
     if (!folder) return;
     burin_output_path(path, sizeof path, folder, e->model->net->outputs[e->model->net->embedding].name);
-    if ((mkdir(folder, 0777) && errno != EEXIST) || !burin_npy_write(&a, path))
-        burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    const char *why = burin_npy_write(&a, path);
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
 }
 
 static void finish(const embedder *e) {

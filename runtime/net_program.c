@@ -48,7 +48,8 @@ static void write_outputs(const burin_net_values *v, const char *folder) {
                 burin_stop(BURIN_USER_MISTAKE, "the outputs %s and %s would both be %s", v->net->outputs[j].name,
                            v->net->outputs[i].name, path);
         }
-        if (!burin_npy_write(&v->outputs[i], path)) burin_stop(BURIN_USER_MISTAKE, "%s: %s", path, strerror(errno));
+        const char *why = burin_npy_write(&v->outputs[i], path);
+        if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
     }
 }
 

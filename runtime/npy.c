@@ -27,7 +27,7 @@ static bool write_header(burin_npy *npy) {
 
 bool burin_npy_open(burin_npy *npy, const char *path, int32_t columns) {
     *npy = (burin_npy){.columns = columns};
-    npy->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    npy->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
     return npy->file >= 0 && write_header(npy);
 }
 

@@ -98,7 +98,7 @@ void burin_run_record(burin_run *run) {
     run->hash = burin_hash_start;
     if (c->logits_file && !burin_npy_open(&run->npy, c->logits_file, run->model->vocab_size))
         burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file,
-                   errno == ESPIPE ? "not a file that can be rewound" : strerror(errno));
+                   errno == ESPIPE || errno == ENXIO ? "not a file that can be rewound" : strerror(errno));
 }
 
 burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {

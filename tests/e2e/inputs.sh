@@ -54,6 +54,18 @@ for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
     esac
 done
 
+# What a program writes: no pipe that nobody reads, no file that a link leads to, nothing that is half written.
+says "inputs: logits into a pipe" 1 "not a file that can be rewound" soon "$WORK/story" It -n 2 --logits "$WORK/fifo"
+mkdir "$WORK/outputs" && echo mine > "$WORK/mine"
+ln -s "$WORK/mine" "$WORK/outputs/logits.npy"
+says "inputs: values into a link" 1 "logits.npy: it is a link" "$WORK/digits" --random --output "$WORK/outputs"
+check "inputs: what it leads to is whole" [ "$(cat "$WORK/mine")" = mine ]
+rm "$WORK/outputs/logits.npy" && mkfifo "$WORK/outputs/logits.npy"
+says "inputs: values into a pipe" 1 "logits.npy: it is no file" soon "$WORK/digits" --random --output "$WORK/outputs"
+rm "$WORK/outputs/logits.npy"
+(ulimit -f 1 && "$WORK/digits" --random --dim batch=4000 --output "$WORK/outputs") > "$WORK/said" 2>&1
+check "inputs: values that do not fit: $(cat "$WORK/said")" sh -c "grep -q 'logits.npy: File too large' '$WORK/said' && [ -z \"\$(ls '$WORK/outputs')\" ]"
+
 # A seed where nothing is random, and where something is.
 says "inputs: a seed of a network without chance" 0 "--seed has no effect: nothing in this network is random" "$WORK/digits" --random --seed 3
 printf '%s\n' 'ir 10' 'opset 20' 'input x f32 [batch,4]' 'output y f32 [batch,4]' 'node RandomUniformLike x -> y' | "$BUILD/tools/onnx_of_text" "$WORK/chance.onnx"
