@@ -373,27 +373,51 @@ bool graph_verify(const Graph *, const char *after_pass);
 typedef struct PassContext PassContext;
 typedef bool PassFunction(Graph *, PassContext *);
 
+// What a pass may rely on: name, bit, and what messages call it.
+// clang-format off
+#define GRAPH_PROPERTIES(X) \
+    X(TYPES, 0, "types")       /* every value has its type */ \
+    X(FORMULAS, 1, "formulas") /* attention and contractions are still written in core ops */ \
+    X(FUSIONS, 2, "fusions")   /* every site of a fusion has matched or missed */ \
+    X(ROWS, 3, "rows")         /* rows carry slots and positions (graphs that have an autoregressive form) */ \
+    X(LAYOUT, 4, "layout")     /* weights are packed */
+// clang-format on
+
+typedef enum {
+#define X(name, bit, text) HAS_##name = 1 << (bit),
+    GRAPH_PROPERTIES(X)
+#undef X
+} GraphProperty;
+
+typedef enum {
+#define GROUP(name, ...) GROUP_##name,
+#include "passes.def"
+    GROUP_COUNT
+} PassGroup;
+
+typedef enum {
+#define PASS(group, name, ...) PASS_##name,
+#include "passes.def"
+    PASS_COUNT
+} Pass;
+
 typedef struct PassInfo {
     const char *name;
+    PassGroup group;
     PassFunction *run;
+    enum { OUTER, BODIES } where;   // of a module's graphs alone, or of the bodies of loops and branches too
     unsigned needs, gives, breaks;  // bits of GraphProperty; what is not broken is kept
     const char *help;
 } PassInfo;
 
-typedef enum {
-    HAS_TYPES = 1,     // every value has its type
-    HAS_FORMULAS = 2,  // attention and contractions are still written in core ops
-    HAS_ROWS = 4,      // rows carry slots and positions (graphs that have an autoregressive form)
-    HAS_LAYOUT = 8,    // weights are packed
-} GraphProperty;
+typedef struct GroupInfo {
+    const char *name, *help;
+} GroupInfo;
 
-typedef enum {
-#define PASS(name, ...) PASS_##name,
-#include "passes.def"
-#undef PASS
-    PASS_COUNT
-} Pass;
 extern const PassInfo pass_info[PASS_COUNT];
+extern const GroupInfo group_info[GROUP_COUNT];
+Pass group_first(PassGroup);
+Pass group_last(PassGroup);
 
 // One candidate of recognise or fuse: matched, or missed because of a node. Also what became of a whole graph, and why.
 typedef struct FusionSite {
@@ -416,12 +440,13 @@ struct PassContext {
     bool require_fusion;
     bool quantized;        // --quant changed the format of a weight
     const char *dump_dir;  // --dump-ir, or NULL
-    int stop_after;        // a Pass, or -1
-    int start_from;        // a Pass, or 0
+    int stop_after;        // a Pass, the last that runs, or -1
+    int start_from;        // a Pass, the first that runs
     bool trial;            // a graph that cannot become incremental is left as it is, instead of an error
 };
 
 bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?
+bool group_run(PassGroup, Graph *, PassContext *);        // likewise, its passes in order
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL

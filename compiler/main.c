@@ -165,6 +165,12 @@ static int command_inspect(Arena *arena, const Options *o) {
     return 0;
 }
 
+static int command_passes(Arena *arena, const Options *o) {
+    (void)arena, (void)o;
+    list_passes();
+    return 0;
+}
+
 static int command_ops(Arena *arena, const Options *o) {
     (void)arena, (void)o;
     list_ops();

@@ -32,13 +32,19 @@ static void check_one_of(const char *option, const char *value, const char *cons
     usage_error("--%s=%s: expected one of %s", option, value, name_list(names, n));
 }
 
-static int pass_index(const char *option, const char *name, int absent) {
-    const char *names[PASS_COUNT];
-    for (int i = 0; i < PASS_COUNT; i++) names[i] = pass_info[i].name;
-    check_one_of(option, name, names, PASS_COUNT);
-    for (int i = 0; name && i < PASS_COUNT; i++)
-        if (!strcmp(name, names[i])) return i;
-    return absent;
+// The first or last pass that an option names, by itself or by its group.
+static int pass_named(const char *option, const char *name, bool first, int absent) {
+    const char *names[GROUP_COUNT + PASS_COUNT];
+    for (int i = 0; i < GROUP_COUNT; i++) names[i] = group_info[i].name;
+    for (int i = 0; i < PASS_COUNT; i++) names[GROUP_COUNT + i] = pass_info[i].name;
+    if (!name) return absent;
+    for (int i = 0; i < GROUP_COUNT; i++)
+        if (!strcmp(name, names[i])) return first ? group_first((PassGroup)i) : group_last((PassGroup)i);
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (!strcmp(name, pass_info[i].name)) return i;
+    const char *near = nearest_name(name, names, GROUP_COUNT + PASS_COUNT);
+    if (near) usage_error("--%s=%s: unknown\n  hint: did you mean %s? `burin passes` lists them", option, name, near);
+    usage_error("--%s=%s: expected a pass or a group of passes\n  hint: `burin passes` lists them", option, name);
 }
 
 Build build_new(Arena *arena, const Options *o) {
@@ -53,8 +59,8 @@ Build build_new(Arena *arena, const Options *o) {
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena, .quant = o->quant, .require_fusion = o->require_fusion, .dump_dir = o->dump_ir};
     b.passes.float_rows = o->activations && !strcmp(o->activations, "f32");
-    b.passes.stop_after = pass_index("stop-after", o->stop_after, -1);
-    b.passes.start_from = pass_index("start-from", o->start_from, 0);
+    b.passes.stop_after = pass_named("stop-after", o->stop_after, false, -1);
+    b.passes.start_from = pass_named("start-from", o->start_from, true, 0);
     bool dumped = has_suffix(o->model, ".ir"), description = has_suffix(o->model, ".burin");
     if (dumped != !!o->start_from)
         usage_error(dumped ? "%s is a dumped graph\n  hint: --start-from=PASS says which pass is next"
@@ -196,7 +202,7 @@ static const char *info_text(const Build *b) {
         text_add(&t, "context   %lld tokens, %lld rows at once\n", (long long)b->passes.context,
                  (long long)b->program->max_rows);
     text_add(&t, "passes   ");
-    for (int i = b->passes.start_from; i < PASS_COUNT; i++) text_add(&t, " %s", pass_info[i].name);
+    for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++) text_add(&t, " %s", group_info[i].name);
     text_add(&t, "\ncompiler  burin %s, %s -O3 -ffp-contract=off, for", BURIN_VERSION, compiler);
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");

@@ -3,6 +3,7 @@
 #define BURIN_COMMANDS_H
 #include "driver/build.h"
 
+void list_passes(void);
 void list_ops(void);
 void list_targets(Arena *);
 void list_formats(void);

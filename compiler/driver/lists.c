@@ -1,4 +1,4 @@
-// burin ops, targets, formats and models: the tables, in words.
+// burin passes, ops, targets, formats and models: the tables, in words.
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +7,16 @@
 #include "driver/toolchain.h"
 #include "frontend/dsl.h"
 #include "ir/format.h"
+
+void list_passes(void) {
+    for (int i = 0; i < PASS_COUNT; i++) {
+        const PassInfo *p = &pass_info[i];
+        const GroupInfo *group = &group_info[p->group];
+        bool alone = group_first(p->group) == group_last(p->group);
+        if (i == (int)group_first(p->group)) printf("%-20s %s\n", group->name, group->help);
+        if (!alone) printf("  %-18s %s\n", p->name, p->help);
+    }
+}
 
 void list_ops(void) {
     printf("%-26s %-40s %-44s %s\n", "op", "operands (? may be absent)", "attributes (! required)", "meaning");

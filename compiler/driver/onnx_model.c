@@ -43,7 +43,7 @@ static void require_form(const PassContext *trial) {
 // Which graph has an autoregressive form: the passes find out. -1 when none has, and `why` says why not, a line each.
 static int find_autoregressive(const Build *b, Module *m, const char *prefix, Text *why) {
     PassContext trial = {.arena = b->arena, .module = m, .context = b->options->context, .max_rows = 1, .trial = true};
-    trial.stop_after = PASS_incremental;
+    trial.stop_after = group_last(GROUP_incremental);
     passes_run(m, &trial);
     for (int i = 0; i < m->n_graphs; i++)
         if (graph_has_rows(m->graphs[i])) return i;

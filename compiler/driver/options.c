@@ -89,8 +89,8 @@ static bool offers(Command c, const char *option) {
 }
 
 static void print_passes(void) {
-    printf("\npasses, in order:\n");
-    for (int i = 0; i < PASS_COUNT; i++) printf("  %-12s %s\n", pass_info[i].name, pass_info[i].help);
+    printf("\ngroups of passes, in order (`burin passes` lists the passes):\n");
+    for (int i = 0; i < GROUP_COUNT; i++) printf("  %-12s %s\n", group_info[i].name, group_info[i].help);
 }
 
 static void print_command_help(Command c) {

@@ -6,21 +6,41 @@
 
 #include "ir/dump.h"
 
-#define PASS(name, ...) PassFunction pass_##name;
+#define PASS(group, name, ...) PassFunction pass_##name;
 #include "passes.def"
-#undef PASS
 
 const PassInfo pass_info[PASS_COUNT] = {
-#define PASS(name, needs, gives, breaks, help) {#name, pass_##name, needs, gives, breaks, help},
+#define PASS(group, name, where, needs, gives, breaks, help) \
+    {#name, GROUP_##group, pass_##name, where, needs, gives, breaks, help},
 #include "passes.def"
-#undef PASS
 };
 
-static const char *const property_name[] = {"types", "formulas", "rows", "layout"};
+const GroupInfo group_info[GROUP_COUNT] = {
+#define GROUP(name, help) {#name, help},
+#include "passes.def"
+};
+
+static const char *const property_name[] = {
+#define X(name, bit, text) [bit] = (text),
+    GRAPH_PROPERTIES(X)
+#undef X
+};
+
+Pass group_first(PassGroup group) {
+    int i = 0;
+    while (pass_info[i].group != group) i++;
+    return (Pass)i;
+}
+
+Pass group_last(PassGroup group) {
+    int i = PASS_COUNT - 1;
+    while (pass_info[i].group != group) i--;
+    return (Pass)i;
+}
 
 static void check_needs(const PassInfo *pass, unsigned have) {
     unsigned missing = pass->needs & ~have;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < (int)(sizeof property_name / sizeof *property_name); i++) {
         if (missing & 1u << i)
             diag_fatal(NO_LOC, "pass %s needs %s, which the passes before it broke", pass->name, property_name[i]);
     }
@@ -31,10 +51,17 @@ static unsigned properties_after(const PassInfo *pass, unsigned have) { return (
 // The bodies of loops and branches follow the graph they stand in: by then they have its constants. Rows are the outer graph's.
 bool pass_run(const PassInfo *pass, Graph *g, PassContext *c) {
     bool changed = pass->run(g, c);
-    if (pass == &pass_info[PASS_incremental] || pass == &pass_info[PASS_hoist]) return changed;
+    if (pass->where == OUTER) return changed;
     EACH_NODE(n, g)
     for (const Attr *a = n->attrs; a; a = a->next)
         if (a->kind == ATTR_GRAPH) changed |= pass_run(pass, a->graph, c);
+    return changed;
+}
+
+bool group_run(PassGroup group, Graph *g, PassContext *c) {
+    bool changed = false;
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (pass_info[i].group == group) changed |= pass_run(&pass_info[i], g, c);
     return changed;
 }
 
@@ -67,7 +94,7 @@ static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
             check_needs(pass, have);
             run_pass(m, c, pass);
             dump(m, c, i + 1, pass->name, constants);
-            if (i == PASS_fuse) require_fusions(c);
+            if (pass->gives & HAS_FUSIONS) require_fusions(c);
         }
         have = properties_after(pass, have);
         if (i == c->stop_after) return false;

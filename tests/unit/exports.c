@@ -52,7 +52,7 @@ static int occurrences(const char *text, const char *part) {
 }
 
 static void fused_as_counted(const Case *c, Arena *arena, Module *m) {
-    PassContext passes = {.arena = arena, .module = m, .max_rows = 16, .stop_after = PASS_fuse};
+    PassContext passes = {.arena = arena, .module = m, .max_rows = 16, .stop_after = group_last(GROUP_fuse)};
     passes_run(m, &passes);
     Text t = {0};
     graph_print(&t, m->graphs[0]);
@@ -107,7 +107,8 @@ static void decoders_become_incremental(void) {
         if (!CASES[i].text || !is_here(&CASES[i], path, sizeof path)) continue;
         Arena *arena = arena_new();
         Module *m = onnx_load_text(arena, path, &OPTIONS, NULL);
-        PassContext passes = {.arena = arena, .module = m, .max_rows = 16, .context = 100, .stop_after = PASS_incremental};
+        PassContext passes = {
+            .arena = arena, .module = m, .max_rows = 16, .context = 100, .stop_after = group_last(GROUP_incremental)};
         passes_run(m, &passes);
         Text t = {0};
         graph_print(&t, m->graphs[0]);

@@ -1,5 +1,6 @@
-// Golden tests of passes, found by their files: tests/golden/PASS/NAME.ir is the graph before, NAME.PASS.ir after the passes up
-// to PASS, followed by the fusion sites as comments. Each is also verified, and a second run of PASS must change nothing.
+// Golden tests of passes, found by their files: tests/golden/GROUP/NAME.ir is the graph before, NAME.GROUP.ir after the passes
+// up to the last of GROUP, followed by the fusion sites as comments. Each is verified after every pass, and a second run of the
+// group must change nothing.
 //
 // A first line `// quant=q8_0` sets --quant; of one that begins `// the last row` the numbers are the last of those after; one
 // that begins `// in f32, within 0.001` is evaluated in f32, where ops of 16 bits round, and may differ by so much of the
@@ -18,7 +19,7 @@
 #define IN_F32   "// in f32, within %lf"
 
 typedef struct Case {
-    const char *pass, *name;
+    const char *group, *name;
     char before[1024], after[1024];
 } Case;
 
@@ -66,22 +67,41 @@ static bool verify(const Module *m, const char *pass) {
     return true;
 }
 
-// The text after the passes up to `pass`, or NULL when one of them fails.
+static bool ends(const Case *test, int pass) {
+    const GroupInfo *group = &group_info[pass_info[pass].group];
+    return !strcmp(group->name, test->group) && pass == (int)group_last(pass_info[pass].group);
+}
+
+// Each pass of the group again: does one of them still do anything?
+static bool runs_again(PassGroup group, Module *m, PassContext *c) {
+    bool changed = false;
+    for (int i = group_first(group); i <= (int)group_last(group); i++) changed |= run_pass(&pass_info[i], m, c);
+    return changed;
+}
+
+// What a pass leaves, it leaves alone.
+static bool settles(int pass, Module *m, PassContext again) {
+    bool changed = run_pass(&pass_info[pass], m, &again);
+    if (changed) printf("# a second run of %s changes the graph\n", pass_info[pass].name);
+    return !changed;
+}
+
+// The text after the passes up to the end of the group, or NULL when one of them fails.
 static char *run_passes(const Case *test, const char *text, bool *stable) {
     Arena *a = arena_new();
     Source source = {.name = test->before, .text = text, .size = strlen(text)};
     PassContext c = context_of(a, text), again = c;
     Text out = {0};
     Module *m = read_module(a, &source);
-    bool ok = m != NULL;
+    bool ok = m != NULL, settled = true;
     for (int i = 0; ok && i < PASS_COUNT; i++) {
-        bool last = !strcmp(pass_info[i].name, test->pass);
         run_pass(&pass_info[i], m, &c);
         ok = verify(m, pass_info[i].name);
-        if (!last) continue;
+        settled &= ok && settles(i, m, again);
+        if (!ends(test, i)) continue;
         for (int j = 0; j < m->n_graphs; j++) graph_print(&out, m->graphs[j]);
         print_sites(&out, &c);
-        *stable = ok && !run_pass(&pass_info[i], m, &again);
+        *stable = settled && !runs_again(pass_info[i].group, m, &again);
         break;
     }
     char *result = ok && out.data ? strdup(out.data) : NULL;
@@ -217,7 +237,7 @@ static bool keeps_values(const Case *test, const char *text) {
         Numbers *before = evaluate(a, m, mode);
         for (int i = 0; i < PASS_COUNT; i++) {
             run_pass(&pass_info[i], m, &c);
-            if (!strcmp(pass_info[i].name, test->pass)) break;
+            if (ends(test, i)) break;
         }
         Numbers *after = evaluate(a, m, mode);
         if (!strncmp(text, LAST_ROW, strlen(LAST_ROW))) keep_last(after, before->n);
@@ -243,7 +263,7 @@ static void run_case(const Case *test) {
     if (!same) printf("# expected\n%s# got\n%s", expected, got ? got : "nothing\n");
     if (!kept) printf("# computes other numbers\n");
     if (!stable) printf("# a second run changes the graph\n");
-    printf("%s - golden: %s/%s\n", same && stable && kept ? "ok" : "not ok", test->pass, test->name);
+    printf("%s - golden: %s/%s\n", same && stable && kept ? "ok" : "not ok", test->group, test->name);
     free(text), free(got), free(expected);
 }
 
@@ -252,37 +272,37 @@ static int is_before(const struct dirent *d) {
     return dot && !strcmp(dot, ".ir");
 }
 
-static void run_folder(const char *pass) {
+static void run_folder(const char *group) {
     struct dirent **files;
     char folder[64];
-    snprintf(folder, sizeof folder, "tests/golden/%s", pass);
+    snprintf(folder, sizeof folder, "tests/golden/%s", group);
     int n = scandir(folder, &files, is_before, alphasort);
     for (int i = 0; i < n; i++) {
-        Case test = {.pass = pass, .name = files[i]->d_name};
+        Case test = {.group = group, .name = files[i]->d_name};
         snprintf(test.before, sizeof test.before, "%s/%s", folder, files[i]->d_name);
         *strchr(files[i]->d_name, '.') = 0;
-        snprintf(test.after, sizeof test.after, "%s/%.300s.%s.ir", folder, files[i]->d_name, pass);
+        snprintf(test.after, sizeof test.after, "%s/%.300s.%s.ir", folder, files[i]->d_name, group);
         run_case(&test);
         free(files[i]);
     }
     if (n >= 0) free(files);
 }
 
-// Whole models: tests/golden/pipeline/NAME.ir, and what it is after each pass.
+// Whole models: tests/golden/pipeline/NAME.ir, and what it is after each group.
 static void run_models(void) {
     static const char *const models[] = {"llama"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        for (int p = 0; p < PASS_COUNT; p++) {
-            Case test = {.pass = pass_info[p].name, .name = models[i]};
+        for (int p = 0; p < GROUP_COUNT; p++) {
+            Case test = {.group = group_info[p].name, .name = models[i]};
             snprintf(test.before, sizeof test.before, "tests/golden/pipeline/%s.ir", models[i]);
-            snprintf(test.after, sizeof test.after, "tests/golden/pipeline/%s.%s.ir", models[i], test.pass);
+            snprintf(test.after, sizeof test.after, "tests/golden/pipeline/%s.%s.ir", models[i], test.group);
             run_case(&test);
         }
     }
 }
 
 static void passes(void) {
-    for (int i = 0; i < PASS_COUNT; i++) run_folder(pass_info[i].name);
+    for (int i = 0; i < GROUP_COUNT; i++) run_folder(group_info[i].name);
     run_models();
 }
 
@@ -318,18 +338,18 @@ static void fuses_alike(const Case *test, char *text, const char *type) {
     bool same = !strcmp(expected, got);
     CHECK(same);
     if (!same) printf("# expected\n%s# got\n%s", expected, got);
-    printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->pass, test->name, type);
+    printf("%s - golden: %s/%s, sites in %s\n", same ? "ok" : "not ok", test->group, test->name, type);
     free(narrow), free(expected), free(got);
 }
 
 static void narrow_floats_fuse_alike(void) {
-    static const char *const passes_with_sites[] = {"recognise", "fuse", "incremental"};
-    for (size_t i = 0; i < sizeof passes_with_sites / sizeof *passes_with_sites; i++) {
-        Case test = {.pass = passes_with_sites[i]};
+    static const char *const groups_with_sites[] = {"recognise", "fuse", "incremental"};
+    for (size_t i = 0; i < sizeof groups_with_sites / sizeof *groups_with_sites; i++) {
+        Case test = {.group = groups_with_sites[i]};
         struct dirent **files;
         char folder[64];
         size_t size;
-        snprintf(folder, sizeof folder, "tests/golden/%s", test.pass);
+        snprintf(folder, sizeof folder, "tests/golden/%s", test.group);
         int n = scandir(folder, &files, is_before, alphasort);
         for (int j = 0; j < n; j++) {
             snprintf(test.before, sizeof test.before, "%s/%s", folder, files[j]->d_name);

@@ -32,7 +32,7 @@ static void report_counts_sites_and_names_misses(void) {
     Graph *g = parse_text(two_norms);
     PassContext c = context_of(a);
     Text t = {0};
-    c.stop_after = PASS_recognise;
+    c.stop_after = group_last(GROUP_recognise);
     CHECK(!passes_run(module_of(a, g), &c));
     fusion_report(&c, &t);
     CHECK_TEXT(t.data,
@@ -87,7 +87,7 @@ static void starting_late_leaves_out_what_came_before(void) {
     PassContext c = context_of(a);
     Text t = {0};
     pass_info[PASS_infer].run(g, &c);
-    c.start_from = PASS_fuse;
+    c.start_from = group_first(GROUP_fuse);
     CHECK(passes_run(module_of(a, g), &c));
     graph_print(&t, g);
     CHECK(!strstr(t.data, "rms_normalization") && strstr(t.data, "elementwise("));
@@ -106,7 +106,7 @@ static char row_text[2048];
 static bool becomes_incremental(void *graph) {
     Arena *a = arena_new();
     PassContext c = context_of(a);
-    bool changed = pass_info[PASS_incremental].run(graph, &c);
+    bool changed = group_run(GROUP_incremental, graph, &c);
     arena_free(a);
     return changed;
 }
@@ -237,7 +237,7 @@ static bool hoists(void *graph) {
     Arena *a = arena_new();
     PassContext c = context_of(a);
     c.module = module_of(a, graph);
-    pass_info[PASS_incremental].run(graph, &c);
+    group_run(GROUP_incremental, graph, &c);
     bool changed = pass_info[PASS_hoist].run(graph, &c);
     for (int i = 1; i < c.module->n_graphs; i++) graph_free(c.module->graphs[i]);
     arena_free(a);
@@ -295,7 +295,7 @@ static void last_row_becomes_every_row(void) {
     Arena *a = arena_new();
     Graph *g = parse_text(last_row);
     PassContext c = context_of(a);
-    c.stop_after = PASS_incremental;
+    c.stop_after = group_last(GROUP_incremental);
     CHECK(!passes_run(module_of(a, g), &c));
     const Type *y = &g->outputs[0]->type;
     CHECK_TEXT(type_text(y), "f32[L, 32]");

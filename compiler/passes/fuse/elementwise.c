@@ -193,11 +193,15 @@ static bool fuse_epilogue(Node *root) {
     return true;
 }
 
-bool fuse_gated_units(Graph *g) {
+bool fuse_gates(Graph *g) {
     bool changed = false;
     EACH_NODE(n, g) changed |= fuse_gated(n);
-    graph_sweep(g);
-    EACH_NODE(m, g) changed |= fuse_epilogue(m);
+    return changed;
+}
+
+bool fuse_epilogues(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) changed |= fuse_epilogue(n);
     return changed;
 }
 

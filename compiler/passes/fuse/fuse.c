@@ -13,7 +13,8 @@
 // Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
 #include "passes/fuse/fuse.h"
 
-PassFunction pass_fuse;
+PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_pack, pass_fuse_gates, pass_fuse_epilogues,
+    pass_merge_projections, pass_fuse_elementwise;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -30,21 +31,52 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
     return changed;
 }
 
-bool pass_fuse(Graph *g, PassContext *c) {
-    bool changed = split_products(g);
-    changed |= simplify_graph(g);
-    changed |= fuse_all_attention(g, c);
-    changed |= simplify_graph(g);
-    changed |= fuse_skip_norms(g);
+// What a rewrite has left without users goes; where it put a node before one that it reads, the order is restored.
+static bool settled(Graph *g, bool changed) {
     graph_sweep(g);
-    changed |= pack_weights(g);
-    graph_sweep(g);
-    changed |= fuse_gated_units(g);
-    graph_sweep(g);
-    changed |= merge_projections(g);
-    graph_sweep(g);
-    changed |= fuse_elementwise(g);
-    changed |= simplify_graph(g);
     if (changed) graph_sort(g);
     return changed;
+}
+
+bool pass_split_products(Graph *g, PassContext *c) {
+    (void)c;
+    bool changed = split_products(g);
+    return simplify_graph(g) || changed;
+}
+
+bool pass_fuse_attention(Graph *g, PassContext *c) {
+    bool changed = fuse_all_attention(g, c);
+    return simplify_graph(g) || changed;
+}
+
+bool pass_fuse_norms(Graph *g, PassContext *c) {
+    (void)c;
+    return settled(g, fuse_skip_norms(g));
+}
+
+bool pass_pack(Graph *g, PassContext *c) {
+    (void)c;
+    return settled(g, pack_weights(g));
+}
+
+bool pass_fuse_gates(Graph *g, PassContext *c) {
+    (void)c;
+    return settled(g, fuse_gates(g));
+}
+
+bool pass_fuse_epilogues(Graph *g, PassContext *c) {
+    (void)c;
+    return settled(g, fuse_epilogues(g));
+}
+
+bool pass_merge_projections(Graph *g, PassContext *c) {
+    (void)c;
+    return settled(g, merge_projections(g));
+}
+
+bool pass_fuse_elementwise(Graph *g, PassContext *c) {
+    (void)c;
+    bool changed = fuse_elementwise(g);
+    changed |= simplify_graph(g);
+    return settled(g, changed);
 }

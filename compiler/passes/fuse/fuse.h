@@ -8,7 +8,8 @@ bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is
 bool split_products(Graph *);                   // split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // norm.c
 bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
-bool fuse_gated_units(Graph *);                 // elementwise.c: gate + up, then epilogues, then chains
+bool fuse_gates(Graph *);                       // elementwise.c: gate + up
+bool fuse_epilogues(Graph *);                   // then epilogues, then chains
 bool merge_projections(Graph *);                // matmul.c: products of one value become one
 bool fuse_elementwise(Graph *);
 // lookup.c: tables that are also packed, by any graph of the module, in their own format or in another

@@ -84,10 +84,11 @@ static Node *over_keys(Node *n, int key, KeyAxis *k) {
     return op_info[n->op].rows == ROWS_EACH && n->op != OP_item ? elementwise_over_keys(n, key, k) : NULL;
 }
 
-void bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
+bool bias_over_keys(Node *attention, const Dim *positions, int64_t context) {
     Node *bias = operand_or_null(attention, ATTENTION_BIAS);
-    if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1)) return;
+    if (!bias || !attr_int(attention, "causal", 0) || !varies_along(bias, bias->type.rank - 1)) return false;
     KeyAxis k = {positions, dim_const(attention->graph, context), 0};
     Node *by = over_keys(bias, bias->type.rank - 1, &k);
     if (by) node_set_input(attention, ATTENTION_BIAS, by);
+    return by != NULL;
 }

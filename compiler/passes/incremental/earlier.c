@@ -105,14 +105,18 @@ static bool is_first_rows(const Node *n, const Dim *rows) {
     return n->op == OP_slice && attr_dim(n, "extent") == rows && dim_is(attr_dim(n, "start"), 0) && attr_int(n, "step", 1) == 1;
 }
 
-static void compute_first_rows(Graph *g, const Dim *rows) {
+static bool compute_first_rows(Graph *g, const Dim *rows) {
+    bool changed = false;
     EACH_NODE(n, g) {
         bool reached = false;
         if (!is_first_rows(n, rows) || n->in[0]->op == OP_pad) continue;
         EACH_NODE(each, g) each->scratch = NULL;
         Node *by = first_of(n->in[0], (Along){axis_of(n, attr_int(n, "axis", 0)), rows}, &reached);
-        if (by && reached) node_become(n, by);
+        if (!by || !reached) continue;
+        node_become(n, by);
+        changed = true;
     }
+    return changed;
 }
 
 // ------------------------------------------------------------------------------------------------------ values that lag behind
@@ -248,8 +252,7 @@ static Node *shift(Node *n, const Dim *rows) {
 }
 
 bool find_earlier_rows(Graph *g, const Dim *rows) {
-    bool found = false;
-    compute_first_rows(g, rows);
+    bool found = false, begins = compute_first_rows(g, rows);
     EACH_NODE(n, g) {
         Node *by = n->type.dtype == DT_tuple ? NULL : shift(n, rows);
         if (!by) continue;
@@ -258,22 +261,12 @@ bool find_earlier_rows(Graph *g, const Dim *rows) {
     }
     graph_sweep(g);
     if (found) simplify_graph(g);  // rows that are looked at from several places are one value
-    return found;
+    return found || begins;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- caches
-Node *new_row_state(RowInputs *in, const Dim *width, Node *before) {
-    Graph *g = before->graph;
-    Node *state = node_make(g, OP_state, before->loc, 0, NULL, before);
-    attr_set_string(state, "kind", "row");
-    attr_set_int(state, "layer", in->n_row_states++);
-    state->type = type_of(DT_f32, 4, (const Dim *[]){in->slots, dim_const(g, 1), dim_const(g, in->context), width});
-    node_set_name(state, "row_cache");
-    return state;
-}
-
 // One for all that look back at the same rows.
-static Node *cache_of_rows(Node *x, RowInputs *in, Node *before) {
+static Node *cache_of_rows(Node *x, const RowInputs *in, Node *before) {
     for (int i = 0; i < x->n_users; i++)
         if (x->users[i]->op == OP_cache_append && x->users[i]->in[1] == x) return x->users[i];
     Node *operands[] = {new_row_state(in, x->type.dim[1], before), x, in->slot, in->position};
@@ -282,12 +275,14 @@ static Node *cache_of_rows(Node *x, RowInputs *in, Node *before) {
     return inferred(n);
 }
 
-void keep_earlier_rows(Graph *g, RowInputs *in) {
+bool keep_earlier_rows(Graph *g, const RowInputs *in) {
+    bool changed = false;
     EACH_NODE(n, g) {
         if (n->op != OP_earlier_rows || operand_or_null(n, EARLIER_SLOT)) continue;
         Node *operands[EARLIER_OPERANDS] = {cache_of_rows(n->in[EARLIER_X], in, n), in->slot, in->position};
-        Node *by = node_again(n, n->op, EARLIER_OPERANDS, operands, n);
-        by->mark = n->mark;
-        node_become(n, inferred(by));
+        node_become(n, inferred(node_again(n, n->op, EARLIER_OPERANDS, operands, n)));
+        changed = true;
     }
+    graph_sweep(g);
+    return changed;
 }

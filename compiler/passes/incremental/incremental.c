@@ -7,21 +7,22 @@
 //                                                                           %a = attention(%q, %kc1, %vc1, %slot, %position)
 //                                                                           ...
 //
-// A row is one token with a slot and a position; rows of one call may belong to any slots. The pass first proves that every
-// node but attention, convolutions over time (earlier.c) and recurrences (loop.c) acts row by row
-// (rows.c). Then tables of positions are folded (tables.c), counters over T become %position, causal
-// attention attends to a cache, what looks back at earlier rows has one of them, and only the rows whose logits are wanted
-// reach the output (select.c). Graphs without token input or with attention to later positions are left as they
-// are.
+// A row is one token with a slot and a position; rows of one call may belong to any slots. The first passes keep the meaning of
+// a graph over T positions: they give attention, convolutions over time (earlier.c) and recurrences (loop.c) the forms that can
+// be computed row by row, and look up what depends on the position alone (tables.c). `rows` proves that every other node acts
+// row by row (rows.c) and puts rows in the place of positions; then what looks back at earlier rows gets a cache of them, and
+// only the rows whose logits are wanted reach the output (select.c). Graphs without token input or with attention to later
+// positions are left as they are.
 //
-// Needs types, and attention fused; gives rows; keeps everything.
+// They need types, and attention fused; `rows` gives rows; they keep everything.
 #include "passes/incremental/incremental.h"
 
 #include <string.h>
 
 #include "ir/operands.h"
 
-PassFunction pass_incremental;
+PassFunction pass_last_row, pass_sums, pass_earlier_rows, pass_key_biases, pass_table_slices, pass_tables, pass_rows,
+    pass_row_caches, pass_states, pass_caches, pass_wanted;
 
 enum { MOST_SLOTS = 4096 };
 
@@ -70,14 +71,50 @@ static const Dim *new_symbol(Graph *g, const char *name, int64_t upper) {
     return dim_symbol(g, name, 1, upper);
 }
 
-static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token, int64_t context) {
+static RowInputs add_inputs(Graph *g, const PassContext *c, Node *token) {
     RowInputs in = {.token = token, .rows = new_symbol(g, "R", c->max_rows > 0 ? c->max_rows : 1)};
-    in.slots = new_symbol(g, "S", MOST_SLOTS);
-    in.context = context;
     in.slot = add_input(g, "slot", DT_i32, in.rows, INPUT_SLOTS);
     in.position = add_input(g, "position", DT_i32, in.rows, INPUT_POSITIONS);
     in.wanted = add_input(g, "wanted", DT_bool, in.rows, INPUT_WANTED);
     return in;
+}
+
+// Those of a graph that has rows; false: it has none.
+static bool find_inputs(const Graph *g, const PassContext *c, RowInputs *in) {
+    *in = (RowInputs){find_input(g, INPUT_TOKENS), find_input(g, INPUT_SLOTS), find_input(g, INPUT_POSITIONS),
+                      find_input(g, INPUT_WANTED), .context = c->context};
+    if (!in->token || !in->slot || !in->position || !in->wanted) return false;
+    in->rows = in->token->type.dim[0];
+    return true;
+}
+
+// The slots that the states of a graph are for.
+static const Dim *slots_of(Graph *g) {
+    EACH_NODE(n, g) if (n->op == OP_state) return n->type.dim[0];
+    return new_symbol(g, "S", MOST_SLOTS);
+}
+
+static int64_t count_states(const Graph *g, const char *kind) {
+    int64_t count = 0;
+    EACH_NODE(n, g) count += n->op == OP_state && !strcmp(attr_string(n, "kind", ""), kind);
+    return count;
+}
+
+// A state of so many heads of this width for every position of every slot.
+static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64_t heads, const Dim *width, Node *before) {
+    Graph *g = before->graph;
+    const Dim *dims[] = {slots_of(g), dim_const(g, heads), dim_const(g, in->context), width};
+    int64_t layer = count_states(g, kind);
+    Node *state = node_make(g, OP_state, before->loc, 0, NULL, before);
+    attr_set_string(state, "kind", kind);
+    attr_set_int(state, "layer", layer);
+    state->type = type_of(dtype, 4, dims);
+    node_set_name(state, arena_printf(g->arena, "%s_cache", kind));
+    return state;
+}
+
+Node *new_row_state(const RowInputs *in, const Dim *width, Node *before) {
+    return new_state(in, "row", DT_f32, 1, width, before);
 }
 
 // ------------------------------------------------------------------------------------------------------ from positions to rows
@@ -111,42 +148,37 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- caches
-typedef struct Cache {
-    const char *kind;
-    int64_t layer, heads;
-} Cache;
-
-static Node *append_to_cache(Graph *g, Node *rows, Cache c, const RowInputs *in, Node *before) {
-    const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, c.heads));
-    const Dim *dims[] = {in->slots, dim_const(g, c.heads), dim_const(g, in->context), width};
-    Node *state = node_make(g, OP_state, before->loc, 0, NULL, before);
-    attr_set_string(state, "kind", c.kind);
-    attr_set_int(state, "layer", c.layer);
-    state->type = type_of(rows->type.dtype, 4, dims);
-    node_set_name(state, arena_printf(g->arena, "%s_cache", c.kind));
+static Node *append_to_cache(Node *rows, const char *kind, int64_t heads, const RowInputs *in, Node *before) {
+    Graph *g = before->graph;
+    const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, heads));
+    Node *state = new_state(in, kind, rows->type.dtype, heads, width, before);
     Node *n = node_make(g, OP_cache_append, before->loc, 4, (Node *[]){state, rows, in->slot, in->position}, before);
-    attr_set_int(n, "heads", c.heads);
+    attr_set_int(n, "heads", heads);
     return inferred(n);
 }
 
-static void cache_attention(Node *n, int64_t layer, const RowInputs *in) {
+static void cache_attention(Node *n, const RowInputs *in) {
     int64_t heads = attr_int(n, "num_kv_heads", 1);
-    Node *k = append_to_cache(n->graph, n->in[ATTENTION_KEY], (Cache){"key", layer, heads}, in, n);
-    Node *v = append_to_cache(n->graph, n->in[ATTENTION_VALUE], (Cache){"value", layer, heads}, in, n);
+    Node *k = append_to_cache(n->in[ATTENTION_KEY], "key", heads, in, n);
+    Node *v = append_to_cache(n->in[ATTENTION_VALUE], "value", heads, in, n);
     Node *operands[ATTENTION_OPERANDS];
     for (int i = 0; i < ATTENTION_OPERANDS; i++) operands[i] = operand_or_null(n, i);
     operands[ATTENTION_KEY] = k, operands[ATTENTION_VALUE] = v;
     operands[ATTENTION_SLOT] = in->slot, operands[ATTENTION_POSITION] = in->position;
-    Node *by = inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n));
-    by->mark = n->mark;
-    node_become(n, by);
+    node_become(n, inferred(node_again(n, n->op, operands_present(operands, ATTENTION_OPERANDS), operands, n)));
 }
 
-static void cache_all(Graph *g, const RowInputs *in) {
-    int64_t layer = 0;
+bool pass_caches(Graph *g, PassContext *c) {
+    RowInputs in;
+    bool changed = false;
+    if (!find_inputs(g, c, &in)) return false;
     EACH_NODE(n, g) {
-        if (attends_to(n, in->rows)) cache_attention(n, layer++, in);
+        if (!attends_to(n, in.rows)) continue;
+        cache_attention(n, &in);
+        changed = true;
     }
+    graph_sweep(g);
+    return changed;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- the last row
@@ -158,7 +190,7 @@ static bool is_last_row(const Node *n, const Dim *rows) {
 }
 
 // The last row along another axis, behind axes of extent 1: of the same value without these.
-static void put_rows_first(Graph *g, const Dim *rows) {
+static bool put_rows_first(Graph *g, const Dim *rows) {
     bool changed = false;
     EACH_NODE(n, g) {
         int axis = n->op == OP_slice ? axis_of(n, attr_int(n, "axis", 0)) : 0;
@@ -172,6 +204,7 @@ static void put_rows_first(Graph *g, const Dim *rows) {
         changed = true;
     }
     if (changed) simplify_graph(g);
+    return changed;
 }
 
 // Of one row, which stays the first axis.
@@ -188,17 +221,16 @@ static bool keeps_rows(const Node *n) {
 
 // An export that gives the logits of the last row alone: what acts on the last row acts on every row, and which rows are wanted
 // is for the caller to say. mark: computed from a last row.
-static void spread_last_row(Graph *g, const Dim *rows) {
-    if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1)) return;
-    bool any = false;
-    put_rows_first(g, rows);
+static bool spread_last_row(Graph *g, const Dim *rows) {
+    if (!g->n_outputs || !g->outputs[0]->type.rank || !dim_is(g->outputs[0]->type.dim[0], 1)) return false;
+    bool any = false, changed = put_rows_first(g, rows);
     EACH_NODE(n, g) {
         n->mark = is_last_row(n, rows);
         any |= n->mark;
         for (int i = 0; i < n->n_in && !is_last_row(n, rows); i++) n->mark |= n->in[i] && n->in[i]->mark;
-        if (n->mark && !is_last_row(n, rows) && !keeps_rows(n)) return;
+        if (n->mark && !is_last_row(n, rows) && !keeps_rows(n)) return changed;
     }
-    if (!any || !g->outputs[0]->mark) return;
+    if (!any || !g->outputs[0]->mark) return changed;
     EACH_NODE(each, g) {
         if (is_last_row(each, rows)) {
             node_become(each, each->in[0]);
@@ -207,10 +239,12 @@ static void spread_last_row(Graph *g, const Dim *rows) {
             inferred(each);
         }
     }
+    return true;
 }
 
 // The first T rows of a table are those that positions look up.
-static void look_up_slices(Graph *g, const Dim *rows) {
+static bool look_up_slices(Graph *g, const Dim *rows) {
+    bool changed = false;
     EACH_NODE(n, g) {
         if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1) continue;
         int64_t axis = axis_of(n, attr_int(n, "axis", 0)), start;
@@ -222,58 +256,145 @@ static void look_up_slices(Graph *g, const Dim *rows) {
         Node *by = node_make(g, OP_gather, n->loc, 2, (Node *[]){n->in[0], index}, n);
         attr_set_int(by, "axis", axis);
         node_become(n, inferred(by));
+        changed = true;
     }
+    graph_sweep(g);
+    return changed;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- the pass
-// An encoder, an image model: all of it at once.
-static bool leave(PassContext *c, const Graph *g, const Node *n, const char *why) {
-    const Node *at = n ? n : g->outputs[0];
-    fusion_decided(c, "run as a whole", at->loc, at, why);
+// ------------------------------------------------------------------------------------------------- graphs over positions
+// A graph over the positions of a text, all of whose outputs are a value for each of them; or why it is none.
+typedef struct Sequence {
+    Node *token;
+    const Dim *rows;    // the symbol T
+    int causal;         // how many attentions are over the positions
+    const Node *broke;  // what keeps it from being one, when that is a node
+    const char *why;
+} Sequence;
+
+static bool is_none(Sequence *s, const Node *broke, const char *why) {
+    s->broke = broke, s->why = why;
     return false;
 }
 
-bool pass_incremental(Graph *g, PassContext *c) {
-    int causal;
-    Node *token = find_input(g, INPUT_TOKENS);
-    if (find_input(g, INPUT_SLOTS)) return false;
-    if (!token || token->type.rank != 1 || token->type.dim[0]->kind != DIM_SYMBOL)
-        return leave(c, g, token, "does not read a sequence of tokens");
-    Node *bidirectional = find_bidirectional(g, token->type.dim[0], &causal);
-    if (bidirectional) return leave(c, g, bidirectional, "attends to later positions");
-    if (causal && !strcmp(g->name, "encode")) return leave(c, g, token, "is read by a graph that encodes");
-    spread_last_row(g, token->type.dim[0]);
-    Node *pooled = find_pooled(g, token->type.dim[0]);
-    if (pooled) return leave(c, g, pooled, "is an output that is no value for each position");
-    RowTrace t = {.rows = token->type.dim[0]};
-    turn_sums_into_loops(g, t.rows);
-    bool recurs = find_earlier_rows(g, t.rows) || has_loop_over(g, t.rows);
-    int64_t context = c->context > 0 ? c->context : dim_upper(t.rows);
+static bool reads_positions(Graph *g, Sequence *s) {
+    *s = (Sequence){.token = find_input(g, INPUT_TOKENS)};
+    if (!s->token || s->token->type.rank != 1 || s->token->type.dim[0]->kind != DIM_SYMBOL)
+        return is_none(s, s->token, "does not read a sequence of tokens");
+    s->rows = s->token->type.dim[0];
+    if (find_input(g, INPUT_SLOTS)) return is_none(s, s->token, "has rows already");
+    Node *bidirectional = find_bidirectional(g, s->rows, &s->causal);
+    if (bidirectional) return is_none(s, bidirectional, "attends to later positions");
+    return !s->causal || strcmp(g->name, "encode") || is_none(s, s->token, "is read by a graph that encodes");
+}
+
+static bool is_sequence(Graph *g, Sequence *s) {
+    if (!reads_positions(g, s)) return false;
+    Node *pooled = find_pooled(g, s->rows);
+    return !pooled || is_none(s, pooled, "is an output that is no value for each position");
+}
+
+static bool depends_on_earlier(const Graph *g, const Sequence *s) {
+    EACH_NODE(n, g) if (n->op == OP_earlier_rows) return true;
+    return s->causal || has_loop_over(g, s->rows);
+}
+
+// The proof that it can run row by row: every op acts on each row alone, or has a form with a cache.
+static bool acts_by_rows(Graph *g, Sequence *s, RowTrace *t) {
+    *t = (RowTrace){0};
+    if (!is_sequence(g, s)) return false;
+    t->rows = s->rows;
+    if (!trace_rows(g, t)) return is_none(s, t->broke, t->why);
+    return depends_on_earlier(g, s) || is_none(s, NULL, "depends on no earlier position");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the passes
+bool pass_last_row(Graph *g, PassContext *c) {
+    Sequence s;
+    (void)c;
+    return reads_positions(g, &s) && spread_last_row(g, s.rows);
+}
+
+bool pass_sums(Graph *g, PassContext *c) {
+    Sequence s;
+    (void)c;
+    return is_sequence(g, &s) && turn_sums_into_loops(g, s.rows);
+}
+
+bool pass_earlier_rows(Graph *g, PassContext *c) {
+    Sequence s;
+    (void)c;
+    return is_sequence(g, &s) && find_earlier_rows(g, s.rows);
+}
+
+static int64_t context_of(const PassContext *c, const Dim *rows) { return c->context > 0 ? c->context : dim_upper(rows); }
+
+bool pass_key_biases(Graph *g, PassContext *c) {
+    Sequence s;
+    bool changed = false;
+    if (!is_sequence(g, &s)) return false;
     EACH_NODE(n, g) {
-        if (attends_to(n, t.rows)) bias_over_keys(n, t.rows, context);
+        if (attends_to(n, s.rows)) changed |= bias_over_keys(n, s.rows, context_of(c, s.rows));
     }
-    look_up_slices(g, t.rows);
     graph_sweep(g);
-    if (!trace_rows(g, &t)) {
-        const Node *n = t.broke;
-        bool product = n->op == OP_matmul;  // of rows by rows, which is no attention that was found
-        if (!causal && !(c->trial && product)) return leave(c, g, n, t.why);
-        if (c->trial) return fusion_site(c, "incremental form", n->loc, n, t.why), false;
-        diag_error(n->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", n->name, t.why,
-                   op_info[n->op].name, type_text(&n->type));
-        return false;
-    }
-    if (!causal && !recurs) return leave(c, g, NULL, "depends on no earlier position");
-    RowInputs in = add_inputs(g, c, token, context);
-    fold_position_tables(g, &t, &in);
+    return changed;
+}
+
+bool pass_table_slices(Graph *g, PassContext *c) {
+    Sequence s;
+    (void)c;
+    return is_sequence(g, &s) && look_up_slices(g, s.rows);
+}
+
+bool pass_tables(Graph *g, PassContext *c) {
+    Sequence s;
+    RowTrace t;
+    if (!acts_by_rows(g, &s, &t)) return false;
+    bool changed = fold_position_tables(g, s.rows, context_of(c, s.rows));
     graph_sweep(g);
+    return changed;
+}
+
+// An encoder, an image model: all of it at once. A decoder that mixes rows is an error, but where a trial asks whether it does.
+static bool leave(PassContext *c, const Graph *g, const Sequence *s, const RowTrace *t) {
+    const Node *at = s->broke ? s->broke : g->outputs[0];
+    bool product = t->broke && t->broke->op == OP_matmul;  // of rows by rows, which is no attention that was found
+    if (!t->broke || (!s->causal && !(c->trial && product)))
+        fusion_decided(c, "run as a whole", at->loc, at, s->why);
+    else if (c->trial)
+        fusion_site(c, "incremental form", at->loc, at, s->why);
+    else
+        diag_error(at->loc, "this graph has no autoregressive form: %%%s %s\nnote: %s gives %s", at->name, s->why,
+                   op_info[at->op].name, type_text(&at->type));
+    return false;
+}
+
+bool pass_rows(Graph *g, PassContext *c) {
+    Sequence s;
+    RowTrace t;
+    if (find_input(g, INPUT_SLOTS)) return false;
+    if (!acts_by_rows(g, &s, &t)) return leave(c, g, &s, &t);
+    c->context = context_of(c, s.rows);
+    RowInputs in = add_inputs(g, c, s.token);
     turn_into_rows(g, &t, &in);
-    keep_earlier_rows(g, &in);
-    carry_states(g, &in);
-    cache_all(g, &in);
     graph_sweep(g);
-    select_wanted_rows(g, &in);
     fusion_site(c, "incremental form", NO_LOC, NULL, NULL);
+    return true;
+}
+
+bool pass_row_caches(Graph *g, PassContext *c) {
+    RowInputs in;
+    return find_inputs(g, c, &in) && keep_earlier_rows(g, &in);
+}
+
+bool pass_states(Graph *g, PassContext *c) {
+    RowInputs in;
+    return find_inputs(g, c, &in) && carry_states(g, &in);
+}
+
+bool pass_wanted(Graph *g, PassContext *c) {
+    RowInputs in;
+    if (!find_inputs(g, c, &in) || !select_wanted_rows(g, &in)) return false;
     simplify_graph(g);
     return true;
 }

@@ -17,10 +17,8 @@ static inline bool has_rows(const Node *n) { return n->mark > 0; }
 
 typedef struct RowInputs {
     Node *token, *slot, *position, *wanted;
-    const Dim *rows;   // the symbol R
-    const Dim *slots;  // the symbol S
+    const Dim *rows;  // the symbol R
     int64_t context;
-    int64_t n_row_states;  // given so far
 } RowInputs;
 
 // views.c
@@ -32,18 +30,19 @@ int same_axis(Graph *, const Type *from, int axis, const Type *to);   // with as
 Node *with_extent(Node *, Node *const *in, const char *attr, Along);  // again, and so many in its attribute of dimensions
 bool varies_along(const Node *, int axis);                            // it has that axis, and of more than one element
 
-bool find_earlier_rows(Graph *, const Dim *rows);  // earlier.c: is anything a fixed number of rows back?
-void keep_earlier_rows(Graph *, RowInputs *);
-Node *new_row_state(RowInputs *, const Dim *width, Node *before);
+// Each says whether it changed anything.
+bool find_earlier_rows(Graph *, const Dim *rows);  // earlier.c
+bool keep_earlier_rows(Graph *, const RowInputs *);
+Node *new_row_state(const RowInputs *, const Dim *width, Node *before);
 
-void turn_sums_into_loops(Graph *, const Dim *rows);  // sum.c
+bool turn_sums_into_loops(Graph *, const Dim *rows);  // sum.c
 
 bool has_loop_over(const Graph *, const Dim *rows);              // loop.c
 const char *steps_over_rows(const Node *loop, const Dim *rows);  // NULL: a step needs its row and the states; or why not
 void rename_rows_in_body(Node *loop, const Dim *from, const Dim *to);
-void carry_states(Graph *, RowInputs *);
+bool carry_states(Graph *, const RowInputs *);
 
-bool fold_position_tables(Graph *, const RowTrace *, RowInputs *);            // tables.c
-void bias_over_keys(Node *attention, const Dim *positions, int64_t context);  // bias.c; where it has such a form
-void select_wanted_rows(Graph *, RowInputs *);                                // select.c
+bool fold_position_tables(Graph *, const Dim *rows, int64_t context);         // tables.c; after trace_rows
+bool bias_over_keys(Node *attention, const Dim *positions, int64_t context);  // bias.c; where it has such a form
+bool select_wanted_rows(Graph *, const RowInputs *);                          // select.c
 #endif

@@ -56,6 +56,7 @@ static const char *step_reads(const Node *loop, const LoopParts *l, const Node *
 static const char *states_of(const Node *loop, const LoopParts *l) {
     for (int i = 0; i < l->n_states; i++) {
         const Node *first = loop->in[LOOP_FIRST + i];
+        if (first->op == OP_state) continue;
         if (has_rows(first)) return "is a loop that begins with a value of the rows";
         if (first->type.dtype != DT_f32 || !has_constant_shape(&first->type))
             return "is a loop with a state that is no tensor of f32 of one size";
@@ -124,7 +125,7 @@ static Node *or_first(Node *loop, Graph *body, Node *first, Node *state, StepPla
 }
 
 // The state is read where the step before left it, and left at the step's own position.
-static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, RowInputs *in) {
+static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, const RowInputs *in) {
     Graph *body = l->body;
     Node *first = loop->in[LOOP_FIRST + i], *cache = body->inputs[i], **result = &body->outputs[l->first_state + i];
     const Dim *width = type_count(body, &first->type);
@@ -141,12 +142,17 @@ static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, Row
     *result = inferred(left);
 }
 
-void carry_states(Graph *g, RowInputs *in) {
+static bool is_carried(const Node *loop) { return loop->n_in > LOOP_FIRST && loop->in[LOOP_FIRST]->op == OP_state; }
+
+bool carry_states(Graph *g, const RowInputs *in) {
+    bool changed = false;
     EACH_NODE(n, g) {
-        if (n->op != OP_loop || !has_rows(n)) continue;
+        if (n->op != OP_loop || attr_dim(n, "extent") != in->rows || is_carried(n)) continue;
         LoopParts l = loop_parts(n);
         StepPlace at = place_of_step(n, &l, in);
         for (int i = 0; i < l.n_states; i++) carry_state(n, &l, i, at, in);
         inferred(n);
+        changed = true;
     }
+    return changed;
 }

@@ -115,6 +115,8 @@ static int rows_attention(const Node *n, Step *s) {
 
 static int rows_state(const Node *n, Step *s) {
     if (n->op == OP_attention) return rows_attention(n, s);
+    if (n->op == OP_cache_append && operand_or_null(n, APPEND_SLOT)) return 0;
+    if (n->op == OP_earlier_rows && operand_or_null(n, EARLIER_SLOT)) return n->in[EARLIER_SLOT]->mark;
     if (n->op == OP_earlier_rows && row_axis(n->in[0]) == 0) return n->in[0]->mark;
     return mixes(s, "updates a state by itself");
 }

@@ -75,7 +75,14 @@ static void select_operands(Node *n, Node *wanted) {
     inferred(n);
 }
 
-void select_wanted_rows(Graph *g, RowInputs *in) {
+static bool is_selected(const Graph *g) {
+    EACH_NODE(n, g) if (n->op == OP_select_rows) return true;
+    return false;
+}
+
+bool select_wanted_rows(Graph *g, const RowInputs *in) {
+    RowTrace t = {.rows = in->rows};
+    if (is_selected(g) || !trace_rows(g, &t)) return false;
     mark_tail(g);
     EACH_NODE(n, g) {
         if (tail_mark(n)) select_operands(n, in->wanted);
@@ -84,4 +91,5 @@ void select_wanted_rows(Graph *g, RowInputs *in) {
         Node *n = g->outputs[i];
         if (!tail_mark(n) && has_rows(n) && n->op != OP_select_rows) g->outputs[i] = selected(n, in->wanted, NULL);
     }
+    return true;
 }

@@ -71,8 +71,13 @@ static Node *recurrence(Node *n) {
     return cast_before(n, transpose_before(n, reshape_before(n, sums, rank, moved), back), n->type.dtype);
 }
 
-void turn_sums_into_loops(Graph *g, const Dim *rows) {
+bool turn_sums_into_loops(Graph *g, const Dim *rows) {
+    bool changed = false;
     EACH_NODE(n, g) {
-        if (sums_rows(n, rows)) node_become(n, recurrence(n));
+        if (!sums_rows(n, rows)) continue;
+        node_become(n, recurrence(n));
+        changed = true;
     }
+    graph_sweep(g);
+    return changed;
 }

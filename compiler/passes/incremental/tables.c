@@ -1,9 +1,9 @@
 // What depends on the position alone is computed at compile time for every position a slot can hold, and looked up.
 //
 //   before   %i = iota {dims=[T, 1], axis=0}                      after   %t = constant : f32[context, 16]
-//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, %position) : f32[R, 16]
+//            %c = cos(mul(cast(%i), %frequencies)) : f32[T, 16]           %c = gather(%t, iota {dims=[T]}) : f32[T, 16]
 //
-// A lookup in a table of the checkpoint (learned positions) stays one, by %position. What would be too large stays computed.
+// A lookup in a table of the checkpoint (learned positions) stays one. What would be too large stays computed.
 #include "ir/eval.h"
 #include "passes/incremental/incremental.h"
 
@@ -26,18 +26,23 @@ static Dependence depends_on(const Node *n) {
     return is_lookup(n) || n->type.dtype == DT_tuple ? OF_DATA : d;
 }
 
+// What is counted by T, and how many positions a slot can hold.
+typedef struct Positions {
+    const Dim *rows;
+    int64_t context;
+} Positions;
+
 // A copy of the node, folded, over all positions of a slot instead of the rows.
-static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, Node *before) {
+static Node *at_every_position(Node *n, const Positions *p, Node *before) {
     if (n->op == OP_constant) return n;
-    if (n->op == OP_gather && n->in[1] == in->position) return n->in[0];  // a table already
+    if (is_lookup(n)) return n->in[0];  // a table already
     Node **operand = ARENA_ARRAY(n->graph->arena, Node *, n->n_in + 1);
-    for (int i = 0; i < n->n_in; i++) operand[i] = n->in[i] ? at_every_position(n->in[i], t, in, before) : NULL;
+    for (int i = 0; i < n->n_in; i++) operand[i] = n->in[i] ? at_every_position(n->in[i], p, before) : NULL;
     Node *copy = node_again(n, n->op, n->n_in, operand, before);
     for (Attr *a = copy->attrs; a; a = a->next) {
         const Dim *dims[MAX_RANK];
         if (a->kind != ATTR_DIMS) continue;
-        for (int i = 0; i < a->n; i++)
-            dims[i] = dim_substitute(n->graph, a->dims[i], t->rows, dim_const(n->graph, in->context));
+        for (int i = 0; i < a->n; i++) dims[i] = dim_substitute(n->graph, a->dims[i], p->rows, dim_const(n->graph, p->context));
         attr_set_dims(copy, a->name, dims, a->n);
         a = attr_find(copy, a->name);
     }
@@ -49,13 +54,13 @@ static Node *at_every_position(Node *n, const RowTrace *t, const RowInputs *in, 
     return c;
 }
 
-static bool is_small_enough(const Node *n, const RowInputs *in) {
+static bool is_small_enough(const Node *n, const Positions *p) {
     int64_t row = 1;
     for (int i = 0; i < n->type.rank; i++) {
         if (i != row_axis(n)) row *= dim_upper(n->type.dim[i]);
         if (row > LARGEST_ROW) return false;
     }
-    return n->type.rank > 0 && row * in->context * (dtype_bits(n->type.dtype) / 8) <= LARGEST_TABLE;
+    return n->type.rank > 0 && row * p->context * (dtype_bits(n->type.dtype) / 8) <= LARGEST_TABLE;
 }
 
 // The last node that depends on the position alone: some user depends on data. What is added to scores is wide, and cheap.
@@ -67,29 +72,30 @@ static bool ends_here(const Graph *g, const Node *n) {
     return node_uses(n) > n->n_users && g;
 }
 
-static bool is_table(const Graph *g, const Node *n, const RowInputs *in) {
+static bool is_table(const Graph *g, const Node *n, const Positions *p) {
     if (dependence(n) != OF_POSITION || n->op == OP_iota || n->op == OP_cast || !has_rows(n)) return false;
-    return n->n_in <= MAX_RANK && ends_here(g, n) && is_small_enough(n, in);
+    return n->n_in <= MAX_RANK && ends_here(g, n) && is_small_enough(n, p);
 }
 
-static Node *lookup(Node *n, const RowTrace *t, const RowInputs *in) {
-    Node *table = at_every_position(n, t, in, n);
+static Node *lookup(Node *n, const Positions *p) {
+    Node *table = at_every_position(n, p, n);
     if (table->op != OP_constant) return NULL;
     node_set_name(table, arena_printf(n->graph->arena, "%s_table", n->name));
-    Node *g = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){table, in->position}, n);
+    Node *index = node_make(n->graph, OP_iota, n->loc, 0, NULL, n);
+    attr_set_dims(index, "dims", &p->rows, 1);
+    Node *g = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){table, inferred(index)}, n);
     attr_set_int(g, "axis", row_axis(n));
-    inferred(g);
     g->mark = n->mark;
     g->scratch = (void *)(intptr_t)OF_DATA;
-    return g;
+    return inferred(g);
 }
 
-bool fold_position_tables(Graph *g, const RowTrace *t, RowInputs *in) {
+bool fold_position_tables(Graph *g, const Dim *rows, int64_t context) {
     bool changed = false;
+    Positions p = {rows, context};
     EACH_NODE(each, g) each->scratch = (void *)(intptr_t)depends_on(each);
     EACH_NODE(n, g) {
-        if (!is_table(g, n, in)) continue;
-        Node *by = lookup(n, t, in);
+        Node *by = is_table(g, n, &p) ? lookup(n, &p) : NULL;
         if (!by) continue;
         node_become(n, by);
         changed = true;

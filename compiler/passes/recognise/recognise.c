@@ -14,7 +14,7 @@
 // Needs types and formulas in core ops; gives nothing new; keeps everything. Defines the arithmetic of the new ops (ops.def).
 #include "passes/recognise/recognise.h"
 
-PassFunction pass_recognise;
+PassFunction pass_softmax, pass_score_order, pass_norms, pass_activations, pass_rotary;
 
 bool attempt_broke(Attempt *a, const Node *n, const char *why) {
     a->broke = n;
@@ -76,14 +76,31 @@ static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt
     return changed;
 }
 
-bool pass_recognise(Graph *g, PassContext *c) {
+bool pass_softmax(Graph *g, PassContext *c) {
     bool changed = attempt(g, c, recognise_softmax);
-    if (order_scores(g)) changed = simplify_graph(g) || true;
-    changed |= attempt(g, c, recognise_norm);
+    return graph_sweep(g) || changed;
+}
+
+bool pass_score_order(Graph *g, PassContext *c) {
+    (void)c;
+    if (!order_scores(g)) return false;
+    simplify_graph(g);
+    return true;
+}
+
+bool pass_norms(Graph *g, PassContext *c) {
+    bool changed = attempt(g, c, recognise_norm);
     changed |= weigh_shared_norms(g);
-    changed |= attempt(g, c, recognise_activation);
-    changed |= simplify_graph(g);
+    return graph_sweep(g) || changed;
+}
+
+bool pass_activations(Graph *g, PassContext *c) {
+    bool changed = attempt(g, c, recognise_activation);
+    return simplify_graph(g) || changed;
+}
+
+bool pass_rotary(Graph *g, PassContext *c) {
     mark_data(g);
-    changed |= attempt(g, c, recognise_rotary);
+    bool changed = attempt(g, c, recognise_rotary);
     return simplify_graph(g) || changed;
 }

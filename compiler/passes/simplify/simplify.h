@@ -11,7 +11,6 @@ Node *tabulate_index(Node *);     // table.c
 Node *simplify_lookup(Node *);    // lookup.c
 Node *drop_unit_axis(Node *);     // units.c
 Node *merge_row_axes(Node *);     // rows.c
-Node *compute_all_rows(Node *);   // chosen.c
 Node *fold_node(Node *);          // fold.c: the constant that the node always is
 bool merge_equal_nodes(Graph *);  // equal.c
 bool simplify_control(Graph *);   // control.c: loops and branches

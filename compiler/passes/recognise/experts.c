@@ -1,6 +1,6 @@
-// Rows that a mask picks, that something row by row is computed of, and that are put back where they came from: the same is
-// computed of all rows, and the mask decides which results count. So a mixture of experts, whose experts each take the tokens
-// that chose them, acts row by row. Only in a text: a tensor's program is quicker with few rows.
+// experts: rows that a mask picks, that something row by row is computed of, and that are put back where they came from: the
+// same is computed of all rows, and the mask decides which results count. So a mixture of experts, whose experts each take the
+// tokens that chose them, acts row by row. Only in a text: a tensor's program is quicker with few rows.
 //
 //   before   %n = nonzero(%mask) {extent=count} : i64[2, count]                  (%mask: bool[T, K]; %row, %k: its parts)
 //            %x1 = gather(%x, %row) {axis=0} : f32[count, 64]
@@ -10,11 +10,15 @@
 //   first
 //
 // With reduction="add" each result is added to the one before instead. What f does not take from k is merged later.
+//
+// Needs types and formulas in core ops; gives nothing new; keeps everything.
 #include <string.h>
 
 #include "ir/index.h"
 #include "passes/incremental/incremental.h"
 #include "passes/simplify/simplify.h"
+
+PassFunction pass_experts;
 
 enum { MOST_COLUMNS = 64 };  // of a mask: the experts of one token
 
@@ -131,7 +135,7 @@ static Node *is_chosen(const Choice *c, int64_t column) {
     return cast_before(before, reshape_before(before, mask, before->type.rank, dims), DT_bool);
 }
 
-Node *compute_all_rows(Node *n) {
+static Node *compute_all_rows(Node *n) {
     Choice c = {.scatter = n};
     if ((n->op != OP_scatter_elements && n->op != OP_scatter_nd) || !is_text(n->graph)) return NULL;
     if (!find_nonzero(&c) || !varies(&c, n->in[1]) || !puts_rows_back(&c) || !acts_by_row(&c)) return NULL;
@@ -148,4 +152,16 @@ Node *compute_all_rows(Node *n) {
         result = new_before(n, OP_where, n->loc, 3, (Node *[]){is_chosen(&c, column), chosen, result});
     }
     return result;
+}
+
+bool pass_experts(Graph *g, PassContext *c) {
+    bool changed = false;
+    (void)c;
+    EACH_NODE(n, g) {
+        Node *by = node_uses(n) ? compute_all_rows(n) : NULL;
+        if (!by) continue;
+        node_become(n, by);
+        changed = true;
+    }
+    return changed && (simplify_graph(g), true);
 }
