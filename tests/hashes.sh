@@ -6,7 +6,7 @@
 #   sh tests/hashes.sh COMMIT --cases      and the graph of every conformance case
 #
 # Models are those of `make test`: tests/families and published, examples, and what lies in ../shared. COMMIT is built in
-# build/at-COMMIT. A graph's text has the hash of each of its constants; where a node comes from does not count.
+# build/at-COMMIT. A graph's text has the hash of each of its constants; what a value is called, and where it comes from, does not count.
 . tests/lib.sh
 . tests/lib_families.sh
 commit=$(git rev-parse --short "$1") || exit 2
@@ -32,11 +32,25 @@ case " $* " in *" --cases "*)
     ;;
 esac
 
+# Names of values become numbers, in their order.
+numbered() {
+    awk '{
+        line = $0
+        while (match(line, /%[^ ,()=:{}]+/)) {
+            name = substr(line, RSTART, RLENGTH)
+            if (!(name in number)) number[name] = ++n
+            printf "%s#%d", substr(line, 1, RSTART - 1), number[name]
+            line = substr(line, RSTART + RLENGTH)
+        }
+        print line
+    }'
+}
+
 # graph BURIN MODEL...
 graph() {
     _burin=$1
     shift
-    "$_burin" inspect "$@" --stop-after=layout 2>&1 | sed 's/ @[^,)]*:[0-9]*:[0-9]*//; s/ @"[^"]*"$//; s/ "[^"]*"$//' | md5sum | cut -c 1-16
+    "$_burin" inspect "$@" --stop-after=layout 2>&1 | sed 's/ @[^,)]*:[0-9]*:[0-9]*//; s/ @"[^"]*"$//; s/ "[^"]*"$//' | numbered | md5sum | cut -c 1-16
 }
 
 # results BURIN FOLDER: of its program over the inputs beside it

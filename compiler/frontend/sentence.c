@@ -5,6 +5,7 @@
 
 #include "frontend/checkpoint.h"
 #include "frontend/json.h"
+#include "ir/builder.h"
 
 // --------------------------------------------------------------------------------------------------------------------- reading
 const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len", "lasttoken", "weightedmean"};
@@ -124,58 +125,30 @@ Sentence sentence_read(Arena *arena, const char *folder) {
 // ------------------------------------------------------------------------------------------------------------------- the graph
 typedef struct Site {
     Graph *graph;
+    Builder b;               // at its end
     Node *states, *weights;  // [T, N] and [1, T]: 1 for a token that counts, else 0. Without a mask: NULL
     const Dim *tokens, *width;
 } Site;
 
-static Node *emit(const Site *s, Op op, Node *a, Node *b) {
-    return node_new(s->graph, op, s->states->loc, b ? 2 : 1, (Node *[]){a, b});
-}
+static Node *emit(const Site *s, Op op, Node *a, Node *b) { return build_op(s->b, op, b ? 2 : 1, (Node *[]){a, b}); }
 
-static Node *make(const Site *s, Op op, Node *x) { return node_make(s->graph, op, s->states->loc, 1, &x, NULL); }
+static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) { return build_reduce(s->b, op, x, &axis, 1, true); }
 
-static Node *reshaped(const Site *s, Node *x, int rank, const Dim *a, const Dim *b) {
-    Node *n = make(s, OP_reshape, x);
-    attr_set_dims(n, "shape", (const Dim *[]){a, b}, rank);
-    return inferred(n);
-}
-
-static Node *cast(const Site *s, Node *x, DType to) {
-    Node *n = make(s, OP_cast, x);
-    attr_set_dtype(n, "to", to);
-    return inferred(n);
-}
-
-static Node *reduced(const Site *s, Op op, Node *x, int64_t axis) {
-    Node *n = make(s, op, x);
-    attr_set_ints(n, "axes", &axis, 1);
-    attr_set_int(n, "keepdims", 1);
-    return inferred(n);
-}
-
-static Node *scalar(const Site *s, double value) { return node_scalar(s->graph, DT_f32, value, s->states->loc, NULL); }
+static Node *scalar(const Site *s, double value) { return build_scalar(s->b, DT_f32, value); }
 
 static Node *first_row(const Site *s) {
-    Node *n = make(s, OP_slice, s->states);
-    attr_set_int(n, "axis", 0);
-    attr_set_dims(n, "start", (const Dim *[]){dim_const(s->graph, 0)}, 1);
-    attr_set_dims(n, "extent", (const Dim *[]){dim_const(s->graph, 1)}, 1);
-    return inferred(n);
+    return build_slice(s->b, s->states, (Slice){0, dim_const(s->graph, 0), dim_const(s->graph, 1), 1});
 }
 
 // 0, 1, 2 ... as [1, T].
 static Node *places(const Site *s) {
-    Node *n = node_make(s->graph, OP_iota, s->states->loc, 0, NULL, NULL);
-    attr_set_dims(n, "dims", (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 2);
-    attr_set_int(n, "axis", 1);
-    return cast(s, inferred(n), DT_f32);
+    return build_cast(s->b, build_iota(s->b, 2, (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 1), DT_f32);
 }
 
 static Node *last_row(const Site *s) {
-    Node *place = places(s), *counted = node_new(s->graph, OP_where, s->states->loc, 3,
-                                                 (Node *[]){cast(s, s->weights, DT_bool), place, scalar(s, -1)});
+    Node *place = places(s), *counted = build_where(s->b, build_cast(s->b, s->weights, DT_bool), place, scalar(s, -1));
     Node *is_last = emit(s, OP_equal, place, reduced(s, OP_reduce_max, counted, 1));
-    return emit(s, OP_matmul, cast(s, is_last, DT_f32), s->states);
+    return emit(s, OP_matmul, build_cast(s->b, is_last, DT_f32), s->states);
 }
 
 // Weights that grow with the place.
@@ -188,31 +161,29 @@ static Node *mean(const Site *s, Pooling pooling) {
 }
 
 static Node *maximum(const Site *s) {
-    Node *column = reshaped(s, s->weights, 2, s->tokens, dim_const(s->graph, 1));
-    Node *seen = cast(s, column, DT_bool);
-    Node *states = node_new(s->graph, OP_where, s->states->loc, 3, (Node *[]){seen, s->states, scalar(s, -1e9)});
-    return reduced(s, OP_reduce_max, states, 0);
+    Node *column = build_reshape(s->b, s->weights, 2, (const Dim *[]){s->tokens, dim_const(s->graph, 1)});
+    return reduced(s, OP_reduce_max, build_where(s->b, build_cast(s->b, column, DT_bool), s->states, scalar(s, -1e9)), 0);
 }
 
 static Node *pooled(const Site *s, Pooling pooling) {
     if (pooling == POOLING_CLS) return first_row(s);
     if (pooling == POOLING_LAST) return last_row(s);
-    if (pooling == POOLING_WEIGHTED) return mean(&(Site){s->graph, s->states, weighted(s), s->tokens, s->width}, POOLING_MEAN);
+    if (pooling == POOLING_WEIGHTED) {
+        Site grown = *s;
+        grown.weights = weighted(s);
+        return mean(&grown, POOLING_MEAN);
+    }
     return pooling == POOLING_MAX ? maximum(s) : mean(s, pooling);
 }
 
-static Node *constant(const Site *s, const Tensor *t) {
-    return cast(s, node_constant(s->graph, t, s->states->loc, NULL), DT_f32);
-}
+static Node *constant(const Site *s, const Tensor *t) { return build_cast(s->b, build_constant(s->b, t), DT_f32); }
 
 static Node *dense(const Site *s, Node *x, const Dense *d) {
     int64_t inputs = 0;
     if (!dim_is_const(x->type.dim[1], &inputs) || inputs != d->weight->dim[1])
         diag_fatal(NO_LOC, "a Dense takes %lld numbers, what is before it gives %lld", (long long)d->weight->dim[1],
                    (long long)inputs);
-    Node *w = make(s, OP_transpose, constant(s, d->weight));
-    attr_set_ints(w, "perm", (const int64_t[]){1, 0}, 2);
-    Node *y = emit(s, OP_matmul, x, inferred(w));
+    Node *y = emit(s, OP_matmul, x, build_transpose(s->b, constant(s, d->weight), (int64_t[]){1, 0}));
     if (d->bias) y = emit(s, OP_add, y, constant(s, d->bias));
     return d->tanh ? emit(s, OP_tanh, y, NULL) : y;
 }
@@ -223,14 +194,13 @@ static Node *unit_length(const Site *s, Node *x) {
 }
 
 static Node *token_weights(const Site *s) {
+    const Dim *row[] = {dim_const(s->graph, 1), s->tokens};
     for (int i = 0; i < s->graph->n_inputs; i++) {
         Node *n = s->graph->inputs[i];
         if (input_role(n) == INPUT_MASK && n->type.rank == 1 && n->type.dim[0] == s->tokens)
-            return reshaped(s, cast(s, cast(s, n, DT_bool), DT_f32), 2, dim_const(s->graph, 1), s->tokens);
+            return build_reshape(s->b, build_cast(s->b, build_cast(s->b, n, DT_bool), DT_f32), 2, row);
     }
-    Node *one = scalar(s, 1), *ones = make(s, OP_expand, one);
-    attr_set_dims(ones, "shape", (const Dim *[]){dim_const(s->graph, 1), s->tokens}, 2);
-    return inferred(ones);
+    return build_filled(s->b, DT_f32, 1, 2, row);
 }
 
 void sentence_add(Graph *g, const Sentence *sentence) {
@@ -241,11 +211,12 @@ void sentence_add(Graph *g, const Sentence *sentence) {
     }
     if (!s.states) diag_fatal(NO_LOC, "graph %s has no output [tokens, width] to make a sentence's embedding of", g->name);
     s.tokens = s.states->type.dim[0], s.width = s.states->type.dim[1];
+    s.b = cursor_at_end(g, s.states->loc);
     s.weights = token_weights(&s);
     Node *embedding = pooled(&s, sentence->pooling);
     for (int i = 0; i < sentence->n_dense; i++) embedding = dense(&s, embedding, &sentence->dense[i]);
     if (sentence->normalize) embedding = unit_length(&s, embedding);
-    embedding = reshaped(&s, embedding, 1, embedding->type.dim[1], NULL);
+    embedding = build_reshape(s.b, embedding, 1, &embedding->type.dim[1]);
     g->n_outputs = 0;
     graph_add_output(g, embedding, "sentence_embedding");
     graph_add_output(g, s.states, "last_hidden_state");

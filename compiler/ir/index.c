@@ -453,29 +453,13 @@ const Dim *index_expression(Node *n, const Dim **symbols) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- emission
-static Node *emit_counter(Graph *g, const Dim *symbol, const IndexTarget *t) {
+static Node *emit_counter(const Dim *symbol, const IndexTarget *t) {
     int axis = 0;
     const Dim *dims[MAX_RANK];
     while (axis < t->type.rank && t->symbols[axis] != symbol) axis++;
     if (axis == t->type.rank) return NULL;
-    for (int i = axis; i < t->type.rank; i++) dims[i - axis] = i == axis ? t->type.dim[i] : dim_const(g, 1);
-    Node *n = node_make(g, OP_iota, t->loc, 0, NULL, t->before);
-    attr_set_dims(n, "dims", dims, t->type.rank - axis);
-    attr_set_int(n, "axis", 0);
-    return inferred(n);
-}
-
-static Node *emit_size(Graph *g, const Dim *value, const IndexTarget *t) {
-    Node *n = node_make(g, OP_size, t->loc, 0, NULL, t->before);
-    attr_set_dims(n, "dims", &value, 1);
-    return inferred(n);
-}
-
-static Node *to_dtype(Graph *g, Node *x, const IndexTarget *t) {
-    if (x->type.dtype == t->type.dtype) return x;
-    Node *n = node_make(g, OP_cast, t->loc, 1, &x, t->before);
-    attr_set_dtype(n, "to", t->type.dtype);
-    return inferred(n);
+    for (int i = axis; i < t->type.rank; i++) dims[i - axis] = i == axis ? t->type.dim[i] : dim_const(t->at.graph, 1);
+    return build_iota(t->at, t->type.rank - axis, dims, 0);
 }
 
 static bool has_index(const Dim *value, const IndexTarget *t) {
@@ -484,19 +468,19 @@ static bool has_index(const Dim *value, const IndexTarget *t) {
     return false;
 }
 
-static Node *emit_value(Graph *g, const Dim *value, const IndexTarget *t) {
+static Node *emit_value(const Dim *value, const IndexTarget *t) {
     static const Op ops[] = {[DIM_ADD] = OP_add, [DIM_MUL] = OP_mul, [DIM_FLOORDIV] = OP_div,
                              [DIM_MOD] = OP_mod, [DIM_MIN] = OP_min, [DIM_MAX] = OP_max};
     int64_t constant;
-    if (dim_is_const(value, &constant)) return node_scalar(g, t->type.dtype, (double)constant, t->loc, t->before);
-    if (!has_index(value, t)) return to_dtype(g, emit_size(g, value, t), t);
+    if (dim_is_const(value, &constant)) return build_scalar(t->at, t->type.dtype, (double)constant);
+    if (!has_index(value, t)) return build_cast(t->at, build_size(t->at, value), t->type.dtype);
     if (value->kind == DIM_SYMBOL) {
-        Node *n = emit_counter(g, value, t);
-        return n ? to_dtype(g, n, t) : NULL;
+        Node *n = emit_counter(value, t);
+        return n ? build_cast(t->at, n, t->type.dtype) : NULL;
     }
     if (value->kind == DIM_FLOORDIV && dim_lower(value->a) < 0) return NULL;
-    Node *in[2] = {emit_value(g, value->a, t), emit_value(g, value->b, t)};
-    return in[0] && in[1] ? inferred(node_make(g, ops[value->kind], t->loc, 2, in, t->before)) : NULL;
+    Node *in[2] = {emit_value(value->a, t), emit_value(value->b, t)};
+    return in[0] && in[1] ? build_op(t->at, ops[value->kind], 2, in) : NULL;
 }
 
 int index_cost(const Dim *value) {
@@ -505,16 +489,15 @@ int index_cost(const Dim *value) {
 }
 
 // Floats are counted as integers first.
-Node *index_emit(Graph *g, const Dim *value, const IndexTarget *target) {
+Node *index_emit(const Dim *value, const IndexTarget *target) {
     IndexTarget t = *target;
+    Graph *g = t.at.graph;
     if (dtype_is_float(t.type.dtype)) t.type.dtype = DT_i64;
     if (!dim_is_const(value, NULL) && t.type.dtype == DT_bool) return NULL;
-    Node *x = emit_value(g, value, &t);
+    Node *x = emit_value(value, &t);
     if (!x) return NULL;
-    x = to_dtype(g, x, target);
+    x = build_cast(t.at, x, target->type.dtype);
     if (type_equal(&x->type, &target->type)) return x;
     bool only_ones = type_count(g, &x->type) == type_count(g, &t.type);
-    Node *n = node_make(g, only_ones ? OP_reshape : OP_expand, t.loc, 1, &x, t.before);
-    attr_set_dims(n, "shape", t.type.dim, t.type.rank);
-    return inferred(n);
+    return (only_ones ? build_reshape : build_expand)(t.at, x, t.type.rank, t.type.dim);
 }

@@ -9,7 +9,7 @@
 //   %c = equal(sub(%b, slice(concat(-1, %a))), 1)         1
 #ifndef BURIN_IR_INDEX_H
 #define BURIN_IR_INDEX_H
-#include "ir.h"
+#include "ir/builder.h"
 
 // The symbol of an axis: from 0 to extent - 1; 0 itself for an extent of 1.
 const Dim *index_symbol(Graph *, int axis, const Dim *extent);
@@ -27,9 +27,8 @@ bool index_covers(Node *scatter);
 typedef struct IndexTarget {
     Type type;
     const Dim *const *symbols;
-    Node *before;  // may be NULL: at the end
-    Loc loc;
+    Builder at;
 } IndexTarget;
-Node *index_emit(Graph *, const Dim *value, const IndexTarget *);
+Node *index_emit(const Dim *value, const IndexTarget *);
 int index_cost(const Dim *value);  // how many nodes that would be
 #endif

@@ -58,9 +58,8 @@ static void keep_f32(Node *lookup, bool was_f32) {
     Node *user = node_only_user(lookup);
     if (lookup->type.dtype == DT_f32 && !was_f32) node_replace(user, lookup);
     if (lookup->type.dtype == DT_f32 || !was_f32) return;
-    Node *cast = node_make(lookup->graph, OP_cast, lookup->loc, 1, &lookup, lookup->next);
-    attr_set_dtype(cast, "to", DT_f32);
-    node_replace(lookup, inferred(cast));
+    Node *cast = build_cast(cursor_behind(lookup), lookup, DT_f32);
+    node_replace(lookup, cast);
     node_set_input(cast, 0, lookup);
 }
 

@@ -58,7 +58,7 @@ Node *behind_rounding(Node *n) {
 }
 
 Node *rounded_before(Node *before, Node *x, const Node *like) {
-    Node *n = unary_before(before, like->op, x);
+    Node *n = build_unary(cursor(before), like->op, x);
     attr_copy(n, like);
     return n;
 }
@@ -343,67 +343,4 @@ bool is_view(Op op) { return op == OP_reshape || op == OP_transpose || op == OP_
 bool is_weight(const Node *n) {
     while (n->op == OP_cast || is_view(n->op)) n = n->in[0];
     return n->op == OP_constant;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------- edits
-Node *new_before(Node *before, Op op, Loc loc, int n_in, Node *const *in) {
-    return inferred(node_make(before->graph, op, loc, n_in, in, before));
-}
-
-Node *reshape_before(Node *before, Node *x, int rank, const Dim *const *dims) {
-    bool same = x->type.rank == rank;
-    for (int i = 0; same && i < rank; i++) same = x->type.dim[i] == dims[i];
-    if (same) return x;
-    Node *n = node_make(x->graph, OP_reshape, x->loc, 1, &x, before);
-    attr_set_dims(n, "shape", dims, rank);
-    return inferred(n);
-}
-
-Node *transpose_before(Node *before, Node *x, const int64_t *perm) {
-    bool same = true;
-    for (int i = 0; same && i < x->type.rank; i++) same = perm[i] == i;
-    if (same) return x;
-    Node *n = node_make(x->graph, OP_transpose, x->loc, 1, &x, before);
-    attr_set_ints(n, "perm", perm, x->type.rank);
-    return inferred(n);
-}
-
-Node *slice_before(Node *before, Node *x, Slice s) {
-    if (s.step == 1 && dim_is(s.start, 0) && s.extent == x->type.dim[s.axis]) return x;
-    Node *n = node_make(x->graph, OP_slice, x->loc, 1, &x, before);
-    attr_set_int(n, "axis", s.axis);
-    attr_set_dims(n, "start", &s.start, 1);
-    attr_set_dims(n, "extent", &s.extent, 1);
-    if (s.step != 1) attr_set_int(n, "step", s.step);
-    return inferred(n);
-}
-
-Node *cast_before(Node *before, Node *x, DType to) {
-    if (x->type.dtype == to) return x;
-    Node *n = node_make(x->graph, OP_cast, x->loc, 1, &x, before);
-    attr_set_dtype(n, "to", to);
-    return inferred(n);
-}
-
-Node *unary_before(Node *before, Op op, Node *x) { return new_before(before, op, x->loc, 1, &x); }
-
-Node *binary_before(Node *before, Op op, Node *a, Node *b) { return new_before(before, op, a->loc, 2, (Node *[]){a, b}); }
-
-Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims) {
-    bool same = x->type.rank == rank;
-    for (int i = 0; same && i < rank; i++) same = x->type.dim[i] == dims[i];
-    if (same) return x;
-    Node *n = node_make(x->graph, OP_expand, x->loc, 1, &x, before);
-    attr_set_dims(n, "shape", dims, rank);
-    return inferred(n);
-}
-
-Node *concat_before(Node *before, int n_in, Node *const *in, int axis) {
-    Node *n = node_make(before->graph, OP_concat, before->loc, n_in, in, before);
-    attr_set_int(n, "axis", axis);
-    return inferred(n);
-}
-
-Node *filled_vector(Node *before, DType dtype, double value, const Dim *length) {
-    return expand_before(before, node_scalar(before->graph, dtype, value, before->loc, before), 1, &length);
 }

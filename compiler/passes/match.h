@@ -9,7 +9,7 @@
 // so that x * (1 / sqrt(v)), x / sqrt(v), w * (x * v^-0.5) are one and the same to a recogniser.
 #ifndef BURIN_PASSES_MATCH_H
 #define BURIN_PASSES_MATCH_H
-#include "ir.h"
+#include "ir/builder.h"
 
 enum { MATCH_MAX = 8 };
 
@@ -66,26 +66,10 @@ bool match_same(const Node *, const Node *);                  // the same value:
 bool same_attrs(const Node *, const Node *);
 bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same for every row
 
-typedef struct Slice {
-    int axis;
-    const Dim *start, *extent;
-    int64_t step;
-} Slice;
-
-// Shapes and edits that every pass needs.
+// Shapes.
 const Dim *width_dim(const Node *);
 int axis_of(const Node *, int64_t axis);  // a negative axis counts from the end
 bool reduces_last_axis_only(const Node *);
-bool is_view(Op);                                                    // reshape, transpose, slice, expand
-bool is_weight(const Node *);                                        // a constant, possibly cast or seen through views
-Node *new_before(Node *before, Op, Loc, int n_in, Node *const *in);  // made and inferred; ends the run when it cannot be
-Node *reshape_before(Node *before, Node *x, int rank, const Dim *const *dims);  // x itself when it has that shape
-Node *transpose_before(Node *before, Node *x, const int64_t *perm);             // x itself when perm changes nothing
-Node *slice_before(Node *before, Node *x, Slice);                               // x itself when it is all of it
-Node *expand_before(Node *before, Node *x, int rank, const Dim *const *dims);   // x itself when it has that shape
-Node *concat_before(Node *before, int n_in, Node *const *in, int axis);
-Node *filled_vector(Node *before, DType, double value, const Dim *length);
-Node *cast_before(Node *before, Node *x, DType);  // x itself when it has that type
-Node *unary_before(Node *before, Op, Node *x);
-Node *binary_before(Node *before, Op, Node *a, Node *b);
+bool is_view(Op);              // reshape, transpose, slice, expand
+bool is_weight(const Node *);  // a constant, possibly cast or seen through views
 #endif

@@ -230,20 +230,20 @@ static bool has_shape(const Emission *e, int rank, const Dim *const *dims) {
 
 static void emit_reshape(Emission *e, int rank, const Dim *const *dims) {
     if (has_shape(e, rank, dims)) return;
-    if (e->before) e->x = reshape_before(e->before, e->x, rank, dims);
+    if (e->before) e->x = build_reshape(cursor(e->before), e->x, rank, dims);
     take_shape(e, rank, dims);
 }
 
 static void emit_transpose(Emission *e, const int64_t *perm) {
     const Dim *dims[MAX_RANK];
     for (int i = 0; i < e->rank; i++) dims[i] = e->dim[perm[i]];
-    if (e->before) e->x = transpose_before(e->before, e->x, perm);
+    if (e->before) e->x = build_transpose(cursor(e->before), e->x, perm);
     take_shape(e, e->rank, dims);
 }
 
 static void emit_expand(Emission *e, int rank, const Dim *const *dims) {
     if (has_shape(e, rank, dims)) return;
-    if (e->before) e->x = expand_before(e->before, e->x, rank, dims);
+    if (e->before) e->x = build_expand(cursor(e->before), e->x, rank, dims);
     take_shape(e, rank, dims);
 }
 

@@ -18,12 +18,6 @@ PassFunction pass_widen;
 
 static bool is_narrow(DType t) { return t == DT_f16 || t == DT_bf16; }
 
-static Node *cast_behind(Node *x, Node *from, DType to) {
-    Node *n = node_make(x->graph, OP_cast, x->loc, 1, &from, x->next);
-    attr_set_dtype(n, "to", to);
-    return inferred(n);
-}
-
 static Node *round_behind(Node *x, Node *from, DType to) {
     Node *n = node_make(x->graph, to == DT_f16 ? OP_round_f16 : OP_round_bf16, x->loc, 1, &from, x->next);
     n->mark = (int)to;
@@ -38,14 +32,14 @@ static bool passes_f32(DType from, DType to) {
 // A cast to 16 bits, in f32: rounded as the cast does. Truth needs no rounding.
 static Node *wide_cast(Node *n) {
     Node *x = n->in[0];
-    if (!passes_f32(x->type.dtype, n->type.dtype)) return cast_behind(n, n, DT_f32);
-    Node *from = x->type.dtype == DT_f32 ? x : cast_behind(n, x, DT_f32);
+    if (!passes_f32(x->type.dtype, n->type.dtype)) return build_cast(cursor_behind(n), n, DT_f32);
+    Node *from = x->type.dtype == DT_f32 ? x : build_cast(cursor_behind(n), x, DT_f32);
     return x->type.dtype == DT_bool ? from : round_behind(from == x ? n : from, from, n->type.dtype);
 }
 
 static Node *wide(Node *x) {
     if (!x || !is_narrow(x->type.dtype) || x->op == OP_pack) return x;
-    if (!x->scratch) x->scratch = x->op == OP_cast ? wide_cast(x) : cast_behind(x, x, DT_f32);
+    if (!x->scratch) x->scratch = x->op == OP_cast ? wide_cast(x) : build_cast(cursor_behind(x), x, DT_f32);
     return x->scratch;
 }
 
@@ -53,7 +47,7 @@ static Node *wide(Node *x) {
 static Node *narrow(Node *x) {
     if (!x || !x->mark || is_narrow(x->type.dtype)) return x;
     bool implied = attr_int(x, "implied", 0);
-    return cast_behind(x, implied ? x->in[0] : x, (DType)x->mark);
+    return build_cast(cursor_behind(x), implied ? x->in[0] : x, (DType)x->mark);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- kinds

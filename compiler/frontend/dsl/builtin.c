@@ -42,10 +42,7 @@ static Value reduce(Elaborator *e, Op op, Loc at, const Value *a) {
         if (!read_axis(e, axes.list.items[i], at, a[0].node->type.rank, &axis)) return VALUE(V_ERROR);
         list[i] = axis;
     }
-    Node *n = node_begin(e, op, at, 1, &a[0].node);
-    attr_set_ints(n, "axes", list, axes.list.n);
-    attr_set_int(n, "keepdims", keep);
-    return node_end(e, n);
+    return tensor_value(build_reduce(tensor_builder(e, at), op, a[0].node, list, axes.list.n, keep));
 }
 
 static Value run_reduce_sum(Elaborator *e, Loc at, const Value *a) { return reduce(e, OP_reduce_sum, at, a); }
@@ -59,23 +56,19 @@ static Value run_softmax(Elaborator *e, Loc at, const Value *a) {
     if (!want_tensor(e, a[0], at, "the operand of softmax") ||
         !read_axis(e, or_else(a[1], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
         return VALUE(V_ERROR);
-    Node *n = node_begin(e, OP_softmax, at, 1, &a[0].node);
-    attr_set_int(n, "axis", axis - a[0].node->type.rank);
-    return node_end(e, n);
+    return tensor_value(build_softmax(tensor_builder(e, at), a[0].node, axis - a[0].node->type.rank));
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- views
-static Value shaped(Elaborator *e, Op op, Loc at, const Value *a) {
+static Value shaped(Elaborator *e, bool expands, Loc at, const Value *a) {
     const Dim *dims[MAX_RANK];
     int rank;
     if (!want_tensor(e, a[0], at, "the operand") || !want_dims(e, a[1], at, "the shape", dims, &rank)) return VALUE(V_ERROR);
-    Node *n = node_begin(e, op, at, 1, &a[0].node);
-    attr_set_dims(n, "shape", dims, rank);
-    return node_end(e, n);
+    return tensor_value((expands ? build_expand : build_reshape)(tensor_builder(e, at), a[0].node, rank, dims));
 }
 
-static Value run_reshape(Elaborator *e, Loc at, const Value *a) { return shaped(e, OP_reshape, at, a); }
-static Value run_expand(Elaborator *e, Loc at, const Value *a) { return shaped(e, OP_expand, at, a); }
+static Value run_reshape(Elaborator *e, Loc at, const Value *a) { return shaped(e, false, at, a); }
+static Value run_expand(Elaborator *e, Loc at, const Value *a) { return shaped(e, true, at, a); }
 
 static Value run_transpose(Elaborator *e, Loc at, const Value *a) {
     int64_t perm[MAX_RANK];
@@ -84,9 +77,7 @@ static Value run_transpose(Elaborator *e, Loc at, const Value *a) {
         return report(e, at, "transpose needs a list of all %d axes in their new order", a[0].node->type.rank);
     for (int i = 0; i < a[1].list.n; i++)
         if (!want_int(e, a[1].list.items[i], at, "an axis", &perm[i])) return VALUE(V_ERROR);
-    Node *n = node_begin(e, OP_transpose, at, 1, &a[0].node);
-    attr_set_ints(n, "perm", perm, a[1].list.n);
-    return node_end(e, n);
+    return tensor_value(build_transpose(tensor_builder(e, at), a[0].node, perm));
 }
 
 static Value run_concat(Elaborator *e, Loc at, const Value *a) {
@@ -99,9 +90,7 @@ static Value run_concat(Elaborator *e, Loc at, const Value *a) {
         in[i] = a[0].list.items[i].node;
     }
     if (!read_axis(e, or_else(a[1], VALUE_INT(-1)), at, in[0]->type.rank, &axis)) return VALUE(V_ERROR);
-    Node *node = node_begin(e, OP_concat, at, n, in);
-    attr_set_int(node, "axis", axis);
-    return node_end(e, node);
+    return tensor_value(build_concat(tensor_builder(e, at), n, in, axis));
 }
 
 // split(x, 3): three equal parts; split(x, [a, b]): parts of these extents.
@@ -140,9 +129,7 @@ static Value run_gather(Elaborator *e, Loc at, const Value *a) {
         return report(e, at, "the index of gather must be integers, it is %s\nhint: an input of ids is tokens: int[T]",
                       type_text(&a[1].node->type));
     if (!read_axis(e, or_else(a[2], VALUE_INT(0)), at, a[0].node->type.rank, &axis)) return VALUE(V_ERROR);
-    Node *n = node_begin(e, OP_gather, at, 2, (Node *[]){a[0].node, a[1].node});
-    attr_set_int(n, "axis", axis);
-    return node_end(e, n);
+    return tensor_value(build_gather(tensor_builder(e, at), a[0].node, a[1].node, axis));
 }
 
 static Value run_iota(Elaborator *e, Loc at, const Value *a) {
@@ -151,10 +138,7 @@ static Value run_iota(Elaborator *e, Loc at, const Value *a) {
     if (!want_dims(e, a[0], at, "the shape of iota", dims, &rank) ||
         !read_axis(e, or_else(a[1], VALUE_INT(0)), at, rank, &axis))
         return VALUE(V_ERROR);
-    Node *n = node_begin(e, OP_iota, at, 0, NULL);
-    attr_set_dims(n, "dims", dims, rank);
-    attr_set_int(n, "axis", axis);
-    return node_end(e, n);
+    return tensor_value(build_iota(tensor_builder(e, at), rank, dims, axis));
 }
 
 static Value run_cast(Elaborator *e, Loc at, const Value *a) {

@@ -17,7 +17,7 @@
 #define BURIN_DSL_ELABORATE_H
 #include "frontend/dsl.h"
 #include "frontend/dsl/ast.h"
-#include "ir.h"
+#include "ir/builder.h"
 
 typedef enum {
     V_ERROR,  // reported already: whatever uses it keeps silent
@@ -179,8 +179,8 @@ const Origin *origin_of(Elaborator *, Value);
 bool int_operation(AstKind, int64_t a, int64_t b, int64_t *result);  // false: overflow, division by zero or not exact
 
 // tensor.c
-Node *node_begin(Elaborator *, Op, Loc, int n_in, Node *const *in);
-Value node_end(Elaborator *, Node *);
+Builder tensor_builder(Elaborator *, Loc);  // NULL comes of what does not fit: that has been reported
+Value tensor_value(Node *);                 // V_ERROR of NULL
 Value tensor_op(Elaborator *, Op, Loc, const Value *operands,
                 int n);  // elementwise: element types agree, numbers become constants
 Value tensor_matmul(Elaborator *, Loc, Value a, Value b);

@@ -71,8 +71,6 @@ typedef struct {
     Loc loc;
 } Site;
 
-static Value tensor_of(Node *n) { return (Value){.kind = V_TENSOR, .node = n}; }
-
 // The rows of a weight are those that the checkpoint has.
 static Value weight_of(const Site *s, const char *name, bool has_columns) {
     const Tensor *t = checkpoint_find(s->e->options->checkpoint, name);
@@ -90,23 +88,13 @@ static Value linear_head(const Site *s, const char *name, Value x) {
     return tensor_op(s->e, OP_add, s->loc, operands, 2);
 }
 
-static Node *ranged(const Site *s, int64_t axis) {
-    Node *n = node_make(s->e->graph, OP_iota, s->loc, 0, NULL, NULL);
-    attr_set_dims(n, "dims", s->tokens->type.dim, 1);
-    attr_set_int(n, "axis", axis);
-    return inferred(n);
-}
-
 // [1]: the place of the last token that is no padding, 0 when all are.
 static Node *last_place(const Site *s, int64_t padding) {
-    Graph *g = s->e->graph;
-    Node *pad = node_scalar(g, DT_i32, (double)padding, s->loc, NULL), *none = node_scalar(g, DT_i32, 0, s->loc, NULL);
-    Node *is_pad = node_new(g, OP_equal, s->loc, 2, (Node *[]){s->tokens, pad});
-    Node *places = node_new(g, OP_where, s->loc, 3, (Node *[]){is_pad, none, ranged(s, 0)});
-    Node *last = node_make(g, OP_reduce_max, s->loc, 1, &places, NULL);
-    attr_set_ints(last, "axes", (const int64_t[]){0}, 1);
-    attr_set_int(last, "keepdims", 1);
-    return inferred(last);
+    Builder b = cursor_at_end(s->e->graph, s->loc);
+    Node *pad = build_scalar(b, DT_i32, (double)padding), *none = build_scalar(b, DT_i32, 0);
+    Node *is_pad = build_binary(b, OP_equal, s->tokens, pad);
+    Node *places = build_where(b, is_pad, none, build_iota(b, 1, s->tokens->type.dim, 0));
+    return build_reduce(b, OP_reduce_max, places, (const int64_t[]){0}, 1, true);
 }
 
 static Value last_state(const Site *s) {
@@ -114,24 +102,19 @@ static Value last_state(const Site *s) {
     const Dim *rows = s->states->type.dim[0];
     Graph *g = s->e->graph;
     if (!json_is_integer(pad))
-        return tensor_slice(s->e, tensor_of(s->states), s->loc, 0, dim_binary(g, DIM_ADD, rows, dim_const(g, -1)),
+        return tensor_slice(s->e, tensor_value(s->states), s->loc, 0, dim_binary(g, DIM_ADD, rows, dim_const(g, -1)),
                             dim_const(g, 1));
-    Node *row = node_make(g, OP_gather, s->loc, 2, (Node *[]){s->states, last_place(s, json_integer_value(pad))}, NULL);
-    attr_set_int(row, "axis", 0);
-    return tensor_of(inferred(row));
+    Node *place = last_place(s, json_integer_value(pad));
+    return tensor_value(build_gather(cursor_at_end(g, s->loc), s->states, place, 0));
 }
 
 // [1, N] or [N, 1] as [N]
-static Node *flat(const Site *s, Node *x, const Dim *n) {
-    Node *y = node_make(s->e->graph, OP_reshape, s->loc, 1, &x, NULL);
-    attr_set_dims(y, "shape", &n, 1);
-    return inferred(y);
-}
+static Node *flat(const Site *s, Node *x, const Dim *n) { return build_reshape(cursor_at_end(s->e->graph, s->loc), x, 1, &n); }
 
 static void add_answer(const Site *s) {
     static const char *const names[] = {"start_logits", "end_logits"};
     Graph *g = s->e->graph;
-    Value both = linear_head(s, "qa_outputs", tensor_of(s->states));
+    Value both = linear_head(s, "qa_outputs", tensor_value(s->states));
     for (int i = 0; i < 2 && both.kind == V_TENSOR; i++) {
         Value one = tensor_slice(s->e, both, s->loc, 1, dim_const(g, i), dim_const(g, 1));
         if (one.kind == V_TENSOR) graph_add_output(g, flat(s, one.node, s->states->type.dim[0]), names[i]);
@@ -140,7 +123,7 @@ static void add_answer(const Site *s) {
 
 static void add_head(const Site *s, Task task) {
     const char *name = weight_exists(s->e, "classifier.weight") ? "classifier" : "score";
-    Value x = task == TASK_SEQUENCE ? last_state(s) : tensor_of(s->states);
+    Value x = task == TASK_SEQUENCE ? last_state(s) : tensor_value(s->states);
     Value y = x.kind == V_TENSOR ? linear_head(s, name, x) : x;
     if (y.kind != V_TENSOR) return;
     graph_add_output(s->e->graph, task == TASK_SEQUENCE ? flat(s, y.node, y.node->type.dim[1]) : y.node, "logits");

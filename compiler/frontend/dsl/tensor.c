@@ -4,28 +4,29 @@
 
 #include "frontend/dsl/elaborate.h"
 
-Node *node_begin(Elaborator *e, Op op, Loc at, int n_in, Node *const *in) {
+// NULL: what does not fit has been reported.
+static Node *finish(void *elaborator, Node *n) {
+    Elaborator *e = elaborator;
     if (++e->n_nodes > MAX_NODES) {
-        report(e, at, "the graph has more than %d nodes", MAX_NODES);
+        report(e, n->loc, "the graph has more than %d nodes", MAX_NODES);
         diag_stop();
     }
-    return node_make(e->graph, op, place(e, at), n_in, in, NULL);
-}
-
-Value node_end(Elaborator *e, Node *n) {
     if (!already_reported(e, n->loc)) {
-        if (node_infer(n)) return (Value){.kind = V_TENSOR, .node = n};
+        if (node_infer(n)) return n;
         mark_reported(e, n->loc);
     }
     node_remove(n);
-    return VALUE(V_ERROR);
+    return NULL;
 }
 
+Builder tensor_builder(Elaborator *e, Loc at) {
+    return (Builder){.graph = e->graph, .loc = place(e, at), .as_said = true, .finish = finish, .user = e};
+}
+
+Value tensor_value(Node *n) { return n ? (Value){.kind = V_TENSOR, .node = n} : VALUE(V_ERROR); }
+
 Value tensor_cast(Elaborator *e, Value v, DType to, Loc at) {
-    if (v.kind != V_TENSOR || v.node->type.dtype == to) return v;
-    Node *n = node_begin(e, OP_cast, at, 1, &v.node);
-    attr_set_dtype(n, "to", to);
-    return node_end(e, n);
+    return v.kind == V_TENSOR ? tensor_value(build_cast(tensor_builder(e, at), v.node, to)) : v;
 }
 
 // ----------------------------------------------------------------------------------------------------------------- elementwise
@@ -66,14 +67,12 @@ Value tensor_op(Elaborator *e, Op op, Loc at, const Value *v, int n) {
         if (x.kind != V_TENSOR) return VALUE(V_ERROR);
         in[i] = x.node;
     }
-    return node_end(e, node_begin(e, op, at, n, in));
+    return tensor_value(build_op(tensor_builder(e, at), op, n, in));
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- views
 static Value tensor_reshape(Elaborator *e, Value v, Loc at, int rank, const Dim *const *dims) {
-    Node *n = node_begin(e, OP_reshape, at, 1, &v.node);
-    attr_set_dims(n, "shape", dims, rank);
-    return node_end(e, n);
+    return tensor_value(build_reshape(tensor_builder(e, at), v.node, rank, dims));
 }
 
 Value tensor_transpose_last(Elaborator *e, Value v, Loc at) {
@@ -82,9 +81,7 @@ Value tensor_transpose_last(Elaborator *e, Value v, Loc at) {
     if (rank < 2) return report(e, at, "^T exchanges the last two axes, this is %s", type_text(&v.node->type));
     int64_t perm[MAX_RANK];
     for (int i = 0; i < rank; i++) perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
-    Node *n = node_begin(e, OP_transpose, at, 1, &v.node);
-    attr_set_ints(n, "perm", perm, rank);
-    return node_end(e, n);
+    return tensor_value(build_transpose(tensor_builder(e, at), v.node, perm));
 }
 
 Value tensor_matmul(Elaborator *e, Loc at, Value a, Value b) {
@@ -98,16 +95,11 @@ Value tensor_matmul(Elaborator *e, Loc at, Value a, Value b) {
                 e, at, "%s @ %s: the last axis of the left operand is the last of the right, not the one before\nhint: a @ b^T",
                 arena_strdup(e->arena, type_text(left)), type_text(right));
     }
-    return node_end(e, node_begin(e, OP_matmul, at, 2, (Node *[]){a.node, b.node}));
+    return tensor_value(build_binary(tensor_builder(e, at), OP_matmul, a.node, b.node));
 }
 
 Value tensor_slice(Elaborator *e, Value v, Loc at, int axis, const Dim *start, const Dim *extent) {
-    if (start == dim_const(e->graph, 0) && extent == v.node->type.dim[axis]) return v;
-    Node *n = node_begin(e, OP_slice, at, 1, &v.node);
-    attr_set_int(n, "axis", axis);
-    attr_set_dims(n, "start", &start, 1);
-    attr_set_dims(n, "extent", &extent, 1);
-    return node_end(e, n);
+    return tensor_value(build_slice(tensor_builder(e, at), v.node, (Slice){axis, start, extent, 1}));
 }
 
 // -------------------------------------------------------------------------------------------------------------------- indexing

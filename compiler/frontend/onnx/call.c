@@ -198,6 +198,12 @@ void onnx_result_elements(OnnxCall *c, int i, const Dim *const *elements, int n,
         (OnnxValue){.elements = elements, .n = n, .vector = vector, .dtype = dtype};
 }
 
+static Node *finish(void *call, Node *n) { return onnx_finish(call, n); }
+
+Builder onnx_builder(OnnxCall *c) {
+    return (Builder){.graph = c->graph, .loc = c->loc, .as_said = true, .finish = finish, .user = c};
+}
+
 Node *onnx_emit_make(OnnxCall *c, Op op, int n, Node *const *in) { return node_make(c->graph, op, c->loc, n, in, NULL); }
 
 Node *onnx_finish(OnnxCall *c, Node *n) {
@@ -221,14 +227,7 @@ static void check_dims(const OnnxCall *c, const Type *shape) {
 
 Node *onnx_reshape(OnnxCall *c, Node *x, const Type *shape) {
     check_dims(c, shape);
-    Node *n = onnx_emit_make(c, OP_reshape, 1, &x);
-    attr_set_dims(n, "shape", shape->dim, shape->rank);
-    return onnx_finish(c, n);
+    return build_reshape(onnx_builder(c), x, shape->rank, shape->dim);
 }
 
-Node *onnx_cast(OnnxCall *c, Node *x, DType to) {
-    if (x->type.dtype == to) return x;
-    Node *n = onnx_emit_make(c, OP_cast, 1, &x);
-    attr_set_dtype(n, "to", to);
-    return onnx_finish(c, n);
-}
+Node *onnx_cast(OnnxCall *c, Node *x, DType to) { return build_cast(onnx_builder(c), x, to); }

@@ -35,11 +35,7 @@ Node *onnx_formula(OnnxCall *c, Node *const *in, int n, const char *format, ...)
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- views
-Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) {
-    Node *n = onnx_emit_make(c, OP_transpose, 1, &x);
-    attr_set_ints(n, "perm", perm, x->type.rank);
-    return onnx_finish(c, n);
-}
+Node *onnx_permute(OnnxCall *c, Node *x, const int64_t *perm) { return build_transpose(onnx_builder(c), x, perm); }
 
 Node *onnx_swap(OnnxCall *c, Node *x, int a, int b) {
     int64_t perm[MAX_RANK];
@@ -53,18 +49,11 @@ Node *onnx_shape_to(OnnxCall *c, Node *x, int rank, const Dim *const *dims) {
 }
 
 Node *onnx_expand_to(OnnxCall *c, Node *x, const Type *shape) {
-    Node *n = onnx_emit_make(c, OP_expand, 1, &x);
-    attr_set_dims(n, "shape", shape->dim, shape->rank);
-    return onnx_finish(c, n);
+    return build_expand(onnx_builder(c), x, shape->rank, shape->dim);
 }
 
 Node *onnx_slice_at(OnnxCall *c, Node *x, int axis, const Dim *start, const Dim *extent) {
-    if (extent == x->type.dim[axis] && start == dim_const(c->graph, 0)) return x;
-    Node *n = onnx_emit_make(c, OP_slice, 1, &x);
-    attr_set_int(n, "axis", axis);
-    attr_set_dims(n, "start", &start, 1);
-    attr_set_dims(n, "extent", &extent, 1);
-    return onnx_finish(c, n);
+    return build_slice(onnx_builder(c), x, (Slice){axis, start, extent, 1});
 }
 
 Node *onnx_slice_from(OnnxCall *c, Node *x, int axis, int64_t start, int64_t extent) {
@@ -73,31 +62,19 @@ Node *onnx_slice_from(OnnxCall *c, Node *x, int axis, int64_t start, int64_t ext
 
 Node *onnx_reverse(OnnxCall *c, Node *x, int axis) {
     const Dim *extent = x->type.dim[axis], *start = dim_sub(c->graph, extent, dim_const(c->graph, 1));
-    Node *n = onnx_emit_make(c, OP_slice, 1, &x);
-    attr_set_int(n, "axis", axis);
-    attr_set_dims(n, "start", &start, 1);
-    attr_set_dims(n, "extent", &extent, 1);
-    attr_set_int(n, "step", -1);
-    return onnx_finish(c, n);
+    return build_slice(onnx_builder(c), x, (Slice){axis, start, extent, -1});
 }
 
 // ---------------------------------------------------------------------------------------------------------------- computations
 Node *onnx_reduce_over(OnnxCall *c, Op op, Node *x, const int64_t *axes, int n, bool keep) {
-    Node *r = onnx_emit_make(c, op, 1, &x);
-    attr_set_ints(r, "axes", axes, n);
-    attr_set_int(r, "keepdims", keep);
-    return onnx_finish(c, r);
+    return build_reduce(onnx_builder(c), op, x, axes, n, keep);
 }
 
 Node *onnx_reduce_axis(OnnxCall *c, Op op, Node *x, int axis, bool keep) {
     return onnx_reduce_over(c, op, x, (int64_t[]){axis}, 1, keep);
 }
 
-Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) {
-    Node *n = onnx_emit_make(c, OP_softmax, 1, &x);
-    attr_set_int(n, "axis", axis);
-    return onnx_finish(c, n);
-}
+Node *onnx_softmax_axis(OnnxCall *c, Node *x, int axis) { return build_softmax(onnx_builder(c), x, axis); }
 
 // What has no elements along the axis (a cache before the first token) is left out.
 Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
@@ -108,16 +85,10 @@ Node *onnx_join(OnnxCall *c, Node *const *in, int n, int axis) {
         if (!empty || (i + 1 == n && !used)) kept[used++] = in[i];
     }
     if (used == 1) return kept[0];
-    Node *r = onnx_emit_make(c, OP_concat, used, kept);
-    attr_set_int(r, "axis", axis);
-    return onnx_finish(c, r);
+    return build_concat(onnx_builder(c), used, kept, axis);
 }
 
-Node *onnx_take(OnnxCall *c, Node *x, Node *index, int axis) {
-    Node *n = onnx_emit_make(c, OP_gather, 2, (Node *[]){x, index});
-    attr_set_int(n, "axis", axis);
-    return onnx_finish(c, n);
-}
+Node *onnx_take(OnnxCall *c, Node *x, Node *index, int axis) { return build_gather(onnx_builder(c), x, index, axis); }
 
 Node *onnx_tuple_item(OnnxCall *c, Node *tuple, int index) { return node_item(c->graph, tuple, index, NULL); }
 
@@ -175,17 +146,10 @@ const Dim *onnx_decided_size(OnnxCall *c, const char *name, const Dim *bound) {
     return dim_symbol(c->graph, unique, 0, told < most && (asked || !bound) ? told : most);
 }
 
-Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) {
-    Node *n = onnx_emit_make(c, OP_size, 0, NULL);
-    attr_set_dims(n, "dims", &d, 1);
-    return onnx_cast(c, onnx_finish(c, n), to);
-}
+Node *onnx_number_of(OnnxCall *c, const Dim *d, DType to) { return onnx_cast(c, build_size(onnx_builder(c), d), to); }
 
 Node *onnx_index_along(OnnxCall *c, const Type *shape, int axis) {
-    Node *n = onnx_emit_make(c, OP_iota, 0, NULL);
-    attr_set_dims(n, "dims", shape->dim, shape->rank);
-    attr_set_int(n, "axis", axis);
-    return onnx_finish(c, n);
+    return build_iota(onnx_builder(c), shape->rank, shape->dim, axis);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- constants

@@ -3,6 +3,7 @@
 #define BURIN_ONNX_IMPORT_H
 #include "frontend/onnx.h"
 #include "frontend/onnx/model.h"
+#include "ir/builder.h"
 
 // A value of the file: a node, or integers known as dimensions (rank 0 or 1), from which a node is made when one is needed.
 typedef struct OnnxValue {
@@ -116,6 +117,7 @@ const BurinOnnx__Attribute *onnx_attribute(const OnnxCall *, const char *name);
 void onnx_result(OnnxCall *, int i, Node *);
 void onnx_result_value(OnnxCall *, int i, OnnxValue *);
 void onnx_result_elements(OnnxCall *, int i, const Dim *const *elements, int n, bool vector, DType);
+Builder onnx_builder(OnnxCall *);                              // at the end, at the node of the file
 Node *onnx_emit(OnnxCall *, Op, int n, Node *const *in);       // a node with its type; the run ends when it does not fit
 Node *onnx_emit_make(OnnxCall *, Op, int n, Node *const *in);  // attributes follow, then onnx_finish
 Node *onnx_finish(OnnxCall *, Node *);

@@ -48,21 +48,10 @@ static OnnxRole role_of(const OnnxOptions *o, const char *name) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- the values
-static Node *shaped(Graph *g, Op op, Node *x, const Type *type, Loc loc) {
-    Node *n = node_make(g, op, loc, 1, &x, NULL);
-    attr_set_dims(n, "shape", type->dim, type->rank);
-    return inferred(n);
-}
+static Node *as_shape(Builder b, Node *x, const Type *type) { return build_reshape(b, x, type->rank, type->dim); }
 
-static Node *as_dtype(Graph *g, Node *x, DType dtype, Loc loc) {
-    if (x->type.dtype == dtype) return x;
-    Node *n = node_make(g, OP_cast, loc, 1, &x, NULL);
-    attr_set_dtype(n, "to", dtype);
-    return inferred(n);
-}
-
-static Node *filled(Graph *g, double value, const Type *type, Loc loc) {
-    return shaped(g, OP_expand, node_scalar(g, type->dtype, value, loc, NULL), type, loc);
+static Node *filled(Builder b, double value, const Type *type) {
+    return build_filled(b, type->dtype, value, type->rank, type->dim);
 }
 
 // Of a mask, positions or types: ones but for the last axis, which is the text.
@@ -72,18 +61,16 @@ static Type along_text(Graph *g, Type type, const Dim *length) {
     return type;
 }
 
-static Node *counted(Graph *g, const Type *type, Loc loc) {
-    Node *n = node_make(g, OP_iota, loc, 0, NULL, NULL);
-    attr_set_dims(n, "dims", type->dim, type->rank);
-    attr_set_int(n, "axis", type->rank - 1);
-    return as_dtype(g, inferred(n), type->dtype, loc);
+static Node *counted(Builder b, const Type *type) {
+    return build_cast(b, build_iota(b, type->rank, type->dim, type->rank - 1), type->dtype);
 }
 
 static Node *token_input(OnnxImport *m, Type type, Loc loc) {
     OnnxText *t = (OnnxText *)m->text;
     t->input = graph_add_input(m->graph, "tokens", type_of(DT_i32, 1, &type.dim[1]), loc);
     input_set_role(t->input, INPUT_TOKENS);
-    return shaped(m->graph, OP_reshape, as_dtype(m->graph, t->input, type.dtype, loc), &type, loc);
+    Builder b = cursor_at_end(m->graph, loc);
+    return as_shape(b, build_cast(b, t->input, type.dtype), &type);
 }
 
 // [1, length, width] of one sequence as [length, width].
@@ -95,7 +82,7 @@ static Node *one_of_batch(OnnxImport *m, const char *name, Type type, Loc loc) {
         for (int i = 0; i < one.rank; i++) one.dim[i] = type.dim[i + 1];
     }
     Node *n = graph_add_input(m->graph, name, one, loc);
-    return batch ? shaped(m->graph, OP_reshape, n, &type, loc) : n;
+    return batch ? as_shape(cursor_at_end(m->graph, loc), n, &type) : n;
 }
 
 void onnx_set_role(const OnnxOptions *o, Node *input) {
@@ -110,21 +97,22 @@ static bool is_encoders(const char *name) { return has(name, "encoder") && !has(
 Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type, Loc loc) {
     const OnnxText *t = m->text;
     Graph *g = m->graph;
+    Builder b = cursor_at_end(g, loc);
     if (info == t->tokens) return token_input(m, type, loc);
     if (info == t->memory) return one_of_batch(m, t->memory_name, type, loc);
     Type text = type;
     if (t->tokens && !is_encoders(info->name)) text = along_text(g, type, onnx_input_type(m, t->tokens).dim[1]);
     switch (role_of(m->options, info->name)) {
         case ONNX_OTHER:
-            return t->encodes ? one_of_batch(m, info->name, type, loc) : filled(g, 1, &text, loc);
+            return t->encodes ? one_of_batch(m, info->name, type, loc) : filled(b, 1, &text);
         case ONNX_MASK:
-            return filled(g, 1, &text, loc);
+            return filled(b, 1, &text);
         case ONNX_POSITIONS:
-            return counted(g, &text, loc);
+            return counted(b, &text);
         case ONNX_CACHE:
-            return filled(g, 0, &type, loc);
+            return filled(b, 0, &type);
         default:
-            return filled(g, 0, &text, loc);
+            return filled(b, 0, &text);
     }
 }
 
@@ -220,9 +208,10 @@ static Node *as_rows(OnnxImport *m, Node *logits) {
     const Type *t = &logits->type;
     Type rows = {.rank = 2, .dim = {dim_const(m->graph, 1), t->dim[t->rank - 1]}};
     for (int i = 0; i + 1 < t->rank; i++) rows.dim[0] = dim_binary(m->graph, DIM_MUL, rows.dim[0], t->dim[i]);
-    Node *n = shaped(m->graph, OP_reshape, logits, &rows, logits->loc);
+    Builder b = cursor_at_end(m->graph, logits->loc);
+    Node *n = as_shape(b, logits, &rows);
     node_set_name(n, "logits");
-    return as_dtype(m->graph, n, DT_f32, logits->loc);
+    return build_cast(b, n, DT_f32);
 }
 
 static void describe(const OnnxImport *m, Text *binding) {
@@ -272,7 +261,7 @@ static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *o
     const BurinOnnx__ValueInfo *output = m.model->proto->graph->output[0];
     Node *n = onnx_output_node(&m, output);
     if (n->type.rank != 3) return NULL;
-    n = shaped(m.graph, OP_reshape, n, &(Type){.rank = 2, .dim = {n->type.dim[1], n->type.dim[2]}}, n->loc);
+    n = build_reshape(cursor_at_end(m.graph, n->loc), n, 2, &n->type.dim[1]);
     graph_add_output(m.graph, n, output->name);
     decoder->memory_name = output->name;
     decoder->memory_length = n->type.dim[0];

@@ -145,8 +145,9 @@ static Node *unfold_tiled(Node *attention, const Attention *a) {
     Graph *g = result->graph;
     const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(g, a->k.heads), dim_const(g, a->k.repeats),
                          t->dim[t->rank - 1]};
-    Node *heads = transpose_before(result, reshape_before(result, attention, 5, dims), (int64_t[]){0, 3, 2, 1, 4});
-    return reshape_before(result, heads, t->rank, t->dim);
+    Node *heads =
+        build_transpose(cursor(result), build_reshape(cursor(result), attention, 5, dims), (int64_t[]){0, 3, 2, 1, 4});
+    return build_reshape(cursor(result), heads, t->rank, t->dim);
 }
 
 // The heads unfolded again, for the views that follow: [batch * T, H * e] to [leading axes ..., T, e].
@@ -155,8 +156,8 @@ static Node *unfold(Node *attention, const Attention *a) {
     Node *result = a->result;
     const Type *t = &result->type;
     const Dim *dims[] = {a->batch, t->dim[t->rank - 2], dim_const(result->graph, a->q.heads), t->dim[t->rank - 1]};
-    Node *heads = transpose_before(result, reshape_before(result, attention, 4, dims), (int64_t[]){0, 2, 1, 3});
-    return reshape_before(result, heads, t->rank, t->dim);
+    Node *heads = build_transpose(cursor(result), build_reshape(cursor(result), attention, 4, dims), (int64_t[]){0, 2, 1, 3});
+    return build_reshape(cursor(result), heads, t->rank, t->dim);
 }
 
 // One for all, or the last two axes before the rows are the sequences and the heads (which are parted in results of three such
@@ -177,7 +178,7 @@ static Node *parted(Node *bias, const Attention *a, const Dim *const *last_two) 
     bool one = dim_is(a->batch, 1);
     Type shape = type_of(bias->type.dtype, one ? 3 : 4, dims + one);
     if (type_count(g, &shape) != type_count(g, &bias->type)) return NULL;
-    return reshape_before(a->result, bias, shape.rank, shape.dim);
+    return build_reshape(cursor(a->result), bias, shape.rank, shape.dim);
 }
 
 // The bias as [batch, heads, rows, keys], unless it broadcasts to that. A window's mask has one more axis, of windows, in
@@ -193,7 +194,7 @@ static Node *by_heads(const Bias *b, const Attention *a) {
     if (own > leading) leading = own;
     for (int i = 0; i < leading && own > result->rank - 2; i++) shape[i] = b->whole->dim[i];
     for (int i = 0; i < 2; i++) shape[leading + i] = bias->type.dim[own + i];
-    return parted(expand_before(a->result, bias, leading + 2, shape), a, shape + leading);
+    return parted(build_expand(cursor(a->result), bias, leading + 2, shape), a, shape + leading);
 }
 
 // Attention over [batch, T] with keys [batch, S] takes the mask as [batch, S]; otherwise what it adds is one more bias.
@@ -207,13 +208,13 @@ static bool takes_mask(const Attention *t) {
 static Node *emit_mask(Attention *t) {
     Node *at = t->result, *mask = t->scores.padding.mask;
     const Dim *dims[] = {t->batch, width_dim(mask)};
-    mask = reshape_before(at, mask, 2, dims);
+    mask = build_reshape(cursor(at), mask, 2, dims);
     Node *hidden = mask->type.dtype == DT_bool
-                       ? unary_before(at, OP_not, mask)
-                       : binary_before(at, OP_equal, mask, node_scalar(at->graph, mask->type.dtype, 0, at->loc, at));
+                       ? build_unary(cursor(at), OP_not, mask)
+                       : build_binary(cursor(at), OP_equal, mask, node_scalar(at->graph, mask->type.dtype, 0, at->loc, at));
     Node *added = node_scalar(at->graph, DT_f32, t->scores.padding.hidden * t->scores.padding.scale, at->loc, at);
     Node *in[] = {hidden, added, node_scalar(at->graph, DT_f32, 0, at->loc, at)};
-    return new_before(at, OP_where, at->loc, 3, in);
+    return build_op(cursor_at(at, at->loc), OP_where, 3, in);
 }
 
 // The kernel reads a bias for each key, also where it is one for all keys of a row.
@@ -222,7 +223,7 @@ static Node *of_each_key(Node *bias, const Attention *a) {
     int rank = bias->type.rank;
     for (int i = 0; i < rank; i++) dims[i] = bias->type.dim[i];
     dims[rank - 1] = width_dim(a->scores.product);
-    return expand_before(a->result, bias, rank, dims);
+    return build_expand(cursor(a->result), bias, rank, dims);
 }
 
 // Several biases are one, their sum.
@@ -233,19 +234,19 @@ static bool emit_bias(const Attention *a, Node **sum) {
         Node *bias = by_heads(&s->bias[i], a);
         if (!bias) return false;
         bias = of_each_key(scaled_before(bias, s->bias[i].scale, a->result), a);
-        *sum = *sum ? binary_before(a->result, OP_add, bias, *sum) : bias;
+        *sum = *sum ? build_binary(cursor(a->result), OP_add, bias, *sum) : bias;
     }
     return true;
 }
 
 // The match looks through casts to f32: narrower operands are cast here.
-static Node *in_f32(Node *x, Node *before) { return cast_before(before, x, DT_f32); }
+static Node *in_f32(Node *x, Node *before) { return build_cast(cursor(before), x, DT_f32); }
 
 static Node *emit_sinks(const Attention *t) {
     const Dim *heads = dim_const(t->result->graph, t->q.heads), *one = dim_const(t->result->graph, 1);
     bool shared = dim_is(type_count(t->result->graph, &t->sinks->type), 1);
-    Node *n = reshape_before(t->result, t->sinks, 1, shared ? &one : &heads);
-    return expand_before(t->result, n, 1, &heads);
+    Node *n = build_reshape(cursor(t->result), t->sinks, 1, shared ? &one : &heads);
+    return build_expand(cursor(t->result), n, 1, &heads);
 }
 
 static Node *emit_attention(Attention *t) {

@@ -149,9 +149,10 @@ static Node *joined_bias(const Projections *p, Node *before) {
     Node *in[MOST_PROJECTIONS];
     for (int i = 0; i < p->n; i++) {
         Node *n = p->product[i];
-        in[i] = n->n_in == 3 ? n->in[2] : filled_vector(before, DT_f32, 0, width_dim(n));
+        in[i] = n->n_in == 3 ? n->in[2]
+                             : build_filled(cursor_at(before, before->loc), DT_f32, 0, 1, (const Dim *const[]){width_dim(n)});
     }
-    return concat_before(before, p->n, in, 0);
+    return build_concat(cursor_at(before, before->loc), p->n, in, 0);
 }
 
 static Node *joined_product(const Projections *p, Node *before, int64_t columns) {
@@ -174,7 +175,8 @@ static void merge(const Projections *p) {
     for (int i = 0; i < p->n; i++) {
         int64_t width = attr_int(p->product[i], "columns", 0);
         Graph *g = before->graph;
-        node_become(p->product[i], slice_before(before, joined, (Slice){1, dim_const(g, start), dim_const(g, width), 1}));
+        node_become(p->product[i],
+                    build_slice(cursor(before), joined, (Slice){1, dim_const(g, start), dim_const(g, width), 1}));
         start += width;
     }
 }

@@ -19,7 +19,9 @@ static void negate(Distance *d) {
 }
 
 Node *scaled_before(Node *x, double by, Node *before) {
-    return by == 1 ? x : binary_before(before, OP_mul, x, node_scalar(before->graph, x->type.dtype, by, before->loc, before));
+    return by == 1
+               ? x
+               : build_binary(cursor(before), OP_mul, x, node_scalar(before->graph, x->type.dtype, by, before->loc, before));
 }
 
 bool scores_add_bias(Node *bias, double scale, Scores *s, Node *at, Attempt *a) {
@@ -65,7 +67,7 @@ static Node *added_mask(Node *select, int kept, double hidden) {
     Node *zero = node_scalar(select->graph, type, 0, select->loc, select);
     Node *least = node_scalar(select->graph, type, far, select->loc, select);
     Node *in[] = {select->in[0], kept == 1 ? zero : least, kept == 1 ? least : zero};
-    return new_before(select, OP_where, select->loc, 3, in);
+    return build_op(cursor_at(select, select->loc), OP_where, 3, in);
 }
 
 // A select by a mask that depends on the inputs.
@@ -203,8 +205,8 @@ static bool read_unfolded(Node *n, Scores *s, Attempt *a) {
     if (x->op != OP_reshape || !has_dims_of(x->in[0], n))
         return attempt_fails(a, n, "is not the product of queries and keys, scaled and masked");
     for (int i = 0; i < terms; i++) {
-        Node *all = expand_before(n, term[i], n->in[0]->type.rank, n->in[0]->type.dim);
-        if (!scores_add_bias(reshape_before(n, all, n->type.rank, n->type.dim), s->scale, s, n, a)) return false;
+        Node *all = build_expand(cursor(n), term[i], n->in[0]->type.rank, n->in[0]->type.dim);
+        if (!scores_add_bias(build_reshape(cursor(n), all, n->type.rank, n->type.dim), s->scale, s, n, a)) return false;
     }
     return scores_read(x->in[0], s, a);
 }
@@ -224,7 +226,7 @@ static bool read_difference(Node *n, Scores *s, Attempt *a) {
     if (of_rows) return scores_read(n->in[0], s, a);
     Distance d;
     if (!distance_of(most, &d)) return attempt_fails(a, n, "subtracts from scores");
-    return read_term(unary_before(n, OP_neg, most), s, n, a) && scores_read(n->in[0], s, a);
+    return read_term(build_unary(cursor(n), OP_neg, most), s, n, a) && scores_read(n->in[0], s, a);
 }
 
 static bool read_factor(Node *n, Scores *s, Attempt *a) {

@@ -55,7 +55,7 @@ static Node *evaluated(Node *n) {
 }
 
 static Node *reshaped(Node *before, Node *x, int rank, const Dim *const *dims) {
-    Node *n = reshape_before(before, x, rank, dims);
+    Node *n = build_reshape(cursor(before), x, rank, dims);
     return n == x ? x : evaluated(n);
 }
 
@@ -72,7 +72,7 @@ static Node *slice_of_constant(Node *before, Node *x, const ViewMap *v, Slice s)
     }
     if (x->type.rank == 2) dims[rank++] = x->type.dim[1];
     Node *split = reshaped(before, x, rank, dims);
-    Node *part = slice_before(before, split, (Slice){axis, s.start, s.extent, 1});
+    Node *part = build_slice(cursor(before), split, (Slice){axis, s.start, s.extent, 1});
     return reshaped(before, part == split ? split : evaluated(part), x->type.rank, joined);
 }
 
@@ -94,18 +94,18 @@ static Node *part_of(Node *before, Node *whole, const ViewMap *v, Slice s) {
 
 static Node *as_rows(const Columns *c, Node *before) {
     if (c->swapped) return c->weights;
-    Node *t = transpose_before(before, c->weights, (int64_t[]){1, 0});
+    Node *t = build_transpose(cursor(before), c->weights, (int64_t[]){1, 0});
     Node *rows = evaluated(t);
     node_set_name(rows, c->weights->name);
     return rows;
 }
 
 static Node *part_product(const Columns *c, const ViewMap *v, Slice s, Node *before) {
-    Node *w = cast_before(before, part_of(before, as_rows(c, before), v, s), c->product->type.dtype);
-    Node *y = binary_before(before, OP_matmul, c->product->in[0], transpose_before(before, w, (int64_t[]){1, 0}));
+    Node *w = build_cast(cursor(before), part_of(before, as_rows(c, before), v, s), c->product->type.dtype);
+    Node *y = build_binary(cursor(before), OP_matmul, c->product->in[0], build_transpose(cursor(before), w, (int64_t[]){1, 0}));
     if (c->rounding) y = rounded_before(before, y, c->rounding);
     if (!c->bias) return y;
-    y = binary_before(before, OP_add, y, part_of(before, c->bias, v, s));
+    y = build_binary(cursor(before), OP_add, y, part_of(before, c->bias, v, s));
     return c->rounding ? rounded_before(before, y, c->rounding) : y;
 }
 

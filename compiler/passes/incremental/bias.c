@@ -72,7 +72,7 @@ static Node *slice_over_keys(Node *n, int key, KeyAxis *k) {
     if (table->op != OP_constant || !dim_is_const(table->type.dim[key], &extent) || extent < dim_upper(k->context)) return NULL;
     bool last = dim_binary(n->graph, DIM_ADD, start, k->positions) == table->type.dim[key];
     if (start != zero && (!last || k->bent || key != n->type.rank - 1 || !is_linear_table(table))) return NULL;
-    return slice_before(n, table, (Slice){key, zero, k->context, 1});
+    return build_slice(cursor(n), table, (Slice){key, zero, k->context, 1});
 }
 
 static Node *over_keys(Node *n, int key, KeyAxis *k) {

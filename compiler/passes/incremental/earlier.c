@@ -183,12 +183,11 @@ static Node *with_fill(Lagging v, Node *shifted, int64_t back, Node *before) {
     if (one_number && value == 0) return shifted;
     const Dim *dims[MAX_RANK];
     for (int i = 0; i < v.x->type.rank; i++) dims[i] = i == v.axis ? v.x->type.dim[i] : dim_const(g, 1);
-    Node *row = node_make(g, OP_iota, v.x->loc, 0, NULL, before);
-    attr_set_dims(row, "dims", dims, v.x->type.rank);
-    attr_set_int(row, "axis", v.axis);
-    Node *begins = binary_before(before, OP_less, inferred(row), node_scalar(g, DT_i32, (double)back, v.x->loc, before));
-    Node *fill = one_number ? node_scalar(g, shifted->type.dtype, value, v.x->loc, before) : v.fill;
-    return new_before(before, OP_where, v.x->loc, 3, (Node *[]){begins, fill, shifted});
+    Builder b = cursor_at(before, v.x->loc);
+    Node *row = build_iota(b, v.x->type.rank, dims, v.axis);
+    Node *begins = build_binary(b, OP_less, row, build_scalar(b, DT_i32, (double)back));
+    Node *fill = one_number ? build_scalar(b, shifted->type.dtype, value) : v.fill;
+    return build_where(b, begins, fill, shifted);
 }
 
 // The value `back` rows earlier, in the value's own shape.
@@ -199,12 +198,12 @@ static Node *look_back(Lagging v, int64_t back, Node *before) {
     for (int i = 0; i < rank; i++) there[i] = i == 0 ? v.axis : i <= v.axis ? i - 1 : i, here[there[i]] = i;
     for (int i = 0; i < rank; i++) width *= i == v.axis ? 1 : dim_upper(v.x->type.dim[i]);
     if (!back) return v.x;
-    Node *moved = transpose_before(before, cast_before(before, v.x, DT_f32), there);
-    Node *rows = reshape_before(before, moved, 2, (const Dim *[]){v.x->type.dim[v.axis], dim_const(g, width)});
+    Node *moved = build_transpose(cursor(before), build_cast(cursor(before), v.x, DT_f32), there);
+    Node *rows = build_reshape(cursor(before), moved, 2, (const Dim *[]){v.x->type.dim[v.axis], dim_const(g, width)});
     Node *n = node_make(g, OP_earlier_rows, v.x->loc, 1, &rows, before);
     attr_set_int(n, "back", back);
-    Node *shifted = transpose_before(before, reshape_before(before, inferred(n), rank, moved->type.dim), here);
-    return with_fill(v, cast_before(before, shifted, v.x->type.dtype), back, before);
+    Node *shifted = build_transpose(cursor(before), build_reshape(cursor(before), inferred(n), rank, moved->type.dim), here);
+    return with_fill(v, build_cast(cursor(before), shifted, v.x->type.dtype), back, before);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- rewriting
@@ -228,7 +227,7 @@ static bool are_elements(const Node *n) {
 static Node *shifts_of_windows(Node *n, const Dim *rows) {
     Lagging v;
     int count, rank = n->in[0]->type.rank;
-    if (are_elements(n)) return reshape_before(n, n->in[0], n->type.rank, n->type.dim);
+    if (are_elements(n)) return build_reshape(cursor(n), n->in[0], n->type.rank, n->type.dim);
     if (!is_lagging(n->in[0], rows, &v)) return NULL;
     int which = window_of(n, v.axis);
     if (which < 0 || n->type.dim[v.axis] != rows || window_attr(n, "strides", which) != 1) return NULL;
@@ -240,8 +239,8 @@ static Node *shifts_of_windows(Node *n, const Dim *rows) {
     for (int i = 0; i < n->type.rank; i++) dims[i] = i < rank ? n->type.dim[i] : dim_const(n->graph, 1);
     Node **parts = ARENA_ARRAY(n->graph->arena, Node *, kernel[which]);
     for (int64_t i = 0; i < kernel[which]; i++)
-        parts[i] = reshape_before(n, look_back(v, v.lag - i * step, n), n->type.rank, dims);
-    return concat_before(n, (int)kernel[which], parts, rank + which);
+        parts[i] = build_reshape(cursor(n), look_back(v, v.lag - i * step, n), n->type.rank, dims);
+    return build_concat(cursor_at(n, n->loc), (int)kernel[which], parts, rank + which);
 }
 
 static Node *shift(Node *n, const Dim *rows) {

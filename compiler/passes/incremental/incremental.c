@@ -123,9 +123,9 @@ static Node *position_like(Node *iota, const RowInputs *in) {
     const Dim *dims[MAX_RANK];
     int rank = iota->type.rank, axis = row_axis(iota);
     for (int i = 0; i < rank; i++) dims[i] = i == axis ? in->rows : dim_const(iota->graph, 1);
-    Node *x = reshape_before(iota, in->position, rank, dims);
+    Node *x = build_reshape(cursor(iota), in->position, rank, dims);
     for (int i = 0; i < rank; i++) dims[i] = i == axis ? in->rows : iota->type.dim[i];
-    return expand_before(iota, x, rank, dims);
+    return build_expand(cursor(iota), x, rank, dims);
 }
 
 static bool counts_rows(const Node *n) {
@@ -198,9 +198,9 @@ static bool put_rows_first(Graph *g, const Dim *rows) {
         for (int i = 0; from && i < axis; i++)
             if (!dim_is(from->dim[i], 1)) from = NULL;
         if (!from || from->dim[axis] != rows || !dim_is(attr_dim(n, "extent"), 1)) continue;
-        Node *x = reshape_before(n, n->in[0], from->rank - axis, from->dim + axis);
-        Node *row = slice_before(n, x, (Slice){0, attr_dim(n, "start"), attr_dim(n, "extent"), 1});
-        node_become(n, reshape_before(n, row, n->type.rank, n->type.dim));
+        Node *x = build_reshape(cursor(n), n->in[0], from->rank - axis, from->dim + axis);
+        Node *row = build_slice(cursor(n), x, (Slice){0, attr_dim(n, "start"), attr_dim(n, "extent"), 1});
+        node_become(n, build_reshape(cursor(n), row, n->type.rank, n->type.dim));
         changed = true;
     }
     if (changed) simplify_graph(g);
@@ -249,13 +249,10 @@ static bool look_up_slices(Graph *g, const Dim *rows) {
         if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1) continue;
         int64_t axis = axis_of(n, attr_int(n, "axis", 0)), start;
         if (n->in[0]->type.dim[axis] == rows || !dim_is_const(attr_dim(n, "start"), &start)) continue;
-        Node *index = node_make(g, OP_iota, n->loc, 0, NULL, n);
-        attr_set_dims(index, "dims", &rows, 1);
-        index = inferred(index);
-        if (start) index = binary_before(n, OP_add, index, node_scalar(g, DT_i32, (double)start, n->loc, n));
-        Node *by = node_make(g, OP_gather, n->loc, 2, (Node *[]){n->in[0], index}, n);
-        attr_set_int(by, "axis", axis);
-        node_become(n, inferred(by));
+        Builder b = cursor_at(n, n->loc);
+        Node *index = build_iota(b, 1, &rows, 0);
+        if (start) index = build_binary(cursor(n), OP_add, index, node_scalar(g, DT_i32, (double)start, n->loc, n));
+        node_become(n, build_gather(b, n->in[0], index, (int)axis));
         changed = true;
     }
     graph_sweep(g);

@@ -110,7 +110,7 @@ static StepPlace place_of_step(Node *loop, const LoopParts *l, const RowInputs *
     Node *slot = give_to_body(loop, l->body, in->slot), *position = give_to_body(loop, l->body, in->position);
     Node *before = position->next;
     Slice own = {0, l->counter, dim_const(l->body, 1), 1};
-    return (StepPlace){slice_before(before, slot, own), slice_before(before, position, own), before};
+    return (StepPlace){build_slice(cursor(before), slot, own), build_slice(cursor(before), position, own), before};
 }
 
 // In a slot's first step it is what the loop began with.
@@ -119,9 +119,10 @@ static Node *or_first(Node *loop, Graph *body, Node *first, Node *state, StepPla
     double value;
     if (match_scalar(first, &value) && value == 0) return state;
     for (int i = 0; i < MAX_RANK; i++) one[i] = dim_const(body, 1);
-    Node *begins = binary_before(at.before, OP_less, at.position, node_scalar(body, DT_i32, 1, loop->loc, at.before));
-    Node *operands[] = {reshape_before(at.before, begins, first->type.rank, one), give_to_body(loop, body, first), state};
-    return new_before(at.before, OP_where, loop->loc, 3, operands);
+    Node *begins = build_binary(cursor(at.before), OP_less, at.position, node_scalar(body, DT_i32, 1, loop->loc, at.before));
+    Node *operands[] = {build_reshape(cursor(at.before), begins, first->type.rank, one), give_to_body(loop, body, first),
+                        state};
+    return build_op(cursor_at(at.before, loop->loc), OP_where, 3, operands);
 }
 
 // The state is read where the step before left it, and left at the step's own position.
@@ -133,10 +134,10 @@ static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, con
     cache->type = loop->in[LOOP_FIRST + i]->type;
     Node *before = node_make(body, OP_earlier_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
     attr_set_int(before, "back", 1);
-    Node *state = reshape_before(at.before, inferred(before), first->type.rank, first->type.dim);
+    Node *state = build_reshape(cursor(at.before), inferred(before), first->type.rank, first->type.dim);
     node_replace(cache, or_first(loop, body, first, state, at));
     node_set_input(before, 0, cache);
-    Node *row = reshape_before(NULL, *result, 2, (const Dim *[]){dim_const(body, 1), width});
+    Node *row = build_reshape(cursor(NULL), *result, 2, (const Dim *[]){dim_const(body, 1), width});
     Node *left = node_make(body, OP_cache_append, loop->loc, 4, (Node *[]){cache, row, at.slot, at.position}, NULL);
     attr_set_int(left, "heads", 1);
     *result = inferred(left);

@@ -47,21 +47,15 @@ static void mark_tail(Graph *g) {
     }
 }
 
-static Node *reshaped(Node *x, int rank, const Dim *const *dims, Node *before) {
-    Node *n = node_make(x->graph, OP_reshape, x->loc, 1, &x, before);
-    attr_set_dims(n, "shape", dims, rank);
-    return inferred(n);
-}
-
 // A row of several axes is selected as one of all their elements.
 static Node *selected(Node *n, Node *wanted, Node *before) {
     const Dim *dims[MAX_RANK] = {n->type.dim[0], dim_const(n->graph, 1)};
     int rank = n->type.rank;
     for (int i = 1; i < rank; i++) dims[1] = dim_binary(n->graph, DIM_MUL, dims[1], n->type.dim[i]);
-    Node *flat = rank > 2 ? reshaped(n, 2, dims, before) : n;
-    Node *by = inferred(node_make(n->graph, OP_select_rows, n->loc, 2, (Node *[]){flat, wanted}, before));
+    Node *flat = rank > 2 ? build_reshape(cursor(before), n, 2, dims) : n;
+    Node *by = build_op(cursor_at(before, n->loc), OP_select_rows, 2, (Node *[]){flat, wanted});
     for (int i = 0; i < rank; i++) dims[i] = i ? n->type.dim[i] : by->type.dim[0];
-    if (rank > 2) by = reshaped(by, rank, dims, before);
+    if (rank > 2) by = build_reshape(cursor(before), by, rank, dims);
     by->mark = flat->mark = n->mark;
     by->scratch = NULL;
     return by;

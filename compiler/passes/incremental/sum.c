@@ -31,7 +31,7 @@ static Graph *step(Node *n, const Node *rows, const Dim *counter) {
     const Dim *one[] = {dim_const(body, 1), rows->type.dim[1]};
     Node *sum = graph_add_input(body, "sum", type_of(DT_f32, 2, one), n->loc);
     Node *all = graph_add_input(body, "rows", rows->type, n->loc);
-    Node *own = slice_before(NULL, all, (Slice){0, counter, one[0], 1});
+    Node *own = build_slice(cursor(NULL), all, (Slice){0, counter, one[0], 1});
     Node *next = inferred(node_make(body, OP_add, n->loc, 2, (Node *[]){sum, own}, NULL));
     graph_add_output(body, next, "next");
     graph_add_output(body, attr_int(n, "exclusive", 0) ? sum : next, "sum");
@@ -47,7 +47,7 @@ static const Dim *new_counter(Graph *g, const Dim *rows) {
 static Node *loop_over(Node *n, Node *rows) {
     Graph *g = n->graph;
     const Dim *extent = rows->type.dim[0], *counter = new_counter(g, extent), *first[] = {dim_const(g, 1), rows->type.dim[1]};
-    Node *zero = expand_before(n, node_scalar(g, DT_f32, 0, n->loc, n), 2, first);
+    Node *zero = build_expand(cursor(n), node_scalar(g, DT_f32, 0, n->loc, n), 2, first);
     Node *loop = node_make(g, OP_loop, n->loc, 4, (Node *[]){NULL, NULL, zero, rows}, n);
     attr_set_graph(loop, "body", step(n, rows, counter));
     attr_set_int(loop, "states", 1);
@@ -66,9 +66,9 @@ static Node *recurrence(Node *n) {
     for (int i = 0; i < rank; i++) there[i] = i ? i - (i <= axis) : axis;
     for (int i = 0; i < rank; i++) back[there[i]] = i, moved[i] = n->type.dim[there[i]];
     for (int i = 1; i < rank; i++) width = dim_binary(g, DIM_MUL, width, moved[i]);
-    Node *x = transpose_before(n, cast_before(n, n->in[0], DT_f32), there);
-    Node *sums = loop_over(n, reshape_before(n, x, 2, (const Dim *[]){moved[0], width}));
-    return cast_before(n, transpose_before(n, reshape_before(n, sums, rank, moved), back), n->type.dtype);
+    Node *x = build_transpose(cursor(n), build_cast(cursor(n), n->in[0], DT_f32), there);
+    Node *sums = loop_over(n, build_reshape(cursor(n), x, 2, (const Dim *[]){moved[0], width}));
+    return build_cast(cursor(n), build_transpose(cursor(n), build_reshape(cursor(n), sums, rank, moved), back), n->type.dtype);
 }
 
 bool turn_sums_into_loops(Graph *g, const Dim *rows) {

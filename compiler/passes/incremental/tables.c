@@ -81,13 +81,11 @@ static Node *lookup(Node *n, const Positions *p) {
     Node *table = at_every_position(n, p, n);
     if (table->op != OP_constant) return NULL;
     node_set_name(table, arena_printf(n->graph->arena, "%s_table", n->name));
-    Node *index = node_make(n->graph, OP_iota, n->loc, 0, NULL, n);
-    attr_set_dims(index, "dims", &p->rows, 1);
-    Node *g = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){table, inferred(index)}, n);
-    attr_set_int(g, "axis", row_axis(n));
+    Builder b = cursor_at(n, n->loc);
+    Node *g = build_gather(b, table, build_iota(b, 1, &p->rows, 0), row_axis(n));
     g->mark = n->mark;
     g->scratch = (void *)(intptr_t)OF_DATA;
-    return inferred(g);
+    return g;
 }
 
 bool fold_position_tables(Graph *g, const Dim *rows, int64_t context) {

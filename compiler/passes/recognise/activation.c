@@ -35,8 +35,8 @@ static Factor *find_gate(Product *p, const Shape *s, double *scale) {
 
 // Multiplies the factors that are left to the activation.
 static Node *emit_activation(Node *root, const Shape *s, const Product *rest) {
-    Node *by = unary_before(root, s->op, s->x);
-    for (int i = 0; i < rest->n; i++) by = binary_before(root, OP_mul, by, rest->factor[i].node);
+    Node *by = build_unary(cursor(root), s->op, s->x);
+    for (int i = 0; i < rest->n; i++) by = build_binary(cursor(root), OP_mul, by, rest->factor[i].node);
     if (type_equal(&by->type, &root->type)) return by;
     return NULL;
 }

@@ -94,15 +94,12 @@ static Node *all_chosen(const Choice *c, int64_t column) {
     int rank = c->nonzero->in[0]->type.rank;
     for (int i = 0; i < rank; i++) {
         if (i != c->row_axis) {
-            parts[i] = expand_before(before, node_scalar(before->graph, DT_i64, (double)column, before->loc, before), 2, dims);
+            parts[i] = build_filled(cursor_at(before, before->loc), DT_i64, (double)column, 2, dims);
             continue;
         }
-        Node *iota = node_make(before->graph, OP_iota, before->loc, 0, NULL, before);
-        attr_set_dims(iota, "dims", dims, 2);
-        attr_set_int(iota, "axis", 1);
-        parts[i] = cast_before(before, inferred(iota), DT_i64);
+        parts[i] = build_cast(cursor(before), build_iota(cursor_at(before, before->loc), 2, dims, 1), DT_i64);
     }
-    return rank == 1 ? parts[0] : concat_before(before, rank, parts, 0);
+    return rank == 1 ? parts[0] : build_concat(cursor_at(before, before->loc), rank, parts, 0);
 }
 
 // What leads from the nonzero to the scatter, once more over all rows: found in `scratch` of each node.
@@ -129,10 +126,10 @@ static Node *is_chosen(const Choice *c, int64_t column) {
     Node *before = c->scatter, *mask = c->nonzero->in[0];
     Graph *g = before->graph;
     if (mask->type.rank == 2)
-        mask = slice_before(before, mask, (Slice){1 - c->row_axis, dim_const(g, column), dim_const(g, 1), 1});
+        mask = build_slice(cursor(before), mask, (Slice){1 - c->row_axis, dim_const(g, column), dim_const(g, 1), 1});
     const Dim *dims[MAX_RANK] = {c->rows};
     for (int i = 1; i < before->type.rank; i++) dims[i] = dim_const(g, 1);
-    return cast_before(before, reshape_before(before, mask, before->type.rank, dims), DT_bool);
+    return build_cast(cursor(before), build_reshape(cursor(before), mask, before->type.rank, dims), DT_bool);
 }
 
 static Node *compute_all_rows(Node *n) {
@@ -148,8 +145,8 @@ static Node *compute_all_rows(Node *n) {
             return NULL;
         }
         Node *chosen = n->in[2]->scratch;
-        if (adds) chosen = binary_before(n, OP_add, result, chosen);
-        result = new_before(n, OP_where, n->loc, 3, (Node *[]){is_chosen(&c, column), chosen, result});
+        if (adds) chosen = build_binary(cursor(n), OP_add, result, chosen);
+        result = build_op(cursor_at(n, n->loc), OP_where, 3, (Node *[]){is_chosen(&c, column), chosen, result});
     }
     return result;
 }

@@ -101,7 +101,7 @@ static Node *absorb_vector(Node **root, Op op, int64_t width) {
     return other;
 }
 
-static Node *as_vector(Node *before, Node *w) { return reshape_before(before, w, 1, &w->type.dim[w->type.rank - 1]); }
+static Node *as_vector(Node *before, Node *w) { return build_reshape(cursor(before), w, 1, &w->type.dim[w->type.rank - 1]); }
 
 // A transpose that keeps the last axis may as well come after the norm: then it can cancel with the views that follow.
 static Node *behind_transpose(Node *x) {
@@ -111,15 +111,16 @@ static Node *behind_transpose(Node *x) {
 }
 
 static Node *emit_norm(Node *root, Norm *norm) {
-    Node *weight =
-        norm->weight ? as_vector(root, norm->weight) : filled_vector(root, norm->x->type.dtype, 1, width_dim(norm->x));
+    Node *weight = norm->weight ? as_vector(root, norm->weight)
+                                : build_filled(cursor_at(root, root->loc), norm->x->type.dtype, 1, 1,
+                                               (const Dim *const[]){width_dim(norm->x)});
     Node *x = behind_transpose(norm->x), *in[] = {x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
     Op op = norm->layer ? OP_layer_normalization : OP_rms_normalization;
     Node *n = node_make(root->graph, op, root->loc, norm->bias ? 3 : 2, in, root);
     attr_set_float(n, "epsilon", match_shortest(norm->epsilon));
     inferred(n);
     int count;
-    return x == norm->x ? n : transpose_before(root, n, attr_ints(norm->x, "perm", &count));
+    return x == norm->x ? n : build_transpose(cursor(root), n, attr_ints(norm->x, "perm", &count));
 }
 
 static bool finish_norm(Node *root, Norm *norm, Attempt *a) {

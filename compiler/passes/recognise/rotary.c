@@ -298,7 +298,8 @@ static bool read_kind(Node *root, Rotary *r) {
 
 // ------------------------------------------------------------------------------------------------------------------- emission
 static Node *slice_last(Node *before, Node *x, int64_t start, int64_t extent, int64_t step) {
-    return slice_before(before, x, (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
+    return build_slice(cursor(before), x,
+                       (Slice){x->type.rank - 1, dim_const(x->graph, start), dim_const(x->graph, extent), step});
 }
 
 static Node *merge_trail(Node *before, const Rotary *r) {
@@ -309,7 +310,7 @@ static Node *merge_trail(Node *before, const Rotary *r) {
         if (i >= kept) merged = dim_binary(before->graph, DIM_MUL, merged, dims[i]);
     }
     dims[kept] = merged;
-    return reshape_before(before, r->of, kept + 1, dims);
+    return build_reshape(cursor(before), r->of, kept + 1, dims);
 }
 
 // Elements start, start + step ... of a table. Sliced before the cosine is taken rather than after, so that halves that were
@@ -320,14 +321,14 @@ static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent,
     int axis = x->type.rank - 1;
     if (dim_is(width_dim(x), extent) && start == 0 && step == 1) return x;
     if (op_is_elementwise(x->op) && x->n_in == 1)
-        return unary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step));
+        return build_unary(cursor(before), x->op, part_of_table(before, x->in[0], start, extent, step));
     if (op_is_elementwise(x->op) && x->n_in == 2 && match_scalar(x->in[1], &v))
-        return binary_before(before, x->op, part_of_table(before, x->in[0], start, extent, step), x->in[1]);
+        return build_binary(cursor(before), x->op, part_of_table(before, x->in[0], start, extent, step), x->in[1]);
     if (x->op == OP_reshape && width_dim(x) == width_dim(x->in[0])) {
         const Dim *dims[MAX_RANK];
         for (int i = 0; i < axis; i++) dims[i] = x->type.dim[i];
         dims[axis] = dim_const(x->graph, extent);
-        return reshape_before(before, part_of_table(before, x->in[0], start, extent, step), axis + 1, dims);
+        return build_reshape(cursor(before), part_of_table(before, x->in[0], start, extent, step), axis + 1, dims);
     }
     if (x->op == OP_concat && axis_of(x, attr_int(x, "axis", 0)) == axis) {
         for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width); i++, at += width) {
@@ -376,8 +377,8 @@ static Node *emit_table(Node *before, const Rotary *r, Element first, int64_t st
         n++;
     }
     own[n] = all[n] = half;
-    t = expand_before(before, reshape_before(before, t, n + 1, own), n + 1, all);
-    return reshape_before(before, t, 2, (const Dim *[]){count, half});
+    t = build_expand(cursor(before), build_reshape(cursor(before), t, n + 1, own), n + 1, all);
+    return build_reshape(cursor(before), t, 2, (const Dim *[]){count, half});
 }
 
 // The row axes first, then the others.
@@ -429,7 +430,7 @@ static Node *without_repeats(Node *before, Node *x, Repeats *r) {
 }
 
 static Node *repeat(Node *before, Node *x, const Repeats *r) {
-    return r->rank ? expand_before(before, reshape_before(before, x, r->rank, r->once), r->rank, r->all) : x;
+    return r->rank ? build_expand(cursor(before), build_reshape(cursor(before), x, r->rank, r->once), r->rank, r->all) : x;
 }
 
 // x as [rows, heads * d], turned, and back in its shape.
@@ -448,18 +449,18 @@ static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
     }
     if (heads < 1) return NULL;
     const Dim *flat[] = {count, dim_const(g, heads * r->width)};
-    Node *in[3] = {reshape_before(root, transpose_before(root, x, perm), 2, flat)};
+    Node *in[3] = {build_reshape(cursor(root), build_transpose(cursor(root), x, perm), 2, flat)};
     in[1] = emit_table(root, r, r->cosine, r->cosine_step, rows);
     in[2] = emit_table(root, r, r->sine, r->sine_step, rows);
     if (in[1]->type.dim[0] != count) return NULL;  // one for all sequences, turned by each one's own table
-    if (r->direction < 0) in[2] = unary_before(root, OP_neg, in[2]);
+    if (r->direction < 0) in[2] = build_unary(cursor(root), OP_neg, in[2]);
     Node *n = node_make(g, OP_rotary_embedding, root->loc, 3, in, root);
     attr_set_int(n, "num_heads", heads);
     if (r->interleaved) attr_set_int(n, "interleaved", 1);
     inferred(n);
     n->mark = 1;
-    Node *by = repeat(root, transpose_before(root, reshape_before(root, n, rank, moved), inverse), &repeats);
-    by = reshape_before(root, by, root->type.rank, root->type.dim);
+    Node *by = repeat(root, build_transpose(cursor(root), build_reshape(cursor(root), n, rank, moved), inverse), &repeats);
+    by = build_reshape(cursor(root), by, root->type.rank, root->type.dim);
     if (r->rounding) by = rounded_before(root, by, r->rounding);
     by->mark = 1;
     return by;

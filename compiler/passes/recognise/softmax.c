@@ -64,14 +64,14 @@ static bool is_truth(const Node *n) {
 static Node *hidden(Node *x, Node *condition, bool keeps, Node *before) {
     Node *none = node_scalar(x->graph, x->type.dtype, -INFINITY, before->loc, before);
     Node *in[] = {condition, keeps ? x : none, keeps ? none : x};
-    return new_before(before, OP_where, before->loc, 3, in);
+    return build_op(cursor_at(before, before->loc), OP_where, 3, in);
 }
 
 static Node *hidden_by_factor(Node *x, Node *mask, Node *before) {
     Node *of = mask->op == OP_cast ? mask->in[0] : mask;
     if (of->type.dtype == DT_bool) return hidden(x, of, true, before);
     Node *zero = node_scalar(x->graph, mask->type.dtype, 0, before->loc, before);
-    return hidden(x, binary_before(before, OP_equal, mask, zero), false, before);
+    return hidden(x, build_binary(cursor(before), OP_equal, mask, zero), false, before);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- the weights
@@ -141,17 +141,15 @@ static Node *one_more_score(const Weights *w, Node *before) {
     const Dim *dims[MAX_RANK];
     const Type *t = &w->x->type;
     for (int i = 0; i < t->rank; i++) dims[i] = i == w->axis ? dim_const(before->graph, 1) : t->dim[i];
-    Node *zero = expand_before(before, node_scalar(before->graph, t->dtype, 0, before->loc, before), t->rank, dims);
-    return concat_before(before, 2, (Node *[]){w->x, zero}, w->axis);
+    Node *zero = build_expand(cursor(before), node_scalar(before->graph, t->dtype, 0, before->loc, before), t->rank, dims);
+    return build_concat(cursor_at(before, before->loc), 2, (Node *[]){w->x, zero}, w->axis);
 }
 
 static Node *emit_softmax(const Weights *w, Node *before) {
     Node *x = w->one_more ? one_more_score(w, before) : w->x;
-    Node *n = node_make(before->graph, OP_softmax, before->loc, 1, &x, before);
-    attr_set_int(n, "axis", w->axis);
-    inferred(n);
+    Node *n = build_softmax(cursor_at(before, before->loc), x, w->axis);
     const Dim *extent = w->x->type.dim[w->axis];
-    return w->one_more ? slice_before(before, n, (Slice){w->axis, dim_const(before->graph, 0), extent, 1}) : n;
+    return w->one_more ? build_slice(cursor(before), n, (Slice){w->axis, dim_const(before->graph, 0), extent, 1}) : n;
 }
 
 // A value of one use is a factor before it is rounded, one of several uses behind that.
@@ -184,9 +182,10 @@ static bool match_root(Node *root, Node *sum, const Weights *w, Attempt *a) {
     for (int i = 0; i < p.n; i++)
         if (p.factor[i].halves != 2) return false;
     Node *by = emit_softmax(w, root);
-    if (values) by = binary_before(root, OP_matmul, by, values);
-    for (int i = 0; i < p.n; i++) by = binary_before(root, OP_mul, by, p.factor[i].node);
-    if (p.scale != 1) by = binary_before(root, OP_mul, by, node_scalar(root->graph, by->type.dtype, p.scale, root->loc, root));
+    if (values) by = build_binary(cursor(root), OP_matmul, by, values);
+    for (int i = 0; i < p.n; i++) by = build_binary(cursor(root), OP_mul, by, p.factor[i].node);
+    if (p.scale != 1)
+        by = build_binary(cursor(root), OP_mul, by, node_scalar(root->graph, by->type.dtype, p.scale, root->loc, root));
     a->by = by, a->root = root;
     return type_equal(&by->type, &root->type);
 }
@@ -265,7 +264,7 @@ static Node *operand_in_order(Node *x, const Order *o) {
     const Dim *dims[MAX_RANK];
     if (own == 0) return x;
     for (int i = 0; i < o->rank; i++) dims[i] = i < missing ? dim_const(x->graph, 1) : x->type.dim[i - missing];
-    return in_order(reshape_before(o->before, x, o->rank, dims), o);
+    return in_order(build_reshape(cursor(o->before), x, o->rank, dims), o);
 }
 
 static Order behind_transpose(const Node *n, const Order *o) {
@@ -282,8 +281,8 @@ static Node *product_in_order(Node *x, const Order *o) {
     if (x->in[0]->type.rank != rank || x->in[1]->type.rank != rank) return NULL;
     for (int i = 0; i < rank; i++)
         if (o->perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i)) return NULL;
-    return binary_before(o->before, OP_matmul, transpose_before(o->before, x->in[1], o->perm),
-                         transpose_before(o->before, x->in[0], o->perm));
+    return build_binary(cursor(o->before), OP_matmul, build_transpose(cursor(o->before), x->in[1], o->perm),
+                        build_transpose(cursor(o->before), x->in[0], o->perm));
 }
 
 static Node *in_order(Node *x, const Order *o) {
@@ -293,7 +292,7 @@ static Node *in_order(Node *x, const Order *o) {
     }
     Node *by = x->op == OP_matmul ? product_in_order(x, o) : NULL;
     if (by) return by;
-    if (!op_is_elementwise(x->op)) return transpose_before(o->before, x, o->perm);
+    if (!op_is_elementwise(x->op)) return build_transpose(cursor(o->before), x, o->perm);
     Node *in[3];
     for (int i = 0; i < x->n_in; i++) in[i] = operand_in_order(x->in[i], o);
     return inferred(node_again(x, x->op, x->n_in, in, o->before));
@@ -360,9 +359,8 @@ static Node *softmax_along_keys(Node *softmax) {
     }
     if (same) return NULL;
     Node *x = in_order(softmax->in[0], &to);
-    Node *n = node_make(softmax->graph, OP_softmax, softmax->loc, 1, &x, softmax);
-    attr_set_int(n, "axis", rank - 1);
-    return transpose_before(softmax, inferred(n), back.perm);
+    Node *n = build_softmax(cursor_at(softmax, softmax->loc), x, rank - 1);
+    return build_transpose(cursor(softmax), n, back.perm);
 }
 
 bool order_scores(Graph *g) {

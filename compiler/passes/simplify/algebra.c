@@ -24,13 +24,13 @@ static Node *other_side(Node *n, double neutral, bool either) {
 static Node *simplify_add(Node *n) {
     Node *x = other_side(n, is_integer(n) ? 0.0 : -0.0, true);
     if (x) return x;
-    if (n->in[1]->op == OP_neg) return binary_before(n, OP_sub, n->in[0], n->in[1]->in[0]);
-    if (n->in[0]->op == OP_neg) return binary_before(n, OP_sub, n->in[1], n->in[0]->in[0]);
+    if (n->in[1]->op == OP_neg) return build_binary(cursor(n), OP_sub, n->in[0], n->in[1]->in[0]);
+    if (n->in[0]->op == OP_neg) return build_binary(cursor(n), OP_sub, n->in[1], n->in[0]->in[0]);
     return NULL;
 }
 
 static Node *simplify_sub(Node *n) {
-    if (n->in[1]->op == OP_neg) return binary_before(n, OP_add, n->in[0], n->in[1]->in[0]);
+    if (n->in[1]->op == OP_neg) return build_binary(cursor(n), OP_add, n->in[0], n->in[1]->in[0]);
     return other_side(n, 0.0, false);
 }
 
@@ -43,13 +43,13 @@ static Node *simplify_div(Node *n) {
     if (is_integer(n) || n->in[1]->op != OP_constant || !match_scalar(n->in[1], &v) || v == 0) return NULL;
     if (fabs(frexp(v, &exponent)) != 0.5 || abs(exponent) > 14) return NULL;
     Node *inverse = node_scalar(n->graph, n->type.dtype, 1 / v, n->loc, n);
-    Node *by = binary_before(n, OP_mul, n->in[0], inverse);
+    Node *by = build_binary(cursor(n), OP_mul, n->in[0], inverse);
     return same_type(n, by) ? by : NULL;
 }
 
 static Node *simplify_pow(Node *n) {
     if (is_exactly(n->in[1], 1.0) && same_type(n, n->in[0])) return n->in[0];
-    if (is_exactly(n->in[1], 2.0) && same_type(n, n->in[0])) return binary_before(n, OP_mul, n->in[0], n->in[0]);
+    if (is_exactly(n->in[1], 2.0) && same_type(n, n->in[0])) return build_binary(cursor(n), OP_mul, n->in[0], n->in[0]);
     return NULL;
 }
 
@@ -66,7 +66,8 @@ static Node *simplify_logic(Node *n) {
 static Node *simplify_where(Node *n) {
     double v;
     if (n->in[1] == n->in[2] && same_type(n, n->in[1])) return n->in[1];
-    if (n->in[0]->op == OP_not) return new_before(n, OP_where, n->loc, 3, (Node *[]){n->in[0]->in[0], n->in[2], n->in[1]});
+    if (n->in[0]->op == OP_not)
+        return build_op(cursor_at(n, n->loc), OP_where, 3, (Node *[]){n->in[0]->in[0], n->in[2], n->in[1]});
     if (!match_scalar(n->in[0], &v)) return NULL;
     Node *chosen = n->in[v != 0 ? 1 : 2];
     return same_type(n, chosen) ? chosen : NULL;
@@ -87,7 +88,7 @@ static Node *drop_expand(Node *n) {
         if (n->n_in < 2 || !fits || !type_equal(&joined, &n->type)) continue;
         Node *in[3];
         for (int j = 0; j < n->n_in; j++) in[j] = j == i ? n->in[i]->in[0] : n->in[j];
-        return new_before(n, n->op, n->loc, n->n_in, in);
+        return build_op(cursor_at(n, n->loc), n->op, n->n_in, in);
     }
     return NULL;
 }
@@ -119,7 +120,7 @@ static bool counts(const Node *n) {
 static Node *outer_product(Node *n) {
     if (!counts(n->in[0]) && !counts(n->in[1])) return NULL;
     if (n->in[0]->type.rank < 2 || n->in[1]->type.rank < 2 || !dim_is(width_dim(n->in[0]), 1)) return NULL;
-    Node *by = binary_before(n, OP_mul, n->in[0], n->in[1]);
+    Node *by = build_binary(cursor(n), OP_mul, n->in[0], n->in[1]);
     return same_type(n, by) ? by : NULL;
 }
 

@@ -28,12 +28,12 @@ static bool needs_view(const Node *n, const Dim *value, const Dim *const *symbol
 
 Node *simplify_index(Node *n) {
     const Dim *symbols[MAX_RANK];
-    if (n->op == OP_scatter_nd && index_covers(n)) return reshape_before(n, n->in[2], n->type.rank, n->type.dim);
+    if (n->op == OP_scatter_nd && index_covers(n)) return build_reshape(cursor(n), n->in[2], n->type.rank, n->type.dim);
     bool sum = n->op == OP_cum_sum;
     if (n->n_in == 0 || n->type.dtype == DT_tuple || (!counts(n->type.dtype) && !sum)) return NULL;
     int length = sum ? LONGEST_CHAIN : chain_length(n);
     if (length < 2) return NULL;
     const Dim *value = index_expression(n, symbols);
     if (!value || index_cost(value) + needs_view(n, value, symbols) >= length) return NULL;
-    return index_emit(n->graph, value, &(IndexTarget){n->type, symbols, n, n->loc});
+    return index_emit(value, &(IndexTarget){n->type, symbols, cursor_at(n, n->loc)});
 }

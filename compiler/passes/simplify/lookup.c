@@ -45,15 +45,15 @@ static Node *place_axes(const Lookup *l, Node *x, const int *from) {
     for (int i = 0; i < l->x->type.rank; i++) {
         if (from[i] >= 0) dims[kept++] = x->type.dim[i];
     }
-    Node *y = reshape_before(n, x, kept, dims);
+    Node *y = build_reshape(cursor(n), x, kept, dims);
     for (int j = 0; j < n->type.rank; j++) {
         dims[j] = dim_const(n->graph, 1);
         for (int i = 0, place = 0; i < l->x->type.rank; place += from[i++] >= 0) {
             if (from[i] == j) perm[sorted++] = place, dims[j] = n->type.dim[j];
         }
     }
-    y = reshape_before(n, transpose_before(n, y, perm), n->type.rank, dims);
-    return expand_before(n, y, n->type.rank, n->type.dim);
+    y = build_reshape(cursor(n), build_transpose(cursor(n), y, perm), n->type.rank, dims);
+    return build_expand(cursor(n), y, n->type.rank, n->type.dim);
 }
 
 // One axis that is looked up by a function of one axis of the result: a gather by the list of its values.
@@ -61,15 +61,13 @@ static bool gather_axis(Lookup *l, int axis) {
     Node *n = l->result;
     for (int j = 0; j < n->type.rank; j++) {
         if (l->symbols[j]->kind != DIM_SYMBOL || !dim_has_symbol(l->at[axis], l->symbols[j])) continue;
-        IndexTarget t = {.type = type_of(DT_i32, 1, &n->type.dim[j]), .symbols = &l->symbols[j], .before = n, .loc = n->loc};
+        IndexTarget t = {.type = type_of(DT_i32, 1, &n->type.dim[j]), .symbols = &l->symbols[j], .at = cursor_at(n, n->loc)};
         for (int k = j + 1; k < n->type.rank; k++) {
             if (dim_has_symbol(l->at[axis], l->symbols[k])) return false;
         }
-        Node *index = dim_lower(l->at[axis]) >= 0 ? index_emit(n->graph, l->at[axis], &t) : NULL;
+        Node *index = dim_lower(l->at[axis]) >= 0 ? index_emit(l->at[axis], &t) : NULL;
         if (!index) return false;
-        Node *by = node_make(n->graph, OP_gather, n->loc, 2, (Node *[]){l->x, index}, n);
-        attr_set_int(by, "axis", axis);
-        l->x = inferred(by);
+        l->x = build_gather(cursor_at(n, n->loc), l->x, index, axis);
         l->at[axis] = l->symbols[j];
         return true;
     }
@@ -103,7 +101,7 @@ static Node *as_view(const Lookup *l) {
         }
     }
     Node *x = l->x;
-    for (int i = 0; i < l->x->type.rank; i++) x = slice_before(l->result, x, slices[i]);
+    for (int i = 0; i < l->x->type.rank; i++) x = build_slice(cursor(l->result), x, slices[i]);
     return place_axes(l, x, from);
 }
 
@@ -122,10 +120,10 @@ static void split_axis(Lookup *l, int axis) {
     int rank = l->x->type.rank;
     for (int i = 0; i < rank; i++) dims[i + (i > axis)] = l->x->type.dim[i];
     dims[axis] = extent, dims[axis + 1] = step;
-    Node *split = reshape_before(l->result, l->x, rank + 1, dims);
-    Node *part = slice_before(l->result, split, (Slice){axis + 1, dim_const(g, first), dim_const(g, 1), 1});
+    Node *split = build_reshape(cursor(l->result), l->x, rank + 1, dims);
+    Node *part = build_slice(cursor(l->result), split, (Slice){axis + 1, dim_const(g, first), dim_const(g, 1), 1});
     for (int i = axis + 1; i < rank; i++) dims[i] = l->x->type.dim[i];
-    l->x = reshape_before(l->result, part, rank, dims);
+    l->x = build_reshape(cursor(l->result), part, rank, dims);
     l->at[axis] = symbol;
 }
 
@@ -174,7 +172,7 @@ static Node *component(Node *n, int k) {
     Node *indices = n->in[1];
     int rank = indices->type.rank;
     Slice s = {rank - 1, dim_const(n->graph, k), dim_const(n->graph, 1), 1};
-    return reshape_before(n, slice_before(n, indices, s), rank - 1, indices->type.dim);
+    return build_reshape(cursor(n), build_slice(cursor(n), indices, s), rank - 1, indices->type.dim);
 }
 
 // The first m axes as one, looked up by one index made of the components.
@@ -187,12 +185,9 @@ static Node *gather_flat(Node *n, int m) {
     for (int i = 1; i < m; i++) {
         if (!dim_is_const(x->type.dim[i], &extent)) return NULL;
         Node *size = node_scalar(n->graph, at->type.dtype, (double)extent, n->loc, n);
-        at = binary_before(n, OP_add, binary_before(n, OP_mul, at, size), component(n, i));
+        at = build_binary(cursor(n), OP_add, build_binary(cursor(n), OP_mul, at, size), component(n, i));
     }
-    Node *in[] = {reshape_before(n, x, x->type.rank - m + 1, dims), at};
-    Node *by = node_make(n->graph, OP_gather, n->loc, 2, in, n);
-    attr_set_int(by, "axis", 0);
-    return inferred(by);
+    return build_gather(cursor_at(n, n->loc), build_reshape(cursor(n), x, x->type.rank - m + 1, dims), at, 0);
 }
 
 Node *simplify_lookup(Node *n) {

@@ -119,16 +119,16 @@ static bool widens(const Node *n) {
 
 // The same integers in 32 bits; NULL when they are not at hand.
 static Node *narrowed(Node *before, Node *n) {
-    if (widens(n)) return cast_before(before, n->in[0], DT_i32);
-    if (n->op == OP_constant && fits(n)) return cast_before(before, n, DT_i32);
+    if (widens(n)) return build_cast(cursor(before), n->in[0], DT_i32);
+    if (n->op == OP_constant && fits(n)) return build_cast(cursor(before), n, DT_i32);
     if (n->op != OP_size || !fits(n)) return NULL;
-    return cast_before(before, n, DT_i32);
+    return build_cast(cursor(before), n, DT_i32);
 }
 
 // Views of a widened value are widened views, but for axes of extent 1 that are only put in front (units.c).
 static Node *narrow_view(Node *n) {
     if (n->op == OP_slice || (n->op == OP_reshape && dim_is(n->type.dim[0], 1)) || !widens(n->in[0])) return NULL;
-    return cast_before(n, inferred(node_again(n, n->op, n->n_in, n->in[0]->in, n)), DT_i64);
+    return build_cast(cursor(n), inferred(node_again(n, n->op, n->n_in, n->in[0]->in, n)), DT_i64);
 }
 
 static Node *narrow_operation(Node *n) {
@@ -143,11 +143,11 @@ static Node *narrow_operation(Node *n) {
         if (!(in[i] = narrowed(n, in[i]))) return NULL;
     }
     if (!widened) return NULL;
-    return cast_before(n, inferred(node_again(n, n->op, n->n_in, in, n)), n->type.dtype);
+    return build_cast(cursor(n), inferred(node_again(n, n->op, n->n_in, in, n)), n->type.dtype);
 }
 
 Node *narrow_integers(Node *n) {
-    if (n->op == OP_cast && widens(n->in[0])) return cast_before(n, n->in[0]->in[0], n->type.dtype);
+    if (n->op == OP_cast && widens(n->in[0])) return build_cast(cursor(n), n->in[0]->in[0], n->type.dtype);
     if (is_view(n->op) && n->type.dtype == DT_i64) return narrow_view(n);
     bool has_wide = false;
     for (int i = 0; i < n->n_in; i++) has_wide |= n->in[i] && n->in[i]->type.dtype == DT_i64;

@@ -31,12 +31,12 @@ static const Dim *count_rows(const Node *n) {
 
 static Node *as_matrix(Node *x, Node *before) {
     const Dim *dims[] = {count_rows(x), width_dim(x)};
-    return reshape_before(before, x, 2, dims);
+    return build_reshape(cursor(before), x, 2, dims);
 }
 
 // The same on other operands, in the shape that it had.
 static Node *over(Node *n, Node *const *in) {
-    return reshape_before(n, inferred(node_again(n, n->op, n->n_in, in, n)), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), inferred(node_again(n, n->op, n->n_in, in, n)), n->type.rank, n->type.dim);
 }
 
 static Node *matmul(Node *n) {
@@ -58,7 +58,7 @@ static Node *norm(Node *n) {
 static Node *gather(Node *n) {
     Node *in[] = {n->in[0], n->in[1]};
     if (!is_weight(in[0]) || in[0]->type.rank != 2 || axis_of(in[0], attr_int(n, "axis", 0))) return NULL;
-    in[1] = reshape_before(n, in[1], 1, (const Dim *[]){count_rows(n)});
+    in[1] = build_reshape(cursor(n), in[1], 1, (const Dim *[]){count_rows(n)});
     return over(n, in);
 }
 
@@ -93,7 +93,7 @@ static Node *reduction(Node *n) {
     Node *x = as_matrix(n->in[0], n);
     Node *by = node_make(n->graph, n->op, n->loc, 1, &x, n);
     attr_set_ints(by, "axes", (int64_t[]){1}, 1);
-    return reshape_before(n, inferred(by), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), inferred(by), n->type.rank, n->type.dim);
 }
 
 Node *merge_row_axes(Node *n) {

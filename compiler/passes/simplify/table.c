@@ -147,8 +147,8 @@ static const Tensor *tabulate(const Node *index, const Cone *c, int64_t low, int
 
 // The leaf counted from 0, as i32.
 static Node *place_in_table(Node *before, const Cone *c, int64_t low) {
-    Node *x = cast_before(before, c->leaf, DT_i32);
-    return low ? binary_before(before, OP_sub, x, node_scalar(x->graph, DT_i32, (double)low, x->loc, before)) : x;
+    Node *x = build_cast(cursor(before), c->leaf, DT_i32);
+    return low ? build_binary(cursor(before), OP_sub, x, node_scalar(x->graph, DT_i32, (double)low, x->loc, before)) : x;
 }
 
 Node *tabulate_index(Node *n) {
@@ -159,8 +159,7 @@ Node *tabulate_index(Node *n) {
     const Tensor *t = tabulate(n->in[1], &c, low, high - low + 1);
     if (!t) return NULL;
     Node *in[] = {node_constant(n->graph, t, n->loc, n), place_in_table(n, &c, low)};
-    Node *index = node_make(n->graph, OP_gather, n->loc, 2, in, n);
-    attr_set_int(index, "axis", 0);
-    index = reshape_before(n, inferred(index), n->in[1]->type.rank, n->in[1]->type.dim);
+    Node *index = build_gather(cursor_at(n, n->loc), in[0], in[1], 0);
+    index = build_reshape(cursor(n), index, n->in[1]->type.rank, n->in[1]->type.dim);
     return inferred(node_again(n, OP_gather, 2, (Node *[]){n->in[0], index}, n));
 }

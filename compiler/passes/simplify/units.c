@@ -13,7 +13,9 @@ static bool is_one(const Dim *d) { return dim_is(d, 1); }
 
 static bool has_unit(const Type *t) { return t->rank > 0 && is_one(t->dim[0]); }
 
-static Node *without_first(Node *x, Node *before) { return reshape_before(before, x, x->type.rank - 1, x->type.dim + 1); }
+static Node *without_first(Node *x, Node *before) {
+    return build_reshape(cursor(before), x, x->type.rank - 1, x->type.dim + 1);
+}
 
 // Operands as long as the result lose their first axis with it; shorter ones broadcast as before.
 static bool drop_from_operands(Node *n, Node **in, int rank) {
@@ -44,7 +46,7 @@ static void set_axes(Node *n, const int64_t *axes, int count) {
 static Node *again(Node *n, Node *const *in, const int64_t *axes, int count) {
     Node *by = node_again(n, n->op, n->n_in, in, n);
     set_axes(by, axes, count);
-    return reshape_before(n, inferred(by), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), inferred(by), n->type.rank, n->type.dim);
 }
 
 static Node *on_first_operand(Node *n, const char *axis_name) {
@@ -96,23 +98,21 @@ static Node *transpose(Node *n) {
     const int64_t *perm = attr_ints(n, "perm", &rank);
     if (perm[0] || rank < 3) return NULL;
     for (int i = 1; i < rank; i++) shorter[i - 1] = perm[i] - 1;
-    return reshape_before(n, transpose_before(n, without_first(n->in[0], n), shorter), rank, n->type.dim);
+    return build_reshape(cursor(n), build_transpose(cursor(n), without_first(n->in[0], n), shorter), rank, n->type.dim);
 }
 
 static Node *expand(Node *n) {
     Node *x = n->in[0];
     if (x->type.rank == n->type.rank && x->op != OP_reshape) return NULL;  // it is the shortest chain already
     if (x->type.rank == n->type.rank) x = without_first(x, n);
-    return reshape_before(n, expand_before(n, x, n->type.rank - 1, n->type.dim + 1), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), build_expand(cursor(n), x, n->type.rank - 1, n->type.dim + 1), n->type.rank, n->type.dim);
 }
 
 static Node *iota(Node *n) {
-    int64_t axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = axis_of(n, attr_int(n, "axis", 0));
     if (axis == 0) return NULL;
-    Node *by = node_make(n->graph, OP_iota, n->loc, 0, NULL, n);
-    attr_set_dims(by, "dims", n->type.dim + 1, n->type.rank - 1);
-    attr_set_int(by, "axis", axis - 1);
-    return reshape_before(n, inferred(by), n->type.rank, n->type.dim);
+    Node *by = build_iota(cursor_at(n, n->loc), n->type.rank - 1, n->type.dim + 1, axis - 1);
+    return build_reshape(cursor(n), by, n->type.rank, n->type.dim);
 }
 
 Node *drop_unit_axis(Node *n) {

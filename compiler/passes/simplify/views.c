@@ -22,14 +22,14 @@ static Node *slice_of_slice(Node *n, Slice s) {
     Slice inner = slice_of(n->in[0]);
     if (inner.axis != s.axis || inner.step != 1) return NULL;
     s.start = dim_binary(n->graph, DIM_ADD, s.start, inner.start);
-    return slice_before(n, n->in[0]->in[0], s);
+    return build_slice(cursor(n), n->in[0]->in[0], s);
 }
 
 static Node *slice_of_transpose(Node *n, Slice s) {
     int count;
     const int64_t *perm = attr_ints(n->in[0], "perm", &count);
     s.axis = (int)perm[s.axis];
-    return transpose_before(n, slice_before(n, n->in[0]->in[0], s), perm);
+    return build_transpose(cursor(n), build_slice(cursor(n), n->in[0]->in[0], s), perm);
 }
 
 static int place_in_source(const ViewMap *v, int atom) {
@@ -79,7 +79,7 @@ static Node *slice_of_reshape(Node *n, Slice s) {
     s.axis = axis;
     s.start = dim_binary(n->graph, DIM_MUL, s.start, inner);
     s.extent = dim_binary(n->graph, DIM_MUL, s.extent, inner);
-    return reshape_before(n, slice_before(n, n->in[0]->in[0], s), n->type.rank, n->type.dim);
+    return build_reshape(cursor(n), build_slice(cursor(n), n->in[0]->in[0], s), n->type.rank, n->type.dim);
 }
 
 // A slice that lies within one operand of a concatenation.
@@ -92,7 +92,7 @@ static Node *slice_of_concat(Node *n, Slice s) {
         if (!dim_is_const(c->in[i]->type.dim[s.axis], &width)) return NULL;
         if (start < at || start + extent > at + width) continue;
         s.start = dim_const(n->graph, start - at);
-        return slice_before(n, c->in[i], s);
+        return build_slice(cursor(n), c->in[i], s);
     }
     return NULL;
 }
@@ -101,8 +101,8 @@ static Node *slice_of_expand(Node *n, Slice s) {
     Node *x = n->in[0]->in[0];
     int axis = s.axis - (n->type.rank - x->type.rank);
     bool repeated = axis < 0 || x->type.dim[axis] != n->in[0]->type.dim[s.axis];
-    if (!repeated) s.axis = axis, x = slice_before(n, x, s);
-    return expand_before(n, x, n->type.rank, n->type.dim);
+    if (!repeated) s.axis = axis, x = build_slice(cursor(n), x, s);
+    return build_expand(cursor(n), x, n->type.rank, n->type.dim);
 }
 
 // Every second element of elements that are each there twice: each once.
@@ -152,13 +152,13 @@ static bool follows(const Node *a, const Node *b, int axis) {
 static Node *join_slices(Node *n, int axis, int first) {
     Slice s = slice_of(n->in[first]);
     s.extent = dim_binary(n->graph, DIM_ADD, s.extent, slice_of(n->in[first + 1]).extent);
-    Node *joined = slice_before(n, n->in[first]->in[0], s);
+    Node *joined = build_slice(cursor(n), n->in[first]->in[0], s);
     Node **in = ARENA_ARRAY(n->graph->arena, Node *, n->n_in);
     int m = 0;
     for (int i = 0; i < n->n_in; i++) {
         if (i != first + 1) in[m++] = i == first ? joined : n->in[i];
     }
-    return concat_before(n, m, in, axis);
+    return build_concat(cursor_at(n, n->loc), m, in, axis);
 }
 
 static Node *flatten_concat(Node *n, int axis, int nested) {
@@ -168,7 +168,7 @@ static Node *flatten_concat(Node *n, int axis, int nested) {
         if (i != nested) in[m++] = n->in[i];
         for (int j = 0; i == nested && j < c->n_in; j++) in[m++] = c->in[j];
     }
-    return concat_before(n, m, in, axis);
+    return build_concat(cursor_at(n, n->loc), m, in, axis);
 }
 
 // A cache before the first token.
@@ -178,7 +178,7 @@ static Node *drop_empty(Node *n, int axis) {
     for (int i = 0; i < n->n_in; i++) {
         if (!dim_is(n->in[i]->type.dim[axis], 0)) in[kept++] = n->in[i];
     }
-    return kept && kept < n->n_in ? concat_before(n, kept, in, axis) : NULL;
+    return kept && kept < n->n_in ? build_concat(cursor_at(n, n->loc), kept, in, axis) : NULL;
 }
 
 static Node *simplify_concat(Node *n) {
@@ -210,11 +210,11 @@ static Node *simplify_gather(Node *n) {
     if (!match_scalar(n->in[1], &index)) return NULL;
     const Dim *start = dim_const(n->graph, (int64_t)index);
     if (index < 0) start = dim_binary(n->graph, DIM_ADD, x->type.dim[axis], start);
-    Node *s = slice_before(n, x, (Slice){axis, start, dim_const(n->graph, 1), 1});
+    Node *s = build_slice(cursor(n), x, (Slice){axis, start, dim_const(n->graph, 1), 1});
     const Dim *ones[MAX_RANK];
     for (int i = 0; i < n->type.rank; i++)
         ones[i] = i >= axis && i < axis + n->in[1]->type.rank ? dim_const(n->graph, 1) : n->type.dim[i];
-    return expand_before(n, reshape_before(n, s, n->type.rank, ones), n->type.rank, n->type.dim);
+    return build_expand(cursor(n), build_reshape(cursor(n), s, n->type.rank, ones), n->type.rank, n->type.dim);
 }
 
 // A reduction whose axes come back as ones keeps them itself.
@@ -238,15 +238,15 @@ static Node *transpose_of_repeated(Node *n) {
     if (x->op != OP_concat || x->n_in != 2 || x->in[0] != x->in[1]) return NULL;
     int axis = axis_of(x, attr_int(x, "axis", 0)), place = 0;
     while (perm[place] != axis) place++;
-    in[0] = in[1] = transpose_before(n, x->in[0], perm);
-    return concat_before(n, 2, in, place);
+    in[0] = in[1] = build_transpose(cursor(n), x->in[0], perm);
+    return build_concat(cursor_at(n, n->loc), 2, in, place);
 }
 
 Node *simplify_view(Node *n) {
     Node *by = NULL;
     switch (n->op) {
         case OP_reshape:
-            by = n->in[0]->op == OP_reshape ? reshape_before(n, n->in[0]->in[0], n->type.rank, n->type.dim)
+            by = n->in[0]->op == OP_reshape ? build_reshape(cursor(n), n->in[0]->in[0], n->type.rank, n->type.dim)
                                             : keep_reduced_axes(n);
             break;
         case OP_transpose:
