@@ -417,6 +417,7 @@ bool infer_earlier_rows(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     (void)g;
     if (attr_int(n, "back", 0) < 0) return infer_mismatch(n, "\"back\" is negative");
+    if (x->dtype != DT_f32) return infer_mismatch(n, "takes rows of f32");
     const Type *slot = type_or_null(n, EARLIER_SLOT), *position = type_or_null(n, EARLIER_POSITION);
     if (!slot && !position) {
         *result = *x;

@@ -43,8 +43,10 @@ static void refuse(const Kernel *k, const char *what, int place, DType type, con
     int length = (int)strcspn(words, " ");
     diag_fatal(k->node->loc,
                "%s: its kernel has no code for %s %d of type %s\nnote: %%%s; it is %.*s that the kernel knows"
-               "\nhint: floats of 16 bits become f32 in the pass widen, which --start-from must not leave out",
-               op_info[k->node->op].name, what, place, dtype_name(type), k->node->name, length, words);
+               "\nhint: %-s",
+               op_info[k->node->op].name, what, place, dtype_name(type), k->node->name, length, words,
+               dtype_bits(type) == 16 ? "floats of 16 bits become f32 in the pass widen, which --start-from must not leave out"
+                                      : "a model of f32 has it");
 }
 
 void check_kernel_types(const Program *p) {

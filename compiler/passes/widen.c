@@ -65,7 +65,6 @@ static bool moves(const Node *n) {
         case OP_gather_elements:
         case OP_gather_nd:
         case OP_select_rows:
-        case OP_earlier_rows:
             return true;
         case OP_scatter_elements:
         case OP_scatter_nd:
@@ -110,7 +109,7 @@ static bool has_narrow_operand(const Node *n) {
 // Weights, and views and rows of them, stay as the file has them.
 static bool is_of_constants(const Node *n) {
     if (n->op == OP_gather) return n->in[0]->op == OP_constant || (n->in[0]->op != OP_gather && is_of_constants(n->in[0]));
-    if (!moves(n)) return false;
+    if (!moves(n) || !is_narrow(n->type.dtype)) return false;
     for (int i = 0; i < n->n_in; i++) {
         const Node *x = n->in[i];
         if (x && is_narrow(x->type.dtype) && x->op != OP_constant && (x->op == OP_gather || !is_of_constants(x))) return false;

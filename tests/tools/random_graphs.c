@@ -243,12 +243,26 @@ static bool takes_indices(Op op, int operand) {
 
 // Of the types that were there, or a leaf. Indices are leaves: their numbers are inside of any axis of two and more.
 static Node *draw_operand(Maker *m, Op op, int operand, const Node *like) {
-    if (takes_indices(op, operand)) return add_leaf(m, chance(m, 50) ? DT_i64 : DT_i32);
+    if (takes_indices(op, operand)) {
+        Node *x = NULL;
+        while (!x || x->op == OP_expand) x = add_leaf(m, chance(m, 50) ? DT_i64 : DT_i32);
+        return x;
+    }
     for (int i = 0; i < 8; i++) {
         Node *x = m->value[draw(m, m->n)];
         if (x->type.dtype != DT_tuple && (!like || x->type.dtype == like->type.dtype)) return x;
     }
     return add_leaf(m, like ? like->type.dtype : draw_dtype(m));
+}
+
+// Symbols of other names may have the same value, but here they have not.
+static bool updates_fit(const Type *x, const Type *index, const Type *updates) {
+    int64_t depth;
+    int outer = index->rank - 1;
+    if (!dim_is_const(index->dim[outer], &depth) || depth > x->rank || updates->rank != outer + x->rank - depth) return false;
+    for (int i = 0; i < updates->rank; i++)
+        if (updates->dim[i] != (i < outer ? index->dim[i] : x->dim[depth + i - outer])) return false;
+    return true;
 }
 
 static bool indices_fit(const Node *n) {
@@ -261,6 +275,7 @@ static bool indices_fit(const Node *n) {
     for (int i = 0; by_element && i < x->rank; i++)
         if (index->rank != x->rank || dim_upper(index->dim[i]) > dim_lower(x->dim[i]) || last->dim[i] != index->dim[i])
             return false;
+    if (n->op == OP_scatter_nd && (!index->rank || !updates_fit(x, index, last))) return false;
     return x->rank > 0;
 }
 
@@ -355,7 +370,11 @@ static bool is_defined(Op op, DType t) {
     static const Op of_reals[] = {OP_exp,     OP_log,     OP_sqrt,  OP_reciprocal, OP_sin,  OP_cos,
                                   OP_tanh,    OP_erf,     OP_atan,  OP_silu,       OP_gelu, OP_gelu_tanh,
                                   OP_sigmoid, OP_softmax, OP_floor, OP_ceil,       OP_round};
+    static const Op of_f32[] = {OP_rms_normalization, OP_layer_normalization, OP_skip_rms_normalization,
+                                OP_skip_layer_normalization};
     if (op_is_logical(op)) return t == DT_bool;
+    for (size_t i = 0; i < sizeof of_f32 / sizeof *of_f32; i++)
+        if (of_f32[i] == op && t == DT_f64) return false;
     for (size_t i = 0; i < sizeof of_reals / sizeof *of_reals; i++)
         if (of_reals[i] == op) return dtype_is_float(t);
     if (op == OP_cum_sum || op == OP_cum_prod || op_info[op].infer == op_info[OP_reduce_sum].infer) return t != DT_bool;
