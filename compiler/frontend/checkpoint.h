@@ -24,6 +24,7 @@ typedef struct Checkpoint {
     const Source *config_source, *generation_source;
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
     const char *pooling;       // what a GGUF says about embeddings of texts, by sentence.h's names; or NULL
+    const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
     Arena *arena;
@@ -35,8 +36,9 @@ Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 
-// Ends the run when config.json says that a library quantized the weights.
-void checkpoint_refuse_quantized(const Checkpoint *);
+// Where config.json says that a library quantized the weights: from now on the tensors are those that the model had, f32. Ends
+// the run for a method, an option or a tensor that burin does not read. Called again it does nothing.
+void checkpoint_read_quantized(Checkpoint *);
 
 // Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);

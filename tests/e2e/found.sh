@@ -7,8 +7,9 @@ found=$SHARED/data/found
 for folder in "$found"/quant/*; do
     name=${folder##*/}
     case $name in
-        f64-weights) check "found: $name" "$BURIN" inspect "$folder" ;;
-        *) says "found: $name" 1 "the weights are quantized" "$BURIN" inspect "$folder" ;;
+        bitnet-packed | scale-tensor*) says "found: $name" 1 "the weights are quantized by" "$BURIN" inspect "$folder" ;;
+        float-weights*) says "found: $name" 1 "no tensor of the model is" "$BURIN" inspect "$folder" ;;
+        *) check "found: $name" "$BURIN" inspect "$folder" ;;
     esac
 done
 for folder in "$found"/real/*; do check "found: ${folder##*/}" "$BURIN" inspect "$folder"; done

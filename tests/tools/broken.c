@@ -2,6 +2,7 @@
 // NAME writes its files into the current folder and opens them: the message comes out on stderr, with status 1.
 #include "broken_blocks.h"
 #include "broken_checkpoints.h"
+#include "broken_quantized.h"
 #include "broken_tokenizers.h"
 
 #define COUNT(table) (sizeof table / sizeof *table)
@@ -11,6 +12,7 @@ static void list(void) {
     for (size_t i = 0; i < COUNT(broken_blocks); i++) puts(broken_blocks[i].name);
     for (size_t i = 0; i < COUNT(broken_tokenizers); i++) puts(broken_tokenizers[i].name);
     for (size_t i = 0; i < COUNT(headers); i++) puts(headers[i].name);
+    for (size_t i = 0; i < COUNT(quantized); i++) puts(quantized[i].name);
     for (size_t i = 0; i < COUNT(tokenizers); i++) puts(tokenizers[i].name);
 }
 
@@ -25,6 +27,8 @@ static void run(const char *name) {
     run_named(broken_tokenizers, COUNT(broken_tokenizers), name);
     for (size_t i = 0; i < COUNT(headers); i++)
         if (!strcmp(headers[i].name, name)) open_safetensors(headers[i].header, headers[i].data);
+    for (size_t i = 0; i < COUNT(quantized); i++)
+        if (!strcmp(quantized[i].name, name)) open_quantized(quantized[i].config, quantized[i].tensors);
     for (size_t i = 0; i < COUNT(tokenizers); i++)
         if (!strcmp(tokenizers[i].name, name)) open_tokenizer(tokenizers[i].text);
 }

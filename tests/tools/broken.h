@@ -28,5 +28,10 @@ static void write_out(const char *path) {
 }
 
 static Arena *arena;
-static void open_checkpoint(const char *path) { checkpoint_special_tokens(checkpoint_open(arena, path, getenv("LIBRARY"))); }
+static void open_checkpoint(const char *path) {
+    Checkpoint *c = checkpoint_open(arena, path, getenv("LIBRARY"));
+    checkpoint_special_tokens(c);
+    checkpoint_read_quantized(c);
+    for (int i = 0; i < c->n_tensors; i++) checkpoint_find(c, c->tensors[i]->name);
+}
 #endif

@@ -109,6 +109,8 @@ static void copy_minus_one(const StoredTensor *stored, unsigned char *to) {
 static void copy_changed(const StoredTensor *stored, unsigned char *to) {
     if (stored->rotary_heads)
         copy_halves(stored, to);
+    else if (stored->quantized)
+        quantized_values(stored->quantized, (float *)(void *)to);
     else if (stored->groups)
         copy_groups(stored, to);
     else if (stored->transposed)
@@ -125,12 +127,12 @@ static bool is_aligned(const Tensor *t) {
 
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
-    if (!stored) return NULL;
-    bool changed = stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
+    if (!stored || stored->hidden) return NULL;
+    bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
         copy_changed(stored, copy);
-        mapping_forget(stored->tensor.data, stored->tensor.bytes);
+        if (!stored->quantized) mapping_forget(stored->tensor.data, stored->tensor.bytes);
         stored->tensor.data = copy;
     }
     stored->presented = true;

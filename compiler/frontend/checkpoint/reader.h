@@ -13,7 +13,9 @@ typedef struct StoredTensor {
     int query_heads, groups;  // above 0: rows of all queries, all keys, all values, instead of group by group
     bool minus_one;           // f32 with 1 added to every element
     bool transposed;          // stored as [dim 1, dim 0]
-    bool presented;           // tensor.data is what checkpoint_find promises
+    const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
+    bool hidden;                              // a part of a quantized matrix
+    bool presented;                           // tensor.data is what checkpoint_find promises
 } StoredTensor;
 
 // The same configuration in the words of transformers 4: without rope_parameters (5) and text_config_dict (of before 4.26).
@@ -21,6 +23,7 @@ const json_t *config_as_now(Arena *, const json_t *config);
 
 void safetensors_read(Checkpoint *, const MappedFile *);
 void safetensors_read_index(Checkpoint *, const char *index_path);
+void quantized_values(const struct QuantizedMatrix *, float *values);  // of the weight, in its order
 void gguf_read(Checkpoint *, const MappedFile *);
 void llama2c_read(Checkpoint *, const MappedFile *);
 bool llama2c_recognise(const MappedFile *);

@@ -361,7 +361,7 @@ Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
         .arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
     Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors, &e.sizes};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], arena);
-    if (options->checkpoint && !options->shapes_only) checkpoint_refuse_quantized(options->checkpoint);
+    if (options->checkpoint && !options->shapes_only) checkpoint_read_quantized(options->checkpoint);
     file_load(&e, path, NO_LOC);
     if (e.errors) diag_stop();
     *e.module = (Module){.arena = arena, .name = module_name(&e), .description = path};

@@ -43,6 +43,7 @@ static bool is_constant(const Tensor *t) {
 
 // A table that is tied to another, and stored twice.
 static bool is_copy(const Elaborator *e, const Tensor *t) {
+    t = checkpoint_find(e->options->checkpoint, t->name);
     if (t->rank != 2 || is_constant(t)) return false;
     for (const WeightUse *u = e->weights; u; u = u->next)
         if (u->found && is_same(u->found, t)) return true;

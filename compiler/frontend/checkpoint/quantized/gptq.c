@@ -1,0 +1,83 @@
+// GPTQ (AutoGPTQ, GPTQModel, transformers). For W [outputs, inputs] of b bits, words of 32 bits filled from the lowest bit on:
+//   qweight [inputs b / 32, outputs]   a stream of inputs down each column
+//   qzeros  [groups, outputs b / 32]   a stream of outputs; checkpoint_format "gptq" has the zero point less 1, "gptq_v2"
+//   itself scales  [groups, outputs]          floats g_idx   [inputs]                   each input's group; where desc_act is
+//   false it may be missing: input / group_size
+#include <string.h>
+
+#include "frontend/checkpoint/quantized/quantized.h"
+#include "util/text.h"
+
+static bool is_v2(const Quantization *q) {
+    const char *format = quantized_string(q, "checkpoint_format", quantized_string(q, "format", "gptq"));
+    if (strcmp(format, "gptq") && strcmp(format, "gptq_v2"))
+        quantized_refuse(q, "checkpoint_format", format, "gptq or gptq_v2");
+    return !strcmp(format, "gptq_v2");
+}
+
+static int bits_of(const Quantization *q) {
+    int64_t bits = quantized_int(q, "bits", 0);
+    if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+        quantized_refuse(q, "bits", arena_printf(q->checkpoint->arena, "%lld", (long long)bits), "2, 3, 4 or 8");
+    return (int)bits;
+}
+
+void gptq_check(const Quantization *q) {
+    bits_of(q);
+    is_v2(q);
+    if (json_is_true(json_object_get(q->config, "is_marlin_format"))) quantized_refuse(q, "is_marlin_format", "true", "false");
+    const char *pack = quantized_string(q, "pack_dtype", "int32"), *rotation = quantized_string(q, "rotation", NULL);
+    if (strcmp(pack, "int32")) quantized_refuse(q, "pack_dtype", pack, "int32");
+    if (rotation) quantized_refuse(q, "rotation", rotation, "none");
+}
+
+static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
+    const uint32_t *words = m->codes->tensor.data;
+    for (int64_t k = 0; k < m->columns; k++)
+        for (int r = 0; r < rows->n; r++)
+            rows->code[r * m->columns + k] = (int16_t)packed_field(words + rows->first + r, m->rows, k, m->bits);
+}
+
+// A zero point of 0 is stored as the highest code.
+static int zero_less_one(const QuantizedMatrix *m, int64_t row, int64_t group) {
+    const Tensor *t = &m->zeros->tensor;
+    return (int)(packed_field((const uint32_t *)t->data + group * t->dim[1], 1, row, m->bits) + 1) & ((1 << m->bits) - 1);
+}
+
+static int zero_itself(const QuantizedMatrix *m, int64_t row, int64_t group) {
+    const Tensor *t = &m->zeros->tensor;
+    return (int)packed_field((const uint32_t *)t->data + group * t->dim[1], 1, row, m->bits);
+}
+
+// GPTQModel gives some modules other bits and groups than config.json says of all; then shapes say which.
+static bool may_differ(const Quantization *q) { return json_object_size(json_object_get(q->config, "dynamic")); }
+
+// Inputs: those of g_idx, else what the words hold
+static void set_size(const Quantization *q, QuantizedMatrix *m) {
+    const Tensor *w = &m->codes->tensor;
+    m->bits = bits_of(q);
+    m->rows = w->dim[1];
+    m->columns = m->order ? m->order->tensor.dim[0] : w->dim[0] * 32 / m->bits;
+    int64_t bits = w->dim[0] * 32 / m->columns;
+    if (may_differ(q) && m->order && (bits == 2 || bits == 3 || bits == 4 || bits == 8)) m->bits = (int)bits;
+    quantized_want_shape(m->codes, 2, (int64_t[]){ceil_div(m->columns * m->bits, 32), m->rows});
+}
+
+QuantizedMatrix *gptq_matrix(Quantization *q, StoredTensor *t) {
+    if (!text_ends_with(t->tensor.name, ".qweight")) return NULL;
+    QuantizedMatrix *m = quantized_matrix(q, t, ".qweight", ".weight");
+    quantized_want_words(m);
+    m->order = quantized_part(q, m, ".g_idx", SET_I32, json_is_true(json_object_get(q->config, "desc_act")));
+    if (m->order) quantized_want_shape(m->order, 1, (int64_t[]){-1});
+    set_size(q, m);
+    const StoredTensor *scales = quantized_part(q, m, ".scales", SET_FLOATS, true);
+    int64_t group = quantized_int(q, "group_size", -1);
+    quantized_scales_by_group(m, scales,
+                              may_differ(q) && scales->tensor.rank ? ceil_div(m->columns, scales->tensor.dim[0]) : group);
+    m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
+    quantized_want_shape(m->zeros, 2, (int64_t[]){m->groups, ceil_div(m->rows * m->bits, 32)});
+    quantized_order(m);
+    m->transposed = quantized_is_conv1d(q, m->name);
+    m->read = read_codes, m->zero = is_v2(q) ? zero_itself : zero_less_one;
+    return m;
+}

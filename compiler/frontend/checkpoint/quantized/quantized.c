@@ -1,0 +1,352 @@
+// What every method of quantization shares: which one config.json names, its tensors as matrices of codes and scales, and these
+// as the weights that the description asks for. Values are exact: products in f32, in the order of the method's own code.
+#include "frontend/checkpoint/quantized/quantized.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "util/mapping.h"
+#include "util/text.h"
+
+static const QuantizationMethod methods[] = {
+    {"gptq", gptq_check, gptq_matrix},
+    {"awq", awq_check, awq_matrix},
+    {"compressed-tensors", compressed_check, compressed_matrix},
+    {"fp8", fp8_check, fp8_matrix},
+    {"fbgemm_fp8", fp8_check, fp8_matrix},
+    {"mxfp4", mxfp4_check, mxfp4_matrix},
+    {"bitsandbytes", bitsandbytes_check, bitsandbytes_matrix},
+};
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+// --------------------------------------------------------------------------------------------------------------------- fields
+void quantized_refuse(const Quantization *q, const char *key, const char *value, const char *expected) {
+    diag_fatal(q->loc,
+               "the weights are quantized (%s) with \"%s\" %s, which burin does not read: expected %-s"
+               "\nhint: take another file of the model, or its float weights; burin quantizes with --quant",
+               q->method, key, value, expected);
+}
+
+int64_t quantized_int(const Quantization *q, const char *key, int64_t otherwise) {
+    const json_t *v = json_object_get(q->config, key);
+    if (!v || json_is_null(v)) return otherwise;
+    if (!json_is_integer(v)) diag_fatal(q->loc, "\"%s\" of the quantization must be a whole number", key);
+    return json_integer_value(v);
+}
+
+const char *quantized_string(const Quantization *q, const char *key, const char *otherwise) {
+    const json_t *v = json_object_get(q->config, key);
+    if (!v || json_is_null(v)) return otherwise;
+    if (!json_is_string(v)) diag_fatal(q->loc, "\"%s\" of the quantization must be a string", key);
+    return json_string_value(v);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- parts
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// As it is in the file, aligned; the checkpoint no longer lists it.
+static const StoredTensor *take(const Quantization *q, StoredTensor *t) {
+    StoredTensor *copy = ARENA_NEW(q->checkpoint->arena, StoredTensor);
+    checkpoint_find(q->checkpoint, t->tensor.name);
+    *copy = *t;
+    t->hidden = true;
+    return copy;
+}
+
+QuantizedMatrix *quantized_matrix(Quantization *q, StoredTensor *codes, const char *end, const char *weight) {
+    Arena *arena = q->checkpoint->arena;
+    QuantizedMatrix *m = ARENA_NEW(arena, QuantizedMatrix);
+    m->module = arena_strndup(arena, codes->tensor.name, strlen(codes->tensor.name) - strlen(end));
+    m->name = arena_printf(arena, "%s%s", m->module, weight);
+    m->factor = 1;
+    m->codes = take(q, codes);
+    return m;
+}
+
+const StoredTensor *quantized_part(Quantization *q, const QuantizedMatrix *m, const char *end, int dtypes, bool needed) {
+    const char *name = arena_printf(q->checkpoint->arena, "%s%s", m->module, end);
+    StoredTensor *t = map_get(&q->checkpoint->by_name, name);
+    if (!t || t->hidden) {
+        if (needed)
+            file_fatal(m->codes->file,
+                       "tensor \"%s\" is quantized (%s), but there is no \"%s\"\nhint: download every file again",
+                       m->codes->tensor.name, q->method, name);
+        return NULL;
+    }
+    DType type = t->tensor.dtype;
+    if (type >= 31 || !(dtypes >> type & 1))
+        file_fatal(t->file, "tensor \"%s\" is %s, which %s does not have there\nhint: is quant_method right in config.json?",
+                   name, dtype_name(type), q->method);
+    return take(q, t);
+}
+
+// A dimension below 0 may be any.
+static const char *shape_text(int rank, const int64_t *dims, char *text, size_t size) {
+    size_t n = 0;
+    text[0] = 0;
+    for (int i = 0; i < rank && n < size; i++) {
+        n += (size_t)snprintf(text + n, size - n, i ? ", " : "");
+        n += (size_t)(dims[i] < 0 ? snprintf(text + n, size - n, "any") : snprintf(text + n, size - n, "%" PRId64, dims[i]));
+    }
+    return text;
+}
+
+void quantized_want_shape(const StoredTensor *t, int rank, const int64_t *dims) {
+    enum { LONGEST = MAX_RANK * 22 };
+    bool fits = t->tensor.rank == rank;
+    for (int i = 0; fits && i < rank; i++) fits = dims[i] < 0 || t->tensor.dim[i] == dims[i];
+    if (fits) return;
+    char text[LONGEST], expected[LONGEST];
+    file_fatal(t->file, "tensor \"%s\" has shape [%s], expected [%s]\nhint: do its parts belong together, and to config.json?",
+               t->tensor.name, shape_text(t->tensor.rank, t->tensor.dim, text, LONGEST),
+               shape_text(rank, dims, expected, LONGEST));
+}
+
+unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bits) {
+    int64_t bit = at * bits, word = bit / 32, shift = bit % 32;
+    uint64_t low = words[word * stride] >> shift;
+    if (shift + bits > 32) low |= (uint64_t)words[(word + 1) * stride] << (32 - shift);
+    return (unsigned)(low & ((1u << bits) - 1));
+}
+
+void quantized_set_size(QuantizedMatrix *m, const StoredTensor *t, int64_t rows, int64_t columns) {
+    if (rows < 1 || columns < 1 || rows > INT32_MAX || columns > INT32_MAX)
+        file_fatal(t->file, "tensor \"%s\" says that the weight has shape [%" PRId64 ", %" PRId64 "]", t->tensor.name, rows,
+                   columns);
+    m->rows = rows, m->columns = columns;
+}
+
+void quantized_want_words(const QuantizedMatrix *m) {
+    const StoredTensor *t = m->codes;
+    if (t->tensor.dtype != DT_i32)
+        file_fatal(t->file, "tensor \"%s\" is %s, expected words of 32 bits\nhint: is quant_method right in config.json?",
+                   t->tensor.name, dtype_name(t->tensor.dtype));
+    quantized_want_shape(t, 2, (int64_t[]){-1, -1});
+}
+
+bool quantized_is_conv1d(const Quantization *q, const char *name) {
+    const char *type = q->checkpoint->architecture;
+    return type && !strcmp(type, "gpt2") &&
+           (text_ends_with(name, ".c_attn.weight") || text_ends_with(name, ".c_fc.weight") ||
+            text_ends_with(name, ".c_proj.weight") || text_ends_with(name, ".q_attn.weight"));
+}
+
+// --------------------------------------------------------------------------------------------------------------------- scales
+void quantized_check_scales(const StoredTensor *t) {
+    int64_t n = tensor_count(&t->tensor);
+    for (int64_t i = 0; i < n; i++) {
+        double scale = dtype_load(t->tensor.dtype, t->tensor.data, i);
+        if (isfinite(scale)) continue;
+        file_fatal(t->file, "tensor \"%s\" has a scale that is %s, at %" PRId64 "\nhint: a damaged file: take another",
+                   t->tensor.name, scale != scale ? "not a number" : "infinite", i);
+    }
+}
+
+static int64_t groups_of(const QuantizedMatrix *m) { return ceil_div(m->columns, m->group); }
+
+void quantized_scales(QuantizedMatrix *m, const StoredTensor *t, int64_t rows, int64_t group) {
+    const Tensor *s = &t->tensor;
+    int64_t r = s->rank > 0 ? s->dim[0] : 1, c = s->rank > 1 ? s->dim[1] : 1;
+    int64_t row_block = r == 1 ? m->rows : r == m->rows ? 1 : rows;
+    m->group = c == 1 ? m->columns : group;
+    if (s->rank > 2 || row_block < 1 || m->group < 1 || ceil_div(m->rows, row_block) != r || groups_of(m) != c)
+        quantized_want_shape(t, 2,
+                             (int64_t[]){ceil_div(m->rows, rows < 1 ? 1 : rows), group < 1 ? 1 : ceil_div(m->columns, group)});
+    quantized_check_scales(t);
+    m->groups = c;
+    m->scale = (Grid){t, row_block, c, 1};
+}
+
+void quantized_scales_by_group(QuantizedMatrix *m, const StoredTensor *t, int64_t group) {
+    m->group = group < 1 ? m->columns : group;
+    m->groups = groups_of(m);
+    quantized_want_shape(t, 2, (int64_t[]){m->groups, m->rows});
+    quantized_check_scales(t);
+    m->scale = (Grid){t, 1, 1, m->rows};
+}
+
+void quantized_order(QuantizedMatrix *m) {
+    if (!m->order) return;
+    const int32_t *g = m->order->tensor.data;
+    bool in_turn = true;
+    for (int64_t k = 0; k < m->columns; k++) {
+        if (g[k] < 0 || g[k] >= m->groups)
+            file_fatal(m->order->file, "tensor \"%s\" puts input %" PRId64 " into group %d, but there are %" PRId64 " groups",
+                       m->order->tensor.name, k, g[k], m->groups);
+        in_turn &= g[k] == k / m->group;
+    }
+    m->group_of = in_turn ? NULL : g;
+}
+
+static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
+    const Grid *g = &m->scale;
+    const Tensor *t = &g->values->tensor;
+    return (float)dtype_load(t->dtype, t->data, row / g->row_block * g->row_stride + group * g->group_stride);
+}
+
+static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
+    for (int r = 0; r < rows->n; r++) {
+        int64_t row = rows->first + r, before = -1;
+        float *scale = rows->scale + r * m->columns;
+        int16_t *zero = rows->zero + r * m->columns;
+        for (int64_t k = 0; k < m->columns; k++) {
+            int64_t g = m->scale_at ? 0 : m->group_of ? m->group_of[k] : k / m->group;
+            bool same = g == before;
+            zero[k] = same ? zero[k - 1] : m->zero ? (int16_t)m->zero(m, row, g) : 0;
+            scale[k] = m->scale_at ? m->scale_at(m, row, k) : same ? scale[k - 1] : scale_of(m, row, g);
+            before = g;
+        }
+    }
+}
+
+// --------------------------------------------------------------------------------------------------------------------- values
+static void store_row(const QuantizedMatrix *m, int64_t row, const float *values, float *out) {
+    if (!m->transposed) {
+        memcpy(out + row * m->columns, values, (size_t)m->columns * sizeof *values);
+        return;
+    }
+    int64_t height = m->rows / (m->stack ? m->stack : 1), first = row / height * height * m->columns;
+    for (int64_t k = 0; k < m->columns; k++) out[first + k * height + row % height] = values[k];
+}
+
+static void values_of_row(const QuantizedMatrix *m, const CodedRows *rows, int r, float *values) {
+    for (int64_t k = 0, i = r * m->columns; k < m->columns; k++, i++) {
+        float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]);
+        values[k] = rows->scale[i] * x * m->factor;
+        if (!isfinite(values[k]))
+            file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
+                       m->codes->tensor.name, rows->first + r, k);
+    }
+}
+
+static void forget(const StoredTensor *t) {
+    if (t) mapping_forget(t->tensor.data, t->tensor.bytes);
+}
+
+enum { ROWS_AT_ONCE = 16 };  // of matrices whose words lie side by side along rows
+
+void quantized_values(const QuantizedMatrix *m, float *out) {
+    Arena *arena = arena_new();
+    size_t n = (size_t)(ROWS_AT_ONCE * m->columns);
+    CodedRows rows = {0, 0, ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, float, n)};
+    float *values = ARENA_ARRAY(arena, float, m->columns);
+    for (; rows.first < m->rows; rows.first += rows.n) {
+        rows.n = m->rows - rows.first < ROWS_AT_ONCE ? (int)(m->rows - rows.first) : ROWS_AT_ONCE;
+        m->read(m, &rows);
+        read_scales(m, &rows);
+        for (int r = 0; r < rows.n; r++) {
+            values_of_row(m, &rows, r, values);
+            store_row(m, rows.first + r, values, out);
+        }
+    }
+    forget(m->codes);
+    arena_free(arena);
+}
+
+// ------------------------------------------------------------------------------------------------------------- whole folders
+// Which tensor of the checkpoint stands for the matrix from now on.
+static void present(Quantization *q, const QuantizedMatrix *m) {
+    Checkpoint *c = q->checkpoint;
+    StoredTensor *t = map_get(&c->by_name, m->name);
+    if (t && !t->hidden) file_fatal(t->file, "there is \"%s\" beside \"%s\"", m->name, m->codes->tensor.name);
+    bool new_name = !t;
+    if (new_name) t = map_get(&c->by_name, m->codes->tensor.name);
+    int64_t height = m->rows / (m->stack ? m->stack : 1);
+    *t = (StoredTensor){.tensor = {.dtype = DT_f32, .name = m->name, .source = &m->codes->file->source},
+                        .file = m->codes->file,
+                        .quantized = m};
+    int rank = 0;
+    if (m->stack) t->tensor.dim[rank++] = m->stack;
+    t->tensor.dim[rank++] = m->transposed ? m->columns : height;
+    t->tensor.dim[rank++] = m->transposed ? height : m->columns;
+    t->tensor.rank = rank;
+    t->tensor.bytes = (uint64_t)tensor_count(&t->tensor) * sizeof(float);
+    if (!new_name) return;
+    map_put(&c->by_name, m->codes->tensor.name, NULL);
+    map_put(&c->by_name, m->name, t);
+}
+
+// Scales of activations and of the KV cache, which burin does not quantize by them
+static bool is_of_activations(const char *name) {
+    static const char *const ends[] = {".input_scale", ".output_scale", ".input_zero_point", ".output_zero_point", ".k_scale",
+                                       ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (text_ends_with(name, ends[i])) return true;
+    return false;
+}
+
+static void list_again(Checkpoint *c) {
+    int n = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        const StoredTensor *t = (const StoredTensor *)c->tensors[i];  // the tensor is its first member
+        if (!t->hidden) c->tensors[n++] = c->tensors[i];
+    }
+    c->n_tensors = n;
+}
+
+static int read_matrices(Quantization *q, const QuantizationMethod *method) {
+    Checkpoint *c = q->checkpoint;
+    int n = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        StoredTensor *t = (StoredTensor *)c->tensors[i];
+        if (t->hidden || t->quantized) continue;
+        const QuantizedMatrix *m = method->matrix(q, t);
+        if (m) present(q, m), n++;
+        t->hidden |= !m && is_of_activations(t->tensor.name);
+    }
+    list_again(c);
+    return n;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- config.json
+// Text of what AutoGPTQ once wrote beside config.json
+static const json_t *config_beside(const Checkpoint *c) {
+    json_t *config = json_beside(c->folder, "quantize_config.json");
+    return config ? json_own(c->arena, config) : NULL;
+}
+
+static Quantization find_config(Checkpoint *c) {
+    static const char *const keys[] = {"quantization_config", "compression_config"};
+    Quantization q = {.checkpoint = c};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *config = json_object_get(c->config, keys[i]);
+        if (!json_object_size(config)) continue;
+        q.config = config, q.loc = checkpoint_config_loc(c, keys[i]);
+        bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
+        q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
+        return q;
+    }
+    if (c->config && (q.config = config_beside(c))) {
+        q.loc = loc_file(c->config_source);
+        q.method = quantized_string(&q, "quant_method", "gptq");
+    }
+    return q;
+}
+
+static const QuantizationMethod *find_method(const Quantization *q) {
+    const char *known = "";
+    for (int i = 0; q->method && i < N_METHODS; i++)
+        if (!strcmp(methods[i].name, q->method)) return &methods[i];
+    for (int i = 0; i < N_METHODS; i++)
+        known = arena_printf(q->checkpoint->arena, "%s%s%s", known, i ? ", " : "", methods[i].name);
+    diag_fatal(q->loc,
+               "the weights are quantized by %s, which burin does not read: it reads %-s"
+               "\nhint: take the model's float weights; burin quantizes with --quant",
+               q->method ? q->method : "a method that it does not name", known);
+}
+
+void checkpoint_read_quantized(Checkpoint *c) {
+    if (c->kind != CHECKPOINT_SAFETENSORS || c->quantized) return;
+    Quantization q = find_config(c);
+    if (!q.config) return;
+    const QuantizationMethod *method = find_method(&q);
+    method->check(&q);
+    c->quantized = q.method;
+    // Of bitsandbytes it may say how transformers is to load float weights.
+    if (!read_matrices(&q, method) && strcmp(q.method, "bitsandbytes"))
+        diag_fatal(q.loc,
+                   "%s says that the weights are quantized (%s), but no tensor of the model is"
+                   "\nhint: is it another model's config.json? Without the field the weights are read as they are",
+                   q.loc.source ? q.loc.source->name : "config.json", q.method);
+}

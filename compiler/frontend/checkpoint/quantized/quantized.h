@@ -1,0 +1,107 @@
+// Folders whose weights a library quantized. Each method (one file) recognises its tensors and says what stands in which row;
+// quantized.c makes of them the weights that the model had: module.qweight and module.scales become module.weight.
+#ifndef BURIN_QUANTIZED_H
+#define BURIN_QUANTIZED_H
+#include "frontend/checkpoint/reader.h"
+#include "ir/convert.h"
+
+typedef struct Quantization {
+    Checkpoint *checkpoint;
+    const json_t *config;  // quantization_config
+    Loc loc;               // where it stands
+    const char *method;
+} Quantization;
+
+// Codes of rows [first, first + n), of every column in turn: [n][columns]
+typedef struct CodedRows {
+    int64_t first;
+    int n;
+    int16_t *code, *zero;
+    float *scale;
+} CodedRows;
+
+// Scales of a matrix: one for row_block rows and a group of columns. Strides are those of elements of `values`.
+typedef struct Grid {
+    const StoredTensor *values;
+    int64_t row_block, row_stride, group_stride;
+} Grid;
+
+// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order
+typedef struct QuantizedMatrix QuantizedMatrix;
+struct QuantizedMatrix {
+    const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
+    int64_t stack;              // 0, or so many matrices in one tensor [stack, rows / stack, columns]
+    int64_t rows, columns;      // outputs (of all matrices of a stack), inputs
+    bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
+    const float *table;         // NULL: codes are integers
+    float factor;
+    int bits;
+    int64_t group, groups;                      // columns that share a scale and a zero point; how many such groups there are
+    const int32_t *group_of;                    // of each column; NULL: column / group
+    const StoredTensor *codes, *zeros, *order;  // the files' tensors; NULL where there are none
+    Grid scale;
+    const void *details;                                                      // method's own
+    void (*read)(const QuantizedMatrix *, CodedRows *);                       // sets the codes
+    int (*zero)(const QuantizedMatrix *, int64_t row, int64_t group);         // or NULL: 0
+    float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
+};
+
+// A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes
+// (NULL of another tensor).
+typedef struct QuantizationMethod {
+    const char *name;  // quant_method
+    void (*check)(const Quantization *);
+    QuantizedMatrix *(*matrix)(Quantization *, StoredTensor *);
+} QuantizationMethod;
+
+void gptq_check(const Quantization *);
+QuantizedMatrix *gptq_matrix(Quantization *, StoredTensor *);
+void awq_check(const Quantization *);
+QuantizedMatrix *awq_matrix(Quantization *, StoredTensor *);
+void compressed_check(const Quantization *);
+QuantizedMatrix *compressed_matrix(Quantization *, StoredTensor *);
+void fp8_check(const Quantization *);
+QuantizedMatrix *fp8_matrix(Quantization *, StoredTensor *);
+void mxfp4_check(const Quantization *);
+QuantizedMatrix *mxfp4_matrix(Quantization *, StoredTensor *);
+void bitsandbytes_check(const Quantization *);
+QuantizedMatrix *bitsandbytes_matrix(Quantization *, StoredTensor *);
+
+// ---- of quantized.c: what methods share ----
+
+// For a tensor of codes "module.qweight" with `end` ".qweight" (checked by the caller): a matrix that presents
+// "module" `weight` ("" for none).
+QuantizedMatrix *quantized_matrix(Quantization *, StoredTensor *codes, const char *end, const char *weight);
+// The tensor "module" `end` beside the codes, of one of the dtypes in the set, now part of the matrix. A missing one ends the
+// run if `needed`, else it is NULL.
+enum { SET_FLOATS = 1 << DT_f32 | 1 << DT_f16 | 1 << DT_bf16, SET_I32 = 1 << DT_i32, SET_U8 = 1 << DT_u8, SET_ANY = -1 };
+const StoredTensor *quantized_part(Quantization *, const QuantizedMatrix *, const char *end, int dtypes, bool needed);
+// Ends the run unless the tensor has this shape.
+void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
+// Rows and columns as `t` says; ends the run when no matrix has them.
+void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
+// Ends the run unless the codes are words, [any, any].
+void quantized_want_words(const QuantizedMatrix *);
+// Sets group, groups and the scales' grid, by the scales' shape: one; [rows], [rows, 1]; [rows, groups]; [row blocks, groups].
+// `rows`: of a block, or 1; `group`: columns of a group or a block, 0 where the method knows none
+void quantized_scales(QuantizedMatrix *, const StoredTensor *, int64_t rows, int64_t group);
+// Likewise for scales [groups, rows].
+void quantized_scales_by_group(QuantizedMatrix *, const StoredTensor *, int64_t group);
+// Is it a matrix of GPT-2's Conv1D, [inputs, outputs] in Hugging Face's words?
+bool quantized_is_conv1d(const Quantization *, const char *name);
+
+// Bits [at * bits, at * bits + bits) of a stream of words, low first, that lie `stride` words apart
+unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bits);
+int64_t ceil_div(int64_t a, int64_t b);
+// Sets rows, columns and how codes of a byte each are read: int8, or floats of 8 bits.
+void quantized_bytes(Quantization *, QuantizedMatrix *);
+// Sets group_of by the tensor `order`; ends the run when it names a group that is not there.
+void quantized_order(QuantizedMatrix *);
+// Ends the run when one is infinite or no number.
+void quantized_check_scales(const StoredTensor *);
+
+// Fields of quantization_config: ends the run when it has another kind.
+int64_t quantized_int(const Quantization *, const char *key, int64_t otherwise);
+const char *quantized_string(const Quantization *, const char *key, const char *otherwise);
+_Noreturn void quantized_refuse(const Quantization *, const char *key, const char *value, const char *expected);
+#endif

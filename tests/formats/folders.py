@@ -1,0 +1,244 @@
+"""Tiny folders quantized in the ways that ../shared/data/hfquant does not show: other bits, groups, shapes, families. Not needed to
+build or test burin.
+
+usage: folders.py             needs numpy, torch, transformers, safetensors; writes tests/formats/folders/*
+
+Each quantizer rounds a matrix [out, in] to integers, packs them as the library does, and returns the float32 values that they stand for.
+The expected logits are those of transformers' model in float32 with these values as weights; values.npy are those of one matrix.
+"""
+import json
+import os
+
+import numpy as np
+import torch
+import transformers
+from safetensors.torch import save_file
+
+OUT = "tests/formats/folders"
+rng = np.random.default_rng(14)
+HALF, BF16 = torch.float16, torch.bfloat16
+
+
+def rounded(x, kind):
+    return torch.from_numpy(np.ascontiguousarray(x, np.float32)).to(kind)
+
+
+def stream(q, bits):
+    """Fields along the last axis into words, low first, across words where they do not fit."""
+    b = (q[..., None].astype(np.int64) >> np.arange(bits)) & 1
+    b = b.reshape(*q.shape[:-1], -1)
+    b = np.concatenate([b, np.zeros((*b.shape[:-1], -b.shape[-1] % 32), np.int64)], -1).reshape(*q.shape[:-1], -1, 32)
+    return torch.from_numpy((b << np.arange(32)).sum(-1).astype(np.uint32).view(np.int32).copy())
+
+
+def aligned(q, bits):
+    """Fields along the last axis, 32 // bits of them in a word."""
+    per = 32 // bits
+    q = np.concatenate([q, np.zeros((*q.shape[:-1], -q.shape[-1] % per), q.dtype)], -1)
+    q = q.reshape(*q.shape[:-1], -1, per).astype(np.uint64)
+    return torch.from_numpy((q << (np.arange(per, dtype=np.uint64) * np.uint64(bits))).sum(-1).astype(np.uint32).view(np.int32).copy())
+
+
+def by_groups(w, g_idx, top, kind, least_zero=0, sym=False):
+    """Scale and zero point [groups, out] of each group, codes [out, in] of 0 to top, values."""
+    groups = g_idx.max() + 1
+    scale, zero, q = np.zeros((groups, len(w)), np.float32), np.zeros((groups, len(w)), np.int64), np.zeros(w.shape, np.int64)
+    for g in range(groups):
+        x = w[:, g_idx == g]
+        low, high = np.minimum(x.min(1), 0), np.maximum(x.max(1), 0)
+        if sym:
+            high = np.maximum(high, -low)
+            low = -high
+        scale[g] = rounded((high - low) / top, kind).float().numpy()
+        zero[g] = (top + 1) // 2 if sym else np.clip(np.rint(-low / scale[g]), least_zero, top)
+        q[:, g_idx == g] = np.clip(np.rint(x / scale[g][:, None]) + zero[g][:, None], 0, top)
+    return scale, zero, q, scale[g_idx].T * (q - zero[g_idx].T).astype(np.float32)
+
+
+def gptq(bits, group, order=False, v2=False, sym=False, g_idx=True, kind=HALF):
+    def quantize(name, w):
+        out, n = w.shape
+        size = n if group < 1 else group
+        idx = np.arange(n) // size
+        if order:
+            idx = np.random.default_rng(n).permutation(idx)
+        scale, zero, q, values = by_groups(w, idx, 2 ** bits - 1, kind, 0, sym)
+        stored = zero if v2 else (zero - 1) % 2 ** bits
+        tensors = {"qweight": stream(q, bits).T.contiguous(), "qzeros": stream(stored, bits), "scales": rounded(scale, kind)}
+        if g_idx:
+            tensors["g_idx"] = torch.from_numpy(idx.astype(np.int32))
+        return {f"{name}.{k}": t for k, t in tensors.items()}, values
+    return quantize, {"quant_method": "gptq", "bits": bits, "group_size": group, "desc_act": order, "sym": sym,
+                      "checkpoint_format": "gptq_v2" if v2 else "gptq"}
+
+
+def awq(group):
+    def quantize(name, w):
+        scale, zero, q, values = by_groups(w, np.arange(w.shape[1]) // group, 15, HALF)
+        place = [0, 2, 4, 6, 1, 3, 5, 7]
+        pack = lambda a: aligned(a.reshape(len(a), -1, 8)[:, :, place].reshape(a.shape), 4)
+        return {f"{name}.qweight": pack(q.T), f"{name}.qzeros": pack(zero), f"{name}.scales": rounded(scale, HALF)}, values
+    return quantize, {"quant_method": "awq", "bits": 4, "group_size": group, "version": "gemm", "zero_point": True}
+
+
+def compressed(bits, group, sym, kind=BF16, packed=True, one=False):
+    half = 1 << (bits - 1)
+
+    def quantize(name, w):
+        n = w.shape[1]
+        flat = w.reshape(1, -1) if one else w
+        size = flat.shape[1] if one else group or n
+        scale, zero, q, values = by_groups(flat, np.arange(flat.shape[1]) // size, 2 ** bits - 1, kind, 0, sym)
+        q, values = q.reshape(w.shape), values.reshape(w.shape)
+        tensors = {"weight_scale": rounded(scale.T, kind).reshape(-1) if one else rounded(scale.T, kind)}
+        if packed:
+            tensors |= {"weight_packed": aligned(q, bits), "weight_shape": torch.tensor(w.shape)}
+        else:
+            tensors["weight"] = torch.from_numpy((q - half).astype(np.int8))
+        if not sym and packed:
+            tensors["weight_zero_point"] = aligned(zero, bits).T.contiguous()
+        elif not sym:
+            tensors["weight_zero_point"] = torch.from_numpy((zero - half).T.astype(np.int8).copy()).reshape(tensors["weight_scale"].shape)
+        return {f"{name}.{k}": t for k, t in tensors.items()}, values
+    weights = {"num_bits": bits, "type": "int", "symmetric": sym, "group_size": group or None,
+               "strategy": "tensor" if one else "group" if group else "channel"}
+    return quantize, {"quant_method": "compressed-tensors", "format": "pack-quantized" if packed else "int-quantized", "ignore": ["lm_head"],
+                      "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+
+
+def fp8(rows, columns):
+    def quantize(name, w):
+        down, across = -(-w.shape[0] // rows), -(-w.shape[1] // columns)
+        grid = np.zeros((down, across), np.float32)
+        for i in range(down):
+            for j in range(across):
+                grid[i, j] = np.abs(w[i * rows:(i + 1) * rows, j * columns:(j + 1) * columns]).max() / 448
+        scale = np.repeat(np.repeat(grid, rows, 0), columns, 1)[:w.shape[0], :w.shape[1]]
+        code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+        return {f"{name}.weight": code, f"{name}.weight_scale_inv": torch.from_numpy(grid)}, code.float().numpy() * scale
+    return quantize, {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [rows, columns]}
+
+
+def fbgemm():
+    def quantize(name, w):
+        scale = (np.abs(w).max(1, keepdims=True) / 448).astype(np.float32)
+        code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+        return {f"{name}.weight": code, f"{name}.weight_scale": torch.from_numpy(scale),
+                f"{name}.input_scale_ub": torch.tensor(1200.0)}, code.float().numpy() * scale
+    return quantize, {"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0}
+
+
+def four_bits(kind, block, nested=False):
+    maps = {"nf4": [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+                    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+                    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0],
+            "fp4": [0.0, 0.005208333333, 0.66666667, 1.0, 0.33333333, 0.5, 0.16666667, 0.25,
+                    -0.0, -0.005208333333, -0.66666667, -1.0, -0.33333333, -0.5, -0.16666667, -0.25]}
+    table = np.array(maps[kind], np.float32)
+
+    def quantize(name, w):
+        flat = np.pad(w.reshape(-1), (0, -w.size % block)).reshape(-1, block)
+        absmax = np.abs(flat).max(1).astype(np.float32)
+        state = {"quant_type": kind, "blocksize": block, "dtype": "float16", "shape": list(w.shape)}
+        extra = {}
+        if nested:
+            offset = float(absmax.mean(dtype=np.float32))
+            levels = np.sort(rng.uniform(-1, 1, 256)).astype(np.float32)
+            top = np.abs(np.pad(absmax - np.float32(offset), (0, -len(absmax) % 256)).reshape(-1, 256)).max(1).astype(np.float32)
+            code = np.abs((absmax - np.float32(offset))[:, None] / np.repeat(top, 256)[:len(absmax), None] - levels).argmin(1)
+            absmax = levels[code] * np.repeat(top, 256)[:len(absmax)] + np.float32(offset)
+            state |= {"nested_blocksize": 256, "nested_dtype": "float32", "nested_offset": offset}
+            extra = {"nested_absmax": torch.from_numpy(top), "nested_quant_map": torch.from_numpy(levels)}
+        code = np.abs(flat[..., None] / absmax[:, None, None] - table).argmin(-1)
+        values = (table[code] * absmax[:, None]).reshape(-1)[:w.size].reshape(w.shape)
+        code = code.reshape(-1)[:w.size].reshape(-1, 2)
+        text = torch.tensor(list(json.dumps(state).encode()), dtype=torch.uint8)
+        stored = torch.from_numpy(code_of_absmax(nested, absmax, extra, state))
+        tensors = {"absmax": stored, "quant_map": torch.from_numpy(table), f"quant_state.bitsandbytes__{kind}": text} | extra
+        return {f"{name}.weight": torch.from_numpy((code[:, 0] << 4 | code[:, 1]).astype(np.uint8)[:, None])} | \
+            {f"{name}.weight.{k}": t for k, t in tensors.items()}, values
+    return quantize, {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": kind}
+
+
+def code_of_absmax(nested, absmax, extra, state):
+    if not nested:
+        return absmax
+    top = np.repeat(extra["nested_absmax"].numpy(), 256)[:len(absmax), None]
+    levels = extra["nested_quant_map"].numpy() * top + np.float32(state["nested_offset"])
+    return (levels == absmax[:, None]).argmax(1).astype(np.uint8)
+
+
+SMALL = {"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "max_position_embeddings": 64, "tie_word_embeddings": False, "pad_token_id": 0}
+
+
+def llama(**more):
+    return transformers.LlamaConfig(**SMALL | more)
+
+
+def gpt2():
+    return transformers.GPT2Config(vocab_size=97, n_embd=64, n_layer=1, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
+
+
+def mixtral():
+    return transformers.MixtralConfig(**SMALL | {"intermediate_size": 64, "num_local_experts": 4})
+
+
+MODELS = {
+    "gptq8_g32": (llama(), gptq(8, 32, v2=True), ["lm_head"]),
+    "gptq3_qwen2": (transformers.Qwen2Config(**SMALL | {"tie_word_embeddings": True}), gptq(3, -1), []),
+    "gptq2_phi3": (transformers.Phi3Config(**SMALL), gptq(2, 64, order=True, kind=BF16), []),
+    "gptq4_gpt2": (gpt2(), gptq(4, 32, g_idx=False, sym=True), []),
+    "gptq4_cut": (llama(intermediate_size=160), gptq(4, 64), []),
+    "awq_mixtral": (mixtral(), awq(32), []),
+    "ct4_channel": (llama(), compressed(4, 0, True), []),
+    "ct8_asym_groups": (llama(), compressed(8, 32, False, HALF), []),
+    "ct3_groups": (llama(), compressed(3, 32, False, torch.float32), []),
+    "ct8_one": (llama(), compressed(8, 0, False, torch.float32, packed=False, one=True), []),
+    "fp8_blocks": (llama(hidden_size=80, head_dim=20), fp8(32, 48), []),
+    "fbgemm": (llama(), fbgemm(), []),
+    "bnb_fp4": (llama(), four_bits("fp4", 64), []),
+    "bnb_nf4_across": (llama(hidden_size=80, head_dim=20), four_bits("nf4", 64, nested=True), []),
+}
+
+
+def write(name, config, method, also):
+    folder, (quantize, settings) = f"{OUT}/{name}", method
+    config._attn_implementation = "eager"
+    torch.manual_seed(len(name))
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
+    linear = {n for n, m in model.named_modules() if isinstance(m, (torch.nn.Linear, transformers.pytorch_utils.Conv1D))
+              and not n.endswith((".gate", "lm_head"))} | set(also)
+    tensors, shown = {}, None
+    for key, p in model.state_dict().items():
+        if key == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        module = key.removesuffix(".weight")
+        if module not in linear:
+            p.copy_(rounded(p + 0.1 * torch.randn(p.shape) * (p.ndim == 1), HALF).float())
+            tensors[key] = p.half()
+            continue
+        swapped = isinstance(model.get_submodule(module), transformers.pytorch_utils.Conv1D)
+        w = (p.T if swapped else p).numpy() * np.exp(0.3 * rng.standard_normal((1, 1))) * 5 + 0.02 * rng.standard_normal((1, 1))
+        stored, values = quantize(module, np.ascontiguousarray(w, np.float32))
+        tensors |= stored
+        values = values.T if swapped else values
+        p.copy_(torch.from_numpy(np.ascontiguousarray(values)))
+        if shown is None or "down_proj" in module or ".mlp.c_proj" in module:
+            shown = key, values
+    ids = rng.integers(3, 97, 11)
+    with torch.no_grad():
+        logits = model(torch.from_numpy(ids)[None]).logits[0].numpy()
+    os.makedirs(folder, exist_ok=True)
+    save_file({k: t.contiguous().clone() for k, t in tensors.items()}, f"{folder}/model.safetensors", {"format": "pt"})
+    text = config.to_diff_dict() | {"architectures": [type(model).__name__], "quantization_config": settings}
+    text |= {"model_type": config.model_type, "vocab_size": 97, "tie_word_embeddings": config.tie_word_embeddings}
+    json.dump(text, open(f"{folder}/config.json", "w"), indent=1, sort_keys=True)
+    np.save(f"{folder}/input_ids.npy", ids)
+    np.save(f"{folder}/logits.npy", logits)
+    np.save(f"{folder}/values.npy", np.ascontiguousarray(shown[1][:4]))
+    open(f"{folder}/tensor", "w").write(shown[0] + "\n")
+
+
+for name, (config, method, also) in MODELS.items():
+    write(name, config, method, also)

@@ -1,0 +1,183 @@
+// Folders that a library quantized, with one mistake each: a weight [8, 32] of module m, unless its shapes are the mistake.
+#ifndef BURIN_BROKEN_QUANTIZED_H
+#define BURIN_BROKEN_QUANTIZED_H
+#include "broken.h"
+
+// "NAME DTYPE DIMENSIONS... [=BYTE, or =inf]; ...": tensors of zeros, or of that byte (in hexadecimal), or of infinite F32.
+// ='TEXT' is the data itself.
+typedef struct QuantizedCase {
+    const char *name, *config, *tensors;
+} QuantizedCase;
+
+#define GPTQ   "'quant_method':'gptq','bits':4,'group_size':16"
+#define WORDS  "m.qweight I32 4 8;"
+#define SCALES "m.scales F16 2 8 =11;"
+#define ZEROS  "m.qzeros I32 2 1;"
+#define ORDER  "m.g_idx I32 32;"
+#define AWQ    "'quant_method':'awq','bits':4,'group_size':16"
+#define CT(format, weights) \
+    "'quant_method':'compressed-tensors','format':'" format "','config_groups':{'a':{'weights':{" weights "}}}"
+#define PACKED    CT("pack-quantized", "'num_bits':4,'type':'int','group_size':16")
+#define SHAPE     "m.weight_shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
+#define CT_WORDS  "m.weight_packed I32 8 4;"
+#define CT_SCALES "m.weight_scale F16 8 2 =11;"
+#define BYTES     CT("int-quantized", "'num_bits':8,'type':'int'")
+#define FP8       "'quant_method':'fp8','weight_block_size':[4,16]"
+#define F8        "m.weight F8_E4M3 8 32;"
+#define MXFP4     "'quant_method':'mxfp4'"
+#define BNB       "'quant_method':'bitsandbytes','load_in_4bit':true"
+#define NF4       "m.weight U8 128 1; m.weight.quant_map F32 16;"
+#define STATE(t)  "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
+#define GOOD      STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
+#define ABSMAX    "m.weight.absmax F32 4 =11;"
+
+static const QuantizedCase quantized[] = {
+    {"quantized-method", "'quant_method':'exl2','bits':4.5", WORDS},
+    {"quantized-no-method", "'bits':4", WORDS},
+    {"quantized-method-type", "'quant_method':4", WORDS},
+    {"quantized-of-another", GPTQ, "m.weight F16 8 32;"},
+    {"gptq-bits", "'quant_method':'gptq','bits':5", WORDS ZEROS SCALES},
+    {"gptq-no-bits", "'quant_method':'gptq'", WORDS ZEROS SCALES},
+    {"gptq-bits-type", "'quant_method':'gptq','bits':'4'", WORDS ZEROS SCALES},
+    {"gptq-format", GPTQ ",'checkpoint_format':'marlin'", WORDS ZEROS SCALES},
+    {"gptq-marlin", GPTQ ",'is_marlin_format':true", WORDS ZEROS SCALES},
+    {"gptq-words-of-16", GPTQ ",'pack_dtype':'int16'", WORDS ZEROS SCALES},
+    {"gptq-rotation", GPTQ ",'rotation':'hadamard'", WORDS ZEROS SCALES},
+    {"gptq-codes-type", GPTQ, "m.qweight F16 4 8;" ZEROS SCALES},
+    {"gptq-codes-rank", GPTQ, "m.qweight I32 4 8 1;" ZEROS SCALES},
+    {"gptq-codes-short", GPTQ, "m.qweight I32 3 8;" ZEROS SCALES ORDER},
+    {"gptq-no-scales", GPTQ, WORDS ZEROS},
+    {"gptq-scales-type", GPTQ, WORDS ZEROS "m.scales I32 2 8;"},
+    {"gptq-scales-groups", GPTQ, WORDS ZEROS "m.scales F16 3 8;"},
+    {"gptq-scales-outputs", GPTQ, WORDS ZEROS "m.scales F16 2 9;"},
+    {"gptq-scales-nan", GPTQ, WORDS ZEROS "m.scales F16 2 8 =ff;"},
+    {"gptq-scales-infinite", GPTQ, WORDS ZEROS "m.scales F32 2 8 =inf;"},
+    {"gptq-no-zeros", GPTQ, WORDS SCALES},
+    {"gptq-zeros-type", GPTQ, WORDS SCALES "m.qzeros F16 2 1;"},
+    {"gptq-zeros-shape", GPTQ, WORDS SCALES "m.qzeros I32 2 2;"},
+    {"gptq-no-order", GPTQ ",'desc_act':true", WORDS ZEROS SCALES},
+    {"gptq-order-range", GPTQ, WORDS ZEROS SCALES "m.g_idx I32 32 =01;"},
+    {"gptq-order-negative", GPTQ, WORDS ZEROS SCALES "m.g_idx I32 32 =ff;"},
+    {"gptq-order-rank", GPTQ, WORDS ZEROS SCALES "m.g_idx I32 1 32;"},
+    {"gptq-order-type", GPTQ, WORDS ZEROS SCALES "m.g_idx I64 32;"},
+    {"gptq-weight-beside", GPTQ, WORDS ZEROS SCALES ORDER "m.weight F16 8 32;"},
+    {"awq-bits", "'quant_method':'awq','bits':3", WORDS},
+    {"awq-version", AWQ ",'version':'gemv'", WORDS},
+    {"awq-codes-type", AWQ, "m.qweight I64 32 1;"},
+    {"awq-scales-shape", AWQ, "m.qweight I32 32 1; m.scales F16 2 7; m.qzeros I32 2 1;"},
+    {"awq-no-zeros", AWQ, "m.qweight I32 32 1; m.scales F16 2 8;"},
+    {"awq-zeros-shape", AWQ, "m.qweight I32 32 1; m.scales F16 2 8; m.qzeros I32 1 1;"},
+    {"ct-format", CT("marlin-24", "'num_bits':4,'type':'int'"), CT_WORDS},
+    {"ct-sparse", PACKED ",'sparsity_config':{'format':'sparse-24-bitmask'}", CT_WORDS},
+    {"ct-transform", PACKED ",'transform_config':{'config_groups':{}}", CT_WORDS},
+    {"ct-bits", CT("pack-quantized", "'num_bits':16,'type':'int'"), CT_WORDS},
+    {"ct-float-bits", CT("float-quantized", "'num_bits':4,'type':'float'"), CT_WORDS},
+    {"ct-no-shape", PACKED, CT_WORDS CT_SCALES},
+    {"ct-shape-zero", PACKED, "m.weight_shape I64 2;" CT_WORDS CT_SCALES},
+    {"ct-shape-negative", PACKED, "m.weight_shape I64 2 =ff;" CT_WORDS CT_SCALES},
+    {"ct-shape-rank", PACKED, "m.weight_shape I64 3;" CT_WORDS CT_SCALES},
+    {"ct-words-type", PACKED, SHAPE "m.weight_packed U8 8 16;" CT_SCALES},
+    {"ct-words-short", PACKED, SHAPE "m.weight_packed I32 7 4;" CT_SCALES},
+    {"ct-no-scales", PACKED, SHAPE CT_WORDS},
+    {"ct-scales-shape", PACKED, SHAPE CT_WORDS "m.weight_scale F16 7 2;"},
+    {"ct-scales-nan", PACKED, SHAPE CT_WORDS "m.weight_scale BF16 8 2 =ff;"},
+    {"ct-zeros-shape", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_zero_point I32 2 2;"},
+    {"ct-zeros-type", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_zero_point F16 8 2;"},
+    {"ct-order-range", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_g_idx I32 32 =07;"},
+    {"ct-bytes-rank", BYTES, "m.weight I8 8 4 8; m.weight_scale BF16 8 1;"},
+    {"ct-bytes-no-scale", BYTES, "m.weight I8 8 32;"},
+    {"ct-bytes-zeros", BYTES, "m.weight I8 8 32; m.weight_scale BF16 8 1; m.weight_zero_point I8 8 2;"},
+    {"fp8-format", "'quant_method':'fp8','fmt':'e3m4'", F8},
+    {"fp8-block-size", "'quant_method':'fp8','weight_block_size':[128]", F8},
+    {"fp8-no-scale", FP8, F8},
+    {"fp8-scale-shape", FP8, F8 "m.weight_scale_inv F32 2 3;"},
+    {"fp8-scale-nan", FP8, F8 "m.weight_scale F32 1 =ff;"},
+    {"fp8-code-nan", FP8, "m.weight F8_E4M3 8 32 =7f; m.weight_scale F32 1 =11;"},
+    {"mxfp4-blocks-shape", MXFP4, "m_blocks U8 2 8 1 15; m_scales U8 2 8 1;"},
+    {"mxfp4-no-scales", MXFP4, "m_blocks U8 2 8 1 16;"},
+    {"mxfp4-scales-shape", MXFP4, "m_blocks U8 2 8 1 16; m_scales U8 2 8 2;"},
+    {"mxfp4-scale-nan", MXFP4, "m_blocks U8 2 8 1 16; m_scales U8 2 8 1 =ff;"},
+    {"mxfp4-scale-huge", MXFP4, "m_blocks U8 2 8 1 16 =77; m_scales U8 2 8 1 =fe;"},
+    {"bnb-no-state", BNB, NF4 ABSMAX},
+    {"bnb-state-text", BNB, NF4 ABSMAX STATE("{\"blocksize\" 64}")},
+    {"bnb-state-list", BNB, NF4 ABSMAX STATE("[64]")},
+    {"bnb-no-block", BNB, NF4 ABSMAX STATE("{\"shape\":[8,32]}")},
+    {"bnb-block-zero", BNB, NF4 ABSMAX STATE("{\"blocksize\":0,\"shape\":[8,32]}")},
+    {"bnb-shape", BNB, NF4 ABSMAX STATE("{\"blocksize\":64,\"shape\":[8,33]}")},
+    {"bnb-no-shape", BNB, NF4 ABSMAX STATE("{\"blocksize\":64}")},
+    {"bnb-no-absmax", BNB, NF4 GOOD},
+    {"bnb-absmax-shape", BNB, NF4 "m.weight.absmax F32 5;" GOOD},
+    {"bnb-absmax-nan", BNB, NF4 "m.weight.absmax F32 4 =ff;" GOOD},
+    {"bnb-map-shape", BNB, "m.weight U8 128 1; m.weight.quant_map F32 15;" ABSMAX GOOD},
+    {"bnb-no-nested", BNB, NF4 "m.weight.absmax U8 4;" GOOD},
+    {"bnb-no-offset", BNB, NF4 "m.weight.absmax U8 4;" STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256}")},
+    {"bnb-int8-tiled", BNB, "m.weight I8 8 32; m.weight_format U8 1 =02; m.SCB F32 8;"},
+    {"bnb-int8-no-scale", BNB, "m.weight I8 8 32;"},
+    {"bnb-int8-scale-shape", BNB, "m.weight I8 8 32; m.SCB F32 7;"},
+};
+
+static size_t size_of_dtype(const char *dtype) {
+    const char *digits = dtype + strcspn(dtype, "0123456789");
+    return strtoul(digits, NULL, 10) / 8;
+}
+
+// The data of one tensor from "=..." on: n elements
+static const char *add_data(Text *data, const char *at, size_t n, size_t size) {
+    uint32_t infinite = 0x7f800000, byte = 0;
+    if (!strncmp(at, "=inf", 4)) {
+        for (size_t i = 0; i < n; i++) text_append(data, (char *)&infinite, sizeof infinite);
+        return at + 4;
+    }
+    if (*at == '=') byte = (uint32_t)strtoul(at + 1, (char **)&at, 16);
+    for (size_t i = 0; i < n * size; i++) text_append(data, (char *)&byte, 1);
+    return at;
+}
+
+// "='...'": the bytes themselves. SHAPE's have zeros in them, which end no string here.
+static const char *add_text(Text *data, const char *at, size_t n) {
+    text_append(data, at + 2, n);
+    return at + 3 + n;
+}
+
+static const char *add_tensor(Text *header, Text *data, const char *at) {
+    char name[80], dtype[16], dims[64] = "";
+    int used = 0;
+    size_t n = 1, begin = data->length;
+    if (sscanf(at, " %79s %15s%n", name, dtype, &used) != 2) return NULL;
+    at = skip_blanks(at + used);
+    if (*at == '@') {  // as long as its text
+        at = skip_blanks(at + 1);
+        n = (size_t)(strstr(at, "';") - at) - 2;
+        snprintf(dims, sizeof dims, "%zu", n);
+        at = add_text(data, at, n);
+    } else {
+        for (; *at >= '0' && *at <= '9'; at = skip_blanks(at)) {
+            size_t dim = strtoul(at, (char **)&at, 10);
+            n *= dim;
+            snprintf(dims + strlen(dims), sizeof dims - strlen(dims), "%s%zu", *dims ? "," : "", dim);
+        }
+        at = at[0] == '=' && at[1] == '\'' ? add_text(data, at, n * size_of_dtype(dtype))
+                                           : add_data(data, at, n, size_of_dtype(dtype));
+    }
+    text_add(header, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", header->length ? "," : "{", name,
+             dtype, dims, begin, data->length);
+    return *at == ';' ? at + 1 : NULL;
+}
+
+static void open_quantized(const char *config, const char *tensors) {
+    Text header = {0}, data = {0};
+    for (const char *at = tensors; at && *skip_blanks(at);) at = add_tensor(&header, &data, at);
+    text_add(&header, "}");
+    while (header.length % 8) text_append(&header, " ", 1);
+    u64(header.length);
+    text_append(&out, header.data, header.length);
+    text_append(&out, data.data, data.length);
+    write_out("model.safetensors");
+    json("{'model_type':'llama','quantization_config':{");
+    json(config);
+    json("}}");
+    write_out("config.json");
+    text_free(&header), text_free(&data);
+    open_checkpoint(".");
+}
+#endif
