@@ -5,7 +5,8 @@
 //   high plane   64 bytes hold 8 / bits steps, the first in the lowest bits
 //   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
 //   minima       [group][16]
-//   d, m         16 f16 each; an EXPONENT is one byte
+//   zero points  [16], of the block: signed, the offset taken from them as from q
+//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
 #ifndef BURIN_BLOCKS_H
@@ -38,6 +39,9 @@ static const uint8_t iq4_table[16] = {1, 24, 45, 63, 79, 93, 106, 118, 129, 141,
 static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
 
 INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
+INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
+// Do products take rows of floats only?
+INLINE bool stands_for_floats(weight_format f) { return in_blocks(f) && block_formats[f].table >= TABLE_NF4; }
 
 // ---- where the parts of a panel block lie ----
 
@@ -56,11 +60,15 @@ INLINE size_t block_minima_at(weight_format f) {
     return block_scales_at(f) + (size_t)rows * LANES;
 }
 INLINE size_t block_d_at(weight_format f) {
-    return block_minima_at(f) + (block_formats[f].minimum == MINIMUM_BYTES ? (size_t)block_groups(f) * LANES : 0);
+    const int minimum = block_formats[f].minimum;
+    return block_minima_at(f) + (minimum == MINIMUM_BYTES  ? (size_t)block_groups(f) * LANES
+                                 : minimum == MINIMUM_ZERO ? LANES
+                                                           : 0);
 }
 INLINE size_t block_bytes(weight_format f) {
-    const block_format b = block_formats[f];
-    return block_d_at(f) + (b.scales == SCALES_EXPONENT ? LANES : 2 * LANES) + (b.minimum == MINIMUM_NONE ? 0 : 2 * LANES);
+    const int scales = block_formats[f].scales;
+    const size_t each = scales == SCALES_EXPONENT ? 1 : scales == SCALES_ONE || scales > SCALES_EXPONENT ? 2 : 4;
+    return block_d_at(f) + each * LANES + (has_minimum(f) ? 2 * LANES : 0);
 }
 INLINE size_t block_panel_bytes(weight_format f, int k) {
     return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block) * block_bytes(f);
@@ -111,8 +119,13 @@ INLINE vf exponent_scale(const uint8_t *e) {
 
 INLINE vf block_d(weight_format f, const uint8_t *w) {
     w += block_d_at(f);
-    return block_formats[f].scales == SCALES_EXPONENT ? exponent_scale(w) : vf_load_f16((const uint16_t *)(const void *)w);
+    const int scales = block_formats[f].scales;
+    if (scales == SCALES_EXPONENT) return exponent_scale(w);
+    if (scales == SCALES_FLOAT || scales == SCALES_127TH) return vf_load((const float *)(const void *)w);
+    return vf_load_f16((const uint16_t *)(const void *)w);
 }
+
+INLINE vi block_zero(weight_format f, const uint8_t *w) { return vi_load_i8((const int8_t *)w + block_minima_at(f)); }
 
 INLINE vf block_m(weight_format f, const uint8_t *w) {
     return vf_load_f16((const uint16_t *)(const void *)(w + block_bytes(f) - 2 * LANES));
@@ -128,6 +141,7 @@ INLINE vi six_bits(const uint8_t *s, int group) {
 INLINE vf group_scale(weight_format f, const uint8_t *w, vf d, int group) {
     const int kind = block_formats[f].scales;
     const uint8_t *s = w + block_scales_at(f), *at = s + group * LANES;
+    if (kind == SCALES_127TH) return vf_mul(d, vf_set1(one_127th));
     if (kind <= SCALES_EXPONENT) return d;
     if (kind == SCALES_SIX) return vf_mul(d, vf_from_int(six_bits(s, group)));
     vi scale = kind == SCALES_SIGNED ? vi_load_i8((const int8_t *)at) : vi_load_u8(at);
@@ -144,11 +158,30 @@ INLINE vf group_minimum(weight_format f, const uint8_t *w, vf m, int group) {
 
 // ---- values ----
 
+// Floats of 16 codes of e4m3 (NaN is none of them): sign, 4 bits of exponent less 7, 3 bits; below 8 they are that times 2^-9
+INLINE vf e4m3_values(vi q) {
+    vi magnitude = vi_and(q, vi_set1(127)), sign = vi_shift_left(vi_and(q, vi_set1(128)), 24);
+    vi normal = vi_add(vi_shift_left(magnitude, 20), vi_set1(120 << 23));
+    vi tiny = vi_bits(vf_mul(vf_from_int(magnitude), vf_set1(0x1p-9f)));
+    return vf_bits(vi_or(sign, vi_where(vi_less(magnitude, vi_set1(8)), tiny, normal)));
+}
+
+// What q of 16 columns stands for, without scale and minimum
+INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
+    const block_format b = block_formats[f];
+    if (b.table == TABLE_NF4) return vf_lookup(q, nf4_table);
+    if (b.table == TABLE_E4M3) return e4m3_values(q);
+    q = vi_sub(q, vi_set1(b.offset));
+    return vf_from_int(b.minimum == MINIMUM_ZERO ? vi_sub(q, block_zero(f, w)) : q);
+}
+
 // Element k of 16 columns, as floats: (d scale) q + m minimum
 INLINE vf block_values(weight_format f, const uint8_t *w, int k) {
     const int group = k / block_formats[f].group;
     vi q = vi_and(vi_shift_right(block_step(f, w, (unsigned)k / 4), k % 4 * 8), vi_set1(255));
-    vf value = vf_mul(group_scale(f, w, block_d(f, w), group), vf_from_int(vi_sub(q, vi_set1(block_formats[f].offset))));
-    return block_formats[f].minimum == MINIMUM_NONE ? value : vf_add(value, group_minimum(f, w, block_m(f, w), group));
+    vf d = block_d(f, w), number = block_numbers(f, w, q);
+    if (block_formats[f].scales == SCALES_127TH) return vf_mul(vf_mul(d, number), vf_set1(one_127th));
+    vf value = vf_mul(group_scale(f, w, d, group), number);
+    return has_minimum(f) ? vf_add(value, group_minimum(f, w, block_m(f, w), group)) : value;
 }
 #endif

@@ -7,13 +7,16 @@
 //   low      bits of q in the low plane; 5: five digits of base 3 in a byte
 //   high     bits of q above those, in a plane of their own
 //   group    values that share a scale
-//   scales   ONE: d alone; EXPONENT: d is 2^(e - 128); BYTES, SIGNED: integers of 8 bits; PAIRED: 4 bits, below the minimum's;
+//   scales   ONE: d alone, an f16; FLOAT: an f32; 127TH: likewise, and (d q) / 127; EXPONENT: d is 2^(e - 128); BYTES, SIGNED:
+//   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
 //            SIX: 6 bits of 16 groups in 12 bytes, less 32
-//   minimum  NONE; ONE: m alone; BYTES, PAIRED: integers as those of the scales
-//   table    PLAIN, or what a q of 4 bits stands for: IQ4, E2M1
-//   encode   the compiler's function that quantizes to it, or NULL
+//   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
+//   as those of the scales table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4,
+//   E4M3 encode   the compiler's function that quantizes to it, or NULL
 //
-// FORMAT(name, GGUF's type id, block, bytes, low, high, group, scales, minimum, offset, table, encode)
+// Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q.
+//
+// FORMAT(name, GGUF's type id or -1, block, bytes, low, high, group, scales, minimum, offset, table, encode)
 FORMAT(q4_0, 2, 32, 18, 4, 0, 32, ONE, NONE, 8, PLAIN, NULL)
 FORMAT(q4_1, 3, 32, 20, 4, 0, 32, ONE, ONE, 0, PLAIN, NULL)
 FORMAT(q5_0, 6, 32, 22, 4, 1, 32, ONE, NONE, 16, PLAIN, NULL)
@@ -29,3 +32,13 @@ FORMAT(iq4_xs, 23, 256, 136, 4, 0, 32, SIGNED, NONE, 128, IQ4, NULL)
 FORMAT(tq1_0, 34, 256, 54, 5, 0, 32, ONE, NONE, 1, PLAIN, NULL)
 FORMAT(tq2_0, 35, 256, 66, 2, 0, 32, ONE, NONE, 1, PLAIN, NULL)
 FORMAT(mxfp4, 39, 32, 17, 4, 0, 32, EXPONENT, NONE, 12, E2M1, NULL)
+FORMAT(z4_32, -1, 32, 19, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
+FORMAT(z4_64, -1, 64, 35, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
+FORMAT(z4_128, -1, 128, 67, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
+FORMAT(z8_32, -1, 32, 35, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
+FORMAT(z8_128, -1, 128, 131, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
+FORMAT(s8_128, -1, 128, 130, 8, 0, 32, ONE, NONE, 128, PLAIN, NULL)
+FORMAT(b8_128, -1, 128, 132, 8, 0, 32, 127TH, NONE, 128, PLAIN, NULL)
+FORMAT(nf4_64, -1, 64, 36, 4, 0, 32, FLOAT, NONE, 0, NF4, NULL)
+FORMAT(e4m3_32, -1, 32, 36, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)
+FORMAT(e4m3_128, -1, 128, 132, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)

@@ -2,7 +2,7 @@
 //
 //   matmul_f32, matmul_f16, matmul_bf16   x: f32 rows; weights in panels [n/16][k][16]
 //   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
-//   matmul_q8_0_floats ...                x: f32 rows; each weight as the float that it stands for
+//   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as the float that it stands for
 //   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
 //
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static inline function.
@@ -212,6 +212,7 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
     const int R = extent[0], P = extent[1], steps = block_formats[format].group / 4, bits = block_formats[format].low;
     const int together = bits < 5 ? 8 / bits : 1;           // steps of one load
     const bool wide = block_formats[format].offset == 128;  // bytes beyond 63
+    const bool zero = block_formats[format].minimum == MINIMUM_ZERO;
     const int bias = wide && !DOT4_BIAS ? 0 : block_formats[format].offset;
     group_row x[ROWS_MOST];
     fours activations[ROWS_MOST];
@@ -220,7 +221,9 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
         x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
         if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
-        for (int p = 0; p < P; p++) c[i][p] = vi_set1(-bias * x[i].sum);
+        for (int p = 0; p < P; p++)
+            c[i][p] = zero ? vi_mul(vi_add(block_zero(format, o->w[p]), vi_set1(bias)), vi_set1(-x[i].sum))
+                           : vi_set1(-bias * x[i].sum);
     }
     INT_UNROLL
     for (int from = 0; from < steps; from += together) {
@@ -243,7 +246,7 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
 INLINE void add_group(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
                       unsigned group, vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
-    const bool minimum = block_formats[format].minimum != MINIMUM_NONE;
+    const bool minimum = has_minimum(format);
     vi c[ROWS_MOST][PANELS_MOST];
     group_sums(format, extent, o, group, c);
     UNROLL
@@ -285,8 +288,9 @@ INLINE void add_floats(weight_format format, const int extent[2], const block_op
 
 INLINE void block_tile(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, vf *sums) {
     const int R = extent[0], P = extent[1], size = block_formats[format].block;
-    const size_t bytes = block_bytes(format), element = m->floats ? sizeof(float) : sizeof(q8_block);
-    const size_t step = element * (size_t)(m->floats ? size : size / QUANT_BLOCK);
+    const bool floats = m->floats || stands_for_floats(format);
+    const size_t bytes = block_bytes(format), element = floats ? sizeof(float) : sizeof(q8_block);
+    const size_t step = element * (size_t)(floats ? size : size / QUANT_BLOCK);
     vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
     block_operands o;
     UNROLL
@@ -301,9 +305,9 @@ INLINE void block_tile(weight_format format, const int extent[2], const matmul_a
         UNROLL
         for (int p = 0; p < P; p++) {
             ends[0][p] = block_d(format, o.w[p]);
-            if (block_formats[format].minimum != MINIMUM_NONE) ends[1][p] = block_m(format, o.w[p]);
+            if (has_minimum(format)) ends[1][p] = block_m(format, o.w[p]);
         }
-        if (m->floats)
+        if (floats)
             add_floats(format, extent, &o, sum);
         else
             add_integers(format, extent, &o, ends, sum);

@@ -156,6 +156,14 @@ INLINE vi vi_lookup(vi w, const uint8_t table[16]) {
     __m256i both = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table));
     return (vi){half_lookup(w.lo, both), half_lookup(w.hi, both)};
 }
+INLINE __m256 half_choose(__m256i index, const float table[16]) {
+    __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), index);
+    __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), index);
+    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+}
+INLINE vf vf_lookup(vi index, const float table[16]) {
+    return (vf){half_choose(index.lo, table), half_choose(index.hi, table)};
+}
 INLINE __m256i half_dot4_small(__m256i c, __m256i w, __m256i four) {
     return _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(w, four), _mm256_set1_epi16(1)));
 }

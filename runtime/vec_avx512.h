@@ -87,6 +87,7 @@ enum { DOT4_BIAS = 1 };
 INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table)), nibbles);
 }
+INLINE vf vf_lookup(vi index, const float table[16]) { return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table)); }
 #if defined(__AVX512VNNI__)
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 typedef __m512i weights4;

@@ -111,6 +111,7 @@ INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
     memcpy(nibbles.v, w.v, sizeof w.v);
     return nibbles;
 }
+INLINE vf vf_lookup(vi index, const float table[16]) { LANEWISE(vf, table[index.v[i]]); }
 INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
     weights4 bytes = weights4_of(w);
     for (int i = 0; i < 16; i++)

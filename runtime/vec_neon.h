@@ -172,6 +172,16 @@ INLINE vi vi_lookup(vi w, const uint8_t table[16]) {
     uint8x16_t all = vld1q_u8(table);
     return (vi){quarter_lookup(w.a, all), quarter_lookup(w.b, all), quarter_lookup(w.c, all), quarter_lookup(w.d, all)};
 }
+INLINE float32x4_t quarter_choose(int32x4_t index, uint8x16x4_t table) {
+    int32x4_t bytes = vmlaq_s32(vdupq_n_s32(0x03020100), index, vdupq_n_s32(0x04040404));
+    return vreinterpretq_f32_u8(vqtbl4q_u8(table, vreinterpretq_u8_s32(bytes)));
+}
+INLINE vf vf_lookup(vi index, const float table[16]) {
+    const uint8_t *t = (const uint8_t *)table;
+    uint8x16x4_t all = {{vld1q_u8(t), vld1q_u8(t + 16), vld1q_u8(t + 32), vld1q_u8(t + 48)}};
+    return (vf){quarter_choose(index.a, all), quarter_choose(index.b, all), quarter_choose(index.c, all),
+                quarter_choose(index.d, all)};
+}
 INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
 #if defined(__ARM_FEATURE_DOTPROD)
     return vdotq_s32(c, w, x);

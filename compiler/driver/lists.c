@@ -55,7 +55,7 @@ void list_targets(Arena *arena) {
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
 }
 
-static const char *made_by(const Format *f) { return f->encode ? "read, --quant" : "read"; }
+static const char *made_by(const Format *f) { return f->encode ? "GGUF, --quant" : f->ggml < 0 ? "folders" : "GGUF"; }
 
 void list_formats(void) {
     printf("%-8s %-6s %-18s %-14s %s\n", "format", "block", "bits in the file", "in the program", "");

@@ -63,6 +63,11 @@ static void copy_blocks(DType to, char *out, const BlockRun *r) {
 // n elements from index `first` with a stride, to elements `at` and on of a dense array.
 static void copy_run(DType to, void *out, int64_t at, const Value *v, int64_t first, int64_t n, int64_t stride) {
     const Format *f = format_of(v->dtype);
+    if (f && to == v->dtype) {  // whole rows of blocks
+        memcpy((char *)out + at / f->block * f->bytes, (const char *)v->data + first / f->block * f->bytes,
+               (size_t)(n / f->block * f->bytes));
+        return;
+    }
     if (f) return copy_blocks(to, (char *)out + at * (dtype_bits(to) / 8), &(BlockRun){f, v->data, first, n, stride});
     bool whole_bytes = dtype_bits(to) >= 8 && dtype_bits(v->dtype) >= 8;
     if (whole_bytes && stride == 1) {

@@ -195,10 +195,12 @@ static Value weight_magnitudes(EvalContext *c, const Value *w) {
     double *v = value_out(&m);
     for (int64_t i = 0, n = value_count(w); i < n; i += f->block) {
         CodedBlock block;
+        float values[FORMAT_BLOCK];
         f->decode((const uint8_t *)w->data + (w->offset + i) / f->block * f->bytes, &block);
+        coded_values(f, &block, values);
         for (int j = 0; j < f->block; j++) {
-            int g = j / f->group;
-            v[i + j] = fabs((double)block.d * block.scale[g] * block.q[j]) + fabs((double)block.m * block.minimum[g]);
+            double minimum = format_has_minimum(f) ? (double)block.m * block.minimum[j / f->group] : 0;
+            v[i + j] = fabs(values[j] - minimum) + fabs(minimum);
         }
     }
     return m;
@@ -208,7 +210,7 @@ static Value weight_magnitudes(EvalContext *c, const Value *w) {
 static double rounded_steps(const PackedWeights *w, bool quantized) {
     const Format *f = format_of(w->format);
     if (!quantized || !f) return (double)w->depth + 2;
-    return (double)w->depth / f->group * (f->minimum == MINIMUM_NONE ? 1 : 2) + 6;
+    return (double)w->depth / f->group * (format_has_minimum(f) ? 2 : 1) + 6;
 }
 
 static void matmul_bound(EvalContext *c, Node *n, double *bound) {

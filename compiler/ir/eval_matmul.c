@@ -210,15 +210,15 @@ typedef struct {
 // sum = fma(m * minimum, row scale * sum of the row's integers, sum)
 static void add_group(BlockSums *s, const CodedBlock *w, int group, const q8_block *x) {
     const Format *f = s->format;
-    int first = group * f->group, integer = 0, row = 0;
+    int first = group * f->group, zero = f->minimum == MINIMUM_ZERO ? w->minimum[group] : 0, integer = 0, row = 0;
     for (int i = 0; i < f->group; i++) {
         int8_t a = x->q[(first + i) % QUANT_BLOCK];
-        integer += w->q[first + i] * a, row += a;
+        integer += (w->q[first + i] - zero) * a, row += a;
     }
-    float scale = w->d * (float)w->scale[group], minimum = w->m * (float)w->minimum[group];
+    float scale = coded_scale(f, w, group), minimum = w->m * (float)w->minimum[group];
     s->sum = sf_fma((float)integer, scale * x->scale, s->sum);
     s->wide += (double)integer * scale * x->scale;
-    if (f->minimum == MINIMUM_NONE) return;
+    if (!format_has_minimum(f)) return;
     s->sum = sf_fma(minimum, x->scale * (float)row, s->sum);
     s->wide += (double)minimum * x->scale * row;
 }

@@ -62,6 +62,56 @@ static void decode_mxfp4(const uint8_t *b, CodedBlock *c) {
     set_looked_up(c, b + 1, e2m1_values);
 }
 
+// ------------------------------------------------------------------------------------- blocks of folders: d, zero point, codes
+static float float_at(const uint8_t *p) {
+    float value;
+    memcpy(&value, p, sizeof value);
+    return value;
+}
+
+// Two in a byte, the first in the low nibble
+static void set_codes(CodedBlock *c, const uint8_t *codes, int n, int bits, int offset) {
+    for (int i = 0; i < n; i++) c->q[i] = (int8_t)((bits == 8 ? codes[i] : nibble(codes[i / 2], i % 2)) - offset);
+}
+
+static void set_zero(CodedBlock *c, int zero) {
+    for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
+}
+
+static void decode_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    set_zero(c, (int8_t)b[2]);
+    set_codes(c, b + 3, n, bits, 1 << (bits - 1));
+}
+
+static void decode_z4_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 4, c); }
+static void decode_z4_64(const uint8_t *b, CodedBlock *c) { decode_zero(b, 64, 4, c); }
+static void decode_z4_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 4, c); }
+static void decode_z8_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 8, c); }
+static void decode_z8_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 8, c); }
+static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_codes(c, b + 2, 128, 8, 128); }
+static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 128); }
+static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0); }
+static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0); }
+static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0); }
+
+void block_write(const Format *f, float d, int zero, const int16_t *codes, uint8_t *out) {
+    bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH, halves = f->ggml >= 0;
+    uint16_t half = f16_from_float(d);
+    if (whole)
+        memcpy(out, &d, sizeof d);
+    else
+        memcpy(out, &half, sizeof half);
+    out += whole ? sizeof d : sizeof half;
+    if (f->minimum == MINIMUM_ZERO) *out++ = (uint8_t)zero;
+    memset(out, 0, (size_t)(f->block * f->low / 8));
+    for (int i = 0; i < f->block; i++) {
+        int code = f->low == 8 && halves ? codes[i] : codes[i] + f->offset;
+        int at = f->low == 8 ? i : halves ? i % (f->block / 2) : i / 2, upper = halves ? i / (f->block / 2) : i % 2;
+        out[at] |= (uint8_t)(f->low == 8 ? code : code << 4 * upper);
+    }
+}
+
 // ------------------------------------------------------------------------------------------------------------- blocks of 256
 // Six bits each of eight scales and minima in 12 bytes: of Q4_K and Q5_K. Minima are subtracted.
 static void set_pairs(CodedBlock *c, const uint8_t *b) {
@@ -173,18 +223,42 @@ const Format *format_of_ggml(int id) {
 
 bool dtype_is_block(DType t) { return format_of(t) != NULL; }
 
+bool format_has_minimum(const Format *f) { return f->minimum > MINIMUM_ZERO; }
+bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4; }
+
+float coded_scale(const Format *f, const CodedBlock *c, int group) {
+    return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
+}
+
+// Of a code of e4m3; the two of NaN are none
+static float e4m3_value(uint8_t code) {
+    int exponent = code >> 3 & 15, fraction = code & 7;
+    float value = ldexpf((float)(exponent ? fraction | 8 : fraction), (exponent ? exponent : 1) - 10);
+    return code & 128 ? -value : value;
+}
+
+// What q[i] stands for, without scale and minimum
+static float number_of(const Format *f, const CodedBlock *c, int i) {
+    if (f->table == TABLE_NF4) return nf4_table[c->q[i]];
+    if (f->table == TABLE_E4M3) return e4m3_value((uint8_t)c->q[i]);
+    return (float)(f->minimum == MINIMUM_ZERO ? c->q[i] - c->minimum[i / f->group] : c->q[i]);
+}
+
 void coded_values(const Format *f, const CodedBlock *c, float *values) {
     for (int i = 0; i < f->block; i++) {
         int g = i / f->group;
-        float value = c->d * (float)c->scale[g] * (float)c->q[i];
-        values[i] = f->minimum == MINIMUM_NONE ? value : value + c->m * (float)c->minimum[g];
+        float number = number_of(f, c, i);
+        values[i] = f->scales == SCALES_127TH ? c->d * number * one_127th : coded_scale(f, c, g) * number;
+        if (format_has_minimum(f)) values[i] += c->m * (float)c->minimum[g];
     }
 }
 
 int64_t format_panel_bytes(const Format *f) {
     static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16, [SCALES_SIX] = 12};
+    static const int bytes_of_d[] = {[SCALES_ONE] = 32,   [SCALES_FLOAT] = 64,  [SCALES_127TH] = 64,  [SCALES_EXPONENT] = 16,
+                                     [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32, [SCALES_PAIRED] = 32, [SCALES_SIX] = 32};
     int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
-    int ends = (f->scales == SCALES_EXPONENT ? 16 : 32) + (f->minimum == MINIMUM_NONE ? 0 : 32);
+    int ends = bytes_of_d[f->scales] + (format_has_minimum(f) ? 32 : f->minimum == MINIMUM_ZERO ? 16 : 0);
     return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;
 }
 

@@ -6,7 +6,8 @@
 
 enum { FORMAT_BLOCK = 256, FORMAT_GROUPS = 16 };  // the most values and groups of a block
 
-// Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i / group], products exact in f32.
+// Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i / group]. With MINIMUM_ZERO q[i] -
+// minimum[i / group] stands for q[i]; with a table of floats q[i] are codes.
 typedef struct CodedBlock {
     float d, m;
     int16_t scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS];
@@ -16,7 +17,7 @@ typedef struct CodedBlock {
 typedef struct Format {
     DType dtype;
     const char *name;
-    int ggml;          // GGUF's type id
+    int ggml;          // GGUF's type id, or -1
     int block, bytes;  // of a block in a file: values along k, bytes
     int low, high;     // bits of the planes (format_rows.h)
     int group;         // values that share a scale
@@ -35,8 +36,13 @@ extern const int n_formats;
 const Format *format_of(DType);        // NULL of a type without blocks
 const Format *format_of_ggml(int id);  // likewise
 bool dtype_is_block(DType);
-int64_t format_panel_bytes(const Format *);  // of one block of 16 columns (runtime/blocks.h)
+bool format_has_minimum(const Format *);                           // a part of the value that q does not multiply
+bool format_takes_integers(const Format *);                        // a product by it may take rows of int8
+float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
+int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
+// One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
+void block_write(const Format *, float d, int zero, const int16_t *codes, uint8_t *out);
 // values[i] is element first + i * step of a dense tensor, whose rows are whole blocks
 void format_read(const Format *, const void *data, int64_t first, int64_t step, int64_t n, float *values);
 #endif

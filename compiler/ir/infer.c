@@ -498,7 +498,8 @@ bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
         return infer_mismatch(n, "takes x [R, K] and packed weights [N, K]");
     if (w->dim[0] != expected)
         return infer_mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]), dim_text(expected));
-    if (x->dtype == DT_q8_rows && !dtype_is_block(w->dtype)) return infer_mismatch(n, "rows of int8 need weights in blocks");
+    if (x->dtype == DT_q8_rows && !(format_of(w->dtype) && format_takes_integers(format_of(w->dtype))))
+        return infer_mismatch(n, "rows of int8 need weights in blocks");
     *result = *x;
     result->dim[x->rank - 1] = dim_const(g, columns);
     if (x->dtype == DT_q8_rows) result->dtype = DT_f32;

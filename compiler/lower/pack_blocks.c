@@ -14,6 +14,7 @@ typedef struct {
 // ------------------------------------------------------------------------------------------------------------------- planes
 // The integer as the low and high planes have it: with the format's offset, or its place in the table
 static int stored(const Format *f, const CodedBlock *c, int k) {
+    if (f->table >= TABLE_NF4) return c ? (uint8_t)c->q[k] : 0;
     const int8_t *table = f->table == TABLE_IQ4 ? iq4_values : e2m1_values;
     if (f->table == TABLE_PLAIN) return (c ? c->q[k] : 0) + f->offset;
     for (int i = 0; c && i < 16; i++)
@@ -74,6 +75,8 @@ static void put_scales(Packing *p) {
 
 static void put_minima(Packing *p) {
     const Format *f = p->format;
+    for (int c = 0; f->minimum == MINIMUM_ZERO && c < PANEL_COLUMNS; c++)
+        *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[0] : 0);
     for (int g = 0; f->minimum == MINIMUM_BYTES && g < f->block / f->group; g++)
         for (int c = 0; c < PANEL_COLUMNS; c++) *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[g] : 0);
 }
@@ -82,6 +85,11 @@ static void put_half(Packing *p, float value) {
     uint16_t bits = f16_from_float(value);
     memcpy(p->at, &bits, sizeof bits);
     p->at += sizeof bits;
+}
+
+static void put_float(Packing *p, float value) {
+    memcpy(p->at, &value, sizeof value);
+    p->at += sizeof value;
 }
 
 // e of 2^(e - 128)
@@ -96,11 +104,12 @@ static void put_ends(Packing *p) {
         float d = p->columns[c] ? p->columns[c]->d : 0;
         if (p->format->scales == SCALES_EXPONENT)
             *p->at++ = exponent_of(d);
+        else if (p->format->scales == SCALES_FLOAT || p->format->scales == SCALES_127TH)
+            put_float(p, d);
         else
             put_half(p, d);
     }
-    for (int c = 0; p->format->minimum != MINIMUM_NONE && c < PANEL_COLUMNS; c++)
-        put_half(p, p->columns[c] ? p->columns[c]->m : 0);
+    for (int c = 0; format_has_minimum(p->format) && c < PANEL_COLUMNS; c++) put_half(p, p->columns[c] ? p->columns[c]->m : 0);
 }
 
 void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes) {

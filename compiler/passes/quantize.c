@@ -49,10 +49,11 @@ static bool set_format(Node *product, DType format) {
     return true;
 }
 
-// A product by weights in blocks multiplies integers.
+// A product by weights in blocks multiplies integers, unless they stand for floats.
 static bool use_integers(Node *product) {
     Node *pack = packed_of(product);
-    if (!pack || !dtype_is_block(pack->type.dtype) || product->in[0]->type.dtype != DT_f32) return false;
+    const Format *f = pack ? format_of(pack->type.dtype) : NULL;
+    if (!f || !format_takes_integers(f) || product->in[0]->type.dtype != DT_f32) return false;
     node_set_input(product, 0, quantized_rows(product, product->in[0]));
     return true;
 }

@@ -168,12 +168,26 @@ def code_of_absmax(nested, absmax, extra, state):
     return (levels == absmax[:, None]).argmax(1).astype(np.uint8)
 
 
+def eight_bits():
+    def quantize(name, w):
+        most = np.abs(w).max(1).astype(np.float32)
+        code = np.rint(w / most[:, None] * 127).astype(np.int8)
+        values = code.astype(np.float32) * most[:, None] * np.float32(7.874015718698502e-3)
+        return {f"{name}.weight": torch.from_numpy(code), f"{name}.SCB": torch.from_numpy(most),
+                f"{name}.weight_format": torch.tensor(0, dtype=torch.uint8)}, values
+    return quantize, {"quant_method": "bitsandbytes", "load_in_8bit": True}
+
+
 SMALL = {"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1, "num_attention_heads": 4,
          "num_key_value_heads": 2, "max_position_embeddings": 64, "tie_word_embeddings": False, "pad_token_id": 0}
 
 
 def llama(**more):
     return transformers.LlamaConfig(**SMALL | more)
+
+
+def wide(intermediate=128):
+    return llama(hidden_size=128, intermediate_size=intermediate)
 
 
 def gpt2():
@@ -197,6 +211,12 @@ MODELS = {
     "ct8_one": (llama(), compressed(8, 0, False, torch.float32, packed=False, one=True), []),
     "fp8_blocks": (llama(hidden_size=80, head_dim=20), fp8(32, 48), []),
     "fbgemm": (llama(), fbgemm(), []),
+    "awq_128": (wide(), awq(128), []),
+    "ct8_asym_128": (wide(), compressed(8, 128, False, HALF), []),
+    "ct8_rows": (wide(), compressed(8, 0, True, packed=False), []),
+    "fp8_128": (wide(320), fp8(128, 128), []),
+    "bnb_int8": (wide(), eight_bits(), []),
+    "bnb_nf4": (llama(), four_bits("nf4", 64), []),
     "bnb_fp4": (llama(), four_bits("fp4", 64), []),
     "bnb_nf4_across": (llama(hidden_size=80, head_dim=20), four_bits("nf4", 64, nested=True), []),
 }

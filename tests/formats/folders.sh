@@ -1,18 +1,25 @@
 #!/bin/sh
-# Folders that a library quantized: weights bit for bit, logits within rounding of the reference in the interpreter. Of ./folders (see
-# folders.py), and of ../shared/data/hfquant.
+# Folders that a library quantized: weights bit for bit, logits within rounding of the reference in the interpreter; programs of some,
+# with one hash everywhere (slow-folders.sh: of all). Of ./folders (see folders.py), and of ../shared/data/hfquant.
 . tests/lib.sh
+unsanitized "folders"
 . tests/lib_formats.sh
 
-# folder NAME PATH TENSOR [MATRIX]
-folder() {
-    check "folders: $1: values of $3" "$BUILD/tools/weight_values" "$2" "$3" "$2/values.npy" ${4:+"$4"}
-    rm -f "$WORK/logits.npy"
-    $BURIN run "$2" --interpret --tokens "$(ids_of "$2")" -n 0 --logits "$WORK/logits.npy" > "$WORK/out" 2>&1
-    check "folders: $1: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$2/logits.npy" 2e-5 largest
-}
+for path in tests/formats/folders/*/; do
+    folder "$(basename "$path")" "${path%/}" "$(cat "$path/tensor")"
+    $BURIN inspect "$path" --stop-after=infer 2> /dev/null
+done > "$WORK/list"
+grep -E '^(ok|not ok|#) ' "$WORK/list"
+for format in $($BURIN formats | awk '/folders$/ { print $1 }'); do
+    check "folders: one has a matrix of $format" grep -q " $format\[" "$WORK/list"
+done
+for name in bnb_nf4 gptq4_cut; do
+    model=tests/formats/folders/$name ids=$(ids_of tests/formats/folders/$name)
+    check "folders: $name builds" $BURIN build $model --mcpu=x86-64,native -o "$WORK/$name"
+    hash=$($BURIN run $model --interpret --tokens "$ids" -n 0 --logits-hash 2> /dev/null)
+    one_hash "folders: $name" "$hash" "1:64 2:3" "$WORK/$name" --tokens "$ids" -n 0 --logits-hash
+done
 
-for path in tests/formats/folders/*/; do folder "$(basename "$path")" "${path%/}" "$(cat "$path/tensor")"; done
 need "folders: hfquant" "$SHARED/data/hfquant"
 for path in "$SHARED"/data/hfquant/*/; do
     name=$(basename "$path")

@@ -5,7 +5,7 @@
 unsanitized "formats"
 . tests/lib_formats.sh
 $BURIN inspect tests/formats/mixed/model.gguf > "$WORK/tensors"
-for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ { print $1 }'); do
+for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ && $5 ~ /^GGUF/ { print $1 }'); do
     check "formats: the model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
 done
 numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed

@@ -84,17 +84,25 @@ static void random_halves(uint8_t *at, int n) {
     }
 }
 
+static bool has_float_scale(weight_format f) {
+    return block_formats[f].scales == SCALES_FLOAT || block_formats[f].scales == SCALES_127TH;
+}
+
 static uint8_t *random_blocks(weight_format f, int columns, int k) {
     size_t n = (size_t)(columns + 15) / 16 * (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
            size = block_bytes(f);
-    bool exponent = block_formats[f].scales == SCALES_EXPONENT;
+    bool exponent = block_formats[f].scales == SCALES_EXPONENT, whole = has_float_scale(f);
     uint8_t *w = buffer_bytes(n * size);
     for (size_t i = 0; i < n * size; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
     for (uint8_t *block = w; block < w + n * size; block += size) {
         uint8_t *d = block + block_d_at(f);
         for (int c = 0; exponent && c < 16; c++)
             d[c] = (uint8_t)(random_bits() % 4 ? 110 + random_bits() % 20 : random_bits() % 3);
-        if (!exponent) random_halves(d, (int)(block + size - d) / 2);
+        for (int c = 0; whole && c < 16; c++) {
+            float scale = random_float();
+            memcpy(d + 4 * c, &scale, sizeof scale);
+        }
+        if (!exponent && !whole) random_halves(d, (int)(block + size - d) / 2);
     }
     return w;
 }
@@ -116,6 +124,8 @@ static int reference_integer(weight_format f, const uint8_t *block, int column, 
     } else {
         q = bits_at(block, b.low, column, k);
     }
+    if (stands_for_floats(f)) return q;
+    if (b.minimum == MINIMUM_ZERO) q -= (int8_t)block[block_minima_at(f) + (size_t)column];
     if (b.table != TABLE_PLAIN) return (b.table == TABLE_IQ4 ? iq4 : e2m1)[q];
     return (b.high ? q | bits_at(block + block_high_at(f), b.high, column, k) << b.low : q) - b.offset;
 }
@@ -156,8 +166,10 @@ static GroupEnds reference_ends(weight_format f, const uint8_t *block, int colum
     const uint8_t *d = block + block_d_at(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT;
     float scale = exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
+    if (has_float_scale(f)) memcpy(&scale, d + 4 * column, sizeof scale);
+    if (block_formats[f].scales == SCALES_127TH) return (GroupEnds){scale * one_127th, 0};
     GroupEnds e = {scale * (float)reference_scale(f, block, column, g), 0};
-    if (block_formats[f].minimum != MINIMUM_NONE)
+    if (has_minimum(f))
         e.minimum = half_at(block + block_bytes(f) - 32 + 2 * column) * (float)reference_minimum(f, block, column, g);
     return e;
 }
@@ -170,6 +182,25 @@ typedef struct BlockProduct {
     int k;
 } BlockProduct;
 
+// A code of e4m3, also of those that are NaN elsewhere
+static float e4m3_of(int code) {
+    int exponent = code >> 3 & 15;
+    float value = ldexpf((float)((code & 7) + (exponent ? 8 : 0)), (exponent ? exponent : 1) - 10);
+    return code & 128 ? -value : value;
+}
+
+static float reference_value(const BlockProduct *p, const uint8_t *block, int column, int i) {
+    const block_format b = block_formats[p->format];
+    int q = reference_integer(p->format, block, column, i);
+    GroupEnds e = reference_ends(p->format, block, column, i / b.group);
+    float number = b.table == TABLE_NF4 ? nf4_table[q] : b.table == TABLE_E4M3 ? e4m3_of(q) : (float)q, d;
+    if (b.scales == SCALES_127TH) {
+        memcpy(&d, block + block_d_at(p->format) + 4 * column, sizeof d);
+        return d * number * one_127th;
+    }
+    return has_minimum(p->format) ? e.scale * number + e.minimum : e.scale * number;
+}
+
 static float reference_group(const BlockProduct *p, const uint8_t *block, int column, int k, float sum) {
     const block_format b = block_formats[p->format];
     int first = k % b.block, integer = 0, row = 0;
@@ -180,12 +211,11 @@ static float reference_group(const BlockProduct *p, const uint8_t *block, int co
         if (p->x)
             integer += q * x->q[(k + i) % 32], row += x->q[(k + i) % 32];
         else
-            sum =
-                sf_fma(p->floats[k + i], b.minimum == MINIMUM_NONE ? e.scale * (float)q : e.scale * (float)q + e.minimum, sum);
+            sum = sf_fma(p->floats[k + i], reference_value(p, block, column, first + i), sum);
     }
     if (!p->x) return sum;
     sum = sf_fma((float)integer, e.scale * x->scale, sum);
-    return b.minimum == MINIMUM_NONE ? sum : sf_fma(e.minimum, x->scale * (float)row, sum);
+    return !has_minimum(p->format) ? sum : sf_fma(e.minimum, x->scale * (float)row, sum);
 }
 
 static float reference_blocks(const BlockProduct *p, int column) {
@@ -282,13 +312,14 @@ static void test_format(weight_format format, const char *name) {
 static void test_blocks(weight_format format, const char *name) {
     static const int rows[] = {1, 2, 3, 5, 8, 9}, ns[] = {16, 17, 40, 72, 100, 136};
     const int block = block_formats[format].block;
+    bool floats = stands_for_floats(format);
     Suite s = suite_begin(name);
     for (int i = 0; i < 24; i++) {
         int n = ns[(i + i / 6) % 6], k = block * (1 + i % 3);
-        test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, i % 4 == 3});
+        test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, floats || i % 4 == 3});
     }
-    test_case(&s, (Case){format, false, 50, 4096, 5, 3, false, false});  // k in parts
-    test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, false});
+    test_case(&s, (Case){format, false, 50, 4096, 5, 3, false, floats});  // k in parts
+    test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, floats});
     suite_end(&s);
 }
 

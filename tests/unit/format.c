@@ -1,6 +1,7 @@
 // ir/format.c and lower/pack_blocks.c: blocks of every format, their values, and panels of them.
 #include "ir/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "blocks.h"
@@ -33,7 +34,7 @@ static void random_block(const Format *f, uint8_t *block, unsigned *seed) {
     for (int i = 0; i < f->bytes; i++) *seed = *seed * 1664525 + 1013904223, block[i] = (uint8_t)(*seed >> 24);
     CodedBlock c;
     f->decode(block, &c);
-    bool finite = c.d - c.d == 0 && c.m - c.m == 0 && (f->scales != SCALES_EXPONENT || block[0] < 250);
+    bool finite = c.d - c.d == 0 && c.m - c.m == 0 && fabsf(c.d) < 1e30f && (f->scales != SCALES_EXPONENT || block[0] < 250);
     if (!finite) random_block(f, block, seed);
 }
 

@@ -110,7 +110,7 @@ static void copy_changed(const StoredTensor *stored, unsigned char *to) {
     if (stored->rotary_heads)
         copy_halves(stored, to);
     else if (stored->quantized)
-        quantized_values(stored->quantized, (float *)(void *)to);
+        quantized_values(stored->quantized, stored->tensor.dtype, to);
     else if (stored->groups)
         copy_groups(stored, to);
     else if (stored->transposed)

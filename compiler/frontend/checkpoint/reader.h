@@ -23,7 +23,8 @@ const json_t *config_as_now(Arena *, const json_t *config);
 
 void safetensors_read(Checkpoint *, const MappedFile *);
 void safetensors_read_index(Checkpoint *, const char *index_path);
-void quantized_values(const struct QuantizedMatrix *, float *values);  // of the weight, in its order
+// Of the weight, as elements or blocks of the dtype that the checkpoint presents
+void quantized_values(const struct QuantizedMatrix *, DType, unsigned char *out);
 void gguf_read(Checkpoint *, const MappedFile *);
 void llama2c_read(Checkpoint *, const MappedFile *);
 bool llama2c_recognise(const MappedFile *);

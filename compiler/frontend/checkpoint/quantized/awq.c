@@ -39,6 +39,7 @@ QuantizedMatrix *awq_matrix(Quantization *q, StoredTensor *t) {
     m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
     quantized_want_shape(m->zeros, 2, (int64_t[]){m->groups, m->rows / 8});
     m->transposed = quantized_is_conv1d(q, m->name);
+    m->center = 8;
     m->read = read_codes, m->zero = zero_of;
     return m;
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "convert.h"
+#include "ir/format.h"
 #include "util/mapping.h"
 #include "util/text.h"
 
@@ -201,23 +203,37 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- values
-static void store_row(const QuantizedMatrix *m, int64_t row, const float *values, float *out) {
-    if (!m->transposed) {
-        memcpy(out + row * m->columns, values, (size_t)m->columns * sizeof *values);
-        return;
-    }
-    int64_t height = m->rows / (m->stack ? m->stack : 1), first = row / height * height * m->columns;
-    for (int64_t k = 0; k < m->columns; k++) out[first + k * height + row % height] = values[k];
+static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, int64_t k) {
+    int64_t i = r * m->columns + k;
+    float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]),
+          value = rows->scale[i] * x * m->factor;
+    if (!isfinite(value))
+        file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
+                   m->codes->tensor.name, rows->first + r, k);
+    return value;
 }
 
-static void values_of_row(const QuantizedMatrix *m, const CodedRows *rows, int r, float *values) {
-    for (int64_t k = 0, i = r * m->columns; k < m->columns; k++, i++) {
-        float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]);
-        values[k] = rows->scale[i] * x * m->factor;
-        if (!isfinite(values[k]))
+// Where the value of a row and column lies in the weight
+static int64_t place_of(const QuantizedMatrix *m, int64_t row, int64_t k) {
+    int64_t height = m->rows / (m->stack ? m->stack : 1);
+    return m->transposed ? row / height * height * m->columns + k * height + row % height : row * m->columns + k;
+}
+
+static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *rows, int r, void *out) {
+    for (int64_t k = 0; k < m->columns; k++) dtype_store(type, out, place_of(m, rows->first + r, k), value_at(m, rows, r, k));
+}
+
+// Blocks of one row
+static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const CodedRows *rows, int r, uint8_t *out) {
+    int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
+    for (int64_t k = 0; k < m->columns; k++) {
+        code[k] = (int16_t)(code[k] - m->center);
+        if (f->table == TABLE_E4M3 && (code[k] & 127) == 127)
             file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
                        m->codes->tensor.name, rows->first + r, k);
     }
+    for (int64_t k = 0; k < m->columns; k += f->block, out += f->bytes)
+        block_write(f, rows->scale[r * m->columns + k], zero[k] - m->center, code + k, out);
 }
 
 static void forget(const StoredTensor *t) {
@@ -226,22 +242,64 @@ static void forget(const StoredTensor *t) {
 
 enum { ROWS_AT_ONCE = 16 };  // of matrices whose words lie side by side along rows
 
-void quantized_values(const QuantizedMatrix *m, float *out) {
+static void write_row(const QuantizedMatrix *m, DType type, const CodedRows *rows, int r, unsigned char *out) {
+    const Format *f = format_of(type);
+    if (f)
+        blocks_of_row(m, f, rows, r, out + (rows->first + r) * (m->columns / f->block * f->bytes));
+    else
+        store_row(m, type, rows, r, out);
+}
+
+void quantized_values(const QuantizedMatrix *m, DType type, unsigned char *out) {
     Arena *arena = arena_new();
     size_t n = (size_t)(ROWS_AT_ONCE * m->columns);
     CodedRows rows = {0, 0, ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, float, n)};
-    float *values = ARENA_ARRAY(arena, float, m->columns);
     for (; rows.first < m->rows; rows.first += rows.n) {
         rows.n = m->rows - rows.first < ROWS_AT_ONCE ? (int)(m->rows - rows.first) : ROWS_AT_ONCE;
         m->read(m, &rows);
         read_scales(m, &rows);
-        for (int r = 0; r < rows.n; r++) {
-            values_of_row(m, &rows, r, values);
-            store_row(m, rows.first + r, values, out);
-        }
+        for (int r = 0; r < rows.n; r++) write_row(m, type, &rows, r, out);
     }
     forget(m->codes);
     arena_free(arena);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- formats
+// Is every scale, kept as f16, itself?
+static bool scales_are_halves(const QuantizedMatrix *m) {
+    const Tensor *t = &m->scale.values->tensor;
+    int64_t n = t->dtype == DT_f16 ? 0 : tensor_count(t);
+    for (int64_t i = 0; i < n; i++) {
+        float scale = (float)dtype_load(t->dtype, t->data, i);
+        if (sf_from_f16(f16_from_float(scale)) != scale) return false;
+    }
+    return true;
+}
+
+static bool runs_of(const QuantizedMatrix *m, int64_t n) {
+    return !m->group_of && m->group && m->group % n == 0 && m->columns % n == 0;
+}
+
+static DType integer_format(const QuantizedMatrix *m) {
+    bool small = m->bits <= 4;
+    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
+    if (!scales_are_halves(m)) return DT_f32;
+    if (!m->zero && !small) return runs_of(m, 128) ? DT_s8_128 : runs_of(m, 32) ? DT_q8_0 : DT_f32;
+    if (runs_of(m, 128)) return small ? DT_z4_128 : DT_z8_128;
+    if (runs_of(m, 64) && small) return DT_z4_64;
+    return !runs_of(m, 32) ? DT_f32 : !small ? DT_z8_32 : m->zero ? DT_z4_32 : DT_q4_0;
+}
+
+static DType float_format(const QuantizedMatrix *m) {
+    DType codes = m->codes->tensor.dtype;
+    if (codes == DT_f8e4m3fn && m->bits == 8) return runs_of(m, 128) ? DT_e4m3_128 : runs_of(m, 32) ? DT_e4m3_32 : DT_f32;
+    return m->bits == 4 && runs_of(m, 64) && !memcmp(m->table, nf4_table, sizeof nf4_table) ? DT_nf4_64 : DT_f32;
+}
+
+// The smallest format that loses nothing
+static DType format_for(const QuantizedMatrix *m) {
+    if (m->stack) return DT_bf16;  // powers of two times one of e2m1
+    return m->table ? float_format(m) : integer_format(m);
 }
 
 // ------------------------------------------------------------------------------------------------------------- whole folders
@@ -253,15 +311,17 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
     bool new_name = !t;
     if (new_name) t = map_get(&c->by_name, m->codes->tensor.name);
     int64_t height = m->rows / (m->stack ? m->stack : 1);
-    *t = (StoredTensor){.tensor = {.dtype = DT_f32, .name = m->name, .source = &m->codes->file->source},
+    DType type = format_for(m);
+    bool swapped = m->transposed && dtype_is_block(type), turned = m->transposed && !swapped;
+    *t = (StoredTensor){.tensor = {.dtype = type, .swapped = swapped, .name = m->name, .source = &m->codes->file->source},
                         .file = m->codes->file,
                         .quantized = m};
     int rank = 0;
     if (m->stack) t->tensor.dim[rank++] = m->stack;
-    t->tensor.dim[rank++] = m->transposed ? m->columns : height;
-    t->tensor.dim[rank++] = m->transposed ? height : m->columns;
+    t->tensor.dim[rank++] = turned ? m->columns : height;
+    t->tensor.dim[rank++] = turned ? height : m->columns;
     t->tensor.rank = rank;
-    t->tensor.bytes = (uint64_t)tensor_count(&t->tensor) * sizeof(float);
+    t->tensor.bytes = dtype_bytes(type, tensor_count(&t->tensor));
     if (!new_name) return;
     map_put(&c->by_name, m->codes->tensor.name, NULL);
     map_put(&c->by_name, m->name, t);

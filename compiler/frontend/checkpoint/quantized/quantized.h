@@ -35,9 +35,9 @@ struct QuantizedMatrix {
     bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
     const float *table;         // NULL: codes are integers
     float factor;
-    int bits;
-    int64_t group, groups;                      // columns that share a scale and a zero point; how many such groups there are
-    const int32_t *group_of;                    // of each column; NULL: column / group
+    int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
+    int64_t group, groups;    // columns that share a scale and a zero point; how many such groups there are
+    const int32_t *group_of;  // of each column; NULL: column / group
     const StoredTensor *codes, *zeros, *order;  // the files' tensors; NULL where there are none
     Grid scale;
     const void *details;                                                      // method's own
