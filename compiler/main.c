@@ -154,6 +154,7 @@ static int command_inspect(Arena *arena, const Options *o) {
         compile(&b);
         return 0;
     }
+    if (!o->emit && !o->stop_after && !o->start_from) inspect_weights(&b);
     build_open(&b);
     build_load(&b);
     if (!build_passes(&b) || o->emit) {

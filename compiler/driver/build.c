@@ -100,15 +100,21 @@ void build_check_models(const Build *b) {
                    : "MODEL is a Hugging Face folder, a .gguf or llama2.c .bin file, an .onnx, or a .burin with --weights");
 }
 
-void build_open(Build *b) {
+static const char *library_of(const Build *b) { return arena_printf(b->arena, "%s/dsl", burin_home(b->arena)); }
+
+void build_open_weights(Build *b) {
     const Options *o = b->options;
     size_t length = strlen(o->model);
     b->onnx = length > 5 && !strcmp(o->model + length - 5, ".onnx");
-    if (o->start_from || b->onnx) return;
+    if (o->start_from || b->onnx || b->checkpoint) return;
     build_check_models(b);
-    const char *library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena));
-    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library);
-    b->description = o->weights ? o->model : dsl_find_description(b->arena, library, b->checkpoint);
+    b->checkpoint = checkpoint_open(b->arena, o->weights ? o->weights : o->model, library_of(b));
+}
+
+void build_open(Build *b) {
+    const Options *o = b->options;
+    build_open_weights(b);
+    if (b->checkpoint) b->description = o->weights ? o->model : dsl_find_description(b->arena, library_of(b), b->checkpoint);
 }
 
 int build_vocabulary(const Build *b) {

@@ -30,6 +30,7 @@ typedef struct Build {
 
 Build build_new(Arena *, const Options *);
 void build_check_models(const Build *);  // ends the run when a MODEL is not there
+void build_open_weights(Build *);        // the checkpoint, unless it is open
 void build_open(Build *);                // checkpoint and description
 void build_load(Build *);                // the graphs and the tokenizer
 bool build_passes(Build *);              // false: stopped by --stop-after, --emit=ir

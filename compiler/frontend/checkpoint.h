@@ -40,6 +40,9 @@ const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 // the run for a method, an option or a tensor that burin does not read. Called again it does nothing.
 void checkpoint_read_quantized(Checkpoint *);
 
+// What the file has for one of the listed tensors: "f16", "q4_k", "gptq, 4 bits" and its bytes, those of its parts together.
+const char *checkpoint_stored_type(const Checkpoint *, const Tensor *, uint64_t *bytes);
+
 // Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);
 

@@ -275,3 +275,31 @@ void format_read(const Format *f, const void *data, int64_t first, int64_t step,
         values[i] = block[at % f->block];
     }
 }
+
+// Where d, an f16, stands in a block of a file, the minimum's behind it
+static int place_of_d(const Format *f) {
+    switch (f->dtype) {
+        case DT_q2_k:
+            return 80;
+        case DT_q3_k:
+            return 108;
+        case DT_q6_k:
+            return 208;
+        case DT_tq1_0:
+            return 52;
+        case DT_tq2_0:
+            return 64;
+        default:
+            return 0;
+    }
+}
+
+int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
+    const uint8_t *at = (const uint8_t *)data + place_of_d(f);
+    for (int64_t i = 0; i < n; i++, at += f->bytes) {
+        bool exponent = f->scales == SCALES_EXPONENT, finite = exponent ? *at != 255 : isfinite(half_at(at));
+        if (format_has_minimum(f)) finite &= isfinite(half_at(at + 2)) != 0;
+        if (!finite) return i;
+    }
+    return -1;
+}

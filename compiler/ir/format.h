@@ -43,6 +43,8 @@ int64_t format_panel_bytes(const Format *);                        // of one blo
 void coded_values(const Format *, const CodedBlock *, float *values);
 // One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 void block_write(const Format *, float d, int zero, const int16_t *codes, uint8_t *out);
+// The first of n blocks whose scale or minimum is infinite or no number; -1: none
+int64_t block_not_finite(const Format *, const void *data, int64_t n);
 // values[i] is element first + i * step of a dense tensor, whose rows are whole blocks
 void format_read(const Format *, const void *data, int64_t first, int64_t step, int64_t n, float *values);
 #endif

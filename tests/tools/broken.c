@@ -12,6 +12,8 @@ static void list(void) {
     for (size_t i = 0; i < COUNT(broken_blocks); i++) puts(broken_blocks[i].name);
     for (size_t i = 0; i < COUNT(broken_tokenizers); i++) puts(broken_tokenizers[i].name);
     for (size_t i = 0; i < COUNT(headers); i++) puts(headers[i].name);
+    for (int i = 0; i < n_formats; i++)
+        if (formats[i].ggml >= 0) printf("nan-scale-%s\n", formats[i].name);
     for (size_t i = 0; i < COUNT(quantized); i++) puts(quantized[i].name);
     for (size_t i = 0; i < COUNT(tokenizers); i++) puts(tokenizers[i].name);
 }
@@ -27,6 +29,7 @@ static void run(const char *name) {
     run_named(broken_tokenizers, COUNT(broken_tokenizers), name);
     for (size_t i = 0; i < COUNT(headers); i++)
         if (!strcmp(headers[i].name, name)) open_safetensors(headers[i].header, headers[i].data);
+    if (!strncmp(name, "nan-scale-", 10)) gguf_nan_scale(name + 10);
     for (size_t i = 0; i < COUNT(quantized); i++)
         if (!strcmp(quantized[i].name, name)) open_quantized(quantized[i].config, quantized[i].tensors);
     for (size_t i = 0; i < COUNT(tokenizers); i++)

@@ -2,6 +2,7 @@
 #ifndef BURIN_BROKEN_BLOCKS_H
 #define BURIN_BROKEN_BLOCKS_H
 #include "broken_checkpoints.h"
+#include "ir/format.h"
 
 static void gguf_cut_blocks(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 12, 64}, 160); }
 static void gguf_grid_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 16, 0}, 512); }
@@ -12,6 +13,19 @@ static void gguf_gemma_norm_in_blocks(void) {
     begin_gemma(32);
     describe((Described){"output_norm.weight", 1, 32, 8, 0});
     open_gguf(64);
+}
+
+// Blocks of every type whose bytes are all 255: scales that are not numbers
+static void gguf_nan_scale(const char *name) {
+    for (int i = 0; i < n_formats; i++) {
+        if (formats[i].ggml < 0 || strcmp(formats[i].name, name)) continue;
+        begin_model(1, 0);
+        describe((Described){"blk.0.attn_v.weight", 4, (uint64_t)formats[i].block, (uint32_t)formats[i].ggml, 0});
+        zeros(-out.length & 31);
+        for (int b = 0; b < 4 * formats[i].bytes; b++) text_append(&out, "\377", 1);
+        write_out("model.gguf");
+        open_checkpoint("model.gguf");
+    }
 }
 
 // One part of a split: number `no` of `count`, with `tensors` said to be in all of them.

@@ -125,9 +125,22 @@ static bool is_aligned(const Tensor *t) {
     return dtype_is_block(t->dtype) || (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0;
 }
 
+static void check_blocks(const StoredTensor *stored) {
+    const Tensor *t = &stored->tensor;
+    const Format *f = stored->quantized ? NULL : format_of(t->dtype);
+    int64_t wrong = f ? block_not_finite(f, t->data, tensor_count(t) / f->block) : -1;
+    if (wrong >= 0)
+        file_fatal(stored->file,
+                   "tensor \"%s\" has a scale that is infinite or not a number, in block %" PRId64
+                   " of %s"
+                   "\nhint: a damaged file: download it again, or take another",
+                   t->name, wrong, f->name);
+}
+
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
     if (!stored || stored->hidden) return NULL;
+    if (!stored->presented) check_blocks(stored);
     bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);

@@ -74,6 +74,10 @@ const float *gguf_floats(const Gguf *, const char *key, uint64_t *n);
 const int32_t *gguf_ints(const Gguf *, const char *key, uint64_t *n);
 const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
 
+// gguf_text.c, for listings.
+uint64_t gguf_type_bytes(uint32_t tensor_type, uint64_t values);         // 0 of a type that is not known
+const char *gguf_value_text(Arena *, const GgufValue *, uint64_t most);  // of an array, the first `most` elements
+
 // gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling.
 json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs);
 bool gguf_is_rotary_table(const GgufTensor *);

@@ -54,7 +54,7 @@ static int64_t positive(const QuantizedMatrix *m, const json_t *state, const cha
     return json_integer_value(v);
 }
 
-static const json_t *state_of(Quantization *q, const QuantizedMatrix *m) {
+static const json_t *state_of(Quantization *q, QuantizedMatrix *m) {
     const StoredTensor *t = quantized_part(q, m, ".weight.quant_state.bitsandbytes__nf4", SET_U8, false);
     if (!t) t = quantized_part(q, m, ".weight.quant_state.bitsandbytes__fp4", SET_U8, true);
     Source *text = ARENA_NEW(q->checkpoint->arena, Source);
@@ -65,7 +65,7 @@ static const json_t *state_of(Quantization *q, const QuantizedMatrix *m) {
     return state;
 }
 
-static const StoredTensor *floats_of(Quantization *q, const QuantizedMatrix *m, const char *end, int64_t n) {
+static const StoredTensor *floats_of(Quantization *q, QuantizedMatrix *m, const char *end, int64_t n) {
     const StoredTensor *t = quantized_part(q, m, end, 1 << DT_f32, true);
     quantized_want_shape(t, 1, &n);
     return t;

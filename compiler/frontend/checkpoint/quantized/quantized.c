@@ -63,10 +63,11 @@ QuantizedMatrix *quantized_matrix(Quantization *q, StoredTensor *codes, const ch
     m->name = arena_printf(arena, "%s%s", m->module, weight);
     m->factor = 1;
     m->codes = take(q, codes);
+    m->bytes = m->codes->tensor.bytes;
     return m;
 }
 
-const StoredTensor *quantized_part(Quantization *q, const QuantizedMatrix *m, const char *end, int dtypes, bool needed) {
+const StoredTensor *quantized_part(Quantization *q, QuantizedMatrix *m, const char *end, int dtypes, bool needed) {
     const char *name = arena_printf(q->checkpoint->arena, "%s%s", m->module, end);
     StoredTensor *t = map_get(&q->checkpoint->by_name, name);
     if (!t || t->hidden) {
@@ -80,6 +81,7 @@ const StoredTensor *quantized_part(Quantization *q, const QuantizedMatrix *m, co
     if (type >= 31 || !(dtypes >> type & 1))
         file_fatal(t->file, "tensor \"%s\" is %s, which %s does not have there\nhint: is quant_method right in config.json?",
                    name, dtype_name(type), q->method);
+    m->bytes += t->tensor.bytes;
     return take(q, t);
 }
 
@@ -359,6 +361,30 @@ static int read_matrices(Quantization *q, const QuantizationMethod *method) {
     return n;
 }
 
+// Matrices that no block format holds without loss take more room than in the file.
+static void warn_of_growth(const Quantization *q, int matrices) {
+    const Checkpoint *c = q->checkpoint;
+    uint64_t before = 0, after = 0;
+    int n = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        const StoredTensor *t = (const StoredTensor *)c->tensors[i];
+        if (!t->quantized || dtype_is_block(t->tensor.dtype)) continue;
+        n++, before += t->quantized->bytes, after += t->tensor.bytes;
+    }
+    if (n)
+        diag_warning(q->loc,
+                     "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
+                     "\nnote: inputs in the order of desc_act, groups across 32 columns, scales beyond f16 have none",
+                     n, matrices, q->method, (double)after / (double)before);
+}
+
+const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_t *bytes) {
+    const StoredTensor *stored = (const StoredTensor *)t;
+    *bytes = stored->quantized ? stored->quantized->bytes : t->bytes;
+    if (!stored->quantized) return dtype_name(t->dtype);
+    return arena_printf(c->arena, "%s, %d bits", c->quantized, stored->quantized->bits);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- config.json
 // Text of what AutoGPTQ once wrote beside config.json
 static const json_t *config_beside(const Checkpoint *c) {
@@ -404,7 +430,9 @@ void checkpoint_read_quantized(Checkpoint *c) {
     method->check(&q);
     c->quantized = q.method;
     // Of bitsandbytes it may say how transformers is to load float weights.
-    if (!read_matrices(&q, method) && strcmp(q.method, "bitsandbytes"))
+    int n = read_matrices(&q, method);
+    warn_of_growth(&q, n);
+    if (!n && strcmp(q.method, "bitsandbytes"))
         diag_fatal(q.loc,
                    "%s says that the weights are quantized (%s), but no tensor of the model is"
                    "\nhint: is it another model's config.json? Without the field the weights are read as they are",

@@ -36,6 +36,7 @@ struct QuantizedMatrix {
     const float *table;         // NULL: codes are integers
     float factor;
     int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
+    uint64_t bytes;           // of all its parts
     int64_t group, groups;    // columns that share a scale and a zero point; how many such groups there are
     const int32_t *group_of;  // of each column; NULL: column / group
     const StoredTensor *codes, *zeros, *order;  // the files' tensors; NULL where there are none
@@ -75,7 +76,7 @@ QuantizedMatrix *quantized_matrix(Quantization *, StoredTensor *codes, const cha
 // The tensor "module" `end` beside the codes, of one of the dtypes in the set, now part of the matrix. A missing one ends the
 // run if `needed`, else it is NULL.
 enum { SET_FLOATS = 1 << DT_f32 | 1 << DT_f16 | 1 << DT_bf16, SET_I32 = 1 << DT_i32, SET_U8 = 1 << DT_u8, SET_ANY = -1 };
-const StoredTensor *quantized_part(Quantization *, const QuantizedMatrix *, const char *end, int dtypes, bool needed);
+const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char *end, int dtypes, bool needed);
 // Ends the run unless the tensor has this shape.
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
 // Rows and columns as `t` says; ends the run when no matrix has them.
