@@ -242,6 +242,8 @@ def write(name, config, method, also):
         w = (p.T if swapped else p).numpy() * np.exp(0.3 * rng.standard_normal((1, 1))) * 5 + 0.02 * rng.standard_normal((1, 1))
         stored, values = quantize(module, np.ascontiguousarray(w, np.float32))
         tensors |= stored
+        if name == "gptq8_g32":  # as AutoGPTQ writes it
+            tensors[f"{module}.bias"] = torch.zeros(len(w), dtype=HALF)
         values = values.T if swapped else values
         p.copy_(torch.from_numpy(np.ascontiguousarray(values)))
         if shown is None or "down_proj" in module or ".mlp.c_proj" in module:

@@ -13,6 +13,17 @@ grep -E '^(ok|not ok|#) ' "$WORK/list"
 for format in $($BURIN formats | awk '/folders$/ { print $1 }'); do
     check "folders: one has a matrix of $format" grep -q " $format\[" "$WORK/list"
 done
+# Before transformers had a field for it, the quantization stood in a file of its own.
+for file in gptq4_cut:quantize_config.json awq_128:quant_config.json; do
+    name=${file%:*} model=$WORK/beside-${file%:*}
+    cp -R "tests/formats/folders/$name" "$model"
+    chmod -R u+w "$model"
+    sed -n '/"quantization_config"/,/^ }/p' "$model/config.json" | sed '1s/.*/{/; $s/.*/}/; /quant_method/d' |
+        sed -e ':a' -e 'N' -e '$!ba' -e 's/,\n}/\n}/' > "$model/${file#*:}"
+    [ "$name" = awq_128 ] && sed -i 's/"bits"/"w_bit"/; s/"group_size"/"q_group_size"/' "$model/${file#*:}"
+    sed -i '/"quantization_config"/,/^ }/d' "$model/config.json"
+    folder "$file" "$model" "$(cat "$model/tensor")"
+done
 for name in bnb_nf4 gptq4_cut; do
     model=tests/formats/folders/$name ids=$(ids_of tests/formats/folders/$name)
     check "folders: $name builds" $BURIN build $model --mcpu=x86-64,native -o "$WORK/$name"

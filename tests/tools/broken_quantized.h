@@ -68,6 +68,10 @@ static const QuantizedCase quantized[] = {
     {"awq-no-zeros", AWQ, "m.qweight I32 32 1; m.scales F16 2 8;"},
     {"awq-zeros-shape", AWQ, "m.qweight I32 32 1; m.scales F16 2 8; m.qzeros I32 1 1;"},
     {"ct-format", CT("marlin-24", "'num_bits':4,'type':'int'"), CT_WORDS},
+    {"ct-format-of-group",
+     "'quant_method':'compressed-tensors','format':'mixed-precision','config_groups':{'a':{'format':'nvfp4-pack-quantized',"
+     "'weights':{'num_bits':4,'type':'float'}}}",
+     CT_WORDS},
     {"ct-sparse", PACKED ",'sparsity_config':{'format':'sparse-24-bitmask'}", CT_WORDS},
     {"ct-transform", PACKED ",'transform_config':{'config_groups':{}}", CT_WORDS},
     {"ct-bits", CT("pack-quantized", "'num_bits':16,'type':'int'"), CT_WORDS},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
+#include "util/text.h"
 
 static bool is_harmless(const Tensor *t) {
     static const struct {
@@ -50,6 +51,12 @@ static bool is_copy(const Elaborator *e, const Tensor *t) {
     return false;
 }
 
+// Some quantizers give every matrix a bias, of zeros where the model has none.
+static bool is_zero_bias(const Tensor *t) {
+    const char *bytes = t->data;
+    return t->rank == 1 && text_ends_with(t->name, ".bias") && !*bytes && !memcmp(bytes, bytes + 1, t->bytes - 1);
+}
+
 // model.layers.61.*, where model.layers.61.eh_proj joins the last state with the next token's embedding.
 static bool is_of_layer_ahead(const Elaborator *e, const char *name) {
     unsigned layer;
@@ -71,7 +78,7 @@ void weights_report_unused(Elaborator *e) {
     for (int i = 0; i < c->n_tensors; i++) {
         const Tensor *t = c->tensors[i];
         if (map_get(&e->used_tensors, t->name) || is_harmless(t) || is_listed(listed, t->name) ||
-            is_of_layer_ahead(e, t->name) || is_copy(e, t))
+            is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
             continue;
         if (n++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", t->name);
     }

@@ -36,23 +36,28 @@ static Scheme scheme_of(const Quantization *q) {
     return s;
 }
 
+static void check_format(const Quantization *q, const char *format) {
+    static const char *const known[] = {"pack-quantized", "int-quantized", "float-quantized", "naive-quantized"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i], format)) return;
+    quantized_refuse(q, "format", format, "pack-quantized, int-quantized, float-quantized or naive-quantized");
+}
+
 static void check_group(const Quantization *q, const json_t *group) {
     const json_t *w = weights_of(group);
     json_int_t bits = json_integer_value(json_object_get(w, "num_bits"));
     bool integers = !strcmp(text_of(w, "type"), "int");
     if (!json_is_object(w)) return;
+    if (*text_of(group, "format")) check_format(q, text_of(group, "format"));
     if (bits < 2 || bits > 8 || (!integers && bits != 8))
         quantized_refuse(q, "num_bits", arena_printf(q->checkpoint->arena, "%" JSON_INTEGER_FORMAT, bits),
                          "2 to 8 of integers, 8 of floats");
 }
 
 void compressed_check(const Quantization *q) {
-    static const char *const known[] = {"pack-quantized", "int-quantized", "float-quantized", "naive-quantized"};
     const char *format = quantized_string(q, "format", ""), *sparse;
     const json_t *sparsity = json_object_get(q->config, "sparsity_config"), *group;
-    bool found = false;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= !strcmp(known[i], format);
-    if (!found) quantized_refuse(q, "format", format, "pack-quantized, int-quantized, float-quantized or naive-quantized");
+    if (strcmp(format, "mixed-precision")) check_format(q, format);
     sparse = text_of(sparsity, "format");
     if (*sparse && strcmp(sparse, "dense")) quantized_refuse(q, "sparsity_config", sparse, "dense");
     if (json_object_size(json_object_get(q->config, "transform_config")))

@@ -386,10 +386,19 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
 }
 
 // ---------------------------------------------------------------------------------------------------------------- config.json
-// Text of what AutoGPTQ once wrote beside config.json
-static const json_t *config_beside(const Checkpoint *c) {
-    json_t *config = json_beside(c->folder, "quantize_config.json");
-    return config ? json_own(c->arena, config) : NULL;
+// What AutoGPTQ and AutoAWQ once wrote beside config.json
+static bool find_beside(Quantization *q) {
+    static const char *const files[][2] = {{"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
+    Checkpoint *c = q->checkpoint;
+    for (size_t i = 0; i < sizeof files / sizeof *files && !q->config; i++) {
+        json_t *config = json_beside(c->folder, files[i][0]);
+        if (!config) continue;
+        Source *source = ARENA_NEW(c->arena, Source);
+        source->name = arena_printf(c->arena, "%s/%s", c->folder, files[i][0]);
+        q->config = json_own(c->arena, config), q->loc = loc_file(source);
+        q->method = quantized_string(q, "quant_method", files[i][1]);
+    }
+    return q->config;
 }
 
 static Quantization find_config(Checkpoint *c) {
@@ -403,10 +412,7 @@ static Quantization find_config(Checkpoint *c) {
         q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
         return q;
     }
-    if (c->config && (q.config = config_beside(c))) {
-        q.loc = loc_file(c->config_source);
-        q.method = quantized_string(&q, "quant_method", "gptq");
-    }
+    q.beside = c->config && find_beside(&q);
     return q;
 }
 
@@ -428,11 +434,11 @@ void checkpoint_read_quantized(Checkpoint *c) {
     if (!q.config) return;
     const QuantizationMethod *method = find_method(&q);
     method->check(&q);
-    c->quantized = q.method;
     // Of bitsandbytes it may say how transformers is to load float weights.
     int n = read_matrices(&q, method);
+    if (n) c->quantized = q.method;
     warn_of_growth(&q, n);
-    if (!n && strcmp(q.method, "bitsandbytes"))
+    if (!n && !q.beside && strcmp(q.method, "bitsandbytes"))
         diag_fatal(q.loc,
                    "%s says that the weights are quantized (%s), but no tensor of the model is"
                    "\nhint: is it another model's config.json? Without the field the weights are read as they are",

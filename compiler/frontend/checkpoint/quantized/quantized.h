@@ -10,6 +10,7 @@ typedef struct Quantization {
     const json_t *config;  // quantization_config
     Loc loc;               // where it stands
     const char *method;
+    bool beside;  // it is no part of config.json, but a file of its own
 } Quantization;
 
 // Codes of rows [first, first + n), of every column in turn: [n][columns]
