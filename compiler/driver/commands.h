@@ -12,7 +12,8 @@ void list_models(const char *home);
 // Before anything is understood of the model: tensors as they are stored, bytes a type, a GGUF's metadata. Opens the
 // checkpoint.
 void inspect_weights(Build *);
-void inspect(const Build *);  // after the passes: what the graph is made of
-int interpret(Build *);       // run --interpret
-int check(Build *);           // exit status
+void inspect(const Build *);                    // after the passes: what the graph is made of
+int interpret(Build *);                         // run --interpret
+int check(Build *);                             // exit status
+int render_template(Arena *, const Options *);  // burin template
 #endif

@@ -21,6 +21,7 @@ enum {
     CHECK = 1 << COMMAND_check,
     INSPECT = 1 << COMMAND_inspect,
     BENCH = 1 << COMMAND_bench,
+    TEMPLATE = 1 << COMMAND_template,
     MODEL = BUILD | RUN | CHECK | INSPECT | BENCH,
     ALL = (1 << COMMAND_COUNT) - 1,
 };

@@ -34,14 +34,14 @@ END
 
 # file, tab, each literal part of the first line of each message. An escaped quote is ^A, an escaped backslash ^B on the way.
 words='diag_error|diag_fatal|diag_warning|usage_error|file_fatal|tokenizer_fatal|report|refuse|dsl_syntax_error|ERROR|onnx_fatal'
-words="$words|damaged|onnx_need_elements"
+words="$words|damaged|onnx_need_elements|template_fatal"
 find compiler/driver compiler/frontend dsl -name '*.[cly]' | sort | while read -r file; do
     tr '\n' ' ' < "$file" | sed -E 's/\\\\/\x02/g; s/\\"/\x01/g; s/" *(PRI[a-z0-9]+|JSON_INTEGER_FORMAT)/llu"/g; s/" *"//g' |
         grep -oE "\\b($words)\\([^;\"]*\"[^\"]*\"" |
         sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
         awk -v file="$file" 'length($0) >= 8 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
-cat tests/errors/*.err tests/readers/*/*.err tests/unit/*.c tests/e2e/commands.sh > "$WORK/cases"
+cat tests/errors/*.err tests/readers/*/*.err tests/unit/*.c tests/e2e/commands.sh tests/templates/*.sh > "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do
     grep -qF -e "$text" "$WORK/cases" || echo "$file: $text"
 done < "$WORK/messages" > "$WORK/uncovered"
@@ -57,7 +57,7 @@ part() {
 }
 part "command line" '^compiler/driver/'
 part descriptions '^(dsl|compiler/frontend/dsl)/'
-part checkpoints '^compiler/frontend/(checkpoint|tokenizer|[a-z_]*\.)'
+part checkpoints '^compiler/frontend/(checkpoint|template|tokenizer|[a-z_]*\.)'
 part ONNX '^compiler/frontend/onnx/'
 check "messages: there are enough of them" [ "$(wc -l < "$WORK/messages")" -ge 600 ]
 while IFS= read -r text; do

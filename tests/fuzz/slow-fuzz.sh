@@ -35,6 +35,7 @@ fill_corpus() {
         ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
         npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;
         onnx) broken broken_onnx .onnx && named "$CASES"/node/*/model.onnx ;;
+        template) named "$SHARED"/data/templates/*/template.jinja && "$BUILD/tools/templates" --write tests/templates/cases.json "$corpus" ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
 }

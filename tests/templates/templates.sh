@@ -1,0 +1,125 @@
+#!/bin/sh
+# Chat templates: small ones for every construct, real ones where the shared data is, as Jinja2 renders them (generate.py); then the
+# command, and templates and messages that are wrong or hostile.
+. tests/lib.sh
+T=tests/templates
+"$BUILD/tools/templates" $T/cases.json > "$WORK/got" 2> /dev/null
+check "templates: every construct ($(tail -1 "$WORK/got"))" test $? = 0 -a "$(tail -1 "$WORK/got" | sed 's/.*refused, //')" = "0 wrong"
+grep -v refused "$WORK/got" | sed 's/^/# /'
+
+shared=$SHARED/data/templates
+if [ -d "$shared" ]; then
+    "$BUILD/tools/templates" --shared "$shared" > "$WORK/got" 2> /dev/null
+    check "templates: real ones, to the byte" test "$(tail -1 "$WORK/got")" = "1588 texts, 116 raised, 225 refused, 0 wrong"
+    sed 's/^/# /' "$WORK/got"
+else
+    skip "templates: real ones" "the shared data is missing"
+fi
+
+cat > "$WORK/t.jinja" << 'END'
+{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}
+{% endfor %}
+{%- if add_generation_prompt %}<assistant>{% endif %}
+{%- if words %}{{ raise_exception(words) }}{% endif %}
+END
+echo '[{"role": "user", "content": "Hi \u00e9"}]' > "$WORK/m.json"
+# renders NAME EXPECTED ARGUMENT...
+renders() {
+    _name=$1 _expected=$2
+    shift 2
+    _got=$("$BURIN" template "$@" 2>&1)
+    check "templates: $_name: $_got" test "$_got" = "$_expected"
+}
+renders "a list of messages" "<user>Hi é
+<assistant>" "$WORK/t.jinja" --messages="$WORK/m.json"
+renders "--bos and --eos" "<s><user>Hi é</s>
+<assistant>" "$WORK/t.jinja" --messages "$WORK/m.json" --bos "<s>" --eos "</s>"
+echo '{"messages": [{"role": "user", "content": "x"}], "add_generation_prompt": false}' > "$WORK/o.json"
+renders "an object" "<user>x" "$WORK/t.jinja" --messages="$WORK/o.json"
+check "templates: from standard input" test "$("$BURIN" template "$WORK/t.jinja" --messages=- < "$WORK/o.json")" = "<user>x"
+printf '%s' '{"messages": [], "kwargs": {"words": "No, that is\nwrong."}}' > "$WORK/w.json"
+says "templates: the template's own words" 1 'error: No, that is\nwrong.' "$BURIN" template "$WORK/t.jinja" --messages="$WORK/w.json"
+printf '%s' "{{ strftime_now('%d %b %Y %H:%M') }}" > "$WORK/now.jinja"
+renders "--now" "05 Jul 2025 14:03" "$WORK/now.jinja" --messages="$WORK/m.json" --now "2025-07-05 14:03:09"
+says "templates: no time" 1 'the time "noon" is not like 2025-07-05 14:03:09' "$BURIN" template "$WORK/now.jinja" --messages="$WORK/m.json" --now noon
+
+# Where models keep theirs.
+mkdir "$WORK/one" "$WORK/two" "$WORK/none"
+echo '{"chat_template": "{{ bos_token }}config", "bos_token": {"content": "<B>"}}' > "$WORK/one/tokenizer_config.json"
+renders "tokenizer_config.json" "<B>config" "$WORK/one" --messages="$WORK/m.json"
+renders "that file itself" "<B>config" "$WORK/one/tokenizer_config.json" --messages="$WORK/m.json"
+printf '{{ bos_token }}file' > "$WORK/one/chat_template.jinja"
+renders "chat_template.jinja goes first" "<B>file" "$WORK/one" --messages="$WORK/m.json"
+echo '{"chat_template": [{"name": "rag", "template": "r"}, {"name": "default", "template": "d{{ eos_token }}"}], "eos_token": "E"}' > "$WORK/two/tokenizer_config.json"
+renders "the default of a list" "dE" "$WORK/two" --messages="$WORK/m.json"
+
+# wrong NAME TEMPLATE MESSAGE
+wrong() {
+    printf '%s' "$2" > "$WORK/wrong.jinja"
+    says "templates: $1" 1 "$3" "$BURIN" template "$WORK/wrong.jinja" --messages="$WORK/m.json"
+}
+says "templates: no template" 1 "there is no chat template in " "$BURIN" template "$WORK/none" --messages="$WORK/m.json"
+says "templates: no messages" 2 "burin template needs --messages=FILE" "$BURIN" template "$WORK/t.jinja"
+wrong "a tag outside of the subset" "a
+  {% include 'x' %}" 'wrong.jinja:2:6: error: the tag "include" is not of the subset'
+wrong "an end without a begin" "{% endif %}" 'the tag "endif" ends nothing'
+wrong "no end of a tag" "{{ x" "the tag has no end: expected }}"
+wrong "no end of a comment" "{# x" "the comment has no end: expected #}"
+wrong "no end of a raw block" "{% raw %}" 'the raw block has no end, a tag "endraw"'
+wrong "no end of a loop" "{% for x in y %}" 'what begins here has no end, a tag "endfor"'
+wrong "no end of a string" "{{ 'x }}" "the string has no end"
+wrong "an escape" "{{ '\\xg' }}" "the escape is no character: expected 2 hexadecimal digits"
+wrong "a named character" "{{ '\\N{DASH}' }}" 'names of characters (\N) are not of the subset'
+wrong "a number" "{{ 99999999999999999999 }}" "the number is too large"
+wrong "a long number" "{{ 1$(printf '%080d' 0) }}" "the number is too long"
+wrong "an end of all" "{% if x" "the tag has no end: expected %}"
+wrong "a character" "{{ @ }}" "this character is not expected in a tag"
+wrong "a bracket" "{{ 1) }}" "this bracket closes none"
+wrong "many brackets" "{{ $(printf '%0501d' 0 | tr 0 '(') }}" "brackets are nested too deeply"
+wrong "deep nesting" "{{ $(printf '%0400d' 0 | tr 0 '-')1 }}" "the template is nested too deeply"
+wrong "something else" "{{ 1 2 }}" "expected }}, found 2"
+wrong "nothing more" "{{ 1 +" "the tag has no end"
+wrong "an argument without a name" "{{ f(a=1, 2) }}" "an argument without a name stands behind one with a name"
+wrong "break outside" "{% break %}" "break stands outside of a loop"
+wrong "call without a call" "{% call f %}{% endcall %}" "a call block calls a macro: expected its arguments"
+wrong "an unknown filter is a warning first" "{{ 1|odd_filter }}" 'warning: there is no filter "odd_filter": a rendering that comes to it fails'
+wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of the template: there is no filter "odd_filter"'
+head -c 5000000 /dev/zero | tr '\0' x > "$WORK/wrong.jinja"
+says "templates: a large file" 1 "a template of 5000000 bytes: at most 4194304 are read" "$BURIN" template "$WORK/wrong.jinja" --messages="$WORK/m.json"
+
+# bad NAME MESSAGES MESSAGE
+bad() {
+    printf '%s' "$2" > "$WORK/bad.json"
+    says "templates: messages: $1" 1 "$3" "$BURIN" template "$WORK/t.jinja" --messages="$WORK/bad.json"
+}
+bad "no JSON" "hello" 'bad.json: line 1, column 1: expected a value, found "hello"'
+bad "cut" '[{"role": ' "line 1, column 11: expected a value, found its end"
+bad "a string without end" '["x' "expected the end of a string"
+bad "an escape" '["\q"]' "expected an escape of JSON"
+bad "half an escape" '["\u12"]' "expected four hexadecimal digits"
+bad "a number" '[01]' "expected a number"
+bad "more" '[] []' 'expected its end, found "[]"'
+bad "no comma" '[1 2]' "expected a comma or ]"
+bad "no colon" '{"a" 1}' "expected a colon"
+bad "no key" '{1: 2}' "expected a key"
+bad "no brace" '{"a": 1 ' "expected a comma or }"
+bad "a number alone" '5' 'expected a list of messages, or an object with "messages"'
+bad "no messages" '{"tools": []}' '"messages" must be a list'
+bad "nested" "$(printf '%02000d' 0 | tr 0 '[')" "nested too deeply"
+
+# Hostile templates end, and soon: time, memory and depth have bounds.
+hostile() {
+    printf '%s' "$2" > "$WORK/hostile.jinja"
+    says "templates: hostile: $1" 1 "$3" timeout 20 sh -c "ulimit -v 4000000; '$BURIN' template '$WORK/hostile.jinja' --messages='$WORK/m.json'"
+}
+[ "${BUILD##*/}" = san ] || {
+    hostile "searches" "{% set s = 'x' * 1000000 %}{% for a in range(99999) %}{% if 'y' in s %}{% endif %}{% endfor %}" "the template does not come to an end"
+    hostile "loops" "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}" "rendering these messages takes more than"
+    hostile "strings" "{% set ns = namespace(x='x') %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" "rendering these messages takes more than"
+    hostile "lists" "{% set ns = namespace(x=range(99999) | list) %}{% for a in range(9) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" "rendering these messages takes more than"
+    hostile "output" "{% for a in range(99999) %}{{ 'x' * 99999 }}{% endfor %}" "rendering these messages takes more than"
+    hostile "macros" "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}" "nested too deeply"
+    hostile "an object in itself" "{% set n = namespace() %}{% set n.n = n %}{{ n }}" "nested too deeply"
+    hostile "widths" "{{ '%999999999d' % 1 }}{{ 'x' * 999999999999 }}" "a format that is not understood"
+    hostile "powers" "{{ 10 ** 99999999999 }}" "a number is too large"
+}
