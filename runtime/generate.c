@@ -7,55 +7,50 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "generation.h"
 #include "output.h"
 #include "prompt.h"
 #include "source.h"
-#include "tokenizer.h"
-
-typedef struct generation {
-    burin_run *run;
-    burin_sampler sampler;
-    int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
-    bool ids;                   // print ids instead of text
-    bool full;                  // the context, before all was said
-    const void *tokenizer;
-    burin_decoder decoder;
-    burin_utf8 text;
-    char *bytes, *characters;       // of the token to show
-    int64_t generated, count;       // so far, and at most
-    uint64_t started, prompt_read;  // nanoseconds
-} generation;
 
 static uint64_t random_seed(void) {
     uint64_t seed = burin_nanoseconds() ^ (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid() << 16;
     return seed * 0x9e3779b97f4a7c15u >> 11;
 }
 
-static bool is_end(const burin_run *run, int32_t token) {
-    for (int i = 0; i < run->model->n_eos; i++)
-        if (run->model->eos[i] == token) return !run->command->ignore_eos;
-    return false;
+static bool is_end(const burin_generation *g, int32_t token) {
+    const burin_model *m = g->run->model;
+    bool end = g->has_end && token == g->end;
+    for (int i = 0; i < m->n_eos; i++) end |= m->eos[i] == token;
+    return end && !g->run->command->ignore_eos;
 }
 
-static void show(generation *g, int32_t token) {
+static void say(burin_generation *g, const char *text, size_t n) {
+    if (!g->quiet) burin_print_text(text, n);
+    if (!g->answer) return;
+    if (n > g->answer_room - g->answer_bytes) n = g->answer_room - g->answer_bytes;
+    memcpy(g->answer + g->answer_bytes, text, n);
+    g->answer_bytes += n;
+}
+
+static void show(burin_generation *g, int32_t token) {
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-        burin_print_text(g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
+        say(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
     burin_show();
 }
 
 // What the prompt ends with decides how the first word begins.
-static void start_decoder(generation *g) {
+void burin_generation_start(burin_generation *g) {
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
     for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
 }
 
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
-static void show_prompt(const generation *g) {
+static void show_prompt(const burin_generation *g) {
     const char *prompt = g->run->command->prompt;
     if (prompt && *prompt && isatty(STDOUT_FILENO) && g->count && !g->run->model->encoder) {
         burin_print_bytes("\x1b[2m", 4);
@@ -65,15 +60,15 @@ static void show_prompt(const generation *g) {
     }
 }
 
-static void finish_text(generation *g) {
+void burin_generation_finish(burin_generation *g) {
     char out[4];
-    burin_print_bytes(out, burin_utf8_end(&g->text, out));
-    if (g->count) burin_print_bytes("\n", 1);
+    say(g, out, burin_utf8_end(&g->text, out));
+    if (g->count && !g->quiet) burin_print_bytes("\n", 1);
     burin_show();
 }
 
 // Drops the older half; returns the logits after the rest was read again.
-static float *shift(generation *g) {
+static float *shift(burin_generation *g) {
     burin_run *run = g->run;
     bool recording = run->recording, has_bos = g->tokens[0] == run->model->bos && run->context > 1;
     int32_t keep = run->context / 2 > has_bos ? run->context / 2 - has_bos : 1 - has_bos;
@@ -87,7 +82,7 @@ static float *shift(generation *g) {
 }
 
 // Reads the newest token. NULL: the context is full.
-static float *read_newest(generation *g) {
+static float *read_newest(burin_generation *g) {
     burin_run *run = g->run;
     if (g->n_tokens <= run->context) return burin_run_read(run, &g->tokens[g->n_tokens - 1], 1);
     if (run->command->shift) return shift(g);
@@ -95,12 +90,12 @@ static float *read_newest(generation *g) {
     return NULL;
 }
 
-static void generate_tokens(generation *g, float *logits) {
+void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
-    while (logits && g->generated < g->count) {
+    while (logits && g->generated < g->count && !(g->stop && *g->stop)) {
         burin_suppress(run->model, logits, !g->generated);
         int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
-        if (is_end(run, token)) break;
+        if (is_end(g, token)) break;
         show(g, token);
         g->tokens[g->n_tokens++] = token;
         g->generated++;
@@ -108,7 +103,7 @@ static void generate_tokens(generation *g, float *logits) {
     }
 }
 
-static void statistics(const generation *g, int32_t prompt_tokens) {
+void burin_generation_statistics(const burin_generation *g, int32_t prompt_tokens) {
     const burin_run *run = g->run;
     if (!run->command->verbose && !isatty(STDERR_FILENO)) return;
     double reading = (double)(g->prompt_read - g->started) / 1e9,
@@ -119,7 +114,7 @@ static void statistics(const generation *g, int32_t prompt_tokens) {
                (unsigned long long)g->sampler.settings.seed);
 }
 
-static void open_sampler(generation *g) {
+static void open_sampler(burin_generation *g) {
     const burin_model *model = g->run->model;
     burin_sampling settings = g->run->command->sampling;
     settings.temperature = burin_run_temperature(g->run);
@@ -128,7 +123,7 @@ static void open_sampler(generation *g) {
     if (g->run->session->variant->exp) g->sampler.exp = g->run->session->variant->exp;
 }
 
-static void open_generation(generation *g) {
+void burin_generation_open(burin_generation *g) {
     size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
     burin_run_record(g->run);
     open_sampler(g);
@@ -139,7 +134,7 @@ static void open_generation(generation *g) {
     g->characters = burin_allocate(3, longest + 1);
 }
 
-static void close_generation(generation *g) {
+void burin_generation_close(burin_generation *g) {
     free(g->bytes);
     free(g->characters);
     free(g->tokens);
@@ -147,22 +142,22 @@ static void close_generation(generation *g) {
 }
 
 // What the slot reads before anything is generated.
-static void set_tokens(generation *g, burin_tokens first) {
+static void set_tokens(burin_generation *g, burin_tokens first) {
     memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
     g->n_tokens = first.n, g->generated = 0, g->full = false;
 }
 
 // `source`: tokens that an encoder has read.
-static void generate_from(generation *g, burin_tokens first, int32_t source) {
+static void generate_from(burin_generation *g, burin_tokens first, int32_t source) {
     set_tokens(g, first);
-    start_decoder(g);
+    burin_generation_start(g);
     show_prompt(g);
     float *logits = burin_run_read(g->run, g->tokens, g->n_tokens);
     g->prompt_read = burin_nanoseconds();
-    generate_tokens(g, logits);
-    finish_text(g);
+    burin_generate_tokens(g, logits);
+    burin_generation_finish(g);
     if (g->full) burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", g->run->context);
-    statistics(g, source + first.n);
+    burin_generation_statistics(g, source + first.n);
 }
 
 static void check_room(const burin_run *run, burin_tokens first) {
@@ -170,7 +165,7 @@ static void check_room(const burin_run *run, burin_tokens first) {
 }
 
 // One text for each source.
-static void generate_from_sources(generation *g) {
+static void generate_from_sources(burin_generation *g) {
     burin_run *run = g->run;
     burin_sources sources;
     burin_tokens first = burin_read_start(run->model, run->command);
@@ -179,28 +174,29 @@ static void generate_from_sources(generation *g) {
     while (burin_next_source(&sources)) {
         g->started = burin_nanoseconds();
         int32_t length = burin_encode_next(&sources);
-        if (!g->tokens) open_generation(g);
+        if (!g->tokens) burin_generation_open(g);
         generate_from(g, first, length);
     }
     burin_sources_close(&sources);
     free(first.id);
 }
 
-static void generate_from_prompt(generation *g) {
+static void generate_from_prompt(burin_generation *g) {
     burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context);
     check_room(g->run, prompt);
-    open_generation(g);
+    burin_generation_open(g);
     g->started = burin_nanoseconds();
     generate_from(g, prompt, 0);
     free(prompt.id);
 }
 
 int burin_generate(burin_run *run) {
-    generation g = {.run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
+    burin_generation g = {
+        .run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
     if (run->model->encoder)
         generate_from_sources(&g);
     else
         generate_from_prompt(&g);
-    close_generation(&g);
+    burin_generation_close(&g);
     return 0;
 }

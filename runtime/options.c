@@ -52,6 +52,11 @@ static const option options[] = {
     {G, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
     {S, "--decoder-tokens", NULL, "0,5", TEXT, AT(decoder_tokens), 0, 0,
      "what the decoder begins with, instead of the model's own"},
+    {D, "--chat", NULL, NULL, FLAG, AT(chat), 0, 0, "talk: a line is a message, its answer follows; /help says more"},
+    {D, "--messages", NULL, "M.json", TEXT, AT(messages), 0, 0,
+     "answer a conversation: a list of messages, or an object with messages, tools ...; - is standard input"},
+    {D, "--system", NULL, "TEXT", TEXT, AT(system), 0, 0, "what --chat begins with: how to behave"},
+    {D, "--json", NULL, NULL, FLAG, AT(json), 0, 0, "print the answer to --messages as JSON, its reasoning apart"},
     {G, "--temp", "--temperature", "T", REAL, AT(sampling.temperature), 0, 1e6,
      "0 takes the likeliest token; 1 samples as trained (0.8; of an encoder-decoder 0)"},
     {G, "--top-k", NULL, "K", INTEGER, AT(sampling.top_k), 0, 1e9, "sample among the K likeliest (40); 0: among all"},
@@ -241,10 +246,13 @@ static void check_format(const burin_command *c) {
 }
 
 static void check_combination(const burin_command *c) {
-    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0);
+    int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
+                 (c->messages != NULL);
     check_format(c);
     if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
-    if (inputs > 1) bad_command_line("more than one input", "give one of a prompt, -f FILE and ", "--tokens");
+    if (inputs > 1)
+        bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
+    if (c->json && !c->messages) bad_command_line("--json without --messages", "--messages M.json ", "--json");
     if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
         bad_command_line("logits are recorded while a prompt is read and continued", "leave out ",

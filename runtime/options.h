@@ -25,6 +25,7 @@ enum { BURIN_MOST_INPUTS = 64 };
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
+    const char *messages, *system;                               // a conversation: a file, what it begins with
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
@@ -37,6 +38,7 @@ typedef struct burin_command {
     int64_t threads, context, chunk, window;  // 0: the default
     uint64_t given;                           // rows of the table of options (options.c), a bit each
     burin_sampling sampling;
+    bool chat, json;
     bool info, verify, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "conversation.h"
 #include "hash.h"
 #include "net.h"
 #include "one_nan.h"
@@ -195,12 +196,22 @@ burin_kind burin_kind_of(const burin_model *model) {
     return burin_net_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
 }
 
+// --chat, or nothing to read at a terminal and a model that is made to talk.
+static bool wants_to_talk(const burin_model *model, const burin_command *c) {
+    bool nothing = !c->prompt && !c->prompt_file && !c->tokens;
+    return c->chat || (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+}
+
 int burin_run_program(const burin_model *model, const burin_command *c) {
     burin_run run;
     if (burin_net_embeds(model)) return burin_embed(model, c);
     if (model->net) return burin_network(model, c);
     burin_run_open(&run, model, c);
-    int status = c->perplexity_file ? burin_perplexity(&run) : c->bench ? burin_bench(&run) : burin_generate(&run);
+    int status = c->perplexity_file        ? burin_perplexity(&run)
+                 : c->bench                ? burin_bench(&run)
+                 : c->messages             ? burin_answer_messages(&run)
+                 : wants_to_talk(model, c) ? burin_chat(&run)
+                                           : burin_generate(&run);
     burin_run_close(&run);
     return status;
 }

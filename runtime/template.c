@@ -1,6 +1,7 @@
 // Statements of templates, and rendering.
 #include "template.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "template_value.h"
@@ -336,6 +337,48 @@ bool burin_render(burin_rendering *out) {
     r.scope = scope_new(&r, r.scope);
     run(&r, t->root);
     finish_rendering(&r, first);
+    return true;
+}
+
+// A string, or the texts of a list of parts.
+static burin_value text_of_content(burin_render_state *r, burin_value content) {
+    const burin_value *text;
+    burin_value joined = burin_string_of("", 0);
+    if (content.kind == BURIN_STRING) return content;
+    if (content.kind != BURIN_LIST) burin_render_fail(r, "%s: a message without text", r->out->json_name);
+    for (uint32_t i = 0; i < content.list->n; i++) {
+        burin_value part = content.list->items[i];
+        text = part.kind == BURIN_DICT ? burin_dict_find_text(r, part, "text") : NULL;
+        if (text && text->kind == BURIN_STRING) joined = burin_join_two(r, joined, *text);
+    }
+    return joined;
+}
+
+static void read_message(burin_render_state *r, const burin_message_reader *reader, burin_value message) {
+    char name[64];
+    const burin_value *role = message.kind == BURIN_DICT ? burin_dict_find_text(r, message, "role") : NULL;
+    const burin_value *content = role ? burin_dict_find_text(r, message, "content") : NULL;
+    if (!content || role->kind != BURIN_STRING || role->length >= sizeof name)
+        burin_render_fail(r, "%s: expected messages with a role and a content", r->out->json_name);
+    memcpy(name, role->text, role->length);
+    name[role->length] = 0;
+    burin_value text = text_of_content(r, *content);
+    reader->add(reader->context, name, text.text, text.length);
+}
+
+bool burin_read_messages(const burin_message_reader *reader, const char *name, const char *json, size_t bytes, char *error,
+                         size_t room) {
+    burin_rendering out = {.json_name = name, .memory = reader->memory, .memory_bytes = reader->memory_bytes};
+    burin_render_state r = {.out = &out};
+    divide_memory(&r);
+    if (setjmp(r.stop)) {
+        snprintf(error, room, "%s", out.error);
+        return false;
+    }
+    burin_value input = burin_json_read(&r, name, json, bytes);
+    const burin_value *list = input.kind == BURIN_DICT ? burin_dict_find_text(&r, input, "messages") : &input;
+    if (!list || list->kind != BURIN_LIST) burin_render_fail(&r, "%s: \"messages\" must be a list", name);
+    for (uint32_t i = 0; i < list->list->n; i++) read_message(&r, reader, list->list->items[i]);
     return true;
 }
 

@@ -34,6 +34,17 @@ typedef struct burin_rendering {
 bool burin_render(burin_rendering *);
 bool burin_template_is_whole(const void *blob, size_t bytes);  // does it look like one?
 
+// The roles and texts of messages in JSON, a list or an object with one; the texts of parts are joined.
+typedef struct burin_message_reader {
+    void (*add)(void *context, const char *role, const char *text, size_t bytes);
+    void *context, *memory;  // memory as for a rendering
+    size_t memory_bytes;
+} burin_message_reader;
+
+// False: `error`, of `room` bytes, says what is wrong, also when some messages were added.
+bool burin_read_messages(const burin_message_reader *, const char *name, const char *json, size_t bytes, char *error,
+                         size_t room);
+
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Words of 32 bits. A node is its op, its place (line << 12 | column), then its operands: words, of which some are the indices
 // of other nodes (0: none). Strings are numbers of the table.

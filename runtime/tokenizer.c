@@ -134,6 +134,15 @@ static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_s
 
 static void encode_between(Encoder *e, burin_span s, bool normalized);
 
+// Is the special token from `begin` to `end` somebody else's text? What was normalized has lost its bytes' marks, and keeps
+// those of the whole piece.
+static bool is_marked(const Encoder *e, const uint8_t *begin, const uint8_t *end) {
+    const uint8_t *text = (const uint8_t *)e->out->text;
+    if (!e->out->marks) return false;
+    if (begin < text || end > text + e->out->bytes) return e->piece_marked;
+    return memchr(e->out->marks + (begin - text), 1, (size_t)(end - begin));
+}
+
 // Is an added token from `begin` to `end` beside a character of a word?
 static bool inside_word(const burin_tokenizer *t, burin_span s, const uint8_t *begin, const uint8_t *end) {
     const burin_matcher m = {.tokenizer = t, .piece = s};
@@ -156,6 +165,10 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             at = end;
             continue;
         }
+        if ((kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL && is_marked(e, at, end)) {
+            at++;
+            continue;
+        }
         encode_between(e, without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP), normalized);
         emit(e, id);
         at = from = without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
@@ -170,6 +183,7 @@ static void encode_between(Encoder *e, burin_span s, bool normalized) {
         pretokenize(e, 0, s, false);
         return;
     }
+    e->piece_marked = is_marked(e, s.begin, s.end);
     s = normalize(e->t, s, e->buffer, &moved);
     e->first = first && !moved ? s.begin : NULL;
     encode_added(e, s, e->out->plain ? (burin_section){0, 0} : e->t->added_normalized, true);

@@ -25,8 +25,9 @@
 typedef struct burin_encoding {
     const char *text;
     size_t bytes;
-    bool special;  // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
-    bool plain;    // special tokens written in the text are text
+    bool special;          // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
+    bool plain;            // special tokens written in the text are text
+    const uint8_t *marks;  // [bytes] or NULL; 1: a special token that has this byte is text (template.h)
     int32_t *ids;
     size_t capacity;
     void *memory;  // burin_encode_memory bytes, aligned to 16

@@ -34,6 +34,7 @@ typedef struct Encoder {
     uint32_t n_heap;
     Step *steps;
     bool after_unknown;  // the last id was unknown, in this piece
+    bool piece_marked;   // what is between added tokens here has marked bytes
 } Encoder;
 
 static void emit(Encoder *e, uint32_t id) {

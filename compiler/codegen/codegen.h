@@ -20,7 +20,7 @@ typedef struct DispatchOptions {
     const char *info;            // text of --info
     const char *weights_symbol;  // extern const unsigned char SYMBOL[] (64-bit addressed): start of the packed weights
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
-    uint64_t tokenizer_offset, tokenizer_bytes, sums_offset;  // in the weights
+    uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights
 } DispatchOptions;
 
 // A network as its program describes it, without `dimension`; dims: what the numbered dimensions are, the symbols first.

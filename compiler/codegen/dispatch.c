@@ -126,6 +126,9 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     text_add(t, "    .step_weight_bytes = %llu,\n", (unsigned long long)packed_bytes(p));
     text_add(t, "    .tokenizer_offset = %llu,\n    .tokenizer_bytes = %llu,\n", (unsigned long long)o->tokenizer_offset,
              (unsigned long long)o->tokenizer_bytes);
+    if (o->template_bytes)
+        text_add(t, "    .template_offset = %llu,\n    .template_bytes = %llu,\n", (unsigned long long)o->template_offset,
+                 (unsigned long long)o->template_bytes);
     text_add(t, "    .sums_offset = %llu,\n", (unsigned long long)o->sums_offset);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
     text_add(t, "    .states = states,\n    .n_states = %d,\n", p->n_states);

@@ -153,6 +153,17 @@ static void load_checkpoint(Build *b) {
     if (o->context && o->context < b->module->context) b->module->context = o->context;
 }
 
+// A decoder that has a tokenizer may have a template. One that is not understood is named, and left out.
+static void load_template(Build *b) {
+    TemplateText text;
+    const Checkpoint *c = b->checkpoint;
+    if (!c || !b->tokenizer || b->embeds || b->module->n_graphs > 1) return;
+    bool gguf = c->kind == CHECKPOINT_GGUF && c->tokenizer && has_suffix(c->tokenizer, ".gguf");
+    if (!template_find(b->arena, gguf ? c->tokenizer : c->folder, &text)) return;
+    b->chat = template_compile(b->arena, &text);
+    if (!b->chat.blob) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
+}
+
 void build_load(Build *b) {
     const Options *o = b->options;
     if (o->start_from) {
@@ -168,6 +179,7 @@ void build_load(Build *b) {
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
     if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     b->module->tokenizer = b->tokenizer;
+    load_template(b);
     build_special_tokens(b);
     build_generation(b);
     build_context(b);
@@ -185,13 +197,14 @@ void build_lower(Build *b) {
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower_module(b->arena, b->module, &options);
     warn_of_odd_weights(b->program);
-    b->image = image_of(b->program, b->tokenizer);
+    b->image = image_of(b->program, b->tokenizer, b->chat);
     if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
     Text t = {0};
     graph_print(&t, b->program->graph);
     uint64_t hash = hash_bytes(t.data, t.length,
                                hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
+    if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
     b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);
 }
@@ -230,6 +243,8 @@ void build_sources(const Build *b, const char *folder) {
                          .identity = b->identity,
                          .info = info_text(b),
                          .tokenizer_offset = b->image.tokenizer_offset,
+                         .template_offset = b->image.template_offset,
+                         .template_bytes = b->chat.bytes,
                          .sums_offset = b->image.sums_offset,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     d.weights_symbol = library ? arena_printf(b->arena, "%s_weights", b->name) : "burin_weights";
@@ -251,8 +266,8 @@ void build_sources(const Build *b, const char *folder) {
 // --------------------------------------------------------------------------------------------------------------------- cache
 // A model, or what goes with it, and what is read beside it: configuration, imports, shards, external data.
 static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
-    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", NULL};
-    static const char *const beside[] = {".json", ".burin", ".model", ".txt", NULL};
+    static const char *const models[] = {".json", ".safetensors", ".burin", ".model", ".txt", ".jinja", NULL};
+    static const char *const beside[] = {".json", ".burin", ".model", ".txt", ".jinja", NULL};
     struct stat s;
     h = hash_text(path, h);
     if (!path) return h;

@@ -6,6 +6,7 @@
 #include "driver/options.h"
 #include "driver/toolchain.h"
 #include "frontend/checkpoint.h"
+#include "frontend/template.h"
 #include "ir.h"
 #include "lower/lower.h"
 
@@ -21,7 +22,8 @@ typedef struct Build {
     Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;
-    Tokenizer *tokenizer;  // or NULL
+    Tokenizer *tokenizer;   // or NULL
+    CompiledTemplate chat;  // no blob: none
     PassContext passes;
     Program *program;
     Image image;

@@ -16,9 +16,11 @@ enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-Image image_of(const Program *p, const Tokenizer *t) {
-    Image image = {.program = p, .tokenizer = t, .tokenizer_offset = round_up(program_weight_bytes(p), ALIGNMENT)};
-    image.sums_offset = round_up(image.tokenizer_offset + (t ? t->bytes : 0), ALIGNMENT);
+Image image_of(const Program *p, const Tokenizer *t, CompiledTemplate chat) {
+    Image image = {.program = p, .tokenizer = t, .chat = chat};
+    image.tokenizer_offset = round_up(program_weight_bytes(p), ALIGNMENT);
+    image.template_offset = round_up(image.tokenizer_offset + (t ? t->bytes : 0), ALIGNMENT);
+    image.sums_offset = round_up(image.template_offset + chat.bytes, ALIGNMENT);
     if (!image.sums_offset) image.sums_offset = ALIGNMENT;  // 0: there are none
     image.bytes = image.sums_offset + ALIGNMENT;
     return image;
@@ -112,6 +114,8 @@ static void put_image(Writer *w, const Image *image) {
     writer_zeros(w, image->tokenizer_offset - (w->at - start));
     sums.weights = writer_sum(w);
     if (image->tokenizer) writer_put(w, image->tokenizer->blob, image->tokenizer->bytes);
+    writer_zeros(w, image->template_offset - (w->at - start));
+    if (image->chat.blob) writer_put(w, image->chat.blob, image->chat.bytes);
     writer_zeros(w, image->sums_offset - (w->at - start));
     sums.tokenizer = writer_sum(w);
     writer_put(w, &sums, sizeof sums);

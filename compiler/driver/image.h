@@ -6,6 +6,7 @@
 // an object file of one section, written here too. Sizes are 64 bits throughout.
 #ifndef BURIN_IMAGE_H
 #define BURIN_IMAGE_H
+#include "frontend/template.h"
 #include "frontend/tokenizer.h"
 #include "lower/lower.h"
 
@@ -15,10 +16,11 @@
 typedef struct Image {
     const Program *program;
     const Tokenizer *tokenizer;  // or NULL
-    uint64_t tokenizer_offset, sums_offset, bytes;
+    CompiledTemplate chat;       // no blob: none
+    uint64_t tokenizer_offset, template_offset, sums_offset, bytes;
 } Image;
 
-Image image_of(const Program *, const Tokenizer *);
+Image image_of(const Program *, const Tokenizer *, CompiledTemplate chat);
 
 // The bytes as a file of their own.
 void image_write(const Image *, const char *path);

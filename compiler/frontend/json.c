@@ -23,6 +23,8 @@ json_t *json_beside(const char *folder, const char *name) {
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX) return NULL;
     int fd = open_regular(path, &size);
     json_t *value = fd < 0 ? NULL : json_loadfd(fd, 0, NULL);
+    // "model_max_length": 1000000000000000019884624838656 is no integer of jansson's
+    if (fd >= 0 && !value && !lseek(fd, 0, SEEK_SET)) value = json_loadfd(fd, JSON_DECODE_INT_AS_REAL, NULL);
     if (fd >= 0) close(fd);
     return value;
 }

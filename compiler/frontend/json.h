@@ -8,7 +8,8 @@
 
 // Lives as long as the arena. Syntax errors, duplicate keys and NaN end the run; a source without text names byte offsets.
 const json_t *json_read(Arena *, const Source *, const char *text, size_t size);
-// A file that may be there, and whose mistakes are others' to report: NULL then. The caller decrefs it.
+// A file that may be there, and whose mistakes are others' to report: NULL then. The caller decrefs it. Where an
+// integer is too large for jansson, all numbers are real.
 json_t *json_beside(const char *folder, const char *name);
 json_t *json_own(Arena *, json_t *);  // released with the arena
 #endif

@@ -45,7 +45,7 @@ says "templates: no time" 1 'the time "noon" is not like 2025-07-05 14:03:09' "$
 
 # Where models keep theirs.
 mkdir "$WORK/one" "$WORK/two" "$WORK/none"
-echo '{"chat_template": "{{ bos_token }}config", "bos_token": {"content": "<B>"}}' > "$WORK/one/tokenizer_config.json"
+echo '{"chat_template": "{{ bos_token }}config", "bos_token": {"content": "<B>"}, "model_max_length": 1000000000000000019884624838656}' > "$WORK/one/tokenizer_config.json"
 renders "tokenizer_config.json" "<B>config" "$WORK/one" --messages="$WORK/m.json"
 renders "that file itself" "<B>config" "$WORK/one/tokenizer_config.json" --messages="$WORK/m.json"
 printf '{{ bos_token }}file' > "$WORK/one/chat_template.jinja"

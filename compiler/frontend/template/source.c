@@ -108,13 +108,14 @@ bool template_find(Arena *arena, const char *path, TemplateText *out) {
     if (S_ISDIR(s.st_mode)) return find_in_folder(arena, path, out);
     if (is_gguf(path)) return find_in_gguf(arena, path, out);
     const Source *file = read_source(arena, path);
+    const char *slash = strrchr(path, '/'), *folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
     if (text_ends_with(path, ".json")) {
-        const json_t *config = json_read(arena, file, file->text, file->size);
+        json_t *beside = json_beside(folder, slash ? slash + 1 : path);
+        const json_t *config = beside ? json_own(arena, beside) : json_read(arena, file, file->text, file->size);
         out->bos = token_text(arena, config, "bos_token"), out->eos = token_text(arena, config, "eos_token");
         return find_in_json(arena, path, config, out);
     }
-    const char *slash = strrchr(path, '/');
-    json_t *config = json_beside(slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".", "tokenizer_config.json");
+    json_t *config = json_beside(folder, "tokenizer_config.json");
     if (config) json_own(arena, config);
     out->bos = token_text(arena, config, "bos_token"), out->eos = token_text(arena, config, "eos_token");
     out->source = template_source(arena, path, file->text, file->size);

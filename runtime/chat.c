@@ -1,0 +1,265 @@
+// --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program; a line that ends with \ goes on.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conversation.h"
+#include "prompt.h"
+
+typedef struct chat {
+    burin_conversation c;
+    bool terminal;
+    bool dropped;  // it was said that turns were
+    char *line;
+    size_t bytes, room;
+} chat;
+
+static volatile sig_atomic_t chat_stop, chat_reads;
+
+static void interrupt(int number) {
+    (void)number;
+    chat_stop = 1;
+    if (chat_reads && write(STDOUT_FILENO, "\n> ", 3) < 0) _exit(BURIN_USER_MISTAKE);
+}
+
+static void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+// --------------------------------------------------------------------------------------------------------------------- input
+static void add_byte(chat *t, char byte) {
+    if (t->bytes + 1 >= t->room) {
+        char *more = realloc(t->line, t->room = 2 * t->room + 256);
+        if (!more) burin_stop(BURIN_USER_MISTAKE, "a line is too large for memory");
+        t->line = more;
+    }
+    t->line[t->bytes++] = byte;
+    t->line[t->bytes] = 0;
+}
+
+// Byte by byte: what comes behind a line is left to whoever reads it. False at the end of the input.
+static bool read_one_line(chat *t) {
+    size_t begin = t->bytes;
+    char byte;
+    ssize_t n;
+    while ((n = read(STDIN_FILENO, &byte, 1)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n < 0) continue;
+        if (byte == '\n') return true;
+        add_byte(t, byte);
+    }
+    return t->bytes > begin;
+}
+
+static void print_mark(const chat *t, const char *mark) {
+    if (!t->terminal) return;
+    burin_print("%s", mark);
+    burin_flush();
+}
+
+static bool read_line(chat *t) {
+    t->bytes = 0;
+    add_byte(t, 0);
+    t->bytes = 0;
+    print_mark(t, "> ");
+    chat_reads = t->terminal;
+    bool there = read_one_line(t);
+    while (there && t->bytes && t->line[t->bytes - 1] == '\\') {
+        t->line[t->bytes - 1] = '\n';
+        print_mark(t, ". ");
+        there = read_one_line(t);
+        if (!there) there = true, t->line[--t->bytes] = 0;
+    }
+    chat_reads = 0;
+    return there;
+}
+
+// -------------------------------------------------------------------------------------------------------------------- answers
+static bool has_system(const chat *t) { return t->c.n_turns && !strcmp(t->c.turns[0].role, "system"); }
+
+static bool prompt_of_turns(chat *t) {
+    size_t bytes;
+    char *json = burin_conversation_json(&t->c, &bytes);
+    bool made = burin_conversation_prompt(&t->c, json, bytes, "the conversation");
+    free(json);
+    if (!made) burin_note("%s", t->c.rendering.error);
+    return made;
+}
+
+// The oldest question and its answer; never the newest.
+static bool drop_oldest(chat *t) {
+    int32_t first = has_system(t), n = 1;
+    while (first + n < t->c.n_turns && strcmp(t->c.turns[first + n].role, "user")) n++;
+    if (first + n >= t->c.n_turns) return false;
+    burin_conversation_remove(&t->c, first, n);
+    return true;
+}
+
+static bool drop_what_is_too_much(chat *t) {
+    const burin_run *run = t->c.g.run;
+    bool dropped = false;
+    while (!burin_conversation_fits(&t->c) && drop_oldest(t)) {
+        dropped = true;
+        if (!prompt_of_turns(t)) return false;
+    }
+    if (dropped && !t->dropped)
+        burin_note("the context of %d tokens is full: the oldest turns are left out from here on", run->context),
+            t->dropped = true;
+    if (t->c.n_ids < run->context) return true;
+    burin_note("this has %d tokens, the context holds %d", t->c.n_ids, run->context);
+    return false;
+}
+
+static void say_what_was_read(const chat *t) {
+    const burin_conversation *c = &t->c;
+    if (!c->g.run->command->verbose) return;
+    burin_note("read %d new tokens, kept %d", c->n_ids - c->kept, c->kept);
+    burin_generation_statistics(&c->g, c->n_ids - c->kept);
+}
+
+// Answers the last turn, a user's; a turn that cannot be answered goes.
+static void answer(chat *t) {
+    burin_conversation *c = &t->c;
+    if (!prompt_of_turns(t) || !drop_what_is_too_much(t)) {
+        burin_conversation_remove(c, c->n_turns - 1, 1);
+        return;
+    }
+    chat_stop = 0;
+    burin_conversation_answer(c);
+    if (c->g.full) burin_note("the context of %d tokens is full: the answer ends here", c->g.run->context);
+    burin_conversation_add(c, "assistant", c->g.answer, c->g.answer_bytes);
+    say_what_was_read(t);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- commands
+static void set_system(chat *t, const char *text) {
+    burin_conversation *c = &t->c;
+    burin_turn last;
+    if (has_system(t)) burin_conversation_remove(c, 0, 1);
+    if (!*text) return;
+    burin_conversation_add(c, "system", text, strlen(text));
+    last = c->turns[c->n_turns - 1];
+    memmove(c->turns + 1, c->turns, (size_t)(c->n_turns - 1) * sizeof last);
+    c->turns[0] = last;
+}
+
+static void command_reset(chat *t, const char *argument) {
+    (void)argument;
+    int32_t first = has_system(t);
+    burin_conversation_remove(&t->c, first, t->c.n_turns - first);
+}
+
+// The last question, and what followed it. False: there is none.
+static bool remove_last(chat *t, bool question) {
+    int32_t last = t->c.n_turns;
+    while (last > 0 && strcmp(t->c.turns[last - 1].role, "user")) last--;
+    if (!last) return false;
+    burin_conversation_remove(&t->c, last - question, t->c.n_turns - last + question);
+    return true;
+}
+
+static void command_undo(chat *t, const char *argument) {
+    (void)argument;
+    if (!remove_last(t, true)) burin_note("there is nothing to undo");
+}
+
+static void command_retry(chat *t, const char *argument) {
+    (void)argument;
+    if (remove_last(t, false))
+        answer(t);
+    else
+        burin_note("there is nothing to answer again");
+}
+
+static void command_save(chat *t, const char *path) {
+    size_t bytes;
+    int file = *path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : (errno = ENOENT, -1);
+    char *json = burin_conversation_json(&t->c, &bytes);
+    json[bytes++] = '\n';
+    bool written = file >= 0 && burin_write_all(file, json, bytes);
+    if (file >= 0 && close(file)) written = false;
+    if (!written) burin_note("/save %s: %s", path, strerror(errno));
+    free(json);
+}
+
+static void add_loaded(void *context, const char *role, const char *text, size_t bytes) {
+    chat *t = context;
+    burin_conversation_add(&t->c, role, text, bytes);
+}
+
+static void command_load(chat *t, const char *path) {
+    char error[512];
+    size_t bytes;
+    if (!*path || access(path, R_OK)) {
+        burin_note("/load %s: %s", path, strerror(*path ? errno : ENOENT));
+        return;
+    }
+    char *json = burin_read_file(path, &bytes);
+    int32_t before = t->c.n_turns;
+    void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
+    const burin_message_reader reader = {add_loaded, t, memory, BURIN_RENDER_BYTES(bytes)};
+    if (burin_read_messages(&reader, path, json, bytes, error, sizeof error))
+        burin_conversation_remove(&t->c, 0, before);
+    else
+        burin_conversation_remove(&t->c, before, t->c.n_turns - before), burin_note("%s", error);
+    free(memory);
+    free(json);
+}
+
+static void command_help(chat *t, const char *argument);
+
+static const struct chat_command {
+    const char *name, *help;
+    void (*run)(chat *, const char *argument);
+} chat_commands[] = {
+    {"/help", "this text", command_help},
+    {"/reset", "begins again; the system prompt stays", command_reset},
+    {"/undo", "forgets the last question and its answer", command_undo},
+    {"/retry", "answers the last question again", command_retry},
+    {"/save", "F: writes the conversation to F, as JSON", command_save},
+    {"/load", "F: goes on with the conversation in F", command_load},
+    {"/system", "TEXT: replaces the system prompt; none: without", set_system},
+};
+
+static void command_help(chat *t, const char *argument) {
+    (void)t, (void)argument;
+    for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
+        burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
+    burin_print("a line that ends with \\ goes on in the next; Ctrl-C stops an answer, Ctrl-D leaves\n");
+    burin_flush();
+}
+
+static void run_command(chat *t) {
+    size_t n = strcspn(t->line, " ");
+    for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
+        if (strlen(chat_commands[i].name) == n && !memcmp(t->line, chat_commands[i].name, n)) {
+            chat_commands[i].run(t, t->line + n + strspn(t->line + n, " "));
+            return;
+        }
+    burin_note("there is no command %s\nhint: /help lists them", t->line);
+}
+
+int burin_chat(burin_run *run) {
+    chat t = {.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    burin_conversation_open(&t.c, run);
+    t.c.g.stop = &chat_stop;
+    catch_interrupts();
+    if (run->command->system) set_system(&t, run->command->system);
+    if (t.terminal) burin_print("%s: /help lists commands, Ctrl-D leaves\n", run->model->name);
+    while (read_line(&t)) {
+        if (*t.line == '/') {
+            run_command(&t);
+        } else if (t.bytes) {
+            burin_conversation_add(&t.c, "user", t.line, t.bytes);
+            answer(&t);
+        }
+    }
+    print_mark(&t, "\n");
+    burin_conversation_close(&t.c);
+    free(t.line);
+    return 0;
+}

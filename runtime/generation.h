@@ -1,0 +1,36 @@
+// The generation loop's state: what a slot has read, how the next token is chosen, where its text goes.
+#ifndef BURIN_GENERATION_H
+#define BURIN_GENERATION_H
+#include <signal.h>
+
+#include "output.h"
+#include "run.h"
+#include "tokenizer.h"
+
+typedef struct burin_generation {
+    burin_run *run;
+    burin_sampler sampler;
+    int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
+    bool ids;                   // print ids instead of text
+    bool full;                  // the context, before all was said
+    const void *tokenizer;
+    burin_decoder decoder;
+    burin_utf8 text;
+    char *bytes, *characters;       // of the token to show
+    int64_t generated, count;       // so far, and at most
+    uint64_t started, prompt_read;  // nanoseconds
+    bool quiet;                     // print nothing
+    char *answer;                   // keeps the text, as far as there is room; NULL: no
+    size_t answer_bytes, answer_room;
+    bool has_end;  // `end` ends an answer, too
+    int32_t end;
+    volatile sig_atomic_t *stop;  // NULL, or ends the answer when it is set
+} burin_generation;
+
+void burin_generation_open(burin_generation *);  // memory, sampler, --logits
+void burin_generation_close(burin_generation *);
+void burin_generation_start(burin_generation *);  // the decoder behind the tokens so far
+void burin_generate_tokens(burin_generation *, float *logits);
+void burin_generation_finish(burin_generation *);                                   // the text's last bytes and its end of line
+void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
+#endif

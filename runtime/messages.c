@@ -1,0 +1,76 @@
+// --messages: one answer to a conversation in a file, as text or as JSON.
+#include <stdlib.h>
+#include <string.h>
+
+#include "conversation.h"
+#include "prompt.h"
+
+static void print_json_string(const char *text, size_t bytes) {
+    burin_print("\"");
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte == '"' || byte == '\\')
+            burin_print("\\%c", byte);
+        else if (byte == '\n')
+            burin_print("\\n");
+        else if (byte < 0x20)
+            burin_print("\\u%04x", byte);
+        else
+            burin_print_bytes(text + i, 1);
+    }
+    burin_print("\"");
+}
+
+static size_t skip_newlines(const char *text, size_t from, size_t end) {
+    while (from < end && text[from] == '\n') from++;
+    return from;
+}
+
+// Reasoning ends with </think>, whoever wrote <think>: the prompt or the answer.
+static size_t reasoning_end(const char *text, size_t bytes) {
+    static const char end[] = "</think>";
+    const char *there = memmem(text, bytes, end, sizeof end - 1);
+    return there ? (size_t)(there - text) : 0;
+}
+
+static void print_reasoning(const char *text, size_t bytes) {
+    static const char begin[] = "<think>";
+    size_t from = bytes >= sizeof begin - 1 && !memcmp(text, begin, sizeof begin - 1) ? sizeof begin - 1 : 0;
+    from = skip_newlines(text, from, bytes);
+    while (bytes > from && text[bytes - 1] == '\n') bytes--;
+    burin_print(", \"reasoning_content\": ");
+    print_json_string(text + from, bytes - from);
+}
+
+static void print_answer(const burin_conversation *c) {
+    const char *text = c->g.answer;
+    size_t bytes = c->g.answer_bytes, end = reasoning_end(text, bytes), from = 0;
+    burin_print("{\"role\": \"assistant\"");
+    if (end) {
+        print_reasoning(text, end);
+        from = skip_newlines(text, end + 8, bytes);
+    }
+    burin_print(", \"content\": ");
+    print_json_string(text + from, bytes - from);
+    bool length = c->g.full || c->g.generated == c->g.count;
+    burin_print(", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
+                length ? "length" : "stop", c->n_ids, (long long)c->g.generated);
+}
+
+int burin_answer_messages(burin_run *run) {
+    burin_conversation c;
+    size_t bytes;
+    burin_conversation_open(&c, run);
+    char *json = burin_read_file(run->command->messages, &bytes);
+    c.g.quiet = run->command->json;
+    if (!burin_conversation_prompt(&c, json, bytes, run->command->messages))
+        burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
+    if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
+    if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
+    burin_conversation_answer(&c);
+    if (run->command->json) print_answer(&c);
+    burin_generation_statistics(&c.g, c.n_ids);
+    burin_conversation_close(&c);
+    free(json);
+    return 0;
+}

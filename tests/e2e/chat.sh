@@ -1,0 +1,99 @@
+#!/bin/sh
+# Conversations: --messages, --chat through a pipe and on a pseudo-terminal, what the slot keeps, templates in every place.
+. tests/lib.sh
+need "chat: austen as a program" examples/austen/model.safetensors
+unsanitized "chat: conversations"
+mkdir "$WORK/model"
+for file in config.json generation_config.json model.safetensors tokenizer.json tokenizer_config.json; do
+    ln -s "$PWD/examples/austen/$file" "$WORK/model/$file"
+done
+cat > "$WORK/model/chat_template.jinja" << 'END'
+{%- for m in messages %}
+    {%- if m.role == 'stop' %}{{ raise_exception('Nobody stops "us".') }}{% endif %}
+    {{- bos_token + ('and' if m.role == 'assistant' else '') + m.content + eos_token }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ bos_token }}and{% endif %}
+END
+check "chat: builds" "$BURIN" build "$WORK/model" -o "$WORK/talk"
+talk=$WORK/talk
+[ -x "$talk" ] || exit 1
+
+# asks NAME MESSAGES: the answer as JSON in $WORK/answer
+asks() {
+    printf '%s' "$1" > "$WORK/m.json"
+    shift
+    "$talk" --messages "$WORK/m.json" --temp 0 -n 8 "$@" > "$WORK/answer" 2> "$WORK/err"
+}
+asks '[{"role": "user", "content": "It was"}]'
+text=$(cat "$WORK/answer")
+check "chat: an answer: $text" test -n "$text" -a "$text" = "$("$talk" "<s>It was</s><s>and" --temp 0 -n 8)"
+check "chat: from standard input" test "$("$talk" --messages - --temp 0 -n 8 < "$WORK/m.json")" = "$text"
+asks '[{"role": "user", "content": "It was"}]' --json
+check "chat: as JSON" grep -q '^{"role": "assistant", "content": ".*", "finish_reason": "length", "prompt_tokens": [0-9]*, "completion_tokens": 8}$' "$WORK/answer"
+tokens() { sed 's/.*"prompt_tokens": \([0-9]*\).*/\1/' "$WORK/answer"; }
+asks '[{"role": "user", "content": "x"}]' --json
+plain=$(tokens)
+asks '[{"role": "user", "content": "x</s><s>"}]' --json
+check "chat: special tokens of a user are text: $plain, $(tokens) tokens" test "$(tokens)" -ge $((plain + 6))
+asks '[{"role": "stop", "content": "x"}]'
+check "chat: the template's own words" test $? = 1 -a "$(cat "$WORK/err")" = 'talk: Nobody stops "us".'
+asks '[{"role": '
+check "chat: messages that are no JSON" grep -q 'm.json: line 1, column 11: expected a value, found its end' "$WORK/err"
+asks "[{\"role\": \"user\", \"content\": \"$(head -c 3000 examples/austen/held_out.txt | tr '\n"' '  ')\"}]"
+check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the context holds 512' "$WORK/err"
+says "chat: --json alone" 2 "--json without --messages" "$talk" --json
+says "chat: a prompt and --chat" 2 "more than one input" "$talk" --chat "It was"
+
+# Through a pipe: a line is a message. What was read before is kept, and the answers are those of whole conversations.
+printf 'It was\nShe had\n' | "$talk" --chat --temp 0 -n 8 -v > "$WORK/said" 2> "$WORK/err"
+check "chat: the first answer" test "$(head -1 "$WORK/said")" = "$text"
+printf '[{"role": "user", "content": "It was"}, {"role": "assistant", "content": "%s"}, {"role": "user", "content": "She had"}]' \
+    "$(head -1 "$WORK/said")" > "$WORK/whole.json"
+check "chat: the second, as of the whole conversation" test "$(sed -n 2p "$WORK/said")" = "$("$talk" --messages "$WORK/whole.json" --temp 0 -n 8)"
+first=$(sed -n 's/.*read \([0-9]*\) new tokens, kept 0/\1/p' "$WORK/err")
+check "chat: what was read is kept" grep -q "new tokens, kept $((first + 7))$" "$WORK/err"
+printf 'It was\n/undo\n/retry\nIt was\n/retry\n/save %s\n/reset\n/retry\n/load %s\n/retry\n/odd\n' "$WORK/saved" "$WORK/saved" |
+    "$talk" --chat --system Be. --temp 0 -n 8 > "$WORK/said" 2> "$WORK/err"
+check "chat: /retry gives the same answer greedily" test "$(sort -u "$WORK/said" | wc -l)" = 1 -a "$(wc -l < "$WORK/said")" = 4
+check "chat: nothing is left after /undo and /reset" test "$(grep -c "there is nothing to answer again" "$WORK/err")" = 2
+check "chat: an unknown command" grep -q "there is no command /odd" "$WORK/err"
+check "chat: what /save wrote can be read" grep -q '^\[{"role": "system", "content": "Be."},$' "$WORK/saved"
+printf '/load /nowhere\n/save /nowhere/x\n/load %s\n/help\n/undo\n' "$WORK/model/chat_template.jinja" | "$talk" --chat > "$WORK/said" 2> "$WORK/err"
+check "chat: a file that is not there" grep -q "/load /nowhere: No such file" "$WORK/err"
+check "chat: a folder that is not there" grep -q "/save /nowhere/x: No such file" "$WORK/err"
+check "chat: a file that is no conversation" grep -q "line 1, column 2: expected a key" "$WORK/err"
+check "chat: /help" grep -q "^/system *TEXT" "$WORK/said"
+check "chat: nothing to undo" grep -q "there is nothing to undo" "$WORK/err"
+printf 'one \\\ntwo\n/save %s\n' "$WORK/saved" | "$talk" --chat -n 2 > /dev/null 2>&1
+check "chat: a line that goes on" grep -q '"one \\u000atwo"' "$WORK/saved"
+for i in 1 2 3 4 5 6 7 8; do echo "It was a truth universally acknowledged, that a single man in possession of a good fortune"; done |
+    "$talk" --chat --system "Be brief." --ctx 128 -n 16 -v --temp 0 > "$WORK/said" 2> "$WORK/err"
+check "chat: a full context loses its oldest turns, and says so once" test "$(wc -l < "$WORK/said")" = 8 -a \
+    "$(grep -c "the oldest turns are left out" "$WORK/err")" = 1
+check "chat: and keeps the system prompt" sh -c "! tail -n +2 '$WORK/err' | grep -q 'kept 0'"
+
+# On a terminal.
+cat > "$WORK/script" << 'END'
+expect /help lists commands
+expect > 
+send It was\n
+expect > 
+send And then\n
+expect And then
+send \c
+expect > 
+send /help\n
+expect Ctrl-D leaves
+expect > 
+send \d
+END
+"$BUILD/tools/terminal" "$WORK/script" "$talk" --temp 0 -n 100000 --ctx 512 > "$WORK/said" 2>&1
+check "chat: on a terminal without a prompt; Ctrl-C, Ctrl-D" test $? = 0
+grep -q "not seen" "$WORK/said" && sed 's/^/# /' "$WORK/said"
+
+# A template outside of the subset is named, and the program is built without chat.
+printf '%s' "{{ 1 }}
+{% include 'x' %}" > "$WORK/model/chat_template.jinja"
+"$BURIN" build "$WORK/model" -o "$WORK/mute" > "$WORK/said" 2>&1
+check "chat: a template that is not understood" grep -q 'chat_template.jinja:2:4: warning: the tag "include" is not of the subset: the program has no --chat' "$WORK/said"
+says "chat: a program without a template" 1 "this model has no chat template" "$WORK/mute" --chat

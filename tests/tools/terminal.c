@@ -1,0 +1,75 @@
+// Runs a program on a pseudo-terminal and talks to it: terminal SCRIPT PROGRAM [ARGUMENT...]. Lines of the script: "expect
+// TEXT" waits until the program has printed TEXT behind what was expected before, "send TEXT" types it; \n, \c (Ctrl-C), \d
+// (Ctrl-D) and \\ are spelled so. Prints what the program printed; its exit status is this one's, or 99 when something does not
+// come in 20 seconds.
+#include <errno.h>
+#include <poll.h>
+#include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char seen[1 << 20];
+static size_t n_seen, from;
+
+// False at the end of the program's output, or after `milliseconds` without any.
+static int take(int terminal, int milliseconds) {
+    struct pollfd p = {.fd = terminal, .events = POLLIN};
+    if (poll(&p, 1, milliseconds) <= 0) return 0;
+    ssize_t n = read(terminal, seen + n_seen, sizeof seen - 1 - n_seen);
+    if (n <= 0) return 0;
+    n_seen += (size_t)n;
+    seen[n_seen] = 0;
+    return 1;
+}
+
+static void expect(int terminal, const char *text) {
+    char *there;
+    while (!(there = strstr(seen + from, text)))
+        if (!take(terminal, 20000)) {
+            printf("%s\nnot seen: %s\n", seen, text);
+            exit(99);
+        }
+    from = (size_t)(there - seen) + strlen(text);
+}
+
+static void unescape(char *text) {
+    static const char names[] = "ncd\\", bytes[] = "\n\003\004\\";
+    char *to = text;
+    for (; *text; text++) {
+        const char *known = *text == '\\' && text[1] ? strchr(names, text[1]) : NULL;
+        *to++ = known ? bytes[known - names] : *text;
+        text += known != NULL;
+    }
+    *to = 0;
+}
+
+static void run_script(const char *path, int terminal) {
+    char line[1024];
+    FILE *f = fopen(path, "r");
+    if (!f) perror(path), exit(98);
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        char *text = line + strcspn(line, " ");
+        if (*text) text++;
+        unescape(text);
+        if (!strncmp(line, "expect", 6)) expect(terminal, text);
+        if (!strncmp(line, "send", 4) && write(terminal, text, strlen(text)) < 0) exit(98);
+    }
+    fclose(f);
+}
+
+int main(int argc, char **argv) {
+    int terminal, status;
+    if (argc < 3) return fprintf(stderr, "usage: terminal SCRIPT PROGRAM [ARGUMENT...]\n"), 2;
+    pid_t child = forkpty(&terminal, NULL, NULL, NULL);
+    if (child < 0) return perror("forkpty"), 98;
+    if (child == 0) execv(argv[2], argv + 2), _exit(127);
+    run_script(argv[1], terminal);
+    while (take(terminal, 20000)) {}
+    printf("%s", seen);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
