@@ -172,6 +172,8 @@ static int command_passes(Arena *arena, const Options *o) {
     return 0;
 }
 
+static int command_tokenize(Arena *arena, const Options *o) { return tokenize_texts(arena, o); }
+
 static int command_template(Arena *arena, const Options *o) { return render_template(arena, o); }
 
 static int command_ops(Arena *arena, const Options *o) {

@@ -5,22 +5,6 @@
 #include "conversation.h"
 #include "prompt.h"
 
-static void print_json_string(const char *text, size_t bytes) {
-    burin_print("\"");
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte == '"' || byte == '\\')
-            burin_print("\\%c", byte);
-        else if (byte == '\n')
-            burin_print("\\n");
-        else if (byte < 0x20)
-            burin_print("\\u%04x", byte);
-        else
-            burin_print_bytes(text + i, 1);
-    }
-    burin_print("\"");
-}
-
 static size_t skip_newlines(const char *text, size_t from, size_t end) {
     while (from < end && text[from] == '\n') from++;
     return from;
@@ -39,7 +23,7 @@ static void print_reasoning(const char *text, size_t bytes) {
     from = skip_newlines(text, from, bytes);
     while (bytes > from && text[bytes - 1] == '\n') bytes--;
     burin_print(", \"reasoning_content\": ");
-    print_json_string(text + from, bytes - from);
+    burin_print_json_string(text + from, bytes - from);
 }
 
 static void print_answer(const burin_conversation *c) {
@@ -51,7 +35,7 @@ static void print_answer(const burin_conversation *c) {
         from = skip_newlines(text, end + 8, bytes);
     }
     burin_print(", \"content\": ");
-    print_json_string(text + from, bytes - from);
+    burin_print_json_string(text + from, bytes - from);
     bool length = c->g.full || c->g.generated == c->g.count;
     burin_print(", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
                 length ? "length" : "stop", c->n_ids, (long long)c->g.generated);

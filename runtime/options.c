@@ -52,6 +52,12 @@ static const option options[] = {
     {G, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of text; prints ids"},
     {S, "--decoder-tokens", NULL, "0,5", TEXT, AT(decoder_tokens), 0, 0,
      "what the decoder begins with, instead of the model's own"},
+    {D, "--tokenize", NULL, NULL, FLAG, AT(tokenize), 0, 0,
+     "print the ids of the prompt, or of each line of -f FILE or standard input"},
+    {D, "--pieces", NULL, NULL, FLAG, AT(pieces), 0, 0,
+     "with --tokenize: a line for each id, with the bytes it stands for: id, from, to, piece"},
+    {D, "--decode", NULL, "1,2,3", TEXT, AT(decode), 0, 0, "print the text of these ids"},
+    {D, "--format", NULL, "KIND", TEXT, AT(format), 0, 0, "of --tokenize: text, or json, a line for each text"},
     {D, "--chat", NULL, NULL, FLAG, AT(chat), 0, 0, "talk: a line is a message, its answer follows; /help says more"},
     {D, "--messages", NULL, "M.json", TEXT, AT(messages), 0, 0,
      "answer a conversation: a list of messages, or an object with messages, tools ...; - is standard input"},
@@ -245,13 +251,15 @@ static void check_format(const burin_command *c) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "--format %s: expected text, json or npy", c->format);
 }
 
-static void check_combination(const burin_command *c) {
+static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
                  (c->messages != NULL);
     check_format(c);
     if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
     if (inputs > 1)
         bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
+    if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
+        bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize", "--tokenize ", "TEXT");
     if (c->json && !c->messages) bad_command_line("--json without --messages", "--messages M.json ", "--json");
     if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
@@ -318,7 +326,7 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
         else
             set_prompt(&c, &l, argv[i]);
     }
-    check_combination(&c);
+    check_combination(program, &c);
     say_without_effect(program, &c);
     return c;
 }

@@ -38,7 +38,8 @@ typedef struct burin_command {
     int64_t threads, context, chunk, window;  // 0: the default
     uint64_t given;                           // rows of the table of options (options.c), a bit each
     burin_sampling sampling;
-    bool chat, json;
+    bool chat, json, tokenize, pieces;
+    const char *decode;  // ids that --tokenize turns into a text
     bool info, verify, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 

@@ -162,3 +162,32 @@ size_t burin_utf8_add(burin_utf8 *u, const char *bytes, size_t n, char *out) {
     }
     return at;
 }
+
+// A whole character as JSON has it in a string.
+static void print_json_character(const char *character, size_t n) {
+    unsigned char first = (unsigned char)*character;
+    if (first == '"' || first == '\\') burin_print_bytes("\\", 1);
+    if (first == '\n')
+        burin_print_bytes("\\n", 2);
+    else if (first < 0x20)
+        burin_print("\\u%04x", first);
+    else
+        burin_print_bytes(character, n);
+}
+
+void burin_print_json_string(const char *text, size_t bytes) {
+    burin_utf8 u = {0};
+    char out[8];
+    size_t n;
+    burin_print_bytes("\"", 1);
+    for (size_t i = 0; i < bytes; i++) {
+        n = burin_utf8_add(&u, text + i, 1, out);
+        for (size_t at = 0, length; at < n; at += length) {
+            length = (size_t)character_length((unsigned char)out[at]);
+            print_json_character(out + at, length);
+        }
+    }
+    n = burin_utf8_end(&u, out);
+    burin_print_bytes(out, n);
+    burin_print_bytes("\"", 1);
+}

@@ -13,6 +13,7 @@ extern const char *burin_program_name;  // in front of messages
 bool burin_write_all(int file, const void *data, size_t bytes);
 void burin_print_bytes(const char *text, size_t bytes);
 void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
+void burin_print_json_string(const char *text, size_t bytes);  // with its quotes; what is no UTF-8 is U+FFFD
 void burin_show(void);   // an answer, or a token, is complete: somebody may wait for it, unless stdout is a regular file
 void burin_flush(void);  // before the program ends, or writes to stdout past these functions
 void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));

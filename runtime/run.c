@@ -13,6 +13,8 @@
 #include "net.h"
 #include "one_nan.h"
 #include "output.h"
+#include "prompt.h"
+#include "tokenize.h"
 
 static _Noreturn void out_of_memory(double bytes) {
     burin_stop(BURIN_USER_MISTAKE, "not enough memory: %.1f MB are needed\nhint: a smaller --chunk needs less", bytes / 1e6);
@@ -202,10 +204,18 @@ static bool wants_to_talk(const burin_model *model, const burin_command *c) {
     return c->chat || (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 }
 
+static void tokenize_prompts(const burin_model *model, const burin_command *c) {
+    burin_tokenizing how = {.tokenizer = burin_tokenizer_of(model), .model = model, .pieces = c->pieces};
+    how.json = c->format && !strcmp(c->format, "json");
+    how.text = c->prompt, how.file = c->prompt_file, how.decode = c->decode;
+    burin_print_tokens(&how);
+}
+
 int burin_run_program(const burin_model *model, const burin_command *c) {
     burin_run run;
     if (burin_net_embeds(model)) return burin_embed(model, c);
     if (model->net) return burin_network(model, c);
+    if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;
     burin_run_open(&run, model, c);
     int status = c->perplexity_file        ? burin_perplexity(&run)
                  : c->bench                ? burin_bench(&run)

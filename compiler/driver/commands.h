@@ -13,7 +13,8 @@ void list_models(const char *home);
 // checkpoint.
 void inspect_weights(Build *);
 void inspect(const Build *);                    // after the passes: what the graph is made of
+int tokenize_texts(Arena *, const Options *);   // burin tokenize
+int render_template(Arena *, const Options *);  // burin template
 int interpret(Build *);                         // run --interpret
 int check(Build *);                             // exit status
-int render_template(Arena *, const Options *);  // burin template
 #endif

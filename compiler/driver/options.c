@@ -22,6 +22,7 @@ enum {
     INSPECT = 1 << COMMAND_inspect,
     BENCH = 1 << COMMAND_bench,
     TEMPLATE = 1 << COMMAND_template,
+    TOKENIZE = 1 << COMMAND_tokenize,
     MODEL = BUILD | RUN | CHECK | INSPECT | BENCH,
     ALL = (1 << COMMAND_COUNT) - 1,
 };
@@ -223,7 +224,7 @@ static void read_operand(Line *l, char *word) {
         l->to->model = l->to->files[l->to->n_files++] = word;
     } else if (is_onnx(word) && n < most && is_onnx(l->to->model)) {
         l->to->files[l->to->n_files++] = word;
-    } else if (l->to->command == COMMAND_run) {
+    } else if (l->to->command == COMMAND_run || (l->to->command == COMMAND_tokenize && !l->to->n_rest)) {
         pass_on(l, word);
     } else {
         usage_error("one MODEL at a time: \"%s\" and \"%s\" are given", l->to->model, word);
