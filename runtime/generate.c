@@ -32,18 +32,58 @@ static void say(burin_generation *g, const char *text, size_t n) {
     g->answer_bytes += n;
 }
 
+// Where the first text that stops begins in what is held, or its end.
+static size_t find_stop(burin_generation *g) {
+    const burin_command *c = g->run->command;
+    size_t first = g->n_held;
+    for (int i = 0; i < c->n_stops; i++) {
+        const char *there = memmem(g->held, g->n_held, c->stops[i], strlen(c->stops[i]));
+        if (!there) continue;
+        g->stopped = true;
+        if ((size_t)(there - g->held) < first) first = (size_t)(there - g->held);
+    }
+    return first;
+}
+
+// How many of the last bytes that are held may begin a text that stops.
+static size_t begun_stop(const burin_generation *g) {
+    const burin_command *c = g->run->command;
+    size_t most = 0;
+    for (int i = 0; i < c->n_stops; i++) {
+        size_t n = strlen(c->stops[i]) - 1;
+        if (n > g->n_held) n = g->n_held;
+        while (n > most && memcmp(g->held + g->n_held - n, c->stops[i], n)) n--;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static void say_until_stop(burin_generation *g, const char *text, size_t n) {
+    if (!g->held) {
+        say(g, text, n);
+        return;
+    }
+    memcpy(g->held + g->n_held, text, n);
+    g->n_held += n;
+    size_t stop = find_stop(g), ready = g->stopped ? stop : g->n_held - begun_stop(g);
+    say(g, g->held, ready);
+    g->n_held = g->stopped ? 0 : g->n_held - ready;
+    memmove(g->held, g->held + ready, g->n_held);
+}
+
 static void show(burin_generation *g, int32_t token) {
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-        say(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
+        say_until_stop(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
     burin_show();
 }
 
 // What the prompt ends with decides how the first word begins.
 void burin_generation_start(burin_generation *g) {
+    g->stopped = false, g->n_held = 0;
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
     for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
@@ -62,7 +102,9 @@ static void show_prompt(const burin_generation *g) {
 
 void burin_generation_finish(burin_generation *g) {
     char out[4];
-    say(g, out, burin_utf8_end(&g->text, out));
+    size_t n = burin_utf8_end(&g->text, out);
+    if (!g->stopped) say_until_stop(g, out, n);
+    if (g->held) say(g, g->held, g->n_held);
     if (g->count && !g->quiet) burin_print_bytes("\n", 1);
     burin_show();
 }
@@ -92,7 +134,7 @@ static float *read_newest(burin_generation *g) {
 
 void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
-    while (logits && g->generated < g->count && !(g->stop && *g->stop)) {
+    while (logits && g->generated < g->count && !g->stopped && !(g->stop && *g->stop)) {
         burin_suppress(run->model, logits, !g->generated);
         int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
         if (is_end(g, token)) break;
@@ -123,6 +165,13 @@ static void open_sampler(burin_generation *g) {
     if (g->run->session->variant->exp) g->sampler.exp = g->run->session->variant->exp;
 }
 
+static size_t longest_stop(const burin_command *c) {
+    size_t longest = 0;
+    for (int i = 0; i < c->n_stops; i++)
+        if (strlen(c->stops[i]) > longest) longest = strlen(c->stops[i]);
+    return longest;
+}
+
 void burin_generation_open(burin_generation *g) {
     size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
     burin_run_record(g->run);
@@ -132,10 +181,12 @@ void burin_generation_open(burin_generation *g) {
     g->tokenizer = burin_tokenizer_of(g->run->model);
     g->bytes = burin_allocate(1, longest);
     g->characters = burin_allocate(3, longest + 1);
+    if (g->run->command->n_stops) g->held = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
 }
 
 void burin_generation_close(burin_generation *g) {
     free(g->bytes);
+    free(g->held);
     free(g->characters);
     free(g->tokens);
     free(g->sampler.candidates);

@@ -19,8 +19,11 @@ typedef struct burin_generation {
     char *bytes, *characters;       // of the token to show
     int64_t generated, count;       // so far, and at most
     uint64_t started, prompt_read;  // nanoseconds
-    bool quiet;                     // print nothing
-    char *answer;                   // keeps the text, as far as there is room; NULL: no
+    bool stopped;                   // by --stop
+    char *held;                     // what may be the beginning of such a text; NULL: there are none
+    size_t n_held;
+    bool quiet;    // print nothing
+    char *answer;  // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
     bool has_end;  // `end` ends an answer, too
     int32_t end;

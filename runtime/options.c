@@ -8,7 +8,7 @@
 
 #include "output.h"
 
-typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, INPUTS } kind;
+typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, INPUTS, STOPS } kind;
 
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
@@ -72,6 +72,7 @@ static const option options[] = {
      "make the last 64 tokens less likely (1: off)"},
     {G, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
      "same seed, same text, on every CPU and thread count (default: random)"},
+    {G, "--stop", NULL, "TEXT", STOPS, AT(stops), 0, 0, "end before this text; may be given several times"},
     {G, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
     {G, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
     {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,
@@ -181,6 +182,12 @@ static void set_seed(burin_command *c, const given *g) {
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", g->name, g->value);
 }
 
+static void add_stop(burin_command *c, const given *g) {
+    if (!*g->value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes a text that is not empty", g->name);
+    if (c->n_stops == BURIN_MOST_STOPS) burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_STOPS);
+    c->stops[c->n_stops++] = g->value;
+}
+
 static void set_option(burin_command *c, const given *g) {
     void *place = (char *)c + g->option->place;
     c->given |= (uint64_t)1 << (g->option - options);
@@ -198,6 +205,9 @@ static void set_option(burin_command *c, const given *g) {
             if (c->n_inputs == BURIN_MOST_INPUTS)
                 burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_INPUTS);
             c->inputs[c->n_inputs++] = g->value;
+            break;
+        case STOPS:
+            add_stop(c, g);
             break;
         case INTEGER:
         case REAL:
@@ -291,7 +301,7 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
     const idle rows[] = {
         {writes && measures,
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
-         {"-n", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty", "--seed", "--ignore-eos", "--shift"}},
+         {"-n", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty", "--seed", "--ignore-eos", "--shift", "--stop"}},
         {writes && greedy && !measures,
          "the likeliest token is taken each time; --temp 0.8 samples",
          {"--top-k", "--top-p", "--min-p", "--seed"}},

@@ -21,7 +21,7 @@ typedef enum burin_kind {
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
 } burin_kind;
 
-enum { BURIN_MOST_INPUTS = 64 };
+enum { BURIN_MOST_INPUTS = 64, BURIN_MOST_STOPS = 16 };
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
@@ -33,6 +33,8 @@ typedef struct burin_command {
     const char *format;                     // of embeddings: "text", "json", "npy"
     const char *inputs[BURIN_MOST_INPUTS];  // NAME=F.npy, or F.npy
     int n_inputs;
+    const char *stops[BURIN_MOST_STOPS];  // strings that end a text
+    int n_stops;
     const char *output, *dims;
     int64_t count;                            // -1: the default
     int64_t threads, context, chunk, window;  // 0: the default

@@ -46,6 +46,11 @@ check "a prompt with a zero byte" test $? = 0
 for seed in 1 2 3 4 5 6; do "$austen" "é" -n 60 --temp 30 --top-k 0 --top-p 1 --min-p 0 --seed $seed; done > "$WORK/wild"
 check "unlikely texts are still UTF-8" iconv -f UTF-8 -t UTF-8 -o /dev/null "$WORK/wild"
 
+prints "--stop" " not to be" "$austen" "It was" -n 10 --temp 0 --stop " supp"
+prints "--stop across tokens" " not to be su" "$austen" "It was" -n 10 --temp 0 --stop "pposed th"
+prints "the first of several" " not to" "$austen" "It was" -n 10 --temp 0 --stop "sed" --stop " be supposed" --stop xyz
+prints "what only begins like it is printed" "$text" "$austen" "It was" -n 10 --temp 0 --stop "so, b" --stop "that it is"
+says "an empty --stop" 2 "--stop takes a text that is not empty" "$austen" --stop ""
 head -c 3000 examples/austen/held_out.txt > "$WORK/long"
 "$austen" -f "$WORK/long" -n 3 > "$WORK/out" 2> "$WORK/err"
 check "a prompt that is too long: status 1" test $? = 1
