@@ -1,0 +1,29 @@
+#!/bin/sh
+# SmolLM2 as fetched: prompts by its template, their ids, and greedy answers, as recorded from Jinja2, llama.cpp's vocabulary code and
+# PyTorch.
+. tests/lib.sh
+unsanitized "smollm2"
+model=${BURIN_MODELS:-$HOME/.cache/burin-models}/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+expected=$SHARED/data/expected/smollm2.json
+need "smollm2" "$model" "$expected"
+python3 -c 'import json' 2> /dev/null || { skip "smollm2" "no Python to read the expectations" && exit 0; }
+check "smollm2: builds" "$BURIN" build "$model" --activations=f32 -o "$WORK/smol"
+python3 - "$expected" "$WORK" << 'END2'
+import json, sys
+for i, c in enumerate(json.load(open(sys.argv[1]))["cases"]):
+    for name, text in (("m", json.dumps([{"role": "user", "content": c["user"]}])), ("rendered", c["rendered"]),
+                       ("ids", ",".join(map(str, c["ids"]))), ("next", ",".join(map(str, c["next"]))), ("n", str(len(c["next"]))),
+                       ("text", c["text"].replace("<|im_end|>", "") + "\n")):
+        open(f"{sys.argv[2]}/{i}.{name}", "w").write(text)
+END2
+for m in "$WORK"/*.m; do
+    at=${m%.m} name="smollm2: $(cat "$m")"
+    "$BURIN" template "$model" --messages "$m" > "$WORK/got"
+    same "$name: the prompt" "$at.rendered" "$WORK/got"
+    check "$name: its ids" test "$("$BURIN" tokenize "$model" "$(cat "$at.rendered"; echo .)" | sed 's/,[0-9]*$//')" = "$(cat "$at.ids")"
+    n=$(cat "$at.n")
+    got=$("$WORK/smol" --tokens "$(cat "$at.ids")" --temp 0 -n "$n" --ignore-eos)
+    check "$name: the greedy answer" test "$got" = "$(cat "$at.next")"
+    "$WORK/smol" --messages "$m" --temp 0 -n "$n" > "$WORK/got"
+    same "$name: as text" "$at.text" "$WORK/got"
+done
