@@ -308,6 +308,7 @@ void node_move_before(Node *, Node *before);
 void node_remove(Node *);            // must have no uses
 int node_uses(const Node *);         // how many operands and outputs name it
 Node *node_only_user(const Node *);  // NULL unless exactly one node uses it, once, and no output does
+int node_axis(const Node *);         // its attribute "axis"; 0 without one. Inference makes it count from the front
 bool graph_sweep(Graph *);           // removes nodes that nothing uses; inputs stay
 void graph_sort(Graph *);            // restores topological order after edits
 #define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)

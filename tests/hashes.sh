@@ -32,9 +32,14 @@ case " $* " in *" --cases "*)
     ;;
 esac
 
-# Names of values become numbers, in their order.
+# Names of values become numbers, in their order; axes of softmax and top_k count from the front.
 numbered() {
-    awk '{
+    awk 'match($0, /axis=-1/) {
+        head = substr($0, 1, RSTART - 1); rest = substr($0, RSTART + RLENGTH)
+        match(rest, /: [(]?[a-z0-9]+[[][^]]*[]]/); shape = substr(rest, RSTART, RLENGTH)
+        $0 = head "axis=" gsub(/,/, ",", shape) rest
+    }
+    {
         line = $0
         while (match(line, /%[^ ,()=:{}]+/)) {
             name = substr(line, RSTART, RLENGTH)

@@ -280,8 +280,7 @@ static void write_pointwise(Text *t, const Program *p, const Kernel *k, const ch
 }
 
 static void write_iota(Text *t, const Program *p, const Kernel *k, const char *name) {
-    int rank = k->out[0].type.rank, axis = (int)attr_int(k->node, "axis", 0), depth;
-    if (axis < 0) axis += rank;
+    int rank = k->out[0].type.rank, axis = node_axis(k->node), depth;
     nest_open_function(t, k, name);
     depth = nest_open(t, p, k, rank ? rank - 1 : 0);
     nest_pointers(t, p, k, depth);

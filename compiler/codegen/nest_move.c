@@ -52,8 +52,7 @@ void write_bit_cast(Text *t, const Program *p, const Kernel *k, const char *name
 void write_gather(Text *t, const Program *p, const Kernel *k, const char *name) {
     const View *data = &k->in[0], *index = &k->in[1];
     const Type *type = &k->out[0].type;
-    int axis = (int)attr_int(k->node, "axis", 0), many = index->type.rank;
-    if (axis < 0) axis += data->type.rank;
+    int axis = node_axis(k->node), many = index->type.rank;
     NestIndex at = nest_index(type, type->rank), from = nest_index(&data->type, data->type.rank),
               which = nest_index(&index->type, many);
     for (int i = 0; i < many; i++) which.index[i] = at.index[axis + i];
@@ -102,8 +101,7 @@ void write_pad(Text *t, const Program *p, const Kernel *k, const char *name) {
 // The operands one after the other along the axis; threads share what stands before it.
 void write_concat(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
-    int axis = (int)attr_int(k->node, "axis", 0);
-    if (axis < 0) axis += type->rank;
+    int axis = node_axis(k->node);
     const Dim *start = dim_const(p->graph, 0);
     nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, axis);

@@ -6,11 +6,6 @@
 
 static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 
-static int axis_of(const Kernel *k, int64_t absent) {
-    int64_t axis = attr_int(k->node, "axis", absent);
-    return (int)(axis < 0 ? axis + k->in[0].type.rank : axis);
-}
-
 static void check_type(const Kernel *k) {
     DType t = k->in[0].type.dtype;
     if (dtype_bits(t) < 8 || (dtype_is_float(t) && t != DT_f32 && t != DT_f64))
@@ -28,7 +23,7 @@ static void write_element(Text *t, const Program *p, const Kernel *k, NestIndex 
 
 // Does element `a` of the axis come before element `b`?
 static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex at, const char *a, const char *b) {
-    int axis = axis_of(k, k->node->op == OP_top_k ? -1 : 0);
+    int axis = node_axis(k->node);
     bool largest = k->node->op == OP_top_k ? attr_int(k->node, "largest", 1) : k->node->op == OP_arg_max;
     text_add(t, "burin_before_%s(", dtype_is_float(k->in[0].type.dtype) ? "real" : "integer");
     write_element(t, p, k, at, axis, a), text_add(t, ", "), write_element(t, p, k, at, axis, b);
@@ -37,7 +32,7 @@ static void write_before(Text *t, const Program *p, const Kernel *k, NestIndex a
 
 void write_arg_reduce(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *x = &k->in[0].type, *type = &k->out[0].type;
-    int axis = axis_of(k, 0);
+    int axis = node_axis(k->node);
     bool keep = attr_int(k->node, "keepdims", 1);
     NestIndex at = nest_index(type, type->rank), from = nest_index(x, x->rank);
     check_type(k);
@@ -68,7 +63,7 @@ static int open_around(Text *t, const Program *p, const Kernel *k, int axis) {
 
 void write_cumulate(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
-    int axis = axis_of(k, 0);
+    int axis = node_axis(k->node);
     bool product = k->node->op == OP_cum_prod, exclusive = attr_int(k->node, "exclusive", 0),
          real = dtype_is_float(type->dtype);
     NestIndex at = nest_index(type, type->rank);
@@ -93,7 +88,7 @@ void write_cumulate(Text *t, const Program *p, const Kernel *k, const char *name
 // The indices are kept in order in the second result, by insertion: equal elements stay in the order of their indices.
 void write_top_k(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *x = &k->in[0].type, *type = &k->out[0].type;
-    int axis = axis_of(k, -1);
+    int axis = node_axis(k->node);
     NestIndex at = nest_index(type, type->rank), from = nest_index(x, x->rank), start = at;
     start.index[axis] = "0";
     check_type(k);

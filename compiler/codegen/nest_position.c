@@ -10,11 +10,6 @@ static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
 static const char *const update_axes[MAX_RANK] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
 static const char *const position_axes[MAX_RANK] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
 
-static int axis_of(const Kernel *k, int rank) {
-    int64_t axis = attr_int(k->node, "axis", 0);
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 // An element of operand i at an index, or a number in the text.
 static void write_element(Text *t, const Program *p, const Kernel *k, int i, NestIndex at) {
     const View *v = &k->in[i];
@@ -36,7 +31,7 @@ static void write_position(Text *t, const Program *p, const Kernel *k, const cha
 void write_gather_elements(Text *t, const Program *p, const Kernel *k, const char *name) {
     const View *x = &k->in[0];
     const Type *type = &k->out[0].type;
-    int axis = axis_of(k, type->rank);
+    int axis = node_axis(k->node);
     NestIndex at = nest_index(type, type->rank), from = at;
     from.index[axis] = "chosen";
     nest_open_function(t, k, name);
@@ -135,7 +130,7 @@ void write_scatter(Text *t, const Program *p, const Kernel *k, const char *name)
     int depth = nest_open(t, p, k, 0), inside;
     copy_all(t, p, k, depth);
     if (k->node->op == OP_scatter_elements) {
-        int axis = axis_of(k, type->rank);
+        int axis = node_axis(k->node);
         inside = open_axes(t, p, update_axes, index, depth);
         indent(t, inside), write_position(t, p, k, "chosen", which, type->dim[axis]);
         for (int i = 0; i < type->rank; i++) to.index[i] = i == axis ? "chosen" : update_axes[i];

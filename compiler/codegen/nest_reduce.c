@@ -21,7 +21,7 @@ typedef struct Reduction {
 static void mark_axes(Reduction *r) {
     int n, rank = r->v->type.rank;
     const int64_t *axes = attr_ints(r->k->node, "axes", &n);
-    for (int i = 0; i < n; i++) r->reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;
+    for (int i = 0; i < n; i++) r->reduced[axes[i]] = true;
     for (int i = 0; !n && i < rank; i++) r->reduced[i] = true;
 }
 
@@ -169,8 +169,7 @@ static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) 
 
 void write_softmax(Text *t, const Program *p, const Kernel *k, const char *name) {
     const Type *type = &k->out[0].type;
-    int axis = (int)attr_int(k->node, "axis", -1);
-    if (axis < 0) axis += type->rank;
+    int axis = node_axis(k->node);
     nest_plain_check(k, type->dtype);
     nest_open_function(t, k, name);
     if (axis != type->rank - 1 || type->dtype != DT_f32 || !dim_is(k->in[0].stride[axis], 1)) {

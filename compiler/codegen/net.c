@@ -61,7 +61,7 @@ static void narrow_range(const Node *input, const Node *n, burin_tensor *t) {
         if (same_values) narrow_range(input, user, t);
         if (user->op != OP_gather || user->in[1] != n || user->in[0] == n) continue;
         const Type *table = &user->in[0]->type;
-        int64_t axis = attr_int(user, "axis", 0), rows = dim_upper(table->dim[axis < 0 ? axis + table->rank : axis]);
+        int64_t rows = dim_upper(table->dim[node_axis(user)]);
         if (t->least > t->most || rows - 1 < t->most)
             t->least = input_role(input) == INPUT_TENSOR ? -rows : 0, t->most = rows - 1;
     }

@@ -93,7 +93,7 @@ static bool is_positions(const Node *n) { return n->op == OP_input && input_role
 int64_t learned_positions(const Graph *g, int64_t context) {
     EACH_NODE(n, g) {
         if (n->op != OP_gather || !is_positions(n->in[1]) || n->in[0]->op != OP_constant || !n->in[0]->value) continue;
-        int64_t axis = attr_int(n, "axis", 0), rows = n->in[0]->value->dim[axis < 0 ? axis + n->in[0]->type.rank : axis];
+        int64_t rows = n->in[0]->value->dim[node_axis(n)];
         if (rows < context) context = rows;
     }
     return context;

@@ -182,6 +182,8 @@ static const char *const role_names[] = {
     [INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions", [INPUT_SLOTS] = "slots",
     [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",     [INPUT_TYPES] = "types",         [INPUT_MEMORY] = "memory"};
 
+int node_axis(const Node *n) { return (int)attr_int(n, "axis", 0); }
+
 InputRole input_role(const Node *n) {
     const char *name = attr_string(n, "role", "");
     for (size_t i = 0; i < sizeof role_names / sizeof *role_names; i++)

@@ -262,7 +262,7 @@ static void reduce_bound(EvalContext *c, Node *n, double *bound) {
     int count;
     const int64_t *axes = attr_ints(n, "axes", &count);
     for (int i = 0; i < count; i++)
-        if (axes[i] != -1 && axes[i] != in[0]->rank - 1) steps = length + 1;
+        if (axes[i] != in[0]->rank - 1) steps = length + 1;
     c->in = (const Value *[]){&sizes};
     op_info[n->op].eval(c, n);
     const double *sums = value_dense(c, &c->out, DT_f64);
@@ -273,8 +273,7 @@ static void reduce_bound(EvalContext *c, Node *n, double *bound) {
 
 static void softmax_bound(EvalContext *c, const Node *n, double *bound) {
     const double *x = value_dense(c, c->in[0], DT_f64), *y = value_dense(c, &c->out, DT_f64);
-    int64_t axis = attr_int(n, "axis", -1), count = value_count(&c->out), stride = 1;
-    if (axis < 0) axis += c->out.rank;
+    int64_t axis = node_axis(n), count = value_count(&c->out), stride = 1;
     for (int i = c->out.rank - 1; i > axis; i--) stride *= c->out.dim[i];
     int64_t length = c->out.rank ? c->out.dim[axis] : 1;
     for (int64_t i = 0; i < count; i++) {

@@ -54,8 +54,7 @@ static int64_t find_first(EvalContext *c, Slices *s, bool sorted, int64_t **firs
 
 void eval_unique(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
-    int axis = (int)attr_int(n, "axis", 0);
-    if (axis < 0) axis += x->rank;
+    int axis = node_axis(n);
     Value moved = *x;  // the axis first
     for (int i = axis; i > 0; i--) moved.dim[i] = x->dim[i - 1], moved.stride[i] = x->stride[i - 1];
     moved.dim[0] = x->dim[axis], moved.stride[0] = x->stride[axis];

@@ -19,10 +19,9 @@ static Value axis_last(const Value *v, int axis) {
     return moved;
 }
 
-static Along along_axis(EvalContext *c, const Node *n, int64_t absent) {
+static Along along_axis(EvalContext *c, const Node *n) {
     const Value *x = c->in[0];
-    int64_t axis = attr_int(n, "axis", absent);
-    Along a = {.axis = (int)(axis < 0 ? axis + x->rank : axis)};
+    Along a = {.axis = node_axis(n)};
     Value moved = axis_last(x, a.axis);
     a.wide = dtype_is_float(x->dtype) ? eval_real(c, x->dtype) : DT_i64;
     a.length = x->dim[a.axis];
@@ -47,7 +46,7 @@ static bool is_before(const Along *a, const void *row, int64_t i, int64_t j, boo
 }
 
 void eval_arg_reduce(EvalContext *c, Node *n) {
-    Along a = along_axis(c, n, 0);
+    Along a = along_axis(c, n);
     bool last = attr_int(n, "select_last_index", 0), largest = n->op == OP_arg_max;
     int64_t *out = value_out(eval_result(c, n));
     for (int64_t r = 0; r < a.rows; r++) {
@@ -73,7 +72,7 @@ static void first_of_row(const Along *a, const void *row, bool largest, int64_t 
 }
 
 void eval_top_k(EvalContext *c, Node *n) {
-    Along a = along_axis(c, n, -1);
+    Along a = along_axis(c, n);
     bool largest = attr_int(n, "largest", 1);
     int64_t k = eval_dim(c, n, attr_dim(n, "extent")), dim[MAX_RANK];
     if (k > a.length) diag_fatal(n->loc, "%%%s: the %lld first of %lld", n->name, (long long)k, (long long)a.length);
@@ -119,7 +118,7 @@ static void cumulate_row(const Along *a, const void *row, const Node *n, void *o
 }
 
 void eval_cumulate(EvalContext *c, Node *n) {
-    Along a = along_axis(c, n, 0);
+    Along a = along_axis(c, n);
     const Value *x = c->in[0];
     Value moved = axis_last(x, a.axis), sums = eval_fresh(c, a.wide, x->rank, moved.dim), back = sums;
     for (int64_t r = 0; r < a.rows; r++)

@@ -52,7 +52,7 @@ void eval_reduce(EvalContext *c, Node *n) {
     bool reduced[MAX_RANK] = {false};
     int count;
     const int64_t *axes = attr_ints(n, "axes", &count);
-    for (int i = 0; i < count; i++) reduced[axes[i] < 0 ? axes[i] + x->rank : axes[i]] = true;
+    for (int i = 0; i < count; i++) reduced[axes[i]] = true;
     Value moved;
     int64_t length = rows_last(x, reduced, &moved);
     int lanes = lanes_for(x, reduced);
@@ -75,9 +75,8 @@ void eval_reduce(EvalContext *c, Node *n) {
 
 void eval_softmax(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
-    int64_t axis = attr_int(n, "axis", -1);
     bool reduced[MAX_RANK] = {false};
-    if (x->rank) reduced[axis < 0 ? axis + x->rank : axis] = true;
+    if (x->rank) reduced[node_axis(n)] = true;
     Value moved, back;
     int64_t length = rows_last(x, reduced, &moved), count = value_count(x);
     DType real = eval_real(c, n->type.dtype);

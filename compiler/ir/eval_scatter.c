@@ -9,11 +9,6 @@ static int64_t checked_index(const Node *n, int64_t index, int64_t extent) {
     return index < 0 ? index + extent : index;
 }
 
-static int axis_of(const Node *n, const Value *x) {
-    int64_t axis = attr_int(n, "axis", 0);
-    return (int)(axis < 0 ? axis + x->rank : axis);
-}
-
 // Where element `at` of x lies that element i of the index (row-major) names.
 static int64_t place_of(const Node *n, const Value *x, const Value *like, int axis, int64_t i, int64_t index) {
     int64_t at = x->offset + checked_index(n, index, x->dim[axis]) * x->stride[axis];
@@ -30,7 +25,7 @@ static const int64_t *indices_of(EvalContext *c, const Value *v) { return value_
 
 void eval_gather_elements(EvalContext *c, Node *n) {
     const Value *x = c->in[0], *which = c->in[1];
-    int axis = axis_of(n, x);
+    int axis = node_axis(n);
     const int64_t *index = indices_of(c, which);
     Value out = eval_fresh(c, x->dtype, which->rank, which->dim);
     for (int64_t i = 0, count = value_count(which); i < count; i++)
@@ -82,7 +77,7 @@ void eval_scatter_elements(EvalContext *c, Node *n) {
     const Value *which = c->in[1];
     const int64_t *index = indices_of(c, which);
     Value out = copy_of(c, c->in[0]), updates = updates_of(c, c->in[2], out.dtype);
-    int axis = axis_of(n, &out);
+    int axis = node_axis(n);
     const char *reduction = attr_string(n, "reduction", "none");
     for (int64_t i = 0, count = value_count(which); i < count; i++)
         combine(reduction, &out, place_of(n, &out, which, axis, i, index[i]), &updates, i);

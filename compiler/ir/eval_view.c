@@ -4,14 +4,9 @@
 #include "ir/eval_internal.h"
 #include "ir/format.h"
 
-static int read_axis(const Node *n, int64_t absent, int rank) {
-    int64_t axis = attr_int(n, "axis", absent);
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 void eval_iota(EvalContext *c, Node *n) {
     Value *v = eval_result(c, n);
-    int axis = read_axis(n, 0, v->rank);
+    int axis = node_axis(n);
     int32_t *out = value_out(v);
     for (int64_t i = 0, count = value_count(v); i < count; i++) out[i] = (int32_t)(i / v->stride[axis] % v->dim[axis]);
 }
@@ -48,7 +43,7 @@ void eval_transpose(EvalContext *c, Node *n) {
 
 void eval_slice(EvalContext *c, Node *n) {
     Value v = *c->in[0];
-    int axis = read_axis(n, 0, v.rank);
+    int axis = node_axis(n);
     int64_t start = eval_dim(c, n, attr_dim(n, "start")), extent = eval_dim(c, n, attr_dim(n, "extent"));
     int64_t step = attr_int(n, "step", 1), last = start + (extent - 1) * step;
     bool inside = extent == 0 || (start >= 0 && last >= 0 && start < v.dim[axis] && last < v.dim[axis]);
@@ -96,7 +91,7 @@ static void copy_into(const Value *out, int axis, int64_t start, const Value *x)
 void eval_concat(EvalContext *c, Node *n) {
     const Value **in = c->in;
     Value *out = eval_result(c, n);
-    int axis = read_axis(n, 0, out->rank);
+    int axis = node_axis(n);
     for (int64_t i = 0, start = 0; i < n->n_in; start += in[i++]->dim[axis]) copy_into(out, axis, start, in[i]);
 }
 
@@ -121,7 +116,7 @@ static void gather_packed(EvalContext *c, Node *n) {
 void eval_gather(EvalContext *c, Node *n) {
     if (c->in[0]->packed) return gather_packed(c, n);
     const Value *x = c->in[0], *which = c->in[1];
-    int axis = read_axis(n, 0, x->rank);
+    int axis = node_axis(n);
     int64_t count = value_count(which), *indices = arena_alloc(c->arena, (size_t)count * sizeof *indices + 1);
     value_copy(DT_i64, indices, which);
     int64_t dim[MAX_RANK] = {0}, rank = 0;  // [outer..., count, inner...]

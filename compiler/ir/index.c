@@ -204,11 +204,6 @@ static const Dim *elementwise(Walk *w, const Node *n, const Dim *const *at) {
 }
 
 // -------------------------------------------------------------------------------------------------------------- data movement
-static int axis_of_node(const Node *n, const Node *x) {
-    int64_t axis = attr_int(n, "axis", 0);
-    return (int)(axis < 0 ? axis + x->type.rank : axis);
-}
-
 static const Dim *transpose(Walk *w, const Node *n, const Dim *const *at) {
     int rank;
     const int64_t *perm = attr_ints(n, "perm", &rank);
@@ -219,7 +214,7 @@ static const Dim *transpose(Walk *w, const Node *n, const Dim *const *at) {
 
 static const Dim *slice(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *here[MAX_RANK];
-    int axis = axis_of_node(n, n->in[0]);
+    int axis = node_axis(n);
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     const Dim *step = dim_const(w->graph, attr_int(n, "step", 1));
     here[axis] = dim_binary(w->graph, DIM_ADD, attr_dim(n, "start"), dim_binary(w->graph, DIM_MUL, step, at[axis]));
@@ -254,7 +249,7 @@ static const Dim *reshape(Walk *w, const Node *n, const Dim *const *at) {
 
 static const Dim *gather(Walk *w, const Node *n, const Dim *const *at) {
     Node *x = n->in[0], *index = n->in[1];
-    int axis = axis_of_node(n, x), more = index->type.rank;
+    int axis = node_axis(n), more = index->type.rank;
     const Dim *here[MAX_RANK], *picked = value_at(w, index, at + axis);
     if (!picked) return NULL;
     if (dim_upper(picked) < 0) picked = dim_binary(w->graph, DIM_ADD, picked, x->type.dim[axis]);
@@ -298,7 +293,7 @@ static const Dim *across_concat(Walk *w, const Node *n, const Dim *const *at, in
 
 static const Dim *concat(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *here[MAX_RANK];
-    int axis = axis_of_node(n, n);
+    int axis = node_axis(n);
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     const Dim *r = within_concat(w, n, here, axis);
     return r ? r : across_concat(w, n, at, axis);
@@ -320,7 +315,7 @@ static bool tuple_at(Walk *w, Node *indices, const Dim *const *at, int length, c
 
 static const Dim *gather_elements(Walk *w, const Node *n, const Dim *const *at) {
     const Dim *here[MAX_RANK];
-    int axis = axis_of_node(n, n->in[0]);
+    int axis = node_axis(n);
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     here[axis] = value_at(w, n->in[1], at);
     return here[axis] && dim_lower(here[axis]) >= 0 ? value_at(w, n->in[0], here) : NULL;
@@ -361,7 +356,7 @@ bool index_covers(Node *scatter) {
 static const Dim *cum_sum(Walk *w, const Node *n, const Dim *const *at) {
     Graph *g = w->graph;
     const Dim *here[MAX_RANK];
-    int axis = axis_of_node(n, n);
+    int axis = node_axis(n);
     bool exclusive = attr_int(n, "exclusive", 0), reverse = attr_int(n, "reverse", 0);
     for (int i = 0; i < n->type.rank; i++) here[i] = at[i];
     here[axis] = index_symbol(g, axis + MAX_RANK, n->type.dim[axis]);
@@ -379,7 +374,7 @@ static const Dim *reduce(Walk *w, const Node *n, const Dim *const *at) {
     const int64_t *axes = attr_ints(n, "axes", &n_axes);
     bool keeps = attr_int(n, "keepdims", 0), reduced[MAX_RANK] = {0};
     const Dim *here[MAX_RANK], *count = dim_const(w->graph, 1);
-    for (int i = 0; i < n_axes; i++) reduced[axes[i] < 0 ? axes[i] + x->type.rank : axes[i]] = true;
+    for (int i = 0; i < n_axes; i++) reduced[axes[i]] = true;
     for (int i = 0, from = 0; i < x->type.rank; i++) {
         here[i] = reduced[i] ? index_symbol(w->graph, i + MAX_RANK, x->type.dim[i]) : at[from];
         if (reduced[i]) count = dim_binary(w->graph, DIM_MUL, count, x->type.dim[i]);
@@ -412,7 +407,7 @@ static const Dim *value_at(Walk *w, Node *n, const Dim *const *at) {
         case OP_size:
             return size_at(w, n, at);
         case OP_iota:
-            return at[axis_of_node(n, n)];
+            return at[node_axis(n)];
         case OP_cast:
             return cast(w, n, at);
         case OP_transpose:

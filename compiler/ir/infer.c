@@ -27,11 +27,17 @@ bool infer_mismatch(const Node *n, const char *format, ...) {
 
 static bool is_integer(DType t) { return !dtype_is_float(t) && t <= DT_u2 && t != DT_bool; }
 
-// An axis attribute, counted from the end when negative.
-bool infer_read_axis(const Node *n, int64_t axis, int rank, int *result) {
+static bool read_axis(const Node *n, int64_t axis, int rank, int *result) {
     *result = 0;
     if (axis < -rank || axis >= rank) return infer_mismatch(n, "axis %lld of a value of rank %d", (long long)axis, rank);
     *result = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool infer_axis(Node *n, int64_t absent, int rank, int *result) {
+    int64_t axis = attr_int(n, "axis", absent);
+    if (!read_axis(n, axis, rank, result)) return false;
+    if (axis < 0) attr_set_int(n, "axis", *result);
     return true;
 }
 
@@ -52,7 +58,7 @@ bool infer_iota(Graph *g, Node *n, Type *result) {
     int rank, axis;
     const Dim *const *dims = attr_dims(n, "dims", &rank);
     if (!dims || rank > MAX_RANK) return infer_mismatch(n, "\"dims\" must be a list of at most %d dimensions", MAX_RANK);
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), rank, &axis)) return false;
+    if (!infer_axis(n, 0, rank, &axis)) return false;
     *result = type_of(DT_i32, rank, dims);
     return true;
 }
@@ -90,7 +96,8 @@ bool infer_same(Graph *g, Node *n, Type *result) {
     (void)g;
     int axis;
     if (operand(n, 0)->dtype == DT_tuple) return infer_mismatch(n, "the operand has several results, choose one with item");
-    if (attr_find(n, "axis") && !infer_read_axis(n, attr_int(n, "axis", -1), operand(n, 0)->rank, &axis)) return false;
+    bool has_axis = attr_find(n, "axis") || (n->op == OP_softmax && operand(n, 0)->rank);
+    if (has_axis && !infer_axis(n, -1, operand(n, 0)->rank, &axis)) return false;
     *result = *operand(n, 0);
     return true;
 }
@@ -184,10 +191,15 @@ bool infer_reduce(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     bool reduced[MAX_RANK] = {false}, keep = attr_int(n, "keepdims", 1);
     if (!axes && count) return infer_mismatch(n, "\"axes\" must be a list of integers");
+    int64_t *counted = ARENA_ARRAY(g->arena, int64_t, count + 1);
+    bool negative = false;
     for (int i = 0; i < count; i++) {
-        if (!infer_read_axis(n, axes[i], x->rank, &axis)) return false;
+        if (!read_axis(n, axes[i], x->rank, &axis)) return false;
+        negative |= axes[i] < 0;
+        counted[i] = axis;
         reduced[axis] = true;
     }
+    if (negative) attr_set_ints(n, "axes", counted, count);
     *result = type_scalar(x->dtype);
     for (int i = 0; i < x->rank; i++) {
         if (!reduced[i])
@@ -247,7 +259,7 @@ bool infer_slice(Graph *g, Node *n, Type *result) {
     *result = *operand(n, 0);
     if (!start || !extent || !step)
         return infer_mismatch(n, "\"start\" and \"extent\" must be one dimension each, \"step\" not zero");
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
+    if (!infer_axis(n, 0, result->rank, &axis)) return false;
     const Dim *steps = dim_binary(g, DIM_MUL, dim_sub(g, extent, dim_const(g, 1)), dim_const(g, step));
     const Dim *last = dim_binary(g, DIM_ADD, start, steps), *size = result->dim[axis];
     bool some = dim_lower(extent) > 0, outside = dim_upper(start) < 0 || dim_lower(dim_sub(g, start, size)) > 0 ||
@@ -265,7 +277,7 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *index = operand(n, 1);
     int axis;
     if (!is_integer(index->dtype)) return infer_mismatch(n, "indices must be integers");
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (!infer_axis(n, 0, x->rank, &axis)) return false;
     if (n->in[0]->op == OP_pack && (axis || n->in[0]->n_in > 1))
         return infer_mismatch(n, "only rows of one packed matrix are found");
     if (x->rank + index->rank - 1 > MAX_RANK) return infer_mismatch(n, "the result has more than %d axes", MAX_RANK);
@@ -279,7 +291,7 @@ bool infer_gather(Graph *g, Node *n, Type *result) {
 bool infer_concat(Graph *g, Node *n, Type *result) {
     int axis;
     *result = *operand(n, 0);
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), result->rank, &axis)) return false;
+    if (!infer_axis(n, 0, result->rank, &axis)) return false;
     for (int i = 1; i < n->n_in; i++) {
         const Type *x = operand(n, i);
         if (x->dtype != result->dtype || x->rank != result->rank) return infer_mismatch(n, "operands differ in type or rank");

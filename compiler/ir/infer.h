@@ -5,6 +5,6 @@
 
 // "op: message", then the operands' types as a note; returns false.
 bool infer_mismatch(const Node *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// An axis attribute, counted from the end when negative; false after a message when there is no such axis.
-bool infer_read_axis(const Node *, int64_t axis, int rank, int *result);
+// The attribute "axis", made to count from the front; false after a message.
+bool infer_axis(Node *, int64_t absent, int rank, int *axis);
 #endif

@@ -69,7 +69,7 @@ bool infer_gather_elements(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0), *index = operand(n, 1);
     int axis;
     if (!is_index(index) || index->rank != x->rank) return infer_mismatch(n, "the index must be i32 or i64, of the rank of x");
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (!infer_axis(n, 0, x->rank, &axis)) return false;
     *result = *index;
     result->dtype = x->dtype;
     return true;
@@ -120,7 +120,7 @@ bool infer_scatter(Graph *g, Node *n, Type *result) {
     if (!is_index(index) || updates->dtype != x->dtype)
         return infer_mismatch(n, "takes x, indices (i32 or i64) and updates of the type of x");
     if (n->op == OP_scatter_elements)
-        return infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis) &&
+        return infer_axis(n, 0, x->rank, &axis) &&
                ((index->rank == x->rank && updates->rank == x->rank) || infer_mismatch(n, "operands differ in rank"));
     if (!index->rank || !dim_is_const(index->dim[index->rank - 1], &depth) || depth > x->rank)
         return infer_mismatch(n, "the last axis of the index must be constant, at most the rank of x");
@@ -140,7 +140,7 @@ bool infer_unique(Graph *g, Node *n, Type *result) {
     const Dim *extent = attr_dim(n, "extent");
     int axis;
     if (!extent || extent->kind != DIM_SYMBOL) return infer_mismatch(n, "\"extent\" must be a symbol");
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (!infer_axis(n, 0, x->rank, &axis)) return false;
     Type *items = ARENA_ARRAY(g->arena, Type, 4);
     for (int i = 1; i < 4; i++) items[i] = type_of(DT_i64, 1, i == 2 ? &x->dim[axis] : &extent);
     items[0] = *x, items[0].dim[axis] = extent;
@@ -164,7 +164,7 @@ bool infer_suppression(Graph *g, Node *n, Type *result) {
 bool infer_arg_reduce(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     int axis;
-    if (!infer_read_axis(n, attr_int(n, "axis", 0), x->rank, &axis)) return false;
+    if (!infer_axis(n, 0, x->rank, &axis)) return false;
     *result = type_scalar(DT_i64);
     for (int i = 0; i < x->rank; i++) {
         if (i != axis)
@@ -179,7 +179,7 @@ bool infer_top_k(Graph *g, Node *n, Type *result) {
     const Type *x = operand(n, 0);
     const Dim *extent = attr_dim(n, "extent");
     int axis;
-    if (!infer_read_axis(n, attr_int(n, "axis", -1), x->rank, &axis)) return false;
+    if (!infer_axis(n, -1, x->rank, &axis)) return false;
     if (!extent || dim_upper(dim_sub(g, extent, x->dim[axis])) > 0)
         return infer_mismatch(n, "\"extent\" must be one dimension, at most %s", dim_text(x->dim[axis]));
     Type *items = ARENA_ARRAY(g->arena, Type, 2);

@@ -95,8 +95,7 @@ Share share_by(ShareKind kind, const Dim *count) { return (Share){.kind = kind, 
 
 const Dim *count_before(Lowering *l, const Type *type, int64_t axis) {
     const Dim *count = dim_const(l->graph, 1);
-    for (int i = 0; type->rank && i < (axis < 0 ? axis + type->rank : axis); i++)
-        count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
+    for (int i = 0; type->rank && i < axis; i++) count = dim_binary(l->graph, DIM_MUL, count, type->dim[i]);
     return count;
 }
 

@@ -13,10 +13,9 @@ static bool nest_is_by_rows(const Node *n) {
             return n->op == OP_slice && attr_int(n, "axis", 0) != 0;
         case ROWS_INNER: {
             const Attr *axes = attr_find(n, "axes");
-            int64_t rank = n->in[0]->type.rank, axis = attr_int(n, "axis", -1);
-            if (!axes) return axis != 0 && axis != -rank;
+            if (!axes) return attr_int(n, "axis", -1) != 0;
             for (int i = 0; i < axes->n; i++)
-                if (axes->ints[i] == 0 || axes->ints[i] == -rank) return false;
+                if (axes->ints[i] == 0) return false;
             return true;
         }
         default:
@@ -28,12 +27,8 @@ static bool nest_is_by_rows(const Node *n) {
 // An op that runs along one axis is shared by the axes before it; a scatter is one thread's.
 static int64_t outer_axes(const Node *n) {
     if (n->op == OP_scatter_elements || n->op == OP_scatter_nd) return 0;
-    if (n->op == OP_cum_sum || n->op == OP_cum_prod) {
-        int64_t along = attr_int(n, "axis", 0);
-        return along < 0 ? along + n->type.rank : along;
-    }
-    int64_t axis = n->op == OP_softmax ? attr_int(n, "axis", -1) : n->type.rank - 1;
-    if (axis < 0) axis += n->type.rank;
+    if (n->op == OP_cum_sum || n->op == OP_cum_prod) return node_axis(n);
+    int64_t axis = n->op == OP_softmax ? node_axis(n) : n->type.rank - 1;
     if (n->op == OP_softmax && axis != n->type.rank - 1) return axis > 0 ? 1 : 0;
     return axis < 0 ? 0 : axis;
 }
@@ -43,7 +38,7 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
     k->row_wise = rows && output_index(l->graph, n) < 0;
     if (dtype_bits(n->type.dtype) < 8) k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1));  // bytes that elements share
-    if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, attr_int(n, "axis", 0));
+    if (n->op == OP_concat && !rows) k->share.count = count_before(l, &n->type, node_axis(n));
     for (int i = 0; i < k->n_in; i++) {
         const Type *type = &k->in[i].type;
         bool same_rows = rows && type->rank == n->type.rank && type->dim[0] == n->type.dim[0] && n->op != OP_gather;
@@ -83,9 +78,8 @@ void select_nest(Lowering *l, Node *n) {
 void select_top_k(Lowering *l, Node *n) {
     View x = memory_operand(l, n->in[0]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
-    int64_t axis = attr_int(n, "axis", -1);
     k->in[0] = x;
-    k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], axis < 0 ? axis + n->items[0].rank : axis));
+    k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], node_axis(n)));
     for (int i = 0; i < 2; i++) {
         Node *item = item_of(n, i);
         kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));

@@ -38,13 +38,8 @@ bool view_same_place(const View *a, const View *b) {
     return true;
 }
 
-static int attr_axis(const Node *n, int rank) {
-    int64_t axis = attr_int(n, "axis", 0);
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 static bool derive_slice(Lowering *l, const Node *n, View *v) {
-    int axis = attr_axis(n, v->type.rank);
+    int axis = node_axis(n);
     const Dim *start = attr_dim(n, "start"), *stride = v->stride[axis];
     if (v->row_index && axis == 0) return false;
     v->offset = dim_binary(l->graph, DIM_ADD, v->offset, dim_binary(l->graph, DIM_MUL, start, stride));

@@ -220,7 +220,7 @@ static bool bool_piece(Op op, const DistancePiece *const *in, int64_t from, int6
 
 // ---------------------------------------------------------------------------------------------------------------------- leaves
 static bool of_iota(const Node *n, const Roles *r, Distance *d) {
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     double offset = (double)r->offset[axis];
     return is_linear(d, r->role[axis] == ROLE_QUERY, r->role[axis] == ROLE_KEY, offset);
 }
@@ -302,7 +302,7 @@ static bool follow_reshape(const Node *n, const Roles *r, Distance *d) {
 
 static bool follow_slice(const Node *n, const Roles *r, Distance *d) {
     int64_t start;
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (!dim_is_const(attr_dim(n, "start"), &start) || attr_int(n, "step", 1) != 1) return gives_up(d, n);
     Roles in = *r;
     in.offset[axis] += start;

@@ -56,7 +56,7 @@ static Node *refer(Node *n) {
         t->data = x->data;
     } else {
         int64_t start;
-        if (n->op != OP_slice || axis_of(n->in[0], attr_int(n, "axis", 0)) || attr_int(n, "step", 1) != 1) return NULL;
+        if (n->op != OP_slice || node_axis(n) || attr_int(n, "step", 1) != 1) return NULL;
         if (!dim_is_const(attr_dim(n, "start"), &start) || !t->dim[0]) return NULL;
         t->data = (const char *)x->data + (uint64_t)start * (t->bytes / (uint64_t)t->dim[0]);
     }

@@ -330,12 +330,9 @@ bool match_is_vector(const Node *n, int64_t count) {
 // --------------------------------------------------------------------------------------------------------------------- shapes
 const Dim *width_dim(const Node *n) { return n->type.dim[n->type.rank - 1]; }
 
-int axis_of(const Node *n, int64_t axis) { return (int)(axis < 0 ? axis + n->type.rank : axis); }
-
 bool reduces_last_axis_only(const Node *n) {
     const Attr *a = attr_find(n, "axes");
-    return n->in[0]->type.rank > 0 && a && a->kind == ATTR_INTS && a->n == 1 &&
-           axis_of(n->in[0], a->ints[0]) == n->in[0]->type.rank - 1;
+    return n->in[0]->type.rank > 0 && a && a->kind == ATTR_INTS && a->n == 1 && a->ints[0] == n->in[0]->type.rank - 1;
 }
 
 bool is_view(Op op) { return op == OP_reshape || op == OP_transpose || op == OP_slice || op == OP_expand; }

@@ -68,7 +68,6 @@ bool match_is_vector(const Node *, int64_t n);  // [n] or [1, ..., n]: the same 
 
 // Shapes.
 const Dim *width_dim(const Node *);
-int axis_of(const Node *, int64_t axis);  // a negative axis counts from the end
 bool reduces_last_axis_only(const Node *);
 bool is_view(Op);              // reshape, transpose, slice, expand
 bool is_weight(const Node *);  // a constant, possibly cast or seen through views

@@ -56,7 +56,7 @@ static Value run_softmax(Elaborator *e, Loc at, const Value *a) {
     if (!want_tensor(e, a[0], at, "the operand of softmax") ||
         !read_axis(e, or_else(a[1], VALUE_INT(-1)), at, a[0].node->type.rank, &axis))
         return VALUE(V_ERROR);
-    return tensor_value(build_softmax(tensor_builder(e, at), a[0].node, axis - a[0].node->type.rank));
+    return tensor_value(build_softmax(tensor_builder(e, at), a[0].node, axis));
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- views

@@ -286,9 +286,7 @@ static Node *softmax_operand(const Node *softmax) {
     return less ? x->in[0] : x;
 }
 
-static bool joins_last(const Node *n) {
-    return n->op == OP_concat && n->n_in == 2 && axis_of(n, attr_int(n, "axis", 0)) == n->type.rank - 1;
-}
+static bool joins_last(const Node *n) { return n->op == OP_concat && n->n_in == 2 && node_axis(n) == n->type.rank - 1; }
 
 // The sinks behind the scores of a concatenation: one number for each head, the same for all queries.
 static bool read_sinks(const Node *joined, Attention *t, Attempt *a) {
@@ -301,8 +299,7 @@ static bool read_sinks(const Node *joined, Attention *t, Attempt *a) {
 
 // The keys' part of the probabilities, which the sinks' follows.
 static bool leaves_sinks(const Node *n, const Attention *t) {
-    return n->op == OP_slice && axis_of(n, attr_int(n, "axis", 0)) == n->type.rank - 1 && dim_is(attr_dim(n, "start"), 0) &&
-           width_dim(n) == t->keys;
+    return n->op == OP_slice && node_axis(n) == n->type.rank - 1 && dim_is(attr_dim(n, "start"), 0) && width_dim(n) == t->keys;
 }
 
 // The weights that were quantized and come back, a few users on.
@@ -365,8 +362,7 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     const Scores nothing = {.scale = 1, .allowed = {INT64_MIN, INT64_MAX}};
     *s = nothing;
     int rank = softmax->type.rank;
-    if (rank < 2 || axis_of(softmax, attr_int(softmax, "axis", -1)) != rank - 1)
-        return attempt_fails(a, softmax, "is not over the last axis of scores");
+    if (rank < 2 || node_axis(softmax) != rank - 1) return attempt_fails(a, softmax, "is not over the last axis of scores");
     Node *scores = softmax_operand(softmax);
     if (joins_last(scores)) {
         if (!read_sinks(scores, t, a)) return false;

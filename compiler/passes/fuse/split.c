@@ -113,7 +113,7 @@ static Node *part_product(const Columns *c, const ViewMap *v, Slice s, Node *bef
 // The slice as a slice of one atom of the columns; s->axis is the atom.
 static bool read_slice(Node *slice, Node *result, ViewMap *v, Slice *s) {
     int64_t start;
-    int axis = axis_of(slice, attr_int(slice, "axis", 0));
+    int axis = node_axis(slice);
     if (!view_map(slice->in[0], v) || v->base != result || v->axis[axis].n != 1) return false;
     *s = (Slice){v->axis[axis].atom[0], attr_dim(slice, "start"), attr_dim(slice, "extent"), 1};
     return v->source_axis[s->axis] == 1 && dim_is_const(s->start, &start) && dim_is_const(s->extent, &start);

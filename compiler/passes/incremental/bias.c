@@ -43,7 +43,7 @@ static Node *view_over_keys(Node *n, int key, KeyAxis *k) {
 }
 
 static Node *gather_over_keys(Node *n, int key, KeyAxis *k) {
-    if (axis_of(n->in[0], attr_int(n, "axis", 0)) != 0 || key >= n->in[1]->type.rank) return NULL;
+    if (node_axis(n) != 0 || key >= n->in[1]->type.rank) return NULL;
     Node *index = over_keys(n->in[1], key, k);
     return index ? with_extent(n, (Node *[]){n->in[0], index}, NULL, (Along){key, k->context}) : NULL;
 }
@@ -68,7 +68,7 @@ static Node *slice_over_keys(Node *n, int key, KeyAxis *k) {
     Node *table = n->in[0];
     const Dim *start = attr_dim(n, "start"), *zero = dim_const(n->graph, 0);
     int64_t extent;
-    if (axis_of(n, attr_int(n, "axis", 0)) != key || attr_int(n, "step", 1) != 1) return NULL;
+    if (node_axis(n) != key || attr_int(n, "step", 1) != 1) return NULL;
     if (table->op != OP_constant || !dim_is_const(table->type.dim[key], &extent) || extent < dim_upper(k->context)) return NULL;
     bool last = dim_binary(n->graph, DIM_ADD, start, k->positions) == table->type.dim[key];
     if (start != zero && (!last || k->bent || key != n->type.rank - 1 || !is_linear_table(table))) return NULL;

@@ -111,7 +111,7 @@ static bool compute_first_rows(Graph *g, const Dim *rows) {
         bool reached = false;
         if (!is_first_rows(n, rows) || n->in[0]->op == OP_pad) continue;
         EACH_NODE(each, g) each->scratch = NULL;
-        Node *by = first_of(n->in[0], (Along){axis_of(n, attr_int(n, "axis", 0)), rows}, &reached);
+        Node *by = first_of(n->in[0], (Along){node_axis(n), rows}, &reached);
         if (!by || !reached) continue;
         node_become(n, by);
         changed = true;
@@ -129,7 +129,7 @@ typedef struct Lagging {
 
 // What a slice along the axis begins, or the value itself.
 static Node *beginning(Node *x, int axis) {
-    bool begins = x->op == OP_slice && axis_of(x, attr_int(x, "axis", 0)) == axis && dim_is(attr_dim(x, "start"), 0);
+    bool begins = x->op == OP_slice && node_axis(x) == axis && dim_is(attr_dim(x, "start"), 0);
     return begins && attr_int(x, "step", 1) == 1 ? x->in[0] : x;
 }
 
@@ -152,7 +152,7 @@ static bool read_pad(const Node *n, const Dim *rows, Lagging *out) {
 }
 
 static bool read_concat(const Node *n, const Dim *rows, Lagging *out) {
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     double value;
     if (n->n_in != 2 || !dim_is_const(n->in[0]->type.dim[axis], &out->lag)) return false;
     if (!match_scalar(n->in[0], &value) && (out->lag != 1 || !is_weight(n->in[0]))) return false;
@@ -211,7 +211,7 @@ static Node *shift_of_slice(Node *n, const Dim *rows) {
     Lagging v;
     int64_t start;
     if (attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1 || !is_lagging(n->in[0], rows, &v)) return NULL;
-    if (axis_of(n, attr_int(n, "axis", 0)) != v.axis || !dim_is_const(attr_dim(n, "start"), &start)) return NULL;
+    if (node_axis(n) != v.axis || !dim_is_const(attr_dim(n, "start"), &start)) return NULL;
     return start <= v.lag ? look_back(v, v.lag - start, n) : NULL;
 }
 

@@ -128,9 +128,7 @@ static Node *position_like(Node *iota, const RowInputs *in) {
     return build_expand(cursor(iota), x, rank, dims);
 }
 
-static bool counts_rows(const Node *n) {
-    return n->op == OP_iota && has_rows(n) && axis_of(n, attr_int(n, "axis", 0)) == row_axis(n);
-}
+static bool counts_rows(const Node *n) { return n->op == OP_iota && has_rows(n) && node_axis(n) == row_axis(n); }
 
 static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
     EACH_NODE(n, g) {
@@ -185,15 +183,15 @@ bool pass_caches(Graph *g, PassContext *c) {
 // A slice of the last row, along axis 0.
 static bool is_last_row(const Node *n, const Dim *rows) {
     const Dim *start = n->op == OP_slice ? attr_dim(n, "start") : NULL;
-    return start && axis_of(n, attr_int(n, "axis", 0)) == 0 && n->in[0]->type.dim[0] == rows &&
-           dim_is(attr_dim(n, "extent"), 1) && dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
+    return start && node_axis(n) == 0 && n->in[0]->type.dim[0] == rows && dim_is(attr_dim(n, "extent"), 1) &&
+           dim_binary(n->graph, DIM_ADD, start, dim_const(n->graph, 1)) == rows;
 }
 
 // The last row along another axis, behind axes of extent 1: of the same value without these.
 static bool put_rows_first(Graph *g, const Dim *rows) {
     bool changed = false;
     EACH_NODE(n, g) {
-        int axis = n->op == OP_slice ? axis_of(n, attr_int(n, "axis", 0)) : 0;
+        int axis = n->op == OP_slice ? node_axis(n) : 0;
         const Type *from = axis ? &n->in[0]->type : NULL;
         for (int i = 0; from && i < axis; i++)
             if (!dim_is(from->dim[i], 1)) from = NULL;
@@ -247,7 +245,7 @@ static bool look_up_slices(Graph *g, const Dim *rows) {
     bool changed = false;
     EACH_NODE(n, g) {
         if (n->op != OP_slice || attr_dim(n, "extent") != rows || attr_int(n, "step", 1) != 1) continue;
-        int64_t axis = axis_of(n, attr_int(n, "axis", 0)), start;
+        int64_t axis = node_axis(n), start;
         if (n->in[0]->type.dim[axis] == rows || !dim_is_const(attr_dim(n, "start"), &start)) continue;
         Builder b = cursor_at(n, n->loc);
         Node *index = build_iota(b, 1, &rows, 0);

@@ -30,8 +30,8 @@ static bool names_symbol(const Node *n, const Dim *symbol) {
 
 // The element of this step, along the axis of the rows.
 static bool takes_own_row(const Node *n, const Node *rows, const Dim *counter, int axis) {
-    return n->op == OP_slice && n->in[0] == rows && axis_of(rows, attr_int(n, "axis", 0)) == axis &&
-           attr_dim(n, "start") == counter && dim_is(attr_dim(n, "extent"), 1);
+    return n->op == OP_slice && n->in[0] == rows && node_axis(n) == axis && attr_dim(n, "start") == counter &&
+           dim_is(attr_dim(n, "extent"), 1);
 }
 
 // Where the rows are in an operand of the loop that the body's node reads, -1: it has none.

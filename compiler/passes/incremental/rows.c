@@ -29,14 +29,14 @@ static int rows_each(const Node *n, Step *s) {
     return mark;
 }
 
-static bool axis_is_rows(const Node *n, int64_t axis) { return axis_of(n->in[0], axis) == row_axis(n->in[0]); }
+static bool axis_is_rows(const Node *n, int64_t axis) { return axis == row_axis(n->in[0]); }
 
 static int rows_reduce(const Node *n, Step *s) {
     int count, shift = 0;
     const int64_t *axes = attr_ints(n, "axes", &count);
     for (int i = 0; i < count; i++) {
         if (axis_is_rows(n, axes[i])) return mixes(s, "reduces over the rows");
-        shift += !attr_int(n, "keepdims", 1) && axis_of(n->in[0], axes[i]) < row_axis(n->in[0]);
+        shift += !attr_int(n, "keepdims", 1) && axes[i] < row_axis(n->in[0]);
     }
     return n->in[0]->mark - shift;
 }
@@ -45,7 +45,7 @@ static int rows_inner(const Node *n, Step *s) {
     if (attr_find(n, "axes")) return has_rows(n->in[0]) ? rows_reduce(n, s) : 0;
     int mark = rows_each(n, s);
     bool by_element = n->op == OP_gather_elements || n->op == OP_scatter_elements;
-    int axis = axis_of(n->in[0], attr_int(n, "axis", by_element ? 0 : -1));
+    int axis = by_element ? node_axis(n) : (int)attr_int(n, "axis", n->in[0]->type.rank - 1);
     if (n->op == OP_arg_max || n->op == OP_arg_min) mark = n->in[0]->mark;
     if (mark && axis == mark - 1) return mixes(s, "joins, picks or normalises along the rows");
     bool drops_axis = n->type.dtype != DT_tuple && n->type.rank < n->in[0]->type.rank;
@@ -66,7 +66,7 @@ static int rows_first(const Node *n, Step *s) {
 
 static int rows_gather(const Node *n, Step *s) {
     const Node *x = n->in[0], *index = n->in[1];
-    int axis = axis_of(x, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (has_rows(x) && (has_rows(index) || row_axis(x) == axis)) return mixes(s, "picks rows by their number");
     if (has_rows(index)) return index->mark + axis;
     return !has_rows(x) ? 0 : row_axis(x) < axis ? x->mark : x->mark + index->type.rank - 1;
@@ -99,7 +99,7 @@ static int rows_view(const Node *n, Step *s) {
         case OP_expand:
             return x->mark + n->type.rank - x->type.rank;
         default:
-            return axis_is_rows(n, attr_int(n, "axis", 0)) ? mixes(s, "takes a part of the rows") : x->mark;
+            return axis_is_rows(n, node_axis(n)) ? mixes(s, "takes a part of the rows") : x->mark;
     }
 }
 

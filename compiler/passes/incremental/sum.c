@@ -19,7 +19,7 @@ static bool counts_exactly(const Node *x) {
 // All other axes are constant.
 static bool sums_rows(const Node *n, const Dim *rows) {
     if (n->op != OP_cum_sum || attr_int(n, "reverse", 0) || !counts_exactly(n->in[0])) return false;
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     for (int i = 0; i < n->type.rank; i++)
         if (i == axis ? n->type.dim[i] != rows : !dim_is_const(n->type.dim[i], NULL)) return false;
     return true;
@@ -60,7 +60,7 @@ static Node *loop_over(Node *n, Node *rows) {
 // The axis of the rows first, the others together behind it; and back.
 static Node *recurrence(Node *n) {
     Graph *g = n->graph;
-    int axis = axis_of(n, attr_int(n, "axis", 0)), rank = n->type.rank;
+    int axis = node_axis(n), rank = n->type.rank;
     int64_t there[MAX_RANK], back[MAX_RANK];
     const Dim *moved[MAX_RANK], *width = dim_const(g, 1);
     for (int i = 0; i < rank; i++) there[i] = i ? i - (i <= axis) : axis;

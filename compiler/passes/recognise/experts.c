@@ -51,7 +51,7 @@ static bool puts_rows_back(const Choice *c) {
     const Type *data = &n->in[0]->type, *index = &n->in[1]->type, *updates = &n->in[2]->type;
     const char *reduction = attr_string(n, "reduction", "none");
     if (strcmp(reduction, "none") && strcmp(reduction, "add")) return false;
-    if (axis_of(n->in[0], attr_int(n, "axis", 0)) || updates->rank != data->rank) return false;
+    if (node_axis(n) || updates->rank != data->rank) return false;
     for (int i = 1; i < updates->rank; i++)
         if (updates->dim[i] != data->dim[i] || (n->op == OP_scatter_elements && index->dim[i] != data->dim[i])) return false;
     return n->op == OP_scatter_elements || (index->rank == 2 && dim_is(index->dim[1], 1));

@@ -75,13 +75,11 @@ static bool step_reshape(Element *e, Node *to) {
     return true;
 }
 
-static int trailing_place(const Element *e, const char *name, int64_t absent) {
-    return axis_of(e->node, attr_int(e->node, name, absent)) - (e->node->type.rank - e->n);
-}
+static int trailing_place(const Element *e) { return node_axis(e->node) - (e->node->type.rank - e->n); }
 
 static bool step_slice(Element *e) {
     int64_t start;
-    int place = trailing_place(e, "axis", 0);
+    int place = trailing_place(e);
     if (place < 0 || !dim_is_const(attr_dim(e->node, "start"), &start)) return false;
     e->at[place] = start + e->at[place] * attr_int(e->node, "step", 1);
     e->node = e->node->in[0];
@@ -90,7 +88,7 @@ static bool step_slice(Element *e) {
 
 static bool step_concat(Element *e) {
     int64_t width;
-    int place = trailing_place(e, "axis", 0), axis = axis_of(e->node, attr_int(e->node, "axis", 0));
+    int place = trailing_place(e), axis = node_axis(e->node);
     if (place < 0) return false;
     for (int i = 0; i < e->node->n_in; i++) {
         if (!dim_is_const(e->node->in[i]->type.dim[axis], &width)) return false;
@@ -330,7 +328,7 @@ static Node *part_of_table(Node *before, Node *x, int64_t start, int64_t extent,
         dims[axis] = dim_const(x->graph, extent);
         return build_reshape(cursor(before), part_of_table(before, x->in[0], start, extent, step), axis + 1, dims);
     }
-    if (x->op == OP_concat && axis_of(x, attr_int(x, "axis", 0)) == axis) {
+    if (x->op == OP_concat && node_axis(x) == axis) {
         for (int i = 0; i < x->n_in && dim_is_const(width_dim(x->in[i]), &width); i++, at += width) {
             if (start >= at && start + (extent - 1) * step < at + width)
                 return part_of_table(before, x->in[i], start - at, extent, step);
@@ -470,7 +468,7 @@ static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
 static bool is_candidate(Node *root, Rotary *r) {
     bool joins = root->op == OP_concat || (root->op == OP_reshape && root->in[0]->op == OP_concat);
     if ((root->op != OP_add && root->op != OP_sub && !joins) || root->type.rank < 2) return false;
-    if (root->op == OP_concat && axis_of(root, attr_int(root, "axis", 0)) != root->type.rank - 1) return false;
+    if (root->op == OP_concat && node_axis(root) != root->type.rank - 1) return false;
     return dim_is_const(width_dim(root), &r->width) && r->width >= 4 && r->width <= LARGEST_HEAD && read_kind(root, r);
 }
 

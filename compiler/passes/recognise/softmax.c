@@ -84,7 +84,7 @@ static bool is_one_along(const Node *n, int rank, int axis) {
 static bool read_exponential(Node *n, Weights *w) {
     Node *x = before_rounding(n->in[0]);
     w->x = n->in[0];
-    if (n->op == OP_softmax) return axis_of(n, attr_int(n, "axis", -1)) == w->axis;
+    if (n->op == OP_softmax) return node_axis(n) == w->axis;
     if (x->op == OP_sub && is_one_along(x->in[1], n->type.rank, w->axis) && type_equal(&x->in[0]->type, &n->type))
         w->shift = x->in[1], w->x = x->in[0];
     return true;
@@ -323,7 +323,7 @@ bool recognise_softmax(Node *n, Attempt *a) {
     int count;
     const int64_t *axes = n->op == OP_reduce_sum ? attr_ints(n, "axes", &count) : NULL;
     if (!axes || count != 1 || !dtype_is_float(n->type.dtype)) return false;
-    Weights w = {.weights = n->in[0], .axis = axis_of(n->in[0], axes[0])};
+    Weights w = {.weights = n->in[0], .axis = (int)axes[0]};
     w.sum = kept_axis(n, w.axis, &w.weights->type);
     if (!w.sum || !w.sum->next || !read_weights(w.sum->next, &w)) return false;
     a->pattern = "softmax";
@@ -344,7 +344,7 @@ bool recognise_softmax(Node *n, Attempt *a) {
 // or of its transpose. NULL: it is, or the axis is neither that of the queries nor of the keys.
 static Node *softmax_along_keys(Node *softmax) {
     Order of = {.rank = softmax->type.rank, .before = softmax}, to = of, back = of;
-    int rank = of.rank, axis = axis_of(softmax, attr_int(softmax, "axis", -1));
+    int rank = of.rank, axis = node_axis(softmax);
     bool same = axis == rank - 1;
     for (int i = 0; i < rank; i++) of.perm[i] = i;
     if (rank < 2 || !find_product(softmax->in[0], &of, CHAIN)) return NULL;

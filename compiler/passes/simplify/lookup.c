@@ -131,7 +131,7 @@ static void split_axis(Lookup *l, int axis) {
 static Node *gather_view(Node *n) {
     Lookup l;
     Node *index = n->in[1];
-    int axis = axis_of(n->in[0], attr_int(n, "axis", 0)), more = index->type.rank;
+    int axis = node_axis(n), more = index->type.rank;
     if (n->in[0]->op == OP_constant || !start_lookup(&l, n, n->in[0])) return NULL;  // positions look up tables
     for (int i = 0; i < l.x->type.rank; i++)
         l.at[i] = i < axis ? l.symbols[i] : i == axis ? index_value(index, l.symbols + axis) : l.symbols[i + more - 1];
@@ -141,7 +141,7 @@ static Node *gather_view(Node *n) {
 
 static Node *gather_elements_view(Node *n) {
     Lookup l;
-    int axis = axis_of(n->in[0], attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (!start_lookup(&l, n, n->in[0])) return NULL;
     for (int i = 0; i < l.x->type.rank; i++) l.at[i] = i == axis ? index_value(n->in[1], l.symbols) : l.symbols[i];
     Node *by = as_gather(&l);

@@ -89,7 +89,7 @@ static bool range_of(const Node *n, Range *r, int depth) {
         case OP_constant:
             return range_of_constant(n, r);
         case OP_iota:
-            *r = (Range){0, (double)dim_upper(n->type.dim[axis_of(n, attr_int(n, "axis", 0))]) - 1};
+            *r = (Range){0, (double)dim_upper(n->type.dim[node_axis(n)]) - 1};
             return true;
         case OP_size:
             return range_of_size(n, r);

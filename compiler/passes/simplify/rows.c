@@ -57,7 +57,7 @@ static Node *norm(Node *n) {
 
 static Node *gather(Node *n) {
     Node *in[] = {n->in[0], n->in[1]};
-    if (!is_weight(in[0]) || in[0]->type.rank != 2 || axis_of(in[0], attr_int(n, "axis", 0))) return NULL;
+    if (!is_weight(in[0]) || in[0]->type.rank != 2 || node_axis(n)) return NULL;
     in[1] = build_reshape(cursor(n), in[1], 1, (const Dim *[]){count_rows(n)});
     return over(n, in);
 }

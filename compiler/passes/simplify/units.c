@@ -27,11 +27,11 @@ static bool drop_from_operands(Node *n, Node **in, int rank) {
 }
 
 // The axes of an attribute, one less each; false when the first axis is one of them.
-static bool shift_axes(const Node *n, const Node *x, const char *name, int64_t *axes, int *count) {
+static bool shift_axes(const Node *n, const char *name, int64_t *axes, int *count) {
     const Attr *a = attr_find(n, name);
     *count = !a ? 0 : a->kind == ATTR_INT ? 1 : a->n;
     for (int i = 0; i < *count; i++) {
-        axes[i] = axis_of(x, a->kind == ATTR_INT ? a->i : a->ints[i]) - 1;
+        axes[i] = (a->kind == ATTR_INT ? a->i : a->ints[i]) - 1;
         if (axes[i] < 0) return false;
     }
     return true;
@@ -56,7 +56,7 @@ static Node *on_first_operand(Node *n, const char *axis_name) {
     int count = 0, rank = n->in[0]->type.rank;
     bool has_axes = axis_name && attr_find(n, axis_name);
     if (n->n_in > MOST_OPERANDS || rank < 3 || !has_unit(&n->in[0]->type)) return NULL;
-    if (has_axes && !shift_axes(n, n->in[0], axis_name, axes, &count)) return NULL;
+    if (has_axes && !shift_axes(n, axis_name, axes, &count)) return NULL;
     return drop_from_operands(n, in, rank) ? again(n, in, axes, count) : NULL;
 }
 
@@ -82,7 +82,7 @@ static Node *matmul(Node *n) {
 // The first axis is that of the table's, or that of the indices.
 static Node *gather(Node *n) {
     Node *in[2] = {n->in[0], n->in[1]};
-    int64_t axis = axis_of(in[0], attr_int(n, "axis", 0));
+    int64_t axis = node_axis(n);
     if (axis == 0 && in[1]->type.rank > 1 && has_unit(&in[1]->type))
         in[1] = without_first(in[1], n);
     else if (axis > 0 && in[0]->type.rank > 2 && has_unit(&in[0]->type))
@@ -109,7 +109,7 @@ static Node *expand(Node *n) {
 }
 
 static Node *iota(Node *n) {
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (axis == 0) return NULL;
     Node *by = build_iota(cursor_at(n, n->loc), n->type.rank - 1, n->type.dim + 1, axis - 1);
     return build_reshape(cursor(n), by, n->type.rank, n->type.dim);

@@ -15,7 +15,7 @@ static Node *shorten_chain(Node *n) {
 
 // ---------------------------------------------------------------------------------------------------------------------- slices
 static Slice slice_of(const Node *n) {
-    return (Slice){axis_of(n, attr_int(n, "axis", 0)), attr_dim(n, "start"), attr_dim(n, "extent"), attr_int(n, "step", 1)};
+    return (Slice){node_axis(n), attr_dim(n, "start"), attr_dim(n, "extent"), attr_int(n, "step", 1)};
 }
 
 static Node *slice_of_slice(Node *n, Slice s) {
@@ -86,7 +86,7 @@ static Node *slice_of_reshape(Node *n, Slice s) {
 static Node *slice_of_concat(Node *n, Slice s) {
     int64_t start, extent, width, at = 0;
     Node *c = n->in[0];
-    if (axis_of(c, attr_int(c, "axis", 0)) != s.axis || s.step != 1) return NULL;
+    if (node_axis(c) != s.axis || s.step != 1) return NULL;
     if (!dim_is_const(s.start, &start) || !dim_is_const(s.extent, &extent)) return NULL;
     for (int i = 0; i < c->n_in; i++, at += width) {
         if (!dim_is_const(c->in[i]->type.dim[s.axis], &width)) return NULL;
@@ -182,14 +182,13 @@ static Node *drop_empty(Node *n, int axis) {
 }
 
 static Node *simplify_concat(Node *n) {
-    int axis = axis_of(n, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (n->n_in == 1) return n->in[0];
     Node *fewer = drop_empty(n, axis);
     if (fewer) return fewer;
     for (int i = 0; i < n->n_in; i++) {
         Node *x = n->in[i];
-        if (x->op == OP_concat && node_only_user(x) == n && axis_of(x, attr_int(x, "axis", 0)) == axis)
-            return flatten_concat(n, axis, i);
+        if (x->op == OP_concat && node_only_user(x) == n && node_axis(x) == axis) return flatten_concat(n, axis, i);
         if (i + 1 < n->n_in && follows(x, n->in[i + 1], axis)) return join_slices(n, axis, i);
     }
     return NULL;
@@ -206,7 +205,7 @@ static Node *simplify_gather(Node *n) {
         return inferred(node_again(n, OP_gather, 2, (Node *[]){n->in[0], n->in[1]->in[0]}, n));
     }
     Node *x = n->in[0];
-    int axis = axis_of(x, attr_int(n, "axis", 0));
+    int axis = node_axis(n);
     if (!match_scalar(n->in[1], &index)) return NULL;
     const Dim *start = dim_const(n->graph, (int64_t)index);
     if (index < 0) start = dim_binary(n->graph, DIM_ADD, x->type.dim[axis], start);
@@ -236,7 +235,7 @@ static Node *transpose_of_repeated(Node *n) {
     const int64_t *perm = attr_ints(n, "perm", &count);
     Node *x = n->in[0], *in[2];
     if (x->op != OP_concat || x->n_in != 2 || x->in[0] != x->in[1]) return NULL;
-    int axis = axis_of(x, attr_int(x, "axis", 0)), place = 0;
+    int axis = node_axis(x), place = 0;
     while (perm[place] != axis) place++;
     in[0] = in[1] = build_transpose(cursor(n), x->in[0], perm);
     return build_concat(cursor_at(n, n->loc), 2, in, place);
