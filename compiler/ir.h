@@ -336,7 +336,8 @@ void attr_set_graph(Node *, const char *name, Graph *);
 void attr_set_expr(Node *, const char *name, const Expr *);
 void attr_set_dtype(Node *, const char *name, DType);
 void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
-void attr_copy(Node *to, const Node *from);                    // all of them
+void attr_remove(Node *, const char *name);
+void attr_copy(Node *to, const Node *from);  // all of them
 InputRole input_role(const Node *);
 void input_set_role(Node *, InputRole);
 
@@ -430,13 +431,16 @@ typedef struct FusionSite {
     const char *why;
 } FusionSite;
 
+typedef struct QuantRules QuantRules;
 struct PassContext {
     Arena *arena;
     Module *module;
-    const char *quant;  // of --quant, or NULL: as the checkpoint has it
-    bool float_rows;    // --activations=f32: products by weights in blocks take rows of floats
-    int64_t context;    // --ctx: positions a slot can hold
-    int64_t max_rows;   // rows of one forward call (--chunk)
+    const QuantRules *quant;  // of --quant (passes/recipe.h), or NULL: as the checkpoint has it
+    bool requantize;          // --requantize: weights that are in blocks already take other formats too
+    bool float_rows;          // --activations=f32: products by weights in blocks take rows of floats
+    const char *cache;        // --kv: format of cached keys and values, or NULL: f32
+    int64_t context;          // --ctx: positions a slot can hold
+    int64_t max_rows;         // rows of one forward call (--chunk)
     FusionSite *sites, **sites_end;
     bool require_fusion;
     bool quantized;        // --quant changed the format of a weight

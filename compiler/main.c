@@ -44,6 +44,12 @@ static void print_sizes(const Build *b) {
     print_text(&t);
 }
 
+static void print_quant_report(const Build *b) {
+    Text t = {0};
+    quant_report(b->program, &t);
+    print_text(&t);
+}
+
 // The pipeline up to the program's text. False when the options stop it before, with what they ask for printed.
 static bool compile(Build *b) {
     build_open(b);
@@ -72,6 +78,7 @@ static int command_build(Arena *arena, const Options *o) {
     if (!compile(&b)) return 0;
     print_sizes(&b);
     build_output(&b, output);
+    if (o->quant_report || (o->verbose && o->quant)) print_quant_report(&b);
     print_spelled("%s: %s for", output,
                   b.kind == OUTPUT_PROGRAM  ? "a program"
                   : b.kind == OUTPUT_FOLDER ? "a folder of C"

@@ -1,79 +1,11 @@
-// Attention over cached keys and values. Keys: [slot][kv head][key / 16][d][16]; values: [slot][kv head][key][e padded to 16].
-// Segments of 256 keys at absolute positions: in each, all scores, their maximum, exp, sum and weighted values; the segments
-// fold in ascending order with online softmax. Decoding and prefill give the same bits: only which queries share a tile
-// differs.
+// Attention over cached keys and values (kv_cache.h). Segments of 256 keys at absolute positions: in each, all scores, their
+// maximum, exp, sum and weighted values; the segments fold in ascending order with online softmax. Decoding and prefill give
+// the same bits: only which queries share a tile differs.
 #ifndef BURIN_ATTENTION_H
 #define BURIN_ATTENTION_H
-#include "norm.h"
+#include "kv_cache.h"
 
 enum { SEGMENT = 256, MAX_HEAD_DIM = 512 };
-
-INLINE int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
-
-// A cache of keys or values of one layer. heads, head_dim, capacity are literals; capacity (keys of a slot) is a multiple
-// of 16.
-typedef struct kv_cache {
-    int heads, head_dim, capacity;
-    size_t slot_stride;  // floats from one slot to the next
-    float *data;         // slot 0
-} kv_cache;
-
-INLINE float *key_cache_head(const kv_cache *c, int slot, int head) {
-    return c->data + (size_t)slot * c->slot_stride + (size_t)head * (size_t)c->capacity * (size_t)c->head_dim;
-}
-INLINE float *value_cache_head(const kv_cache *c, int slot, int head) {
-    return c->data + (size_t)slot * c->slot_stride + (size_t)head * (size_t)c->capacity * (size_t)padded(c->head_dim);
-}
-
-// Where a row belongs: it says so itself, or in a batch of sequences of `sequence` rows each, one after the other, its number
-// does.
-INLINE int slot_of_row(const int32_t *slot, int sequence, int row) { return slot ? slot[row] : sequence ? row / sequence : 0; }
-INLINE int position_of_row(const int32_t *position, int sequence, int row) {
-    return position ? position[row] : sequence ? row % sequence : row;
-}
-
-// Rows [R][heads * head_dim] with a stride; slot and position NULL, and `sequence` 0: rows of one sequence.
-typedef struct kv_rows {
-    int rows, stride;
-    const float *x;
-    const int32_t *slot, *position;
-    int sequence;
-} kv_rows;
-
-// KV heads [first, last) of all rows: the share of this thread.
-INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
-    for (int h = first; h < last; h++)
-        for (int r = 0; r < in.rows; r++) {
-            int position = position_of_row(in.position, in.sequence, r);
-            const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
-            float *keys = key_cache_head(&c, slot_of_row(in.slot, in.sequence, r), h);
-            float *to = keys + (size_t)(position / LANES) * (size_t)(c.head_dim * LANES) + position % LANES;
-            for (int d = 0; d < c.head_dim; d++) to[d * LANES] = x[d];
-        }
-}
-
-INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
-    for (int h = first; h < last; h++)
-        for (int r = 0; r < in.rows; r++) {
-            int position = position_of_row(in.position, in.sequence, r), width = padded(c.head_dim);
-            const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
-            float *to = value_cache_head(&c, slot_of_row(in.slot, in.sequence, r), h) + (size_t)position * (size_t)width;
-            for (int d = 0; d < width; d += LANES) vf_store(to + d, vf_load_n(x + d, c.head_dim - d));
-        }
-}
-
-INLINE void row_or_zeros(int n, const float *x, float *y) {
-    if (x)
-        memcpy(y, x, (size_t)n * sizeof *y);
-    else
-        memset(y, 0, (size_t)n * sizeof *y);
-}
-
-// Row `position` of a slot in a cache of whole rows (laid out like values of one head); zeros before the first.
-INLINE void cache_earlier(kv_cache c, int slot, int position, float *y) {
-    const float *rows = value_cache_head(&c, slot, 0);
-    row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)position * (size_t)padded(c.head_dim), y);
-}
 
 // What is added to the 16 scores of keys [key, key + 16) of a row of a sequence and a head. Lanes beyond the row's keys are
 // ignored.
@@ -132,27 +64,42 @@ enum { MAX_QUERIES = 8 };  // of a tile
 // Products take `width` queries at once; beyond n they repeat the last one.
 typedef struct attention_tile {
     int n, width, row[MAX_QUERIES], head[MAX_QUERIES], from[MAX_QUERIES], to[MAX_QUERIES];
-    const float *q[MAX_QUERIES], *keys, *values;
+    const float *q[MAX_QUERIES];
+    const unsigned char *keys, *values;
+    const uint16_t *key_scales, *value_scales;  // of Q8_0
     const float *mask;
     int sequence, first_row, seen;  // of the batch; its first row; keys before its padding
     float top[MAX_QUERIES], sum[MAX_QUERIES], out[MAX_QUERIES][MAX_HEAD_DIM];  // folded
     // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
     int lo[MAX_QUERIES], hi[MAX_QUERIES];
+    float scale[SEGMENT * MAX_HEAD_DIM / QUANT_BLOCK];  // of Q8_0: of its keys, then of its values
     float score[MAX_QUERIES][SEGMENT], part_top[MAX_QUERIES], part_sum[MAX_QUERIES], part[MAX_QUERIES][MAX_HEAD_DIM];
 } attention_tile;
 
-// sum[i][p] = chain of fma over k ascending of x[i][k] and the vectors at w + p * panel_stride + k * step
+// sum[i][p] = chain of fma over k ascending of x[i][k] and the vectors at element p * panel_stride + k * step of w. Vectors of
+// Q8_0 have scales: of keys 16, for every 32 k; of values one for each k, of vectors `vector` + p in pairs.
 typedef struct chain {
-    const float *w;
+    const unsigned char *w;
     size_t panel_stride, step;
     int k;
+    cache_format format;
+    const float *scale;
+    bool of_keys;     // literal
+    int scale_panel;  // of keys: scales of a panel
+    int vector;       // of values
 } chain;
+INLINE vf chain_vector(const chain *c, int p, int k) {
+    vf q = cache_load(c->format, c->w, (size_t)p * c->panel_stride + (size_t)k * c->step);
+    if (c->format != CACHE_Q8_0) return q;
+    if (c->of_keys) return vf_mul(q, vf_load(c->scale + p * c->scale_panel + k / QUANT_BLOCK * LANES));
+    return vf_mul(q, vf_set1(c->scale[(c->vector + p) / (QUANT_BLOCK / LANES) * SEGMENT + k]));
+}
 INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
     NO_UNROLL
     for (int k = 0; k < c->k; k++) {
         vf w[8];
         UNROLL
-        for (int p = 0; p < P; p++) w[p] = vf_load(c->w + (size_t)p * c->panel_stride + (size_t)k * c->step);
+        for (int p = 0; p < P; p++) w[p] = chain_vector(c, p, k);
         UNROLL
         for (int i = 0; i < R; i++) {
             vf x_k = vf_set1(x[i][k]);
@@ -177,7 +124,11 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
         for (int p = 0; p < P; p++) sum[i][p] = vf_zero();
     }
     size_t d = (size_t)a->keys.head_dim;
-    chain_tile(R, P, t->q, &(chain){t->keys + (size_t)key * d, d * LANES, LANES, a->keys.head_dim}, sum);
+    int scales = blocks_of(a->keys.head_dim) * LANES;
+    const unsigned char *keys = t->keys + (size_t)key * d * cached_bytes(a->keys.format);
+    chain c = {keys, d * LANES, LANES, a->keys.head_dim, a->keys.format, t->scale + (key - start) / LANES * scales,
+               true, scales,    0};
+    chain_tile(R, P, t->q, &c, sum);
     UNROLL
     for (int i = 0; i < R; i++) {
         UNROLL
@@ -185,9 +136,15 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
     }
 }
 
+// The keys that any query of the tile sees: [lo, hi)
+INLINE void segment_range(const attention_tile *t, int *lo, int *hi) {
+    *lo = t->lo[0], *hi = t->hi[0];
+    for (int i = 1; i < t->n; i++) *lo = t->lo[i] < *lo ? t->lo[i] : *lo, *hi = t->hi[i] > *hi ? t->hi[i] : *hi;
+}
+
 INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, int start) {
-    int P = panels_beside(R), lo = t->lo[0], hi = t->hi[0];
-    for (int i = 1; i < t->n; i++) lo = t->lo[i] < lo ? t->lo[i] : lo, hi = t->hi[i] > hi ? t->hi[i] : hi;
+    int P = panels_beside(R), lo, hi;
+    segment_range(t, &lo, &hi);
     int key = lo / LANES * LANES;
     for (; key + P * LANES <= padded(hi); key += P * LANES) score_panels(a, R, P, t, key, start);
     for (; key < hi; key += LANES) score_panels(a, R, 1, t, key, start);
@@ -196,7 +153,22 @@ INLINE void scores_of_width(const attention_args *a, int R, attention_tile *t, i
 // Products come in three widths, an instance each; what is between them is there once.
 INLINE int tile_width(int queries) { return queries > TILE_ROWS / 2 ? TILE_ROWS : queries > 1 ? TILE_ROWS / 2 : 1; }
 
+// Scales of the segment's keys as floats: [key / 16][block][16]; of its values [block][key], so that one is beside the next
+// key's
+INLINE void load_scales(const kv_cache *c, attention_tile *t, bool keys, int start) {
+    int blocks = blocks_of(c->head_dim), lo, hi;
+    const uint16_t *from = keys ? t->key_scales : t->value_scales;
+    if (c->format != CACHE_Q8_0) return;
+    segment_range(t, &lo, &hi);
+    for (int key = lo / LANES * LANES; key < hi; key += LANES)
+        for (int b = 0; b < blocks; b++) {
+            vf scale = vf_load_f16(from + (size_t)(key / LANES * blocks + b) * LANES);
+            vf_store(t->scale + (keys ? ((key - start) / LANES * blocks + b) * LANES : b * SEGMENT + key - start), scale);
+        }
+}
+
 INLINE void segment_scores(const attention_args *a, attention_tile *t, int start) {
+    load_scales(&a->keys, t, true, start);
     if (t->width == TILE_ROWS)
         scores_of_width(a, TILE_ROWS, t, start);
     else if (t->width == TILE_ROWS / 2)
@@ -241,7 +213,7 @@ INLINE void segment_softmax(const attention_args *a, attention_tile *t, int i, i
 INLINE void add_value_vectors(int R, int P, const chain *values, const float *const *x, float *const *part, int at) {
     vf sum[MAX_QUERIES][8];
     chain v = *values;
-    v.w += at;
+    v.w += (size_t)at * cached_bytes(v.format), v.vector = at / LANES;
     UNROLL
     for (int r = 0; r < R; r++) {
         UNROLL
@@ -271,7 +243,8 @@ INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i,
     const float *x[MAX_QUERIES];
     float *part[MAX_QUERIES];
     for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
-    chain v = {t->values + (size_t)keys[0] * (size_t)E, LANES, (size_t)E, keys[1] - keys[0]};
+    const unsigned char *values = t->values + (size_t)keys[0] * (size_t)E * cached_bytes(a->values.format);
+    chain v = {values, LANES, (size_t)E, keys[1] - keys[0], a->values.format, t->scale + (keys[0] - keys[2]), false, 0, 0};
     for (int at = 0, P; at < E; at += P * LANES) {
         P = vectors_together((E - at) / LANES, most);
 #define TOGETHER(n)                                                                \
@@ -298,6 +271,7 @@ INLINE void segment_values(const attention_args *a, attention_tile *t, int start
     for (int i = 0; i < t->width; i++)
         for (int e = 0; e < padded(a->values.head_dim); e += LANES) vf_store(t->part[i] + e, vf_zero());
     bool together = t->width > 1 && hi > lo;
+    load_scales(&a->values, t, false, start);
     NO_UNROLL
     for (int after = 0; after < 1 + together; after++) {
         for (int i = 0; i < t->n; i++)
@@ -429,6 +403,8 @@ INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     begin_sequence(a, &t, a->sequence ? slot : 0);
     int many = job->last - job->head, all = (job->end - job->row) * many;
     t.keys = key_cache_head(&a->keys, slot, kv), t.values = value_cache_head(&a->values, slot, kv);
+    if (a->keys.format == CACHE_Q8_0) t.key_scales = cache_scales(&a->keys, slot, kv, a->keys.head_dim);
+    if (a->values.format == CACHE_Q8_0) t.value_scales = cache_scales(&a->values, slot, kv, padded(a->values.head_dim));
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
         for (int i = 0; i < t.n; i++) t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;

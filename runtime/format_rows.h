@@ -11,27 +11,28 @@
 //   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
 //            SIX: 6 bits of 16 groups in 12 bytes, less 32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
-//   as those of the scales table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4,
-//   E4M3 encode   the compiler's function that quantizes to it, or NULL
+//            as those of the scales
+//   table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
+//   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
 // Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q.
 //
 // FORMAT(name, GGUF's type id or -1, block, bytes, low, high, group, scales, minimum, offset, table, encode)
-FORMAT(q4_0, 2, 32, 18, 4, 0, 32, ONE, NONE, 8, PLAIN, NULL)
-FORMAT(q4_1, 3, 32, 20, 4, 0, 32, ONE, ONE, 0, PLAIN, NULL)
-FORMAT(q5_0, 6, 32, 22, 4, 1, 32, ONE, NONE, 16, PLAIN, NULL)
-FORMAT(q5_1, 7, 32, 24, 4, 1, 32, ONE, ONE, 0, PLAIN, NULL)
-FORMAT(q8_0, 8, 32, 34, 8, 0, 32, ONE, NONE, 128, PLAIN, encode_q8_0)
-FORMAT(q2_k, 10, 256, 84, 2, 0, 16, PAIRED, PAIRED, 0, PLAIN, NULL)
-FORMAT(q3_k, 11, 256, 110, 2, 1, 16, SIX, NONE, 4, PLAIN, NULL)
-FORMAT(q4_k, 12, 256, 144, 4, 0, 32, BYTES, BYTES, 0, PLAIN, NULL)
-FORMAT(q5_k, 13, 256, 176, 4, 1, 32, BYTES, BYTES, 0, PLAIN, NULL)
-FORMAT(q6_k, 14, 256, 210, 4, 2, 16, SIGNED, NONE, 32, PLAIN, NULL)
-FORMAT(iq4_nl, 20, 32, 18, 4, 0, 32, ONE, NONE, 128, IQ4, NULL)
-FORMAT(iq4_xs, 23, 256, 136, 4, 0, 32, SIGNED, NONE, 128, IQ4, NULL)
-FORMAT(tq1_0, 34, 256, 54, 5, 0, 32, ONE, NONE, 1, PLAIN, NULL)
-FORMAT(tq2_0, 35, 256, 66, 2, 0, 32, ONE, NONE, 1, PLAIN, NULL)
-FORMAT(mxfp4, 39, 32, 17, 4, 0, 32, EXPONENT, NONE, 12, E2M1, NULL)
+FORMAT(q4_0, 2, 32, 18, 4, 0, 32, ONE, NONE, 8, PLAIN, encode_scale)
+FORMAT(q4_1, 3, 32, 20, 4, 0, 32, ONE, ONE, 0, PLAIN, encode_line)
+FORMAT(q5_0, 6, 32, 22, 4, 1, 32, ONE, NONE, 16, PLAIN, encode_scale)
+FORMAT(q5_1, 7, 32, 24, 4, 1, 32, ONE, ONE, 0, PLAIN, encode_line)
+FORMAT(q8_0, 8, 32, 34, 8, 0, 32, ONE, NONE, 128, PLAIN, encode_rounded)
+FORMAT(q2_k, 10, 256, 84, 2, 0, 16, PAIRED, PAIRED, 0, PLAIN, encode_groups)
+FORMAT(q3_k, 11, 256, 110, 2, 1, 16, SIX, NONE, 4, PLAIN, encode_groups)
+FORMAT(q4_k, 12, 256, 144, 4, 0, 32, BYTES, BYTES, 0, PLAIN, encode_groups)
+FORMAT(q5_k, 13, 256, 176, 4, 1, 32, BYTES, BYTES, 0, PLAIN, encode_groups)
+FORMAT(q6_k, 14, 256, 210, 4, 2, 16, SIGNED, NONE, 32, PLAIN, encode_groups)
+FORMAT(iq4_nl, 20, 32, 18, 4, 0, 32, ONE, NONE, 128, IQ4, encode_scale)
+FORMAT(iq4_xs, 23, 256, 136, 4, 0, 32, SIGNED, NONE, 128, IQ4, encode_groups)
+FORMAT(tq1_0, 34, 256, 54, 5, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
+FORMAT(tq2_0, 35, 256, 66, 2, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
+FORMAT(mxfp4, 39, 32, 17, 4, 0, 32, EXPONENT, NONE, 12, E2M1, encode_exponent)
 FORMAT(z4_32, -1, 32, 19, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z4_64, -1, 64, 35, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z4_128, -1, 128, 67, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)

@@ -113,7 +113,8 @@ typedef enum burin_layout { BURIN_WHOLE, BURIN_BY_POSITION, BURIN_BY_LANE } buri
 typedef struct burin_state_part {
     size_t offset;
     int32_t parts;
-    burin_layout layout;  // in a block: positions one after the other, or side by side as 16 floats
+    burin_layout layout;  // in a block: positions one after the other, or side by side, lane_bytes each
+    int32_t lane_bytes;
     size_t part_bytes, block_bytes;
     bool memory;  // positions are those that an encoder has left
 } burin_state_part;

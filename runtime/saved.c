@@ -51,8 +51,8 @@ static void clear_rest(const burin_state_part *p, const saved_header *h, unsigne
         memset(block + n * position, 0, (POSITIONS - n) * position);
         return;
     }
-    for (size_t at = 0; at < p->block_bytes; at += POSITIONS * sizeof(float))
-        memset(block + at + n * sizeof(float), 0, (POSITIONS - n) * sizeof(float));
+    const size_t lane = (size_t)p->lane_bytes;
+    for (size_t at = 0; at < p->block_bytes; at += POSITIONS * lane) memset(block + at + n * lane, 0, (POSITIONS - n) * lane);
 }
 
 static unsigned char *saved_state(const burin_session *s, int32_t slot) {

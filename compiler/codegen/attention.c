@@ -31,15 +31,17 @@ void call_rotary(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- caches
+static const char *cache_format_of(DType t) { return t == DT_q8_0 ? "CACHE_Q8_0" : t == DT_f16 ? "CACHE_F16" : "CACHE_F32"; }
+
 // Of a state, or of a call: the slots of its sequences lie one after the other.
 static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
     const Type *type = &v->type;
     text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]), (long long)dim_upper(type->dim[3]));
     if (v->base == BASE_STATE)
-        text_add(t, "%lld, %llu", (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16,
-                 (unsigned long long)p->plan.slot_bytes / 4);
+        text_add(t, "%lld, %s, %llu", (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16, cache_format_of(type->dtype),
+                 (unsigned long long)p->plan.slot_bytes);
     else
-        c_dim(t, p, type->dim[2]), text_add(t, ", (size_t)"), c_dim(t, p, v->stride[0]);
+        c_dim(t, p, type->dim[2]), text_add(t, ", CACHE_F32, 4 * (size_t)"), c_dim(t, p, v->stride[0]);
     text_add(t, ", %s}", data);
 }
 
@@ -53,7 +55,7 @@ static void write_sequence(Text *t, const Program *p, const Node *attention, con
 
 void write_append(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool by_rows = k->n_in > 1;
-    text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, %sfloat *cache) {\n", name,
+    text_add(t, "KERNEL void %s(burin_part heads, const burin_step *s, int rows, const float *x, %svoid *cache) {\n", name,
              by_rows ? PLACES : "");
     text_add(t, "    kv_rows in = {.rows = rows, .stride = %s, .x = x%s", c_row_stride(p, &k->in[0]),
              by_rows ? ", .slot = slot, .position = position" : "");
@@ -74,7 +76,7 @@ void call_append(Text *t, const Program *p, const Kernel *k) {
 void write_earlier(Text *t, const Program *p, const Kernel *k, const char *name) {
     bool cached = k->n_in > 1;
     long long n = (long long)last_dim(&k->out[0]), back = (long long)attr_int(k->node, "back", 0);
-    text_add(t, "KERNEL void %s(burin_part part, %s *x, %sfloat *y) {\n", name, cached ? "float" : "const float",
+    text_add(t, "KERNEL void %s(burin_part part, %s *x, %sfloat *y) {\n", name, cached ? "void" : "const float",
              cached ? PLACES : "");
     if (cached) text_add(t, "    kv_cache cache = "), write_cache(t, p, &k->in[0], "x"), text_add(t, ";\n");
     text_add(t, "    for (int r = part.first; r < part.last; r++)\n        ");
@@ -119,8 +121,8 @@ static bool is_cached(const Kernel *k) { return k->in[ATTENTION_KEY].base == BAS
 void write_attention(Text *t, const Program *p, const Kernel *k, const char *name) {
     const View *bias = bias_of(k);
     text_add(t,
-             "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float "
-             "*keys, float *values%s%s%s%s, float *y) {\n",
+             "KERNEL void %s(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, void "
+             "*keys, void *values%s%s%s%s, float *y) {\n",
              name, bias ? ", const float *bias" : "", mask_of(k) ? ", const float *mask" : "",
              sinks_of(k) ? ", const float *sinks" : "", k->n_out > 1 ? ", float *parts" : "");
     text_add(t, "    attention_args a = {.heads = %lld, .scale = ", heads_of(k, "num_heads"));

@@ -131,7 +131,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
                  (unsigned long long)o->template_bytes);
     text_add(t, "    .sums_offset = %llu,\n", (unsigned long long)o->sums_offset);
     text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
-    text_add(t, "    .states = states,\n    .n_states = %d,\n", p->n_states);
+    text_add(t, "    .states = states,\n    .n_states = %s,\n", p->n_states ? "sizeof states / sizeof *states" : "0");
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
     if (p->encoder) write_generation(t, p->module);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,

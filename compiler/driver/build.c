@@ -14,6 +14,7 @@
 #include "frontend/onnx.h"
 #include "frontend/sentence.h"
 #include "ir/dump.h"
+#include "passes/recipe.h"
 #include "util/hash.h"
 #include "version.h"
 
@@ -47,17 +48,29 @@ static int pass_named(const char *option, const char *name, bool first, int abse
     usage_error("--%s=%s: expected a pass or a group of passes\n  hint: `burin passes` lists them", option, name);
 }
 
+static const QuantRules *rules_of(Arena *arena, const char *text) {
+    const char *problem;
+    const QuantRules *rules = text ? quant_rules(arena, text, &problem) : NULL;
+    if (text && !rules) usage_error("--quant=%s: %s\n  hint: there are %s", text, problem, quant_names(arena));
+    return rules;
+}
+
 Build build_new(Arena *arena, const Options *o) {
-    static const char *const formats[] = {"f32", "f16", "bf16", "q8_0"}, *const emits[] = {"ir", "c"},
-                             *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"};
+    static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
+                             *const caches[] = {"f32", "f16", "q8_0"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o->model))};
-    check_one_of("quant", o->quant, formats, sizeof formats / sizeof *formats);
+    check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
-    b.passes = (PassContext){.arena = arena, .quant = o->quant, .require_fusion = o->require_fusion, .dump_dir = o->dump_ir};
+    b.passes = (PassContext){.arena = arena,
+                             .quant = rules_of(arena, o->quant),
+                             .requantize = o->requantize,
+                             .require_fusion = o->require_fusion,
+                             .dump_dir = o->dump_ir};
+    b.passes.cache = o->kv;
     b.passes.float_rows = o->activations && !strcmp(o->activations, "f32");
     b.passes.stop_after = pass_named("stop-after", o->stop_after, false, -1);
     b.passes.start_from = pass_named("start-from", o->start_from, true, 0);
@@ -293,6 +306,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     h = hash_text(o->quant, h);
     h = hash_text(o->activations, h);
+    h = hash_text(o->kv, o->requantize ? h + 1 : h);
     h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));

@@ -7,6 +7,7 @@
 #include "driver/toolchain.h"
 #include "frontend/dsl.h"
 #include "ir/format.h"
+#include "passes/recipe.h"
 
 void list_passes(void) {
     for (int i = 0; i < PASS_COUNT; i++) {
@@ -58,6 +59,7 @@ void list_targets(Arena *arena) {
 static const char *made_by(const Format *f) { return f->encode ? "GGUF, --quant" : f->ggml < 0 ? "folders" : "GGUF"; }
 
 void list_formats(void) {
+    Arena *arena = arena_new();
     printf("%-8s %-6s %-18s %-14s %s\n", "format", "block", "bits in the file", "in the program", "");
     for (int i = 0; i < n_formats; i++) {
         const Format *f = &formats[i];
@@ -68,6 +70,9 @@ void list_formats(void) {
     printf(
         "f32, f16, bf16: as they are. A product by weights in blocks takes its rows as int8 in blocks of 32 "
         "(--activations).\n");
+    printf("--quant takes %s: those with a letter behind give some matrices more bits.\n", quant_names(arena));
+    printf("Parts for rules (--quant q4_k_m,ffn_down=q5_k): %s, or any piece of a tensor's name.\n", part_names_text(arena));
+    arena_free(arena);
 }
 
 void list_models(const char *home) {

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "driver/build.h"
+#include "ir/operands.h"
+#include "passes/recipe.h"
 
 static bool has_rows(const Build *b) {
     for (int i = 0; i < b->module->n_graphs; i++)
@@ -21,6 +23,10 @@ static const char *count_text(const Build *b, int64_t n) { return arena_printf(b
 static void check_quant(const Build *b) {
     int products = 0, fitting = 0;
     const char *quant = b->options->quant;
+    const char *rule = quant ? quant_unused_rule(b->passes.quant, b->module) : NULL;
+    if (rule)
+        diag_warning(NO_LOC, "--quant=%s: no matrix is %s\nhint: `burin formats` lists parts; `burin inspect MODEL`, names",
+                     quant, rule);
     if (!quant || b->passes.quantized) return;
     if (b->passes.start_from > PASS_quantize) {
         no_effect("quant", quant, "the dump was quantized before, or is not to be");
@@ -28,12 +34,19 @@ static void check_quant(const Build *b) {
     }
     for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
             if (n->op != OP_matmul_packed || n->in[1]->op != OP_pack) continue;
-            products++, fitting += !strcmp(dtype_name(n->in[1]->type.dtype), quant);
+            products++, fitting += !strncmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
         }
     no_effect("quant", quant,
               !products             ? "no product of this model has weights"
               : fitting == products ? "the weights have this format already"
                                     : "no weight can take this format");
+}
+
+// Of keys and values, whose format can be chosen
+static bool has_cache(const Build *b) {
+    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i])
+    if (n->op == OP_attention && n->in[ATTENTION_KEY]->type.rank == 4) return true;
+    return false;
 }
 
 // Called when the passes are done and the kind of the program is known.
@@ -48,6 +61,10 @@ static void check_options(const Build *b) {
     if (o->mcpu && interpreted) no_effect("mcpu", o->mcpu, "the interpreter runs on any CPU");
     if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
     check_quant(b);
+    if (o->kv && b->passes.start_from > PASS_quantize)
+        no_effect("kv", o->kv, "the dump has the formats of its caches");
+    else if (o->kv && !has_cache(b))
+        no_effect("kv", o->kv, "nothing is cached in this model");
 }
 
 // ------------------------------------------------------------------------------------------------------------- descriptions

@@ -122,6 +122,14 @@ void attr_set_strings(Node *n, const char *name, const char *const *v, int count
     put_list(n, name, ATTR_STRINGS, copies, sizeof *copies, count);
 }
 
+void attr_remove(Node *n, const char *name) {
+    for (Attr **at = &n->attrs; *at; at = &(*at)->next)
+        if (!strcmp((*at)->name, name)) {
+            *at = (*at)->next;
+            return;
+        }
+}
+
 static void copy_dims(Node *to, const Attr *a) {
     const Dim **dims = ARENA_ARRAY(to->graph->arena, const Dim *, a->n);
     for (int i = 0; i < a->n; i++) dims[i] = dim_import(to->graph, a->dims[i]);

@@ -249,7 +249,8 @@ static Value *find_state(EvalContext *c, const Node *n) {
     Arena *run = c->arena;
     c->arena = c->kept;
     states[c->n_states].node = n;
-    states[c->n_states].value = eval_fresh(c, eval_stored(c, n->type.dtype), n->type.rank, dim);
+    DType rounded = dtype_is_block(n->type.dtype) ? DT_f32 : n->type.dtype;  // what blocks stand for
+    states[c->n_states].value = eval_fresh(c, eval_stored(c, rounded), n->type.rank, dim);
     c->arena = run;
     fill_nan(&states[c->n_states].value);
     return &states[c->n_states++].value;

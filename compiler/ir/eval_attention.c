@@ -1,9 +1,12 @@
 // Rotary embedding, attention over keys and values (plain or cached), and the cache itself.
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/format.h"
 #include "ir/operands.h"
+#include "quantize.h"
 
 void eval_rotary(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
@@ -34,6 +37,28 @@ static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t positi
                    (long long)slot, (long long)position, (long long)slots, (long long)context);
 }
 
+// Rows of `width` floats as blocks of q8_0 stand for them (runtime/kv_cache.h)
+static void round_to_blocks(float *x, int64_t rows, int64_t width) {
+    q8_block *blocks = malloc((size_t)blocks_of((int)width) * sizeof *blocks);
+    for (; rows > 0; rows--, x += width) {
+        quantize_row_q8_0((int)width, x, blocks);
+        for (int64_t i = 0; i < width; i++) {
+            const q8_block *b = &blocks[i / QUANT_BLOCK];
+            x[i] = (float)b->q[i % QUANT_BLOCK] * sf_from_f16(f16_from_float(b->scale));
+        }
+    }
+    free(blocks);
+}
+
+// Rows [R, heads * d] as a cache of this type holds them: dense, of the element type of its value. The truth is rounded, too.
+static const char *cached_rows(EvalContext *c, const Type *cache, const Value *state, const Value *rows) {
+    if (cache->dtype != DT_f16 && !dtype_is_block(cache->dtype)) return value_dense(c, rows, state->dtype);
+    Value rounded = eval_fresh(c, cache->dtype == DT_f16 ? DT_f16 : DT_f32, rows->rank, rows->dim);
+    value_copy(rounded.dtype, value_out(&rounded), rows);
+    if (rounded.dtype == DT_f32) round_to_blocks(value_out(&rounded), rows->dim[0] * state->dim[1], state->dim[3]);
+    return value_dense(c, &rounded, state->dtype);
+}
+
 // Writes into the state itself: a later version is the only one that anything reads (the planner proves it).
 void eval_cache_append(EvalContext *c, Node *n) {
     const Value *rows = c->in[APPEND_ROWS];
@@ -41,7 +66,7 @@ void eval_cache_append(EvalContext *c, Node *n) {
     const int64_t *slot = read_indices(c, n, APPEND_SLOT), *position = read_indices(c, n, APPEND_POSITION);
     int64_t heads = state.dim[1], d = state.dim[3], count = rows->dim[0];
     size_t size = (size_t)dtype_bits(state.dtype) / 8;
-    const char *from = value_dense(c, rows, state.dtype);
+    const char *from = cached_rows(c, &n->type, &state, rows);
     for (int64_t r = 0; r < count; r++) {
         int64_t to = slot ? slot[r] : 0, place = position ? position[r] : r;
         check_row(n, to, state.dim[0], place, state.dim[2]);

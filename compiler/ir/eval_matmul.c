@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/encode.h"
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
-#include "ir/format.h"
 #include "plain.h"
 #include "quantize.h"
 
@@ -135,7 +135,8 @@ static void coded_row(const PackedWeights *p, const Format *f, int64_t column, C
     Arena *scratch = arena_new();
     float *row = ARENA_ARRAY(scratch, float, p->depth);
     source_row(s, p, column, DT_f32, row);
-    for (int64_t k = 0; k < p->depth; k += f->block) f->encode(row + k, least(f->block, p->depth - k), blocks++);
+    for (int64_t k = 0; k < p->depth; k += f->block)
+        f->encode(f, &(EncodeInput){row + k, NULL, least(f->block, p->depth - k)}, blocks++);
     arena_free(scratch);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/encode.h"
 #include "quantize.h"
 
 // Of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
@@ -185,18 +186,6 @@ static void decode_tq1_0(const uint8_t *b, CodedBlock *c) {
     for (int i = 0; i < 160; i++) c->q[i] = (int8_t)(ternary(b[i % 32], i / 32) - 1);
     for (int i = 0; i < 80; i++) c->q[160 + i] = (int8_t)(ternary(b[32 + i % 16], i / 16) - 1);
     for (int i = 0; i < 16; i++) c->q[240 + i] = (int8_t)(ternary(b[48 + i % 4], i / 4) - 1);
-}
-
-// scale = max |x| / 127 rounded to f16, values x * (127 / max |x|) to nearest even, NaN to 0; a block below 2^-100 is zero
-static void encode_q8_0(const float *values, int64_t n, CodedBlock *c) {
-    float top = 0;
-    for (int64_t i = 0; i < n; i++) top = fabsf(values[i]) > top ? fabsf(values[i]) : top;
-    float inverse = top >= 0x1p-100f ? 127.0f / top : 0;
-    set_scale(c, sf_from_f16(f16_from_float(top >= 0x1p-100f ? top / 127.0f : 0)), 0);
-    for (int64_t i = 0; i < 32; i++) {
-        float x = i < n ? values[i] * inverse : 0;
-        c->q[i] = x == x ? (int8_t)rintf(x) : 0;
-    }
 }
 
 // ------------------------------------------------------------------------------------------------------------------ the table

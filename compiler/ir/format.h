@@ -14,6 +14,8 @@ typedef struct CodedBlock {
     int8_t q[FORMAT_BLOCK];
 } CodedBlock;
 
+typedef struct EncodeInput EncodeInput;
+
 typedef struct Format {
     DType dtype;
     const char *name;
@@ -26,8 +28,7 @@ typedef struct Format {
     int offset;
     format_table table;
     void (*decode)(const uint8_t *block, CodedBlock *);
-    // n values of a block (what is missing is 0), quantized; NULL where burin cannot
-    void (*encode)(const float *values, int64_t n, CodedBlock *);
+    void (*encode)(const struct Format *, const EncodeInput *, CodedBlock *);  // NULL where burin cannot (encode.h)
 } Format;
 extern const int8_t iq4_values[16], e2m1_values[16];  // what nibbles stand for: TABLE_IQ4, TABLE_E2M1
 extern const Format formats[];

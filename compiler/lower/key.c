@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ir/operands.h"
 #include "lower/lowering.h"
 
 // --------------------------------------------------------------------------------------------------------------------- keys
@@ -99,17 +100,23 @@ static void name_matmul(Text *t, const Kernel *k) {
 
 static long long const_dim(const Type *type, int axis) { return (long long)dim_upper(type->dim[axis]); }
 
+// Of a cache that does not hold floats
+static void name_cache(Text *t, const View *cache) {
+    if (cache->type.dtype != DT_f32) text_add(t, "_%s", dtype_name(cache->type.dtype));
+}
+
 static void name_heads(Text *t, const Kernel *k) {
     const Node *n = k->node;
     const Type *out = &k->out[0].type;
     long long heads = (long long)attr_int(n, "num_heads", 1);
     if (k->family == FAMILY_APPEND)
-        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3));
+        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3)), name_cache(t, &k->out[0]);
     else if (k->family == FAMILY_ROTARY)
         text_add(t, "rotary_%lldx%lld", heads, const_dim(out, out->rank - 1) / heads);
     else
         text_add(t, "attention_%lldx%lldx%lld", heads, (long long)attr_int(n, "num_kv_heads", heads),
-                 const_dim(&k->in[0].type, 1) / heads);
+                 const_dim(&k->in[0].type, 1) / heads),
+            name_cache(t, &k->in[ATTENTION_KEY]);
 }
 
 static void name_nest(Text *t, const Kernel *k) {

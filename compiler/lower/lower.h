@@ -44,17 +44,31 @@ typedef struct StateSlice {
     int index;
 } StateSlice;
 
+// A cache [S, heads, capacity, d] as runtime/kv_cache.h lays it out: for each head `capacity` rows of `width` elements, and
+// behind those of all heads `scales` f16 a row.
+typedef struct CacheShape {
+    uint64_t heads, capacity, width, element, scales;
+    bool keys;
+} CacheShape;
+CacheShape cache_shape(const Node *state);
+
 typedef struct WeightFormat WeightFormat;
 
 // The emitted struct of the weights has fields of its own, an array of structs with a field for each operand of the loop, and,
 // when the last iteration stops early, a second, shorter array for the kernels that it leaves out.
 typedef enum { GROUP_PROGRAM, GROUP_LAYER, GROUP_LAYER_END } WeightGroup;
 
+// Of a matrix that is quantized: sums of squares of what its values lose, and of the values
+typedef struct QuantError {
+    double lost, all;
+} QuantError;
+
 // One constant as its kernels read it. Units (panels of 16 columns, or rows) are packed on demand, so memory stays small.
 typedef struct WeightPiece {
     const Node *node;             // pack or constant
     const struct Program *owner;  // whose weights it is one of: the encoder's, when both graphs read it
     const WeightFormat *format;
+    QuantError *errors;      // of a pack in blocks, of each source, filled by weights_write
     uint64_t offset, bytes;  // in the weights; offsets are multiples of 64
     uint64_t units, unit_bytes;
     int64_t columns, depth;  // of a packed matrix: N and K. A plain constant: rows and elements a row
@@ -202,6 +216,7 @@ bool program_has_integers(const Program *);     // products of integers: of weig
 uint64_t program_arena_bytes(const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
+void quant_report(const Program *, Text *);  // what weights_write quantized, matrix by matrix, the worst first
 
 struct WeightFormat {
     const char *name;     // "f32", "f16", "bf16", "q4_k" ...: the `format` attribute of pack

@@ -252,17 +252,25 @@ void plan_buffers(Program *p) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- states
-static uint64_t dim_bytes(const Node *state, int axis) { return (uint64_t)dim_upper(state->type.dim[axis]); }
+static uint64_t state_size(const Node *state, int axis) { return (uint64_t)dim_upper(state->type.dim[axis]); }
 
-// Caches [S, heads, capacity, d] in the layout of runtime/attention.h: capacity a multiple of 16, rows of all but keys too.
+CacheShape cache_shape(const Node *state) {
+    const Type *t = &state->type;
+    CacheShape s = {.heads = state_size(state, 1), .element = (uint64_t)dtype_bits(t->dtype) / 8};
+    uint64_t d = state_size(state, 3);
+    s.keys = !strcmp(attr_string(state, "kind", ""), "key");
+    s.capacity = (state_size(state, 2) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
+    if (t->dtype == DT_q8_0) s.element = 1, s.scales = (d + 31) / 32;
+    return s;
+}
+
 static uint64_t state_bytes(const Node *n) {
     uint64_t bytes = (uint64_t)dtype_bits(n->type.dtype) / 8;
     if (n->type.rank == 4) {
-        uint64_t capacity = (dim_bytes(n, 2) + 15) / 16 * 16, width = dim_bytes(n, 3);
-        if (strcmp(attr_string(n, "kind", ""), "key")) width = (width + 15) / 16 * 16;
-        return bytes * dim_bytes(n, 1) * capacity * width;
+        CacheShape s = cache_shape(n);
+        return s.heads * s.capacity * (s.width * s.element + s.scales * 2);
     }
-    for (int i = 1; i < n->type.rank; i++) bytes *= dim_bytes(n, i);
+    for (int i = 1; i < n->type.rank; i++) bytes *= state_size(n, i);
     return bytes;
 }
 

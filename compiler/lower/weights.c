@@ -8,10 +8,14 @@
 // each in turn. Sources are [N, K] as in checkpoints, or [K, N] with `transposed`. The last panel and the last block of k are
 // filled with zeros.
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "convert.h"
 #include "ir/convert.h"
+#include "ir/encode.h"
 #include "lower/lowering.h"
 #include "lower/pack_blocks.h"
 #include "util/mapping.h"
@@ -110,6 +114,14 @@ static const Tensor *source_column(const Node *pack, int64_t c, int64_t *column)
     return NULL;
 }
 
+// Units of a piece that one thread packs, and what quantizing them loses, by source
+typedef struct {
+    const WeightPiece *piece;
+    uint64_t first, n;
+    unsigned char *bytes;
+    QuantError *errors;
+} PackShare;
+
 // values[16][DEPTH]: elements k .. k + n of the columns of a panel, zeros beyond
 static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *values) {
     bool transposed = attr_int(w->node, "transposed", 0);
@@ -135,10 +147,21 @@ static void pack_float_panel(const WeightPiece *w, int64_t panel, unsigned char 
     }
 }
 
+static void add_error(const Format *f, const float *values, int64_t n, const CodedBlock *c, QuantError *e) {
+    float kept[FORMAT_BLOCK];
+    coded_values(f, c, kept);
+    for (int64_t i = 0; i < n; i++) {
+        double lost = (double)values[i] - (double)kept[i];
+        e->lost += lost * lost, e->all += (double)values[i] * (double)values[i];
+    }
+}
+
 // The block at k of a column: the file's own, or the values quantized
-static void read_block(const WeightPiece *w, const Tensor *t, int64_t column, int64_t k, CodedBlock *c) {
+static void read_block(const PackShare *s, const Tensor *t, int64_t column, int64_t k, CodedBlock *c) {
+    const WeightPiece *w = s->piece;
     const Format *f = w->format->blocks;
     float values[FORMAT_BLOCK];
+    int source = 0;
     bool transposed = attr_int(w->node, "transposed", 0);
     if (t->dtype == f->dtype && !transposed) {
         f->decode((const uint8_t *)t->data + (column * w->depth + k) / f->block * f->bytes, c);
@@ -146,10 +169,13 @@ static void read_block(const WeightPiece *w, const Tensor *t, int64_t column, in
     }
     int64_t n = w->depth - k < f->block ? w->depth - k : f->block, step = transposed ? t->dim[1] : 1;
     read_values(t, transposed ? k * step + column : column * w->depth + k, step, n, values);
-    f->encode(values, n, c);
+    f->encode(f, &(EncodeInput){values, NULL, n}, c);
+    while (w->node->in[source]->value != t) source++;
+    add_error(f, values, n, c, &s->errors[source]);
 }
 
-static void pack_block_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
+static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {
+    const WeightPiece *w = s->piece;
     CodedBlock blocks[COLUMNS];
     const CodedBlock *columns[COLUMNS];
     for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
@@ -157,17 +183,50 @@ static void pack_block_panel(const WeightPiece *w, int64_t panel, unsigned char 
             int64_t column;
             const Tensor *t = source_column(w->node, panel * COLUMNS + c, &column);
             columns[c] = t ? &blocks[c] : NULL;
-            if (t) read_block(w, t, column, k, &blocks[c]);
+            if (t) read_block(s, t, column, k, &blocks[c]);
         }
         pack_blocks(w->format->blocks, columns, bytes);
     }
 }
 
-static void pack_panel(const WeightPiece *w, int64_t panel, unsigned char *bytes) {
-    if (w->format->blocks)
-        pack_block_panel(w, panel, bytes);
-    else
-        pack_float_panel(w, panel, bytes);
+static void *pack_share(void *share) {
+    const PackShare *s = share;
+    const WeightPiece *w = s->piece;
+    for (uint64_t i = 0; i < s->n; i++) {
+        unsigned char *to = s->bytes + i * w->unit_bytes;
+        if (w->format->blocks)
+            pack_block_panel(s, (int64_t)(s->first + i), to);
+        else
+            pack_float_panel(w, (int64_t)(s->first + i), to);
+    }
+    return NULL;
+}
+
+// Quantizing takes long: units are shared among threads.
+static void pack_units(const WeightPiece *w, uint64_t first, uint64_t n, unsigned char *bytes) {
+    enum { MOST_THREADS = 64 };
+    PackShare shares[MOST_THREADS];
+    pthread_t threads[MOST_THREADS];
+    bool started[MOST_THREADS];
+    int sources = w->node->n_in;
+    long cpus = w->errors ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    uint64_t count = cpus < 1 ? 1 : cpus > MOST_THREADS ? MOST_THREADS : (uint64_t)cpus;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t from = n * i / count, to = n * (i + 1) / count;
+        shares[i] =
+            (PackShare){w, first + from, to - from, bytes + from * w->unit_bytes, calloc((size_t)sources, sizeof(QuantError))};
+        if (!shares[i].errors) diag_fatal(NO_LOC, "out of memory");
+        started[i] = i && !pthread_create(&threads[i], NULL, pack_share, &shares[i]);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (started[i])
+            pthread_join(threads[i], NULL);
+        else
+            pack_share(&shares[i]);
+        for (int j = 0; w->errors && j < sources; j++)
+            w->errors[j].lost += shares[i].errors[j].lost, w->errors[j].all += shares[i].errors[j].all;
+        free(shares[i].errors);
+    }
 }
 
 // Packs units [first, first + n) of a piece into n * unit_bytes bytes. Deterministic; reads the checkpoint's pages, keeps
@@ -177,7 +236,7 @@ static void weight_piece_pack(const WeightPiece *w, uint64_t first, uint64_t n, 
         memcpy(bytes, (const char *)w->node->value->data + first, n);
         return;
     }
-    for (uint64_t i = 0; i < n; i++) pack_panel(w, (int64_t)(first + i), (unsigned char *)bytes + i * w->unit_bytes);
+    pack_units(w, first, n, bytes);
 }
 
 // What was packed is not needed again: weights larger than memory pass through.
@@ -287,6 +346,7 @@ static void describe_pack(WeightPiece *w) {
         panels = (uint64_t)(n->n_in * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS));
     else
         panels = (uint64_t)((w->columns + COLUMNS - 1) / COLUMNS);
+    if (w->format->blocks) w->errors = ARENA_ARRAY(w->owner->arena, QuantError, n->n_in);
     w->units = panels;
     w->unit_bytes = (uint64_t)((w->depth + w->format->block - 1) / w->format->block) * (uint64_t)w->format->panel_bytes;
 }

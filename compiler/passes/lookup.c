@@ -10,6 +10,7 @@
 // lowering finds to be the same.
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
+#include "passes/recipe.h"
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
 
@@ -47,9 +48,9 @@ static Node *pack_like_elsewhere(const Module *m, Node *table) {
 }
 
 // Rows in blocks are read from panels, whether a product reads them too or not.
-static Node *pack_alone(Node *table) {
+static Node *pack_alone(Node *table, DType format) {
     Node *pack = node_make(table->graph, OP_pack, table->loc, 1, &table, table->next);
-    attr_set_string(pack, "format", dtype_name(table->type.dtype));
+    attr_set_string(pack, "format", dtype_name(format));
     return inferred(pack);
 }
 
@@ -70,13 +71,30 @@ static void look_up(Node *lookup, Node *pack) {
     keep_f32(lookup, was_f32);
 }
 
+bool pack_tables(Graph *g, const QuantRules *rules) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        DType wanted;
+        if (!is_table_lookup(n) || input_role(n->in[1]) != INPUT_TOKENS || dtype_is_block(n->in[0]->type.dtype)) continue;
+        DType format = quant_format(rules, n->in[0], width_dim(n->in[0])->value, true, &wanted);
+        if (!dtype_is_block(format)) continue;
+        Node *pack = pack_of_table(n->in[0]);
+        look_up(n, pack ? pack : pack_alone(n->in[0], format));
+        changed = true;
+    }
+    if (!changed) return false;
+    graph_sort(g);
+    graph_sweep(g);
+    return true;
+}
+
 bool look_up_in_packs(const Module *m, Graph *g, bool same_format) {
     bool changed = false;
     EACH_NODE(n, g) {
         if (!is_table_lookup(n)) continue;
         Node *pack = pack_of_table(n->in[0]);
         if (!pack) pack = pack_like_elsewhere(m, n->in[0]);
-        if (!pack && same_format && dtype_is_block(n->in[0]->type.dtype)) pack = pack_alone(n->in[0]);
+        if (!pack && same_format && dtype_is_block(n->in[0]->type.dtype)) pack = pack_alone(n->in[0], n->in[0]->type.dtype);
         if (!pack || (pack->type.dtype == n->type.dtype) != same_format) continue;
         look_up(n, pack);
         changed = true;

@@ -1,30 +1,23 @@
-// quantize: weights to the format of --quant, activations of integer products to int8.
+// quantize: weights to the format of --quant, caches to that of --kv, activations of integer products to int8.
 //
 //   before   %p = pack(%w) {format="bf16"}                         after   %p = pack(%w) {format="q8_0"}
 //            %y = matmul_packed(%x, %p)                                    %xq = quantize_rows(%x) {format="q8_rows"}
 //                                                                          %y = matmul_packed(%xq, %p)
+//            %k = state {kind="key"} : f32[S, 3, 512, 64]                   %k = state {kind="key"} : q8_0[S, 3, 512, 64]
 //
 // Without --quant every product keeps the format that its weights have in the checkpoint; with --activations=f32 its rows stay
-// floats. Weights whose rows are no whole
-// number of blocks keep theirs, with a warning. Tables that are looked up (embeddings) stay as they are, unless a product reads
-// them too (a tied embedding): such a table is kept once, in the product's format (lookup.c).
+// floats. Which format each matrix takes is said in recipe.c; rows that are no whole number of its blocks take a format of
+// blocks of 32, or keep theirs. Tables of tokens take the format of --quant too; one that a product reads (a tied embedding) is
+// kept once, in the product's format (lookup.c).
 //
 // Needs types, and products packed (fuse); gives nothing new; keeps everything.
 #include <string.h>
 
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
+#include "passes/recipe.h"
 
 PassFunction pass_quantize;
-
-static bool suits_blocks(const Node *pack, const Format *f) {
-    int64_t k;
-    return dim_is_const(width_dim(pack), &k) && k % f->block == 0;
-}
-
-static bool can_quantize(DType t) {
-    return t == DT_f32 || t == DT_f16 || t == DT_bf16 || (format_of(t) && format_of(t)->encode);
-}
 
 // The rows of x as integers, once for all products that read them
 static Node *quantized_rows(Node *before, Node *x) {
@@ -35,18 +28,55 @@ static Node *quantized_rows(Node *before, Node *x) {
     return inferred(n);
 }
 
-static bool set_format(Node *product, DType format) {
+// What became of the matrices, for one message each
+typedef struct {
+    int kept, remade, fell_back;
+    DType wanted, format;  // of the first that fell back
+    int64_t depth;
+} Outcome;
+
+// Blocks that a file has are not quantized again unless asked for: it loses twice.
+static bool stays_in_blocks(const Node *pack, DType format, const PassContext *c, Outcome *o) {
+    bool blocks = false;
+    for (int i = 0; i < pack->n_in; i++) blocks |= dtype_is_block(pack->in[i]->type.dtype);
+    if (!blocks || format == DT_f32) return false;
+    if (c->requantize) return o->remade++, false;
+    return o->kept++, true;
+}
+
+static bool set_format(Node *product, const PassContext *c, Outcome *o) {
     Node *pack = packed_of(product);
-    const Format *f = format_of(format);
-    if (!pack || pack->type.dtype == format) return false;
-    if (f && !suits_blocks(pack, f)) {
+    if (!pack) return false;
+    int64_t depth = width_dim(pack)->value;
+    DType wanted, format = quant_format(c->quant, pack->in[0], depth, false, &wanted);
+    if (pack->type.dtype == format || wanted == DT_COUNT) return false;
+    if (format == DT_COUNT) {
         diag_warning(product->loc, "%%%s stays %s: rows of %lld weights are no whole number of blocks of %d", product->name,
-                     dtype_name(pack->type.dtype), (long long)width_dim(pack)->value, f->block);
+                     dtype_name(pack->type.dtype), (long long)depth,
+                     format_of(wanted)->block < 32 ? format_of(wanted)->block : 32);
         return false;
     }
+    if (stays_in_blocks(pack, format, c, o)) return false;
+    if (format != wanted && !o->fell_back++) o->wanted = wanted, o->format = format, o->depth = depth;
     attr_set_string(pack, "format", dtype_name(format));
     inferred(pack);
     return true;
+}
+
+static void tell(const Outcome *o) {
+    if (o->fell_back)
+        diag_warning(
+            NO_LOC,
+            "%d matri%s cannot be as --quant says: rows of %lld weights are no whole number of blocks of %d, so %s becomes %s",
+            o->fell_back, o->fell_back > 1 ? "ces" : "x", (long long)o->depth, format_of(o->wanted)->block,
+            dtype_name(o->wanted), dtype_name(o->format));
+    if (o->remade)
+        diag_warning(NO_LOC, "%d matrices that the file has in blocks are quantized again: what the file lost stays lost",
+                     o->remade);
+    if (o->kept)
+        diag_warning(NO_LOC,
+                     "%d matrices stay in the file's blocks\nhint: --requantize quantizes them again, which loses twice",
+                     o->kept);
 }
 
 // A product by weights in blocks multiplies integers, unless they stand for floats.
@@ -58,17 +88,30 @@ static bool use_integers(Node *product) {
     return true;
 }
 
+// Cached keys and values are rounded when they are appended, and what is appended is read as cached.
+static bool set_cache_format(Node *state, const char *format) {
+    DType t;
+    bool keys = !strcmp(attr_string(state, "kind", ""), "key"), values = !strcmp(attr_string(state, "kind", ""), "value");
+    if (!format || !dtype_parse(format, &t) || state->type.dtype != DT_f32 || t == DT_f32 || !(keys || values)) return false;
+    state->type.dtype = t;
+    for (int i = 0; i < state->n_users; i++)
+        if (state->users[i]->op == OP_cache_append) inferred(state->users[i]);
+    return true;
+}
+
 bool pass_quantize(Graph *g, PassContext *c) {
-    DType format = DT_f32;
-    bool changed = false, other = c->quant != NULL;
-    if (other && (!dtype_parse(c->quant, &format) || !can_quantize(format)))
-        diag_fatal(NO_LOC, "unknown format \"%s\" of --quant\nnote: formats are f32, f16, bf16 and q8_0", c->quant);
+    bool changed = false, cached = false;
+    Outcome outcome = {0};
     EACH_NODE(n, g) {
+        if (n->op == OP_pack) attr_remove(n, "quant");
+        if (n->op == OP_state) cached |= set_cache_format(n, c->cache);
         if (n->op != OP_matmul_packed) continue;
-        if (other) changed |= set_format(n, format);
+        if (c->quant) changed |= set_format(n, c, &outcome);
         if (!c->float_rows) changed |= use_integers(n);
     }
+    tell(&outcome);
     if (changed) graph_sort(g);
+    if (c->quant) changed |= look_up_in_packs(c->module, g, false) | pack_tables(g, c->quant);
     c->quantized |= changed;
-    return (other && look_up_in_packs(c->module, g, false)) || changed;
+    return changed || cached;
 }

@@ -1,4 +1,5 @@
-// Attention over caches that start full of NaN: GQA, causal or not, window, softcap, bias, several slots, chunks, shares.
+// Attention over caches that start full of NaN, in every format: GQA, causal or not, window, softcap, bias, several slots,
+// chunks, shares.
 #include "reference.h"
 
 enum { SLOTS = 2 };
@@ -30,11 +31,17 @@ typedef struct Run {
     kv_cache keys, values;
 } Run;
 
-static Run make_run(Shape s, int slots) {
+static kv_cache make_cache(kv_cache c, int width) {
+    c.slot_stride = cache_bytes(&c, width);
+    c.data = buffer_bytes(c.slot_stride * SLOTS);
+    memset(c.data, 0xff, c.slot_stride * SLOTS);
+    return c;
+}
+
+static Run make_run(Shape s, int slots, cache_format format) {
     int capacity = (s.keys + 15) / 16 * 16 + 16;
     Run run = {.shape = s, .slots = slots, .rows = s.keys * slots};
-    size_t rows = (size_t)run.rows, keys = (size_t)(s.kv_heads * capacity * s.d),
-           values = (size_t)(s.kv_heads * capacity * padded(s.e));
+    size_t rows = (size_t)run.rows;
     run.q = random_floats(rows * (size_t)(s.heads * s.d));
     run.k = random_floats(rows * (size_t)(s.kv_heads * s.d));
     run.v = random_floats(rows * (size_t)(s.kv_heads * s.e));
@@ -43,8 +50,8 @@ static Run make_run(Shape s, int slots) {
     run.slot = buffer_bytes(rows * sizeof *run.slot);
     run.position = buffer_bytes(rows * sizeof *run.position);
     for (int r = 0; r < run.rows; r++) run.slot[r] = r % slots, run.position[r] = r / slots;
-    run.keys = (kv_cache){s.kv_heads, s.d, capacity, keys, buffer_floats(keys * SLOTS)};
-    run.values = (kv_cache){s.kv_heads, s.e, capacity, values, buffer_floats(values * SLOTS)};
+    run.keys = make_cache((kv_cache){s.kv_heads, s.d, capacity, format, 0, NULL}, s.d);
+    run.values = make_cache((kv_cache){s.kv_heads, s.e, capacity, format, 0, NULL}, padded(s.e));
     return run;
 }
 
@@ -86,8 +93,17 @@ static void run_chunk(const Run *run, int first, int n, float *y) {
     free(parts);
 }
 
+// Rows as the cache holds them
+static float *as_cached(const Run *run, const float *x, int width) {
+    size_t rows = (size_t)(run->rows * run->shape.kv_heads);
+    float *y = buffer_floats(rows * (size_t)width);
+    for (size_t r = 0; r < rows; r++) reference_cached(run->keys.format, width, x + r * (size_t)width, y + r * (size_t)width);
+    return y;
+}
+
 static void expect(const Run *run, float *y) {
     Shape s = run->shape;
+    const float *k = as_cached(run, run->k, s.d), *v = as_cached(run, run->v, s.e);
     for (int r = 0; r < run->rows; r++)
         for (int h = 0; h < s.heads; h++) {
             int position = run->position[r], kv = h / (s.heads / s.kv_heads);
@@ -96,19 +112,20 @@ static void expect(const Run *run, float *y) {
             a.q = run->q + (size_t)(r * s.heads + h) * (size_t)s.d;
             a.bias = s.bias ? run->bias + ((size_t)r * (size_t)s.heads + (size_t)h) * (size_t)s.keys : NULL;
             a.key_stride = run->slots * s.kv_heads * s.d, a.value_stride = run->slots * s.kv_heads * s.e;
-            a.keys = run->k + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.d;
-            a.values = run->v + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.e;
+            a.keys = k + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.d;
+            a.values = v + (size_t)(run->slot[r] * s.kv_heads + kv) * (size_t)s.e;
             reference_attention(&a, y + (size_t)(r * s.heads + h) * (size_t)s.e);
         }
 }
 
-static void test_shape(Suite *suite, Shape s) {
+static void test_shape(Suite *suite, Shape s, cache_format format) {
     static const int chunks[] = {1, 7, 64};
+    static const char *const formats[] = {"f32", "f16", "q8_0"};
     char label[96];
-    snprintf(label, sizeof label, "%d/%d heads of %d/%d, %d keys%s, window %d", s.heads, s.kv_heads, s.d, s.e, s.keys,
-             s.causal ? "" : " all", s.window);
+    snprintf(label, sizeof label, "%s, %d/%d heads of %d/%d, %d keys%s, window %d", formats[format], s.heads, s.kv_heads, s.d,
+             s.e, s.keys, s.causal ? "" : " all", s.window);
     for (int slots = 1; slots <= SLOTS; slots++) {
-        Run run = make_run(s, slots);
+        Run run = make_run(s, slots, format);
         size_t size = (size_t)(run.rows * s.heads * s.e);
         float *got = buffer_floats(size), *expected = buffer_floats(size);
         expect(&run, expected);
@@ -116,9 +133,8 @@ static void test_shape(Suite *suite, Shape s) {
             int chunk = s.causal ? chunks[c] : run.rows;
             for (int r = 0; r < run.rows; r += chunk) run_chunk(&run, r, run.rows - r < chunk ? run.rows - r : chunk, got);
             check_floats(suite, label, got, expected, size);
-            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * s.d); i++) run.keys.data[i] = NAN;
-            for (size_t i = 0; i < (size_t)(SLOTS * s.kv_heads * run.keys.capacity * padded(s.e)); i++)
-                run.values.data[i] = NAN;
+            memset(run.keys.data, 0xff, run.keys.slot_stride * SLOTS);
+            memset(run.values.data, 0xff, run.values.slot_stride * SLOTS);
         }
         buffers_end(suite, label);
     }
@@ -136,9 +152,9 @@ static void make_masks(float *mask) {
 }
 
 static kv_cache make_batch_cache(const float *x, bool keys) {
-    int capacity = padded(KEYS);
-    size_t slot = (size_t)(GROUPS * capacity * (keys ? WIDTH : padded(WIDTH)));
-    kv_cache cache = {GROUPS, WIDTH, capacity, slot, buffer_floats(slot * SEQUENCES)};
+    kv_cache cache = {GROUPS, WIDTH, padded(KEYS), CACHE_F32, 0, NULL};
+    cache.slot_stride = cache_bytes(&cache, keys ? WIDTH : padded(WIDTH));
+    cache.data = buffer_bytes(cache.slot_stride * SEQUENCES);
     kv_rows rows = {.rows = SEQUENCES * KEYS, .stride = GROUPS * WIDTH, .x = x, .sequence = KEYS};
     if (keys)
         cache_append_keys(cache, rows, 0, GROUPS);
@@ -199,7 +215,11 @@ void test_attention(void) {
         {3, 3, 8, 8, 600, true, 270, 0, false},
     };
     Suite s = suite_begin("attention");
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i]);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) test_shape(&s, shapes[i], CACHE_F32);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        test_shape(&s, shapes[i], CACHE_F16);
+        test_shape(&s, shapes[i], CACHE_Q8_0);
+    }
     test_batch(&s, false);
     test_batch(&s, true);
     suite_end(&s);

@@ -65,6 +65,18 @@ static inline void reference_rotary(rotary_shape s, bool pairs, const float *tab
         }
 }
 
+// A row of n values as a cache of this format holds it
+static inline void reference_cached(cache_format f, int n, const float *x, float *y) {
+    for (int first = 0; first < n; first += 32) {
+        int last = n - first < 32 ? n : first + 32;
+        float top = 0;
+        for (int i = first; i < last; i++) top = fabsf(x[i]) > top ? fabsf(x[i]) : top;
+        float scale = sf_from_f16(f16_from_float(top / 127)), inverse = top > 0 ? 127 / top : 0;
+        for (int i = first; i < last; i++)
+            y[i] = f == CACHE_Q8_0 ? rintf(x[i] * inverse) * scale : f == CACHE_F16 ? sf_from_f16(f16_from_float(x[i])) : x[i];
+    }
+}
+
 // Attention of one row and head over keys[key][d] and values[key][e], keys [from, to)
 typedef struct Attention {
     int d, e, from, to;

@@ -13,6 +13,7 @@
 #include "ir/convert.h"
 #include "ir/eval.h"
 #include "ir/internal.h"
+#include "passes/recipe.h"
 #include "util/hash.h"
 
 #define LAST_ROW "// the last row"
@@ -25,8 +26,9 @@ typedef struct Case {
 
 static PassContext context_of(Arena *a, const char *text) {
     PassContext c = {.arena = a, .context = 64, .max_rows = 16, .stop_after = -1};
-    char format[16] = "";
-    if (sscanf(text, "// quant=%15[a-z0-9_]", format) == 1) c.quant = arena_strdup(a, format);
+    char format[64] = "";
+    const char *message;
+    if (sscanf(text, "// quant=%63[a-z0-9_,=]", format) == 1) c.quant = quant_rules(a, format, &message);
     return c;
 }
 
@@ -228,7 +230,7 @@ static bool keeps_values(const Case *test, const char *text) {
     Source source = {.name = test->before, .text = text, .size = strlen(text)};
     PassContext c = context_of(a, text);
     Module *m = read_module(a, &source);
-    bool done = !m || (c.quant && strcmp(c.quant, "f32")), same = done;
+    bool done = !m || (c.quant && strcmp(quant_rules_text(c.quant), "f32")), same = done;
     double within = 1e-6;
     EvalMode mode = sscanf(text, IN_F32, &within) == 1 ? EVAL_F32 : EVAL_F64;
     if (!done) {

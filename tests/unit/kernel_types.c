@@ -43,8 +43,17 @@ static const Sample samples[] = {
     {FAMILY_ATTENTION,
      "graph g(%q: @0[4, 16], %k: @1[4, 16], %v: @2[4, 16], %b: @3[2, 4, 4], %m: @4[1, 4], %s: @5[2]) -> (%y) {\n"
      "  %y = attention(%q, %k, %v, _, _, %b, %m, %s) {num_heads=2, num_kv_heads=2, scale=0.5}\n}",
-     {0, 1, 2, 5, 6, 7},
+     {0, -1, -1, 5, 6, 7},
      {"f32", "f32", "f32", "f32", "f32", "f32"}},
+    {FAMILY_ATTENTION,
+     "graph g(%q: @0[R, 16], %k: @1[R, 16], %s: i32[R] {role=\"slots\"}, %p: i32[R] {role=\"positions\"}) -> (%y) where R <= "
+     "8, S "
+     "<= 4 {\n"
+     "  %c = state {kind=\"key\", layer=0} : @2[S, 2, 32, 8]\n  %d = state {kind=\"value\", layer=0} : @3[S, 2, 32, 8]\n"
+     "  %a = cache_append(%c, %k, %s, %p) {heads=2}\n  %b = cache_append(%d, %k, %s, %p) {heads=2}\n"
+     "  %y = attention(%q, %a, %b, %s, %p) {causal=1, num_heads=2, num_kv_heads=2, scale=0.5}\n}",
+     {0, -1, 1, 2},
+     {"f32", "f32", "f32", "f32"}},
     {FAMILY_MATMUL,
      "graph g(%x: @0[4, 16], %b: @2[16], %r: @3[4, 16]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[16, 16]\n"
      "  %p = pack(%w) {format=\"f32\"}\n  %y = matmul_packed(%x, %p, %b, %r) {columns=16, epilogue=add($0, add($1, $2))}\n}",

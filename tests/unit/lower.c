@@ -5,6 +5,7 @@
 
 #include "../tools/ir_text.h"
 #include "graphs.h"
+#include "ir/encode.h"
 #include "lower/pack_blocks.h"
 
 static Program *lower_graph(Arena *arena, Graph *g) {
@@ -133,7 +134,7 @@ static void q8_0_rounds_to_even(void) {
     for (int i = 0; i < 32; i++) values[i] = (float)i * 0.5f - 3.5f;  // -3.5 ... 12
     values[31] = 127;
     CHECK(format_panel_bytes(f) == sizeof block);
-    f->encode(values, 32, &coded);
+    f->encode(f, &(EncodeInput){values, NULL, 32}, &coded);
     pack_blocks(f, columns, block);
     CHECK(block[0] == 128 - 4);  // -3.5 to -4
     CHECK(block[1] == 128 - 3);  // -3

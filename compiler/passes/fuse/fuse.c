@@ -55,8 +55,9 @@ bool pass_fuse_norms(Graph *g, PassContext *c) {
 }
 
 bool pass_pack(Graph *g, PassContext *c) {
-    (void)c;
-    return settled(g, pack_weights(g));
+    bool changed = pack_weights(g);
+    if (c->quant) label_packs(g, c->quant);
+    return settled(g, changed);
 }
 
 bool pass_fuse_gates(Graph *g, PassContext *c) {

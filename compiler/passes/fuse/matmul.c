@@ -9,6 +9,7 @@
 
 #include "ir/format.h"
 #include "passes/fuse/fuse.h"
+#include "passes/recipe.h"
 
 Node *packed_of(Node *n) { return n->op == OP_matmul_packed && n->in[1]->op == OP_pack ? n->in[1] : NULL; }
 
@@ -36,6 +37,20 @@ static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, 
     if (transposed) attr_set_int(pack, "transposed", 1);
     if (interleave) attr_set_int(pack, "interleave", 1);
     return inferred(pack);
+}
+
+// What --quant makes of each matrix, on its pack until the pass quantize does it
+void label_packs(Graph *g, const QuantRules *rules) {
+    EACH_NODE(n, g) {
+        DType wanted;
+        if (n->op != OP_pack || n->n_in > 1) continue;
+        DType format = quant_format(rules, n->in[0], width_dim(n)->value, false, &wanted);
+        attr_set_string(n, "quant", format == DT_COUNT ? "" : dtype_name(format));
+    }
+}
+
+static bool same_label(const Node *p, const Node *q) {
+    return !strcmp(attr_string(p, "quant", ""), attr_string(q, "quant", ""));
 }
 
 static Node *new_product(Node *before, Node *x, Node *pack, int64_t columns) {
@@ -91,7 +106,8 @@ static bool same_place(const Node *a, const Node *b) {
 bool may_share_pack(const Node *a, const Node *b) {
     const Node *p = a->in[1], *q = b->in[1];
     return a != b && a->in[0] == b->in[0] && p->n_in == 1 && q->n_in == 1 && p->type.dtype == q->type.dtype &&
-           attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") && !attr_find(b, "glu");
+           same_label(p, q) && attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") &&
+           !attr_find(b, "glu");
 }
 
 // ------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 #define EXP JOIN(llama_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define STATE(place) ((float *)(s->state + (place)))
+#define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
@@ -70,26 +70,26 @@ KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float 
 }
 
 // %kc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, float *cache) {
+KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
     (void)s;
-    cache_append_keys((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
+    cache_append_keys((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, float *cache) {
+KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
     (void)s;
-    cache_append_values((kv_cache){2, 16, 80, 15360, cache}, in, heads.first, heads.last);
+    cache_append_values((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, float *keys, float *values, float *y) {
+KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, void *keys, void *values, float *y) {
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
     a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;
     a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
-    a.keys = (kv_cache){2, 16, 80, 15360, keys};
-    a.values = (kv_cache){2, 16, 80, 15360, values};
+    a.keys = (kv_cache){2, 16, 80, CACHE_F32, 61440, keys};
+    a.values = (kv_cache){2, 16, 80, CACHE_F32, 61440, values};
     burin_attention(s, thread, a, units, NULL);
 }
 

@@ -14,7 +14,7 @@
 #define EXP JOIN(moves_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define STATE(place) ((float *)(s->state + (place)))
+#define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)

@@ -1,0 +1,19 @@
+// Encoders of block formats: floats to integers and scales.
+#ifndef BURIN_IR_ENCODE_H
+#define BURIN_IR_ENCODE_H
+#include "ir/format.h"
+
+// The values of one block, those from n on missing (0); what each weighs beside its size: importance[i] >= 0, or NULL: all the
+// same.
+struct EncodeInput {
+    const float *values, *importance;
+    int64_t n;
+};
+
+void encode_rounded(const Format *, const EncodeInput *,
+                    CodedBlock *);                                      // one scale: the largest value over the largest integer
+void encode_scale(const Format *, const EncodeInput *, CodedBlock *);   // one scale, searched
+void encode_line(const Format *, const EncodeInput *, CodedBlock *);    // one scale and one minimum
+void encode_groups(const Format *, const EncodeInput *, CodedBlock *);  // scales of groups, with minima or without
+void encode_exponent(const Format *, const EncodeInput *, CodedBlock *);  // a power of two
+#endif

@@ -1,0 +1,19 @@
+// --quant: which format each matrix takes. A word is a format for all of them or a recipe that says it for each part; rules for
+// parts follow: "q4_k_m,head=q8_0,layers.0.=q6_k".
+#ifndef BURIN_PASSES_RECIPE_H
+#define BURIN_PASSES_RECIPE_H
+#include "ir/format.h"
+
+// NULL and what is wrong, owned by the arena, when the text cannot be understood.
+const QuantRules *quant_rules(Arena *, const char *text, const char **problem);
+const char *quant_rules_text(const QuantRules *);  // as it was given
+const char *quant_names(Arena *);                  // formats and recipes that the first word can be
+const char *part_names_text(Arena *);
+
+// What weights (a constant [N, K], or [K, N] with `depth` K) become; looked_up: a table of which rows are read, and no product
+// is made. DT_COUNT: they stay as they are. *wanted is what the rules say where rows are no whole number of its blocks, else
+// the same.
+DType quant_format(const QuantRules *, const Node *weights, int64_t depth, bool looked_up, DType *wanted);
+// The first rule for a part that names no constant of the module, or NULL
+const char *quant_unused_rule(const QuantRules *, const Module *);
+#endif

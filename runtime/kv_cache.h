@@ -1,0 +1,149 @@
+// Caches of keys and values: where rows lie, how they are appended, in three formats.
+//
+//   keys    [kv head][key / 16][d][16]            F32 and F16: as they are, rounded to nearest even
+//   values  [kv head][key][e padded to 16]        Q8_0: int8, and behind those of all heads the scales
+//   scales  [kv head][key / 16][blocks of 32 values][16], f16
+//
+// A Q8_0 value is q * scale, exact in f32: q and scale are those of quantize.h, the scale then rounded to f16. Attention reads
+// all rows as cached, those of its own step too.
+#ifndef BURIN_KV_CACHE_H
+#define BURIN_KV_CACHE_H
+#include "norm.h"
+#include "quantize.h"
+
+INLINE int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
+
+typedef enum cache_format { CACHE_F32, CACHE_F16, CACHE_Q8_0 } cache_format;
+
+// A cache of keys or values of one layer. heads, head_dim, capacity, format are literals; capacity (keys of a slot) is a
+// multiple of 16.
+typedef struct kv_cache {
+    int heads, head_dim, capacity;
+    cache_format format;
+    size_t slot_stride;   // bytes from one slot to the next
+    unsigned char *data;  // slot 0
+} kv_cache;
+
+INLINE size_t cached_bytes(cache_format f) { return f == CACHE_F32 ? 4 : f == CACHE_F16 ? 2 : 1; }
+INLINE size_t cache_scales_of_head(const kv_cache *c) { return (size_t)blocks_of(c->head_dim) * (size_t)c->capacity; }
+
+// Bytes of a slot's rows of `width` values: of keys d, of values e padded to 16
+INLINE size_t cache_bytes(const kv_cache *c, int width) {
+    size_t rows = (size_t)c->heads * (size_t)c->capacity * (size_t)width * cached_bytes(c->format);
+    return rows + (c->format == CACHE_Q8_0 ? (size_t)c->heads * cache_scales_of_head(c) * sizeof(uint16_t) : 0);
+}
+
+// Element `at` of a head, rows of `width` values
+INLINE unsigned char *cache_head(const kv_cache *c, int slot, int head, int width) {
+    return c->data + (size_t)slot * c->slot_stride +
+           (size_t)head * (size_t)c->capacity * (size_t)width * cached_bytes(c->format);
+}
+INLINE unsigned char *key_cache_head(const kv_cache *c, int slot, int head) { return cache_head(c, slot, head, c->head_dim); }
+INLINE unsigned char *value_cache_head(const kv_cache *c, int slot, int head) {
+    return cache_head(c, slot, head, padded(c->head_dim));
+}
+// The scales of a head of Q8_0; those of key k are 16 apart, from (k / 16) * blocks * 16 + k % 16 on
+INLINE uint16_t *cache_scales(const kv_cache *c, int slot, int head, int width) {
+    uint16_t *scales = (uint16_t *)(void *)cache_head(c, slot, c->heads, width);
+    return scales + (size_t)head * cache_scales_of_head(c);
+}
+
+INLINE vf cache_load(cache_format f, const unsigned char *head, size_t at) {
+    if (f == CACHE_F32) return vf_load((const float *)(const void *)head + at);
+    if (f == CACHE_F16) return vf_load_f16((const uint16_t *)(const void *)head + at);
+    return vf_from_int(vi_load_i8((const int8_t *)head + at));
+}
+
+// Where a row belongs: it says so itself, or in a batch of sequences of `sequence` rows each, one after the other, its number
+// does.
+INLINE int slot_of_row(const int32_t *slot, int sequence, int row) { return slot ? slot[row] : sequence ? row / sequence : 0; }
+INLINE int position_of_row(const int32_t *position, int sequence, int row) {
+    return position ? position[row] : sequence ? row % sequence : row;
+}
+
+// Rows [R][heads * head_dim] with a stride; slot and position NULL, and `sequence` 0: rows of one sequence.
+typedef struct kv_rows {
+    int rows, stride;
+    const float *x;
+    const int32_t *slot, *position;
+    int sequence;
+} kv_rows;
+
+// Element d of one key's row in `keys`, a head: d * 16 apart
+INLINE void store_key(const kv_cache *c, unsigned char *head, int position, int d, float x) {
+    size_t at = ((size_t)(position / LANES) * (size_t)c->head_dim + (size_t)d) * LANES + (size_t)(position % LANES);
+    if (c->format == CACHE_F32)
+        ((float *)(void *)head)[at] = x;
+    else
+        ((uint16_t *)(void *)head)[at] = f16_from_float(x);
+}
+
+INLINE void store_value(const kv_cache *c, unsigned char *head, size_t at, vf x) {
+    if (c->format == CACHE_F32)
+        vf_store((float *)(void *)head + at, x);
+    else
+        vf_store_f16((uint16_t *)(void *)head + at, x);
+}
+
+// A row of Q8_0: elements `step` apart from `to` on, scales 16 apart
+INLINE void store_blocks(const kv_cache *c, const float *x, int8_t *to, size_t step, uint16_t *scale) {
+    for (int d = 0; d < c->head_dim; d += QUANT_BLOCK) {
+        int n = c->head_dim - d < QUANT_BLOCK ? c->head_dim - d : QUANT_BLOCK;
+        q8_block block;
+        quantize_row_q8_0(n, x + d, &block);
+        for (int i = 0; i < n; i++) to[(size_t)(d + i) * step] = block.q[i];
+        scale[d / QUANT_BLOCK * LANES] = f16_from_float(block.scale);
+    }
+}
+
+INLINE uint16_t *scales_of_key(const kv_cache *c, uint16_t *scales, int position) {
+    return scales + (size_t)(position / LANES) * (size_t)(blocks_of(c->head_dim) * LANES) + position % LANES;
+}
+
+// KV heads [first, last) of all rows: the share of this thread.
+INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
+    for (int h = first; h < last; h++)
+        for (int r = 0; r < in.rows; r++) {
+            int slot = slot_of_row(in.slot, in.sequence, r), position = position_of_row(in.position, in.sequence, r);
+            const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
+            unsigned char *head = key_cache_head(&c, slot, h);
+            if (c.format == CACHE_Q8_0) {
+                int8_t *to = (int8_t *)head + (size_t)(position / LANES) * (size_t)(c.head_dim * LANES) + position % LANES;
+                uint16_t *scales = cache_scales(&c, slot, h, c.head_dim);
+                store_blocks(&c, x, to, LANES, scales_of_key(&c, scales, position));
+            } else {
+                for (int d = 0; d < c.head_dim; d++) store_key(&c, head, position, d, x[d]);
+            }
+        }
+}
+
+INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
+    for (int h = first; h < last; h++)
+        for (int r = 0; r < in.rows; r++) {
+            int slot = slot_of_row(in.slot, in.sequence, r), position = position_of_row(in.position, in.sequence, r);
+            int width = padded(c.head_dim);
+            const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
+            unsigned char *head = value_cache_head(&c, slot, h);
+            size_t at = (size_t)position * (size_t)width;
+            if (c.format == CACHE_Q8_0) {
+                store_blocks(&c, x, (int8_t *)head + at, 1, scales_of_key(&c, cache_scales(&c, slot, h, width), position));
+                for (int d = c.head_dim; d < width; d++) head[at + (size_t)d] = 0;
+            } else {
+                for (int d = 0; d < width; d += LANES) store_value(&c, head, at + (size_t)d, vf_load_n(x + d, c.head_dim - d));
+            }
+        }
+}
+
+INLINE void row_or_zeros(int n, const float *x, float *y) {
+    if (x)
+        memcpy(y, x, (size_t)n * sizeof *y);
+    else
+        memset(y, 0, (size_t)n * sizeof *y);
+}
+
+// Row `position` of a slot in a cache of whole rows of floats (laid out like values of one head); zeros before the first.
+INLINE void cache_earlier(kv_cache c, int slot, int position, float *y) {
+    const float *rows = (const float *)(const void *)value_cache_head(&c, slot, 0);
+    row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)position * (size_t)padded(c.head_dim), y);
+}
+#endif

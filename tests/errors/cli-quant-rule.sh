@@ -1,0 +1,3 @@
+$BURIN build model --quant=q4_k_m,head
+$BURIN build model --quant=q4_k_m,head=q9_k
+$BURIN build model --quant=q4_0$(printf ',head=q8_0%.0s' $(seq 33))

@@ -1,0 +1,75 @@
+#!/bin/sh
+# --quant: recipes and rules for parts: which matrix takes what, what is lost (--quant-report), and the interpreter's bits.
+. tests/lib.sh
+unsanitized "quant"
+model=examples/austen
+need "quant" $model/model.safetensors
+ids=1,5,9,100,44,7,300,23,180,2,10,65,13,17,200,31,6,77,8,150,64,3,12,91,99
+
+# build_quantized NAME QUANT OPTIONS...: the program $WORK/NAME, what was said in $WORK/NAME.said
+build_quantized() {
+    _out=$WORK/$1 _quant=$2
+    shift 2
+    "$BURIN" build "${source:-$model}" --quant="$_quant" --mcpu=x86-64-v3 --quant-report "$@" -o "$_out" > "$_out.said" 2>&1
+}
+
+# takes NAME FORMAT COUNT TENSOR: so many matrices of this name have this format
+takes() {
+    _n=$(grep -cE "^[0-9.]+ +$2 +.*$4" "$WORK/$1.said")
+    check "quant: $1: $2 for $3 of $4" test "$_n" = "$3"
+}
+
+# same_bits NAME QUANT: the interpreter's
+same_bits() {
+    "$BURIN" run $model --quant="$2" --interpret --tokens $ids -n 0 --logits-hash > "$WORK/expected" 2> "$WORK/said"
+    "$WORK/$1" --tokens $ids -n 0 --logits-hash -t 2 --chunk 7 > "$WORK/got" 2>&1
+    same "quant: $1: the interpreter's bits" "$WORK/expected" "$WORK/got"
+}
+
+# austen: 192 wide, 512 in the middle, 6 layers, a tied table. 192 is no multiple of 256.
+build_quantized recipe q4_k_m
+takes recipe q8_0 2 self_attn.v_proj
+takes recipe q5_0 4 self_attn.v_proj
+takes recipe q5_0 6 self_attn.k_proj
+takes recipe q6_k 2 mlp.down_proj
+takes recipe q4_k 4 mlp.down_proj
+takes recipe q6_k 1 'layers\.5\.mlp.down_proj'
+takes recipe q8_0 1 embed_tokens
+check "quant: recipe: says that blocks do not fit" grep -q "rows of 192 weights are no whole number of blocks of 256, so q[46]_k becomes q[58]_0" "$WORK/recipe.said"
+same_bits recipe q4_k_m
+
+build_quantized rules q4_0,head=f16,ffn_down=q3_k,layers.1.=q8_0
+takes rules q3_k 5 mlp.down_proj
+takes rules q8_0 7 'layers\.1\.'
+takes rules q4_0 5 gate_proj
+takes rules '[a-z0-9_]*' 0 embed_tokens
+same_bits rules q4_0,head=f16,ffn_down=q3_k,layers.1.=q8_0
+check "quant: check" "$BURIN" check $model --quant=q4_1,attn_v=mxfp4,ffn_up=iq4_nl,ffn_down=q5_k --mcpu=native
+
+# Worst first, and the sum of all
+sed -n 's/^\(0\.[0-9]*\) .*/\1/p' "$WORK/rules.said" > "$WORK/errors"
+check "quant: 42 matrices are reported" test "$(grep -cE '^0\.[0-9]+ +q[0-9a-z_]+ ' "$WORK/rules.said")" = 42
+check "quant: the worst first" sh -c "sed \$d '$WORK/errors' | sort -rc"
+check "quant: the sum of all" grep -qE "^0\.0[0-9]+ +of all 42 matrices" "$WORK/rules.said"
+
+# Bits less, error more: the logits of f32 at the other end
+"$BURIN" build $model --mcpu=x86-64-v3 -o "$WORK/plain" > "$WORK/said" 2>&1
+"$WORK/plain" --tokens $ids -n 0 --logits "$WORK/plain.npy"
+nearer() {
+    build_quantized "$1" "$1" --activations=f32
+    "$WORK/$1" --tokens $ids -n 0 --logits "$WORK/got.npy"
+    check "quant: $1: logits within $2 of the largest" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/plain.npy" "$2" largest
+    check "quant: $1: but not within $3" sh -c "! '$BUILD/tools/npy_near' '$WORK/got.npy' '$WORK/plain.npy' $3 largest"
+}
+nearer q8_0 0.02 1e-4
+nearer q5_1 0.15 1e-3
+nearer q4_0 0.25 1e-2
+
+# Tables of tokens that no product reads, and blocks that a file has already
+"$BUILD/tools/family_weights" tests/families/arcee "$WORK/folder" 2> "$WORK/said"
+source=$WORK/folder build_quantized untied q8_0
+takes untied q8_0 1 embed_tokens
+source=tests/formats/mixed/model.gguf build_quantized kept q4_0
+check "quant: blocks of the file stay" grep -q "matrices stay in the file's blocks" "$WORK/kept.said"
+source=tests/formats/mixed/model.gguf build_quantized again q4_0 --requantize
+check "quant: unless asked for" grep -q "are quantized again: what the file lost stays lost" "$WORK/again.said"
