@@ -213,9 +213,20 @@ static void build_folder(Build *b, const char *output) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- all
-static void build_with_clang(Build *b, const char *output) {
-    const char *folder = b->options->save_temps ? arena_printf(b->arena, "%s.temps", output) : work_folder(b->arena);
+// OUT.temps, made now or by an earlier build, which has left a mark in it.
+static const char *temps_folder(const Build *b, const char *output) {
+    const char *folder = arena_printf(b->arena, "%s.temps", output), *mark = arena_printf(b->arena, "%s/.burin", folder);
+    struct stat s;
+    bool there = !lstat(folder, &s), ours = there && S_ISDIR(s.st_mode) && !lstat(mark, &s) && S_ISREG(s.st_mode);
+    if (there && !ours)
+        diag_fatal(NO_LOC, "%s is there, and burin did not make it\nhint: remove it, or give -o another name", folder);
     make_folder(folder);
+    write_file(mark, "", 0);
+    return folder;
+}
+
+static void build_with_clang(Build *b, const char *output) {
+    const char *folder = b->options->save_temps ? temps_folder(b, output) : work_folder(b->arena);
     build_sources(b, folder);
     if (b->kind == OUTPUT_PROGRAM) {
         build_program(b, folder, output);
