@@ -154,6 +154,7 @@ static Sentence read_sentence(const Build *b) {
 static void load_checkpoint(Build *b) {
     const Options *o = b->options;
     Sentence s = read_sentence(b);
+    build_rotary_factors(b);
     DslOptions dsl = {.library = arena_printf(b->arena, "%s/dsl", burin_home(b->arena)),
                       .checkpoint = b->checkpoint,
                       .states = s.pooling != POOLING_NONE,

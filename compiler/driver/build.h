@@ -47,7 +47,8 @@ int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
 bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
-void build_generation(Build *);  // of an encoder-decoder
+void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read
+void build_generation(Build *);            // of an encoder-decoder
 void build_context(Build *);
 void build_check_positions(const Build *);
 void warn_of_surprises(const Build *);  // after the passes: options without effect, what the program does not do

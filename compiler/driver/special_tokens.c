@@ -39,26 +39,38 @@ void build_special_tokens(Build *b) {
 }
 
 // The positions behind which a rotary embedding turns all of a text by other angles than a shorter one: what a program has
-// cached would be wrong there. 0: there are none.
-static int64_t rotary_limit(const Build *b, const char **kind) {
-    const json_t *config = b->checkpoint ? b->checkpoint->config : NULL, *scaling = json_object_get(config, "rope_scaling");
+// cached would be wrong there. 0: there are none. `trained`: those that the model was made for.
+static int64_t rotary_limit(const Checkpoint *c, int64_t trained, const char **kind) {
+    const json_t *config = c ? c->config : NULL, *scaling = json_object_get(config, "rope_scaling");
     const json_t *original = json_object_get(config, "original_max_position_embeddings"),
                  *near = json_object_get(scaling, "short_factor");
     const char *old = json_string_value(json_object_get(scaling, "type")),
                *type = json_string_value(json_object_get(scaling, "rope_type"));
-    int64_t limit = b->module->context;
     *kind = type ? type : old ? old : "";
-    if (!strcmp(*kind, "dynamic")) return limit;
+    if (!strcmp(*kind, "dynamic")) return trained;
     if ((strcmp(*kind, "longrope") && strcmp(*kind, "su")) || json_equal(near, json_object_get(scaling, "long_factor")))
         return 0;
     if (!json_is_integer(original)) original = json_object_get(scaling, "original_max_position_embeddings");
-    return json_integer_value(original) > 0 && json_integer_value(original) < limit ? json_integer_value(original) : limit;
+    return json_integer_value(original) > 0 && json_integer_value(original) < trained ? json_integer_value(original) : trained;
+}
+
+void build_rotary_factors(const Build *b) {
+    const json_t *config = b->checkpoint->config;
+    const char *kind;
+    int64_t trained = json_integer_value(json_object_get(config, "max_position_embeddings")),
+            limit = rotary_limit(b->checkpoint, trained, &kind), wanted = b->options->context;
+    if (!limit || wanted <= limit || !strcmp(kind, "dynamic")) return;
+    json_object_set_new(json_object_get(config, "rope_scaling"), "use_long_factor", json_true());
+    diag_warning(NO_LOC,
+                 "--ctx=%lld: every text is turned by the long factors of rope_scaling, which are for texts of more than %lld "
+                 "positions\nhint: --ctx=%lld for shorter ones",
+                 (long long)wanted, (long long)limit, (long long)limit);
 }
 
 static void limit_context(Build *b) {
     const char *kind;
-    int64_t limit = rotary_limit(b, &kind), wanted = b->options->context;
-    if (!limit || b->passes.context <= limit) return;
+    int64_t limit = rotary_limit(b->checkpoint, b->module->context, &kind), wanted = b->options->context;
+    if (!limit || b->passes.context <= limit || (wanted && strcmp(kind, "dynamic"))) return;
     if (wanted)
         diag_fatal(NO_LOC,
                    "--ctx=%lld is not supported: texts of more than %lld positions are turned by other angles (rope_scaling "
