@@ -31,5 +31,8 @@ says "found: norms that no description uses" 1 "blk.0.attn_k_norm.weight" "$BURI
 for context in dynamic50:50 dynamic600c:600 phi3-16:16 phi3-600c:600; do
     folder=$found/rope/${context%:*} limit=${context#*:}
     says "found: the context of ${context%:*}" 0 "context  $limit positions" "$BURIN" inspect "$folder"
-    says "found: no more for ${context%:*}" 1 "hint: --ctx=$limit" "$BURIN" inspect "$folder" --ctx=$((limit + 1))
+    case $context in
+        dynamic*) says "found: no more for ${context%:*}" 1 "hint: --ctx=$limit" "$BURIN" inspect "$folder" --ctx=$((limit + 1)) ;;
+        *) says "found: more for ${context%:*}" 0 "hint: --ctx=$limit for shorter" "$BURIN" inspect "$folder" --ctx=$((limit + 1)) ;;
+    esac
 done
