@@ -23,6 +23,18 @@ LLAMA3 = CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[
 QWEN2 = CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS
 CASED = (r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))*((?=[\p{L}])([^A-Z]))+%s|"
          r"[^\r\n\p{L}\p{N}]?((?=[\p{L}])([^a-z]))+((?=[\p{L}])([^A-Z]))*%s|")
+SIGN_LETTERS = r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+"
+CASED_LETTERS = ("[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af"
+                 "\u0370-\u0373\u0376-\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5"
+                 "\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba"
+                 "\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45"
+                 "\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-"
+                 "\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107"
+                 "\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f"
+                 "\u2145-\u2149\u214e\u2183-\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2-\u2cf3\ua640-"
+                 "\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-"
+                 "\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb"
+                 "\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943]+")
 BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+"
 # pre -> patterns, do words that are tokens ignore merges, does a text begin with BOS
 PRE = {
@@ -38,13 +50,33 @@ PRE = {
                      r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|"
                      + BREAKS], False, False),
     "deepseek-coder": ([r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", r"\p{N}"], False, False),
+    "glm4": ([LLAMA3], True, False),
+    "deepseek-llm": (["[\r\n]", r"\s?" + CASED_LETTERS, r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s+$", "[一-龥ࠀ-一가-퟿]+", r"\p{N}+"],
+                     False, False),
+    "spark2_5": ([r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", SIGN_LETTERS + r"|[\r\n]|\s+(?!\S)|\s+", r"\p{N}"], False, False),
+    "youtu": (["[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+",
+               r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + CONTRACTED + "?|"
+               r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + CONTRACTED + "?|"
+               r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS], True, False),
+    "qwen35": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|" + BREAKS], False, False),
+    "chameleon": (["<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", r"([\t\n]|    |  )", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]",
+                   GPT2], False, True),
+    "bailingmoe": ([r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|"
+                    r"\s+(?!\S)|\s+"], False, False),
+    "ufakzeka": ([r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS], False, False),
+    "laguna": ([r"[^\n]+|[\n]+", QWEN2], False, False),
+    "minicpm5": ([r"\p{N}{1,3}", CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS], True, False),
+    "k2-horizon": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?(?:\p{L}|\p{M}|\u200C|\u200D)+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS],
+                   False, False),
+    "jais-2": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
+                + "".join(r"\s{%s}(?!\S)|" % n for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2")) + r"\s{1}"], False, False),
     "bloom": ([BLOOM], False, False), "viking": ([BLOOM, r"\p{N}"], False, False),
     "seed-coder": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|" + BREAKS], False, False),
 }
 TEXTS = ["Once upon a time, there was a little girl.", "It's 1234567 o'clock; WE'LL see...", "", " ", "   three  spaces ",
          "line one\\n\\n  line two\\n", "The <|im_start|>user said <s> and </s> <unk>", "<s>begin", "a<|im_end|> b", "ünïcödé Straße",
          "中文字符，日本語のテキスト。한국어", "e\u0301 combining", "emoji 🙂👍 done", "tab\there", "x=1+2*3;//code", "don't CAN'T won'T",
-         "mixedCase HTTPServer iPhone", "12 345 6,789.01", "a\u00a0b", "[INST] hi [/INST] ok", "…wait—what?", "Ω≈ç√ ∑", "(a|b).c,d!e?f"]
+         "mixedCase HTTPServer iPhone", "12 345 6,789.01", "a\u00a0b", "[INST] hi [/INST] ok", "…wait—what?", "Ω≈ç√ ∑", "Ａ，Ｂ！ Букварь ǅ ῥῲ  ", "      six IMGIMGABZ 7", "!the ,time", "हिन्दी a\u200db", "(a|b).c,d!e?f"]
 WORDS = ("the little girl and the dog went to see a big house in the time of once upon there was said user begin line one two "
          "three spaces its clock see will not do mixed case server code tab here done straße 中文 日本 the The There Once HTTP 12 123 ")
 
@@ -143,7 +175,7 @@ def wpm_ids(text, v):
             kind = unicodedata.category(c)
             if c.isspace():
                 words.append("")
-            elif kind in ("Cc", "Mn") or c == "\ufffd":
+            elif kind in ("Cc", "Cf", "Co", "Cs", "Mn") or c == "\ufffd":
                 continue
             elif kind[0] == "P" or (ord(c) < 127 and kind[0] == "S") or 0x4E00 <= ord(c) <= 0x9FFF or 0x3400 <= ord(c) <= 0x4DBF:
                 words += [c.lower(), ""]

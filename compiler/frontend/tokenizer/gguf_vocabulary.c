@@ -99,7 +99,7 @@ static void read_llama(Reading *r) {
 // ------------------------------------------------------------------------------------------------------------ byte-level BPE
 // How GGUF names the pre-tokenizers; each pattern cuts the pieces of the one before it.
 typedef struct {
-    const char *names[20], *patterns[4];
+    const char *names[20], *patterns[6];
     bool ignore_merges, adds_bos;
 } GgufPretokenizer;
 
@@ -109,6 +109,23 @@ typedef struct {
 #define LETTERS_BY_CASE(end)                                                                        \
     "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+" end \
     "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*" end "|"
+#define CONTRACTED "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define WORDS      "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define SIGN_LETTERS \
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+"
+#define SPACES(n) "\\s{" n "}(?!\\S)|"
+#define CASED_LETTERS                                                                                  \
+    "[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af"      \
+    "\u0370-\u0373\u0376-\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5" \
+    "\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba"      \
+    "\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45"      \
+    "\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-" \
+    "\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107" \
+    "\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f"  \
+    "\u2145-\u2149\u214e\u2183-\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2-\u2cf3\ua640-"      \
+    "\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-"      \
+    "\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb"  \
+    "\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943]+"
 #define CJK       "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"
 #define SENTENCES " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 
@@ -125,14 +142,15 @@ static const GgufPretokenizer gguf_pretokenizers[] = {
      .patterns = {LLAMA3_PATTERN},
      .ignore_merges = true,
      .adds_bos = true},
-    {.names = {"dbrx", "smaug-bpe", "glm4", "chatglm-bpe"}, .patterns = {LLAMA3_PATTERN}},
+    {.names = {"dbrx", "smaug-bpe", "chatglm-bpe"}, .patterns = {LLAMA3_PATTERN}},
+    {.names = {"glm4", "glm5"}, .patterns = {LLAMA3_PATTERN}, .ignore_merges = true},
     {.names = {"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan", "megrez", "kormo", "f2llmv2", "solar-open", "grok-2"},
      .patterns = {QWEN2_PATTERN}},
     {.names = {"tekken"},
      .patterns = {LETTERS_BY_CASE("") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
      .ignore_merges = true,
      .adds_bos = true},
-    {.names = {"gpt-4o", "llama4", "kanana2", "minimax-m2"},
+    {.names = {"gpt-4o", "llama4", "kanana2", "minimax-m2", "talkie"},
      .patterns = {LETTERS_BY_CASE("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
     {.names = {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"},
      .patterns = {"\\p{N}{1,3}", CJK,
@@ -142,6 +160,33 @@ static const GgufPretokenizer gguf_pretokenizers[] = {
      .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+|[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", DIGIT}},
     {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .patterns = {SENTENCES}},
     {.names = {"viking"}, .patterns = {SENTENCES, DIGIT}},
+    {.names = {"deepseek-llm"},
+     .patterns = {"[\\r\\n]", "\\s?" CASED_LETTERS, "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+",
+                  "\\s+$", "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", "\\p{N}+"}},
+    {.names = {"spark2_5"}, .patterns = {"\\p{N}{1,3}", CJK, SIGN_LETTERS "|[\\r\\n]|\\s+(?!\\S)|\\s+", DIGIT}},
+    {.names = {"youtu"},
+     .patterns = {"[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
+                  "\u303f\ufe30-\ufe4f]+|"
+                  "[\u3105-\u312f]+|" CJK,
+                  LETTERS_BY_CASE(CONTRACTED "?") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
+     .ignore_merges = true},
+    {.names = {"qwen35"},
+     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" ENDS}},
+    {.names = {"chameleon"},
+     .patterns = {"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", DIGIT, "[\\p{P}!-/:-@\\[-`{-~]", GPT2_PATTERN},
+     .adds_bos = true},
+    {.names = {"bailingmoe", "bailingmoe2", "llada-moe"},
+     .patterns = {"'(?i:[sdmt]|ll|ve|re)|" WORDS "\\p{N}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
+    {.names = {"ufakzeka"}, .patterns = {WORDS "\\p{N}|" SIGNS "[\\r\\n]*|" ENDS}},
+    {.names = {"laguna"}, .patterns = {"[^\\n]+|[\\n]+", QWEN2_PATTERN}},
+    {.names = {"minicpm5"},
+     .patterns = {"\\p{N}{1,3}", CONTRACTED "|" WORDS "\\p{N}+|" SIGNS "[\\r\\n]*|" ENDS},
+     .ignore_merges = true},
+    {.names = {"k2-horizon"},
+     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}\u200c\u200d]+|\\p{N}{1,3}|" SIGNS "[\\r\\n]*|" ENDS}},
+    {.names = {"jais-2"},
+     .patterns = {CONTRACTED "|" WORDS "\\p{N}{1,3}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]+|" SPACES("512") SPACES("256") SPACES("128")
+                      SPACES("64") SPACES("32") SPACES("16") SPACES("8") SPACES("4") SPACES("1,2") "\\s{1}"}},
     {.names = {"seed-coder"},
      .patterns = {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|" ENDS}},
 };
@@ -158,7 +203,7 @@ static void read_pretokenizers(Reading *r) {
     for (size_t i = 0; i < sizeof gguf_pretokenizers / sizeof *gguf_pretokenizers; i++) {
         const GgufPretokenizer *p = &gguf_pretokenizers[i];
         if (!has_name(p, *name ? name : "default")) continue;
-        for (int k = 0; k < 4 && p->patterns[k]; k++) add_split(r->b, p->patterns[k]);
+        for (int k = 0; k < 6 && p->patterns[k]; k++) add_split(r->b, p->patterns[k]);
         if (p->ignore_merges) r->b->head.flags |= BURIN_IGNORE_MERGES;
         r->adds_bos = p->adds_bos;
         return;
