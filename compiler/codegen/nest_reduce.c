@@ -12,7 +12,7 @@ typedef struct Reduction {
     const Kernel *k;
     const View *v;           // the operand
     bool reduced[MAX_RANK];  // axes of the operand
-    bool inner;              // exactly the innermost ones
+    bool inner;              // the innermost ones, but for axes of one element
     bool adjacent;           // and their elements follow each other in memory
     const Dim *count;        // elements of one result
     NestIndex at;            // the operand's index: of the result where kept, r<axis> where reduced
@@ -34,9 +34,12 @@ static Reduction reduction_of(const Program *p, const Kernel *k) {
     r.at = (NestIndex){.rank = rank, .end = rank};
     for (int i = 0; i < rank; i++)
         r.at.index[i] = r.reduced[i] ? inner[i] : result.index[keepdims ? i : kept], kept += !r.reduced[i];
+    bool gap = false;
     for (int i = rank - 1; i >= 0; i--) {
+        bool one = dim_is(r.v->type.dim[i], 1);
+        if (!r.reduced[i] && !one) gap = true;
         if (!r.reduced[i]) continue;
-        if (i + 1 < rank && !r.reduced[i + 1]) r.inner = false;
+        if (gap && !one) r.inner = false;
         if (r.v->stride[i] != r.count && !dim_is(r.v->type.dim[i], 1)) r.adjacent = false;
         r.count = dim_binary(p->graph, DIM_MUL, r.count, r.v->type.dim[i]);
     }

@@ -21,12 +21,13 @@ static int64_t rows_last(const Value *x, const bool *reduced, Value *moved) {
     return length;
 }
 
-// Sixteen lanes where the reduced axes are the last ones, else one chain.
-static int lanes_for(const Value *x, const bool *reduced) {
+// Sixteen lanes where the reduced axes are the last ones, but for those that always have one element; else one chain.
+static int lanes_for(const Type *x, const bool *reduced) {
     bool gap = false;
     for (int i = x->rank; i-- > 0;) {
-        if (!reduced[i] && x->dim[i] != 1) gap = true;
-        if (reduced[i] && gap && x->dim[i] != 1) return 1;
+        bool one = dim_is(x->dim[i], 1);
+        if (!reduced[i] && !one) gap = true;
+        if (reduced[i] && gap && !one) return 1;
     }
     return MAX_LANES;
 }
@@ -55,7 +56,7 @@ void eval_reduce(EvalContext *c, Node *n) {
     for (int i = 0; i < count; i++) reduced[axes[i]] = true;
     Value moved;
     int64_t length = rows_last(x, reduced, &moved);
-    int lanes = lanes_for(x, reduced);
+    int lanes = lanes_for(&n->in[0]->type, reduced);
     Value *out = eval_result(c, n);
     bool real = dtype_is_float(n->type.dtype);
     DType wide = real ? eval_real(c, n->type.dtype) : DT_i64;
@@ -85,7 +86,7 @@ void eval_softmax(EvalContext *c, Node *n) {
     const char *rows = value_dense(c, &moved, real);
     Value result = eval_fresh(c, real, x->rank, moved.dim);
     for (int64_t at = 0; length && at < count; at += length)
-        real_kernels(real)->softmax(length, lanes_for(x, reduced), rows + (size_t)at * size,
+        real_kernels(real)->softmax(length, lanes_for(&n->in[0]->type, reduced), rows + (size_t)at * size,
                                     (char *)value_out(&result) + (size_t)at * size);
     back = result;  // the axis goes back to its place
     for (int i = 0, at = 0; i < x->rank; i++) {
