@@ -127,7 +127,8 @@ static Node *narrowed(Node *before, Node *n) {
 
 // Views of a widened value are widened views, but for axes of extent 1 that are only put in front (units.c).
 static Node *narrow_view(Node *n) {
-    if (n->op == OP_slice || (n->op == OP_reshape && n->type.rank && dim_is(n->type.dim[0], 1)) || !widens(n->in[0])) return NULL;
+    if (n->op == OP_slice || (n->op == OP_reshape && n->type.rank && dim_is(n->type.dim[0], 1)) || !widens(n->in[0]))
+        return NULL;
     return build_cast(cursor(n), inferred(node_again(n, n->op, n->n_in, n->in[0]->in, n)), DT_i64);
 }
 
