@@ -175,13 +175,27 @@ INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
     return vf_from_int(b.minimum == MINIMUM_ZERO ? vi_sub(q, block_zero(f, w)) : q);
 }
 
-// Element k of 16 columns, as floats: (d scale) q + m minimum
+// What a group's numbers are multiplied with first (d where 127TH), and what is added
+INLINE vf number_scale(weight_format f, const uint8_t *w, vf d, int group) {
+    return block_formats[f].scales == SCALES_127TH ? d : group_scale(f, w, d, group);
+}
+INLINE vf number_minimum(weight_format f, const uint8_t *w, vf m, int group) {
+    return has_minimum(f) ? group_minimum(f, w, m, group) : vf_zero();
+}
+
+// Element i of a step of 16 columns, as floats: (d scale) q + m minimum
+INLINE vf step_values(weight_format f, const uint8_t *w, vi step, int i, const vf ends[2]) {
+    vi q = vi_and(vi_shift_right(step, i * 8), vi_set1(255));
+    vf value = vf_mul(ends[0], block_numbers(f, w, q));
+    if (block_formats[f].scales == SCALES_127TH) return vf_mul(value, vf_set1(one_127th));
+    return has_minimum(f) ? vf_add(value, ends[1]) : value;
+}
+
+// Element k of 16 columns
 INLINE vf block_values(weight_format f, const uint8_t *w, int k) {
     const int group = k / block_formats[f].group;
-    vi q = vi_and(vi_shift_right(block_step(f, w, (unsigned)k / 4), k % 4 * 8), vi_set1(255));
-    vf d = block_d(f, w), number = block_numbers(f, w, q);
-    if (block_formats[f].scales == SCALES_127TH) return vf_mul(vf_mul(d, number), vf_set1(one_127th));
-    vf value = vf_mul(group_scale(f, w, d, group), number);
-    return has_minimum(f) ? vf_add(value, group_minimum(f, w, block_m(f, w), group)) : value;
+    vf m = has_minimum(f) ? block_m(f, w) : vf_zero();
+    const vf ends[] = {number_scale(f, w, block_d(f, w), group), number_minimum(f, w, m, group)};
+    return step_values(f, w, block_step(f, w, (unsigned)k / 4), k % 4, ends);
 }
 #endif

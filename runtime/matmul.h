@@ -272,23 +272,48 @@ INLINE void add_integers(weight_format format, const int extent[2], const block_
     }
 }
 
-// sum = fma(x, value, sum) over one block, k ascending: the values as floats
-INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o, vf (*sum)[PANELS_MOST]) {
+// sum = fma(x, value, sum) over four k from `k` on, whose group has these scales and minima
+INLINE void add_float_step(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[2], int k,
+                           vf (*sum)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1];
-    NO_UNROLL
-    for (int k = 0; k < block_formats[format].block; k++) {
+    vi step[PANELS_MOST];
+    UNROLL
+    for (int p = 0; p < P; p++) step[p] = block_step(format, o->w[p], (unsigned)k / 4);
+    UNROLL
+    for (int j = 0; j < 4; j++) {
         UNROLL
         for (int p = 0; p < P; p++) {
-            vf w = block_values(format, o->w[p], k);
+            vf w = step_values(format, o->w[p], step[p], j, ends[p]);
             UNROLL
-            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k]), w, sum[i][p]);
+            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k + j]), w, sum[i][p]);
         }
     }
 }
 
+// One block, k ascending: the values as floats
+INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o, vf (*block_ends)[PANELS_MOST],
+                       vf (*sum)[PANELS_MOST]) {
+    const int size = block_formats[format].group;
+    vf ends[PANELS_MOST][2];
+    NO_UNROLL
+    for (int g = 0; g < block_groups(format); g++) {
+        UNROLL
+        for (int p = 0; p < extent[1]; p++) {
+            ends[p][0] = number_scale(format, o->w[p], block_ends[0][p], g);
+            ends[p][1] = number_minimum(format, o->w[p], block_ends[1][p], g);
+        }
+        NO_UNROLL
+        for (int k = g * size; k < (g + 1) * size; k += 4) add_float_step(format, extent, o, ends, k, sum);
+    }
+}
+
+INLINE bool takes_floats(weight_format format, const matmul_args *m) {
+    return in_blocks(format) && (m->floats || stands_for_floats(format));
+}
+
 INLINE void block_tile(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, vf *sums) {
     const int R = extent[0], P = extent[1], size = block_formats[format].block;
-    const bool floats = m->floats || stands_for_floats(format);
+    const bool floats = takes_floats(format, m);
     const size_t bytes = block_bytes(format), element = floats ? sizeof(float) : sizeof(q8_block);
     const size_t step = element * (size_t)(floats ? size : size / QUANT_BLOCK);
     vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
@@ -308,7 +333,7 @@ INLINE void block_tile(weight_format format, const int extent[2], const matmul_a
             if (has_minimum(format)) ends[1][p] = block_m(format, o.w[p]);
         }
         if (floats)
-            add_floats(format, extent, &o, sum);
+            add_floats(format, extent, &o, ends, sum);
         else
             add_integers(format, extent, &o, ends, sum);
         UNROLL
@@ -331,10 +356,25 @@ INLINE int steps_of(weight_format format, int k) {
 }
 INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? block_bytes(format) : panel_bytes(format, 1); }
 
-INLINE void block_gemv_panel(weight_format format, const matmul_args *m, int panel, vf *sum) {
+INLINE void block_gemv_panels(weight_format format, int P, const matmul_args *m, int panel, vf *sum) {
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
     tile_place at = {0, panel, 0, steps_of(format, m->k), {w + BLOCKS_AHEAD, block_bytes(format)}};
-    block_tile(format, (const int[]){1, 1}, m, &at, sum);
+    block_tile(format, (const int[]){1, P}, m, &at, sum);
+}
+
+// Values as floats are slower to make than memory gives them: several panels, so that several chains of fma go at once
+INLINE void block_gemv_floats(weight_format format, const matmul_args *m, matmul_sink sink, int panel, int end) {
+    vf sums[PANELS_MOST];
+    for (int P; panel < end; panel += P) {
+        P = end - panel >= 4 ? 4 : end - panel >= 2 ? 2 : 1;
+        if (P == 4)
+            block_gemv_panels(format, 4, m, panel, sums);
+        else if (P == 2)
+            block_gemv_panels(format, 2, m, panel, sums);
+        else
+            block_gemv_panels(format, 1, m, panel, sums);
+        matmul_store(format, sink, P, sums, 0, panel);
+    }
 }
 
 // One row, a panel after the other: the weights are read in the order in which they lie in memory, which hands out one stream
@@ -346,7 +386,7 @@ INLINE void gemv_streamed(weight_format format, const matmul_args *m, matmul_sin
         NO_UNROLL
         for (int p = 0; p < P; p++) {
             if (in_blocks(format))
-                block_gemv_panel(format, m, panel + p, sums + p);
+                block_gemv_panels(format, 1, m, panel + p, sums + p);
             else
                 gemv_panels(format, 1, m, panel + p, sums + p);
         }
@@ -455,6 +495,8 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
     int step = sink.glu ? 2 : 1;
     if (m->rows > 1)
         matmul_many(format, m, sink);
+    else if (takes_floats(format, m))
+        block_gemv_floats(format, m, sink, m->first * step, m->last * step);
     else if (in_blocks(format) || m->streamed)
         gemv_streamed(format, m, sink, m->first * step, m->last * step);
     else
