@@ -73,6 +73,12 @@ static inline bool burin_cpu_armv7_a_vfpv4(void) {
     return getauxval(AT_HWCAP) & VFPV4;
 }
 
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+static inline bool burin_cpu_cortex_m4(void) { return true; }
+static inline bool burin_cpu_cortex_m7(void) { return true; }
+static inline bool burin_cpu_cortex_m33(void) { return true; }
+static inline bool burin_cpu_cortex_m55(void) { return true; }
+
 #elif defined(__riscv) && defined(__linux__)
 #include <sys/auxv.h>
 

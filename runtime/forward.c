@@ -2,7 +2,6 @@
 #include "forward.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "integrity.h"
 
@@ -131,7 +130,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     if ((uintptr_t)memory % BURIN_ALIGNMENT) return BURIN_BAD_ALIGNMENT;
     if (bytes < needed) return BURIN_SMALL_MEMORY;
     burin_session *s = memory;
-    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = getpid()};
+    *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
@@ -143,7 +142,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
 
 // A forked child has a copy of the memory, but of the threads only the one that forked.
 BURIN_LINKAGE burin_status burin_session_check(const burin_session *s) {
-    return s->pool->threads > 1 && s->process != getpid() ? BURIN_FORKED : BURIN_OK;
+    return s->pool->threads > 1 && s->process != burin_process() ? BURIN_FORKED : BURIN_OK;
 }
 
 BURIN_LINKAGE void burin_session_close(burin_session *s) {

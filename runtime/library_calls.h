@@ -7,7 +7,9 @@
 #include "integrity.c"
 #include "net.c"
 #include "text.h"
+#ifndef BURIN_BARE
 #include "threads.c"
+#endif
 #include "tokenizer.c"
 
 #if defined(__GNUC__)

@@ -7,9 +7,10 @@
 // The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
 #ifndef BURIN_PROFILE_H
 #define BURIN_PROFILE_H
-#include <time.h>
-
 #include "program.h"
+#ifndef BURIN_BARE
+#include <time.h>
+#endif
 
 enum { BURIN_WAITING = -1, BURIN_MAX_KERNELS = 512 };
 
@@ -22,11 +23,15 @@ typedef struct burin_profile {
     burin_account account[BURIN_MAX_KERNELS + 1];  // [0]: waiting at barriers, [1 + k]: kernel k
 } burin_profile;
 
+#ifdef BURIN_BARE
+static inline uint64_t burin_nanoseconds(void) { return 0; }
+#else
 static inline uint64_t burin_nanoseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+#endif
 
 static inline void burin_profile_add(burin_profile *p, int kernel) {
     uint64_t now = burin_nanoseconds();

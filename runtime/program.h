@@ -7,6 +7,10 @@
 
 enum { BURIN_ABI = 2 };
 
+#if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
+#define BURIN_BARE 1  // no operating system (bare.h)
+#endif
+
 // Libraries include the runtime's sources into one file and define this as `static`: two models can share one host program.
 #ifndef BURIN_LINKAGE
 #define BURIN_LINKAGE

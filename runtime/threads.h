@@ -9,16 +9,19 @@
 // variable where there is none): an idle pool burns nothing. Nothing here allocates or takes a lock in a step.
 #ifndef BURIN_THREADS_H
 #define BURIN_THREADS_H
+#include "program.h"
+#ifdef BURIN_BARE
+#include "bare.h"
+#else
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
-#include "program.h"
 #if defined(__linux__) && !defined(BURIN_NO_FUTEX)
 #define BURIN_FUTEX 1
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 // How long to spin and how often to yield before sleeping.
@@ -163,4 +166,7 @@ BURIN_LINKAGE void burin_pool_stop(burin_pool *);
 // work(argument, p) for every part p, with the default floating-point mode (hosts turn flush-to-zero on); returns when all are
 // done.
 BURIN_LINKAGE void burin_pool_run(burin_pool *, void (*work)(void *, int), void *argument);
+
+static inline int burin_process(void) { return getpid(); }
+#endif
 #endif

@@ -80,6 +80,11 @@ const char *emulator_on_path(Arena *arena, const Machine *m) {
 }
 
 const char *emulator_find(const Toolchain *t) {
+    if (machine_is_bare(t->machine))
+        diag_fatal(NO_LOC,
+                   "there is no operating system on %s that could run a program\nhint: burin build -o x.a, and see "
+                   "examples/boards",
+                   t->machine->triple);
     const char *name = emulator_on_path(t->arena, t->machine);
     if (name) return name;
     diag_fatal(NO_LOC, "programs for %s run here by qemu-%s-static, which is missing\nhint: %s", t->machine->triple,

@@ -33,6 +33,7 @@ static void print_target(const Target *t, const char *when) { printf("  --mcpu=%
 static const char *machine_state(Arena *arena, const Machine *m) {
     if (machine_is_native(m)) return "this machine";
     if (machine_lacks(arena, m)) return arena_printf(arena, "not here yet: %s", cross_hint(arena, m->packages, m->triple));
+    if (machine_is_bare(m)) return "libraries can be built here (examples/boards)";
     return emulator_on_path(arena, m) ? "can be built here, and run by qemu"
                                       : "can be built here (qemu-user-static would run it)";
 }

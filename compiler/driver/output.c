@@ -15,6 +15,7 @@
 #include "driver/library.h"
 #include "driver/manifest.h"
 #include "driver/network.h"
+#include "driver/options.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
 #include "driver/scratch.h"
@@ -276,12 +277,22 @@ static void check_is_ours(const Build *b, const char *output) {
     if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), "burin");
 }
 
+static void check_bare(const Build *b, const char *output) {
+    const Machine *m = b->tools.machine;
+    if (!machine_is_bare(m) || b->kind == OUTPUT_FOLDER) return;
+    if (b->kind != OUTPUT_ARCHIVE)
+        usage_error("-o %s: there is no operating system on %s\n  hint: -o x.a, a library without heap, threads or files",
+                    output, m->triple);
+    if (b->tools.n_cpus > 1) usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = parent_of(b, output);
     check_output_name(b->arena, output);
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
+    check_bare(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))

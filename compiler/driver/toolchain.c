@@ -27,6 +27,10 @@ const Machine machines[] = {
      "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
     {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "rv64,v=true,vext_spec=v1.0",
      "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
+    {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, NULL, "libnewlib-arm-none-eabi",
+     "microcontrollers with an FPU, no operating system: libraries"},
+    {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, NULL, "libnewlib-arm-none-eabi",
+     "the same, of ARMv8-M: libraries"},
 };
 const int n_machines = sizeof machines / sizeof *machines;
 
@@ -36,10 +40,16 @@ static const char native_architecture[] = "aarch64";
 static const char native_architecture[] = "x86_64";
 #endif
 
+// Where Debian has the headers for machines without a system.
+#define NEWLIB "/usr/include/newlib"
+
+bool machine_is_bare(const Machine *m) { return !m->emulated; }
 bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
 
 const char *machine_lacks(Arena *arena, const Machine *m) {
+    const char *bare = NEWLIB "/string.h";
     if (machine_is_native(m)) return NULL;
+    if (machine_is_bare(m)) return access(bare, R_OK) ? bare : NULL;
     const char *library = arena_printf(arena, "/usr/%s/include/stdio.h", m->triple),
                *compiler = arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
     return access(library, R_OK) ? library : access(compiler, R_OK) ? compiler : NULL;
@@ -112,7 +122,8 @@ void toolchain_without_integers(Toolchain *t) {
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
     const char *best = t->cpus[t->n_cpus - 1]->flags;
-    t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s", FLAGS, t->machine->triple, best));
+    t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s%s", FLAGS, t->machine->triple, best,
+                                             machine_is_bare(t->machine) ? " -isystem " NEWLIB : ""));
     const char *missing = t->native ? NULL : machine_lacks(t->arena, t->machine);
     if (missing)
         diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple, missing,
@@ -135,7 +146,9 @@ typedef struct Compilation {
 
 static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
-    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? "-fno-pie -ffunction-sections" : "-fPIC -fvisibility=hidden";
+    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? "-fno-pie -ffunction-sections"
+                      : machine_is_bare(t->machine) ? "-fshort-enums -ffunction-sections -fvisibility=hidden -isystem " NEWLIB
+                                                    : "-fPIC -fvisibility=hidden";
     return arena_printf(t->arena, "%s --target=%s %s %s", FLAGS, t->machine->triple, pic, flags);
 }
 

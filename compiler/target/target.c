@@ -24,6 +24,14 @@ const Target targets[] = {
      "plain C, for any RISC-V CPU that runs Linux"},
     {"rv64gcv", "rv64gcv", "riscv64", "-march=rv64gcv -mabi=lp64d", "the vector extension 1.0", 128, false,
      "vector registers of 128 bits or more: SpacemiT K1 and later"},
+    {"cortex-m4", "cortex_m4", "thumbv7em", "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard", "an FPU of floats", 128,
+     false, "Cortex-M4F; runs on M7 too"},
+    {"cortex-m7", "cortex_m7", "thumbv7em", "-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard", "an FPU of doubles", 128, false,
+     "Cortex-M7 with an FPU of doubles"},
+    {"cortex-m33", "cortex_m33", "thumbv8.1m", "-mcpu=cortex-m33 -mfloat-abi=hard", "an FPU of floats", 128, false,
+     "Cortex-M33 with an FPU; runs on M55 too"},
+    {"cortex-m55", "cortex_m55", "thumbv8.1m", "-mcpu=cortex-m55+nomve -mfloat-abi=hard", "an FPU", 128, false,
+     "Cortex-M55, without its vectors (MVE)"},
 };
 const int n_targets = sizeof targets / sizeof *targets;
 
@@ -119,8 +127,8 @@ bool target_runs_here(const Target *t) {
 }
 
 int target_defaults(const char *architecture, const Target *list[], int room) {
-    static const char *const names[] = {"x86-64-v3",         "x86-64-v4",     "x86-64-v4+vnni", "armv8-a",
-                                        "armv8.2-a+dotprod", "armv7-a+vfpv4", "rv64gc",         "rv64gcv"};
+    static const char *const names[] = {"x86-64-v3",     "x86-64-v4", "x86-64-v4+vnni", "armv8-a",   "armv8.2-a+dotprod",
+                                        "armv7-a+vfpv4", "rv64gc",    "rv64gcv",        "cortex-m4", "cortex-m33"};
     int n = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names && n < room; i++) {
         const Target *t = by_name(names[i]);
