@@ -4,7 +4,7 @@
 . tests/lib.sh
 unsanitized "boards"
 target=thumbv7em-none-eabihf
-says "boards: no program" 2 "there is no operating system on $target" "$BURIN" build examples/digits/digits.onnx --target=$target -o "$WORK/x"
+says "boards: no program" 2 "/x: there is no operating system on $target" "$BURIN" build examples/digits/digits.onnx --target=$target -o "$WORK/x"
 says "boards: nothing runs by itself" 1 "there is no operating system on $target that could run a program" \
     "$BURIN" run examples/digits/digits.onnx --target=$target
 says "boards: one CPU a library" 2 "--mcpu: a library for $target has the code of one CPU" \
