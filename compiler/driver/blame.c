@@ -25,6 +25,11 @@ static uint64_t free_bytes(const char *folder) {
     return statvfs(folder, &s) ? UINT64_MAX : (uint64_t)s.f_bavail * s.f_frsize;
 }
 
+static bool same_disk(const char *a, const char *b) {
+    struct stat first, second;
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev;
+}
+
 // A place that a job writes to. `folder` is burin's own, which goes with the run: messages name the one it is in.
 typedef struct Place {
     const char *folder, *hint;
@@ -36,7 +41,7 @@ static Place fuller_place(const Job *j) {
     Place work = {folder_of(j, j->log), "TMPDIR says where burin works", 0},
           out = {folder_of(j, output), "-o says where it goes", 0};
     work.free = free_bytes(work.folder), out.free = free_bytes(out.folder);
-    return out.free < work.free ? out : work;
+    return out.free < work.free && !same_disk(out.folder, work.folder) ? out : work;
 }
 
 // What the job reads, objects, is about what it writes; ar makes a copy before.

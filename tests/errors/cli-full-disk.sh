@@ -9,7 +9,8 @@ exec /usr/bin/clang-19 "$@"
 END
 chmod +x bin/clang-19
 export XDG_CACHE_HOME=/proc/none
-build() { PATH=$PWD/bin:$PATH $BURIN build $TOP/examples/digits/digits.onnx --mcpu=x86-64-v3 -o out 2>&1 > /dev/null | grep -v '^burin: warning\|XDG_CACHE'; }
+build() { PATH=$PWD/bin:$PATH $BURIN build $TOP/examples/digits/digits.onnx --mcpu=x86-64-v3 -o out 2>&1 > /dev/null | grep -v '^burin: warning\|XDG_CACHE' |
+    sed 's/compiling .*: \(.*tmp\)/compiling: \1/'; } # any of the files is first
 IN_COMPILING="No space left on device" build
 IN_COMPILING="Disk quota exceeded" build
 build
