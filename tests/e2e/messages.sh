@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every message in the sources has a case that quotes it, in tests/errors, tests/readers, a unit test or the scripts below, or a reason
 # why none can. Those without either fail, and so does a reason that is needed no more.
+. tests/lib.sh
 
 # part of the message, tab, why there is no case
 cat > "$WORK/reasons" << 'END'
