@@ -111,7 +111,10 @@ bool pass_quantize(Graph *g, PassContext *c) {
     }
     tell(&outcome);
     if (changed) graph_sort(g);
-    if (c->quant) changed |= look_up_in_packs(c->module, g, false) | pack_tables(g, c->quant);
+    if (c->quant) {
+        changed |= look_up_in_packs(c->module, g, false);
+        changed |= pack_tables(g, c->quant);
+    }
     c->quantized |= changed;
     return changed || cached;
 }
