@@ -135,9 +135,9 @@ static void print_decoded(const burin_tokenizing *how) {
     burin_utf8 text = {0};
     for (int32_t i = 0; i < ids.n; i++) {
         size_t n = burin_decode(t, &decoder, ids.id[i], bytes);
-        burin_print_bytes(characters, burin_utf8_add(&text, bytes, n, characters));
+        burin_print_text(characters, burin_utf8_add(&text, bytes, n, characters));
     }
-    burin_print_bytes(characters, burin_utf8_end(&text, characters));
+    burin_print_text(characters, burin_utf8_end(&text, characters));
     burin_print("\n");
     free(bytes);
     free(characters);

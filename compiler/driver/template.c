@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "driver/commands.h"
+#include "output.h"
 #include "util/text.h"
+
+enum { MOST_MESSAGES = 64 << 20 };
 
 static void read_messages(const char *path, Text *out) {
     char part[1 << 16];
@@ -17,7 +20,10 @@ static void read_messages(const char *path, Text *out) {
         free(text);
         return;
     }
-    while ((n = fread(part, 1, sizeof part, stdin)) > 0) text_append(out, part, n);
+    while ((n = fread(part, 1, sizeof part, stdin)) > 0) {
+        text_append(out, part, n);
+        if (out->length > MOST_MESSAGES) diag_fatal(NO_LOC, "standard input: more than 64 MB of messages");
+    }
 }
 
 static CompiledTemplate compiled(Arena *arena, const char *path) {
@@ -41,7 +47,8 @@ int render_template(Arena *arena, const Options *o) {
     r.memory = malloc(r.memory_bytes);
     if (!r.memory) diag_fatal(NO_LOC, "out of memory");
     if (!burin_render(&r)) diag_fatal(NO_LOC, "%s", r.error);
-    fwrite(r.text, 1, r.bytes, stdout);
+    burin_print_text(r.text, r.bytes);
+    burin_flush();
     free(r.memory);
     text_free(&messages);
     return 0;

@@ -130,6 +130,15 @@ for model in "$SHARED"/data/gguf/v2_q4_0/model.gguf examples/austen/tokenizer.js
 done
 closes "GGUF and tokenizers" 0
 
+# A chat template: its text goes into the program, its errors to a terminal.
+cp -R examples/austen "$WORK/talks"
+for text in "{{ messages }}\\n#error $MARK\\n*/ \\\"; $MARK" "{{ $MARK( }} \\u001b[2J\\n$MARK" "{% $MARK \\u001b]0;x\\u0007 %}"; do
+    printf '{"chat_template": "%s"}' "$text" > "$WORK/talks/tokenizer_config.json"
+    built "hostile: a chat template" build "$WORK/talks"
+    built "hostile: a chat template, other arguments" build "$WORK/talks" --chunk 8
+done
+closes "chat templates" 2
+
 # A program: what it prints, and where its outputs go.
 rm -rf "$WORK/x.onnx"
 "$BUILD/tools/hostile" "$WORK/small.onnx" "$WORK/y.onnx" positive "../../$MARK\"; \`touch $MARK\` %s%n" &&

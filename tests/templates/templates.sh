@@ -123,3 +123,4 @@ hostile() {
     hostile "widths" "{{ '%999999999d' % 1 }}{{ 'x' * 999999999999 }}" "a format that is not understood"
     hostile "powers" "{{ 10 ** 99999999999 }}" "a number is too large"
 }
+says "template: messages without end" 1 "standard input: more than 64 MB of messages" sh -c "yes '[1,' | $BURIN template '$WORK/t.jinja' --messages -"
