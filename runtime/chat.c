@@ -65,8 +65,8 @@ static bool read_line(chat *t) {
     t->bytes = 0;
     add_byte(t, 0);
     t->bytes = 0;
-    print_mark(t, "> ");
     chat_reads = t->terminal;
+    print_mark(t, "> ");
     bool there = read_one_line(t);
     while (there && t->bytes && t->line[t->bytes - 1] == '\\') {
         t->line[t->bytes - 1] = '\n';

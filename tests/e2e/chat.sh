@@ -80,6 +80,7 @@ send It was\n
 expect > 
 send And then\n
 expect And then
+more 3
 send \c
 expect > 
 send /help\n

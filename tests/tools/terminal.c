@@ -1,7 +1,7 @@
 // Runs a program on a pseudo-terminal and talks to it: terminal SCRIPT PROGRAM [ARGUMENT...]. Lines of the script: "expect
-// TEXT" waits until the program has printed TEXT behind what was expected before, "send TEXT" types it; \n, \c (Ctrl-C), \d
-// (Ctrl-D) and \\ are spelled so. Prints what the program printed; its exit status is this one's, or 99 when something does not
-// come in 20 seconds.
+// TEXT" waits until the program has printed TEXT behind what was expected before, "more N" for N bytes behind it, "send TEXT"
+// types it; \n, \c (Ctrl-C), \d (Ctrl-D) and \\ are spelled so. Prints what the program printed; its exit status is this one's,
+// or 99 when something does not come in 20 seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 static char seen[1 << 20];
@@ -35,6 +36,15 @@ static void expect(int terminal, const char *text) {
     from = (size_t)(there - seen) + strlen(text);
 }
 
+// Waits for so many bytes behind what was expected.
+static void expect_more(int terminal, size_t bytes) {
+    while (n_seen < from + bytes)
+        if (!take(terminal, 20000)) {
+            printf("%s\nnot seen: %zu bytes more\n", seen, bytes);
+            exit(99);
+        }
+}
+
 static void unescape(char *text) {
     static const char names[] = "ncd\\", bytes[] = "\n\003\004\\";
     char *to = text;
@@ -56,9 +66,18 @@ static void run_script(const char *path, int terminal) {
         if (*text) text++;
         unescape(text);
         if (!strncmp(line, "expect", 6)) expect(terminal, text);
+        if (!strncmp(line, "more", 4)) expect_more(terminal, strtoul(text, NULL, 10));
         if (!strncmp(line, "send", 4) && write(terminal, text, strlen(text)) < 0) exit(98);
     }
     fclose(f);
+}
+
+// Ctrl-C throws away neither what was typed nor what was printed: what is seen does not depend on its moment.
+static void without_flush(int terminal) {
+    struct termios mode;
+    if (tcgetattr(terminal, &mode)) perror("tcgetattr"), exit(98);
+    mode.c_lflag |= NOFLSH;
+    if (tcsetattr(terminal, TCSANOW, &mode)) perror("tcsetattr"), exit(98);
 }
 
 int main(int argc, char **argv) {
@@ -66,7 +85,7 @@ int main(int argc, char **argv) {
     if (argc < 3) return fprintf(stderr, "usage: terminal SCRIPT PROGRAM [ARGUMENT...]\n"), 2;
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     if (child < 0) return perror("forkpty"), 98;
-    if (child == 0) execv(argv[2], argv + 2), _exit(127);
+    if (child == 0) without_flush(STDIN_FILENO), execv(argv[2], argv + 2), _exit(127);
     run_script(argv[1], terminal);
     while (take(terminal, 20000)) {}
     printf("%s", seen);
