@@ -21,7 +21,7 @@ typedef enum burin_kind {
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
 } burin_kind;
 
-enum { BURIN_MOST_INPUTS = 64, BURIN_MOST_STOPS = 16 };
+enum { BURIN_MOST_INPUTS = 64, BURIN_MOST_STOPS = 16, BURIN_MOST_OPTIONS = 256 };
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
@@ -38,7 +38,7 @@ typedef struct burin_command {
     const char *output, *dims;
     int64_t count;                            // -1: the default
     int64_t threads, context, chunk, window;  // 0: the default
-    uint64_t given;                           // rows of the table of options (options.c), a bit each
+    bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
     bool chat, json, tokenize, pieces;
     const char *decode;  // ids that --tokenize turns into a text
