@@ -84,7 +84,7 @@ static int command_build(Arena *arena, const Options *o) {
                   : b.kind == OUTPUT_FOLDER ? "a folder of C"
                                             : "a library");
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
-    const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+    const char *base = path_name(output);
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
     printf("%s%s%s\n", renamed ? "; its C names begin with " : "", renamed ? b.name : "", renamed ? "_" : "");
     return 0;
@@ -111,10 +111,9 @@ static const char *made_program(Build *b, const char **folder) {
 }
 
 // The program keeps its name.
-static void add_emulator(const Toolchain *t, CommandLine *line, int file, const char *program) {
-    command_add(line, emulator_find(t));
+static void add_emulator(const Build *b, CommandLine *line, int file, const char *program) {
     command_add(line, "-cpu");
-    command_add(line, t->machine->emulated);
+    command_add(line, b->tools.machine->emulated);
     command_add(line, "-0");
     command_add(line, program);
     command_addf(line, "/proc/self/fd/%d", file);
@@ -126,10 +125,8 @@ static int run_program(Build *b, char *const *words, int n) {
     if (!program) return 0;
     CommandLine line = {.arena = b->arena};
     int file = open(program, O_RDONLY | (emulator ? 0 : O_CLOEXEC));
-    if (emulator)
-        add_emulator(&b->tools, &line, file, program);
-    else
-        command_add(&line, program);
+    command_add(&line, emulator ? emulator : program);
+    if (emulator) add_emulator(b, &line, file, program);
     for (int i = 0; i < n; i++) command_add(&line, words[i]);
     if (folder) remove_tree(folder), diag_keep(folder);
     release_signals();

@@ -20,9 +20,6 @@ typedef struct burin_pool {
 
 enum { BURIN_MAX_THREADS = 1 };
 
-// Bits of FPSCR that are no floating-point mode: LTPSIZE, without which ARMv8.1-M's loop instructions fault.
-#define BURIN_LOOP_MODE (7u << 16)
-
 static inline int burin_process(void) { return 0; }
 static inline void burin_barrier_wait(burin_barrier *b, int part) { (void)b, (void)part; }
 static inline int burin_default_threads(void) { return 1; }
@@ -37,10 +34,9 @@ static inline bool burin_pool_start(burin_pool *pool, burin_crew crew) {
 static inline void burin_pool_stop(burin_pool *pool) { (void)pool; }
 
 static inline void burin_pool_run(burin_pool *pool, void (*work)(void *, int), void *argument) {
-    float_mode saved = float_mode_get();
+    float_mode saved = float_mode_begin();
     (void)pool;
-    float_mode_set(float_mode_default | (saved & BURIN_LOOP_MODE));
     work(argument, 0);
-    float_mode_set(saved);
+    float_mode_restore(saved);
 }
 #endif

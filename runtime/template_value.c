@@ -67,23 +67,25 @@ burin_value burin_slice(burin_value string, size_t from, size_t bytes) {
     return string;
 }
 
+// More room for a list's or a dictionary's items, of which there are n.
+static void *grown(burin_render_state *r, const void *items, uint32_t n, uint32_t *capacity, size_t item_bytes) {
+    *capacity = n ? 2 * n : 8;
+    if (*capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
+    void *more = burin_render_allocate(r, *capacity * item_bytes);
+    return n ? memcpy(more, items, n * item_bytes) : more;
+}
+
 burin_value burin_list_new(burin_render_state *r, burin_value_kind kind, uint32_t capacity) {
     burin_list *list = burin_render_allocate(r, sizeof *list);
     *list = (burin_list){.capacity = capacity};
-    if (capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list has more than %d items", BURIN_RENDER_ITEMS);
+    if (capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list or dictionary has more than %d items", BURIN_RENDER_ITEMS);
     if (capacity) list->items = burin_render_allocate(r, capacity * sizeof *list->items);
     return (burin_value){.kind = (uint8_t)kind, .list = list};
 }
 
 void burin_list_add(burin_render_state *r, burin_value value, burin_value item) {
     burin_list *list = value.list;
-    if (list->n == list->capacity) {
-        uint32_t capacity = list->capacity ? 2 * list->capacity : 8;
-        if (capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a list has more than %d items", BURIN_RENDER_ITEMS);
-        burin_value *items = burin_render_allocate(r, capacity * sizeof *items);
-        if (list->n) memcpy(items, list->items, list->n * sizeof *items);
-        list->items = items, list->capacity = capacity;
-    }
+    if (list->n == list->capacity) list->items = grown(r, list->items, list->n, &list->capacity, sizeof *list->items);
     list->items[list->n++] = item;
 }
 
@@ -125,13 +127,7 @@ void burin_dict_set(burin_render_state *r, burin_value value, burin_value key, b
         *there = item;
         return;
     }
-    if (dict->n == dict->capacity) {
-        uint32_t capacity = dict->capacity ? 2 * dict->capacity : 4;
-        if (capacity > BURIN_RENDER_ITEMS) burin_render_fail(r, "a dictionary has more than %d items", BURIN_RENDER_ITEMS);
-        burin_pair *pairs = burin_render_allocate(r, capacity * sizeof *pairs);
-        if (dict->n) memcpy(pairs, dict->pairs, dict->n * sizeof *pairs);
-        dict->pairs = pairs, dict->capacity = capacity;
-    }
+    if (dict->n == dict->capacity) dict->pairs = grown(r, dict->pairs, dict->n, &dict->capacity, sizeof *dict->pairs);
     dict->pairs[dict->n++] = (burin_pair){key, item};
 }
 

@@ -141,7 +141,7 @@ static void run_own_part(burin_worker *w) {
 static void *worker_main(void *argument) {
     burin_worker *self = argument;
     burin_pool *pool = self->pool;
-    float_mode_set(float_mode_default);
+    float_mode_begin();
     if (pool->stacks) {
         run_parts(self);
         return NULL;
@@ -208,8 +208,7 @@ BURIN_LINKAGE bool burin_pool_start(burin_pool *pool, burin_crew crew) {
 BURIN_LINKAGE void burin_pool_stop(burin_pool *pool) { stop_workers(pool, pool->threads); }
 
 BURIN_LINKAGE void burin_pool_run(burin_pool *pool, void (*work)(void *, int), void *argument) {
-    float_mode saved = float_mode_get();
-    float_mode_set(float_mode_default);
+    float_mode saved = float_mode_begin();
     pool->work = work;
     pool->argument = argument;
     if (pool->stacks) {
@@ -219,7 +218,7 @@ BURIN_LINKAGE void burin_pool_run(burin_pool *pool, void (*work)(void *, int), v
         if (pool->threads > 1) burin_event_advance(&pool->started);
         run_own_part(&pool->worker[0]);
     }
-    float_mode_set(saved);
+    float_mode_restore(saved);
 }
 
 // ---- how many threads ----

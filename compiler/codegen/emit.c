@@ -4,10 +4,7 @@
 
 #include <string.h>
 
-static const char *file_name(const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "";
-}
+#include "util/files.h"
 
 static void write_bytes(Text *t, uint64_t bytes) {
     if (bytes < 1u << 20)
@@ -19,7 +16,7 @@ static void write_bytes(Text *t, uint64_t bytes) {
 static void write_title(Text *t, const Program *p) {
     size_t comment = c_comment(t);
     text_add(t, "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.",
-             p->module->name, file_name(p->module->description));
+             p->module->name, p->module->description ? path_name(p->module->description) : "");
     c_comment_end(t, comment);
     text_add(t, "//\n");
 }

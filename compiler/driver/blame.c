@@ -9,15 +9,11 @@
 
 #include "driver/compiler.h"
 #include "util/diag.h"
+#include "util/files.h"
 
 static uint64_t size_of(const char *path) {
     struct stat s;
     return stat(path, &s) || !S_ISREG(s.st_mode) ? 0 : (uint64_t)s.st_size;
-}
-
-static const char *folder_of(const Job *j, const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(j->line.arena, path, (size_t)(slash - path) + (slash == path)) : ".";
 }
 
 static uint64_t free_bytes(const char *folder) {
@@ -38,8 +34,8 @@ typedef struct Place {
 
 static Place fuller_place(const Job *j) {
     const char *output = j->output ? j->output : j->log;
-    Place work = {folder_of(j, j->log), "TMPDIR says where burin works", 0},
-          out = {folder_of(j, output), "-o says where it goes", 0};
+    Place work = {path_folder(j->line.arena, j->log), "TMPDIR says where burin works", 0},
+          out = {path_folder(j->line.arena, output), "-o says where it goes", 0};
     work.free = free_bytes(work.folder), out.free = free_bytes(out.folder);
     return out.free < work.free && !same_disk(out.folder, work.folder) ? out : work;
 }
@@ -62,7 +58,7 @@ static const char *reason(const char *said) {
 
 void blame_full_disk(const Job *j, const char *said) {
     Place p = fuller_place(j);
-    const char *where = folder_of(j, p.folder), *why = reason(said);
+    const char *where = path_folder(j->line.arena, p.folder), *why = reason(said);
     if (strstr(said, strerror(EFBIG)) || strstr(said, strsignal(SIGXFSZ)))
         diag_fatal(NO_LOC, "%s: a file is larger than this process may write\nhint: ulimit -f says how large", j->what);
     if (why) diag_fatal(NO_LOC, "%s: %s: %s\nhint: %s", j->what, where, why, p.hint);

@@ -3,8 +3,8 @@
 #define BURIN_BLAME_H
 #include "driver/process.h"
 
-// Each ends the run when that is why the job failed.
-void blame_full_disk(const Job *, const char *said);  // also by what is free where the job wrote
-void blame_missing_library(const Job *,
-                           const char *said);  // the static C library, which many systems have in a package of its own
+// Each ends the run when that is why the job failed: a disk too full for what the job writes, or a static C library that is not
+// there (many systems have it in a package of its own).
+void blame_full_disk(const Job *, const char *said);
+void blame_missing_library(const Job *, const char *said);
 #endif

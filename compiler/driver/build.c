@@ -15,6 +15,7 @@
 #include "frontend/sentence.h"
 #include "ir/dump.h"
 #include "passes/recipe.h"
+#include "util/files.h"
 #include "util/hash.h"
 #include "version.h"
 
@@ -226,8 +227,7 @@ void build_lower(Build *b) {
 // ------------------------------------------------------------------------------------------------------------------- sources
 static const char *info_text(const Build *b) {
     Text t = {0};
-    const char *compiler = b->tools.clang ? b->tools.clang : TESTED_COMPILER, *slash = strrchr(compiler, '/');
-    if (slash) compiler = slash + 1;
+    const char *compiler = path_name(b->tools.clang ? b->tools.clang : TESTED_COMPILER);
     text_add(&t, "model     %s, identity %s\n", b->name, b->identity);
     text_add(&t, "weights   %s, %.1f MB, packed\n", b->options->quant ? b->options->quant : "as in the checkpoint",
              (double)b->image.bytes / 1e6);
@@ -287,7 +287,7 @@ static uint64_t hash_input(Arena *arena, const char *path, uint64_t h) {
     if (!path) return h;
     if (stat(path, &s)) diag_fatal(NO_LOC, "there is no %s", path);
     if (S_ISDIR(s.st_mode)) return hash_folder(path, models, h);
-    h = hash_beside(path, has_suffix(path, ".json") ? models : beside, hash_file(path, h));
+    h = hash_files(path_folder(arena, path), has_suffix(path, ".json") ? models : beside, hash_file(path, h));
     int n = 0;
     const char *const *external = has_suffix(path, ".onnx") ? onnx_external_files(arena, path, &n) : NULL;
     for (int i = 0; i < n; i++)

@@ -69,12 +69,8 @@ uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t see
     return hash_entries(path, suffixes, true, seed);
 }
 
-uint64_t hash_beside(const char *file, const char *const *suffixes, uint64_t seed) {
-    const char *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-    seed = hash_entries(folder, suffixes, false, seed);
-    free(folder);
-    return seed;
+uint64_t hash_files(const char *folder, const char *const *suffixes, uint64_t seed) {
+    return hash_entries(folder, suffixes, false, seed);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ entries
@@ -121,13 +117,9 @@ const char *cache_folder(Arena *arena, const char *kind, uint64_t key) {
     return home && is_ready(home) ? arena_printf(arena, "%s/%s/%016llx", home, kind, (unsigned long long)key) : NULL;
 }
 
-static const char *folder_of(Arena *arena, const char *file) {
-    return arena_strndup(arena, file, (size_t)(strrchr(file, '/') - file));
-}
-
 bool cache_make(Arena *arena, const char *file, uint64_t bytes) {
     struct statvfs room;
-    const char *folder = folder_of(arena, file);
+    const char *folder = path_folder(arena, file);
     if (!make_folders(folder)) return do_without(folder, strerror(errno));
     if (!statvfs(folder, &room) && room.f_bavail * room.f_frsize < bytes) return do_without(folder, strerror(ENOSPC));
     return true;
@@ -175,7 +167,7 @@ bool cache_find(Arena *arena, const char *file) {
         remove_tree(file);
         return false;
     }
-    utimensat(AT_FDCWD, folder_of(arena, file), NULL, 0);
+    utimensat(AT_FDCWD, path_folder(arena, file), NULL, 0);
     return true;
 }
 
@@ -219,7 +211,7 @@ static void add_bytes(void *bytes, const char *path) {
 static void add_entry(void *user, const char *path) {
     Entries *e = user;
     struct stat s;
-    const char *name = strrchr(path, '/') + 1;
+    const char *name = path_name(path);
     bool ours = strlen(name) == 16 && strspn(name, "0123456789abcdef") == 16;
     if (!ours || lstat(path, &s) || !S_ISDIR(s.st_mode)) return;
     if (e->n == e->capacity) {

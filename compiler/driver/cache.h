@@ -14,7 +14,7 @@ uint64_t hash_text(const char *text, uint64_t seed);  // NULL is a text too
 uint64_t hash_file(const char *path, uint64_t seed);  // name apart
 // Every file below a folder whose name ends in one of the suffixes (NULL-terminated), in order of names.
 uint64_t hash_folder(const char *path, const char *const *suffixes, uint64_t seed);
-uint64_t hash_beside(const char *file, const char *const *suffixes, uint64_t seed);  // in the file's folder, not below it
+uint64_t hash_files(const char *folder, const char *const *suffixes, uint64_t seed);  // not of the folders in it
 
 // The folder of an entry, kind "objects" or "programs"; not made. NULL, after a warning, when there is no place that is ours
 // alone.

@@ -4,6 +4,7 @@
 
 #include "driver/build.h"
 #include "frontend/json.h"
+#include "util/files.h"
 
 typedef struct Settings {
     json_t *generation, *config;
@@ -11,11 +12,7 @@ typedef struct Settings {
 
 // Of a checkpoint, or of an ONNX file in a folder like one.
 static json_t *load_beside(const Build *b, const char *name) {
-    const char *model = b->options->model, *slash = strrchr(model, '/');
-    const char *folder = b->checkpoint ? b->checkpoint->folder
-                         : slash       ? arena_strndup(b->arena, model, (size_t)(slash - model))
-                                       : ".";
-    return json_beside(folder, name);
+    return json_beside(b->checkpoint ? b->checkpoint->folder : path_folder(b->arena, b->options->model), name);
 }
 
 static const json_t *setting(const Settings *s, const char *name) {

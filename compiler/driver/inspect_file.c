@@ -85,8 +85,7 @@ static void inspect_gguf(Arena *arena, const MappedFile *file) {
     print_gguf_tensors(arena, g);
 }
 
-// ------------------------------------------------------------------------------------------------------------ other
-// checkpoints
+// ----------------------------------------------------------------------------------------------------------- checkpoints
 static bool is_gguf(const MappedFile *f) { return f->size > 4 && !memcmp(f->data, "GGUF", 4); }
 
 static void inspect_checkpoint(Checkpoint *c) {

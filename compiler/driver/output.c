@@ -21,24 +21,14 @@
 #include "driver/scratch.h"
 #include "util/files.h"
 
-static const char *parent_of(const Build *b, const char *output) {
-    const char *slash = strrchr(output, '/');
-    return slash ? arena_strndup(b->arena, output, (size_t)(slash - output) + (slash == output)) : ".";
-}
-
-static const char *name_of(const char *output) {
-    const char *slash = strrchr(output, '/');
-    return slash ? slash + 1 : output;
-}
-
 // In a folder of its own beside the output, which move_into_place removes.
 typedef struct Partial {
     const char *folder, *path;
 } Partial;
 
 static Partial beside(const Build *b, const char *output) {
-    const char *name = name_of(output),
-               *folder = scratch_folder(b->arena, parent_of(b, output), arena_printf(b->arena, ".%s.", name));
+    const char *name = path_name(output),
+               *folder = scratch_folder(b->arena, path_folder(b->arena, output), arena_printf(b->arena, ".%s.", name));
     if (!folder) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     return (Partial){folder, arena_printf(b->arena, "%s/%s", folder, name)};
 }
@@ -136,7 +126,7 @@ static bool may_write_python(const char *path) {
 
 static void write_python(const Build *b, const char *path, const char *output) {
     LibraryFacts facts = library_facts(b);
-    facts.shared = name_of(output);
+    facts.shared = path_name(output);
     Text text = {0};
     if (!may_write_python(path)) {
         diag_warning(NO_LOC, "%s is not written: burin did not write the one that is there", path);
@@ -252,7 +242,7 @@ static bool is_special(const char *path) {
 
 // Read-only file systems and names that are too long show only when a file is made.
 static void check_is_creatable(Build *b, const char *output, const char *parent) {
-    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, name_of(output), (int)getpid());
+    const char *probe = arena_printf(b->arena, "%s/.%s.%d.probe", parent, path_name(output), (int)getpid());
     int file = open(probe, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) diag_fatal(NO_LOC, "cannot write %s: %s", output, strerror(errno));
     close(file);
@@ -288,7 +278,7 @@ static void check_bare(const Build *b, const char *output) {
 
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
-    const char *parent = parent_of(b, output);
+    const char *parent = path_folder(b->arena, output);
     check_output_name(b->arena, output);
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
@@ -316,5 +306,5 @@ void build_output(Build *b, const char *output) {
     } else {
         build_with_clang(b, output);
     }
-    cache_trim(b->arena, strchr(output, '/') ? parent_of(b, output) : "");
+    cache_trim(b->arena, strchr(output, '/') ? path_folder(b->arena, output) : "");
 }

@@ -8,14 +8,10 @@
 #include <string.h>
 
 #include "driver/options.h"
+#include "util/files.h"
 #include "util/text.h"
 
 enum { MAX_NAME = 100 };  // of what symbols and files inside a build begin with
-
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 // ---------------------------------------------------------------------------------------------------------------------- kinds
 static const struct {
@@ -24,7 +20,7 @@ static const struct {
 } kinds[] = {{".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}};
 
 OutputKind output_kind(const char *output) {
-    const char *base = base_of(output);
+    const char *base = path_name(output);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(base, kinds[i].ending) && text_ends_with(base, kinds[i].ending)) return kinds[i].kind;
     return OUTPUT_PROGRAM;
@@ -51,7 +47,7 @@ static bool is_taken(const char *name) {
 }
 
 static const char *plain_name(Arena *arena, const char *path) {
-    const char *base = base_of(path);
+    const char *base = path_name(path);
     size_t n = strcspn(base, ".");
     char *name = arena_printf(arena, "%.*s", (int)(n < MAX_NAME ? n : MAX_NAME), base);
     for (char *c = name; *c; c++) *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
@@ -112,7 +108,7 @@ static const char *hint_for(Arena *arena, const char *hint, const char *stem) {
 }
 
 static void check_ending(Arena *arena, const char *output) {
-    const char *base = base_of(output), *dot = strrchr(base, '.'), *version = strstr(base, ".so.");
+    const char *base = path_name(output), *dot = strrchr(base, '.'), *version = strstr(base, ".so.");
     if (version && version > base)
         usage_error("-o %s: a version is given where the library is installed\n  hint: -o %.*s.so", output,
                     (int)(version - output), output);
@@ -145,7 +141,7 @@ static bool hides_a_header(const char *stem) {
 }
 
 void check_output_name(Arena *arena, const char *output) {
-    const char *base = base_of(output);
+    const char *base = path_name(output);
     size_t length = strlen(base);
     if (!strcmp(output, "-"))
         usage_error("-o -: burin does not write to standard output\n  hint: --emit=c prints the C, --emit=ir the IR");

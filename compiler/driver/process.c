@@ -19,6 +19,7 @@
 #include "driver/blame.h"
 #include "driver/scratch.h"
 #include "util/diag.h"
+#include "util/files.h"
 #include "util/mapping.h"
 #include "util/text.h"
 
@@ -94,8 +95,7 @@ static char **environment_of(const Job *j) {
     char **words = ARENA_ARRAY(j->line.arena, char *, n + 3);
     for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], "TMPDIR=", 7) && strncmp(environ[i], "LC_ALL=", 7)) words[kept++] = environ[i];
-    const char *slash = strrchr(j->log, '/');
-    words[kept++] = arena_printf(j->line.arena, "TMPDIR=%.*s", (int)(slash - j->log), j->log);
+    words[kept++] = arena_printf(j->line.arena, "TMPDIR=%s", path_folder(j->line.arena, j->log));
     words[kept++] = arena_strdup(j->line.arena, "LC_ALL=C");
     return words;
 }
@@ -149,7 +149,7 @@ static const char *kernel_at(const char *path, long line) {
 
 // An error that the compiler sees in the C that burin emitted.
 static void blame_emitted(const Job *j, const char *said) {
-    const char *name = j->emitted ? strrchr(j->emitted, '/') + 1 : "", *at = *name ? strstr(said, name) : NULL;
+    const char *name = j->emitted ? path_name(j->emitted) : "", *at = *name ? strstr(said, name) : NULL;
     char *end = NULL;
     long line = at && at[strlen(name)] == ':' ? strtol(at + strlen(name) + 1, &end, 10) : 0;
     if (line < 1 || !strstr(end, "error: ")) return;

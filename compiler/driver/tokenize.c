@@ -8,23 +8,18 @@
 #include "driver/commands.h"
 #include "frontend/tokenizer.h"
 #include "output.h"
+#include "util/files.h"
 #include "util/text.h"
 
 // The tokenizer of a folder, or of the folder of a checkpoint's file; any other file is one.
 static const char *tokenizer_of(Arena *arena, const char *path) {
-    static const char *const names[] = {"tokenizer.json", "vocab.json", "encoder.json", "tokenizer.bin"};
     struct stat s;
     if (stat(path, &s)) diag_fatal(NO_LOC, "there is no %s", path);
-    const char *slash = strrchr(path, '/'), *folder = path;
-    if (!S_ISDIR(s.st_mode)) {
-        if (!text_ends_with(path, ".safetensors")) return path;
-        folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *file = arena_printf(arena, "%s/%s", folder, names[i]);
-        if (!access(file, R_OK)) return file;
-    }
-    diag_fatal(NO_LOC, "there is no tokenizer in %s\nhint: name its file", folder);
+    bool weights = text_ends_with(path, ".safetensors") || text_ends_with(path, ".safetensors.index.json");
+    if (!weights && !S_ISDIR(s.st_mode)) return path;
+    const char *folder = weights ? path_folder(arena, path) : path, *file = tokenizer_in(arena, folder);
+    if (!file) diag_fatal(NO_LOC, "there is no tokenizer in %s\nhint: name its file", folder);
+    return file;
 }
 
 int tokenize_texts(Arena *arena, const Options *o) {

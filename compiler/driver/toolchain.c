@@ -12,6 +12,7 @@
 #include "driver/image.h"
 #include "driver/options.h"
 #include "util/diag.h"
+#include "util/files.h"
 #include "util/text.h"
 
 // -ffp-contract=off and -fno-math-errno belong to the numeric contract: a multiply-add is fused only where the text says so.
@@ -158,8 +159,6 @@ static const char *base_flags(const Compilation *c) {
     return baseline(c, arena_printf(t->arena, "-O2 %s", target_find(t->machine->cpu)->flags));
 }
 
-static const char *base_name(const char *path) { return strrchr(path, '/') + 1; }
-
 static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     const Toolchain *t = c->tools;
     Job *j = &c->jobs[c->n_jobs++];
@@ -182,7 +181,7 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
 static void add_object(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     Arena *arena = c->tools->arena;
     const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_file(source, c->key)));
-    const char *cached = folder ? arena_printf(arena, "%s/%s", folder, base_name(object)) : NULL;
+    const char *cached = folder ? arena_printf(arena, "%s/%s", folder, path_name(object)) : NULL;
     bool there = cached && cache_find(arena, cached);
     c->objects.paths[c->objects.n++] = there ? cached : object;
     if (there) return;
@@ -192,7 +191,7 @@ static void add_object(Compilation *c, const char *source, const char *object, c
 
 static void add_source(Compilation *c, const char *source, const char *flags) {
     Arena *arena = c->tools->arena;
-    const char *name = base_name(source);
+    const char *name = path_name(source);
     add_object(c, source, arena_printf(arena, "%s/%.*s.o", c->emitted->folder, (int)strlen(name) - 2, name), flags,
                arena_printf(arena, "compiling %s", name));
 }
@@ -289,13 +288,16 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
     const char *text = arena_printf(t->arena,
                                     ".section .rodata\n.global %s\n.hidden %s\n.balign 64\n%s:\n.incbin \"%s\"\n"
                                     ".section .note.GNU-stack,\"\",%%progbits\n",
-                                    symbol, symbol, symbol, base_name(file));
-    Job j = {.line = {.arena = t->arena}, .what = "assembling the weights", .log = arena_printf(t->arena, "%s.log", file)};
+                                    symbol, symbol, symbol, path_name(file));
+    Job j = {.line = {.arena = t->arena},
+             .what = "assembling the weights",
+             .output = object,
+             .log = arena_printf(t->arena, "%s.log", file)};
     write_file(source, text, strlen(text));
     command_add(&j.line, t->clang);
     command_addf(&j.line, "--target=%s", t->machine->triple);
     command_add_words(&j.line, target_find(t->machine->cpu)->flags);
-    command_addf(&j.line, "-I%.*s", (int)(base_name(file) - 1 - file), file);
+    command_addf(&j.line, "-I%s", path_folder(t->arena, file));
     command_add_words(&j.line, "-c");
     command_add(&j.line, source);
     command_add(&j.line, "-o");

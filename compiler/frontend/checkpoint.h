@@ -33,6 +33,8 @@ typedef struct Checkpoint {
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by content, not by suffix.
 // `library`: the dsl/ folder, whose descriptions say what the names in a GGUF mean.
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
+// The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the one GGUF. NULL: none.
+const char *tokenizer_in(Arena *, const char *folder);
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 

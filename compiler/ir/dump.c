@@ -258,8 +258,7 @@ static int load_head(Module *m, const Source *source, const ConstantFile *consta
 }
 
 static ConstantFile *constants_beside(Arena *arena, const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *beside = slash ? arena_printf(arena, "%.*s/constants", (int)(slash - path), path) : "constants";
+    const char *beside = arena_printf(arena, "%s/constants", path_folder(arena, path));
     return access(beside, R_OK) ? NULL : constants_open(arena, beside);
 }
 

@@ -10,6 +10,16 @@
 
 #include "util/diag.h"
 
+const char *path_folder(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return !slash ? "." : arena_strndup(arena, path, (size_t)(slash - path) + (slash == path));
+}
+
+const char *path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static int refuse(int fd, int error) {
     close(fd);
     errno = error;

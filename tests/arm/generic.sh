@@ -19,6 +19,7 @@ for model in examples/austen examples/numbers examples/digits/digits.onnx; do
     same "generic: $name gives the bits of this CPU's code" "$WORK/expected" "$WORK/got"
     for pair in arm-linux-gnueabihf-gcc:qemu-arm-static aarch64-linux-gnu-gcc:qemu-aarch64-static; do
         cc=${pair%:*} emulator=${pair#*:}
+        # sampling.sh runs austen on aarch64.
         [ "$name-$cc" != austen-aarch64-linux-gnu-gcc ] || continue
         if ! command -v "$cc" > "$WORK/said" || ! command -v "$emulator" > "$WORK/said"; then
             skip "generic: $name by $cc" "$cc or $emulator is missing"

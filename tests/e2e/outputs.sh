@@ -20,10 +20,10 @@ for cc in gcc clang-19; do
     hash_of "$WORK/story.c/story" > "$WORK/got"
     same "outputs: its program of $cc gives the same bits" "$WORK/expected" "$WORK/got"
 done
-check "outputs: it installs" make -C "$WORK/story.c" -s install PREFIX=/usr DESTDIR="$WORK/root"
-check "outputs: program, library and header" test -x "$WORK/root/usr/bin/story" -a -f "$WORK/root/usr/lib/libstory.a" -a -f "$WORK/root/usr/include/story.h"
-check "outputs: it uninstalls" make -C "$WORK/story.c" -s uninstall PREFIX=/usr DESTDIR="$WORK/root"
-check "outputs: nothing stays" test -z "$(find "$WORK/root" -type f)"
+check "outputs: it installs" make -C "$WORK/story.c" -s install PREFIX=/usr DESTDIR="$WORK/installed"
+check "outputs: program, library and header" test -x "$WORK/installed/usr/bin/story" -a -f "$WORK/installed/usr/lib/libstory.a" -a -f "$WORK/installed/usr/include/story.h"
+check "outputs: it uninstalls" make -C "$WORK/story.c" -s uninstall PREFIX=/usr DESTDIR="$WORK/installed"
+check "outputs: nothing stays" test -z "$(find "$WORK/installed" -type f)"
 cmp -s LICENSE "$WORK/story.c/LICENSE" || not_ok "outputs: the folder has the text of its licence"
 find "$WORK/story.c" -type f \( -name '*.[chS]' -o -name '*.def' -o -name Makefile \) | while read -r file; do
     head -n 1 "$file" | grep -q '^\(//\|#\) SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception$' || echo "$file"

@@ -31,6 +31,8 @@ says "tokenize: no ids" 2 "expected ids with commas between them" "$BURIN" token
 says "tokenize: no such form" 2 "--format=xml: expected text or json" "$BURIN" tokenize $austen --format=xml x
 says "tokenize: no such file" 1 "there is no /nowhere" "$BURIN" tokenize /nowhere x
 says "tokenize: no tokenizer" 1 "there is no tokenizer in $WORK" "$BURIN" tokenize "$WORK" x
+says "tokenize: a folder of one GGUF" 1 'gpt2/model.gguf: error: metadata "tokenizer.ggml.model" is missing' \
+    "$BURIN" tokenize tests/formats/gpt2 x
 says "tokenize: two texts" 2 "one MODEL at a time" "$BURIN" tokenize $austen a b
 check "tokenize: lines" test "$(printf 'It was\n\nIt' | "$BURIN" tokenize $austen)" = "1114,306
 

@@ -12,6 +12,7 @@
 #include "frontend/checkpoint/gguf.h"
 #include "frontend/checkpoint/reader.h"
 #include "ir/format.h"
+#include "util/files.h"
 #include "util/mapping.h"
 #include "util/text.h"
 
@@ -314,20 +315,14 @@ static const char *file_of_folder(Arena *arena, const char *folder) {
     return path;
 }
 
-static const char *folder_of(Arena *arena, const char *path) {
-    const char *slash = strrchr(path, '/');
-    return !slash ? "." : slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
-}
-
-static bool is_beside(const Checkpoint *c, const char *name) {
-    return exists(arena_printf(c->arena, "%s/%s", c->folder, name));
-}
-
-static void find_tokenizer(Checkpoint *c) {
-    if (c->kind != CHECKPOINT_SAFETENSORS) return;
-    bool gpt2 = is_beside(c, "vocab.json") && is_beside(c, "merges.txt");
-    const char *name = is_beside(c, "tokenizer.json") ? "tokenizer.json" : gpt2 ? "vocab.json" : NULL;
-    if (name) c->tokenizer = arena_printf(c->arena, "%s/%s", c->folder, name);
+const char *tokenizer_in(Arena *arena, const char *folder) {
+    static const char *const names[][2] = {
+        {"tokenizer.json"}, {"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}, {"tokenizer.bin"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *file = arena_printf(arena, "%s/%s", folder, names[i][0]), *with = names[i][1];
+        if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with)))) return file;
+    }
+    return only_file(arena, folder, ".gguf");
 }
 
 Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library) {
@@ -337,9 +332,9 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     c->path = arena_strdup(arena, path), c->library = library;
     map_init(&c->by_name, arena);
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-    c->folder = folder ? c->path : folder_of(arena, c->path);
+    c->folder = folder ? c->path : path_folder(arena, c->path);
     read_file(c, folder ? file_of_folder(arena, path) : path);
-    find_tokenizer(c);
+    if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
     return c;
 }

@@ -2,6 +2,8 @@
 // beside.
 //
 // A file sees what it declares and what the files it imports declare, not further; its own declarations win.
+#include "util/files.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,11 +16,6 @@ static const char *source_name(Elaborator *e, const char *path) {
     size_t n = library ? strlen(library) : 0;
     bool is_ours = n && !strncmp(path, library, n) && path[n] == '/';
     return is_ours ? arena_strdup(e->arena, path + n + 1) : arena_strdup(e->arena, path);
-}
-
-static const char *folder_of(Elaborator *e, const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? arena_strndup(e->arena, path, (size_t)(slash - path)) : ".";
 }
 
 // Strings of declarations are plain: nothing is known yet that could stand in braces.
@@ -35,7 +32,7 @@ static const char *import_path(Elaborator *e, const File *f, const Ast *import) 
         report(e, import->loc, "an import needs a plain path: import \"blocks.burin\"");
         return NULL;
     }
-    return *text == '/' ? text : arena_printf(e->arena, "%s/%s", folder_of(e, f->path), text);
+    return *text == '/' ? text : arena_printf(e->arena, "%s/%s", path_folder(e->arena, f->path), text);
 }
 
 static void add_import(Elaborator *e, File *f, const Ast *import) {

@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
+#include "util/files.h"
 #include "util/hash.h"
 #include "util/text.h"
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
+// Of the file that this tensor came from; of the checkpoint where nobody knows.
+static const char *file_of(const Checkpoint *c, const Tensor *t) { return t->source ? path_name(t->source->name) : c->path; }
 
 static bool has_data(const Elaborator *e) { return e->options->checkpoint && !e->options->shapes_only; }
 
@@ -242,9 +241,7 @@ static const char *nearest_tensor(Elaborator *e, const char *name) {
     return near;
 }
 
-const char *weights_file_name(const Checkpoint *c) {
-    return base_name(c->n_tensors && c->tensors[0]->source ? c->tensors[0]->source->name : c->path);
-}
+const char *weights_file_name(const Checkpoint *c) { return c->n_tensors ? file_of(c, c->tensors[0]) : c->path; }
 
 // Layers ask for a tensor at one place: some may have it.
 static const char *missing_hint(Elaborator *e, const WeightUse *u) {
@@ -269,8 +266,8 @@ static void report_use(Elaborator *e, const WeightUse *u) {
     if (u->found) {
         const char *transposed = transposed_hint(e, u);
         message = arena_message(e->arena, "%s has shape %s in %s, the description says %s%-s", u->name, dims_text(e, u->found),
-                                base_name(u->found->source ? u->found->source->name : c->path),
-                                dims_text(e, empty_tensor(e, u)), transposed ? transposed : parameter_hint(e, u));
+                                file_of(c, u->found), dims_text(e, empty_tensor(e, u)),
+                                transposed ? transposed : parameter_hint(e, u));
     } else {
         message = arena_message(e->arena, "%s has no tensor \"%s\"%-s", weights_file_name(c), u->name, missing_hint(e, u));
     }

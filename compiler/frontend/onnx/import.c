@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frontend/onnx/scope.h"
+#include "util/files.h"
 #include "util/hash.h"
 
 // -------------------------------------------------------------------------------------------------------- inputs and constants
@@ -168,8 +169,7 @@ void onnx_add_sparse(OnnxImport *m, const BurinOnnx__SparseTensorData *p) {
 }
 
 static const char *program_name(Arena *arena, const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *name = arena_strdup(arena, slash ? slash + 1 : path), *dot = strrchr(name, '.');
+    char *name = arena_strdup(arena, path_name(path)), *dot = strrchr(name, '.');
     if (dot && dot != name) *dot = 0;
     for (char *p = name; *p; p++) *p = (char)(isalnum((unsigned char)*p) ? tolower((unsigned char)*p) : '_');
     return isdigit((unsigned char)*name) ? arena_printf(arena, "_%s", name) : name;

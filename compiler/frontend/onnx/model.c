@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/files.h"
+
 enum { OLDEST_IR = 3, NEWEST_IR = 14, LOCATION_EXTERNAL = 1 };
 
 static const struct {
@@ -26,10 +28,9 @@ bool onnx_dtype(int32_t data_type, DType *dtype) {
 
 OnnxModel *onnx_open(Arena *arena, const char *path) {
     OnnxModel *m = ARENA_NEW(arena, OnnxModel);
-    const char *slash = strrchr(path, '/');
     m->arena = arena;
     m->file = map_file(arena, path);
-    m->folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
+    m->folder = path_folder(arena, path);
     m->proto = wire_unpack(arena, m->file);
     map_init(&m->external, arena);
     int64_t version = m->proto->ir_version;

@@ -108,9 +108,9 @@ bool template_find(Arena *arena, const char *path, TemplateText *out) {
     if (S_ISDIR(s.st_mode)) return find_in_folder(arena, path, out);
     if (is_gguf(path)) return find_in_gguf(arena, path, out);
     const Source *file = read_source(arena, path);
-    const char *slash = strrchr(path, '/'), *folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
+    const char *folder = path_folder(arena, path);
     if (text_ends_with(path, ".json")) {
-        json_t *beside = json_beside(folder, slash ? slash + 1 : path);
+        json_t *beside = json_beside(folder, path_name(path));
         const json_t *config = beside ? json_own(arena, beside) : json_read(arena, file, file->text, file->size);
         out->bos = token_text(arena, config, "bos_token"), out->eos = token_text(arena, config, "eos_token");
         return find_in_json(arena, path, config, out);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "frontend/tokenizer/compile.h"
+#include "util/files.h"
 
 static const char *type_of(const TokenizerBuilder *b, const json_t *object, const char *part) {
     const char *type = json_string_value(json_object_get(object, "type"));
@@ -304,10 +305,9 @@ static bool is_vocabulary(const json_t *root) {
 
 static const char *merges_beside(const TokenizerBuilder *b) {
     static const char *const usual[] = {"merges.txt", "vocab.bpe"};
-    const char *slash = strrchr(b->source->name, '/');
-    int folder = slash ? (int)(slash + 1 - b->source->name) : 0;
+    const char *folder = path_folder(b->arena, b->source->name);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        const char *path = arena_printf(b->arena, "%.*s%s", folder, b->source->name, usual[i]);
+        const char *path = arena_printf(b->arena, "%s/%s", folder, usual[i]);
         if (access(path, F_OK) == 0) return path;
     }
     tokenizer_fatal(b, "this is a vocabulary alone: merges.txt is missing beside it");
