@@ -149,7 +149,7 @@ static int command_bench(Arena *arena, const Options *o) {
 
 static int command_check(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
-    return check(&b);
+    return o->against ? check_against(&b) : check(&b);
 }
 
 static int command_inspect(Arena *arena, const Options *o) {

@@ -134,19 +134,30 @@ static const char *read_data(burin_array *a, int file) {
     return NULL;
 }
 
+static const char *read_start(burin_array *a, int file) {
+    header *h = calloc(1, sizeof *h);
+    const char *error = h ? read_header(h, a, file) : not_npy("there is not enough memory for it");
+    if (!error && h->fortran && a->rank > 1)
+        error = not_npy("its order is Fortran's\nhint: numpy.ascontiguousarray changes that");
+    free(h);
+    return error;
+}
+
 const char *burin_npy_open_array(burin_array *a, const char *path, int *file) {
     const char *refused;
     *a = (burin_array){0};
     *file = burin_open_file(path, &refused);
     if (*file < 0) snprintf(why, sizeof why, "cannot be read: %s", refused);
     if (*file < 0) return why;
-    header *h = calloc(1, sizeof *h);
-    const char *error = h ? read_header(h, a, *file) : not_npy("there is not enough memory for it");
-    if (!error && h->fortran && a->rank > 1)
-        error = not_npy("its order is Fortran's\nhint: numpy.ascontiguousarray changes that");
-    free(h);
+    const char *error = read_start(a, *file);
     if (error) close(*file);
     return error;
+}
+
+const char *burin_npy_read_from(burin_array *a, int file) {
+    *a = (burin_array){0};
+    const char *error = read_start(a, file);
+    return error ? error : read_data(a, file);
 }
 
 const char *burin_npy_read_array(burin_array *a, int file) {

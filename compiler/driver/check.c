@@ -16,6 +16,7 @@
 #include "driver/network.h"
 #include "driver/process.h"
 #include "driver/rows.h"
+#include "driver/walk.h"
 #include "forward.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
@@ -75,15 +76,6 @@ static const Node *node_of_value(const Program *p, const char *name, int layer) 
         return k->node->type.dtype == DT_tuple ? item_of(k->node, (int)attr_int(n, "index", 0)) : k->node;
     }
     return NULL;
-}
-
-static Tensor *tensor_copy(Arena *arena, const Tensor *t) {
-    Tensor *copy = ARENA_NEW(arena, Tensor);
-    void *data = arena_alloc(arena, t->bytes + 16);
-    *copy = *t;
-    memcpy(data, t->data, t->bytes);
-    copy->data = data;
-    return copy;
 }
 
 static int64_t symbol_of_step(const Dim *symbol, void *user) {

@@ -17,4 +17,5 @@ int tokenize_texts(Arena *, const Options *);   // burin tokenize
 int render_template(Arena *, const Options *);  // burin template
 int interpret(Build *);                         // run --interpret
 int check(Build *);                             // exit status
+int check_against(Build *);                     // likewise: --against
 #endif

@@ -60,10 +60,11 @@ static void set_context(Module *m, const Module *tried, int index) {
             m->context = learned_positions(tried->graphs[index], dim_upper(g->inputs[i]->type.dim[0]));
 }
 
-// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`.
+// Tensors are wanted when they are given: `burin run x.onnx --input y.npy`. A recording has the file's inputs, not a text.
 bool wants_tensors(const Options *o) {
     static const char *const words[] = {"--input", "--output", "--random"};
     if (o->as) return !strcmp(o->as, "net");
+    if (o->against) return true;
     for (int i = 0; i < o->n_rest; i++)
         for (size_t j = 0; j < sizeof words / sizeof *words; j++)
             if (!strncmp(o->rest[i], words[j], strlen(words[j]))) return true;

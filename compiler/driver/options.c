@@ -13,7 +13,7 @@
 #include "util/diag.h"
 #include "version.h"
 
-typedef enum { FLAG, TEXT, COUNT, SIZE } OptionKind;
+typedef enum { FLAG, TEXT, COUNT, SIZE, WORDS } OptionKind;
 
 enum {
     BUILD = 1 << COMMAND_build,
@@ -180,6 +180,11 @@ static int64_t read_size(const OptionRow *o, const char *text) {
     return (int64_t)bytes;
 }
 
+static void add_word(OptionWords *words, const OptionRow *o, const char *value) {
+    if (words->n == MOST_WORDS) usage_error("--%s: at most %d of them", o->name, MOST_WORDS);
+    words->word[words->n++] = value;
+}
+
 static void set_option(Options *to, const OptionRow *o, const char *value) {
     void *field = (char *)to + o->field;
     switch (o->kind) {
@@ -194,6 +199,9 @@ static void set_option(Options *to, const OptionRow *o, const char *value) {
             break;
         case SIZE:
             *(int64_t *)field = read_size(o, value);
+            break;
+        case WORDS:
+            add_word(field, o, value);
             break;
     }
 }

@@ -11,6 +11,12 @@ typedef enum {
     COMMAND_COUNT
 } Command;
 
+enum { MOST_WORDS = 32 };
+typedef struct OptionWords {  // of an option that can be given again
+    const char *word[MOST_WORDS];
+    int n;
+} OptionWords;
+
 typedef struct Options {
     Command command;
     const char *model;
@@ -22,6 +28,7 @@ typedef struct Options {
 #define TEXT                     const char *
 #define COUNT                    int64_t
 #define SIZE                     int64_t
+#define WORDS                    OptionWords
 #define OPTION(field, kind, ...) kind field;
 #include "driver/options.def"
 #undef OPTION
@@ -29,6 +36,7 @@ typedef struct Options {
 #undef TEXT
 #undef COUNT
 #undef SIZE
+#undef WORDS
 } Options;
 
 // Ends the run with status 2 and a hint when the line cannot be understood; prints help or the version with status 0.

@@ -211,6 +211,12 @@ static void bind_shape(EvalContext *c, Graph *g, const Type *type, const Value *
     }
 }
 
+void eval_set_shape(EvalContext *c, const Node *n, const Tensor *t) {
+    Value v = {.rank = t->rank};
+    memcpy(v.dim, t->dim, sizeof v.dim);
+    bind_shape(c, n->graph, &n->type, &v);
+}
+
 Value *eval_result(EvalContext *c, const Node *n) {
     int64_t dim[MAX_RANK];
     for (int i = 0; i < n->type.rank; i++) dim[i] = eval_dim(c, n, n->type.dim[i]);

@@ -15,8 +15,9 @@ EvalContext *eval_new(EvalMode);
 void eval_free(EvalContext *);
 // Gives a symbol its value where no operand's shape tells it.
 void eval_set_symbol(EvalContext *, const char *name, int64_t value);
-void eval_set_seed(EvalContext *, uint64_t);                 // of random numbers; 0 unless it is set
-int64_t eval_symbol(const EvalContext *, const char *name);  // after a run; 0 when nothing told it
+void eval_set_shape(EvalContext *, const Node *, const Tensor *);  // the symbols that the shape of this value of a node tells
+void eval_set_seed(EvalContext *, uint64_t);                       // of random numbers; 0 unless it is set
+int64_t eval_symbol(const EvalContext *, const char *name);        // after a run; 0 when nothing told it
 
 // One node, its operands given (NULL: absent, or a constant, pack or item of the graph, which is then computed). States are
 // those of the context unless they are given. The result lives until the next call; of a tuple node, result `item`.

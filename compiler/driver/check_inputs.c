@@ -1,0 +1,162 @@
+#include "driver/check_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/walk.h"
+#include "ir/convert.h"
+
+static void read_input(CheckInputs *c, const char *word) {
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word || !equals[1]) usage_error("--input=%s: expected NAME=F.npy", word);
+    recording_add_file(&c->given, arena_strndup(c->arena, word, (size_t)(equals - word)), equals + 1);
+}
+
+CheckInputs check_inputs(Arena *arena, const Options *o, const Recording *recorded) {
+    CheckInputs c = {.arena = arena, .recorded = recorded, .given = {.arena = arena}, .tokens = o->tokens};
+    for (int i = 0; i < o->inputs.n; i++) read_input(&c, o->inputs.word[i]);
+    return c;
+}
+
+void check_inputs_add(CheckInputs *c, const char *name, const Tensor *t) {
+    Tensor *copy = tensor_copy(c->arena, t);
+    copy->name = name;
+    recording_add(&c->given, copy);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- sizes
+static int64_t size_of_symbol(const Dim *symbol, void *context) {
+    int64_t size = eval_symbol(context, symbol->name);
+    return size ? size : symbol->lower;
+}
+
+int64_t check_size(const Dim *d, EvalContext *context) { return dim_eval(d, size_of_symbol, context); }
+
+typedef struct Sizes {
+    const CheckInputs *inputs;
+    EvalContext *context;
+} Sizes;
+
+static int64_t invented_size(const Dim *symbol, void *user) {
+    const Sizes *s = user;
+    int64_t size = eval_symbol(s->context, symbol->name);
+    if (size) return size;
+    size = strcmp(symbol->name, "S") ? s->inputs->size : 1;
+    return size < symbol->lower ? symbol->lower : size > symbol->value ? symbol->value : size;
+}
+
+static Tensor *new_value(CheckInputs *c, const Node *input, EvalContext *context) {
+    Tensor *t = ARENA_NEW(c->arena, Tensor);
+    *t = (Tensor){.dtype = input->type.dtype, .rank = input->type.rank};
+    for (int i = 0; i < t->rank; i++) t->dim[i] = dim_eval(input->type.dim[i], invented_size, &(Sizes){c, context});
+    t->bytes = dtype_bytes(t->dtype, tensor_count(t));
+    t->data = arena_alloc(c->arena, t->bytes + 16);
+    return t;
+}
+
+// --------------------------------------------------------------------------------------------------------------------- values
+static const Tensor *tokens_of(CheckInputs *c) {
+    int32_t *ids = ARENA_ARRAY(c->arena, int32_t, strlen(c->tokens) / 2 + 1);
+    int n = 0;
+    for (const char *at = c->tokens; *at; at += *at == ',') {
+        char *end;
+        long id = strtol(at, &end, 10);
+        if (end == at || (*end && (*end != ',' || !end[1])) || id < 0 || id > INT32_MAX)
+            usage_error("--tokens=%s: expected ids with commas between them: 1,2,3", c->tokens);
+        ids[n++] = (int32_t)id, at = end;
+    }
+    Tensor *t = ARENA_NEW(c->arena, Tensor);
+    *t = (Tensor){.dtype = DT_i32, .rank = 1, .dim = {n}, .data = ids, .bytes = (uint64_t)n * sizeof *ids};
+    return t;
+}
+
+// PyTorch calls the tokens of most models so.
+static const Tensor *find_value(CheckInputs *c, const Node *input) {
+    bool tokens = input_role(input) == INPUT_TOKENS;
+    const Tensor *t = recording_find(&c->given, input->name);
+    if (!t && tokens && c->tokens) return tokens_of(c);
+    if (!t) t = recording_find(c->recorded, input->name);
+    return !t && tokens ? recording_find(c->recorded, "input_ids") : t;
+}
+
+// Of a batch of one, its one; of narrower integers or floats, the graph's type.
+static const Tensor *fit(CheckInputs *c, const Node *input, const Tensor *given) {
+    Tensor *t = ARENA_NEW(c->arena, Tensor);
+    const Type *type = &input->type;
+    int from = 0;
+    while (given->rank - from > type->rank && given->dim[from] == 1) from++;
+    *t = (Tensor){.dtype = type->dtype, .rank = given->rank - from};
+    memcpy(t->dim, given->dim + from, (size_t)t->rank * sizeof *t->dim);
+    bool fits = t->rank == type->rank;
+    for (int i = 0; i < t->rank && fits; i++) {
+        int64_t size;
+        fits = !dim_is_const(type->dim[i], &size) || size == t->dim[i];
+    }
+    if (!fits) diag_fatal(input->loc, "the value of %s has another shape than the input: %s", input->name, type_text(type));
+    t->bytes = dtype_bytes(t->dtype, tensor_count(t));
+    void *data = arena_alloc(c->arena, t->bytes + 16);
+    for (int64_t i = 0, n = tensor_count(t); i < n; i++)
+        dtype_store(t->dtype, data, i, dtype_load(given->dtype, given->data, i));
+    t->data = data;
+    return t;
+}
+
+// The same for every run and every pass: a function of the element and, of ordinary tensors, of the input's place.
+static double invented_value(const Node *input, int64_t i, int64_t most, int which) {
+    switch (input_role(input)) {
+        case INPUT_TOKENS:
+            return (double)(i * 7919 % most);
+        case INPUT_POSITIONS:
+            return (double)i;
+        case INPUT_MASK:
+        case INPUT_WANTED:
+            return 1;
+        case INPUT_TYPES:
+        case INPUT_SLOTS:
+            return 0;
+        default:
+            break;
+    }
+    uint64_t x = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)which * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 29) * 0x94d049bb133111ebu;
+    double unit = (double)(x >> 40) / 0x1p24;
+    return dtype_is_float(input->type.dtype) ? 2 * unit - 1 : input->type.dtype == DT_bool ? unit < 0.5 : (double)(x >> 62);
+}
+
+// Rows of the table that the ids of an input are looked up in.
+static int64_t most_of(const Node *input) {
+    int64_t most = INT32_MAX;
+    for (int i = 0; i < input->n_users; i++) {
+        const Node *n = input->users[i];
+        if (n->op == OP_gather && n->in[1] == input && dim_upper(n->in[0]->type.dim[node_axis(n)]) < most)
+            most = dim_upper(n->in[0]->type.dim[node_axis(n)]);
+    }
+    return most;
+}
+
+static const Tensor *invent(CheckInputs *c, const Node *input, EvalContext *context, int which) {
+    Tensor *t = new_value(c, input, context);
+    int64_t most = most_of(input);
+    for (int64_t i = 0, n = tensor_count(t); i < n; i++)
+        dtype_store(t->dtype, (void *)(uintptr_t)t->data, i, invented_value(input, i, most, which));
+    return t;
+}
+
+const Tensor **check_inputs_of(CheckInputs *c, const Graph *g, EvalContext *context) {
+    const Tensor **values = ARENA_ARRAY(c->arena, const Tensor *, g->n_inputs + 1);
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Tensor *t = find_value(c, g->inputs[i]);
+        values[i] = t ? fit(c, g->inputs[i], t) : NULL;
+        if (t) eval_set_shape(context, g->inputs[i], values[i]);
+    }
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Node *n = g->inputs[i];
+        if (values[i]) continue;
+        if (!c->invented && (input_role(n) == INPUT_TOKENS || input_role(n) == INPUT_TENSOR))
+            diag_fatal(n->loc, "nothing says what the input %s is\nhint: --input %s=F.npy%s", n->name, n->name,
+                       input_role(n) == INPUT_TOKENS ? ", or --tokens 1,2,3" : "");
+        values[i] = invent(c, n, context, i);
+        eval_set_shape(context, n, values[i]);
+    }
+    return values;
+}

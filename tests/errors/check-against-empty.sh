@@ -1,0 +1,1 @@
+mkdir recorded; "$BURIN" check "$TOP/examples/austen" --against recorded; s=$?; rmdir recorded; exit $s

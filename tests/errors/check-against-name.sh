@@ -1,0 +1,1 @@
+"$BURIN" check "$TOP/examples/austen" --against "$TOP/examples/austen/logits.npy" --tokens 1
