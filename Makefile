@@ -26,7 +26,7 @@ QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
 UNICODE_TABLES := $(BUILD)/gen/unicode_tables.h
-TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h
+TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h $(BUILD)/gen/report_page.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -89,6 +89,12 @@ $(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/Compositio
 $(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*.[ch])
 	@mkdir -p $(dir $@)
 	@printf '"%s",\n' $(sort $(basename $(notdir $(wildcard runtime/*.[ch])))) > $@
+
+# The page of `burin report`, as C strings.
+PAGE := compiler/report/page/report
+$(BUILD)/gen/report_page.h: Makefile $(PAGE).html $(PAGE).css $(PAGE).js
+	@mkdir -p $(dir $@)
+	@for f in html css js; do echo "static const char page_$$f[] ="; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$f; echo ';'; done > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a

@@ -448,6 +448,8 @@ struct PassContext {
     int stop_after;        // a Pass, the last that runs, or -1
     int start_from;        // a Pass, the first that runs
     bool trial;            // a graph that cannot become incremental is left as it is, instead of an error
+    void (*watch)(struct PassContext *, int pass);  // called with the graphs as loaded (-1) and after each pass; or NULL
+    void *watcher;                                  // for `watch`
 };
 
 bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?

@@ -16,6 +16,7 @@
 #include "driver/compiler.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
+#include "report/report.h"
 #include "util/files.h"
 
 static void print_text(Text *t) {
@@ -168,6 +169,11 @@ static int command_inspect(Arena *arena, const Options *o) {
         inspect(&b);
     }
     return 0;
+}
+
+static int command_report(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    return report_model(&b);
 }
 
 static int command_passes(Arena *arena, const Options *o) {

@@ -34,6 +34,7 @@ const NetDescription *describe_net(const Program *);
 bool is_decoder(const Program *);
 
 void emit_program(const Program *, Text *source);
+void emit_function(const Program *, const KernelFunction *, Text *source);  // one of them, with its comment
 void emit_header(const Program *, Text *header);
 void emit_dispatch(const Program *, const DispatchOptions *, Text *source);
 #endif

@@ -49,8 +49,7 @@ static void write_operand_types(Text *t, const Kernel *k) {
 }
 
 // // %qkv: f32[R, 192], bf16[320, 192] -> f32[R, 320]     llama.burin:12:7 model.layers.*.self_attn
-static void write_function(Text *t, const Program *p, const KernelFunction *f) {
-    text_add(t, "\n");
+void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     size_t comment = c_comment(t);
     text_add(t, "%%%s: ", f->first->node->name);
     write_operand_types(t, f->first);
@@ -78,7 +77,7 @@ static void write_macros(Text *t, const Program *p) {
 }
 
 static void write_graph(Text *t, const Program *p, int first_site) {
-    for (int i = 0; i < p->n_functions; i++) write_function(t, p, &p->functions[i]);
+    for (int i = 0; i < p->n_functions; i++) text_add(t, "\n"), emit_function(p, &p->functions[i], t);
     text_add(t, "\n");
     write_forward(t, p, first_site);
 }

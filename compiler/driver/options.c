@@ -23,7 +23,8 @@ enum {
     BENCH = 1 << COMMAND_bench,
     TEMPLATE = 1 << COMMAND_template,
     TOKENIZE = 1 << COMMAND_tokenize,
-    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH,
+    REPORT = 1 << COMMAND_report,
+    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT,
     ALL = (1 << COMMAND_COUNT) - 1,
 };
 

@@ -88,12 +88,14 @@ static void dump(const Module *m, const PassContext *c, int number, const char *
 static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
     unsigned have = 0;
     if (!c->start_from) dump(m, c, 0, "input", constants);
+    if (c->watch) c->watch(c, -1);
     for (int i = 0; i < PASS_COUNT; i++) {
         const PassInfo *pass = &pass_info[i];
         if (i >= c->start_from) {
             check_needs(pass, have);
             run_pass(m, c, pass);
             dump(m, c, i + 1, pass->name, constants);
+            if (c->watch) c->watch(c, i);
             if (pass->gives & HAS_FUSIONS) require_fusions(c);
         }
         have = properties_after(pass, have);

@@ -1,0 +1,135 @@
+// What a kernel computes and moves, from its operands: products count a multiplication and an addition for each term, attention
+// both of its products, formulas each of their functions, norms and rotary embeddings three for each element. Views of a weight
+// count as it is packed, a cache as far as it is read.
+#include <string.h>
+
+#include "ir/operands.h"
+#include "report/report.h"
+
+typedef struct Measure {
+    const Program *program;
+    const StepSizes *sizes;
+} Measure;
+
+static int64_t value_of(const Dim *symbol, void *user) {
+    const Measure *m = user;
+    const Program *p = m->program;
+    if (symbol == p->rows && is_decoder(p)) return m->sizes->rows;
+    if (symbol == p->wanted || !strcmp(symbol->name, "S")) return 1;
+    for (int i = 0; i < p->n_symbols && m->sizes->symbols && !is_decoder(p); i++)
+        if (p->symbols[i] == symbol) return m->sizes->symbols[i];
+    return symbol->value;
+}
+
+static double count_of(const Measure *m, const Type *t) {
+    double n = 1;
+    for (int i = 0; i < t->rank; i++) n *= (double)dim_eval(t->dim[i], value_of, (void *)m);
+    return n;
+}
+
+static double last_of(const Measure *m, const Type *t) {
+    return t->rank ? (double)dim_eval(t->dim[t->rank - 1], value_of, (void *)m) : 1;
+}
+
+// --------------------------------------------------------------------------------------------------------------- operations
+static int functions_in(const Expr *e) {
+    int n = e->kind == EXPR_OP;
+    for (int i = 0; e->kind == EXPR_OP && i < e->n; i++) n += functions_in(e->in[i]);
+    return n;
+}
+
+// Keys that a row of attention reads
+static double keys_of(const Measure *m, const Kernel *k) {
+    const Type *keys = &k->in[ATTENTION_KEY].type;
+    const Dim *batch = attr_dim(k->node, "batch");
+    double sequences = batch ? (double)dim_eval(batch, value_of, (void *)m) : 1;
+    int64_t window = attr_int(k->node, "window", 0);
+    bool cached = keys->rank == 4 && is_decoder(m->program);
+    double n = cached ? (double)m->sizes->keys : (double)dim_eval(keys->dim[keys->rank == 4 ? 2 : 0], value_of, (void *)m);
+    if (cached && !attr_int(k->node, "causal", 0)) n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
+    if (!cached && keys->rank != 4 && sequences > 0) n /= sequences;
+    return window && n > (double)window ? (double)window : n;
+}
+
+// Terms of one element of a product that a nest computes
+static double terms_of(const Measure *m, const Node *n) { return n->op == OP_matmul ? last_of(m, &n->in[0]->type) : 0; }
+
+static double operations_of(const Measure *m, const Kernel *k) {
+    const Node *n = k->node;
+    double results = k->n_out ? count_of(m, &k->out[0].type) : 0;
+    const Expr *e = attr_expr(n, k->family == FAMILY_MATMUL ? "epilogue" : "expr");
+    switch (k->family) {
+        case FAMILY_MATMUL: {
+            const WeightPiece *w = k->in[1].weight;
+            double rows = results / last_of(m, &k->out[0].type);
+            return rows * 2 * (double)w->columns * (double)w->depth + (e ? results * functions_in(e) : 0);
+        }
+        case FAMILY_ATTENTION:
+            return 2 * keys_of(m, k) * (count_of(m, &k->in[ATTENTION_QUERY].type) + results);
+        case FAMILY_NORM:
+        case FAMILY_ROTARY:
+            return 3 * results;
+        case FAMILY_QUANTIZE:
+            return 2 * results;
+        case FAMILY_NEST:
+            if (k->copies) return 0;
+            if (e) return results * functions_in(e);
+            if (n->op == OP_matmul) return 2 * results * terms_of(m, n);
+            return op_info[n->op].scalar || n->op == OP_softmax   ? results
+                   : op_info[n->op].rows == ROWS_INNER && k->n_in ? count_of(m, &k->in[0].type)
+                                                                  : 0;
+        default:
+            return 0;
+    }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- bytes
+static double bytes_of(const Measure *m, const Type *t) {
+    double n = count_of(m, t);
+    return t->dtype == DT_q8_rows ? n * 34 / 32 : n * dtype_bits(t->dtype) / 8;
+}
+
+// A table that is looked up gives as many rows as the kernel has results.
+static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) {
+    const WeightPiece *w = v->weight;
+    if (v->row_index) return bytes_of(m, &v->type);
+    if (k->family == FAMILY_EMBED && w->columns > 0 && w->depth > 0)
+        return (double)w->bytes / ((double)w->columns * (double)w->depth) * count_of(m, &k->out[0].type);
+    return (double)w->bytes;
+}
+
+static double cache_bytes_of(const Measure *m, const Kernel *k, const View *v) {
+    CacheShape c = cache_shape(v->state->node);
+    return keys_of(m, k) * (double)c.heads * (double)(c.width * c.element + 2 * c.scales);
+}
+
+Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
+    Measure m = {p, sizes};
+    Cost c = {.operations = operations_of(&m, k)};
+    for (int i = 0; i < k->n_in; i++) {
+        const View *v = &k->in[i];
+        if (v->base == BASE_WEIGHT)
+            c.weight_bytes += weight_bytes_of(&m, k, v);
+        else if (v->base == BASE_STATE && k->family == FAMILY_ATTENTION && v->state->node->type.rank == 4)
+            c.bytes += cache_bytes_of(&m, k, v);
+        else if (v->base == BASE_BUFFER || v->base == BASE_INPUT)
+            c.bytes += bytes_of(&m, &v->type);
+    }
+    for (int i = 0; i < k->n_out; i++) {
+        const View *v = &k->out[i];
+        if (v->base == BASE_STATE && k->n_in > 1)
+            c.bytes += bytes_of(&m, &k->in[0].type);
+        else if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT)
+            c.bytes += bytes_of(&m, &v->type);
+    }
+    return c;
+}
+
+// A row in the middle of the context.
+StepSizes step_of_one_row(const Build *b) { return (StepSizes){.rows = 1, .keys = (b->passes.context + 1) / 2}; }
+
+// The first rows of a text: each reads the keys up to its own.
+StepSizes step_of_prompt(const Build *b, const Program *p) {
+    (void)b;
+    return (StepSizes){.rows = p->max_rows, .keys = (p->max_rows + 1) / 2};
+}

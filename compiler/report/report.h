@@ -1,0 +1,54 @@
+// What burin knows of a model as one JSON object (README.md lists its fields): `burin report` writes it, alone or inside a
+// page, and `burin explain` puts parts of it into words. All figures come from here, so that the three say the same.
+#ifndef BURIN_REPORT_H
+#define BURIN_REPORT_H
+#include <jansson.h>
+
+#include "driver/build.h"
+
+int report_model(Build *);   // burin report: exit status
+int explain_model(Build *);  // burin explain: likewise
+
+// The whole object, of a model that is loaded, compiled and, where the options ask for it, run. Released with the arena.
+json_t *report_collect(Build *);
+
+// ------------------------------------------------------------------------------------------------------------ json.c: writing
+// A string; bytes that are no UTF-8 are spelled as in messages. NULL gives null.
+json_t *json_of_text(const char *);
+void json_put(json_t *object, const char *key, json_t *value);  // takes the value over; ends the run when memory does
+void json_put_text(json_t *object, const char *key, const char *);
+void json_put_count(json_t *object, const char *key, uint64_t);
+void json_add(json_t *array, json_t *value);
+// As text that may stand inside a <script>: ASCII alone, without <, > and &.
+char *json_for_page(const json_t *);  // malloc'd
+// Where a value comes from: {"text", "line", "column", "scope"}; absent parts are left out.
+json_t *json_of_loc(Loc);
+
+// -------------------------------------------------------------------------------------------------------- the parts, in order
+typedef struct PassLog PassLog;
+PassLog *pass_log_new(Build *);                   // before the passes: watches them
+json_t *pass_log_passes(PassLog *);               // after them
+json_t *pass_log_sites(PassLog *);                // every fusion site, with the pass that saw it
+int iteration_of(const Program *, int position);  // of the loop over layers, of a kernel; -1 outside
+json_t *graph_of_program(const Program *);
+json_t *sources_of_programs(const Program *);  // texts of the descriptions that locations point into
+json_t *kernels_of_program(const Program *);
+json_t *memory_of_program(const Program *);
+json_t *functions_of_program(const Program *);
+json_t *summary_of(const Build *, const Program *);
+json_t *costs_of(const Build *, const Program *);
+
+// What one kernel does in a step, computed from its operands.
+typedef struct StepSizes {
+    int64_t rows, keys;      // rows of a step; positions that attention reads in the mean. Of a network its largest run
+    const int64_t *symbols;  // of a network: the sizes of a run instead, or NULL
+} StepSizes;
+typedef struct Cost {
+    double operations;           // multiplications, additions and functions
+    double weight_bytes, bytes;  // read of weights; read and written of everything else
+} Cost;
+Cost kernel_cost(const Program *, const Kernel *, const StepSizes *);
+StepSizes step_of_one_row(const Build *);
+StepSizes step_of_prompt(const Build *, const Program *);
+
+#endif

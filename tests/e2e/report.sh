@@ -1,0 +1,80 @@
+#!/bin/sh
+# The data of `burin report`, by itself and in its page: sums are those of the plan, everything refers to something, texts of
+# strangers stay data. What the page draws is browser.sh's.
+. tests/lib.sh
+at() { "$BUILD/tools/json_at" "$@"; }
+sum() { awk '{ s += $1 } END { printf "%.0f\n", s }'; }
+
+# Parts are whole numbers; what is lost of each is below 1.
+adds_up() {
+    for _what in operations weight_bytes bytes; do
+        at "$1" "$2.kernels.*.$_what" | awk -v all="$(at "$1" "$2.sum.$_what")" '{ s += $1; n++ } END { exit !(n && s <= all && all - s <= n) }' || return 1
+    done
+}
+
+# structure NAME FILE: what holds of every report
+structure() {
+    last=$(($(at "$2" 'programs.#') - 1)) program="programs.$last"
+    check "report: $1: every pass of passes.def" [ "$(at "$2" 'passes.*.name' | tr '\n' ' ')" = "input $($BURIN passes | awk '/^[a-z]/ && group { print group; group = "" } /^[a-z]/ { group = $1 } /^  / { print $1; group = "" } END { if (group) print group }' | tr '\n' ' ')" ]
+    check "report: $1: matched and missed are the sites" [ "$(at "$2" 'summary.fusions.*.matched' | sum)" = "$(at "$2" 'sites.*.missed' | grep -c false)" ]
+    at "$2" "$program.graph.nodes.*.name" | sort > "$WORK/nodes"
+    at "$2" "$program.kernels.*.node" | sort -u > "$WORK/named"
+    check "report: $1: kernels name nodes" [ -s "$WORK/named" -a "$(comm -13 "$WORK/nodes" "$WORK/named" | wc -l)" = 0 ]
+    at "$2" "$program.graph.nodes.*.in.*" | grep -v '^null$' | sort -u > "$WORK/named"
+    check "report: $1: operands are nodes" [ -s "$WORK/named" -a "$(comm -13 "$WORK/nodes" "$WORK/named" | wc -l)" = 0 ]
+    check "report: $1: a function's uses are its kernels" [ "$(at "$2" "$program.functions.*.uses" | sum)" = "$(at "$2" "$program.kernels.#")" ]
+    check "report: $1: costs add up" adds_up "$2" "$program.costs.0"
+    live=$(at "$2" "$program.memory.peak.buffers.*" | while read -r i; do at "$2" "$program.memory.buffers.$i.bytes"; done | sum)
+    check "report: $1: what is live at the peak is the lower bound" [ "${live:-none}" = "$(at "$2" "$program.memory.peak.bytes")" ]
+    weights=$(at "$2" "$program.memory.weights.*.bytes" | awk '{ s += int(($1 + 63) / 64) * 64 } END { print s }')
+    check "report: $1: weights add up" [ "${weights:-none}" = "$(at "$2" "$program.memory.weight_bytes")" ]
+}
+
+# ---- a decoder: against its own plan ----
+$BURIN report examples/austen --json > "$WORK/austen.json"
+$BURIN report examples/austen -o "$WORK/austen.html" > "$WORK/said"
+structure austen "$WORK/austen.json"
+check "report: the page says what it is" grep -q "austen.html: a page about austen" "$WORK/said"
+at "$WORK/austen.json" '' > "$WORK/alone"
+at "$WORK/austen.html" '' > "$WORK/inside"
+same "report: the data of the page is that of --json" "$WORK/alone" "$WORK/inside"
+$BURIN build examples/austen --emit=c > "$WORK/austen.c"
+plan() { sed -n "s,^// *$1 *: \([0-9]*\) bytes.*,\1,p" "$WORK/austen.c"; }
+memory=programs.0.memory
+check "report: the arena of the plan" [ "$(at "$WORK/austen.json" $memory.arena_bytes)" = "$(plan arena)" ]
+check "report: the local memory of the plan" [ "$(at "$WORK/austen.json" $memory.local_bytes)" = "$(plan local)" ]
+check "report: the states of the plan" [ "$(at "$WORK/austen.json" "$memory.states.*.bytes" | sum)" = "$(plan state)" ]
+check "report: the weights of the plan" [ "$(at "$WORK/austen.json" $memory.weight_bytes)" = "$(plan weights)" ]
+check "report: the kernels of the text" [ "$(at "$WORK/austen.json" 'programs.0.functions.#'), $(at "$WORK/austen.json" 'programs.0.kernels.#')" = \
+    "$(sed -n 's/.*kernels  : \([0-9]*\) distinct, \([0-9]*\) in a step.*/\1, \2/p' "$WORK/austen.c")" ]
+check "report: a product's operations" [ "$(at "$WORK/austen.json" programs.0.costs.0.kernels.2.operations)" = $((2 * 192 * 320)) ]
+check "report: its weights" [ "$(at "$WORK/austen.json" programs.0.costs.0.kernels.2.weight_bytes)" = $((2 * 192 * 320)) ]
+check "report: counts of ops after a pass" [ "$(at "$WORK/austen.json" passes.12.graphs.0.ops.attention)" = 6 ]
+check "report: equal changes of layers are one" [ "$(at "$WORK/austen.json" 'passes.12.graphs.0.appeared.#') $(at "$WORK/austen.json" passes.12.graphs.0.appeared.0.count)" = "1 6" ]
+check "report: the site of a fusion and its pass" [ "$(at "$WORK/austen.json" 'sites.*.pass' | grep -c fuse_attention)" = 6 ]
+check "report: the source" at "$WORK/austen.json" sources.0.text
+check "report: nothing from elsewhere" [ "$(sed 's/<script type="application.json".*//' "$WORK/austen.html" | grep -v http://www.w3.org/ | grep -cE 'https?:|src=|@import|innerHTML|eval\(')" = 0 ]
+
+# ---- other kinds ----
+"$BUILD/tools/family_weights" tests/families/bert-masked "$WORK/bert"
+$BURIN report "$WORK/bert" --json > "$WORK/bert.json"
+structure bert "$WORK/bert.json"
+$BURIN report examples/numbers --json > "$WORK/numbers.json"
+structure numbers "$WORK/numbers.json"
+check "report: an encoder and its decoder" [ "$(at "$WORK/numbers.json" 'programs.*.name' | tr '\n' ' ')" = "numbers_encode numbers " ]
+$BURIN report examples/digits/digits.onnx --json > "$WORK/digits.json"
+structure digits "$WORK/digits.json"
+check "report: a node of an export" [ "$(at "$WORK/digits.json" 'programs.0.graph.nodes.*.at.text' | grep -c 'digits.onnx, node')" -gt 20 ]
+
+# ---- texts of strangers ----
+hostile='</script><img src=x onerror=alert(1)><!-- & \342\200\250 \\ "'
+"$BUILD/tools/hostile" examples/digits/digits.onnx "$WORK/hostile.onnx" vit "$hostile"
+$BURIN report "$WORK/hostile.onnx" -o "$WORK/hostile.html" > "$WORK/said" 2>&1
+check "report: hostile names end no script" [ "$(grep -c '</script>' "$WORK/hostile.html") $(grep -c '<img' "$WORK/hostile.html")" = "2 0" ]
+check "report: hostile names: no byte of theirs ends a line" [ "$(LC_ALL=C grep -c "$(printf '\342\200\250')" "$WORK/hostile.html")" = 0 ]
+check "report: hostile names: they are in the data" [ "$(at "$WORK/hostile.html" 'programs.0.graph.nodes.*.name' | grep -c '<img src=x onerror=alert(1)>')" -gt 20 ]
+
+# ---- what goes wrong ----
+says "report: no model" 2 "burin report needs a MODEL" $BURIN report
+says "report: a place that is none" 1 "cannot write $WORK/none/x.html" $BURIN report examples/austen -o "$WORK/none/x.html"
+check "report: damaged models leave nothing" [ "$($BURIN report Makefile -o "$WORK/x.html" 2>&1 | grep -c error) $(ls "$WORK" | grep -c '^x.html')" = "1 0" ]
