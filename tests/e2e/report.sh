@@ -72,7 +72,7 @@ hostile='</script><img src=x onerror=alert(1)><!-- & \342\200\250 \\ "'
 $BURIN report "$WORK/hostile.onnx" -o "$WORK/hostile.html" > "$WORK/said" 2>&1
 check "report: hostile names end no script" [ "$(grep -c '</script>' "$WORK/hostile.html") $(grep -c '<img' "$WORK/hostile.html")" = "2 0" ]
 check "report: hostile names: no byte of theirs ends a line" [ "$(LC_ALL=C grep -c "$(printf '\342\200\250')" "$WORK/hostile.html")" = 0 ]
-check "report: hostile names: they are in the data" [ "$(at "$WORK/hostile.html" 'programs.0.graph.nodes.*.name' | grep -c '<img src=x onerror=alert(1)>')" -gt 20 ]
+check "report: hostile names: they are in the data" [ "$(at "$WORK/hostile.html" 'programs.0.graph.nodes.*.at.scope' | grep -c '<img src=x onerror=alert(1)>')" -gt 20 ]
 
 # ---- what goes wrong ----
 says "report: no model" 2 "burin report needs a MODEL" $BURIN report
