@@ -159,7 +159,7 @@ static void finish(const embedder *e) {
 
 int burin_embed(const burin_model *model, const burin_command *c) {
     embedder e = {.model = model, .command = c};
-    if (c->n_inputs || c->random || c->bench) return burin_network(model, c);
+    if (c->inputs.n || c->random || c->bench) return burin_network(model, c);
     burin_note_seed(model->net, c);
     e.session = burin_open(model, c, &(burin_options){0});
     if (c->tokens) embed_tokens(&e);

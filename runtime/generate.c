@@ -4,18 +4,12 @@
 // first); those rows are not recorded a second time.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "generation.h"
 #include "output.h"
 #include "prompt.h"
 #include "source.h"
-
-static uint64_t random_seed(void) {
-    uint64_t seed = burin_nanoseconds() ^ (uint64_t)time(NULL) << 32 ^ (uint64_t)getpid() << 16;
-    return seed * 0x9e3779b97f4a7c15u >> 11;
-}
 
 static bool is_end(const burin_generation *g, int32_t token) {
     const burin_model *m = g->run->model;
@@ -24,10 +18,17 @@ static bool is_end(const burin_generation *g, int32_t token) {
     return end && !g->run->command->ignore_eos;
 }
 
+static void make_answer_room(burin_generation *g, size_t bytes) {
+    char *more = burin_allocate(1, g->answer_room = 2 * g->answer_room + bytes);
+    memcpy(more, g->answer, g->answer_bytes);
+    free(g->answer);
+    g->answer = more;
+}
+
 static void say(burin_generation *g, const char *text, size_t n) {
     if (!g->quiet) burin_print_text(text, n);
     if (!g->answer) return;
-    if (n > g->answer_room - g->answer_bytes) n = g->answer_room - g->answer_bytes;
+    if (n > g->answer_room - g->answer_bytes) make_answer_room(g, n);
     memcpy(g->answer + g->answer_bytes, text, n);
     g->answer_bytes += n;
 }
@@ -36,8 +37,8 @@ static void say(burin_generation *g, const char *text, size_t n) {
 static size_t find_stop(burin_generation *g) {
     const burin_command *c = g->run->command;
     size_t first = g->n_held;
-    for (int i = 0; i < c->n_stops; i++) {
-        const char *there = memmem(g->held, g->n_held, c->stops[i], strlen(c->stops[i]));
+    for (int i = 0; i < c->stops.n; i++) {
+        const char *there = memmem(g->held, g->n_held, c->stops.text[i], strlen(c->stops.text[i]));
         if (!there) continue;
         g->stopped = true;
         if ((size_t)(there - g->held) < first) first = (size_t)(there - g->held);
@@ -49,10 +50,10 @@ static size_t find_stop(burin_generation *g) {
 static size_t begun_stop(const burin_generation *g) {
     const burin_command *c = g->run->command;
     size_t most = 0;
-    for (int i = 0; i < c->n_stops; i++) {
-        size_t n = strlen(c->stops[i]) - 1;
+    for (int i = 0; i < c->stops.n; i++) {
+        size_t n = strlen(c->stops.text[i]) - 1;
         if (n > g->n_held) n = g->n_held;
-        while (n > most && memcmp(g->held + g->n_held - n, c->stops[i], n)) n--;
+        while (n > most && memcmp(g->held + g->n_held - n, c->stops.text[i], n)) n--;
         if (n > most) most = n;
     }
     return most;
@@ -91,7 +92,7 @@ void burin_generation_start(burin_generation *g) {
 
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
 static void show_prompt(const burin_generation *g) {
-    const char *prompt = g->run->command->prompt;
+    const char *prompt = g->quiet ? NULL : g->run->command->prompt;
     if (prompt && *prompt && isatty(STDOUT_FILENO) && g->count && !g->run->model->encoder) {
         burin_print_bytes("\x1b[2m", 4);
         burin_print_text(prompt, strlen(prompt));
@@ -136,8 +137,10 @@ void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
     while (logits && g->generated < g->count && !g->stopped && !(g->stop && *g->stop)) {
         burin_suppress(run->model, logits, !g->generated);
+        burin_answer_note(g, logits);
         int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
         if (is_end(g, token)) break;
+        burin_answer_token(g, token);
         show(g, token);
         g->tokens[g->n_tokens++] = token;
         g->generated++;
@@ -154,34 +157,28 @@ void burin_generation_statistics(const burin_generation *g, int32_t prompt_token
                prompt_tokens, reading * 1e3, prompt_tokens / reading, (long long)g->generated,
                g->generated ? (double)g->generated / writing : 0, run->session->variant->cpu, run->session->step.threads,
                (unsigned long long)g->sampler.settings.seed);
-}
-
-static void open_sampler(burin_generation *g) {
-    const burin_model *model = g->run->model;
-    burin_sampling settings = g->run->command->sampling;
-    settings.temperature = burin_run_temperature(g->run);
-    if (!settings.has_seed) settings.seed = random_seed();
-    burin_sampler_init(&g->sampler, &settings, model->vocab_size, burin_allocate(1, burin_sampler_bytes(model->vocab_size)));
-    if (g->run->session->variant->exp) g->sampler.exp = g->run->session->variant->exp;
+    char chain[512];
+    burin_sampling_chain(&g->sampler.settings, chain, sizeof chain);
+    if (run->command->verbose) burin_note("sampling: %s", chain);
 }
 
 static size_t longest_stop(const burin_command *c) {
     size_t longest = 0;
-    for (int i = 0; i < c->n_stops; i++)
-        if (strlen(c->stops[i]) > longest) longest = strlen(c->stops[i]);
+    for (int i = 0; i < c->stops.n; i++)
+        if (strlen(c->stops.text[i]) > longest) longest = strlen(c->stops.text[i]);
     return longest;
 }
 
 void burin_generation_open(burin_generation *g) {
     size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
     burin_run_record(g->run);
-    open_sampler(g);
+    burin_run_open_sampler(g->run, &g->sampler);
     g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
     if (g->ids) return;
     g->tokenizer = burin_tokenizer_of(g->run->model);
     g->bytes = burin_allocate(1, longest);
     g->characters = burin_allocate(3, longest + 1);
-    if (g->run->command->n_stops) g->held = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
+    if (g->run->command->stops.n) g->held = burin_allocate(1, longest_stop(g->run->command) + 3 * longest + 8);
 }
 
 void burin_generation_close(burin_generation *g) {
@@ -189,7 +186,7 @@ void burin_generation_close(burin_generation *g) {
     free(g->held);
     free(g->characters);
     free(g->tokens);
-    free(g->sampler.candidates);
+    burin_run_close_sampler(&g->sampler);
 }
 
 // What the slot reads before anything is generated.
@@ -232,12 +229,25 @@ static void generate_from_sources(burin_generation *g) {
     free(first.id);
 }
 
+static void print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
+    burin_answer_text(g);
+    burin_print("\"text\": ");
+    burin_print_json_string(g->answer, g->answer_bytes);
+    burin_answer_end(g, prompt_tokens);
+    free(g->answer);
+}
+
 static void generate_from_prompt(burin_generation *g) {
     burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context);
     check_room(g->run, prompt);
     burin_generation_open(g);
     g->started = burin_nanoseconds();
+    if (g->run->command->json) {
+        g->answer = burin_allocate(1, g->answer_room = 1 << 12);
+        burin_answer_begin(g);
+    }
     generate_from(g, prompt, 0);
+    if (g->answer) print_text_as_json(g, prompt.n);
     free(prompt.id);
 }
 

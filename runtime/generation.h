@@ -22,8 +22,9 @@ typedef struct burin_generation {
     bool stopped;                   // by --stop
     char *held;                     // what may be the beginning of such a text; NULL: there are none
     size_t n_held;
-    bool quiet;    // print nothing
-    char *answer;  // keeps the text, as far as there is room; NULL: no
+    bool quiet;                       // print nothing
+    struct burin_logprobs *logprobs;  // NULL: without --logprobs
+    char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
     bool has_end;  // `end` ends an answer, too
     int32_t end;
@@ -34,6 +35,13 @@ void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
 void burin_generation_start(burin_generation *);  // the decoder behind the tokens so far
 void burin_generate_tokens(burin_generation *, float *logits);
-void burin_generation_finish(burin_generation *);                                   // the text's last bytes and its end of line
+void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line
+// --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller
+// prints the fields of the text between burin_answer_text and burin_answer_end.
+void burin_answer_begin(burin_generation *);
+void burin_answer_note(burin_generation *, const float *logits);
+void burin_answer_token(burin_generation *, int32_t token);
+void burin_answer_text(burin_generation *);
+void burin_answer_end(const burin_generation *, int32_t prompt_tokens);
 void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
 #endif

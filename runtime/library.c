@@ -113,7 +113,12 @@ int NAME_slot_load(NAME_state *state, int slot, const void *memory, size_t bytes
 
 // ---- the sampler ----
 
-size_t NAME_sampler_bytes(void) { return sizeof(burin_sampler) + burin_sampler_bytes(NAME_model.vocab_size); }
+size_t NAME_sampler_bytes(void) { return sizeof(burin_sampler) + burin_sampler_bytes(NAME_model.vocab_size, tokenizer_blob()); }
+
+_Static_assert(sizeof(NAME_bias) == sizeof(burin_bias) && offsetof(NAME_bias, bias) == offsetof(burin_bias, bias),
+               "lists are passed on as they are");
+
+static double or_usual(double given, double usual) { return given != 0 ? given : usual; }
 
 static burin_sampling to_sampling(const NAME_sampling *s) {
     static const NAME_sampling usual = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05};
@@ -123,11 +128,37 @@ static burin_sampling to_sampling(const NAME_sampling *s) {
                             .top_p = s->top_p > 0 ? s->top_p : 1,
                             .min_p = s->min_p,
                             .repeat_penalty = s->repeat_penalty > 0 ? s->repeat_penalty : 1,
-                            .seed = s->seed};
+                            .seed = s->seed,
+                            .presence_penalty = s->presence_penalty,
+                            .frequency_penalty = s->frequency_penalty,
+                            .typical = or_usual(s->typical, 1),
+                            .xtc_probability = s->xtc_probability,
+                            .xtc_threshold = or_usual(s->xtc_threshold, 0.1),
+                            .dynatemp_range = s->dynatemp_range,
+                            .dynatemp_exponent = or_usual(s->dynatemp_exponent, 1),
+                            .dry_multiplier = s->dry_multiplier,
+                            .dry_base = or_usual(s->dry_base, 1.75),
+                            .mirostat_tau = or_usual(s->mirostat_tau, 5),
+                            .mirostat_eta = or_usual(s->mirostat_eta, 0.1),
+                            .mirostat = s->mirostat,
+                            .repeat_last_n = s->repeat_last_n ? s->repeat_last_n : 64,
+                            .dry_allowed_length = s->dry_allowed_length ? s->dry_allowed_length : 2,
+                            .dry_penalty_last_n = s->dry_penalty_last_n ? s->dry_penalty_last_n : -1,
+                            .dry_breakers = burin_dry_breakers,
+                            .n_dry_breakers = BURIN_DRY_BREAKERS,
+                            .bias = (const burin_bias *)s->bias,
+                            .n_bias = s->n_bias};
 }
 
 static bool sampling_in_range(const burin_sampling *s) {
-    return s->temperature >= 0 && s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1 && s->repeat_penalty < 1e6 && s->top_k >= 0;
+    bool shares = s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1 && s->typical >= 0 && s->typical <= 1 &&
+                  s->xtc_probability >= 0 && s->xtc_probability <= 1 && s->xtc_threshold >= 0;
+    bool sizes = s->temperature >= 0 && s->top_k >= 0 && s->dynatemp_range >= 0 && s->dynatemp_exponent >= 0 &&
+                 s->dry_multiplier >= 0 && s->dry_base >= 1 && s->dry_allowed_length >= 0 && s->mirostat_tau >= 0 &&
+                 s->mirostat_eta >= 0 && (s->mirostat == 0 || s->mirostat == 2);
+    for (int32_t i = 0; i < s->n_bias; i++)
+        if (s->bias[i].token < 0 || s->bias[i].token >= NAME_model.vocab_size) return false;
+    return shares && sizes && s->repeat_penalty < 1e6 && s->n_bias >= 0 && (s->bias || !s->n_bias);
 }
 
 int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void *memory, size_t bytes) {
@@ -139,7 +170,7 @@ int NAME_sampler_init(NAME_sampler *sampler, const NAME_sampling *settings, void
     if (bytes < NAME_sampler_bytes()) return NAME_SMALL_MEMORY;
     if (!sampling_in_range(&s)) return NAME_BAD_OPTION;
     sampler->sampler = memory;
-    burin_sampler_init(memory, &s, NAME_model.vocab_size, (unsigned char *)memory + sizeof(burin_sampler));
+    burin_sampler_init(memory, &s, NAME_model.vocab_size, tokenizer_blob(), (unsigned char *)memory + sizeof(burin_sampler));
     return 0;
 }
 
@@ -147,7 +178,7 @@ int32_t NAME_sample(NAME_sampler *sampler, float *logits, const int32_t *tokens,
     if (!sampler || !logits || n < 0 || (n && !tokens)) return NAME_BAD_ARGUMENT;
     if (!sampler->sampler) return NAME_NOT_OPEN;
     burin_suppress(&NAME_model, logits, n <= NAME_model.n_start);
-    for (int i = n > BURIN_PENALIZED_TOKENS ? n - BURIN_PENALIZED_TOKENS : 0; i < n; i++)
+    for (int i = 0; i < n; i++)
         if (tokens[i] < 0 || tokens[i] >= NAME_model.vocab_size) return NAME_BAD_TOKEN;
     return burin_sample(sampler->sampler, logits, tokens, n);
 }

@@ -70,8 +70,14 @@ size_t NAME_slot_saved_bytes(const NAME_state *, int slot);  // 0: an error
 int NAME_slot_save(const NAME_state *, int slot, void *memory, size_t bytes);
 int NAME_slot_load(NAME_state *, int slot, const void *memory, size_t bytes);
 
-// Choosing the next token: repeat penalty (the last 64 tokens), temperature, top-k, min-p, top-p, one draw; with the same
-// settings the tokens that the model's program chooses. 0 turns a setting off; settings NULL: those below in brackets.
+// Choosing the next token: logit bias, penalties, DRY, top-k, typical, top-p, min-p, XTC, temperature, one draw; with the same
+// settings the tokens that the model's program chooses. 0 turns a setting off, or is its usual value where one is named: (0:
+// 64); settings NULL: those in brackets without.
+typedef struct NAME_bias {
+    int32_t token;
+    float bias;  // added to its logit
+} NAME_bias;
+
 typedef struct NAME_sampling {
     double temperature;     // 0: always the likeliest token (0.8)
     double top_p;           // the fewest that make up this share of the probability (0.95)
@@ -79,6 +85,17 @@ typedef struct NAME_sampling {
     double repeat_penalty;  // (0)
     int32_t top_k;          // among so many of the likeliest (40)
     uint64_t seed;          // (0)
+    double presence_penalty, frequency_penalty, typical;
+    double xtc_probability, xtc_threshold;     // (0: 0.1)
+    double dynatemp_range, dynatemp_exponent;  // (0: 1)
+    double dry_multiplier, dry_base;           // (0: 1.75)
+    double mirostat_tau, mirostat_eta;         // of mirostat 2 (0: 5, 0.1)
+    int32_t mirostat;                          // 2: in place of top-k to XTC
+    int32_t repeat_last_n;                     // tokens that the penalties look at (0: 64); negative: all
+    int32_t dry_allowed_length;                // (0: 2)
+    int32_t dry_penalty_last_n;                // (0: all)
+    int32_t n_bias;
+    const NAME_bias *bias;  // stays where it is as long as the sampler is used
 } NAME_sampling;
 
 typedef struct NAME_sampler {

@@ -8,9 +8,17 @@ class _Row(c.Structure):
     _fields_ = [("token", c.c_int32), ("slot", c.c_int32), ("position", c.c_int32), ("wants_logits", c.c_bool)]
 
 
+class _Bias(c.Structure):
+    _fields_ = [("token", c.c_int32), ("bias", c.c_float)]
+
+
 class _Sampling(c.Structure):
     _fields_ = [("temperature", c.c_double), ("top_p", c.c_double), ("min_p", c.c_double), ("repeat_penalty", c.c_double),
-                ("top_k", c.c_int32), ("seed", c.c_uint64)]
+                ("top_k", c.c_int32), ("seed", c.c_uint64)] + [(name, c.c_double) for name in (
+                    "presence_penalty", "frequency_penalty", "typical", "xtc_probability", "xtc_threshold", "dynatemp_range",
+                    "dynatemp_exponent", "dry_multiplier", "dry_base", "mirostat_tau", "mirostat_eta")] + [
+                (name, c.c_int32) for name in ("mirostat", "repeat_last_n", "dry_allowed_length", "dry_penalty_last_n", "n_bias")
+                ] + [("bias", c.POINTER(_Bias))]
 
 
 _PROTOTYPES.update({
@@ -63,13 +71,15 @@ def decode(tokens):
 
 
 class Sampler:
-    """Chooses tokens as the model's program does. 0 turns a setting off."""
+    """Chooses tokens as the model's program does. 0 turns a setting off; `more`: the other settings of the C interface, as in
+    Sampler(dry_multiplier=0.8, bias={15: -1.5})."""
 
-    def __init__(self, temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repeat_penalty=0.0, seed=0):
+    def __init__(self, temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repeat_penalty=0.0, seed=0, bias=None, **more):
         size = _call("sampler_bytes")
         self._block, memory = _memory(size)
         self._sampler = _State()
-        settings = _Sampling(temperature, top_p, min_p, repeat_penalty, top_k, seed)
+        self._bias = (_Bias * max(len(bias or {}), 1))(*(bias or {}).items())
+        settings = _Sampling(temperature, top_p, min_p, repeat_penalty, top_k, seed, n_bias=len(bias or {}), bias=self._bias, **more)
         _check(_call("sampler_init", self._sampler, settings, memory, size))
 
     def sample(self, logits, tokens):

@@ -26,19 +26,18 @@ static void print_reasoning(const char *text, size_t bytes) {
     burin_print_json_string(text + from, bytes - from);
 }
 
-static void print_answer(const burin_conversation *c) {
+static void print_answer(burin_conversation *c) {
+    burin_answer_text(&c->g);
     const char *text = c->g.answer;
     size_t bytes = c->g.answer_bytes, end = reasoning_end(text, bytes), from = 0;
-    burin_print("{\"role\": \"assistant\"");
+    burin_print("\"role\": \"assistant\"");
     if (end) {
         print_reasoning(text, end);
         from = skip_newlines(text, end + 8, bytes);
     }
     burin_print(", \"content\": ");
     burin_print_json_string(text + from, bytes - from);
-    bool length = c->g.full || c->g.generated == c->g.count;
-    burin_print(", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
-                length ? "length" : "stop", c->n_ids, (long long)c->g.generated);
+    burin_answer_end(&c->g, c->n_ids);
 }
 
 int burin_answer_messages(burin_run *run) {
@@ -46,11 +45,11 @@ int burin_answer_messages(burin_run *run) {
     size_t bytes;
     burin_conversation_open(&c, run);
     char *json = burin_read_file(run->command->messages, &bytes);
-    c.g.quiet = run->command->json;
     if (!burin_conversation_prompt(&c, json, bytes, run->command->messages))
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
+    burin_answer_begin(&c.g);
     burin_conversation_answer(&c);
     if (run->command->json) print_answer(&c);
     burin_generation_statistics(&c.g, c.n_ids);

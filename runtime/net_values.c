@@ -305,9 +305,9 @@ void burin_net_values_turn(burin_net_values *v, int64_t run) {
 }
 
 void burin_net_values_open(burin_net_values *v, const burin_net *net, const burin_command *c) {
-    bool random_inputs = c->random || (c->bench && !c->n_inputs);
+    bool random_inputs = c->random || (c->bench && !c->inputs.n);
     *v = new_values(net);
-    for (int i = 0; i < c->n_inputs; i++) assign_file(v, c->inputs[i]);
+    for (int i = 0; i < c->inputs.n; i++) assign_file(v, c->inputs.text[i]);
     for (int i = 0; i < net->n_inputs; i++) {
         if (v->files[i])
             read_file(v, i);

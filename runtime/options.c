@@ -90,10 +90,11 @@ static void set_seed(burin_command *c, const given *g) {
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s %s: not a whole number from 0 to 2^64 - 1", g->name, g->value);
 }
 
-static void add_stop(burin_command *c, const given *g) {
+static void add_to_list(burin_texts *list, const given *g) {
     if (!*g->value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes a text that is not empty", g->name);
-    if (c->n_stops == BURIN_MOST_STOPS) burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_STOPS);
-    c->stops[c->n_stops++] = g->value;
+    if (list->n == BURIN_MOST_OF_LIST)
+        burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_OF_LIST);
+    list->text[list->n++] = g->value;
 }
 
 static void set_option(burin_command *c, const given *g) {
@@ -109,13 +110,8 @@ static void set_option(burin_command *c, const given *g) {
         case SEED:
             set_seed(c, g);
             break;
-        case INPUTS:
-            if (c->n_inputs == BURIN_MOST_INPUTS)
-                burin_stop(BURIN_BAD_COMMAND_LINE, "%s: at most %d of them", g->name, BURIN_MOST_INPUTS);
-            c->inputs[c->n_inputs++] = g->value;
-            break;
-        case STOPS:
-            add_stop(c, g);
+        case LIST:
+            add_to_list(place, g);
             break;
         case INTEGER:
         case REAL:
@@ -178,11 +174,14 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
     if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
         bad_command_line(c->pieces ? "--pieces without --tokenize" : "--format without --tokenize", "--tokenize ", "TEXT");
-    if (c->json && !c->messages) bad_command_line("--json without --messages", "--messages M.json ", "--json");
+    if (c->json && (c->chat || c->tokens))
+        bad_command_line("--json is for one text", "leave out ", c->chat ? "--chat" : "--tokens");
+    if (c->logprobs >= 0 && !c->json) bad_command_line("--logprobs without --json", "--json ", "--logprobs N");
     if (c->perplexity_file && inputs) bad_command_line("--perplexity reads its own file", "leave out the ", "prompt");
     if ((c->perplexity_file || c->bench) && (c->logits_file || c->logits_hash))
         bad_command_line("logits are recorded while a prompt is read and continued", "leave out ",
                          c->bench ? "--bench" : "--perplexity");
+    if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->window && !c->perplexity_file)
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
@@ -200,8 +199,11 @@ static bool is_given(const burin_command *c, const char *name) {
 typedef struct idle {
     bool because;
     const char *why;
-    const char *names[12];
+    const char *names[32];
 } idle;
+
+#define TRUNCATING "--top-k", "--top-p", "--min-p", "--typical", "--xtc-probability", "--xtc-threshold"
+#define DRAWING    TRUNCATING, "--dynatemp-range", "--dynatemp-exp", "--mirostat", "--mirostat-ent", "--mirostat-lr", "--seed"
 
 static void say_without_effect(burin_kind program, const burin_command *c) {
     bool writes = program & G, measures = c->bench || c->perplexity_file;
@@ -209,10 +211,13 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
     const idle rows[] = {
         {writes && measures,
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
-         {"-n", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty", "--seed", "--ignore-eos", "--shift", "--stop"}},
-        {writes && greedy && !measures,
-         "the likeliest token is taken each time; --temp 0.8 samples",
-         {"--top-k", "--top-p", "--min-p", "--seed"}},
+         {"-n", "--temp", "--repeat-penalty", "--presence-penalty", "--frequency-penalty", "--repeat-last-n",
+          "--dry-multiplier", "--logit-bias", "--ignore-eos", "--shift", "--stop", "--json", "--logprobs", DRAWING}},
+        {writes && greedy && !measures, "the likeliest token is taken each time; --temp 0.8 samples", {DRAWING}},
+        {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", {TRUNCATING}},
+        {writes && c->sampling.dry_multiplier == 0,
+         "--dry-multiplier is 0",
+         {"--dry-base", "--dry-allowed-length", "--dry-penalty-last-n", "--dry-sequence-breaker"}},
         {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format"}},
         {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
         {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
@@ -227,8 +232,7 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
 
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
-    burin_command c = {.count = -1,
-                       .sampling = {.temperature = -1, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1}};
+    burin_command c = {.count = -1, .logprobs = -1, .sampling = BURIN_SAMPLING_USUAL};
     bool options = true;
     if (argc > 0 && argv[0]) {
         const char *slash = strrchr(argv[0], '/');

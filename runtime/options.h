@@ -5,13 +5,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What is added to a token's logit.
+typedef struct burin_bias {
+    int32_t token;
+    float bias;
+} burin_bias;
+
+// How tokens are chosen: names, formulas and defaults are those of llama.cpp.
 typedef struct burin_sampling {
     double temperature;  // below 0: the default
-    double top_p, min_p, repeat_penalty;
-    int64_t top_k;
+    double top_p, min_p, typical, repeat_penalty, presence_penalty, frequency_penalty;
+    double dynatemp_range, dynatemp_exponent, xtc_probability, xtc_threshold;
+    double dry_multiplier, dry_base, mirostat_tau, mirostat_eta;
+    int64_t top_k, mirostat;
+    int64_t repeat_last_n, dry_allowed_length, dry_penalty_last_n;  // -1: all tokens
+    const burin_bias *bias;
+    const char *const *dry_breakers;
+    int32_t n_bias, n_dry_breakers;
     uint64_t seed;
     bool has_seed;
 } burin_sampling;
+
+#define BURIN_SAMPLING_USUAL  \
+    {.temperature = -1,       \
+     .top_p = 0.95,           \
+     .min_p = 0.05,           \
+     .typical = 1,            \
+     .repeat_penalty = 1,     \
+     .dynatemp_exponent = 1,  \
+     .xtc_threshold = 0.1,    \
+     .dry_base = 1.75,        \
+     .mirostat_tau = 5,       \
+     .mirostat_eta = 0.1,     \
+     .top_k = 40,             \
+     .repeat_last_n = 64,     \
+     .dry_allowed_length = 2, \
+     .dry_penalty_last_n = -1}
 
 // What kind of program a model becomes: each takes its own options.
 typedef enum burin_kind {
@@ -21,7 +50,13 @@ typedef enum burin_kind {
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
 } burin_kind;
 
-enum { BURIN_MOST_INPUTS = 64, BURIN_MOST_STOPS = 16, BURIN_MOST_OPTIONS = 256 };
+enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64 };
+
+// The values of an option that may be given several times.
+typedef struct burin_texts {
+    const char *text[BURIN_MOST_OF_LIST];
+    int n;
+} burin_texts;
 
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
@@ -30,13 +65,14 @@ typedef struct burin_command {
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
     int n_texts;
-    const char *format;                     // of embeddings: "text", "json", "npy"
-    const char *inputs[BURIN_MOST_INPUTS];  // NAME=F.npy, or F.npy
-    int n_inputs;
-    const char *stops[BURIN_MOST_STOPS];  // strings that end a text
-    int n_stops;
+    const char *format;        // of embeddings: "text", "json", "npy"
+    burin_texts inputs;        // NAME=F.npy, or F.npy
+    burin_texts stops;         // strings that end a text
+    burin_texts dry_breakers;  // none: the usual ones
+    burin_texts biases;        // "15043+1.5,29-inf"
     const char *output, *dims;
     int64_t count;                            // -1: the default
+    int64_t logprobs;                         // -1: none
     int64_t threads, context, chunk, window;  // 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURIN_ABI = 2 };
+enum { BURIN_ABI = 3 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)

@@ -200,7 +200,7 @@ burin_kind burin_kind_of(const burin_model *model) {
 
 // --chat, or nothing to read at a terminal and a model that is made to talk.
 static bool wants_to_talk(const burin_model *model, const burin_command *c) {
-    bool nothing = !c->prompt && !c->prompt_file && !c->tokens;
+    bool nothing = !c->prompt && !c->prompt_file && !c->tokens && !c->json;
     return c->chat || (nothing && model->template_bytes && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
 }
 

@@ -25,6 +25,10 @@ void burin_run_close(burin_run *);
 int64_t burin_run_count(const burin_run *);
 double burin_run_temperature(const burin_run *);
 
+// The sampler that the command line asks for; the seed is random when none is given.
+void burin_run_open_sampler(const burin_run *, burin_sampler *);
+void burin_run_close_sampler(burin_sampler *);
+
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 
 // Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.

@@ -1,7 +1,10 @@
-// Sampling: a bounded heap for top-k, a heap in order of probability for top-p, one draw.
+// Sampling: a table of steps, first over the logits, then over candidates, fewer from step to step; one draw.
 #include "sampler.h"
 
-#include "vec.h"
+#include <stdio.h>
+
+#include "sampler_filters.h"
+#include "sampler_logits.h"
 
 // ---- the generator ----
 
@@ -29,41 +32,7 @@ BURIN_LINKAGE uint64_t burin_random_next(burin_random *r) {  // xoshiro256**
 
 BURIN_LINKAGE double burin_random_unit(burin_random *r) { return (double)(burin_random_next(r) >> 11) * 0x1p-53; }
 
-// ---- order: likelier first, ties to the lower id ----
-
-static bool before(const burin_candidate *a, const burin_candidate *b) {
-    return a->logit > b->logit || (a->logit == b->logit && a->token < b->token);
-}
-
-static void swap(burin_candidate *a, burin_candidate *b) {
-    burin_candidate t = *a;
-    *a = *b;
-    *b = t;
-}
-
-// A heap whose top comes first in the order (or last of it: the least likely on top).
-static void sift_down(burin_candidate *heap, int32_t n, int32_t at, bool last_on_top) {
-    for (int32_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && before(&heap[child + 1], &heap[child]) != last_on_top) child++;
-        if (before(&heap[child], &heap[at]) == last_on_top) return;
-        swap(&heap[child], &heap[at]);
-    }
-}
-
-static void make_heap(burin_candidate *heap, int32_t n, bool last_on_top) {
-    for (int32_t i = n / 2 - 1; i >= 0; i--) sift_down(heap, n, i, last_on_top);
-}
-
-static void sort_heap(burin_candidate *heap, int32_t n) {  // the least likely on top becomes: likeliest first
-    for (int32_t end = n - 1; end > 0; end--) {
-        swap(&heap[0], &heap[end]);
-        sift_down(heap, end, 0, true);
-    }
-}
-
-// ---- steps ----
-
-static float plain(float logit) { return logit == logit ? logit : -INFINITY; }
+// ---- the likeliest ----
 
 // The largest of sixteen; NaN never wins.
 static float largest_of_block(const float *logits) {
@@ -85,122 +54,134 @@ BURIN_LINKAGE int32_t burin_argmax(const float *logits, int32_t n) {
     return best;
 }
 
-// Every token of the last few, once however often it stands there.
-static void penalize(const burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
-    float penalty = (float)s->settings.repeat_penalty;
-    int32_t first = n > BURIN_PENALIZED_TOKENS ? n - BURIN_PENALIZED_TOKENS : 0;
-    if (penalty == 1) return;
-    for (int32_t i = first; i < n; i++) {
-        bool seen = false;
-        for (int32_t j = first; j < i && !seen; j++) seen = tokens[j] == tokens[i];
-        float *logit = &logits[tokens[i]];
-        if (!seen) *logit = *logit > 0 ? *logit / penalty : *logit * penalty;
+// ---- the chain ----
+
+static bool wants_bias(const burin_sampling *s) { return s->n_bias > 0; }
+static bool wants_penalties(const burin_sampling *s) {
+    return s->repeat_last_n && (s->repeat_penalty != 1 || s->presence_penalty != 0 || s->frequency_penalty != 0);
+}
+static bool wants_dry(const burin_sampling *s) { return s->dry_multiplier > 0 && s->dry_base >= 1 && s->dry_penalty_last_n; }
+static bool wants_mirostat(const burin_sampling *s) { return s->mirostat == 2; }
+static bool wants_top_k(const burin_sampling *s) { return s->top_k > 0 && !wants_mirostat(s); }
+static bool wants_typical(const burin_sampling *s) { return s->typical < 1 && !wants_mirostat(s); }
+static bool wants_top_p(const burin_sampling *s) { return s->top_p < 1 && !wants_mirostat(s); }
+static bool wants_min_p(const burin_sampling *s) { return s->min_p > 0 && !wants_mirostat(s); }
+static bool wants_xtc(const burin_sampling *s) {
+    return s->xtc_probability > 0 && s->xtc_threshold <= 0.5 && !wants_mirostat(s);
+}
+static bool always(const burin_sampling *s) { return s->temperature != 0; }
+
+// A step: over logits, or over the n candidates, of which so many remain.
+typedef struct sampling_step {
+    const char *name;
+    bool (*wanted)(const burin_sampling *);
+    void (*adjust)(burin_sampler *, float *logits, const int32_t *tokens, int32_t n);
+    int32_t (*filter)(burin_sampler *, int32_t n);
+    struct {
+        const char *name;
+        size_t place;
+        bool whole;
+    } values[4];  // what -v says of it
+} sampling_step;
+
+#define VALUE(name, field) {name, offsetof(burin_sampling, field), false}
+#define WHOLE(name, field) {name, offsetof(burin_sampling, field), true}
+static const sampling_step sampling_steps[] = {
+    {"logit-bias", wants_bias, add_bias, NULL, {{NULL, 0, false}}},
+    {"penalties",
+     wants_penalties,
+     penalize,
+     NULL,
+     {WHOLE(" last ", repeat_last_n), VALUE(" repeat ", repeat_penalty), VALUE(" presence ", presence_penalty),
+      VALUE(" frequency ", frequency_penalty)}},
+    {"dry",
+     wants_dry,
+     dry,
+     NULL,
+     {VALUE(" ", dry_multiplier), VALUE(" base ", dry_base), WHOLE(" allowed ", dry_allowed_length),
+      WHOLE(" last ", dry_penalty_last_n)}},
+    {"top-k", wants_top_k, NULL, take_top_k, {WHOLE(" ", top_k)}},
+    {"typical", wants_typical, NULL, take_typical, {VALUE(" ", typical)}},
+    {"top-p", wants_top_p, NULL, take_top_p, {VALUE(" ", top_p)}},
+    {"min-p", wants_min_p, NULL, take_min_p, {VALUE(" ", min_p)}},
+    {"xtc", wants_xtc, NULL, exclude_top_choices, {VALUE(" ", xtc_probability), VALUE(" threshold ", xtc_threshold)}},
+    {"temperature",
+     always,
+     NULL,
+     apply_temperature,
+     {VALUE(" ", temperature), VALUE(" range ", dynatemp_range), VALUE(" exponent ", dynatemp_exponent)}},
+    {"mirostat",
+     wants_mirostat,
+     NULL,
+     take_unsurprising,
+     {WHOLE(" ", mirostat), VALUE(" entropy ", mirostat_tau), VALUE(" rate ", mirostat_eta)}},
+};
+#undef VALUE
+#undef WHOLE
+enum { N_SAMPLING_STEPS = sizeof sampling_steps / sizeof *sampling_steps };
+
+static size_t say_step(const sampling_step *step, const burin_sampling *s, char *out, size_t room) {
+    size_t at = (size_t)snprintf(out, room, "%s", step->name);
+    for (size_t i = 0; i < sizeof step->values / sizeof *step->values && step->values[i].name && at < room; i++) {
+        const void *value = (const char *)s + step->values[i].place;
+        double number = step->values[i].whole ? (double)*(const int64_t *)value : *(const double *)value;
+        at += (size_t)snprintf(out + at, room - at, "%s%g", step->values[i].name, number);
     }
+    return at;
 }
 
-// The k likeliest, in order.
-static int32_t take_top_k(burin_sampler *s, const float *logits, int32_t k) {
-    burin_candidate *heap = s->candidates;
-    for (int32_t i = 0; i < k; i++) heap[i] = (burin_candidate){.logit = plain(logits[i]), .token = i};
-    make_heap(heap, k, true);
-    for (int32_t i = k; i < s->vocab_size; i++) {
-        if (!(logits[i] > heap[0].logit)) continue;  // an equal one later has a higher id
-        heap[0] = (burin_candidate){.logit = logits[i], .token = i};
-        sift_down(heap, k, 0, true);
+BURIN_LINKAGE void burin_sampling_chain(const burin_sampling *s, char *out, size_t room) {
+    size_t at = 0;
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++) {
+        if (!step->wanted(s) || (step->filter && s->temperature == 0)) continue;
+        if (at < room) at += say_step(step, s, out + at, room - at);
+        if (at < room) at += (size_t)snprintf(out + at, room - at, ", ");
     }
-    sort_heap(heap, k);
-    return k;
+    if (at < room) snprintf(out + at, room - at, s->temperature == 0 ? "the likeliest" : "draw");
 }
 
-static int32_t take_all(burin_sampler *s, const float *logits) {
-    for (int32_t i = 0; i < s->vocab_size; i++) s->candidates[i] = (burin_candidate){.logit = plain(logits[i]), .token = i};
-    return s->vocab_size;
+BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size, const void *tokenizer) {
+    size_t text = tokenizer ? burin_decode_max(tokenizer) + BURIN_BREAKER_BYTES : 0;
+    return (size_t)vocab_size * sizeof(burin_candidate) + text;
 }
 
 static void exp_plain(float *values, size_t n) {
     for (size_t i = 0; i < n; i++) values[i] = sf_exp(values[i]);
 }
 
-// Scaled distances from the largest logit, of those whose weight may reach min-p: what is far below is not worth an exp.
-static int32_t scale(burin_sampler *s, int32_t n, float top) {
-    float temperature = (float)s->settings.temperature, least = (float)s->settings.min_p;
-    float hopeless = least > 0 ? (float)log((double)least) - 0.01f : -88;
-    burin_candidate *c = s->candidates;
-    int32_t kept = 0;
-    for (int32_t i = 0; i < n; i++) {
-        c[kept] = c[i];
-        c[kept].weight = c[i].logit == top ? 0 : (c[i].logit - top) / temperature;
-        kept += c[kept].weight >= hopeless;
-    }
-    return kept;
-}
-
-// Weights out of distances; keeps those of at least min-p.
-static int32_t weigh(burin_sampler *s, int32_t n) {
-    enum { BLOCK = 256 };
-    float weight[BLOCK], least = (float)s->settings.min_p;
-    burin_candidate *c = s->candidates;
-    int32_t kept = 0;
-    for (int32_t from = 0; from < n; from += BLOCK) {
-        int32_t count = n - from < BLOCK ? n - from : BLOCK;
-        for (int32_t i = 0; i < count; i++) weight[i] = c[from + i].weight;
-        s->exp(weight, (size_t)count);
-        for (int32_t i = 0; i < count; i++) {
-            c[kept] = c[from + i];
-            c[kept].weight = weight[i];
-            kept += weight[i] > 0 && weight[i] >= least;
-        }
-    }
-    return kept;
-}
-
-static double total_weight(const burin_candidate *c, int32_t n) {
-    double sum = 0;
-    for (int32_t i = 0; i < n; i++) sum += c[i].weight;
-    return sum;
-}
-
-// The fewest of the likeliest whose weights reach top-p of the total. They end at the back of the array, likeliest last.
-static int32_t take_top_p(burin_sampler *s, int32_t n) {
-    burin_candidate *heap = s->candidates;
-    double goal = s->settings.top_p * total_weight(heap, n), sum = 0;
-    int32_t end = n;
-    make_heap(heap, n, false);
-    while (end > 0) {
-        swap(&heap[0], &heap[--end]);
-        sum += heap[end].weight;
-        if (sum >= goal) break;
-        sift_down(heap, end, 0, false);
-    }
-    for (int32_t i = 0; i < n - end; i++) heap[i] = heap[end + i];
-    return n - end;
-}
-
-static int32_t draw(burin_sampler *s, int32_t n) {
-    double at = burin_random_unit(&s->random) * total_weight(s->candidates, n), sum = 0;
-    for (int32_t i = 0; i < n; i++) {
-        sum += s->candidates[i].weight;
-        if (sum > at) return s->candidates[i].token;
-    }
-    return s->candidates[n - 1].token;
-}
-
-BURIN_LINKAGE size_t burin_sampler_bytes(int32_t vocab_size) { return (size_t)vocab_size * sizeof(burin_candidate); }
-
-BURIN_LINKAGE void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size, void *memory) {
+BURIN_LINKAGE void burin_sampler_init(burin_sampler *s, const burin_sampling *settings, int32_t vocab_size,
+                                      const void *tokenizer, void *memory) {
     *s = (burin_sampler){.settings = *settings, .exp = exp_plain, .vocab_size = vocab_size, .candidates = memory};
+    s->tokenizer = tokenizer, s->text = (char *)(s->candidates + vocab_size);
+    if (s->settings.top_k > vocab_size) s->settings.top_k = vocab_size;
+    s->mu = 2 * settings->mirostat_tau;
     burin_random_seed(&s->random, settings->seed);
 }
 
-BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
-    int64_t k = s->settings.top_k;
-    penalize(s, logits, tokens, n_before);
-    int32_t best = burin_argmax(logits, s->vocab_size);
-    if (s->settings.temperature == 0) return best;
-    int32_t n = k > 0 && k < s->vocab_size ? take_top_k(s, logits, (int32_t)k) : take_all(s, logits);
-    n = weigh(s, scale(s, n, plain(logits[best])));
-    if (s->settings.top_p < 1) n = take_top_p(s, n);
+BURIN_LINKAGE void burin_sampler_adjust(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n) {
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++)
+        if (step->adjust && step->wanted(&s->settings)) step->adjust(s, logits, tokens, n);
+}
+
+BURIN_LINKAGE int32_t burin_sampler_choose(burin_sampler *s, const float *logits) {
+    if (s->settings.temperature == 0) return burin_argmax(logits, s->vocab_size);
+    int32_t n = s->vocab_size;
+    s->logits = logits;
+    if (!wants_top_k(&s->settings)) take_all(s, n);
+    for (const sampling_step *step = sampling_steps; step < sampling_steps + N_SAMPLING_STEPS; step++)
+        if (step->filter && step->wanted(&s->settings)) n = step->filter(s, n);
     return draw(s, n);
+}
+
+BURIN_LINKAGE void burin_sampler_accept(burin_sampler *s) {
+    s->mu -= s->settings.mirostat_eta * (s->surprise - s->settings.mirostat_tau);
+}
+
+BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_t *tokens, int32_t n_before) {
+    burin_sampler_adjust(s, logits, tokens, n_before);
+    int32_t token = burin_sampler_choose(s, logits);
+    burin_sampler_accept(s);
+    return token;
 }
 
 static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {

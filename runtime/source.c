@@ -14,7 +14,7 @@
 static bool is_text(const burin_run *run) {
     const burin_command *c = run->command;
     if (run->model->encoder->net->tokens < 0) return false;
-    return c->tokens || c->prompt || c->prompt_file || !c->n_inputs;
+    return c->tokens || c->prompt || c->prompt_file || !c->inputs.n;
 }
 
 static _Noreturn void no_source(const burin_run *run) {
@@ -83,7 +83,7 @@ int32_t burin_encode_next(burin_sources *s) {
         tokens = read_tokens(s);
         burin_net_values_of_tokens(&values, net, tokens.id, tokens.n);
     } else {
-        if (!run->command->n_inputs && !run->command->random) no_source(run);
+        if (!run->command->inputs.n && !run->command->random) no_source(run);
         burin_net_values_open(&values, net, run->command);
         if (values.batch > 1)
             burin_stop(BURIN_USER_MISTAKE, "%lld sources are given: a run reads one", (long long)values.batch);

@@ -19,4 +19,6 @@ cortex-a72 1 --seed 1
 cortex-a72 2 --seed 2 --top-k 0
 cortex-a76 3 --seed 3 --top-k 0 --min-p 0 --top-p 0.9 --temp 1.3
 cortex-a72 7 --seed 4 --top-k 0 --min-p 0 --top-p 1 --temp 2 --repeat-penalty 1.2
+cortex-a72 2 --seed 5 --top-k 0 --typical 0.7 --xtc-probability 0.5 --dynatemp-range 0.5 --dynatemp-exp 1.5
+cortex-a76 3 --seed 6 --mirostat 2 --dry-multiplier 0.8 --presence-penalty 0.3 --frequency-penalty 0.2 -l 13-1.5
 CASES

@@ -41,7 +41,7 @@ asks '[{"role": '
 check "chat: messages that are no JSON" grep -q 'm.json: line 1, column 11: expected a value, found its end' "$WORK/err"
 asks "[{\"role\": \"user\", \"content\": \"$(head -c 3000 examples/austen/held_out.txt | tr '\n"' '  ')\"}]"
 check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the context holds 512' "$WORK/err"
-says "chat: --json alone" 2 "--json without --messages" "$talk" --json
+says "chat: --json" 2 "--json is for one text" "$talk" --chat --json
 says "chat: a prompt and --chat" 2 "more than one input" "$talk" --chat "It was"
 
 # Through a pipe: a line is a message. What was read before is kept, and the answers are those of whole conversations.

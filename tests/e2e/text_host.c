@@ -1,5 +1,6 @@
 // A host of story.h that writes text with the library's tokenizer and sampler, and saves its slot half way.
 //   text_host write PROMPT SEED N    N tokens behind the prompt, sampled as the program samples them
+//   text_host chain PROMPT SEED N    the same, by all of the sampler's steps
 //   text_host save PROMPT F N        N likeliest tokens; after half of them the slot is saved to F
 //   text_host load F N               loads the slot, and goes on with the second half
 // save and load print ids, and a sum of all bits of the logits of the second half.
@@ -124,6 +125,22 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "write")) {
         story_sampling settings = {
             .temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .seed = strtoull(argv[3], NULL, 10)};
+        write_text(argv[2], &settings, count);
+    } else if (!strcmp(argv[1], "chain")) {
+        const story_bias bias[] = {{13, -2}, {260, 1.5f}};
+        story_sampling settings = {.temperature = 1.1,
+                                   .top_k = 200,
+                                   .top_p = 0.98,
+                                   .seed = strtoull(argv[3], NULL, 10),
+                                   .presence_penalty = 0.2,
+                                   .frequency_penalty = 0.1,
+                                   .repeat_last_n = -1,
+                                   .typical = 0.9,
+                                   .xtc_probability = 0.5,
+                                   .dynatemp_range = 0.4,
+                                   .dry_multiplier = 0.8,
+                                   .bias = bias,
+                                   .n_bias = 2};
         write_text(argv[2], &settings, count);
     } else if (!strcmp(argv[1], "save")) {
         encode(argv[2]);

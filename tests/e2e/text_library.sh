@@ -15,6 +15,11 @@ for seed in 1 7 99; do
     same "the program's text of seed $seed" "$WORK/expected" "$WORK/got"
 done
 
+"$WORK/story" "It was" -n 100 --seed 5 --temp 1.1 --top-k 200 --top-p 0.98 --min-p 0 --presence-penalty 0.2 --frequency-penalty 0.1 \
+    --repeat-last-n -1 --typical 0.9 --xtc-probability 0.5 --dynatemp-range 0.4 --dry-multiplier 0.8 -l 13-2,260+1.5 > "$WORK/expected"
+"$WORK/host" chain "It was" 5 100 > "$WORK/got" 2>&1
+same "the program's text by all steps of the sampler" "$WORK/expected" "$WORK/got"
+
 "$WORK/host" save "It was a truth" "$WORK/slot" 50 > "$WORK/expected" 2>&1
 check "a slot is saved" test -s "$WORK/slot"
 "$WORK/host" load "$WORK/slot" 50 > "$WORK/got" 2>&1

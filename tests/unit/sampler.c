@@ -11,11 +11,11 @@ enum { N = 1000 };
 static burin_candidate memory[N];
 
 static const burin_sampling everything = {
-    .temperature = 1, .top_p = 1, .min_p = 0, .repeat_penalty = 1, .top_k = 0, .seed = 42};
+    .temperature = 1, .top_p = 1, .typical = 1, .repeat_penalty = 1, .repeat_last_n = 64, .seed = 42};
 
 static burin_sampler sampler_of(burin_sampling settings, int32_t n) {
     burin_sampler s;
-    burin_sampler_init(&s, &settings, n, memory);
+    burin_sampler_init(&s, &settings, n, NULL, memory);
     return s;
 }
 
@@ -178,7 +178,14 @@ static void repeated_tokens_lose(void) {
 
 static void same_seed_same_tokens(void) {
     float logits[N];
-    burin_sampling settings = {.temperature = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1.1, .seed = 7};
+    burin_sampling settings = {.temperature = 0.8,
+                               .top_k = 40,
+                               .top_p = 0.95,
+                               .min_p = 0.05,
+                               .typical = 1,
+                               .repeat_penalty = 1.1,
+                               .repeat_last_n = 64,
+                               .seed = 7};
     int32_t first[50];
     for (int run = 0; run < 2; run++) {
         burin_sampler s = sampler_of(settings, N);
@@ -201,7 +208,167 @@ static void nothing_sensible_is_still_a_token(void) {
     CHECK(burin_sample(&t, infinite, NULL, 0) == 1);
 }
 
+// ---- the other steps, at eight logits whose probabilities are 0.4027 0.2443 0.1482 0.0899 0.0545 0.0331 0.0201 0.0074 ----
+
+enum { EIGHT = 8 };
+static const float eight[EIGHT] = {2, 1.5f, 1, 0.5f, 0, -0.5f, -1, -2};
+
+// Bit i: token i was drawn in 3000 tries.
+static unsigned drawn(burin_sampling settings) {
+    unsigned seen = 0;
+    burin_sampler s = sampler_of(settings, EIGHT);
+    for (int i = 0; i < 3000; i++) {
+        float logits[EIGHT];
+        memcpy(logits, eight, sizeof eight);
+        seen |= 1u << burin_sample(&s, logits, NULL, 0);
+    }
+    return seen;
+}
+
+// |-log p - 1.5959| ascends over 1, 2, 0, 3 ...: they add up to 0.2443, 0.3925, 0.7952
+static void typical_keeps_the_expected(void) {
+    burin_sampling settings = everything;
+    settings.typical = 0.2;
+    CHECK(drawn(settings) == 0x2);
+    settings.typical = 0.39;
+    CHECK(drawn(settings) == 0x6);
+    settings.typical = 0.5;
+    CHECK(drawn(settings) == 0x7);
+    settings.typical = 0.39, settings.min_p = 0.9;  // of the likeliest that is left
+    CHECK(drawn(settings) == 0x2);
+}
+
+// 0, 1 and 2 reach 0.1: 2 stays
+static void xtc_excludes_top_choices(void) {
+    burin_sampling settings = everything;
+    settings.xtc_probability = 1, settings.xtc_threshold = 0.1;
+    CHECK(drawn(settings) == 0xfc);
+    settings.xtc_threshold = 0.3;  // one alone reaches it
+    CHECK(drawn(settings) == 0xff);
+    settings.xtc_threshold = 0.1, settings.xtc_probability = 0.5;
+    CHECK(drawn(settings) == 0xff);
+    settings.top_k = 2;
+    CHECK(drawn(settings) == 0x3);
+}
+
+static void chain_ends_with_temperature(void) {
+    burin_sampling settings = everything;
+    settings.temperature = 100, settings.top_p = 0.6;  // 0.4027 + 0.2443, however hot
+    CHECK(drawn(settings) == 0x3);
+    settings.top_p = 1, settings.min_p = 0.36;
+    CHECK(drawn(settings) == 0x7);
+}
+
+// Entropy 1.5959 of log 8: 0.76746, so 0.5 + 0.76746 and 0.5 + 0.76746^2 degrees
+static void temperature_follows_entropy(void) {
+    static const float weights[2][EIGHT] = {{1, 0.674023f, 0.454307f, 0.306214f, 0.206395f, 0.139115f, 0.093767f, 0.042599f},
+                                            {1, 0.631826f, 0.399204f, 0.252228f, 0.159364f, 0.10069f, 0.063619f, 0.025397f}};
+    for (int e = 0; e < 2; e++) {
+        burin_sampling settings = everything;
+        settings.dynatemp_range = 0.5, settings.dynatemp_exponent = e + 1;
+        burin_sampler s = sampler_of(settings, EIGHT);
+        burin_sampler_choose(&s, eight);
+        for (int i = 0; i < EIGHT; i++) CHECK(fabsf(memory[i].weight - weights[e][i]) < 2e-6f);
+    }
+}
+
+// Surprises 1.312 2.034 2.755 ... bits: the first two are below 2.1; mu then moves by the error.
+static void mirostat_bounds_surprise(void) {
+    burin_sampling settings = everything;
+    settings.mirostat = 2, settings.mirostat_tau = 1.05, settings.mirostat_eta = 0;
+    CHECK(drawn(settings) == 0x3);
+    settings.mirostat_eta = 0.5, settings.mirostat_tau = 0.1;  // none: the likeliest
+    burin_sampler s = sampler_of(settings, EIGHT);
+    CHECK(burin_sampler_choose(&s, eight) == 0);
+    CHECK(fabs(s.surprise) < 1e-9);
+    burin_sampler_accept(&s);
+    CHECK(fabs(s.mu - (0.2 + 0.5 * 0.1)) < 1e-9);
+    settings.mirostat_tau = 50;
+    s = sampler_of(settings, EIGHT);
+    int32_t token = burin_sampler_choose(&s, eight);
+    CHECK(fabs(s.surprise - (1.3121 + (2 - (double)eight[token]) / 0.6931472)) < 2e-4);
+}
+
+static void penalties_count(void) {
+    burin_sampling settings = everything;
+    settings.temperature = 0;
+    settings.presence_penalty = 0.5, settings.frequency_penalty = 0.25, settings.repeat_penalty = 2;
+    burin_sampler s = sampler_of(settings, EIGHT);
+    const int32_t before[5] = {7, 0, 7, 7, 1};
+    float logits[EIGHT];
+    memcpy(logits, eight, sizeof eight);
+    burin_sampler_adjust(&s, logits, before, 5);
+    CHECK(logits[0] == 0.25f && logits[1] == 0 && logits[2] == 1 && logits[7] == -5.25f);
+    settings.repeat_last_n = 1;
+    s = sampler_of(settings, EIGHT);
+    memcpy(logits, eight, sizeof eight);
+    burin_sampler_adjust(&s, logits, before, 5);
+    CHECK(logits[0] == 2 && logits[1] == 0 && logits[7] == -2);
+}
+
+static void biases_are_added(void) {
+    static const burin_bias bias[] = {{0, -INFINITY}, {7, 5}, {7, 1}};
+    burin_sampling settings = everything;
+    settings.temperature = 0, settings.bias = bias, settings.n_bias = 3;
+    burin_sampler s = sampler_of(settings, EIGHT);
+    float logits[EIGHT];
+    memcpy(logits, eight, sizeof eight);
+    CHECK(burin_sample(&s, logits, NULL, 0) == 7 && logits[7] == 4);
+}
+
+// 0 1 2 3 5 1 2 3: behind 1 2 3 came 5, of which 2 tokens are allowed: 0.5 * 1.75^(3 - 2). Behind 3 alone nothing counts.
+static void dry_punishes_what_goes_on(void) {
+    const int32_t tokens[8] = {0, 1, 2, 3, 5, 1, 2, 3};
+    burin_sampling settings = everything;
+    settings.dry_multiplier = 0.5, settings.dry_base = 1.75, settings.dry_allowed_length = 2, settings.dry_penalty_last_n = -1;
+    burin_sampler s = sampler_of(settings, EIGHT);
+    float logits[EIGHT];
+    memcpy(logits, eight, sizeof eight);
+    burin_sampler_adjust(&s, logits, tokens, 8);
+    for (int i = 0; i < EIGHT; i++) CHECK(logits[i] == (i == 5 ? -0.5f - 0.875f : eight[i]));
+    s.settings.dry_penalty_last_n = 6;  // 2 3 5 1 2 3
+    memcpy(logits, eight, sizeof eight);
+    burin_sampler_adjust(&s, logits, tokens, 8);
+    CHECK(logits[5] == -1);
+    s.settings.dry_allowed_length = 4;
+    memcpy(logits, eight, sizeof eight);
+    burin_sampler_adjust(&s, logits, tokens, 8);
+    CHECK(!memcmp(logits, eight, sizeof eight));
+}
+
+// The same token again and again: however long, the penalty stays a number.
+static void dry_stays_finite(void) {
+    static int32_t tokens[4000];
+    burin_sampling settings = everything;
+    settings.dry_multiplier = 1, settings.dry_base = 1.75, settings.dry_allowed_length = 2, settings.dry_penalty_last_n = -1;
+    burin_sampler s = sampler_of(settings, EIGHT);
+    float logits[EIGHT] = {0};
+    burin_sampler_adjust(&s, logits, tokens, 4000);
+    CHECK(logits[0] < -1e30f && logits[0] > -INFINITY);
+}
+
+static void chain_is_printed(void) {
+    char chain[512];
+    burin_sampling settings = everything;
+    settings.top_k = 40, settings.min_p = 0.05, settings.temperature = 0.8;
+    burin_sampling_chain(&settings, chain, sizeof chain);
+    CHECK_TEXT(chain, "top-k 40, min-p 0.05, temperature 0.8 range 0 exponent 0, draw");
+    char little[8];
+    burin_sampling_chain(&settings, little, sizeof little);
+    CHECK_TEXT(little, "top-k 4");
+}
+
 SUITE(sampler) {
+    TEST(typical_keeps_the_expected);
+    TEST(xtc_excludes_top_choices);
+    TEST(chain_ends_with_temperature);
+    TEST(temperature_follows_entropy);
+    TEST(mirostat_bounds_surprise);
+    TEST(penalties_count);
+    TEST(biases_are_added);
+    TEST(dry_punishes_what_goes_on);
+    TEST(dry_stays_finite);
+    TEST(chain_is_printed);
     TEST(generator_is_the_published_one);
     TEST(argmax_takes_the_lowest_of_equals);
     TEST(argmax_matches_a_plain_loop);
