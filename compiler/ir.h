@@ -284,6 +284,7 @@ void graph_give(Graph *, Arena *owner);                   // likewise from now o
 Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
 Graph *graph_clone(const Graph *);
+Module module_clone(Arena *, const Module *);  // its graphs are clones, freed with the arena
 Node *graph_add_input(Graph *, const char *name, Type, Loc);
 void graph_add_output(Graph *, Node *, const char *name);
 void graph_drop_input(Graph *, int i);  // that nothing uses
@@ -431,6 +432,15 @@ typedef struct FusionSite {
     const char *why;
 } FusionSite;
 
+// Who is told of every pass, and when one fails. Functions may be NULL.
+typedef struct PassGuard {
+    struct PassGuard *next;
+    void *user;
+    void (*before)(void *user, Module *, Pass);
+    void (*after)(void *user, Module *, Pass);   // its graphs are verified
+    void (*failed)(void *user, Module *, Pass);  // a graph does not verify, and the run ends
+} PassGuard;
+
 typedef struct QuantRules QuantRules;
 struct PassContext {
     Arena *arena;
@@ -447,6 +457,7 @@ struct PassContext {
     const char *dump_dir;  // --dump-ir, or NULL
     int stop_after;        // a Pass, the last that runs, or -1
     int start_from;        // a Pass, the first that runs
+    PassGuard *guards;     // or NULL
     bool trial;            // a graph that cannot become incremental is left as it is, instead of an error
     void (*watch)(struct PassContext *, int pass);  // called with the graphs as loaded (-1) and after each pass; or NULL
     void *watcher;                                  // for `watch`
@@ -454,6 +465,7 @@ struct PassContext {
 
 bool pass_run(const PassInfo *, Graph *, PassContext *);  // over a graph and the bodies in it: did anything change?
 bool group_run(PassGroup, Graph *, PassContext *);        // likewise, its passes in order
+void pass_apply(Module *, PassContext *, Pass);           // over every graph, which is verified: errors end the run
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL

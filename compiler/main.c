@@ -149,8 +149,10 @@ static int command_bench(Arena *arena, const Options *o) {
 }
 
 static int command_check(Arena *arena, const Options *o) {
+    if (o->reduce && !o->bisect) usage_error("--reduce goes with --bisect");
+    if (o->reduce != !!o->reduced) usage_error("--reduce and -o go together: --bisect --reduce -o small.ir");
     Build b = build_new(arena, o);
-    return o->against ? check_against(&b) : check(&b);
+    return o->against ? check_against(&b) : o->bisect ? check_bisect(&b) : check(&b);
 }
 
 static int command_inspect(Arena *arena, const Options *o) {

@@ -9,6 +9,7 @@
 
 #include "driver/cache.h"
 #include "driver/compiler.h"
+#include "driver/crash.h"
 #include "driver/output_name.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
@@ -202,6 +203,7 @@ void build_load(Build *b) {
 
 bool build_passes(Build *b) {
     if (b->options->verbose) fprintf(stderr, "  passes\n");
+    crash_watch(b);
     bool whole = passes_run(b->module, &b->passes);
     if (whole) build_check_positions(b);
     if (whole) warn_of_surprises(b);

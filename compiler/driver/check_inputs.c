@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/walk.h"
 #include "ir/convert.h"
+#include "util/hash.h"
 
 static void read_input(CheckInputs *c, const char *word) {
     const char *equals = strchr(word, '=');
@@ -41,7 +41,7 @@ static int64_t invented_size(const Dim *symbol, void *user) {
     const Sizes *s = user;
     int64_t size = eval_symbol(s->context, symbol->name);
     if (size) return size;
-    size = strcmp(symbol->name, "S") ? s->inputs->size : 1;
+    size = s->inputs->size;
     return size < symbol->lower ? symbol->lower : size > symbol->value ? symbol->value : size;
 }
 
@@ -101,8 +101,8 @@ static const Tensor *fit(CheckInputs *c, const Node *input, const Tensor *given)
     return t;
 }
 
-// The same for every run and every pass: a function of the element and, of ordinary tensors, of the input's place.
-static double invented_value(const Node *input, int64_t i, int64_t most, int which) {
+// The same for every run and every pass: a function of the element and of the input's name.
+static double invented_value(const CheckInputs *c, const Node *input, int64_t i, int64_t most) {
     switch (input_role(input)) {
         case INPUT_TOKENS:
             return (double)(i * 7919 % most);
@@ -114,31 +114,38 @@ static double invented_value(const Node *input, int64_t i, int64_t most, int whi
         case INPUT_TYPES:
         case INPUT_SLOTS:
             return 0;
+        case INPUT_MEMORY:
+            return (double)(c->memory - 1);
         default:
             break;
     }
-    uint64_t x = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)which * 0xbf58476d1ce4e5b9u;
+    uint64_t x = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + hash_bytes(input->name, strlen(input->name), 0);
     x = (x ^ x >> 29) * 0x94d049bb133111ebu;
     double unit = (double)(x >> 40) / 0x1p24;
     return dtype_is_float(input->type.dtype) ? 2 * unit - 1 : input->type.dtype == DT_bool ? unit < 0.5 : (double)(x >> 62);
 }
 
-// Rows of the table that the ids of an input are looked up in.
-static int64_t most_of(const Node *input) {
-    int64_t most = INT32_MAX;
-    for (int i = 0; i < input->n_users; i++) {
-        const Node *n = input->users[i];
-        if (n->op == OP_gather && n->in[1] == input && dim_upper(n->in[0]->type.dim[node_axis(n)]) < most)
-            most = dim_upper(n->in[0]->type.dim[node_axis(n)]);
+// Rows of the tables that ids are looked up in, also behind casts and views; a few where none is found.
+static int64_t rows_of_tables(const Node *ids, int depth) {
+    enum { FEW = 16, DEEP = 8 };
+    int64_t most = FEW;
+    for (int i = 0; i < ids->n_users && depth < DEEP; i++) {
+        const Node *n = ids->users[i];
+        int64_t rows = 0;
+        if (n->op == OP_gather && n->in[1] == ids)
+            rows = dim_upper(n->in[0]->type.dim[node_axis(n)]);
+        else if (n->in[0] == ids && dtype_is_float(n->type.dtype) == dtype_is_float(ids->type.dtype))
+            rows = rows_of_tables(n, depth + 1);
+        if (rows && (most == FEW || rows < most)) most = rows;
     }
     return most;
 }
 
-static const Tensor *invent(CheckInputs *c, const Node *input, EvalContext *context, int which) {
+static const Tensor *invent(CheckInputs *c, const Node *input, EvalContext *context) {
     Tensor *t = new_value(c, input, context);
-    int64_t most = most_of(input);
+    int64_t most = rows_of_tables(input, 0);
     for (int64_t i = 0, n = tensor_count(t); i < n; i++)
-        dtype_store(t->dtype, (void *)(uintptr_t)t->data, i, invented_value(input, i, most, which));
+        dtype_store(t->dtype, (void *)(uintptr_t)t->data, i, invented_value(c, input, i, most));
     return t;
 }
 
@@ -155,8 +162,46 @@ const Tensor **check_inputs_of(CheckInputs *c, const Graph *g, EvalContext *cont
         if (!c->invented && (input_role(n) == INPUT_TOKENS || input_role(n) == INPUT_TENSOR))
             diag_fatal(n->loc, "nothing says what the input %s is\nhint: --input %s=F.npy%s", n->name, n->name,
                        input_role(n) == INPUT_TOKENS ? ", or --tokens 1,2,3" : "");
-        values[i] = invent(c, n, context, i);
+        values[i] = invent(c, n, context);
         eval_set_shape(context, n, values[i]);
     }
     return values;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- graphs
+typedef struct GraphWalk {
+    CheckInputs *inputs;
+    WalkVisit *visit;
+    void *user;
+} GraphWalk;
+
+static void pass_on(void *user, Node *n, const Tensor *exact, const Tensor *contract) {
+    GraphWalk *w = user;
+    for (int i = 0; i < n->graph->n_outputs; i++)
+        if (n->graph->outputs[i] == n) check_inputs_add(w->inputs, n->graph->output_names[i], exact);
+    w->visit(w->user, n, exact, contract);
+}
+
+// A step has one slot, and the logits of all its rows are wanted.
+static void set_sizes(const Graph *g, EvalContext *c, int64_t rows) {
+    EACH_NODE(n, g)
+    if (n->op == OP_state && n->type.dim[0]->kind == DIM_SYMBOL) eval_set_symbol(c, n->type.dim[0]->name, 1);
+    for (int i = 0; i < g->n_inputs; i++) {
+        const Type *logits = &g->outputs[0]->type;
+        if (input_role(g->inputs[i]) == INPUT_WANTED && logits->rank && logits->dim[0]->kind == DIM_SYMBOL)
+            eval_set_symbol(c, logits->dim[0]->name, rows);
+    }
+}
+
+void check_walk(CheckInputs *c, const Module *m, Walk *w, WalkVisit *visit, void *user) {
+    for (int i = 0; i < m->n_graphs; i++) {
+        const Graph *g = m->graphs[i];
+        const Tensor **inputs = check_inputs_of(c, g, w->exact);
+        int64_t rows = g->n_inputs && inputs[0]->rank ? inputs[0]->dim[0] : 1;
+        set_sizes(g, w->exact, rows), set_sizes(g, w->contract, rows);
+        walk_graph(w, g, inputs, pass_on, &(GraphWalk){c, visit, user});
+        EACH_NODE(n, g)
+        if (n->op == OP_cache_append && attr_int(n->in[0], "memory", 0))
+            c->memory = check_size(n->in[1]->type.dim[0], w->exact);
+    }
 }

@@ -4,7 +4,7 @@
 #define BURIN_DRIVER_CHECK_INPUTS_H
 #include "driver/options.h"
 #include "driver/recording.h"
-#include "ir/eval.h"
+#include "driver/walk.h"
 
 typedef struct CheckInputs {
     Arena *arena;
@@ -13,12 +13,16 @@ typedef struct CheckInputs {
     const char *tokens;         // --tokens, or NULL
     bool invented;              // values that nobody gives are made up, instead of an error
     int64_t size;               // that symbols have then
+    int64_t memory;             // rows that an encoder left
 } CheckInputs;
 
 CheckInputs check_inputs(Arena *, const Options *, const Recording *);
 // A value for each input of the graph, of its type and rank. The context gets the symbols that their shapes tell.
 const Tensor **check_inputs_of(CheckInputs *, const Graph *, EvalContext *);
 void check_inputs_add(CheckInputs *, const char *name, const Tensor *);  // copied
+
+// The graphs of a module, one after the other, over these inputs; outputs of a graph are inputs of those behind it.
+void check_walk(CheckInputs *, const Module *, Walk *, WalkVisit *, void *user);
 
 int64_t check_size(const Dim *, EvalContext *);  // 0 or the least for symbols that nothing told
 #endif

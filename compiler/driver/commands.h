@@ -18,4 +18,5 @@ int render_template(Arena *, const Options *);  // burin template
 int interpret(Build *);                         // run --interpret
 int check(Build *);                             // exit status
 int check_against(Build *);                     // likewise: --against
+int check_bisect(Build *);                      // likewise: --bisect
 #endif

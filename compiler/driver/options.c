@@ -111,6 +111,20 @@ static void print_command_help(Command c) {
     printf("\nexample:\n  %s\n", commands[c].example);
 }
 
+void options_of_passes(Text *t, const Options *given) {
+    static const char *const names[] = {"quant", "requantize", "activations", "kv", "ctx", "chunk"};
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const OptionRow *o = &options[i];
+        const void *field = (const char *)given + o->field;
+        bool changes = false;
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) changes |= !strcmp(o->name, names[j]);
+        if (!changes) continue;
+        if (o->kind == FLAG && *(const bool *)field) text_add(t, " --%s", o->name);
+        if (o->kind == TEXT && *(const char *const *)field) text_spell(t, " --%s=%s", o->name, *(const char *const *)field);
+        if (o->kind == COUNT && *(const int64_t *)field) text_add(t, " --%s=%lld", o->name, (long long)*(const int64_t *)field);
+    }
+}
+
 // ---------------------------------------------------------------------------------------------------------------- parsing
 typedef struct {
     Options *to;

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/text.h"
+
 typedef enum {
 #define COMMAND(name, ...) COMMAND_##name,
 #include "driver/commands.def"
@@ -41,6 +43,8 @@ typedef struct Options {
 
 // Ends the run with status 2 and a hint when the line cannot be understood; prints help or the version with status 0.
 void options_read(Options *, int argc, char **argv);
+
+void options_of_passes(Text *, const Options *);     // those given that change what passes do: " --quant=q8_0 --ctx=64"
 bool size_parse(const char *text, uint64_t *bytes);  // 512, 64M, 2G
 // Ends the run with status 2: a message in the style of diag.h.
 _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

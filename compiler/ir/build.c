@@ -368,6 +368,14 @@ Graph *graph_clone(const Graph *g) {
     return c;
 }
 
+Module module_clone(Arena *arena, const Module *m) {
+    Module clone = *m;
+    clone.arena = arena;
+    clone.graphs = ARENA_ARRAY(arena, Graph *, m->n_graphs + 1);
+    for (int i = 0; i < m->n_graphs; i++) graph_give(clone.graphs[i] = graph_clone(m->graphs[i]), arena);
+    return clone;
+}
+
 Graph *graph_clone_nested(Graph *outer, const Graph *g) {
     Graph *c = graph_new_nested(outer, g->name);
     clone_into(c, g);

@@ -161,6 +161,35 @@ void module_dump(const Module *m, const char *dir, int number, const char *name,
     text_free(&t);
 }
 
+static bool needs_constants(const Graph *g) {
+    EACH_NODE(n, g) {
+        if (n->value && !tensor_is_inline(n->value)) return true;
+        for (const Attr *a = n->attrs; a; a = a->next)
+            if ((a->kind == ATTR_GRAPH && needs_constants(a->graph)) ||
+                (a->kind == ATTR_TENSOR && !tensor_is_inline(a->tensor)))
+                return true;
+    }
+    return false;
+}
+
+static const char *constants_path(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_printf(arena, "%.*s/constants", (int)(slash - path), path) : "constants";
+}
+
+void module_save(const Module *m, const char *path) {
+    Text t = {0};
+    bool needed = m->tokenizer != NULL;
+    for (int i = 0; i < m->n_graphs; i++) needed |= needs_constants(m->graphs[i]);
+    ConstantFile *constants = needed ? constants_create(m->arena, constants_path(m->arena, path)) : NULL;
+    print_head(&t, m, constants);
+    for (int i = 0; i < m->n_graphs && constants; i++) add_constants(constants, m->graphs[i]);
+    module_print(&t, m);
+    constants_close(constants);
+    write_file(path, t.data, t.length);
+    text_free(&t);
+}
+
 // -------------------------------------------------------------------------------------------- the head: JSON in the first line
 typedef struct Head {
     const json_t *json;  // NULL: a graph that nobody dumped

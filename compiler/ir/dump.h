@@ -16,6 +16,8 @@ void constants_close(ConstantFile *);
 
 // Writes DIR/<number>-<name>.ir and what is new to DIR/constants. The first dump of a run (*constants NULL) creates the folder.
 void module_dump(const Module *, const char *dir, int number, const char *name, ConstantFile **constants);
+// Writes one file, and the constants that do not stand in it to `constants` beside it, which is made or replaced.
+void module_save(const Module *, const char *path);
 // Reads a dump back: graphs, tokenizer and configuration. Ends the run with a message when something is wrong.
 Module *module_load(Arena *, const char *path);
 #endif

@@ -2,9 +2,11 @@
 //
 // Before a pass its needs are checked against what the passes so far gave and broke; after it the graph is verified, in every
 // build, and dumped when asked (--dump-ir: 00-input.ir, 01-infer.ir ...). Also the fusion report: one line for each candidate.
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/dump.h"
+#include "passes/fault.h"
 
 #define PASS(group, name, ...) PassFunction pass_##name;
 #include "passes.def"
@@ -65,12 +67,25 @@ bool group_run(PassGroup group, Graph *g, PassContext *c) {
     return changed;
 }
 
-static void run_pass(Module *m, PassContext *c, const PassInfo *pass) {
+static void plant_fault(Graph *g, Pass pass) {
+    if (FAULT_ABORT == (int)pass) abort();
+    if (FAULT_OPERAND == (int)pass) g->last->in[0] = g->first;
+}
+
+void pass_apply(Module *m, PassContext *c, Pass pass) {
+    for (PassGuard *w = c->guards; w; w = w->next)
+        if (w->before) w->before(w->user, m, pass);
     for (int i = 0; i < m->n_graphs; i++) {
-        pass_run(pass, m->graphs[i], c);
+        pass_run(&pass_info[pass], m->graphs[i], c);
+        plant_fault(m->graphs[i], pass);
         diag_stop_if_errors();
-        if (!graph_verify(m->graphs[i], pass->name)) diag_stop();
+        if (graph_verify(m->graphs[i], pass_info[pass].name)) continue;
+        for (PassGuard *w = c->guards; w; w = w->next)
+            if (w->failed) w->failed(w->user, m, pass);
+        diag_stop();
     }
+    for (PassGuard *w = c->guards; w; w = w->next)
+        if (w->after) w->after(w->user, m, pass);
 }
 
 static void require_fusions(const PassContext *c) {
@@ -93,7 +108,7 @@ static bool run_passes(Module *m, PassContext *c, ConstantFile **constants) {
         const PassInfo *pass = &pass_info[i];
         if (i >= c->start_from) {
             check_needs(pass, have);
-            run_pass(m, c, pass);
+            pass_apply(m, c, (Pass)i);
             dump(m, c, i + 1, pass->name, constants);
             if (c->watch) c->watch(c, i);
             if (pass->gives & HAS_FUSIONS) require_fusions(c);

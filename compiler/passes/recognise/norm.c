@@ -4,6 +4,7 @@
 //   c * (mean(c^2) + epsilon)^-1/2 * weight + bias      with c = x - mean(x); or mean(x^2) - mean(x)^2 for the variance
 //
 // The anchor is the root.
+#include "passes/fault.h"
 #include "passes/recognise/recognise.h"
 
 typedef struct Norm {
@@ -117,7 +118,7 @@ static Node *emit_norm(Node *root, Norm *norm) {
     Node *x = behind_transpose(norm->x), *in[] = {x, weight, norm->bias ? as_vector(root, norm->bias) : NULL};
     Op op = norm->layer ? OP_layer_normalization : OP_rms_normalization;
     Node *n = node_make(root->graph, op, root->loc, norm->bias ? 3 : 2, in, root);
-    attr_set_float(n, "epsilon", match_shortest(norm->epsilon));
+    attr_set_float(n, "epsilon", match_shortest(norm->epsilon) + FAULT_NORM_EPSILON);
     inferred(n);
     int count;
     return x == norm->x ? n : build_transpose(cursor(root), n, attr_ints(norm->x, "perm", &count));

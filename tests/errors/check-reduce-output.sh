@@ -1,0 +1,1 @@
+"$BURIN" check "$TOP/examples/austen" --bisect --reduce

@@ -1,0 +1,1 @@
+"$BURIN" check "$TOP/examples/austen" --reduce -o x.ir
