@@ -154,11 +154,12 @@ static void name_node(const Options *o, const Module *was, const Module *is, Pas
     const Traced *output = trace_compare(&before, &after, &d);
     const Node *n = find_node(&before, &after, output->node);
     const Traced *named = find_named(&before, n);
-    diag_error(n->loc,
-               "the pass %s changed the numbers at %%%s: the output %s is %.9g and was %.9g; rounding explains %.2g\n"
-               "note: after it:  %-s%-s%-s",
-               pass_info[pass].name, n->name, output->output, d.value, d.expected, d.explained, line_of(after.arena, n),
-               named ? "\nnote: before it: " : "", named ? line_of(after.arena, named->node) : "");
+    diag_error(
+        n->loc,
+        "the pass %s changed the numbers, first those of %s: the output %s is %.9g, it was %.9g, rounding explains %.2g\n"
+        "note: after it:  %-s%-s%-s",
+        pass_info[pass].name, n->name, output->output, d.value, d.expected, d.explained, line_of(after.arena, n),
+        named ? "\nnote: before it: " : "", named ? line_of(after.arena, named->node) : "");
     trace_free(&before), trace_free(&after);
 }
 

@@ -17,7 +17,8 @@ faulty() {
         $BUILD/compiler/main.o $BUILD/libburin.a -ljansson -lprotobuf-c -lm -lpthread -o "$WORK/$1" || not_ok "bisect: building $1"
 }
 faulty epsilon recognise/norm.c FAULT_NORM_EPSILON=1e-3
-says "bisect: the node that norms changed" 1 "the pass norms changed the numbers at %" "$WORK/epsilon" check "$model" --bisect
+says "bisect: the node that norms changed" 1 "the pass norms changed the numbers, first those of " "$WORK/epsilon" check "$model" --bisect
+check "bisect: how far" grep -q ': the output logits is .*, it was .*, rounding explains ' "$WORK/says"
 check "bisect: before and after" grep -q 'note: after it: .*rms_normalization(.*epsilon=0.00101' "$WORK/says"
 line=$(sed -n '/"input_layernorm"/=' dsl/models/llama.burin)
 check "bisect: and its line" grep -q "llama.burin:$line:[0-9]*: error" "$WORK/says"
@@ -28,7 +29,7 @@ deep=$SHARED/data/families/qwen3
 "$WORK/epsilon" check "$deep" --bisect --reduce -o "$WORK/small.ir" > "$WORK/said" 2>&1
 check "bisect: $(grep 'nodes of' "$WORK/said")" [ "$(grep -c ' = ' "$WORK/small.ir")" -lt 10 ]
 check "bisect: the smaller graph fails" grep -q rms_normalization "$WORK/said"
-says "bisect: --start-from runs it" 1 "the pass norms changed the numbers at %y" "$WORK/epsilon" check "$WORK/small.ir" --start-from=norms --bisect
+says "bisect: --start-from runs it" 1 "the pass norms changed the numbers, first those of y: the output y is" "$WORK/epsilon" check "$WORK/small.ir" --start-from=norms --bisect
 says "bisect: right passes change nothing of it" 0 "no pass changed the numbers" $BURIN check "$WORK/small.ir" --start-from=norms --bisect
 check "bisect: no error was planted in a small graph" [ "$(sed -n 's/.* nodes of \([0-9]*\).*/\1/p' "$WORK/said")" -ge 150 ]
 
