@@ -178,6 +178,11 @@ static int command_report(Arena *arena, const Options *o) {
     return report_model(&b);
 }
 
+static int command_explain(Arena *arena, const Options *o) {
+    Build b = build_new(arena, o);
+    return explain_model(&b);
+}
+
 static int command_passes(Arena *arena, const Options *o) {
     (void)arena, (void)o;
     list_passes();

@@ -24,7 +24,8 @@ enum {
     TEMPLATE = 1 << COMMAND_template,
     TOKENIZE = 1 << COMMAND_tokenize,
     REPORT = 1 << COMMAND_report,
-    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT,
+    EXPLAIN = 1 << COMMAND_explain,
+    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT | EXPLAIN,
     ALL = (1 << COMMAND_COUNT) - 1,
 };
 
@@ -247,7 +248,8 @@ static void read_operand(Line *l, char *word) {
         l->to->model = l->to->files[l->to->n_files++] = word;
     } else if (is_onnx(word) && n < most && is_onnx(l->to->model)) {
         l->to->files[l->to->n_files++] = word;
-    } else if (l->to->command == COMMAND_run || (l->to->command == COMMAND_tokenize && !l->to->n_rest)) {
+    } else if (l->to->command == COMMAND_run ||
+               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain) && !l->to->n_rest)) {
         pass_on(l, word);
     } else {
         usage_error("one MODEL at a time: \"%s\" and \"%s\" are given", l->to->model, word);

@@ -372,7 +372,7 @@ void place_weights(Program *p) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ figures
-static const char *bytes_text(char out[32], uint64_t bytes) {
+const char *bytes_text(char out[32], uint64_t bytes) {
     if (bytes < 10240)
         snprintf(out, 32, "%llu bytes", (unsigned long long)bytes);
     else if (bytes < 10u << 20)

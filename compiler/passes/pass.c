@@ -145,6 +145,53 @@ void fusion_site(PassContext *c, const char *pattern, Loc loc, const Node *broke
     (*place)->missed = broke != NULL;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------- paths
+enum { MOST_STEPS = 512 };
+
+typedef struct Search {
+    const Node *node[MOST_STEPS];
+    int before[MOST_STEPS], n;  // the step that led there
+} Search;
+
+static void visit(Search *s, const Node *n, int from) {
+    for (int i = 0; i < s->n; i++)
+        if (s->node[i] == n) return;
+    if (!n || s->n == MOST_STEPS) return;
+    s->node[s->n] = n, s->before[s->n++] = from;
+}
+
+// Breadth first: the shortest path. Where the node is reached, or -1.
+static int search(Search *s, const Node *from, const Node *to, bool users) {
+    s->n = 0;
+    visit(s, from, -1);
+    for (int i = 0; i < s->n; i++) {
+        const Node *n = s->node[i];
+        if (n == to) return i;
+        for (int j = 0; j < (users ? n->n_users : n->n_in); j++) visit(s, users ? n->users[j] : n->in[j], i);
+    }
+    return -1;
+}
+
+static void print_path(Text *t, const Search *s, int at, const char *arrow) {
+    if (s->before[at] >= 0) print_path(t, s, s->before[at], arrow), text_add(t, " %s ", arrow);
+    text_add(t, "%s %%%s", op_info[s->node[at]->op].name, s->node[at]->name ? s->node[at]->name : "");
+}
+
+void fusion_path(PassContext *c, const Node *site, const Node *broke) {
+    Search s;
+    Text t = {0};
+    int at = broke ? search(&s, site, broke, false) : -1;
+    const char *arrow = "<-";
+    if (broke && at < 0) at = search(&s, site, broke, true), arrow = "->";
+    if (at < 0) return;
+    print_path(&t, &s, at, arrow);
+    FusionSite *last = c->sites;
+    while (last->next) last = last->next;
+    last->path = arena_strdup(c->arena, t.data);
+    text_free(&t);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- sites
 static int count_sites(const PassContext *c, const char *pattern, bool missed) {
     int n = 0;
     for (const FusionSite *s = c->sites; s; s = s->next) n += !strcmp(s->pattern, pattern) && s->missed == missed;

@@ -214,6 +214,8 @@ json_t *pass_log_sites(PassLog *log) {
         json_put_text(o, "pass", pass_info[pass].name);
         json_put(o, "at", json_of_loc(s->loc));
         if (s->node) json_put_text(o, "node", s->node), json_put_text(o, "why", s->why);
+        if (s->path) json_put_text(o, "path", s->path);
+        if (s->missed && advice_for(s->why)) json_put_text(o, "advice", advice_for(s->why));
         json_add(list, o);
     }
     return list;

@@ -28,6 +28,7 @@ json_t *json_of_loc(Loc);
 typedef struct PassLog PassLog;
 PassLog *pass_log_new(Build *);                   // before the passes: watches them
 json_t *pass_log_passes(PassLog *);               // after them
+const char *advice_for(const char *why);          // what to change in the model where a fusion missed for this reason; or NULL
 json_t *pass_log_sites(PassLog *);                // every fusion site, with the pass that saw it
 int iteration_of(const Program *, int position);  // of the loop over layers, of a kernel; -1 outside
 json_t *graph_of_program(const Program *);

@@ -22,6 +22,7 @@ static bool fuse_all_attention(Graph *g, PassContext *c) {
         Attempt a = {0};
         if (!node_uses(n) || !fuse_attention(n, &a)) continue;
         fusion_site(c, a.pattern, n->loc, a.broke, a.why);
+        fusion_path(c, n, a.broke);
         if (a.broke) continue;
         if (a.also) fusion_site(c, a.also, n->loc, NULL, NULL);
         if (a.of_bytes) fusion_site(c, "bytes inside, in f32", n->loc, NULL, NULL);

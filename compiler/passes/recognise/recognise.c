@@ -69,6 +69,7 @@ static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt
         Attempt a = {0};
         if (!node_uses(n) || !recogniser(n, &a)) continue;
         fusion_site(c, a.pattern, n->loc, a.broke, a.why);
+        fusion_path(c, n, a.broke);
         if (a.broke) continue;
         node_become(a.root, a.by);
         changed = true;
