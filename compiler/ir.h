@@ -470,7 +470,7 @@ void pass_apply(Module *, PassContext *, Pass);           // over every graph, w
 // Runs passes.def in order over every graph: checks needs, verifies after each, dumps; false when stopped by stop_after.
 bool passes_run(Module *, PassContext *);
 void fusion_site(PassContext *, const char *pattern, Loc, const Node *broke, const char *why);  // missed unless broke is NULL
-void fusion_path(PassContext *, const Node *site, const Node *broke);  // of the last site
+void fusion_path(PassContext *, const Node *site, const Node *broke);                           // of the last site
 void fusion_decided(PassContext *, const char *what, Loc, const Node *by, const char *why);     // counts as a match
 void fusion_table(const PassContext *, Text *);   // the patterns and their counts: what `burin build` prints
 void fusion_report(const PassContext *, Text *);  // the same, and why each site that was missed was

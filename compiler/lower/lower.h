@@ -232,5 +232,5 @@ const WeightFormat *weight_format_find(Arena *, const char *name);  // NULL when
 // behind the ends of those that the plan has before it.
 int scratch_in_order(const Program *, const Buffer **list);
 const char *bytes_text(char out[32], uint64_t);  // 900 bytes, 17.0 KB, 1.5 GB
-void plan_print(Text *, const Program *);  // sizes and lower bound in a few lines, for the build's output
+void plan_print(Text *, const Program *);        // sizes and lower bound in a few lines, for the build's output
 #endif
