@@ -1,0 +1,74 @@
+#!/bin/sh
+# The page of `burin report` in headless Chromium (Debian's package chromium; nothing here installs it): drawn without an error, folded
+# and unfolded, its slider moved, nodes chosen.
+. tests/lib.sh
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || command -v chrome)
+[ -n "$chromium" ] || { skip browser "no chromium: apt-get install chromium" && exit 0; }
+
+"$BUILD/tools/family_weights" tests/families/bert-masked "$WORK/bert"
+"$BUILD/tools/hostile" examples/digits/digits.onnx "$WORK/hostile.onnx" vit '</script><img src=x onerror=alert(1)><b>'
+: > "$WORK/lines"
+# page NAME MODEL: opens its report. expects NAME TEXT EXPRESSION
+page() {
+    $BURIN report "$2" -o "$WORK/$1.html" > "$WORK/said" 2>&1 || not_ok "browser: $1: $(cat "$WORK/said")"
+    echo "open $WORK/$1.html" >> "$WORK/lines"
+    about=$1
+    expects "no part is empty" true "[...document.querySelectorAll('section')].every((s) => s.children.length > 1 && s.textContent.length > 40)"
+    expects "nothing is drawn outside" true "[...document.querySelectorAll('#canvas .box rect')].every((r) => r.x.baseVal.value >= 0 && isFinite(r.y.baseVal.value))"
+    expects "texts of the model make no elements" 0 "document.querySelectorAll('img, main b b').length"
+}
+number=0
+expects() {
+    number=$((number + 1))
+    echo "$3" >> "$WORK/lines"
+    printf '%s\t%s\t%s\n' "$about: $1" "$2" "$number" >> "$WORK/expected"
+}
+boxes="document.querySelectorAll('#canvas .box').length"
+click() { echo "document.querySelector('$1').dispatchEvent(new MouseEvent('click', { bubbles: true })), 'clicked'"; }
+
+page austen examples/austen
+expects "its name" "austen – burin report" "document.title"
+expects "six layers are one box" 1 "document.querySelectorAll('#canvas .fold').length"
+expects "a click" clicked "$(click '#canvas .fold')"
+expects "opens them by kind" "layer 0|layers 1–4 ×4|layer 5" "[...document.querySelectorAll('#canvas .fold')].map((b) => b.getAttribute('aria-label').replace('model.layers ', '')).join('|')"
+expects "open all layers" clicked "$(click '#unfold')"
+expects "every node has a box" true "$boxes === data.programs[0].graph.nodes.filter((n) => !hidden(n)).length + 1"
+expects "fold" clicked "$(click '#fold')"
+expects "folded again" 1 "document.querySelectorAll('#canvas .fold').length"
+expects "search" 6 "section('search').value = 'attention %attention', search('attention attention'), [...graph.found].filter((n) => n.op === 'attention').length"
+expects "a node by a key" chosen "[...document.querySelectorAll('#canvas .box')].find((b) => b.dataset.name === 'gather').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true })), 'chosen'"
+expects "its text" true "section('facts').querySelector('.text').textContent.startsWith('%gather = gather(')"
+expects "a hidden layer's node is shown" true "reveal(graph.program.nodes.get('attention.3')), !!document.querySelector('#canvas .chosen')"
+expects "its line of the description" true "section('facts').querySelector('mark').textContent.includes('merge_heads')"
+expects "its C" true "section('facts').querySelector('.c').textContent.includes('attention_6x2x32')"
+expects "its memory" true "section('facts').textContent.includes('state key of layer 3')"
+expects "the slider begins at a fusion" "12 of 32: fuse_attention (fuse)" "section('pass-name').textContent"
+expects "the slider moves" "32 of 32: layout" "section('slider').value = 32, section('slider').dispatchEvent(new Event('input')), section('pass-name').textContent"
+expects "every pass is drawn" true "data.passes.every((p, i) => (showPass(i), section('pass').textContent.includes(p.help)))"
+expects "buffers are drawn" true "document.querySelectorAll('.buffer').length === data.programs[0].memory.buffers.filter((b) => !b.whole).reduce((n, b) => n + b.live.length, 0)"
+expects "a buffer" true "document.querySelector('.buffer').dispatchEvent(new MouseEvent('click')), !!document.querySelector('.buffer.chosen')"
+expects "a link to each part" true "[...document.querySelectorAll('nav a')].every((a) => section(a.getAttribute('href').slice(1)))"
+page bert "$WORK/bert"
+expects "its graph" true "$boxes > 5"
+page numbers examples/numbers
+expects "two graphs" "encode decode" "[...document.querySelectorAll('#graph option')].map((o) => o.textContent).join(' ')"
+expects "the second" true "showProgram(data.programs[1]), !!document.querySelector('#canvas [data-name=position]')"
+page hostile "$WORK/hostile.onnx"
+expects "its layers" true "unfold(true), $boxes > 20"
+expects "names are texts" true "reveal(graph.program.graph.nodes.find((n) => (n.at.scope || '').includes('<img'))), section('facts').textContent.includes('<img src=x')"
+smollm2=$HOME/.cache/burin-models/smollm2
+if [ -d "$smollm2" ]; then
+    page smollm2 "$smollm2"
+    expects "thirty layers are one box" 1 "document.querySelectorAll('#canvas .fold').length"
+    check "browser: smollm2: 5 MB at most" [ "$(wc -c < "$WORK/smollm2.html")" -lt 5000000 ]
+    expects "in a second or two of a busy machine" true "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd < 2000"
+else skip "browser: smollm2" "$smollm2 is missing"; fi
+
+"$BUILD/tools/browse" "$chromium" < "$WORK/lines" > "$WORK/got" 2> "$WORK/errors"
+[ $? != 3 ] || { skip browser "chromium does not start here" && exit 0; }
+check "browser: no errors" [ ! -s "$WORK/errors" ]
+head -5 "$WORK/errors" | sed 's/^/# /'
+while IFS="$(printf '\t')" read -r name expected line; do
+    got=$(sed -n "${line}p" "$WORK/got")
+    if [ "$got" = "$expected" ]; then ok "browser: $name"; else not_ok "browser: $name: $got, expected $expected"; fi
+done < "$WORK/expected"
