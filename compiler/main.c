@@ -183,6 +183,8 @@ static int command_explain(Arena *arena, const Options *o) {
     return explain_model(&b);
 }
 
+static int command_diff(Arena *arena, const Options *o) { return diff(arena, o); }
+
 static int command_passes(Arena *arena, const Options *o) {
     (void)arena, (void)o;
     list_passes();

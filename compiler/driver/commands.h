@@ -15,6 +15,7 @@ void inspect_weights(Build *);
 void inspect(const Build *);                    // after the passes: what the graph is made of
 int tokenize_texts(Arena *, const Options *);   // burin tokenize
 int render_template(Arena *, const Options *);  // burin template
+int diff(Arena *, const Options *);             // exit status
 int interpret(Build *);                         // run --interpret
 int check(Build *);                             // exit status
 int check_against(Build *);                     // likewise: --against

@@ -24,6 +24,7 @@ enum {
     TEMPLATE = 1 << COMMAND_template,
     TOKENIZE = 1 << COMMAND_tokenize,
     REPORT = 1 << COMMAND_report,
+    DIFF = 1 << COMMAND_diff,
     EXPLAIN = 1 << COMMAND_explain,
     MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT | EXPLAIN,
     ALL = (1 << COMMAND_COUNT) - 1,
@@ -246,7 +247,7 @@ static void read_operand(Line *l, char *word) {
     int n = l->to->n_files, most = sizeof l->to->files / sizeof *l->to->files;
     if (!l->to->model) {
         l->to->model = l->to->files[l->to->n_files++] = word;
-    } else if (is_onnx(word) && n < most && is_onnx(l->to->model)) {
+    } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) || (l->to->command == COMMAND_diff && n == 1))) {
         l->to->files[l->to->n_files++] = word;
     } else if (l->to->command == COMMAND_run ||
                ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain) && !l->to->n_rest)) {

@@ -1,0 +1,1 @@
+mkdir -p a/runtime && touch a/MANIFEST; "$BURIN" diff a a; s=$?; rm -r a; exit $s

@@ -1,0 +1,1 @@
+"$BURIN" diff "$TOP/examples/austen"
