@@ -105,8 +105,13 @@ char *burin_conversation_json(const burin_conversation *c, size_t *bytes) {
 static int32_t encode(const burin_conversation *c, size_t bytes, int32_t *ids, int32_t capacity) {
     const burin_rendering *r = &c->rendering;
     void *memory = burin_allocate(1, burin_encode_memory(c->g.tokenizer, bytes));
-    burin_encoding e = {
-        .text = r->text, .bytes = bytes, .marks = r->marks, .ids = ids, .capacity = (size_t)capacity, .memory = memory};
+    burin_encoding e = {.text = r->text,
+                        .bytes = bytes,
+                        .marks = r->marks,
+                        .ids = ids,
+                        .capacity = (size_t)capacity,
+                        .memory = memory,
+                        .whole = true};
     size_t n = burin_encode(c->g.tokenizer, &e);
     free(memory);
     return (int32_t)n;

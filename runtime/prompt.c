@@ -116,6 +116,15 @@ const void *burin_tokenizer_of(const burin_model *model) {
     return model->weights() + model->tokenizer_offset;
 }
 
+// Says so where the tokenizer has cut a text to n ids.
+static void tell_cut(const burin_model *model, const burin_encoding *prompt, size_t n) {
+    const burin_tokenizer *t = burin_tokenizer_of(model);
+    burin_encoding count = *prompt;
+    count.capacity = 0;
+    size_t whole = t->flags & BURIN_TRUNCATES ? burin_encode_prompt(model, t, &count) : n;
+    if (whole > n) burin_note("a text of %zu tokens is cut: its tokenizer keeps %zu", whole, n);
+}
+
 burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
     const void *blob = burin_tokenizer_of(model);
     burin_encoding e = {.text = text, .bytes = bytes, .special = special, .capacity = bytes + 16};
@@ -126,8 +135,9 @@ burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t b
         free(e.ids);
         e.capacity = n;
         e.ids = burin_allocate(n, sizeof *e.ids);
-        burin_encode_prompt(model, blob, &e);
+        n = burin_encode_prompt(model, blob, &e);
     }
+    tell_cut(model, &e, n);
     free(e.memory);
     if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
     return (burin_tokens){.id = e.ids, .n = (int32_t)n};

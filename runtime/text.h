@@ -7,8 +7,10 @@
 #include "program.h"
 #include "tokenizer.h"
 
-// As burin_encode. An empty text has no ids.
-static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *e) {
+// As burin_encode, but texts to embed are cut by burin_cut_ids alone. An empty text has no ids.
+static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *prompt) {
+    burin_encoding whole = *prompt, *e = &whole;
+    whole.whole |= model->net && model->net->embedding >= 0;
     size_t n = burin_encode(blob, e), written = n < e->capacity ? n : e->capacity;
     if (!e->special || model->encoder || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
     memmove(e->ids + 1, e->ids, (written < e->capacity ? written : written - 1) * sizeof *e->ids);

@@ -93,7 +93,7 @@ static void print_piece_texts(const burin_tokenizing *how, const burin_tokens *i
 // ---- ids ----
 
 static burin_tokens encode_text(const burin_tokenizing *how, const char *text, size_t bytes) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true};
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model};
     size_t n = 2 * bytes + 16;
     for (;;) {
         burin_tokens tokens = {.id = burin_allocate(n, sizeof *tokens.id)};

@@ -49,8 +49,9 @@ static void cut(Cutter *c, burin_span s, bool match) {
 
 static void split_step(Cutter *c, burin_span s) {
     const burin_tokenizer *t = c->encoder->t;
-    burin_matcher m = {t, burin_at(t, c->step->pattern), s, c->bytes, s.end};
+    burin_matcher m = burin_matcher_of(t, c->step->pattern, s, c->encoder->normalizing.match);
     const uint8_t *from = s.begin;
+    m.bytes = c->bytes, m.last = s.end;
     for (burin_span found; burin_find(&m, from, &found); from = m.last = found.end) {
         cut(c, (burin_span){from, found.begin}, false);
         cut(c, found, true);
@@ -59,27 +60,35 @@ static void split_step(Cutter *c, burin_span s) {
     pass_on(c);
 }
 
-static const uint8_t METASPACE[3] = {0xe2, 0x96, 0x81};
+static bool starts_with(burin_span s, const void *bytes, size_t n) {
+    return (size_t)(s.end - s.begin) >= n && !memcmp(s.begin, bytes, n);
+}
 
-static bool at_metaspace(const uint8_t *p, const uint8_t *end) { return end - p >= 3 && !memcmp(p, METASPACE, 3); }
+// Passes on what stands at `copy`; copies of later steps come behind it.
+static void pass_copy(Cutter *c, burin_span piece, uint8_t *behind) {
+    uint8_t *copy = c->encoder->copy;
+    c->encoder->copy = behind;
+    pretokenize(c->encoder, c->next_step, piece, c->bytes);
+    c->encoder->copy = copy;
+}
 
 static void metaspace_step(Cutter *c, burin_span s) {
     Encoder *e = c->encoder;
-    uint8_t *out = e->copy;
+    uint8_t *out = e->copy, sign[4];
+    size_t n = (size_t)burin_utf8_write(sign, c->step->code);
     bool wanted = c->step->a == 2 || (c->step->a == 1 && s.begin == e->first);
-    if (wanted && *s.begin != ' ' && !at_metaspace(s.begin, s.end)) memcpy(out, METASPACE, 3), out += 3;
+    if (wanted && *s.begin != ' ' && !starts_with(s, sign, n)) memcpy(out, sign, n), out += n;
     for (const uint8_t *p = s.begin; p < s.end; p++) {
-        size_t n = *p == ' ' ? 3 : 1;
-        memcpy(out, n == 3 ? METASPACE : p, n);
-        out += n;
+        memcpy(out, *p == ' ' ? sign : p, *p == ' ' ? n : 1);
+        out += *p == ' ' ? n : 1;
     }
     burin_span piece = {e->copy, e->copy};
     for (; piece.end < out; piece.end++) {
-        if (!c->step->b || piece.end == piece.begin || !at_metaspace(piece.end, out)) continue;
-        pretokenize(e, c->next_step, piece, c->bytes);
+        if (!c->step->b || piece.end == piece.begin || !starts_with((burin_span){piece.end, out}, sign, n)) continue;
+        pass_copy(c, piece, out);
         piece.begin = piece.end;
     }
-    pretokenize(e, c->next_step, piece, c->bytes);
+    pass_copy(c, piece, out);
 }
 
 static void prefix_step(Cutter *c, burin_span s) {
@@ -91,7 +100,13 @@ static void prefix_step(Cutter *c, burin_span s) {
     }
     e->copy[0] = ' ';
     memcpy(e->copy + 1, s.begin, n);
-    pretokenize(e, c->next_step, (burin_span){e->copy, e->copy + n + 1}, c->bytes);
+    pass_copy(c, (burin_span){e->copy, e->copy + n + 1}, e->copy + n + 1);
+}
+
+static void write_bytes_step(Cutter *c, burin_span s) {
+    uint8_t *out = c->encoder->copy;
+    for (const uint8_t *p = s.begin; p < s.end; p++) out += burin_utf8_write(out, burin_byte_code(*p));
+    pass_copy(c, (burin_span){c->encoder->copy, out}, out);
 }
 
 static void pretokenize(Encoder *e, uint32_t step, burin_span s, bool bytes) {
@@ -111,6 +126,9 @@ static void pretokenize(Encoder *e, uint32_t step, burin_span s, bool bytes) {
             break;
         case BURIN_STEP_PREFIX_SPACE:
             prefix_step(&c, s);
+            break;
+        case BURIN_STEP_WRITE_BYTES:
+            write_bytes_step(&c, s);
             break;
         default:
             pretokenize(e, step + 1, s, true);
@@ -169,9 +187,10 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
             at++;
             continue;
         }
-        encode_between(e, without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP), normalized);
-        emit(e, id);
-        at = from = without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
+        if (from < at) encode_between(e, without_spaces((burin_span){from, at}, false, kind & BURIN_TOKEN_LSTRIP), normalized);
+        const uint8_t *stop = without_spaces((burin_span){end, s.end}, kind & BURIN_TOKEN_RSTRIP, false).begin;
+        if (from < stop || !(kind & BURIN_TOKEN_LSTRIP)) emit(e, id);  // else the token before has taken its spaces
+        from = stop, at = end;
     }
     encode_between(e, (burin_span){from, s.end}, normalized);
 }
@@ -184,31 +203,44 @@ static void encode_between(Encoder *e, burin_span s, bool normalized) {
         return;
     }
     e->piece_marked = is_marked(e, s.begin, s.end);
-    s = normalize(e->t, s, e->buffer, &moved);
+    s = normalize(e->t, s, &e->normalizing, &moved);
     e->first = first && !moved ? s.begin : NULL;
     encode_added(e, s, e->out->plain ? (burin_section){0, 0} : e->t->added_normalized, true);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ encoding
 typedef struct Sizes {
-    size_t buffer, copy, symbols, heap, steps, total;
+    size_t buffer, copy, symbols, heap, steps, ways, visited, total;
 } Sizes;
 
 static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
 
-static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
-    size_t normalized = t->normalizers.count ? t->growth * text + t->growth_bytes : text, piece = 3 * normalized + 3;
-    bool copies = false;
+// The bytes that a piece can have behind all steps, and in *copies those of all copies.
+static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies) {
     const burin_pretokenizer *steps = burin_at(t, t->pretokenizers);
-    for (uint32_t i = 0; i < t->pretokenizers.count; i++)
-        copies |= steps[i].kind == BURIN_STEP_METASPACE || steps[i].kind == BURIN_STEP_PREFIX_SPACE;
-    if (!copies) piece = normalized;
-    Sizes s = {.symbols = aligned((piece + 1) * sizeof(Symbol))};
+    uint8_t sign[4];
+    for (uint32_t i = 0; i < t->pretokenizers.count; i++) {
+        size_t before = piece, n = steps[i].kind == BURIN_STEP_METASPACE ? (size_t)burin_utf8_write(sign, steps[i].code) : 0;
+        if (n) piece = n * (piece + 1);
+        if (steps[i].kind == BURIN_STEP_PREFIX_SPACE) piece++;
+        if (steps[i].kind == BURIN_STEP_WRITE_BYTES) piece *= 2;
+        *copies += piece > before || n ? piece : 0;
+    }
+    return piece;
+}
+
+static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
+    size_t normalized = t->normalizers.count ? t->growth * text + t->growth_bytes : text, copies = 0,
+           piece = piece_bytes(t, normalized, &copies), symbols = piece;
+    if (t->model == BURIN_MODEL_BPE && t->flags & BURIN_BYTE_FALLBACK)
+        symbols *= 1 + t->affix.count;  // bytes of the affix, too
+    Sizes s = {.symbols = aligned((symbols + 1) * sizeof(Symbol)), .copy = aligned(copies)};
     if (t->normalizers.count) s.buffer = aligned(normalized + 1);
-    if (copies) s.copy = aligned(piece);
-    if (t->model == BURIN_MODEL_BPE) s.heap = aligned((3 * piece + 1) * sizeof(Candidate));
+    if (t->model == BURIN_MODEL_BPE) s.heap = aligned((3 * symbols + 1) * sizeof(Candidate));
     if (t->model == BURIN_MODEL_UNIGRAM) s.steps = aligned((piece + 1) * sizeof(Step));
-    s.total = 2 * s.buffer + s.copy + s.symbols + s.heap + s.steps;
+    s.ways = aligned((t->match_ways + (piece + 1) * t->match_loop_ways) * sizeof(burin_way));
+    s.visited = aligned((piece + 1) * t->match_loops);
+    s.total = 2 * s.buffer + s.copy + s.symbols + s.heap + s.steps + s.ways + s.visited;
     return s;
 }
 
@@ -219,112 +251,109 @@ static void emit_all(Encoder *e, burin_section ids) {
     for (uint32_t i = 0; i < ids.count; i++) emit(e, (uint32_t)list[i]);
 }
 
+// Cuts what follows the first `begin` ids so that `around` more fit, as long as all of it is there.
+static void truncate_ids(Encoder *e, size_t begin, size_t around) {
+    const burin_tokenizer *t = e->t;
+    size_t most = t->most_ids > around ? t->most_ids - around : 0, n = e->n - begin;
+    if (!(t->flags & BURIN_TRUNCATES) || !e->out->special || e->out->whole || n <= most || e->n > e->out->capacity) return;
+    if (t->flags & BURIN_TRUNCATES_LEFT) memmove(e->out->ids + begin, e->out->ids + e->n - most, most * sizeof *e->out->ids);
+    e->n = begin + most;
+}
+
+static void pad_ids(Encoder *e) {
+    const burin_tokenizer *t = e->t;
+    size_t n = e->n, wanted = t->pad_to ? t->pad_to : n;
+    if (!(t->flags & BURIN_PADS)) return;
+    if (t->pad_multiple) wanted = (wanted + t->pad_multiple - 1) / t->pad_multiple * t->pad_multiple;
+    if (n >= wanted) return;
+    while (e->n < wanted) emit(e, (uint32_t)t->pad_id);
+    if (!(t->flags & BURIN_PADS_LEFT) || wanted > e->out->capacity) return;
+    memmove(e->out->ids + (wanted - n), e->out->ids, n * sizeof *e->out->ids);
+    for (size_t i = 0; i < wanted - n; i++) e->out->ids[i] = t->pad_id;
+}
+
 BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *out) {
     const burin_tokenizer *t = blob;
     Sizes s = sizes_of(t, out->bytes);
     uint8_t *memory = out->memory;
     burin_span text = {(const uint8_t *)out->text, (const uint8_t *)out->text + out->bytes};
-    Encoder e = {.t = t, .out = out, .first = text.begin, .buffer = {memory, memory + s.buffer}};
-    e.copy = e.buffer[1] + s.buffer;
+    Encoder e = {.t = t, .out = out, .first = text.begin, .normalizing.buffer = {memory, memory + s.buffer}};
+    e.copy = memory + 2 * s.buffer;
     e.symbols = (Symbol *)(e.copy + s.copy);
     e.heap = (Candidate *)((uint8_t *)e.symbols + s.symbols);
     e.steps = (Step *)((uint8_t *)e.heap + s.heap);
+    e.normalizing.match.ways = (burin_way *)((uint8_t *)e.steps + s.steps);
+    e.normalizing.match.visited = (uint8_t *)e.normalizing.match.ways + s.ways;
+    memset(e.normalizing.match.visited, 0, s.visited);
     if (out->special) emit_all(&e, t->before);
+    size_t begin = e.n;
     encode_added(&e, text, out->plain ? (burin_section){0, 0} : t->added, false);
+    truncate_ids(&e, begin, out->special ? t->before.count + t->after.count : 0);
     if (out->special) emit_all(&e, t->after);
+    if (out->pad) pad_ids(&e);
     return e.n;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ decoding
-BURIN_LINKAGE size_t burin_decode_max(const void *blob) { return ((const burin_tokenizer *)blob)->max_token_bytes * 2u + 1u; }
+BURIN_LINKAGE size_t burin_decode_max(const void *blob) {
+    const burin_tokenizer *t = blob;
+    return (size_t)t->max_decoded_bytes + 1 + (size_t)t->strip_stop * t->strip.count;
+}
 
 static bool is_token(const burin_tokenizer *t, int32_t id) {
     return id >= 0 && id < t->size && (kind_of(t, (uint32_t)id) & BURIN_TOKEN_KIND) != BURIN_TOKEN_ABSENT;
 }
 
-static bool starts_with(burin_span s, const void *bytes, size_t n) {
-    return (size_t)(s.end - s.begin) >= n && !memcmp(s.begin, bytes, n);
+static burin_span decoded_span(const burin_tokenizer *t, uint32_t id, bool first) {
+    const burin_decoded *d = (const burin_decoded *)burin_at(t, t->decoded) + id;
+    if (!t->decoded.count) return token_span(t, id);
+    const uint8_t *text = (const uint8_t *)burin_at(t, t->decoded_text) + (first ? d->first_offset : d->offset);
+    return (burin_span){text, text + (first ? d->first_length : d->length)};
 }
 
+static uint8_t byte_of_digit(uint8_t c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
+
+// "<0x41>"
 static uint8_t byte_of(const burin_tokenizer *t, uint32_t id) {
-    const int32_t *ids = burin_at(t, t->byte_ids);
-    int byte = 0;
-    while (byte < 255 && ids[byte] != (int32_t)id) byte++;
-    return (uint8_t)byte;
+    const uint8_t *text = token_span(t, id).begin;
+    return (uint8_t)(byte_of_digit(text[3]) << 4 | byte_of_digit(text[4]));
 }
 
-// What no space goes before, as transformers cleans up.
-static bool is_close(burin_span s) {
-    static const char *const starts[] = {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (starts_with(s, starts[i], strlen(starts[i]))) return true;
-    return false;
-}
-
-// WordPiece: a space goes before every token that starts a word, but not before punctuation.
-static size_t wordpiece_text(const burin_tokenizer *t, bool started, burin_span s, char *to) {
-    size_t n = 0;
-    if (started && t->affix.count && starts_with(s, burin_at(t, t->affix), t->affix.count))
-        s.begin += t->affix.count;
-    else if (started && !((t->flags & BURIN_DECODE_CLEANUP) && is_close(s)))
-        to[n++] = ' ';
-    memcpy(to + n, s.begin, (size_t)(s.end - s.begin));
-    return n + (size_t)(s.end - s.begin);
-}
-
-static size_t metaspace_text(burin_span s, bool drop, char *to) {
-    size_t n = 0;
+// Writes the text without the characters to strip at the start; those that may be at the end wait for what follows.
+static size_t write_stripped(const burin_tokenizer *t, burin_decoder *d, burin_span s, uint8_t *to) {
+    const uint8_t *strip = burin_at(t, t->strip), *begin = to;
+    size_t n = t->strip.count;
     while (s.begin < s.end) {
-        bool space = at_metaspace(s.begin, s.end);
-        if (!space || !drop) to[n++] = space ? ' ' : (char)*s.begin;
-        s.begin += space ? 3 : 1;
+        bool here = (size_t)(s.end - s.begin) >= n && !memcmp(s.begin, strip, n);
+        if (here && d->taken < t->strip_start) {
+            d->taken++, s.begin += n;
+            continue;
+        }
+        d->taken = UINT8_MAX;
+        if (here && d->held < t->strip_stop) {
+            d->held++, s.begin += n;
+            continue;
+        }
+        for (; !here && d->held; d->held--, to += n) memcpy(to, strip, n);
+        for (size_t i = here ? n : 1; i; i--) *to++ = *s.begin++;
     }
-    return n;
-}
-
-// No decoder: tokens as the vocabulary writes them, with a space between.
-static size_t written_text(const burin_tokenizer *t, bool started, burin_span s, char *to) {
-    uint8_t *out = (uint8_t *)to;
-    if (started) *out++ = ' ';
-    for (; s.begin < s.end; s.begin++) {
-        if (t->flags & BURIN_BYTE_LEVEL)
-            out += burin_utf8_write(out, burin_byte_code(*s.begin));
-        else
-            *out++ = *s.begin;
-    }
-    return (size_t)(out - (uint8_t *)to);
-}
-
-// The suffix of a word's end is a space where another token follows.
-static size_t plain_text(const burin_tokenizer *t, burin_decoder *d, burin_span s, char *to) {
-    size_t n = 0, suffix = t->affix.count;
-    if (d->space) to[n++] = ' ';
-    d->space = t->flags & BURIN_DECODE_SUFFIX && (size_t)(s.end - s.begin) >= suffix &&
-               starts_with((burin_span){s.end - suffix, s.end}, burin_at(t, t->affix), suffix);
-    if (d->space) s.end -= suffix;
-    memcpy(to + n, s.begin, (size_t)(s.end - s.begin));
-    return n + (size_t)(s.end - s.begin);
+    return (size_t)(to - begin);
 }
 
 BURIN_LINKAGE size_t burin_decode(const void *blob, burin_decoder *d, int32_t id, char *to) {
     const burin_tokenizer *t = blob;
     if (!is_token(t, id) || burin_token_is_special(t, id)) return 0;
-    burin_span s = token_span(t, (uint32_t)id);
-    size_t n;
-    if ((kind_of(t, (uint32_t)id) & BURIN_TOKEN_KIND) == BURIN_TOKEN_BYTE)
-        *to = (char)byte_of(t, (uint32_t)id), n = 1;
-    else if (t->flags & BURIN_DECODE_WORDPIECE)
-        n = wordpiece_text(t, d->started, s, to);
-    else if (t->flags & BURIN_DECODE_SPACES)
-        n = written_text(t, d->started, s, to);
-    else if (t->flags & BURIN_DECODE_METASPACE)
-        n = metaspace_text(s, !d->started && t->flags & BURIN_DECODE_FIRST, to);
-    else
-        n = plain_text(t, d, s, to);
-    if (n && (!d->started || t->flags & BURIN_DECODE_STRIP_EACH) && t->flags & BURIN_DECODE_STRIP && *to == ' ')
-        memmove(to, to + 1, --n);
-    d->started = true;
-    return n;
+    uint8_t kind = kind_of(t, (uint32_t)id), byte, *out = (uint8_t *)to;
+    burin_span s = decoded_span(t, (uint32_t)id, !d->started);
+    bool is_byte = (kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_BYTE;
+    if (is_byte && d->byte && t->flags & BURIN_DECODE_GROUPS)
+        byte = byte_of(t, (uint32_t)id), s = (burin_span){&byte, &byte + 1};
+    if (d->space) *out++ = ' ';
+    d->space = kind & BURIN_TOKEN_ENDS_WORD;
+    d->byte = is_byte, d->started = true;
+    if (t->strip.count) return (size_t)(out - (uint8_t *)to) + write_stripped(t, d, s, out);
+    memcpy(out, s.begin, (size_t)(s.end - s.begin));
+    return (size_t)(out - (uint8_t *)to) + (size_t)(s.end - s.begin);
 }
 
 BURIN_LINKAGE const char *burin_token_text(const void *blob, int32_t id, size_t *bytes) {

@@ -4,7 +4,8 @@
 //
 //     void *memory = malloc(burin_encode_memory(blob, bytes));
 //     burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = n, .memory = memory};
-//     size_t n_ids = burin_encode(blob, &e);          // may be more than the capacity: then only so many are written
+//     size_t n_ids = burin_encode(blob, &e);          // may be more than the capacity: then only so many are written,
+//                                                     // and a text that is to be cut may be whole
 //
 //     burin_decoder d = {0};                          // one a text: feed it the prompt's tokens too
 //     size_t n = burin_decode(blob, &d, id, buffer);  // at most burin_decode_max(blob) bytes, perhaps part of a character
@@ -27,6 +28,8 @@ typedef struct burin_encoding {
     size_t bytes;
     bool special;          // add what the tokenizer puts around a text (BOS, [CLS] ... [SEP])
     bool plain;            // special tokens written in the text are text
+    bool pad;              // with what a tokenizer.json pads with, which no model is to read as text
+    bool whole;            // not cut, whatever a tokenizer.json says
     const uint8_t *marks;  // [bytes] or NULL; 1: a special token that has this byte is text (template.h)
     int32_t *ids;
     size_t capacity;
@@ -37,8 +40,10 @@ BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes);
 BURIN_LINKAGE size_t burin_encode(const void *blob, const burin_encoding *);
 
 typedef struct burin_decoder {
-    bool started;  // something was written: a space in front of the next word counts
-    bool space;    // a word has ended: a space stands before what follows
+    bool started;         // a token was decoded
+    bool space;           // a word has ended: a space stands before what follows
+    bool byte;            // the last token was a byte
+    uint8_t taken, held;  // how often the character to strip was taken at the start; how often it waits at the end
 } burin_decoder;
 
 BURIN_LINKAGE size_t burin_decode_max(const void *blob);  // bytes that one token can become
@@ -66,24 +71,26 @@ enum {                             // burin_tokenizer.flags
     BURIN_BYTE_FALLBACK = 1 << 1,  // an unknown character becomes the tokens of its bytes
     BURIN_IGNORE_MERGES = 1 << 2,  // a word that is a token needs no merges
     BURIN_FUSE_UNKNOWN = 1 << 3,
-    BURIN_DECODE_METASPACE = 1 << 4,    // U+2581 stands for a space
-    BURIN_DECODE_STRIP = 1 << 5,        // the first space of a text was added
-    BURIN_DECODE_WORDPIECE = 1 << 6,    // a space before every token without the prefix
-    BURIN_DECODE_CLEANUP = 1 << 7,      // no space before punctuation
-    BURIN_DECODE_SUFFIX = 1 << 8,       // the suffix of a word's last token stands for a space
-    BURIN_DECODE_FIRST = 1 << 9,        // U+2581 in a text's first token stands for nothing
-    BURIN_DECODE_SPACES = 1 << 10,      // no decoder: a space between tokens, which stay as they are
-    BURIN_DECODE_STRIP_EACH = 1 << 12,  // with it: that of every token
-    BURIN_AFFIX_BEHIND = 1 << 11,       // BPE over characters: the affix is of a word's last one; else of all but its first
+    BURIN_DECODE_GROUPS = 1 << 4,  // a row of bytes is one token: it is stripped as one
+    BURIN_TRUNCATES = 1 << 6,
+    BURIN_TRUNCATES_LEFT = 1 << 7,  // the start goes
+    BURIN_PADS = 1 << 8,
+    BURIN_PADS_LEFT = 1 << 9,
+    BURIN_AFFIX_BEHIND = 1 << 5,  // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
 enum {
     BURIN_TOKEN_KIND = 3,
     BURIN_TOKEN_LSTRIP = 4,
-    BURIN_TOKEN_RSTRIP = 8,   // with the kind: takes the white space beside it
-    BURIN_TOKEN_SINGLE = 16,  // only where no character of a word is beside it
+    BURIN_TOKEN_RSTRIP = 8,      // with the kind: takes the white space beside it
+    BURIN_TOKEN_SINGLE = 16,     // only where no character of a word is beside it
+    BURIN_TOKEN_ENDS_WORD = 32,  // decoded: a space stands before what follows
 };
+
+typedef struct burin_decoded {  // what a token becomes, and what it becomes as the first of a text
+    uint32_t offset, length, first_offset, first_length;
+} burin_decoded;
 
 typedef struct burin_merge {
     uint32_t left, right, result, rank;  // the lowest rank first; of equal ranks the leftmost
@@ -95,16 +102,19 @@ typedef struct burin_set {  // of code points
 } burin_set;
 
 typedef enum {
-    BURIN_MATCH_SET,       // min to max times b characters of a set, as many as possible; a: keeps them all (possessive)
-    BURIN_MATCH_SPLIT,     // goes on at a, or else at b
+    BURIN_MATCH_SET,       // min to max times b characters of a set; a: burin_manner
+    BURIN_MATCH_SPLIT,     // goes on at a, or else at b; min: the number of a loop that begins here, or 0
+    BURIN_MATCH_AGAIN,     // goes on at a, where loop min begins; at b if that has been tried from here
     BURIN_MATCH_JUMP,      // goes on at a
+    BURIN_MATCH_ATOMIC,    // what follows up to DONE must match, and is never given back; then goes on at a
     BURIN_MATCH_LOOK,      // what follows up to DONE must match (b: must not) without being taken; then goes on at a
     BURIN_MATCH_BEHIND,    // likewise, what stands in front: min characters
     BURIN_MATCH_START,     // the piece's start
     BURIN_MATCH_END,       // the piece's end
-    BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other
-    BURIN_MATCH_DONE,
+    BURIN_MATCH_BOUNDARY,  // a character of a set on one side, none on the other (b: not so)
+    BURIN_MATCH_DONE,      // the last one's min: how many loops the pattern has
 } burin_match_op;
+typedef enum { BURIN_GREEDY, BURIN_POSSESSIVE, BURIN_LAZY } burin_manner;
 
 enum { BURIN_NO_LIMIT = 0xffff, BURIN_MAX_AFFIX = 32 };
 
@@ -115,14 +125,16 @@ typedef struct burin_match {  // one instruction of a pattern
 typedef enum {                // pre-tokenization: each step cuts every piece of the step before it
     BURIN_STEP_SPLIT,         // by a pattern
     BURIN_STEP_PREFIX_SPACE,  // a space in front unless there is one
-    BURIN_STEP_METASPACE,  // spaces become U+2581; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
+    BURIN_STEP_METASPACE,  // spaces become `code`; a: one is put in front (0 never, 1 first piece of a text, 2 always); b: cut
     BURIN_STEP_BYTES,      // from here on each byte is one character: the one that GPT-2 writes for it
+    BURIN_STEP_WRITE_BYTES,  // likewise, and the model sees that character
 } burin_step_kind;
 
 typedef enum { BURIN_ISOLATED, BURIN_REMOVED, BURIN_WITH_PREVIOUS, BURIN_WITH_NEXT, BURIN_CONTIGUOUS } burin_behaviour;
 
 typedef struct burin_pretokenizer {
     uint16_t kind, a, b, behaviour, invert, unused;
+    uint32_t code;
     burin_section pattern;  // burin_match
 } burin_pretokenizer;
 
@@ -136,6 +148,7 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that carries none
     BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
+    BURIN_NORMALIZE_BYTES,      // bytes become the characters that GPT-2 writes for them
 } burin_normalize_kind;
 
 typedef struct burin_mapping {  // one code point becomes `count` code points at `offset` of burin_tokenizer.expansions
@@ -154,11 +167,15 @@ typedef struct burin_tokenizer {
     uint32_t magic, version, bytes, flags;
     uint32_t model;
     int32_t size, bos, eos, unknown;
-    uint32_t max_token_bytes, max_word_characters, growth_bytes;
+    uint32_t max_token_bytes, max_decoded_bytes, max_word_characters, growth_bytes;
     uint32_t growth;                   // normalized bytes <= growth * bytes + growth_bytes
     uint32_t prefix_hash;              // WordPiece: hash of the prefix
     burin_section text_offsets, text;  // uint32_t [size + 1], bytes
     burin_section kinds;               // uint8_t [size]: a kind and flags
+    burin_section decoded;             // burin_decoded [size]; without it a token becomes its text
+    burin_section decoded_text;        // bytes
+    burin_section strip;               // bytes of the character that is stripped from a decoded text
+    uint32_t strip_start, strip_stop;  // so often at most
     burin_section slots;               // uint32_t id + 1 by hash of the text; a power of two of them
     burin_section merges, merge_slots;
     burin_section byte_ids;          // int32_t [256], and [256] more for a word's last byte
@@ -169,8 +186,13 @@ typedef struct burin_tokenizer {
     burin_section aliases;           // uint32_t: tokens whose text is another one after normalization
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
-    burin_section before, after;  // int32_t: what `special` adds
-    burin_section affix;          // bytes of the prefix inside a word, or of a word's suffix
-    uint32_t words, unused;       // the set of characters of words
+    burin_section before, after;    // int32_t: what `special` adds
+    uint32_t most_ids;              // a text is cut to so many, `before` and `after` among them
+    uint32_t pad_to, pad_multiple;  // it is padded to at least so many, and to a multiple (0: any)
+    int32_t pad_id;
+    burin_section affix;  // bytes of the prefix inside a word, or of a word's suffix
+    uint32_t words;       // the set of characters of words
+    // What matching remembers: ways back, at most so many; in patterns with loops so many at each place; loops
+    uint32_t match_ways, match_loop_ways, match_loops;
 } burin_tokenizer;
 #endif

@@ -6,6 +6,7 @@
 //   WordLevel  the piece is a token or unknown
 #ifndef BURIN_TOKENIZER_MODELS_H
 #define BURIN_TOKENIZER_MODELS_H
+#include "tokenizer_normalize.h"
 #include "tokenizer_text.h"
 
 enum { NO_SYMBOL = 0xffffffff, ABSENT = 0xffffffff };
@@ -26,9 +27,10 @@ typedef struct Step {  // Unigram: the best way to a byte
 typedef struct Encoder {
     const burin_tokenizer *t;
     const burin_encoding *out;
-    size_t n;                   // ids so far, also those beyond the capacity
-    const uint8_t *first;       // where the text begins, after normalization
-    uint8_t *buffer[2], *copy;  // normalization goes to and fro; a step's own copy of a piece
+    size_t n;              // ids so far, also those beyond the capacity
+    const uint8_t *first;  // where the text begins, after normalization
+    NormalizeMemory normalizing;
+    uint8_t *copy;  // steps write their copies of a piece here, one behind the other
     Symbol *symbols;
     Candidate *heap;
     uint32_t n_heap;

@@ -8,6 +8,7 @@ enum { MAX_RUN = 64, HANGUL_FIRST = 0xac00, HANGUL_L = 0x1100, HANGUL_V = 0x1161
 typedef struct Normalizing {
     const burin_tokenizer *t;
     const burin_normalizer *step;
+    burin_match_memory memory;
     uint8_t *out, *start;
     bool moved;  // what the text began with is gone, the second character or a later one is the first now
     struct {
@@ -163,7 +164,7 @@ static bool moves_start(const Normalizing *z, burin_span in, burin_span found) {
 }
 
 static void replace_matches(Normalizing *z, burin_span in) {
-    burin_matcher m = {z->t, burin_at(z->t, z->step->pattern), in, false, NULL};
+    burin_matcher m = burin_matcher_of(z->t, z->step->pattern, in, z->memory);
     const uint8_t *from = in.begin;
     burin_span found;
     for (; burin_find(&m, from, &found); from = found.end) {
@@ -267,16 +268,25 @@ static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
         case BURIN_NORMALIZE_CHARSMAP:
             apply_charsmap(z, in);
             break;
+        case BURIN_NORMALIZE_BYTES:
+            for (; in.begin < in.end; in.begin++) put_code(z, burin_byte_code(*in.begin));
+            break;
         default:
             normalize_codes(z, in);
     }
     return (burin_span){out, z->out};
 }
 
-static burin_span normalize(const burin_tokenizer *t, burin_span s, uint8_t *const buffer[2], bool *moved) {
+typedef struct NormalizeMemory {
+    uint8_t *buffer[2];  // one behind the other
+    burin_match_memory match;
+} NormalizeMemory;
+
+static burin_span normalize(const burin_tokenizer *t, burin_span s, const NormalizeMemory *memory, bool *moved) {
     const burin_normalizer *steps = burin_at(t, t->normalizers);
+    uint8_t *const *buffer = memory->buffer;
     for (uint32_t i = 0; i < t->normalizers.count; i++) {
-        Normalizing z = {.t = t, .step = &steps[i]};
+        Normalizing z = {.t = t, .step = &steps[i], .memory = memory->match};
         s = normalize_step(&z, s, s.begin >= buffer[0] && s.begin < buffer[1] ? buffer[1] : buffer[0]);
         *moved |= z.moved;
     }

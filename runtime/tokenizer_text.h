@@ -82,13 +82,33 @@ static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_
 }
 
 // ------------------------------------------------------------------------------------------------------------------ patterns
+typedef struct burin_way {  // where matching goes on when what was tried fails
+    uint32_t pc, at, n;     // n: of how many a set has taken here, or ONE_WAY
+} burin_way;
+
+typedef struct burin_match_memory {
+    burin_way *ways;   // match_ways + match_loop_ways for each place
+    uint8_t *visited;  // match_loops for each place, all 0 between two matches
+} burin_match_memory;
+
 typedef struct burin_matcher {
     const burin_tokenizer *tokenizer;
     const burin_match *program;
     burin_span piece;
     bool bytes;           // characters are bytes (after BURIN_STEP_BYTES)
     const uint8_t *last;  // an empty match counts unless it is here; NULL: none counts
+    burin_match_memory memory;
+    uint32_t loops;
+    const uint8_t *reach;  // no loop was tried from beyond
 } burin_matcher;
+
+static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern, burin_span piece,
+                                             burin_match_memory memory) {
+    burin_matcher m = {.tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
+    m.loops = m.program[pattern.count - 1].min;
+    m.reach = piece.begin;
+    return m;
+}
 
 static inline int burin_next(const burin_matcher *m, const uint8_t *p, uint32_t *code) {
     if (!m->bytes) return burin_utf8_read(p, m->piece.end, code);
@@ -102,8 +122,6 @@ static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_
         if (p - m->piece.begin >= n && p[-n] >= 0xc0 && burin_utf8_read(p - n, p, &code) == n) return p - n;
     return p - 1;
 }
-
-static const uint8_t *burin_match_here(const burin_matcher *, uint32_t pc, const uint8_t *at);
 
 // The end of b characters of the set; NULL when here are not so many.
 static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i, const uint8_t *at) {
@@ -124,73 +142,129 @@ static inline bool burin_at_boundary(const burin_matcher *m, uint32_t set, const
     return before != behind;
 }
 
-static inline const uint8_t *burin_match_set(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
+enum { BURIN_ONE_WAY = -1 };
+
+// Takes as many characters as the set wants first; NULL when there are too few. Leaves a way back to fewer or more.
+static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way **top) {
     const burin_match *i = m->program + pc;
-    const uint8_t *next, *end;
-    uint32_t n = 0, most = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max;
+    const uint8_t *next;
+    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max, most = i->a == BURIN_LAZY ? i->min : limit;
     for (; n < most && (next = burin_set_here(m, i, at)); n++) at = next;
-    for (; n >= i->min; n--) {
-        end = burin_match_here(m, pc + 1, at);
-        if (end || i->a || !n) return end;
-        for (int k = 0; k < i->b; k++) at = burin_previous(m, at);
-    }
-    return NULL;
+    if (n < i->min) return NULL;
+    if (i->a == BURIN_LAZY ? n < limit : i->a == BURIN_GREEDY && n > i->min)
+        *(*top)++ = (burin_way){pc, (uint32_t)(at - m->piece.begin), n};
+    return at;
 }
 
-static inline bool burin_behind(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
+// Goes the latest way back: NULL when it leads nowhere, and is gone.
+static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *pc, burin_way **top) {
+    burin_way *way = *top - 1;
+    const burin_match *i = m->program + way->pc;
+    const uint8_t *at = m->piece.begin + way->at;
+    *pc = way->pc;
+    *top = way;
+    if (way->n == (uint32_t)BURIN_ONE_WAY) return at;
+    (*pc)++;
+    if (i->a == BURIN_LAZY) {
+        if (!(at = burin_set_here(m, i, at))) return NULL;
+        way->n++;
+    } else {
+        for (int k = 0; k < i->b; k++) at = burin_previous(m, at);
+        way->n--;
+    }
+    way->at = (uint32_t)(at - m->piece.begin);
+    if (i->a == BURIN_LAZY ? i->max == BURIN_NO_LIMIT || way->n < i->max : way->n > i->min) ++*top;
+    return at;
+}
+
+static inline uint8_t *burin_visited(const burin_matcher *m, uint32_t loop, const uint8_t *at) {
+    return m->memory.visited + (loop - 1) * ((size_t)(m->piece.end - m->piece.begin) + 1) + (size_t)(at - m->piece.begin);
+}
+
+static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const uint8_t *at, burin_way **top) {
+    const burin_match *i = m->program + *pc;
+    if (i->min) {
+        uint8_t *visited = burin_visited(m, i->min, at);
+        if (*visited) return NULL;
+        *visited = 1;
+        if (at > m->reach) m->reach = at;
+    }
+    *(*top)++ = (burin_way){i->b, (uint32_t)(at - m->piece.begin), (uint32_t)BURIN_ONE_WAY};
+    *pc = i->a;
+    return at;
+}
+
+static const uint8_t *burin_match_here(burin_matcher *, uint32_t pc, const uint8_t *at, burin_way *ways);
+
+static inline bool burin_behind(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
     for (int n = 0; n < m->program[pc].min; n++) {
         if (at == m->piece.begin) return false;
         at = burin_previous(m, at);
     }
-    return burin_match_here(m, pc + 1, at) != NULL;
+    return burin_match_here(m, pc + 1, at, ways) != NULL;
 }
 
-// Where a match that starts here ends; NULL when there is none. Depth is bounded by the program, which has no loops.
-static const uint8_t *burin_match_here(const burin_matcher *m, uint32_t pc, const uint8_t *at) {
-    for (;;) {
+// What takes no character: does it hold here?
+static inline bool burin_holds(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    const burin_match *i = m->program + pc;
+    switch (i->op) {
+        case BURIN_MATCH_LOOK:
+            return (burin_match_here(m, pc + 1, at, ways) != NULL) != (i->b != 0);
+        case BURIN_MATCH_BEHIND:
+            return burin_behind(m, pc, at, ways) != (i->b != 0);
+        case BURIN_MATCH_START:
+            return at == m->piece.begin;
+        case BURIN_MATCH_BOUNDARY:
+            return burin_at_boundary(m, i->set, at) != (i->b != 0);
+        default:
+            return at == m->piece.end;
+    }
+}
+
+// Where a match that starts here ends; NULL when there is none. It calls itself for look-around and atomic groups only.
+static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    for (burin_way *top = ways;;) {
         const burin_match *i = m->program + pc;
-        const uint8_t *end;
         switch (i->op) {
             case BURIN_MATCH_SET:
-                return burin_match_set(m, pc, at);
+                at = burin_take_set(m, pc++, at, &top);
+                break;
             case BURIN_MATCH_SPLIT:
-                if ((end = burin_match_here(m, i->a, at))) return end;
-                pc = i->b;
+                at = burin_split(m, &pc, at, &top);
+                break;
+            case BURIN_MATCH_AGAIN:
+                pc = i->min && *burin_visited(m, i->min, at) ? i->b : i->a;
+                break;
+            case BURIN_MATCH_ATOMIC:
+                at = burin_match_here(m, pc + 1, at, top);
+                pc = i->a;
                 break;
             case BURIN_MATCH_JUMP:
                 pc = i->a;
                 break;
-            case BURIN_MATCH_LOOK:
-                if ((burin_match_here(m, pc + 1, at) != NULL) == (i->b != 0)) return NULL;
-                pc = i->a;
-                break;
-            case BURIN_MATCH_BEHIND:
-                if (burin_behind(m, pc, at) == (i->b != 0)) return NULL;
-                pc = i->a;
-                break;
-            case BURIN_MATCH_START:
-                if (at != m->piece.begin) return NULL;
-                pc++;
-                break;
-            case BURIN_MATCH_BOUNDARY:
-                if (!burin_at_boundary(m, i->set, at)) return NULL;
-                pc++;
-                break;
-            case BURIN_MATCH_END:
-                if (at != m->piece.end) return NULL;
-                pc++;
-                break;
-            default:
+            case BURIN_MATCH_DONE:
                 return at;
+            default:
+                if (!burin_holds(m, pc, at, top)) at = NULL;
+                pc = i->op == BURIN_MATCH_LOOK || i->op == BURIN_MATCH_BEHIND ? i->a : pc + 1;
         }
+        while (!at && top > ways) at = burin_turn_back(m, &pc, &top);
+        if (!at) return NULL;
     }
 }
 
+static inline const uint8_t *burin_try(burin_matcher *m, const uint8_t *at) {
+    const uint8_t *end = burin_match_here(m, 0, at, m->memory.ways);
+    for (uint32_t loop = 1; loop <= m->loops && m->reach >= at; loop++)
+        memset(burin_visited(m, loop, at), 0, (size_t)(m->reach - at) + 1);
+    return end;
+}
+
 // The first match at or after `from`; false when there is none.
-static inline bool burin_find(const burin_matcher *m, const uint8_t *from, burin_span *found) {
+static inline bool burin_find(burin_matcher *m, const uint8_t *from, burin_span *found) {
     uint32_t code;
     for (; from < m->piece.end; from += burin_next(m, from, &code)) {
-        const uint8_t *end = burin_match_here(m, 0, from);
+        const uint8_t *end = burin_try(m, from);
         if (end && (end > from || (m->last && from != m->last))) return *found = (burin_span){from, end}, true;
     }
     return false;

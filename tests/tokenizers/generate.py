@@ -81,6 +81,21 @@ def sentence_piece(*decode):
     return made(model, trainer, prepend, None, decoders.Sequence(list(decode)))
 
 
+def cut_and_padded():
+    t = words(pre_tokenizers.Whitespace())
+    t.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])
+    t.enable_truncation(7, direction="left")
+    t.enable_padding(direction="left", pad_id=2, pad_token="<unk>", pad_to_multiple_of=4)
+    return t
+
+
+def nul():
+    alphabet = {c: i for i, c in enumerate("abcdefghijklmnopqrstuvwxyz \0")}
+    t = Tokenizer(models.BPE(alphabet | {" \0": 28, "<\0>": 29}, [(" ", "\0")], unk_token=None))
+    t.add_special_tokens(["<\0>"])
+    return t
+
+
 KIMI = (r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -112,6 +127,17 @@ KINDS = {
     "pieces-no-decoder": lambda: pieces(pre_tokenizers.Whitespace(), None),
     "unigram": lambda: unigram(pre_tokenizers.Metaspace(), decoders.Metaspace()),
     "sentence-piece": lambda: sentence_piece(REPLACE, FALLBACK, FUSE, decoders.Strip(" ", 1, 0)),
+    "loops": lambda: cut(r"(?:[a-z][A-Z]?)+|((a|b)*c)*\d|(?:\p{L}\p{M}*)+?(?=\s)|(?>\s+)|.{1,4}?"),
+    "lazy": lambda: cut(r"(?i)the|fox|(?<digit>\d)+?x{2,}?|[[:space:][:digit:]]+|\h+\B|(?:\w_?)*?[^\w\s]", "merged_with_next"),
+    "bytes-in-unigram": lambda: unigram(pre_tokenizers.Sequence([pre_tokenizers.Digits(), BYTES]), decoders.ByteLevel()),
+    "two-copies": lambda: words(pre_tokenizers.Sequence([pre_tokenizers.Metaspace("_"), pre_tokenizers.ByteLevel()]),
+                                normalizers.Sequence([normalizers.ByteLevel(), normalizers.Lowercase()])),
+    "cut-and-padded": cut_and_padded,
+    "nul": nul,
+    "replace-strip": lambda: sentence_piece(decoders.Replace(Regex("[aeiou]"), ""), decoders.Strip("▁", 1, 0), REPLACE, FALLBACK,
+                                            FUSE, decoders.Strip("x", 2, 0)),
+    "word-ends": lambda: bpe(pre_tokenizers.BertPreTokenizer(), byte_level=False, end_of_word_suffix="</w>",
+                             decoder=decoders.Sequence([decoders.BPEDecoder("</w>"), decoders.Replace("o", "oo")])),
     "strip-each": lambda: sentence_piece(REPLACE, FALLBACK, decoders.Strip(" ", 1, 0), FUSE),
 }
 

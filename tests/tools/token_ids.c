@@ -18,8 +18,11 @@ static size_t unescaped(char *line) {
 }
 
 static void print_ids(const Tokenizer *t, const char *text, size_t bytes) {
-    burin_encoding e = {
-        .text = text, .bytes = bytes, .special = true, .memory = malloc(burin_encode_memory(t->blob, bytes) + 1)};
+    burin_encoding e = {.text = text,
+                        .bytes = bytes,
+                        .special = true,
+                        .whole = true,
+                        .memory = malloc(burin_encode_memory(t->blob, bytes) + 1)};
     e.capacity = burin_encode(t->blob, &e);
     e.ids = malloc((e.capacity + 1) * sizeof *e.ids);
     burin_encode(t->blob, &e);

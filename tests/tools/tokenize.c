@@ -1,5 +1,5 @@
 // tokenize TOKENIZER TEXTS: the ids of each text of a JSON list of strings, and what they become again, one JSON line a text:
-// [[ids], "text"]. What is no UTF-8 in a decoded text, and U+FFFD, is left out.
+// [[ids], "text"]. What is no UTF-8 in a decoded text, and U+FFFD, is left out. A list of ids in place of a text is decoded.
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "util/text.h"
 
 static json_t *ids_of(const Tokenizer *t, const char *text, size_t bytes, int32_t *ids, size_t most) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = most};
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = true, .ids = ids, .capacity = most};
     e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
     size_t n = burin_encode(t->blob, &e);
     json_t *list = json_array();
@@ -41,6 +41,14 @@ static json_t *text_of(const Tokenizer *t, const json_t *ids) {
     return string;
 }
 
+static json_t *encoded(const Tokenizer *t, const json_t *text) {
+    size_t bytes = json_string_length(text), most = 16 * bytes + 64;
+    int32_t *ids = calloc(most, sizeof *ids);
+    json_t *list = ids_of(t, json_string_value(text), bytes, ids, most);
+    free(ids);
+    return list;
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) return fprintf(stderr, "usage: tokenize TOKENIZER TEXTS\n"), 2;
     Arena *arena = arena_new();
@@ -48,12 +56,11 @@ int main(int argc, char **argv) {
     json_t *texts = json_load_file(argv[2], JSON_ALLOW_NUL, NULL);
     for (size_t i = 0; i < json_array_size(texts); i++) {
         const json_t *text = json_array_get(texts, i);
-        size_t bytes = json_string_length(text), most = 16 * bytes + 64;
-        int32_t *ids = calloc(most, sizeof *ids);
-        json_t *list = ids_of(t, json_string_value(text), bytes, ids, most), *line = json_pack("[o,o]", list, text_of(t, list));
+        json_t *ids = json_is_string(text) ? encoded(t, text) : json_deep_copy(text),
+               *line = json_pack("[o,o]", ids, text_of(t, ids));
         char *shown = json_dumps(line, JSON_COMPACT);
         puts(shown);
-        free(shown), free(ids);
+        free(shown);
         json_decref(line);
     }
     json_decref(texts);

@@ -35,7 +35,7 @@ static Run load(const char *path, int vocab_size) {
 
 static void encode(Run *r, const char *text, size_t bytes, bool special) {
     void *memory = malloc(burin_encode_memory(r->blob, bytes) + 1);
-    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .memory = memory};
+    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .whole = true, .memory = memory};
     e.capacity = burin_encode(r->blob, &e);
     r->ids = e.ids = ARENA_ARRAY(r->arena, int32_t, e.capacity + 1);
     r->n = burin_encode(r->blob, &e);
@@ -266,7 +266,8 @@ static void finds_added_tokens(void) {
     Run r = load_text(
         "{'added_tokens':[{'id':0,'content':'<s>','special':true,'lstrip':true},{'id':20,'content':'<s>x','rstrip':true}],"
         "'pre_tokenizer':{'type':'WhitespaceSplit'},'post_processor':{'type':'TemplateProcessing','single':["
-        "{'SpecialToken':{'id':'<s>'}},{'Sequence':{'id':'A'}}]},'model':{'type':'WordLevel','unk_token':'<u>','vocab':"
+        "{'SpecialToken':{'id':'<s>'}},{'Sequence':{'id':'A'}}],'special_tokens':{'<s>':{'ids':[0]}}},'model':{'type':'"
+        "WordLevel','unk_token':'<u>','vocab':"
         "{" LETTERS "}}}");
     encode_text(&r, "a  <s>b<s>x  c");
     CHECK_IDS(r, 0, 2, 0, 3, 20, 4);

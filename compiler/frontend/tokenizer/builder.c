@@ -35,7 +35,7 @@ void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     b->head = (burin_tokenizer){
         .magic = BURIN_TOKENIZER_MAGIC, .version = BURIN_TOKENIZER_VERSION, .bos = -1, .eos = -1, .unknown = -1, .growth = 1};
     Bytes *all[] = {&b->merges,        &b->sets,   &b->ranges, &b->expansions, &b->normalizers,
-                    &b->pretokenizers, &b->before, &b->after,  &b->blob};
+                    &b->pretokenizers, &b->before, &b->after,  &b->blob,       &b->decoders};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->arena = arena;
     for (int i = 0; i < 512; i++) b->byte_ids[i] = -1;
     burin_tokenizer room = {0};
@@ -179,7 +179,7 @@ void set_byte_level(TokenizerBuilder *b, const char *suffix) {
         const char *bytes;
         if (!t->in_model) continue;
         if (bytes_of_characters(b->arena, t->text, t->length, &bytes, &n))
-            t->text = bytes, t->length = (uint32_t)n;
+            t->text = bytes, t->length = (uint32_t)n, t->in_bytes = true;
         else
             t->in_model = false;
     }
@@ -206,6 +206,7 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
     const uint32_t *expansions = (const uint32_t *)b->expansions.data;
     uint8_t scratch[4];
     uint32_t growth = n->kind == BURIN_NORMALIZE_APART                      ? 3
+                      : n->kind == BURIN_NORMALIZE_BYTES                    ? 2
                       : n->kind == BURIN_NORMALIZE_REPLACE && n->text.count ? n->text.count
                                                                             : 1;
     for (uint32_t i = 0; i < n->mappings.count; i++) {
@@ -315,20 +316,26 @@ static void pack_steps(TokenizerBuilder *b) {
     b->head.pretokenizers = builder_section(b, p->data, p->length / sizeof(burin_pretokenizer), sizeof(burin_pretokenizer));
 }
 
+burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
+    size_t ways = b->head.match_ways + (bytes + 1) * b->head.match_loop_ways, places = (bytes + 1) * b->head.match_loops;
+    return (burin_match_memory){ARENA_ARRAY(b->arena, burin_way, ways + 1), arena_alloc(b->arena, places + 1)};
+}
+
 // Runs the steps that were just packed.
 static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t) {
     size_t room = (size_t)b->head.growth * t->length + b->head.growth_bytes + 16;
     uint8_t *buffer = arena_alloc(b->arena, 2 * room);
-    memcpy(b->blob.data, &b->head, sizeof b->head);
     burin_span text = {(const uint8_t *)t->text, (const uint8_t *)t->text + t->length};
     bool moved = false;
-    return normalize((const burin_tokenizer *)b->blob.data, text, (uint8_t *[]){buffer, buffer + room}, &moved);
+    NormalizeMemory memory = {{buffer, buffer + room}, builder_match_memory(b, room)};
+    return normalize((const burin_tokenizer *)b->blob.data, text, &memory, &moved);
 }
 
 // Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for
 // them.
 static void pack_aliases(TokenizerBuilder *b) {
     Bytes aliases = {.arena = b->arena};
+    memcpy(b->blob.data, &b->head, sizeof b->head);
     for (int32_t id = 0; id < b->head.size; id++) {
         if (!b->tokens[id].added_normalized) continue;
         burin_span text = normalized(b, &b->tokens[id]);
@@ -361,6 +368,7 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     pack_sets(b);
     pack_steps(b);
     pack_aliases(b);
+    pack_decoded(b);
     pack_texts(b);
     pack_merges(b);
     pack_scores(b);

@@ -3,14 +3,16 @@
 //   tokenizer.c    recognises the file; tokenizer_json.c, normalizers.c, pretokenizers.c and
 //                  vocabularies.c read it
 //   builder.c      vocabulary, merges, tables
-//   pattern.c      regular expressions to the instructions of runtime/tokenizer_text.h
+//   decoders.c     what each token becomes
+//   pattern.c, pattern_program.c
+//                  regular expressions to the instructions of runtime/tokenizer_text.h
 //   unicode.c      sets of code points, and the tables that unicode.awk makes
 #ifndef BURIN_TOKENIZER_COMPILE_H
 #define BURIN_TOKENIZER_COMPILE_H
 #include <jansson.h>
 
 #include "frontend/tokenizer.h"
-#include "runtime/tokenizer.h"
+#include "runtime/tokenizer_text.h"
 #include "util/diag.h"
 
 // A growing array in an arena.
@@ -30,6 +32,7 @@ typedef struct TokenizerBuilder {
         uint32_t length;
         uint8_t kind;   // burin_token_kind and flags
         bool in_model;  // found by its text
+        bool in_bytes;  // the text is bytes for which the vocabulary writes characters
         bool added, added_normalized;
         double score;
     } *tokens;
@@ -42,7 +45,13 @@ typedef struct TokenizerBuilder {
     Bytes blob;             // sections that are ready
     int32_t byte_ids[512];  // of a byte; then of a word's last byte
     const char *affix;
-    bool fused;  // decoders from here on see the whole text
+    Bytes decoders;                         // decoders.c
+    const char *stripped;                   // what is stripped from the whole text, or NULL
+    bool joined, joined_bytes, falls_back;  // decoders from here on see the whole text; of bytes; ByteFallback was there
+    bool ends_words;                        // BPEDecoder was there
+    bool writes_tokens;                     // decoders see tokens as the vocabulary writes them
+    bool writes_bytes;                      // ByteLevel makes characters of bytes, which the model sees
+    bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
 } TokenizerBuilder;
 
 _Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -61,6 +70,7 @@ int32_t index_find(const TokenIndex *, const char *text, size_t length);  // -1 
 void builder_bytes_from_texts(TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
 burin_section builder_section(TokenizerBuilder *, const void *data, size_t count, size_t element);
 void builder_add_normalizer(TokenizerBuilder *, burin_normalizer, const char *text);  // text: of its `text` section, or NULL
+burin_match_memory builder_match_memory(TokenizerBuilder *, size_t bytes);            // for matching in texts of so many bytes
 Tokenizer *tokenizer_build(TokenizerBuilder *);
 
 // ----------------------------------------------------------------------------------------------------------------- unicode.c
@@ -81,8 +91,16 @@ uint16_t builder_set(TokenizerBuilder *, CharSet *);  // index of the set; equal
 
 // ----------------------------------------------------------------------------------------------------------------- pattern.c
 burin_section pattern_compile(TokenizerBuilder *, const char *regex);
+bool pattern_may_be_empty(TokenizerBuilder *, const char *regex);  // may it match nothing?
 burin_section pattern_literal(TokenizerBuilder *, const char *text);
 burin_section pattern_of_set(TokenizerBuilder *, CharSet *, uint16_t max);
+
+// ---------------------------------------------------------------------------------------------------------------- decoders.c
+void read_decoder(TokenizerBuilder *, const json_t *);
+void decoder_replaces(TokenizerBuilder *, const char *from, const char *to);
+void decoder_falls_back(TokenizerBuilder *);
+void decoder_strips(TokenizerBuilder *, const char *character, uint32_t start, uint32_t stop);  // of the whole text
+void pack_decoded(TokenizerBuilder *);  // after sets: what each token becomes
 
 // ------------------------------------------------------------------------------------------------------------------- readers
 void read_tokenizer_json(TokenizerBuilder *, const json_t *);
@@ -91,7 +109,8 @@ typedef struct StepReader {
     void (*read)(TokenizerBuilder *, const json_t *);
 } StepReader;
 void read_step(TokenizerBuilder *, const json_t *step, const StepReader *, const char *part);
-burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);  // {"String": "x"} or {"Regex": "x"}
+burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);   // {"String": "x"} or {"Regex": "x"}
+burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);  // likewise; refuses what may match nothing
 void read_normalizer(TokenizerBuilder *, const json_t *);
 void read_pretokenizer(TokenizerBuilder *, const json_t *);
 void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
@@ -114,6 +133,8 @@ extern const char GPT2_PATTERN[], LLAMA3_PATTERN[], QWEN2_PATTERN[];
 void add_split(TokenizerBuilder *, const char *regex);  // a pre-tokenizer whose matches are pieces
 void add_byte_level(TokenizerBuilder *);                // from here on bytes are characters
 
+// A token's text as the file means it: not terminated where it has U+0000.
+const char *vocabulary_text(const TokenizerBuilder *, const char *text, size_t *length);
 const char *json_text(const TokenizerBuilder *, const json_t *object, const char *key);  // refuses absent ones
 bool json_flag(const TokenizerBuilder *, const json_t *object, const char *key, bool absent);
 #endif

@@ -86,11 +86,13 @@ static void read_llama(Reading *r) {
     builder_merges_from_scores(b);
     if (flag(r, "tokenizer.ggml.add_space_prefix", true)) {
         builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
-        b->head.flags |= BURIN_DECODE_STRIP;
+        decoder_strips(b, " ", 1, 0);
     }
     builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
                            "\xe2\x96\x81");
-    b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_METASPACE;
+    b->head.flags |= BURIN_BYTE_FALLBACK;
+    decoder_replaces(b, "\xe2\x96\x81", " ");
+    decoder_falls_back(b);
     b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", UNKNOWN);
     r->adds_bos = true;
     set_special_tokens(r, BOS, EOS);

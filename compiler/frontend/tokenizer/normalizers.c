@@ -280,7 +280,7 @@ static void normalize_prepend(TokenizerBuilder *b, const json_t *n) {
 }
 
 static void normalize_replace(TokenizerBuilder *b, const json_t *n) {
-    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_pattern(b, json_object_get(n, "pattern"))};
+    burin_normalizer r = {.kind = BURIN_NORMALIZE_REPLACE, .pattern = read_replaced(b, json_object_get(n, "pattern"))};
     builder_add_normalizer(b, r, json_text(b, n, "content"));
 }
 
@@ -292,16 +292,16 @@ static void normalize_strip(TokenizerBuilder *b, const json_t *n) {
 
 static void normalize_sequence(TokenizerBuilder *b, const json_t *n) {
     const json_t *list = json_object_get(n, "normalizers");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (b->head.flags & BURIN_BYTE_LEVEL) tokenizer_fatal(b, "a normalizer behind ByteLevel is not supported");
-        read_normalizer(b, json_array_get(list, i));
-    }
+    for (size_t i = 0; i < json_array_size(list); i++) read_normalizer(b, json_array_get(list, i));
 }
 
-// As the last one: pre-tokenizers see the characters that stand for bytes.
+// Pre-tokenizers see the characters that stand for bytes.
 static void normalize_byte_level(TokenizerBuilder *b, const json_t *n) {
     (void)n;
-    add_byte_level(b);
+    if (b->writes_bytes)
+        builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_BYTES}, NULL);
+    else
+        add_byte_level(b);
 }
 
 static const StepReader normalizers[] = {{"NFC", normalize_nfc},

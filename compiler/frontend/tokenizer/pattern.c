@@ -3,41 +3,23 @@
 //   ?\p{L}+|\s+(?!\S)      SPLIT 1 4; SET ' ' 0..1; SET L 1..; JUMP 8; SET space 1..; LOOK not, then 8; SET not-space; DONE;
 //   DONE
 //
-// Known: alternatives, groups (also optional, or with case folded), classes, \p{..}, repetition of one character, look-ahead,
-// of a group that is so many characters of one class, possessive repetition, the end,
-// look-behind of a fixed length, the start and the end of a line, a word's boundary. Everything else is refused by name: a
-// pattern is never approximated.
+// Known: alternatives, groups (repeated, atomic, or with case folded), classes, \p{..}, greedy, lazy and possessive repetition,
+// look-ahead, look-behind of a fixed length, the start and the end of a line or text, a word's boundary. Everything else is
+// refused by name: a pattern is never approximated.
+#include "frontend/tokenizer/pattern.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/tokenizer/compile.h"
 #include "runtime/tokenizer_text.h"
 
-enum { MAX_DEPTH = 16, MAX_REPEAT = 1000, MAX_PROGRAM = 4096 };
-
-typedef enum {
-    PATTERN_SET,
-    PATTERN_SEQUENCE,
-    PATTERN_CHOICE,
-    PATTERN_OPTIONAL,
-    PATTERN_LOOK,
-    PATTERN_BEHIND,
-    PATTERN_START,
-    PATTERN_END,
-    PATTERN_BOUNDARY
-} PatternKind;
-
-typedef struct Pattern {
-    PatternKind kind;
-    uint16_t set, min, max, stride;  // a set: so many characters at a time
-    bool possessive, negative;
-    struct Pattern *first, *next;  // children; the next of the same parent
-} Pattern;
+enum { MAX_DEPTH = 16, MAX_REPEAT = 1000 };
 
 typedef struct {
     TokenizerBuilder *b;
     const char *regex, *at;
-    bool fold;
+    bool fold, any_line;  // (?i), (?m)
+    bool in_class;
     int depth;
 } Parser;
 
@@ -83,6 +65,36 @@ static uint32_t take_hex(Parser *p, int digits) {
     return code;
 }
 
+// POSIX' classes, as Oniguruma has them; those that follow derived properties of Unicode are not known.
+static bool add_named_class(CharSet *s, const char *name) {
+    static const struct {
+        const char *name, *categories[3];
+        uint32_t ranges[3][2];
+    } classes[] = {{"digit", {"Nd"}, {{0, 0}}},       {"punct", {"P", "S"}, {{0, 0}}},
+                   {"blank", {"Zs"}, {{'\t', '\t'}}}, {"cntrl", {"Cc"}, {{0, 0}}},
+                   {"ascii", {NULL}, {{0, 127}}},     {"xdigit", {NULL}, {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}}};
+    if (!strcmp(name, "space")) return set_add_spaces(s), true;
+    if (!strcmp(name, "word")) return set_add_word(s), true;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (strcmp(classes[i].name, name)) continue;
+        for (int k = 0; k < 3 && classes[i].categories[k]; k++) set_add_category(s, classes[i].categories[k]);
+        for (int k = 0; k < 3 && classes[i].ranges[k][1]; k++) set_add(s, classes[i].ranges[k][0], classes[i].ranges[k][1]);
+        return true;
+    }
+    return false;
+}
+
+// "[:name:]" or "[:^name:]" inside a class.
+static void take_posix(Parser *p, CharSet *s) {
+    bool inverse = p->at[2] == '^';
+    const char *name = p->at + 2 + inverse, *end = strstr(name, ":]");
+    CharSet inner = {{.arena = p->b->arena}};
+    if (!end || !add_named_class(&inner, arena_strndup(p->b->arena, name, (size_t)(end - name)))) refuse(p, "this POSIX class");
+    if (inverse) set_invert(&inner);
+    set_add_set(s, &inner);
+    p->at = end + 2;
+}
+
 // A class escape adds to the set and returns false; a character's escape gives its code.
 static bool take_escape(Parser *p, CharSet *s, uint32_t *code) {
     char c = *p->at++;
@@ -102,8 +114,26 @@ static bool take_escape(Parser *p, CharSet *s, uint32_t *code) {
             break;
         case 'w':
         case 'W':
-            set_add_oniguruma_word(&inner);
+            if (p->in_class)
+                set_add_word(&inner);
+            else
+                set_add_oniguruma_word(&inner);
             break;
+        case 'h':
+        case 'H':
+            add_named_class(&inner, "xdigit");
+            break;
+        case 'N':
+            set_add(s, 0, '\n' - 1);
+            set_add(s, '\n' + 1, 0x10ffff);
+            return false;
+        case 'O':
+            set_add(s, 0, 0x10ffff);
+            return false;
+        case 'a':
+            return *code = '\a', true;
+        case 'e':
+            return *code = 0x1b, true;
         case 'n':
             return *code = '\n', true;
         case 'r':
@@ -134,7 +164,10 @@ static void take_class_item(Parser *p, CharSet *s) {
     uint32_t first, last;
     if (*p->at == '[') {
         CharSet inner = {{.arena = p->b->arena}};
-        if (p->at[1] == ':') refuse(p, "a POSIX class");
+        if (p->at[1] == ':') {
+            take_posix(p, s);
+            return;
+        }
         take_class(p, &inner);
         set_add_set(s, &inner);
         return;
@@ -203,37 +236,84 @@ static uint16_t fixed_length(const Parser *p, const Pattern *n) {
             for (n = n->first->next; n; n = n->next)
                 if ((one = fixed_length(p, n)) != sum) refuse(p, "alternatives of several lengths behind each other");
             return (uint16_t)sum;
-        case PATTERN_OPTIONAL:
-            break;
+        case PATTERN_ATOMIC:
+            return fixed_length(p, n->first);
+        case PATTERN_REPEAT:
+            if (n->min != n->max || (sum = n->min * (unsigned)fixed_length(p, n->first)) >= BURIN_NO_LIMIT) break;
+            return (uint16_t)sum;
         default:
             return 0;
     }
     refuse(p, "look-behind of no fixed length");
 }
 
-static Pattern *take_group(Parser *p) {
-    bool fold = p->fold, look = false, behind = false, negative = false;
-    if (++p->depth > MAX_DEPTH) refuse(p, "deep nesting");
-    if (p->at[1] != '?') {
-        p->at++;
-    } else if (!strncmp(p->at, "(?:", 3)) {
-        p->at += 3;
-    } else if (!strncmp(p->at, "(?i:", 4)) {
-        p->at += 4, p->fold = true;
-    } else if (!strncmp(p->at, "(?!", 3) || !strncmp(p->at, "(?=", 3)) {
-        look = true, negative = p->at[2] == '!', p->at += 3;
-    } else if (!strncmp(p->at, "(?<!", 4) || !strncmp(p->at, "(?<=", 4)) {
-        behind = true, negative = p->at[3] == '!', p->at += 4;
-    } else {
-        refuse(p, "this kind of group");
-    }
-    Pattern *inner = take_choice(p);
+static Pattern *new_parent(Parser *p, PatternKind kind, Pattern *child) {
+    Pattern *n = new_pattern(p, kind);
+    n->first = child;
+    return n;
+}
+
+// What opens a group, and what it makes of what is inside.
+static const struct Opening {
+    const char *text;
+    PatternKind kind;
+    bool negative;
+} openings[] = {{"(?:", PATTERN_SEQUENCE, false}, {"(?=", PATTERN_LOOK, false},   {"(?!", PATTERN_LOOK, true},
+                {"(?<=", PATTERN_BEHIND, false},  {"(?<!", PATTERN_BEHIND, true}, {"(?>", PATTERN_ATOMIC, false}};
+
+static Pattern *take_inside(Parser *p, PatternKind kind, bool negative) {
+    Pattern *n = new_parent(p, kind, take_choice(p));
     if (*p->at++ != ')') refuse(p, "a group without its end");
-    p->fold = fold, p->depth--;
-    if (!look && !behind) return inner;
-    Pattern *n = new_pattern(p, behind ? PATTERN_BEHIND : PATTERN_LOOK);
-    n->first = inner, n->negative = negative;
-    if (behind) n->min = fixed_length(p, inner);
+    n->negative = negative;
+    if (kind == PATTERN_BEHIND) n->min = fixed_length(p, n->first);
+    return n;
+}
+
+// "(?i-m:...)", or "(?i)", which counts up to the end of what is around it.
+static Pattern *take_options(Parser *p) {
+    bool on = true, fold = p->fold, any_line = p->any_line;
+    Pattern *n;
+    for (p->at += 2; *p->at != ':' && *p->at != ')'; p->at++) {
+        if (*p->at == '-')
+            on = false;
+        else if (*p->at == 'i')
+            p->fold = on;
+        else if (*p->at == 'm')
+            p->any_line = on;
+        else
+            refuse(p, "this kind of group");
+    }
+    if (*p->at++ == ':')
+        n = take_inside(p, PATTERN_SEQUENCE, false);
+    else
+        n = take_choice(p);
+    p->fold = fold, p->any_line = any_line;
+    return n;
+}
+
+// "(?<name>...)" is a group, since nothing refers to it.
+static void skip_name(Parser *p) {
+    const char *end = strchr(p->at, '>');
+    p->at = end ? end + 1 : p->at + strlen(p->at);
+}
+
+static Pattern *take_group(Parser *p) {
+    Pattern *n = NULL;
+    if (++p->depth > MAX_DEPTH) refuse(p, "deep nesting");
+    for (size_t i = 0; i < sizeof openings / sizeof *openings && !n; i++) {
+        size_t length = strlen(openings[i].text);
+        if (strncmp(p->at, openings[i].text, length)) continue;
+        p->at += length;
+        n = take_inside(p, openings[i].kind, openings[i].negative);
+    }
+    if (!n && p->at[1] == '?' && p->at[2] != '<') {
+        n = take_options(p);
+    } else if (!n) {
+        p->at++;
+        if (*p->at == '?') skip_name(p);
+        n = take_inside(p, PATTERN_SEQUENCE, false);
+    }
+    p->depth--;
     return n;
 }
 
@@ -263,19 +343,28 @@ static Pattern *start_of_line(Parser *p) {
     return choice;
 }
 
-// \b: between a character of a word and one that is none.
-static Pattern *boundary(Parser *p) {
+// \b: between a character of a word and one that is none. \B: elsewhere.
+static Pattern *boundary(Parser *p, bool negative) {
     Pattern *n = new_pattern(p, PATTERN_BOUNDARY);
     CharSet words = {{.arena = p->b->arena}};
     set_add_oniguruma_word(&words);
     n->set = builder_set(p->b, &words);
-    p->at += 2;
+    n->negative = negative;
     return n;
+}
+
+// NULL: the escape is none of a place.
+static Pattern *take_place(Parser *p) {
+    char c = p->at[1];
+    if (!c || !strchr("bBAz", c)) return NULL;
+    p->at += 2;
+    return c == 'A' ? new_pattern(p, PATTERN_START) : c == 'z' ? new_pattern(p, PATTERN_END) : boundary(p, c == 'B');
 }
 
 static Pattern *take_atom(Parser *p) {
     CharSet s = {{.arena = p->b->arena}};
     uint32_t code;
+    Pattern *n;
     switch (*p->at) {
         case '(':
             return take_group(p);
@@ -291,15 +380,17 @@ static Pattern *take_atom(Parser *p) {
         case '{':
             refuse(p, "repetition of nothing");
         case '[':
+            p->in_class = true;
             take_class(p, &s);
+            p->in_class = false;
             break;
         case '.':
             p->at++;
-            set_add(&s, '\n', '\n');
+            if (!p->any_line) set_add(&s, '\n', '\n');
             set_invert(&s);
             break;
         case '\\':
-            if (p->at[1] == 'b') return boundary(p);
+            if ((n = take_place(p))) return n;
             p->at++;
             if (take_escape(p, &s, &code)) set_add(&s, code, code);
             break;
@@ -308,7 +399,7 @@ static Pattern *take_atom(Parser *p) {
             set_add(&s, code, code);
     }
     if (p->fold) set_fold_case(&s);
-    Pattern *n = new_pattern(p, PATTERN_SET);
+    n = new_pattern(p, PATTERN_SET);
     n->set = builder_set(p->b, &s);
     return n;
 }
@@ -327,7 +418,7 @@ static bool take_counts(Parser *p, unsigned long *min, unsigned long *max) {
             break;
         case '{':
             *min = *max = strtoul(p->at + 1, &end, 10);
-            if (end == p->at + 1 || (*end != ',' && *end != '}')) refuse(p, "a broken {min,max}");
+            if ((end == p->at + 1 && *end != ',') || (*end != ',' && *end != '}')) refuse(p, "a broken {min,max}");
             if (*end == ',') *max = end[1] == '}' ? BURIN_NO_LIMIT : strtoul(end + 1, &end, 10);
             if (*max == BURIN_NO_LIMIT && *end == ',') end++;
             if (*end != '}' || *min > MAX_REPEAT || *max < *min || (*max > MAX_REPEAT && *max != BURIN_NO_LIMIT))
@@ -347,25 +438,35 @@ static Pattern *only_set(Pattern *n) {
     return n && n->kind == PATTERN_SET && n->min == n->max && n->max && n->stride == 1 ? n : NULL;
 }
 
-static Pattern *take_repeated(Parser *p) {
-    bool braces;
-    unsigned long min, max;
-    Pattern *n = take_atom(p);
-    braces = *p->at == '{';
-    if (!take_counts(p, &min, &max)) return n;
-    if (*p->at == '?' || *p->at == '*' || *p->at == '{' || (*p->at == '+' && braces)) refuse(p, "repetition of this kind");
-    bool possessive = *p->at == '+';
-    p->at += possessive;
+static Pattern *repeated(Parser *p, Pattern *n, unsigned long min, unsigned long max) {
     Pattern *set = only_set(n);
     if (set) {
-        n = set, n->stride = n->min;
-        n->min = (uint16_t)min, n->max = (uint16_t)max, n->possessive = possessive;
-        return n;
+        set->stride = set->min;
+        n = set;
+    } else {
+        n = new_parent(p, PATTERN_REPEAT, n);
     }
-    if (min || max != 1 || possessive) refuse(p, "repetition of a group");
-    Pattern *optional = new_pattern(p, PATTERN_OPTIONAL);
-    optional->first = n;
-    return optional;
+    n->min = (uint16_t)min, n->max = (uint16_t)max;
+    return n;
+}
+
+// "?" behind a count is lazy, "+" possessive. As Oniguruma has it, x{3}? is optional, and x{3}+ more of them.
+static Pattern *take_repeated(Parser *p) {
+    unsigned long min, max;
+    Pattern *n = take_atom(p);
+    bool braces = *p->at == '{';
+    if (!take_counts(p, &min, &max)) return n;
+    n = repeated(p, n, min, max);
+    if (braces && *p->at == '?' && min == max) {
+        n = repeated(p, new_parent(p, PATTERN_CHOICE, new_parent(p, PATTERN_SEQUENCE, n)), 0, 1);
+        p->at++;
+    } else if (*p->at == '?') {
+        n->lazy = true, p->at++;
+    } else if (*p->at == '+' && !braces) {
+        n->possessive = true, p->at++;
+    }
+    if (*p->at && strchr("?*+{", *p->at)) refuse(p, "repetition of this kind");
+    return n;
 }
 
 static Pattern *take_sequence(Parser *p) {
@@ -386,117 +487,16 @@ static Pattern *take_choice(Parser *p) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------- instructions
-static burin_match *instruction(Bytes *program, uint16_t at) { return (burin_match *)program->data + at; }
-
-static uint16_t emit(const TokenizerBuilder *b, Bytes *program, burin_match m) {
-    size_t n = program->length / sizeof m;
-    if (n >= MAX_PROGRAM) tokenizer_fatal(b, "a pattern is too long: more than %d instructions", MAX_PROGRAM);
-    bytes_append(program, &m, sizeof m);
-    return (uint16_t)n;
-}
-
-static uint16_t here(const Bytes *program) { return (uint16_t)(program->length / sizeof(burin_match)); }
-
-static void emit_pattern(const TokenizerBuilder *b, Bytes *program, const Pattern *n);
-
-static void emit_choice(const TokenizerBuilder *b, Bytes *program, const Pattern *n) {
-    uint16_t split = 0, jump, chain = 0;  // jumps to the end, chained through their targets
-    for (const Pattern *c = n->first; c; c = c->next) {
-        if (c->next) {
-            split = emit(b, program, (burin_match){.op = BURIN_MATCH_SPLIT});
-            instruction(program, split)->a = here(program);
-        }
-        emit_pattern(b, program, c);
-        if (!c->next) break;
-        jump = emit(b, program, (burin_match){.op = BURIN_MATCH_JUMP, .a = chain});
-        chain = jump;
-        instruction(program, split)->b = here(program);
-    }
-    while (chain) {
-        burin_match *m = instruction(program, chain);
-        chain = m->a;
-        m->a = here(program);
-    }
-}
-
-static void emit_pattern(const TokenizerBuilder *b, Bytes *program, const Pattern *n) {
-    uint16_t at;
-    switch (n->kind) {
-        case PATTERN_SET:
-            emit(b, program,
-                 (burin_match){
-                     .op = BURIN_MATCH_SET, .set = n->set, .min = n->min, .max = n->max, .a = n->possessive, .b = n->stride});
-            break;
-        case PATTERN_SEQUENCE:
-            for (const Pattern *c = n->first; c; c = c->next) emit_pattern(b, program, c);
-            break;
-        case PATTERN_CHOICE:
-            emit_choice(b, program, n);
-            break;
-        case PATTERN_OPTIONAL:
-            at = emit(b, program, (burin_match){.op = BURIN_MATCH_SPLIT});
-            instruction(program, at)->a = here(program);
-            emit_pattern(b, program, n->first);
-            instruction(program, at)->b = here(program);
-            break;
-        case PATTERN_LOOK:
-            at = emit(b, program, (burin_match){.op = BURIN_MATCH_LOOK, .b = n->negative});
-            emit_pattern(b, program, n->first);
-            emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
-            instruction(program, at)->a = here(program);
-            break;
-        case PATTERN_BEHIND:
-            at = emit(b, program, (burin_match){.op = BURIN_MATCH_BEHIND, .min = n->min, .b = n->negative});
-            emit_pattern(b, program, n->first);
-            emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
-            instruction(program, at)->a = here(program);
-            break;
-        case PATTERN_START:
-            emit(b, program, (burin_match){.op = BURIN_MATCH_START});
-            break;
-        case PATTERN_BOUNDARY:
-            emit(b, program, (burin_match){.op = BURIN_MATCH_BOUNDARY, .set = n->set});
-            break;
-        case PATTERN_END:
-            emit(b, program, (burin_match){.op = BURIN_MATCH_END});
-            break;
-    }
-}
-
-static burin_section finish(TokenizerBuilder *b, Bytes *program) {
-    emit(b, program, (burin_match){.op = BURIN_MATCH_DONE});
-    return builder_section(b, program->data, program->length / sizeof(burin_match), sizeof(burin_match));
+Pattern *pattern_parse(TokenizerBuilder *b, const char *regex) {
+    Parser p = {.b = b, .regex = regex, .at = regex};
+    Pattern *n = take_choice(&p);
+    if (*p.at) refuse(&p, "a group without its start");
+    return n;
 }
 
 burin_section pattern_compile(TokenizerBuilder *b, const char *regex) {
-    Parser p = {.b = b, .regex = regex, .at = regex};
-    Bytes program = {.arena = b->arena};
-    if (!*regex) {  // an empty match everywhere: every character alone
-        CharSet any = {{.arena = b->arena}};
-        set_invert(&any);
-        return pattern_of_set(b, &any, 1);
-    }
-    const Pattern *n = take_choice(&p);
-    if (*p.at) refuse(&p, "a group without its start");
-    emit_pattern(b, &program, n);
-    return finish(b, &program);
-}
-
-burin_section pattern_literal(TokenizerBuilder *b, const char *text) {
-    Parser p = {.b = b, .regex = text, .at = text};
-    Bytes program = {.arena = b->arena};
-    while (*p.at) {
-        CharSet one = {{.arena = b->arena}};
-        uint32_t code = take_code(&p);
-        set_add(&one, code, code);
-        emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, &one), .min = 1, .max = 1, .b = 1});
-    }
-    return finish(b, &program);
-}
-
-burin_section pattern_of_set(TokenizerBuilder *b, CharSet *s, uint16_t max) {
-    Bytes program = {.arena = b->arena};
-    emit(b, &program, (burin_match){.op = BURIN_MATCH_SET, .set = builder_set(b, s), .min = 1, .max = max, .b = 1});
-    return finish(b, &program);
+    if (*regex) return pattern_program(b, regex, pattern_parse(b, regex));
+    CharSet any = {{.arena = b->arena}};  // an empty match everywhere: every character alone
+    set_invert(&any);
+    return pattern_of_set(b, &any, 1);
 }

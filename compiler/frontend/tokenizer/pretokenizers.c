@@ -24,6 +24,13 @@ burin_section read_pattern(TokenizerBuilder *b, const json_t *pattern) {
     return literal ? pattern_literal(b, literal) : pattern_compile(b, regex);
 }
 
+burin_section read_replaced(TokenizerBuilder *b, const json_t *pattern) {
+    const char *regex = json_string_value(json_object_get(pattern, "Regex"));
+    if (regex && pattern_may_be_empty(b, regex))
+        tokenizer_fatal(b, "Replace by the pattern \"%s\", which may match nothing, is not supported", regex);
+    return read_pattern(b, pattern);
+}
+
 // ------------------------------------------------------------------------------------------------------------ pre-tokenizers
 const char GPT2_PATTERN[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
@@ -42,8 +49,8 @@ void add_split(TokenizerBuilder *b, const char *regex) {
 }
 
 void add_byte_level(TokenizerBuilder *b) {
-    add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_BYTES});
-    b->head.flags |= BURIN_BYTE_LEVEL;
+    add_step(b, (burin_pretokenizer){.kind = b->writes_bytes ? BURIN_STEP_WRITE_BYTES : BURIN_STEP_BYTES});
+    if (!b->writes_bytes) b->head.flags |= BURIN_BYTE_LEVEL;
 }
 
 static void split_at_set(TokenizerBuilder *b, CharSet *s, burin_behaviour behaviour, uint16_t max) {
@@ -66,7 +73,6 @@ static void pretokenize_split(TokenizerBuilder *b, const json_t *step) {
 }
 
 static void pretokenize_byte_level(TokenizerBuilder *b, const json_t *step) {
-    if (b->head.flags & BURIN_BYTE_LEVEL) tokenizer_fatal(b, "two ByteLevel pre-tokenizers are not supported");
     if (json_flag(b, step, "add_prefix_space", true)) add_step(b, (burin_pretokenizer){.kind = BURIN_STEP_PREFIX_SPACE});
     if (json_flag(b, step, "use_regex", true)) add_split(b, GPT2_PATTERN);
     add_byte_level(b);
@@ -82,10 +88,13 @@ static uint16_t read_scheme(const TokenizerBuilder *b, const json_t *step) {
 }
 
 static void pretokenize_metaspace(TokenizerBuilder *b, const json_t *step) {
-    if (strcmp(json_text(b, step, "replacement"), "\xe2\x96\x81"))
-        tokenizer_fatal(b, "pre-tokenizer Metaspace is supported only with U+2581");
-    add_step(b, (burin_pretokenizer){
-                    .kind = BURIN_STEP_METASPACE, .a = read_scheme(b, step), .b = json_flag(b, step, "split", true)});
+    const uint8_t *sign = (const uint8_t *)json_text(b, step, "replacement"), *end = sign + strlen((const char *)sign);
+    uint32_t code;
+    if (sign == end || sign + burin_utf8_read(sign, end, &code) != end)
+        tokenizer_fatal(b, "the \"replacement\" of Metaspace must be one character");
+    burin_pretokenizer s = {.kind = BURIN_STEP_METASPACE, .a = read_scheme(b, step), .code = code};
+    s.b = json_flag(b, step, "split", true);
+    add_step(b, s);
 }
 
 static void pretokenize_punctuation(TokenizerBuilder *b, const json_t *step) {
@@ -177,16 +186,6 @@ static const StepReader pretokenizers[] = {{"ByteLevel", pretokenize_byte_level}
                                            {"UnicodeScripts", pretokenize_scripts},
                                            {NULL, NULL}};
 
-// Steps that copy their piece share one buffer, so that there can be only one of them.
-static void check_copies(const TokenizerBuilder *b) {
-    const burin_pretokenizer *steps = (const burin_pretokenizer *)b->pretokenizers.data;
-    int copies = 0;
-    for (size_t i = 0; i < b->pretokenizers.length / sizeof *steps; i++)
-        copies += steps[i].kind == BURIN_STEP_METASPACE || steps[i].kind == BURIN_STEP_PREFIX_SPACE;
-    if (copies > 1) tokenizer_fatal(b, "more than one pre-tokenizer that adds a leading space is not supported");
-}
-
 void read_pretokenizer(TokenizerBuilder *b, const json_t *step) {
     if (step && !json_is_null(step)) read_step(b, step, pretokenizers, "pre-tokenizer");
-    check_copies(b);
 }

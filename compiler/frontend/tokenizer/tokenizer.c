@@ -18,10 +18,48 @@ bool json_flag(const TokenizerBuilder *b, const json_t *object, const char *key,
     return json_is_true(value);
 }
 
+// jansson knows no U+0000 in keys, and a vocabulary may have one: a noncharacter stands for it.
+static const char NUL_ESCAPE[] = "\\u0000", NUL_STANDS[] = "\\uDBFF\\uDFFF", NUL_BYTES[] = "\xf4\x8f\xbf\xbf";
+
+static bool is_nul_escape(const char *at, const char *end) { return end - at >= 6 && !memcmp(at, NUL_ESCAPE, 6); }
+
+static const char *replace_nul(TokenizerBuilder *b, const char *text, size_t *size) {
+    const char *end = text + *size, *from = text;
+    Bytes out = {.arena = b->arena};
+    for (const char *at = text; (at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 2; at += 2) {
+        if (!is_nul_escape(at, end)) continue;
+        bytes_append(&out, from, (size_t)(at - from));
+        bytes_append(&out, NUL_STANDS, strlen(NUL_STANDS));
+        from = at + 6;
+    }
+    if (from == text) return text;
+    bytes_append(&out, from, (size_t)(end - from));
+    b->has_nul = true;
+    *size = out.length;
+    return out.data;
+}
+
+const char *vocabulary_text(const TokenizerBuilder *b, const char *text, size_t *length) {
+    const char *from = text;
+    Bytes out = {.arena = b->arena};
+    *length = strlen(text);
+    if (!b->has_nul || !strstr(text, NUL_BYTES)) return text;
+    for (const char *at; (at = strstr(from, NUL_BYTES)); from = at + 4) {
+        bytes_append(&out, from, (size_t)(at - from));
+        bytes_append(&out, "", 1);
+    }
+    bytes_append(&out, from, strlen(from));
+    *length = out.length;
+    return out.data;
+}
+
 static const json_t *read_json(TokenizerBuilder *b, const MappedFile *f) {
     Source *source = ARENA_NEW(b->arena, Source);
     *source = (Source){f->source.name, (const char *)f->data, f->size};
-    return json_read(b->arena, source, source->text, source->size);
+    size_t size = source->size;
+    const char *text = replace_nul(b, source->text, &size);
+    if (b->has_nul) source->text = text, source->size = size;
+    return json_read(b->arena, source, text, size);
 }
 
 Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {

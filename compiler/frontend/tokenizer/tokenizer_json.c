@@ -21,13 +21,17 @@ void read_vocabulary(TokenizerBuilder *b, const json_t *vocabulary) {
     if (!json_is_object(vocabulary)) tokenizer_fatal(b, "the model's \"vocab\" must be an object of texts and ids");
     json_object_foreach((json_t *)vocabulary, text, id) {
         if (!json_is_integer(id)) tokenizer_fatal(b, "the id of token \"%s\" must be a whole number", text);
-        struct BuilderToken *t = builder_token(b, json_integer_value(id), text, strlen(text));
+        size_t n;
+        const char *bytes = vocabulary_text(b, text, &n);
+        struct BuilderToken *t = builder_token(b, json_integer_value(id), bytes, n);
         if (t->in_model) tokenizer_fatal(b, "token \"%s\" has the id of another token", text);
         t->in_model = true;
     }
 }
 
-static void add_merge(Merging *m, const char *left, size_t n_left, const char *right, size_t n_right) {
+static void add_merge(Merging *m, const char *written_left, const char *written_right) {
+    size_t n_left, n_right;
+    const char *left = vocabulary_text(m->b, written_left, &n_left), *right = vocabulary_text(m->b, written_right, &n_right);
     char *both = arena_alloc(m->b->arena, n_left + n_right + 1);
     size_t inside = n_right < m->prefix ? n_right : m->prefix;  // what the right one has in front because it is inside a word
     memcpy(both, left, n_left);
@@ -47,7 +51,7 @@ static void add_merge(Merging *m, const char *left, size_t n_left, const char *r
 void add_written_merge(Merging *m, const char *text) {
     const char *space = text ? strchr(text, ' ') : NULL;
     if (!space || strchr(space + 1, ' ')) tokenizer_fatal(m->b, "merge %u must be two tokens with a space between", m->rank);
-    add_merge(m, text, (size_t)(space - text), space + 1, strlen(space + 1));
+    add_merge(m, arena_strndup(m->b->arena, text, (size_t)(space - text)), space + 1);
 }
 
 static void read_merges(TokenizerBuilder *b, const json_t *merges, const char *prefix) {
@@ -57,7 +61,7 @@ static void read_merges(TokenizerBuilder *b, const json_t *merges, const char *p
         const json_t *entry = json_array_get(merges, i);
         const char *left = json_string_value(json_array_get(entry, 0)), *right = json_string_value(json_array_get(entry, 1));
         if (json_is_array(entry) && left && right)
-            add_merge(&m, left, strlen(left), right, strlen(right));
+            add_merge(&m, left, right);
         else
             add_written_merge(&m, json_string_value(entry));
     }
@@ -91,10 +95,9 @@ static void read_bpe(TokenizerBuilder *b, const json_t *model) {
     const char *suffix = text_or_empty(b, model, "end_of_word_suffix");
     if (strlen(suffix) > BURIN_MAX_AFFIX || strlen(prefix) > BURIN_MAX_AFFIX)
         tokenizer_fatal(b, "the affix of a word's parts is longer than %d bytes", BURIN_MAX_AFFIX);
-    if (*prefix && (*suffix || b->head.flags & BURIN_BYTE_LEVEL))
-        tokenizer_fatal(b, "a continuing_subword_prefix beside an end_of_word_suffix or ByteLevel is not supported");
+    if (*prefix && *suffix) tokenizer_fatal(b, "a continuing_subword_prefix beside an end_of_word_suffix is not supported");
     b->affix = *suffix ? suffix : prefix;
-    if (*suffix) b->head.flags |= BURIN_DECODE_SUFFIX | BURIN_AFFIX_BEHIND;
+    if (*suffix) b->head.flags |= BURIN_AFFIX_BEHIND;
     if (b->head.flags & BURIN_BYTE_LEVEL) set_byte_level(b, suffix);
 }
 
@@ -118,7 +121,9 @@ static void read_unigram(TokenizerBuilder *b, const json_t *model) {
         const json_t *entry = json_array_get(vocabulary, i), *score = json_array_get(entry, 1);
         const char *text = json_string_value(json_array_get(entry, 0));
         if (!text || !json_is_number(score)) tokenizer_fatal(b, "entry %zu of the vocabulary must be [text, score]", i);
-        struct BuilderToken *t = builder_token(b, (int64_t)i, text, strlen(text));
+        size_t n;
+        const char *bytes = vocabulary_text(b, text, &n);
+        struct BuilderToken *t = builder_token(b, (int64_t)i, bytes, n);
         t->in_model = true, t->score = json_number_value(score);
     }
     if (present(unknown) &&
@@ -133,17 +138,61 @@ static void read_unigram(TokenizerBuilder *b, const json_t *model) {
 }
 
 // Files of before 2021 do not name the model: its fields do.
-static const char *implied_type(const json_t *model) {
+static const char *model_type(const json_t *model) {
+    const char *type = json_string_value(json_object_get(model, "type"));
+    if (type) return type;
     if (json_is_array(json_object_get(model, "vocab"))) return "Unigram";
     if (json_object_get(model, "merges")) return "BPE";
     return json_object_get(model, "max_input_chars_per_word") ? "WordPiece" : "WordLevel";
 }
 
+// Steps of a type in a part of the file.
+static int count_type(const json_t *part, const char *type) {
+    const char *own = json_string_value(json_object_get(part, "type"));
+    const char *const lists[] = {"normalizers", "pretokenizers"};
+    int n = own && !strcmp(own, type);
+    for (int k = 0; k < 2; k++) {
+        const json_t *list = json_object_get(part, lists[k]);
+        for (size_t i = 0; i < json_array_size(list); i++) n += count_type(json_array_get(list, i), type);
+    }
+    return n;
+}
+
+static const json_t *last_step(const json_t *part, const char *list) {
+    const json_t *steps = json_object_get(part, list);
+    return json_array_size(steps) ? last_step(json_array_get(steps, json_array_size(steps) - 1), list) : part;
+}
+
+// Does an added token look at what stands beside it in normalized text?
+static bool sees_spaces(const json_t *root) {
+    static const char *const flags[] = {"lstrip", "rstrip", "single_word"};
+    const json_t *added = json_object_get(root, "added_tokens");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(added); i++) {
+        const json_t *token = json_array_get(added, i);
+        for (int k = 0; k < 3 && json_is_true(json_object_get(token, "normalized")); k++)
+            any |= json_is_true(json_object_get(token, flags[k]));
+    }
+    return any;
+}
+
+// A BPE vocabulary is kept in bytes where ByteLevel is the last step that changes a text; otherwise the model sees the
+// characters that stand for bytes.
+static bool keeps_bytes(const json_t *root) {
+    const json_t *model = json_object_get(root, "model"), *normalizer = json_object_get(root, "normalizer"),
+                 *pre = json_object_get(root, "pre_tokenizer"), *prefix = json_object_get(model, "continuing_subword_prefix");
+    int in_normalizer = count_type(normalizer, "ByteLevel"), in_pre = count_type(pre, "ByteLevel");
+    bool changes = count_type(pre, "Metaspace");
+    if (strcmp(model_type(model), "BPE") || json_is_true(json_object_get(model, "byte_fallback"))) return false;
+    if (json_string_length(prefix) || in_normalizer + in_pre != 1) return false;
+    if (in_normalizer) return !changes && !sees_spaces(root) && count_type(last_step(normalizer, "normalizers"), "ByteLevel");
+    return !changes || count_type(last_step(pre, "pretokenizers"), "ByteLevel");
+}
+
 static void read_model(TokenizerBuilder *b, const json_t *model) {
-    const char *type = json_string_value(json_object_get(model, "type"));
     const json_t *vocabulary = json_object_get(model, "vocab");
     if (!json_is_object(model)) tokenizer_fatal(b, "\"model\" is missing\nhint: is this a tokenizer.json?");
-    if (!type) type = implied_type(model);
+    const char *type = model_type(model);
     if (!strcmp(type, "Unigram")) {
         read_unigram(b, model);
         return;
@@ -151,8 +200,6 @@ static void read_model(TokenizerBuilder *b, const json_t *model) {
     bool bpe = !strcmp(type, "BPE"), pieces = !strcmp(type, "WordPiece"), words = !strcmp(type, "WordLevel");
     if (!bpe && !pieces && !words)
         tokenizer_fatal(b, "model type \"%s\" is not supported, only BPE, WordPiece, Unigram and WordLevel", type);
-    if (!bpe && b->head.flags & BURIN_BYTE_LEVEL)
-        tokenizer_fatal(b, "ByteLevel with a model of type \"%s\" is not supported", type);
     read_vocabulary(b, vocabulary);
     set_unknown(b, model);
     if (bpe)
@@ -168,12 +215,13 @@ static bool is_text(const struct BuilderToken *t, const char *text, size_t lengt
     return t->length == length && !memcmp(t->text, text, length);
 }
 
-static bool is_taken(const TokenizerBuilder *b, json_int_t id, const char *text) {
+static bool is_taken(const TokenizerBuilder *b, json_int_t id, const char *written) {
     const char *bytes;
-    size_t n;
+    size_t n, length;
+    const char *text = vocabulary_text(b, written, &length);
     if (id < 0 || id >= b->n_tokens || b->tokens[id].kind == BURIN_TOKEN_ABSENT) return false;
-    if (is_text(&b->tokens[id], text, strlen(text))) return false;
-    bool byte_level = b->head.flags & BURIN_BYTE_LEVEL && bytes_of_characters(b->arena, text, strlen(text), &bytes, &n);
+    if (is_text(&b->tokens[id], text, length)) return false;
+    bool byte_level = b->head.flags & BURIN_BYTE_LEVEL && bytes_of_characters(b->arena, text, length, &bytes, &n);
     return !byte_level || !is_text(&b->tokens[id], bytes, n);
 }
 
@@ -183,118 +231,132 @@ static void read_added(TokenizerBuilder *b, const json_t *entry) {
     if (!json_is_integer(id)) tokenizer_fatal(b, "the added token \"%s\" has no id", text);
     if (is_taken(b, json_integer_value(id), text))
         tokenizer_fatal(b, "the added token \"%s\" has the id of another token", text);
-    struct BuilderToken *t = builder_token(b, json_integer_value(id), text, strlen(text));
+    size_t n;
+    const char *bytes = vocabulary_text(b, text, &n);
+    struct BuilderToken *t = builder_token(b, json_integer_value(id), bytes, n);
+    if (t->in_bytes) t->in_bytes = t->in_model = false;
     t->added = true;
     t->added_normalized = json_flag(b, entry, "normalized", false);
     t->kind = json_flag(b, entry, "special", false) ? BURIN_TOKEN_SPECIAL : BURIN_TOKEN_NORMAL;
-    if (t->kind == BURIN_TOKEN_SPECIAL) t->in_model = false;  // no text becomes it by way of the model
+    bool whole_words = json_flag(b, entry, "single_word", false);
+    if (t->kind == BURIN_TOKEN_SPECIAL && !whole_words) t->in_model = false;  // no text becomes it by way of the model
     if (json_flag(b, entry, "lstrip", false)) t->kind |= BURIN_TOKEN_LSTRIP;
     if (json_flag(b, entry, "rstrip", false)) t->kind |= BURIN_TOKEN_RSTRIP;
-    if (json_flag(b, entry, "single_word", false)) t->kind |= BURIN_TOKEN_SINGLE;
+    if (whole_words) t->kind |= BURIN_TOKEN_SINGLE;
 }
 
-// ------------------------------------------------------------------------------------------------------------ post-processor
-static int32_t token_of(const TokenizerBuilder *b, const char *text) {
-    for (int32_t id = 0; id < b->n_tokens; id++)
-        if (b->tokens[id].text && strlen(text) == b->tokens[id].length && !memcmp(b->tokens[id].text, text, strlen(text)))
-            return id;
-    tokenizer_fatal(b, "the post-processor names \"%s\", which is no token", text);
-}
-
-static void read_template_item(TokenizerBuilder *b, const json_t *item, bool *seen) {
-    const json_t *special = json_object_get(item, "SpecialToken"), *sequence = json_object_get(item, "Sequence");
-    if (sequence) {
-        if (*seen) tokenizer_fatal(b, "the post-processor's template names the text twice");
-        *seen = true;
-    } else {
-        int32_t id = token_of(b, json_text(b, special, "id"));
-        bytes_append(*seen ? &b->after : &b->before, &id, sizeof id);
+// Another token with the text of a special one is as special.
+static void mark_equals(TokenizerBuilder *b) {
+    const TokenIndex *x = builder_index(b);
+    for (int32_t id = 0; id < b->n_tokens; id++) {
+        const struct BuilderToken *t = &b->tokens[id];
+        int32_t other = (t->kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL ? index_find(x, t->text, t->length) : -1;
+        if (other >= 0 && other != id) b->tokens[other].kind = BURIN_TOKEN_SPECIAL;
     }
 }
 
-static void read_template(TokenizerBuilder *b, const json_t *processor) {
-    const json_t *single = json_object_get(processor, "single");
-    bool seen = false;
+// ------------------------------------------------------------------------------------------------------------ post-processor
+// What one processor puts around what it is given.
+typedef struct Around {
+    Bytes before, after;  // int32_t
+    bool seen;            // the text
+} Around;
+
+static void put_id(const TokenizerBuilder *b, Bytes *ids, const json_t *id) {
+    json_int_t value = json_is_integer(id) ? json_integer_value(id) : -1;
+    if (value < 0 || value >= b->n_tokens || b->tokens[value].kind == BURIN_TOKEN_ABSENT)
+        tokenizer_fatal(b, "the post-processor names the id %lld, which no token has", (long long)value);
+    bytes_append(ids, &(int32_t){(int32_t)value}, sizeof(int32_t));
+}
+
+static void read_template_item(const TokenizerBuilder *b, const json_t *specials, const json_t *item, Around *a) {
+    const json_t *special = json_object_get(item, "SpecialToken"), *sequence = json_object_get(item, "Sequence");
+    if (sequence) {
+        if (a->seen) tokenizer_fatal(b, "the post-processor's template names the text twice");
+        a->seen = true;
+        return;
+    }
+    const char *name = json_text(b, special, "id");
+    const json_t *ids = json_object_get(json_object_get(specials, name), "ids");
+    if (!json_array_size(ids)) tokenizer_fatal(b, "the post-processor's \"special_tokens\" do not say what \"%s\" is", name);
+    for (size_t i = 0; i < json_array_size(ids); i++) put_id(b, a->seen ? &a->after : &a->before, json_array_get(ids, i));
+}
+
+static void read_template(const TokenizerBuilder *b, const json_t *processor, Around *a) {
+    const json_t *single = json_object_get(processor, "single"), *specials = json_object_get(processor, "special_tokens");
     if (!json_is_array(single)) tokenizer_fatal(b, "the post-processor's \"single\" must be a list");
-    for (size_t i = 0; i < json_array_size(single); i++) read_template_item(b, json_array_get(single, i), &seen);
+    for (size_t i = 0; i < json_array_size(single); i++) read_template_item(b, specials, json_array_get(single, i), a);
+    if (!a->seen) tokenizer_fatal(b, "the post-processor's template does not name the text");
 }
 
 // {"cls": ["[CLS]", 101], "sep": ["[SEP]", 102]}
-static void read_cls_and_sep(TokenizerBuilder *b, const json_t *processor) {
-    const char *cls = json_string_value(json_array_get(json_object_get(processor, "cls"), 0));
-    const char *sep = json_string_value(json_array_get(json_object_get(processor, "sep"), 0));
-    if (!cls || !sep) tokenizer_fatal(b, "the post-processor must have \"cls\" and \"sep\", each [text, id]");
-    int32_t before = token_of(b, cls), after = token_of(b, sep);
-    bytes_append(&b->before, &before, sizeof before);
-    bytes_append(&b->after, &after, sizeof after);
+static void read_cls_and_sep(const TokenizerBuilder *b, const json_t *processor, Around *a) {
+    const json_t *cls = json_object_get(processor, "cls"), *sep = json_object_get(processor, "sep");
+    if (json_array_size(cls) != 2 || json_array_size(sep) != 2)
+        tokenizer_fatal(b, "the post-processor must have \"cls\" and \"sep\", each [text, id]");
+    put_id(b, &a->before, json_array_get(cls, 1));
+    put_id(b, &a->after, json_array_get(sep, 1));
+}
+
+// A processor of a sequence is given what those before it have made.
+static void put_around(TokenizerBuilder *b, Around *a) {
+    bytes_append(&a->before, b->before.data, b->before.length);
+    b->before = a->before;
+    bytes_append(&b->after, a->after.data, a->after.length);
 }
 
 static void read_postprocessor(TokenizerBuilder *b, const json_t *processor) {
     if (!present(processor)) return;
     const char *type = type_of(b, processor, "post-processor");
     const json_t *list = json_object_get(processor, "processors");
+    Around a = {.before = {.arena = b->arena}, .after = {.arena = b->arena}};
     if (!strcmp(type, "Sequence")) {
         for (size_t i = 0; i < json_array_size(list); i++) read_postprocessor(b, json_array_get(list, i));
     } else if (!strcmp(type, "TemplateProcessing")) {
-        read_template(b, processor);
+        read_template(b, processor, &a);
     } else if (!strcmp(type, "RobertaProcessing") || !strcmp(type, "BertProcessing")) {
-        read_cls_and_sep(b, processor);
+        read_cls_and_sep(b, processor, &a);
     } else if (strcmp(type, "ByteLevel")) {  // which only moves offsets
         tokenizer_fatal(b, "post-processor \"%s\" is not supported", type);
     }
+    put_around(b, &a);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- decoder
-static void read_strip(TokenizerBuilder *b, const json_t *decoder) {
-    json_int_t start = json_integer_value(json_object_get(decoder, "start")),
-               stop = json_integer_value(json_object_get(decoder, "stop"));
-    if (strcmp(json_text(b, decoder, "content"), " ") || start > 1 || stop)
-        tokenizer_fatal(b, "decoder Strip removes more than one leading space, which is not supported");
-    if (start) b->head.flags |= BURIN_DECODE_STRIP | (b->fused ? 0 : BURIN_DECODE_STRIP_EACH);
+// ----------------------------------------------------------------------------------------------------- truncation and padding
+static uint32_t read_count(const TokenizerBuilder *b, const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > INT32_MAX)
+        tokenizer_fatal(b, "\"%s\" must be a whole number from 0 up", key);
+    return (uint32_t)json_integer_value(value);
 }
 
-static void read_replace(TokenizerBuilder *b, const json_t *decoder) {
-    const char *from = json_string_value(json_object_get(json_object_get(decoder, "pattern"), "String"));
-    if (!from || strcmp(from, "\xe2\x96\x81") || strcmp(json_text(b, decoder, "content"), " "))
-        tokenizer_fatal(b, "decoder Replace is supported only from U+2581 to a space");
-    b->head.flags |= BURIN_DECODE_METASPACE;
+static bool is_left(const TokenizerBuilder *b, const json_t *object) {
+    if (!present(json_object_get(object, "direction"))) return false;
+    const char *direction = json_text(b, object, "direction");
+    if (strcmp(direction, "Left") && strcmp(direction, "Right"))
+        tokenizer_fatal(b, "the direction \"%s\" is neither Left nor Right", direction);
+    return !strcmp(direction, "Left");
 }
 
-static void read_metaspace(TokenizerBuilder *b, const json_t *decoder) {
-    const char *scheme = json_string_value(json_object_get(decoder, "prepend_scheme"));
-    if (strcmp(json_text(b, decoder, "replacement"), "\xe2\x96\x81"))
-        tokenizer_fatal(b, "decoder Metaspace is supported only with U+2581");
-    b->head.flags |= BURIN_DECODE_METASPACE;
-    if (scheme ? strcmp(scheme, "never") != 0 : json_flag(b, decoder, "add_prefix_space", true))
-        b->head.flags |= BURIN_DECODE_FIRST;
+// What is put around a text counts, and stays.
+static void read_truncation(TokenizerBuilder *b, const json_t *truncation) {
+    if (!present(truncation)) return;
+    const char *strategy = text_or_empty(b, truncation, "strategy");
+    if (!strcmp(strategy, "OnlySecond"))
+        tokenizer_fatal(b, "truncation \"OnlySecond\" cuts the second of two texts, which is not supported");
+    b->head.flags |= BURIN_TRUNCATES | (is_left(b, truncation) ? BURIN_TRUNCATES_LEFT : 0);
+    b->head.most_ids = read_count(b, truncation, "max_length");
 }
 
-static void read_decoder(TokenizerBuilder *b, const json_t *decoder) {
-    if (!present(decoder)) {
-        b->head.flags &= ~(uint32_t)BURIN_DECODE_SUFFIX;
-        b->head.flags |= BURIN_DECODE_SPACES;
-        return;
-    }
-    const char *type = type_of(b, decoder, "decoder");
-    const json_t *list = json_object_get(decoder, "decoders");
-    if (!strcmp(type, "Sequence")) {
-        for (size_t i = 0; i < json_array_size(list); i++) read_decoder(b, json_array_get(list, i));
-    } else if (!strcmp(type, "Strip")) {
-        read_strip(b, decoder);
-    } else if (!strcmp(type, "Replace")) {
-        read_replace(b, decoder);
-    } else if (!strcmp(type, "Metaspace")) {
-        read_metaspace(b, decoder);
-    } else if (!strcmp(type, "WordPiece")) {
-        b->head.flags |= BURIN_DECODE_WORDPIECE | (json_flag(b, decoder, "cleanup", true) ? BURIN_DECODE_CLEANUP : 0);
-    } else if (!strcmp(type, "ByteLevel")) {
-        if (!(b->head.flags & BURIN_BYTE_LEVEL))
-            tokenizer_fatal(b, "decoder ByteLevel without a ByteLevel pre-tokenizer is not supported");
-    } else if (!strcmp(type, "Fuse")) {
-        b->fused = true;
-    } else if (strcmp(type, "ByteFallback") && strcmp(type, "BPEDecoder")) {  // done by the model's flags
-        tokenizer_fatal(b, "decoder \"%s\" is not supported", type);
-    }
+static void read_padding(TokenizerBuilder *b, const json_t *padding) {
+    if (!present(padding)) return;
+    const json_t *fixed = json_object_get(json_object_get(padding, "strategy"), "Fixed");
+    b->head.flags |= BURIN_PADS | (is_left(b, padding) ? BURIN_PADS_LEFT : 0);
+    if (fixed && !(b->head.pad_to = read_count(b, json_object_get(padding, "strategy"), "Fixed")))
+        b->head.flags &= ~(uint32_t)BURIN_PADS;
+    if (present(json_object_get(padding, "pad_to_multiple_of")))
+        b->head.pad_multiple = read_count(b, padding, "pad_to_multiple_of");
+    b->head.pad_id = (int32_t)read_count(b, padding, "pad_id");
 }
 
 // GPT-2's vocab.json is the vocabulary alone.
@@ -319,10 +381,14 @@ void read_tokenizer_json(TokenizerBuilder *b, const json_t *root) {
         return;
     }
     const json_t *added = json_object_get(root, "added_tokens");
+    b->writes_bytes = !keeps_bytes(root);
     read_normalizer(b, json_object_get(root, "normalizer"));
     read_pretokenizer(b, json_object_get(root, "pre_tokenizer"));
     read_model(b, json_object_get(root, "model"));
     for (size_t i = 0; i < json_array_size(added); i++) read_added(b, json_array_get(added, i));
+    mark_equals(b);
     read_postprocessor(b, json_object_get(root, "post_processor"));
     read_decoder(b, json_object_get(root, "decoder"));
+    read_truncation(b, json_object_get(root, "truncation"));
+    read_padding(b, json_object_get(root, "padding"));
 }

@@ -39,7 +39,9 @@ void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_si
     builder_bytes_from_texts(b);
     builder_merges_from_scores(b);
     builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
-    b->head.flags |= BURIN_BYTE_FALLBACK | BURIN_DECODE_STRIP;
+    b->head.flags |= BURIN_BYTE_FALLBACK;
+    decoder_falls_back(b);
+    decoder_strips(b, " ", 1, 0);
     b->head.bos = BOS, b->head.eos = EOS;
     bytes_append(&b->before, &(int32_t){BOS}, sizeof(int32_t));
 }
