@@ -35,6 +35,10 @@ CASED_LETTERS = ("[A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u0
                  "\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-"
                  "\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb"
                  "\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943]+")
+GROUPED = r"(?<=\p{N})(?=(?:\p{N}{3})*(?!\p{N}))"
+HAN = "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef\U0002f800-\U0002fa1f"
+SCRIPTS = ("[\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0eff\u1780-\u17ff"
+           "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+")
 BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+"
 # pre -> patterns, do words that are tokens ignore merges, does a text begin with BOS
 PRE = {
@@ -55,8 +59,7 @@ PRE = {
                      False, False),
     "spark2_5": ([r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", SIGN_LETTERS + r"|[\r\n]|\s+(?!\S)|\s+", r"\p{N}"], False, False),
     "youtu": (["[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥぀-ゟ゠-ヿ]+",
-               r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + CONTRACTED + "?|"
-               r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + CONTRACTED + "?|"
+               r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+" + CONTRACTED + "?|"
                r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS], True, False),
     "qwen35": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|" + BREAKS], False, False),
     "chameleon": (["<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", r"([\t\n]|    |  )", r"\p{N}", r"[\p{P}!-/:-@\[-`{-~]",
@@ -68,6 +71,16 @@ PRE = {
     "minicpm5": ([r"\p{N}{1,3}", CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS], True, False),
     "k2-horizon": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?(?:\p{L}|\p{M}|\u200C|\u200D)+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS],
                    False, False),
+    "superbpe": ([r"\p{N}+", r"(?=([0-9]{3})+(?![0-9]))"], False, False),
+    "exaone-moe": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|"
+                    r"\s+(?!\S)|\s+"], False, False),
+    "tiny_aya": ([GROUPED, r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+" + CONTRACTED + r"?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS],
+                 False, False),
+    "afmoe": ([GROUPED, SCRIPTS, SIGN_LETTERS + r"[\r\n]*|" + BREAKS], False, False),
+    "kimi-k2": (["[" + HAN + r"]+|[^\r\n\p{L}\p{N}]?(?:(?![" + HAN + r"])\p{L})+" + CONTRACTED
+                 + r"?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|" + BREAKS], False, False),
+    "granite-embed-multi-97m": ([CASED.replace(r"\p{L}]", r"\p{L}\p{M}]") % (CONTRACTED + "?", CONTRACTED + "?")
+                                 + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|" + BREAKS], True, False),
     "jais-2": ([CONTRACTED + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
                 + "".join(r"\s{%s}(?!\S)|" % n for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2")) + r"\s{1}"], False, False),
     "bloom": ([BLOOM], False, False), "viking": ([BLOOM, r"\p{N}"], False, False),
@@ -114,10 +127,8 @@ def split(text, patterns):
         for piece in pieces:
             at = 0
             for m in regex.finditer(pattern, piece):
-                if m.end() == m.start():
-                    continue
                 cut += [piece[at:m.start()]] if m.start() > at else []
-                cut.append(m.group())
+                cut += [m.group()] if m.group() else []
                 at = m.end()
             cut += [piece[at:]] if at < len(piece) else []
         pieces = cut

@@ -108,11 +108,18 @@ typedef struct {
 #define DIGIT "\\p{N}"
 #define SIGNS " ?[^\\s\\p{L}\\p{N}]+"
 #define ENDS  "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define LETTERS_BY_CASE(end)                                                                        \
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+" end \
-    "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*" end "|"
-#define CONTRACTED "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-#define WORDS      "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define LETTERS_BY_CASE(letters, end)                                                                           \
+    "[^\\r\\n\\p{L}\\p{N}]?[" letters "&&[^a-z]]*[" letters "&&[^A-Z]]+" end "|[^\\r\\n\\p{L}\\p{N}]?[" letters \
+    "&&[^a-z]]+[" letters "&&[^A-Z]]*" end "|"
+#define GROUPED_DIGITS "(?<=\\p{N})(?=(?:\\p{N}{3})*(?!\\p{N}))"
+#define FAR_EASTERN    "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff&&[^\\s]]+"
+#define AFMOE_SCRIPTS                                                                                                        \
+    "[\u4e00-\u9fff\u3400-\u4dbf\u8c48-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0eff\u1780-\u17ff" \
+    "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+"
+#define CONTRACTED     "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define MARKED_LETTERS "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTED "?|"
+#define HAN            "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef\U0002f800-\U0002fa1f"
+#define WORDS          "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define SIGN_LETTERS \
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+"
 #define SPACES(n) "\\s{" n "}(?!\\S)|"
@@ -149,34 +156,45 @@ static const GgufPretokenizer gguf_pretokenizers[] = {
     {.names = {"qwen2", "stablelm2", "deepseek-r1-qwen", "hunyuan", "megrez", "kormo", "f2llmv2", "solar-open", "grok-2"},
      .patterns = {QWEN2_PATTERN}},
     {.names = {"tekken"},
-     .patterns = {LETTERS_BY_CASE("") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
+     .patterns = {LETTERS_BY_CASE("\\p{L}", "") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
      .ignore_merges = true,
      .adds_bos = true},
     {.names = {"gpt-4o", "llama4", "kanana2", "minimax-m2", "talkie"},
-     .patterns = {LETTERS_BY_CASE("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
+     .patterns = {LETTERS_BY_CASE("\\p{L}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
     {.names = {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"},
      .patterns = {"\\p{N}{1,3}", CJK,
                   "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
                   "?[\\p{P}\\p{S}]+[\\r\\n]*|" ENDS}},
-    {.names = {"deepseek-coder"},
-     .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+|[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", DIGIT}},
+    {.names = {"deepseek-coder"}, .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+|" FAR_EASTERN, DIGIT}},
     {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .patterns = {SENTENCES}},
     {.names = {"viking"}, .patterns = {SENTENCES, DIGIT}},
     {.names = {"deepseek-llm"},
-     .patterns = {"[\\r\\n]", "\\s?" CASED_LETTERS, "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+",
-                  "\\s+$", "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", "\\p{N}+"}},
+     .patterns = {"[\\r\\n]", "\\s?" CASED_LETTERS, "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3001\u3002]+", "\\s+$",
+                  FAR_EASTERN, "\\p{N}+"}},
     {.names = {"spark2_5"}, .patterns = {"\\p{N}{1,3}", CJK, SIGN_LETTERS "|[\\r\\n]|\\s+(?!\\S)|\\s+", DIGIT}},
     {.names = {"youtu"},
      .patterns = {"[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
                   "\u303f\ufe30-\ufe4f]+|"
                   "[\u3105-\u312f]+|" CJK,
-                  LETTERS_BY_CASE(CONTRACTED "?") DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
+                  MARKED_LETTERS DIGIT "|" SIGNS "[\\r\\n/]*|" ENDS},
      .ignore_merges = true},
     {.names = {"qwen35"},
      .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" ENDS}},
     {.names = {"chameleon"},
      .patterns = {"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", "[\\t\\n]|    |  ", DIGIT, "[\\p{P}!-/:-@\\[-`{-~]", GPT2_PATTERN},
      .adds_bos = true},
+    {.names = {"superbpe"}, .patterns = {"\\p{N}+", "(?=([0-9]{3})+(?![0-9]))"}},
+    {.names = {"exaone-moe"},
+     .patterns = {CONTRACTED "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|" SIGNS
+                             "[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
+    {.names = {"tiny_aya", "cohere2moe"}, .patterns = {GROUPED_DIGITS, MARKED_LETTERS "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS}},
+    {.names = {"granite-embed-multi-97m"},
+     .patterns = {LETTERS_BY_CASE("\\p{L}\\p{M}", CONTRACTED "?") "\\p{N}{1,3}|" SIGNS "[\\r\\n/]*|" ENDS},
+     .ignore_merges = true},
+    {.names = {"afmoe"}, .patterns = {GROUPED_DIGITS, AFMOE_SCRIPTS, SIGN_LETTERS "[\\r\\n]*|" ENDS}},
+    {.names = {"kimi-k2"},
+     .patterns = {"[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}&&[^" HAN "]]+" CONTRACTED "?|\\p{N}{1,3}|" SIGNS
+                  "[\\r\\n]*|" ENDS}},
     {.names = {"bailingmoe", "bailingmoe2", "llada-moe"},
      .patterns = {"'(?i:[sdmt]|ll|ve|re)|" WORDS "\\p{N}|" SIGNS "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"}},
     {.names = {"ufakzeka"}, .patterns = {WORDS "\\p{N}|" SIGNS "[\\r\\n]*|" ENDS}},
