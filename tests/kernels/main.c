@@ -1,10 +1,12 @@
-// Checks every kernel against its reference on the target this was compiled for. usage: check [--accuracy | --bench]
+// Checks every kernel against its reference on the target this was compiled for. usage: check [--accuracy | --matmul | --target]
 #include "check.h"
 
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     if (!strcmp(mode, "--accuracy")) {
         test_accuracy();
+    } else if (!strcmp(mode, "--matmul")) {
+        test_matmul();
     } else if (!strcmp(mode, "--target")) {
         puts(VEC_TARGET);
     } else {

@@ -1,7 +1,7 @@
 // Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of threads.
 #include "reference.h"
 
-// The formats that are instantiated: each takes seconds to compile. slow-blocks.sh takes them all.
+// The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all.
 #ifdef ALL_FORMATS
 #define TESTED_FORMATS "format_rows.h"
 #else

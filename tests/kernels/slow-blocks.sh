@@ -1,3 +1,0 @@
-#!/bin/sh
-# The kernels of every block format, not only of those in some_formats.def.
-KERNEL_FLAGS=-DALL_FORMATS exec sh tests/kernels/kernels.sh
