@@ -13,7 +13,7 @@ emitted_build() {
     CPUS=$_cpus "$BUILD/tools/emit_ir" "tests/golden/emit/$_model.ir" "$_dir" "$_model" || return 1
     printf '.section .rodata\n.global model_weights\n.balign 64\nmodel_weights:\n.incbin "%s"\n' "$_dir/$_model.weights" > "$_dir/weights.S"
     printf '.section .note.GNU-stack,"",%%progbits\n' >> "$_dir/weights.S"
-    _flags="-std=gnu17 -O2 -Wall -Wextra -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -I$_dir"
+    _flags="-std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -I$_dir"
     _objects=
     for _cpu; do
         _symbol=${_cpu#*:} _march=${_cpu##*:}

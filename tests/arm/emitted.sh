@@ -11,7 +11,7 @@ for ir in tests/golden/emit/*.ir; do
     is_decoder "$name" || continue
     hash=$("$BUILD/tools/eval_ir" "$ir")
     # shellcheck disable=SC2086
-    check "arm: $name builds" emitted_build "$WORK/$name" "$name" "aarch64-linux-gnu-gcc -static" $cpus
+    check "arm: $name builds" emitted_build "$WORK/$name" "$name" "clang-19 --target=aarch64-linux-gnu -static" $cpus
     for cell in 1:7 2:40; do
         emitted_cell "arm: $name on cortex-a72, threads:chunk $cell" "$hash" qemu-aarch64-static -cpu cortex-a72 "$WORK/$name/run" armv8-a "${cell%:*}" "${cell#*:}"
         emitted_cell "arm: $name on cortex-a76, threads:chunk $cell" "$hash" qemu-aarch64-static -cpu cortex-a76 "$WORK/$name/run" armv8.2-a+dotprod \

@@ -60,7 +60,7 @@ $BURIN build $model -o "$WORK/out/story.c" > "$WORK/said" 2>&1
 mv "$WORK/out/story.c/runtime" "$WORK/runtime" && ln -s "$WORK/precious" "$WORK/out/story.c/runtime"
 says "strangers: a folder of C with a link in it" 1 "holds runtime, which burin did not write" $BURIN build $model -o "$WORK/out/story.c"
 rm "$WORK/out/story.c/runtime" && mv "$WORK/runtime" "$WORK/out/story.c/runtime"
-make -C "$WORK/out/story.c" -s CC=gcc CFLAGS=-O0 story.a > "$WORK/said" 2>&1
+make -C "$WORK/out/story.c" -s CC=clang-19 CFLAGS=-O0 story.a > "$WORK/said" 2>&1
 check "strangers: what make makes in a folder of C is replaced" $BURIN build $model -o "$WORK/out/story.c"
 check "strangers: all of it" [ ! -e "$WORK/out/story.c/story.a" ]
 ln -sf "$WORK/precious/file" "$WORK/out/austen"
