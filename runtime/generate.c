@@ -88,6 +88,7 @@ void burin_generation_start(burin_generation *g) {
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
     for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
+    if (g->constraint) burin_constraint_start(g->constraint, !g->ids && !g->decoder.started);
 }
 
 // On a terminal the prompt stands in front of its continuation, dimmed; a pipe gets the generated text alone.
@@ -133,13 +134,49 @@ static float *read_newest(burin_generation *g) {
     return NULL;
 }
 
+static bool allows(burin_generation *g, int32_t token) {
+    if (is_end(g, token)) return burin_constraint_may_end(g->constraint);
+    return burin_constraint_allows(g->constraint, token);
+}
+
+// Tokens that end the text keep their logits where it may end.
+static void mask(burin_generation *g, float *logits) {
+    const burin_model *m = g->run->model;
+    enum { ENDS = sizeof m->eos / sizeof *m->eos + 1 };
+    int32_t end[ENDS], n = 0;
+    float kept[ENDS];
+    for (int i = 0; i < m->n_eos; i++) end[n++] = m->eos[i];
+    if (g->has_end) end[n++] = g->end;
+    for (int32_t i = 0; i < n; i++) kept[i] = logits[end[i]];
+    int32_t allowed = burin_constraint_mask(g->constraint, logits);
+    bool may_end = n && burin_constraint_may_end(g->constraint) && !g->run->command->ignore_eos;
+    for (int32_t i = 0; i < n && may_end; i++) logits[end[i]] = kept[i];
+    if (burin_constraint_overflowed(g->constraint))
+        burin_stop(BURIN_USER_MISTAKE, "the grammar reads this text in more than %d ways at once", BURIN_GRAMMAR_READINGS);
+    if (!allowed && !may_end) burin_stop(BURIN_USER_MISTAKE, "no token of the vocabulary goes on as the grammar wants");
+}
+
+// With a grammar: the token that is chosen without it, where it fits; else one of those that do.
+static int32_t choose_token(burin_generation *g, float *logits) {
+    burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens);
+    int32_t token = burin_sampler_choose(&g->sampler, logits);
+    if (g->constraint && !allows(g, token)) {
+        mask(g, logits);
+        token = burin_sampler_choose(&g->sampler, logits);
+    }
+    burin_sampler_accept(&g->sampler);
+    return token;
+}
+
 void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
     while (logits && g->generated < g->count && !g->stopped && !(g->stop && *g->stop)) {
         burin_suppress(run->model, logits, !g->generated);
         burin_answer_note(g, logits);
-        int32_t token = burin_sample(&g->sampler, logits, g->tokens, g->n_tokens);
+        if (g->constraint && burin_constraint_must_end(g->constraint)) break;
+        int32_t token = choose_token(g, logits);
         if (is_end(g, token)) break;
+        if (g->constraint) burin_constraint_take(g->constraint, token);
         burin_answer_token(g, token);
         show(g, token);
         g->tokens[g->n_tokens++] = token;
@@ -173,6 +210,7 @@ void burin_generation_open(burin_generation *g) {
     size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
     burin_run_record(g->run);
     burin_run_open_sampler(g->run, &g->sampler);
+    g->constraint = burin_run_constraint(g->run);
     g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
     if (g->ids) return;
     g->tokenizer = burin_tokenizer_of(g->run->model);
@@ -187,6 +225,7 @@ void burin_generation_close(burin_generation *g) {
     free(g->characters);
     free(g->tokens);
     burin_run_close_sampler(&g->sampler);
+    burin_constraint_close(g->constraint);
 }
 
 // What the slot reads before anything is generated.

@@ -3,6 +3,7 @@
 #define BURIN_GENERATION_H
 #include <signal.h>
 
+#include "constraint.h"
 #include "output.h"
 #include "run.h"
 #include "tokenizer.h"
@@ -22,6 +23,7 @@ typedef struct burin_generation {
     bool stopped;                   // by --stop
     char *held;                     // what may be the beginning of such a text; NULL: there are none
     size_t n_held;
+    burin_constraint *constraint;     // NULL: any text will do
     bool quiet;                       // print nothing
     struct burin_logprobs *logprobs;  // NULL: without --logprobs
     char *answer;                     // keeps the text, as far as there is room; NULL: no

@@ -101,6 +101,8 @@ static const option options[] = {
     {G, "--seed", "-s", "S", SEED, AT(sampling.seed), 0, 0,
      "same seed, same text, on every CPU and thread count (default: random)"},
     {G, "--stop", NULL, "TEXT", LIST, AT(stops), 0, 0, "end before this text; may be given several times"},
+    {G, "--grammar", "--grammar-file", "F.gbnf", TEXT, AT(grammar), 0, 0,
+     "the text follows a grammar in llama.cpp's notation: a file, or the rules themselves"},
     {G, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
     {G, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
     {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,

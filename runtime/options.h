@@ -61,6 +61,7 @@ typedef struct burin_texts {
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
+    const char *grammar;                                         // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts

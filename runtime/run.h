@@ -29,6 +29,9 @@ double burin_run_temperature(const burin_run *);
 void burin_run_open_sampler(const burin_run *, burin_sampler *);
 void burin_run_close_sampler(burin_sampler *);
 
+// What --grammar asks for; NULL: nothing.
+struct burin_constraint *burin_run_constraint(const burin_run *);
+
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 
 // Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.

@@ -31,6 +31,7 @@ fill_corpus() {
     case $1 in
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
         config) named tests/families/*/config.json "$SHARED"/data/families/*/config.json ;;
+        grammar) named tests/grammar/gbnf/*.gbnf ;;
         dsl) named dsl/*/*.burin tests/golden/*.burin tests/errors/*.burin ;;
         ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
         npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;

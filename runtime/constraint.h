@@ -1,0 +1,20 @@
+// What an answer must be: a grammar, followed token by token. A token may come when the grammar goes on with all of its bytes.
+#ifndef BURIN_CONSTRAINT_H
+#define BURIN_CONSTRAINT_H
+#include "grammar.h"
+
+typedef struct burin_constraint burin_constraint;
+
+// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size).
+burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size);
+void burin_constraint_close(burin_constraint *);  // also NULL
+
+void burin_constraint_start(burin_constraint *, bool first);  // of an answer; first: nothing stands before it
+bool burin_constraint_allows(burin_constraint *, int32_t token);
+bool burin_constraint_may_end(const burin_constraint *);
+bool burin_constraint_must_end(const burin_constraint *);
+void burin_constraint_take(burin_constraint *, int32_t token);  // one that it allows
+// The logits [vocab_size] of what it does not allow become minus infinity. Returns how many tokens it allows.
+int32_t burin_constraint_mask(burin_constraint *, float *logits);
+bool burin_constraint_overflowed(const burin_constraint *);
+#endif

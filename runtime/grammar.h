@@ -1,0 +1,60 @@
+// Grammars of answers in llama.cpp's notation (GBNF). A grammar is parsed to nodes over bytes, in which a rule calls others; a
+// matcher follows all readings of a text at once, each a node and a stack of the places to return to. Equal sets of readings
+// are one state, found once and remembered: most bytes cost one look into a table.
+//
+//     burin_grammar g;
+//     if (!burin_grammar_parse(&g, "name", text, bytes)) puts(g.error);
+//     burin_recognizer *m = burin_recognizer_open(&g);
+//     int32_t state = burin_recognizer_start(m);
+//     for (size_t i = 0; i < n && state; i++) state = burin_recognizer_step(m, state, bytes[i]);      // 0: not possible
+//     bool whole = burin_recognizer_accepts(m, state);
+//
+// Both end for every grammar: nodes, nesting and readings are bounded.
+#ifndef BURIN_GRAMMAR_H
+#define BURIN_GRAMMAR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum burin_grammar_op {
+    BURIN_G_BYTE,    // one of low to high, then `next`
+    BURIN_G_SPLIT,   // `next` or `other`
+    BURIN_G_CALL,    // the rule `other`, then `next`
+    BURIN_G_RETURN,  // the end of a rule
+} burin_grammar_op;
+
+typedef struct burin_grammar_node {
+    uint8_t op, low, high;
+    int32_t next, other;
+} burin_grammar_node;
+
+enum {
+    BURIN_GRAMMAR_NODES = 1 << 20,  // at most: about 24 MB
+    BURIN_GRAMMAR_RULES = 1 << 14,
+    BURIN_GRAMMAR_NESTING = 200,       // parentheses
+    BURIN_GRAMMAR_READINGS = 1 << 13,  // of one text, at once
+};
+
+typedef struct burin_grammar {
+    burin_grammar_node *nodes;
+    int32_t n_nodes;
+    int32_t *entries;  // the first node of each rule
+    int32_t n_rules, root;
+    char error[512];
+} burin_grammar;
+
+// False: `error` names the place and what was expected there. `name` stands in front of it.
+bool burin_grammar_parse(burin_grammar *, const char *name, const char *text, size_t bytes);
+void burin_grammar_free(burin_grammar *);
+
+typedef struct burin_recognizer burin_recognizer;
+burin_recognizer *burin_recognizer_open(const burin_grammar *);
+void burin_recognizer_close(burin_recognizer *);
+int32_t burin_recognizer_start(burin_recognizer *);                              // a state; 0 is none
+int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);  // 0: no text goes on so
+bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);          // is the text whole?
+bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);          // may there be more?
+bool burin_recognizer_overflowed(const burin_recognizer *);                      // a step had too many readings, and gave 0
+int32_t burin_recognizer_tidy(burin_recognizer *,
+                              int32_t state);  // forgets other states, when there are many; the state's new number
+#endif

@@ -1,0 +1,30 @@
+// libFuzzer target: a grammar; what stands behind a zero byte is a text that is read with it.
+#include "runtime/grammar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void follow(const burin_grammar *g, const uint8_t *text, size_t bytes) {
+    burin_recognizer *m = burin_recognizer_open(g);
+    int32_t state = burin_recognizer_start(m);
+    for (size_t i = 0; i < bytes && i < 500 && state; i++) {
+        state = burin_recognizer_tidy(m, burin_recognizer_step(m, state, text[i]));
+        if (state && !burin_recognizer_goes_on(m, state) && !burin_recognizer_accepts(m, state)) abort();
+    }
+    burin_recognizer_close(m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const uint8_t *zero = size ? memchr(data, 0, size) : NULL;
+    size_t bytes = zero ? (size_t)(zero - data) : size;
+    burin_grammar g;
+    if (burin_grammar_parse(&g, "fuzz", (const char *)data, bytes)) {
+        follow(&g, zero ? zero + 1 : data, zero ? size - bytes - 1 : size);
+        burin_grammar_free(&g);
+    } else if (!*g.error) {
+        abort();
+    }
+    return 0;
+}

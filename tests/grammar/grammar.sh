@@ -1,0 +1,60 @@
+#!/bin/sh
+# Grammars: accepted and rejected texts, byte by byte and forced token by token, every mask; grammars that are refused, and hostile
+# ones; texts of a program.
+. tests/lib.sh
+tokenizer=examples/austen/tokenizer.json
+for grammar in tests/grammar/gbnf/*.gbnf; do
+    check "grammar: $(basename "$grammar" .gbnf)" "$BUILD/tools/grammar" gbnf "$grammar" "${grammar%.gbnf}.json" $tokenizer
+done
+"$BUILD/tools/grammar" bad tests/grammar/bad.json > "$WORK/bad"
+same "grammar: what is refused, and where" tests/grammar/bad.txt "$WORK/bad"
+
+# A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
+printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"
+sed 's/\\ud7fd-\\ue002/\\ud7fd-\\ud7ff\\ue000-\\ue002/' "$WORK/range.gbnf" > "$WORK/ranges.gbnf"
+printf '{"accepted": ["~", "\\u007f", "\\u0082", "\\u07fd", "\\u0800", "\\u0802", "\\ud7ff", "\\ue000", "\\ue002", "\\uffff", "\\ud800\\udc02", "\\ud8bf\\udfff", "\\ud8c0\\udc00"],
+ "rejected": [{"text": "}", "at": 0}, {"text": "\\u0083", "at": 0}, {"text": "\\u07fc", "at": 0}, {"text": "\\u0803", "at": 0}, {"text": "\\ud7fc", "at": 0},
+ {"text": "\\ue003", "at": 0}, {"text": "\\ufffc", "at": 0}, {"text": "\\ud800\\udc03", "at": 0}, {"text": "\\ud8bf\\udffe", "at": 0}, {"text": "\\ud8c0\\udc01", "at": 0}]}' > "$WORK/range.json"
+check "grammar: ranges of characters" "$BUILD/tools/grammar" gbnf "$WORK/ranges.gbnf" "$WORK/range.json"
+
+unsanitized "grammar: a program"
+need "grammar: austen as a program" examples/austen/model.safetensors
+check "grammar: builds" "$BURIN" build examples/austen -o "$WORK/austen"
+austen=$WORK/austen
+[ -x "$austen" ] || exit 1
+
+for seed in 1 2 3 4 5 6; do
+    for temperature in 0.1 0.8 3; do "$austen" "They said" --grammar tests/grammar/gbnf/09-stamps.gbnf -n 60 --seed $seed --temp $temperature; done
+done > "$WORK/stamps"
+check "grammar: stamps, all of them" test "$(grep -cE '^[0-9]{4}-[0-9]{2}-[0-9]{2}' "$WORK/stamps")" = 18
+rules='root ::= " yes" | " no" | " perhaps"'
+for seed in 1 2 3 4 5 6 7 8; do "$austen" "He said" --grammar "$rules" --seed $seed --temp 5 --min-p 0 --top-p 1; done | sort | uniq -c > "$WORK/said"
+check "grammar: alternatives" test "$(grep -cvE ' (yes|no|perhaps)$' "$WORK/said")" = 0 -a "$(wc -l < "$WORK/said")" -ge 2
+"$austen" "He said" --grammar "$rules" --json --seed 2 > "$WORK/json"
+check "grammar: the end of the grammar ends the text" grep -q '"finish_reason": "stop"' "$WORK/json"
+check "grammar: a text that fits is the one without" test "$("$austen" "It was" -n 12 --temp 0 --grammar 'root ::= [^#]*')" = "$("$austen" "It was" -n 12 --temp 0)"
+check "grammar: the same on other threads" test "$("$austen" x -n 30 --seed 5 --grammar 'root ::= ([a-z]{2,5} " ")+' -t 1)" = \
+    "$("$austen" x -n 30 --seed 5 --grammar 'root ::= ([a-z]{2,5} " ")+' -t 3)"
+check "grammar: each source of many bytes" test "$("$austen" x -n 20 --temp 2 --seed 1 --grammar 'root ::= [あ-ん]{3}')" != ""
+check "grammar: builds numbers" "$BURIN" build examples/numbers -o "$WORK/numbers"
+check "grammar: the first word, which loses its space" test "$("$WORK/numbers" siebzehn --grammar 'root ::= "seventeen" | "sixteen"')" = seventeen
+says "grammar: no token fits" 1 "no token of the vocabulary goes on as the grammar wants" "$WORK/numbers" siebzehn --grammar 'root ::= "é"'
+check "grammar: with ids" sh -c "'$austen' --tokens 0,5 -n 9 --grammar '$rules' | grep -qE '^[0-9,]+\$'"
+
+says "grammar: no such file" 1 "none.gbnf" "$austen" x --grammar "$WORK/none.gbnf"
+says "grammar: a place in a text" 1 "--grammar: line 2, column 7: there is no rule b" "$austen" x --grammar "root ::= a
+a ::= b"
+printf 'root ::= a\n' > "$WORK/one.gbnf"
+says "grammar: a place in a file" 1 "one.gbnf: line 1, column 10: there is no rule a" "$austen" x --grammar-file "$WORK/one.gbnf"
+awk 'BEGIN { printf "root ::= "; for (i = 0; i < 300; i++) printf "("; printf "\"a\""; for (i = 0; i < 300; i++) printf ")"; print "" }' > "$WORK/deep.gbnf"
+says "grammar: deep" 1 "more than 200 parentheses in each other" "$austen" x --grammar "$WORK/deep.gbnf"
+awk 'BEGIN { print "root ::= \"a\""; for (i = 0; i < 20000; i++) print "r" i " ::= \"a\"" }' > "$WORK/wide.gbnf"
+says "grammar: wide" 1 "more than 16384 rules" "$austen" x --grammar "$WORK/wide.gbnf"
+awk 'BEGIN { print "root ::= r0"; for (i = 0; i < 8000; i++) print "r" i " ::= r" i + 1 " | \"x\""; print "r8000 ::= \"x\"" }' > "$WORK/chain.gbnf"
+check "grammar: a long chain of calls" test "$("$austen" a --grammar "$WORK/chain.gbnf")" = x
+check "grammar: copies of what may be empty" timeout 20 "$austen" a -n 5 --grammar 'root ::= ((x?){0,5000}){0,50} "!"
+x ::= [a-z]?'
+a=$("$austen" --tokenize a | cut -d, -f2)
+says "grammar: too many readings" 1 "in more than 8192 ways at once" "$austen" x --temp 0 -n 40 -l "$a+1000" --grammar 'root ::= x
+x ::= "a" x "b" | "a" x "c" | "a"'
+check "grammar: deep recursion, for long" timeout 20 "$austen" x --temp 0 -n 400 -l "$a+1000" --grammar 'root ::= "a" root "b" | "a"'

@@ -1,0 +1,140 @@
+// Texts against grammars, byte by byte and, with a tokenizer, token by token, where every mask is compared with asking for each
+// token alone.
+// usage: grammar gbnf FILE.gbnf CASES.json [TOKENIZER]   CASES: {"accepted": [...], "rejected": [{"text", "at" |
+// "incomplete"}]}
+//        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
+// A line for each text that is not as it should be; status 1 when there is one.
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/tokenizer.h"
+#include "runtime/constraint.h"
+#include "runtime/tokenizer.h"
+
+static int wrong;
+
+typedef struct Checked {
+    const burin_grammar *grammar;
+    burin_constraint *constraint;  // NULL: no tokenizer
+    const Tokenizer *tokenizer;
+} Checked;
+
+static void complain(const char *text, const char *what, long long number) {
+    printf("%s: %s %lld\n", text, what, number);
+    wrong = 1;
+}
+
+// The byte of the character at which the text cannot go on; -1: it is whole, -2: more must come.
+static long long follow_bytes(const burin_grammar *g, const char *text, size_t bytes) {
+    burin_recognizer *m = burin_recognizer_open(g);
+    int32_t state = burin_recognizer_start(m);
+    long long at = -1;
+    for (size_t i = 0; i < bytes && state; i++)
+        if (!(state = burin_recognizer_step(m, state, (uint8_t)text[i]))) at = (long long)i;
+    while (at > 0 && ((uint8_t)text[at] & 0xc0) == 0x80) at--;
+    if (state && !burin_recognizer_accepts(m, state)) at = -2;
+    burin_recognizer_close(m);
+    return at;
+}
+
+static void compare_mask(const Checked *c, int32_t vocabulary) {
+    float *logits = calloc((size_t)vocabulary, sizeof *logits);
+    int32_t n = burin_constraint_mask(c->constraint, logits);
+    for (int32_t i = 0; i < vocabulary; i++) {
+        bool allowed = burin_constraint_allows(c->constraint, i);
+        if (allowed == isinf(logits[i])) complain("a mask", "differs at token", i);
+        n -= allowed;
+    }
+    if (n) complain("a mask", "counts so many too many", n);
+    free(logits);
+}
+
+static bool force_tokens(const Checked *c, const char *text, size_t bytes) {
+    int32_t *ids = calloc(bytes + 16, sizeof *ids);
+    burin_encoding e = {.text = text, .bytes = bytes, .plain = true, .ids = ids, .capacity = bytes + 16};
+    e.memory = malloc(burin_encode_memory(c->tokenizer->blob, bytes) + 16);
+    size_t n = burin_encode(c->tokenizer->blob, &e), i = 0;
+    burin_constraint_start(c->constraint, false);
+    for (; i < n && burin_constraint_allows(c->constraint, ids[i]); i++) {
+        if (i < 4 && n < 24) compare_mask(c, burin_tokenizer_size(c->tokenizer->blob));
+        burin_constraint_take(c->constraint, ids[i]);
+    }
+    free(e.memory), free(ids);
+    return i == n && burin_constraint_may_end(c->constraint);
+}
+
+static void check_text(const Checked *c, const json_t *text, long long expected) {
+    const char *bytes = json_string_value(text);
+    size_t n = json_string_length(text);
+    long long at = follow_bytes(c->grammar, bytes, n);
+    if (at != expected && (expected != -3 || at == -1)) complain(bytes, "ends at", at);
+    if (c->constraint && force_tokens(c, bytes, n) != (expected == -1)) complain(bytes, "as tokens", 0);
+}
+
+static void check_cases(const Checked *c, const json_t *cases) {
+    const char *lists[] = {"accepted", "valid", "rejected", "invalid"};
+    for (int l = 0; l < 4; l++)
+        for (size_t i = 0; i < json_array_size(json_object_get(cases, lists[l])); i++) {
+            const json_t *one = json_array_get(json_object_get(cases, lists[l]), i), *at = json_object_get(one, "at");
+            if (l < 2)
+                check_text(c, one, -1);
+            else
+                check_text(c, json_object_get(one, "text"),
+                           at                                                 ? json_integer_value(at)
+                           : json_is_true(json_object_get(one, "incomplete")) ? -2
+                                                                              : -3);
+        }
+}
+
+static void read_grammar(burin_grammar *g, const char *name, const char *text, size_t bytes) {
+    if (burin_grammar_parse(g, name, text, bytes)) return;
+    printf("%s\n", g->error);
+    exit(1);
+}
+
+static void check_bad(const json_t *bad) {
+    for (size_t i = 0; i < json_array_size(bad); i++) {
+        const json_t *text = json_object_get(json_array_get(bad, i), "grammar");
+        burin_grammar g;
+        bool good = burin_grammar_parse(&g, "grammar", json_string_value(text), json_string_length(text));
+        printf("%s\n", good ? "accepted" : g.error);
+        wrong |= good;
+        burin_grammar_free(&g);
+    }
+}
+
+static char *read_text(const char *path, size_t *bytes) {
+    FILE *f = fopen(path, "rb");
+    char *text = calloc(1, 1 << 22);
+    if (!f) exit(2);
+    *bytes = fread(text, 1, (1 << 22) - 1, f);
+    fclose(f);
+    return text;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && !strcmp(argv[1], "bad")) return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
+    if (argc < 4) return 2;
+    Arena *arena = arena_new();
+    size_t bytes;
+    char *text = read_text(argv[2], &bytes);
+    burin_grammar g, second;
+    Checked c = {.grammar = &g};
+    read_grammar(&g, argv[2], text, bytes);
+    if (argc > 4) {
+        read_grammar(&second, argv[2], text, bytes);
+        c.tokenizer = tokenizer_load(arena, argv[4], 0);
+        c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob));
+    }
+    json_t *cases = json_load_file(argv[3], JSON_ALLOW_NUL, NULL);
+    check_cases(&c, cases);
+    json_decref(cases);
+    burin_constraint_close(c.constraint);
+    burin_grammar_free(&g);
+    free(text);
+    arena_free(arena);
+    return wrong;
+}
