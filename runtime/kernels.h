@@ -2,6 +2,7 @@
 #ifndef BURIN_KERNELS_H
 #define BURIN_KERNELS_H
 #include "attention.h"
+#include "experts.h"
 #include "gather.h"
 #include "matmul.h"
 #include "norm.h"

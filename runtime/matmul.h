@@ -15,7 +15,8 @@ typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
     bool streamed;            // literal. The weights come from memory, not from a cache
     bool floats;              // literal. Rows of floats, although the weights are in blocks
-    int rows;
+    int rows, x_slots;        // x_slots: literal, entries that share a row of x
+    const int32_t *entry;     // rows are these entries of products by experts (experts.h); NULL: rows of x
     const void *x, *w;
     int first, last;  // of matmul_units(panels, rows): the share of this thread
 } matmul_args;
@@ -28,7 +29,14 @@ typedef struct matmul_sink {
     matmul_epilogue plain;
     glu_epilogue glu;
     const void *context;
+    const int32_t *entry;  // NULL, or what the results' rows are
 } matmul_sink;
+
+// Where a row of x begins, in elements
+INLINE size_t x_row(const matmul_args *m, int row) {
+    if (m->entry) row = m->entry[row] / m->x_slots;
+    return (size_t)row * (size_t)m->x_stride;
+}
 
 // Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
 enum { PREFETCH_STEPS = 32, BLOCKS_AHEAD = 2048 };
@@ -44,6 +52,7 @@ INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANE
 // Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each number of panels.
 INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
     bool mixed = format == WEIGHT_BF16;
+    if (sink.entry) row = sink.entry[row];
     NO_UNROLL
     for (int p = 0; p < panels; p += sink.glu ? 2 : 1) {
         vf sum = mixed ? vf_unmix(sums[p]) : sums[p];
@@ -82,7 +91,7 @@ INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, int p
     for (int p = 0; p < P; p++) sum[p] = vf_zero();
     size_t row = panel_bytes(format, 1), one = panel_bytes(format, m->k);
     const unsigned char *w = (const unsigned char *)m->w + (size_t)panel * one;
-    const float *x = m->x;
+    const float *x = (const float *)m->x + x_row(m, 0);
     NO_UNROLL
     for (int k = 0; k + 2 <= m->k; k += 2) {
         size_t ahead = (PREFETCH_STEPS + (size_t)k) * row, wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
@@ -143,7 +152,7 @@ typedef struct tile_place {
 } tile_place;
 
 INLINE size_t tile_row(const matmul_args *m, const tile_place *at, int i) {
-    return (size_t)(at->row + i < m->rows ? at->row + i : m->rows - 1) * (size_t)m->x_stride;
+    return x_row(m, at->row + i < m->rows ? at->row + i : m->rows - 1);
 }
 
 INLINE void tile_begin(int R, int P, const tile_place *at, const vf *sums, vf (*sum)[PANELS_MOST]) {
@@ -480,7 +489,7 @@ INLINE int blocks_before(int unit, int start, int width, int blocks) {
 }
 
 INLINE void matmul_many(weight_format format, const matmul_args *m, matmul_sink sink) {
-    int blocks = row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first, end = blocks > 1 ? m->panels : m->last;
+    int blocks = m->entry ? 1 : row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first, end = blocks > 1 ? m->panels : m->last;
     for (int groups = groups_of(end - panel); groups > 0; groups--) {
         int width = (end - panel + groups - 1) / groups, start = panel * blocks;
         int row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
@@ -505,10 +514,10 @@ INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink)
 
 #define MATMUL(name, format)                                                                  \
     INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {    \
-        matmul(format, &m, (matmul_sink){store, NULL, context});                              \
+        matmul(format, &m, (matmul_sink){store, NULL, context, NULL});                        \
     }                                                                                         \
     INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) { \
-        matmul(format, &m, (matmul_sink){NULL, store, context});                              \
+        matmul(format, &m, (matmul_sink){NULL, store, context, NULL});                        \
     }
 MATMUL(f32, WEIGHT_F32)
 MATMUL(f16, WEIGHT_F16)

@@ -1,6 +1,7 @@
 // The descriptor of a program: what it is, its sizes, and the variants of its code, one for each CPU.
 
 #include "codegen/emit.h"
+#include "ir/operands.h"
 
 void write_string(Text *t, const char *s) {
     text_add(t, "\"");
@@ -81,11 +82,16 @@ static int64_t context_of(const Program *p) {
     return p->module->context;
 }
 
-// What every step of one row reads.
+// What every step of one row reads: of experts those that it chooses.
 static uint64_t packed_bytes(const Program *p) {
     uint64_t bytes = 0;
     for (int i = 0; i < p->n_pieces; i++)
-        if (p->pieces[i]->node->op == OP_pack) bytes += p->pieces[i]->bytes;
+        if (p->pieces[i]->node->op == OP_pack && p->pieces[i]->experts == 1) bytes += p->pieces[i]->bytes;
+    for (int i = 0; i < p->n_kernels; i++) {
+        const Kernel *k = p->kernels[i];
+        const WeightPiece *w = k->family == FAMILY_EXPERTS ? k->in[PRODUCT_WEIGHTS].weight : NULL;
+        if (w) bytes += w->bytes / (uint64_t)w->experts * (uint64_t)last_dim(&k->in[EXPERT_INDEX]);
+    }
     for (int i = 0; i < p->n_kernels; i++) {
         const View *w = &p->kernels[i]->in[p->kernels[i]->n_in > 1];
         bool shared = p->kernels[i]->family == FAMILY_MATMUL && w->base == BASE_WEIGHT && w->weight->owner != p;

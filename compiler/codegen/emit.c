@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ir/operands.h"
 #include "util/files.h"
 
 static void write_bytes(Text *t, uint64_t bytes) {
@@ -55,7 +56,7 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     write_operand_types(t, f->first);
     const Loc at = f->first->node->loc;
     if (at.scope || *loc_text(at)) text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
-    const Expr *e = attr_expr(f->first->node, f->first->node->op == OP_matmul_packed ? "epilogue" : "expr");
+    const Expr *e = attr_expr(f->first->node, is_packed_product(f->first->node) ? "epilogue" : "expr");
     c_comment_end(t, comment);
     if (e) comment = c_comment(t), expr_print(t, e), c_comment_end(t, comment);
     kernel_writers[f->first->family].function(t, p, f->first, f->name);

@@ -46,6 +46,7 @@ void write_norm(Text *, const Program *, const Kernel *, const char *name);
 void write_quantize(Text *, const Program *, const Kernel *, const char *name);
 void write_select(Text *, const Program *, const Kernel *, const char *name);
 void write_matmul(Text *, const Program *, const Kernel *, const char *name);
+void write_order(Text *, const Program *, const Kernel *, const char *name);
 void write_rotary(Text *, const Program *, const Kernel *, const char *name);
 void write_append(Text *, const Program *, const Kernel *, const char *name);
 void write_earlier(Text *, const Program *, const Kernel *, const char *name);

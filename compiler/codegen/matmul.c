@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "ir/operands.h"
 
 // Weights beyond this are read from memory in every step; below, they may stay in a cache.
 enum { CACHED_BYTES = 32 << 20 };
@@ -31,13 +32,15 @@ static void write_argument(Text *t, int i, void *user) {
         text_add(t, "a%d", i);
         return;
     }
-    const View *v = &e->kernel->in[2 + i - e->sums];
+    const View *v = &e->kernel->in[product_epilogue(e->kernel->node) + i - e->sums];
     const char *dtype = v->type.dtype == DT_f32 ? "" : v->type.dtype == DT_bf16 ? "_bf16" : "_f16";
     long long n = (long long)last_dim(&e->kernel->out[0]);
     if (v->base == BASE_SCALAR) {
         text_add(t, "vf_set1("), c_float(t, v->scalar), text_add(t, ")");
     } else if (v->type.rank == 0 || (v->type.rank == 1 && last_dim(v) == 1)) {
         text_add(t, "vf_set1(*c->b%d)", i);
+    } else if (last_dim(v) == 1 && n > 1) {
+        text_add(t, "vf_set1(c->b%d[row])", i);
     } else {
         text_add(t, n % 16 ? "vf_load%s_n(c->b%d + " : "vf_load%s(c->b%d + ", dtype, i);
         if (has_rows(v)) text_add(t, "row * %s + ", c_row_stride(e->program, v));
@@ -54,9 +57,9 @@ static VectorClass always_float(int i, void *user) {
 
 static void write_context(Text *t, const Kernel *k, const char *name) {
     text_add(t, "typedef struct %s_context {\n    float *y;\n", name);
-    for (int i = 2; i < k->n_in; i++)
+    for (int first = product_epilogue(k->node), i = first; i < k->node->n_in; i++)
         if (k->in[i].base != BASE_SCALAR)
-            text_add(t, "    const %s *b%d;\n", c_type(k->in[i].type.dtype), i - 2 + 1 + is_glu(k));
+            text_add(t, "    const %s *b%d;\n", c_type(k->in[i].type.dtype), i - first + 1 + is_glu(k));
     text_add(t, "} %s_context;\n\n", name);
 }
 
@@ -77,26 +80,54 @@ static void write_store(Text *t, const Program *p, const Kernel *k, const char *
     text_add(t, ");\n}\n\n");
 }
 
+// .count = 8, .slots = 2, of a product by experts
+static void write_experts(Text *t, const Kernel *k) {
+    const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
+    text_add(t,
+             "    experts_args e = {.count = %lld, .slots = %lld, .bytes = %llu, .entries = rows, .index = index, .order = "
+             "order};\n",
+             (long long)w->experts, (long long)last_dim(&k->in[EXPERT_INDEX]),
+             (unsigned long long)(w->bytes / (uint64_t)w->experts));
+}
+
+// Entries that read one row of x
+static long long slots_of_row(const Kernel *k) {
+    bool shared = k->family == FAMILY_EXPERTS && k->in[PRODUCT_X].type.rank < k->out[0].type.rank;
+    return shared ? (long long)last_dim(&k->in[EXPERT_INDEX]) : 1;
+}
+
 void write_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
     const WeightPiece *w = k->in[1].weight;
-    bool blocks = w->format->blocks != NULL, floats = k->in[0].type.dtype == DT_f32;
+    bool blocks = w->format->blocks != NULL, floats = k->in[0].type.dtype == DT_f32, experts = k->family == FAMILY_EXPERTS;
     write_context(t, k, name);
     write_store(t, p, k, name);
-    text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, const %s_context *store) {\n", name,
-             floats ? "float" : "q8_block", w->format->element, name);
-    text_add(t,
-             "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s%s.rows = rows, .x = x, .w = w};\n"
-             "    m.first = units.first, m.last = units.last;\n",
+    text_add(t, "KERNEL void %s(burin_part units, int rows, const %s *x, const %s *w, %sconst %s_context *store) {\n", name,
+             floats ? "float" : "q8_block", w->format->element, experts ? "const int32_t *index, const int32_t *order, " : "",
+             name);
+    text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s%s.rows = rows, .x = x, .w = w};\n",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[0]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "", blocks && floats ? ".floats = true, " : "");
-    text_add(t, "    matmul_%s%s(m, %s_store, store);\n}\n", w->format->name, is_glu(k) ? "_glu" : "", name);
+    if (experts) write_experts(t, k), text_add(t, "    m.x_slots = %lld;\n", slots_of_row(k));
+    text_add(t, "    m.first = units.first, m.last = units.last;\n    %smatmul_%s%s(m, %s%s_store, store);\n}\n",
+             experts ? "expert_" : "", w->format->name, is_glu(k) ? "_glu" : "", experts ? "&e, " : "", name);
 }
 
 void call_matmul(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
-    for (int i = 0; i < 2; i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    for (int i = 0; i < product_epilogue(k->node); i++) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
+    if (k->family == FAMILY_EXPERTS) text_add(t, ", "), c_pointer(t, p, k, &k->in[k->n_in - 1]);
     text_add(t, ", &(%s_context){", p->functions[k->function].name), c_pointer(t, p, k, &k->out[0]);
-    for (int i = 2; i < k->n_in; i++)
+    for (int i = product_epilogue(k->node); i < k->node->n_in; i++)
         if (k->in[i].base != BASE_SCALAR) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
     text_add(t, "})");
+}
+
+// The entries of all rows, by one thread
+void write_order(Text *t, const Program *p, const Kernel *k, const char *name) {
+    (void)p;
+    const Node *pack = k->node->in[PRODUCT_WEIGHTS];
+    long long experts = (long long)attr_int(pack, "experts", 1);
+    text_add(t, "KERNEL void %s(burin_part part, int entries, const int32_t *index, int32_t *order) {\n", name);
+    text_add(t, "    int32_t place[%lld] = {0};\n", experts + 1);
+    text_add(t, "    if (part.first < part.last) expert_order(%lld, entries, index, place, order);\n}\n", experts);
 }

@@ -81,6 +81,7 @@ void write_select(Text *t, const Program *p, const Kernel *k, const char *name) 
 void call_rows(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "("), c_part(t, p, k);
     if (k->family == FAMILY_SELECT) text_add(t, ", s->wanted");
+    if (k->family == FAMILY_ORDER) text_add(t, ", "), c_dim(t, p, type_count(p->graph, &k->out[0].type));
     text_add(t, ", "), c_pointer(t, p, k, &k->in[0]);
     text_add(t, ", "), c_pointer(t, p, k, &k->out[0]), text_add(t, ")");
 }

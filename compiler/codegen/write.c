@@ -6,9 +6,11 @@
 #include "codegen/emit.h"
 #include "harmless.h"
 #include "ir/convert.h"
+#include "ir/operands.h"
 
 const KernelWriter kernel_writers[] = {
     [FAMILY_EMBED] = {write_embed, call_embed},       [FAMILY_MATMUL] = {write_matmul, call_matmul},
+    [FAMILY_EXPERTS] = {write_matmul, call_matmul},   [FAMILY_ORDER] = {write_order, call_rows},
     [FAMILY_NORM] = {write_norm, call_norm},          [FAMILY_QUANTIZE] = {write_quantize, call_rows},
     [FAMILY_ROTARY] = {write_rotary, call_rotary},    [FAMILY_APPEND] = {write_append, call_append},
     [FAMILY_EARLIER] = {write_earlier, call_earlier}, [FAMILY_ATTENTION] = {write_attention, call_attention},
@@ -253,7 +255,10 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
 
 void c_part(Text *t, const Program *p, const Kernel *k) {
     text_add(t, k->row_wise ? "ROWS(" : "PART(");
-    if (k->share.kind == SHARE_TILES || k->share.kind == SHARE_PANELS) {
+    if (k->share.kind == SHARE_EXPERTS) {
+        text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
+        text_add(t, ", %lld)", (long long)last_dim(&k->in[EXPERT_INDEX]));
+    } else if (k->share.kind == SHARE_TILES || k->share.kind == SHARE_PANELS) {
         text_add(t, k->share.kind == SHARE_TILES ? "attention_units(" : "matmul_units("), c_dim(t, p, k->share.count);
         text_add(t, ", "), c_rows(t, p, &k->out[0].type), text_add(t, ")");
     } else {

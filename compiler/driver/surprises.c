@@ -33,7 +33,7 @@ static void check_quant(const Build *b) {
         return;
     }
     for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
-            if (n->op != OP_matmul_packed || n->in[1]->op != OP_pack) continue;
+            if (!is_packed_product(n) || n->in[PRODUCT_WEIGHTS]->op != OP_pack) continue;
             products++, fitting += !strncmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
         }
     no_effect("quant", quant,

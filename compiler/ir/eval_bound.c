@@ -238,16 +238,15 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
     const double **errors = ARENA_ARRAY(c->arena, const double *, n->n_in + 1);
     Value sums[2];
     for (int i = 0; i <= glu; i++) {
-        int64_t columns = attr_int(n, "columns", 0);
-        sums[i] = eval_packed_sums(c, n, i * columns, columns);
-        c->in = (const Value *[]){&x, &packed};
-        Value total = eval_packed_sums(c, n, i * columns, columns);
+        sums[i] = eval_product_sums(c, n, i);
+        c->in = (const Value *[]){&x, &packed, n->op == OP_expert_matmul ? in[EXPERT_INDEX] : NULL};
+        Value total = eval_product_sums(c, n, i);
         c->in = in;
         double *e = value_out(&total);
         for (int64_t j = 0, count = value_count(&total); j < count; j++) e[j] *= factor;
         args[i] = &sums[i], errors[i] = e;
     }
-    for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) args[i - PRODUCT_EPILOGUE + 1 + glu] = in[i];
+    for (int i = product_epilogue(n); i < n->n_in; i++) args[i - product_epilogue(n) + 1 + glu] = in[i];
     const Expr *epilogue = attr_expr(n, "epilogue");
     c->out = out;
     formula_bound(c, epilogue ? epilogue : expr_arg(c->arena, 0), args, errors, bound);
@@ -394,6 +393,7 @@ static void raw_bound(EvalContext *c, Node *n, int item, double *bound) {
             matmul_bound(c, n, bound);
             break;
         case OP_matmul_packed:
+        case OP_expert_matmul:
             packed_bound(c, n, bound);
             break;
         case OP_rms_normalization:

@@ -21,7 +21,7 @@ typedef struct PackedWeights {
     const Node *node;
     const Value *sources;  // [N, K], or [K, N] when transposed
     int n_sources;
-    int64_t columns, depth;
+    int64_t columns, depth, experts;  // n_sources and columns are those of all experts
     DType format;
     bool transposed, interleave;
 } PackedWeights;
@@ -79,7 +79,8 @@ void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType d
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
 void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t row);  // K weights to a row of the pack's format
 Value value_dequantized(EvalContext *, const Value *);                                // q8_rows as f64
-Value eval_packed_sums(EvalContext *, const Node *, int64_t first, int64_t columns);  // before the epilogue; operands in c->in
+// The sums of a product, or gate (0) and up (1) of one, before the epilogue; its first operands are in c->in.
+Value eval_product_sums(EvalContext *, const Node *, int part);
 
 // ---------------------------------------------------------------------------------------------- eval_attention.c, eval_bound.c
 struct AttentionRow;

@@ -8,6 +8,7 @@
 #include "ir/encode.h"
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
+#include "ir/operands.h"
 #include "plain.h"
 #include "quantize.h"
 
@@ -102,6 +103,7 @@ void eval_pack(EvalContext *c, Node *n) {
     Value *sources = ARENA_ARRAY(c->arena, Value, n->n_in);
     *p = (PackedWeights){.node = n, .sources = sources, .n_sources = n->n_in, .format = n->type.dtype};
     p->transposed = attr_int(n, "transposed", 0), p->interleave = attr_int(n, "interleave", 0);
+    p->experts = attr_int(n, "experts", 1);
     for (int i = 0; i < n->n_in; i++) {
         sources[i] = *c->in[i];
         p->columns += sources[i].dim[p->transposed];
@@ -243,9 +245,8 @@ static void quantized_column(const PackedWeights *p, int64_t column, DType real,
     arena_free(scratch);
 }
 
-Value eval_packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t columns) {
-    const PackedWeights *p = c->in[1]->packed;
-    const Value *x = c->in[0];
+static Value packed_sums(EvalContext *c, const PackedWeights *p, const Value *x, const Node *n, int part) {
+    int64_t columns = attr_int(n, "columns", 0), first = part * columns;
     DType real = eval_real(c, n->type.dtype);
     int64_t dim[MAX_RANK];
     memcpy(dim, x->dim, sizeof dim);
@@ -257,19 +258,76 @@ Value eval_packed_sums(EvalContext *c, const Node *n, int64_t first, int64_t col
     return y;
 }
 
+// ----------------------------------------------------------------------------------------------------------------------
+// experts The expert that an entry of the index names, kept inside.
+static int64_t expert_of(const PackedWeights *p, const int64_t *index, int64_t entry) {
+    return index[entry] < 0 ? 0 : index[entry] < p->experts ? index[entry] : p->experts - 1;
+}
+
+static size_t row_bytes(const Value *x, int64_t depth) {
+    return x->dtype == DT_q8_rows ? (size_t)blocks_of((int)depth) * sizeof(q8_block)
+                                  : (size_t)depth * (size_t)dtype_bits(x->dtype) / 8;
+}
+
+// Rows of x that the entries of one expert stand for, as a matrix; *entry lists these.
+static Value rows_of_expert(EvalContext *c, const PackedWeights *p, const Value *x, const int64_t *index, int64_t expert,
+                            int64_t *entry, int64_t entries) {
+    int64_t rows = value_count(x) / p->depth, slots = rows ? entries / rows : 1, n = 0;
+    for (int64_t i = 0; i < entries; i++)
+        if (expert_of(p, index, i) == expert) entry[n++] = i;
+    Value part = eval_fresh(c, x->dtype, 2, (int64_t[]){n, p->depth});
+    size_t bytes = row_bytes(x, p->depth);
+    for (int64_t i = 0; i < n; i++)
+        memcpy((char *)value_out(&part) + (size_t)i * bytes, (const char *)x->data + (size_t)(entry[i] / slots) * bytes, bytes);
+    return part;
+}
+
+static Value expert_sums(EvalContext *c, const Node *n, int part) {
+    const PackedWeights *p = c->in[PRODUCT_WEIGHTS]->packed;
+    const Value *index = c->in[EXPERT_INDEX];
+    DType real = eval_real(c, n->type.dtype);
+    int64_t columns = attr_int(n, "columns", 0), entries = value_count(index), dim[MAX_RANK];
+    memcpy(dim, index->dim, sizeof dim);
+    dim[index->rank] = columns;
+    Value y = eval_fresh(c, real, index->rank + 1, dim), x = *c->in[PRODUCT_X];
+    if (x.dtype != DT_q8_rows) x.data = value_dense(c, &x, real), x.dtype = real, x.offset = 0, value_set_dense(&x);
+    int64_t *entry = ARENA_ARRAY(c->arena, int64_t, entries + 1);
+    const int64_t *experts = value_dense(c, index, DT_i64);
+    size_t bytes = (size_t)columns * (size_t)dtype_bits(real) / 8;
+    for (int64_t e = 0; e < p->experts; e++) {
+        PackedWeights one = *p;
+        one.n_sources = (int)(p->n_sources / p->experts), one.sources += e * one.n_sources;
+        Value rows = rows_of_expert(c, p, &x, experts, e, entry, entries);
+        if (!rows.dim[0]) continue;
+        Value sums = packed_sums(c, &one, &rows, n, part);
+        for (int64_t i = 0; i < rows.dim[0]; i++)
+            memcpy((char *)value_out(&y) + (size_t)entry[i] * bytes, (const char *)sums.data + (size_t)i * bytes, bytes);
+    }
+    return y;
+}
+
+// --------------------------------------------------------------------------------------------------------------------
+// epilogues
+Value eval_product_sums(EvalContext *c, const Node *n, int part) {
+    if (n->op == OP_expert_matmul) return expert_sums(c, n, part);
+    return packed_sums(c, c->in[PRODUCT_WEIGHTS]->packed, c->in[PRODUCT_X], n, part);
+}
+
 void eval_matmul_packed(EvalContext *c, Node *n) {
     const Value **in = c->in;
-    if (!in[1]->packed) diag_fatal(n->loc, "matmul_packed takes its weights from pack");
-    int64_t columns = attr_int(n, "columns", 0);
+    if (!in[PRODUCT_WEIGHTS]->packed) diag_fatal(n->loc, "%s takes its weights from pack", op_info[n->op].name);
     bool glu = attr_int(n, "glu", 0);
-    Value sums[2] = {eval_packed_sums(c, n, 0, columns), glu ? eval_packed_sums(c, n, columns, columns) : (Value){0}};
+    int first = product_epilogue(n);
+    Value sums[2] = {eval_product_sums(c, n, 0), glu ? eval_product_sums(c, n, 1) : (Value){0}};
     const Expr *epilogue = attr_expr(n, "epilogue");
     const Value **args = ARENA_ARRAY(c->arena, const Value *, n->n_in + 1);
     args[0] = &sums[0], args[1] = &sums[1];
-    for (int i = 2; i < n->n_in; i++) args[i - 1 + glu] = in[i];
+    for (int i = first; i < n->n_in; i++) args[i - first + 1 + glu] = in[i];
     if (!epilogue) epilogue = expr_arg(c->arena, 0);
     eval_formula(c, epilogue, args, n->type.dtype, eval_result(c, n));
 }
+
+void eval_expert_matmul(EvalContext *c, Node *n) { eval_matmul_packed(c, n); }
 
 Value value_dequantized(EvalContext *c, const Value *x) {
     Value m = eval_fresh(c, DT_f64, x->rank, x->dim);

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/format.h"
 #include "ir/operands.h"
@@ -471,14 +472,17 @@ bool infer_quantize_rows(Graph *g, Node *n, Type *result) {
 bool infer_pack(Graph *g, Node *n, Type *result) {
     bool transposed = attr_int(n, "transposed", 0), interleave = attr_int(n, "interleave", 0);
     const Dim *columns = dim_const(g, 0), *k = NULL;
+    int64_t experts = attr_int(n, "experts", 1), of_one = experts > 0 ? n->n_in / experts : 0;
     *result = type_scalar(DT_f32);
     if (!read_format(n, &result->dtype)) return false;
+    if (!of_one || of_one * experts != n->n_in) return infer_mismatch(n, "takes as many weights of each expert");
     for (int i = 0; i < n->n_in; i++) {
         const Type *w = operand(n, i);
         if (w->rank != 2) return infer_mismatch(n, "takes weights of rank 2");
         if (k && w->dim[!transposed] != k) return infer_mismatch(n, "weights differ in K");
         if (interleave && w->dim[transposed] != operand(n, 0)->dim[transposed])
             return infer_mismatch(n, "interleaved weights differ in N");
+        if (w->dim[transposed] != operand(n, i % (int)of_one)->dim[transposed]) return infer_mismatch(n, "experts differ in N");
         k = w->dim[!transposed];
         columns = dim_binary(g, DIM_ADD, columns, w->dim[transposed]);
     }
@@ -489,12 +493,12 @@ bool infer_pack(Graph *g, Node *n, Type *result) {
 // Operands of the epilogue: [N], [R, N] or a scalar.
 static bool check_epilogue(Graph *g, const Node *n, const Type *result) {
     const Expr *e = attr_expr(n, "epilogue");
-    int sums = attr_int(n, "glu", 0) ? 2 : 1, operands = n->n_in - PRODUCT_EPILOGUE + sums;
+    int sums = attr_int(n, "glu", 0) ? 2 : 1, first = product_epilogue(n), operands = n->n_in - first + sums;
     if (sums == 2 && !e) return infer_mismatch(n, "\"glu\" needs an epilogue that joins $0 and $1");
     if (e && expr_max_arg(e) >= operands)
         return infer_mismatch(n, "the epilogue names $%d of %d operands", expr_max_arg(e), operands);
-    if (!e && n->n_in > PRODUCT_EPILOGUE) return infer_mismatch(n, "has operands but no epilogue");
-    for (int i = PRODUCT_EPILOGUE; i < n->n_in; i++) {
+    if (!e && n->n_in > first) return infer_mismatch(n, "has operands but no epilogue");
+    for (int i = first; i < n->n_in; i++) {
         Type r;
         if (!type_broadcast(g, result, operand(n, i), &r) || !type_equal(&r, result))
             return infer_mismatch(n, "operand %d of the epilogue does not broadcast to %s", i, type_text(result));
@@ -502,10 +506,11 @@ static bool check_epilogue(Graph *g, const Node *n, const Type *result) {
     return true;
 }
 
-bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
+// Rows by the packed weights of `experts` matrices: the type of x with the product's columns.
+static bool infer_product(Graph *g, Node *n, int64_t experts, Type *result) {
     const Type *x = operand(n, PRODUCT_X), *w = operand(n, PRODUCT_WEIGHTS);
     int64_t columns = attr_int(n, "columns", 0);
-    const Dim *expected = dim_const(g, attr_int(n, "glu", 0) ? 2 * columns : columns);
+    const Dim *expected = dim_const(g, experts * (attr_int(n, "glu", 0) ? 2 * columns : columns));
     if (!x->rank || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1])
         return infer_mismatch(n, "takes x [R, K] and packed weights [N, K]");
     if (w->dim[0] != expected)
@@ -515,5 +520,24 @@ bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
     *result = *x;
     result->dim[x->rank - 1] = dim_const(g, columns);
     if (x->dtype == DT_q8_rows) result->dtype = DT_f32;
+    return true;
+}
+
+bool infer_matmul_packed(Graph *g, Node *n, Type *result) {
+    return infer_product(g, n, 1, result) && check_epilogue(g, n, result);
+}
+
+// Rows [.., K] meet each of their k experts, rows [.., k, K] one each.
+bool infer_expert_matmul(Graph *g, Node *n, Type *result) {
+    const Type *x = operand(n, PRODUCT_X), *index = operand(n, EXPERT_INDEX);
+    const Node *pack = n->in[PRODUCT_WEIGHTS];
+    if (!infer_product(g, n, pack->op == OP_pack ? attr_int(pack, "experts", 1) : 1, result)) return false;
+    bool fits = index->dtype == DT_i32 && index->rank && (x->rank == index->rank || x->rank == index->rank + 1);
+    for (int i = 0; fits && i < x->rank - 1; i++) fits = x->dim[i] == index->dim[i];
+    if (!fits || index->rank == MAX_RANK) return infer_mismatch(n, "takes x [.., K] or [.., k, K] and index i32[.., k]");
+    const Dim *columns = result->dim[x->rank - 1];
+    result->rank = index->rank + 1;
+    memcpy(result->dim, index->dim, sizeof index->dim);
+    result->dim[index->rank] = columns;
     return check_epilogue(g, n, result);
 }

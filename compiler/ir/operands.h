@@ -20,7 +20,11 @@ enum { SKIP_NORM_X, SKIP_NORM_RESIDUAL, SKIP_NORM_WEIGHT, SKIP_NORM_BIAS, SKIP_N
 enum { APPEND_STATE, APPEND_ROWS, APPEND_SLOT, APPEND_POSITION, APPEND_OPERANDS };
 enum { EARLIER_X, EARLIER_SLOT, EARLIER_POSITION, EARLIER_OPERANDS };
 enum { SUPPRESSION_BOXES, SUPPRESSION_SCORES, SUPPRESSION_MOST, SUPPRESSION_IOU, SUPPRESSION_SCORE, SUPPRESSION_OPERANDS };
-enum { PRODUCT_X, PRODUCT_WEIGHTS, PRODUCT_EPILOGUE };  // matmul_packed; the third is the first of the epilogue's
+enum { PRODUCT_X, PRODUCT_WEIGHTS, PRODUCT_EPILOGUE, EXPERT_INDEX = PRODUCT_EPILOGUE, EXPERT_EPILOGUE };
+
+// Of matmul_packed or expert_matmul: the first operand of the epilogue.
+static inline int product_epilogue(const Node *n) { return n->op == OP_expert_matmul ? EXPERT_EPILOGUE : PRODUCT_EPILOGUE; }
+static inline bool is_packed_product(const Node *n) { return n->op == OP_matmul_packed || n->op == OP_expert_matmul; }
 
 // NULL when it is absent.
 static inline Node *operand_or_null(const Node *n, int i) { return i < n->n_in ? n->in[i] : NULL; }

@@ -93,7 +93,8 @@ static void name_matmul(Text *t, const Kernel *k) {
     const WeightPiece *w = k->in[1].weight;
     const Expr *epilogue = attr_expr(k->node, "epilogue");
     bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
-    text_add(t, "matmul_%s%s_%lld", w->format->name, floats ? "_floats" : "", (long long)w->depth);
+    text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name, floats ? "_floats" : "",
+             (long long)w->depth);
     name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (epilogue) name_expr(t, epilogue);
 }
@@ -141,7 +142,11 @@ static const char *kernel_name(Lowering *l, const Kernel *k) {
                 name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_MATMUL:
+        case FAMILY_EXPERTS:
             name_matmul(&t, k);
+            break;
+        case FAMILY_ORDER:
+            text_add(&t, "expert_order"), name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_QUANTIZE:
             text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
@@ -262,19 +267,26 @@ static const char *join_words(Arena *arena, const char *const *words, int n) {
     return arena_printf(arena, "%s%s", joined, suffix);
 }
 
+// Of the first expert, where there are several
+static const char *pack_words(Arena *arena, const Node *pack) {
+    const char **words = ARENA_ARRAY(arena, const char *, pack->n_in);
+    int n = pack->n_in / (int)attr_int(pack, "experts", 1);
+    for (int i = 0; i < n; i++) words[i] = last_word(arena, pack->in[i]);
+    return join_words(arena, words, n);
+}
+
 // Products and norms are called after their weights (o_proj, input_layernorm), everything else after its value.
 static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     const Node *n = k->node, *source = n;
     if (k->cache) return arena_printf(arena, "%s_%ss", n->name, k->cache);
-    if (k->family == FAMILY_MATMUL)
-        source = n->in[1];
+    if (k->family == FAMILY_ORDER) return "order";
+    if (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS)
+        source = n->in[PRODUCT_WEIGHTS];
     else if (k->family == FAMILY_NORM && result == 0 && k->in[k->node->type.dtype == DT_tuple ? 2 : 1].base == BASE_WEIGHT)
         source = k->in[k->node->type.dtype == DT_tuple ? 2 : 1].weight->node;
     if (source->op == OP_constant) return last_word(arena, source);
     if (source->op != OP_pack) return kernel_value(k, result);
-    const char **words = ARENA_ARRAY(arena, const char *, source->n_in);
-    for (int i = 0; i < source->n_in; i++) words[i] = last_word(arena, source->in[i]);
-    return join_words(arena, words, source->n_in);
+    return pack_words(arena, source);
 }
 
 void name_buffers(Program *p) {
@@ -315,8 +327,7 @@ static const char *short_name(Arena *arena, const Node *n) {
 const char *field_name(Arena *arena, const WeightPiece *w) {
     const Node *n = w->node;
     if (n->op != OP_pack) return identifier(arena, short_name(arena, n));
-    const char **words = ARENA_ARRAY(arena, const char *, n->n_in), *first = short_name(arena, n->in[0]);
-    for (int i = 0; i < n->n_in; i++) words[i] = last_word(arena, n->in[i]);
-    size_t prefix = strlen(first) > strlen(words[0]) ? strlen(first) - strlen(words[0]) : 0;
-    return arena_printf(arena, "%.*s%s", (int)prefix, first, identifier(arena, join_words(arena, words, n->n_in)));
+    const char *first = short_name(arena, n->in[0]), *word = last_word(arena, n->in[0]);
+    size_t prefix = strlen(first) > strlen(word) ? strlen(first) - strlen(word) : 0;
+    return arena_printf(arena, "%.*s%s", (int)prefix, first, identifier(arena, pack_words(arena, n)));
 }

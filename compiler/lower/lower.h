@@ -72,6 +72,7 @@ typedef struct WeightPiece {
     uint64_t offset, bytes;  // in the weights; offsets are multiples of 64
     uint64_t units, unit_bytes;
     int64_t columns, depth;  // of a packed matrix: N and K. A plain constant: rows and elements a row
+    int64_t experts;         // of a packed matrix: as many, one after the other, of columns / experts
     WeightGroup group;
     const char *field;               // of the emitted struct: "self_attn_o_proj"
     int layer;                       // the loop's iteration, -1 outside
@@ -100,6 +101,8 @@ typedef struct View {
 typedef enum {
     FAMILY_EMBED,     // rows of a table or of packed panels, converted to f32
     FAMILY_MATMUL,    // rows times packed weights, with an epilogue
+    FAMILY_EXPERTS,   // the same, each row by the matrices that an index names; its last operand is the entries' order
+    FAMILY_ORDER,     // entries of an index in the order of their experts
     FAMILY_NORM,      // rms, layer, and with the residual added first
     FAMILY_QUANTIZE,  // rows to blocks of int8
     FAMILY_ROTARY,
@@ -111,10 +114,11 @@ typedef enum {
 } KernelFamily;
 
 // Which thread computes (and touches) what. Two kernels with equal shares of the same buffer need no barrier between them.
-typedef enum { SHARE_ROWS, SHARE_PANELS, SHARE_HEADS, SHARE_TILES, SHARE_OUTER } ShareKind;
+typedef enum { SHARE_ROWS, SHARE_PANELS, SHARE_EXPERTS, SHARE_HEADS, SHARE_TILES, SHARE_OUTER } ShareKind;
 typedef struct Share {
     ShareKind kind;
-    const Dim *count;  // of rows, heads, or outer iterations; panels of 16 columns and tiles (heads): times blocks of rows
+    const Dim *count;  // of rows, heads, or outer iterations; panels of one expert, or of 16 columns and tiles (heads): times
+                       // blocks of rows
 } Share;
 
 typedef struct Kernel {

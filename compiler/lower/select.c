@@ -89,6 +89,7 @@ static const struct {
     {OP_loop, select_loop},
     {OP_if, select_if},
     {OP_matmul_packed, select_matmul_packed},
+    {OP_expert_matmul, select_expert_matmul},
 };
 
 static SelectFunction *selector_of(Op op) {

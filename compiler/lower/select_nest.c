@@ -79,9 +79,12 @@ void select_top_k(Lowering *l, Node *n) {
     View x = memory_operand(l, n->in[0]);
     Kernel *k = kernel_new(l, FAMILY_NEST, n, 1);
     k->in[0] = x;
-    k->share = share_by(SHARE_OUTER, count_before(l, &n->items[0], node_axis(n)));
+    bool rows = is_rows(l, &n->items[0]) && node_axis(n) == 1 && n->items[0].rank == 2;
+    k->share = rows ? share_rows(l, &n->items[0]) : share_by(SHARE_OUTER, count_before(l, &n->items[0], node_axis(n)));
+    k->row_wise = rows && output_index(l->graph, item_of(n, 0)) < 0 && output_index(l->graph, item_of(n, 1)) < 0;
+    k->in[0].own_part = rows;
     for (int i = 0; i < 2; i++) {
         Node *item = item_of(n, i);
-        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], false));
+        kernel_give(l, k, i, item, view_result(l, item ? item : n, &n->items[i], k->row_wise));
     }
 }

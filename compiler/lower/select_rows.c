@@ -130,6 +130,8 @@ static View epilogue_operand(Lowering *l, const Node *product, Node *n) {
     View v = view_operand(l, n);
     const Dim *columns = product->type.dim[product->type.rank - 1];
     if (v.base == BASE_SCALAR || v.type.rank == 0) return v;
+    if (product->op == OP_expert_matmul && v.type.rank > 1 && dim_is(v.type.dim[v.type.rank - 1], 1))
+        return adjacent_operand(l, n);
     bool vector = v.type.rank == 1 && (v.type.dim[0] == columns || dim_is(v.type.dim[0], 1));
     return vector ? adjacent_operand(l, n) : matrix_like(l, n, product);
 }
@@ -148,4 +150,34 @@ void select_matmul_packed(Lowering *l, Node *n) {
         if (may_overwrite(l, n->in[i], k, &n->type)) result = *view_of(n->in[i]);
     if (result.buffer && result.buffer == in[PRODUCT_X].buffer) result.buffer = NULL;
     kernel_give(l, k, 0, n, result.buffer ? result : view_result(l, n, &n->type, false));
+}
+
+// ------------------------------------------------------------------------------------------------------------------- experts
+// The entries of an index by their experts: sorted once for all products that read it.
+static View entry_order(Lowering *l, Node *product, View index) {
+    for (int i = l->program->n_kernels - 1; i >= 0; i--) {
+        const Kernel *k = l->program->kernels[i];
+        if (k->family == FAMILY_ORDER && k->node->in[EXPERT_INDEX] == product->in[EXPERT_INDEX]) return k->out[0];
+    }
+    Kernel *k = kernel_new(l, FAMILY_ORDER, product, 1);
+    const Type *type = &product->in[EXPERT_INDEX]->type;
+    k->in[0] = index;
+    k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1)), k->row_wise = is_rows(l, type);
+    View v = view_contiguous(l, type);
+    v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, k->row_wise);
+    kernel_give(l, k, 0, NULL, v);
+    k->out[0].own_part = false;
+    return v;
+}
+
+void select_expert_matmul(Lowering *l, Node *n) {
+    View in[n->n_in + 1];
+    in[PRODUCT_X] = matrix_operand(l, n->in[PRODUCT_X]), in[PRODUCT_WEIGHTS] = view_operand(l, n->in[PRODUCT_WEIGHTS]);
+    in[EXPERT_INDEX] = adjacent_operand(l, n->in[EXPERT_INDEX]);
+    for (int i = EXPERT_EPILOGUE; i < n->n_in; i++) in[i] = epilogue_operand(l, n, n->in[i]);
+    in[n->n_in] = entry_order(l, n, in[EXPERT_INDEX]);
+    Kernel *k = kernel_new(l, FAMILY_EXPERTS, n, n->n_in + 1);
+    memcpy(k->in, in, sizeof in);
+    k->share = share_by(SHARE_EXPERTS, panels_of(l, n->type.dim[n->type.rank - 1]));
+    kernel_give(l, k, 0, n, view_result(l, n, &n->type, false));
 }

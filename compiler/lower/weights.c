@@ -94,17 +94,22 @@ static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n,
     }
 }
 
-// Which source, and which of its columns, is column c of the packed matrix; NULL for padding.
-static const Tensor *source_column(const Node *pack, int64_t c, int64_t *column) {
+// Which source, and which of its columns, is column c of the packed panels; NULL for padding.
+static const Tensor *source_column(const WeightPiece *w, int64_t c, int64_t *column) {
+    const Node *pack = w->node;
     bool transposed = attr_int(pack, "transposed", 0);
+    int64_t width = (int64_t)w->units / w->experts * COLUMNS;
+    int of_one = (int)(pack->n_in / w->experts);
+    Node *const *in = pack->in + c / width * of_one;
+    c %= width;
     if (attr_int(pack, "interleave", 0)) {
         int64_t panel = c / COLUMNS;
-        const Tensor *t = pack->in[panel % pack->n_in]->value;
-        *column = panel / pack->n_in * COLUMNS + c % COLUMNS;
+        const Tensor *t = in[panel % of_one]->value;
+        *column = panel / of_one * COLUMNS + c % COLUMNS;
         return *column < t->dim[transposed] ? t : NULL;
     }
-    for (int i = 0; i < pack->n_in; i++) {
-        const Tensor *t = pack->in[i]->value;
+    for (int i = 0; i < of_one; i++) {
+        const Tensor *t = in[i]->value;
         if (c < t->dim[transposed]) {
             *column = c;
             return t;
@@ -129,7 +134,7 @@ static void read_columns(const WeightPiece *w, int64_t panel, int64_t k, float *
     memset(values, 0, sizeof *values * COLUMNS * DEPTH);
     for (int c = 0; c < COLUMNS; c++, values += DEPTH) {
         int64_t column;
-        const Tensor *t = source_column(w->node, panel * COLUMNS + c, &column);
+        const Tensor *t = source_column(w, panel * COLUMNS + c, &column);
         if (!t) continue;
         if (transposed)
             read_values(t, k * t->dim[1] + column, t->dim[1], n, values);
@@ -181,7 +186,7 @@ static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *b
     for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
         for (int c = 0; c < COLUMNS; c++) {
             int64_t column;
-            const Tensor *t = source_column(w->node, panel * COLUMNS + c, &column);
+            const Tensor *t = source_column(w, panel * COLUMNS + c, &column);
             columns[c] = t ? &blocks[c] : NULL;
             if (t) read_block(s, t, column, k, &blocks[c]);
         }
@@ -294,7 +299,7 @@ static bool same_pack(const Node *a, const Node *b) {
     if (a->n_in != b->n_in || strcmp(attr_string(a, "format", ""), attr_string(b, "format", ""))) return false;
     for (int i = 0; i < a->n_in; i++)
         if (!same_tensor(a->in[i]->value, b->in[i]->value)) return false;
-    return same_attr(a, b, "transposed") && same_attr(a, b, "interleave");
+    return same_attr(a, b, "experts") && same_attr(a, b, "transposed") && same_attr(a, b, "interleave");
 }
 
 static bool same_piece(const WeightPiece *a, const WeightPiece *b) {
@@ -341,13 +346,12 @@ static void describe_pack(WeightPiece *w) {
         w->columns += source->value->dim[transposed];
         w->depth = source->value->dim[!transposed];
     }
-    uint64_t panels = 0;
+    w->experts = attr_int(n, "experts", 1);
+    int64_t panels = (w->columns / w->experts + COLUMNS - 1) / COLUMNS;
     if (attr_int(n, "interleave", 0))
-        panels = (uint64_t)(n->n_in * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS));
-    else
-        panels = (uint64_t)((w->columns + COLUMNS - 1) / COLUMNS);
+        panels = n->n_in / w->experts * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS);
     if (w->format->blocks) w->errors = ARENA_ARRAY(w->owner->arena, QuantError, n->n_in);
-    w->units = panels;
+    w->units = (uint64_t)(panels * w->experts);
     w->unit_bytes = (uint64_t)((w->depth + w->format->block - 1) / w->format->block) * (uint64_t)w->format->panel_bytes;
 }
 

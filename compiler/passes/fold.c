@@ -9,6 +9,7 @@
 //
 // Needs types; gives nothing new; keeps everything.
 #include "ir/eval.h"
+#include "ir/format.h"
 #include "passes/simplify/simplify.h"
 
 PassFunction pass_fold;
@@ -45,10 +46,17 @@ static Tensor *like_type(const Node *n) {
     return t;
 }
 
+// Are its elements bytes, or its rows those of the operand, of whole blocks?
+static bool has_whole_rows(const Node *n) {
+    const Type *x = &n->in[0]->type;
+    if (!dtype_is_block(x->dtype)) return dtype_bits(x->dtype) >= 8;
+    return x->rank > 1 && n->type.rank > 1 && n->type.dim[n->type.rank - 1] == x->dim[x->rank - 1];
+}
+
 // The same bytes in another shape, or whole rows of them: no copy.
 static Node *refer(Node *n) {
     const Tensor *x = n->in[0]->op == OP_constant ? n->in[0]->value : NULL;
-    if (!x || !x->data || !has_constant_shape(n) || dtype_bits(x->dtype) < 8) return NULL;
+    if (!x || !x->data || !has_constant_shape(n) || !has_whole_rows(n)) return NULL;
     Tensor *t = like_type(n);
     t->source = x->source;
     t->bytes = dtype_bytes(t->dtype, tensor_count(t));

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ir/format.h"
+#include "ir/operands.h"
 #include "passes/fuse/fuse.h"
 #include "passes/recipe.h"
 
@@ -105,7 +106,7 @@ bool pass_quantize(Graph *g, PassContext *c) {
     EACH_NODE(n, g) {
         if (n->op == OP_pack) attr_remove(n, "quant");
         if (n->op == OP_state) cached |= set_cache_format(n, c->cache);
-        if (n->op != OP_matmul_packed) continue;
+        if (!is_packed_product(n)) continue;
         if (c->quant) changed |= set_format(n, c, &outcome);
         if (!c->float_rows) changed |= use_integers(n);
     }

@@ -3,12 +3,12 @@
 . tests/lib.sh
 . tests/lib_families.sh
 
-# counts FILE: attention, norms, rotary embeddings and activations that matched, then everything that was missed
+# counts FILE: attention, norms, rotary embeddings, activations and mixtures that matched, then everything that was missed
 counts() {
     awk '/^pattern/ { table = 1; next }
         table && NF >= 3 && $NF ~ /^[0-9]+$/ { n[$1] += $(NF - 1); missed += $NF }
         END { print n["attention"] + 0, n["rms_normalization"] + n["layer_normalization"], n["rotary_embedding"] + 0,
-                    n["silu"] + n["gelu"] + n["gelu_tanh"], missed + 0 }' "$1"
+                    n["silu"] + n["gelu"] + n["gelu_tanh"], n["mixture"] + 0, missed + 0 }' "$1"
 }
 
 grep -v '^#' tests/families/fusions.txt | while read -r name expected; do
@@ -16,7 +16,7 @@ grep -v '^#' tests/families/fusions.txt | while read -r name expected; do
     "$BURIN" inspect "$models/$name" > "$WORK/inspect" 2>&1 || cat "$WORK/inspect"
     got=$(counts "$WORK/inspect")
     # shellcheck disable=SC2086 # words
-    [ "$got" = "$(echo $expected 0)" ] && ok "fusions of $name" || { not_ok "fusions of $name" && echo "# attention, norms, rotary, activations, missed: $got; expected $expected 0"; }
+    [ "$got" = "$(echo $expected 0)" ] && ok "fusions of $name" || { not_ok "fusions of $name" && echo "# attention, norms, rotary, activations, mixtures, missed: $got; expected $expected 0"; }
     left="softmax|erf|pow"
     grep -q '"[a-z_]*experts"' "$models/$name/config.json" && left="erf|pow" # the shares of experts are a softmax
     grep -qE "^($left) " "$WORK/inspect" && not_ok "$name: softmax, erf or pow is left"

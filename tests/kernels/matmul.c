@@ -323,7 +323,74 @@ static void test_blocks(weight_format format, const char *name) {
     suite_end(&s);
 }
 
+// ---- products by experts ----
+
+enum { EXPERTS = 5, MOST_ENTRIES = 120 };
+
+static void multiply_experts(const Case *c, const matmul_args *m, const experts_args *e, const Output *o) {
+    if (c->format == WEIGHT_F32)
+        c->glu ? expert_matmul_f32_glu(*m, e, store_glu, o) : expert_matmul_f32(*m, e, store_plain, o);
+    else if (c->format == WEIGHT_BF16)
+        c->glu ? expert_matmul_bf16_glu(*m, e, store_glu, o) : expert_matmul_bf16(*m, e, store_plain, o);
+    else
+        c->glu ? expert_matmul_q8_0_glu(*m, e, store_glu, o) : expert_matmul_q8_0(*m, e, store_plain, o);
+}
+
+// Indices beyond the ends are kept inside; one expert has no rows.
+static void random_index(int entries, int32_t *index, int32_t *order) {
+    int32_t place[EXPERTS + 1] = {0};
+    for (int i = 0; i < entries; i++) index[i] = (int32_t)(random_bits() % (EXPERTS + 2)) - 1;
+    for (int i = 0; i < entries; i++) index[i] = index[i] == 2 ? 3 : index[i];
+    expert_order(EXPERTS, entries, index, place, order);
+}
+
+// c.n columns of each expert, c.rows rows that meet `slots` of them each; shared: a row of x for all of its slots
+static void test_experts(Suite *s, Case c, int slots, bool shared) {
+    int panels = (c.n + 15) / 16, entries = c.rows * slots, of_one = panels * 16, stride = c.n + 3;
+    Case all = c;
+    all.n = EXPERTS * of_one, all.rows = shared ? c.rows : entries;
+    Operands o = operands(&all);
+    int32_t index[MOST_ENTRIES], order[MOST_ENTRIES];
+    random_index(entries, index, order);
+    bool integers = in_blocks(c.format);
+    size_t panel = integers ? block_panel_bytes(c.format, c.k) : panel_bytes(c.format, c.k), size = (size_t)(entries * stride);
+    experts_args e = {EXPERTS, slots, panel * (size_t)(panels * (1 + c.glu)), entries, index, order};
+    matmul_args m = {.panels = panels, .k = c.k, .x_stride = integers ? blocks_of(c.k) : c.k, .rows = entries, .w = o.packed};
+    m.streamed = c.streamed, m.x_slots = shared ? slots : 1, m.x = integers ? (const void *)o.quantized : o.x;
+    float *got = buffer_floats(size), *expected = buffer_floats(size);
+    int units = expert_units(panels, entries, slots), split = c.split < units ? c.split : units;
+    for (int part = 0; part < 2; part++) {
+        m.first = part ? 0 : split, m.last = part ? split : units;
+        multiply_experts(&c, &m, &e, &(Output){got, c.n, stride});
+    }
+    for (int i = 0; i < entries; i++)
+        for (int n = 0; n < c.n; n++) {
+            int first = expert_kept(index[i], EXPERTS) * of_one * (1 + c.glu), row = i / m.x_slots;
+            float gate = expected_sum(&all, &o, row, first + packed_column(&c, n, 0));
+            expected[i * stride + n] =
+                c.glu ? sf_silu(gate) * expected_sum(&all, &o, row, first + packed_column(&c, n, 1)) : gate;
+        }
+    char label[96];
+    snprintf(label, sizeof label, "%d rows of %d, %dx%d, share %d", c.rows, slots, c.n, c.k, split);
+    check_floats(s, label, got, expected, size);
+    buffers_end(s, label);
+}
+
+static void test_expert_format(weight_format format, const char *name) {
+    static const int rows[] = {1, 2, 3, 9, 40}, ns[] = {1, 16, 40, 72};
+    Suite s = suite_begin(name);
+    for (int i = 0; i < 30; i++) {
+        Case c = {format,    i % 3 == 1, rows[i % 5], 32 * (1 + i % 4) - (format == WEIGHT_q8_0 ? 0 : i % 2),
+                  ns[i % 4], i % 7,      i % 2 == 0,  false};
+        test_experts(&s, c, 1 + i % 3, i % 4 < 2);
+    }
+    suite_end(&s);
+}
+
 void test_matmul(void) {
+    test_expert_format(WEIGHT_F32, "expert_matmul_f32");
+    test_expert_format(WEIGHT_BF16, "expert_matmul_bf16");
+    test_expert_format(WEIGHT_q8_0, "expert_matmul_q8_0");
     test_format(WEIGHT_F32, "matmul_f32");
     test_format(WEIGHT_F16, "matmul_f16");
     test_format(WEIGHT_BF16, "matmul_bf16");

@@ -169,6 +169,23 @@ static void packed_products(void) {
                 "1002 1008 1018 1018 1032 1098");
 }
 
+#define ROUTED PACKED "%i = constant {value=[1, 0, 7, -1]} : i32[2, 2] %one = constant {value=[1, 0]} : i32[2, 1] "
+
+// Rows (1, 2) and (3, 4) by experts g and u; an index outside of them is kept inside.
+static void products_by_experts(void) {
+    check_value(ROUTED "%w = pack(%g, %u) {format=\"f32\", experts=2} %y = expert_matmul(%x, %w, %i) {columns=3}",
+                "2 4 6 1 2 3 6 8 14 3 4 7");
+    check_value(ROUTED
+                "%w = pack(%g, %u, %u, %g) {format=\"f32\", experts=2, interleave=1} "
+                "%b = constant {value=[100, 1000]} : f32[2, 1, 1] "
+                "%y = expert_matmul(%x, %w, %one, %b) {columns=3, glu=1, epilogue=add(sub($0, $1), $2)}",
+                "101 102 103 997 996 993");
+    check_value(ROUTED
+                "%r = reshape(%x) {shape=[2, 1, 2]} %w = pack(%g, %u) {format=\"bf16\", experts=2} "
+                "%y = expert_matmul(%r, %w, %one) {columns=3}",
+                "2 4 6 3 4 7");
+}
+
 static void quantized_products(void) {
     check_value(
         PACKED
@@ -340,6 +357,7 @@ SUITE(eval) {
     TEST(views);
     TEST(products);
     TEST(packed_products);
+    TEST(products_by_experts);
     TEST(quantized_products);
     TEST(norms);
     TEST(rotary_turns_pairs);

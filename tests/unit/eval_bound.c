@@ -121,6 +121,12 @@ static void products_stay_within(void) {
         "%q = quantize_rows(%x) {format=\"q8_rows\"} %p = pack(%w) {format=\"q8_0\"} %y = matmul_packed(%q, %p) {columns=19}");
 }
 
+static void experts_stay_within(void) {
+    check_bound("%x: f32[5, 67], %w: f32[19, 67], %v: f32[19, 67]",
+                "%i = iota {axis=1, dims=[5, 2]} %p = pack(%w, %v) {format=\"f32\", experts=2} "
+                "%y = expert_matmul(%x, %p, %i) {columns=19, epilogue=silu($0)}");
+}
+
 static void attention_stays_within(void) {
     check_bound("%q: f32[300, 24], %k: f32[300, 12], %v: f32[300, 10]",
                 "%y = attention(%q, %k, %v) {num_heads=4, num_kv_heads=2, scale=0.5, causal=1}");
@@ -135,6 +141,7 @@ static void attention_stays_within(void) {
 SUITE(eval_bound) {
     TEST(functions_stay_within);
     TEST(rows_stay_within);
+    TEST(experts_stay_within);
     TEST(products_stay_within);
     TEST(attention_stays_within);
 }

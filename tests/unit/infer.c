@@ -109,6 +109,23 @@ static void products_meet_in_the_middle(void) {
         "rows of int8 need weights in blocks");
 }
 
+#define EXPERTS                                                                                                       \
+    "%e = constant {hash=0x12} : f32[32, 64] %n = iota {axis=1, dims=[T, 4]} %p = pack(%e, %e, %e) {format=\"f32\", " \
+    "experts=3} "
+
+static void experts_take_an_index(void) {
+    check_type(EXPERTS "%y = expert_matmul(%x, %p, %n) {columns=32}", "f32[T, 4, 32]");
+    check_type(EXPERTS
+               "%r = reshape(%x) {shape=[T, 1, 64]} %s = expand(%r) {shape=[T, 4, 64]} "
+               "%y = expert_matmul(%s, %p, %n) {columns=32}",
+               "f32[T, 4, 32]");
+    check_misfit(EXPERTS "%y = expert_matmul(%x, %p, %x) {columns=32}", "index i32[.., k]");
+    check_misfit(EXPERTS "%y = expert_matmul(%x, %p, %n) {columns=96}", "have 96 columns, not 288");
+    check_misfit(EXPERTS "%q = pack(%e, %e, %e) {format=\"f32\", experts=2}", "as many weights of each expert");
+    check_misfit(EXPERTS "%f = constant {hash=0x13} : f32[16, 64] %q = pack(%e, %f) {format=\"f32\", experts=2}",
+                 "experts differ in N");
+}
+
 static void fused_ops_know_their_shapes(void) {
     check_type("%y = rms_normalization(%x, %w) {epsilon=1e-5}", "f32[T, 64]");
     check_type("%t = skip_layer_normalization(%x, %x, %w, %w) {epsilon=1e-5} %y = item(%t) {index=1}", "f32[T, 64]");
@@ -145,6 +162,7 @@ SUITE(infer) {
     TEST(views_keep_their_elements);
     TEST(data_moves);
     TEST(updates_fill_what_is_indexed);
+    TEST(experts_take_an_index);
     TEST(products_meet_in_the_middle);
     TEST(fused_ops_know_their_shapes);
 }

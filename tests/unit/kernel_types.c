@@ -59,6 +59,18 @@ static const Sample samples[] = {
      "  %p = pack(%w) {format=\"f32\"}\n  %y = matmul_packed(%x, %p, %b, %r) {columns=16, epilogue=add($0, add($1, $2))}\n}",
      {0, -1, 2, 3},
      {"f32", "f32", "f32", "f32"}},
+    {FAMILY_ORDER,
+     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[8, 16]\n"
+     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", experts=2}\n"
+     "  %y = expert_matmul(%x, %p, %i) {columns=8}\n}",
+     {-1, -1, 0},
+     {"f32", "f32", "i32"}},
+    {FAMILY_EXPERTS,
+     "graph g(%x: @0[4, 16], %i: @2[4, 2]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : @1[8, 16]\n"
+     "  %v = constant {hash=0x12, name=\"v\"} : @1[8, 16]\n  %p = pack(%w, %v) {format=\"f32\", experts=2}\n"
+     "  %y = expert_matmul(%x, %p, %i) {columns=8}\n}",
+     {0, -1, 2},
+     {"f32", "f32", "i32"}},
     {FAMILY_QUANTIZE,
      "graph g(%x: @0[4, 64]) -> (%y) {\n  %w = constant {hash=0x11, name=\"w\"} : f32[16, 64]\n"
      "  %p = pack(%w) {format=\"q8_0\"}\n  %q = quantize_rows(%x) {format=\"q8_rows\"}\n"

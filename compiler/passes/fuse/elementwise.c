@@ -93,14 +93,29 @@ static const Expr *ordered(Arena *a, const Expr *e) {
 
 // ------------------------------------------------------------------------------------------------------------------- epilogues
 static bool is_free_product(const Node *n, const Chain *c) {
-    return n->op == OP_matmul_packed && !attr_find(n, "epilogue") && node_uses(n) == 1 && same_shape(n, c->root);
+    return is_packed_product(n) && !attr_find(n, "epilogue") && node_uses(n) == 1 && same_shape(n, c->root);
 }
 
-// An operand of an epilogue is a vector over the columns, a scalar, or has the shape of the result.
+static bool is_routed(const Chain *c) {
+    for (int i = 0; i < c->n; i++)
+        if (c->operand[i]->op == OP_expert_matmul) return true;
+    return false;
+}
+
+// One number for each row, [.., 1]
+static bool is_column(const Node *n, const Node *root) {
+    int rank = root->type.rank;
+    for (int i = 0; i + 1 < rank; i++)
+        if (n->type.rank != rank || n->type.dim[i] != root->type.dim[i]) return false;
+    return dim_is(width_dim(n), 1);
+}
+
+// An operand of an epilogue is a vector over the columns, a scalar, or has the shape of the result; of a product by experts
+// also a number for each row.
 static bool suits_epilogue(const Node *n, const Chain *c) {
     int64_t columns;
     if (n->type.dtype != DT_f32) return false;
-    if (n->type.rank == 0 || same_shape(n, c->root)) return true;
+    if (n->type.rank == 0 || same_shape(n, c->root) || (is_routed(c) && is_column(n, c->root))) return true;
     return n->type.rank == 1 && dim_is_const(width_dim(c->root), &columns) && dim_is(n->type.dim[0], columns);
 }
 
@@ -188,7 +203,7 @@ static bool fuse_epilogue(Node *root) {
     int product = last_product(&c);
     if (product < 0) return false;
     swap_operands(&c, 0, product);
-    Node *old = c.operand[0], *n = node_again(old, OP_matmul_packed, PRODUCT_EPILOGUE, old->in, root);
+    Node *old = c.operand[0], *n = node_again(old, old->op, product_epilogue(old), old->in, root);
     finish_epilogue(&c, n, 1);
     return true;
 }

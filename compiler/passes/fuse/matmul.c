@@ -8,10 +8,17 @@
 #include <string.h>
 
 #include "ir/format.h"
+#include "ir/operands.h"
 #include "passes/fuse/fuse.h"
 #include "passes/recipe.h"
 
-Node *packed_of(Node *n) { return n->op == OP_matmul_packed && n->in[1]->op == OP_pack ? n->in[1] : NULL; }
+Node *packed_of(Node *n) {
+    bool packed = is_packed_product(n) && n->in[PRODUCT_WEIGHTS]->op == OP_pack;
+    return packed ? n->in[PRODUCT_WEIGHTS] : NULL;
+}
+
+// Does it pack one matrix, or one of each expert?
+static bool is_single(const Node *pack) { return pack->n_in == attr_int(pack, "experts", 1); }
 
 static bool is_format(DType t) { return t == DT_f32 || t == DT_f16 || t == DT_bf16 || dtype_is_block(t); }
 
@@ -43,7 +50,7 @@ static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, 
 void label_packs(Graph *g, const QuantRules *rules) {
     EACH_NODE(n, g) {
         DType wanted;
-        if (n->op != OP_pack || n->n_in > 1) continue;
+        if (n->op != OP_pack || !is_single(n)) continue;
         DType format = quant_format(rules, n->in[0], width_dim(n)->value, false, &wanted);
         attr_set_string(n, "quant", format == DT_COUNT ? "" : dtype_name(format));
     }
@@ -82,9 +89,14 @@ bool pack_weights(Graph *g) {
 
 // ----------------------------------------------------------------------------------------------------------------- gate and up
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *e) {
-    Node *a = packed_of(gate), *b = packed_of(up);
-    Node *pack = new_pack(root, 2, (Node *[]){a->in[0], b->in[0]}, attr_int(a, "transposed", 0), true);
-    Node *n = new_product(root, gate->in[0], pack, attr_int(gate, "columns", 0));
+    Node *a = packed_of(gate), *b = packed_of(up), **in = ARENA_ARRAY(root->graph->arena, Node *, a->n_in + b->n_in);
+    for (int i = 0; i < a->n_in; i++) in[2 * i] = a->in[i], in[2 * i + 1] = b->in[i];
+    Node *pack = node_again(a, OP_pack, a->n_in + b->n_in, in, root);
+    attr_remove(pack, "quant");
+    attr_set_int(pack, "interleave", 1);
+    Node *n = node_again(gate, gate->op, gate->n_in, gate->in, root);
+    pack->loc = n->loc = root->loc;
+    node_set_input(n, PRODUCT_WEIGHTS, inferred(pack));
     attr_set_int(n, "glu", 1);
     attr_set_expr(n, "epilogue", e);
     return n;
@@ -105,9 +117,10 @@ static bool same_place(const Node *a, const Node *b) {
 
 bool may_share_pack(const Node *a, const Node *b) {
     const Node *p = a->in[1], *q = b->in[1];
-    return a != b && a->in[0] == b->in[0] && p->n_in == 1 && q->n_in == 1 && p->type.dtype == q->type.dtype &&
-           same_label(p, q) && attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") &&
-           !attr_find(b, "glu");
+    bool same_rows = a->in[PRODUCT_X] == b->in[PRODUCT_X] && a->op == b->op &&
+                     (a->op != OP_expert_matmul || a->in[EXPERT_INDEX] == b->in[EXPERT_INDEX]);
+    return a != b && same_rows && is_single(p) && is_single(q) && p->type.dtype == q->type.dtype && same_label(p, q) &&
+           attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") && !attr_find(b, "glu");
 }
 
 // ------------------------------------------------------------------------------------------------------------------

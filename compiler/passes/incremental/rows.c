@@ -55,8 +55,18 @@ static int rows_inner(const Node *n, Step *s) {
 // Rows that each have a matrix of their own.
 static bool is_batch_axis(const Node *x) { return has_rows(x) && row_axis(x) < x->type.rank - 2; }
 
+// Rows, and the experts that each of them meets.
+static int rows_routed(const Node *n, Step *s) {
+    const Node *x = n->in[PRODUCT_X], *index = n->in[EXPERT_INDEX];
+    int mark = has_rows(x) ? x->mark : index->mark;
+    for (int i = 0; i < n->n_in; i++)
+        if (i != PRODUCT_WEIGHTS && has_rows(n->in[i]) && n->in[i]->mark != mark) return mixes(s, "multiplies rows by rows");
+    return mark < index->type.rank ? mark : mixes(s, "sums over the rows");
+}
+
 static int rows_first(const Node *n, Step *s) {
     const Node *x = n->in[0];
+    if (n->op == OP_expert_matmul) return rows_routed(n, s);
     if (n->op == OP_matmul && is_batch_axis(n->in[1])) return rows_each(n, s);
     if (has_rows(n->in[1])) return mixes(s, "multiplies rows by rows");
     if (!has_rows(x)) return 0;

@@ -4,7 +4,10 @@
 //   before   %y = matmul_packed(%n, %head) : f32[R, V]             after   %lw = select_rows(%d, %wanted) : f32[L, 192] ...
 #include "passes/incremental/incremental.h"
 
-static bool is_contraction(const Node *n) { return n->op == OP_matmul || n->op == OP_matmul_packed; }
+// Experts are never among the ops that only wanted rows need.
+static int contractions_of(const Node *n) {
+    return n->op == OP_expert_matmul ? 2 : n->op == OP_matmul || n->op == OP_matmul_packed;
+}
 
 static bool works_on_rows(const Node *n) {
     if (!has_rows(n) || row_axis(n) != 0) return false;
@@ -36,7 +39,7 @@ static intptr_t mark_of(const Graph *g, const Node *n) {
         if (!tail_mark(n->users[i])) return 0;
         if (tail_mark(n->users[i]) - 1 > contractions) contractions = tail_mark(n->users[i]) - 1;
     }
-    contractions += is_contraction(n);
+    contractions += contractions_of(n);
     return contractions > 1 ? 0 : 1 + contractions;
 }
 

@@ -63,7 +63,7 @@ static void mark_data(Graph *g) {
     }
 }
 
-static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt *)) {
+bool recognise_all(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt *)) {
     bool changed = false;
     EACH_NODE(n, g) {
         Attempt a = {0};
@@ -78,7 +78,7 @@ static bool attempt(Graph *g, PassContext *c, bool (*recogniser)(Node *, Attempt
 }
 
 bool pass_softmax(Graph *g, PassContext *c) {
-    bool changed = attempt(g, c, recognise_softmax);
+    bool changed = recognise_all(g, c, recognise_softmax);
     return graph_sweep(g) || changed;
 }
 
@@ -90,18 +90,18 @@ bool pass_score_order(Graph *g, PassContext *c) {
 }
 
 bool pass_norms(Graph *g, PassContext *c) {
-    bool changed = attempt(g, c, recognise_norm);
+    bool changed = recognise_all(g, c, recognise_norm);
     changed |= weigh_shared_norms(g);
     return graph_sweep(g) || changed;
 }
 
 bool pass_activations(Graph *g, PassContext *c) {
-    bool changed = attempt(g, c, recognise_activation);
+    bool changed = recognise_all(g, c, recognise_activation);
     return simplify_graph(g) || changed;
 }
 
 bool pass_rotary(Graph *g, PassContext *c) {
     mark_data(g);
-    bool changed = attempt(g, c, recognise_rotary);
+    bool changed = recognise_all(g, c, recognise_rotary);
     return simplify_graph(g) || changed;
 }

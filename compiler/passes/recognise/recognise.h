@@ -21,7 +21,8 @@ bool weigh_shared_norms(Graph *);                    // norm.c
 bool recognise_activation(Node *anchor, Attempt *);  // activation.c
 bool recognise_rotary(Node *root, Attempt *);        // rotary.c; needs `mark` set where data flows (mark_data)
 
-bool attempt_broke(Attempt *, const Node *, const char *why);  // true
+bool recognise_all(Graph *, PassContext *, bool (*recogniser)(Node *, Attempt *));  // every node is an anchor
+bool attempt_broke(Attempt *, const Node *, const char *why);                       // true
 bool attempt_fails(Attempt *, const Node *, const char *why);  // the same, for what is part of a pattern: false
 Node *climb_product(const Node *);  // the only user, when it multiplies, divides or inverts; NULL otherwise
 #endif

@@ -241,8 +241,18 @@ static Node *transpose_of_repeated(Node *n) {
     return build_concat(cursor_at(n, n->loc), 2, in, place);
 }
 
+// Of a constant that is only cast: a part of the stored one, which is cast.
+static Node *part_of_stored(Node *n) {
+    Node *stored = n->in[0]->op == OP_cast ? n->in[0]->in[0] : NULL;
+    if (!stored || stored->op != OP_constant) return NULL;
+    Node *view = inferred(node_again(n, n->op, 1, &stored, n)), *part = fold_node(view);
+    node_remove(view);
+    return part ? build_cast(cursor(n), part, n->type.dtype) : NULL;
+}
+
 Node *simplify_view(Node *n) {
-    Node *by = NULL;
+    Node *by = n->op == OP_reshape || n->op == OP_slice ? part_of_stored(n) : NULL;
+    if (by) return by;
     switch (n->op) {
         case OP_reshape:
             by = n->in[0]->op == OP_reshape ? build_reshape(cursor(n), n->in[0]->in[0], n->type.rank, n->type.dim)
