@@ -57,12 +57,13 @@ static double terms_of(const Measure *m, const Node *n) { return n->op == OP_mat
 static double operations_of(const Measure *m, const Kernel *k) {
     const Node *n = k->node;
     double results = k->n_out ? count_of(m, &k->out[0].type) : 0;
-    const Expr *e = attr_expr(n, k->family == FAMILY_MATMUL ? "epilogue" : "expr");
+    const Expr *e = attr_expr(n, is_packed_product(n) ? "epilogue" : "expr");
     switch (k->family) {
-        case FAMILY_MATMUL: {
+        case FAMILY_MATMUL:
+        case FAMILY_EXPERTS: {
             const WeightPiece *w = k->in[1].weight;
             double rows = results / last_of(m, &k->out[0].type);
-            return rows * 2 * (double)w->columns * (double)w->depth + (e ? results * functions_in(e) : 0);
+            return rows * 2 * (double)(w->columns / w->experts) * (double)w->depth + (e ? results * functions_in(e) : 0);
         }
         case FAMILY_ATTENTION:
             return 2 * keys_of(m, k) * (count_of(m, &k->in[ATTENTION_QUERY].type) + results);
@@ -95,7 +96,9 @@ static double weight_bytes_of(const Measure *m, const Kernel *k, const View *v) 
     if (v->row_index) return bytes_of(m, &v->type);
     if (k->family == FAMILY_EMBED && w->columns > 0 && w->depth > 0)
         return (double)w->bytes / ((double)w->columns * (double)w->depth) * count_of(m, &k->out[0].type);
-    return (double)w->bytes;
+    if (k->family != FAMILY_EXPERTS) return (double)w->bytes;
+    double entries = count_of(m, &k->in[EXPERT_INDEX].type), experts = (double)w->experts;  // at most as many experts are read
+    return (double)w->bytes / experts * (entries < experts ? entries : experts);
 }
 
 static double cache_bytes_of(const Measure *m, const Kernel *k, const View *v) {

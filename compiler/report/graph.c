@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ir/operands.h"
 #include "report/report.h"
 
 // ------------------------------------------------------------------------------------------------------------------- layers
@@ -53,7 +54,7 @@ static void put_type(json_t *o, const Node *n) {
 }
 
 static void put_formula(json_t *o, const Node *n) {
-    const Expr *e = attr_expr(n, n->op == OP_matmul_packed ? "epilogue" : "expr");
+    const Expr *e = attr_expr(n, is_packed_product(n) ? "epilogue" : "expr");
     Text t = {0};
     if (e) expr_print(&t, e), json_put_text(o, "formula", t.data);
     text_free(&t);
