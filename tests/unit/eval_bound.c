@@ -122,8 +122,8 @@ static void products_stay_within(void) {
 }
 
 static void experts_stay_within(void) {
-    check_bound("%x: f32[5, 67], %w: f32[19, 67], %v: f32[19, 67]",
-                "%i = iota {axis=1, dims=[5, 2]} %p = pack(%w, %v) {format=\"f32\", experts=2} "
+    check_bound("%x: f32[5, 67], %w: f32[19, 67], %w2: f32[19, 67]",
+                "%i = iota {axis=1, dims=[5, 2]} %p = pack(%w, %w2) {format=\"f32\", experts=2} "
                 "%y = expert_matmul(%x, %p, %i) {columns=19, epilogue=silu($0)}");
 }
 
