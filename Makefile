@@ -26,7 +26,7 @@ QUICK := $(filter-out $(SLOW),$(SCRIPTS))
 
 GENERATED := $(BUILD)/gen/parse.c $(BUILD)/gen/scan.c $(BUILD)/gen/onnx.pb-c.c
 UNICODE_TABLES := $(BUILD)/gen/unicode_tables.h
-TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h $(BUILD)/gen/report_page.h
+TABLES := $(UNICODE_TABLES) $(BUILD)/gen/runtime_names.h $(BUILD)/gen/report_page.h $(BUILD)/gen/limits_program.h
 OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%.c=%.o)
 LIBRARY := $(filter-out $(BUILD)/compiler/main.o,$(OBJECTS)) $(RUNTIME:%.c=$(BUILD)/%.o)
 
@@ -94,7 +94,11 @@ $(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*.[ch])
 PAGE := compiler/report/page/report
 $(BUILD)/gen/report_page.h: Makefile $(PAGE).html $(PAGE).css $(PAGE).js
 	@mkdir -p $(dir $@)
-	@for f in html css js; do echo "static const char page_$$f[] ="; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $(PAGE).$$f; echo ';'; done > $@
+	@for f in $(PAGE).html $(PAGE).css $(PAGE).js; do echo "static const char page_$$(echo $$f | sed 's/.*\.//')[] ="; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $$f; echo ';'; done > $@
+
+$(BUILD)/gen/limits_program.h: Makefile compiler/report/page/limits.h
+	@mkdir -p $(dir $@)
+	@{ echo 'static const char page_limits[] ='; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' compiler/report/page/limits.h; echo ';'; } > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a

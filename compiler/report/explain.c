@@ -44,7 +44,7 @@ static void explain_all(const json_t *root) {
     printf("\n%-24s %8s %8s\n", "pattern", "matched", "missed");
     json_array_foreach(words_get(s, "fusions"), i, o)
         print_spelled("%-24s %8.0f %8.0f\n", words_text(o, "pattern"), words_number(o, "matched"), words_number(o, "missed"));
-    printf("\nburin explain MODEL WHAT: a place (model.layers.3.mlp) or a value; --memory; --why-not PATTERN\n");
+    printf("\nburin explain MODEL WHAT: a place (model.layers.3.mlp) or a value; --memory; --time; --why-not PATTERN\n");
 }
 
 // ------------------------------------------------------------------------------------------------------------------- why not
@@ -118,16 +118,43 @@ static void explain_memory(const json_t *root) {
     }
 }
 
+// --------------------------------------------------------------------------------------------------------------------- time
+static void explain_run(const json_t *run) {
+    const json_t *site;
+    double all = words_number(run, "ms");
+    size_t i;
+    printf("\n%s: %.2f ms of thread 0, of which %.2f waiting\n", words_text(run, "step"), all, words_number(run, "waiting_ms"));
+    printf("%8s %10s %8s %9s %9s  %s\n", "share", "ms", "calls", "us a call", "of limit", "kernel and place");
+    json_array_foreach(words_get(run, "sites"), i, site) {
+        double ms = words_number(site, "ms"), calls = words_number(site, "calls"), least = words_number(site, "least_ms");
+        char limit[16] = "";
+        if (least > 0 && ms > 0) snprintf(limit, sizeof limit, "%.0f %%", 100 * least / ms);
+        print_spelled("%6.1f %% %10.2f %8.0f %9.1f %9s  %s %s\n", all > 0 ? 100 * ms / all : 0, ms, calls, 1e3 * ms / calls,
+                      limit, words_text(site, "function"), words_text(site, "location"));
+    }
+}
+
+static void explain_time(const json_t *root) {
+    const json_t *time = words_get(root, "time"), *limits = words_get(time, "limits"), *run;
+    size_t i;
+    print_spelled("%s, %.0f threads; memory %.3g GB/s, f32 %.3g, int8 %.3g operations a second\n", words_text(time, "cpu"),
+                  words_number(time, "threads"), words_number(limits, "read") / 1e9, words_number(limits, "fma"),
+                  words_number(limits, "dot"));
+    json_array_foreach(words_get(time, "runs"), i, run) explain_run(run);
+}
+
 int explain_model(Build *b) {
     const Options *o = b->options;
     const char *what = o->n_rest ? o->rest[0] : NULL;
-    if (!!what + !!o->why_not + o->memory > 1)
-        usage_error("burin explain says one thing at a time: WHAT, --why-not or --memory");
+    if (!!what + !!o->why_not + o->memory + o->measure > 1)
+        usage_error("burin explain says one thing at a time: WHAT, --why-not, --memory or --time");
     const json_t *root = report_collect(b);
     if (o->why_not)
         explain_why_not(root, o->why_not);
     else if (what)
         explain_part(b->arena, root, what);
+    else if (o->measure)
+        explain_time(root);
     else
         o->memory ? explain_memory(root) : explain_all(root);
     return 0;

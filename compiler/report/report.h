@@ -52,4 +52,6 @@ Cost kernel_cost(const Program *, const Kernel *, const StepSizes *);
 StepSizes step_of_one_row(const Build *);
 StepSizes step_of_prompt(const Build *, const Program *);
 
+// report --run: the limits of this machine, and runs of the program with the time of each call (measure.c).
+json_t *measure(Build *);
 #endif

@@ -25,6 +25,9 @@ explain examples/austen
 tells "a model" "rotary_embedding               12        0"
 explain examples/numbers --memory
 tells "the memory of two graphs" "encode: bytes for 96 rows at once"
+explain examples/digits/digits.onnx --time --mcpu=x86-64-v3
+tells "time" "runs over random values: "
+tells "the time of a kernel" "attention_4x4x12 digits.onnx, node 34"
 explain examples/austen --why-not attention
 tells "no miss" "attention: 6 matched, 0 missed"
 
@@ -56,4 +59,4 @@ says "explain: no such part" 1 "did you mean model.layers.3?" $BURIN explain exa
 says "explain: nothing like it" 1 "nothing in the compiled model is called zzzzzzzzzzzzzzzz" $BURIN explain examples/austen zzzzzzzzzzzzzzzz
 says "explain: no such pattern" 1 "did you mean attention?" $BURIN explain examples/austen --why-not atention
 says "explain: no pattern like it" 1 "no part of this model looks like convolution" $BURIN explain examples/austen --why-not convolution
-says "explain: two questions" 2 "burin explain says one thing at a time: WHAT, --why-not or --memory" $BURIN explain examples/austen x --memory
+says "explain: two questions" 2 "burin explain says one thing at a time: WHAT, --why-not, --memory or --time" $BURIN explain examples/austen x --memory

@@ -66,6 +66,26 @@ $BURIN report examples/digits/digits.onnx --json > "$WORK/digits.json"
 structure digits "$WORK/digits.json"
 check "report: a node of an export" [ "$(at "$WORK/digits.json" 'programs.0.graph.nodes.*.at.text' | grep -c 'digits.onnx, node')" -gt 20 ]
 
+# ---- time: what the program's profile says, and what its kernels do ----
+# timed NAME MODEL RUNS: each account of the profile is a call in the text, their sum is the whole
+timed() {
+    $BURIN report "$2" --run --mcpu=x86-64-v3 --json > "$WORK/timed.json" 2> "$WORK/said" || sed 's/^/# /' "$WORK/said"
+    check "report: $1: runs" [ "$(at "$WORK/timed.json" 'time.runs.*.step' | tr '\n' '|')" = "$3" ]
+    run=0
+    while [ $run -lt "$(at "$WORK/timed.json" 'time.runs.#')" ]; do
+        here=time.runs.$run run=$((run + 1))
+        check "report: $1: run $run: every account has its node" [ "$(at "$WORK/timed.json" "$here.sites.*.node" | wc -l)" = "$(at "$WORK/timed.json" "$here.sites.#")" ]
+        check "report: $1: run $run: the parts are the whole" awk -v sum="$({ at "$WORK/timed.json" "$here.sites.*.ms" && at "$WORK/timed.json" "$here.waiting_ms"; } | awk '{ s += $1 } END { print s }')" \
+            -v all="$(at "$WORK/timed.json" "$here.ms")" 'BEGIN { exit !(all > 0 && sum - all < 1e-3 && all - sum < 1e-3) }'
+    done
+}
+timed austen examples/austen "one row|prompt|"
+check "report: a step of each kernel of the loop" [ "$(at "$WORK/timed.json" 'time.runs.0.sites.*.calls' | sort -n | tail -n 1)" = $((64 * 6)) ]
+check "report: weights read in all steps" [ "$(at "$WORK/timed.json" 'time.runs.0.sites.*' | sed -n 's/.*"function":"matmul_bf16_192x320".*"weight_bytes":\([0-9]*\).*/\1/p')" = $((64 * 6 * 192 * 320 * 2)) ]
+check "report: limits of this machine" awk -v read="$(at "$WORK/timed.json" time.limits.read)" -v fma="$(at "$WORK/timed.json" time.limits.fma)" 'BEGIN { exit !(read > 1e8 && fma > 1e8) }'
+timed numbers examples/numbers "a text and its answer|"
+timed digits examples/digits/digits.onnx "runs over random values|"
+
 # ---- texts of strangers ----
 hostile='</script><img src=x onerror=alert(1)><!-- & \342\200\250 \\ "'
 "$BUILD/tools/hostile" examples/digits/digits.onnx "$WORK/hostile.onnx" vit "$hostile"

@@ -384,8 +384,56 @@ function memoryOfProgram(p) {
 function memoryPart() { fill(section("memory"), null, [data.programs.map(memoryOfProgram)]); }
 
 // --------------------------------------------------------------------------------------------------------- time and attention
-function timeOfKernel() { return ""; }
-function timePart() { fill(section("time"), null, [el("p", { class: "note" }, "Not measured: burin report MODEL --run measures each kernel on this machine.")]); }
+function timeOfKernel(p, k) {
+  const f = p.functions[k.function].name, first = p.kernels.find((o) => o.site === k.site);
+  const site = data.time && data.time.runs[0].sites.find((s) => s.graph === p.graph.name && s.function === f && s.node === first.node);
+  return site ? `${(1e3 * site.ms / site.calls).toFixed(1)} µs a call (${data.time.runs[0].step})` : "";
+}
+
+const percent = (part, all) => number(all > 0 ? (100 * part / all).toFixed(1) + " %" : "");
+const bar = (share) => el("span", { class: "bar", style: `width:${Math.max(1, Math.round(150 * Math.min(1, share)))}px` });
+
+// Operations for each byte across, operations a second up, both by their logarithm; the roof is what this machine gives.
+function roofline(run) {
+  const limits = data.time.limits, W = 560, H = 250, X = 66, points = run.sites.filter((s) => s.operations > 0 && s.ms > 0);
+  if (!points.length || !(limits.read > 0)) return null;
+  const reach = points.map((s) => [s.operations / Math.max(1, s.weight_bytes + s.bytes), 1e3 * s.operations / s.ms, s]);
+  const roof = Math.max(limits.fma, points.some((s) => s.function.includes("q8") || s.function.includes("_q4")) ? limits.dot : 0);
+  const low = Math.floor(Math.log10(Math.min(...reach.map((r) => r[0]), .1))), high = Math.ceil(Math.log10(Math.max(...reach.map((r) => r[0]), 100)));
+  const top = Math.ceil(Math.log10(Math.max(roof, ...reach.map((r) => r[1])))), bottom = Math.floor(Math.log10(Math.max(1, Math.min(...reach.map((r) => r[1])))));
+  const x = (v) => X + (Math.log10(v) - low) / (high - low) * W, y = (v) => 10 + (top - Math.log10(v)) / (top - bottom) * H;
+  const knee = roof / limits.read, left = Math.max(10 ** low, 10 ** bottom / limits.read);
+  const ticks = [...Array(top - bottom + 1).keys()].map((i) => svg("text", { class: "soft", x: X - 6, y: y(10 ** (bottom + i)) + 4, "text-anchor": "end" }, count(10 ** (bottom + i)) + "/s"));
+  const across = [...Array(high - low + 1).keys()].map((i) => svg("text", { class: "soft", x: x(10 ** (low + i)), y: H + 26, "text-anchor": "middle" }, String(+(10 ** (low + i)).toPrecision(2))));
+  return svg("svg", { width: X + W + 20, height: H + 46, viewBox: `0 0 ${X + W + 20} ${H + 46}`, role: "img", "aria-label": "roofline" }, ticks, across,
+    svg("path", { class: "lower", fill: "none", d: `M${x(left)},${y(left * limits.read)}L${x(Math.min(knee, 10 ** high))},${y(Math.min(knee, 10 ** high) * limits.read)}L${x(10 ** high)},${y(Math.min(roof, 10 ** high * limits.read))}` }),
+    reach.map(([i, r, s]) => svg("circle", { cx: x(i), cy: y(r), r: 3 + 12 * Math.sqrt(s.ms / run.ms), fill: colour(run.sites.indexOf(s)), "fill-opacity": .7 }, svg("title", {}, `${s.function}\n${s.location}\n${s.ms} ms of ${run.ms.toFixed(2)}`))),
+    svg("text", { class: "soft", x: X + W / 2, y: H + 42, "text-anchor": "middle" }, "operations for each byte; dashed: what memory and arithmetic give here"));
+}
+
+// Times that belong together, largest first.
+function sumBy(run, key) {
+  const sums = new Map();
+  for (const s of run.sites) sums.set(key(s), (sums.get(key(s)) || 0) + s.ms);
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+function runPart(run) {
+  const rows = run.sites.map((s) => [s.function, s.location, s.calls, number(s.ms.toFixed(2)), percent(s.ms, run.ms), bar(s.ms / run.ms), number((1e3 * s.ms / s.calls).toFixed(1)),
+    number(s.weight_bytes ? bytes(Math.round(s.weight_bytes / s.calls)) : ""), number(s.operations ? count(s.operations / s.calls) : ""), s.least_ms ? percent(s.least_ms, s.ms) : number("")]);
+  const by = (what, key) => el("div", {}, el("h3", {}, "By " + what), table([what, number("ms"), number("share")], sumBy(run, key).slice(0, 20).map(([name, ms]) => [name, number(ms.toFixed(2)), percent(ms, run.ms)])));
+  return [el("h3", {}, run.step), el("p", {}, `${run.ms.toFixed(2)} ms in all (thread 0), ${run.waits ? `${exact(run.waits)} waits for other threads took ${run.waiting_ms.toFixed(2)} ms, ${(100 * run.waiting_ms / run.ms).toFixed(1)} %` : "no waiting"}.`),
+    el("div", { class: "scroll" }, table(["kernel", "place", number("calls"), number("ms"), number("share"), "", number("µs a call"), number("weights"), number("operations"), number("of its limit")], rows)),
+    el("div", { class: "pair" }, roofline(run), by("source line", (s) => s.location.split(" ")[0]), by("part", (s) => s.location.split(" ").slice(1).join(" ") || "the rest"))];
+}
+
+function timePart() {
+  if (!data.time) return fill(section("time"), null, [el("p", { class: "note" }, "Not measured: burin report MODEL --run measures each kernel on this machine.")]);
+  const t = data.time, l = t.limits;
+  return fill(section("time"), null, [el("div", { class: "cards" }, card("code for", t.cpu), card("threads", t.threads), card("memory, of as many bytes as the weights", bytes(l.read) + "/s"),
+    card("f32 multiply-adds", count(l.fma) + " op/s"), card("int8 products", count(l.dot) + " op/s")),
+  el("p", { class: "note" }, "The share of its limit: how long reading weights and caches, or computing, takes at the least here, of the time that it took."), t.runs.map(runPart)]);
+}
 function attentionPart() { fill(section("attention"), null, [el("p", { class: "note" }, "No text was given: burin report MODEL --text \"...\" shows what each head attends to.")]); }
 
 // ------------------------------------------------------------------------------------------------------------------- source
