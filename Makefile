@@ -157,12 +157,12 @@ test:
 test-all:
 	@$(MAKE) --no-print-directory test EXTRA='$(SLOW)'
 
-# The README's table of families, from a run of their tests.
+# The table of families, from a run of their tests.
 families: $(BUILD)/burin $(TOOLS)
 	@BUILD=$(BUILD) tests/families/interpreter.sh | grep '^not ok - family' || true
 	@awk -v table=$(BUILD)/families.md '/^<!-- end of families/ { inside = 0 } !inside { print } \
-	    /^<!-- families/ { inside = 1; while ((getline line < table) > 0) print line }' README.md > $(BUILD)/README.md
-	@cp $(BUILD)/README.md README.md
+	    /^<!-- families/ { inside = 1; while ((getline line < table) > 0) print line }' dsl/FAMILIES.md > $(BUILD)/FAMILIES.md
+	@cp $(BUILD)/FAMILIES.md dsl/FAMILIES.md
 
 bench:
 	@.ci/setup build

@@ -27,4 +27,5 @@ counts() { check "readme: $1: $2" grep -qF -- "$2" README.md; }
 with_comma() { echo "$1" | sed 's/\(.*\)\(...\)$/\1,\2/'; }
 passes() { with_comma "$(sed -n "s/^$1: \([0-9]*\) of .*/\1/p" tests/conformance/EXPECTED.md)"; }
 counts "conformance" "$(passes Interpreted) pass in the interpreter and $(passes Compiled) as compiled C"
+counts "families" "$(grep -c '^| .*e-[0-9]* |$' dsl/FAMILIES.md) families of models"
 counts "GGUF" "$(grep -l '^gguf' dsl/models/* | wc -l) architectures, \`grep ^gguf dsl/models/*\`"

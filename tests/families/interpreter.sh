@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every family against transformers, in the interpreter. The README's table of families is what ran here: `make families` writes
+# Every family against transformers, in the interpreter. The table of dsl/FAMILIES.md is what ran here: `make families` writes
 # it anew.
 . tests/lib.sh
 . tests/lib_families.sh
@@ -19,6 +19,6 @@ sed 's/^/# /' "$WORK/messages"
         print "| family | | models | difference |\n|---|---|---|---|"
         for (i = 1; i <= n; i++) if (runs[order[i]]) printf "| %s | %s | %d | %s |\n", order[i], what[order[i]], runs[order[i]], worst[order[i]]
     }' > "$BUILD/families.md"
-[ -d "$SHARED/data/families" ] || { skip "families: the README's table" "$SHARED/data/families is missing" && exit 0; }
-awk '/^<!-- families -->/ { inside = 1; next } /^<!-- end of families -->/ { inside = 0 } inside' README.md > "$WORK/table"
-same "families: the README's table is of this run (make families)" "$BUILD/families.md" "$WORK/table"
+[ -d "$SHARED/data/families" ] || { skip "families: the table" "$SHARED/data/families is missing" && exit 0; }
+awk '/^<!-- families -->/ { inside = 1; next } /^<!-- end of families -->/ { inside = 0 } inside' dsl/FAMILIES.md > "$WORK/table"
+same "families: the table is of this run (make families)" "$BUILD/families.md" "$WORK/table"
