@@ -9,6 +9,7 @@ typedef struct encoder_run {
 
 static void run_encoder(void *argument, int thread) {
     const encoder_run *run = argument;
+    burin_profile_begin(&run->step, thread);
     run->session->variant->encode(&run->step, thread);
 }
 

@@ -173,6 +173,7 @@ static burin_status check_rows(burin_session *s, const burin_row *rows, int n, c
 
 static void run_variant(void *argument, int thread) {
     burin_session *s = argument;
+    burin_profile_begin(&s->step, thread);
     s->variant->forward(&s->step, thread);
 }
 

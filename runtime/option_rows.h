@@ -4,7 +4,7 @@
 #define BURIN_OPTION_ROWS_H
 #include "options.h"
 
-typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST } kind;
+typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
@@ -121,7 +121,8 @@ static const option options[] = {
     {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
      "tokens a second, reading and writing, and the time of matrix products, at several positions"},
     {G, "--positions", NULL, "16,120", TEXT, AT(positions), 0, 0, "the positions of --bench (default: 0, 16, 120, 512 ...)"},
-    {A, "--profile", NULL, NULL, FLAG, AT(profile), 0, 0, "time in each kernel, with the source it came from"},
+    {A, "--profile", NULL, "[=F.json]", OPTIONAL, AT(profile), 0, 0,
+     "time in each kernel, with the source it came from; F.json: threads, kernels and waits for Perfetto or chrome://tracing"},
     {A, "--info", NULL, NULL, FLAG, AT(info), 0, 0, "what this program is: model, passes, memory, CPUs"},
     {A, "--verify", NULL, NULL, FLAG, AT(verify), 0, 0, "read all weights: are they as they were built?"},
     {A, "-v", "--verbose", NULL, FLAG, AT(verbose), 0, 0, "speed and settings on stderr, also when it is no terminal"},

@@ -110,6 +110,9 @@ static void set_option(burin_command *c, const given *g) {
         case SEED:
             set_seed(c, g);
             break;
+        case OPTIONAL:
+            *(const char **)place = g->value ? g->value : "";
+            break;
         case LIST:
             add_to_list(place, g);
             break;
@@ -136,8 +139,8 @@ static int read_option(burin_command *c, const line *l, int i) {
     memcpy(g.name, argv[i], length);
     g.name[length] = 0;
     g.option = find_option(l->program, g.name);
-    bool is_flag = g.option->kind == FLAG;
-    if (is_flag && g.value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
+    bool is_flag = g.option->kind == FLAG || g.option->kind == OPTIONAL;
+    if (g.option->kind == FLAG && g.value) burin_stop(BURIN_BAD_COMMAND_LINE, "%s takes no value", g.name);
     if (!is_flag && !g.value && i + 1 < l->argc) g.value = argv[++i];
     if (!is_flag && !g.value)
         burin_stop(BURIN_BAD_COMMAND_LINE, "%s needs a value\nhint: %s %s", g.name, g.name, g.option->argument);

@@ -78,8 +78,9 @@ typedef struct burin_command {
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
     bool chat, json, tokenize, pieces;
-    const char *decode;  // ids that --tokenize turns into a text
-    bool info, verify, bench, profile, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
+    const char *decode;   // ids that --tokenize turns into a text
+    const char *profile;  // NULL: off; "": printed; else also a trace in this file
+    bool info, verify, bench, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.

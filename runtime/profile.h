@@ -5,6 +5,7 @@
 //     burin_barrier_wait(step->barrier, thread);  burin_mark(step, thread, BURIN_WAITING);
 //
 // The time since the previous mark is added to the kernel's account. Off (the usual case), a mark is one test of a pointer.
+// --profile=trace.json also keeps when each part of the work was at which kernel, for Perfetto and Chrome.
 #ifndef BURIN_PROFILE_H
 #define BURIN_PROFILE_H
 #include "program.h"
@@ -18,7 +19,20 @@ typedef struct burin_account {
     uint64_t nanoseconds, calls;
 } burin_account;
 
+typedef struct burin_lane_span {
+    uint64_t begin, end;
+    int kernel;
+} burin_lane_span;
+
+// What one thread's part of the work was at, in order; full, the rest is left out.
+typedef struct burin_lane {
+    _Alignas(64) uint64_t last;
+    size_t n, room;
+    burin_lane_span *span;
+} burin_lane;
+
 typedef struct burin_profile {
+    burin_lane *lanes;                             // [threads]; NULL: no trace
     uint64_t last;                                 // time of the last mark; 0: no step is open
     burin_account account[BURIN_MAX_KERNELS + 1];  // [0]: waiting at barriers, [1 + k]: kernel k
 } burin_profile;
@@ -41,7 +55,24 @@ static inline void burin_profile_add(burin_profile *p, int kernel) {
     p->last = now;
 }
 
+static inline void burin_lane_add(burin_lane *lane, int kernel) {
+    uint64_t begin = lane->last;
+    lane->last = burin_nanoseconds();
+    if (lane->n < lane->room) lane->span[lane->n] = (burin_lane_span){begin, lane->last, kernel};
+    lane->n++;
+}
+
+// A thread begins with its part of a step.
+static inline void burin_profile_begin(const burin_step *step, int thread) {
+    if (step->profile && step->profile->lanes) step->profile->lanes[thread].last = burin_nanoseconds();
+}
+
+static inline void burin_profile_mark(burin_profile *p, int thread, int kernel) {
+    if (thread == 0) burin_profile_add(p, kernel);
+    if (p->lanes) burin_lane_add(&p->lanes[thread], kernel);
+}
+
 static inline void burin_mark(const burin_step *step, int thread, int kernel) {
-    if (__builtin_expect(step->profile != NULL, 0) && thread == 0) burin_profile_add(step->profile, kernel);
+    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel);
 }
 #endif

@@ -104,6 +104,8 @@ void burin_run_record(burin_run *run) {
                    errno == ESPIPE || errno == ENXIO ? "not a file that can be rewound" : strerror(errno));
 }
 
+static const char *profile_file;
+
 burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {
     burin_options options = *sizes;
     options.threads = (int32_t)c->threads;
@@ -115,14 +117,16 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     size_t bytes = burin_session_bytes(model, &options);
     if (!bytes) cannot_open(model, c, BURIN_BAD_OPTION);
     fetch_weights(model);
+    if (c->profile) burin_counters_open();
     status = burin_session_open(&session, model, &options, map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);
     if (c->profile) session->step.profile = burin_allocate(1, sizeof *session->step.profile);
+    if (c->profile) burin_profile_open(session->step.profile, profile_file = c->profile, session->step.threads);
     return session;
 }
 
 void burin_close(burin_session *session) {
-    if (session->step.profile) burin_profile_print(session->model, session->step.profile);
+    if (session->step.profile) burin_profile_close(session->step.profile, session->model, profile_file, session->step.threads);
     free(session->step.profile);
     burin_session_close(session);
 }

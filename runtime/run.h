@@ -51,11 +51,14 @@ const char *burin_cpu_names(const burin_model *);                               
 burin_kind burin_kind_of(const burin_model *);
 int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
 
-int burin_network(const burin_model *, const burin_command *);         // net_program.c
-void burin_note_seed(const burin_net *, const burin_command *);        // says that --seed has no effect, where it has none
-int burin_embed(const burin_model *, const burin_command *);           // embed.c
-int burin_generate(burin_run *);                                       // generate.c
-int burin_perplexity(burin_run *);                                     // perplexity.c
-int burin_bench(burin_run *);                                          // bench.c
-void burin_profile_print(const burin_model *, const burin_profile *);  // profile.c
+int burin_network(const burin_model *, const burin_command *);   // net_program.c
+void burin_note_seed(const burin_net *, const burin_command *);  // says that --seed has no effect, where it has none
+int burin_embed(const burin_model *, const burin_command *);     // embed.c
+int burin_generate(burin_run *);                                 // generate.c
+int burin_perplexity(burin_run *);                               // perplexity.c
+int burin_bench(burin_run *);                                    // bench.c
+// profile.c. `file`: "" or where a trace goes. Counters of the CPU, where they may be read, are those of threads made later.
+void burin_profile_open(burin_profile *, const char *file, int threads);
+void burin_profile_close(burin_profile *, const burin_model *, const char *file, int threads);  // prints it
+void burin_counters_open(void);
 #endif

@@ -25,6 +25,20 @@ within() { awk -v a="$1" -v b="$2" -v r="$3" 'BEGIN { d = a - b; if (d < 0) d = 
 got=$("$WORK/austen" --perplexity $model/held_out.txt --window 256 | sed "s/^perplexity \([0-9.]*\).*/\1/")
 check "austen: perplexity" within "$got" "$($expected perplexity)" 1e-4
 
+# A trace: each thread's part of the work, one after the other, kernels with their sources and waits. Nothing of the text changes.
+"$WORK/austen" It -n 8 --temp 0 > "$WORK/expected" 2> "$WORK/err"
+"$WORK/austen" It -n 8 --temp 0 -t 2 --profile="$WORK/trace.json" > "$WORK/text" 2> "$WORK/err"
+same "austen: the same text with a trace" "$WORK/expected" "$WORK/text"
+at="$BUILD/tools/json_at $WORK/trace.json traceEvents"
+check "austen: the trace has two threads" sh -c "[ \"\$($at.*.tid | sort -u | tr '\\n' ' ')\" = '0 1 ' ]"
+check "austen: and kernels" sh -c "[ \$($at.*.name | grep -c '^matmul_bf16_192x320') -ge 96 ]"
+check "austen: and waits" sh -c "[ \$($at.*.cat | grep -c '^wait') -ge 16 ]"
+check "austen: and sources" sh -c "$at.*.args.source | grep -q '^llama.burin:[0-9]*:[0-9]* model.layers'"
+check "austen: spans end before the next begins" sh -c "sed -n 's/.*\"tid\":\([0-9]*\),\"ts\":\([0-9.]*\),\"dur\":\([0-9.]*\).*/\1 \2 \3/p' '$WORK/trace.json' |
+    awk '\$2 + 0.01 < last[\$1] { wrong = 1 } { last[\$1] = \$2 + \$3; n++ } END { exit wrong || n < 100 }'"
+says "austen: a trace that cannot be written" 1 "--profile=$WORK: " "$WORK/austen" It -n 1 --profile="$WORK"
+says "austen: --profile prints" 0 "time of thread 0" "$WORK/austen" It -n 1 --profile
+
 # Weights at an odd byte of their file: one more space after the header.
 mkdir "$WORK/odd"
 cp $model/*.json "$WORK/odd"
