@@ -38,7 +38,8 @@ help:
 	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
 	@echo 'make test-all          the slow sweeps as well'
 	@echo 'make bench [ONLY=part]  tables of speed as ratios to this machine'\''s limits and to peers: tests/bench/README.md'
-	@echo 'make install PREFIX=   PREFIX/bin/burin and PREFIX/share/burin (default /usr/local)'
+	@echo 'make install PREFIX=   PREFIX/bin/burin, PREFIX/share/burin, completion, manual page, burin.pc (default /usr/local)'
+	@echo 'make uninstall PREFIX= takes them away'
 	@echo 'make setup             only installs what is missing to build and test'
 	@echo 'make check-compilers   warnings of gcc and clang are errors'
 	@echo 'make format            clang-format over every C file but the golden texts'
@@ -169,10 +170,27 @@ bench:
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench/run.sh
 
+# What `make install` puts beside bin/burin and share/burin, and `make uninstall` takes away with them.
+SHARE := $(DESTDIR)$(PREFIX)/share
+COMPLETION_BASH := $(SHARE)/bash-completion/completions/burin
+COMPLETION_ZSH := $(SHARE)/zsh/site-functions/_burin
+MANUAL := $(SHARE)/man/man1/burin.1
+PKGCONFIG := $(SHARE)/pkgconfig/burin.pc
+VERSION := $(shell sed -n 's/.*BURIN_VERSION "\(.*\)"/\1/p' compiler/version.h)
+
 install: $(BUILD)/burin
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/burin
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/burin $(dir $(COMPLETION_BASH) $(COMPLETION_ZSH) $(MANUAL) $(PKGCONFIG))
 	install $(BUILD)/burin $(DESTDIR)$(PREFIX)/bin/burin
-	cp -R runtime dsl LICENSE $(DESTDIR)$(PREFIX)/share/burin/
+	cp -R runtime dsl LICENSE $(SHARE)/burin/
+	$(BUILD)/burin help bash > $(COMPLETION_BASH)
+	$(BUILD)/burin help zsh > $(COMPLETION_ZSH)
+	$(BUILD)/burin help man > $(MANUAL)
+	printf '%s\n' 'prefix=$(PREFIX)' 'burin=$${prefix}/bin/burin' 'runtime=$${prefix}/share/burin/runtime' '' 'Name: burin' \
+	    'Description: compiles one Transformer into one standalone program' 'Version: $(VERSION)' > $(PKGCONFIG)
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/burin $(COMPLETION_BASH) $(COMPLETION_ZSH) $(MANUAL) $(PKGCONFIG)
+	rm -rf $(SHARE)/burin
 
 format:
 	$(Q)clang-format-19 -i $(shell git ls-files '*.c' '*.h' ':!tests/golden')
@@ -181,6 +199,6 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup demo test test-all run-tests families bench install format clean check-compilers FORCE
+.PHONY: all help setup demo test test-all run-tests families bench install uninstall format clean check-compilers FORCE
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2> /dev/null)

@@ -185,6 +185,8 @@ static int command_explain(Arena *arena, const Options *o) {
 
 static int command_diff(Arena *arena, const Options *o) { return diff(arena, o); }
 
+static int command_help(Arena *arena, const Options *o) { return help(arena, o); }
+
 static int command_passes(Arena *arena, const Options *o) {
     (void)arena, (void)o;
     list_passes();

@@ -16,6 +16,7 @@ void inspect(const Build *);                    // after the passes: what the gr
 int tokenize_texts(Arena *, const Options *);   // burin tokenize
 int render_template(Arena *, const Options *);  // burin template
 int diff(Arena *, const Options *);             // exit status
+int help(Arena *, const Options *);             // burin help
 int interpret(Build *);                         // run --interpret
 int check(Build *);                             // exit status
 int check_against(Build *);                     // likewise: --against

@@ -1,6 +1,4 @@
-// Reads the command line by its two tables, and prints the help they hold.
-#include "driver/options.h"
-
+// Reads the command line by its two tables.
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,53 +7,10 @@
 #include <unistd.h>
 
 #include "driver/cache.h"
+#include "driver/option_tables.h"
 #include "ir.h"
 #include "util/diag.h"
 #include "version.h"
-
-typedef enum { FLAG, TEXT, COUNT, SIZE, WORDS } OptionKind;
-
-enum {
-    BUILD = 1 << COMMAND_build,
-    RUN = 1 << COMMAND_run,
-    CHECK = 1 << COMMAND_check,
-    INSPECT = 1 << COMMAND_inspect,
-    BENCH = 1 << COMMAND_bench,
-    TEMPLATE = 1 << COMMAND_template,
-    TOKENIZE = 1 << COMMAND_tokenize,
-    REPORT = 1 << COMMAND_report,
-    DIFF = 1 << COMMAND_diff,
-    EXPLAIN = 1 << COMMAND_explain,
-    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT | EXPLAIN,
-    ALL = (1 << COMMAND_COUNT) - 1,
-};
-
-typedef struct {
-    const char *name, *arguments, *help, *example;
-} CommandRow;
-
-static const CommandRow commands[COMMAND_COUNT] = {
-#define COMMAND(name, ...) {#name, __VA_ARGS__},
-#include "driver/commands.def"
-#undef COMMAND
-};
-
-typedef struct {
-    size_t field;
-    OptionKind kind;
-    const char *name;
-    char letter;
-    const char *argument;
-    unsigned commands;
-    const char *help;
-} OptionRow;
-
-static const OptionRow options[] = {
-#define OPTION(field, ...) {offsetof(Options, field), __VA_ARGS__},
-#include "driver/options.def"
-#undef OPTION
-};
-enum { N_OPTIONS = sizeof options / sizeof *options };
 
 void usage_error(const char *format, ...) {
     va_list args;
@@ -67,55 +22,9 @@ void usage_error(const char *format, ...) {
     exit(2);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- help
-static void print_overview(FILE *out) {
-    fputs("burin compiles one Transformer into one standalone program.\n\nusage: burin COMMAND [MODEL] [options]\n\n", out);
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-8s %-15s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
-    fputs(
-        "\nMODEL is a Hugging Face folder, a .gguf or a llama2.c .bin file, an .onnx file (or those of an encoder and its "
-        "decoder),\n"
-        "a .burin description with --weights, or a dumped .ir.\n"
-        "`burin COMMAND --help` lists the options of a command; `burin --version` says which burin this is.\n\n"
-        "  burin run examples/austen \"It was\" -n 100\n"
-        "  burin build examples/austen -o austen --target=aarch64-linux-gnu --mcpu=cortex-a76\n\n"
-        "Environment: XDG_CACHE_HOME (default ~/.cache) has burin/, where compiled objects and the programs of `burin run` "
-        "are\n"
-        "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
-        ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n"
-        "BURIN_CC names the clang that compiles (default: clang-19, or another that can).\n",
-        out);
-}
-
-static bool offers(Command c, const char *option) {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (!strcmp(options[i].name, option)) return options[i].commands & 1u << c;
-    return false;
-}
-
-static void print_passes(void) {
-    printf("\ngroups of passes, in order (`burin passes` lists the passes):\n");
-    for (int i = 0; i < GROUP_COUNT; i++) printf("  %-12s %s\n", group_info[i].name, group_info[i].help);
-}
-
-static void print_command_help(Command c) {
-    printf("usage: burin %s %s%s\n\n%s.\n\n", commands[c].name, commands[c].arguments,
-           *commands[c].arguments ? " [options]" : "", commands[c].help);
-    for (int i = 0; i < N_OPTIONS; i++) {
-        const OptionRow *o = &options[i];
-        char left[48], letter[8] = "    ";
-        if (!(o->commands & 1u << c)) continue;
-        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "", o->argument ? o->argument : "");
-        printf("  %-26s %s\n", left, o->help);
-    }
-    if (offers(c, "stop-after")) print_passes();
-    printf("\nexample:\n  %s\n", commands[c].example);
-}
-
 void options_of_passes(Text *t, const Options *given) {
     static const char *const names[] = {"quant", "requantize", "activations", "kv", "ctx", "chunk"};
-    for (int i = 0; i < N_OPTIONS; i++) {
+    for (int i = 0; i < n_options; i++) {
         const OptionRow *o = &options[i];
         const void *field = (const char *)given + o->field;
         bool changes = false;
@@ -136,15 +45,15 @@ typedef struct {
 } Line;
 
 static const OptionRow *find_option(Command c, const char *name, size_t length) {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].commands & 1u << c && strlen(options[i].name) == length && !strncmp(options[i].name, name, length))
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c) && strlen(options[i].name) == length && !strncmp(options[i].name, name, length))
             return &options[i];
     return NULL;
 }
 
 static const OptionRow *find_letter(Command c, char letter) {
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].commands & 1u << c && options[i].letter == letter) return &options[i];
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c) && options[i].letter == letter) return &options[i];
     return NULL;
 }
 
@@ -158,12 +67,12 @@ static bool is_of_programs(const char *name) {
 }
 
 static void refuse_unknown(Command c, const char *word) {
-    const char *names[N_OPTIONS], *near;
+    const char **names = calloc((size_t)n_options, sizeof *names), *near;
     char name[64];
     int n = 0;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word + strspn(word, "-"));
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (options[i].commands & 1u << c) names[n++] = options[i].name;
+    for (int i = 0; i < n_options; i++)
+        if (option_is_of(&options[i], c)) names[n++] = options[i].name;
     if (c == COMMAND_build && is_of_programs(name))
         usage_error("burin build has no option %s\n  hint: it is one of the program's, `./PROGRAM %s`; or `burin run MODEL %s`",
                     word, word, word);
@@ -250,7 +159,8 @@ static void read_operand(Line *l, char *word) {
     } else if (n < most && ((is_onnx(word) && is_onnx(l->to->model)) || (l->to->command == COMMAND_diff && n == 1))) {
         l->to->files[l->to->n_files++] = word;
     } else if (l->to->command == COMMAND_run ||
-               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain) && !l->to->n_rest)) {
+               ((l->to->command == COMMAND_tokenize || l->to->command == COMMAND_explain || l->to->command == COMMAND_help) &&
+                !l->to->n_rest)) {
         pass_on(l, word);
     } else {
         usage_error("one MODEL at a time: \"%s\" and \"%s\" are given", l->to->model, word);
@@ -287,7 +197,7 @@ static void read_word(Line *l, char *word) {
 
 static Command read_command(const char *word) {
     const char *names[COMMAND_COUNT], *near;
-    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
         print_overview(stdout);
         exit(0);
     }
@@ -319,6 +229,6 @@ void options_read(Options *to, int argc, char **argv) {
         print_command_help(to->command);
         exit(0);
     }
-    if (*commands[to->command].arguments && !to->model)
+    if (*commands[to->command].arguments && *commands[to->command].arguments != '[' && !to->model)
         usage_error("burin %s needs a MODEL\n  hint: %s", commands[to->command].name, commands[to->command].example);
 }

@@ -1,0 +1,49 @@
+#!/bin/sh
+# `burin help`: topics, and the tables of commands and options as completion for shells and as a manual page.
+. tests/lib.sh
+for topic in formats targets passes numeric-contract sampling; do
+    says "help: lists $topic" 0 "  $topic " $BURIN help
+    check "help: $topic" sh -c "[ \$($BURIN help $topic | wc -l) -ge 5 ]"
+done
+says "help: two words are a topic" 0 "fused multiply-adds" $BURIN help numeric contract
+says "help: a command" 0 "usage: burin build MODEL" $BURIN help build
+says "help: formats has the table" 0 "q4_k " $BURIN help formats
+
+# completes NAME EXPECTED WORDS...: what bash would offer for the last word
+cat > "$WORK/complete.bash" << 'END'
+. "$1" && shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+compopt() { :; }
+_burin
+echo "${COMPREPLY[*]}"
+END
+$BURIN help bash > "$WORK/burin.bash"
+completes() {
+    _name=$1 _expected=$2
+    shift 2
+    says "completion: $_name" 0 "$_expected" bash "$WORK/complete.bash" "$WORK/burin.bash" "$@"
+}
+completes "a command" "inspect" burin ins
+completes "an option of it" "--bisect" burin check m --bis
+completes "one with a value" "--against=" burin check m --ag
+completes "values" "ir c" burin build m --emit = ""
+completes "passes" "recognise" burin build m --stop-after = recog
+completes "topics" "numeric-contract" burin help num
+says "completion: not of other commands" 0 "" bash "$WORK/complete.bash" "$WORK/burin.bash" burin build m --bisec
+check "completion: not of other commands" [ ! -s "$WORK/says" -o "$(cat "$WORK/says")" = "" ]
+
+# Every option of every command is in all three.
+$BURIN help zsh > "$WORK/_burin" && $BURIN help man > "$WORK/burin.1"
+for option in $(sed -n 's/^OPTION([a-z_]*, [A-Z]*, "\([a-z-]*\)".*/\1/p' compiler/driver/options.def); do
+    spelled=$(echo "$option" | sed 's/-/\\\\-/g')
+    for file in burin.bash _burin; do
+        grep -q -- "--$option[= []" "$WORK/$file" || not_ok "help: --$option is missing in $file"
+    done
+    grep -q -- "-.-$spelled.fR" "$WORK/burin.1" || not_ok "help: --$option is missing in the manual"
+done
+check "help: bash reads its completion" bash -n "$WORK/burin.bash"
+if command -v zsh > /dev/null; then check "help: zsh reads its own" zsh -n "$WORK/_burin"; else skip "help: zsh" "zsh is not here"; fi
+if command -v groff > /dev/null; then
+    groff -man -ww -z -Tutf8 "$WORK/burin.1" > "$WORK/groff" 2>&1
+    check "help: groff reads the manual without a warning" [ ! -s "$WORK/groff" ]
+fi

@@ -1,0 +1,1 @@
+"$BURIN" help pases
