@@ -1,12 +1,13 @@
 // --chat: a conversation, line by line. Ctrl-C stops the answer, Ctrl-D ends the program; a line that ends with \ goes on.
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "conversation.h"
+#include "input.h"
+#include "output.h"
 #include "prompt.h"
 
 typedef struct chat {
@@ -33,6 +34,7 @@ static void catch_interrupts(void) {
 
 // --------------------------------------------------------------------------------------------------------------------- input
 static void add_byte(chat *t, char byte) {
+    if (t->bytes >= BURIN_MOST_LINE) burin_stop(BURIN_USER_MISTAKE, "a line has more than %d MB", BURIN_MOST_LINE >> 20);
     if (t->bytes + 1 >= t->room) {
         char *more = realloc(t->line, t->room = 2 * t->room + 256);
         if (!more) burin_stop(BURIN_USER_MISTAKE, "a line is too large for memory");
@@ -177,12 +179,18 @@ static void command_retry(chat *t, const char *argument) {
 
 static void command_save(chat *t, const char *path) {
     size_t bytes;
-    int file = *path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : (errno = ENOENT, -1);
+    const char *why;
+    int file = burin_create_file(path, &why);
+    if (file < 0) {
+        burin_note("/save %s: %s", path, why);
+        return;
+    }
     char *json = burin_conversation_json(&t->c, &bytes);
     json[bytes++] = '\n';
-    bool written = file >= 0 && burin_write_all(file, json, bytes);
-    if (file >= 0 && close(file)) written = false;
-    if (!written) burin_note("/save %s: %s", path, strerror(errno));
+    bool written = burin_write_all(file, json, bytes);
+    int error = errno;
+    if (close(file) && written) written = false, error = errno;
+    if (!written) unlink(path), burin_note("/save %s: %s", path, strerror(error));
     free(json);
 }
 
@@ -194,11 +202,13 @@ static void add_loaded(void *context, const char *role, const char *text, size_t
 static void command_load(chat *t, const char *path) {
     char error[512];
     size_t bytes;
-    if (!*path || access(path, R_OK)) {
-        burin_note("/load %s: %s", path, strerror(*path ? errno : ENOENT));
+    const char *why;
+    int file = burin_open_small_file(path, BURIN_MOST_LINE, &why);
+    if (file < 0) {
+        burin_note("/load %s: %s", path, why);
         return;
     }
-    char *json = burin_read_file(path, &bytes);
+    char *json = burin_read_open_file(file, path, &bytes);
     int32_t before = t->c.n_turns;
     void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
     const burin_message_reader reader = {add_loaded, t, memory, BURIN_RENDER_BYTES(bytes)};

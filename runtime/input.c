@@ -44,6 +44,17 @@ int burin_open_file(const char *path, const char **why) {
     return file;
 }
 
+int burin_open_small_file(const char *path, long long most_bytes, const char **why) {
+    struct stat status;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *why = file < 0 || fstat(file, &status) ? strerror(errno) : NULL;
+    if (!*why && !S_ISREG(status.st_mode)) *why = "it is no file";
+    if (!*why && status.st_size > most_bytes) *why = strerror(EFBIG);
+    if (!*why) return file;
+    if (file >= 0) close(file);
+    return -1;
+}
+
 int burin_open_input(const char *path, const char **name) {
     bool standard = !strcmp(path, "-");
     const char *why;

@@ -7,6 +7,9 @@
 // for; after a second a note says so. Devices other than terminals and /dev/null are refused: nothing says where they end.
 int burin_open_file(const char *path, const char **why);
 
+// Likewise, but only a file, and only of so many bytes: nothing to wait for.
+int burin_open_small_file(const char *path, long long most_bytes, const char **why);
+
 // Opens a file ("-": standard input) and says what to call it in messages; ends the program when it cannot.
 int burin_open_input(const char *path, const char **name);
 

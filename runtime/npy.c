@@ -2,7 +2,7 @@
 // of rows and again at the end with it, so the file must be one that can be rewound.
 #include "npy.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,18 +25,26 @@ static bool write_header(burin_npy *npy) {
     return lseek(npy->file, 0, SEEK_SET) == 0 && burin_write_all(npy->file, header, sizeof header);
 }
 
-bool burin_npy_open(burin_npy *npy, const char *path, int32_t columns) {
-    *npy = (burin_npy){.columns = columns};
-    npy->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
-    return npy->file >= 0 && write_header(npy);
+static bool lose(const burin_npy *npy) {
+    int error = errno;
+    unlink(npy->path);
+    errno = error;
+    return false;
+}
+
+const char *burin_npy_open(burin_npy *npy, const char *path, int32_t columns) {
+    const char *why;
+    *npy = (burin_npy){.path = path, .columns = columns, .file = burin_create_file(path, &why)};
+    if (npy->file < 0) return why;
+    return write_header(npy) || lose(npy) ? NULL : strerror(errno);
 }
 
 bool burin_npy_add(burin_npy *npy, const float *values, int64_t rows) {
     npy->rows += rows;
-    return burin_write_all(npy->file, values, (size_t)rows * (size_t)npy->columns * sizeof *values);
+    return burin_write_all(npy->file, values, (size_t)rows * (size_t)npy->columns * sizeof *values) || lose(npy);
 }
 
 bool burin_npy_close(burin_npy *npy) {
     bool written = write_header(npy);
-    return close(npy->file) == 0 && written;
+    return (close(npy->file) == 0 && written) || lose(npy);
 }

@@ -4,13 +4,15 @@
 #include "element.h"
 
 typedef struct burin_npy {
+    const char *path;
     int file;
     int64_t rows;
     int32_t columns;
 } burin_npy;
 
-// All false with errno when the file cannot be written.
-bool burin_npy_open(burin_npy *, const char *path, int32_t columns);
+// NULL, or why the file cannot be written; nothing of it is left then. `path` stays the caller's, and is used until the end.
+const char *burin_npy_open(burin_npy *, const char *path, int32_t columns);
+// False with errno when the file cannot be written; nothing of it is left then.
 bool burin_npy_add(burin_npy *, const float *values, int64_t rows);
 bool burin_npy_close(burin_npy *);
 

@@ -206,21 +206,10 @@ bool burin_npy_put(const burin_array *a, int file) {
     return burin_write_all(file, start, whole) && write_values(a, as, file);
 }
 
-// Not blocking: a pipe that nobody reads would wait here. It changes nothing for regular files.
-static int create(const char *path) {
-    struct stat status;
-    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
-    if (file < 0) return -1;
-    if (!fstat(file, &status) && S_ISREG(status.st_mode) && !ftruncate(file, 0)) return file;
-    close(file);
-    errno = ENXIO;
-    return -1;
-}
-
 const char *burin_npy_write(const burin_array *a, const char *path) {
-    int file = create(path);
-    if (file < 0)
-        return errno == ELOOP ? "it is a link, and those are not followed" : errno == ENXIO ? "it is no file" : strerror(errno);
+    const char *why;
+    int file = burin_create_file(path, &why);
+    if (file < 0) return why;
     bool written = burin_npy_put(a, file);
     int error = errno;
     if (!close(file) && written) return NULL;

@@ -2,6 +2,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,22 @@
 #include "harmless.h"
 
 const char *burin_program_name = "program";
+
+// Not blocking: a pipe that nobody reads would wait here. It changes nothing for regular files.
+int burin_create_file(const char *path, const char **why) {
+    struct stat status;
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666);
+    *why = NULL;
+    if (file < 0)
+        *why = errno == ELOOP ? "it is a link, and those are not followed" : errno == ENXIO ? "it is no file" : strerror(errno);
+    else if (fstat(file, &status) || !S_ISREG(status.st_mode))
+        *why = "it is no file";
+    else if (ftruncate(file, 0))
+        *why = strerror(errno);
+    if (!*why) return file;
+    if (file >= 0) close(file);
+    return -1;
+}
 
 bool burin_write_all(int file, const void *data, size_t bytes) {
     const char *p = data;

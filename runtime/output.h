@@ -11,6 +11,8 @@ extern const char *burin_program_name;  // in front of messages
 
 // Everything to a file descriptor; false with errno when it cannot. burin_print ends the program when stdout is lost.
 bool burin_write_all(int file, const void *data, size_t bytes);
+// Creates or empties a file to write to: a file alone, no device or pipe, and no link. -1, and in *why what stands in the way.
+int burin_create_file(const char *path, const char **why);
 void burin_print_bytes(const char *text, size_t bytes);
 void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
 void burin_print_json_string(const char *text, size_t bytes);  // with its quotes; what is no UTF-8 is U+FFFD

@@ -31,12 +31,16 @@ static char *read_all(int file, const char *name, size_t *bytes) {
     return text;
 }
 
-char *burin_read_file(const char *path, size_t *bytes) {
-    const char *name;
-    int file = burin_open_input(path, &name);
+char *burin_read_open_file(int file, const char *name, size_t *bytes) {
     char *text = read_all(file, name, bytes);
     if (file != STDIN_FILENO) close(file);
     return text;
+}
+
+char *burin_read_file(const char *path, size_t *bytes) {
+    const char *name;
+    int file = burin_open_input(path, &name);
+    return burin_read_open_file(file, name, bytes);
 }
 
 // ---- ids ----

@@ -99,9 +99,8 @@ void burin_run_record(burin_run *run) {
     const burin_command *c = run->command;
     run->recording = c->logits_hash || c->logits_file;
     run->hash = burin_hash_start;
-    if (c->logits_file && !burin_npy_open(&run->npy, c->logits_file, run->model->vocab_size))
-        burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file,
-                   errno == ESPIPE || errno == ENXIO ? "not a file that can be rewound" : strerror(errno));
+    const char *why = c->logits_file ? burin_npy_open(&run->npy, c->logits_file, run->model->vocab_size) : NULL;
+    if (why) burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", c->logits_file, why);
 }
 
 static const char *profile_file;

@@ -64,6 +64,16 @@ check "chat: a folder that is not there" grep -q "/save /nowhere/x: No such file
 check "chat: a file that is no conversation" grep -q "line 1, column 2: expected a key" "$WORK/err"
 check "chat: /help" grep -q "^/system *TEXT" "$WORK/said"
 check "chat: nothing to undo" grep -q "there is nothing to undo" "$WORK/err"
+mkfifo "$WORK/fifo" && echo mine > "$WORK/mine" && ln -s "$WORK/mine" "$WORK/link" && head -c 17000000 /dev/zero > "$WORK/large"
+printf '/save %s\n/save %s\n/load %s\n/load %s\n/load %s\n/load\n/load /dev/zero\n/help\n' "$WORK/link" "$WORK/fifo" "$WORK/fifo" "$WORK" "$WORK/large" |
+    timeout 20 "$talk" --chat > "$WORK/said" 2> "$WORK/err"
+check "chat: /save follows no link" sh -c "grep -q '/save .*/link: it is a link' '$WORK/err' && [ \"\$(cat '$WORK/mine')\" = mine ]"
+check "chat: /save and /load take files alone" test "$(grep -c "/save .*/fifo: it is no file\|/load .*: it is no file" "$WORK/err")" = 4
+check "chat: /load of a file that is too large, or none" test "$(grep -c "/load .*large: File too large\|/load : No such file" "$WORK/err")" = 2
+check "chat: and goes on" grep -q "^/system *TEXT" "$WORK/said"
+(ulimit -f 1 && printf 'It was\n%s\n/save %s\n/help\n' "$(head -c 1500 examples/austen/held_out.txt | tr '\n' ' ')" "$WORK/cut" | "$talk" --chat -n 2) > "$WORK/said" 2> "$WORK/err"
+check "chat: /save without room leaves nothing: $(tail -n 1 "$WORK/err")" sh -c "grep -q '/save .*cut: File too large' '$WORK/err' && [ ! -e '$WORK/cut' ] && grep -q '^/system' '$WORK/said'"
+says "chat: a line without end" 1 "a line has more than 16 MB" sh -c "'$talk' --chat < '$WORK/large'"
 printf 'one \\\ntwo\n/save %s\n' "$WORK/saved" | "$talk" --chat -n 2 > /dev/null 2>&1
 check "chat: a line that goes on" grep -q '"one \\u000atwo"' "$WORK/saved"
 for i in 1 2 3 4 5 6 7 8; do echo "It was a truth universally acknowledged, that a single man in possession of a good fortune"; done |

@@ -55,7 +55,7 @@ for program in "story -n 4 --temp 0 -f" "numbers -f" "digits --input"; do
 done
 
 # What a program writes: no pipe that nobody reads, no file that a link leads to, nothing that is half written.
-says "inputs: logits into a pipe" 1 "not a file that can be rewound" soon "$WORK/story" It -n 2 --logits "$WORK/fifo"
+says "inputs: logits into a pipe" 1 "fifo: it is no file" soon "$WORK/story" It -n 2 --logits "$WORK/fifo"
 mkdir "$WORK/outputs" && echo mine > "$WORK/mine"
 ln -s "$WORK/mine" "$WORK/outputs/logits.npy"
 says "inputs: values into a link" 1 "logits.npy: it is a link" "$WORK/digits" --random --output "$WORK/outputs"
@@ -65,6 +65,11 @@ says "inputs: values into a pipe" 1 "logits.npy: it is no file" soon "$WORK/digi
 rm "$WORK/outputs/logits.npy"
 (ulimit -f 1 && "$WORK/digits" --random --dim batch=4000 --output "$WORK/outputs") > "$WORK/said" 2>&1
 check "inputs: values that do not fit: $(cat "$WORK/said")" sh -c "grep -q 'logits.npy: File too large' '$WORK/said' && [ -z \"\$(ls '$WORK/outputs')\" ]"
+(ulimit -f 1 && "$WORK/story" It -n 20 --temp 0 --logits "$WORK/outputs/story.npy") > /dev/null 2> "$WORK/said"
+check "inputs: logits that do not fit: $(cat "$WORK/said")" sh -c "grep -q 'story.npy: File too large' '$WORK/said' && [ -z \"\$(ls '$WORK/outputs')\" ]"
+ln -s "$WORK/mine" "$WORK/outputs/story.npy"
+says "inputs: logits into a link" 1 "story.npy: it is a link" "$WORK/story" It -n 2 --logits "$WORK/outputs/story.npy"
+check "inputs: what that leads to is whole" [ "$(cat "$WORK/mine")" = mine ]
 
 # A seed where nothing is random, and where something is.
 says "inputs: a seed of a network without chance" 0 "--seed has no effect: nothing in this network is random" "$WORK/digits" --random --seed 3
