@@ -144,6 +144,7 @@ ENCODERS = {
     "longformer": text("Longformer", attention_window=4),
     "xlnet": text("XLNet", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96)),
     "bert-relative": text("Bert", position_embedding_type="relative_key"),
+    "electra-relative": text("Electra", embedding_size=32, position_embedding_type="relative_key"),
     "roberta-relative": text("Roberta", position_embedding_type="relative_key_query"),
     "fnet": text("FNet", {k: v for k, v in ENCODER.items() if k != "num_attention_heads"}),
     "ibert": text("IBert"),
