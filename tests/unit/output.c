@@ -56,7 +56,7 @@ static void npy_has_its_rows_at_the_end(void) {
     close(mkstemp(path));
     const float values[6] = {1, 2, 3, 4, 5, 6};
     burin_npy npy;
-    CHECK(burin_npy_open(&npy, path, 3));
+    CHECK(!burin_npy_open(&npy, path, 3));
     CHECK(burin_npy_add(&npy, values, 1) && burin_npy_add(&npy, values + 3, 1) && burin_npy_close(&npy));
     FILE *file = fopen(path, "rb");
     size_t n = fread(text, 1, sizeof text, file);
@@ -69,8 +69,8 @@ static void npy_has_its_rows_at_the_end(void) {
 
 static void npy_says_when_it_cannot(void) {
     burin_npy npy;
-    CHECK(!burin_npy_open(&npy, "/nonexistent/x.npy", 3));
-    CHECK(!burin_npy_open(&npy, "/dev/full", 3));
+    CHECK(burin_npy_open(&npy, "/nonexistent/x.npy", 3) != NULL);
+    CHECK(burin_npy_open(&npy, "/dev/full", 3) != NULL);
 }
 
 static void hash_is_of_the_sequence(void) {
