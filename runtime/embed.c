@@ -1,4 +1,5 @@
-// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON or one .npy array.
+// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON or one .npy array; or the
+// texts that are nearest to a query.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "net_values.h"
 #include "output.h"
 #include "prompt.h"
+#include "rank.h"
 #include "text.h"
 
 typedef struct embedder {
@@ -20,6 +22,7 @@ typedef struct embedder {
     size_t width;
     float *all;  // the embeddings so far, where the whole is needed at the end
     size_t n, capacity;
+    burin_ranking ranking;
     int64_t n_cut;  // texts that were longer than the model's
 } embedder;
 
@@ -47,31 +50,11 @@ static void print_line(const embedder *e, const float *embedding) {
     burin_print("\n");
 }
 
-// A JSON string; what is no UTF-8 is U+FFFD, control characters (C1 too) have their numbers.
-static void print_string(const char *text, size_t bytes) {
-    burin_utf8 utf8 = {0};
-    char whole[8];
-    burin_print("\"");
-    for (size_t i = 0; i <= bytes; i++) {
-        size_t n = i < bytes ? burin_utf8_add(&utf8, text + i, 1, whole) : burin_utf8_end(&utf8, whole);
-        for (size_t j = 0; j < n; j++) {
-            unsigned char c = (unsigned char)whole[j];
-            bool c1 = c == 0xc2 && (unsigned char)whole[j + 1] < 0xa0;
-            if (c == '"' || c == '\\') burin_print_bytes("\\", 1);
-            if (c < 0x20 || c == 0x7f || c1)
-                burin_print("\\u%04x", c1 ? (unsigned char)whole[++j] : c);
-            else
-                burin_print_bytes(whole + j, 1);
-        }
-    }
-    burin_print("\"");
-}
-
 static void print_json(const embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
     burin_print("{");
     if (text) {
         burin_print("\"text\": ");
-        print_string(text, bytes);
+        burin_print_json_string(text, bytes);
         burin_print(", ");
     }
     burin_print("\"ids\": [");
@@ -85,6 +68,29 @@ static bool collects(const burin_command *c) {
     return c->similarity || c->logits_hash || c->output || (c->format && !strcmp(c->format, "npy"));
 }
 
+static double cosine(const float *a, const float *b, size_t n) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < n; i++)
+        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
+
+// The first of a ranking is the query.
+static void take(embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+    const burin_command *c = e->command;
+    if (collects(c) || (c->rank && !e->n))
+        keep(e, embedding);
+    else if (c->rank)
+        burin_ranking_add(&e->ranking, cosine(e->all, embedding, e->width), text, bytes);
+    else if (is_json(c))
+        print_json(e, text, bytes, tokens, embedding);
+    else
+        print_line(e, embedding);
+    burin_show();
+}
+
 // `text` NULL: the ids were given.
 static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
     const burin_net *net = e->model->net;
@@ -93,15 +99,8 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
     burin_net_values_of_tokens(&values, net, tokens->id, tokens->n);
     burin_status status = burin_net_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    const float *embedding = values.output_data[net->embedding];
     e->width = values.outputs[net->embedding].count;
-    if (collects(e->command))
-        keep(e, embedding);
-    else if (e->command->format && !strcmp(e->command->format, "json"))
-        print_json(e, text, bytes, tokens, embedding);
-    else
-        print_line(e, embedding);
-    burin_show();
+    take(e, text, bytes, tokens, values.output_data[net->embedding]);
     burin_net_values_close(&values);
     free(tokens->id);
 }
@@ -125,13 +124,6 @@ static void embed_tokens(embedder *e) {
 
 // ---- all of them ----
 
-static double cosine(const float *a, const float *b, size_t n) {
-    double ab = 0, aa = 0, bb = 0;
-    for (size_t i = 0; i < n; i++)
-        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
-    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
-}
-
 static void write_all(const embedder *e, const char *folder) {
     burin_array a = {
         .element = burin_element_named("f32"), .rank = 2, .dim = {(int64_t)e->n, (int64_t)e->width}, .data = e->all};
@@ -151,6 +143,7 @@ static void write_all(const embedder *e, const char *folder) {
 static void finish(const embedder *e) {
     const burin_command *c = e->command;
     size_t values = e->n * e->width;
+    if (c->rank) burin_ranking_print(&e->ranking, is_json(c));
     if (c->similarity) burin_print("%.6f\n", cosine(e->all, e->all + e->width, e->width));
     if (c->logits_hash)
         burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
@@ -158,15 +151,17 @@ static void finish(const embedder *e) {
 }
 
 int burin_embed(const burin_model *model, const burin_command *c) {
-    embedder e = {.model = model, .command = c};
+    embedder e = {.model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
     if (c->inputs.n || c->random || c->bench) return burin_network(model, c);
     burin_note_seed(model->net, c);
     e.session = burin_open(model, c, &(burin_options){0});
+    if (c->rank) embed_text(&e, c->rank, strlen(c->rank));
     if (c->tokens) embed_tokens(&e);
     for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
     if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");
     finish(&e);
     if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
+    burin_ranking_free(&e.ranking);
     free(e.all);
     burin_close(e.session);
     return 0;

@@ -173,6 +173,8 @@ static void check_combination(burin_kind program, const burin_command *c) {
                  (c->messages != NULL);
     check_format(c);
     if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
+    if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash || (c->format && !strcmp(c->format, "npy"))))
+        bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
     if (inputs > 1)
         bad_command_line("more than one input", "give one of a prompt, -f FILE, --tokens, --chat and ", "--messages");
     if ((c->pieces || (c->format && program == BURIN_DECODER)) && !c->tokenize)
@@ -222,8 +224,9 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
         {writes && c->sampling.dry_multiplier == 0,
          "--dry-multiplier is 0",
          {"--dry-base", "--dry-allowed-length", "--dry-penalty-last-n", "--dry-sequence-breaker"}},
-        {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format"}},
+        {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format", "--rank"}},
         {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
+        {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", {"--top-k"}},
         {c->similarity && !c->bench, "--similarity prints one number", {"--format"}},
     };
     if (c->help || c->info || c->version) return;
@@ -300,6 +303,7 @@ static const char embedder_introduction[] =
     "\n"
     "  %s \"a text\"                           its embedding\n"
     "  %s --similarity \"a text\" \"another\"   how near they are: a cosine\n"
+    "  %s --rank \"a question\" -f lines.txt   the lines that are nearest to it\n"
     "  %s --format npy < lines.txt > e.npy   one row a line\n"
     "\n";
 
@@ -319,7 +323,7 @@ void burin_print_help(burin_kind program, const char *model_name) {
     if (program == BURIN_NETWORK)
         burin_print(network_introduction, p, model_name, p, p, p);
     else if (program == BURIN_EMBEDDER)
-        burin_print(embedder_introduction, p, model_name, p, p, p);
+        burin_print(embedder_introduction, p, model_name, p, p, p, p);
     else
         burin_print(program == BURIN_ENCODER_DECODER ? encoder_decoder_introduction : introduction, p, model_name, p, p, p, p);
     for (int i = 0; i < N_OPTIONS; i++)

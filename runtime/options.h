@@ -66,6 +66,8 @@ typedef struct burin_command {
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
     int n_texts;
+    const char *rank;          // of an embedder: the query
+    int64_t most_texts;        // of --rank; 0: the default
     const char *format;        // of embeddings: "text", "json", "npy"
     burin_texts inputs;        // NAME=F.npy, or F.npy
     burin_texts stops;         // strings that end a text

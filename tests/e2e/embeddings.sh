@@ -64,6 +64,19 @@ check "npy is one array" grep -qa "'shape': (2, 64)" "$WORK/e.npy"
 same "--output writes it to a folder" "$WORK/e.npy" "$WORK/out/sentence_embedding.npy"
 hash=$("$WORK/mean" --hash "hello world" -t 1)
 check "one hash for any number of threads" test "$hash" = "$("$WORK/mean" --hash "hello world" -t 3)" -a -n "$hash"
+printf 'zzz\nhello world\nHello World\na\n' > "$WORK/texts"
+"$WORK/mean" --rank "hello world" -f "$WORK/texts" --top-k 2 > "$WORK/ranked"
+printf '1.000000\thello world\n1.000000\tHello World\n' > "$WORK/expected"
+same "the nearest texts come first, of equals the earlier" "$WORK/expected" "$WORK/ranked"
+"$WORK/mean" --rank "hello world" --format json < "$WORK/texts" > "$WORK/ranked"
+check "and all of them as JSON, with their lines" test "$(sed -n 's/.*"line": \([0-9]*\), "text.*/\1/p' "$WORK/ranked" | sort | tr '\n' ' ')" = "1 2 3 4 "
+sed 's/.*"score": \([-0-9.]*\),.*/\1/' "$WORK/ranked" > "$WORK/scores"
+check "in the order of their scores" sort -c -g -r "$WORK/scores"
+printf '%s\n' "$("$WORK/mean" --similarity "hello world" zzz)" > "$WORK/expected"
+sed -n 's/.*"score": \([-0-9.]*\), "line": 1,.*/\1/p' "$WORK/ranked" > "$WORK/got"
+same "a score is the cosine" "$WORK/expected" "$WORK/got"
+says "--rank needs texts" 2 "--rank prints texts" "$WORK/mean" --rank a --hash b
+says "--top-k is for --rank" 0 "--top-k has no effect: it is for --rank" "$WORK/mean" --top-k 2 a
 says "--similarity takes two" 2 "--similarity" "$WORK/mean" --similarity one
 says "--format has three kinds" 2 "--format" "$WORK/mean" --format xml a
 
