@@ -99,15 +99,19 @@ static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, floa
 void block_write(const Format *f, float d, int zero, const int16_t *codes, uint8_t *out) {
     bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH, halves = f->ggml >= 0;
     uint16_t half = f16_from_float(d);
-    if (whole)
+    int exponent;
+    if (f->scales == SCALES_EXPONENT)
+        frexpf(d, &exponent), *out = (uint8_t)(exponent + 126);  // times e2m1 twice
+    else if (whole)
         memcpy(out, &d, sizeof d);
     else
         memcpy(out, &half, sizeof half);
-    out += whole ? sizeof d : sizeof half;
+    out += f->scales == SCALES_EXPONENT ? 1 : whole ? sizeof d : sizeof half;
     if (f->minimum == MINIMUM_ZERO) *out++ = (uint8_t)zero;
     memset(out, 0, (size_t)(f->block * f->low / 8));
     for (int i = 0; i < f->block; i++) {
-        int code = f->low == 8 && halves ? codes[i] : codes[i] + f->offset;
+        bool as_stored = f->table != TABLE_PLAIN || (f->low == 8 && halves);
+        int code = as_stored ? codes[i] : codes[i] + f->offset;
         int at = f->low == 8 ? i : halves ? i % (f->block / 2) : i / 2, upper = halves ? i / (f->block / 2) : i % 2;
         out[at] |= (uint8_t)(f->low == 8 ? code : code << 4 * upper);
     }

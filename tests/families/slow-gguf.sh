@@ -40,6 +40,8 @@ ernie4_5 ernie4_5
 seed_oss seed_oss
 hunyuan_v1_dense hunyuan-dense
 glm4 glm4
+qwen3_moe qwen3moe
+olmoe olmoe
 shared-linear llama
 shared-yarn llama
 shared-llama3 llama

@@ -4,6 +4,7 @@
 """
 import json
 import pathlib
+import re
 import sys
 
 import gguf
@@ -36,7 +37,8 @@ METADATA = {
     "rope.freq_base": ["rope_theta", "rotary_emb_base"], "attention.key_length": ["head_dim"],
     "attention.sliding_window": ["sliding_window"], "attn_logit_softcapping": ["attn_logit_softcapping"],
     "final_logit_softcapping": ["final_logit_softcapping"], "logit_scale": ["logit_scale", "logits_scaling"],
-    "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
+    "expert_count": ["num_experts"], "expert_used_count": ["num_experts_per_tok"],
+    "expert_feed_forward_length": ["moe_intermediate_size"], "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
     "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
 }
 
@@ -96,10 +98,19 @@ def changed(name, hf, w, config):
     return w
 
 
+def stacked(tensors):
+    """The matrices of a layer's experts as one tensor, by the name of the first."""
+    found = {}
+    for hf, w in tensors.items():
+        found.setdefault(re.sub(r"\.experts\.\d+\.", ".experts.0.", hf), {})[hf] = w
+    number = lambda hf: int(re.search(r"\.experts\.(\d+)\.", hf)[1])
+    return {hf: np.stack([of[n] for n in sorted(of, key=number)]) if ".experts." in hf else of[hf] for hf, of in found.items()}
+
+
 def main(folder, out, name):
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
-    tensors = load_file(folder / "model.safetensors")
+    tensors = stacked(load_file(folder / "model.safetensors"))
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers"))
     writer = gguf.GGUFWriter(out, name)
@@ -109,6 +120,7 @@ def main(folder, out, name):
         if "pooler" in hf:                        # which converters leave out
             continue
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
+        hf = hf.replace(".experts.0.", ".experts.")
         new = names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
         assert new, f"GGUF has no name for {hf}"
         writer.add_tensor(new, w if w.ndim < 2 else w.astype(np.float16))

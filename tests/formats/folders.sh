@@ -24,12 +24,14 @@ for file in gptq4_cut:quantize_config.json awq_128:quant_config.json; do
     sed -i '/"quantization_config"/,/^ }/d' "$model/config.json"
     folder "$file" "$model" "$(cat "$model/tensor")"
 done
-for name in bnb_nf4 gptq4_cut; do
-    model=tests/formats/folders/$name ids=$(ids_of tests/formats/folders/$name)
-    check "folders: $name builds" $BURIN build $model --mcpu=x86-64,native -o "$WORK/$name"
-    hash=$($BURIN run $model --interpret --tokens "$ids" -n 0 --logits-hash 2> /dev/null)
+# A program of the folder: one hash
+program() {
+    name=$1 model=$2 ids=$(ids_of "$2")
+    check "folders: $name builds" $BURIN build "$model" --mcpu=x86-64,native -o "$WORK/$name"
+    hash=$($BURIN run "$model" --interpret --tokens "$ids" -n 0 --logits-hash 2> /dev/null)
     one_hash "folders: $name" "$hash" "1:64 2:3" "$WORK/$name" --tokens "$ids" -n 0 --logits-hash
-done
+}
+for name in bnb_nf4 gptq4_cut; do program $name tests/formats/folders/$name; done
 
 need "folders: hfquant" "$SHARED/data/hfquant"
 for path in "$SHARED"/data/hfquant/*/; do
@@ -37,6 +39,9 @@ for path in "$SHARED"/data/hfquant/*/; do
     [ -f "$path/logits.npy" ] || continue
     if [ "$name" = gpt_oss_mxfp4 ]; then
         folder "$name" "${path%/}" model.layers.1.mlp.experts.down_proj 3
+        program "$name" "${path%/}"
+        check "folders: $name: experts stay in blocks" sh -c "'$BURIN' inspect '$path' --stop-after=layout 2>&1 |
+            grep -q ' pack(.* {experts=4, format=\"mxfp4\"}'"
     else
         folder "$name" "${path%/}" model.layers.1.self_attn.k_proj.weight
     fi

@@ -129,6 +129,21 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     if ((changes & GGUF_GROUPS) && strstr(t->name, "query_key_value")) set_groups(r, stored);
 }
 
+// The matrices of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an expert's number
+static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *t) {
+    const char *e = strstr(t->name, ".E.");
+    if (!e || t->rank != 3) return false;
+    Tensor one = *t;
+    one.rank = 2, one.dim[0] = t->dim[1], one.dim[1] = t->dim[2];
+    one.bytes = t->bytes / (uint64_t)t->dim[0];
+    for (int64_t i = 0; i < t->dim[0]; i++) {
+        one.name = arena_printf(r->checkpoint->arena, "%.*s.%" PRId64 ".%s", (int)(e - t->name), t->name, i, e + 3);
+        one.data = (const char *)t->data + (uint64_t)i * one.bytes;
+        undo_changes(r, checkpoint_add(r->checkpoint, file, &one));
+    }
+    return true;
+}
+
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
     const Gguf *part = stored->part;
     const MappedFile *file = part->file;
@@ -144,7 +159,7 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
     t.name = name_of(r, stored->name);
-    undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
+    if (!add_experts(r, file, &t)) undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration

@@ -29,7 +29,10 @@ static const Tensor *empty_tensor(Elaborator *e, const WeightUse *use) {
 
 static bool tensor_fits(const WeightUse *use, const Tensor *t) {
     bool fits = t->rank == use->rank;
-    for (int i = 0; fits && i < t->rank; i++) fits = t->dim[t->swapped ? t->rank - 1 - i : i] == use->dims[i].i;
+    for (int i = 0; fits && i < t->rank; i++) {
+        bool swapped = t->swapped && i >= t->rank - 2;
+        fits = t->dim[swapped ? 2 * t->rank - 3 - i : i] == use->dims[i].i;
+    }
     return fits;
 }
 

@@ -250,8 +250,29 @@ static Node *part_of_stored(Node *n) {
     return part ? build_cast(cursor(n), part, n->type.dtype) : NULL;
 }
 
+// One matrix of a stack of weights that are seen transposed: the part, then the transpose.
+static Node *part_of_transposed(Node *n) {
+    int count;
+    Node *t = n->in[0], *x = t->op == OP_transpose ? t->in[0] : NULL;
+    if (!x || t->type.rank != 3 || !is_weight(x)) return NULL;
+    const int64_t *perm = attr_ints(t, "perm", &count);
+    if (perm[0] != 0) return NULL;
+    if (n->op == OP_slice)
+        return node_axis(n) ? NULL : build_transpose(cursor(n), build_slice(cursor(n), x, slice_of(n)), perm);
+    bool first = n->type.rank == 2 && dim_is(t->type.dim[0], 1) && n->type.dim[0] == t->type.dim[1];
+    if (!first) return NULL;
+    return build_transpose(cursor(n), build_reshape(cursor(n), x, 2, x->type.dim + 1), (int64_t[]){perm[1] - 1, perm[2] - 1});
+}
+
+// What changes a view of weights
+static Node *simplify_weights(Node *n) {
+    if (n->op != OP_reshape && n->op != OP_slice) return NULL;
+    Node *by = part_of_stored(n);
+    return by ? by : part_of_transposed(n);
+}
+
 Node *simplify_view(Node *n) {
-    Node *by = n->op == OP_reshape || n->op == OP_slice ? part_of_stored(n) : NULL;
+    Node *by = simplify_weights(n);
     if (by) return by;
     switch (n->op) {
         case OP_reshape:

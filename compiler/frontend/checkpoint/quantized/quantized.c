@@ -300,7 +300,7 @@ static DType float_format(const QuantizedMatrix *m) {
 
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
-    if (m->stack) return DT_bf16;  // powers of two times one of e2m1
+    if (m->stack) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;  // powers of two times one of e2m1
     return m->table ? float_format(m) : integer_format(m);
 }
 
