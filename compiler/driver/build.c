@@ -215,6 +215,7 @@ void build_lower(Build *b) {
     b->program = lower_module(b->arena, b->module, &options);
     warn_of_odd_weights(b->program);
     b->image = image_of(b->program, b->tokenizer, b->chat);
+    b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
     if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
     Text t = {0};
     graph_print(&t, b->program->graph);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "driver/options.h"
+#include "driver/process.h"
 #include "util/diag.h"
 #include "util/files.h"
 #include "util/hash.h"
@@ -23,11 +24,17 @@ uint64_t hash_text(const char *text, uint64_t seed) {
     return text ? hash_bytes(text, strlen(text) + 1, seed) : hash_bytes("", 0, seed);
 }
 
+enum { HASHED_AT_ONCE = 1 << 26 };
+
 uint64_t hash_file(const char *path, uint64_t seed) {
     uint64_t size;
     const void *bytes = mapping_open(path, &size);
     if (!size) return seed;
-    seed = hash_bytes(bytes, size, seed);
+    for (uint64_t at = 0; at < size; at += HASHED_AT_ONCE) {
+        progress_bytes("reading the model", at, size);
+        seed = hash_bytes((const char *)bytes + at, size - at < HASHED_AT_ONCE ? size - at : HASHED_AT_ONCE, seed);
+    }
+    progress(NULL, 0);
     mapping_remove(bytes);
     return seed;
 }

@@ -34,13 +34,14 @@ typedef struct Writer {
     unsigned char *buffer;
     size_t held;
     uint64_t at, total;  // total: what is expected, for progress
+    const char *step;    // likewise
     burin_checksum sum;  // since writer_sum
 } Writer;
 
 static _Noreturn void cannot_write(const Writer *w) { diag_fatal(NO_LOC, "cannot write %s: %s", w->path, strerror(errno)); }
 
 static Writer writer_open(const char *path, int flags, uint64_t total) {
-    Writer w = {.fd = open(path, flags, 0666), .path = path, .total = total};
+    Writer w = {.fd = open(path, flags, 0666), .path = path, .total = total, .step = "writing"};
     if (w.fd < 0) cannot_write(&w);
     if (!(w.buffer = malloc(CHUNK))) diag_fatal(NO_LOC, "out of memory");
     return w;
@@ -59,7 +60,7 @@ static void writer_flush(Writer *w) {
         }
     }
     w->held = 0;
-    if (w->total) progress("writing the weights", (double)w->at / (double)w->total);
+    if (w->total) progress_bytes(w->step, w->at, w->total);
 }
 
 static void writer_put(Writer *w, const void *bytes, size_t n) {
@@ -109,6 +110,7 @@ static uint64_t writer_sum(Writer *w) {
 static void put_image(Writer *w, const Image *image) {
     burin_sums sums;
     uint64_t start = w->at;
+    w->step = image->step;
     writer_sum(w);
     weights_write(image->program, put_chunk, w);
     writer_zeros(w, image->tokenizer_offset - (w->at - start));

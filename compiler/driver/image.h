@@ -18,6 +18,7 @@ typedef struct Image {
     const Tokenizer *tokenizer;  // or NULL
     CompiledTemplate chat;       // no blob: none
     uint64_t tokenizer_offset, template_offset, sums_offset, bytes;
+    const char *step;  // what a bar of progress calls writing it
 } Image;
 
 Image image_of(const Program *, const Tokenizer *, CompiledTemplate chat);

@@ -315,17 +315,39 @@ void release_signals(void) {
 }
 
 // --------------------------------------------------------------------------------------------------------------- progress
-void progress(const char *what, double fraction) {
-    static double since;
-    static int last = -1;
-    static const char *current;
+enum { BAR = 24 };
+
+static struct {
+    const char *what;     // the step
+    double first, since;  // when the run told of a step, and of this one
+    int shown;            // per mille; -1: nothing
+} bar = {.shown = -1};
+
+static void draw_bar(double fraction, uint64_t done, uint64_t total) {
+    char cells[BAR + 1];
+    double spent = seconds_now() - bar.since, left = fraction > 0 ? spent * (1 - fraction) / fraction : 0;
+    for (int i = 0; i < BAR; i++) cells[i] = i < fraction * BAR ? '#' : '.';
+    cells[BAR] = 0;
+    fprintf(stderr, "\r\033[K%s [%s] %3d %%", bar.what, cells, (int)(100 * fraction));
+    if (total) fprintf(stderr, "  %.0f of %.0f MB", (double)done / 1e6, (double)total / 1e6);
+    if (spent > 0.5 && left >= 1) fprintf(stderr, "  %.0f s left", left);
+}
+
+static void show_progress(const char *what, double fraction, uint64_t done, uint64_t total) {
+    int thousandth = (int)(1000 * (fraction < 1 ? fraction : 1));
     if (!isatty(STDERR_FILENO)) return;
-    if (what != current) {
-        if (last >= 0) fputs("\r\033[K", stderr);
-        since = seconds_now(), last = -1, current = what;
+    if (!bar.first) bar.first = seconds_now();
+    if (what != bar.what) {
+        if (bar.shown >= 0) fputs("\r\033[K", stderr);
+        bar.since = seconds_now(), bar.shown = -1, bar.what = what;
     }
-    int percent = (int)(100 * fraction);
-    if (!what || seconds_now() - since < 1 || percent == last) return;
-    fprintf(stderr, "\r\033[K%s: %d %%", what, percent);
-    last = percent;
+    if (!what || seconds_now() - bar.first < 1 || thousandth == bar.shown) return;
+    draw_bar((double)thousandth / 1000, done, total);
+    bar.shown = thousandth;
+}
+
+void progress(const char *what, double fraction) { show_progress(what, fraction, 0, 0); }
+
+void progress_bytes(const char *what, uint64_t done, uint64_t total) {
+    show_progress(what, total ? (double)done / (double)total : 1, done, total);
 }

@@ -3,6 +3,7 @@
 #define BURIN_PROCESS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/arena.h"
@@ -46,6 +47,8 @@ void make_folder(const char *path);  // and those above it
 void catch_signals(void);
 void release_signals(void);  // before exec
 
-// One line on a terminal for what takes longer than a second. NULL: done.
+// A bar on a terminal, of runs longer than a second: the step, how much of it is done, and how long the rest may take. NULL:
+// done.
 void progress(const char *what, double fraction);
+void progress_bytes(const char *what, uint64_t done, uint64_t total);
 #endif
