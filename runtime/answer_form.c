@@ -1,8 +1,9 @@
-// --grammar: a text or a file becomes a constraint.
+// --grammar, --json-schema, --json-object: a text or a file becomes a constraint.
 #include <stdlib.h>
 #include <string.h>
 
 #include "constraint.h"
+#include "harmless.h"
 #include "output.h"
 #include "prompt.h"
 #include "run.h"
@@ -27,10 +28,25 @@ static burin_constraint *follow_grammar(const burin_run *run, const char *name, 
     return burin_constraint_open(&grammar, tokenizer, run->model->vocab_size);
 }
 
+static burin_constraint *follow_schema(const burin_run *run) {
+    const char *schema = run->command->json_schema, *name = "--json-object";
+    char error[512], *text = NULL;
+    size_t bytes = 0;
+    if (schema) name = text_or_file("--json-schema", schema, schema[strspn(schema, " \t\r\n")] == '{', &text, &bytes);
+    char *grammar = burin_schema_grammar(name, text, bytes, error, sizeof error);
+    if (!grammar) burin_stop(BURIN_USER_MISTAKE, "%s", error);
+    char as_grammar[160];
+    burin_format(as_grammar, sizeof as_grammar, "%.100s, as a grammar", name);
+    burin_constraint *constraint = follow_grammar(run, as_grammar, grammar, strlen(grammar));
+    free(text), free(grammar);
+    return constraint;
+}
+
 burin_constraint *burin_run_constraint(const burin_run *run) {
     const char *grammar = run->command->grammar;
     char *text;
     size_t bytes;
+    if (run->command->json_schema || run->command->json_object) return follow_schema(run);
     if (!grammar) return NULL;
     const char *name = text_or_file("--grammar", grammar, strstr(grammar, "::=") != NULL, &text, &bytes);
     burin_constraint *constraint = follow_grammar(run, name, text, bytes);

@@ -57,4 +57,7 @@ bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);         
 bool burin_recognizer_overflowed(const burin_recognizer *);                      // a step had too many readings, and gave 0
 int32_t burin_recognizer_tidy(burin_recognizer *,
                               int32_t state);  // forgets other states, when there are many; the state's new number
+// The grammar of the JSON documents that a schema describes, as text, which the caller frees; `schema` NULL: of any object.
+// NULL: `error`, of `room` bytes, names the place.
+char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error, size_t room);
 #endif

@@ -61,7 +61,7 @@ typedef struct burin_texts {
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
-    const char *grammar;                                         // rules, or a file
+    const char *grammar, *json_schema;                           // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
@@ -79,7 +79,7 @@ typedef struct burin_command {
     int64_t threads, context, chunk, window;  // 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
-    bool chat, json, tokenize, pieces;
+    bool chat, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     bool info, verify, bench, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;

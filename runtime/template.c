@@ -304,7 +304,7 @@ static void bind_input(burin_render_state *r) {
             bind_text(r, r->scope, more->dict->pairs[i].key, more->dict->pairs[i].value);
 }
 
-static void divide_memory(burin_render_state *r) {
+void burin_render_divide(burin_render_state *r) {
     size_t bytes = r->out->memory_bytes & ~(size_t)63, strings = bytes / 4;
     r->objects = r->out->memory;
     r->objects_end = r->objects + bytes / 2;
@@ -329,7 +329,7 @@ bool burin_render(burin_rendering *out) {
     burin_piece *first = NULL;
     r.words = (const uint32_t *)(const void *)((const char *)t + t->words);
     out->raised = false, out->text = NULL, *out->error = 0;
-    divide_memory(&r);
+    burin_render_divide(&r);
     if (setjmp(r.stop)) return false;
     open_sink(&r, &first);
     r.scope = scope_new(&r, NULL);
@@ -370,7 +370,7 @@ bool burin_read_messages(const burin_message_reader *reader, const char *name, c
                          size_t room) {
     burin_rendering out = {.json_name = name, .memory = reader->memory, .memory_bytes = reader->memory_bytes};
     burin_render_state r = {.out = &out};
-    divide_memory(&r);
+    burin_render_divide(&r);
     if (setjmp(r.stop)) {
         snprintf(error, room, "%s", out.error);
         return false;

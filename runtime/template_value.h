@@ -114,6 +114,7 @@ typedef struct burin_render_state {
 
 // Ends the rendering with a message, in front of which stands the place in the template.
 _Noreturn void burin_render_fail(burin_render_state *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void burin_render_divide(burin_render_state *);  // the memory of a new rendering
 void burin_render_step(burin_render_state *, size_t steps);
 void burin_render_enter(burin_render_state *);  // one level deeper; `depth--` leaves it
 void *burin_render_allocate(burin_render_state *, size_t bytes);

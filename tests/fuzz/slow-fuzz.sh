@@ -32,6 +32,7 @@ fill_corpus() {
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
         config) named tests/families/*/config.json "$SHARED"/data/families/*/config.json ;;
         grammar) named tests/grammar/gbnf/*.gbnf ;;
+        schema) named tests/grammar/schemas/*.json ;;
         dsl) named dsl/*/*.burin tests/golden/*.burin tests/errors/*.burin ;;
         ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
         npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Grammars: accepted and rejected texts, byte by byte and forced token by token, every mask; grammars that are refused, and hostile
+# Grammars and JSON schemas: accepted and rejected texts, byte by byte and forced token by token, every mask; grammars that are refused, and hostile
 # ones; texts of a program.
 . tests/lib.sh
 tokenizer=examples/austen/tokenizer.json
@@ -8,6 +8,11 @@ for grammar in tests/grammar/gbnf/*.gbnf; do
 done
 "$BUILD/tools/grammar" bad tests/grammar/bad.json > "$WORK/bad"
 same "grammar: what is refused, and where" tests/grammar/bad.txt "$WORK/bad"
+for cases in tests/grammar/schemas/*.json; do
+    check "schema: $(basename "$cases" .json)" "$BUILD/tools/grammar" schema "$cases" $tokenizer
+done
+"$BUILD/tools/grammar" schemas tests/grammar/bad_schemas.json > "$WORK/bad"
+same "schema: what is refused, and where" tests/grammar/bad_schemas.txt "$WORK/bad"
 
 # A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
 printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"
@@ -27,6 +32,7 @@ for seed in 1 2 3 4 5 6; do
     for temperature in 0.1 0.8 3; do "$austen" "They said" --grammar tests/grammar/gbnf/09-stamps.gbnf -n 60 --seed $seed --temp $temperature; done
 done > "$WORK/stamps"
 check "grammar: stamps, all of them" test "$(grep -cE '^[0-9]{4}-[0-9]{2}-[0-9]{2}' "$WORK/stamps")" = 18
+printf 'root ::= a\n' > "$WORK/one.gbnf"
 rules='root ::= " yes" | " no" | " perhaps"'
 for seed in 1 2 3 4 5 6 7 8; do "$austen" "He said" --grammar "$rules" --seed $seed --temp 5 --min-p 0 --top-p 1; done | sort | uniq -c > "$WORK/said"
 check "grammar: alternatives" test "$(grep -cvE ' (yes|no|perhaps)$' "$WORK/said")" = 0 -a "$(wc -l < "$WORK/said")" -ge 2
@@ -41,10 +47,23 @@ check "grammar: the first word, which loses its space" test "$("$WORK/numbers" s
 says "grammar: no token fits" 1 "no token of the vocabulary goes on as the grammar wants" "$WORK/numbers" siebzehn --grammar 'root ::= "é"'
 check "grammar: with ids" sh -c "'$austen' --tokens 0,5 -n 9 --grammar '$rules' | grep -qE '^[0-9,]+\$'"
 
+check "schema: an object" sh -c "'$austen' x --json-object -n 200 --seed 3 | grep -q '^{'"
+person='{"type": "object", "properties": {"name": {"type": "string", "pattern": "^[A-Z][a-z]{2,8}$"}, "age": {"type": "integer", "minimum": 18, "maximum": 99}},
+ "required": ["name", "age"], "additionalProperties": false}'
+echo "$person" > "$WORK/person.json"
+for seed in 1 2 3 4 5 6; do "$austen" "She was" -j "$WORK/person.json" -n 200 --seed $seed --temp 2; done > "$WORK/persons"
+# white space is free: without it
+tr -d '\r\n\t ' < "$WORK/persons" | sed 's/}{/}\n{/g' | grep -cE '^\{"name":"[A-Z][a-z]{2,8}","age":(1[89]|[2-9][0-9])\}$' > "$WORK/count"
+check "schema: six persons" test "$(cat "$WORK/count")" = 6
+check "schema: as a text" test "$("$austen" "She was" --json-schema "$person" -n 200 --seed 1 --temp 2)" = "$("$austen" "She was" -j "$WORK/person.json" -n 200 --seed 1 --temp 2)"
+says "schema: a mistake in JSON" 1 "--json-schema: line 1, column 10: expected a value" "$austen" x --json-schema '{"type": x}'
+says "schema: a mistake in a file" 1 "one.gbnf: line 1, column 1: expected a value" "$austen" x --json-schema "$WORK/one.gbnf"
+says "schema: itself" 1 "--json-schema, as a grammar: line" "$austen" x --json-schema '{"$ref": "#"}'
+says "schema: two forms" 2 "more than one form of the text" "$austen" x --json-object --grammar 'root ::= "a"'
+
 says "grammar: no such file" 1 "none.gbnf" "$austen" x --grammar "$WORK/none.gbnf"
 says "grammar: a place in a text" 1 "--grammar: line 2, column 7: there is no rule b" "$austen" x --grammar "root ::= a
 a ::= b"
-printf 'root ::= a\n' > "$WORK/one.gbnf"
 says "grammar: a place in a file" 1 "one.gbnf: line 1, column 10: there is no rule a" "$austen" x --grammar-file "$WORK/one.gbnf"
 awk 'BEGIN { printf "root ::= "; for (i = 0; i < 300; i++) printf "("; printf "\"a\""; for (i = 0; i < 300; i++) printf ")"; print "" }' > "$WORK/deep.gbnf"
 says "grammar: deep" 1 "more than 200 parentheses in each other" "$austen" x --grammar "$WORK/deep.gbnf"

@@ -3,6 +3,8 @@
 // usage: grammar gbnf FILE.gbnf CASES.json [TOKENIZER]   CASES: {"accepted": [...], "rejected": [{"text", "at" |
 // "incomplete"}]}
 //        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
+//        grammar schema CASES.json [TOKENIZER]           CASES: {"schema", "valid": [...], "invalid": [{"text"}]}
+//        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: what is said of each
 // A line for each text that is not as it should be; status 1 when there is one.
 #include <jansson.h>
 #include <math.h>
@@ -115,21 +117,49 @@ static char *read_text(const char *path, size_t *bytes) {
     return text;
 }
 
+static char *grammar_of_schema(const char *name, const json_t *schema) {
+    char error[512], *text = json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *grammar = burin_schema_grammar(name, text, strlen(text), error, sizeof error);
+    if (!grammar) printf("%s\n", error);
+    free(text);
+    return grammar;
+}
+
+static void check_bad_schemas(const json_t *bad) {
+    for (size_t i = 0; i < json_array_size(bad); i++) {
+        char *grammar = grammar_of_schema("schema", json_object_get(json_array_get(bad, i), "schema"));
+        burin_grammar g;
+        if (grammar && !burin_grammar_parse(&g, "schema", grammar, strlen(grammar))) {
+            printf("%s\n", g.error);
+        } else if (grammar) {
+            printf("accepted\n");
+            burin_grammar_free(&g), wrong = 1;
+        }
+        free(grammar);
+    }
+}
+
 int main(int argc, char **argv) {
+    if (argc == 3 && !strcmp(argv[1], "schemas"))
+        return check_bad_schemas(json_object_get(json_load_file(argv[2], JSON_ALLOW_NUL, NULL), "schemas")), wrong;
     if (argc == 3 && !strcmp(argv[1], "bad")) return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
-    if (argc < 4) return 2;
+    bool schema = argc > 2 && !strcmp(argv[1], "schema");
+    if (argc < 4 - schema) return 2;
     Arena *arena = arena_new();
+    json_t *cases = json_load_file(argv[3 - schema], JSON_ALLOW_NUL, NULL);
     size_t bytes;
-    char *text = read_text(argv[2], &bytes);
+    char *text = schema ? grammar_of_schema(argv[2], json_object_get(cases, "schema")) : read_text(argv[2], &bytes);
     burin_grammar g, second;
     Checked c = {.grammar = &g};
+    if (!text) return 1;
+    if (schema) bytes = strlen(text);
+    if (getenv("SHOW")) puts(text);
     read_grammar(&g, argv[2], text, bytes);
-    if (argc > 4) {
+    if (argc > 4 - schema) {
         read_grammar(&second, argv[2], text, bytes);
-        c.tokenizer = tokenizer_load(arena, argv[4], 0);
+        c.tokenizer = tokenizer_load(arena, argv[4 - schema], 0);
         c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob));
     }
-    json_t *cases = json_load_file(argv[3], JSON_ALLOW_NUL, NULL);
     check_cases(&c, cases);
     json_decref(cases);
     burin_constraint_close(c.constraint);
