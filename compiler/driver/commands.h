@@ -2,6 +2,7 @@
 #ifndef BURIN_COMMANDS_H
 #define BURIN_COMMANDS_H
 #include "driver/build.h"
+#include "ir/eval.h"
 
 void list_passes(void);
 void list_ops(void);
@@ -18,7 +19,15 @@ int render_template(Arena *, const Options *);  // burin template
 int diff(Arena *, const Options *);             // exit status
 int help(Arena *, const Options *);             // burin help
 int interpret(Build *);                         // run --interpret
-int check(Build *);                             // exit status
-int check_against(Build *);                     // likewise: --against
-int check_bisect(Build *);                      // likewise: --bisect
+// The same of what is built already, and who wants to know the tokens of each forward call and the shares of attention; or
+// NULL.
+typedef struct InterpreterWatch {
+    void *user;
+    void (*tokens)(void *user, const Graph *, const int32_t *tokens, int n);
+    AttentionWatch *attention;
+} InterpreterWatch;
+int interpret_built(Build *, const InterpreterWatch *);
+int check(Build *);          // exit status
+int check_against(Build *);  // likewise: --against
+int check_bisect(Build *);   // likewise: --bisect
 #endif

@@ -6,6 +6,7 @@
 #include "driver/commands.h"
 #include "driver/network.h"
 #include "driver/rows.h"
+#include "ir/convert.h"
 #include "ir/eval.h"
 #include "output.h"
 #include "run.h"
@@ -16,6 +17,7 @@ static struct {
     const Program *program;      // of the steps, or of the network
     const Program *net_program;  // of the network, or of the encoder
     const burin_net *net;
+    const InterpreterWatch *watch;  // or NULL
 } interpreter;
 
 static void interpreter_forward(const burin_step *step, int thread) {
@@ -28,12 +30,27 @@ static void interpreter_forward(const burin_step *step, int thread) {
     Tensor storage[STEP_INPUTS];
     const Tensor *inputs[STEP_INPUTS], *logits;
     step_inputs(interpreter.program->graph, &rows, storage, inputs);
+    if (interpreter.watch)
+        interpreter.watch->tokens(interpreter.watch->user, interpreter.program->graph, step->token, step->rows);
     eval_graph(interpreter.context, interpreter.program->graph, inputs, &logits);
     if (step->n_wanted) memcpy(step->logits, logits->data, logits->bytes);
     free(wanted);
 }
 
 // ------------------------------------------------------------------------------------------------------ networks and encoders
+// Of a network that has an input of tokens
+static void watch_tokens(const Graph *g, const Tensor *const *inputs) {
+    const InterpreterWatch *w = interpreter.watch;
+    Arena *arena = arena_new();
+    for (int i = 0; i < g->n_inputs; i++) {
+        int64_t n = tensor_count(inputs[i]);
+        int32_t *tokens = ARENA_ARRAY(arena, int32_t, n + 1);
+        for (int64_t j = 0; j < n; j++) tokens[j] = (int32_t)dtype_load(inputs[i]->dtype, inputs[i]->data, j);
+        if (input_role(g->inputs[i]) == INPUT_TOKENS) w->tokens(w->user, g, tokens, (int)n);
+    }
+    arena_free(arena);
+}
+
 // An encoder's outputs stay in the states, which the steps' graph reads in the same context.
 static void network_forward(const burin_step *step, int thread) {
     const Graph *g = interpreter.net_program->graph;
@@ -41,6 +58,7 @@ static void network_forward(const burin_step *step, int thread) {
     Arena *arena = arena_new();
     const Tensor **inputs = network_inputs(arena, interpreter.net_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
+    if (interpreter.watch) watch_tokens(g, inputs);
     eval_set_seed(interpreter.context, step->seed);
     eval_graph(interpreter.context, g, inputs, outputs);
     const Program *p = interpreter.net_program;
@@ -89,12 +107,8 @@ static void describe_encoder(const Build *b, burin_variant *variant, burin_model
     model->begin_suppress = m->begin_suppress, model->n_begin_suppress = m->n_begin_suppress;
 }
 
-int interpret(Build *b) {
+int interpret_built(Build *b, const InterpreterWatch *watch) {
     static burin_variant variant = {.cpu = "interpreter", .needs = "nothing", .supported = always};
-    build_open(b);
-    build_load(b);
-    build_passes(b);
-    build_lower(b);
     const Plan *plan = &b->program->plan;
     burin_model model = {.abi = BURIN_ABI,
                          .name = b->name,
@@ -119,6 +133,8 @@ int interpret(Build *b) {
     }
     variant.forward = is_decoder(b->program) ? interpreter_forward : network_forward;
     interpreter.context = eval_new(EVAL_F32);
+    interpreter.watch = watch;
+    if (watch) eval_watch_attention(interpreter.context, watch->attention, watch->user);
     interpreter.program = b->program;
     eval_set_symbol(interpreter.context, "S", 1);
     if (!is_decoder(b->program)) model.net = describe(b->program);
@@ -126,4 +142,12 @@ int interpret(Build *b) {
     int status = run(&model, b);
     eval_free(interpreter.context);
     return status;
+}
+
+int interpret(Build *b) {
+    build_open(b);
+    build_load(b);
+    build_passes(b);
+    build_lower(b);
+    return interpret_built(b, NULL);
 }

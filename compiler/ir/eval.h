@@ -19,6 +19,10 @@ void eval_set_shape(EvalContext *, const Node *, const Tensor *);  // the symbol
 void eval_set_seed(EvalContext *, uint64_t);                       // of random numbers; 0 unless it is set
 int64_t eval_symbol(const EvalContext *, const char *name);        // after a run; 0 when nothing told it
 
+// Called for each attention that is evaluated, with the shares of its keys: [rows][heads][keys], those numbers in `shape`.
+typedef void AttentionWatch(void *user, const Node *, const double *shares, const int64_t shape[3]);
+void eval_watch_attention(EvalContext *, AttentionWatch *, void *user);
+
 // One node, its operands given (NULL: absent, or a constant, pack or item of the graph, which is then computed). States are
 // those of the context unless they are given. The result lives until the next call; of a tuple node, result `item`.
 const Tensor *eval_node(EvalContext *, Node *, const Tensor *const *operands, int item);

@@ -145,8 +145,27 @@ static void attend_row(const Attention *a, const Node *n, AttentionRow row, int6
     }
 }
 
-// Rows [R, H e] of `real` for a function of each query and head.
-static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*function)(const AttentionRow *, void *)) {
+// Keys that any row may see
+static int64_t keys_used(const Attention *a, int64_t rows) {
+    int64_t most = 0;
+    for (int64_t r = 0; a->causal && r < rows; r++) {
+        int64_t position = a->position ? a->position[r] : r % a->rows;
+        if (position + 1 > most) most = position + 1;
+    }
+    return a->causal ? most : a->keys.keys;
+}
+
+// Values that are 1 at their own key and 0 elsewhere: what is weighed by them are the shares themselves.
+static KeyRows unit_values(EvalContext *c, int64_t n) {
+    double *data = arena_alloc(c->arena, (size_t)(n * n) * sizeof *data);
+    for (int64_t i = 0; i < n; i++) data[i * n + i] = 1;
+    return (KeyRows){.data = (const char *)data, .slots = 1, .keys = n, .width = n, .stride = n};
+}
+
+// Rows [R, H e] of `real` for a function of each query and head. Shares of the keys in place of values: real is f64, e the
+// keys.
+static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*function)(const AttentionRow *, void *),
+                            bool shares) {
     const Dim *batch = attr_dim(n, "batch");
     int64_t sequences = batch ? eval_dim(c, n, batch) : 1;
     Attention a = {.batch = sequences ? sequences : 1};
@@ -158,6 +177,7 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     a.keys = read_keys(c, c->in[ATTENTION_KEY], a.groups, a.batch, real),
     a.values = read_keys(c, c->in[ATTENTION_VALUE], a.groups, a.batch, real);
     a.q = value_dense(c, c->in[ATTENTION_QUERY], real);
+    if (shares) a.values = unit_values(c, keys_used(&a, a.batch * a.rows));
     AttentionRow row = {.d = a.keys.width, .e = a.values.width, .key_stride = a.keys.stride, .value_stride = a.values.stride};
     row.scale = attr_float(n, "scale", 1), row.softcap = attr_float(n, "softcap", 0);
     if (operand_or_null(n, ATTENTION_BIAS)) {
@@ -172,13 +192,22 @@ static Value attention_rows(EvalContext *c, const Node *n, DType real, void (*fu
     return y;
 }
 
+void eval_watch_attention(EvalContext *c, AttentionWatch *watch, void *user) { c->watch = watch, c->watcher = user; }
+
+static void show_shares(EvalContext *c, const Node *n) {
+    Value y = attention_rows(c, n, DT_f64, real_kernels(DT_f64)->attend, true);
+    int64_t heads = attr_int(n, "num_heads", 1);
+    c->watch(c->watcher, n, value_dense(c, &y, DT_f64), (int64_t[]){y.dim[0], heads, y.dim[1] / heads});
+}
+
 void eval_attention(EvalContext *c, Node *n) {
     DType real = eval_real(c, n->type.dtype);
-    Value y = attention_rows(c, n, real, real_kernels(real)->attend), *out = eval_result(c, n);
+    if (c->watch) show_shares(c, n);
+    Value y = attention_rows(c, n, real, real_kernels(real)->attend, false), *out = eval_result(c, n);
     value_copy(out->dtype, value_out(out), &y);
 }
 
 void eval_attention_bound(EvalContext *c, Node *n, double *bound) {
-    Value y = attention_rows(c, n, DT_f64, attention_row_bound);
+    Value y = attention_rows(c, n, DT_f64, attention_row_bound, false);
     value_copy(DT_f64, bound, &y);
 }

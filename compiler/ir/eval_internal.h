@@ -43,6 +43,8 @@ struct EvalContext {
     } symbols[MAX_SYMBOLS];
     int n_symbols;
     uint64_t seed;
+    AttentionWatch *watch;  // or NULL
+    void *watcher;
     EvalState *states;
     int n_states;
     const Value **in;  // operands of the node that is evaluated

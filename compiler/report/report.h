@@ -54,4 +54,6 @@ StepSizes step_of_prompt(const Build *, const Program *);
 
 // report --run: the limits of this machine, and runs of the program with the time of each call (measure.c).
 json_t *measure(Build *);
+// report --text: what the heads of every attention see in the text, by the interpreter (attend.c).
+json_t *attend(Build *);
 #endif

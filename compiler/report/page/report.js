@@ -434,7 +434,55 @@ function timePart() {
     card("f32 multiply-adds", count(l.fma) + " op/s"), card("int8 products", count(l.dot) + " op/s")),
   el("p", { class: "note" }, "The share of its limit: how long reading weights and caches, or computing, takes at the least here, of the time that it took."), t.runs.map(runPart)]);
 }
-function attentionPart() { fill(section("attention"), null, [el("p", { class: "note" }, "No text was given: burin report MODEL --text \"...\" shows what each head attends to.")]); }
+// Shares of a layer: at(row, head, key) from 0 to 1.
+function sharesOf(l) {
+  const text = atob(l.shares);
+  return (row, head, key) => text.charCodeAt((row * l.heads + head) * l.keys + key) / 255;
+}
+
+// Which tokens ask, and which are seen: a decoder's own, or what an encoder read.
+function tokensOf(l) {
+  const lists = data.attention.tokens, own = lists.find((t) => t.graph === l.graph) || lists[0], fits = (t, n) => t && t.tokens.length >= n;
+  const seen = fits(own, l.keys) && !(lists.length > 1 && l.at.scope && /(cross|encoder_attn|encdecattention)/i.test(l.at.scope)) ? own : lists.find((t) => t !== own && fits(t, l.keys)) || own;
+  return { asking: own.tokens, seen: seen.tokens };
+}
+
+const shown = (token) => token.replace(/ /g, "␣").replace(/\n/g, "⏎");
+const attention = { layer: null, head: 0, row: 0 };
+
+function heatOf(l, head) {
+  const at = sharesOf(l), canvas = el("canvas", { class: "heat", width: l.keys, height: l.rows, role: "button", tabindex: 0, "aria-label": `${l.node}, head ${head}` });
+  const size = Math.max(64, Math.min(160, 8 * l.keys));
+  canvas.style.width = size + "px", canvas.style.height = Math.round(size * l.rows / l.keys) + "px";
+  const context = canvas.getContext("2d"), image = context.createImageData(l.keys, l.rows);
+  for (let r = 0; r < l.rows; r++) for (let k = 0; k < l.keys; k++) image.data.set([138, 59, 18, Math.round(255 * Math.sqrt(at(r, head, k)))], 4 * (r * l.keys + k));
+  context.putImageData(image, 0, 0);
+  const pick = (row) => { Object.assign(attention, { layer: l, head, row }); drawTokens(); };
+  canvas.addEventListener("click", (e) => pick(Math.min(l.rows - 1, Math.max(0, Math.floor(e.offsetY / canvas.clientHeight * l.rows)))));
+  canvas.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); pick(l.rows - 1); } });
+  return el("figure", {}, canvas, el("figcaption", {}, "head " + head));
+}
+
+// The tokens that the chosen one sees, by their shares; a click chooses another.
+function drawTokens() {
+  const { layer: l, head, row } = attention, at = sharesOf(l), { asking, seen } = tokensOf(l);
+  const most = seen.slice(0, l.keys).map((t, k) => [t, k, at(row, head, k)]).sort((a, b) => b[2] - a[2]).slice(0, 8);
+  const span = (t, chosen, share, action) => [el("span", { class: chosen ? "chosen" : "", style: `background: rgb(200 90 30 / ${share})`, title: (100 * share).toFixed(1) + " %", ...(action ? press(action) : {}) }, shown(t)), " "];
+  clear(section("tokens"), el("h3", {}, `${l.at.scope || "%" + l.node}, head ${head}: what “${shown(asking[row] || "")}” sees`),
+    el("p", { class: "tokens" }, "token ", asking.slice(0, l.rows).map((t, r) => span(t, r === row, 0, () => { attention.row = r; drawTokens(); }))),
+    el("p", { class: "tokens" }, "sees ", seen.slice(0, l.keys).map((t, k) => span(t, false, at(row, head, k)))),
+    table(["most attended", number("position"), number("share")], most.map(([t, k, s]) => [shown(t), k, number((100 * s).toFixed(1) + " %")])));
+}
+
+function attentionPart() {
+  const a = data.attention;
+  if (!a) return fill(section("attention"), null, [el("p", { class: "note" }, "No text was given: burin report MODEL --text \"...\" shows what each head attends to.")]);
+  fill(section("attention"), null, [el("p", {}, "Text: ", el("code", {}, a.text), ". Rows of a picture are tokens that ask, columns the tokens that they see; darker is more."), el("div", { id: "tokens" }),
+    a.layers.map((l, i) => el("details", { open: i < 4 }, el("summary", {}, `${l.at.scope || "%" + l.node} (${l.graph}): ${l.heads} heads, ${l.rows} × ${l.keys}`), el("div", { class: "heats" }, [...Array(l.heads).keys()].map((h) => heatOf(l, h)))))]);
+  if (!a.layers.length) return fill(section("attention"), null, [el("p", { class: "note" }, "This model has no attention.")]);
+  Object.assign(attention, { layer: a.layers[0], head: 0, row: a.layers[0].rows - 1 });
+  return drawTokens();
+}
 
 // ------------------------------------------------------------------------------------------------------------------- source
 function sourcePart() {
