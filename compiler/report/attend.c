@@ -146,7 +146,7 @@ json_t *attend(Build *b) {
     for (int i = 0; i < 2; i++) {
         if (a.tokens[i].graph) json_add(tokens, json_of_tokens(&a, &a.tokens[i]));
         if (a.tokens[i].seen > MOST_TOKENS)
-            diag_warning(NO_LOC, "--text: of %d tokens the page shows the first %d", a.tokens[i].seen, MOST_TOKENS);
+            diag_warning(NO_LOC, "--text has %d tokens: the page shows the first %d", a.tokens[i].seen, MOST_TOKENS);
     }
     for (int i = 0; i < a.heads.n; i++) json_add(list, json_of_heads(a.heads.entries[i].value));
     json_put_text(o, "text", b->options->text);

@@ -29,6 +29,8 @@ the encoder leaves no	an encoder that no frontend makes
 the input %%	an input that no frontend makes
 burin check runs what it compiles	needs a CPU that is not this one
 burin report --run runs what it	needs a CPU that is not this one
+cannot open /dev/null	a machine without it
+--text has 	its number stands first: tests/e2e/report.sh has the rest of it
 the program did not run, so there	a program that fails on tokens or values of its own kind
 its fields do not unpack	a second check, behind the walk over the file
 an operand has too few or too many dimensions	a second check, behind the table of ranks
