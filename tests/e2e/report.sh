@@ -97,7 +97,7 @@ check "report: attention: shares of a row are one" awk '{ s = $1 + $2 + $3; if (
 check "report: attention: none of what follows" awk 'NR > 6 && NR <= 12 && $3 { bad = 1 } END { exit bad }' "$WORK/shares"
 $BURIN report examples/numbers --text "einhundertacht" --json > "$WORK/seen.json"
 check "report: attention: an encoder, a decoder, and across" [ "$(at "$WORK/seen.json" 'attention.layers.*.graph' | tr '\n' ' ')" = "encode encode decode decode decode decode " ]
-says "report: a long text" 0 "tokens: the page shows the first 64" $BURIN report examples/austen --text "$(seq 99 | tr "\n" " ")" -o "$WORK/long.html"
+says "report: a long text" 0 " tokens: the page shows the first 64" $BURIN report examples/austen --text "$(seq 99 | tr "\n" " ")" -o "$WORK/long.html"
 says "report: attention needs a text program" 1 "--text: the program of this model reads no text" $BURIN report examples/digits/digits.onnx --text x
 
 # ---- texts of strangers ----
