@@ -13,3 +13,5 @@ for format in q8_0 q4_0; do
     check "experts: $format stays" grep -q "pack(.* {experts=[0-9]*, format=\"$format\"}" "$WORK/graph"
 done
 same_everywhere experts $model/model.gguf $model
+$BURIN build $model/model.gguf --emit=c > "$WORK/experts.c" 2> "$WORK/out"
+check "experts: layers are one loop" grep -q "are a loop over 2 layers" "$WORK/experts.c"

@@ -294,7 +294,8 @@ static bool align(Mixture *m, Node *const *each, const Aligned **result) {
 // mixtures The experts of each row in ascending order: i32[T, k]
 static Node *chosen_index(const Mixture *m, const Choice *c) {
     Builder at = cursor_at(m->root, m->shares->loc);
-    Node *iota = build_iota(at, 2, m->shares->type.dim, 1), *none = build_scalar(at, DT_i32, m->n);
+    const Dim *dims[] = {dim_const(m->root->graph, 1), m->shares->type.dim[1]};
+    Node *iota = build_iota(at, 2, dims, 1), *none = build_scalar(at, DT_i32, m->n);
     Node *list = build_where(at, c->mask, iota, none), *top = build_begin(at, OP_top_k, 1, &list);
     attr_set_dims(top, "extent", &m->slots, 1);
     attr_set_int(top, "axis", 1);
