@@ -78,7 +78,7 @@ static double cosine(const float *a, const float *b, size_t n) {
 static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
 
 // The first of a ranking is the query.
-static void take(embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+static void take_embedding(embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
     const burin_command *c = e->command;
     if (collects(c) || (c->rank && !e->n))
         keep(e, embedding);
@@ -100,7 +100,7 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
     burin_status status = burin_net_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     e->width = values.outputs[net->embedding].count;
-    take(e, text, bytes, tokens, values.output_data[net->embedding]);
+    take_embedding(e, text, bytes, tokens, values.output_data[net->embedding]);
     burin_net_values_close(&values);
     free(tokens->id);
 }
