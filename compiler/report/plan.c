@@ -1,11 +1,23 @@
 // Kernels, buffers, states and weights of a program, as they were planned.
+#include <ctype.h>
 #include <string.h>
 
 #include "codegen/codegen.h"
 #include "report/report.h"
 
-static const char *const family_names[] = {"embed",  "matmul",  "norm",      "quantize", "rotary",
-                                           "append", "earlier", "attention", "select",   "nest"};
+static const char *const family_names[] = {
+#define KERNEL(name, ...) [FAMILY_##name] = #name,
+#include "lower/kernels.def"
+#undef KERNEL
+};
+
+// MATMUL -> matmul
+static void put_family(json_t *o, KernelFamily family) {
+    char name[32] = "";
+    for (size_t i = 0; family_names[family][i] && i + 1 < sizeof name; i++)
+        name[i] = (char)tolower((unsigned char)family_names[family][i]);
+    json_put_text(o, "family", name);
+}
 
 // ------------------------------------------------------------------------------------------------------------------ kernels
 static json_t *json_of_view(const View *v) {
@@ -82,7 +94,7 @@ json_t *functions_of_program(const Program *p) {
         json_t *o = json_object();
         Text t = {0};
         emit_function(p, f, &t);
-        json_put_text(o, "name", f->name), json_put_text(o, "family", family_names[f->first->family]);
+        json_put_text(o, "name", f->name), put_family(o, f->first->family);
         json_put_count(o, "uses", (uint64_t)f->uses);
         json_put_text(o, "c", t.data);
         json_add(list, o);
