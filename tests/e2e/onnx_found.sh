@@ -14,6 +14,7 @@ table='
 epi-M1                                right    1e-5
 epi-M5-dynamic                        right    1e-5
 epi-M6                                right    1e-5
+lstm-layers-dyn                       right    1e-5
 const-Z1                              right    1e-5
 const-Z4                              right    1e-5
 int4-qdq                              right    1e-2

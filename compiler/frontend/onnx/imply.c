@@ -85,6 +85,8 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
     EACH_NODE(n, g) {
         substitute_dims(n, symbol, size);
         if (n == except) continue;  // its type is yet to come
+        for (const Attr *a = n->attrs; a; a = a->next)
+            if (a->kind == ATTR_GRAPH) fix_nodes(a->graph, NULL, symbol, size);
         for (int i = 0; n->op == OP_input && i < n->type.rank; i++)
             n->type.dim[i] = dim_substitute(g, n->type.dim[i], symbol, size);
         if (n->op != OP_input && !node_infer(n)) diag_stop();
