@@ -87,7 +87,6 @@ check "report: a step of each kernel of the loop" [ "$(at "$WORK/timed.json" 'ti
 check "report: weights read in all steps" [ "$(at "$WORK/timed.json" 'time.runs.0.sites.*' | sed -n 's/.*"function":"matmul_bf16_192x320".*"weight_bytes":\([0-9]*\).*/\1/p')" = $((64 * 6 * 192 * 320 * 2)) ]
 check "report: limits of this machine" awk -v read="$(at "$WORK/timed.json" time.limits.read)" -v fma="$(at "$WORK/timed.json" time.limits.fma)" 'BEGIN { exit !(read > 1e8 && fma > 1e8) }'
 timed numbers examples/numbers "a text and its answer|"
-timed digits examples/digits/digits.onnx "runs over random values|"
 
 # ---- attention ----
 $BURIN report examples/austen --text "It was" --json > "$WORK/seen.json"
