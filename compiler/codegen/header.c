@@ -27,7 +27,7 @@ static void write_figures(Text *t, const Program *p) {
     write_figure(t, name, "ROW_BYTES", plan->row_bytes, "of the arena, for each row");
     write_figure(t, name, "ARENA_BYTES", plan->row_bytes * (uint64_t)p->max_rows, "MAX_ROWS times ROW_BYTES");
     write_figure(t, name, "ARENA_LOWER_BOUND", plan->lower_bound * (uint64_t)p->max_rows,
-                 "largest sum of values that live at once");
+                 "largest sum of values any two of which live at once");
     write_figure(t, name, "LOCAL_BYTES", plan->local_bytes, "of each thread: row-wise values of a single row");
     write_figure(t, name, "SLOT_BYTES", plan->slot_bytes, "state of one sequence");
     write_figure(t, name, "CACHE_BYTES", plan->cache_bytes, "of SLOT_BYTES: KV caches");

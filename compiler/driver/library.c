@@ -61,8 +61,8 @@ static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
     }
     text_add(out, "#define %s_ROW_BYTES %" PRIu64 "      // of the arena, for each row computed at once\n", name, f->row_bytes);
     text_add(out, "#define %s_ARENA_BYTES %" PRIu64 "    // for all rows\n", name, f->arena_bytes);
-    text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // the most that is live at once%s\n", name, f->arena_lower_bound,
-             f->network ? ", in the largest run it was built for" : "");
+    text_add(out, "#define %s_ARENA_LOWER_BOUND %" PRIu64 "  // what must lie apart, whatever the places%s\n", name,
+             f->arena_lower_bound, f->network ? ", in the largest run it was built for" : "");
 }
 
 // ------------------------------------------------------------------------------------------------- an example of the tensors

@@ -163,7 +163,7 @@ typedef struct Region {
 typedef struct Plan {
     uint64_t row_bytes, local_bytes, slot_bytes, weight_bytes, scratch_bytes;
     uint64_t layers_offset, layer_bytes, layer_ends_offset, layer_end_bytes;  // the arrays of layer structs in the weights
-    uint64_t lower_bound;                                                     // largest sum of live buffers, for each row
+    uint64_t lower_bound;                                                     // least that any places need, for each row
     uint64_t cache_bytes;                                                     // of slot_bytes: KV caches
     int barriers_one, barriers_many;
 } Plan;

@@ -2,7 +2,8 @@
 //
 // Buffers are placed one after the other, each at the lowest place that no buffer living at the same time overlaps. Several
 // orders are tried (large first, long-lived first) and the smallest plan is kept. The lower bound is the largest sum of what
-// lives at one kernel. Sizes and places are bytes for each row of the program: see lower.h.
+// lives at one kernel, or lives pair by pair at the same time. Sizes and places are bytes for each row of the program: see
+// lower.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,12 +173,35 @@ static void shuffle(Buffer **buffers, int n, uint64_t *state) {
     }
 }
 
-static uint64_t live_sum(const Program *p, Buffer *const *buffers, int n) {
+static bool overlaps_all(const Buffer *b, Buffer *const *others, int n) {
+    for (int i = 0; i < n; i++)
+        if (b == others[i] || !live_overlap(b, others[i])) return false;
+    return true;
+}
+
+// What lives at one kernel, and the largest of the rest that live at some time with each of these. `apart`: room for n.
+static uint64_t sum_apart(Buffer *const *buffers, int n, int kernel, Buffer **apart) {
+    uint64_t sum = 0;
+    int chosen = 0;
+    for (int i = 0; i < n; i++)
+        if (lives_at(buffers[i], kernel)) apart[chosen++] = buffers[i], sum += buffers[i]->row_bytes;
+    for (Buffer *next; chosen; apart[chosen++] = next, sum += next->row_bytes) {
+        next = NULL;
+        for (int i = 0; i < n; i++) {
+            bool larger = !next || by_size(&buffers[i], &next) < 0;
+            if (larger && overlaps_all(buffers[i], apart, chosen)) next = buffers[i];
+        }
+        if (!next) break;
+    }
+    return sum;
+}
+
+// No plan is smaller: a sum of buffers any two of which live at the same time.
+static uint64_t least_bytes(const Program *p, Buffer *const *buffers, int n) {
+    Buffer **apart = ARENA_ARRAY(p->arena, Buffer *, n + 1);
     uint64_t largest = 0;
     for (int k = 0; k < p->n_kernels; k++) {
-        uint64_t sum = 0;
-        for (int i = 0; i < n; i++)
-            if (lives_at(buffers[i], k)) sum += buffers[i]->row_bytes;
+        uint64_t sum = sum_apart(buffers, n, k, apart);
         if (sum > largest) largest = sum;
     }
     return largest;
@@ -187,7 +211,7 @@ static uint64_t live_sum(const Program *p, Buffer *const *buffers, int n) {
 static uint64_t place_best(Program *p, Buffer **buffers, int n) {
     static Order *const orders[] = {by_size, by_lifetime, by_area};
     uint64_t *places = ARENA_ARRAY(p->arena, uint64_t, p->n_buffers + 1), smallest = UINT64_MAX,
-             bound = live_sum(p, buffers, n), state = 1;
+             bound = least_bytes(p, buffers, n), state = 1;
     int tries = n <= MOST_SHUFFLED ? 3 + SHUFFLES : 3;
     for (int i = 0; i < tries && smallest > bound; i++) {
         if (i < 3)
@@ -243,10 +267,10 @@ void plan_buffers(Program *p) {
     find_live_ranges(p);
     n = choose(p, list, true);
     p->plan.scratch_bytes = place_best(p, list, n);
-    uint64_t scratch_bound = p->sized_by_run ? live_sum(p, list, n) : 0;
+    uint64_t scratch_bound = p->sized_by_run ? least_bytes(p, list, n) : 0;
     n = choose(p, list, false);
     p->plan.row_bytes = place_best(p, list, n);
-    p->plan.lower_bound = p->sized_by_run ? scratch_bound : live_sum(p, list, n);
+    p->plan.lower_bound = p->sized_by_run ? scratch_bound : least_bytes(p, list, n);
     if (single > p->plan.row_bytes)
         for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->single_offset = p->buffers[i]->arena_offset;
 }

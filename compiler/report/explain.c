@@ -98,7 +98,7 @@ static void explain_peak(const json_t *program) {
     }
     double arena = words_number(memory, "arena_bytes"), bound = words_number(memory, "lower_bound");
     if (bound > 0)
-        printf("the arena is %.1f %% above that: %s\n", 100 * (arena / bound - 1),
+        printf("the arena is %.1f %% above what must lie apart: %s\n", 100 * (arena / bound - 1),
                arena > bound ? "buffers leave gaps" : "nothing is lost");
 }
 

@@ -96,7 +96,28 @@ static void lower_bound_is_exact(void) {
     arena_free(arena);
 }
 
+// Three values, two of which live at any kernel, and any two of them at some.
+static void pairs_lie_apart(void) {
+    Arena *arena = arena_new();
+    Program p = {.arena = arena, .n_kernels = 5, .n_buffers = 3, .max_rows = 1};
+    Buffer b[3] = {{.index = 0, .row_bytes = 128}, {.index = 1, .row_bytes = 128}, {.index = 2, .row_bytes = 128}};
+    Buffer *buffers[3] = {&b[0], &b[1], &b[2]};
+    View first = view_of_buffer(&b[0]), second = view_of_buffer(&b[1]), third = view_of_buffer(&b[2]);
+    Kernel k[5] = {{.n_out = 1, .out = {first}},
+                   {.n_in = 1, .in = &first, .n_out = 1, .out = {second}},
+                   {.n_in = 1, .in = &second, .n_out = 1, .out = {third}},
+                   {.n_in = 1, .in = &third, .n_out = 1, .out = {first}},
+                   {.n_in = 1, .in = &first}};
+    Kernel *kernels[5] = {&k[0], &k[1], &k[2], &k[3], &k[4]};
+    p.kernels = kernels, p.buffers = buffers;
+    plan_buffers(&p);
+    CHECK(p.plan.lower_bound == 384);
+    CHECK(p.plan.row_bytes == 384);
+    arena_free(arena);
+}
+
 SUITE(plan) {
+    TEST(pairs_lie_apart);
     TEST(live_values_never_overlap);
     TEST(every_value_fits);
     TEST(lower_bound_is_exact);

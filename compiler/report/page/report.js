@@ -373,7 +373,7 @@ function memoryPicture(p, facts) {
 
 function memoryOfProgram(p) {
   const m = p.memory, facts = el("div", {}), peak = p.kernels[m.peak.kernel], whole = m.sized_by_run ? 1 : m.rows;
-  const rows = [[m.sized_by_run ? "memory of the largest run" : `arena for ${m.rows} rows`, m.arena_bytes], ["lower bound (most live at once)", m.lower_bound], ["local, each thread", m.local_bytes],
+  const rows = [[m.sized_by_run ? "memory of the largest run" : `arena for ${m.rows} rows`, m.arena_bytes], ["lower bound (what must lie apart)", m.lower_bound], ["local, each thread", m.local_bytes],
     ["scratch", m.sized_by_run ? 0 : m.scratch_bytes], ["state, each slot", m.slot_bytes], ["of it KV cache", m.cache_bytes], ["weights of this graph", m.weight_bytes]].filter(([, n]) => n);
   const limit = peak ? [el("p", {}, `Most is live at kernel ${m.peak.kernel}, ${p.functions[peak.function].name} (%${peak.node}): ${bytes(m.peak.bytes * whole)}, ` +
     (m.arena_bytes === m.lower_bound ? "and the plan needs no byte more." : `the plan needs ${(100 * (m.arena_bytes / m.lower_bound - 1)).toFixed(1)} % more.`)),
