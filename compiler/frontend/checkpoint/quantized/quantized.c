@@ -229,10 +229,8 @@ static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *row
 static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const CodedRows *rows, int r, uint8_t *out) {
     int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
     for (int64_t k = 0; k < m->columns; k++) {
+        value_at(m, rows, r, k);  // refuses what is no number
         code[k] = (int16_t)(code[k] - m->center);
-        if (f->table == TABLE_E4M3 && (code[k] & 127) == 127)
-            file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
-                       m->codes->tensor.name, rows->first + r, k);
     }
     for (int64_t k = 0; k < m->columns; k += f->block, out += f->bytes)
         block_write(f, rows->scale[r * m->columns + k], zero[k] - m->center, code + k, out);
