@@ -25,9 +25,11 @@ for model in examples/austen examples/numbers examples/digits/digits.onnx; do
             skip "generic: $name by $cc" "$cc or $emulator is missing"
             continue
         fi
-        check "generic: $name builds with $cc" make -s -C "$WORK/$name.c" clean "$name" CC="$cc -static" CFLAGS=-O1
+        by=$cc
+        [ "$cc" != aarch64-linux-gnu-gcc ] || by="clang-19 --target=aarch64-linux-gnu" # gcc takes four times as long
+        check "generic: $name builds with $by" make -s -C "$WORK/$name.c" clean "$name" CC="$by -static" CFLAGS=-O1
         "${name}_says" "$emulator" "$WORK/$name.c/$name" > "$WORK/got" 2>&1
-        same "generic: $name of $cc: the same bits" "$WORK/expected" "$WORK/got"
+        same "generic: $name of $by: the same bits" "$WORK/expected" "$WORK/got"
     done
 done
 sed 's,//.*,,' "$WORK"/*.c/*.[ch] "$WORK"/*.c/Makefile | grep -E 'x86_64|aarch64|armv8' > "$WORK/machines"
