@@ -8,7 +8,7 @@
 #define LLAMA_MAX_ROWS 16                        // rows of one step
 #define LLAMA_ROW_BYTES 1152                     // of the arena, for each row
 #define LLAMA_ARENA_BYTES 18432                  // MAX_ROWS times ROW_BYTES
-#define LLAMA_ARENA_LOWER_BOUND 18432            // largest sum of values that live at once
+#define LLAMA_ARENA_LOWER_BOUND 18432            // largest sum of values any two of which live at once
 #define LLAMA_LOCAL_BYTES 768                    // of each thread: row-wise values of a single row
 #define LLAMA_SLOT_BYTES 61440                   // state of one sequence
 #define LLAMA_CACHE_BYTES 61440                  // of SLOT_BYTES: KV caches
