@@ -15,7 +15,7 @@ WARN := -Wall -Wextra -Werror
 DEFINES := -D_GNU_SOURCE
 INCLUDES := -I. -Icompiler -Iruntime -I$(BUILD)/gen
 COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
-LIBS := -ljansson -lprotobuf-c -lm -lpthread
+LIBS := -ljansson -lprotobuf-c -lz -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
 RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))

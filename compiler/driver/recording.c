@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "npy.h"
+#include "output.h"
 #include "util/files.h"
 #include "util/mapping.h"
 
@@ -78,19 +81,61 @@ static Zip zip_open(const char *path) {
     no_npz(&z, "it has no directory of a zip file");
 }
 
-// The next entry of the directory: where its data is, and its name.
-static uint64_t zip_next(Zip *z, Arena *arena, const char **name) {
+// An entry of the directory.
+typedef struct Member {
+    char *name;
+    uint64_t at, bytes;  // of its data, as it lies there
+    bool deflated;
+    uint32_t sum;  // CRC-32 of its contents
+} Member;
+
+static Member zip_next(Zip *z, Arena *arena) {
     if (z->size - z->at < MEMBER_BYTES || memcmp(z->data + z->at, "PK\1\2", 4)) no_npz(z, "its directory is damaged");
     const unsigned char *m = z->data + z->at;
     uint64_t length = number_at(m + 28, 2), local = number_at(m + 42, 4);
     uint64_t entry = MEMBER_BYTES + length + number_at(m + 30, 2) + number_at(m + 32, 2);
     if (entry > z->size - z->at || local > z->size - LOCAL_BYTES) no_npz(z, "its directory is damaged");
-    if (number_at(m + 10, 2))
-        diag_fatal(NO_LOC, "%s is compressed\nhint: numpy.savez writes what can be read here, numpy.savez_compressed does not",
-                   z->path);
-    *name = arena_strndup(arena, (const char *)m + MEMBER_BYTES, length);
+    uint64_t at = local + LOCAL_BYTES + number_at(z->data + local + 26, 2) + number_at(z->data + local + 28, 2);
+    unsigned method = (unsigned)number_at(m + 10, 2);
+    if (method && method != Z_DEFLATED)
+        diag_fatal(NO_LOC,
+                   "%s is compressed by method %u of zip files\nhint: numpy.savez and numpy.savez_compressed write what can be "
+                   "read here",
+                   z->path, method);
+    Member e = {.at = at, .bytes = number_at(m + 20, 4), .deflated = method, .sum = (uint32_t)number_at(m + 16, 4)};
+    if (at > z->size || (method && e.bytes > z->size - at)) no_npz(z, "its directory is damaged");
+    e.name = arena_strndup(arena, (const char *)m + MEMBER_BYTES, length);
     z->at += entry;
-    return local + LOCAL_BYTES + number_at(z->data + local + 26, 2) + number_at(z->data + local + 28, 2);
+    return e;
+}
+
+// The member's contents into a file; false where they are not what was compressed.
+static bool inflate_into(int file, const Zip *z, const Member *e) {
+    unsigned char part[1 << 16];
+    z_stream s = {.next_in = (unsigned char *)(uintptr_t)(z->data + e->at)};
+    uint64_t left = e->bytes;
+    uLong sum = crc32(0, NULL, 0);
+    int status = inflateInit2(&s, -MAX_WBITS);
+    for (bool written = true; status == Z_OK && written;) {
+        if (!s.avail_in) s.avail_in = left > 1 << 30 ? 1 << 30 : (uInt)left, left -= s.avail_in;
+        s.next_out = part, s.avail_out = sizeof part;
+        status = inflate(&s, Z_NO_FLUSH);
+        size_t n = sizeof part - s.avail_out;
+        sum = crc32(sum, part, (uInt)n);
+        written = burin_write_all(file, part, n);
+    }
+    inflateEnd(&s);
+    return status == Z_STREAM_END && sum == e->sum && !lseek(file, 0, SEEK_SET);
+}
+
+// A file that stands where the member's contents begin.
+static int open_member(const Zip *z, const Member *e) {
+    uint64_t size;
+    int file = e->deflated ? memfd_create("member", MFD_CLOEXEC) : open_input(z->path, &size);
+    if (file < 0) no_npz(z, "there is no room to unpack it");
+    if (!e->deflated && lseek(file, (off_t)e->at, SEEK_SET) < 0) no_npz(z, "its directory is damaged");
+    if (e->deflated && !inflate_into(file, z, e)) no_npz(z, "what is compressed in it is damaged");
+    return file;
 }
 
 static bool strip_suffix(char *name) {
@@ -101,18 +146,16 @@ static bool strip_suffix(char *name) {
 
 static void read_zip(Recording *r, const char *path) {
     Zip z = zip_open(path);
-    uint64_t size;
-    int file = open_input(path, &size);
     for (int i = 0; i < z.members; i++) {
-        const char *name;
-        uint64_t at = zip_next(&z, r->arena, &name);
+        Member e = zip_next(&z, r->arena);
         burin_array a = {0};
-        if (!strip_suffix((char *)(uintptr_t)name) || lseek(file, (off_t)at, SEEK_SET) < 0) continue;
+        if (!strip_suffix(e.name)) continue;
+        int file = open_member(&z, &e);
         const char *problem = burin_npy_read_from(&a, file);
-        if (problem) diag_fatal(NO_LOC, "%s: %s %-s", path, name, problem);
-        add_array(r, name, &a);
+        if (problem) diag_fatal(NO_LOC, "%s: %s %-s", path, e.name, problem);
+        close(file);
+        add_array(r, e.name, &a);
     }
-    close(file);
 }
 
 // -------------------------------------------------------------------------------------------------------------------- folders

@@ -1,5 +1,5 @@
-// Values that another framework recorded, by name: an .npz as numpy.savez writes it (its members stored, not compressed), a
-// folder of .npy files, or one .npy. The name of a value is its file's, without .npy.
+// Values that another framework recorded, by name: an .npz as numpy.savez and numpy.savez_compressed write it, a folder of
+// .npy files, or one .npy. The name of a value is its file's, without .npy.
 #ifndef BURIN_DRIVER_RECORDING_H
 #define BURIN_DRIVER_RECORDING_H
 #include "ir.h"

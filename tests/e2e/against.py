@@ -31,7 +31,9 @@ def record_onnx(path, values):
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     image = numpy.random.default_rng(7).random((1, 1, 8, 8), dtype=numpy.float32)
     names = [o.name for o in session.get_outputs()]
-    numpy.savez(os.path.join(OUT, "digits.npz"), image=image, **dict(zip(names, session.run(None, {"image": image}))))
+    values = dict(zip(names, session.run(None, {"image": image})), image=image)
+    numpy.savez(os.path.join(OUT, "digits.npz"), **values)
+    numpy.savez_compressed(os.path.join(OUT, "compressed.npz"), **values)
 
 
 torch.manual_seed(1)

@@ -9,6 +9,10 @@ done
 check "against: all modules of llama that give a value have a place" sh -c \
     "$BURIN check '$recorded/llama' --against '$recorded/llama.npz' | grep -q '^43 values compared'"
 says "against: values of an ONNX file" 0 "5 values compared, 0 differ" $BURIN check examples/digits/digits.onnx --against "$recorded/digits.npz"
+says "against: values that numpy compressed" 0 "5 values compared, 0 differ" $BURIN check examples/digits/digits.onnx --against "$recorded/compressed.npz"
+size=$(($(wc -c < "$recorded/compressed.npz") / 2))
+{ head -c $size "$recorded/compressed.npz" && printf 'x' && tail -c +$((size + 2)) "$recorded/compressed.npz"; } > "$WORK/damaged.npz"
+says "against: a byte of them changed" 1 "what is compressed in it is damaged" $BURIN check examples/digits/digits.onnx --against "$WORK/damaged.npz"
 
 # planted NAME PLACE LINE [OPTIONS...]: check in $home on $WORK/model names this value, and this line of the description
 home=$PWD

@@ -14,7 +14,7 @@ says "bisect: formats of --quant are other numbers, and no fault" 0 "other forma
 export BURIN_HOME="$PWD"
 faulty() {
     gcc -std=gnu17 -ffp-contract=off -O0 -D_GNU_SOURCE -I. -Icompiler -Iruntime -I$BUILD/gen "-D$3" "compiler/passes/$2" \
-        $BUILD/compiler/main.o $BUILD/libburin.a -ljansson -lprotobuf-c -lm -lpthread -o "$WORK/$1" || not_ok "bisect: building $1"
+        $BUILD/compiler/main.o $BUILD/libburin.a -ljansson -lprotobuf-c -lz -lm -lpthread -o "$WORK/$1" || not_ok "bisect: building $1"
 }
 faulty epsilon recognise/norm.c FAULT_NORM_EPSILON=1e-3
 says "bisect: the node that norms changed" 1 "the pass norms changed the numbers, first those of " "$WORK/epsilon" check "$model" --bisect
