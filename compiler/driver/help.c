@@ -126,6 +126,10 @@ static void print_pass_names(void) {
     for (int i = 0; i < PASS_COUNT; i++) printf("%s ", pass_info[i].name);
 }
 
+static void print_topic_names(void) {
+    for (int i = 0; i < N_TOPICS; i++) printf("%s ", topics[i].name);
+}
+
 static void print_bash_values(void) {
     for (int i = 0; i < n_options; i++) {
         const OptionRow *o = &options[i];
@@ -153,7 +157,7 @@ static void print_bash(Arena *arena) {
     printf("--help --version\"\n    else\n        case $before in\n");
     print_bash_values();
     printf("        help) words=\"");
-    for (int i = 0; i < N_TOPICS; i++) printf("%s ", topics[i].name);
+    print_topic_names();
     printf("\" ;;\n        esac\n        case $current in -*) case ${COMP_WORDS[1]} in\n");
     for (int i = 0; i < COMMAND_COUNT; i++) {
         printf("            %s) words=\"", commands[i].name);
@@ -213,7 +217,11 @@ static void print_zsh(Arena *arena) {
         printf("        %s) _arguments \\\n", commands[i].name);
         for (int j = 0; j < n_options; j++)
             if (option_is_of(&options[j], (Command)i)) print_zsh_option(&options[j]);
-        printf("            '*:file:_files' ;;\n");
+        printf("            '*:");
+        if (i == COMMAND_help)
+            printf("topic:("), print_topic_names(), printf(")' ;;\n");
+        else
+            printf("file:_files' ;;\n");
     }
     printf("    esac\n}\n_burin \"$@\"\n");
 }

@@ -42,7 +42,13 @@ for option in $(sed -n 's/^OPTION([a-z_]*, [A-Z]*, "\([a-z-]*\)".*/\1/p' compile
     grep -q -- "-.-$spelled.fR" "$WORK/burin.1" || not_ok "help: --$option is missing in the manual"
 done
 check "help: bash reads its completion" bash -n "$WORK/burin.bash"
-if command -v zsh > /dev/null; then check "help: zsh reads its own" zsh -n "$WORK/_burin"; else skip "help: zsh" "zsh is not here"; fi
+if command -v zsh > /dev/null; then
+    printf '%s\n' 'burin inspect ' 'burin check m --bisect ' 'burin check m --against=' 'burin build m --stop-after=recognise ' \
+        'burin help numeric-contract ' 'burin build m --bisec' > "$WORK/expected"
+    timeout 60 zsh -f tests/tools/complete.zsh "$WORK" 'burin ins' 'burin check m --bis' 'burin check m --ag' \
+        'burin build m --stop-after=recog' 'burin help num' 'burin build m --bisec' > "$WORK/completed"
+    same "completion: what zsh makes of lines" "$WORK/expected" "$WORK/completed"
+else skip "completion: what zsh makes of lines" "no zsh: apt-get install zsh"; fi
 if command -v groff > /dev/null; then
     groff -man -ww -z -Tutf8 "$WORK/burin.1" > "$WORK/groff" 2>&1
     check "help: groff reads the manual without a warning" [ ! -s "$WORK/groff" ]
