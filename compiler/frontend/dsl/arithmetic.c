@@ -81,9 +81,25 @@ static double float_operation(AstKind op, double a, double b) {
     }
 }
 
+enum { MAX_ORIGIN_DEPTH = 12 };
+
+// The parameter that is 0 among those that the number comes from.
+static const Declaration *zero_parameter(const Origin *o, int depth) {
+    if (!o || depth > MAX_ORIGIN_DEPTH) return NULL;
+    if (o->op == AST_CONFIG) return o->value ? NULL : o->config;
+    const Declaration *d = zero_parameter(o->a, depth + 1);
+    return d ? d : zero_parameter(o->b, depth + 1);
+}
+
+static Value division_by_zero(Elaborator *e, Loc at, Value b) {
+    const Declaration *d = b.kind == V_INT ? zero_parameter(b.origin, 0) : NULL;
+    const char *hint = d ? arena_message(e->arena, "\nhint: %s is 0 in config.json", d->ast->name) : "";
+    return report(e, at, "division by zero%-s", hint);
+}
+
 static Value number_operation(Elaborator *e, const Ast *x, Value a, Value b) {
     bool divides = x->kind == AST_DIV || x->kind == AST_FLOORDIV || x->kind == AST_MOD;
-    if (divides && value_number(b) == 0) return report(e, x->loc, "division by zero");
+    if (divides && value_number(b) == 0) return division_by_zero(e, x->loc, b);
     int64_t result;
     bool ints = a.kind == V_INT && b.kind == V_INT;
     if (ints && int_operation(x->kind, a.i, b.i, &result)) return with_origin(e, VALUE_INT(result), x->kind, a, b);
