@@ -194,13 +194,7 @@ static void command_save(chat *t, const char *path) {
     free(json);
 }
 
-static void add_loaded(void *context, const char *role, const char *text, size_t bytes) {
-    chat *t = context;
-    burin_conversation_add(&t->c, role, text, bytes);
-}
-
 static void command_load(chat *t, const char *path) {
-    char error[512];
     size_t bytes;
     const char *why;
     int file = burin_open_small_file(path, BURIN_MOST_LINE, &why);
@@ -210,13 +204,7 @@ static void command_load(chat *t, const char *path) {
     }
     char *json = burin_read_open_file(file, path, &bytes);
     int32_t before = t->c.n_turns;
-    void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
-    const burin_message_reader reader = {add_loaded, t, memory, BURIN_RENDER_BYTES(bytes)};
-    if (burin_read_messages(&reader, path, json, bytes, error, sizeof error))
-        burin_conversation_remove(&t->c, 0, before);
-    else
-        burin_conversation_remove(&t->c, before, t->c.n_turns - before), burin_note("%s", error);
-    free(memory);
+    if (burin_conversation_read(&t->c, path, json, bytes)) burin_conversation_remove(&t->c, 0, before);
     free(json);
 }
 
@@ -256,6 +244,7 @@ static void run_command(chat *t) {
 int burin_chat(burin_run *run) {
     chat t = {.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     burin_conversation_open(&t.c, run);
+    burin_conversation_load(&t.c);
     t.c.g.stop = &chat_stop;
     catch_interrupts();
     if (run->command->system) set_system(&t, run->command->system);
@@ -269,6 +258,7 @@ int burin_chat(burin_run *run) {
         }
     }
     print_mark(&t, "\n");
+    burin_conversation_save(&t.c);
     burin_conversation_close(&t.c);
     free(t.line);
     return 0;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
 #include "prompt.h"
+#include "session_file.h"
 
 static const burin_template *template_of(const burin_model *m) {
     return (const burin_template *)(const void *)(m->weights() + m->template_offset);
@@ -101,6 +103,37 @@ char *burin_conversation_json(const burin_conversation *c, size_t *bytes) {
     return json;
 }
 
+static void add_turn_read(void *conversation, const char *role, const char *text, size_t bytes) {
+    burin_conversation_add(conversation, role, text, bytes);
+}
+
+bool burin_conversation_read(burin_conversation *c, const char *name, const char *json, size_t bytes) {
+    char error[512];
+    int32_t before = c->n_turns;
+    void *memory = burin_allocate(1, BURIN_RENDER_BYTES(bytes));
+    const burin_message_reader reader = {add_turn_read, c, memory, BURIN_RENDER_BYTES(bytes)};
+    bool read = burin_read_messages(&reader, name, json, bytes, error, sizeof error);
+    if (!read) burin_conversation_remove(c, before, c->n_turns - before), burin_note("%s", error);
+    free(memory);
+    return read;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- session
+void burin_conversation_load(burin_conversation *c) {
+    burin_session_texts texts;
+    if (!burin_session_load(&c->g, &texts)) return;
+    c->read = texts.read, c->read_bytes = texts.read_bytes;
+    if (texts.turns_bytes) burin_conversation_read(c, c->g.run->command->session, texts.turns, texts.turns_bytes);
+    free(texts.turns);
+}
+
+void burin_conversation_save(const burin_conversation *c) {
+    burin_session_texts texts = {.read = c->read, .read_bytes = c->read_bytes};
+    if (c->n_turns) texts.turns = burin_conversation_json(c, &texts.turns_bytes);
+    burin_session_save(&c->g, &texts);
+    free(texts.turns);
+}
+
 // -------------------------------------------------------------------------------------------------------------------- prompt
 static int32_t encode(const burin_conversation *c, size_t bytes, int32_t *ids, int32_t capacity) {
     const burin_rendering *r = &c->rendering;
@@ -115,12 +148,6 @@ static int32_t encode(const burin_conversation *c, size_t bytes, int32_t *ids, i
     size_t n = burin_encode(c->g.tokenizer, &e);
     free(memory);
     return (int32_t)n;
-}
-
-// Tokens of the slot that may stay: those that it has read, without the last, whose logits are wanted again.
-static int32_t tokens_read(const burin_conversation *c) {
-    int32_t n = burin_slot_length(c->g.run->session, 0);
-    return n < c->g.n_tokens ? n : c->g.n_tokens;
 }
 
 // The prompt behind the text that was read: its tokens follow those of the slot, when the cut is one of the tokenizer's own.
@@ -162,12 +189,6 @@ bool burin_conversation_fits(const burin_conversation *c) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- answer
-static int32_t common_tokens(const burin_conversation *c) {
-    int32_t n = tokens_read(c), kept = 0;
-    while (kept < n && kept < c->n_ids && c->ids[kept] == c->g.tokens[kept]) kept++;
-    return kept == c->n_ids ? kept - 1 : kept;
-}
-
 // The text of the slot's tokens: the prompt, and the answer as far as it was read.
 static void note_read(burin_conversation *c) {
     free(c->read);
@@ -180,7 +201,7 @@ static void note_read(burin_conversation *c) {
 void burin_conversation_answer(burin_conversation *c) {
     burin_generation *g = &c->g;
     burin_run *run = g->run;
-    c->kept = common_tokens(c);
+    c->kept = burin_generation_kept(g, c->ids, c->n_ids);
     burin_slot_truncate(run->session, 0, c->kept);
     memcpy(g->tokens, c->ids, (size_t)c->n_ids * sizeof *g->tokens);
     g->n_tokens = c->n_ids, g->generated = 0, g->full = false, g->answer_bytes = 0;

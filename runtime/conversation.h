@@ -27,6 +27,13 @@ void burin_conversation_add(burin_conversation *, const char *role, const char *
 void burin_conversation_remove(burin_conversation *, int32_t first, int32_t n);
 char *burin_conversation_json(const burin_conversation *, size_t *bytes);  // the turns as a list; the caller frees it
 
+// Adds the turns of messages in JSON. False: nothing was added, and a note says why.
+bool burin_conversation_read(burin_conversation *, const char *name, const char *json, size_t bytes);
+
+// What --session has: the slot, and the turns.
+void burin_conversation_load(burin_conversation *);
+void burin_conversation_save(const burin_conversation *);
+
 // The prompt of these messages (JSON, as burin_render takes it). False: rendering.error says why.
 bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes, const char *name);
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer

@@ -118,7 +118,8 @@ static void embed_lines(embedder *e, const char *path) {
 }
 
 static void embed_tokens(embedder *e) {
-    burin_tokens tokens = burin_read_prompt(e->model, e->command, e->model->context);
+    bool empty;
+    burin_tokens tokens = burin_read_prompt(e->model, e->command, e->model->context, &empty);
     embed(e, NULL, 0, &tokens);
 }
 

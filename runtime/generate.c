@@ -9,6 +9,7 @@
 #include "generation.h"
 #include "output.h"
 #include "prompt.h"
+#include "session_file.h"
 #include "source.h"
 
 static bool is_end(const burin_generation *g, int32_t token) {
@@ -228,23 +229,30 @@ void burin_generation_close(burin_generation *g) {
     burin_constraint_close(g->constraint);
 }
 
+int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int32_t n) {
+    int32_t read = burin_slot_length(g->run->session, 0), kept = 0;
+    while (kept < read && kept < g->n_tokens && kept < n - 1 && ids[kept] == g->tokens[kept]) kept++;
+    return kept;
+}
+
 // What the slot reads before anything is generated.
 static void set_tokens(burin_generation *g, burin_tokens first) {
     memcpy(g->tokens, first.id, (size_t)first.n * sizeof *g->tokens);
-    g->n_tokens = first.n, g->generated = 0, g->full = false;
+    g->n_tokens = first.n;
 }
 
-// `source`: tokens that an encoder has read.
-static void generate_from(burin_generation *g, burin_tokens first, int32_t source) {
-    set_tokens(g, first);
+// Writes on behind g->tokens, of which the slot has read the first `kept`; `source`: tokens that an encoder has read.
+static void generate_behind(burin_generation *g, int32_t kept, int32_t source) {
+    int32_t read = g->n_tokens - kept;
+    g->generated = 0, g->full = false;
     burin_generation_start(g);
     show_prompt(g);
-    float *logits = burin_run_read(g->run, g->tokens, g->n_tokens);
+    float *logits = read == 1 ? read_newest(g) : burin_run_read(g->run, g->tokens + kept, read);
     g->prompt_read = burin_nanoseconds();
     burin_generate_tokens(g, logits);
     burin_generation_finish(g);
     if (g->full) burin_note("the context of %d tokens is full\nhint: --shift goes on without the older half", g->run->context);
-    burin_generation_statistics(g, source + first.n);
+    burin_generation_statistics(g, source + read);
 }
 
 static void check_room(const burin_run *run, burin_tokens first) {
@@ -262,7 +270,8 @@ static void generate_from_sources(burin_generation *g) {
         g->started = burin_nanoseconds();
         int32_t length = burin_encode_next(&sources);
         if (!g->tokens) burin_generation_open(g);
-        generate_from(g, first, length);
+        set_tokens(g, first);
+        generate_behind(g, 0, length);
     }
     burin_sources_close(&sources);
     free(first.id);
@@ -276,17 +285,36 @@ static void print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
     free(g->answer);
 }
 
+// What --session has kept of the prompt; without one its text is the prompt. Returns how many tokens the slot holds.
+static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool empty) {
+    bool loaded = burin_session_load(g, NULL);
+    if (loaded && empty) {
+        free(prompt->id);
+        prompt->id = burin_allocate((size_t)g->n_tokens, sizeof *prompt->id);
+        prompt->n = g->n_tokens;
+        memcpy(prompt->id, g->tokens, (size_t)g->n_tokens * sizeof *g->tokens);
+    }
+    int32_t kept = loaded ? burin_generation_kept(g, prompt->id, prompt->n) : 0;
+    burin_slot_truncate(g->run->session, 0, kept);
+    set_tokens(g, *prompt);
+    if (loaded && g->run->command->verbose) burin_note("the session has %d of %d tokens", kept, prompt->n);
+    return kept;
+}
+
 static void generate_from_prompt(burin_generation *g) {
-    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context);
+    bool empty;
+    burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
     check_room(g->run, prompt);
     burin_generation_open(g);
+    int32_t kept = begin_session(g, &prompt, empty);
     g->started = burin_nanoseconds();
     if (g->run->command->json) {
         g->answer = burin_allocate(1, g->answer_room = 1 << 12);
         burin_answer_begin(g);
     }
-    generate_from(g, prompt, 0);
+    generate_behind(g, kept, 0);
     if (g->answer) print_text_as_json(g, prompt.n);
+    burin_session_save(g, NULL);
     free(prompt.id);
 }
 

@@ -35,6 +35,8 @@ typedef struct burin_generation {
 
 void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
+// Tokens of the slot that may stay when it is to hold these n; the last of them is read again, for its logits.
+int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
 void burin_generation_start(burin_generation *);  // the decoder behind the tokens so far
 void burin_generate_tokens(burin_generation *, float *logits);
 void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line

@@ -44,6 +44,8 @@ int burin_answer_messages(burin_run *run) {
     burin_conversation c;
     size_t bytes;
     burin_conversation_open(&c, run);
+    burin_conversation_load(&c);
+    burin_conversation_remove(&c, 0, c.n_turns);
     char *json = burin_read_file(run->command->messages, &bytes);
     if (!burin_conversation_prompt(&c, json, bytes, run->command->messages))
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
@@ -52,7 +54,8 @@ int burin_answer_messages(burin_run *run) {
     burin_answer_begin(&c.g);
     burin_conversation_answer(&c);
     if (run->command->json) print_answer(&c);
-    burin_generation_statistics(&c.g, c.n_ids);
+    burin_generation_statistics(&c.g, c.n_ids - c.kept);
+    burin_conversation_save(&c);
     burin_conversation_close(&c);
     free(json);
     return 0;

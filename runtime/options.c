@@ -188,6 +188,8 @@ static void check_combination(burin_kind program, const burin_command *c) {
                          c->bench ? "--bench" : "--perplexity");
     if ((c->grammar != NULL) + (c->json_schema != NULL) + c->json_object > 1)
         bad_command_line("more than one form of the text", "give one of --grammar, --json-schema and ", "--json-object");
+    if (c->session_read_only && !c->session)
+        bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->window && !c->perplexity_file)
@@ -220,7 +222,7 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
          {"-n", "--temp", "--repeat-penalty", "--presence-penalty", "--frequency-penalty", "--repeat-last-n",
           "--dry-multiplier", "--logit-bias", "--ignore-eos", "--shift", "--stop", "--grammar", "--json-schema",
-          "--json-object", "--json", "--logprobs", DRAWING}},
+          "--json-object", "--json", "--logprobs", "--session", DRAWING}},
         {writes && greedy && !measures, "the likeliest token is taken each time; --temp 0.8 samples", {DRAWING}},
         {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", {TRUNCATING}},
         {writes && c->sampling.dry_multiplier == 0,

@@ -61,6 +61,7 @@ typedef struct burin_texts {
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
+    const char *session;                                         // what was read and written, from run to run
     const char *grammar, *json_schema;                           // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
@@ -79,7 +80,7 @@ typedef struct burin_command {
     int64_t threads, context, chunk, window;  // 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
-    bool chat, json, json_object, tokenize, pieces;
+    bool chat, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     bool info, verify, bench, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;

@@ -91,12 +91,15 @@ static void check_length(const burin_model *model, const char *text, size_t byte
         burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
 }
 
-burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most) {
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
+    *empty = c->prompt && !*c->prompt;
     if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
     if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
-    if (!c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered())) return begin_text(model);
+    *empty = !c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered());
+    if (*empty) return begin_text(model);
     size_t bytes;
     char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    *empty = !bytes;
     check_length(model, text, bytes, most);
     burin_tokens tokens = prompt_of(model, text, bytes);
     free(text);

@@ -9,8 +9,8 @@ typedef struct burin_tokens {
 } burin_tokens;
 
 // The prompt with what the tokenizer puts around a text; at least one token. Without a prompt: the token that begins a text.
-// A text of far more than `most` tokens ends the program; of a few more the caller says how many.
-burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most);
+// A text of far more than `most` tokens ends the program; of a few more the caller says how many. `empty`: there was no text.
+burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most, bool *empty);
 
 // What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
 burin_tokens burin_read_start(const burin_model *, const burin_command *);

@@ -1,0 +1,98 @@
+#!/bin/sh
+# --session: a text in several runs has the bits of one run; prompts and conversations that were read are kept; files that are no
+# sessions, or not this program's, are refused and stay as they are.
+. tests/lib.sh
+need "session: austen as a program" examples/austen/model.safetensors
+unsanitized "session: programs"
+mkdir "$WORK/model"
+for file in config.json generation_config.json model.safetensors tokenizer.json tokenizer_config.json; do
+    ln -s "$PWD/examples/austen/$file" "$WORK/model/$file"
+done
+printf '%s' '{%- for m in messages %}{{- bos_token + m.content + eos_token }}{%- endfor %}{{ bos_token }}and' > "$WORK/model/chat_template.jinja"
+check "session: builds" "$BURIN" build "$WORK/model" -o "$WORK/talk"
+talk=$WORK/talk s=$WORK/s
+[ -x "$talk" ] || exit 1
+
+# in_parts NAME OPTION...: 60 tokens in one run and in three
+in_parts() {
+    _name=$1
+    shift
+    rm -f "$s"
+    "$talk" "It was" -n 60 --logits "$WORK/whole.npy" "$@" > "$WORK/whole" 2> /dev/null
+    { "$talk" "It was" -n 1 --session "$s" "$@" && "$talk" -n 20 --session "$s" "$@" -t 2 && : > "$WORK/empty" &&
+        "$talk" -f "$WORK/empty" -n 39 --session "$s" --logits "$WORK/last.npy" "$@"; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
+    check "$_name: in three runs" test "$(cat "$WORK/parts")" = "$(tr -d '\n' < "$WORK/whole")"
+    check "$_name: the last logits" test "$(values "$WORK/whole.npy" | tail -c 8192 | cksum)" = "$(values "$WORK/last.npy" | tail -c 8192 | cksum)"
+}
+in_parts "session: greedily" --temp 0
+"$talk" "It was" -n 60 --seed 7 --mirostat 2 > "$WORK/whole" 2> /dev/null
+rm "$s"
+{ "$talk" "It was" -n 21 --seed 7 --mirostat 2 --session "$s" && "$talk" -n 39 --mirostat 2 --session "$s" < /dev/null; } 2> "$WORK/err" | tr -d '\n' > "$WORK/parts"
+check "session: sampled, the draws go on" test "$(cat "$WORK/parts")" = "$(tr -d '\n' < "$WORK/whole")"
+rm "$s"
+{ "$talk" --tokens 0,1114,306 -n 5 --temp 0 --session "$s" && "$talk" -n 5 --temp 0 --session "$s" < /dev/null; } > "$WORK/parts" 2> "$WORK/err"
+check "session: ids" test "$(cat "$WORK/parts")" = "315,274,287,1879,334
+ it was not so,"
+
+# A prompt that begins like what was read is read from there on.
+rm "$s"
+long="It is a truth universally acknowledged, that a single man in possession of a good fortune"
+"$talk" "$long" -n 3 --temp 0 --session "$s" > /dev/null 2>&1
+cp "$s" "$WORK/kept"
+"$talk" "$long, must be" -n 9 --temp 0 --session "$s" --prompt-cache-ro -v > "$WORK/got" 2> "$WORK/err"
+check "session: a longer prompt" test "$(cat "$WORK/got")" = "$("$talk" "$long, must be" -n 9 --temp 0)"
+check "session: of which the beginning was read: $(head -n 1 "$WORK/err")" grep -q "the session has 2[0-9] of" "$WORK/err"
+same "session: read only" "$WORK/kept" "$s"
+check "session: another prompt" test "$("$talk" "Once" -n 9 --temp 0 --session "$s" 2> /dev/null)" = "$("$talk" "Once" -n 9 --temp 0)"
+yes "was it" | head -n 100 | tr -d '\n' > "$WORK/full"
+rm "$s"
+"$talk" -f "$WORK/full" -n 999 --ignore-eos --temp 0 --session "$s" > /dev/null 2>&1
+says "session: a full one" 0 "the context of 512 tokens is full" "$talk" --session "$s" -n 5
+says "session: a full one, shifted" 0 "wrote 5 at" "$talk" --session "$s" -n 5 --shift -v
+says "session: more than --ctx holds" 1 "the session has" "$talk" --session "$s" -n 5 --ctx 100
+
+# Conversations.
+rm -f "$s"
+printf 'It was\nShe had\n' | "$talk" --chat --temp 0 -n 8 > "$WORK/whole" 2> /dev/null
+printf 'It was\n' | "$talk" --chat --temp 0 -n 8 --session "$s" > "$WORK/parts" 2> /dev/null
+printf 'She had\n/save %s\n' "$WORK/turns" | "$talk" --chat --temp 0 -n 8 --session "$s" -v >> "$WORK/parts" 2> "$WORK/err"
+same "session: a conversation in two runs" "$WORK/whole" "$WORK/parts"
+check "session: what was read is kept: $(head -n 1 "$WORK/err")" sh -c "grep -q 'new tokens, kept [0-9]' '$WORK/err' && ! grep -q 'kept 0' '$WORK/err'"
+check "session: its turns" test "$(grep -c '"role"' "$WORK/turns")" = 4
+"$talk" --messages "$WORK/turns" --temp 0 -n 4 > "$WORK/whole" 2> /dev/null
+"$talk" --messages "$WORK/turns" --temp 0 -n 4 --session "$s" > "$WORK/parts" 2> /dev/null
+same "session: --messages" "$WORK/whole" "$WORK/parts"
+
+# What is no session of this program.
+refused() { says "session: $1: refused" 1 "$2" "$talk" -n 3 --session "$WORK/bad"; }
+good=$(wc -c < "$s")
+: > "$WORK/bad"
+refused "nothing" "not a session of burin's"
+echo "my notes" > "$WORK/bad"
+refused "a text" "not a session of burin's"
+check "session: and left alone" test "$(cat "$WORK/bad")" = "my notes"
+head -c $((good - 1)) "$s" > "$WORK/bad"
+refused "cut short" "damaged"
+{ cat "$s" && echo; } > "$WORK/bad"
+refused "too long" "damaged"
+# Header: magic 8, checksum 8, bytes 8, read 8, turns 8, slot 8, seed 8, random 32, mu 8, identity 16, tokens 8
+for at in 8 16 24 32 40 48 56 90 112 119 121 400 $((good - 5)); do
+    cp "$s" "$WORK/bad" && printf '\377' | dd of="$WORK/bad" bs=1 seek="$at" conv=notrunc 2> /dev/null
+    refused "byte $at" "damaged"
+done
+cp "$s" "$WORK/bad" && printf 'x' | dd of="$WORK/bad" bs=1 seek=100 conv=notrunc 2> /dev/null
+refused "another identity" "of another model"
+"$BURIN" build examples/austen --kv f16 -o "$WORK/other" > /dev/null 2>&1
+says "session: of another build" 1 "of another model, or of one that was built with other options" "$WORK/other" -n 3 --session "$s"
+check "session: files of which the sums are right" "$BUILD/tools/broken_sessions" "$talk" "$s" "$WORK/bad"
+mkdir "$WORK/folder" && mkfifo "$WORK/fifo" && ln -s "$WORK/folder/there" "$WORK/link.part" && : > "$WORK/dangling"
+says "session: a folder" 1 "folder: it is no file" "$talk" -n 3 --session "$WORK/folder"
+says "session: a pipe" 1 "fifo: it is no file" timeout 10 "$talk" -n 3 --session "$WORK/fifo"
+says "session: a folder that is not there" 1 "/nowhere/s.part: No such file" "$talk" -n 3 --session /nowhere/s
+says "session: a link where it writes" 1 "link.part: it is a link" "$talk" -n 3 --session "$WORK/link"
+cp "$s" "$WORK/bad"
+says "session: no room" 1 "bad: File too large" sh -c "ulimit -f 1; '$talk' 'It was' -n 3 --session '$WORK/bad'"
+check "session: and the old one stays" cmp "$s" "$WORK/bad"
+check "session: nothing beside it" test ! -e "$WORK/bad.part"
+says "session: read only, without one" 2 "--session-read-only without --session" "$talk" --prompt-cache-ro
+says "session: --perplexity" 1 "--session has no effect: --perplexity writes no text" "$talk" --perplexity "$WORK/fifo/x" --session "$s"
