@@ -4,6 +4,7 @@
 #   sh tests/hashes.sh COMMIT              the graph of every model after the last pass, here and at COMMIT
 #   sh tests/hashes.sh COMMIT --programs   and the results of every family's program
 #   sh tests/hashes.sh COMMIT --cases      and the graph of every conformance case
+#   ONLY=gguf sh tests/hashes.sh COMMIT    what has that in its name (a pattern of grep -E)
 #
 # Models are those of `make test`: tests/families and published, examples, and what lies in ../shared. COMMIT is built in
 # build/at-COMMIT. A graph's text has the hash of each of its constants; what a value is called, and where it comes from, does not count.
@@ -32,6 +33,8 @@ case " $* " in *" --cases "*)
     ;;
 esac
 
+[ -z "${ONLY-}" ] || { grep -E -- "$ONLY" "$WORK/list" > "$WORK/only" && mv "$WORK/only" "$WORK/list"; }
+
 # Names of values become numbers, in their order; axes of softmax and top_k count from the front.
 numbered() {
     awk 'match($0, /axis=-1/) {
@@ -55,7 +58,7 @@ numbered() {
 graph() {
     _burin=$1
     shift
-    "$_burin" inspect "$@" --stop-after=layout 2>&1 | sed 's/ @[^,)]*:[0-9]*:[0-9]*//; s/ @"[^"]*"$//; s/ "[^"]*"$//' | numbered | md5sum | cut -c 1-16
+    "$_burin" inspect "$@" --stop-after=layout 2>&1 | sed 's/ @[^,)]*:[0-9]*:[0-9]*//g; s/ @"[^"]*"$//; s/ "[^"]*"$//' | numbered | md5sum | cut -c 1-16
 }
 
 # results BURIN FOLDER: of its program over the inputs beside it

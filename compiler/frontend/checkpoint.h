@@ -31,7 +31,7 @@ typedef struct Checkpoint {
 } Checkpoint;
 
 // `path`: a folder, a .safetensors, .safetensors.index.json, .gguf or .bin file; recognised by content, not by suffix.
-// `library`: the dsl/ folder, whose descriptions say what the names in a GGUF mean.
+// `library`: the dsl/ folder, whose gguf/ says what the names in a GGUF mean.
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the one GGUF. NULL: none.
 const char *tokenizer_in(Arena *, const char *folder);

@@ -28,4 +28,4 @@ with_comma() { echo "$1" | sed 's/\(.*\)\(...\)$/\1,\2/'; }
 passes() { with_comma "$(sed -n "s/^$1: \([0-9]*\) of .*/\1/p" tests/conformance/EXPECTED.md)"; }
 counts "conformance" "$(passes Interpreted) pass in the interpreter and $(passes Compiled) as compiled C"
 counts "families" "$(grep -c '^| .*e-[0-9]* |$' dsl/FAMILIES.md) families of models"
-counts "GGUF" "$(grep -l '^gguf' dsl/models/* | wc -l) architectures, \`grep ^gguf dsl/models/*\`"
+counts "GGUF" "$(find dsl/gguf -maxdepth 1 -type f | wc -l) architectures, \`ls dsl/gguf\`"

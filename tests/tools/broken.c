@@ -3,6 +3,7 @@
 #include "broken_blocks.h"
 #include "broken_checkpoints.h"
 #include "broken_quantized.h"
+#include "broken_tables.h"
 #include "broken_tokenizers.h"
 
 #define COUNT(table) (sizeof table / sizeof *table)
@@ -16,6 +17,7 @@ static void list(void) {
         if (formats[i].ggml >= 0) printf("nan-scale-%s\n", formats[i].name);
     for (size_t i = 0; i < COUNT(quantized); i++) puts(quantized[i].name);
     for (size_t i = 0; i < COUNT(tokenizers); i++) puts(tokenizers[i].name);
+    for (size_t i = 0; i < COUNT(gguf_tables); i++) puts(gguf_tables[i].name);
 }
 
 static void run_named(const BrokenCase *cases, size_t n, const char *name) {
@@ -34,6 +36,8 @@ static void run(const char *name) {
         if (!strcmp(quantized[i].name, name)) open_quantized(quantized[i].config, quantized[i].tensors);
     for (size_t i = 0; i < COUNT(tokenizers); i++)
         if (!strcmp(tokenizers[i].name, name)) open_tokenizer(tokenizers[i].text);
+    for (size_t i = 0; i < COUNT(gguf_tables); i++)
+        if (!strcmp(gguf_tables[i].name, name)) open_gguf_table(&gguf_tables[i]);
 }
 
 int main(int argc, char **argv) {

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
+#include "frontend/dsl.h"
 #include "tests/tools/bytes.h"
 #include "unit.h"
 
@@ -461,6 +463,30 @@ static void survives_wrong_bytes(void) {
     remove_folder(&f);
 }
 
+static bool is_described(const Descriptions *all, const GgufPair *model) {
+    for (int i = 0; i < all->n; i++)
+        if (!strcmp(all->items[i].name, model->gguf))
+            for (int j = 0; j < all->items[i].n_classes; j++)
+                if (!strcmp(all->items[i].classes[j], model->name)) return true;
+    return false;
+}
+
+// Every table of dsl/gguf is for models that dsl/models has.
+static void names_described_models_in_tables_of_gguf(void) {
+    Arena *arena = arena_new();
+    Descriptions all = dsl_descriptions(arena, "dsl");
+    const char *known;
+    CHECK(!gguf_table(arena, "dsl", "../models/llama.burin", &known) && !gguf_table(arena, "dsl", "parts", &known));
+    int tables = 0;
+    for (char *rest, *name = strtok_r(arena_strdup(arena, known), ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
+        const GgufTable *t = gguf_table(arena, "dsl", name, &known);
+        for (int i = 0; t && i < t->models.n; i++) CHECK(is_described(&all, &t->models.items[i]));
+        tables += t != NULL;
+    }
+    CHECK(tables >= 31);
+    arena_free(arena);
+}
+
 SUITE(checkpoint) {
     TEST(reads_the_austen_folder);
     TEST(reads_every_family);
@@ -474,6 +500,7 @@ SUITE(checkpoint) {
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
     TEST(reads_metadata_of_gguf);
+    TEST(names_described_models_in_tables_of_gguf);
     TEST(reads_rope_parameters);
     TEST(maps_five_gigabytes);
     TEST(refuses_truncation_everywhere);

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint/gguf_table.h"
 #include "unit.h"
 
 // ------------------------------------------------------------------------------------------------------------------ one run
@@ -454,24 +453,6 @@ static void survives_damage(void) {
     CHECK(size > 1000);
 }
 
-// A library of one description whose table of GGUF is none.
-static void refuses_broken_tables_of_gguf(void) {
-    char library[] = "/tmp/burin-gguf.XXXXXX", path[128], models[64];
-    const char *text = "# X\nmodel x\ngguf = [\"x\", [[\"a\"]], [], [], [], []]\n", *known;
-    CHECK(mkdtemp(library) != NULL);
-    snprintf(models, sizeof models, "%s/models", library);
-    snprintf(path, sizeof path, "%s/x.burin", models);
-    mkdir(models, 0700);
-    write_file(path, text, strlen(text));
-    Arena *arena = arena_new();
-    volatile bool refused = true;
-    if (!setjmp(*diag_guard())) refused = gguf_table(arena, library, "x", &known) == NULL;
-    diag_unguard();
-    CHECK(refused);  // x.burin:3:1: gguf must be an architecture, four lists of pairs, and a list of changes
-    arena_free(arena);
-    unlink(path), rmdir(models), rmdir(library);
-}
-
 SUITE(dsl) {
     TEST(elaborates_golden_files);
     TEST(elaborates_every_model);
@@ -479,7 +460,6 @@ SUITE(dsl) {
     TEST(compiles_the_examples_of_the_grammar);
     TEST(every_message_has_a_case);
     TEST(ignores_unknown_fields);
-    TEST(refuses_broken_tables_of_gguf);
     TEST(refuses_large_descriptions);
     TEST(refuses_deep_nesting);
     TEST(bounds_its_work);

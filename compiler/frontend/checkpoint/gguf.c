@@ -1,4 +1,4 @@
-// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words, by the table of the architecture's description.
+// GGUF as a checkpoint: its tensors and metadata in Hugging Face's words, by the table of its architecture.
 //
 //   blk.0.attn_q.weight      -> model.layers.0.self_attn.q_proj.weight
 //   llama.embedding_length   -> hidden_size
@@ -258,10 +258,16 @@ static void set_query_scale(const Reading *r) {
     json_object_set_new(r->config, "query_pre_attn_scalar", json_integer((json_int_t)scalar));
 }
 
-static void set_class(const Reading *r, const char *model_type, const char *class_name) {
-    json_object_set_new(r->config, "model_type", json_string(model_type));
-    json_object_set_new(r->config, "architectures", json_pack("[s]", class_name));
-    r->checkpoint->architecture = model_type;
+// The first model whose field the configuration has, neither 0 nor false; the last asks for none.
+static void set_class(const Reading *r) {
+    const GgufPair *m = r->table->models.items;
+    for (; m->needs; m++) {
+        const json_t *field = json_object_get(r->config, m->needs);
+        if (json_is_true(field) || json_number_value(field) != 0) break;
+    }
+    json_object_set_new(r->config, "model_type", json_string(m->gguf));
+    json_object_set_new(r->config, "architectures", json_pack("[s]", m->name));
+    r->checkpoint->architecture = m->gguf;
 }
 
 static bool has_key(GgufPairs keys, const char *name) {
@@ -287,7 +293,6 @@ static void set_rows(const Reading *r, const char *name, const char *tensor) {
 static void set_configuration(Reading *r) {
     const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
-    set_class(r, t->model_type, t->class_name);
     set_keys(r, t->needed, true);
     set_keys(r, t->further, false);
     set_rows(r, "vocab_size", "token_embd.weight");
@@ -299,8 +304,9 @@ static void set_configuration(Reading *r) {
     if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
     for (int i = 0; i < t->flags.n; i++)
         json_object_set_new(r->config, t->flags.items[i].name, json_boolean(gguf_tensor(r->gguf, t->flags.items[i].gguf)));
-    if (!strcmp(t->model_type, "llama") && json_object_get(r->config, "sliding_window"))
-        set_class(r, "mistral", "MistralForCausalLM");
+    for (int i = 0; i < t->fixed.n; i++)
+        json_object_set_new(r->config, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+    set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
 }

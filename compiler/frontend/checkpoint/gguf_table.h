@@ -1,7 +1,8 @@
-// How a GGUF's names become Hugging Face's: the table `gguf` of a description (dsl/std/gguf.burin says what stands in it).
+// How a GGUF's names become Hugging Face's: the files of dsl/gguf, one an architecture (dsl/README.md says what stands in one).
 #ifndef BURIN_GGUF_TABLE_H
 #define BURIN_GGUF_TABLE_H
 #include "util/arena.h"
+#include "util/diag.h"
 
 typedef struct GgufPair {
     const char *gguf, *name;
@@ -22,12 +23,15 @@ typedef enum {
 } GgufChanges;
 
 typedef struct GgufTable {
-    const char *model_type, *class_name;
-    GgufPairs tensors, needed, further, flags;
-    unsigned changes;
+    GgufPairs models;   // model_type and class of transformers; `needs` is a field of the configuration that must be there
+    GgufPairs tensors;  // names without ".weight" and ".bias"; N stands for a layer's number, E for an expert's
+    GgufPairs needed, further;  // keys of metadata behind the architecture's name, and fields of config.json
+    GgufPairs flags;            // tensors, and the fields that say whether they are there
+    GgufPairs fixed;            // fields, and their values as JSON
+    unsigned changes;           // GgufChanges
 } GgufTable;
 
-// The table of general.architecture, from the descriptions in `library`/models; NULL when none has it, with the names that are
-// known in *known.
+// The table of general.architecture, from `library`/gguf. NULL when there is none, with the names that are known in *known.
+// Ends the run at a line that is no part of a table.
 const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
 #endif
