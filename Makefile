@@ -18,7 +18,7 @@ COMPILE = $(STD) -ffp-contract=off $(CFLAGS) $(WARN) $(DEFINES) $(INCLUDES)
 LIBS := -ljansson -lprotobuf-c -lz -lm -lpthread
 
 SOURCES := $(sort $(shell find compiler -name '*.c' ! -name 'TEMPLATE*'))
-RUNTIME := $(filter-out runtime/main.c,$(wildcard runtime/*.c))
+RUNTIME := $(filter-out runtime/program/main.c,$(wildcard runtime/*/*.c))
 UNITS := $(wildcard tests/unit/*.c)
 SCRIPTS := $(filter-out $(wildcard tests/bench/* tests/errors/*),$(wildcard tests/*/*.sh)) $(wildcard tests/errors/run.sh)
 SLOW := $(foreach s,$(SCRIPTS),$(if $(findstring /slow-,$s),$s))
@@ -87,9 +87,9 @@ $(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/Compositio
 	awk -f $^ > $@.new && mv $@.new $@
 
 # What the C of a model cannot be named: names of the runtime's files, quoted, each with a comma.
-$(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*.[ch])
+$(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*/*.[ch])
 	@mkdir -p $(dir $@)
-	@printf '"%s",\n' $(sort $(basename $(notdir $(wildcard runtime/*.[ch])))) > $@
+	@printf '"%s",\n' $(sort $(basename $(notdir $(wildcard runtime/*/*.[ch])))) > $@
 
 # The page of `burin report`, as C strings.
 PAGE := compiler/report/page/report
@@ -125,7 +125,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	$(Q)$(CC) $(COMPILE) -fsanitize=fuzzer -Itests/tools -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
 # Each file with each compiler, for its warnings alone; what the build compiles with gcc has been through that.
-UNBUILT := runtime/main.c $(wildcard tests/tools/run_*.c)
+UNBUILT := runtime/program/main.c $(wildcard tests/tools/run_*.c)
 CHECKED := $(SOURCES) $(RUNTIME) $(UNITS) $(UNBUILT) $(filter-out $(UNBUILT),$(wildcard tests/tools/*.c))
 BY_GCC := $(if $(filter gcc,$(CC)),$(UNBUILT),$(CHECKED))
 CHECKS := $(BY_GCC:%.c=build/check/gcc/%.ok) $(CHECKED:%.c=build/check/$(CLANG)/%.ok)

@@ -42,8 +42,8 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/quantize.h). tuple: several results; see
-// Node. Then the block formats of weights (format_rows.h), whose blocks lie along the last axis: bits 0.
+// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/kernels/quantize.h). tuple: several results;
+// see Node. Then the block formats of weights (format_rows.h), whose blocks lie along the last axis: bits 0.
 // clang-format off
 #define DTYPES(X)                                                                           \
     X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
@@ -57,7 +57,7 @@ typedef enum {
     DTYPES(X)
 #undef X
 #define FORMAT(name, ...) DT_##name,
-#include "format_rows.h"
+#include "kernels/format_rows.h"
 #undef FORMAT
         DT_COUNT
 } DType;
@@ -111,7 +111,7 @@ typedef struct OpInfo {
     const char *attrs;                             // names and kinds of its attributes: op_attr reads them
     bool (*infer)(Graph *, Node *, Type *result);  // sets the type; false after diag_error (never fatal)
     void (*eval)(EvalContext *, Node *);           // reference semantics (ir/eval.h)
-    const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/vec.h: vf_NAME), else NULL
+    const char *scalar;  // elementwise ops: name of the function in the vocabulary (runtime/kernels/vec.h: vf_NAME), else NULL
     const char *help;
 } OpInfo;
 

@@ -72,11 +72,11 @@ one_hash() {
     check "$_name: the same bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 3 -a -z "$_other"
 }
 
-# home_with_fault NAME VALUE: $WORK/home, a BURIN_HOME whose kernels have a fault of runtime/fault.h.
+# home_with_fault NAME VALUE: $WORK/home, a BURIN_HOME whose kernels have a fault of runtime/kernels/fault.h.
 home_with_fault() {
     mkdir "$WORK/home"
     cp -R runtime dsl "$WORK/home"
-    { echo "#define $1 $2" && cat runtime/fault.h; } > "$WORK/home/runtime/fault.h"
+    { echo "#define $1 $2" && cat runtime/kernels/fault.h; } > "$WORK/home/runtime/kernels/fault.h"
 }
 
 # unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.

@@ -73,7 +73,7 @@ emit_and_compile() {
     "$@" > "$_to/emitted"
     awk -F '\t' '$3 == "pass" { print $1 }' "$_to/emitted" > "$_to/names"
     _flags="-std=gnu17 -O1 -w -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -Iruntime -Itests/tools -I$_to -march=x86-64-v3"
-    printf '#include "%s"\n' kernels.h nest.h step.h program.h cpu.h > "$_to/all.h"
+    printf '#include "%s"\n' kernels/kernels.h kernels/nest.h engine/step.h engine/program.h engine/cpu.h > "$_to/all.h"
     # shellcheck disable=SC2086 # words
     clang-19 $_flags -DBURIN_CPU=x86_64_v3 -x c-header "$_to/all.h" -o "$_to/all.pch" || return 1
     while read -r _case; do
@@ -84,7 +84,7 @@ emit_and_compile() {
             sh -c 'for f; do clang-19 $FLAGS -c "$f.c" -o "$f.o"; done' compile > "$_to/refused" 2>&1
     : > "$_to/weights.S"
     : > "$_to/list"
-    echo '#include "program.h"' > "$_to/table.c"
+    echo '#include "engine/program.h"' > "$_to/table.c"
     while read -r _case; do
         [ -e "$_to/case_$_case.o" ] || continue
         printf '.section .rodata\n.global %s_weights\n.balign 64\n%s_weights:\n.incbin "%s"\n' "$_case" "$_case" \
@@ -96,7 +96,7 @@ emit_and_compile() {
     { echo 'const burin_model *const cases[] = {'; cat "$_to/list"; echo '    0};'; } >> "$_to/table.c"
     find "$_to" -name 'case_*.o' > "$_to/objects"
     # shellcheck disable=SC2086
-    clang-19 $_flags tests/tools/run_cases.c runtime/forward.c runtime/integrity.c runtime/net.c runtime/threads.c "$_to/table.c" "$_to/weights.S" \
+    clang-19 $_flags tests/tools/run_cases.c runtime/engine/forward.c runtime/engine/integrity.c runtime/engine/network.c runtime/engine/threads.c "$_to/table.c" "$_to/weights.S" \
         @"$_to/objects" -lm -lpthread -o "$_to/cases"
 }
 
@@ -109,6 +109,6 @@ compiled_results() {
 
 # no_interpreter FOLDER: the program of the cases has no function of the compiler
 no_interpreter() {
-    nm "$1/cases" > "$1/symbols" && grep -q ' T burin_net_run$' "$1/symbols" &&
+    nm "$1/cases" > "$1/symbols" && grep -q ' T burin_network_run$' "$1/symbols" &&
         ! grep -E ' [tT] (eval_|graph_|node_|onnx_|dim_|expr_|pass_)' "$1/symbols"
 }

@@ -2,7 +2,7 @@
 
 # A decoder has slots; any other graph is a network.
 is_decoder() { grep -q 'role="slots"' "tests/golden/emit/$1.ir"; }
-emitted_main() { if is_decoder "$1"; then echo tests/tools/run_emitted.c; else echo tests/tools/run_net.c; fi; }
+emitted_main() { if is_decoder "$1"; then echo tests/tools/run_emitted.c; else echo tests/tools/run_network.c; fi; }
 
 # emitted_build FOLDER NAME COMPILER CPU:SYMBOL:FLAGS...: FOLDER/run carries the code for these CPUs
 emitted_build() {
@@ -23,7 +23,7 @@ emitted_build() {
         _objects="$_objects $_dir/$_symbol.o"
     done
     # shellcheck disable=SC2086
-    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" runtime/element.c runtime/forward.c runtime/integrity.c runtime/net.c runtime/threads.c "$_dir/weights.S" $_objects \
+    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" runtime/engine/element.c runtime/engine/forward.c runtime/engine/integrity.c runtime/engine/network.c runtime/engine/threads.c "$_dir/weights.S" $_objects \
         -lm -lpthread -o "$_dir/run"
 }
 

@@ -1,4 +1,4 @@
-// Rotary embedding, KV caches and attention (runtime/rotary.h, attention.h).
+// Rotary embedding, KV caches and attention (runtime/kernels/rotary.h, attention.h).
 #include <string.h>
 
 #include "codegen/emit.h"

@@ -4,13 +4,13 @@
 //   compiled
 //                   once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol is NAME_forward_<BURIN_CPU>
 //   emit_header     NAME_plan.h: sizes of the plan, the layout of the weights
-//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/program.h), with one variant for each CPU
+//   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one variant for each CPU
 //
 // The text needs only headers of runtime/ and builds with gcc 12 as well as with clang 19.
 #ifndef BURIN_CODEGEN_H
 #define BURIN_CODEGEN_H
+#include "engine/program.h"
 #include "lower/lower.h"
-#include "program.h"
 #include "target/target.h"
 
 typedef struct DispatchOptions {
@@ -25,7 +25,7 @@ typedef struct DispatchOptions {
 
 // A network as its program describes it, without `dimension`; dims: what the numbered dimensions are, the symbols first.
 typedef struct NetDescription {
-    burin_net net;
+    burin_network net;
     const Dim **dims;
     int n_dims;
     int64_t length;  // of an encoder: the dimension that its rows in the states are

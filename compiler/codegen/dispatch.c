@@ -148,7 +148,7 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     size_t comment = c_comment(t);
     text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
-    text_add(t, "#include \"cpu.h\"\n#include \"program.h\"\n\n");
+    text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n\n");
     text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n",
              o->weights_symbol, o->weights_symbol);
     write_variants(t, p, o);

@@ -66,7 +66,7 @@ void call_nest(Text *, const Program *, const Kernel *);
 void write_places(Text *, const Program *);  // the function `places`
 void c_place(Text *, const Program *, const Buffer *);
 
-// codegen/dispatch.c, net.c: the descriptor
+// codegen/dispatch.c, network.c: the descriptor
 void write_string(Text *, const char *);  // a C string
 void write_net(Text *, const Program *);
 void write_states(Text *, const Program *);

@@ -121,7 +121,7 @@ void emit_header(const Program *p, Text *t) {
     text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
     text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
-    text_add(t, "#include \"kernels.h\"\n#include \"nest.h\"\n#include \"step.h\"\n\n");
+    text_add(t, "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include \"engine/step.h\"\n\n");
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);
     text_add(t, "#endif\n");

@@ -1,4 +1,5 @@
-// Matrix products over packed weights (runtime/matmul.h): the function gives the extents, its epilogue stores the result.
+// Matrix products over packed weights (runtime/kernels/matmul.h): the function gives the extents, its epilogue stores the
+// result.
 //
 //   static inline void matmul_bf16_192x512_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
 //       const matmul_bf16_192x512_silu_mul_context *c = context;

@@ -1,5 +1,5 @@
 // The pieces of a slot's state, so that the runtime can save what a slot has read and no more. Caches lie as in
-// runtime/kv_cache.h.
+// runtime/kernels/kv_cache.h.
 #include <string.h>
 
 #include "codegen/emit.h"

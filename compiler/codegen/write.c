@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "harmless.h"
 #include "ir/convert.h"
 #include "ir/operands.h"
+#include "program/harmless.h"
 
 const KernelWriter kernel_writers[] = {
     [FAMILY_EMBED] = {write_embed, call_embed},       [FAMILY_MATMUL] = {write_matmul, call_matmul},

@@ -17,10 +17,10 @@
 #include "driver/process.h"
 #include "driver/rows.h"
 #include "driver/walk.h"
-#include "forward.h"
+#include "engine/forward.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
-#include "net_values.h"
+#include "program/network_values.h"
 #include "util/files.h"
 
 enum { CHECK_ROWS = 24 };
@@ -43,7 +43,7 @@ typedef struct Part {
     Arena *arena;
     const Program *program;
     StepRows rows;
-    burin_net_values values;  // of an encoder or a network
+    burin_network_values values;  // of an encoder or a network
     EvalContext *exact, *contract;
     const Tensor **value, **traced;  // by node->mark: of either kind; only what the program computed
 } Part;
@@ -121,7 +121,7 @@ static void add_door(Text *t, const char *door, const Program *p, const Target *
 static const char *write_doors(const Build *b, const char *folder, const Target *cpu) {
     const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->name);
     Text t = {0};
-    text_add(&t, "#include \"program.h\"\n");
+    text_add(&t, "#include \"engine/program.h\"\n");
     add_door(&t, "check_forward", b->program, cpu);
     if (b->program->encoder) add_door(&t, "check_encode", b->program->encoder, cpu);
     write_file(path, t.data, t.length);
@@ -298,7 +298,7 @@ static int print_summary(const Check *c) {
 
 // How many rows the encoder left.
 static int memory_rows(const Part *encoder) {
-    return (int)burin_net_dim(encoder->values.net, describe_net(encoder->program)->length, encoder->values.symbols);
+    return (int)burin_network_dim(encoder->values.net, describe_net(encoder->program)->length, encoder->values.symbols);
 }
 
 // Tokens of a slot, in order; all of them see the whole source.
@@ -322,10 +322,10 @@ static void prepare_rows(Part *p) {
 // Random tensors, of small sizes where these are open.
 static void prepare_tensors(Part *p) {
     burin_command command = {.random = true};
-    burin_net_values_open(&p->values, network_of(p->program), &command);
+    burin_network_values_open(&p->values, network_of(p->program), &command);
     const Tensor **inputs = network_inputs(p->arena, p->program, (const void *const *)p->values.input_data, p->values.symbols);
     for (int i = 0; i < p->program->graph->n_inputs; i++) p->value[p->program->graph->inputs[i]->mark] = inputs[i];
-    p->rows.n = burin_net_rows(p->values.net, p->values.symbols);
+    p->rows.n = burin_network_rows(p->values.net, p->values.symbols);
 }
 
 static void set_symbols(const Part *p, EvalContext *context) {
@@ -352,7 +352,7 @@ static void part_open(Part *p, Check *c, const Program *program) {
 }
 
 static void part_close(Part *p) {
-    if (!is_decoder(p->program)) burin_net_values_close(&p->values);
+    if (!is_decoder(p->program)) burin_network_values_close(&p->values);
     eval_free(p->exact), eval_free(p->contract);
 }
 

@@ -110,7 +110,7 @@ static const char *complaint(Arena *arena, const char *log) {
 static const char *try_to_compile(const Toolchain *t, const char *path, const char *flags, const char *known) {
     const char *folder = work_folder(t->arena), *source = arena_printf(t->arena, "%s/probe.c", folder),
                *log = arena_printf(t->arena, "%s/probe.log", folder);
-    static const char text[] = "#include \"kernels.h\"\n";
+    static const char text[] = "#include \"kernels/kernels.h\"\n";
     write_file(source, text, strlen(text));
     CommandLine line = {.arena = t->arena};
     command_add(&line, path);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/runtime_files.h"
+
 #define LICENCE "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
 
 static const char head[] =
@@ -15,7 +17,7 @@ static const char head[] =
     "FLAGS = -std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime $(CFLAGS)\n"
     "PREFIX = /usr/local\n"
     "TO = $(DESTDIR)$(PREFIX)\n"
-    "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*.c))\n"
+    "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
     "MODEL = NAME_model.o NAME_weights.o";
 
 static const char rules[] =
@@ -34,7 +36,7 @@ static const char ends[] =
     "\tinstall -m 644 NAME.h $(TO)/include/NAME.h\n\n"
     "uninstall:\n"
     "\trm -f $(TO)/bin/NAME $(TO)/lib/libNAME.a $(TO)/include/NAME.h\n\n"
-    "clean:\n\trm -f NAME NAME.a *.o runtime/*.o\n\n"
+    "clean:\n\trm -f NAME NAME.a *.o runtime/*/*.o\n\n"
     ".PHONY: all install uninstall clean\n";
 
 static void add_named(Text *t, const char *text, const char *name) {
@@ -68,28 +70,32 @@ bool folder_is_c(const char *name) {
 
 static int is_text_of_c(const struct dirent *e) { return folder_is_c(e->d_name); }
 
+static void mark_file(const char *path) {
+    Text text = {0};
+    size_t size;
+    char *old = read_text_file(path, &size);
+    text_add(&text, "// " LICENCE);
+    text_append(&text, old, size);
+    write_file(path, text.data, text.length);
+    text_free(&text);
+    free(old);
+}
+
 static void mark_files(const Build *b, const char *folder) {
     struct dirent **list;
     int n = scandir(folder, &list, is_text_of_c, alphasort);
     for (int i = 0; i < n; i++) {
-        Text text = {0};
-        size_t size;
-        const char *path = arena_printf(b->arena, "%s/%s", folder, list[i]->d_name);
-        char *old = read_text_file(path, &size);
-        text_add(&text, "// " LICENCE);
-        text_append(&text, old, size);
-        write_file(path, text.data, text.length);
-        text_free(&text);
-        free(old);
+        mark_file(arena_printf(b->arena, "%s/%s", folder, list[i]->d_name));
         free(list[i]);
     }
     if (n >= 0) free(list);
+    RuntimeFiles files = runtime_files(b->arena, arena_printf(b->arena, "%s/runtime", folder), "");
+    for (int i = 0; i < files.n; i++) mark_file(arena_printf(b->arena, "%s/runtime/%s", folder, files.names[i]));
 }
 
 void folder_licence(const Build *b, const char *folder) {
     const char *licence = arena_printf(b->arena, "%s/LICENSE", b->tools.home);
     mark_files(b, folder);
-    mark_files(b, arena_printf(b->arena, "%s/runtime", folder));
     if (access(licence, R_OK)) return;  // a home that somebody put together
     size_t size;
     char *text = read_text_file(licence, &size);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checksum.h"
 #include "driver/process.h"
-#include "integrity.h"
+#include "engine/checksum.h"
+#include "engine/integrity.h"
 
 enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 

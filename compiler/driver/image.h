@@ -1,5 +1,5 @@
-// The bytes that a program maps: packed weights, the tokenizer, a checksum of each (runtime/integrity.h); and how they get into
-// ELF files, streaming.
+// The bytes that a program maps: packed weights, the tokenizer, a checksum of each (runtime/engine/integrity.h); and how they
+// get into ELF files, streaming.
 //
 // The linker never sees the weights of a program: it links code of some hundred kilobytes that refers to the absolute symbol
 // `burin_weights` at IMAGE_ADDRESS, and the driver then appends one more segment to the file, for that address. Libraries get

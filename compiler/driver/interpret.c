@@ -8,15 +8,15 @@
 #include "driver/rows.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
-#include "output.h"
-#include "run.h"
+#include "program/output.h"
+#include "program/run.h"
 
 // A variant's forward has no context of its own.
 static struct {
     EvalContext *context;
-    const Program *program;      // of the steps, or of the network
-    const Program *net_program;  // of the network, or of the encoder
-    const burin_net *net;
+    const Program *program;        // of the steps, or of the network
+    const Program *graph_program;  // of the network, or of the encoder
+    const burin_network *net;
     const InterpreterWatch *watch;  // or NULL
 } interpreter;
 
@@ -53,15 +53,15 @@ static void watch_tokens(const Graph *g, const Tensor *const *inputs) {
 
 // An encoder's outputs stay in the states, which the steps' graph reads in the same context.
 static void network_forward(const burin_step *step, int thread) {
-    const Graph *g = interpreter.net_program->graph;
+    const Graph *g = interpreter.graph_program->graph;
     if (thread) return;
     Arena *arena = arena_new();
-    const Tensor **inputs = network_inputs(arena, interpreter.net_program, step->inputs, step->symbols),
+    const Tensor **inputs = network_inputs(arena, interpreter.graph_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
     if (interpreter.watch) watch_tokens(g, inputs);
     eval_set_seed(interpreter.context, step->seed);
     eval_graph(interpreter.context, g, inputs, outputs);
-    const Program *p = interpreter.net_program;
+    const Program *p = interpreter.graph_program;
     for (int i = 0; i < p->n_decided && step->decided; i++)
         step->decided[i] = eval_symbol(interpreter.context, p->decided[i]->name);
     for (int i = 0; i < interpreter.net->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
@@ -90,8 +90,8 @@ static const unsigned char *no_weights(void) { return (const unsigned char *)&in
 static const void *tokenizer_blob;
 static const unsigned char *tokenizer_weights(void) { return tokenizer_blob; }
 
-static const burin_net *describe(const Program *p) {
-    interpreter.net_program = p;
+static const burin_network *describe(const Program *p) {
+    interpreter.graph_program = p;
     return interpreter.net = network_of(p);
 }
 

@@ -1,5 +1,5 @@
-// Replaces NAME by the model's name, `library.h` (or library_net.h) by NAME.h, the line that says where the constants go, and
-// the inclusion of what the interfaces of decoders and networks share.
+// Replaces NAME by the model's name, `library.h` (or library_network.h) by NAME.h, the line that says where the constants go,
+// and the inclusion of what the interfaces of decoders and networks share.
 #include "driver/library.h"
 
 #include <ctype.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "engine/network.h"
 
 static const char constants_line[] = "// constants of the model\n", tensors_line[] = "// tensors of the model\n";
 
 static char *read_template(const char *home, const char *file, int length, size_t *size) {
     Text path = {0};
-    text_add(&path, "%s/runtime/%.*s", home, length, file);
+    text_add(&path, "%s/runtime/library/%.*s", home, length, file);
     char *text = read_text_file(path.data, size);
     text_free(&path);
     return text;
@@ -40,7 +40,7 @@ static void append_renamed(const Template *t, const char *from, const char *end,
             append_renamed(t, strstr(text, "\n\n") + 2, text + size, out);  // behind its heading
             free(text);
             from = file + length + strlen("\"\n");
-        } else if (starts(from, "library.h") || starts(from, "library_net.h")) {
+        } else if (starts(from, "library.h") || starts(from, "library_network.h")) {
             text_add(out, "%s.h", t->name);
             from = strchr(from, '.') + strlen(".h");
         } else {
@@ -76,7 +76,7 @@ static void add_tensor_names(Text *out, const burin_tensor *tensors, int n) {
     for (int i = 0; i < n; i++) text_add(out, i ? ", " : ""), add_identifier(out, tensors[i].name);
 }
 
-static void add_dims(Text *out, const burin_net *net, const int64_t *symbols) {
+static void add_dims(Text *out, const burin_network *net, const int64_t *symbols) {
     bool first = true;
     for (int i = 0; i < net->n_inputs; i++)
         for (int j = 0; j < net->inputs[i].rank; j++, first = false) {
@@ -92,9 +92,9 @@ static void add_types(Text *out, const char *what, const burin_tensor *tensors, 
     }
 }
 
-static void add_tensors(const burin_net *net, Text *out) {
+static void add_tensors(const burin_network *net, Text *out) {
     int64_t *symbols = calloc((size_t)(net->n_symbols + net->n_decided) + 1, sizeof *symbols);
-    burin_net_usual_symbols(net, symbols);
+    burin_network_usual_symbols(net, symbols);
     add_types(out, "input", net->inputs, net->n_inputs);
     add_types(out, "output", net->outputs, net->n_outputs);
     text_add(out, "//     const void *inputs[] = {"), add_tensor_names(out, net->inputs, net->n_inputs);
@@ -124,11 +124,11 @@ static void append_file(const char *home, const char *name, const char *file, co
 }
 
 void library_header(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
-    append_file(home, name, facts->network ? "library_net.h" : "library.h", facts, out);
+    append_file(home, name, facts->network ? "library_network.h" : "library.h", facts, out);
 }
 
 void library_source(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
-    append_file(home, name, facts->network ? "library_net.c" : "library.c", facts, out);
+    append_file(home, name, facts->network ? "library_network.c" : "library.c", facts, out);
 }
 
 // A file name is any bytes.
@@ -156,5 +156,5 @@ static void append_part(const Template *t, const char *file, const LibraryFacts 
 void library_python(const char *home, const char *name, const LibraryFacts *facts, Text *out) {
     const Template template = {home, name};
     append_part(&template, "library.py", facts, out);
-    append_part(&template, facts->network ? "library_net.py" : "library_text.py", facts, out);
+    append_part(&template, facts->network ? "library_network.py" : "library_text.py", facts, out);
 }

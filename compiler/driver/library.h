@@ -1,18 +1,18 @@
-// The C interface of a library, made of runtime/library.h and runtime/library.c, or of library_net.h and library_net.c for a
-// network: all are C with NAME as the model's name.
+// The C interface of a library, made of runtime/library/library.h and runtime/library/library.c, or of library_network.h and
+// library_network.c for a network: all are C with NAME as the model's name.
 #ifndef BURIN_DRIVER_LIBRARY_H
 #define BURIN_DRIVER_LIBRARY_H
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "program.h"
+#include "engine/program.h"
 #include "util/text.h"
 
 // What the header says of the model, as NAME_VOCAB_SIZE and so on.
 typedef struct LibraryFacts {
     const char *identity;  // 16 hex digits
     bool network;
-    const burin_net *net;  // of a network: for the header's example; NULL: without one
+    const burin_network *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
     const char *shared;  // the file name of a shared library, for NAME.py
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;

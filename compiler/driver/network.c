@@ -3,7 +3,7 @@
 static struct {
     const Program *program;
     const NetDescription *description;
-    burin_net net;
+    burin_network net;
 } network;
 
 typedef struct Sizes {
@@ -28,7 +28,7 @@ static int64_t dimension(int k, const int64_t *symbols) {
     return dim_eval(network.description->dims[k], value_of, &(Sizes){network.program, symbols});
 }
 
-const burin_net *network_of(const Program *p) {
+const burin_network *network_of(const Program *p) {
     network.program = p;
     network.description = describe_net(p);
     network.net = network.description->net;

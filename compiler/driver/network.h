@@ -4,7 +4,7 @@
 #include "codegen/codegen.h"
 
 // One network at a time: `dimension` of the descriptor has no context of its own.
-const burin_net *network_of(const Program *);
+const burin_network *network_of(const Program *);
 
 // The inputs of a run, in the arena.
 const Tensor **network_inputs(Arena *, const Program *, const void *const *data, const int64_t *symbols);

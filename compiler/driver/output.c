@@ -1,6 +1,5 @@
 // The files that a build leaves: a program, a library and its header, or a folder of C. Complete, or not there: everything is
 // made beside its place, under a name that is removed when the run ends early, and moved when it is whole.
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "driver/options.h"
 #include "driver/output_name.h"
 #include "driver/process.h"
+#include "driver/runtime_files.h"
 #include "driver/scratch.h"
 #include "util/files.h"
 
@@ -169,17 +169,12 @@ static const char weights_source[] =
 
 static void copy_runtime(const Build *b, const char *to) {
     const char *from = arena_printf(b->arena, "%s/runtime", b->tools.home);
-    struct dirent **list;
-    int n = scandir(from, &list, NULL, alphasort);
-    make_folder(to);
-    for (int i = 0; i < n; i++) {
-        const char *name = list[i]->d_name;
-        if (folder_is_c(name) && strncmp(name, "library", 7)) {
-            copy_file(arena_printf(b->arena, "%s/%s", from, name), arena_printf(b->arena, "%s/%s", to, name));
-        }
-        free(list[i]);
+    RuntimeFiles files = runtime_files(b->arena, from, "");
+    for (int i = 0; i < files.n; i++) {
+        const char *copy = arena_printf(b->arena, "%s/%s", to, files.names[i]);
+        make_folder(path_folder(b->arena, copy));
+        copy_file(arena_printf(b->arena, "%s/%s", from, files.names[i]), copy);
     }
-    if (n >= 0) free(list);
 }
 
 static void build_folder(Build *b, const char *output) {

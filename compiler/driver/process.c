@@ -220,8 +220,8 @@ void jobs_run(Job *jobs, int n, int at_once, bool verbose) {
 static const char *if_home(Arena *arena, const char *folder) {
     char real[PATH_MAX];
     if (!realpath(folder, real)) return NULL;
-    bool here =
-        !access(arena_printf(arena, "%s/runtime/program.h", real), R_OK) && !access(arena_printf(arena, "%s/dsl", real), R_OK);
+    bool here = !access(arena_printf(arena, "%s/runtime/engine/program.h", real), R_OK) &&
+                !access(arena_printf(arena, "%s/dsl", real), R_OK);
     return here ? arena_strdup(arena, real) : NULL;
 }
 

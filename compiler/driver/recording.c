@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "npy.h"
-#include "output.h"
+#include "program/npy.h"
+#include "program/output.h"
 #include "util/files.h"
 #include "util/mapping.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "driver/commands.h"
-#include "output.h"
+#include "program/output.h"
 #include "util/text.h"
 
 enum { MOST_MESSAGES = 64 << 20 };

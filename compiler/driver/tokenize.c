@@ -1,5 +1,5 @@
 // burin tokenize: texts to ids and back, as a program does it.
-#include "tokenize.h"
+#include "program/tokenize.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include "driver/commands.h"
 #include "frontend/tokenizer.h"
-#include "output.h"
+#include "program/output.h"
 #include "util/files.h"
 #include "util/text.h"
 

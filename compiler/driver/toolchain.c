@@ -1,7 +1,6 @@
 // Drives clang: which flags, which files, at the same time where they do not depend on each other.
 #include "driver/toolchain.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "driver/compiler.h"
 #include "driver/image.h"
 #include "driver/options.h"
+#include "driver/runtime_files.h"
 #include "util/diag.h"
 #include "util/files.h"
 #include "util/text.h"
@@ -210,26 +210,16 @@ static void compile_model(Compilation *c) {
     if (e->extra) add_source(c, e->extra, base_flags(c));
 }
 
-static int is_source(const struct dirent *e) {
-    size_t n = strlen(e->d_name);
-    return n > 2 && !strcmp(e->d_name + n - 2, ".c") && strncmp(e->d_name, "library", 7);
-}
-
 // The runtime in a few units, each of which includes some of its files: most of a file's time goes to its headers. (No model is
 // named with a hyphen.)
 enum { RUNTIME_UNITS = 2 };
 
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
-    const char *flags = base_flags(c), *folder = arena_printf(arena, "%s/runtime", c->tools->home);
+    const char *flags = base_flags(c);
+    RuntimeFiles files = runtime_files(arena, arena_printf(arena, "%s/runtime", c->tools->home), ".c");
     Text units[RUNTIME_UNITS] = {0};
-    struct dirent **list;
-    int n = scandir(folder, &list, is_source, alphasort);
-    for (int i = 0; i < n; i++) {
-        text_add(&units[i % RUNTIME_UNITS], "#include \"%s\"\n", list[i]->d_name);
-        free(list[i]);
-    }
-    if (n >= 0) free(list);
+    for (int i = 0; i < files.n; i++) text_add(&units[i % RUNTIME_UNITS], "#include \"%s\"\n", files.names[i]);
     for (int i = 0; i < RUNTIME_UNITS; i++) {
         const char *unit = arena_printf(arena, "%s/runtime-%d.c", c->emitted->folder, i + 1);
         write_file(unit, units[i].data, units[i].length);

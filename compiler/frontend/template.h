@@ -1,4 +1,4 @@
-// Chat templates: found where models keep them, parsed into the blob that runtime/template.c renders.
+// Chat templates: found where models keep them, parsed into the blob that runtime/template/template.c renders.
 //
 //   template/source.c       a Jinja file, or a model's: chat_template.jinja, tokenizer_config.json, a GGUF's metadata
 //   template/lexer.c        text and tags to tokens, with Jinja's rules for white space
@@ -6,7 +6,7 @@
 //   template/write.c        nodes and strings, laid out in the blob
 #ifndef BURIN_FRONTEND_TEMPLATE_H
 #define BURIN_FRONTEND_TEMPLATE_H
-#include "runtime/template.h"
+#include "runtime/template/template.h"
 #include "util/arena.h"
 #include "util/diag.h"
 

@@ -1,4 +1,4 @@
-// Tokenizers, compiled at build time into one position-independent blob that runtime/tokenizer.c reads in place.
+// Tokenizers, compiled at build time into one position-independent blob that runtime/tokenizer/tokenizer.c reads in place.
 #ifndef BURIN_FRONTEND_TOKENIZER_H
 #define BURIN_FRONTEND_TOKENIZER_H
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include "util/arena.h"
 
 typedef struct Tokenizer {
-    const void *blob;  // little-endian, 8-aligned; layout: runtime/tokenizer.h
+    const void *blob;  // little-endian, 8-aligned; layout: runtime/tokenizer/tokenizer.h
     size_t bytes;
     int32_t vocab_size;
     int32_t bos;  // put in front of a prompt, or -1

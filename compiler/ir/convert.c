@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plain.h"
+#include "kernels/plain.h"
 
 // Data in files need not be aligned.
 #define READ(type, data, i)                                                           \

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "quantize.h"
+#include "kernels/quantize.h"
 
 enum { SUMS = 8, ROUNDS = 4 };
 static const float smallest = 0x1p-100f, largest_half = 65504;

@@ -7,7 +7,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/format.h"
-#include "quantize.h"
+#include "kernels/quantize.h"
 
 // --------------------------------------------------------------------------------------------------------------------- values
 int64_t value_count(const Value *v) {

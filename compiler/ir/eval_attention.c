@@ -6,7 +6,7 @@
 #include "ir/eval_rows.h"
 #include "ir/format.h"
 #include "ir/operands.h"
-#include "quantize.h"
+#include "kernels/quantize.h"
 
 void eval_rotary(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
@@ -37,7 +37,7 @@ static void check_row(const Node *n, int64_t slot, int64_t slots, int64_t positi
                    (long long)slot, (long long)position, (long long)slots, (long long)context);
 }
 
-// Rows of `width` floats as blocks of q8_0 stand for them (runtime/kv_cache.h)
+// Rows of `width` floats as blocks of q8_0 stand for them (runtime/kernels/kv_cache.h)
 static void round_to_blocks(float *x, int64_t rows, int64_t width) {
     q8_block *blocks = malloc((size_t)blocks_of((int)width) * sizeof *blocks);
     for (; rows > 0; rows--, x += width) {

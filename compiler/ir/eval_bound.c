@@ -1,8 +1,8 @@
 // How far a result in f32 may be from the truth: what `burin check` allows, element by element.
 //
 // Every bound is first order in U = 2^-24, the relative error of one rounding, and is doubled at the end (SAFETY), which covers
-// the higher orders and the polynomials' own errors (runtime/vec_math.h). Operands count as exact, since `check` gives each
-// node the operands that the program itself had. With |.| the sizes of the operands:
+// the higher orders and the polynomials' own errors (runtime/kernels/vec_math.h). Operands count as exact, since `check` gives
+// each node the operands that the program itself had. With |.| the sizes of the operands:
 //
 //   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y|
 //   ...
@@ -33,7 +33,7 @@
 #include "ir/eval_rows.h"
 #include "ir/format.h"
 #include "ir/operands.h"
-#include "quantize.h"
+#include "kernels/quantize.h"
 
 #define U 0x1p-24
 enum { SAFETY = 2, TREE = 5 };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decided.h"
 #include "ir/eval_internal.h"
 #include "ir/operands.h"
+#include "kernels/decided.h"
 
 // ---------------------------------------------------------------------------------------------------------------------- unique
 // Slices of x along one axis, compared element by element.

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "ir/eval_internal.h"
-#include "plain.h"
-#include "vec.h"
+#include "kernels/plain.h"
+#include "kernels/vec.h"
 
 enum { CHUNK = 256 };
 

@@ -10,7 +10,7 @@ typedef struct Value {
     DType dtype;
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK], offset;  // in elements
-    const void *data;                                 // DT_q8_rows: q8_block[rows][blocks_of(K)] (runtime/quantize.h)
+    const void *data;                                 // DT_q8_rows: q8_block[rows][blocks_of(K)] (runtime/kernels/quantize.h)
     const struct PackedWeights *packed;               // of a pack node: no data of its own
     const struct Value *items;                        // of a tuple
     int n_items;

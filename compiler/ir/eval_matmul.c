@@ -9,8 +9,8 @@
 #include "ir/eval_internal.h"
 #include "ir/eval_rows.h"
 #include "ir/operands.h"
-#include "plain.h"
-#include "quantize.h"
+#include "kernels/plain.h"
+#include "kernels/quantize.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -1,6 +1,6 @@
 // Random numbers: those of the compiled program under the same seed.
 #include "ir/eval_internal.h"
-#include "random.h"
+#include "kernels/random.h"
 
 void eval_set_seed(EvalContext *c, uint64_t seed) { c->seed = seed; }
 

@@ -4,7 +4,7 @@
 #endif
 
 #include "ir/eval_rows.h"
-#include "vec.h"
+#include "kernels/vec.h"
 
 #if defined(__x86_64__)
 // The same chains with the instruction that computes them: eight times as fast as fma in plain C.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ir/encode.h"
-#include "quantize.h"
+#include "kernels/quantize.h"
 
 // Of nibbles: IQ4_NL and IQ4_XS; twice the values of E2M1 (MXFP4)
 const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
@@ -197,7 +197,7 @@ const Format formats[] = {
 #define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode)                      \
     {DT_##name,     #name,         id,    block, bytes, low, high, group, SCALES_##scales, MINIMUM_##minimum, offset, \
      TABLE_##table, decode_##name, encode},
-#include "format_rows.h"
+#include "kernels/format_rows.h"
 #undef FORMAT
 };
 const int n_formats = sizeof formats / sizeof *formats;

@@ -1,8 +1,8 @@
 // Block formats of weights: one row of format_rows.h each, and a decoder of one block as files hold it.
 #ifndef BURIN_IR_FORMAT_H
 #define BURIN_IR_FORMAT_H
-#include "formats.h"
 #include "ir.h"
+#include "kernels/formats.h"
 
 enum { FORMAT_BLOCK = 256, FORMAT_GROUPS = 16 };  // the most values and groups of a block
 
@@ -40,7 +40,7 @@ bool dtype_is_block(DType);
 bool format_has_minimum(const Format *);                           // a part of the value that q does not multiply
 bool format_takes_integers(const Format *);                        // a product by it may take rows of int8
 float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
-int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/blocks.h)
+int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
 // One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 void block_write(const Format *, float d, int zero, const int16_t *codes, uint8_t *out);

@@ -12,7 +12,7 @@ static const struct {
     DTYPES(X)
 #undef X
 #define FORMAT(name, ...) {#name, 0},
-#include "format_rows.h"
+#include "kernels/format_rows.h"
 #undef FORMAT
 };
 

@@ -44,8 +44,8 @@ typedef struct StateSlice {
     int index;
 } StateSlice;
 
-// A cache [S, heads, capacity, d] as runtime/kv_cache.h lays it out: for each head `capacity` rows of `width` elements, and
-// behind those of all heads `scales` f16 a row.
+// A cache [S, heads, capacity, d] as runtime/kernels/kv_cache.h lays it out: for each head `capacity` rows of `width` elements,
+// and behind those of all heads `scales` f16 a row.
 typedef struct CacheShape {
     uint64_t heads, capacity, width, element, scales;
     bool keys;

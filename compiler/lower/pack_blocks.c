@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert.h"
+#include "kernels/convert.h"
 
 typedef struct {
     const Format *format;

@@ -1,4 +1,4 @@
-// Weights in blocks as panels hold them (runtime/blocks.h).
+// Weights in blocks as panels hold them (runtime/kernels/blocks.h).
 #ifndef BURIN_LOWER_PACK_BLOCKS_H
 #define BURIN_LOWER_PACK_BLOCKS_H
 #include "ir/format.h"

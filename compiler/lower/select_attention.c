@@ -110,7 +110,8 @@ static View bias_operand(Lowering *l, Node *n) {
     return beside && !v.row_index ? v : view_copy(l, n, v);
 }
 
-// Where a step of one row leaves what it has of each segment of 256 keys (runtime/attention.h): for caches of many keys.
+// Where a step of one row leaves what it has of each segment of 256 keys (runtime/kernels/attention.h): for caches of many
+// keys.
 static void give_parts(Lowering *l, Kernel *k, const View *values) {
     const Type *cache = &values->type;
     int64_t segments = (dim_upper(cache->dim[2]) + 255) / 256, heads = attr_int(k->node, "num_heads", 1);

@@ -5,8 +5,8 @@
 //   %k = slice(%qkv) {axis=1, start=192, extent=64} buffer 3, offset 192, strides [320, 1]
 #include <string.h>
 
+#include "kernels/quantize.h"
 #include "lower/lowering.h"
-#include "quantize.h"
 
 View *view_of(const Node *n) { return n->scratch; }
 

@@ -1,7 +1,7 @@
 // Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on demand panel by panel.
 //
 //   f32, f16, bf16   [n/16][k][16]: a panel is 16 columns of the product, stored row k by row k
-//   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/blocks.h)
+//   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/kernels/blocks.h)
 //   constants        row-major, as they are
 //
 // A pack node lays several matrices side by side (columns of the first, then of the second), or with `interleave` one panel of
@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert.h"
 #include "ir/convert.h"
 #include "ir/encode.h"
+#include "kernels/convert.h"
 #include "lower/lowering.h"
 #include "lower/pack_blocks.h"
 #include "util/mapping.h"

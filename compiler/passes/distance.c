@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ir/convert.h"
-#include "plain.h"
+#include "kernels/plain.h"
 
 typedef enum { ROLE_NONE, ROLE_QUERY, ROLE_KEY, ROLE_SEQUENCE } Role;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ir/convert.h"
-#include "plain.h"
+#include "kernels/plain.h"
 
 // ------------------------------------------------------------------------------------------------------------------ constants
 bool match_scalar(const Node *n, double *value) {

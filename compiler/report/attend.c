@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "driver/commands.h"
-#include "output.h"
+#include "program/output.h"
 #include "report/report.h"
-#include "tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 enum { MOST_TOKENS = 64, ANSWER = 24 };
 

@@ -10,7 +10,7 @@
 #include "driver/network.h"
 #include "driver/process.h"
 #include "limits_program.h"
-#include "net_values.h"
+#include "program/network_values.h"
 #include "report/report.h"
 #include "util/files.h"
 
@@ -246,12 +246,12 @@ static void run_translation(const Measuring *m, json_t *runs) {
 
 // Over random values, of the sizes that the program takes by itself.
 static void run_network(const Measuring *m, json_t *runs) {
-    burin_net_values values;
+    burin_network_values values;
     burin_command command = {.random = true};
-    burin_net_values_open(&values, network_of(m->build->program), &command);
-    StepSizes sizes = {.rows = burin_net_rows(values.net, values.symbols), .symbols = values.symbols};
+    burin_network_values_open(&values, network_of(m->build->program), &command);
+    StepSizes sizes = {.rows = burin_network_rows(values.net, values.symbols), .symbols = values.symbols};
     json_add(runs, run_program(m, "runs over random values", "--random --bench", &sizes));
-    burin_net_values_close(&values);
+    burin_network_values_close(&values);
 }
 
 static void build_program(Measuring *m) {

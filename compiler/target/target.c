@@ -1,5 +1,5 @@
-// The CPUs that code is emitted for: one row a level. What the compiler makes of the flags is chosen in runtime/vec.h, what the
-// CPU must have is tested in runtime/cpu.h.
+// The CPUs that code is emitted for: one row a level. What the compiler makes of the flags is chosen in runtime/kernels/vec.h,
+// what the CPU must have is tested in runtime/engine/cpu.h.
 #include "target/target.h"
 
 #include <stddef.h>
@@ -86,7 +86,7 @@ static const Target *by_name(const char *name) {
 }
 
 // The best level of this machine; the runtime's own tests of CPUID or HWCAP.
-#include "cpu.h"
+#include "engine/cpu.h"
 
 static const Target *native(void) {
 #if defined(__x86_64__)

@@ -7,7 +7,7 @@
 
 typedef struct Target {
     const char *name;          // of --mcpu and --cpu: "x86-64-v3", "x86-64-v4+vnni", "armv8-a"
-    const char *symbol;        // BURIN_CPU: suffix of the emitted symbols and of burin_cpu_ (runtime/cpu.h), "x86_64_v3"
+    const char *symbol;        // BURIN_CPU: suffix of the emitted symbols and of burin_cpu_ (runtime/engine/cpu.h), "x86_64_v3"
     const char *architecture;  // "x86_64", "aarch64"; NULL: any
     const char *flags;         // for the compiler: "-march=x86-64-v3"
     const char *needs;         // features in words, for messages: "AVX2, FMA, F16C"

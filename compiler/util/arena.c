@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harmless.h"
+#include "program/harmless.h"
 #include "util/diag.h"
 
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };

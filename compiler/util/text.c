@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harmless.h"
+#include "program/harmless.h"
 #include "util/diag.h"
 #include "util/files.h"
 

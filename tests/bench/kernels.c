@@ -1,7 +1,7 @@
 // The kernel templates as shares of this machine's limits, measured in one run: see README.md.
 // usage: kernels [decode | cached | prefill | attention [FORMAT [THREADS]]]
 #define _GNU_SOURCE
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <pthread.h>
 #include <sched.h>

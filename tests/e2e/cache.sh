@@ -35,7 +35,7 @@ add > "$WORK/two"
 check "cache: other external data is another program" test -s "$WORK/one" -a "$(cat "$WORK/one")" != "$(cat "$WORK/two")"
 
 cp -R runtime dsl "$WORK"
-echo '// changed' >> "$WORK/runtime/matmul.h"
+echo '// changed' >> "$WORK/runtime/kernels/matmul.h"
 BURIN_HOME=$WORK $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: after a change of a header it does" grep -q 'compiling austen.c for x86-64-v3' "$WORK/said"
 

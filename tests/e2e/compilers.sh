@@ -9,7 +9,7 @@ else
 fi
 
 # Which files of the runtime share a unit changes with their number: any of them may.
-for file in runtime/*.c; do
-    case $file in runtime/library*) ;; *) echo "#include \"$file\"" ;; esac
+for file in runtime/*/*.c; do
+    case $file in runtime/library/*) ;; *) echo "#include \"$file\"" ;; esac
 done > "$WORK/whole.c"
 check "compilers: the runtime in one unit" clang-19 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I. -Iruntime "$WORK/whole.c"

@@ -37,7 +37,7 @@ for ir in tests/golden/emit/*.ir; do
     # shellcheck disable=SC2086
     check "emitted: $name" emitted_build "$WORK/$name" "$name" clang-19 $cpus
     for length in 1 7 40; do
-        hash=$("$BUILD/tools/eval_net" "$ir" T=$length)
+        hash=$("$BUILD/tools/eval_network" "$ir" T=$length)
         for cpu in x86-64 x86-64-v3; do
             for threads in 1 3; do emitted_cell "emitted: $name $cpu, $threads threads, length $length" "$hash" "$WORK/$name/run" $cpu $threads $length; done
         done
@@ -57,5 +57,5 @@ for chunk in 1 7; do check "emitted: no race in chunks of $chunk" test "$(races 
 cp "$dir/$name.c" "$WORK/whole.c"
 without_barrier "$WORK/whole.c" "$dir/$name.c" 2
 $sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \
-    "$dir/$name.c" runtime/forward.c runtime/integrity.c runtime/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
+    "$dir/$name.c" runtime/engine/forward.c runtime/engine/integrity.c runtime/engine/threads.c "$dir/weights.S" -lm -lpthread -o "$dir/run"
 check "emitted: a missing barrier is a race" test "$(races "$dir" 7)" != 0

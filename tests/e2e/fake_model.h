@@ -5,8 +5,8 @@
 #define FAKE_MODEL_H
 #include <string.h>
 
-#include "program.h"
-#include "threads.h"
+#include "engine/program.h"
+#include "engine/threads.h"
 
 enum { FAKE_VOCAB = 300, FAKE_CONTEXT = 64, FAKE_ROWS = 16 };
 

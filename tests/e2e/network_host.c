@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bert.h"
-#include "runtime/hash.h"
+#include "runtime/engine/hash.h"
 #include "vit.h"
 
 static int failures;

@@ -53,7 +53,7 @@ graphs() {
                 done
             else
                 for length in 1 7 40; do
-                    emitted_cell "sanitized: graph $name by $cc, length $length" "$("$BUILD/tools/eval_net" "$ir" T=$length)" \
+                    emitted_cell "sanitized: graph $name by $cc, length $length" "$("$BUILD/tools/eval_network" "$ir" T=$length)" \
                         "$WORK/$name/run" x86-64-v3 3 $length
                 done
             fi

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "numbers.h"
-#include "runtime/hash.h"
+#include "runtime/engine/hash.h"
 
 enum { MOST = 90, END = 2 };
 

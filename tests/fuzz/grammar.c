@@ -1,5 +1,5 @@
 // libFuzzer target: a grammar; what stands behind a zero byte is a text that is read with it.
-#include "runtime/grammar.h"
+#include "runtime/grammar/grammar.h"
 
 #include <stdlib.h>
 #include <string.h>

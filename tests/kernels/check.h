@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hash.h"
-#include "kernels.h"
-#include "plain.h"
+#include "engine/hash.h"
+#include "kernels/kernels.h"
+#include "kernels/plain.h"
 
 typedef struct Suite {
     const char *name;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "../../runtime/checksum.h"
+#include "runtime/engine/checksum.h"
 
 enum { SUM = 8, BYTES = 16, READ = 24, TURNS = 32, SLOT = 40, TOKENS = 112, FIRST_TOKEN = 120 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hash.h"
+#include "engine/hash.h"
 #include "ir/eval.h"
 #include "ir_text.h"
 

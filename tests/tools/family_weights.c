@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert.h"
+#include "kernels/convert.h"
 #include "util/text.h"
 
 typedef struct Formula {

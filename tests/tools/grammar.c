@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "frontend/tokenizer.h"
-#include "runtime/constraint.h"
-#include "runtime/tokenizer.h"
+#include "runtime/grammar/constraint.h"
+#include "runtime/tokenizer/tokenizer.h"
 
 static int wrong;
 

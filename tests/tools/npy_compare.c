@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "program/npy.h"
 
 static _Noreturn void stop(const char *path, const char *what) {
     fprintf(stderr, "npy_compare: %s %s\n", path, what);

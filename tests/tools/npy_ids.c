@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "npy.h"
+#include "program/npy.h"
 
 int main(int argc, char **argv) {
     burin_array a;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "program/npy.h"
 
 static burin_array read_array(const char *path) {
     burin_array a;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include "program/npy.h"
 
 enum { MOST = 4096 };
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "case_file.h"
-#include "net.h"
-#include "plain.h"
+#include "engine/network.h"
+#include "kernels/plain.h"
 
 extern const burin_model *const cases[];  // ends with NULL
 
@@ -70,13 +70,13 @@ static Values read_values(const char *folder, const char *name) {
     return v;
 }
 
-static void compare(const burin_net *net, const Values *v, int i, const void *got, const int64_t *symbols) {
+static void compare(const burin_network *net, const Values *v, int i, const void *got, const int64_t *symbols) {
     const burin_tensor *t = &net->outputs[i];
     const CaseTensor *expected = v->out[i];
     int64_t count = 1;
     if (strcmp(t->type, expected->type) || t->rank != expected->rank) fail("type or rank differs");
     for (int j = 0; j < t->rank; j++) {
-        if (burin_net_dim(net, t->dim[j], symbols) != expected->dim[j]) fail("shape differs");
+        if (burin_network_dim(net, t->dim[j], symbols) != expected->dim[j]) fail("shape differs");
         count *= expected->dim[j];
     }
     if (v->draws) return;
@@ -96,14 +96,14 @@ static void compare(const burin_net *net, const Values *v, int i, const void *go
 }
 
 // Room for the most that the run may decide, 8 bytes an element.
-static void *output_memory(const burin_net *net, const burin_tensor *t, const int64_t *symbols) {
+static void *output_memory(const burin_network *net, const burin_tensor *t, const int64_t *symbols) {
     size_t bytes = 8;
-    for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_net_dim(net, t->dim[j], symbols);
+    for (int j = 0; j < t->rank; j++) bytes *= (size_t)burin_network_dim(net, t->dim[j], symbols);
     return aligned_alloc(64, (bytes + 127) / 64 * 64);
 }
 
 static void run_case(const burin_model *m, const char *folder) {
-    const burin_net *net = m->net;
+    const burin_network *net = m->net;
     Values v = read_values(folder, m->name);
     if (!net) fail("no network");
     if (v.n_in != net->n_inputs || v.n_out != net->n_outputs) fail("number of tensors differs");
@@ -114,7 +114,7 @@ static void run_case(const burin_model *m, const char *folder) {
         inputs[i] = data_of(v.in[i]);
         for (int j = 0; j < v.in[i]->rank; j++) *dim++ = v.in[i]->dim[j];
     }
-    burin_status status = burin_net_bind(net, dims, symbols);
+    burin_status status = burin_network_bind(net, dims, symbols);
     for (int i = 0; i < v.n_out; i++) outputs[i] = output_memory(net, &net->outputs[i], symbols);
     burin_options o = {.threads = 2};
     size_t bytes = burin_session_bytes(m, &o);
@@ -122,7 +122,7 @@ static void run_case(const burin_model *m, const char *folder) {
     memset(memory, 0xff, bytes);
     burin_session *s;
     if (!status) status = burin_session_open(&s, m, &o, memory, bytes);
-    if (!status) status = burin_net_run(s, inputs, symbols, outputs);
+    if (!status) status = burin_network_run(s, inputs, symbols, outputs);
     if (status) fail(burin_status_text(status));
     for (int i = 0; i < v.n_out; i++) compare(net, &v, i, outputs[i], symbols);
     printf("pass");

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "forward.h"
-#include "hash.h"
+#include "engine/forward.h"
+#include "engine/hash.h"
 
 enum { MAX_TOKENS = 64 };
 

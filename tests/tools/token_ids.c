@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "frontend/tokenizer.h"
-#include "runtime/tokenizer.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "util/text.h"
 
 static size_t unescaped(char *line) {

@@ -8,7 +8,7 @@
 #include "frontend/checkpoint.h"
 #include "ir/convert.h"
 #include "ir/format.h"
-#include "npy.h"
+#include "program/npy.h"
 
 static float value_at(const Tensor *t, int64_t i) {
     float value;

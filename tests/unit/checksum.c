@@ -1,5 +1,5 @@
 // The checksum of images and saved slots.
-#include "checksum.h"
+#include "engine/checksum.h"
 
 #include "unit.h"
 

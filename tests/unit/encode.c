@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "blocks.h"
+#include "kernels/blocks.h"
 #include "lower/pack_blocks.h"
 #include "unit.h"
 #include "util/hash.h"

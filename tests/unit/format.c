@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "blocks.h"
+#include "kernels/blocks.h"
 #include "lower/pack_blocks.h"
-#include "npy.h"
+#include "program/npy.h"
 #include "unit.h"
 
 #define BLOCKS "../shared/data/gguf/blocks/"

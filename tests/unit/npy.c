@@ -1,5 +1,5 @@
 // .npy files and element types of the runtime.
-#include "npy.h"
+#include "program/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // What programs write: whole characters, .npy files, the hash of logits.
-#include "output.h"
+#include "program/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hash.h"
-#include "npy.h"
+#include "engine/hash.h"
+#include "program/npy.h"
 #include "unit.h"
 
 // Feeds the bytes one at a time, and all at once; both must give `expected`.

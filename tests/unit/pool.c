@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "fiber.h"
-#include "threads.h"
+#include "engine/fiber.h"
+#include "engine/threads.h"
 #include "unit.h"
 
 enum { ROUNDS = 200, MOST = 7 };

@@ -1,5 +1,5 @@
 // The sampler: its generator against known numbers, its steps against plain definitions.
-#include "sampler.h"
+#include "sampler/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // that change nothing.
 #include <stdlib.h>
 
-#include "forward.h"
+#include "engine/forward.h"
 #include "tests/e2e/fake_model.h"
 #include "unit.h"
 

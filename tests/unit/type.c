@@ -3,7 +3,7 @@
 
 #include "ir.h"
 #include "ir/convert.h"
-#include "plain.h"
+#include "kernels/plain.h"
 #include "unit.h"
 
 static void names_and_bits(void) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "frontend/template.h"
-#include "runtime/template_value.h"
+#include "runtime/template/template_value.h"
 #include "util/text.h"
 
 typedef enum {

@@ -1,4 +1,4 @@
-// Nodes and strings of a template, and the blob they become (runtime/template.h).
+// Nodes and strings of a template, and the blob they become (runtime/template/template.h).
 #include <stdarg.h>
 #include <string.h>
 

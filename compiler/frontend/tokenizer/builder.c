@@ -1,10 +1,10 @@
-// Collects a tokenizer's parts and lays them out in one blob (runtime/tokenizer.h).
+// Collects a tokenizer's parts and lays them out in one blob (runtime/tokenizer/tokenizer.h).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"
-#include "runtime/tokenizer_normalize.h"
+#include "runtime/tokenizer/tokenizer_normalize.h"
 
 enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
 

@@ -1,5 +1,5 @@
-// tokenizer.json's normalizers, one row a type, to the steps of runtime/tokenizer_normalize.h with the Unicode tables they
-// need.
+// tokenizer.json's normalizers, one row a type, to the steps of runtime/tokenizer/tokenizer_normalize.h with the Unicode tables
+// they need.
 #include <stdlib.h>
 #include <string.h>
 

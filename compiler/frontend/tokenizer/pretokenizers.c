@@ -1,4 +1,4 @@
-// tokenizer.json's pre-tokenizers, one row a type, to the steps of runtime/tokenizer.h.
+// tokenizer.json's pre-tokenizers, one row a type, to the steps of runtime/tokenizer/tokenizer.h.
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"

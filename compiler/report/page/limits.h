@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "matmul.h"
+#include "kernels/matmul.h"
 
 enum { MOST_THREADS = 256, RUNS = 8, CHAINS = TILE_PANELS == 4 ? 16 : 5, DOTS = 8 };
 

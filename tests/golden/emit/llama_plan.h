@@ -1,9 +1,9 @@
 // llama: sizes, and where the weights lie. Emitted by burin.
 #ifndef LLAMA_PLAN_H
 #define LLAMA_PLAN_H
-#include "kernels.h"
-#include "nest.h"
-#include "step.h"
+#include "kernels/kernels.h"
+#include "kernels/nest.h"
+#include "engine/step.h"
 
 #define LLAMA_MAX_ROWS 16                        // rows of one step
 #define LLAMA_ROW_BYTES 1152                     // of the arena, for each row

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert.h"
 #include "ir/format.h"
+#include "kernels/convert.h"
 #include "util/mapping.h"
 #include "util/text.h"
 

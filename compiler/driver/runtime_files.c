@@ -1,0 +1,40 @@
+#include "driver/runtime_files.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/folder.h"
+#include "util/text.h"
+
+static int is_room(const struct dirent *e) {
+    return *e->d_name != '.' && strcmp(e->d_name, "library") && !strchr(e->d_name, '.');
+}
+
+static int is_part(const struct dirent *e) { return *e->d_name != '.' && folder_is_c(e->d_name); }
+
+static void add_room(Arena *arena, const char *runtime, const char *room, const char *suffix, RuntimeFiles *files) {
+    struct dirent **list;
+    int n = scandir(arena_printf(arena, "%s/%s", runtime, room), &list, is_part, alphasort);
+    const char **names = ARENA_ARRAY(arena, const char *, files->n + (n < 0 ? 0 : n));
+    if (files->n) memcpy(names, files->names, (size_t)files->n * sizeof *names);
+    files->names = names;
+    for (int i = 0; i < n; i++) {
+        if (text_ends_with(list[i]->d_name, suffix))
+            files->names[files->n++] = arena_printf(arena, "%s/%s", room, list[i]->d_name);
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}
+
+RuntimeFiles runtime_files(Arena *arena, const char *runtime, const char *suffix) {
+    RuntimeFiles files = {0};
+    struct dirent **rooms;
+    int n = scandir(runtime, &rooms, is_room, alphasort);
+    for (int i = 0; i < n; i++) {
+        add_room(arena, runtime, rooms[i]->d_name, suffix, &files);
+        free(rooms[i]);
+    }
+    if (n >= 0) free(rooms);
+    return files;
+}

@@ -1,0 +1,14 @@
+// The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
+// NAME_api.c.
+#ifndef BURIN_DRIVER_RUNTIME_FILES_H
+#define BURIN_DRIVER_RUNTIME_FILES_H
+#include "util/arena.h"
+
+typedef struct RuntimeFiles {
+    const char **names;  // "FOLDER/FILE", sorted
+    int n;
+} RuntimeFiles;
+
+// `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`; "": all that C includes.
+RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
+#endif

@@ -1,0 +1,157 @@
+// What an emitted model file gives to the program's main.c, the thread pool and the C API: one descriptor, `burin_model`.
+#ifndef BURIN_PROGRAM_H
+#define BURIN_PROGRAM_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BURIN_ABI = 3 };
+
+#if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
+#define BURIN_BARE 1  // no operating system (bare.h)
+#endif
+
+// Libraries include the runtime's sources into one file and define this as `static`: two models can share one host program.
+#ifndef BURIN_LINKAGE
+#define BURIN_LINKAGE
+#endif
+
+typedef struct burin_row {
+    int32_t token, slot, position;
+    bool wants_logits;
+} burin_row;
+
+// A kernel of the emitted code, for --profile and `burin check`: its function's name and the source it came from.
+typedef struct burin_kernel {
+    const char *name, *location;
+} burin_kernel;
+
+// `burin check`: the emitted code hands over each kernel's result, whole rows, from one thread after a barrier.
+typedef struct burin_trace {
+    void *context;
+    void (*record)(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride);
+} burin_trace;
+
+// One forward call, shared by its threads. Every pointer but `logits` (aligned for float) is 64-byte aligned.
+typedef struct burin_step {
+    const unsigned char *weights;            // the packed weights, mapped
+    unsigned char *arena;                    // buffers that threads share: burin_model.row_bytes * max_rows
+    unsigned char *local;                    // a thread's own single row: + thread * burin_model.local_bytes
+    unsigned char *state;                    // + slot * burin_model.slot_bytes: KV caches and other per-slot state
+    const int32_t *token, *slot, *position;  // [rows]
+    const int32_t *memory;                   // [rows] of an encoder-decoder: the last row that the slot's encoder has left
+    const int32_t *wanted;                   // [n_wanted] indices of the rows whose logits are wanted, ascending
+    int rows, n_wanted, max_rows, threads;
+    float *logits;              // [n_wanted][vocab_size]
+    unsigned char *scratch;     // burin_model.scratch_bytes: buffers whose size does not grow with the rows
+    const void *const *inputs;  // of a network (burin_network): its tensors, and the values of its symbols
+    void *const *outputs;
+    const int64_t *symbols;
+    uint64_t seed;                  // of random operators
+    int64_t *decided;               // the sizes that the run finds out, for its caller
+    struct burin_barrier *barrier;  // runtime/engine/threads.h
+    struct burin_profile *profile;  // NULL: off; runtime/engine/profile.h
+    const burin_trace *trace;       // NULL: off
+} burin_step;
+
+// The same emitted text compiled for one CPU level.
+typedef struct burin_variant {
+    const char *cpu;          // "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"
+    const char *needs;        // features in words, for --cpu and messages
+    bool (*supported)(void);  // CPUID or HWCAP
+    void (*forward)(const burin_step *, int thread);  // one thread's part of a step
+    void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
+    void (*encode)(const burin_step *, int thread);   // of the encoder, over one sequence; NULL: none
+} burin_variant;
+
+// What an input is when nobody gives it.
+typedef enum burin_absent {
+    BURIN_NEEDED,    // somebody must
+    BURIN_ONES,      // a mask that hides nothing
+    BURIN_ZEROS,     // token types
+    BURIN_COUNTING,  // positions: 0, 1, 2 ... along the last axis
+} burin_absent;
+
+// A graph that is no decoder: named tensors in, named tensors out, sizes by symbols. A dimension of 0 or more is that number;
+// -1 - k is dimension(k, symbols), and the first n_symbols of these are the symbols themselves.
+typedef struct burin_tensor {
+    const char *name, *type;  // "f32", "i64", ...
+    int rank;
+    int64_t dim[8];
+    const char *shape;  // in words: "[batch, seq + 1]"
+    burin_absent absent;
+    int64_t least, most;  // of the values of an integer input that chooses rows of a table; any value when least > most
+} burin_tensor;
+
+typedef struct burin_symbol {
+    const char *name;
+    int64_t lower, upper;
+    int input, axis;  // where its value is seen, as factor * value + offset; input -1: the run decides it
+    int64_t factor, offset;
+} burin_symbol;
+
+typedef struct burin_network {
+    const burin_tensor *inputs, *outputs;
+    int n_inputs, n_outputs;
+    const burin_symbol *symbols;
+    int n_symbols, n_decided;  // symbols of the inputs, and behind them those that the run decides
+    int rows;                  // rows: the symbol that burin_step.rows is, or -1
+    int64_t (*dimension)(int k, const int64_t *symbols);
+    int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
+    size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes
+    bool random;                                      // has random operators: the seed matters
+} burin_network;
+
+// What runs once for a sequence, before a slot's first row: it reads tensors, of which one may be the source's tokens, and
+// leaves `length` rows (keys and values that the decoder attends to) in the slot's state. It works in the memory of the steps.
+typedef struct burin_encoder {
+    const burin_network *net;  // its inputs; no outputs
+    int64_t length;            // a dimension of `net`
+    int32_t max_rows;
+    size_t row_bytes, local_bytes, scratch_bytes;
+} burin_encoder;
+
+// A piece of a slot's state: `parts` (heads) of part_bytes each, in blocks of 16 positions. What is not by positions is one
+// block, whole.
+typedef enum burin_layout { BURIN_WHOLE, BURIN_BY_POSITION, BURIN_BY_LANE } burin_layout;
+typedef struct burin_state_part {
+    size_t offset;
+    int32_t parts;
+    burin_layout layout;  // in a block: positions one after the other, or side by side, lane_bytes each
+    int32_t lane_bytes;
+    size_t part_bytes, block_bytes;
+    bool memory;  // positions are those that an encoder has left
+} burin_state_part;
+
+typedef struct burin_model {
+    uint32_t abi;
+    const char *name, *identity;  // identity: 16 hex digits over architecture, weights and options
+    const char *info;             // text of --info: passes, flags, sizes
+    int32_t vocab_size, context, max_rows;
+    int32_t bos, eos[8], n_eos;
+    size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
+    size_t step_weight_bytes;                  // of the weights: the packed matrices, which every step of one row reads
+    size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
+    size_t template_offset, template_bytes;    // likewise: the chat template (template.h)
+    size_t sums_offset;                        // in the weights: burin_sums (integrity.h); 0: none
+    const burin_variant *variants;             // best last
+    int n_variants;
+    const unsigned char *(*weights)(void);  // address of the packed weights
+    const burin_kernel *kernels;            // every kernel of the emitted code, by the number it gives to burin_profile_mark
+    int n_kernels;
+    size_t scratch_bytes;
+    const burin_network *net;      // NULL: a decoder
+    const burin_encoder *encoder;  // NULL: none
+    const int32_t *start;          // tokens that a decoder with an encoder begins with, unless it is told others
+    int32_t n_start, max_length;   // max_length: tokens of a generated sequence, those included; 0: as many as asked for
+    const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
+    int32_t n_suppress, n_begin_suppress;
+    const burin_state_part *states;  // all of a slot
+    int32_t n_states;
+} burin_model;
+
+static inline int burin_min(int a, int b) { return a < b ? a : b; }
+static inline int burin_max(int a, int b) { return a > b ? a : b; }
+
+extern const burin_model burin_model_this;  // the program's own; libraries name theirs NAME_model
+#endif

@@ -1,0 +1,78 @@
+// What emitted code needs around its kernels: a thread's part of the work, waiting, and what --profile and `burin check` see.
+#ifndef BURIN_STEP_H
+#define BURIN_STEP_H
+#include "kernels/attention.h"
+#include "kernels/vec.h"
+#include "profile.h"
+#include "program.h"
+#include "threads.h"
+
+// A kernel is compiled apart from the step that calls it: all in one function takes compilers much longer, and a profiler sees
+// its name.
+#define KERNEL static __attribute__((noinline))
+
+// A share of rows, panels, heads or iterations: [first, last)
+typedef struct burin_part {
+    int first, last;
+} burin_part;
+
+static inline burin_part burin_part_of(const burin_step *s, int thread, int count) {
+    return (burin_part){(int)((int64_t)count * thread / s->threads), (int)((int64_t)count * (thread + 1) / s->threads)};
+}
+
+// Of row-wise work: all of it when the step has one row, for then every thread keeps its own copy of the result.
+static inline burin_part burin_rows_of(const burin_step *s, int thread, int count) {
+    return s->rows == 1 ? (burin_part){0, count} : burin_part_of(s, thread, count);
+}
+
+static inline void burin_wait(const burin_step *s, int thread) {
+    burin_barrier_wait(s->barrier, thread);
+    burin_mark(s, thread, BURIN_WAITING);
+}
+
+// Memory that threads share, and of row-wise values, which are each thread's own when the step has one row. `place` is in bytes
+// for each row of the step.
+static inline void *burin_shared(const burin_step *s, size_t single_place, size_t place) {
+    return s->arena + (s->rows == 1 ? single_place : place * (size_t)s->rows);
+}
+
+static inline void *burin_row_wise(const burin_step *s, unsigned char *local, size_t place) {
+    return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
+}
+
+// Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.
+INLINE void burin_attention(const burin_step *s, int thread, attention_args a, burin_part units, float *parts) {
+    int split = parts ? attention_split_units(&a, s->threads) : 0;
+    burin_part share = split ? burin_part_of(s, thread, split) : units;
+    if (split) burin_barrier_wait(s->barrier, thread), a.parts = parts;  // the heads of other threads are read
+    attention(a, share.first, share.last);
+    if (!split) return;
+    burin_barrier_wait(s->barrier, thread);
+    attention_fold(&a, units.first, units.last);
+}
+
+// e^x in place, for the sampler.
+static inline void burin_exp_values(float *values, size_t n) {
+    for (size_t i = 0; i < n; i += LANES) {
+        int count = n - i < LANES ? (int)(n - i) : LANES;
+        vf_store_n(values + i, vf_exp(vf_load_n(values + i, count)), count);
+    }
+}
+
+// A kernel's result, for `burin check`: recorded by one thread when all have finished.
+typedef struct burin_result {
+    const char *value;
+    int layer;  // -1 outside of the layers
+    const float *data;
+    int rows, columns, row_stride;
+} burin_result;
+
+static inline void burin_record(const burin_step *s, int thread, const burin_result *r) {
+    burin_barrier_wait(s->barrier, thread);
+    if (thread == 0) s->trace->record(s->trace->context, r->value, r->layer, r->data, r->rows, r->columns, r->row_stride);
+    burin_barrier_wait(s->barrier, thread);
+}
+
+#define BURIN_RECORD(s, thread, ...) \
+    if (__builtin_expect((s)->trace != NULL, 0)) burin_record(s, thread, &(burin_result){__VA_ARGS__})
+#endif

@@ -1,0 +1,186 @@
+// Tokens against a grammar. For a mask the tokens are walked in the order of their bytes, where neighbours share their first
+// bytes: what was read of the last one is not read again, and all that begin with bytes that are not possible are left out at
+// once. A mask belongs to a state and is kept.
+#include "constraint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/run.h"
+#include "tokenizer/tokenizer.h"
+
+typedef struct vocabulary_text {
+    int32_t id, begin, bytes, shared;  // in the texts; bytes that it shares with the one before
+} vocabulary_text;
+
+enum { KEPT_MASKS = 64 };
+
+typedef struct kept_mask {
+    int32_t state, n;
+    uint64_t *bits;  // [vocab_size]
+} kept_mask;
+
+struct burin_constraint {
+    burin_grammar grammar;
+    burin_recognizer *matcher;
+    int32_t state, vocab_size, n_tokens, *place;  // place: [vocab_size], in `tokens`; -1: without text
+    char *texts;
+    vocabulary_text *tokens;  // [n_tokens], by their bytes
+    int32_t *states;          // of the walk: behind each byte of a token
+    kept_mask masks[KEPT_MASKS];
+    int32_t next_mask;
+    bool drops, first;  // does the first token of a text lose its space; is the next token the first?
+};
+
+static const char *sorted_texts;  // while qsort runs
+
+static int by_text(const void *a, const void *b) {
+    const vocabulary_text *x = a, *y = b;
+    int32_t n = x->bytes < y->bytes ? x->bytes : y->bytes;
+    int order = memcmp(sorted_texts + x->begin, sorted_texts + y->begin, (size_t)n);
+    return order                  ? order
+           : x->bytes != y->bytes ? (x->bytes > y->bytes) - (x->bytes < y->bytes)
+                                  : (x->id > y->id) - (x->id < y->id);
+}
+
+static void read_texts(burin_constraint *c, const void *tokenizer) {
+    size_t room = 0, n = 0, longest = burin_decode_max(tokenizer);
+    char *text = burin_allocate(1, longest), *first = burin_allocate(1, longest);
+    for (int32_t id = 0; id < c->vocab_size; id++) {
+        burin_decoder inside = {.started = true};
+        size_t bytes = burin_decode(tokenizer, &inside, id, text);
+        if (!bytes) continue;
+        burin_decoder outside = {0};
+        c->drops |= *text == ' ' && burin_decode(tokenizer, &outside, id, first) < bytes;
+        if (n + bytes > room) {
+            char *more = burin_allocate(1, room = 2 * (room + bytes) + (1 << 16));
+            if (n) memcpy(more, c->texts, n);
+            free(c->texts);
+            c->texts = more;
+        }
+        memcpy(c->texts + n, text, bytes);
+        c->tokens[c->n_tokens++] = (vocabulary_text){id, (int32_t)n, (int32_t)bytes, 0};
+        n += bytes;
+    }
+    c->states = burin_allocate(longest + 1, sizeof *c->states);
+    free(text), free(first);
+}
+
+static void sort_texts(burin_constraint *c) {
+    sorted_texts = c->texts;
+    qsort(c->tokens, (size_t)c->n_tokens, sizeof *c->tokens, by_text);
+    for (int32_t i = 0; i < c->vocab_size; i++) c->place[i] = -1;
+    for (int32_t i = 0; i < c->n_tokens; i++) {
+        vocabulary_text *t = &c->tokens[i];
+        const vocabulary_text *last = i ? t - 1 : t;
+        while (i && t->shared < t->bytes && t->shared < last->bytes &&
+               c->texts[t->begin + t->shared] == c->texts[last->begin + t->shared])
+            t->shared++;
+        c->place[t->id] = i;
+    }
+}
+
+burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer, int32_t vocab_size) {
+    burin_constraint *c = burin_allocate(1, sizeof *c);
+    c->grammar = *grammar, c->vocab_size = vocab_size;
+    c->matcher = burin_recognizer_open(&c->grammar);
+    c->tokens = burin_allocate((size_t)vocab_size, sizeof *c->tokens);
+    c->place = burin_allocate((size_t)vocab_size, sizeof *c->place);
+    read_texts(c, tokenizer);
+    sort_texts(c);
+    burin_constraint_start(c, false);
+    return c;
+}
+
+static void forget_masks(burin_constraint *c) {
+    for (int32_t i = 0; i < KEPT_MASKS; i++) c->masks[i].state = 0;
+}
+
+void burin_constraint_close(burin_constraint *c) {
+    if (!c) return;
+    burin_recognizer_close(c->matcher);
+    burin_grammar_free(&c->grammar);
+    for (int32_t i = 0; i < KEPT_MASKS; i++) free(c->masks[i].bits);
+    free(c->tokens), free(c->place), free(c->texts), free(c->states), free(c);
+}
+
+void burin_constraint_start(burin_constraint *c, bool first) {
+    c->state = burin_recognizer_start(c->matcher);
+    c->first = first && c->drops;
+}
+
+static int32_t state_behind(burin_constraint *c, int32_t token) {
+    int32_t at = token >= 0 && token < c->vocab_size ? c->place[token] : -1, state = at < 0 ? 0 : c->state;
+    int32_t from = state && c->first && c->texts[c->tokens[at].begin] == ' ';
+    for (int32_t i = from; state && i < c->tokens[at].bytes; i++)
+        state = burin_recognizer_step(c->matcher, state, (uint8_t)c->texts[c->tokens[at].begin + i]);
+    return state;
+}
+
+bool burin_constraint_allows(burin_constraint *c, int32_t token) { return state_behind(c, token) != 0; }
+bool burin_constraint_may_end(const burin_constraint *c) { return burin_recognizer_accepts(c->matcher, c->state); }
+bool burin_constraint_must_end(const burin_constraint *c) { return !burin_recognizer_goes_on(c->matcher, c->state); }
+bool burin_constraint_overflowed(const burin_constraint *c) { return burin_recognizer_overflowed(c->matcher); }
+
+void burin_constraint_take(burin_constraint *c, int32_t token) {
+    int32_t before = c->state = state_behind(c, token);
+    c->first = false;
+    c->state = burin_recognizer_tidy(c->matcher, c->state);
+    if (c->state != before) forget_masks(c);
+}
+
+// Behind the token's last byte, when `c->states` is right for the bytes that it shares; *dead: so many of its first bytes are
+// not possible.
+static bool walk_token(burin_constraint *c, const vocabulary_text *t, int32_t *dead) {
+    if (t->shared >= *dead) return false;
+    *dead = INT32_MAX;
+    for (int32_t i = t->shared; i < t->bytes; i++) {
+        c->states[i + 1] = burin_recognizer_step(c->matcher, c->states[i], (uint8_t)c->texts[t->begin + i]);
+        if (!c->states[i + 1]) {
+            *dead = i + 1;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void walk_tokens(burin_constraint *c, kept_mask *mask) {
+    int32_t dead = INT32_MAX;
+    c->states[0] = c->state;
+    mask->n = 0;
+    memset(mask->bits, 0, ((size_t)c->vocab_size + 63) / 64 * sizeof *mask->bits);
+    for (const vocabulary_text *t = c->tokens; t < c->tokens + c->n_tokens; t++) {
+        if (!walk_token(c, t, &dead)) continue;
+        mask->bits[t->id / 64] |= (uint64_t)1 << t->id % 64;
+        mask->n++;
+    }
+}
+
+static const kept_mask *mask_of_state(burin_constraint *c) {
+    for (int32_t i = 0; i < KEPT_MASKS; i++)
+        if (c->masks[i].state == c->state) return &c->masks[i];
+    kept_mask *mask = &c->masks[c->next_mask++ % KEPT_MASKS];
+    if (!mask->bits) mask->bits = burin_allocate(((size_t)c->vocab_size + 63) / 64, sizeof *mask->bits);
+    mask->state = c->state;
+    walk_tokens(c, mask);
+    return mask;
+}
+
+static int32_t mask_first(burin_constraint *c, float *logits) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < c->vocab_size; i++) {
+        bool allowed = burin_constraint_allows(c, i);
+        if (!allowed) logits[i] = -INFINITY;
+        n += allowed;
+    }
+    return n;
+}
+
+int32_t burin_constraint_mask(burin_constraint *c, float *logits) {
+    if (c->first) return mask_first(c, logits);
+    const kept_mask *mask = mask_of_state(c);
+    for (int32_t i = 0; i < c->vocab_size; i++)
+        if (!(mask->bits[i / 64] >> i % 64 & 1)) logits[i] = -INFINITY;
+    return mask->n;
+}

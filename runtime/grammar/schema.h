@@ -1,0 +1,49 @@
+// JSON schemas (draft 2020-12) as grammars: a rule for each schema, as text in GBNF (grammar.h).
+#ifndef BURIN_SCHEMA_H
+#define BURIN_SCHEMA_H
+#include "template/template_value.h"
+
+// A text that grows.
+typedef struct burin_growing {
+    char *bytes;
+    size_t n, room;
+} burin_growing;
+void burin_growing_add(burin_growing *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void burin_growing_bytes(burin_growing *, const char *bytes, size_t n);
+void burin_growing_free(burin_growing *);
+void burin_growing_code(burin_growing *, uint32_t code);  // as \u00e9: for a literal or a class of GBNF
+
+enum { BURIN_SCHEMA_RULES = 4096, BURIN_SCHEMA_DEPTH = 128 };
+
+typedef struct burin_schema_writer {
+    burin_render_state r;
+    burin_rendering out;
+    const char *name;
+    burin_value whole;                              // what #/... refers to
+    burin_growing rules, one[BURIN_SCHEMA_DEPTH];   // finished rules; those that are being written
+    const burin_dict *written[BURIN_SCHEMA_RULES];  // rule i
+    int n_written, n_helpers, depth;
+    char path[512];  // "#/properties/a"
+} burin_schema_writer;
+
+_Noreturn void burin_schema_fail(burin_schema_writer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Expressions that are added to `g`; mistakes fail.
+typedef struct burin_bounds {
+    bool has_low, has_high, above_low, below_high;  // above, below: without the bound itself
+    double low, high;
+} burin_bounds;
+void burin_schema_number(burin_schema_writer *, burin_growing *g, bool whole, const burin_bounds *);
+void burin_schema_pattern(burin_schema_writer *, burin_growing *g, const char *pattern, size_t bytes);  // inside of quotes
+burin_value burin_schema_merge(burin_schema_writer *, burin_value a, burin_value b);                    // what satisfies both
+void burin_schema_object(burin_schema_writer *, burin_growing *g, burin_value schema);
+void burin_schema_array(burin_schema_writer *, burin_growing *g, burin_value schema);
+int burin_schema_rule(burin_schema_writer *, burin_value schema, const char *step);  // the number of its rule, "s12"
+
+static inline const burin_value *burin_schema_key(burin_schema_writer *w, burin_value schema, const char *key) {
+    return burin_dict_find_text(&w->r, schema, key);
+}
+
+// A whole number from 0 on; `absent` when there is none.
+int64_t burin_schema_count(burin_schema_writer *, burin_value schema, const char *key, int64_t absent);
+#endif

@@ -1,0 +1,170 @@
+// The program of a sentence encoder: texts in, one embedding a text out, as lines of numbers, JSON or one .npy array; or the
+// texts that are nearest to a query.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/hash.h"
+#include "lines.h"
+#include "network_values.h"
+#include "output.h"
+#include "prompt.h"
+#include "rank.h"
+#include "tokenizer/text.h"
+
+typedef struct embedder {
+    const burin_model *model;
+    const burin_command *command;
+    burin_session *session;
+    size_t width;
+    float *all;  // the embeddings so far, where the whole is needed at the end
+    size_t n, capacity;
+    burin_ranking ranking;
+    int64_t n_cut;  // texts that were longer than the model's
+} embedder;
+
+// ---- one text ----
+
+static void cut_tokens(embedder *e, burin_tokens *tokens) {
+    size_t n = (size_t)tokens->n, left = burin_cut_ids(e->model, burin_tokenizer_of(e->model), tokens->id, n, n);
+    if (left == n) return;
+    if (!e->n_cut++) burin_note("a text of %d tokens is cut: the model takes %d", tokens->n, e->model->context);
+    tokens->n = (int32_t)left;
+}
+
+static void keep(embedder *e, const float *embedding) {
+    if (e->n == e->capacity) {
+        e->capacity = e->capacity ? 2 * e->capacity : 16;
+        float *larger = realloc(e->all, e->capacity * e->width * sizeof *larger);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "the embeddings do not fit in memory");
+        e->all = larger;
+    }
+    memcpy(e->all + e->n++ * e->width, embedding, e->width * sizeof *embedding);
+}
+
+static void print_line(const embedder *e, const float *embedding) {
+    for (size_t i = 0; i < e->width; i++) burin_print("%s%.9g", i ? " " : "", (double)embedding[i]);
+    burin_print("\n");
+}
+
+static void print_json(const embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+    burin_print("{");
+    if (text) {
+        burin_print("\"text\": ");
+        burin_print_json_string(text, bytes);
+        burin_print(", ");
+    }
+    burin_print("\"ids\": [");
+    for (int32_t i = 0; i < tokens->n; i++) burin_print("%s%d", i ? ", " : "", tokens->id[i]);
+    burin_print("], \"embedding\": [");
+    for (size_t i = 0; i < e->width; i++) burin_print("%s%.9g", i ? ", " : "", (double)embedding[i]);
+    burin_print("]}\n");
+}
+
+static bool collects(const burin_command *c) {
+    return c->similarity || c->logits_hash || c->output || (c->format && !strcmp(c->format, "npy"));
+}
+
+static double cosine(const float *a, const float *b, size_t n) {
+    double ab = 0, aa = 0, bb = 0;
+    for (size_t i = 0; i < n; i++)
+        ab += (double)a[i] * (double)b[i], aa += (double)a[i] * (double)a[i], bb += (double)b[i] * (double)b[i];
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
+
+// The first of a ranking is the query.
+static void take_embedding(embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+    const burin_command *c = e->command;
+    if (collects(c) || (c->rank && !e->n))
+        keep(e, embedding);
+    else if (c->rank)
+        burin_ranking_add(&e->ranking, cosine(e->all, embedding, e->width), text, bytes);
+    else if (is_json(c))
+        print_json(e, text, bytes, tokens, embedding);
+    else
+        print_line(e, embedding);
+    burin_show();
+}
+
+// `text` NULL: the ids were given.
+static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
+    const burin_network *net = e->model->net;
+    burin_network_values values;
+    cut_tokens(e, tokens);
+    burin_network_values_of_tokens(&values, net, tokens->id, tokens->n);
+    burin_status status =
+        burin_network_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    e->width = values.outputs[net->embedding].count;
+    take_embedding(e, text, bytes, tokens, values.output_data[net->embedding]);
+    burin_network_values_close(&values);
+    free(tokens->id);
+}
+
+static void embed_text(embedder *e, const char *text, size_t bytes) {
+    burin_tokens tokens = burin_tokenize(e->model, text, bytes, true);
+    embed(e, text, bytes, &tokens);
+}
+
+static void embed_lines(embedder *e, const char *path) {
+    burin_lines lines;
+    burin_lines_open(&lines, path);
+    while (burin_next_line(&lines)) embed_text(e, lines.line, lines.bytes);
+    burin_lines_close(&lines);
+}
+
+static void embed_tokens(embedder *e) {
+    bool empty;
+    burin_tokens tokens = burin_read_prompt(e->model, e->command, e->model->context, &empty);
+    embed(e, NULL, 0, &tokens);
+}
+
+// ---- all of them ----
+
+static void write_all(const embedder *e, const char *folder) {
+    burin_array a = {
+        .element = burin_element_named("f32"), .rank = 2, .dim = {(int64_t)e->n, (int64_t)e->width}, .data = e->all};
+    char path[4096];
+    a.count = e->n * e->width;
+    if (!folder && isatty(STDOUT_FILENO))
+        burin_stop(BURIN_USER_MISTAKE, "--format npy is no text for a terminal\nhint: > embeddings.npy");
+    burin_flush();
+    if (!folder && !burin_npy_put(&a, STDOUT_FILENO)) burin_stop(BURIN_USER_MISTAKE, "cannot write: %s", strerror(errno));
+    if (!folder) return;
+    burin_output_path(path, sizeof path, folder, e->model->net->outputs[e->model->net->embedding].name);
+    if (mkdir(folder, 0777) && errno != EEXIST) burin_stop(BURIN_USER_MISTAKE, "--output %s: %s", folder, strerror(errno));
+    const char *why = burin_npy_write(&a, path);
+    if (why) burin_stop(BURIN_USER_MISTAKE, "cannot write %s: %s", path, why);
+}
+
+static void finish(const embedder *e) {
+    const burin_command *c = e->command;
+    size_t values = e->n * e->width;
+    if (c->rank) burin_ranking_print(&e->ranking, is_json(c));
+    if (c->similarity) burin_print("%.6f\n", cosine(e->all, e->all + e->width, e->width));
+    if (c->logits_hash)
+        burin_print("%016llx\n", (unsigned long long)burin_hash_bytes(burin_hash_start, e->all, values * sizeof *e->all));
+    if (c->output || (c->format && !strcmp(c->format, "npy"))) write_all(e, c->output);
+}
+
+int burin_embed(const burin_model *model, const burin_command *c) {
+    embedder e = {.model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
+    if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
+    burin_note_seed(model->net, c);
+    e.session = burin_open(model, c, &(burin_options){0});
+    if (c->rank) embed_text(&e, c->rank, strlen(c->rank));
+    if (c->tokens) embed_tokens(&e);
+    for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
+    if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");
+    finish(&e);
+    if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
+    burin_ranking_free(&e.ranking);
+    free(e.all);
+    burin_close(e.session);
+    return 0;
+}

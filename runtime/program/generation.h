@@ -1,0 +1,51 @@
+// The generation loop's state: what a slot has read, how the next token is chosen, where its text goes.
+#ifndef BURIN_GENERATION_H
+#define BURIN_GENERATION_H
+#include <signal.h>
+
+#include "grammar/constraint.h"
+#include "output.h"
+#include "run.h"
+#include "tokenizer/tokenizer.h"
+
+typedef struct burin_generation {
+    burin_run *run;
+    burin_sampler sampler;
+    int32_t *tokens, n_tokens;  // [context + 1]: what the slot has read, and the token after it
+    bool ids;                   // print ids instead of text
+    bool full;                  // the context, before all was said
+    const void *tokenizer;
+    burin_decoder decoder;
+    burin_utf8 text;
+    char *bytes, *characters;       // of the token to show
+    int64_t generated, count;       // so far, and at most
+    uint64_t started, prompt_read;  // nanoseconds
+    bool stopped;                   // by --stop
+    char *held;                     // what may be the beginning of such a text; NULL: there are none
+    size_t n_held;
+    burin_constraint *constraint;     // NULL: any text will do
+    bool quiet;                       // print nothing
+    struct burin_logprobs *logprobs;  // NULL: without --logprobs
+    char *answer;                     // keeps the text, as far as there is room; NULL: no
+    size_t answer_bytes, answer_room;
+    bool has_end;  // `end` ends an answer, too
+    int32_t end;
+    volatile sig_atomic_t *stop;  // NULL, or ends the answer when it is set
+} burin_generation;
+
+void burin_generation_open(burin_generation *);  // memory, sampler, --logits
+void burin_generation_close(burin_generation *);
+// Tokens of the slot that may stay when it is to hold these n; the last of them is read again, for its logits.
+int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
+void burin_generation_start(burin_generation *);  // the decoder behind the tokens so far
+void burin_generate_tokens(burin_generation *, float *logits);
+void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line
+// --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller
+// prints the fields of the text between burin_answer_text and burin_answer_end.
+void burin_answer_begin(burin_generation *);
+void burin_answer_note(burin_generation *, const float *logits);
+void burin_answer_token(burin_generation *, int32_t token);
+void burin_answer_text(burin_generation *);
+void burin_answer_end(const burin_generation *, int32_t prompt_tokens);
+void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
+#endif

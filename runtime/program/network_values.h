@@ -1,0 +1,31 @@
+// The tensors of a network's runs, from the command line: --input, what is not given, and memory for the outputs. A file with
+// one axis more than its input is a batch: one run for each of its elements, and the outputs have that axis too.
+#ifndef BURIN_NET_VALUES_H
+#define BURIN_NET_VALUES_H
+#include "engine/network.h"
+#include "npy.h"
+#include "options.h"
+
+typedef struct burin_network_values {
+    const burin_network *net;
+    burin_array *inputs, *outputs;     // data in the network's types
+    void **input_data, **output_data;  // of one run
+    const char **files;                // by input, NULL: not given
+    int64_t *symbols;
+    bool *known;    // by symbol: some input has told it
+    int64_t batch;  // runs; 0: one, without that axis
+} burin_network_values;
+
+// Reads, converts and checks; ends the program with one sentence for each mistake.
+void burin_network_values_open(burin_network_values *, const burin_network *, const burin_command *);
+// The same for the ids of a text.
+void burin_network_values_of_tokens(burin_network_values *, const burin_network *, const int32_t *ids, int32_t n);
+void burin_network_values_turn(burin_network_values *,
+                               int64_t run);  // input_data and output_data are those of this run; at first of run 0
+void burin_network_values_settle(burin_network_values *);  // behind a run
+void burin_network_values_close(burin_network_values *);
+
+void burin_network_print(const burin_network *);                                        // inputs and outputs, a line each
+void burin_output_path(char *path, size_t room, const char *folder, const char *name);  // DIR/NAME.npy
+const char *burin_network_shape(int rank, const int64_t *dim);                          // [2, 3]; until the next call but one
+#endif

@@ -1,0 +1,162 @@
+// Reading prompts: files, standard input, ids, and the tokenizer in the program's weights.
+#include "prompt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "output.h"
+#include "tokenizer/text.h"
+
+static char *read_all(int file, const char *name, size_t *bytes) {
+    size_t capacity = 1 << 16, n = 0;
+    char *text = burin_allocate(1, capacity);
+    for (;;) {
+        ssize_t got = read(file, text + n, capacity - n - 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", name, strerror(errno));
+        if (got == 0) break;
+        n += (size_t)got;
+        if (n > BURIN_MOST_TEXT)
+            burin_stop(BURIN_USER_MISTAKE, "%s holds more than %d MB of text: that is no prompt", name, BURIN_MOST_TEXT >> 20);
+        if (capacity - n > 1) continue;
+        char *larger = realloc(text, capacity *= 2);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "%s is too large for memory", name);
+        text = larger;
+    }
+    text[n] = 0;
+    *bytes = n;
+    return text;
+}
+
+char *burin_read_open_file(int file, const char *name, size_t *bytes) {
+    char *text = read_all(file, name, bytes);
+    if (file != STDIN_FILENO) close(file);
+    return text;
+}
+
+char *burin_read_file(const char *path, size_t *bytes) {
+    const char *name;
+    int file = burin_open_input(path, &name);
+    return burin_read_open_file(file, name, bytes);
+}
+
+// ---- ids ----
+
+burin_tokens burin_parse_ids(const char *option, const char *text, int32_t vocabulary) {
+    size_t most = 1;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    burin_tokens tokens = {.id = burin_allocate(most, sizeof *tokens.id)};
+    for (const char *c = text;;) {
+        char *end;
+        long id = strtol(c, &end, 10);
+        if (end == c || (*end && *end != ','))
+            burin_stop(BURIN_BAD_COMMAND_LINE, "%s %.60s: expected ids with commas between them\nhint: %s 1,2,3", option, text,
+                       option);
+        if (id < 0 || id >= vocabulary)
+            burin_stop(BURIN_USER_MISTAKE, "%s: token %ld is outside the vocabulary, 0 to %d", option, id, vocabulary - 1);
+        tokens.id[tokens.n++] = (int32_t)id;
+        if (!*end) return tokens;
+        c = end + 1;
+    }
+}
+
+// ---- text ----
+
+static int32_t first_token(const burin_model *model) {
+    return model->bos >= 0 ? model->bos : model->n_eos ? model->eos[0] : -1;  // GPT-2 starts a text where another ended
+}
+
+static burin_tokens begin_text(const burin_model *model) {
+    burin_tokens tokens = {.id = burin_allocate(1, sizeof *tokens.id), .n = 1};
+    *tokens.id = first_token(model);
+    if (*tokens.id < 0)
+        burin_stop(BURIN_USER_MISTAKE,
+                   "this model has no token that begins a text: give it a prompt\nhint: %s \"Once upon a time\"",
+                   burin_program_name);
+    return tokens;
+}
+
+static burin_tokens prompt_of(const burin_model *model, const char *text, size_t bytes) {
+    burin_tokens tokens = burin_tokenize(model, text, bytes, true);
+    if (tokens.n) return tokens;
+    free(tokens.id);
+    return begin_text(model);
+}
+
+static void check_length(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+    if (burin_text_is_far_longer(model, text, bytes, most))
+        burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
+}
+
+burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
+    *empty = c->prompt && !*c->prompt;
+    if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
+    if (c->prompt) return prompt_of(model, c->prompt, strlen(c->prompt));
+    *empty = !c->prompt_file && (!model->tokenizer_bytes || !burin_input_is_offered());
+    if (*empty) return begin_text(model);
+    size_t bytes;
+    char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
+    *empty = !bytes;
+    check_length(model, text, bytes, most);
+    burin_tokens tokens = prompt_of(model, text, bytes);
+    free(text);
+    return tokens;
+}
+
+burin_tokens burin_read_start(const burin_model *model, const burin_command *c) {
+    if (c->decoder_tokens) return burin_parse_ids("--decoder-tokens", c->decoder_tokens, model->vocab_size);
+    if (!model->n_start)
+        burin_stop(BURIN_USER_MISTAKE, "this model does not say what its decoder begins with\nhint: %s --decoder-tokens 0",
+                   burin_program_name);
+    burin_tokens tokens = {.id = burin_allocate((size_t)model->n_start, sizeof *tokens.id), .n = model->n_start};
+    memcpy(tokens.id, model->start, (size_t)tokens.n * sizeof *tokens.id);
+    return tokens;
+}
+
+const void *burin_tokenizer_of(const burin_model *model) {
+    if (!model->tokenizer_bytes)
+        burin_stop(BURIN_USER_MISTAKE, "this model has no tokenizer: give it token ids\nhint: %s --tokens 1,2,3",
+                   burin_program_name);
+    return model->weights() + model->tokenizer_offset;
+}
+
+// Says so where the tokenizer has cut a text to n ids.
+static void tell_cut(const burin_model *model, const burin_encoding *prompt, size_t n) {
+    const burin_tokenizer *t = burin_tokenizer_of(model);
+    burin_encoding count = *prompt;
+    count.capacity = 0;
+    size_t whole = t->flags & BURIN_TRUNCATES ? burin_encode_prompt(model, t, &count) : n;
+    if (whole > n) burin_note("a text of %zu tokens is cut: its tokenizer keeps %zu", whole, n);
+}
+
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    const void *blob = burin_tokenizer_of(model);
+    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .capacity = bytes + 16};
+    e.ids = burin_allocate(e.capacity, sizeof *e.ids);
+    e.memory = burin_allocate(1, burin_encode_memory(blob, bytes));
+    size_t n = burin_encode_prompt(model, blob, &e);
+    if (n > e.capacity) {  // a normalization that makes texts longer
+        free(e.ids);
+        e.capacity = n;
+        e.ids = burin_allocate(n, sizeof *e.ids);
+        n = burin_encode_prompt(model, blob, &e);
+    }
+    tell_cut(model, &e, n);
+    free(e.memory);
+    if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
+    return (burin_tokens){.id = e.ids, .n = (int32_t)n};
+}
+
+// Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.
+bool burin_text_is_far_longer(const burin_model *model, const char *text, size_t bytes, int64_t most) {
+    enum { FIRST = 1 << 16, GROWTH = 4 };
+    for (size_t part = FIRST; part < bytes / 2; part *= GROWTH) {
+        burin_tokens tokens = burin_tokenize(model, text, part, false);
+        free(tokens.id);
+        if (tokens.n > 2 * most) return true;
+    }
+    return false;
+}

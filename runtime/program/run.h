@@ -1,0 +1,64 @@
+// One run of a program: a model opened for one slot, the tokens it has read, and what is recorded of its logits.
+#ifndef BURIN_RUN_H
+#define BURIN_RUN_H
+#include "engine/forward.h"
+#include "npy.h"
+#include "options.h"
+#include "sampler/sampler.h"
+
+typedef struct burin_run {
+    const burin_model *model;
+    const burin_command *command;
+    burin_session *session;
+    int32_t context, chunk;  // tokens in the slot, rows at once: the model's, or fewer by --ctx and --chunk
+    burin_row *rows;         // [chunk]
+    float *logits;           // [chunk][vocab_size]
+    bool recording;          // every row's logits are hashed, and written to `npy` with --logits
+    uint64_t hash;
+    burin_npy npy;
+} burin_run;
+
+// Opens the model with the options of the command line. Every mistake ends the program with a sentence and status 1.
+void burin_run_open(burin_run *, const burin_model *, const burin_command *);
+void burin_run_close(burin_run *);
+// What the command line leaves open: how many tokens to generate, and how.
+int64_t burin_run_count(const burin_run *);
+double burin_run_temperature(const burin_run *);
+
+// The sampler that the command line asks for; the seed is random when none is given.
+void burin_run_open_sampler(const burin_run *, burin_sampler *);
+void burin_run_close_sampler(burin_sampler *);
+
+// What --grammar asks for; NULL: nothing.
+struct burin_constraint *burin_run_constraint(const burin_run *);
+
+void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
+
+// Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.
+float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
+
+// The same for one chunk (n <= run->chunk), with the logits of its first `wanted` rows in run->logits.
+void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t wanted);
+
+// A session by the options of the command line, without a run: for a network. Every mistake ends the program with a sentence.
+burin_session *burin_open(const burin_model *, const burin_command *, const burin_options *sizes);
+void burin_close(burin_session *);  // prints --profile
+
+void *burin_allocate(size_t count, size_t bytes);  // zeroed; ends the program when there is no memory
+void burin_out_of_context(const burin_run *, const char *what, int64_t tokens);  // ends the program, names both numbers
+const char *burin_cpu_names(const burin_model *);                                // "x86-64, x86-64-v3", best last
+
+burin_kind burin_kind_of(const burin_model *);
+int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
+
+int burin_run_network(const burin_model *, const burin_command *);   // network_program.c
+void burin_note_seed(const burin_network *, const burin_command *);  // says that --seed has no effect, where it has none
+int burin_embed(const burin_model *, const burin_command *);         // embed.c
+int burin_generate(burin_run *);                                     // generate.c
+int burin_perplexity(burin_run *);                                   // perplexity.c
+int burin_bench(burin_run *);                                        // bench.c
+// profile.c. `file`: "" or where a trace goes. Counters of the CPU, where they may be read, are those of threads made later.
+void burin_profile_open(burin_profile *, const char *file, int threads);
+void burin_profile_close(burin_profile *, const burin_model *, const char *file, int threads);  // prints it
+void burin_counters_open(void);
+#endif

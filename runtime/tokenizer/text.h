@@ -1,0 +1,31 @@
+// The ids of a prompt: the tokenizer's, with the model's beginning-of-text token in front where the tokenizer leaves that open;
+// and those of a text that is embedded, cut where the model ends.
+#ifndef BURIN_RUNTIME_TEXT_H
+#define BURIN_RUNTIME_TEXT_H
+#include <string.h>
+
+#include "engine/program.h"
+#include "tokenizer.h"
+
+// As burin_encode, but texts to embed are cut by burin_cut_ids alone. An empty text has no ids.
+static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *prompt) {
+    burin_encoding whole = *prompt, *e = &whole;
+    whole.whole |= model->net && model->net->embedding >= 0;
+    size_t n = burin_encode(blob, e), written = n < e->capacity ? n : e->capacity;
+    if (!e->special || model->encoder || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
+    memmove(e->ids + 1, e->ids, (written < e->capacity ? written : written - 1) * sizeof *e->ids);
+    e->ids[0] = model->bos;
+    return n + 1;
+}
+
+// How many of n ids are left of a text to embed, of which `capacity` may be in `ids`: one longer than the model's is cut, what
+// the tokenizer puts behind a text stays. Other models do not cut.
+static inline size_t burin_cut_ids(const burin_model *model, const void *blob, int32_t *ids, size_t capacity, size_t n) {
+    const burin_tokenizer *t = blob;
+    size_t after = t->after.count, most = (size_t)model->context;
+    if (!model->net || model->net->embedding < 0 || n <= most || most <= after) return n;
+    const unsigned char *behind = (const unsigned char *)blob + t->after.offset;
+    for (size_t i = most - after; i < most && i < capacity; i++) memcpy(ids + i, behind + 4 * (i - (most - after)), 4);
+    return most;
+}
+#endif

@@ -1,0 +1,333 @@
+// The models: one piece of text to ids. Included by runtime/tokenizer/tokenizer.c only.
+//
+//   BPE        symbols merge pair by pair, the lowest rank first (a heap, so that a piece may be long)
+//   WordPiece  the longest token that fits, from the left
+//   Unigram    the segmentation of the highest score (Viterbi)
+//   WordLevel  the piece is a token or unknown
+#ifndef BURIN_TOKENIZER_MODELS_H
+#define BURIN_TOKENIZER_MODELS_H
+#include "tokenizer_normalize.h"
+#include "tokenizer_text.h"
+
+enum { NO_SYMBOL = 0xffffffff, ABSENT = 0xffffffff };
+
+typedef struct Symbol {
+    uint32_t id, previous, next;  // id ABSENT: a character without a token
+} Symbol;
+
+typedef struct Candidate {
+    uint32_t rank, at, result;
+} Candidate;
+
+typedef struct Step {  // Unigram: the best way to a byte
+    double score;
+    uint32_t begin, id;
+} Step;
+
+typedef struct Encoder {
+    const burin_tokenizer *t;
+    const burin_encoding *out;
+    size_t n;              // ids so far, also those beyond the capacity
+    const uint8_t *first;  // where the text begins, after normalization
+    NormalizeMemory normalizing;
+    uint8_t *copy;  // steps write their copies of a piece here, one behind the other
+    Symbol *symbols;
+    Candidate *heap;
+    uint32_t n_heap;
+    Step *steps;
+    bool after_unknown;  // the last id was unknown, in this piece
+    bool piece_marked;   // what is between added tokens here has marked bytes
+} Encoder;
+
+static void emit(Encoder *e, uint32_t id) {
+    if (e->n < e->out->capacity) e->out->ids[e->n] = (int32_t)id;
+    e->n++;
+}
+
+static inline burin_span token_span(const burin_tokenizer *t, uint32_t id) {
+    const uint32_t *offsets = burin_at(t, t->text_offsets);
+    const uint8_t *text = burin_at(t, t->text);
+    return (burin_span){text + offsets[id], text + offsets[id + 1]};
+}
+
+// The token whose text is the first `skip` bytes of the affix and then the span.
+static uint32_t find_token(const burin_tokenizer *t, burin_span s, uint32_t skip) {
+    size_t n = (size_t)(s.end - s.begin);
+    uint32_t mask = t->slots.count - 1, h = skip ? t->prefix_hash : (uint32_t)BURIN_HASH_START;
+    const uint32_t *slots = burin_at(t, t->slots);
+    const uint8_t *affix = burin_at(t, t->affix);
+    for (h = burin_hash_finish(burin_text_hash(h, s.begin, n));; h++) {
+        if (!slots[h & mask]) return ABSENT;
+        burin_span token = token_span(t, slots[h & mask] - 1);
+        if ((size_t)(token.end - token.begin) == n + skip && !memcmp(token.begin, affix, skip) &&
+            !memcmp(token.begin + skip, s.begin, n))
+            return slots[h & mask] - 1;
+    }
+}
+
+static void emit_unknown(Encoder *e) {
+    const burin_tokenizer *t = e->t;
+    if (t->unknown >= 0 && !(e->after_unknown && t->flags & BURIN_FUSE_UNKNOWN)) emit(e, (uint32_t)t->unknown);
+    e->after_unknown = true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- BPE
+static const burin_merge *find_merge(const burin_tokenizer *t, uint32_t left, uint32_t right) {
+    const uint32_t *slots = burin_at(t, t->merge_slots);
+    const burin_merge *merges = burin_at(t, t->merges);
+    uint32_t mask = t->merge_slots.count - 1;
+    if (left == ABSENT || right == ABSENT) return NULL;
+    for (uint32_t h = burin_pair_hash(left, right);; h++) {
+        uint32_t slot = slots[h & mask];
+        if (!slot) return NULL;
+        if (merges[slot - 1].left == left && merges[slot - 1].right == right) return &merges[slot - 1];
+    }
+}
+
+static bool comes_first(Candidate a, Candidate b) { return a.rank != b.rank ? a.rank < b.rank : a.at < b.at; }
+
+static void heap_push(Encoder *e, Candidate c) {
+    uint32_t i = e->n_heap++;
+    for (; i && comes_first(c, e->heap[(i - 1) / 2]); i = (i - 1) / 2) e->heap[i] = e->heap[(i - 1) / 2];
+    e->heap[i] = c;
+}
+
+static Candidate heap_pop(Encoder *e) {
+    Candidate top = e->heap[0], last = e->heap[--e->n_heap];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < e->n_heap; i = child) {
+        if (child + 1 < e->n_heap && comes_first(e->heap[child + 1], e->heap[child])) child++;
+        if (!comes_first(e->heap[child], last)) break;
+        e->heap[i] = e->heap[child];
+    }
+    e->heap[i] = last;
+    return top;
+}
+
+static void offer_pair(Encoder *e, uint32_t at) {
+    uint32_t next = at == NO_SYMBOL ? NO_SYMBOL : e->symbols[at].next;
+    if (next == NO_SYMBOL) return;
+    const burin_merge *m = find_merge(e->t, e->symbols[at].id, e->symbols[next].id);
+    if (m) heap_push(e, (Candidate){m->rank, at, m->result});
+}
+
+static bool still_there(const Encoder *e, Candidate c) {
+    uint32_t next = e->symbols[c.at].next;
+    if (e->symbols[c.at].previous == c.at || next == NO_SYMBOL) return false;  // merged away: it points at itself
+    const burin_merge *m = find_merge(e->t, e->symbols[c.at].id, e->symbols[next].id);
+    return m && m->result == c.result;
+}
+
+static void merge_symbols(Encoder *e, uint32_t n) {
+    e->n_heap = 0;
+    for (uint32_t i = 0; i + 1 < n; i++) offer_pair(e, i);
+    while (e->n_heap) {
+        Candidate c = heap_pop(e);
+        if (!still_there(e, c)) continue;
+        Symbol *left = &e->symbols[c.at], *right = &e->symbols[left->next];
+        uint32_t gone = left->next;
+        left->id = c.result, left->next = right->next;
+        right->previous = gone;
+        if (left->next != NO_SYMBOL) e->symbols[left->next].previous = c.at;
+        offer_pair(e, left->previous);
+        offer_pair(e, c.at);
+    }
+}
+
+static uint32_t add_symbol(Encoder *e, uint32_t n, uint32_t id) {
+    e->symbols[n] = (Symbol){.id = id, .previous = n ? n - 1 : NO_SYMBOL, .next = n + 1};
+    return n + 1;
+}
+
+static bool bytes_have_tokens(const Encoder *e, burin_span s) {
+    const int32_t *ids = burin_at(e->t, e->t->byte_ids);
+    if (!(e->t->flags & BURIN_BYTE_FALLBACK)) return false;
+    for (; s.begin < s.end; s.begin++)
+        if (ids[*s.begin] < 0) return false;
+    return true;
+}
+
+// A character without a token: its bytes, or the unknown token (one for a row of them when fused), or nothing.
+static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
+    const int32_t *ids = burin_at(e->t, e->t->byte_ids);
+    if (bytes_have_tokens(e, character)) {
+        for (; character.begin < character.end; character.begin++) n = add_symbol(e, n, (uint32_t)ids[*character.begin]);
+        e->after_unknown = false;
+        return n;
+    }
+    bool fused = e->after_unknown && e->t->flags & BURIN_FUSE_UNKNOWN;
+    e->after_unknown = true;
+    return e->t->unknown < 0 || fused ? n : add_symbol(e, n, (uint32_t)e->t->unknown);
+}
+
+// A character of a word as the vocabulary has it: with the affix in front inside a word, or behind at its end.
+static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word, uint8_t *buffer) {
+    size_t n = (size_t)(c.end - c.begin), affix = t->affix.count;
+    bool behind = t->flags & BURIN_AFFIX_BEHIND;
+    if (!affix || (behind ? c.end != word.end : c.begin == word.begin)) return c;
+    memcpy(buffer + (behind ? 0 : affix), c.begin, n);
+    memcpy(buffer + (behind ? n : 0), burin_at(t, t->affix), affix);
+    return (burin_span){buffer, buffer + n + affix};
+}
+
+static uint32_t split_characters(Encoder *e, burin_span s) {
+    uint8_t buffer[4 + BURIN_MAX_AFFIX];
+    uint32_t n = 0, code;
+    for (burin_span c = {s.begin, s.begin}; c.begin < s.end; c.begin = c.end) {
+        c.end = c.begin + burin_utf8_read(c.begin, s.end, &code);
+        burin_span written = with_affix(e->t, c, s, buffer);
+        uint32_t id = find_token(e->t, written, 0);
+        if (id == ABSENT) {
+            n = add_unknown(e, n, written);
+            continue;
+        }
+        e->after_unknown = false;
+        n = add_symbol(e, n, id);
+    }
+    return n;
+}
+
+static uint32_t split_bytes(Encoder *e, burin_span s) {
+    const int32_t *ids = burin_at(e->t, e->t->byte_ids);
+    uint32_t n = 0;
+    for (const uint8_t *p = s.begin; p < s.end; p++) {
+        int32_t id = ids[*p + (p + 1 == s.end ? 256 : 0)];
+        if (id >= 0) e->after_unknown = false;
+        n = id < 0 ? add_unknown(e, n, (burin_span){p, p + 1}) : add_symbol(e, n, (uint32_t)id);
+    }
+    return n;
+}
+
+static void encode_bpe(Encoder *e, burin_span s) {
+    uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_token(e->t, s, 0) : ABSENT;
+    if (whole != ABSENT) {
+        emit(e, whole);
+        return;
+    }
+    uint32_t n = e->t->flags & BURIN_BYTE_LEVEL ? split_bytes(e, s) : split_characters(e, s);
+    if (!n) return;
+    e->symbols[n - 1].next = NO_SYMBOL;
+    merge_symbols(e, n);
+    for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next) emit(e, e->symbols[i].id);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- WordPiece
+static const uint8_t *character_before(const uint8_t *begin, const uint8_t *p) {
+    do p--;
+    while (p > begin && (*p & 0xc0) == 0x80);
+    return p;
+}
+
+static void encode_wordpiece(Encoder *e, burin_span s) {
+    size_t first = e->n, characters = 0;
+    for (const uint8_t *p = s.begin; p < s.end; p++) characters += (*p & 0xc0) != 0x80;
+    bool known = characters <= e->t->max_word_characters;
+    for (burin_span w = s; known && w.begin < s.end; w.begin = w.end) {
+        uint32_t id = ABSENT, skip = w.begin == s.begin ? 0 : e->t->affix.count;
+        for (w.end = s.end; w.end > w.begin && (id = find_token(e->t, w, skip)) == ABSENT;)
+            w.end = character_before(w.begin, w.end);
+        known = id != ABSENT;
+        if (known) emit(e, id);
+    }
+    if (known) return;
+    e->n = first, e->after_unknown = false;
+    emit_unknown(e);
+}
+
+// ------------------------------------------------------------------------------------------------------------------ Unigram
+// The ids from `low` to `high` of the sorted vocabulary share their first `depth` bytes; keeps those whose next byte is `byte`.
+typedef struct Prefix {
+    uint32_t low, high, depth;
+} Prefix;
+
+static int byte_at(const burin_tokenizer *t, uint32_t id, uint32_t depth) {
+    burin_span s = token_span(t, id);
+    return (size_t)(s.end - s.begin) > depth ? s.begin[depth] : -1;
+}
+
+static uint32_t first_not_below(const burin_tokenizer *t, const uint32_t *ids, Prefix p, int byte) {
+    while (p.low < p.high) {
+        uint32_t middle = (p.low + p.high) / 2;
+        if (byte_at(t, ids[middle], p.depth) < byte)
+            p.low = middle + 1;
+        else
+            p.high = middle;
+    }
+    return p.low;
+}
+
+// False when no token goes on so. *id is the token that ends here, or ABSENT.
+static bool narrow(const burin_tokenizer *t, const uint32_t *ids, Prefix *p, uint8_t byte, uint32_t *id) {
+    uint32_t low = first_not_below(t, ids, *p, byte);
+    p->high = first_not_below(t, ids, (Prefix){low, p->high, p->depth}, byte + 1);
+    p->low = low, p->depth++;
+    *id = p->low < p->high && byte_at(t, ids[p->low], p->depth) < 0 ? ids[p->low] : ABSENT;
+    return p->low < p->high;
+}
+
+static void reach(Encoder *e, uint32_t end, Step step) {
+    if (e->steps[end].begin == NO_SYMBOL || step.score > e->steps[end].score) e->steps[end] = step;
+}
+
+static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t character) {
+    const double *scores = burin_at(e->t, e->t->scores);
+    const uint32_t *ids = burin_at(e->t, e->t->sorted);
+    Prefix p = {0, e->t->sorted.count, 0};
+    uint32_t id;
+    bool single = false;
+    for (const uint8_t *at = s.begin + begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++) {
+        if (id == ABSENT) continue;
+        single |= p.depth == character;
+        reach(e, begin + p.depth, (Step){e->steps[begin].score + scores[id], begin, id});
+    }
+    double unknown = scores[e->t->size];  // 10 below the lowest score
+    if (!single) reach(e, begin + character, (Step){e->steps[begin].score + unknown, begin, ABSENT});
+}
+
+static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
+    const int32_t *ids = burin_at(e->t, e->t->byte_ids);
+    bool known = id != ABSENT && (int32_t)id != e->t->unknown;
+    if (known || bytes_have_tokens(e, piece)) e->after_unknown = false;
+    if (known)
+        emit(e, id);
+    else if (bytes_have_tokens(e, piece))
+        for (; piece.begin < piece.end; piece.begin++) emit(e, (uint32_t)ids[*piece.begin]);
+    else
+        emit_unknown(e);
+}
+
+static void encode_unigram(Encoder *e, burin_span s) {
+    uint32_t n = (uint32_t)(s.end - s.begin), code, at, after;
+    for (uint32_t i = 0; i <= n; i++) e->steps[i] = (Step){0, NO_SYMBOL, ABSENT};
+    for (at = 0; at < n; at += after) {
+        after = (uint32_t)burin_utf8_read(s.begin + at, s.end, &code);
+        reach_from(e, s, at, after);
+    }
+    for (at = n; at > 0; at = e->steps[at].begin)  // turn the chain around
+        e->symbols[e->steps[at].begin] = (Symbol){e->steps[at].id, 0, at};
+    for (at = 0; at < n; at = e->symbols[at].next)
+        emit_unigram(e, (burin_span){s.begin + at, s.begin + e->symbols[at].next}, e->symbols[at].id);
+}
+
+static void encode_piece(Encoder *e, burin_span s) {
+    if (s.begin == s.end) return;
+    e->after_unknown = false;
+    uint32_t id;
+    switch (e->t->model) {
+        case BURIN_MODEL_BPE:
+            encode_bpe(e, s);
+            break;
+        case BURIN_MODEL_WORDPIECE:
+            encode_wordpiece(e, s);
+            break;
+        case BURIN_MODEL_UNIGRAM:
+            encode_unigram(e, s);
+            break;
+        default:
+            if ((id = find_token(e->t, s, 0)) != ABSENT)
+                emit(e, id);
+            else
+                emit_unknown(e);
+    }
+}
+#endif

@@ -1,0 +1,272 @@
+// Characters, sets of them, and patterns: what runtime/tokenizer/tokenizer.c and the compiler of its blob share.
+#ifndef BURIN_TOKENIZER_TEXT_H
+#define BURIN_TOKENIZER_TEXT_H
+#include <string.h>
+
+#include "tokenizer.h"
+
+enum { BURIN_REPLACEMENT = 0xfffd };
+
+typedef struct burin_span {
+    const uint8_t *begin, *end;
+} burin_span;
+
+static inline const void *burin_at(const burin_tokenizer *t, burin_section s) { return (const char *)t + s.offset; }
+
+static inline uint32_t burin_text_hash(uint32_t h, const uint8_t *bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 16777619u;
+    return h;
+}
+enum { BURIN_HASH_START = (int)2166136261u };
+
+static inline uint32_t burin_hash_finish(uint32_t h) {
+    h ^= h >> 15, h *= 0x2c1b3c6du, h ^= h >> 12;
+    return h;
+}
+
+static inline uint32_t burin_pair_hash(uint32_t left, uint32_t right) {
+    uint64_t h = ((uint64_t)left << 32 | right) * 0x9E3779B97F4A7C15u;
+    return (uint32_t)(h >> 32);
+}
+
+// Reads one character of well-formed UTF-8; any other byte is a character of its own, U+FFFD, of length 1.
+static inline int burin_utf8_read(const uint8_t *p, const uint8_t *end, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (*p < 0x80) return *code = *p, 1;
+    int n = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+    *code = BURIN_REPLACEMENT;
+    if (!n || end - p < n) return 1;
+    uint32_t c = *p & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 1;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 1;
+    return *code = c, n;
+}
+
+static inline int burin_utf8_write(uint8_t *p, uint32_t code) {
+    int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (n == 1) return *p = (uint8_t)code, 1;
+    for (int i = n - 1; i > 0; i--, code >>= 6) p[i] = (uint8_t)(0x80 | (code & 0x3f));
+    *p = (uint8_t)(0xf0 << (4 - n) | code);
+    return n;
+}
+
+// The character that GPT-2's vocabulary writes for a byte.
+static inline uint32_t burin_byte_code(uint8_t byte) {
+    if ((byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173)) return byte;
+    return byte < 33 ? 256u + byte : byte < 161 ? 289u + (byte - 127u) : 323u;
+}
+
+static inline bool burin_is_space(uint32_t c) {
+    return (c >= 9 && c <= 13) || c == 32 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+           c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+static inline bool burin_set_has(const burin_tokenizer *t, uint32_t set, uint32_t code) {
+    const burin_set *s = (const burin_set *)burin_at(t, t->sets) + set;
+    if (code < 128) return s->ascii[code / 32] >> (code % 32) & 1;
+    const uint32_t *ranges = burin_at(t, s->ranges);
+    uint32_t low = 0, high = s->ranges.count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (code > ranges[2 * middle + 1])
+            low = middle + 1;
+        else if (code < ranges[2 * middle])
+            high = middle;
+        else
+            return true;
+    }
+    return false;
+}
+
+// ------------------------------------------------------------------------------------------------------------------ patterns
+typedef struct burin_way {  // where matching goes on when what was tried fails
+    uint32_t pc, at, n;     // n: of how many a set has taken here, or ONE_WAY
+} burin_way;
+
+typedef struct burin_match_memory {
+    burin_way *ways;   // match_ways + match_loop_ways for each place
+    uint8_t *visited;  // match_loops for each place, all 0 between two matches
+} burin_match_memory;
+
+typedef struct burin_matcher {
+    const burin_tokenizer *tokenizer;
+    const burin_match *program;
+    burin_span piece;
+    bool bytes;           // characters are bytes (after BURIN_STEP_BYTES)
+    const uint8_t *last;  // an empty match counts unless it is here; NULL: none counts
+    burin_match_memory memory;
+    uint32_t loops;
+    const uint8_t *reach;  // no loop was tried from beyond
+} burin_matcher;
+
+static inline burin_matcher burin_matcher_of(const burin_tokenizer *t, burin_section pattern, burin_span piece,
+                                             burin_match_memory memory) {
+    burin_matcher m = {.tokenizer = t, .program = burin_at(t, pattern), .piece = piece, .memory = memory};
+    m.loops = m.program[pattern.count - 1].min;
+    m.reach = piece.begin;
+    return m;
+}
+
+static inline int burin_next(const burin_matcher *m, const uint8_t *p, uint32_t *code) {
+    if (!m->bytes) return burin_utf8_read(p, m->piece.end, code);
+    return *code = burin_byte_code(*p), 1;
+}
+
+// The start of the character that ends at p.
+static inline const uint8_t *burin_previous(const burin_matcher *m, const uint8_t *p) {
+    uint32_t code;
+    for (int n = 4; n > 1 && !m->bytes; n--)
+        if (p - m->piece.begin >= n && p[-n] >= 0xc0 && burin_utf8_read(p - n, p, &code) == n) return p - n;
+    return p - 1;
+}
+
+// The end of b characters of the set; NULL when here are not so many.
+static inline const uint8_t *burin_set_here(const burin_matcher *m, const burin_match *i, const uint8_t *at) {
+    uint32_t code;
+    for (int n = 0; n < i->b; n++) {
+        if (at == m->piece.end) return NULL;
+        int length = burin_next(m, at, &code);
+        if (!burin_set_has(m->tokenizer, i->set, code)) return NULL;
+        at += length;
+    }
+    return at;
+}
+
+static inline bool burin_at_boundary(const burin_matcher *m, uint32_t set, const uint8_t *at) {
+    uint32_t code;
+    bool before = at > m->piece.begin && (burin_next(m, burin_previous(m, at), &code), burin_set_has(m->tokenizer, set, code));
+    bool behind = at < m->piece.end && (burin_next(m, at, &code), burin_set_has(m->tokenizer, set, code));
+    return before != behind;
+}
+
+enum { BURIN_ONE_WAY = -1 };
+
+// Takes as many characters as the set wants first; NULL when there are too few. Leaves a way back to fewer or more.
+static inline const uint8_t *burin_take_set(const burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way **top) {
+    const burin_match *i = m->program + pc;
+    const uint8_t *next;
+    uint32_t n = 0, limit = i->max == BURIN_NO_LIMIT ? UINT32_MAX : i->max, most = i->a == BURIN_LAZY ? i->min : limit;
+    for (; n < most && (next = burin_set_here(m, i, at)); n++) at = next;
+    if (n < i->min) return NULL;
+    if (i->a == BURIN_LAZY ? n < limit : i->a == BURIN_GREEDY && n > i->min)
+        *(*top)++ = (burin_way){pc, (uint32_t)(at - m->piece.begin), n};
+    return at;
+}
+
+// Goes the latest way back: NULL when it leads nowhere, and is gone.
+static inline const uint8_t *burin_turn_back(const burin_matcher *m, uint32_t *pc, burin_way **top) {
+    burin_way *way = *top - 1;
+    const burin_match *i = m->program + way->pc;
+    const uint8_t *at = m->piece.begin + way->at;
+    *pc = way->pc;
+    *top = way;
+    if (way->n == (uint32_t)BURIN_ONE_WAY) return at;
+    (*pc)++;
+    if (i->a == BURIN_LAZY) {
+        if (!(at = burin_set_here(m, i, at))) return NULL;
+        way->n++;
+    } else {
+        for (int k = 0; k < i->b; k++) at = burin_previous(m, at);
+        way->n--;
+    }
+    way->at = (uint32_t)(at - m->piece.begin);
+    if (i->a == BURIN_LAZY ? i->max == BURIN_NO_LIMIT || way->n < i->max : way->n > i->min) ++*top;
+    return at;
+}
+
+static inline uint8_t *burin_visited(const burin_matcher *m, uint32_t loop, const uint8_t *at) {
+    return m->memory.visited + (loop - 1) * ((size_t)(m->piece.end - m->piece.begin) + 1) + (size_t)(at - m->piece.begin);
+}
+
+static inline const uint8_t *burin_split(burin_matcher *m, uint32_t *pc, const uint8_t *at, burin_way **top) {
+    const burin_match *i = m->program + *pc;
+    if (i->min) {
+        uint8_t *visited = burin_visited(m, i->min, at);
+        if (*visited) return NULL;
+        *visited = 1;
+        if (at > m->reach) m->reach = at;
+    }
+    *(*top)++ = (burin_way){i->b, (uint32_t)(at - m->piece.begin), (uint32_t)BURIN_ONE_WAY};
+    *pc = i->a;
+    return at;
+}
+
+static const uint8_t *burin_match_here(burin_matcher *, uint32_t pc, const uint8_t *at, burin_way *ways);
+
+static inline bool burin_behind(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    for (int n = 0; n < m->program[pc].min; n++) {
+        if (at == m->piece.begin) return false;
+        at = burin_previous(m, at);
+    }
+    return burin_match_here(m, pc + 1, at, ways) != NULL;
+}
+
+// What takes no character: does it hold here?
+static inline bool burin_holds(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    const burin_match *i = m->program + pc;
+    switch (i->op) {
+        case BURIN_MATCH_LOOK:
+            return (burin_match_here(m, pc + 1, at, ways) != NULL) != (i->b != 0);
+        case BURIN_MATCH_BEHIND:
+            return burin_behind(m, pc, at, ways) != (i->b != 0);
+        case BURIN_MATCH_START:
+            return at == m->piece.begin;
+        case BURIN_MATCH_BOUNDARY:
+            return burin_at_boundary(m, i->set, at) != (i->b != 0);
+        default:
+            return at == m->piece.end;
+    }
+}
+
+// Where a match that starts here ends; NULL when there is none. It calls itself for look-around and atomic groups only.
+static const uint8_t *burin_match_here(burin_matcher *m, uint32_t pc, const uint8_t *at, burin_way *ways) {
+    for (burin_way *top = ways;;) {
+        const burin_match *i = m->program + pc;
+        switch (i->op) {
+            case BURIN_MATCH_SET:
+                at = burin_take_set(m, pc++, at, &top);
+                break;
+            case BURIN_MATCH_SPLIT:
+                at = burin_split(m, &pc, at, &top);
+                break;
+            case BURIN_MATCH_AGAIN:
+                pc = i->min && *burin_visited(m, i->min, at) ? i->b : i->a;
+                break;
+            case BURIN_MATCH_ATOMIC:
+                at = burin_match_here(m, pc + 1, at, top);
+                pc = i->a;
+                break;
+            case BURIN_MATCH_JUMP:
+                pc = i->a;
+                break;
+            case BURIN_MATCH_DONE:
+                return at;
+            default:
+                if (!burin_holds(m, pc, at, top)) at = NULL;
+                pc = i->op == BURIN_MATCH_LOOK || i->op == BURIN_MATCH_BEHIND ? i->a : pc + 1;
+        }
+        while (!at && top > ways) at = burin_turn_back(m, &pc, &top);
+        if (!at) return NULL;
+    }
+}
+
+static inline const uint8_t *burin_try(burin_matcher *m, const uint8_t *at) {
+    const uint8_t *end = burin_match_here(m, 0, at, m->memory.ways);
+    for (uint32_t loop = 1; loop <= m->loops && m->reach >= at; loop++)
+        memset(burin_visited(m, loop, at), 0, (size_t)(m->reach - at) + 1);
+    return end;
+}
+
+// The first match at or after `from`; false when there is none.
+static inline bool burin_find(burin_matcher *m, const uint8_t *from, burin_span *found) {
+    uint32_t code;
+    for (; from < m->piece.end; from += burin_next(m, from, &code)) {
+        const uint8_t *end = burin_try(m, from);
+        if (end && (end > from || (m->last && from != m->last))) return *found = (burin_span){from, end}, true;
+    }
+    return false;
+}
+#endif
