@@ -277,7 +277,7 @@ bool type_broadcast(Graph *, const Type *, const Type *, Type *result);
 int64_t tensor_count(const Tensor *);
 uint64_t dtype_bytes(DType, int64_t count);  // of `count` elements, narrow ones packed from the low bits on
 
-// ---------------------------------------------------------------- ir/build.c: graphs; attr.c: attributes; expr.c: formulas
+// ---------------------------------------------------------------- ir/graph.c: graphs; attr.c: attributes; expr.c: formulas
 Graph *graph_new(const char *name);
 Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owner
 void graph_give(Graph *, Arena *owner);                   // likewise from now on

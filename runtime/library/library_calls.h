@@ -6,7 +6,7 @@
 #include "engine/forward.c"
 #include "engine/integrity.c"
 #include "engine/network.c"
-#include "tokenizer/text.h"
+#include "tokenizer/prompt_ids.h"
 #ifndef BURIN_BARE
 #include "engine/threads.c"
 #endif

@@ -13,7 +13,7 @@
 #include "output.h"
 #include "prompt.h"
 #include "rank.h"
-#include "tokenizer/text.h"
+#include "tokenizer/prompt_ids.h"
 
 typedef struct embedder {
     const burin_model *model;

@@ -8,7 +8,7 @@
 
 #include "input.h"
 #include "output.h"
-#include "tokenizer/text.h"
+#include "tokenizer/prompt_ids.h"
 
 static char *read_all(int file, const char *name, size_t *bytes) {
     size_t capacity = 1 << 16, n = 0;

@@ -6,7 +6,7 @@
 #include "lines.h"
 #include "output.h"
 #include "prompt.h"
-#include "tokenizer/text.h"
+#include "tokenizer/prompt_ids.h"
 
 // ---- pieces: the bytes of the text that a token stands for ----
 

@@ -1,8 +1,8 @@
 #include "tokenizer.h"
 
+#include "tokenizer_characters.h"
 #include "tokenizer_models.h"
 #include "tokenizer_normalize.h"
-#include "tokenizer_text.h"
 
 // --------------------------------------------------------------------------------------------------------- pre-tokenization
 typedef struct Cutter {  // one step's walk over one piece

@@ -6,8 +6,8 @@
 //   WordLevel  the piece is a token or unknown
 #ifndef BURIN_TOKENIZER_MODELS_H
 #define BURIN_TOKENIZER_MODELS_H
+#include "tokenizer_characters.h"
 #include "tokenizer_normalize.h"
-#include "tokenizer_text.h"
 
 enum { NO_SYMBOL = 0xffffffff, ABSENT = 0xffffffff };
 

@@ -1,7 +1,7 @@
 // Normalization: the text between added tokens, step by step, each from one buffer to the other. Included by tokenizer.c only.
 #ifndef BURIN_TOKENIZER_NORMALIZE_H
 #define BURIN_TOKENIZER_NORMALIZE_H
-#include "tokenizer_text.h"
+#include "tokenizer_characters.h"
 
 enum { MAX_RUN = 64, HANGUL_FIRST = 0xac00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11a7, HANGUL_COUNT = 11172 };
 

@@ -7,7 +7,7 @@
 
 #include "frontend/tokenizer.h"
 #include "runtime/tokenizer/tokenizer.h"
-#include "runtime/tokenizer/tokenizer_text.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/text.h"
 
 static json_t *ids_of(const Tokenizer *t, const char *text, size_t bytes, int32_t *ids, size_t most) {

@@ -5,14 +5,14 @@
 //   builder.c      vocabulary, merges, tables
 //   decoders.c     what each token becomes
 //   pattern.c, pattern_program.c
-//                  regular expressions to the instructions of runtime/tokenizer/tokenizer_text.h
+//                  regular expressions to the instructions of runtime/tokenizer/tokenizer_characters.h
 //   unicode.c      sets of code points, and the tables that unicode.awk makes
 #ifndef BURIN_TOKENIZER_COMPILE_H
 #define BURIN_TOKENIZER_COMPILE_H
 #include <jansson.h>
 
 #include "frontend/tokenizer.h"
-#include "runtime/tokenizer/tokenizer_text.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/diag.h"
 
 // A growing array in an arena.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "frontend/tokenizer/compile.h"
-#include "runtime/tokenizer/tokenizer_text.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 
 typedef enum {
     DECODE_REPLACE,    // pattern by text

@@ -1,5 +1,5 @@
 // Regular expressions of tokenizer.json (Oniguruma's syntax) to instructions of the matcher in
-// runtime/tokenizer/tokenizer_text.h.
+// runtime/tokenizer/tokenizer_characters.h.
 //
 //   ?\p{L}+|\s+(?!\S)      SPLIT 1 4; SET ' ' 0..1; SET L 1..; JUMP 8; SET space 1..; LOOK not, then 8; SET not-space; DONE;
 //   DONE
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/tokenizer/tokenizer_text.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 
 enum { MAX_DEPTH = 16, MAX_REPEAT = 1000 };
 

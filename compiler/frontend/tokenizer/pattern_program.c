@@ -1,4 +1,4 @@
-// A parsed pattern as instructions of the matcher in runtime/tokenizer/tokenizer_text.h.
+// A parsed pattern as instructions of the matcher in runtime/tokenizer/tokenizer_characters.h.
 //
 // (?:ab)+?c      SET a; SET b; SPLIT 7 3 (loop 1); SET a; SET b; AGAIN 2 7; ...; SET c; DONE
 //
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "frontend/tokenizer/pattern.h"
-#include "runtime/tokenizer/tokenizer_text.h"
+#include "runtime/tokenizer/tokenizer_characters.h"
 
 enum { MAX_PROGRAM = 4096 };
 

@@ -1,7 +1,7 @@
 // The ids of a prompt: the tokenizer's, with the model's beginning-of-text token in front where the tokenizer leaves that open;
 // and those of a text that is embedded, cut where the model ends.
-#ifndef BURIN_RUNTIME_TEXT_H
-#define BURIN_RUNTIME_TEXT_H
+#ifndef BURIN_PROMPT_IDS_H
+#define BURIN_PROMPT_IDS_H
 #include <string.h>
 
 #include "engine/program.h"
