@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "draft.h"
 #include "generation.h"
 #include "output.h"
 #include "prompt.h"
@@ -86,6 +87,7 @@ static void show(burin_generation *g, int32_t token) {
 // What the prompt ends with decides how the first word begins.
 void burin_generation_start(burin_generation *g) {
     g->stopped = false, g->n_held = 0;
+    burin_draft_start(g->draft);
     g->decoder = (burin_decoder){0};
     g->text = (burin_utf8){0};
     for (int32_t i = 0; i < g->n_tokens && !g->ids; i++) burin_decode(g->tokenizer, &g->decoder, g->tokens[i], g->bytes);
@@ -120,6 +122,7 @@ static float *shift(burin_generation *g) {
     memmove(g->tokens + has_bos, g->tokens + g->n_tokens - keep, (size_t)keep * sizeof *g->tokens);
     g->n_tokens = keep + has_bos;
     burin_slot_reset(run->session, 0);
+    burin_draft_start(g->draft);
     run->recording = false;
     float *logits = burin_run_read(run, g->tokens, g->n_tokens);
     run->recording = recording;
@@ -129,6 +132,7 @@ static float *shift(burin_generation *g) {
 // Reads the newest token. NULL: the context is full.
 static float *read_newest(burin_generation *g) {
     burin_run *run = g->run;
+    if (g->n_tokens <= run->context && g->draft) return burin_draft_read(g);
     if (g->n_tokens <= run->context) return burin_run_read(run, &g->tokens[g->n_tokens - 1], 1);
     if (run->command->shift) return shift(g);
     g->full = true;
@@ -184,6 +188,7 @@ void burin_generate_tokens(burin_generation *g, float *logits) {
         g->generated++;
         logits = g->generated < g->count ? read_newest(g) : NULL;
     }
+    burin_draft_finish(g);
 }
 
 void burin_generation_statistics(const burin_generation *g, int32_t prompt_tokens) {
@@ -197,7 +202,7 @@ void burin_generation_statistics(const burin_generation *g, int32_t prompt_token
                (unsigned long long)g->sampler.settings.seed);
     char chain[512];
     burin_sampling_chain(&g->sampler.settings, chain, sizeof chain);
-    if (run->command->verbose) burin_note("sampling: %s", chain);
+    if (run->command->verbose) burin_note("sampling: %s", chain), burin_draft_statistics(g->draft);
 }
 
 static size_t longest_stop(const burin_command *c) {
@@ -212,6 +217,7 @@ void burin_generation_open(burin_generation *g) {
     burin_run_record(g->run);
     burin_run_open_sampler(g->run, &g->sampler);
     g->constraint = burin_run_constraint(g->run);
+    g->draft = burin_draft_open(g->run);
     g->tokens = burin_allocate((size_t)g->run->context + 1, sizeof *g->tokens);
     if (g->ids) return;
     g->tokenizer = burin_tokenizer_of(g->run->model);
@@ -227,6 +233,7 @@ void burin_generation_close(burin_generation *g) {
     free(g->tokens);
     burin_run_close_sampler(&g->sampler);
     burin_constraint_close(g->constraint);
+    burin_draft_close(g->draft);
 }
 
 int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int32_t n) {

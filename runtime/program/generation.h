@@ -26,6 +26,7 @@ typedef struct burin_generation {
     burin_constraint *constraint;     // NULL: any text will do
     bool quiet;                       // print nothing
     struct burin_logprobs *logprobs;  // NULL: without --logprobs
+    struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
     bool has_end;  // `end` ends an answer, too

@@ -208,7 +208,7 @@ static bool is_given(const burin_command *c, const char *name) {
 typedef struct idle {
     bool because;
     const char *why;
-    const char *names[32];
+    const char *names[40];
 } idle;
 
 #define TRUNCATING "--top-k", "--top-p", "--min-p", "--typical", "--xtc-probability", "--xtc-threshold"
@@ -222,12 +222,13 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
          c->bench ? "--bench writes no text" : "--perplexity writes no text",
          {"-n", "--temp", "--repeat-penalty", "--presence-penalty", "--frequency-penalty", "--repeat-last-n",
           "--dry-multiplier", "--logit-bias", "--ignore-eos", "--shift", "--stop", "--grammar", "--json-schema",
-          "--json-object", "--json", "--logprobs", "--session", DRAWING}},
+          "--json-object", "--json", "--logprobs", "--session", "--draft", DRAWING}},
         {writes && greedy && !measures, "the likeliest token is taken each time; --temp 0.8 samples", {DRAWING}},
         {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", {TRUNCATING}},
         {writes && c->sampling.dry_multiplier == 0,
          "--dry-multiplier is 0",
          {"--dry-base", "--dry-allowed-length", "--dry-penalty-last-n", "--dry-sequence-breaker"}},
+        {!c->draft, "it is for --draft", {"--draft-max"}},
         {c->bench, "--bench measures alone", {"--output", "--hash", "--similarity", "--format", "--rank"}},
         {!c->bench && !c->random, "it is for --random and --bench", {"--dim"}},
         {program == BURIN_EMBEDDER && !c->rank, "it is for --rank", {"--top-k"}},

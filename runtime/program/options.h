@@ -61,6 +61,7 @@ typedef struct burin_texts {
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
+    const char *draft;                                           // where guesses of the next tokens come from
     const char *session;                                         // what was read and written, from run to run
     const char *grammar, *json_schema;                           // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
@@ -76,6 +77,7 @@ typedef struct burin_command {
     burin_texts biases;        // "15043+1.5,29-inf"
     const char *output, *dims;
     int64_t count;                            // -1: the default
+    int64_t draft_max;                        // guesses at once; 0: the default
     int64_t logprobs;                         // -1: none
     int64_t threads, context, chunk, window;  // 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)

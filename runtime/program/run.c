@@ -160,10 +160,10 @@ static void set_rows(burin_run *run, const int32_t *tokens, int32_t n) {
     for (int32_t i = 0; i < n; i++) run->rows[i] = (burin_row){.token = tokens[i], .position = length + i};
 }
 
-static void record(burin_run *run, int32_t rows) {
-    burin_one_nan("f32", run->logits, (size_t)rows * (size_t)run->model->vocab_size);
-    run->hash = burin_hash_floats(run->hash, run->logits, (size_t)rows * (size_t)run->model->vocab_size);
-    if (run->command->logits_file && !burin_npy_add(&run->npy, run->logits, rows))
+void burin_run_record_rows(burin_run *run, float *logits, int32_t rows) {
+    burin_one_nan("f32", logits, (size_t)rows * (size_t)run->model->vocab_size);
+    run->hash = burin_hash_floats(run->hash, logits, (size_t)rows * (size_t)run->model->vocab_size);
+    if (run->command->logits_file && !burin_npy_add(&run->npy, logits, rows))
         burin_stop(BURIN_USER_MISTAKE, "--logits %s: %s", run->command->logits_file, strerror(errno));
 }
 
@@ -189,7 +189,7 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
         set_rows(run, tokens + from, count);
         for (int32_t i = 0; i < count; i++) run->rows[i].wants_logits = run->recording || from + i == n - 1;
         forward(run, count);
-        if (run->recording) record(run, count);
+        if (run->recording) burin_run_record_rows(run, run->logits, count);
         last = run->recording ? run->logits + (size_t)(count - 1) * (size_t)run->model->vocab_size : run->logits;
         show_progress(from + count, n, started);
     }

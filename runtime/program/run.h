@@ -37,6 +37,8 @@ void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once 
 // Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.
 float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
 
+void burin_run_record_rows(burin_run *, float *logits, int32_t rows);  // when run->recording: rows that burin_run_score gave
+
 // The same for one chunk (n <= run->chunk), with the logits of its first `wanted` rows in run->logits.
 void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t wanted);
 

@@ -1,0 +1,128 @@
+#include "draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
+enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
+
+// Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
+// its tokens would have taken alone, less its own.
+typedef struct burin_draft {
+    int32_t *row, n, used;       // the newest token and n guesses behind it, of which so many were right so far
+    int32_t read;                // tokens that were chosen and read
+    int32_t most, length;        // guesses of a step: at most, and now
+    double alone, took, gained;  // nanoseconds; took: by the last step
+    int32_t steps_alone, pause, next_pause;
+    int64_t steps, guesses, right, tokens;
+} burin_draft;
+
+struct burin_draft *burin_draft_open(const burin_run *run) {
+    const burin_command *c = run->command;
+    if (!c->draft) return NULL;
+    if (strcmp(c->draft, "lookup"))
+        burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected lookup\nhint: --draft lookup", c->draft);
+    burin_draft *d = burin_allocate(1, sizeof *d);
+    d->most = c->draft_max ? (int32_t)c->draft_max : 16;
+    if (d->most > run->chunk - 1) d->most = run->chunk - 1;
+    d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
+    d->length = FEWEST_GUESSES, d->next_pause = FIRST_PAUSE;
+    return d;
+}
+
+void burin_draft_close(struct burin_draft *d) {
+    if (d) free(d->row);
+    free(d);
+}
+
+void burin_draft_start(struct burin_draft *d) {
+    if (d) d->n = d->used = d->read = 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- lookup
+// Tokens before `i` that equal the last ones before `end`.
+static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
+    int32_t n = 0;
+    while (n < LONGEST_MATCH && n < i && tokens[i - 1 - n] == tokens[end - 1 - n]) n++;
+    return n;
+}
+
+// What followed where the text was last as it is now: behind the longest match, the latest of these. How many tokens.
+static int32_t look_up(const int32_t *tokens, int32_t n, int32_t *guess, int32_t most) {
+    int32_t best = SHORTEST_MATCH - 1, at = 0;
+    for (int32_t i = n - 1; i >= SHORTEST_MATCH && best < LONGEST_MATCH; i--) {
+        if (tokens[i - 1] != tokens[n - 1]) continue;
+        int32_t match = matches(tokens, i, n);
+        if (match > best) best = match, at = i;
+    }
+    if (!at) return 0;
+    if (most > 2 * best) most = 2 * best;
+    for (int32_t i = 0; i < most; i++) guess[i] = at + i < n ? tokens[at + i] : guess[at + i - n];  // a repetition goes on
+    return most;
+}
+
+// -------------------------------------------------------------------------------------------------------------- does it pay?
+static void weigh_step(burin_draft *d) {
+    if (!d->took) return;
+    if (!d->n) {
+        d->alone = d->alone ? d->alone + (d->took - d->alone) / 8 : d->took;
+        d->steps_alone++;
+        if (d->pause) d->pause--;
+        return;
+    }
+    d->gained = 0.9 * d->gained + (d->used + 1) * d->alone - d->took;
+    d->length = d->used == d->n ? 2 * d->length : d->used + 1;
+    if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
+    if (d->length > d->most) d->length = d->most;
+    if (d->gained > 2 * d->alone) d->next_pause = FIRST_PAUSE;
+    if (d->gained > -d->alone) return;
+    d->gained = 0, d->pause = d->next_pause, d->length = FEWEST_GUESSES;
+    if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
+}
+
+static int32_t room_for_guesses(const burin_generation *g) {
+    const burin_draft *d = g->draft;
+    int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
+    if (d->pause || d->steps_alone < STEPS_ALONE) return 0;
+    if (wanted < room) room = wanted;
+    return room < d->length ? (int32_t)room : d->length;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- rows
+static void read_ahead(burin_generation *g) {
+    burin_draft *d = g->draft;
+    int32_t room = room_for_guesses(g);
+    uint64_t started = burin_nanoseconds();
+    d->used = d->n = 0;
+    d->row[0] = g->tokens[g->n_tokens - 1];
+    if (room > 0) d->n = look_up(g->tokens, g->n_tokens, d->row + 1, room);
+    burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
+    burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
+    d->took = (double)(burin_nanoseconds() - started);
+    d->steps++, d->guesses += d->n;
+}
+
+float *burin_draft_read(burin_generation *g) {
+    burin_draft *d = g->draft;
+    if (d->used < d->n && d->row[d->used + 1] == g->tokens[g->n_tokens - 1])
+        d->used++, d->right++;
+    else
+        weigh_step(d), read_ahead(g);
+    d->read = g->n_tokens, d->tokens++;
+    float *logits = g->run->logits + (size_t)d->used * (size_t)g->run->model->vocab_size;
+    if (g->run->recording) burin_run_record_rows(g->run, logits, 1);
+    return logits;
+}
+
+void burin_draft_finish(const burin_generation *g) {
+    burin_session *s = g->run->session;
+    if (g->draft && g->draft->read && burin_slot_length(s, 0) > g->draft->read) burin_slot_truncate(s, 0, g->draft->read);
+}
+
+void burin_draft_statistics(const struct burin_draft *d) {
+    if (!d || !d->steps) return;
+    burin_note("drafts: %lld of %lld guesses were right, %.2f tokens a step", (long long)d->right, (long long)d->guesses,
+               (double)d->tokens / (double)d->steps);
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# --draft: the same text as without, for prompts and seeds, with fewer steps where a text repeats itself.
+. tests/lib.sh
+need "draft: austen as a program" examples/austen/model.safetensors
+unsanitized "draft: programs"
+check "draft: builds" "$BURIN" build examples/austen -o "$WORK/austen"
+austen=$WORK/austen
+[ -x "$austen" ] || exit 1
+
+# A repetition that goes on, greedily, so that guesses are right; then sentences of a text, sampled.
+prompts=$WORK/prompts
+head -c 12000 examples/austen/held_out.txt | tr '\n' ' ' | sed 's/[.;] /&\n/g' | awk 'length($0) > 20' | head -n 50 > "$prompts"
+differ=0 seed=0
+while read -r prompt; do
+    seed=$((seed + 1))
+    how="--seed $seed"
+    [ $((seed % 5)) = 0 ] && how="--temp 0"
+    [ $((seed % 7)) = 0 ] && how="--seed $seed --repeat-penalty 1.3 --mirostat 2"
+    # shellcheck disable=SC2086 # options
+    "$austen" "$prompt $prompt" -n 24 -t 1 --logits-hash $how > "$WORK/alone" 2> /dev/null
+    # shellcheck disable=SC2086 # options
+    "$austen" "$prompt $prompt" -n 24 -t 1 --logits-hash $how --draft lookup -v > "$WORK/drafted" 2> "$WORK/err"
+    cmp -s "$WORK/alone" "$WORK/drafted" || differ=$((differ + 1)) && grep "^austen: drafts" "$WORK/err" >> "$WORK/drafts"
+done < "$prompts"
+check "draft: $seed prompts and seeds, logits too: $differ differ" test $seed = 50 -a $differ = 0
+right=$(awk '{ right += $3; all += $5 } END { print right + 0, all + 0 }' "$WORK/drafts")
+check "draft: right of all guesses: $right" test "${right% *}" -gt 5 -a "${right#* }" -gt "${right% *}"
+
+again="Mr. Darcy and Mr. Bingley and Mr. Darcy and Mr. Bingley and Mr. Darcy and Mr. Bingley and Mr."
+alike() {
+    _name=$1
+    shift
+    "$austen" "$@" > "$WORK/alone" 2> /dev/null
+    "$austen" "$@" --draft lookup -v > "$WORK/drafted" 2> "$WORK/err"
+    same "$_name" "$WORK/alone" "$WORK/drafted"
+}
+alike "draft: --grammar" "$again" --grammar 'root ::= (" Darcy and Mr." | " Bingley and Mr.")+' -n 60 --seed 3
+alike "draft: --stop" "$again" --temp 0 -n 60 --stop "Bingley"
+alike "draft: --json --logprobs" "$again" --seed 4 -n 30 --json --logprobs 2
+alike "draft: to the end of the context" "$again" --temp 0 -n 200 --ctx 100 --ignore-eos
+alike "draft: --shift" "$again" --temp 0 -n 300 --ctx 100 --ignore-eos --shift
+alike "draft: --chunk 1, no room for guesses" "$again" --temp 0 -n 20 --chunk 1
+check "draft: none were made" sh -c "! grep -q 'of [1-9][0-9]* guesses' '$WORK/err'"
+for n in 1 2 17 39; do
+    rm -f "$WORK/s"
+    "$austen" "$again" --temp 0 --ignore-eos -n 40 > "$WORK/alone" 2> /dev/null
+    { "$austen" "$again" --temp 0 --ignore-eos -n $n --draft lookup --session "$WORK/s" &&
+        "$austen" --temp 0 --ignore-eos -n $((40 - n)) --draft lookup --session "$WORK/s" < /dev/null; } 2> /dev/null | tr -d '\n' > "$WORK/drafted"
+    check "draft: a session after $n of 40" test "$(cat "$WORK/drafted")" = "$(tr -d '\n' < "$WORK/alone")"
+done
+says "draft: something else" 2 "--draft guesses: expected lookup" "$austen" x --draft guesses
+says "draft: too many" 2 "--draft-max 65: expected a number from 1 to 64" "$austen" x --draft lookup --draft-max 65
+says "draft: --draft-max alone" 0 "--draft-max has no effect: it is for --draft" "$austen" x -n 1 --draft-max 5
