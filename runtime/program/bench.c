@@ -10,7 +10,7 @@
 #include "run.h"
 #include "timing.h"
 
-enum { PREFILL_TOKENS = 128, WARM_UP = 2, MOST_POSITIONS = 32 };
+enum { USUAL_PREFILL = 128, WARM_UP = 2, MOST_POSITIONS = 32 };
 static const uint64_t second = 1000000000;
 
 // Time in the kernels of matrix products, as thread 0 sees it.
@@ -50,8 +50,13 @@ static void bench_encoder(burin_run *run) {
     burin_network_values_close(&values);
 }
 
-static void bench_prefill(burin_run *run, const int32_t *tokens) {
-    int32_t n = run->context < PREFILL_TOKENS ? run->context : PREFILL_TOKENS;
+// As many as --prefill, or the usual, as the context holds.
+static int32_t prefill_tokens(const burin_run *run) {
+    int32_t wanted = run->command->prefill ? run->command->prefill : USUAL_PREFILL;
+    return run->context < wanted ? run->context : wanted;
+}
+
+static void bench_prefill(burin_run *run, const int32_t *tokens, int32_t n) {
     burin_print("prefill of %d tokens  %10.1f tokens/s\n", n, n / median_seconds(run, 0, tokens, n, NULL));
 }
 
@@ -91,17 +96,17 @@ static void bench_decode(burin_run *run, const int32_t *tokens, int32_t position
 }
 
 int burin_bench(burin_run *run) {
-    int32_t tokens[PREFILL_TOKENS], position[MOST_POSITIONS];
+    int32_t position[MOST_POSITIONS], n = prefill_tokens(run), *tokens = burin_allocate((size_t)n, sizeof *tokens);
     int n_positions = positions_of(run, position);
     burin_random random;
     burin_random_seed(&random, 1);
-    for (int i = 0; i < PREFILL_TOKENS; i++)
-        tokens[i] = (int32_t)(burin_random_next(&random) % (uint32_t)run->model->vocab_size);
+    for (int i = 0; i < n; i++) tokens[i] = (int32_t)(burin_random_next(&random) % (uint32_t)run->model->vocab_size);
     memset(run->session->step.state, 0, run->model->slot_bytes);  // real pages: reading untouched ones would be too fast
     burin_print("%s, cpu %s, %d threads, weights %.1f MB\n", run->model->name, run->session->variant->cpu,
                 run->session->step.threads, (double)run->model->weight_bytes / 1e6);
     if (run->model->encoder) bench_encoder(run);
-    bench_prefill(run, tokens);
+    bench_prefill(run, tokens, n);
     for (int i = 0; i < n_positions; i++) bench_decode(run, tokens, position[i]);
+    free(tokens);
     return 0;
 }

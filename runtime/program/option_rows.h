@@ -132,6 +132,7 @@ static const option options[] = {
      "how long a run takes, the median of many; on random inputs where none are given"},
     {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
      "tokens a second, reading and writing, and the time of matrix products, at several positions"},
+    {G, "--prefill", NULL, "N", INTEGER, AT(prefill), 1, 1e9, "tokens of the prompt that --bench reads (default 128)"},
     {G, "--positions", NULL, "16,120", TEXT, AT(positions), 0, 0, "the positions of --bench (default: 0, 16, 120, 512 ...)"},
     {A, "--profile", NULL, "[=F.json]", OPTIONAL, AT(profile), 0, 0,
      "time in each kernel, with the source it came from; F.json: threads, kernels and waits for Perfetto or chrome://tracing"},

@@ -191,6 +191,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
+    if (c->prefill && !c->bench) bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
     if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->window && !c->perplexity_file)
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");

@@ -64,6 +64,7 @@ typedef struct burin_command {
     const char *draft;                                           // where guesses of the next tokens come from
     const char *session;                                         // what was read and written, from run to run
     const char *grammar, *json_schema;                           // rules, or a file
+    int32_t prefill;                                             // tokens of --bench's prompt; 0: the usual
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts

@@ -1,15 +1,15 @@
 #!/bin/sh
 # Tables of speed as ratios within one run: burin, what this machine's memory and arithmetic allow (../shared/bench), and its peers.
 #
-#   make bench [PYTHON=venv/bin/python] [ONLY="decode prefill onnx start"] [ROUNDS=3] [MODELS="s15 smol"] [FORMATS="f32 bf16 q8_0"]
+#   make bench [PYTHON=venv/bin/python] [ONLY="decode prefill long onnx start"] [ROUNDS=3] [MODELS="s15 smol"] [FORMATS="f32 bf16 q8_0 q4_0 q4_k"]
 #              [NETS="minilm bert gpt2_dec"] [THREADS="1 2"]
 #
 # The models have random weights and real shapes. Making them needs a Python with numpy, gguf and onnx; llama_cpp and onnxruntime
 # there add the columns of the peers. Every figure is the median of ROUNDS rounds; a round measures everything once, in turn.
 set -eu
 . tests/lib.sh
-PYTHON=${PYTHON:-python3} ONLY=${ONLY:-decode prefill onnx start} ROUNDS=${ROUNDS:-3} THREADS=${THREADS:-1 2}
-MODELS=${MODELS:-s15 smol} FORMATS=${FORMATS:-f32 bf16 q8_0} NETS=${NETS:-minilm bert gpt2_dec}
+PYTHON=${PYTHON:-python3} ONLY=${ONLY:-decode prefill long onnx start} ROUNDS=${ROUNDS:-3} THREADS=${THREADS:-1 2}
+MODELS=${MODELS:-s15 smol} FORMATS=${FORMATS:-f32 bf16 q8_0 q4_0 q4_k} NETS=${NETS:-minilm bert gpt2_dec}
 out=$BUILD/bench
 bench=$SHARED/bench
 mkdir -p "$out"
@@ -42,6 +42,16 @@ prepare_model() {
     done
 }
 
+# Long contexts: one model whose cache has the format that its step reads most of.
+LONG="smol q8_0"
+prepare_long() {
+    # shellcheck disable=SC2086 # model and format
+    set -- $LONG
+    say "building $1 for long contexts"
+    [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
+    $BURIN build "$out/$1-f32.gguf" --quant "$2" --kv q8_0 --ctx 8192 --chunk 128 -o "$out/$1-$2-long" > /dev/null
+}
+
 prepare_nets() {
     for net in $NETS; do
         [ -e "$out/$net.onnx" ] && continue
@@ -64,7 +74,7 @@ measure_peak() {
         END { for (t in peak) print "peak", "-", "f32", t, peak[t] }'
 }
 measure_stream() {
-    "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2; print "stream", $1, f, $3, $5 }'
+    "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2 == "q4" ? "q4_0" : $2; print "stream", $1, f, $3, $5 }'
 }
 measure_program() {
     "$out/$1-$2" --bench --positions 0,128 -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
@@ -72,14 +82,29 @@ measure_program() {
         /^decode at 0 / { print "decode", m, f, t, $4 }
         /^decode at 128 / { print "decode128", m, f, t, $4 }'
 }
+# llama.cpp quantizes to recipes: the one whose matrices are mostly of that format.
+peer_format() { case $1 in q4_k) echo q4_k_m ;; *) echo "$1" ;; esac }
 measure_llama() {
     quantize=
-    [ "$2" = f32 ] || quantize="--quantize $2"
+    [ "$2" = f32 ] || quantize="--quantize $(peer_format "$2")"
     # shellcheck disable=SC2086 # option and value
     "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 2 --decode 32 $quantize 2> /dev/null |
         awk -v m="$1" -v f="$2" -v t="$3" '
         { for (i = 1; i <= NF; i++) { if ($i == "prefill") print "peer_prefill", m, f, t, $(i + 2)
                                       if ($i == "decode") print "peer_decode", m, f, t, $(i + 2) } }'
+}
+measure_long() {
+    "$out/$1-$2-long" --bench --prefill 2048 --positions 0,2048,8000 -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
+        /^prefill/ { print "long_prefill", m, f, t, $5 }
+        /^decode at / { print "long" $3, m, f, t, $4 }'
+}
+measure_llama_long() {
+    for _at in 2048 8000; do
+        "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 1 --depth "$((_at - 64))" --prefill 64 --decode 32 --quantize "$2" \
+            2> /dev/null | awk -v m="$1" -v f="$2" -v t="$3" -v at="$_at" '{ for (i = 1; i <= NF; i++) if ($i == "decode") print "peer_long" at, m, f, t, $(i + 2) }'
+    done
+    "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 1 --prefill 2048 --decode 1 --quantize "$2" 2> /dev/null |
+        awk -v m="$1" -v f="$2" -v t="$3" '{ for (i = 1; i <= NF; i++) if ($i == "prefill") print "peer_long_prefill", m, f, t, $(i + 2) }'
 }
 # From the start of the process to its end after one token, and the same without the token.
 measure_start() {
@@ -115,9 +140,20 @@ round_of_net() {
     done
 }
 
+round_of_long() {
+    # shellcheck disable=SC2086 # model and format
+    set -- $LONG
+    for t in $THREADS; do
+        say "round $i of $ROUNDS: $1 $2, long contexts, $t threads"
+        measure_long "$1" "$2" "$t"
+        [ -z "$llama" ] || measure_llama_long "$1" "$2" "$t"
+    done
+}
+
 round() {
     ! wanted prefill || measure_peak
     if wanted decode || wanted prefill; then for m in $MODELS; do round_of_model "$m"; done; fi
+    if wanted long; then round_of_long; fi
     if wanted onnx; then for net in $NETS; do [ ! -x "$out/$net" ] || round_of_net "$net"; done; fi
     if wanted start; then for m in $MODELS; do for f in $FORMATS; do measure_start "$m" "$f"; done; done; fi
 }
@@ -125,6 +161,7 @@ round() {
 tool gemv ""
 tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
 if about_models; then for m in $MODELS; do prepare_model "$m"; done; fi
+if wanted long; then prepare_long; fi
 if wanted onnx; then prepare_nets; fi
 llama='' ort=''
 if python_has llama_cpp; then llama=yes; fi
@@ -138,5 +175,5 @@ done
 say ''
 {
     echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F), medians of $ROUNDS rounds"
-    awk -v models="$MODELS" -v formats="$FORMATS" -v nets="$NETS" -v threads="$THREADS" -v only=" $ONLY " -f tests/bench/tables.awk "$out/rounds"
+    awk -v models="$MODELS" -v formats="$FORMATS" -v long="$LONG" -v nets="$NETS" -v threads="$THREADS" -v only=" $ONLY " -f tests/bench/tables.awk "$out/rounds"
 } | tee "$out/tables.md"

@@ -33,6 +33,20 @@ function prefill(    i, j, t, id, p) {
             ratio(p, median("peer_prefill " id)) " |"
     }
 }
+function long_row(what, key, t,    id) {
+    id = long " " thread[t]
+    print "| " what " | " thread[t] " | " number(median("long" key " " id)) " | " number(median("peer_long" key " " id)) " | " \
+        ratio(median("long" key " " id), median("peer_long" key " " id)) " |"
+}
+function long_contexts(    t) {
+    print "\nLong contexts, tokens a second: " long " with a cache of q8_0 (llama.cpp: f16, its default).\n"
+    print "| what | threads | tokens/s | llama.cpp | of llama.cpp |\n|---|---|---|---|---|"
+    for (t = 1; t <= n_threads; t++) {
+        long_row("a token at 2,048", "2048", t)
+        long_row("a token at 8,000", "8000", t)
+        long_row("a prompt of 2,048", "_prefill", t)
+    }
+}
 function networks(    i, t, id) {
     print "\nONNX files, f32: milliseconds a run (BERT and MiniLM of 128 tokens, a step of GPT-2 after 128).\n"
     print "| file | threads | burin, ms | ONNX Runtime, ms | how many times as fast |\n|---|---|---|---|---|"
@@ -59,6 +73,7 @@ END {
     n_nets = split(nets, net, " "); n_threads = split(threads, thread, " ")
     if (wanted("decode")) decoding()
     if (wanted("prefill")) prefill()
+    if (wanted("long")) long_contexts()
     if (wanted("onnx")) networks()
     if (wanted("start")) starting()
 }

@@ -103,6 +103,7 @@ says "--bench" 0 "tokens/s" "$fake" --bench
 says "--bench at positions" 0 "decode at 3 " "$fake" --bench --positions 1,3
 says "a position outside the context" 1 "is outside the context" "$fake" --bench --positions 100000000
 says "a position that is no number" 2 "numbers with commas" "$fake" --bench --positions 1,x
+says "a prompt without --bench" 2 "--bench --prefill N" "$fake" --prefill 3
 says "positions without --bench" 2 "--bench --positions 3" "$fake" --positions 3
 
 "$fake" --ignore-eos --shift -n 100000 2> "$WORK/err" | head -c 5 > "$WORK/out"
