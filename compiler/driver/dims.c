@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/options.h"
+#include "driver/process.h"
 
 enum { MOST_DIMS = 64 };
 
@@ -26,7 +27,8 @@ static void read_list(OnnxOptions *out, Arena *arena, const char *option, const 
 }
 
 OnnxOptions onnx_options(Arena *arena, const Options *o) {
-    OnnxOptions out = {.dims = ARENA_ARRAY(arena, OnnxDim, MOST_DIMS)};
+    OnnxOptions out = {.library = arena_printf(arena, "%s/dsl", burin_home(arena)),
+                       .dims = ARENA_ARRAY(arena, OnnxDim, MOST_DIMS)};
     read_list(&out, arena, "dim", o->dim, true);
     read_list(&out, arena, "max", o->max, false);
     return out;

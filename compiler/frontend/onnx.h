@@ -29,6 +29,7 @@ typedef struct OnnxBind {
 } OnnxBind;
 
 typedef struct OnnxOptions {
+    const char *library;  // the dsl/ folder, whose onnx/ has formulas of operators; NULL: "dsl"
     const OnnxDim *dims;
     int n_dims;
     const OnnxFixed *fixed;

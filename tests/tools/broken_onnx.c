@@ -224,7 +224,7 @@ static const struct {
 // importing
 static void import(const char *path) {
     Arena *arena = arena_new();
-    onnx_load(arena, path, &(OnnxOptions){0});
+    onnx_load(arena, path, &(OnnxOptions){.library = getenv("LIBRARY")});
     arena_free(arena);
 }
 

@@ -9,7 +9,8 @@ static void run(Elaborator *, const Ast *statements);
 // ------------------------------------------------------------------------------------------------------------------ statements
 // The node of a named value carries the name, unless it has one from elsewhere.
 static void name_node(const Elaborator *e, const char *name, Value v, const Ast *value) {
-    if (v.kind != V_TENSOR || value->kind == AST_NAME || v.node->op == OP_input || v.node->op == OP_constant) return;
+    if (e->builder || v.kind != V_TENSOR || value->kind == AST_NAME || v.node->op == OP_input || v.node->op == OP_constant)
+        return;
     if (v.node->mark && e->frame->file != e->main) return;
     node_set_name(v.node, name);
     v.node->mark = 1;
@@ -179,7 +180,7 @@ static bool check_results(Elaborator *e, const Ast *block, Loc at) {
     return true;
 }
 
-static Value run_block(Elaborator *e, const Ast *block, const Ast *call) {
+Value expand_block(Elaborator *e, const Ast *block, const Ast *call) {
     if (!bind_parameters(e, block, call)) return VALUE(V_ERROR);
     run(e, block->body);
     if (!e->frame->returned)
@@ -200,7 +201,7 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
     d->on_stack = true;
     e->scope = scope;
     e->frame = &frame;
-    Value v = run_block(e, block, call);
+    Value v = expand_block(e, block, call);
     e->frame = frame.caller;
     e->scope = outer;
     d->on_stack = false;
@@ -356,11 +357,15 @@ static const char *module_name(const Elaborator *e) {
     return "model";
 }
 
+void elaborator_begin(Elaborator *e) {
+    Map *maps[] = {&e->files, &e->configs, &e->reported, &e->constants, &e->used_tensors, &e->sizes};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], e->arena);
+    e->weights_end = &e->weights;
+}
+
 Module *dsl_load(Arena *arena, const char *path, const DslOptions *options) {
-    Elaborator e = {
-        .arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = "", .weights_end = &e.weights};
-    Map *maps[] = {&e.files, &e.configs, &e.reported, &e.constants, &e.used_tensors, &e.sizes};
-    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], arena);
+    Elaborator e = {.arena = arena, .options = options, .module = ARENA_NEW(arena, Module), .scope = ""};
+    elaborator_begin(&e);
     if (options->checkpoint && !options->shapes_only) checkpoint_read_quantized(options->checkpoint);
     file_load(&e, path, NO_LOC);
     if (e.errors) diag_stop();

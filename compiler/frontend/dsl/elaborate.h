@@ -13,6 +13,7 @@
 //   builtin.c    functions that are not written in the language
 //   habits.c     words of other languages; hints.c: what was meant
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
+//   formula.c    blocks that another frontend calls
 #ifndef BURIN_DSL_ELABORATE_H
 #define BURIN_DSL_ELABORATE_H
 #include "frontend/dsl.h"
@@ -117,6 +118,7 @@ typedef struct Elaborator {
     Map configs;   // Declaration by dotted name: those read
     Graph *graph;  // the one being built
     Frame *frame;
+    const Builder *builder;  // of another frontend, which makes the nodes of its formulas (formula.h); or NULL
     const char *scope;
     Map reported;   // places that have their error
     Map constants;  // of this graph: Node by name of the tensor
@@ -235,4 +237,6 @@ const char *block_hint(Elaborator *, const Ast *block);
 Value evaluate(Elaborator *, const Ast *);
 bool evaluate_scope(Elaborator *, const Ast *scope, const char **joined);  // NULL scope: the one there is
 Value call_block(Elaborator *, Declaration *, const Ast *call);
+Value expand_block(Elaborator *, const Ast *block, const Ast *call);  // in a frame with the arguments that are given
+void elaborator_begin(Elaborator *);                                  // with its arena and options set
 #endif

@@ -7,6 +7,7 @@
 #include "frontend/dsl/elaborate.h"
 
 Loc place(const Elaborator *e, Loc at) {
+    if (e->builder) return e->builder->loc;
     const Frame *f = e->frame;
     while (f && at.source != e->main->source && f->caller) at = f->call, f = f->caller;
     at.scope = *e->scope ? e->scope : NULL;

@@ -20,6 +20,7 @@ static Node *finish(void *elaborator, Node *n) {
 }
 
 Builder tensor_builder(Elaborator *e, Loc at) {
+    if (e->builder) return *e->builder;
     return (Builder){.graph = e->graph, .loc = place(e, at), .as_said = true, .finish = finish, .user = e};
 }
 

@@ -46,8 +46,17 @@ int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of 
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
 
-// op_recurrent.c: x under a named activation, with its parameters
-Node *onnx_activated(OnnxCall *, const char *name, Node *x, double alpha, double beta);
+// described.c: blocks of dsl/onnx. Nodes, then numbers by name, then {0}. The result has the element type of the first node.
+typedef struct OnnxArgument {
+    Node *node;
+    const char *name;
+    double number;
+} OnnxArgument;
+Node *onnx_block(OnnxCall *, const char *name, const OnnxArgument *);
+#define ONNX_BLOCK(c, name, ...) onnx_block(c, name, (OnnxArgument[]){__VA_ARGS__, {0}})
+const char *onnx_activation_block(OnnxCall *, const char *name);  // of a recurrent operator; ends the run for an unknown one
+// x under it; those of alpha and beta that it has are its own where they are NULL.
+Node *onnx_activated(OnnxCall *, const char *name, Node *x, const double *alpha, const double *beta);
 
 // op_quant.c
 Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type

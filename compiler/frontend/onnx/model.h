@@ -9,8 +9,9 @@ typedef struct OnnxModel {
     const MappedFile *file;
     const char *folder;  // external data stays inside it
     const BurinOnnx__ModelFile *proto;
-    Map external;         // path -> MappedFile: opened once
-    bool has_lost_scale;  // onnx_check_scale said so
+    Map external;                 // path -> MappedFile: opened once
+    struct Elaborator *formulas;  // dsl/onnx, once an operator needs it (described.c)
+    bool has_lost_scale;          // onnx_check_scale said so
 } OnnxModel;
 
 // Ends the run with one message when the file is damaged, of a version that is not ONNX's, or without a graph.

@@ -1,64 +1,8 @@
-// Elementwise operators that are one formula of the core's scalar functions.
+// Elementwise operators with rules about types, shapes or attributes.
 #include <string.h>
 
 #include "frontend/onnx/compose.h"
 #include "ir/convert.h"
-
-// %1$a and %2$a stand for the attributes.
-typedef struct Formula {
-    const char *name, *text;
-    struct {
-        const char *name;
-        double absent;
-    } attributes[2];
-} Formula;
-
-#define SOFTPLUS "add(max($0, 0), log(add(1, exp(neg(abs($0))))))"
-static const Formula FORMULAS[] = {
-    {"Acos", "sub(0x1.921fb6p+0, atan(div($0, sqrt(sub(1, mul($0, $0))))))", {{0}}},
-    {"Acosh", "log(add($0, sqrt(sub(mul($0, $0), 1))))", {{0}}},
-    {"Asin", "atan(div($0, sqrt(sub(1, mul($0, $0)))))", {{0}}},
-    {"Asinh",
-     "where(less($0, 0), neg(log(add(abs($0), sqrt(add(mul($0, $0), 1))))), log(add(abs($0), sqrt(add(mul($0, $0), 1)))))",
-     {{0}}},
-    {"Atan", "atan($0)", {{0}}},
-    {"Atanh", "mul(0.5, log(div(add(1, $0), sub(1, $0))))", {{0}}},
-    {"Celu", "add(max($0, 0), min(0, mul(%1$a, sub(exp(div($0, %1$a)), 1))))", {{"alpha", 1}}},
-    {"Cosh", "mul(0.5, add(exp($0), exp(neg($0))))", {{0}}},
-    {"Elu", "where(less($0, 0), mul(%1$a, sub(exp($0), 1)), $0)", {{"alpha", 1}}},
-    {"HardSigmoid", "max(0, min(1, add(mul(%1$a, $0), %2$a)))", {{"alpha", 0.2}, {"beta", 0.5}}},
-    {"HardSwish", "mul($0, max(0, min(1, add(div($0, 6), 0.5))))", {{0}}},
-    {"LeakyRelu", "where(less($0, 0), mul(%1$a, $0), $0)", {{"alpha", 0.01}}},
-    {"Mish", "mul($0, tanh(" SOFTPLUS "))", {{0}}},
-    {"Selu",
-     "mul(%2$a, where(less($0, 0), mul(%1$a, sub(exp($0), 1)), $0))",
-     {{"alpha", 0x1.ac5ae8p+0}, {"gamma", 0x1.0cfabep+0}}},
-    {"Shrink",
-     "where(less($0, neg(%2$a)), add($0, %1$a), where(greater($0, %2$a), sub($0, %1$a), mul($0, 0)))",
-     {{"bias", 0}, {"lambd", 0.5}}},
-    {"Sign", "where(greater($0, 0), 1, where(less($0, 0), -1, $0))", {{0}}},
-    {"Sinh",
-     "where(less(abs($0), 1), div(mul(2, tanh(mul($0, 0.5))), sub(1, mul(tanh(mul($0, 0.5)), tanh(mul($0, 0.5))))), mul(0.5, "
-     "sub(exp($0), exp(neg($0)))))",
-     {{0}}},
-    {"Softplus", SOFTPLUS, {{0}}},
-    {"Softsign", "div($0, add(1, abs($0)))", {{0}}},
-    {"Tan", "div(sin($0), cos($0))", {{0}}},
-    {"ThresholdedRelu", "where(greater($0, %1$a), $0, 0)", {{"alpha", 1}}},
-};
-
-void onnx_formula_op(OnnxCall *c, int argument) {
-    (void)argument;
-    for (size_t i = 0; i < sizeof FORMULAS / sizeof *FORMULAS; i++) {
-        const Formula *f = &FORMULAS[i];
-        if (strcmp(f->name, c->proto->op_type)) continue;
-        double value[2] = {0};
-        for (int a = 0; a < 2; a++)
-            if (f->attributes[a].name) value[a] = (float)onnx_float(c, f->attributes[a].name, f->attributes[a].absent);
-        Node *x = onnx_node(c, 0);
-        onnx_result(c, 0, onnx_formula(c, &x, 1, f->text, value[0], value[1]));
-    }
-}
 
 void onnx_prelu(OnnxCall *c, int argument) {
     (void)argument;

@@ -164,12 +164,3 @@ void onnx_gelu(OnnxCall *c, int argument) {
     bool tanh_form = !strcmp(onnx_string(c, "approximate", "none"), "tanh");
     onnx_result(c, 0, ONNX_UNARY(c, tanh_form ? OP_gelu_tanh : OP_gelu, onnx_node(c, 0)));
 }
-
-// x sigmoid(alpha x)
-void onnx_swish(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = onnx_node(c, 0), *inner = x;
-    double alpha = onnx_float(c, "alpha", 1);
-    if (alpha != 1) inner = ONNX_BINARY(c, OP_mul, x, onnx_scalar(c, x->type.dtype, alpha));
-    onnx_result(c, 0, ONNX_BINARY(c, OP_mul, x, ONNX_UNARY(c, OP_sigmoid, inner)));
-}

@@ -14,11 +14,6 @@ void onnx_ms_gelu(OnnxCall *c, int op) {
     onnx_result(c, 0, ONNX_UNARY(c, (Op)op, x));
 }
 
-void onnx_ms_quick_gelu(OnnxCall *c, int argument) {
-    (void)argument;
-    onnx_result(c, 0, ONNX_FORMULA(c, onnx_node(c, 0), "mul($0, sigmoid(mul($0, %a)))", onnx_float(c, "alpha", 1.702f)));
-}
-
 // -------------------------------------------------------------------------------------------------------------------- products
 static Node *swapped_if(OnnxCall *c, Node *x, const char *attribute) {
     int rank = x->type.rank;

@@ -6,18 +6,23 @@
 #include "frontend/onnx/scope.h"
 
 // ------------------------------------------------------------------------------------------------------------ with activations
-static Node *activated(OnnxCall *c, Node *x, double alpha, double beta) {
+static Node *activated(OnnxCall *c, Node *x, const double *alpha, const double *beta) {
     const char *name = onnx_string(c, "activation", "");
-    if (!strcmp(name, "Clip")) return ONNX_FORMULA(c, x, "min(max($0, %a), %a)", alpha, beta);
+    if (!strcmp(name, "Clip")) return ONNX_FORMULA(c, x, "min(max($0, %a), %a)", alpha ? *alpha : 0, beta ? *beta : 0);
     return *name ? onnx_activated(c, name, x, alpha, beta) : x;
 }
 
 // Conv with a summand, or Gemm; then an activation.
 void onnx_ms_fused(OnnxCall *c, int is_gemm) {
-    double parameter[2] = {onnx_float(c, "activation_alpha", 0.01), onnx_float(c, "activation_beta", 0)};
+    static const char *const names[] = {"activation_alpha", "activation_beta"};
+    double given[2];
+    const double *parameter[2];
     int n;
     const double *list = onnx_floats(c, "activation_params", &n);
-    for (int i = 0; i < n && i < 2; i++) parameter[i] = list[i];
+    for (int i = 0; i < 2; i++) {
+        given[i] = onnx_float(c, names[i], 0);
+        parameter[i] = i < n ? &list[i] : onnx_attribute(c, names[i]) ? &given[i] : NULL;
+    }
     (is_gemm ? onnx_gemm : onnx_conv)(c, 0);
     Node *y = onnx_value(c->import, c->proto->output[0])->node;
     if (!is_gemm && onnx_operand(c, 3)) y = ONNX_BINARY(c, OP_add, y, onnx_node(c, 3));
@@ -79,7 +84,8 @@ void onnx_ms_qlinear_sigmoid(OnnxCall *c, int argument) {
 
 void onnx_ms_qlinear_leaky_relu(OnnxCall *c, int argument) {
     (void)argument;
-    Node *y = onnx_activated(c, "LeakyRelu", dequantized(c, 0), onnx_float(c, "alpha", 0.01), 0);
+    const double alpha = onnx_float(c, "alpha", 0.01f);
+    Node *y = onnx_activated(c, "LeakyRelu", dequantized(c, 0), &alpha, NULL);
     onnx_result(c, 0, requantized(c, y, 3, 0));
 }
 

@@ -9,42 +9,14 @@ typedef struct Cell {
     OnnxCall *c;
     int gates;
     int64_t hidden;
-    int direction;             // its index
-    Node *projected;           // [T, B, gates * H]: x W^T + Wb
-    Node *recurrent;           // R^T [H, gates * H]
-    Node *bias;                // Rb [gates * H] or NULL
-    Node *peephole;            // [3 * H] or NULL
-    const char *functions[3];  // f, g, h
-    double alpha[3], beta[3];
+    int direction;                     // its index
+    Node *projected;                   // [T, B, gates * H]: x W^T + Wb
+    Node *recurrent;                   // R^T [H, gates * H]
+    Node *bias;                        // Rb [gates * H] or NULL
+    Node *peephole;                    // [3 * H] or NULL
+    const char *functions[3];          // f, g, h
+    const double *alpha[3], *beta[3];  // NULL: the activation's own
 } Cell;
-
-// The known activations as formulas; alpha and beta in that order.
-static const struct {
-    const char *name, *formula;
-    double alpha, beta;
-} ACTIVATIONS[] = {
-    {"Sigmoid", "sigmoid($0)", 0, 0},
-    {"Tanh", "tanh($0)", 0, 0},
-    {"Relu", "max($0, 0)", 0, 0},
-    {"Affine", "add(mul(%1$a, $0), %2$a)", 1, 0},
-    {"LeakyRelu", "where(less($0, 0), mul(%1$a, $0), $0)", 0.01, 0},
-    {"ThresholdedRelu", "where(greater($0, %1$a), $0, 0)", 1, 0},
-    {"ScaledTanh", "mul(%1$a, tanh(mul(%2$a, $0)))", 1, 1},
-    {"HardSigmoid", "max(0, min(1, add(mul(%1$a, $0), %2$a)))", 0.2, 0.5},
-    {"Elu", "where(less($0, 0), mul(%1$a, sub(exp($0), 1)), $0)", 1, 0},
-    {"Softsign", "div($0, add(1, abs($0)))", 0, 0},
-    {"Softplus", "add(max($0, 0), log(add(1, exp(neg(abs($0))))))", 0, 0},
-};
-
-static int find_activation(const OnnxCall *c, const char *name) {
-    for (size_t i = 0; i < sizeof ACTIVATIONS / sizeof *ACTIVATIONS; i++)
-        if (!strcasecmp(ACTIVATIONS[i].name, name)) return (int)i;
-    onnx_fatal(c, "unknown activation %s", name);
-}
-
-Node *onnx_activated(OnnxCall *c, const char *name, Node *x, double alpha, double beta) {
-    return onnx_formula(c, &x, 1, ACTIVATIONS[find_activation(c, name)].formula, alpha, beta);
-}
 
 static Node *activate(const Cell *cell, int which, Node *x) {
     double clip = onnx_float(cell->c, "clip", 0);
@@ -60,12 +32,12 @@ static void read_activations(Cell *cell, int count, const char *const *absent) {
     for (int i = 0; i < count; i++) {
         size_t at = (size_t)(cell->direction * count + i);
         bool given = names && at < names->n_strings;
-        cell->functions[i] =
+        const char *name =
             given ? arena_strndup(cell->c->graph->arena, (const char *)names->strings[at].data, names->strings[at].len)
                   : absent[i];
-        int known = find_activation(cell->c, cell->functions[i]);
-        cell->alpha[i] = (int)at < n_alpha ? alpha[at] : ACTIVATIONS[known].alpha;
-        cell->beta[i] = (int)at < n_beta ? beta[at] : ACTIVATIONS[known].beta;
+        cell->functions[i] = onnx_activation_block(cell->c, name);
+        cell->alpha[i] = (int)at < n_alpha ? &alpha[at] : NULL;
+        cell->beta[i] = (int)at < n_beta ? &beta[at] : NULL;
     }
 }
 
