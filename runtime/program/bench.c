@@ -52,8 +52,8 @@ static void bench_encoder(burin_run *run) {
 
 // As many as --prefill, or the usual, as the context holds.
 static int32_t prefill_tokens(const burin_run *run) {
-    int32_t wanted = run->command->prefill ? run->command->prefill : USUAL_PREFILL;
-    return run->context < wanted ? run->context : wanted;
+    int64_t wanted = run->command->prefill ? run->command->prefill : USUAL_PREFILL;
+    return wanted < run->context ? (int32_t)wanted : run->context;
 }
 
 static void bench_prefill(burin_run *run, const int32_t *tokens, int32_t n) {

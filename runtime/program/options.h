@@ -64,7 +64,6 @@ typedef struct burin_command {
     const char *draft;                                           // where guesses of the next tokens come from
     const char *session;                                         // what was read and written, from run to run
     const char *grammar, *json_schema;                           // rules, or a file
-    int32_t prefill;                                             // tokens of --bench's prompt; 0: the usual
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
     char **texts;  // of an embedder: n_texts
@@ -79,6 +78,7 @@ typedef struct burin_command {
     const char *output, *dims;
     int64_t count;                            // -1: the default
     int64_t draft_max;                        // guesses at once; 0: the default
+    int64_t prefill;                          // tokens of --bench's prompt; 0: the usual
     int64_t logprobs;                         // -1: none
     int64_t threads, context, chunk, window;  // 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
