@@ -20,6 +20,26 @@ static struct {
     const InterpreterWatch *watch;  // or NULL
 } interpreter;
 
+// What --attention asks the program for.
+static void show_attention(void *user, const Node *n, const double *shares, const int64_t shape[3]) {
+    const burin_step *step = user;
+    (void)n;
+    for (int row = 0; row < shape[0]; row++)
+        for (int head = 0; head < shape[1]; head++, shares += shape[2]) {
+            burin_query query = {row, step->position ? step->position[row] : row, head, (int)shape[1], (int)shape[2]};
+            float *to = step->trace->query(step->trace->context, &query);
+            for (int64_t key = 0; to && key < shape[2]; key++) to[key] = (float)shares[key];
+        }
+}
+
+static void watch_attention(const burin_step *step) {
+    bool asked = step->trace && step->trace->query;
+    if (interpreter.watch)
+        eval_watch_attention(interpreter.context, interpreter.watch->attention, interpreter.watch->user);
+    else
+        eval_watch_attention(interpreter.context, asked ? show_attention : NULL, (void *)(uintptr_t)step);
+}
+
 static void interpreter_forward(const burin_step *step, int thread) {
     if (thread) return;
     StepRows rows = {
@@ -29,6 +49,7 @@ static void interpreter_forward(const burin_step *step, int thread) {
     rows.wanted = wanted;
     Tensor storage[STEP_INPUTS];
     const Tensor *inputs[STEP_INPUTS], *logits;
+    watch_attention(step);
     step_inputs(interpreter.program->graph, &rows, storage, inputs);
     if (interpreter.watch)
         interpreter.watch->tokens(interpreter.watch->user, interpreter.program->graph, step->token, step->rows);
@@ -59,6 +80,7 @@ static void network_forward(const burin_step *step, int thread) {
     const Tensor **inputs = network_inputs(arena, interpreter.graph_program, step->inputs, step->symbols),
                  **outputs = ARENA_ARRAY(arena, const Tensor *, g->n_outputs + 1);
     if (interpreter.watch) watch_tokens(g, inputs);
+    watch_attention(step);
     eval_set_seed(interpreter.context, step->seed);
     eval_graph(interpreter.context, g, inputs, outputs);
     const Program *p = interpreter.graph_program;
@@ -134,7 +156,6 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     variant.forward = is_decoder(b->program) ? interpreter_forward : network_forward;
     interpreter.context = eval_new(EVAL_F32);
     interpreter.watch = watch;
-    if (watch) eval_watch_attention(interpreter.context, watch->attention, watch->user);
     interpreter.program = b->program;
     eval_set_symbol(interpreter.context, "S", 1);
     if (!is_decoder(b->program)) model.net = describe(b->program);

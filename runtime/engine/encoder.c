@@ -28,6 +28,7 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     run.step.inputs = inputs;
     run.step.symbols = symbols;
     if (run.step.profile) run.step.profile->last = burin_nanoseconds();
+    if (run.step.trace && run.step.trace->begin) run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);
     s->memory[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
     s->length[slot] = 0;

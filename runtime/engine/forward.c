@@ -179,6 +179,7 @@ static void run_variant(void *argument, int thread) {
 
 BURIN_LINKAGE void burin_session_run(burin_session *s) {
     if (s->step.profile) s->step.profile->last = burin_nanoseconds();
+    if (s->step.trace && s->step.trace->begin) s->step.trace->begin(s->step.trace->context, false);
     burin_pool_run(s->pool, run_variant, s);
 }
 

@@ -26,10 +26,20 @@ typedef struct burin_kernel {
     const char *name, *location;
 } burin_kernel;
 
-// `burin check`: the emitted code hands over each kernel's result, whole rows, from one thread after a barrier.
+// One query of an attention: its row of the step, that row's position, and how many keys there are up to the last that it sees.
+typedef struct burin_query {
+    int row, position, head, heads, keys;
+} burin_query;
+
+// Who looks inside of a step; what is NULL is not asked for.
 typedef struct burin_trace {
     void *context;
+    // `burin check`: the emitted code hands over each kernel's result, whole rows, from one thread after a barrier.
     void (*record)(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride);
+    // --attention: a step begins; then where the shares of a query's keys are to be written, or NULL. An attention begins with
+    // head 0 of row 0. Both from one thread.
+    void (*begin)(void *context, bool encoder);
+    float *(*query)(void *context, const burin_query *);
 } burin_trace;
 
 // One forward call, shared by its threads. Every pointer but `logits` (aligned for float) is 64-byte aligned.

@@ -40,8 +40,24 @@ static inline void *burin_row_wise(const burin_step *s, unsigned char *local, si
     return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
 }
 
+// Before the attention itself, which may write over its queries.
+__attribute__((noinline, unused)) static void burin_show_attention(const burin_step *s, int thread, const attention_args *a) {
+    burin_barrier_wait(s->barrier, thread);
+    for (int i = 0; thread == 0 && i < a->rows * a->heads; i++) {
+        int row = i / a->heads, from, to;
+        attention_range(a, row, &from, &to);
+        burin_query query = {row, s->position ? s->position[row] : row, i % a->heads, a->heads, to};
+        float *shares = s->trace->query(s->trace->context, &query);
+        if (shares) attention_shares(a, row, query.head, to, shares);
+    }
+    burin_barrier_wait(s->barrier, thread);
+}
+
 // Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.
 INLINE void burin_attention(const burin_step *s, int thread, attention_args a, burin_part units, float *parts) {
+#ifndef BURIN_BARE
+    if (__builtin_expect(s->trace != NULL, 0) && s->trace->query) burin_show_attention(s, thread, &a);
+#endif
     int split = parts ? attention_split_units(&a, s->threads) : 0;
     burin_part share = split ? burin_part_of(s, thread, split) : units;
     if (split) burin_barrier_wait(s->barrier, thread), a.parts = parts;  // the heads of other threads are read
@@ -68,6 +84,7 @@ typedef struct burin_result {
 } burin_result;
 
 static inline void burin_record(const burin_step *s, int thread, const burin_result *r) {
+    if (!s->trace->record) return;
     burin_barrier_wait(s->barrier, thread);
     if (thread == 0) s->trace->record(s->trace->context, r->value, r->layer, r->data, r->rows, r->columns, r->row_stride);
     burin_barrier_wait(s->barrier, thread);

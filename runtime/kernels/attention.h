@@ -351,19 +351,24 @@ typedef struct attention_job {
     int units;
 } attention_job;
 
-INLINE void attend_tile(const attention_args *a, attention_tile *t, const attention_job *job) {
-    int from = INT32_MAX, to = 0;
+// Where its queries are, and the keys that they see
+INLINE void begin_tile(const attention_args *a, attention_tile *t) {
     t->width = tile_width(t->n);
     for (int i = 0; i < t->width; i++) {
         int last = i < t->n ? i : t->n - 1;
         t->q[i] = a->q + (size_t)t->row[last] * (size_t)a->q_stride + t->head[last] * a->keys.head_dim;
-        begin_query(a, t, i);
     }
     for (int i = 0; i < t->n; i++) {
         attention_range(a, t->row[i], &t->from[i], &t->to[i]);
         if (a->mask && t->to[i] > t->seen) t->to[i] = t->seen;
-        from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
     }
+}
+
+INLINE void attend_tile(const attention_args *a, attention_tile *t, const attention_job *job) {
+    int from = INT32_MAX, to = 0;
+    begin_tile(a, t);
+    for (int i = 0; i < t->width; i++) begin_query(a, t, i);
+    for (int i = 0; i < t->n; i++) from = t->from[i] < from ? t->from[i] : from, to = t->to[i] > to ? t->to[i] : to;
     if (a->parts) from = SEGMENT * job->segment, to = SEGMENT * job->last_segment;
     for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
         limit_to_segment(t, start);
@@ -396,15 +401,20 @@ INLINE void begin_sequence(const attention_args *a, attention_tile *t, int seque
     t->seen = keys_before_padding(t->mask, a->count);
 }
 
+// What the queries of a row's slot and a KV head share
+INLINE void begin_job(const attention_args *a, attention_tile *t, int row, int head) {
+    int slot = slot_of_row(a->slot, a->sequence, row), kv = head / (a->heads / a->keys.heads);
+    begin_sequence(a, t, a->sequence ? slot : 0);
+    t->keys = key_cache_head(&a->keys, slot, kv), t->values = value_cache_head(&a->values, slot, kv);
+    if (a->keys.format == CACHE_Q8_0) t->key_scales = cache_scales(&a->keys, slot, kv, a->keys.head_dim);
+    if (a->values.format == CACHE_Q8_0) t->value_scales = cache_scales(&a->values, slot, kv, padded(a->values.head_dim));
+}
+
 // A tile of queries at a time
 INLINE void attend_queries(const attention_args *a, const attention_job *job) {
     attention_tile t;
-    int slot = slot_of_row(a->slot, a->sequence, job->row), kv = job->head / (a->heads / a->keys.heads);
-    begin_sequence(a, &t, a->sequence ? slot : 0);
     int many = job->last - job->head, all = (job->end - job->row) * many;
-    t.keys = key_cache_head(&a->keys, slot, kv), t.values = value_cache_head(&a->values, slot, kv);
-    if (a->keys.format == CACHE_Q8_0) t.key_scales = cache_scales(&a->keys, slot, kv, a->keys.head_dim);
-    if (a->values.format == CACHE_Q8_0) t.value_scales = cache_scales(&a->values, slot, kv, padded(a->values.head_dim));
+    begin_job(a, &t, job->row, job->head);
     for (int done = 0; done < all; done += t.n) {
         t.n = all - done < TILE_ROWS ? all - done : TILE_ROWS;
         for (int i = 0; i < t.n; i++) t.row[i] = job->row + (done + i) / many, t.head[i] = job->head + (done + i) % many;
@@ -480,5 +490,36 @@ INLINE void attention_fold(const attention_args *a, int first, int last) {
         for (int segment = from; segment < to; segment++) load_part(a, &t, 0, segment), fold_segment(a, &t, 0);
         end_query(a, &t, 0);
     }
+}
+
+// ---- shares, for who looks inside ----
+
+// The scores of a query's keys [0, n); -infinity where it sees none.
+INLINE void attention_scores(const attention_args *a, attention_tile *t, int n, float *score) {
+    for (int key = 0; key < n; key++) score[key] = -INFINITY;
+    for (int start = t->from[0] / SEGMENT * SEGMENT; start < t->to[0]; start += SEGMENT) {
+        limit_to_segment(t, start);
+        segment_scores(a, t, start);
+        for (int key = t->lo[0] / LANES * LANES; key < t->hi[0]; key += LANES)
+            vf_store_n(score + key, finish_score(a, t, 0, key, vf_load(t->score[0] + (key - start))), n - key);
+    }
+}
+
+// How much of its attention the query of a row and a head gives to each of the keys [0, n). There once: nothing of `a` is a
+// literal.
+__attribute__((noinline, unused)) static void attention_shares(const attention_args *a, int row, int head, int n,
+                                                               float *share) {
+    attention_tile t;
+    t.n = 1, t.row[0] = row, t.head[0] = head;
+    begin_job(a, &t, row, head);
+    begin_tile(a, &t);
+    attention_scores(a, &t, n, share);
+    float top = a->sinks ? a->sinks[head] : -INFINITY, sum = a->sinks ? 1 : 0;
+    for (int key = 0; key < n; key++) {
+        if (a->sinks && share[key] > top) sum *= sf_exp(top - share[key]);
+        top = share[key] > top ? share[key] : top;
+    }
+    for (int key = 0; key < n; key++) sum += share[key] = share[key] > -INFINITY ? sf_exp(share[key] - top) : 0;
+    for (int key = 0; key < n; key++) share[key] = sum > 0 ? share[key] / sum : 0;
 }
 #endif

@@ -193,6 +193,10 @@ static void check_combination(burin_kind program, const burin_command *c) {
     if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->prefill && !c->bench) bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
     if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
+    if (c->layers && !c->attention_file)
+        bad_command_line("--layers without --attention", "--attention F.npy --layers ", c->layers);
+    if (c->attention_file && (c->bench || c->perplexity_file))
+        bad_command_line("--attention looks at one text", "leave out ", c->bench ? "--bench" : "--perplexity");
     if (c->window && !c->perplexity_file)
         bad_command_line("--window without --perplexity", "--perplexity F.txt ", "--window N");
 }

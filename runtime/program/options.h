@@ -66,7 +66,8 @@ typedef struct burin_command {
     const char *grammar, *json_schema;                           // rules, or a file
     const char *positions;                                       // of --bench; NULL: some
     const char *logits_file, *perplexity_file, *cpu;
-    char **texts;  // of an embedder: n_texts
+    const char *attention_file, *layers;  // layers NULL: all
+    char **texts;                         // of an embedder: n_texts
     int n_texts;
     const char *rank;          // of an embedder: the query
     int64_t most_texts;        // of --rank; 0: the default

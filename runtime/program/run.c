@@ -119,12 +119,14 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     if (c->profile) burin_counters_open();
     status = burin_session_open(&session, model, &options, map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);
+    if (c->attention_file) session->step.trace = burin_attention_open(session, c);
     if (c->profile) session->step.profile = burin_allocate(1, sizeof *session->step.profile);
     if (c->profile) burin_profile_open(session->step.profile, profile_file = c->profile, session->step.threads);
     return session;
 }
 
 void burin_close(burin_session *session) {
+    burin_attention_close(session);
     if (session->step.profile) burin_profile_close(session->step.profile, session->model, profile_file, session->step.threads);
     free(session->step.profile);
     burin_session_close(session);

@@ -59,6 +59,9 @@ int burin_embed(const burin_model *, const burin_command *);         // embed.c
 int burin_generate(burin_run *);                                     // generate.c
 int burin_perplexity(burin_run *);                                   // perplexity.c
 int burin_bench(burin_run *);                                        // bench.c
+// attended.c: what --attention asks for, recorded from the first step on and written at the end.
+const burin_trace *burin_attention_open(const burin_session *, const burin_command *);
+void burin_attention_close(const burin_session *);
 // profile.c. `file`: "" or where a trace goes. Counters of the CPU, where they may be read, are those of threads made later.
 void burin_profile_open(burin_profile *, const char *file, int threads);
 void burin_profile_close(burin_profile *, const burin_model *, const char *file, int threads);  // prints it
