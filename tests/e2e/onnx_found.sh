@@ -39,6 +39,7 @@ nndecoder-dyn                          1e-5
 opt-optimum-past                       1e-5
 ortsess-basic-llama-optimum-past       1e-5
 sew-dyn                                1e-5
+norms-f64                              1e-7
 '
 
 builds() { "$BURIN" build "$folder/model.onnx" --as=net --mcpu=native "$@" -o "$WORK/$name" > "$WORK/build" 2>&1; }

@@ -42,6 +42,8 @@ Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vecto
 
 Node *onnx_softmax_of(OnnxCall *, Node *x,
                       int64_t opset);  // op_nn.c: over the axis of the attribute, before 13 also those behind
+// op_nn.c: layer_normalization or rms_normalization of x, weight and (operands 3) bias, computed in f32 or f64, of x's type
+Node *onnx_norm(OnnxCall *, Op, int operands, Node *const *in, double epsilon);
 int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of a reduction, from its attribute or operand 1
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i

@@ -286,12 +286,7 @@ void onnx_ms_experts(OnnxCall *c, int quantized) {
 
 // ----------------------------------------------------------------------------------------------------------------------- norms
 static Node *normalized(OnnxCall *c, bool simplified, Node *const *in, double epsilon) {
-    DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
-    Node *widened[3] = {NULL};
-    for (int i = 0; i < 3; i++) widened[i] = in[i] ? onnx_cast(c, in[i], wide) : NULL;
-    Node *n = onnx_emit_make(c, simplified ? OP_rms_normalization : OP_layer_normalization, in[2] ? 3 : 2, widened);
-    attr_set_float(n, "epsilon", epsilon);
-    return onnx_cast(c, onnx_finish(c, n), narrow);
+    return onnx_norm(c, simplified ? OP_rms_normalization : OP_layer_normalization, in[2] ? 3 : 2, in, epsilon);
 }
 
 // x + skip (+ bias), and its norm: (x, skip, gamma, beta, bias), or simplified (x, skip, gamma, bias)

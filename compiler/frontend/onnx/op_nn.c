@@ -73,6 +73,26 @@ void onnx_softmax(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_softmax_of(c, onnx_node(c, 0), c->opset));
 }
 
+// What the norm ops mean, over the last axis: their kernels are of f32.
+static Node *norm_formula(OnnxCall *c, bool layer, int operands, Node *const *in, double epsilon) {
+    Node *x = in[0];
+    if (layer) x = ONNX_BINARY(c, OP_sub, x, onnx_reduce_axis(c, OP_reduce_mean, x, x->type.rank - 1, true));
+    Node *square = onnx_reduce_axis(c, OP_reduce_mean, ONNX_BINARY(c, OP_mul, x, x), x->type.rank - 1, true);
+    x = ONNX_BINARY(c, OP_div, x, ONNX_FORMULA(c, square, "sqrt(add($0, %a))", epsilon));
+    x = ONNX_BINARY(c, OP_mul, x, in[1]);
+    return operands > 2 ? ONNX_BINARY(c, OP_add, x, in[2]) : x;
+}
+
+Node *onnx_norm(OnnxCall *c, Op op, int operands, Node *const *in, double epsilon) {
+    DType narrow = in[0]->type.dtype, wide = onnx_wide(narrow);
+    Node *widened[3];
+    for (int i = 0; i < operands; i++) widened[i] = onnx_cast(c, in[i], wide);
+    if (wide == DT_f64) return norm_formula(c, op == OP_layer_normalization, operands, widened, epsilon);
+    Node *n = onnx_emit_make(c, op, operands, widened);
+    attr_set_float(n, "epsilon", epsilon);
+    return onnx_cast(c, onnx_finish(c, n), narrow);
+}
+
 // The last axis is the norms' own; with more, they are flattened into one and back.
 static Node *norm(OnnxCall *c, Op op, int operands) {
     Node *in[3] = {onnx_node(c, 0), onnx_node(c, 1), operands > 2 ? onnx_node(c, 2) : NULL};
@@ -81,15 +101,10 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
     flat.rank = axis + 1;
     for (int i = axis + 1; i < type.rank; i++) flat.dim[axis] = dim_binary(c->graph, DIM_MUL, flat.dim[axis], type.dim[i]);
     bool several = axis != type.rank - 1;
-    DType wide = onnx_wide(type.dtype);  // the kernels are of f32
     if (several) in[0] = onnx_reshape(c, in[0], &flat);
-    in[0] = onnx_cast(c, in[0], wide);
     for (int i = 1; i < operands; i++)
         if (in[i]->type.rank != 1) in[i] = onnx_reshape(c, in[i], &(Type){.rank = 1, .dim = {flat.dim[axis]}});
-    for (int i = 1; i < operands; i++) in[i] = onnx_cast(c, in[i], wide);
-    Node *n = onnx_emit_make(c, op, operands, in);
-    attr_set_float(n, "epsilon", onnx_float(c, "epsilon", 1e-5f));
-    n = onnx_cast(c, onnx_finish(c, n), type.dtype);
+    Node *n = onnx_norm(c, op, operands, in, onnx_float(c, "epsilon", 1e-5f));
     return several ? onnx_reshape(c, n, &type) : n;
 }
 
