@@ -42,7 +42,7 @@ help:
 	@echo 'make uninstall PREFIX= takes them away'
 	@echo 'make setup             only installs what is missing to build and test'
 	@echo 'make check-compilers   warnings of gcc and clang are errors'
-	@echo 'make format            clang-format over every C file but the golden texts'
+	@echo 'make format            clang-format over every file of C and JavaScript but the golden texts'
 	@echo 'make clean             removes build/'
 
 # What the objects depend on beyond their headers: the flags, and the list of files for what is linked of them.
@@ -92,14 +92,17 @@ $(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*/*.[ch])
 	@printf '"%s",\n' $(sort $(basename $(notdir $(wildcard runtime/*/*.[ch])))) > $@
 
 # The page of `burin report`, as C strings.
-PAGE := compiler/report/page/report
-$(BUILD)/gen/report_page.h: Makefile $(PAGE).html $(PAGE).css $(PAGE).js
+PAGE := compiler/report/page
+SCRIPT := $(addprefix $(PAGE)/,elements.js graph.js plan.js time.js)
+quoted := sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/'
+$(BUILD)/gen/report_page.h: Makefile $(PAGE)/report.html $(PAGE)/report.css $(SCRIPT)
 	@mkdir -p $(dir $@)
-	@for f in $(PAGE).html $(PAGE).css $(PAGE).js; do echo "static const char page_$$(echo $$f | sed 's/.*\.//')[] ="; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $$f; echo ';'; done > $@
+	@{ echo 'static const char page_html[] ='; $(quoted) $(PAGE)/report.html; echo '; static const char page_css[] ='; \
+	   $(quoted) $(PAGE)/report.css; echo '; static const char page_js[] ='; cat $(SCRIPT) | $(quoted); echo ';'; } > $@
 
 $(BUILD)/gen/limits_program.h: Makefile compiler/report/page/limits.h
 	@mkdir -p $(dir $@)
-	@{ echo 'static const char page_limits[] ='; sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' compiler/report/page/limits.h; echo ';'; } > $@
+	@{ echo 'static const char page_limits[] ='; $(quoted) compiler/report/page/limits.h; echo ';'; } > $@
 
 # Unit tests: every tests/unit/NAME.c holds SUITE(NAME); one runner is made of them all (tests/unit/unit.h).
 $(BUILD)/unit: $(UNITS:%.c=$(BUILD)/%.o) $(BUILD)/gen/unit_main.o $(BUILD)/libburin.a
@@ -193,7 +196,7 @@ uninstall:
 	rm -rf $(SHARE)/burin
 
 format:
-	$(Q)clang-format-19 -i $(shell git ls-files '*.c' '*.h' ':!tests/golden')
+	$(Q)clang-format-19 -i $(shell git ls-files '*.c' '*.h' '*.js' ':!tests/golden')
 
 clean:
 	rm -rf build

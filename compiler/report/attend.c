@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "tokenizer/tokenizer.h"
 
-enum { MOST_TOKENS = 64, ANSWER = 24 };
+enum { MOST_TOKENS = 64 };
 
 // The rows of one attention, as they come: a prompt at once, an answer row after row.
 typedef struct Heads {
@@ -51,11 +51,13 @@ static Heads *heads_of(Attending *a, const Node *n, int64_t heads) {
     return h;
 }
 
+// Of a batch of sequences, the first
 static void take_shares(void *user, const Node *n, const double *shares, const int64_t shape[3]) {
     Heads *h = heads_of(user, n, shape[1]);
+    int64_t rows = attr_find(n, "batch") && shape[0] > shape[2] ? shape[2] : shape[0];
     int64_t keys = shape[2] < MOST_TOKENS ? shape[2] : MOST_TOKENS;
     if (keys > h->keys) h->keys = keys;
-    for (int64_t r = 0; r < shape[0] && h->rows < MOST_TOKENS; r++, h->rows++)
+    for (int64_t r = 0; r < rows && h->rows < MOST_TOKENS; r++, h->rows++)
         for (int64_t i = 0; i < shape[1]; i++)
             for (int64_t k = 0; k < keys; k++)
                 h->shares[(h->rows * h->heads + i) * MOST_TOKENS + k] =
@@ -121,35 +123,57 @@ static void run_silently(Build *b, const InterpreterWatch *watch) {
     if (status) diag_stop();
 }
 
-static void run_text(Attending *a) {
+// The words of the program's command line: a text or tokens, of which a decoder writes on; or inputs of a network.
+static void run_words(Attending *a) {
     Build b = *a->build;
     Options options = *b.options;
-    bool writes = is_decoder(b.program);
-    char count[16];
-    char *words[] = {(char *)(uintptr_t)options.text, (char *)(uintptr_t)"-n", count,
-                     (char *)(uintptr_t)"--temp",     (char *)(uintptr_t)"0",  NULL};
-    snprintf(count, sizeof count, "%d", b.program->encoder ? ANSWER : 0);
-    options.rest = words, options.n_rest = writes ? 5 : 1;
+    CommandLine line = {.arena = b.arena};
+    if (options.text) command_add(&line, "--"), command_add(&line, options.text);
+    if (options.tokens) command_addf(&line, "--tokens=%s", options.tokens);
+    for (int i = 0; i < options.inputs.n; i++) command_addf(&line, "--input=%s", options.inputs.word[i]);
+    CommandLine all = {.arena = b.arena};
+    if (is_decoder(b.program)) command_add_words(&all, b.program->encoder ? "--temp 0 -n 24" : "--temp 0 -n 0");
+    for (int i = 0; i < line.n; i++) command_add(&all, line.words[i]);
+    options.rest = (char **)all.words, options.n_rest = all.n;
     b.options = &options;
     run_silently(&b, &(InterpreterWatch){a, take_tokens, take_shares});
+}
+
+static void check_options(const Build *b) {
+    const Options *o = b->options;
+    bool reads_text = b->tokenizer && (is_decoder(b->program) || b->embeds);
+    if (o->text && !reads_text)
+        diag_fatal(NO_LOC,
+                   "--text: the program of this model reads no text\nhint: it needs a tokenizer, and --pooling makes an "
+                   "encoder read texts; --tokens 1,2,3 or --input NAME=F.npy says what it reads instead");
+    if (o->tokens && !is_decoder(b->program) && !b->embeds)
+        usage_error("--tokens: the program of this network reads --input NAME=F.npy");
+}
+
+// Rows of a network that reads no tokens have numbers.
+static void number_rows(Attending *a) {
+    Tokens *t = &a->tokens[0];
+    for (int i = 0; i < a->heads.n && !t->graph; i++) {
+        const Heads *h = a->heads.entries[i].value;
+        while (t->n < h->rows || t->n < h->keys) t->id[t->n] = t->n, t->n++;
+    }
+    if (!t->graph) t->graph = a->build->program->graph;
 }
 
 json_t *attend(Build *b) {
     Attending a = {.build = b};
     json_t *o = json_object(), *tokens = json_array(), *list = json_array();
-    if (!b->tokenizer || (!is_decoder(b->program) && !b->embeds))
-        diag_fatal(NO_LOC,
-                   "--text: the program of this model reads no text\nhint: it needs a tokenizer, and --pooling makes an "
-                   "encoder read texts");
+    check_options(b);
     map_init(&a.heads, b->arena);
-    run_text(&a);
+    run_words(&a);
+    number_rows(&a);
     for (int i = 0; i < 2; i++) {
         if (a.tokens[i].graph) json_add(tokens, json_of_tokens(&a, &a.tokens[i]));
         if (a.tokens[i].seen > MOST_TOKENS)
             diag_warning(NO_LOC, "--text has %d tokens: the page shows the first %d", a.tokens[i].seen, MOST_TOKENS);
     }
     for (int i = 0; i < a.heads.n; i++) json_add(list, json_of_heads(a.heads.entries[i].value));
-    json_put_text(o, "text", b->options->text);
+    json_put_text(o, "text", b->options->text ? b->options->text : b->options->tokens);
     json_put(o, "tokens", tokens), json_put(o, "layers", list);
     return o;
 }

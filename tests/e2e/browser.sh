@@ -58,9 +58,20 @@ page numbers examples/numbers --text "einhundertacht"
 expects "two graphs" "encode decode" "[...document.querySelectorAll('#graph option')].map((o) => o.textContent).join(' ')"
 expects "the second" true "showProgram(data.programs[1]), !!document.querySelector('#canvas [data-name=position]')"
 expects "attention across" "true 6" "data.attention.layers.every((l) => l.rows && l.keys) + ' ' + data.attention.layers.length"
+page digits examples/digits/digits.onnx --input image=examples/digits/images.npy
+expects "an export's node" true "reveal(graph.program.graph.nodes.find((n) => n.op === 'attention')), section('facts').textContent.includes('digits.onnx, node')"
+expects "a picture of each head of a network" 16 "document.querySelectorAll('canvas.heat').length"
+expects "what a row of it sees" true "attention.row = 16, drawTokens(), section('tokens').querySelectorAll('tbody tr').length === 8"
 page hostile "$WORK/hostile.onnx"
 expects "its layers" true "unfold(true), $boxes > 20"
 expects "names are texts" true "reveal(graph.program.graph.nodes.find((n) => (n.at.scope || '').includes('<img'))), section('facts').textContent.includes('<img src=x')"
+minilm=$HOME/.cache/burin-models/minilm
+if [ -d "$minilm" ]; then
+    page minilm "$minilm" --text "a cat sleeps"
+    expects "six layers are one box" 1 "document.querySelectorAll('#canvas .fold').length"
+    expects "a picture of each head" 72 "document.querySelectorAll('canvas.heat').length"
+    expects "its tokens" "[CLS] a cat sleeps [SEP]" "data.attention.tokens[0].tokens.join(' ')"
+else skip "browser: minilm" "$minilm is missing"; fi
 smollm2=$HOME/.cache/burin-models/smollm2
 if [ -d "$smollm2" ]; then
     page smollm2 "$smollm2"

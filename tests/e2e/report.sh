@@ -100,6 +100,14 @@ $BURIN report examples/numbers --text "einhundertacht" --json > "$WORK/seen.json
 check "report: attention: an encoder, a decoder, and across" [ "$(at "$WORK/seen.json" 'attention.layers.*.graph' | tr '\n' ' ')" = "encode encode decode decode decode decode " ]
 says "report: a long text" 0 " tokens: the page shows the first 64" $BURIN report examples/austen --text "$(seq 99 | tr "\n" " ")" -o "$WORK/long.html"
 says "report: attention needs a text program" 1 "--text: the program of this model reads no text" $BURIN report examples/digits/digits.onnx --text x
+says "report: a network has inputs" 2 "--tokens: the program of this network reads --input NAME=F.npy" $BURIN report examples/digits/digits.onnx --tokens 1,2
+$BURIN report examples/digits/digits.onnx --input image=examples/digits/images.npy --json > "$WORK/seen.json"
+check "report: attention: of a network, in each layer" [ "$(at "$WORK/seen.json" 'attention.layers.*.rows' | tr '\n' ' ') $(at "$WORK/seen.json" attention.layers.0.keys)" = "17 17 17 17  17" ]
+at "$WORK/seen.json" attention.layers.3.shares | base64 -d | od -An -v -tu1 -w17 > "$WORK/shares"
+check "report: attention: of a network: shares of a row are one" awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i; if (s < 245 || s > 265) bad = 1; n++ } END { exit bad || n != 68 }' "$WORK/shares"
+check "report: attention: of a network: rows have numbers" [ "$(at "$WORK/seen.json" 'attention.tokens.0.tokens.*' | tr '\n' ' ')" = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 " ]
+$BURIN report examples/austen --tokens 1,5,9 --json > "$WORK/ids.json"
+check "report: attention: of tokens" [ "$(at "$WORK/ids.json" attention.text) $(at "$WORK/ids.json" attention.layers.0.rows)" = "1,5,9 3" ]
 
 # ---- texts of strangers ----
 hostile='</script><img src=x onerror=alert(1)><!-- & \342\200\250 \\ "'
