@@ -132,6 +132,18 @@ static Value run_gather(Elaborator *e, Loc at, const Value *a) {
     return tensor_value(build_gather(tensor_builder(e, at), a[0].node, a[1].node, axis));
 }
 
+static Value run_gather_elements(Elaborator *e, Loc at, const Value *a) {
+    int axis;
+    if (!want_tensor(e, a[0], at, "the table of gather_elements") ||
+        !want_tensor(e, a[1], at, "the index of gather_elements") ||
+        !read_axis(e, or_else(a[2], VALUE_INT(0)), at, a[0].node->type.rank, &axis))
+        return VALUE(V_ERROR);
+    Builder b = tensor_builder(e, at);
+    Node *n = build_begin(b, OP_gather_elements, 2, (Node *[]){a[0].node, a[1].node});
+    attr_set_int(n, "axis", axis);
+    return tensor_value(build_end(b, n));
+}
+
 static Value run_iota(Elaborator *e, Loc at, const Value *a) {
     const Dim *dims[MAX_RANK];
     int rank, axis;
@@ -225,6 +237,7 @@ static const Builtin BUILTINS[] = {
     {"concat", 1, {"parts", "axis"}, run_concat, OP_COUNT},
     {"split", 2, {"x", "parts", "axis"}, run_split, OP_COUNT},
     {"gather", 2, {"table", "index", "axis"}, run_gather, OP_COUNT},
+    {"gather_elements", 2, {"table", "index", "axis"}, run_gather_elements, OP_COUNT},
     {"iota", 1, {"shape", "axis"}, run_iota, OP_COUNT},
     {"cast", 2, {"x", "to"}, run_cast, OP_COUNT},
     {"tensor", 1, {"numbers"}, run_tensor, OP_COUNT},

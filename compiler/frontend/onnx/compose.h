@@ -48,13 +48,23 @@ int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // op_nn.c: of 
 int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
 
-// described.c: blocks of dsl/onnx. Nodes, then numbers by name, then {0}. The result has the element type of the first node.
+// described.c: blocks of dsl/onnx. First nodes without a name, in the order of the parameters, then what is named, then {0}. A
+// block of the operator's name also takes its attributes.
 typedef struct OnnxArgument {
     Node *node;
     const char *name;
     double number;
+    const int64_t *list;  // of n integers
+    int n;
+    bool whole;  // the number is an integer
+    int64_t whole_number;
 } OnnxArgument;
-Node *onnx_block(OnnxCall *, const char *name, const OnnxArgument *);
+#define ONNX_INTEGER(as, value)      ((OnnxArgument){.name = (as), .whole = true, .whole_number = (value)})
+#define ONNX_LIST(as, values, count) ((OnnxArgument){.name = (as), .list = (values), .n = (count)})
+enum { ONNX_MOST_OF_BLOCK = 16 };                                                     // arguments, results
+int onnx_blocks(OnnxCall *, const char *name, const OnnxArgument *, Node **results);  // how many
+Node *onnx_block(OnnxCall *, const char *name, const OnnxArgument *);  // its result, in the type of the first node
+int onnx_described_results(OnnxCall *, int operands, Node **results);  // of the operator's own block
 #define ONNX_BLOCK(c, name, ...) onnx_block(c, name, (OnnxArgument[]){__VA_ARGS__, {0}})
 const char *onnx_activation_block(OnnxCall *, const char *name);  // of a recurrent operator; ends the run for an unknown one
 // x under it; those of alpha and beta that it has are its own where they are NULL.
@@ -67,8 +77,9 @@ void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // Dynami
 Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
 
 // op_attention.c
-Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                          // [B, T, H * d] to [B, H, T, d]
-Node *onnx_merge_heads(OnnxCall *, Node *x);                                         // and back
+void onnx_scores(OnnxCall *, Node *q, Node *k, double scale, double cap, Node **results);  // without the cap, and with it
+Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                                // [B, T, H * d] to [B, H, T, d]
+Node *onnx_merge_heads(OnnxCall *, Node *x);                                               // and back
 Node *onnx_repeat_heads(OnnxCall *, Node *x, int64_t repeats);                       // each head several times, side by side
 Node *onnx_turned(OnnxCall *, Node *x, Node *cosine, Node *sine, bool interleaved);  // rotary embedding of all its elements
 #endif

@@ -36,37 +36,65 @@ static Value call(OnnxCall *c, const char *name, const FormulaArgument *argument
     return formula_call(formulas(c), &b, name, arguments, n);
 }
 
-static Node *result_node(OnnxCall *c, Value v, DType narrow) {
-    bool widened = v.kind == V_TENSOR && v.node->type.dtype == onnx_wide(narrow);
-    return widened ? onnx_cast(c, v.node, narrow) : v.kind == V_TENSOR ? v.node : NULL;
+static Value argument_value(OnnxCall *c, const OnnxArgument *a) {
+    if (a->node) return operand_value(c, a->node);
+    return a->list    ? integers_value(c->graph->arena, a->list, (size_t)a->n)
+           : a->whole ? VALUE_INT(a->whole_number)
+                      : VALUE_FLOAT(a->number);
 }
 
-enum { MOST = 16 };
-
-Node *onnx_block(OnnxCall *c, const char *name, const OnnxArgument *given) {
-    FormulaArgument arguments[MOST];
-    int n = 0;
-    const Ast *p = formulas_block(formulas(c), name)->list;
-    for (; given[n].node; n++, p = p->next) arguments[n] = (FormulaArgument){p->name, operand_value(c, given[n].node)};
-    for (; given[n].name; n++) arguments[n] = (FormulaArgument){given[n].name, VALUE_FLOAT(given[n].number)};
-    return result_node(c, call(c, name, arguments, n), given[0].node->type.dtype);
+// What was computed in f32 for a narrower float is rounded once.
+static Node *as_narrow(OnnxCall *c, Node *x, DType narrow) {
+    return x->type.dtype == onnx_wide(narrow) ? onnx_cast(c, x, narrow) : x;
 }
 
-void onnx_described(OnnxCall *c, int operands) {
-    const char *name = c->proto->op_type;
-    FormulaArgument arguments[MOST];
+// The block's parameters beginning with `first`: those that the node has as attributes.
+static int attribute_arguments(const OnnxCall *c, const Ast *first, FormulaArgument *arguments) {
     int n = 0;
-    const Ast *p = formulas_block(formulas(c), name)->list;
-    for (; n < operands; n++, p = p->next)
-        arguments[n] = (FormulaArgument){p->name, operand_value(c, onnx_optional_node(c, n))};
-    for (; p; p = p->next) {
+    for (const Ast *p = first; p; p = p->next) {
         const BurinOnnx__Attribute *a = onnx_attribute(c, p->name);
         if (a) arguments[n++] = (FormulaArgument){p->name, attribute_value(c, a)};
     }
-    Value v = call(c, name, arguments, n);
-    DType dtype = onnx_type(c, 0).dtype;
-    for (int i = 0; i < (v.kind == V_MANY ? v.list.n : 1); i++)
-        onnx_result(c, i, result_node(c, v.kind == V_MANY ? v.list.items[i] : v, dtype));
+    return n;
+}
+
+static int result_nodes(Value v, Node **results) {
+    int n = v.kind == V_MANY ? v.list.n : 1;
+    for (int i = 0; i < n; i++) results[i] = (v.kind == V_MANY ? v.list.items[i] : v).node;
+    return n;
+}
+
+int onnx_blocks(OnnxCall *c, const char *name, const OnnxArgument *given, Node **results) {
+    FormulaArgument arguments[ONNX_MOST_OF_BLOCK];
+    int n = 0;
+    const Ast *p = formulas_block(formulas(c), name)->list;
+    for (; given[n].node && !given[n].name; n++, p = p->next)
+        arguments[n] = (FormulaArgument){p->name, operand_value(c, given[n].node)};
+    for (; given[n].name; n++) arguments[n] = (FormulaArgument){given[n].name, argument_value(c, &given[n])};
+    if (!strcmp(name, c->proto->op_type)) n += attribute_arguments(c, p, arguments + n);
+    return result_nodes(call(c, name, arguments, n), results);
+}
+
+Node *onnx_block(OnnxCall *c, const char *name, const OnnxArgument *given) {
+    Node *results[ONNX_MOST_OF_BLOCK];
+    onnx_blocks(c, name, given, results);
+    return as_narrow(c, results[0], given[0].node->type.dtype);
+}
+
+int onnx_described_results(OnnxCall *c, int operands, Node **results) {
+    FormulaArgument arguments[ONNX_MOST_OF_BLOCK];
+    int n = 0;
+    const Ast *p = formulas_block(formulas(c), c->proto->op_type)->list;
+    for (; n < operands; n++, p = p->next)
+        arguments[n] = (FormulaArgument){p->name, operand_value(c, onnx_optional_node(c, n))};
+    n += attribute_arguments(c, p, arguments + n);
+    return result_nodes(call(c, c->proto->op_type, arguments, n), results);
+}
+
+void onnx_described(OnnxCall *c, int operands) {
+    Node *results[ONNX_MOST_OF_BLOCK];
+    int n = onnx_described_results(c, operands, results);
+    for (int i = 0; i < n; i++) onnx_result(c, i, as_narrow(c, results[i], onnx_type(c, 0).dtype));
 }
 
 // The block that a recurrent operator's activation names, in any case.

@@ -76,12 +76,9 @@ static Node *masked(OnnxCall *c, const Attention *a, Node *scores) {
     int64_t left = onnx_int(c, "left_window_size", -1), right = onnx_int(c, "right_window_size", -1);
     bool causal = onnx_int(c, "is_causal", 0);
     if (causal || left >= 0 || right >= 0) {
-        Node *in[] = {position_of_row(c, a), query_key_index(c, a, 1)};
-        if (causal) scores = hide_unless(c, scores, onnx_formula(c, in, 2, "less_or_equal($1, $0)"));
-        if (left >= 0)
-            scores = hide_unless(c, scores, onnx_formula(c, in, 2, "greater_or_equal($1, sub($0, %a))", (double)left));
-        if (right >= 0)
-            scores = hide_unless(c, scores, onnx_formula(c, in, 2, "less_or_equal($1, add($0, %a))", (double)right));
+        Node *row = position_of_row(c, a);
+        scores = ONNX_BLOCK(c, "within", {.node = scores}, {.node = row}, {.node = query_key_index(c, a, 1)},
+                            ONNX_INTEGER("causal", causal), ONNX_INTEGER("left", left), ONNX_INTEGER("right", right));
     }
     if (!onnx_operand(c, 6)) return scores;
     const Dim *one = dim_const(c->graph, 1), *dims[] = {a->q->type.dim[0], one, one, one};
@@ -89,13 +86,18 @@ static Node *masked(OnnxCall *c, const Attention *a, Node *scores) {
     return hide_unless(c, scores, ONNX_BINARY(c, OP_less, query_key_index(c, a, 1), valid));
 }
 
+void onnx_scores(OnnxCall *c, Node *q, Node *k, double scale, double cap, Node **results) {
+    const OnnxArgument arguments[] = {
+        {.node = q}, {.node = k}, {.name = "scale", .number = scale}, {.name = "cap", .number = cap}, {0}};
+    onnx_blocks(c, "scores", arguments, results);
+}
+
 // q k^T, softcap, mask, softmax: what is asked for of them is the fourth result.
 static Node *probabilities(OnnxCall *c, const Attention *a, double scale) {
-    Node *raw = ONNX_BINARY(c, OP_matmul, a->q, onnx_swap(c, a->k, 2, 3));
-    raw = ONNX_FORMULA(c, raw, "mul($0, %a)", scale);
-    Node *capped = a->softcap > 0 ? ONNX_FORMULA(c, raw, "mul(tanh(div($0, %a)), %a)", a->softcap, a->softcap) : raw;
-    Node *biased = masked(c, a, capped), *p = onnx_softmax_axis(c, biased, 3);
-    Node *shown[] = {raw, capped, biased, p};
+    Node *made[ONNX_MOST_OF_BLOCK];
+    onnx_scores(c, a->q, a->k, scale, a->softcap, made);
+    Node *biased = masked(c, a, made[1]), *p = onnx_softmax_axis(c, biased, 3);
+    Node *shown[] = {made[0], made[1], biased, p};
     if (a->mode < 0 || a->mode > 3) onnx_fatal(c, "qk_matmul_output_mode is %lld, expected 0 to 3", (long long)a->mode);
     onnx_result(c, 3, onnx_cast(c, shown[a->mode], onnx_node(c, 0)->type.dtype));
     return p;
@@ -151,9 +153,10 @@ Node *onnx_turned(OnnxCall *c, Node *x, Node *cosine, Node *sine, bool interleav
         half[i] = interleaved ? onnx_slice_from(c, apart, 4, i, 1) : onnx_slice_from(c, x, 3, i * width / 2, width / 2);
         if (interleaved) half[i] = onnx_shape_to(c, half[i], 4, pairs);
     }
-    Node *in[] = {half[0], half[1], cosine, sine};
-    Node *y[] = {onnx_formula(c, in, 4, "sub(mul($0, $2), mul($1, $3))"),
-                 onnx_formula(c, in, 4, "add(mul($1, $2), mul($0, $3))")};
+    const OnnxArgument arguments[] = {{.node = half[0]}, {.node = half[1]}, {.node = cosine}, {.node = sine}, {0}};
+    Node *y[ONNX_MOST_OF_BLOCK];
+    onnx_blocks(c, "turned", arguments, y);
+    for (int i = 0; i < 2; i++) y[i] = onnx_cast(c, y[i], x->type.dtype);
     if (!interleaved) return onnx_join(c, y, 2, 3);
     const Dim *single[] = {d[0], d[1], d[2], pairs[3], one};
     for (int i = 0; i < 2; i++) y[i] = onnx_shape_to(c, y[i], 5, single);
@@ -212,7 +215,7 @@ void onnx_causal_conv(OnnxCall *c, int argument) {
     if (onnx_operand(c, 2))
         y = ONNX_BINARY(c, OP_add, y, onnx_shape_to(c, onnx_cast(c, onnx_node(c, 2), y->type.dtype), 2, dims));
     const char *activation = onnx_string(c, "activation", "none");
-    if (!strcmp(activation, "silu") || !strcmp(activation, "swish")) y = ONNX_FORMULA(c, y, "mul($0, sigmoid($0))");
+    if (!strcmp(activation, "silu") || !strcmp(activation, "swish")) y = ONNX_BLOCK(c, "Swish", {.node = y});
     onnx_result(c, 0, onnx_cast(c, y, given->type.dtype));
     const Dim *rows = all->type.dim[2], *kept = dim_const(g, taps - 1);
     onnx_result(c, 1, onnx_slice_at(c, all, 2, dim_sub(g, rows, kept), kept));

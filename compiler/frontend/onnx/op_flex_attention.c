@@ -33,8 +33,9 @@ void onnx_flex_attention(OnnxCall *c, int argument) {
     v = onnx_repeat_heads(c, onnx_cast(c, v, wide), heads / groups);
     double scale = onnx_float(c, "scale", 0);
     if (scale == 0) scale = 1 / sqrt((double)onnx_extent(c, q, 3));
-    Node *scores = ONNX_BINARY(c, OP_matmul, onnx_cast(c, q, wide), onnx_swap(c, k, 2, 3));
-    scores = modified(c, "score_mod", ONNX_FORMULA(c, scores, "mul($0, %a)", scale));
+    Node *made[ONNX_MOST_OF_BLOCK];
+    onnx_scores(c, onnx_cast(c, q, wide), k, scale, 0, made);
+    Node *scores = modified(c, "score_mod", made[1]);
     Node *p = modified(c, "prob_mod", onnx_softmax_axis(c, scores, 3));
     onnx_result(c, 0, onnx_cast(c, ONNX_BINARY(c, OP_matmul, p, v), narrow));
 }

@@ -198,13 +198,10 @@ static Node *expert_product(OnnxCall *c, const ExpertProduct *p, Node *x) {
 
 // gate sigmoid(alpha gate) (linear + beta), both limited
 static Node *swiglu(OnnxCall *c, Node *gate, Node *linear) {
-    if (onnx_attribute(c, "swiglu_limit")) {
-        double limit = onnx_float(c, "swiglu_limit", 0);
-        gate = ONNX_FORMULA(c, gate, "min($0, %a)", limit);
-        linear = ONNX_FORMULA(c, linear, "max(min($0, %a), %a)", limit, -limit);
-    }
-    return onnx_formula(c, (Node *[]){gate, linear}, 2, "mul(mul($0, sigmoid(mul($0, %a))), add($1, %a))",
-                        onnx_float(c, "activation_alpha", 1), onnx_float(c, "activation_beta", 0));
+    return ONNX_BLOCK(c, "swiglu", {.node = gate}, {.node = linear},
+                      {.name = "limit", .number = onnx_float(c, "swiglu_limit", INFINITY)},
+                      {.name = "alpha", .number = onnx_float(c, "activation_alpha", 1)},
+                      {.name = "beta", .number = onnx_float(c, "activation_beta", 0)});
 }
 
 // Gate and linear part side by side (fusion 2) or in turns (1): [experts, T, 2 n] to [experts, T, n]

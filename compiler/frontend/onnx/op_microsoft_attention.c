@@ -22,17 +22,12 @@ static const Dim *past_length(OnnxCall *c, const HeadsOf *a) {
     return a->past_key ? a->past_key->type.dim[2] : dim_const(c->graph, 0);
 }
 
-static Node *hidden_unless(OnnxCall *c, Node *scores, Node *seen) {
-    return onnx_emit(c, OP_where, 3, (Node *[]){seen, scores, onnx_scalar(c, scores->type.dtype, -INFINITY)});
-}
-
 static Node *only_before(OnnxCall *c, const HeadsOf *a, Node *scores) {
     Type shape = {.rank = 2, .dim = {a->q->type.dim[2], a->k->type.dim[2]}};
     Node *in[] = {onnx_index_along(c, &shape, 0), onnx_index_along(c, &shape, 1)};
     if (a->past_key) in[0] = ONNX_BINARY(c, OP_add, in[0], onnx_number_of(c, past_length(c, a), DT_i32));
-    if (a->causal) scores = hidden_unless(c, scores, onnx_formula(c, in, 2, "less_or_equal($1, $0)"));
-    if (a->window < 0) return scores;
-    return hidden_unless(c, scores, onnx_formula(c, in, 2, "greater($1, sub($0, %a))", (double)a->window));
+    return ONNX_BLOCK(c, "within", {.node = scores}, {.node = in[0]}, {.node = in[1]}, ONNX_INTEGER("causal", a->causal),
+                      ONNX_INTEGER("window", a->window));
 }
 
 static Node *attend(OnnxCall *c, HeadsOf *a) {
@@ -43,9 +38,9 @@ static Node *attend(OnnxCall *c, HeadsOf *a) {
     Node *k = onnx_repeat_heads(c, onnx_cast(c, a->k, wide), heads / groups);
     Node *v = onnx_repeat_heads(c, onnx_cast(c, a->v, wide), heads / groups);
     double scale = a->scale != 0 ? a->scale : 1 / sqrt((double)onnx_extent(c, a->q, 3));
-    Node *scores = ONNX_BINARY(c, OP_matmul, onnx_cast(c, a->q, wide), onnx_swap(c, k, 2, 3));
-    scores = ONNX_FORMULA(c, scores, "mul($0, %a)", scale);
-    if (a->softcap > 0) scores = ONNX_FORMULA(c, scores, "mul(tanh(div($0, %a)), %a)", a->softcap, a->softcap);
+    Node *made[ONNX_MOST_OF_BLOCK];
+    onnx_scores(c, onnx_cast(c, a->q, wide), k, scale, a->softcap, made);
+    Node *scores = made[1];
     if (a->bias) scores = ONNX_BINARY(c, OP_add, scores, onnx_cast(c, a->bias, wide));
     if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
     Node *y = ONNX_BINARY(c, OP_matmul, onnx_softmax_axis(c, scores, 3), v);

@@ -110,14 +110,12 @@ static Node *norm(OnnxCall *c, Op op, int operands) {
 
 // The mean and the inverse deviation of each row, in f32 (stash_type 1).
 static void row_statistics(OnnxCall *c) {
-    Node *x = onnx_cast(c, onnx_node(c, 0), DT_f32);
-    int64_t axes[MAX_RANK];
-    int n = 0;
-    for (int i = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank); i < x->type.rank; i++) axes[n++] = i;
-    Node *mean = onnx_reduce_over(c, OP_reduce_mean, x, axes, n, true), *centred = ONNX_BINARY(c, OP_sub, x, mean);
-    Node *variance = onnx_reduce_over(c, OP_reduce_mean, ONNX_BINARY(c, OP_mul, centred, centred), axes, n, true);
-    onnx_result(c, 1, mean);
-    onnx_result(c, 2, ONNX_FORMULA(c, variance, "reciprocal(sqrt(add($0, %a)))", onnx_float(c, "epsilon", 1e-5f)));
+    Node *x = onnx_cast(c, onnx_node(c, 0), DT_f32), *results[ONNX_MOST_OF_BLOCK];
+    int axis = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank);
+    const OnnxArgument arguments[] = {
+        {.node = x}, ONNX_INTEGER("axis", axis), {.name = "epsilon", .number = onnx_float(c, "epsilon", 1e-5f)}, {0}};
+    onnx_blocks(c, "statistics", arguments, results);
+    for (int i = 0; i < 2; i++) onnx_result(c, 1 + i, results[i]);
 }
 
 void onnx_layer_normalization(OnnxCall *c, int argument) {

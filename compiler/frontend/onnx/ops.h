@@ -9,8 +9,6 @@
 #undef ROW
 #undef ROW_IN
 
-// What onnx_reduce_formula is told.
-enum { ONNX_REDUCE_L1, ONNX_REDUCE_L2, ONNX_REDUCE_LOG_SUM, ONNX_REDUCE_LOG_SUM_EXP, ONNX_REDUCE_SUM_SQUARE };
 // What onnx_window is told.
 enum { ONNX_HANN, ONNX_HAMMING, ONNX_BLACKMAN };
 #endif
