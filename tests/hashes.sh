@@ -2,12 +2,14 @@
 # Do a change's models stay the same to the bit? From the top folder:
 #
 #   sh tests/hashes.sh COMMIT              the graph of every model after the last pass, here and at COMMIT
-#   sh tests/hashes.sh COMMIT --programs   and the results of every family's program
+#   sh tests/hashes.sh COMMIT --programs   and the results of every family's program, of examples/austen's, and of MODELS'
 #   sh tests/hashes.sh COMMIT --cases      and the graph of every conformance case
 #   ONLY=gguf sh tests/hashes.sh COMMIT    what has that in its name (a pattern of grep -E)
+#   sh tests/hashes.sh COMMIT --code       and the size of the emitted C of examples/austen and MODELS, and how long it compiles
 #
-# Models are those of `make test`: tests/families and published, examples, and what lies in ../shared. COMMIT is built in
-# build/at-COMMIT. A graph's text has the hash of each of its constants; what a value is called, and where it comes from, does not count.
+# Models are those of `make test`: tests/families and published, examples, and what lies in ../shared; MODELS names further folders.
+# COMMIT is built in build/at-COMMIT, which keeps its results. A graph's text has the hash of each of its constants; what a value is
+# called, and where it comes from, does not count. GRAPHS= leaves the graphs out.
 . tests/lib.sh
 . tests/lib_families.sh
 commit=$(git rev-parse --short "$1") || exit 2
@@ -77,24 +79,67 @@ results() {
     else
         set -- "$@" --hash
     fi
+    program "$_burin" "$_folder" "$@"
+}
+
+# program BURIN FOLDER WORDS...: what its program answers
+program() {
+    _burin=$1 _folder=$2
+    shift 2
     rm -f "$WORK/program"
     "$_burin" build "$_folder" --mcpu=x86-64-v3 -o "$WORK/program" > "$WORK/said" 2>&1 || { head -n 1 "$WORK/said" && return; }
-    "$WORK/program" "$@" 2>&1 | tail -n 1
+    "$WORK/program" "$@" 2>&1 | md5sum | cut -c 1-16
+}
+
+# text BURIN FOLDER: a few tokens of a decoder, one text of an encoder
+text() {
+    if [ -e "$2/1_Pooling" ]; then set -- "$@" "a text"; else set -- "$@" --tokens 5,6,7,8,9,10,11,12,13 -n 0 --logits-hash --chunk 4; fi
+    program "$@"
+}
+
+# code BURIN FOLDER: bytes and lines of the emitted C, the longest line
+code() {
+    "$1" build "$2" --emit=c 2>&1 | awk '{ n += length($0) + 1; if (length($0) > most) most = length($0) }
+        END { print n " bytes, " NR " lines, the longest of " most }'
+}
+
+# seconds BURIN FOLDER: of the processor, to compile it with AVX2, the least of three
+seconds() {
+    rm -rf "$WORK/folder" && "$1" build "$2" -o "$WORK/folder.c" --mcpu=x86-64-v3 > /dev/null 2>&1 || return
+    _sources=$WORK/folder.c/folder.c
+    for _round in 1 2 3; do
+        { CCACHE_DISABLE=1 bash -c 'TIMEFORMAT=%U; time "$@"' - clang-19 -std=gnu17 -O3 -march=x86-64-v3 -ffp-contract=off -D_GNU_SOURCE \
+            -DBURIN_CPU=x86_64_v3 -w -I"$WORK/folder.c" -I"$WORK/folder.c/runtime" -c "$_sources" -o "$WORK/code.o"; } 2>&1
+    done | sort -n | head -n 1
 }
 
 # compare KIND NAME WORDS...
 compare() {
     _kind=$1 _name=$2
     shift 2
-    _before=$($_kind "$before/build/burin" "$@") _now=$($_kind "$BURIN" "$@")
+    _kept=$before/kept/$(echo "$_kind $*" | sed "s,$WORK/,," | md5sum | cut -c 1-32)
+    mkdir -p "$before/kept"
+    [ -s "$_kept" ] || $_kind "$before/build/burin" "$@" > "$_kept"
+    _before=$(cat "$_kept") _now=$($_kind "$BURIN" "$@")
     [ "$_before" = "$_now" ] && echo "same $_kind $_name $_now" || echo "DIFFERENT $_kind $_name: $_before, now $_now"
 }
 
+[ -n "${GRAPHS-1}" ] || : > "$WORK/list"
 while read -r name words; do
     # shellcheck disable=SC2086 # words
     compare graph "$name" $words
 done < "$WORK/list" > "$WORK/compared"
-case " $* " in *" --programs "*) for folder in "$models"/*; do compare results "${folder##*/}" "$folder"; done >> "$WORK/compared" ;; esac
+case " $* " in *" --programs "*)
+    for folder in "$models"/*; do compare results "${folder##*/}" "$folder"; done >> "$WORK/compared"
+    for folder in examples/austen ${MODELS-}; do compare text "$folder" "$folder"; done >> "$WORK/compared"
+    ;;
+esac
+case " $* " in *" --code "*)
+    for folder in examples/austen ${MODELS-}; do
+        for kind in code seconds; do echo "$kind of $folder: $($kind "$before/build/burin" "$folder"), now $($kind "$BURIN" "$folder")"; done
+    done
+    ;;
+esac
 grep '^DIFFERENT' "$WORK/compared"
 [ -z "${HASHES-}" ] || cp "$WORK/compared" "$HASHES"
 echo "$(grep -c '^same' "$WORK/compared") the same, $(grep -c '^DIFFERENT' "$WORK/compared") different from $commit"
