@@ -315,7 +315,14 @@ void graph_sort(Graph *);            // restores topological order after edits
 #define EACH_NODE(n, g) for (Node *n = (g)->first, *n##_next; n && (n##_next = n->next, 1); n = n##_next)
 
 Attr *attr_find(const Node *, const char *name);  // NULL when absent
+Attr *attr_in(const Attr *list, const char *name);
 bool attr_is_of_kind(const Attr *, const OpAttr *);
+int64_t attr_as_int(const Attr *, int64_t absent);  // of an attribute, or NULL: absent; so the others
+double attr_as_float(const Attr *, double absent);
+const char *attr_as_string(const Attr *, const char *absent);
+const Expr *attr_as_expr(const Attr *);
+const int64_t *attr_as_ints(const Attr *, int *n);
+const Dim *const *attr_as_dims(const Attr *, int *n);
 int64_t attr_int(const Node *, const char *name, int64_t absent);
 double attr_float(const Node *, const char *name, double absent);
 const char *attr_string(const Node *, const char *name, const char *absent);

@@ -1,5 +1,6 @@
 // Programs to C text.
 //
+//   name_functions  gives kernels the functions that compute them
 //   emit_program    NAME.c: one function for each distinct kernel, then forward(), a loop over layers. The same text is
 //   compiled
 //                   once for each CPU, with -DBURIN_CPU=avx2 ...: its one external symbol is NAME_forward_<BURIN_CPU>
@@ -33,6 +34,7 @@ typedef struct NetDescription {
 const NetDescription *describe_net(const Program *);
 bool is_decoder(const Program *);
 
+void name_functions(Program *);  // and of its encoder; before anything is emitted
 void emit_program(const Program *, Text *source);
 void emit_function(const Program *, const KernelFunction *, Text *source);  // one of them, with its comment
 void emit_header(const Program *, Text *header);

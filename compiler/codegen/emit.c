@@ -1,10 +1,6 @@
 // The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR value and the source it
 // comes from, then forward(). See ../../shared/example/stories260k.c for the hand-written ideal.
-#include "codegen/emit.h"
-
-#include <string.h>
-
-#include "ir/operands.h"
+#include "codegen/parameters.h"
 #include "util/files.h"
 
 static void write_bytes(Text *t, uint64_t bytes) {
@@ -40,9 +36,10 @@ static void write_facts(Text *t, const Program *p) {
 }
 
 static void write_operand_types(Text *t, const Kernel *k) {
+    const char *separator = "";
     for (int i = 0; i < k->n_in; i++) {
-        if (k->in[i].base == BASE_SCALAR || (k->node->n_in > i && !k->node->in[i])) continue;
-        if (i) text_add(t, ", ");
+        if (k->in[i].base == BASE_SCALAR || k->in[i].base == BASE_NONE) continue;
+        text_add(t, "%s", separator), separator = ", ";
         type_print(t, &k->in[i].type);
     }
     text_add(t, " -> ");
@@ -51,15 +48,17 @@ static void write_operand_types(Text *t, const Kernel *k) {
 
 // // %qkv: f32[R, 192], bf16[320, 192] -> f32[R, 320]     llama.burin:12:7 model.layers.*.self_attn
 void emit_function(const Program *p, const KernelFunction *f, Text *t) {
-    size_t comment = c_comment(t);
-    text_add(t, "%%%s: ", f->first->node->name);
+    size_t comments = t->length, comment = c_comment(t);
+    text_add(t, "%%%s: ", kernel_value(f->first, 0));
     write_operand_types(t, f->first);
-    const Loc at = f->first->node->loc;
+    const Loc at = f->first->loc;
     if (at.scope || *loc_text(at)) text_add(t, "     "), write_location(t, f->first, loop_of(p, f->first) != NULL);
-    const Expr *e = attr_expr(f->first->node, is_packed_product(f->first->node) ? "epilogue" : "expr");
+    const Expr *e = f->first->copies ? NULL : kernel_expr(f->first, f->first->family == FAMILY_NEST ? "expr" : "epilogue");
     c_comment_end(t, comment);
     if (e) comment = c_comment(t), expr_print(t, e), c_comment_end(t, comment);
-    kernel_writers[f->first->family].function(t, p, f->first, f->name);
+    const Parameters ps = parameters_of(p, f->first);
+    text_add(t, "%s", f->before), write_signature(t, &ps, f->name, f->body), text_add(t, "%s}\n", f->body);
+    wrap_lines(t, comments);
 }
 
 static void write_macros(Text *t, const Program *p) {
@@ -84,6 +83,7 @@ static void write_graph(Text *t, const Program *p, int first_site) {
 }
 
 void emit_program(const Program *p, Text *source) {
+    size_t begin = source->length;
     write_title(source, p);
     if (p->encoder) text_add(source, "// The encoder, which runs once for a sequence\n"), write_facts(source, p->encoder);
     if (p->encoder) text_add(source, "//\n// The decoder\n");
@@ -91,4 +91,5 @@ void emit_program(const Program *p, Text *source) {
     write_macros(source, p);
     if (p->encoder) write_graph(source, p->encoder, call_sites(p, NULL));
     write_graph(source, p, 0);
+    wrap_lines(source, begin);
 }

@@ -3,11 +3,14 @@
 #define BURIN_EMIT_H
 #include "codegen/codegen.h"
 
-// One file a kernel family writes the function (without its comment) and lists the arguments of a call.
+typedef struct Parameters Parameters;  // codegen/parameters.h
+
+// What a family of kernels has in the text: what its function takes, its lines between the braces, and what stands before it
+// (or NULL), with @ for its name. Kernels of equal lines have one function.
 typedef struct KernelWriter {
-    void (*function)(Text *, const Program *, const Kernel *, const char *name);
-    // Arguments after the name, in parentheses: (ROWS(rows), w->input_layernorm, x, n)
-    void (*arguments)(Text *, const Program *, const Kernel *);
+    void (*parameters)(Parameters *);
+    void (*body)(Text *, const Program *, const Kernel *);
+    void (*before)(Text *, const Program *, const Kernel *);
 } KernelWriter;
 extern const KernelWriter kernel_writers[];  // by KernelFamily
 
@@ -27,7 +30,8 @@ void c_input(Text *, const Node *);                       // s->token
 void c_part(Text *, const Program *, const Kernel *);     // ROWS(rows), PART(20)
 const char *c_row_stride(const Program *, const View *);  // of a matrix view
 int64_t last_dim(const View *);
-void c_rows(Text *, const Program *, const Type *);    // product of all but the last dimension
+const Dim *row_count(const Program *, const Type *);  // product of all but the last dimension
+void c_rows(Text *, const Program *, const Type *);
 const Loop *loop_of(const Program *, const Kernel *);  // NULL outside of it
 
 // codegen/expr.c: a formula over sixteen lanes; operands are printed and classed by the caller
@@ -41,26 +45,36 @@ void c_expr(Text *, const Expr *, const ExprWriter *);
 VectorClass c_expr_class(const Expr *, const ExprWriter *);
 
 // the families
-void write_embed(Text *, const Program *, const Kernel *, const char *name);
-void write_norm(Text *, const Program *, const Kernel *, const char *name);
-void write_quantize(Text *, const Program *, const Kernel *, const char *name);
-void write_select(Text *, const Program *, const Kernel *, const char *name);
-void write_matmul(Text *, const Program *, const Kernel *, const char *name);
-void write_order(Text *, const Program *, const Kernel *, const char *name);
-void write_rotary(Text *, const Program *, const Kernel *, const char *name);
-void write_append(Text *, const Program *, const Kernel *, const char *name);
-void write_earlier(Text *, const Program *, const Kernel *, const char *name);
-void write_attention(Text *, const Program *, const Kernel *, const char *name);
-void write_nest(Text *, const Program *, const Kernel *, const char *name);
-void call_embed(Text *, const Program *, const Kernel *);
-void call_norm(Text *, const Program *, const Kernel *);
-void call_rows(Text *, const Program *, const Kernel *);
-void call_matmul(Text *, const Program *, const Kernel *);
-void call_rotary(Text *, const Program *, const Kernel *);
-void call_append(Text *, const Program *, const Kernel *);
-void call_earlier(Text *, const Program *, const Kernel *);
-void call_attention(Text *, const Program *, const Kernel *);
-void call_nest(Text *, const Program *, const Kernel *);
+void write_embed(Text *, const Program *, const Kernel *);
+void write_norm(Text *, const Program *, const Kernel *);
+void write_quantize(Text *, const Program *, const Kernel *);
+void write_select(Text *, const Program *, const Kernel *);
+void write_matmul(Text *, const Program *, const Kernel *);
+void write_store(Text *, const Program *, const Kernel *);
+void write_order(Text *, const Program *, const Kernel *);
+void write_rotary(Text *, const Program *, const Kernel *);
+void write_append(Text *, const Program *, const Kernel *);
+void write_earlier(Text *, const Program *, const Kernel *);
+void write_attention(Text *, const Program *, const Kernel *);
+void write_nest(Text *, const Program *, const Kernel *);
+void write_slice_order(Text *, const Program *, const Kernel *);
+void embed_parameters(Parameters *);
+void norm_parameters(Parameters *);
+void row_parameters(Parameters *);
+void select_parameters(Parameters *);
+void matmul_parameters(Parameters *);
+void order_parameters(Parameters *);
+void rotary_parameters(Parameters *);
+void append_parameters(Parameters *);
+void earlier_parameters(Parameters *);
+void attention_parameters(Parameters *);
+void nest_parameters(Parameters *);
+
+// codegen/names.c
+const char *function_name(const Program *, const Kernel *);  // what its lines compute: matmul_bf16_192x320
+
+// codegen/lines.c: breaks lines longer than 120 columns, from `begin` on, where a reader would
+void wrap_lines(Text *, size_t begin);
 
 // codegen/places.c: where the buffers of one run lie, in a program that is sized by its run
 void write_places(Text *, const Program *);  // the function `places`

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/parameters.h"
 
 typedef struct Writer {
     Text *t;
@@ -52,13 +52,13 @@ static void write_scope(Text *t, const char *scope, bool in_loop) {
 }
 
 void write_location(Text *t, const Kernel *k, bool in_loop) {
-    const char *where = loc_text(k->node->loc), *file = where;
+    const char *where = loc_text(k->loc), *file = where;
     for (const char *c = where; *c && *c != ',' && *c != ':'; c++)
         if (*c == '/') file = c + 1;
     text_add(t, "%s", file);
-    if (k->node->loc.scope && !strstr(where, k->node->loc.scope)) {
+    if (k->loc.scope && !strstr(where, k->loc.scope)) {
         text_add(t, *where ? " " : "");
-        write_scope(t, k->node->loc.scope, in_loop);
+        write_scope(t, k->loc.scope, in_loop);
     }
 }
 
@@ -123,8 +123,9 @@ static void write_call(Writer *w, const Kernel *k) {
     else if (k->barrier_one)
         text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
     write_source(w, k);
-    text_add(w->t, "%s%s", w->indent, w->p->functions[k->function].name);
-    kernel_writers[k->family].arguments(w->t, w->p, k);
+    const KernelFunction *f = &w->p->functions[k->function];
+    const Parameters ps = parameters_of(w->p, k);
+    text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
     text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
     if (k->decides) {
         text_add(w->t, "\n%sWAIT();\n", w->indent);

@@ -1,16 +1,18 @@
 // Generated loop nests: everything without a tuned kernel, printed from the op's meaning.
 //
-//   // %y: f32[R, 4, 8], f32[8] -> f32[R, 4, 8]
-//   static void add_4x8(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
+//   // %y: f32[R, 4, 40], f32[40] -> f32[R, 4, 40]
+//   KERNEL void add_4x40(burin_part part, const float *a0, const float *a1, float *y) {
 //       for (int i0 = part.first; i0 < part.last; i0++) {
 //           for (int i1 = 0; i1 < 4; i1++) {
-//               const float *p0 = a0 + i0 * 32 + i1 * 8;
+//               const float *p0 = a0 + (ptrdiff_t)i0 * 160 + (ptrdiff_t)i1 * 40;
 //               ...
-//               for (int j = 0; j < 8; j += LANES) { int n = 8 - j; vf_store_n(q + j, vf_add(...), n); }
+//               for (int j = 0; j < 40; j += LANES) { int n = 40 - j; vf_store_n(q + j, vf_add(...), n); }
 //
 // The part of a thread is of axis 0 (rows), or of all axes but the last, flattened. The last axis is the vector. An operand is
 // read by address: adjacent, one element for all (stride 0), or strided.
 #include "codegen/nest.h"
+
+#include <string.h>
 
 // -------------------------------------------------------------------------------------------------------------------- types
 typedef struct ElementType {
@@ -34,10 +36,10 @@ static const ElementType wide_as_float = {CLASS_FLOAT, "vf_load_i64", NULL}, wid
 
 static const ElementType *element_type(const Kernel *k, DType t) {
     DType to = k->out[0].type.dtype;
-    if (t == DT_i64 && k->node->op == OP_cast && (dtype_is_float(to) || to == DT_bool)) return &wide_as_float;
-    if (t == DT_i64 && k->node->op == OP_cast && to == DT_i32) return &wide_as_int;
+    if (t == DT_i64 && k->op == OP_cast && (dtype_is_float(to) || to == DT_bool)) return &wide_as_float;
+    if (t == DT_i64 && k->op == OP_cast && to == DT_i32) return &wide_as_int;
     if (!element_types[t].load)
-        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
     return &element_types[t];
 }
 
@@ -62,158 +64,227 @@ static bool nest_parts_the_vector(const Program *p, const Kernel *k) {
     return k->out[0].type.rank == 1 && nest_parted(p, k) == 1;
 }
 
-static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+void nest_indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
+
+static bool is_unit(const Dim *d) { return dim_is(d, 1); }
+
+NestIndex nest_index_by(const Type *type, const char *const names[MAX_RANK]) {
+    NestIndex at = {.rank = type->rank, .end = type->rank};
+    for (int i = 0; i < MAX_RANK; i++) at.index[i] = i < type->rank && is_unit(type->dim[i]) ? "0" : names[i];
+    return at;
+}
+
+NestIndex nest_index(const Type *type, int end) {
+    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    NestIndex at = nest_index_by(type, names);
+    at.end = end;
+    return at;
+}
+
+int nest_loop(Text *t, const Program *p, const char *index, const Dim *extent, int depth) {
+    if (is_unit(extent)) return depth;
+    nest_indent(t, depth), text_add(t, "for (int %s = 0; %s < ", index, index), c_dim(t, p, extent);
+    text_add(t, "; %s++) {\n", index);
+    return depth + 1;
+}
 
 // i of the part is one index, or split into several: i0 = i / (d1 * d2), i1 = i / d2 % d1, i2 = i % d2
-static void split_part(Text *t, const Program *p, const Type *type, int parted, int depth) {
+static void split_part(Text *t, const Program *p, const Type *type, int parted, int first) {
     Graph *g = p->graph;
     const Dim *inner = dim_const(g, 1);
-    for (int i = parted - 1; i >= 0; i--) {
-        indent(t, depth);
-        if (dim_is(type->dim[i], 1)) {  // which most addresses leave out
-            text_add(t, "const int i%d = 0;\n", i), indent(t, depth), text_add(t, "(void)i%d;\n", i);
-            continue;
-        }
-        text_add(t, "int i%d = i", i);
-        if (!dim_is(inner, 1)) text_add(t, " / "), c_dim(t, p, inner);
-        if (i > 0) text_add(t, " %% "), c_dim(t, p, type->dim[i]);
+    for (int i = parted - 1; i >= first; i--) {
+        if (is_unit(type->dim[i])) continue;
+        nest_indent(t, 2), text_add(t, "int i%d = i", i);
+        if (!is_unit(inner)) text_add(t, " / "), c_dim(t, p, inner);
+        if (i > first) text_add(t, " %% "), c_dim(t, p, type->dim[i]);
         text_add(t, ";\n");
         inner = dim_binary(g, DIM_MUL, inner, type->dim[i]);
     }
 }
 
+// The loop over a thread's part of the leading axes; a part of one is all of it.
+static int open_part(Text *t, const Program *p, const Type *type, int parted) {
+    int first = parted, several = 0;
+    for (int i = parted - 1; i >= 0; i--)
+        if (!is_unit(type->dim[i])) first = i, several++;
+    if (!several) {
+        text_add(t, "    if (part.first == part.last) return;\n");
+        return 1;
+    }
+    const char *index = several > 1 ? "i" : arena_printf(p->arena, "i%d", first);
+    text_add(t, "    for (int %s = part.first; %s < part.last; %s++) {\n", index, index, index);
+    if (several > 1) split_part(t, p, type, parted, first);
+    return 2;
+}
+
 // Opens the loops over all axes before `end`; returns the depth inside.
 int nest_open(Text *t, const Program *p, const Kernel *k, int end) {
     const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, end);
     int parted = nest_parted(p, k), depth = 1;
     if (nest_parts_the_vector(p, k) && end == 0) return depth;
-    if (parted == 0)
-        text_add(t, "    for (int i = part.first; i < part.last; i++) {\n");
-    else
-        text_add(t, "    for (int %s = part.first; %s < part.last; %s++) {\n", parted == 1 ? "i0" : "i",
-                 parted == 1 ? "i0" : "i", parted == 1 ? "i0" : "i");
-    depth++;
-    if (parted > 1) split_part(t, p, type, parted, depth);
-    for (int i = parted; i < end; i++) {
-        indent(t, depth++);
-        text_add(t, "for (int i%d = 0; i%d < ", i, i), c_dim(t, p, type->dim[i]), text_add(t, "; i%d++) {\n", i);
-    }
+    depth = open_part(t, p, type, parted);
+    for (int i = parted; i < end; i++) depth = nest_loop(t, p, at.index[i], type->dim[i], depth);
     return depth;
 }
 
 void nest_close(Text *t, int depth) {
-    while (depth > 1) indent(t, --depth), text_add(t, "}\n");
-    text_add(t, "}\n");
+    while (depth > 1) nest_indent(t, --depth), text_add(t, "}\n");
 }
 
-// "a0 + (ptrdiff_t)i0 * 32 + i1 * 8": where index i0 .. i<end> of the result lies in an operand of at most its rank
-void nest_address(Text *t, const Program *p, const View *v, const char *base, NestIndex at) {
+// " + (ptrdiff_t)i0 * 32 + i1": which element of an operand, of at most its rank, belongs to index i0 .. i<end> of the result
+static void write_terms(Text *t, const Program *p, const View *v, NestIndex at) {
     int shift = at.rank - v->type.rank;
-    text_add(t, "%s", base);
     for (int i = 0; i < at.end; i++) {
-        if (i < shift || dim_is(v->stride[i - shift], 0) || dim_is(v->type.dim[i - shift], 1)) continue;
-        text_add(t, " + (ptrdiff_t)%s * ", at.index[i]);
-        c_dim(t, p, v->stride[i - shift]);
+        if (i < shift || dim_is(v->stride[i - shift], 0) || is_unit(v->type.dim[i - shift]) || !strcmp(at.index[i], "0"))
+            continue;
+        if (is_unit(v->stride[i - shift]))
+            text_add(t, " + %s", at.index[i]);
+        else
+            text_add(t, " + (ptrdiff_t)%s * ", at.index[i]), c_dim(t, p, v->stride[i - shift]);
     }
 }
 
-NestIndex nest_index(const Type *type, int end) {
-    static const char *const names[MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
-    NestIndex at = {.rank = type->rank, .end = end};
-    for (int i = 0; i < MAX_RANK; i++) at.index[i] = names[i];
-    return at;
+void nest_address(Text *t, const Program *p, const View *v, const char *base, NestIndex at) {
+    text_add(t, "%s", base), write_terms(t, p, v, at);
+}
+
+void nest_offset(Text *t, const Program *p, const View *v, NestIndex at) {
+    Text terms = {0};
+    write_terms(&terms, p, v, at);
+    text_add(t, "%s", terms.data ? terms.data + strlen(" + ") : "0");
+    text_free(&terms);
+}
+
+void nest_element(Text *t, const Program *p, const View *v, const char *base, NestIndex at) {
+    Text terms = {0};
+    write_terms(&terms, p, v, at);
+    if (terms.data)
+        text_add(t, "%s[%s]", base, terms.data + strlen(" + "));
+    else
+        text_add(t, "*%s", base);
+    text_free(&terms);
 }
 
 // ----------------------------------------------------------------------------------------------------------- loads and stores
-static const Dim *vector_stride(const Program *p, const Kernel *k, const View *v) {
+static const Dim *vector_stride(const Program *p, const View *v) {
     int rank = v->type.rank;
-    (void)k;
     if (rank == 0 || dim_is(v->type.dim[rank - 1], 1)) return dim_const(p->graph, 0);
     return v->stride[rank - 1];
 }
 
-// The last axis is a multiple of sixteen.
-static bool nest_is_whole(const Program *p, const Kernel *k) {
+NestVector nest_vector(const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
-    return type->rank && !nest_parts_the_vector(p, k) &&
-           dim_divides(p->graph, dim_const(p->graph, 16), type->dim[type->rank - 1]);
-}
-
-// Sixteen elements of operand `v` from p<i> + j.
-static void nest_load(Text *t, const Program *p, const Kernel *k, const View *v, int i) {
-    const ElementType *e = element_type(k, v->type.dtype);
-    const Dim *stride = vector_stride(p, k, v);
-    bool whole = nest_is_whole(p, k);
-    if (v->base == BASE_SCALAR) {
-        text_add(t, e->class == CLASS_FLOAT ? "vf_set1(" : e->class == CLASS_INTEGER ? "vi_set1(" : "vm_set1(");
-        if (e->class == CLASS_FLOAT)
-            c_float(t, v->scalar);
-        else
-            text_add(t, "%lld", (long long)v->scalar);
-        text_add(t, ")");
-    } else if (dim_is(stride, 0)) {
-        text_add(t, "%s_strided(p%d, 0, LANES)", e->load, i);
-    } else if (dim_is(stride, 1)) {
-        text_add(t, whole ? "%s(p%d + j)" : "%s_n(p%d + j, n)", e->load, i);
-    } else {
-        text_add(t, "%s_strided(p%d + (ptrdiff_t)j * ", e->load, i), c_dim(t, p, stride);
-        text_add(t, ", "), c_dim(t, p, stride), text_add(t, whole ? ", LANES)" : ", n)");
-    }
-}
-
-// Is the last axis a multiple of sixteen?
-static void nest_store_open(Text *t, const Kernel *k) { text_add(t, "%s", element_type(k, k->out[0].type.dtype)->store); }
-
-// Opens the vector loop: j from 0 (or the part) to the last axis, n elements left.
-static void nest_open_vector(Text *t, const Program *p, const Kernel *k, int depth) {
-    const Type *type = &k->out[0].type;
+    const Dim *last = type->rank ? type->dim[type->rank - 1] : dim_const(p->graph, 1);
+    NestVector v = {.j = " + j", .lane = "j", .n = "n", .parted = nest_parts_the_vector(p, k)};
     Text end = {0};
-    if (nest_parts_the_vector(p, k))
-        text_add(&end, "part.last");
-    else if (type->rank)
-        c_dim(&end, p, type->dim[type->rank - 1]);
-    else
-        text_add(&end, "1");
-    indent(t, depth);
-    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", nest_parts_the_vector(p, k) ? "part.first" : "0", end.data);
-    if (!nest_is_whole(p, k)) indent(t, depth + 1), text_add(t, "int n = %s - j;\n", end.data);
+    int64_t extent;
+    v.whole = !v.parted && dim_divides(p->graph, dim_const(p->graph, 16), last);
+    v.one = !v.parted && dim_is_const(last, &extent) && extent <= 16;
+    c_dim(&end, p, last);
+    v.end = v.parted ? "part.last" : arena_strdup(p->arena, end.data);
+    if (v.one) v.j = "", v.lane = "0", v.n = v.end;
     text_free(&end);
+    return v;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ function
-static bool has_memory(const Kernel *k, int i) {
-    return k->in[i].base != BASE_SCALAR && (k->node->n_in <= i || k->node->in[i]);
+int nest_open_vector(Text *t, const NestVector *v, int depth) {
+    if (v->one) return depth;
+    nest_indent(t, depth);
+    text_add(t, "for (int j = %s; j < %s; j += LANES) {\n", v->parted ? "part.first" : "0", v->end);
+    if (!v->whole) nest_indent(t, depth + 1), text_add(t, "int n = %s - j;\n", v->end);
+    return depth + 1;
 }
 
-void nest_open_function(Text *t, const Kernel *k, const char *name) {
-    text_add(t, "KERNEL void %s(const burin_step *s, burin_part part", name);
-    for (int i = 0; i < k->n_in; i++)
-        if (has_memory(k, i)) text_add(t, ", const %s *a%d", c_type(k->in[i].type.dtype), i);
-    for (int i = 0; i < k->n_out; i++) text_add(t, i ? ", %s *y%d" : ", %s *y", c_type(k->out[i].type.dtype), i);
-    text_add(t, ") {\n");
-    text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    (void)rows, (void)wanted;\n");
+static const char *set1_of(const ElementType *e) {
+    return e->class == CLASS_FLOAT ? "vf_set1" : e->class == CLASS_INTEGER ? "vi_set1" : "vm_set1";
 }
 
-void call_nest(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "(s, "), c_part(t, p, k);
-    for (int i = 0; i < k->n_in; i++)
-        if (has_memory(k, i)) text_add(t, ", "), c_pointer(t, p, k, &k->in[i]);
-    for (int i = 0; i < k->n_out; i++) text_add(t, ", "), c_pointer(t, p, k, &k->out[i]);
+static void write_set1(Text *t, const ElementType *e, double value) {
+    text_add(t, "%s(", set1_of(e));
+    if (e->class == CLASS_FLOAT)
+        c_float(t, value);
+    else
+        text_add(t, "%lld", (long long)value);
     text_add(t, ")");
 }
 
-// Pointers to the vectors of each operand (p0, p1, ...) and of the result (q).
-void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
-    const Type *type = &k->out[0].type;
-    NestIndex at = nest_index(type, nest_parts_the_vector(p, k) || !type->rank ? 0 : type->rank - 1);
-    for (int i = 0; i < k->n_in; i++) {
-        char base[16];
-        if (!has_memory(k, i)) continue;
-        snprintf(base, sizeof base, "a%d", i);
-        indent(t, depth), text_add(t, "const %s *p%d = ", c_type(k->in[i].type.dtype), i);
-        nest_address(t, p, &k->in[i], base, at), text_add(t, ";\n");
+// Sixteen elements of operand i, from j on.
+static void nest_load(Text *t, const Program *p, const Kernel *k, int i) {
+    const View *v = &k->in[i];
+    const ElementType *e = element_type(k, v->type.dtype);
+    const Dim *stride = vector_stride(p, v);
+    const NestVector vector = nest_vector(p, k);
+    const char *from = nest_pointer(p, k, i);
+    bool in_registers = v->type.dtype == DT_f32 || v->type.dtype == DT_i32;
+    if (v->base == BASE_SCALAR) {
+        write_set1(t, e, v->scalar);
+    } else if (dim_is(stride, 0)) {
+        text_add(t, in_registers ? "%s(*%s)" : "%s_strided(%s, 0, LANES)", in_registers ? set1_of(e) : e->load, from);
+    } else if (dim_is(stride, 1)) {
+        text_add(t, vector.whole ? "%s(%s%s)" : "%s_n(%s%s, %s)", e->load, from, vector.j, vector.n);
+    } else {
+        text_add(t, "%s_strided(%s", e->load, from);
+        if (!vector.one) text_add(t, " + (ptrdiff_t)j * "), c_dim(t, p, stride);
+        text_add(t, ", "), c_dim(t, p, stride), text_add(t, ", %s)", vector.whole ? "LANES" : vector.n);
     }
-    indent(t, depth), text_add(t, "%s *q = ", c_type(type->dtype));
+}
+
+// vf_store_n(q + j, -- closed by store_close
+static void store_open(Text *t, const Program *p, const Kernel *k, const char *store) {
+    const NestVector vector = nest_vector(p, k);
+    text_add(t, "%s%s(%s%s, ", store, vector.whole ? "" : "_n", nest_result(p, k), vector.j);
+}
+
+static void store_close(Text *t, const Program *p, const Kernel *k) {
+    const NestVector vector = nest_vector(p, k);
+    if (!vector.whole) text_add(t, ", %s", vector.n);
+    text_add(t, ");\n");
+}
+
+// ------------------------------------------------------------------------------------------------------------------ function
+static bool has_memory(const Kernel *k, int i) { return k->in[i].base != BASE_SCALAR && k->in[i].base != BASE_NONE; }
+
+void nest_parameters(Parameters *ps) {
+    const Kernel *k = ps->kernel;
+    Arena *arena = ps->program->arena;
+    take_part(ps, "part");
+    take_step(ps);
+    take(ps, "int ", "rows", "rows"), take(ps, "int ", "wanted", "wanted");
+    for (int i = 0; i < k->n_in; i++) take_operand(ps, arena_printf(arena, "a%d", i), &k->in[i]);
+    for (int i = 0; i < k->n_out; i++) take_result(ps, i ? arena_printf(arena, "y%d", i) : "y", &k->out[i]);
+}
+
+static NestIndex vector_index(const Program *p, const Kernel *k) {
+    const Type *type = &k->out[0].type;
+    return nest_index(type, nest_parts_the_vector(p, k) || !type->rank ? 0 : type->rank - 1);
+}
+
+// Do its vectors begin where the operand itself begins?
+static bool is_at_start(const Program *p, const Kernel *k, const View *v) {
+    Text terms = {0};
+    write_terms(&terms, p, v, vector_index(p, k));
+    bool none = !terms.length;
+    text_free(&terms);
+    return none;
+}
+
+const char *nest_pointer(const Program *p, const Kernel *k, int i) {
+    return arena_printf(p->arena, is_at_start(p, k, &k->in[i]) ? "a%d" : "p%d", i);
+}
+
+const char *nest_result(const Program *p, const Kernel *k) { return is_at_start(p, k, &k->out[0]) ? "y" : "q"; }
+
+// Pointers to the vectors of each operand (p0, p1, ...) and of the result (q), where they are not its own.
+void nest_pointers(Text *t, const Program *p, const Kernel *k, int depth) {
+    NestIndex at = vector_index(p, k);
+    for (int i = 0; i < k->n_in; i++) {
+        if (!has_memory(k, i) || is_at_start(p, k, &k->in[i])) continue;
+        nest_indent(t, depth), text_add(t, "const %s *p%d = ", c_type(k->in[i].type.dtype), i);
+        nest_address(t, p, &k->in[i], arena_printf(p->arena, "a%d", i), at), text_add(t, ";\n");
+    }
+    if (is_at_start(p, k, &k->out[0])) return;
+    nest_indent(t, depth), text_add(t, "%s *q = ", c_type(k->out[0].type.dtype));
     nest_address(t, p, &k->out[0], "y", at), text_add(t, ";\n");
 }
 
@@ -225,7 +296,7 @@ typedef struct Pointwise {
 
 static void pointwise_arg(Text *t, int i, void *user) {
     const Pointwise *e = user;
-    nest_load(t, e->p, e->k, &e->k->in[i], i);
+    nest_load(t, e->p, e->k, i);
 }
 
 static VectorClass pointwise_class(int i, void *user) {
@@ -241,10 +312,10 @@ static const char *conversion(VectorClass from, VectorClass to) {
 }
 
 static const Expr *formula_of(const Program *p, const Kernel *k) {
-    const Expr *e = attr_expr(k->node, "expr"), *args[3];
+    const Expr *e = kernel_expr(k, "expr"), *args[3];
     if (e) return e;
     for (int i = 0; i < 3; i++) args[i] = expr_arg(p->arena, i);
-    return op_is_elementwise(k->node->op) ? expr_op(p->arena, k->node->op, k->n_in, args) : args[0];
+    return op_is_elementwise(k->op) ? expr_op(p->arena, k->op, k->n_in, args) : args[0];
 }
 
 static void write_value(Text *t, const Program *p, const Kernel *k) {
@@ -261,51 +332,44 @@ static void write_value(Text *t, const Program *p, const Kernel *k) {
     if (clamp) text_add(t, type == DT_i8 ? ", -128, 127)" : type == DT_u8 ? ", 0, 255)" : ", 0, 65535)");
 }
 
-static void write_pointwise(Text *t, const Program *p, const Kernel *k, const char *name) {
+static void write_pointwise(Text *t, const Program *p, const Kernel *k) {
+    const NestVector vector = nest_vector(p, k);
+    int rank = k->out[0].type.rank, depth;
     if (nest_is_plain(k, formula_of(p, k))) {
-        write_plain(t, p, k, name, formula_of(p, k));
+        write_plain(t, p, k, formula_of(p, k));
         return;
     }
-    int rank = k->out[0].type.rank, depth;
-    nest_open_function(t, k, name);
     depth = nest_open(t, p, k, rank ? rank - 1 : 0);
     nest_pointers(t, p, k, depth);
-    nest_open_vector(t, p, k, depth);
-    indent(t, depth + 1);
-    nest_store_open(t, k);
-    text_add(t, nest_is_whole(p, k) ? "(q + j, " : "_n(q + j, ");
-    write_value(t, p, k);
-    text_add(t, nest_is_whole(p, k) ? ");\n" : ", n);\n");
-    nest_close(t, depth + 1);
+    depth = nest_open_vector(t, &vector, depth);
+    nest_indent(t, depth), store_open(t, p, k, element_type(k, k->out[0].type.dtype)->store);
+    write_value(t, p, k), store_close(t, p, k);
+    nest_close(t, depth);
 }
 
-static void write_iota(Text *t, const Program *p, const Kernel *k, const char *name) {
-    int rank = k->out[0].type.rank, axis = node_axis(k->node), depth;
-    nest_open_function(t, k, name);
-    depth = nest_open(t, p, k, rank ? rank - 1 : 0);
+static void write_iota(Text *t, const Program *p, const Kernel *k) {
+    const Type *type = &k->out[0].type;
+    const NestVector vector = nest_vector(p, k);
+    int rank = type->rank, axis = kernel_axis(k), depth = nest_open(t, p, k, rank ? rank - 1 : 0);
     nest_pointers(t, p, k, depth);
-    nest_open_vector(t, p, k, depth);
-    indent(t, depth + 1);
-    if (axis == rank - 1)
-        text_add(t, "vi value = vi_iota(j);\n");
-    else
-        text_add(t, "vi value = vi_set1(i%d);\n", axis);
-    indent(t, depth + 1);
-    text_add(t, nest_is_whole(p, k) ? "vi_store(q + j, value);\n" : "vi_store_n(q + j, value, n);\n");
-    nest_close(t, depth + 1);
+    depth = nest_open_vector(t, &vector, depth);
+    nest_indent(t, depth), store_open(t, p, k, "vi_store");
+    text_add(t, axis == rank - 1 ? "vi_iota(%s)" : "vi_set1(%s)",
+             axis == rank - 1 ? vector.lane : nest_index(type, rank).index[axis]);
+    store_close(t, p, k);
+    nest_close(t, depth);
 }
 
 // burin_random_at(s->seed, 3, i0 * 4 + i1); in a loop: the elements of each round behind those of the rounds before
-static void write_random(Text *t, const Program *p, const Kernel *k, const char *name) {
+static void write_random(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
-    indent(t, depth), text_add(t, "ptrdiff_t i_all = "), nest_address(t, p, &k->out[0], "0", at), text_add(t, ";\n");
-    const Dim *round = attr_dim(k->node, "round");
-    indent(t, depth);
+    nest_indent(t, depth), text_add(t, "ptrdiff_t i_all = "), nest_offset(t, p, &k->out[0], at), text_add(t, ";\n");
+    const Dim *round = kernel_dim(k, "round");
+    nest_indent(t, depth);
     text_add(t, "y[i_all] = burin_random_at(s->seed, UINT64_C(%llu), (uint64_t)i_all",
-             (unsigned long long)attr_int(k->node, "stream", 0));
+             (unsigned long long)kernel_int(k, "stream", 0));
     if (round)
         text_add(t, " + (uint64_t)"), c_dim(t, p, round), text_add(t, " * (uint64_t)"), c_dim(t, p, type_count(p->graph, type));
     text_add(t, ");\n");
@@ -313,16 +377,14 @@ static void write_random(Text *t, const Program *p, const Kernel *k, const char 
 }
 
 // The dimensions as numbers.
-static void write_size(Text *t, const Program *p, const Kernel *k, const char *name) {
+static void write_size(Text *t, const Program *p, const Kernel *k) {
     int count;
-    const Dim *const *dims = attr_dims(k->node, "dims", &count);
-    nest_open_function(t, k, name);
+    const Dim *const *dims = kernel_dims(k, "dims", &count);
     text_add(t, "    if (part.first > 0) return;\n");
     for (int i = 0; i < count; i++) text_add(t, "    y[%d] = ", i), c_dim(t, p, dims[i]), text_add(t, ";\n");
-    text_add(t, "}\n");
 }
 
-typedef void NestWriter(Text *, const Program *, const Kernel *, const char *name);
+typedef void NestWriter(Text *, const Program *, const Kernel *);
 
 static NestWriter *const nest_writers[OP_COUNT] = {
     [OP_size] = write_size,
@@ -355,12 +417,12 @@ static NestWriter *const nest_writers[OP_COUNT] = {
     [OP_cast] = write_pointwise,
 };
 
-void write_nest(Text *t, const Program *p, const Kernel *k, const char *name) {
-    const Op op = k->node->op;
+void write_nest(Text *t, const Program *p, const Kernel *k) {
+    const Op op = k->op;
     NestWriter *writer = k->copies               ? write_copy
                          : nest_writers[op]      ? nest_writers[op]
                          : op_is_elementwise(op) ? write_pointwise
                                                  : NULL;
-    if (!writer) diag_fatal(k->node->loc, "%s: no code is generated for this op", op_info[op].name);
-    writer(t, p, k, name);
+    if (!writer) diag_fatal(k->loc, "%s: no code is generated for this op", op_info[op].name);
+    writer(t, p, k);
 }

@@ -3,7 +3,7 @@
 //
 //   // %y = add(%a, %b) : i64[R, 4]
 //   for (int i1 = 0; i1 < 4; i1++) {
-//       *(y + ...) = (int64_t)sl_add((int64_t)*(a0 + ...), (int64_t)*(a1 + ...));
+//       y[...] = ((int64_t)(sl_add((int64_t)a0[...], (int64_t)a1[...])));
 //
 // A value is computed as float (f32, f16, bf16), double (f64) or int64_t (integers, truth), and rounded to its type after every
 // op: what the interpreter does (ir/eval_elementwise.c).
@@ -27,21 +27,19 @@ static bool has_plain_code(DType t) {
            (dtype_bits(t) >= 8 && !dtype_is_float(t) && t < DT_string);
 }
 
-static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
-
 // ------------------------------------------------------------------------------------------------------------ loads and stores
 void nest_plain_check(const Kernel *k, DType t) {
     if (!has_plain_code(t))
-        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
 }
 
 // "(ptrdiff_t)i0 * 3 + i1": which element of memory, where no pointer names it
 static void write_index(Text *t, const Program *p, const Kernel *k, const View *v, NestIndex at) {
     int64_t offset;
     if (!dim_is_const(v->offset, &offset) || offset)
-        diag_fatal(k->node->loc, "%s: no code is generated for parts of tensors of type %s", op_info[k->node->op].name,
+        diag_fatal(k->loc, "%s: no code is generated for parts of tensors of type %s", op_info[k->op].name,
                    dtype_name(v->type.dtype));
-    nest_address(t, p, v, "0", at);
+    nest_offset(t, p, v, at);
 }
 
 static void load_packed(Text *t, const Program *p, const Kernel *k, int i, NestIndex at) {
@@ -62,13 +60,12 @@ void nest_plain_load(Text *t, const Program *p, const View *v, int i, NestIndex 
             text_add(t, "(%s)", lane_of(type) == LANE_DOUBLE ? "double" : "float"), c_float(t, v->scalar);
         return;
     }
-    if (is_small(type)) text_add(t, "sf_from_%s", dtype_name(type));
-    text_add(t, is_small(type)                  ? "(*("
-                : type == DT_f16                ? "sf_from_f16(*("
-                : type == DT_bf16               ? "sf_from_bf16(*("
-                : lane_of(type) == LANE_INTEGER ? "((int64_t)*("
-                                                : "(*(");
-    nest_address(t, p, v, base, at), text_add(t, "))");
+    bool converted = is_small(type) || type == DT_f16 || type == DT_bf16;
+    if (converted)
+        text_add(t, "sf_from_%s(", dtype_name(type));
+    else if (lane_of(type) == LANE_INTEGER && type != DT_i64)
+        text_add(t, "(int64_t)");
+    nest_element(t, p, v, base, at), text_add(t, converted ? ")" : "");
 }
 
 // Opening words that turn a value of `from` into the stored form of `to`, closed by *closing.
@@ -100,8 +97,7 @@ void nest_plain_convert(Text *t, DType from, DType to, const char **closing) {
 
 static void write_store_open(Text *t, const Program *p, const Kernel *k, int depth) {
     const View *out = &k->out[0];
-    indent(t, depth), text_add(t, "*("), nest_address(t, p, out, "y", nest_index(&out->type, out->type.rank)),
-        text_add(t, ") = ");
+    nest_indent(t, depth), nest_element(t, p, out, "y", nest_index(&out->type, out->type.rank)), text_add(t, " = ");
 }
 
 // -------------------------------------------------------------------------------------------------------------------- formulas
@@ -234,17 +230,16 @@ bool nest_is_plain(const Kernel *k, const Expr *e) {
     return !nest_in_vectors(k->out[0].type.dtype) || needs_plain(k, e) || rounds_between(k, e);
 }
 
-void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, const Expr *e) {
+void write_plain(Text *t, const Program *p, const Kernel *k, const Expr *e) {
     Plain w = {p, k, nest_index(&k->out[0].type, k->out[0].type.rank)};
     DType to = k->out[0].type.dtype, type = expr_type(&w, e);
     const char *closing;
     if (type == DT_COUNT) type = to;
     for (int i = 0; i < k->n_in; i++) nest_plain_check(k, k->in[i].type.dtype);
     nest_plain_check(k, to);
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     if (is_packed(to)) {
-        indent(t, depth), text_add(t, "bits_store(y, "), write_index(t, p, k, &k->out[0], w.at);
+        nest_indent(t, depth), text_add(t, "bits_store(y, "), write_index(t, p, k, &k->out[0], w.at);
         text_add(t, ", %d, ", dtype_bits(to));
         const char *open = dtype_is_float(to) ? "f4e2m1_from_float(sf_rounded_to_odd((double)(" : "sl_from_real((double)(";
         bool integer = lane_of(type) == LANE_INTEGER && !dtype_is_float(to);
@@ -254,7 +249,7 @@ void write_plain(Text *t, const Program *p, const Kernel *k, const char *name, c
         return;
     }
     write_store_open(t, p, k, depth);
-    if (is_small(to) && !attr_int(k->node, "saturate", 1)) {  // a cast from a float
+    if (is_small(to) && !kernel_int(k, "saturate", 1)) {  // a cast from a float
         text_add(t, "%s_overflowing(sf_rounded_to_odd((double)(", dtype_name(to));
         closing = ")))";
     } else {
@@ -280,25 +275,23 @@ void write_plain_reduce(Text *t, const Program *p, const Kernel *k, const PlainR
                {OP_reduce_max, "max", NULL, "-INFINITY"},
                {OP_reduce_min, "min", NULL, "INFINITY"}};
     size_t which = 0;
-    while (ops[which].op != k->node->op) which++;
+    while (ops[which].op != k->op) which++;
     nest_plain_check(k, type);
-    int64_t limit = integer ? dtype_limit(type, k->node->op == OP_reduce_min) : 0;
+    int64_t limit = integer ? dtype_limit(type, k->op == OP_reduce_min) : 0;
     bool shifted = limit == INT64_MIN;  // which C has no literal of
-    indent(t, r->depth), text_add(t, "%s total = ", c);
+    nest_indent(t, r->depth), text_add(t, "%s total = ", c);
     if (integer && !ops[which].integer)
         text_add(t, "INT64_C(%lld)%s;\n", (long long)(limit + shifted), shifted ? " - 1" : "");
     else
         text_add(t, "%s;\n", integer ? ops[which].integer : ops[which].real);
     int inside = r->depth;
-    for (int i = 0; i < k->in[0].type.rank; i++) {
-        if (!r->reduced[i]) continue;
-        indent(t, inside++), text_add(t, "for (int r%d = 0; r%d < ", i, i), c_dim(t, p, k->in[0].type.dim[i]);
-        text_add(t, "; r%d++)\n", i);
-    }
-    indent(t, inside), text_add(t, "total = %s_%s(total, ", prefix, ops[which].function);
+    for (int i = 0; i < k->in[0].type.rank; i++)
+        if (r->reduced[i]) inside = nest_loop(t, p, r->at.index[i], k->in[0].type.dim[i], inside);
+    nest_indent(t, inside), text_add(t, "total = %s_%s(total, ", prefix, ops[which].function);
     nest_plain_load(t, p, &k->in[0], 0, r->at), text_add(t, ");\n");
-    if (k->node->op == OP_reduce_mean)
-        indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix), c_dim(t, p, r->count), text_add(t, ");\n");
+    while (inside > r->depth) nest_indent(t, --inside), text_add(t, "}\n");
+    if (k->op == OP_reduce_mean)
+        nest_indent(t, r->depth), text_add(t, "total = %s_div(total, ", prefix), c_dim(t, p, r->count), text_add(t, ");\n");
     write_store_open(t, p, k, r->depth);
     nest_plain_convert(t, integer ? DT_i64 : DT_f64, k->out[0].type.dtype, &closing);
     text_add(t, "total%s;\n", closing);
@@ -320,18 +313,17 @@ static void matmul_indices(const Kernel *k, NestIndex *a, NestIndex *b) {
 }
 
 // One chain over ascending k for each element: of fma in f32 (16-bit floats too), of products and sums in f64 and integers.
-void write_plain_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_plain_matmul(Text *t, const Program *p, const Kernel *k) {
     const Type *x = &k->in[0].type, *type = &k->out[0].type;
     Lane lane = lane_of(type->dtype);
     NestIndex a, b;
     const char *closing, *c = lane == LANE_INTEGER ? "int64_t" : lane == LANE_DOUBLE ? "double" : "float";
     nest_plain_check(k, type->dtype);
     matmul_indices(k, &a, &b);
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
-    indent(t, depth), text_add(t, "%s sum = 0;\n", c);
-    indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, x->dim[x->rank - 1]), text_add(t, "; k++)\n");
-    indent(t, depth + 1);
+    nest_indent(t, depth), text_add(t, "%s sum = 0;\n", c);
+    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, x->dim[x->rank - 1]), text_add(t, "; k++)\n");
+    nest_indent(t, depth + 1);
     text_add(t, lane == LANE_FLOAT ? "sum = sf_fma(" : lane == LANE_DOUBLE ? "sum += " : "sum = sl_add(sum, sl_mul(");
     nest_plain_load(t, p, &k->in[0], 0, a), text_add(t, lane == LANE_DOUBLE ? " * " : ", ");
     nest_plain_load(t, p, &k->in[1], 1, b);

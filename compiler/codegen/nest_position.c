@@ -5,8 +5,6 @@
 
 #include "codegen/nest.h"
 
-static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
-
 static const char *const update_axes[MAX_RANK] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
 static const char *const position_axes[MAX_RANK] = {"p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"};
 
@@ -18,26 +16,26 @@ static void write_element(Text *t, const Program *p, const Kernel *k, int i, Nes
     if (v->base == BASE_SCALAR)
         text_add(t, "(%s)", c_type(v->type.dtype)), c_number(t, v->type.dtype, v->scalar);
     else
-        text_add(t, "*("), nest_address(t, p, v, base, at), text_add(t, ")");
+        nest_element(t, p, v, base, at);
 }
 
-// int NAME = burin_index(<element of the index>, extent);
-static void write_position(Text *t, const Program *p, const Kernel *k, const char *name, NestIndex which, const Dim *extent) {
-    text_add(t, "int %s = burin_index((int)(", name), write_element(t, p, k, 1, which);
-    text_add(t, "), "), c_dim(t, p, extent), text_add(t, ");\n");
+// int NAME = burin_index(<element of the index>, extent); an axis of one element needs none
+static void write_position(Text *t, const Program *p, const Kernel *k, const char *name, NestIndex which, int axis, int depth) {
+    const Dim *extent = k->in[0].type.dim[axis];
+    if (dim_is(extent, 1)) return;
+    nest_indent(t, depth), text_add(t, "int %s = burin_index((int)", name), write_element(t, p, k, 1, which);
+    text_add(t, ", "), c_dim(t, p, extent), text_add(t, ");\n");
 }
 
 // y[i..] = x[i.. with index[i..] on axis]
-void write_gather_elements(Text *t, const Program *p, const Kernel *k, const char *name) {
-    const View *x = &k->in[0];
+void write_gather_elements(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
-    int axis = node_axis(k->node);
+    int axis = kernel_axis(k);
     NestIndex at = nest_index(type, type->rank), from = at;
     from.index[axis] = "chosen";
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank);
-    indent(t, depth), write_position(t, p, k, "chosen", at, x->type.dim[axis]);
-    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    write_position(t, p, k, "chosen", at, axis, depth);
+    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
     write_element(t, p, k, 0, from), text_add(t, ";\n");
     nest_close(t, depth);
 }
@@ -51,57 +49,53 @@ static int write_positions(Text *t, const Program *p, const Kernel *k, NestIndex
         char number[16];
         snprintf(number, sizeof number, "%d", i);
         which.index[index->rank - 1] = number;
-        indent(t, depth), write_position(t, p, k, position_axes[i], which, k->in[0].type.dim[batch + i]);
+        write_position(t, p, k, position_axes[i], which, batch + i, depth);
     }
     return (int)count;
 }
 
 // y[i.., j..] = x[batch of i, positions of i, j..]
-void write_gather_nd(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type, *index = &k->in[1].type, *x = &k->in[0].type;
-    int batch = (int)attr_int(k->node, "batch_dims", 0), outer = index->rank - 1;
+    int batch = (int)kernel_int(k, "batch_dims", 0), outer = index->rank - 1;
     NestIndex at = nest_index(type, type->rank), which = nest_index(index, index->rank), from = nest_index(x, x->rank);
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, type->rank), count = write_positions(t, p, k, which, batch, depth);
     for (int i = 0; i < x->rank; i++)
         from.index[i] = i < batch           ? at.index[i]
                         : i < batch + count ? position_axes[i - batch]
                                             : at.index[outer + i - batch - count];
-    indent(t, depth), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    nest_indent(t, depth), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
     write_element(t, p, k, 0, from), text_add(t, ";\n");
     nest_close(t, depth);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- scatter
 static int open_axes(Text *t, const Program *p, const char *const *names, const Type *type, int depth) {
-    for (int i = 0; i < type->rank; i++) {
-        indent(t, depth++), text_add(t, "for (int %s = 0; %s < ", names[i], names[i]), c_dim(t, p, type->dim[i]);
-        text_add(t, "; %s++) {\n", names[i]);
-    }
+    for (int i = 0; i < type->rank; i++) depth = nest_loop(t, p, names[i], type->dim[i], depth);
     return depth;
 }
 
 static void close_to(Text *t, int depth, int outer) {
-    while (depth > outer) indent(t, --depth), text_add(t, "}\n");
+    while (depth > outer) nest_indent(t, --depth), text_add(t, "}\n");
 }
 
 static void copy_all(Text *t, const Program *p, const Kernel *k, int depth) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
     int inside = open_axes(t, p, at.index, type, depth);
-    indent(t, inside), text_add(t, "*("), nest_address(t, p, &k->out[0], "y", at), text_add(t, ") = ");
+    nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
     write_element(t, p, k, 0, at), text_add(t, ";\n");
     close_to(t, inside, depth);
 }
 
 // *target = the update, or the combination of the two
 static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex to, NestIndex from, int depth) {
-    const char *reduction = attr_string(k->node, "reduction", "none");
+    const char *reduction = kernel_string(k, "reduction", "none");
     const char *c = c_type(k->out[0].type.dtype);
-    indent(t, depth), text_add(t, "%s *target = ", c), nest_address(t, p, &k->out[0], "y", to);
+    nest_indent(t, depth), text_add(t, "%s *target = ", c), nest_address(t, p, &k->out[0], "y", to);
     text_add(t, ", update = "), write_element(t, p, k, 2, from), text_add(t, ";\n");
     bool real = dtype_is_float(k->out[0].type.dtype);
-    indent(t, depth);
+    nest_indent(t, depth);
     if (!strcmp(reduction, "none"))
         text_add(t, "*target = update;\n");
     else if (!strcmp(reduction, "max") || !strcmp(reduction, "min"))
@@ -115,32 +109,30 @@ static void write_update(Text *t, const Program *p, const Kernel *k, NestIndex t
 static void check_combined(const Kernel *k) {
     DType t = k->out[0].type.dtype;
     bool narrow = dtype_is_float(t) && t != DT_f32 && t != DT_f64;
-    if (dtype_bits(t) < 8 || (narrow && strcmp(attr_string(k->node, "reduction", "none"), "none")))
-        diag_fatal(k->node->loc, "%s: no code is generated for elements of type %s", op_info[k->node->op].name, dtype_name(t));
+    if (dtype_bits(t) < 8 || (narrow && strcmp(kernel_string(k, "reduction", "none"), "none")))
+        diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
 }
 
 // One thread, in the order of the updates: what is written twice has one value.
-void write_scatter(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_scatter(Text *t, const Program *p, const Kernel *k) {
     const Type *index = &k->in[1].type, *updates = &k->in[2].type, *type = &k->out[0].type;
-    NestIndex to = nest_index(type, type->rank), from = nest_index(updates, updates->rank),
-              which = nest_index(index, index->rank);
+    bool by_element = k->op == OP_scatter_elements;
+    const Type *walked = by_element ? index : updates;
+    NestIndex to = nest_index(type, type->rank), axes = nest_index_by(walked, update_axes), from = axes, which = axes;
     check_combined(k);
-    memcpy(from.index, update_axes, sizeof update_axes), memcpy(which.index, update_axes, sizeof update_axes);
-    nest_open_function(t, k, name);
+    from.rank = from.end = updates->rank, which.rank = which.end = index->rank;
     int depth = nest_open(t, p, k, 0), inside;
     copy_all(t, p, k, depth);
-    if (k->node->op == OP_scatter_elements) {
-        int axis = node_axis(k->node);
-        inside = open_axes(t, p, update_axes, index, depth);
-        indent(t, inside), write_position(t, p, k, "chosen", which, type->dim[axis]);
-        for (int i = 0; i < type->rank; i++) to.index[i] = i == axis ? "chosen" : update_axes[i];
+    inside = open_axes(t, p, update_axes, walked, depth);
+    if (by_element) {
+        int axis = kernel_axis(k);
+        write_position(t, p, k, "chosen", which, axis, inside);
+        for (int i = 0; i < type->rank; i++) to.index[i] = i == axis ? "chosen" : axes.index[i];
     } else {
-        inside = open_axes(t, p, update_axes, updates, depth);
         int count = write_positions(t, p, k, which, 0, inside);
         for (int i = 0; i < type->rank; i++)
-            to.index[i] = i < count ? position_axes[i] : update_axes[index->rank - 1 + i - count];
+            to.index[i] = i < count ? position_axes[i] : axes.index[index->rank - 1 + i - count];
     }
     write_update(t, p, k, to, from, inside);
     close_to(t, inside, 1);
-    text_add(t, "}\n");
 }

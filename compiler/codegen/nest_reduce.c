@@ -20,7 +20,7 @@ typedef struct Reduction {
 
 static void mark_axes(Reduction *r) {
     int n, rank = r->v->type.rank;
-    const int64_t *axes = attr_ints(r->k->node, "axes", &n);
+    const int64_t *axes = kernel_ints(r->k, "axes", &n);
     for (int i = 0; i < n; i++) r->reduced[axes[i]] = true;
     for (int i = 0; !n && i < rank; i++) r->reduced[i] = true;
 }
@@ -28,12 +28,14 @@ static void mark_axes(Reduction *r) {
 static Reduction reduction_of(const Program *p, const Kernel *k) {
     static const char *const inner[MAX_RANK] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"};
     Reduction r = {.p = p, .k = k, .v = &k->in[0], .inner = true, .adjacent = true, .count = dim_const(p->graph, 1)};
-    int rank = r.v->type.rank, keepdims = (int)attr_int(k->node, "keepdims", 1), kept = 0;
+    int rank = r.v->type.rank, keepdims = (int)kernel_int(k, "keepdims", 1), kept = 0;
     mark_axes(&r);
     NestIndex result = nest_index(&k->out[0].type, k->out[0].type.rank);
     r.at = (NestIndex){.rank = rank, .end = rank};
-    for (int i = 0; i < rank; i++)
-        r.at.index[i] = r.reduced[i] ? inner[i] : result.index[keepdims ? i : kept], kept += !r.reduced[i];
+    for (int i = 0; i < rank; i++) {
+        bool one = dim_is(r.v->type.dim[i], 1);
+        r.at.index[i] = one ? "0" : r.reduced[i] ? inner[i] : result.index[keepdims ? i : kept], kept += !r.reduced[i];
+    }
     bool gap = false;
     for (int i = rank - 1; i >= 0; i--) {
         bool one = dim_is(r.v->type.dim[i], 1);
@@ -62,37 +64,44 @@ static const Reducer *reducer_of(const Kernel *k) {
         {OP_reduce_prod, "1", "vf_mul", "sf_mul", "vf_product"},
     };
     for (size_t i = 0; i < sizeof reducers / sizeof *reducers; i++)
-        if (reducers[i].op == k->node->op) return &reducers[i];
+        if (reducers[i].op == k->op) return &reducers[i];
     return &reducers[0];
 }
 
-static void indent(Text *t, int depth) { text_add(t, "%*s", 4 * depth, ""); }
-
 static void store_result(Text *t, const Reduction *r, const char *value, int depth) {
     const View *out = &r->k->out[0];
-    indent(t, depth), text_add(t, "*(");
-    nest_address(t, r->p, out, "y", nest_index(&out->type, out->type.rank));
-    text_add(t, ") = %s", value);
-    if (r->k->node->op == OP_reduce_mean) text_add(t, " / (float)("), c_dim(t, r->p, r->count), text_add(t, ")");
+    nest_indent(t, depth), nest_element(t, r->p, out, "y", nest_index(&out->type, out->type.rank));
+    text_add(t, " = %s", value);
+    if (r->k->op == OP_reduce_mean) text_add(t, " / (float)("), c_dim(t, r->p, r->count), text_add(t, ")");
     text_add(t, ";\n");
+}
+
+// const float *p = a0 + i0 * 40; nothing where that is a0 itself: what the elements begin at
+static const char *adjacent_elements(Text *t, const Reduction *r, int depth) {
+    NestIndex outer = r->at;
+    Text from = {0};
+    for (int i = 0; i < outer.rank; i++)
+        if (r->reduced[i]) outer.index[i] = "0";
+    nest_address(&from, r->p, r->v, "a0", outer);
+    bool itself = !strcmp(from.data, "a0");
+    if (!itself) nest_indent(t, depth), text_add(t, "const float *p = %s;\n", from.data);
+    text_free(&from);
+    return itself ? "a0" : "p";
 }
 
 static void write_adjacent(Text *t, const Reduction *r, int depth) {
     const Reducer *f = reducer_of(r->k);
     Text count = {0};
-    NestIndex outer = r->at;
     char value[64];
-    for (int i = 0; i < outer.rank; i++)
-        if (r->reduced[i]) outer.index[i] = "0";
     c_dim(&count, r->p, r->count);
-    indent(t, depth), text_add(t, "const float *p = "), nest_address(t, r->p, r->v, "a0", outer), text_add(t, ";\n");
-    indent(t, depth), text_add(t, "vf lanes = vf_set1(%s);\n", f->start);
-    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j += LANES) {\n", count.data);
-    indent(t, depth + 1), text_add(t, "int n = %s - j;\n", count.data);
-    indent(t, depth + 1), text_add(t, "vf x = vf_load_n(p + j, n);\n");
-    indent(t, depth + 1),
+    const char *p = adjacent_elements(t, r, depth);
+    nest_indent(t, depth), text_add(t, "vf lanes = vf_set1(%s);\n", f->start);
+    nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j += LANES) {\n", count.data);
+    nest_indent(t, depth + 1), text_add(t, "int n = %s - j;\n", count.data);
+    nest_indent(t, depth + 1), text_add(t, "vf x = vf_load_n(%s + j, n);\n", p);
+    nest_indent(t, depth + 1),
         text_add(t, "lanes = n < LANES ? vf_where(vm_first(n), %s(x, lanes), lanes) : %s(x, lanes);\n", f->vector, f->vector);
-    indent(t, depth), text_add(t, "}\n");
+    nest_indent(t, depth), text_add(t, "}\n");
     snprintf(value, sizeof value, "%s(lanes)", f->lanes);
     store_result(t, r, value, depth);
     text_free(&count);
@@ -103,30 +112,26 @@ static void write_one_by_one(Text *t, const Reduction *r, int depth) {
     const Reducer *f = reducer_of(r->k);
     char value[64] = "total";
     int inside = depth;
-    if (r->inner) indent(t, depth), text_add(t, "float lane[LANES];\n");
-    if (r->inner) indent(t, depth), text_add(t, "vf_store(lane, vf_set1(%s));\n", f->start);
-    indent(t, depth), text_add(t, r->inner ? "int e = 0;\n" : "float total = %s;\n", f->start);
-    for (int i = 0; i < r->v->type.rank; i++) {
-        if (!r->reduced[i]) continue;
-        indent(t, inside++), text_add(t, "for (int r%d = 0; r%d < ", i, i), c_dim(t, r->p, r->v->type.dim[i]),
-            text_add(t, "; r%d++) {\n", i);
-    }
+    if (r->inner) nest_indent(t, depth), text_add(t, "float lane[LANES];\n");
+    if (r->inner) nest_indent(t, depth), text_add(t, "vf_store(lane, vf_set1(%s));\n", f->start);
+    nest_indent(t, depth), text_add(t, r->inner ? "int e = 0;\n" : "float total = %s;\n", f->start);
+    for (int i = 0; i < r->v->type.rank; i++)
+        if (r->reduced[i]) inside = nest_loop(t, r->p, r->at.index[i], r->v->type.dim[i], inside);
     const char *sum = r->inner ? "lane[e % LANES]" : "total";
-    indent(t, inside), text_add(t, "%s = %s(", sum, f->scalar);
+    nest_indent(t, inside), text_add(t, "%s = %s(", sum, f->scalar);
     if (r->v->base == BASE_SCALAR)
         nest_plain_load(t, r->p, r->v, 0, r->at);
     else
-        text_add(t, "*("), nest_address(t, r->p, r->v, "a0", r->at), text_add(t, ")");
+        nest_element(t, r->p, r->v, "a0", r->at);
     text_add(t, ", %s);\n", sum);
-    if (r->inner) indent(t, inside), text_add(t, "e++;\n");
-    while (inside > depth) indent(t, --inside), text_add(t, "}\n");
+    if (r->inner) nest_indent(t, inside), text_add(t, "e++;\n");
+    while (inside > depth) nest_indent(t, --inside), text_add(t, "}\n");
     if (r->inner) snprintf(value, sizeof value, "%s(vf_load(lane))", f->lanes);
     store_result(t, r, value, depth);
 }
 
-void write_reduce(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_reduce(Text *t, const Program *p, const Kernel *k) {
     Reduction r = reduction_of(p, k);
-    nest_open_function(t, k, name);
     int depth = nest_open(t, p, k, k->out[0].type.rank);
     if (k->in[0].type.dtype != DT_f32)
         write_plain_reduce(t, p, k, &(PlainReduction){r.reduced, r.at, r.count, depth});
@@ -153,70 +158,96 @@ static void softmax_along(Text *t, const Program *p, const Kernel *k, int axis) 
     at.index[axis] = "j";
     c_dim(&n, p, type->dim[axis]);
     int first = axis == type->rank - 1 ? axis : axis > 0, depth = nest_open(t, p, k, first);
-    for (int i = first; i < type->rank; i++) {
-        if (i == axis) continue;
-        indent(t, depth++), text_add(t, "for (int i%d = 0; i%d < ", i, i), c_dim(t, p, type->dim[i]);
-        text_add(t, "; i%d++) {\n", i);
-    }
-    indent(t, depth), text_add(t, "%s row[%lld];\n", real, (long long)dim_upper(type->dim[axis]));
-    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = ", n.data), nest_plain_load(t, p, &k->in[0], 0, at);
+    for (int i = first; i < type->rank; i++)
+        if (i != axis) depth = nest_loop(t, p, at.index[i], type->dim[i], depth);
+    nest_indent(t, depth), text_add(t, "%s row[%lld];\n", real, (long long)dim_upper(type->dim[axis]));
+    nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) row[j] = ", n.data),
+        nest_plain_load(t, p, &k->in[0], 0, at);
     text_add(t, ";\n");
     const char *rows = type->dtype == DT_f64 ? "row_d" : is_innermost(type, axis) ? "row" : "chain";
-    indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", rows, n.data);
-    indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) *(", n.data), nest_address(t, p, &k->out[0], "y", at);
-    text_add(t, ") = "), nest_plain_convert(t, type->dtype == DT_f64 ? DT_f64 : DT_f32, type->dtype, &closing);
+    nest_indent(t, depth), text_add(t, "softmax_%s(%s, row, row);\n", rows, n.data);
+    nest_indent(t, depth), text_add(t, "for (int j = 0; j < %s; j++) ", n.data), nest_element(t, p, &k->out[0], "y", at);
+    text_add(t, " = "), nest_plain_convert(t, type->dtype == DT_f64 ? DT_f64 : DT_f32, type->dtype, &closing);
     text_add(t, "row[j]%s;\n", closing);
     nest_close(t, depth);
     text_free(&n);
 }
 
-void write_softmax(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_softmax(Text *t, const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
-    int axis = node_axis(k->node);
+    int axis = kernel_axis(k);
     nest_plain_check(k, type->dtype);
-    nest_open_function(t, k, name);
     if (axis != type->rank - 1 || type->dtype != DT_f32 || !dim_is(k->in[0].stride[axis], 1)) {
         softmax_along(t, p, k, axis);
         return;
     }
     int depth = nest_open(t, p, k, type->rank - 1);
     nest_pointers(t, p, k, depth);
-    indent(t, depth), text_add(t, "softmax_row("), c_dim(t, p, type->dim[axis]), text_add(t, ", p0, q);\n");
+    nest_indent(t, depth), text_add(t, "softmax_row("), c_dim(t, p, type->dim[axis]);
+    text_add(t, ", %s, %s);\n", nest_pointer(p, k, 0), nest_result(p, k));
     nest_close(t, depth);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- matmul
+// " * (ptrdiff_t)384", nothing for 1
+static void write_times(Text *t, const Program *p, const Dim *stride) {
+    if (!dim_is(stride, 1)) text_add(t, " * (ptrdiff_t)"), c_dim(t, p, stride);
+}
+
+// Where row k of b has the columns from j on
+static void load_columns(Text *t, const Program *p, const View *b, const char *from, const NestVector *v) {
+    const Dim *step = b->stride[b->type.rank - 1];
+    bool adjacent = dim_is(step, 1);
+    text_add(t, "vf_load%s(%s + k", adjacent ? v->whole ? "" : "_n" : "_strided", from);
+    write_times(t, p, b->stride[b->type.rank - 2]);
+    text_add(t, "%s", v->j);
+    if (!adjacent && !v->one) write_times(t, p, step);
+    if (!adjacent) text_add(t, ", "), c_dim(t, p, step);
+    text_add(t, adjacent && v->whole ? ")" : ", %s)", v->whole ? "LANES" : v->n);
+}
+
+// A pointer to the row of a, or to the columns of b; nothing where that is the operand itself
+static const char *open_operand(Text *t, const Program *p, const Kernel *k, int i, int depth) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    Text from = {0};
+    at.index[type->rank - 1] = "0";
+    if (i) at.index[type->rank - 2] = "0";
+    nest_address(&from, p, &k->in[i], i ? "a1" : "a0", at);
+    const char *name = arena_printf(p->arena, from.length > 2 ? "p%d" : "a%d", i);
+    if (from.length > 2) nest_indent(t, depth), text_add(t, "const float *%s = %s;\n", name, from.data);
+    text_free(&from);
+    return name;
+}
+
+// ... and to where the row of the product goes
+static void open_product(Text *t, const Program *p, const Kernel *k, int depth) {
+    const Type *type = &k->out[0].type;
+    if (!strcmp(nest_result(p, k), "y")) return;
+    nest_indent(t, depth), text_add(t, "float *q = "), nest_address(t, p, &k->out[0], "y", nest_index(type, type->rank - 1));
+    text_add(t, ";\n");
+}
+
 // Batches and rows are the outer axes, columns the vector: acc = fma(a[k], b[k][j], acc), k ascending.
-void write_activation_matmul(Text *t, const Program *p, const Kernel *k, const char *name) {
+void write_activation_matmul(Text *t, const Program *p, const Kernel *k) {
     const View *a = &k->in[0], *b = &k->in[1];
     const Type *type = &k->out[0].type;
     if (a->type.rank < 2 || b->type.rank < 2 || type->dtype != DT_f32 || a->base == BASE_SCALAR || b->base == BASE_SCALAR) {
-        write_plain_matmul(t, p, k, name);
+        write_plain_matmul(t, p, k);
         return;
     }
-    NestIndex at = nest_index(type, type->rank), rows = at, columns = at;
-    rows.index[type->rank - 1] = "0", columns.index[type->rank - 2] = "0", columns.index[type->rank - 1] = "0";
-    const Dim *over_k = a->stride[a->type.rank - 1], *row_k = b->stride[b->type.rank - 2], *step = b->stride[b->type.rank - 1];
-    nest_open_function(t, k, name);
+    const NestVector vector = nest_vector(p, k);
     int depth = nest_open(t, p, k, type->rank - 1);
-    indent(t, depth), text_add(t, "const float *p0 = "), nest_address(t, p, a, "a0", rows), text_add(t, ";\n");
-    indent(t, depth), text_add(t, "const float *p1 = "), nest_address(t, p, b, "a1", columns), text_add(t, ";\n");
-    at.end = type->rank - 1;
-    indent(t, depth), text_add(t, "float *q = "), nest_address(t, p, &k->out[0], "y", at), text_add(t, ";\n");
-    indent(t, depth), text_add(t, "for (int j = 0; j < "), c_dim(t, p, type->dim[type->rank - 1]),
-        text_add(t, "; j += LANES) {\n");
-    indent(t, depth + 1), text_add(t, "int n = "), c_dim(t, p, type->dim[type->rank - 1]), text_add(t, " - j;\n");
-    indent(t, depth + 1), text_add(t, "vf sum = vf_zero();\n");
-    indent(t, depth + 1), text_add(t, "for (int k = 0; k < "), c_dim(t, p, a->type.dim[a->type.rank - 1]),
+    const char *row = open_operand(t, p, k, 0, depth), *columns = open_operand(t, p, k, 1, depth);
+    open_product(t, p, k, depth);
+    depth = nest_open_vector(t, &vector, depth);
+    nest_indent(t, depth), text_add(t, "vf sum = vf_zero();\n");
+    nest_indent(t, depth), text_add(t, "for (int k = 0; k < "), c_dim(t, p, a->type.dim[a->type.rank - 1]),
         text_add(t, "; k++)\n");
-    indent(t, depth + 2), text_add(t, "sum = vf_fma(vf_set1(p0[(ptrdiff_t)k * "), c_dim(t, p, over_k);
-    text_add(t, dim_is(step, 1) ? "]), vf_load_n(p1 + (ptrdiff_t)k * " : "]), vf_load_strided(p1 + (ptrdiff_t)k * "),
-        c_dim(t, p, row_k);
-    if (dim_is(step, 1))
-        text_add(t, " + j, n)");
-    else
-        text_add(t, " + (ptrdiff_t)j * "), c_dim(t, p, step), text_add(t, ", "), c_dim(t, p, step), text_add(t, ", n)");
-    text_add(t, ", sum);\n");
-    indent(t, depth + 1), text_add(t, "vf_store_n(q + j, sum, n);\n");
-    nest_close(t, depth + 1);
+    nest_indent(t, depth + 1), text_add(t, "sum = vf_fma(vf_set1(%s[k", row), write_times(t, p, a->stride[a->type.rank - 1]);
+    text_add(t, "]), "), load_columns(t, p, b, columns, &vector), text_add(t, ", sum);\n");
+    nest_indent(t, depth), text_add(t, "vf_store%s(%s%s, sum", vector.whole ? "" : "_n", nest_result(p, k), vector.j);
+    if (!vector.whole) text_add(t, ", %s", vector.n);
+    text_add(t, ");\n");
+    nest_close(t, depth);
 }

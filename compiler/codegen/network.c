@@ -20,7 +20,7 @@ static int64_t dimension_code(NetDescription *d, const Dim *dim) {
 // Rows that an encoder leaves in the states: in all of them as many.
 static const Dim *memory_length(const Program *p) {
     for (int i = 0; i < p->n_kernels; i++)
-        if (p->kernels[i]->node->op == OP_cache_append) return p->kernels[i]->in[0].type.dim[0];
+        if (p->kernels[i]->op == OP_cache_append) return p->kernels[i]->in[0].type.dim[0];
     return dim_const(p->graph, 0);
 }
 
@@ -99,7 +99,7 @@ static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
 
 static bool has_kernel(const Program *p, Op op) {
     for (int i = 0; i < p->n_kernels; i++)
-        if (p->kernels[i]->node->op == op) return true;
+        if (p->kernels[i]->op == op) return true;
     return false;
 }
 

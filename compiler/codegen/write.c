@@ -9,12 +9,18 @@
 #include "program/harmless.h"
 
 const KernelWriter kernel_writers[] = {
-    [FAMILY_EMBED] = {write_embed, call_embed},       [FAMILY_MATMUL] = {write_matmul, call_matmul},
-    [FAMILY_EXPERTS] = {write_matmul, call_matmul},   [FAMILY_ORDER] = {write_order, call_rows},
-    [FAMILY_NORM] = {write_norm, call_norm},          [FAMILY_QUANTIZE] = {write_quantize, call_rows},
-    [FAMILY_ROTARY] = {write_rotary, call_rotary},    [FAMILY_APPEND] = {write_append, call_append},
-    [FAMILY_EARLIER] = {write_earlier, call_earlier}, [FAMILY_ATTENTION] = {write_attention, call_attention},
-    [FAMILY_SELECT] = {write_select, call_rows},      [FAMILY_NEST] = {write_nest, call_nest},
+    [FAMILY_EMBED] = {embed_parameters, write_embed, NULL},
+    [FAMILY_MATMUL] = {matmul_parameters, write_matmul, write_store},
+    [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, write_store},
+    [FAMILY_ORDER] = {order_parameters, write_order, NULL},
+    [FAMILY_NORM] = {norm_parameters, write_norm, NULL},
+    [FAMILY_QUANTIZE] = {row_parameters, write_quantize, NULL},
+    [FAMILY_ROTARY] = {rotary_parameters, write_rotary, NULL},
+    [FAMILY_APPEND] = {append_parameters, write_append, NULL},
+    [FAMILY_EARLIER] = {earlier_parameters, write_earlier, NULL},
+    [FAMILY_ATTENTION] = {attention_parameters, write_attention, NULL},
+    [FAMILY_SELECT] = {select_parameters, write_select, NULL},
+    [FAMILY_NEST] = {nest_parameters, write_nest, write_slice_order},
 };
 
 size_t c_comment(Text *t) {
@@ -152,11 +158,13 @@ const char *c_row_stride(const Program *p, const View *v) {
     return copy;
 }
 
-void c_rows(Text *t, const Program *p, const Type *type) {
+const Dim *row_count(const Program *p, const Type *type) {
     const Dim *rows = dim_const(p->graph, 1);
     for (int i = 0; i + 1 < type->rank; i++) rows = dim_binary(p->graph, DIM_MUL, rows, type->dim[i]);
-    c_dim(t, p, rows);
+    return rows;
 }
+
+void c_rows(Text *t, const Program *p, const Type *type) { c_dim(t, p, row_count(p, type)); }
 
 const Loop *loop_of(const Program *p, const Kernel *k) {
     const Loop *loop = &p->loop;
@@ -189,7 +197,7 @@ void c_input(Text *t, const Node *n) {
     if (input_name(n))
         text_add(t, "%s", input_name(n));
     else
-        text_add(t, "((const %s *)s->inputs[%d])", c_type(n->type.dtype), input_index(n));
+        text_add(t, "(const %s *)s->inputs[%d]", c_type(n->type.dtype), input_index(n));
 }
 
 // The kernel at this place of the second iteration; NULL for what the loop's end leaves to one iteration only.
@@ -237,7 +245,7 @@ static void c_base(Text *t, const Program *p, const Kernel *k, const View *v) {
             if (is_decoder(p))
                 text_add(t, "s->logits");
             else
-                text_add(t, "((%s *)s->outputs[%d])", c_type(v->type.dtype), v->output);
+                text_add(t, "(%s *)s->outputs[%d]", c_type(v->type.dtype), v->output);
             break;
         case BASE_SCALAR:
             c_float(t, v->scalar);

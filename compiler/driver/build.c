@@ -213,6 +213,7 @@ bool build_passes(Build *b) {
 void build_lower(Build *b) {
     LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
     b->program = lower_module(b->arena, b->module, &options);
+    name_functions(b->program);
     warn_of_odd_weights(b->program);
     b->image = image_of(b->program, b->tokenizer, b->chat);
     b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";

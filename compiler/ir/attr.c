@@ -4,11 +4,12 @@
 #include "ir.h"
 #include "ir/internal.h"
 
-Attr *attr_find(const Node *n, const char *name) {
-    for (Attr *a = n->attrs; a; a = a->next)
-        if (!strcmp(a->name, name)) return a;
-    return NULL;
+Attr *attr_in(const Attr *list, const char *name) {
+    while (list && strcmp(list->name, name)) list = list->next;
+    return (Attr *)list;
 }
+
+Attr *attr_find(const Node *n, const char *name) { return attr_in(n->attrs, name); }
 
 bool attr_is_of_kind(const Attr *a, const OpAttr *known) { return a->kind == known->kind && (!known->one || a->n == 1); }
 
@@ -30,40 +31,42 @@ static Attr *attr_put(Node *n, const char *name, AttrKind kind) {
     return *at = a;
 }
 
-int64_t attr_int(const Node *n, const char *name, int64_t absent) {
-    const Attr *a = attr_find(n, name);
-    return a && a->kind == ATTR_INT ? a->i : absent;
-}
+int64_t attr_as_int(const Attr *a, int64_t absent) { return a && a->kind == ATTR_INT ? a->i : absent; }
 
-double attr_float(const Node *n, const char *name, double absent) {
-    const Attr *a = attr_find(n, name);
+double attr_as_float(const Attr *a, double absent) {
     if (a && a->kind == ATTR_INT) return (double)a->i;
     return a && a->kind == ATTR_FLOAT ? a->f : absent;
 }
 
-const char *attr_string(const Node *n, const char *name, const char *absent) {
-    const Attr *a = attr_find(n, name);
-    return a && a->kind == ATTR_STRING ? a->s : absent;
-}
+const char *attr_as_string(const Attr *a, const char *absent) { return a && a->kind == ATTR_STRING ? a->s : absent; }
 
-const Expr *attr_expr(const Node *n, const char *name) {
-    const Attr *a = attr_find(n, name);
-    return a && a->kind == ATTR_EXPR ? a->expr : NULL;
-}
+const Expr *attr_as_expr(const Attr *a) { return a && a->kind == ATTR_EXPR ? a->expr : NULL; }
 
-const int64_t *attr_ints(const Node *n, const char *name, int *count) {
-    const Attr *a = attr_find(n, name);
+const int64_t *attr_as_ints(const Attr *a, int *count) {
     bool found = a && a->kind == ATTR_INTS;
     *count = found ? a->n : 0;
     return found ? a->ints : NULL;
 }
 
-const Dim *const *attr_dims(const Node *n, const char *name, int *count) {
-    const Attr *a = attr_find(n, name);
+const Dim *const *attr_as_dims(const Attr *a, int *count) {
     bool found = a && a->kind == ATTR_DIMS;
     *count = found ? a->n : 0;
     return found ? a->dims : NULL;
 }
+
+int64_t attr_int(const Node *n, const char *name, int64_t absent) { return attr_as_int(attr_find(n, name), absent); }
+
+double attr_float(const Node *n, const char *name, double absent) { return attr_as_float(attr_find(n, name), absent); }
+
+const char *attr_string(const Node *n, const char *name, const char *absent) {
+    return attr_as_string(attr_find(n, name), absent);
+}
+
+const Expr *attr_expr(const Node *n, const char *name) { return attr_as_expr(attr_find(n, name)); }
+
+const int64_t *attr_ints(const Node *n, const char *name, int *count) { return attr_as_ints(attr_find(n, name), count); }
+
+const Dim *const *attr_dims(const Node *n, const char *name, int *count) { return attr_as_dims(attr_find(n, name), count); }
 
 const Dim *attr_dim(const Node *n, const char *name) {
     int count;

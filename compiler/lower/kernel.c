@@ -7,11 +7,39 @@
 Kernel *kernel_new(Lowering *l, KernelFamily family, const Node *node, int n_in) {
     Program *p = l->program;
     Kernel *k = ARENA_NEW(l->arena, Kernel);
-    *k = (Kernel){.family = family, .node = node, .n_in = n_in, .position = p->n_kernels};
+    *k = (Kernel){.family = family,
+                  .node = node,
+                  .op = node->op,
+                  .attrs = node->attrs,
+                  .loc = node->loc,
+                  .n_in = n_in,
+                  .position = p->n_kernels};
     k->in = ARENA_ARRAY(l->arena, View, n_in);
     p->kernels[p->n_kernels++] = k;
     return k;
 }
+
+int64_t kernel_int(const Kernel *k, const char *name, int64_t absent) { return attr_as_int(attr_in(k->attrs, name), absent); }
+
+double kernel_float(const Kernel *k, const char *name, double absent) { return attr_as_float(attr_in(k->attrs, name), absent); }
+
+const char *kernel_string(const Kernel *k, const char *name, const char *absent) {
+    return attr_as_string(attr_in(k->attrs, name), absent);
+}
+
+const Expr *kernel_expr(const Kernel *k, const char *name) { return attr_as_expr(attr_in(k->attrs, name)); }
+
+const int64_t *kernel_ints(const Kernel *k, const char *name, int *n) { return attr_as_ints(attr_in(k->attrs, name), n); }
+
+const Dim *const *kernel_dims(const Kernel *k, const char *name, int *n) { return attr_as_dims(attr_in(k->attrs, name), n); }
+
+const Dim *kernel_dim(const Kernel *k, const char *name) {
+    int n;
+    const Dim *const *dims = kernel_dims(k, name, &n);
+    return n == 1 ? dims[0] : NULL;
+}
+
+int kernel_axis(const Kernel *k) { return (int)kernel_int(k, "axis", 0); }
 
 void set_view(Lowering *l, Node *n, View v) {
     v.own_part = false;

@@ -1,7 +1,5 @@
-// The identity of kernels, apart from their placement: equal keys are one function of the emitted text, and the key's words are
-// its name.
-//
-//   %h = matmul_packed(%n2, %wgu) {columns=512, glu=1, epilogue=mul(silu($0), $1)}   ->   matmul_bf16_192x512_silu_mul
+// The identity of kernels, apart from their placement: kernels of equal keys are of one kind. And the names of what they read
+// and write: buffers, fields of the weights.
 #include <ctype.h>
 #include <string.h>
 
@@ -55,148 +53,29 @@ static void key_view(Text *t, const View *v) {
     for (int i = 0; i < v->type.rank; i++) text_add(t, ","), dim_print(t, v->stride[i]);
 }
 
-static const char *kernel_key(Lowering *l, const Kernel *k) {
+static const char *kernel_key(Arena *arena, const Kernel *k) {
     Text t = {0};
-    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : k->cache ? k->cache : op_info[k->node->op].name);
-    for (const Attr *a = k->copies || k->cache ? NULL : k->node->attrs; a; a = a->next)
-        if (strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
+    text_add(&t, "%d %s", (int)k->family, k->copies ? "copy" : k->cache ? k->cache : op_info[k->op].name);
+    for (const Attr *a = k->copies ? NULL : k->attrs; a; a = a->next)
+        if (k->cache ? !strcmp(a->name, "batch") : strcmp(a->name, "layer") && strcmp(a->name, "hash")) key_attr(&t, a);
+    if (k->family == FAMILY_ORDER) text_add(&t, " of "), dim_print(&t, k->count);
     for (int i = 0; i < k->n_in; i++) key_view(&t, &k->in[i]);
     text_add(&t, " ->");
     for (int i = 0; i < k->n_out; i++) key_view(&t, &k->out[i]);
-    const char *key = arena_strndup(l->arena, t.data, t.length);
+    const char *key = arena_strndup(arena, t.data, t.length);
     text_free(&t);
     return key;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- names
-static void name_dim(Text *t, const char *separator, const Dim *d) {
-    int64_t value;
-    if (dim_is_const(d, &value)) text_add(t, "%s%lld", separator, (long long)value);
-}
-
-static void name_dims(Text *t, const Type *type, int first) {
-    const char *separator = "_";
-    for (int i = first; i < type->rank; i++) {
-        size_t before = t->length;
-        name_dim(t, separator, type->dim[i]);
-        if (t->length > before) separator = "x";
-    }
-}
-
-static void name_expr(Text *t, const Expr *e) {
-    if (e->kind != EXPR_OP) return;
-    for (int i = 0; i < e->n; i++) name_expr(t, e->in[i]);
-    text_add(t, "_%s", op_info[e->op].name);
-}
-
-static void name_matmul(Text *t, const Kernel *k) {
-    const WeightPiece *w = k->in[1].weight;
-    const Expr *epilogue = attr_expr(k->node, "epilogue");
-    bool floats = w->format->blocks && k->in[0].type.dtype == DT_f32;
-    text_add(t, "%smatmul_%s%s_%lld", k->family == FAMILY_EXPERTS ? "expert_" : "", w->format->name, floats ? "_floats" : "",
-             (long long)w->depth);
-    name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
-    if (epilogue) name_expr(t, epilogue);
-}
-
-static long long const_dim(const Type *type, int axis) { return (long long)dim_upper(type->dim[axis]); }
-
-// Of a cache that does not hold floats
-static void name_cache(Text *t, const View *cache) {
-    if (cache->type.dtype != DT_f32) text_add(t, "_%s", dtype_name(cache->type.dtype));
-}
-
-static void name_heads(Text *t, const Kernel *k) {
-    const Node *n = k->node;
-    const Type *out = &k->out[0].type;
-    long long heads = (long long)attr_int(n, "num_heads", 1);
-    if (k->family == FAMILY_APPEND)
-        text_add(t, "cache_append_%s_%lldx%lld", k->cache, const_dim(out, 1), const_dim(out, 3)), name_cache(t, &k->out[0]);
-    else if (k->family == FAMILY_ROTARY)
-        text_add(t, "rotary_%lldx%lld", heads, const_dim(out, out->rank - 1) / heads);
-    else
-        text_add(t, "attention_%lldx%lldx%lld", heads, (long long)attr_int(n, "num_kv_heads", heads),
-                 const_dim(&k->in[0].type, 1) / heads),
-            name_cache(t, &k->in[ATTENTION_KEY]);
-}
-
-static void name_nest(Text *t, const Kernel *k) {
-    const Node *n = k->node;
-    const Expr *e = k->copies ? NULL : attr_expr(n, "expr");
-    if (e) {
-        Text words = {0};
-        name_expr(&words, e);
-        text_add(t, "%s", words.data ? words.data + 1 : "copy");
-        text_free(&words);
-    } else {
-        text_add(t, "%s", k->copies ? "copy" : op_info[n->op].name);
-    }
-    name_dims(t, &k->out[0].type, 0);
-}
-
-static const char *kernel_name(Lowering *l, const Kernel *k) {
-    Text t = {0};
-    switch (k->family) {
-        case FAMILY_EMBED:
-            text_add(&t, "embed_%s", k->in[0].weight->format ? k->in[0].weight->format->name : dtype_name(k->in[0].type.dtype)),
-                name_dims(&t, &k->out[0].type, 1);
-            break;
-        case FAMILY_MATMUL:
-        case FAMILY_EXPERTS:
-            name_matmul(&t, k);
-            break;
-        case FAMILY_ORDER:
-            text_add(&t, "expert_order"), name_dims(&t, &k->out[0].type, 1);
-            break;
-        case FAMILY_QUANTIZE:
-            text_add(&t, "quantize_q8_0"), name_dims(&t, &k->out[0].type, 1);
-            break;
-        case FAMILY_EARLIER:
-        case FAMILY_SELECT:
-            text_add(&t, "%s", op_info[k->node->op].name), name_dims(&t, &k->out[0].type, 1);
-            break;
-        case FAMILY_NORM:
-            text_add(&t, "%s", op_info[k->node->op].name), name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);
-            break;
-        case FAMILY_ROTARY:
-        case FAMILY_APPEND:
-        case FAMILY_ATTENTION:
-            name_heads(&t, k);
-            break;
-        case FAMILY_NEST:
-            name_nest(&t, k);
-            break;
-    }
-    const char *name = arena_strndup(l->arena, t.data, t.length < 100 ? t.length : 100);
-    text_free(&t);
-    // Extents keep names apart from those of the C library: abs, exp.
-    return strpbrk(name, "0123456789") ? name : arena_printf(l->arena, "nest_%s", name);
-}
-
-static const char *unique_name(Lowering *l, Map *names, const char *name) {
-    const char *candidate = name;
-    for (int i = 2; map_get(names, candidate); i++) candidate = arena_printf(l->arena, "%s_%d", name, i);
-    map_put(names, candidate, (void *)name);
-    return candidate;
-}
-
-void name_kernels(Lowering *l) {
-    Program *p = l->program;
-    Map keys, names;
-    map_init(&keys, l->arena), map_init(&names, l->arena);
-    p->functions = ARENA_ARRAY(l->arena, KernelFunction, p->n_kernels + 1);
+void find_kinds(Program *p) {
+    Map keys;
+    map_init(&keys, p->arena);
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
-        k->key = kernel_key(l, k);
-        KernelFunction *f = map_get(&keys, k->key);
-        if (!f) {
-            f = &p->functions[p->n_functions++];
-            *f = (KernelFunction){.first = k};
-            f->name = unique_name(l, &names, arena_printf(l->arena, "%s%s", p->prefix, kernel_name(l, k)));
-            map_put(&keys, k->key, f);
-        }
-        f->uses++;
-        k->function = (int)(f - p->functions);
+        const char *key = kernel_key(p->arena, k);
+        const Kernel *first = map_get(&keys, key);
+        k->kind = first ? first->kind : p->n_kinds++;
+        if (!first) map_put(&keys, key, k);
     }
 }
 
@@ -292,7 +171,6 @@ static const char *variable_name(Arena *arena, const Kernel *k, int result) {
 void name_buffers(Program *p) {
     Map names;
     map_init(&names, p->arena);
-    for (int i = 0; i < p->n_functions; i++) map_put(&names, p->functions[i].name, p);
     for (int i = 0; i < p->n_kernels; i++)
         for (int j = 0; j < p->kernels[i]->n_out; j++) {
             Buffer *b = p->kernels[i]->out[j].buffer;

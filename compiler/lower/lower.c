@@ -1,7 +1,7 @@
 // Lowering: a graph with a layout becomes a program. The steps, in order:
 //
 //   select_kernels   nodes to views and kernels                  (select*.c, kernel.c, view.c)
-//   name_kernels     equal kernels are one function              (key.c)
+//   find_kinds       which kernels are equal                     (key.c)
 //   plan_states      KV caches and other states of a slot        (plan.c)
 //   roll_layers      equal layers are a loop                     (roll.c)
 //   name_buffers     after their values                          (key.c)
@@ -73,7 +73,7 @@ static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options)
     select_kernels(l);
     check_kernel_types(p);
     diag_stop_if_errors();
-    name_kernels(l);
+    find_kinds(p);
 }
 
 static void place(Program *p) {

@@ -123,25 +123,31 @@ typedef struct Share {
 
 typedef struct Kernel {
     KernelFamily family;
-    const Node *node;
+    const Node *node;  // where it comes from; what it computes stands here:
+    Op op;
+    const Attr *attrs;  // kernel_int and the like
+    Loc loc;
     View *in;
     int n_in;
     View out[4];
     int n_out;
     const Dim *decides;  // the symbol whose value is its last result, or NULL
+    const Dim *count;    // of attention to what is not cached: the keys of a sequence; of an order: the experts
     Share share;
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
-    const char *key;                 // its identity: kernels with equal keys are one function
-    int function;                    // index into Program.functions
+    int kind;                        // kernels of one kind compute the same of different memory
+    int function;                    // index into Program.functions; those of one kind have one
     int position;                    // in the unrolled list
 } Kernel;
 
+// Of the emitted text, made by name_functions (codegen/functions.c)
 typedef struct KernelFunction {
-    const char *name;     // matmul_bf16_192x320
-    const Kernel *first;  // the first of its kernels
+    const char *name;           // matmul_bf16_192x320
+    const Kernel *first;        // the first of its kernels
+    const char *before, *body;  // what its text needs before it; its own lines between the braces
     int uses;
 } KernelFunction;
 
@@ -185,7 +191,8 @@ typedef struct Program {
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
-    KernelFunction *functions;
+    int n_kinds;
+    KernelFunction *functions;  // name_functions
     int n_functions;
     Loop loop;  // iterations 0: none
     Region *regions;
@@ -209,6 +216,16 @@ bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an eleme
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
+
+// What a kernel computes: attributes of its op
+int64_t kernel_int(const Kernel *, const char *name, int64_t absent);
+double kernel_float(const Kernel *, const char *name, double absent);
+const char *kernel_string(const Kernel *, const char *name, const char *absent);
+const Expr *kernel_expr(const Kernel *, const char *name);  // NULL when absent, as the following
+const int64_t *kernel_ints(const Kernel *, const char *name, int *n);
+const Dim *const *kernel_dims(const Kernel *, const char *name, int *n);
+const Dim *kernel_dim(const Kernel *, const char *name);
+int kernel_axis(const Kernel *);
 
 // ------------------------------------------------------------------------------------------------------ lower/finite.c
 void warn_of_odd_weights(const Program *);  // NaN and infinities, with the tensor's name

@@ -55,9 +55,9 @@ void select_unique(Lowering *, Node *);
 // lower/types.c: kernels.def against what was selected; ends the run where a kernel is given a type that it has no code for
 void check_kernel_types(const Program *);
 
-// lower/key.c: identity and names
-void name_kernels(Lowering *);  // keys, then functions: one for each distinct key
-void name_buffers(Program *);   // after the values they first hold
+// lower/key.c: identity and names of buffers and fields
+void find_kinds(Program *);    // of kernels: one for each distinct key
+void name_buffers(Program *);  // after the values they first hold
 const char *field_name(Arena *, const WeightPiece *);
 
 // lower/roll.c: identical layers become a loop; their buffers become one

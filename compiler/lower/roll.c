@@ -11,7 +11,7 @@
 
 #include "lower/lowering.h"
 
-// A stretch in which kernel i is the same function as kernel i + period.
+// A stretch in which kernel i is of the same kind as kernel i + period.
 typedef struct Run {
     int first, period, length;
 } Run;
@@ -36,7 +36,7 @@ static int find_runs(const Program *p, Run runs[MOST_RUNS]) {
     for (int period = 1; period <= p->n_kernels / 2; period++)
         for (int i = 0; i + period < p->n_kernels; i++) {
             int first = i;
-            while (i + period < p->n_kernels && p->kernels[i]->function == p->kernels[i + period]->function) i++;
+            while (i + period < p->n_kernels && p->kernels[i]->kind == p->kernels[i + period]->kind) i++;
             if (i > first) keep_run(runs, &n, (Run){first, period, i - first + period});
         }
     return n;

@@ -127,6 +127,12 @@ static void give_parts(Lowering *l, Kernel *k, const View *values) {
     k->out[1].own_part = false;
 }
 
+// Of what is not cached
+static const Dim *keys_of_sequence(Lowering *l, const Node *n) {
+    const Dim *keys = n->in[ATTENTION_KEY]->type.dim[0], *batch = attr_dim(n, "batch");
+    return batch ? dim_binary(l->graph, DIM_FLOORDIV, keys, batch) : keys;
+}
+
 void select_attention(Lowering *l, Node *n) {
     View q = matrix_operand(l, n->in[ATTENTION_QUERY]), cache[2];
     for (int i = 0; i < 2; i++) {
@@ -139,6 +145,7 @@ void select_attention(Lowering *l, Node *n) {
     View of_sinks = sinks ? adjacent_operand(l, sinks) : (View){0};
     Kernel *k = kernel_new(l, FAMILY_ATTENTION, n, n->n_in);
     k->share = share_by(SHARE_TILES, dim_const(l->graph, attr_int(n, "num_heads", 1)));
+    k->count = keys_of_sequence(l, n);
     read_operands(l, k, n);
     for (int i = 1; i < n->n_in; i++) k->in[i].own_part = false;
     for (int i = 0; i < 2; i++) k->in[ATTENTION_KEY + i] = cache[i], k->in[ATTENTION_KEY + i].own_part = false;

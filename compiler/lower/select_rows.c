@@ -163,6 +163,7 @@ static View entry_order(Lowering *l, Node *product, View index) {
     const Type *type = &product->in[EXPERT_INDEX]->type;
     k->in[0] = index;
     k->share = share_by(SHARE_OUTER, dim_const(l->graph, 1)), k->row_wise = is_rows(l, type);
+    k->count = dim_const(l->graph, attr_int(product->in[PRODUCT_WEIGHTS], "experts", 1));
     View v = view_contiguous(l, type);
     v.base = BASE_BUFFER, v.buffer = buffer_new(l, type, k->row_wise);
     kernel_give(l, k, 0, NULL, v);

@@ -36,7 +36,8 @@ static void load(Arena *arena, const char *path) { module_load(arena, path); }
 
 static void emit(Arena *arena, Module *m) {
     Text source = {0}, header = {0};
-    const Program *program = lower_module(arena, m, &(LowerOptions){0});
+    Program *program = lower_module(arena, m, &(LowerOptions){0});
+    name_functions(program);
     emit_program(program, &source);
     emit_header(program, &header);
     weights_write(program, drop, NULL);

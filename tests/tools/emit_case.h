@@ -29,9 +29,10 @@ static inline void case_write(CasePlace at, const char *suffix, Text *t) {
 
 static inline void case_sink(void *text, const void *bytes, size_t n) { text_append(text, bytes, n); }
 
-static inline void case_write_program(CasePlace at, const Program *p) {
+static inline void case_write_program(CasePlace at, Program *p) {
     Text t = {0};
     const Target *cpu = target_find("x86-64-v3");
+    name_functions(p);
     emit_program(p, &t), case_write(at, ".c", &t);
     emit_header(p, &t), case_write(at, "_plan.h", &t);
     emit_dispatch(p,

@@ -40,6 +40,7 @@ int main(int argc, char **argv) {
         .arena = arena, .name = name, .graphs = &g, .n_graphs = 1, .description = "llama.burin", .bos = -1, .context = 64};
     LowerOptions options = {0};
     Program *p = lower(arena, &m, 0, &options);
+    name_functions(p);
     Text t = {0};
     emit_program(p, &t);
     write_text(arena, argv[2], arena_printf(arena, "%s.c", name), &t);

@@ -1,6 +1,6 @@
 // llama: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
 //
-//   kernels  : 15 distinct, 38 in a step; kernels 2 to 12 are a loop over 3 layers
+//   kernels  : 14 distinct, 38 in a step; kernels 2 to 12 are a loop over 3 layers
 //   barriers : 18 in a step of one row, 26 in a step of more
 //   arena    : 18432 bytes for 16 rows; at least 18432 bytes live at once
 //   local    : 768 bytes a thread
@@ -25,44 +25,27 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %x0: bf16[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
-KERNEL void embed_bf16_64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
+KERNEL void embed_bf16_200x64(burin_part part, const int32_t *index, const uint16_t *panels, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_column_bf16(64, panels, burin_index(index[r], 200), y + r * 64);
 }
 
 // %n.0: f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:24:9 model.layers.0
 KERNEL void rms_normalization_64(burin_part part, const float *x, const float *weight, float *y) {
-    for (int r = part.first; r < part.last; r++) {
+    for (int r = part.first; r < part.last; r++)
         rms_norm(64, 0x1.4f8b58p-17f, x + r * 64, weight, y + r * 64);
-    }
 }
 
 // %qkv.0: f32[R, 64], bf16[128, 64] -> f32[R, 128]     llama.burin:24:9 model.layers.*.self_attn
-typedef struct matmul_bf16_64x128_context {
-    float *y;
-} matmul_bf16_64x128_context;
-
-static inline void matmul_bf16_64x128_store(const void *context, vf a0, int row, int column) {
-    const matmul_bf16_64x128_context *c = context;
-    vf_store(c->y + (size_t)row * 128 + column, a0);
-}
-
-KERNEL void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x128_context *store) {
-    matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_bf16(m, matmul_bf16_64x128_store, store);
+KERNEL void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_bf16(m, store_rows, &(matmul_rows){y, 128, 128});
 }
 
 // %qr.0: f32[R, 64], f32[R, 8], f32[R, 8] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void rotary_4x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
-    rotary_shape shape = {heads.last - heads.first, 16, 16};
-    x += heads.first * 16, y += heads.first * 16;
-    for (int r = 0; r < rows; r++)
-        rotary_half(shape, x + r * 128, cosine + at[r] * 8, sine + at[r] * 8, y + r * 128);
-}
-
-// %kr.0: f32[R, 32], f32[R, 8], f32[R, 8] -> f32[R, 32]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine, const int32_t *at, float *y) {
+KERNEL void rotary_16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine,
+                      const int32_t *at, float *y) {
     rotary_shape shape = {heads.last - heads.first, 16, 16};
     x += heads.first * 16, y += heads.first * 16;
     for (int r = 0; r < rows; r++)
@@ -70,47 +53,41 @@ KERNEL void rotary_2x16(burin_part heads, int rows, const float *x, const float 
 }
 
 // %kc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_key_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, void *cache) {
+KERNEL void cache_append_key_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
+                                  const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
-    (void)s;
     cache_append_keys((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_value_2x16(burin_part heads, const burin_step *s, int rows, const float *x, const int32_t *slot, const int32_t *position, void *cache) {
+KERNEL void cache_append_value_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
+                                    const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
-    (void)s;
     cache_append_values((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
 }
 
-// %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, int count, const float *q, void *keys, void *values, float *y) {
-    attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .softcap = 0, .window = 0, .causal = true};
-    a.rows = rows, a.count = count, a.slot = s->slot, a.position = s->position;
-    a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
+// %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9
+//   model.layers.*.self_attn
+KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, const int32_t *slot,
+                             const int32_t *position, const float *q, void *keys, void *values, float *y) {
+    attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .causal = true};
+    a.rows = rows, a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
+    a.slot = slot, a.position = position;
     a.keys = (kv_cache){2, 16, 80, CACHE_F32, 61440, keys};
     a.values = (kv_cache){2, 16, 80, CACHE_F32, 61440, values};
     burin_attention(s, thread, a, units, NULL);
 }
 
 // %o.0: f32[R, 64], bf16[64, 64] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-typedef struct matmul_bf16_64x64_context {
-    float *y;
-} matmul_bf16_64x64_context;
-
-static inline void matmul_bf16_64x64_store(const void *context, vf a0, int row, int column) {
-    const matmul_bf16_64x64_context *c = context;
-    vf_store(c->y + (size_t)row * 64 + column, a0);
+KERNEL void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_bf16(m, store_rows, &(matmul_rows){y, 64, 64});
 }
 
-KERNEL void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x64_context *store) {
-    matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_bf16(m, matmul_bf16_64x64_store, store);
-}
-
-// %t.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
-KERNEL void skip_rms_normalization_64(burin_part part, const float *x, const float *residual, const float *weight, float *sum, float *y) {
+// %m.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
+KERNEL void skip_rms_normalization_64(burin_part part, const float *x, const float *residual, const float *weight,
+                                      float *sum, float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, sum + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, sum + r * 64, weight, y + r * 64);
@@ -119,35 +96,26 @@ KERNEL void skip_rms_normalization_64(burin_part part, const float *x, const flo
 
 // %h.0: f32[R, 64], bf16[320, 64] -> f32[R, 160]     llama.burin:25:9 model.layers.*.mlp
 // mul(silu($0), $1)
-typedef struct matmul_bf16_64x160_silu_mul_context {
+typedef struct matmul_bf16_64x160_silu_mul_rows {
     float *y;
-} matmul_bf16_64x160_silu_mul_context;
+} matmul_bf16_64x160_silu_mul_rows;
 
 static inline void matmul_bf16_64x160_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
-    const matmul_bf16_64x160_silu_mul_context *c = context;
+    const matmul_bf16_64x160_silu_mul_rows *c = context;
     vf_store(c->y + (size_t)row * 160 + column, vf_mul(vf_silu(a0), a1));
 }
 
-KERNEL void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x160_silu_mul_context *store) {
-    matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, store);
+KERNEL void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, &(matmul_bf16_64x160_silu_mul_rows){y});
 }
 
 // %d.0: f32[R, 160], bf16[64, 160] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
-typedef struct matmul_bf16_160x64_context {
-    float *y;
-} matmul_bf16_160x64_context;
-
-static inline void matmul_bf16_160x64_store(const void *context, vf a0, int row, int column) {
-    const matmul_bf16_160x64_context *c = context;
-    vf_store(c->y + (size_t)row * 64 + column, a0);
-}
-
-KERNEL void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_160x64_context *store) {
-    matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_bf16(m, matmul_bf16_160x64_store, store);
+KERNEL void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_bf16(m, store_rows, &(matmul_rows){y, 64, 64});
 }
 
 // %lw: f32[R, 64] -> f32[L, 64]
@@ -155,8 +123,9 @@ KERNEL void select_rows_64(burin_part part, const int32_t *row, const float *x, 
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 64, x + row[r] * 64, 64 * sizeof *y);
 }
 
-// %f: f32[L, 64], f32[L, 64], f32[64] -> f32[L, 64]     llama.burin:32:5 model
-KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const float *residual, const float *weight, float *y) {
+// %fx: f32[L, 64], f32[L, 64], f32[64] -> f32[L, 64]     llama.burin:32:5 model
+KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const float *residual, const float *weight,
+                                        float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, y + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, y + r * 64, weight, y + r * 64);
@@ -164,19 +133,10 @@ KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const f
 }
 
 // %logits: f32[L, 64], bf16[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
-typedef struct matmul_bf16_64x200_context {
-    float *y;
-} matmul_bf16_64x200_context;
-
-static inline void matmul_bf16_64x200_store(const void *context, vf a0, int row, int column) {
-    const matmul_bf16_64x200_context *c = context;
-    vf_store_n(c->y + (size_t)row * 200 + column, a0, 200 - column);
-}
-
-KERNEL void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, const matmul_bf16_64x200_context *store) {
-    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_bf16(m, matmul_bf16_64x200_store, store);
+KERNEL void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_bf16(m, store_rows, &(matmul_rows){y, 200, 200});
 }
 
 // One thread's part of a step.
@@ -199,7 +159,7 @@ void FORWARD(const burin_step *s, int thread) {
     (void)wanted, (void)many, (void)local, (void)w;
 
     // llama.burin:30:7 model
-    embed_bf16_64(ROWS(rows), s->token, w->embed_tokens, x0);
+    embed_bf16_200x64(ROWS(rows), s->token, w->embed_tokens, x0);
     DONE(0); RECORD("x0", -1, x0, rows, 64, 64);
     // llama.burin:24:9 model.layers.0
     rms_normalization_64(ROWS(rows), x0, w->input_layernorm, input_layernorm);
@@ -207,32 +167,37 @@ void FORWARD(const burin_step *s, int thread) {
     for (int layer = 0; layer < 3; layer++) {
         if (many) WAIT();
         // llama.burin:24:9 model.layers.*.self_attn
-        matmul_bf16_64x128(PART(matmul_units(8, rows)), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, &(matmul_bf16_64x128_context){q_k_v_proj});
+        matmul_bf16_64x128(PART(matmul_units(8, rows)), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj,
+                           q_k_v_proj);
         DONE(2); RECORD("qkv.0", layer, q_k_v_proj, rows, 128, 128);
         WAIT();
-        rotary_4x16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
+        rotary_16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
         DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
-        rotary_2x16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
+        rotary_16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
-        cache_append_key_2x16(PART(2), s, rows, q_k_v_proj + 64, s->slot, s->position, STATE(0 + (size_t)layer * 20480));
+        cache_append_key_2x16(PART(2), rows, q_k_v_proj + 64, s->slot, s->position, STATE(0 + (size_t)layer * 20480));
         DONE(5);
-        cache_append_value_2x16(PART(2), s, rows, q_k_v_proj + 96, s->slot, s->position, STATE(10240 + (size_t)layer * 20480));
+        cache_append_value_2x16(PART(2), rows, q_k_v_proj + 96, s->slot, s->position,
+                                STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
-        attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, 0, q_k_v_proj, STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+        attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, s->slot, s->position, q_k_v_proj,
+                         STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
-        matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, &(matmul_bf16_64x64_context){o_proj});
+        matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, o_proj);
         DONE(8); RECORD("o.0", layer, o_proj, rows, 64, 64);
         WAIT();
         // llama.burin:25:9 model.layers.*.mlp
-        skip_rms_normalization_64(ROWS(rows), o_proj, x0, w->layer[layer].post_attention_layernorm, x0, post_attention_layernorm);
+        skip_rms_normalization_64(ROWS(rows), o_proj, x0, w->layer[layer].post_attention_layernorm, x0,
+                                  post_attention_layernorm);
         DONE(9); RECORD("x.0", layer, x0, rows, 64, 64); RECORD("m.0", layer, post_attention_layernorm, rows, 64, 64);
         if (many) WAIT();
-        matmul_bf16_64x160_silu_mul(PART(matmul_units(10, rows)), rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj, &(matmul_bf16_64x160_silu_mul_context){gate_up_proj});
+        matmul_bf16_64x160_silu_mul(PART(matmul_units(10, rows)), rows, post_attention_layernorm,
+                                    w->layer[layer].mlp_gate_up_proj, gate_up_proj);
         DONE(10); RECORD("h.0", layer, gate_up_proj, rows, 160, 160);
         WAIT();
-        matmul_bf16_160x64(PART(matmul_units(4, rows)), rows, gate_up_proj, w->layer[layer].mlp_down_proj, &(matmul_bf16_160x64_context){down_proj});
+        matmul_bf16_160x64(PART(matmul_units(4, rows)), rows, gate_up_proj, w->layer[layer].mlp_down_proj, down_proj);
         DONE(11); RECORD("d.0", layer, down_proj, rows, 64, 64);
         if (layer == 2) break;
         WAIT();
@@ -251,6 +216,6 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(15); RECORD("fx", -1, norm, wanted, 64, 64);
     if (many) WAIT();
     // llama.burin:33:5 lm_head
-    matmul_bf16_64x200(PART(matmul_units(13, wanted)), wanted, norm, w->embed_tokens, &(matmul_bf16_64x200_context){s->logits});
+    matmul_bf16_64x200(PART(matmul_units(13, wanted)), wanted, norm, w->embed_tokens, s->logits);
     DONE(16); RECORD("logits", -1, s->logits, wanted, 200, 200);
 }

@@ -25,21 +25,19 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
+KERNEL void embed_f32_50x60(burin_part part, const int32_t *index, const float *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
+KERNEL void embed_f16_64x60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
         const float *p1 = a1 + (ptrdiff_t)i0 * 60;
@@ -52,221 +50,174 @@ KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const 
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-KERNEL void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 15; i1++) {
             float lane[LANES];
             vf_store(lane, vf_set1(INFINITY));
             int e = 0;
             for (int r2 = 0; r2 < 4; r2++) {
-                lane[e % LANES] = sf_min(*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1 + (ptrdiff_t)r2 * 15), lane[e % LANES]);
+                lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
                 e++;
             }
-            *(y + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i1 * 1) = vf_bottom(vf_load(lane));
+            y[(ptrdiff_t)i0 * 15 + i1] = vf_bottom(vf_load(lane));
         }
     }
 }
 
 // %c: f32[R, 4, 15] -> bool[R, 4, 15]
-KERNEL void less_4x15(const burin_step *s, burin_part part, const float *a0, uint8_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void less_4x15(burin_part part, const float *a0, uint8_t *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             uint8_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vm_store_n(q + j, vf_less(vf_load_n(p0 + j, n), vf_set1(0x1.4p+1f)), n);
-            }
+            vm_store_n(q, vf_less(vf_load_n(p0, 15), vf_set1(0x1.4p+1f)), 15);
         }
     }
 }
 
 // %w: bool[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void where_4x15(const burin_step *s, burin_part part, const uint8_t *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void where_4x15(burin_part part, const uint8_t *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const uint8_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_where(vm_load_n(p0 + j, n), vf_load_n(p1 + j, n), vf_set1(0x1.4p+1f)), n);
-            }
+            vf_store_n(q, vf_where(vm_load_n(p0, 15), vf_load_n(p1, 15), vf_set1(0x1.4p+1f)), 15);
         }
     }
 }
 
 // %cat: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 8, 15]
-KERNEL void concat_8x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void concat_8x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 4; i1++)
-            for (int i2 = 0; i2 < 15; i2++)
-                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 0) * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
-        for (int i1 = 0; i1 < 4; i1++)
-            for (int i2 = 0; i2 < 15; i2++)
-                *(y + (ptrdiff_t)i0 * 120 + (ptrdiff_t)(i1 + 4) * 15 + (ptrdiff_t)i2 * 1) = *(a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1);
+        for (int i1 = 0; i1 < 4; i1++) {
+            for (int i2 = 0; i2 < 15; i2++) {
+                y[(ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15 + i2] = a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + i2];
+            }
+        }
+        for (int i1 = 0; i1 < 4; i1++) {
+            for (int i2 = 0; i2 < 15; i2++) {
+                y[(ptrdiff_t)i0 * 120 + (ptrdiff_t)(4 + i1) * 15 + i2] = a1[(ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15
+                + i2];
+            }
+        }
     }
 }
 
 // %s2: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 120 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
-            }
+            vf_store_n(q, vf_add(vf_load_n(p0, 15), vf_load_n(p1, 15)), 15);
         }
     }
 }
 
 // %bf: f32[R, 4, 15] -> bf16[R, 4, 15]
-KERNEL void cast_4x15(const burin_step *s, burin_part part, const float *a0, uint16_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void cast_bf16_4x15(burin_part part, const float *a0, uint16_t *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             uint16_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_bf16_n(q + j, vf_load_n(p0 + j, n), n);
-            }
+            vf_store_bf16_n(q, vf_load_n(p0, 15), 15);
         }
     }
 }
 
 // %bf2: bf16[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void cast_4x15_2(const burin_step *s, burin_part part, const uint16_t *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void cast_f32_4x15(burin_part part, const uint16_t *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const uint16_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_load_bf16_n(p0 + j, n), n);
-            }
+            vf_store_n(q, vf_load_bf16_n(p0, 15), 15);
         }
     }
 }
 
 // %in: f32[R, 4, 15] -> i32[R, 4, 15]
-KERNEL void cast_4x15_3(const burin_step *s, burin_part part, const float *a0, int32_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void cast_i32_4x15(burin_part part, const float *a0, int32_t *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vi_store_n(q + j, vi_from_float(vf_load_n(p0 + j, n)), n);
-            }
+            vi_store_n(q, vi_from_float(vf_load_n(p0, 15)), 15);
         }
     }
 }
 
 // %in2: i32[R, 4, 15], i32[R, 4, 15] -> i32[R, 4, 15]
-KERNEL void mul_4x15(const burin_step *s, burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void mul_4x15(burin_part part, const int32_t *a0, const int32_t *a1, int32_t *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const int32_t *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             int32_t *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vi_store_n(q + j, vi_mul(vi_load_n(p0 + j, n), vi_load_n(p1 + j, n)), n);
-            }
+            vi_store_n(q, vi_mul(vi_load_n(p0, 15), vi_load_n(p1, 15)), 15);
         }
     }
 }
 
 // %in3: i32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void cast_4x15_4(const burin_step *s, burin_part part, const int32_t *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void cast_f32_4x15_2(burin_part part, const int32_t *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const int32_t *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_from_int(vi_load_n(p0 + j, n)), n);
-            }
+            vf_store_n(q, vf_from_int(vi_load_n(p0, 15)), 15);
         }
     }
 }
 
 // %s3: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15_2(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void add_4x15_2(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
-            }
+            vf_store_n(q, vf_add(vf_load_n(p0, 15), vf_load_n(p1, 15)), 15);
         }
     }
 }
 
 // %rnt: f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void copy_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void copy_4x15(burin_part part, const float *a0, float *y) {
     for (int i = part.first; i < part.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
         for (int i2 = 0; i2 < 15; i2++) {
-            *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)i2 * 1) = *(a0 + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i2 * 1);
+            y[(ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + i2] = a0[(ptrdiff_t)i0 * 15 + i2];
         }
     }
 }
 
 // %gp: f32[R, 60], i32[6] -> f32[R, 6]
-KERNEL void gather_6(const burin_step *s, burin_part part, const float *a0, const int32_t *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void gather_6(burin_part part, const float *a0, const int32_t *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 6; i1++) {
-            int chosen = burin_index((int)*(a1 + (ptrdiff_t)i1 * 1), 60);
-            *(y + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)chosen * 1);
+            int chosen = burin_index((int)a1[i1], 60);
+            y[(ptrdiff_t)i0 * 6 + i1] = a0[(ptrdiff_t)i0 * 60 + chosen];
         }
     }
 }
 
 // %gc: f32[R, 60], f32[R, 6], f32[R, 60] -> f32[R, 126]
-KERNEL void concat_126(const burin_step *s, burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void concat_126(burin_part part, const float *a0, const float *a1, const float *a2, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 60; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 0) * 1) = *(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
-        for (int i1 = 0; i1 < 6; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 60) * 1) = *(a1 + (ptrdiff_t)i0 * 6 + (ptrdiff_t)i1 * 1);
-        for (int i1 = 0; i1 < 60; i1++)
-            *(y + (ptrdiff_t)i0 * 126 + (ptrdiff_t)(i1 + 66) * 1) = *(a2 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1);
+        for (int i1 = 0; i1 < 60; i1++) {
+            y[(ptrdiff_t)i0 * 126 + i1] = a0[(ptrdiff_t)i0 * 60 + i1];
+        }
+        for (int i1 = 0; i1 < 6; i1++) {
+            y[(ptrdiff_t)i0 * 126 + (60 + i1)] = a1[(ptrdiff_t)i0 * 6 + i1];
+        }
+        for (int i1 = 0; i1 < 60; i1++) {
+            y[(ptrdiff_t)i0 * 126 + (66 + i1)] = a2[(ptrdiff_t)i0 * 60 + i1];
+        }
     }
 }
 
@@ -277,20 +228,22 @@ KERNEL void select_rows_126(burin_part part, const int32_t *row, const float *x,
 
 // %logits: f32[L, 126], f32[50, 126], f32[50] -> f32[L, 50]
 // gelu(add($0, $1))
-typedef struct matmul_f32_126x50_add_gelu_context {
+typedef struct matmul_f32_126x50_add_gelu_rows {
     float *y;
     const float *b1;
-} matmul_f32_126x50_add_gelu_context;
+} matmul_f32_126x50_add_gelu_rows;
 
 static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, int row, int column) {
-    const matmul_f32_126x50_add_gelu_context *c = context;
-    vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
+    const matmul_f32_126x50_add_gelu_rows *c = context;
+    vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))),
+               50 - column);
 }
 
-KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_126x50_add_gelu_context *store) {
-    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_f32(m, matmul_f32_126x50_add_gelu_store, store);
+KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
+                                       float *y) {
+    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_f32(m, matmul_f32_126x50_add_gelu_store, &(matmul_f32_126x50_add_gelu_rows){y, b1});
 }
 
 // One thread's part of a step.
@@ -315,51 +268,51 @@ void FORWARD(const burin_step *s, int thread) {
     float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row
     (void)wanted, (void)many, (void)local, (void)w;
 
-    embed_f32_60(ROWS(rows), s->token, w->embed, e);
+    embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);
-    embed_f16_60(ROWS(rows), s->position, w->pos, p);
+    embed_f16_64x60(ROWS(rows), s->position, w->pos, p);
     DONE(1); RECORD("p", -1, p, rows, 60, 60);
-    add_60(s, ROWS(rows), e, p, e);
+    add_60(ROWS(rows), e, p, e);
     DONE(2); RECORD("x", -1, e, rows, 60, 60);
     if (many) WAIT();
-    reduce_min_15(s, ROWS(rows), e, rn);
+    reduce_min_15(ROWS(rows), e, rn);
     DONE(3); RECORD("rn", -1, rn, rows, 15, 15);
-    less_4x15(s, ROWS(rows), e, c);
+    less_4x15(ROWS(rows), e, c);
     DONE(4);
-    where_4x15(s, ROWS(rows), c, e, v_w);
+    where_4x15(ROWS(rows), c, e, v_w);
     DONE(5); RECORD("w", -1, v_w, (rows * 4), 15, 15);
     if (many) WAIT();
-    concat_8x15(s, ROWS(rows), v_w, e, cat);
+    concat_8x15(ROWS(rows), v_w, e, cat);
     DONE(6); RECORD("cat", -1, cat, (rows * 8), 15, 15);
-    add_4x15(s, ROWS(rows), cat + 15, e, e);
+    add_4x15(ROWS(rows), cat + 15, e, e);
     DONE(7); RECORD("s2", -1, e, (rows * 4), 15, 15);
     if (many) WAIT();
-    cast_4x15(s, ROWS(rows), e, bf);
+    cast_bf16_4x15(ROWS(rows), e, bf);
     DONE(8);
     if (many) WAIT();
-    cast_4x15_2(s, ROWS(rows), bf, bf2);
+    cast_f32_4x15(ROWS(rows), bf, bf2);
     DONE(9); RECORD("bf2", -1, bf2, (rows * 4), 15, 15);
     if (many) WAIT();
-    cast_4x15_3(s, ROWS(rows), bf2, in);
+    cast_i32_4x15(ROWS(rows), bf2, in);
     DONE(10);
-    mul_4x15(s, ROWS(rows), in, in, in);
+    mul_4x15(ROWS(rows), in, in, in);
     DONE(11);
-    cast_4x15_4(s, ROWS(rows), in, in3);
+    cast_f32_4x15_2(ROWS(rows), in, in3);
     DONE(12); RECORD("in3", -1, in3, (rows * 4), 15, 15);
-    add_4x15_2(s, ROWS(rows), bf2, in3, bf2);
+    add_4x15_2(ROWS(rows), bf2, in3, bf2);
     DONE(13); RECORD("s3", -1, bf2, (rows * 4), 15, 15);
-    copy_4x15(s, ROWS((rows * 4)), rn, rnt);
+    copy_4x15(ROWS((rows * 4)), rn, rnt);
     DONE(14);
     if (many) WAIT();
-    gather_6(s, PART(rows), bf2, w->pick, gp);
+    gather_6(PART(rows), bf2, w->pick, gp);
     DONE(15); RECORD("gp", -1, gp, rows, 6, 6);
     WAIT();
-    concat_126(s, ROWS(rows), bf2, gp, rnt, gc);
+    concat_126(ROWS(rows), bf2, gp, rnt, gc);
     DONE(16); RECORD("gc", -1, gc, rows, 126, 126);
     if (many) WAIT();
     select_rows_126(ROWS(wanted), s->wanted, gc, lw);
     DONE(17); RECORD("lw", -1, lw, wanted, 126, 126);
     if (many) WAIT();
-    matmul_f32_126x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_126x50_add_gelu_context){s->logits, w->bias});
+    matmul_f32_126x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, w->bias, s->logits);
     DONE(18); RECORD("logits", -1, s->logits, wanted, 50, 50);
 }

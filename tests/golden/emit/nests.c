@@ -25,21 +25,19 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %e: f32[50, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f32_60(burin_part part, const int32_t *index, const float *table, float *y) {
+KERNEL void embed_f32_50x60(burin_part part, const int32_t *index, const float *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f32(60, table, burin_index(index[r], 50), y + r * 60);
 }
 
 // %p: f16[64, 60], i32[R] -> f32[R, 60]
-KERNEL void embed_f16_60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
+KERNEL void embed_f16_64x60(burin_part part, const int32_t *index, const uint16_t *table, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_row_f16(60, table, burin_index(index[r], 64), y + r * 60);
 }
 
 // %x: f32[R, 60], f32[R, 60] -> f32[R, 60]
-KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void add_60(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
         const float *p1 = a1 + (ptrdiff_t)i0 * 60;
@@ -53,44 +51,35 @@ KERNEL void add_60(const burin_step *s, burin_part part, const float *a0, const 
 
 // %y: f32[R, 60], f32[60] -> f32[R, 60]
 // mul(tanh($0), add($1, $2))
-KERNEL void tanh_add_mul_60(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void tanh_add_mul_60(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         const float *p0 = a0 + (ptrdiff_t)i0 * 60;
-        const float *p1 = a1;
         float *q = y + (ptrdiff_t)i0 * 60;
         for (int j = 0; j < 60; j += LANES) {
             int n = 60 - j;
-            vf_store_n(q + j, vf_mul(vf_tanh(vf_load_n(p0 + j, n)), vf_add(vf_load_n(p1 + j, n), vf_set1(0x1.4p+1f))), n);
+            vf_store_n(q + j, vf_mul(vf_tanh(vf_load_n(p0 + j, n)), vf_add(vf_load_n(a1 + j, n), vf_set1(0x1.4p+1f))),
+                       n);
         }
     }
 }
 
 // %mm: f32[R, 4, 15], f32[R, 15, 4] -> f32[R, 4, 4]
-KERNEL void matmul_4x4(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void matmul_4x4(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i = part.first; i < part.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
-        const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)0 * 1;
-        const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)0 * 1 + (ptrdiff_t)0 * 15;
+        const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+        const float *p1 = a1 + (ptrdiff_t)i0 * 60;
         float *q = y + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
-        for (int j = 0; j < 4; j += LANES) {
-            int n = 4 - j;
-            vf sum = vf_zero();
-            for (int k = 0; k < 15; k++)
-                sum = vf_fma(vf_set1(p0[(ptrdiff_t)k * 1]), vf_load_strided(p1 + (ptrdiff_t)k * 1 + (ptrdiff_t)j * 15, 15, n), sum);
-            vf_store_n(q + j, sum, n);
-        }
+        vf sum = vf_zero();
+        for (int k = 0; k < 15; k++)
+            sum = vf_fma(vf_set1(p0[k]), vf_load_strided(p1 + k, 15, 4), sum);
+        vf_store_n(q, sum, 4);
     }
 }
 
 // %sm: f32[R, 4, 4] -> f32[R, 4, 4]
-KERNEL void softmax_4x4(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void softmax_4x4(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
@@ -101,200 +90,151 @@ KERNEL void softmax_4x4(const burin_step *s, burin_part part, const float *a0, f
 }
 
 // %mv: f32[R, 4, 4], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void matmul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void matmul_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i = part.first; i < part.last; i++) {
         int i1 = i % 4;
         int i0 = i / 4;
-        const float *p0 = a0 + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4 + (ptrdiff_t)0 * 1;
-        const float *p1 = a1 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)0 * 15 + (ptrdiff_t)0 * 1;
+        const float *p0 = a0 + (ptrdiff_t)i0 * 16 + (ptrdiff_t)i1 * 4;
+        const float *p1 = a1 + (ptrdiff_t)i0 * 60;
         float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-        for (int j = 0; j < 15; j += LANES) {
-            int n = 15 - j;
-            vf sum = vf_zero();
-            for (int k = 0; k < 4; k++)
-                sum = vf_fma(vf_set1(p0[(ptrdiff_t)k * 1]), vf_load_n(p1 + (ptrdiff_t)k * 15 + j, n), sum);
-            vf_store_n(q + j, sum, n);
-        }
+        vf sum = vf_zero();
+        for (int k = 0; k < 4; k++)
+            sum = vf_fma(vf_set1(p0[k]), vf_load_n(p1 + k * (ptrdiff_t)15, 15), sum);
+        vf_store_n(q, sum, 15);
     }
 }
 
 // %gm: f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void softmax_4x15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void softmax_4x15(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i2 = 0; i2 < 15; i2++) {
             float row[4];
-            for (int j = 0; j < 4; j++) row[j] = (*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1));
+            for (int j = 0; j < 4; j++) row[j] = a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2];
             softmax_chain(4, row, row);
-            for (int j = 0; j < 4; j++) *(y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + (ptrdiff_t)i2 * 1) = ((float)(double)(row[j]));
+            for (int j = 0; j < 4; j++) y[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2] = ((float)(double)(row[j]));
         }
     }
 }
 
 // %rs: f32[R, 4, 15] -> f32[R, 4, 1]
-KERNEL void reduce_sum_4x1(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_sum_4x1(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
-            for (int i2 = 0; i2 < 1; i2++) {
-                const float *p = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15 + (ptrdiff_t)0 * 1;
-                vf lanes = vf_set1(0);
-                for (int j = 0; j < 15; j += LANES) {
-                    int n = 15 - j;
-                    vf x = vf_load_n(p + j, n);
-                    lanes = n < LANES ? vf_where(vm_first(n), vf_add(x, lanes), lanes) : vf_add(x, lanes);
-                }
-                *(y + (ptrdiff_t)i0 * 4 + (ptrdiff_t)i1 * 1) = vf_sum(lanes);
+            const float *p = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
+            vf lanes = vf_set1(0);
+            for (int j = 0; j < 15; j += LANES) {
+                int n = 15 - j;
+                vf x = vf_load_n(p + j, n);
+                lanes = n < LANES ? vf_where(vm_first(n), vf_add(x, lanes), lanes) : vf_add(x, lanes);
             }
+            y[(ptrdiff_t)i0 * 4 + i1] = vf_sum(lanes);
         }
     }
 }
 
 // %rm: f32[R, 4, 15] -> f32[R, 1, 15]
-KERNEL void reduce_mean_1x15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_mean_1x15(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 1; i1++) {
-            for (int i2 = 0; i2 < 15; i2++) {
-                float total = 0;
-                for (int r1 = 0; r1 < 4; r1++) {
-                    total = sf_add(*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)r1 * 15 + (ptrdiff_t)i2 * 1), total);
-                }
-                *(y + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i2 * 1) = total / (float)(4);
+        for (int i2 = 0; i2 < 15; i2++) {
+            float total = 0;
+            for (int r1 = 0; r1 < 4; r1++) {
+                total = sf_add(a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)r1 * 15 + i2], total);
             }
+            y[(ptrdiff_t)i0 * 15 + i2] = total / (float)(4);
         }
     }
 }
 
 // %rx: f32[R, 4, 15] -> f32[R, 1, 1]
-KERNEL void reduce_max_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_max_1x1(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 1; i1++) {
-            for (int i2 = 0; i2 < 1; i2++) {
-                const float *p = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)0 * 15 + (ptrdiff_t)0 * 1;
-                vf lanes = vf_set1(-INFINITY);
-                for (int j = 0; j < 60; j += LANES) {
-                    int n = 60 - j;
-                    vf x = vf_load_n(p + j, n);
-                    lanes = n < LANES ? vf_where(vm_first(n), vf_max(x, lanes), lanes) : vf_max(x, lanes);
-                }
-                *(y + (ptrdiff_t)i0 * 1) = vf_top(lanes);
-            }
+        const float *p = a0 + (ptrdiff_t)i0 * 60;
+        vf lanes = vf_set1(-INFINITY);
+        for (int j = 0; j < 60; j += LANES) {
+            int n = 60 - j;
+            vf x = vf_load_n(p + j, n);
+            lanes = n < LANES ? vf_where(vm_first(n), vf_max(x, lanes), lanes) : vf_max(x, lanes);
         }
+        y[i0] = vf_top(lanes);
     }
 }
 
 // %rn: f32[R, 15, 4] -> f32[R, 15]
-KERNEL void reduce_min_15(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_min_15(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 15; i1++) {
             float lane[LANES];
             vf_store(lane, vf_set1(INFINITY));
             int e = 0;
             for (int r2 = 0; r2 < 4; r2++) {
-                lane[e % LANES] = sf_min(*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 1 + (ptrdiff_t)r2 * 15), lane[e % LANES]);
+                lane[e % LANES] = sf_min(a0[(ptrdiff_t)i0 * 60 + i1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
                 e++;
             }
-            *(y + (ptrdiff_t)i0 * 15 + (ptrdiff_t)i1 * 1) = vf_bottom(vf_load(lane));
+            y[(ptrdiff_t)i0 * 15 + i1] = vf_bottom(vf_load(lane));
         }
     }
 }
 
 // %rt: f32[R, 15, 4] -> f32[R, 1, 1]
-KERNEL void reduce_sum_1x1(const burin_step *s, burin_part part, const float *a0, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void reduce_sum_1x1(burin_part part, const float *a0, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
-        for (int i1 = 0; i1 < 1; i1++) {
-            for (int i2 = 0; i2 < 1; i2++) {
-                float lane[LANES];
-                vf_store(lane, vf_set1(0));
-                int e = 0;
-                for (int r1 = 0; r1 < 15; r1++) {
-                    for (int r2 = 0; r2 < 4; r2++) {
-                        lane[e % LANES] = sf_add(*(a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)r1 * 1 + (ptrdiff_t)r2 * 15), lane[e % LANES]);
-                        e++;
-                    }
-                }
-                *(y + (ptrdiff_t)i0 * 1) = vf_sum(vf_load(lane));
+        float lane[LANES];
+        vf_store(lane, vf_set1(0));
+        int e = 0;
+        for (int r1 = 0; r1 < 15; r1++) {
+            for (int r2 = 0; r2 < 4; r2++) {
+                lane[e % LANES] = sf_add(a0[(ptrdiff_t)i0 * 60 + r1 + (ptrdiff_t)r2 * 15], lane[e % LANES]);
+                e++;
             }
         }
+        y[i0] = vf_sum(vf_load(lane));
     }
 }
 
 // %d: f32[R, 4, 15], f32[R, 1, 1] -> f32[R, 4, 15]
-KERNEL void div_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void div_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 1;
+            const float *p1 = a1 + i0;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_div(vf_load_n(p0 + j, n), vf_load_strided(p1, 0, LANES)), n);
-            }
+            vf_store_n(q, vf_div(vf_load_n(p0, 15), vf_set1(*p1)), 15);
         }
     }
 }
 
 // %d2: f32[R, 4, 15], f32[R, 1, 15] -> f32[R, 4, 15]
-KERNEL void sub_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void sub_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
             const float *p1 = a1 + (ptrdiff_t)i0 * 15;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_sub(vf_load_n(p0 + j, n), vf_load_n(p1 + j, n)), n);
-            }
+            vf_store_n(q, vf_sub(vf_load_n(p0, 15), vf_load_n(p1, 15)), 15);
         }
     }
 }
 
 // %d3: f32[R, 4, 15], f32[R, 4, 1] -> f32[R, 4, 15]
-KERNEL void mul_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void mul_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 4 + (ptrdiff_t)i1 * 1;
+            const float *p1 = a1 + (ptrdiff_t)i0 * 4 + i1;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_mul(vf_load_n(p0 + j, n), vf_load_strided(p1, 0, LANES)), n);
-            }
+            vf_store_n(q, vf_mul(vf_load_n(p0, 15), vf_set1(*p1)), 15);
         }
     }
 }
 
 // %s: f32[R, 4, 15], f32[R, 4, 15] -> f32[R, 4, 15]
-KERNEL void add_4x15(const burin_step *s, burin_part part, const float *a0, const float *a1, float *y) {
-    const int rows = s->rows, wanted = s->n_wanted;
-    (void)rows, (void)wanted;
+KERNEL void add_4x15(burin_part part, const float *a0, const float *a1, float *y) {
     for (int i0 = part.first; i0 < part.last; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
             const float *p0 = a0 + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            const float *p1 = a1 + (ptrdiff_t)i0 * 1;
+            const float *p1 = a1 + i0;
             float *q = y + (ptrdiff_t)i0 * 60 + (ptrdiff_t)i1 * 15;
-            for (int j = 0; j < 15; j += LANES) {
-                int n = 15 - j;
-                vf_store_n(q + j, vf_add(vf_load_n(p0 + j, n), vf_load_strided(p1, 0, LANES)), n);
-            }
+            vf_store_n(q, vf_add(vf_load_n(p0, 15), vf_set1(*p1)), 15);
         }
     }
 }
@@ -306,20 +246,22 @@ KERNEL void select_rows_60(burin_part part, const int32_t *row, const float *x, 
 
 // %logits: f32[L, 60], f32[50, 60], f32[50] -> f32[L, 50]
 // gelu(add($0, $1))
-typedef struct matmul_f32_60x50_add_gelu_context {
+typedef struct matmul_f32_60x50_add_gelu_rows {
     float *y;
     const float *b1;
-} matmul_f32_60x50_add_gelu_context;
+} matmul_f32_60x50_add_gelu_rows;
 
 static inline void matmul_f32_60x50_add_gelu_store(const void *context, vf a0, int row, int column) {
-    const matmul_f32_60x50_add_gelu_context *c = context;
-    vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))), 50 - column);
+    const matmul_f32_60x50_add_gelu_rows *c = context;
+    vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))),
+               50 - column);
 }
 
-KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const matmul_f32_60x50_add_gelu_context *store) {
-    matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w};
-    m.first = units.first, m.last = units.last;
-    matmul_f32(m, matmul_f32_60x50_add_gelu_store, store);
+KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
+                                      float *y) {
+    matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w, .first = units.first,
+                     .last = units.last};
+    matmul_f32(m, matmul_f32_60x50_add_gelu_store, &(matmul_f32_60x50_add_gelu_rows){y, b1});
 }
 
 // One thread's part of a step.
@@ -343,52 +285,52 @@ void FORWARD(const burin_step *s, int thread) {
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
     (void)wanted, (void)many, (void)local, (void)w;
 
-    embed_f32_60(ROWS(rows), s->token, w->embed, e);
+    embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);
-    embed_f16_60(ROWS(rows), s->position, w->pos, p);
+    embed_f16_64x60(ROWS(rows), s->position, w->pos, p);
     DONE(1); RECORD("p", -1, p, rows, 60, 60);
-    add_60(s, ROWS(rows), e, p, e);
+    add_60(ROWS(rows), e, p, e);
     DONE(2); RECORD("x", -1, e, rows, 60, 60);
-    tanh_add_mul_60(s, ROWS(rows), e, w->v, e);
+    tanh_add_mul_60(ROWS(rows), e, w->v, e);
     DONE(3); RECORD("y", -1, e, rows, 60, 60);
     if (many) WAIT();
-    matmul_4x4(s, PART((rows * 4)), e, e, mm);
+    matmul_4x4(PART((rows * 4)), e, e, mm);
     DONE(4); RECORD("mm", -1, mm, (rows * 4), 4, 4);
     WAIT();
-    softmax_4x4(s, ROWS(rows), mm, sm);
+    softmax_4x4(ROWS(rows), mm, sm);
     DONE(5); RECORD("sm", -1, sm, (rows * 4), 4, 4);
     if (many) WAIT();
-    matmul_4x15(s, PART((rows * 4)), sm, e, mv);
+    matmul_4x15(PART((rows * 4)), sm, e, mv);
     DONE(6); RECORD("mv", -1, mv, (rows * 4), 15, 15);
     WAIT();
-    softmax_4x15(s, ROWS(rows), mv, gm);
+    softmax_4x15(ROWS(rows), mv, gm);
     DONE(7); RECORD("gm", -1, gm, (rows * 4), 15, 15);
-    reduce_sum_4x1(s, ROWS(rows), gm, rs);
+    reduce_sum_4x1(ROWS(rows), gm, rs);
     DONE(8); RECORD("rs", -1, rs, (rows * 4), 1, 1);
     if (many) WAIT();
-    reduce_mean_1x15(s, ROWS(rows), mv, rm);
+    reduce_mean_1x15(ROWS(rows), mv, rm);
     DONE(9); RECORD("rm", -1, rm, rows, 15, 15);
-    reduce_max_1x1(s, ROWS(rows), mv, rx);
+    reduce_max_1x1(ROWS(rows), mv, rx);
     DONE(10); RECORD("rx", -1, rx, rows, 1, 1);
-    reduce_min_15(s, ROWS(rows), e, rn);
+    reduce_min_15(ROWS(rows), e, rn);
     DONE(11); RECORD("rn", -1, rn, rows, 15, 15);
-    reduce_sum_1x1(s, ROWS(rows), e, rt);
+    reduce_sum_1x1(ROWS(rows), e, rt);
     DONE(12); RECORD("rt", -1, rt, rows, 1, 1);
     if (many) WAIT();
-    div_4x15(s, ROWS(rows), mv, rx, d);
+    div_4x15(ROWS(rows), mv, rx, d);
     DONE(13); RECORD("d", -1, d, (rows * 4), 15, 15);
-    sub_4x15(s, ROWS(rows), d, rm, d);
+    sub_4x15(ROWS(rows), d, rm, d);
     DONE(14); RECORD("d2", -1, d, (rows * 4), 15, 15);
-    mul_4x15(s, ROWS(rows), d, rs, d);
+    mul_4x15(ROWS(rows), d, rs, d);
     DONE(15); RECORD("d3", -1, d, (rows * 4), 15, 15);
-    add_4x15(s, ROWS(rows), d, rt, d);
+    add_4x15(ROWS(rows), d, rt, d);
     DONE(16); RECORD("s", -1, d, (rows * 4), 15, 15);
-    sub_4x15(s, ROWS(rows), d, rn, d);
+    sub_4x15(ROWS(rows), d, rn, d);
     DONE(17); RECORD("s2", -1, d, (rows * 4), 15, 15);
     if (many) WAIT();
     select_rows_60(ROWS(wanted), s->wanted, d, lw);
     DONE(18); RECORD("lw", -1, lw, wanted, 60, 60);
     if (many) WAIT();
-    matmul_f32_60x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, &(matmul_f32_60x50_add_gelu_context){s->logits, w->bias});
+    matmul_f32_60x50_add_gelu(PART(matmul_units(4, wanted)), wanted, lw, w->head, w->bias, s->logits);
     DONE(19); RECORD("logits", -1, s->logits, wanted, 50, 50);
 }

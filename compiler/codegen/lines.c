@@ -1,0 +1,98 @@
+// Long lines of the emitted text, broken where a reader would break them:
+//
+//   KERNEL void matmul_bf16_192x320(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
+//   matmul_bf16_192x320(PART(matmul_units(20, rows)), rows, input_layernorm,
+//                       w->layer[layer].self_attn_q_k_v_proj, q_k_v_proj);
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+
+enum { COLUMNS = 120, DEEPEST_COLUMN = 60, FURTHER_INDENT = 8, MOST_DEPTH = 64 };
+
+// Where a line may be broken, and how far in its rest begins.
+typedef struct Break {
+    size_t at;
+    int depth;  // of parentheses
+    size_t indent;
+} Break;
+
+typedef struct Scan {
+    const char *line;
+    size_t indent, opened[MOST_DEPTH];  // of the line; columns behind the parentheses that are open
+    int depth;
+    bool quoted;
+} Scan;
+
+// Behind a comma or a semicolon; before an operator that has blanks around it.
+static bool may_break(const char *line, size_t at) {
+    static const char *const operators[] = {"+ ", "&& ", "|| ", "? ", ": "};
+    if (at < 2 || line[at - 1] != ' ') return false;
+    if (line[at - 2] == ',' || line[at - 2] == ';') return true;
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (!strncmp(line + at, operators[i], strlen(operators[i]))) return true;
+    return false;
+}
+
+static void scan_one(Scan *s, size_t i) {
+    char c = s->line[i];
+    if (c == '"' && !(i && s->line[i - 1] == '\\')) s->quoted = !s->quoted;
+    if (s->quoted) return;
+    if ((c == '(' || c == '{') && s->depth < MOST_DEPTH - 1) s->opened[++s->depth] = i + 1;
+    if ((c == ')' || c == '}') && s->depth) s->depth--;
+}
+
+static size_t indent_of_rest(const Scan *s) {
+    if (!s->depth) return s->line[0] == ' ' ? s->indent : FURTHER_INDENT;
+    return s->opened[s->depth] <= DEEPEST_COLUMN ? s->opened[s->depth] : s->indent + FURTHER_INDENT;
+}
+
+// The last place outside of most parentheses; at 0 when there is none.
+static Break best_break(const char *line, size_t n) {
+    Scan s = {.line = line, .indent = strspn(line, " ")};
+    Break best = {0};
+    for (size_t i = s.indent; i < n && i <= COLUMNS; i++) {
+        bool better = !best.at || s.depth <= best.depth;
+        if (i > s.indent && !s.quoted && better && may_break(line, i)) best = (Break){i, s.depth, indent_of_rest(&s)};
+        if (!s.quoted && line[i] == '/' && line[i + 1] == '/') break;
+        scan_one(&s, i);
+    }
+    return best.indent < best.at ? best : (Break){0};
+}
+
+static Break best_break_of_comment(const char *line) {
+    size_t indent = strspn(line, " "), at = COLUMNS;
+    while (at > indent + FURTHER_INDENT && line[at - 1] != ' ') at--;
+    return at > indent + FURTHER_INDENT ? (Break){at, 0, indent} : (Break){0};
+}
+
+static void add_line(Text *t, const char *line, size_t n) {
+    bool comment = !strncmp(line + strspn(line, " "), "//", 2);
+    char *rest = NULL;
+    while (n > COLUMNS && *line != '#') {
+        Break b = comment ? best_break_of_comment(line) : best_break(line, n);
+        if (!b.at) break;
+        size_t kept = b.at;
+        while (kept && line[kept - 1] == ' ') kept--;
+        text_append(t, line, kept), text_append(t, "\n", 1);
+        Text next = {0};
+        text_add(&next, "%*s%s%.*s", (int)b.indent, "", comment ? "//   " : "", (int)(n - b.at), line + b.at);
+        free(rest);
+        line = rest = next.data, n = next.length;
+    }
+    text_append(t, line, n);
+    free(rest);
+}
+
+void wrap_lines(Text *t, size_t begin) {
+    Text wrapped = {0};
+    for (const char *line = t->data + begin; t->length > begin && *line;) {
+        size_t n = strcspn(line, "\n");
+        add_line(&wrapped, line, n);
+        line += n;
+        if (*line) text_append(&wrapped, "\n", 1), line++;
+    }
+    t->length = begin;
+    if (wrapped.length) text_append(t, wrapped.data, wrapped.length);
+    text_free(&wrapped);
+}

@@ -1,0 +1,85 @@
+// What a kernel function takes: one list a kernel, which prints the signature of its function and every call of it.
+//
+//   KERNEL void rms_normalization_192(burin_part part, const float *x, const float *weight, float *y) {
+//       rms_normalization_192(ROWS(rows), x, w->input_layernorm, input_layernorm);
+#include "codegen/parameters.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void take(Parameters *ps, const char *type, const char *name, const char *argument) {
+    ps->list[ps->n++] = (Parameter){type, name, argument};
+}
+
+void take_view(Parameters *ps, const char *type, const char *name, const View *v) {
+    Text t = {0};
+    if (v->base == BASE_NONE || v->base == BASE_SCALAR) return;
+    c_pointer(&t, ps->program, ps->kernel, v);
+    take(ps, type, name, arena_strndup(ps->program->arena, t.data, t.length));
+    text_free(&t);
+}
+
+static const char *element_of(const View *v) {
+    return v->base == BASE_WEIGHT && v->weight->format ? v->weight->format->element : c_type(v->type.dtype);
+}
+
+void take_operand(Parameters *ps, const char *name, const View *v) {
+    take_view(ps, arena_printf(ps->program->arena, "const %s *", element_of(v)), name, v);
+}
+
+void take_result(Parameters *ps, const char *name, const View *v) {
+    take_view(ps, arena_printf(ps->program->arena, "%s *", c_type(v->type.dtype)), name, v);
+}
+
+void take_part(Parameters *ps, const char *name) {
+    Text t = {0};
+    c_part(&t, ps->program, ps->kernel);
+    take(ps, "burin_part ", name, arena_strndup(ps->program->arena, t.data, t.length));
+    text_free(&t);
+}
+
+void take_count(Parameters *ps, const char *name, const Dim *count) {
+    Text t = {0};
+    c_dim(&t, ps->program, count);
+    take(ps, "int ", name, arena_strndup(ps->program->arena, t.data, t.length));
+    text_free(&t);
+}
+
+void take_rows(Parameters *ps, const Type *type) { take_count(ps, "rows", row_count(ps->program, type)); }
+
+void take_step(Parameters *ps) { take(ps, "const burin_step *", "s", "s"); }
+
+Parameters parameters_of(const Program *p, const Kernel *k) {
+    Parameters ps = {p, k, .list = ARENA_ARRAY(p->arena, Parameter, k->n_in + k->n_out + OTHER_PARAMETERS)};
+    kernel_writers[k->family].parameters(&ps);
+    return ps;
+}
+
+static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+// Is the name a word of the text, and no field of a struct?
+static bool has_word(const char *text, const char *name) {
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += n) {
+        char before = at == text ? ' ' : at[-1];
+        if (!in_word(before) && !in_word(at[n]) && before != '.' && before != '>') return true;
+    }
+    return false;
+}
+
+void write_signature(Text *t, const Parameters *ps, const char *name, const char *body) {
+    const char *separator = "";
+    text_add(t, "KERNEL void %s(", name);
+    for (int i = 0; i < ps->n; i++)
+        if (has_word(body, ps->list[i].name))
+            text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";
+    text_add(t, "%s) {\n", *separator ? "" : "void");
+}
+
+void write_arguments(Text *t, const Parameters *ps, const char *body) {
+    const char *separator = "";
+    text_add(t, "(");
+    for (int i = 0; i < ps->n; i++)
+        if (has_word(body, ps->list[i].name)) text_add(t, "%s%s", separator, ps->list[i].argument), separator = ", ";
+    text_add(t, ")");
+}

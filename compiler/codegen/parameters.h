@@ -1,0 +1,34 @@
+// What a kernel function takes (codegen/parameters.c).
+#ifndef BURIN_PARAMETERS_H
+#define BURIN_PARAMETERS_H
+#include "codegen/emit.h"
+
+typedef struct Parameter {
+    const char *type, *name;  // "const float *", "x"
+    const char *argument;     // of this kernel's call
+} Parameter;
+
+// In order. Those that a function's lines do not name are left out of its signature and of its calls.
+struct Parameters {
+    const Program *program;
+    const Kernel *kernel;
+    int n;
+    Parameter *list;
+};
+
+enum { OTHER_PARAMETERS = 8 };  // at most as many besides operands and results
+
+void take(Parameters *, const char *type, const char *name, const char *argument);
+void take_view(Parameters *, const char *type, const char *name,
+               const View *);                                     // where it begins; nothing of what has no memory
+void take_operand(Parameters *, const char *name, const View *);  // const, of its element type
+void take_result(Parameters *, const char *name, const View *);
+void take_part(Parameters *, const char *name);  // the share of a thread
+void take_count(Parameters *, const char *name, const Dim *);
+void take_rows(Parameters *, const Type *);  // the product of all but the last dimension
+void take_step(Parameters *);                // s
+
+Parameters parameters_of(const Program *, const Kernel *);
+void write_signature(Text *, const Parameters *, const char *name, const char *body);
+void write_arguments(Text *, const Parameters *, const char *body);
+#endif
