@@ -145,7 +145,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
 }
 
 void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
-    size_t comment = c_comment(t);
+    size_t begin = t->length, comment = c_comment(t);
     text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
     text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n\n");
@@ -157,4 +157,5 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     if (!is_decoder(p)) write_net(t, p);
     write_states(t, p);
     write_descriptor(t, p, o);
+    wrap_lines(t, begin);
 }

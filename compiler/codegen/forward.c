@@ -221,24 +221,11 @@ int call_sites(const Program *p, const Kernel **list) {
     return n;
 }
 
-void write_forward(Text *t, const Program *p, int first_site) {
+static void write_calls(Text *t, const Program *p, int first_site) {
     const Loop *loop = &p->loop;
     int end = loop->first + loop->period * loop->iterations - loop->missing;
     Writer w = {.t = t, .p = p, .indent = "    ", .site = first_site};
-    bool encodes = *p->prefix;
-    if (p->sized_by_run) write_places(t, p);
-    text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
-    text_add(t, "void %s(const burin_step *s, int thread) {\n", encodes ? "ENCODE" : "FORWARD");
-    text_add(t, "    const struct %s_weights *w = (const void *)", p->name);
-    text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
-    if (p->encoder)
-        text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n    (void)encoder;\n", p->encoder->name);
-    write_own_symbols(t, p);
-    text_add(t, "    const int rows = s->rows, wanted = s->n_wanted;\n    const bool many = rows > 1;\n");
-    text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
-    if (p->sized_by_run) text_add(t, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
-    write_buffers(t, p);
-    text_add(t, "    (void)wanted, (void)many, (void)local, (void)w;\n\n");
+    text_add(t, "\n");
     for (int i = 0; i < p->n_kernels; i++) {
         cross_regions(&w, i);
         if (loop->iterations && i == loop->first) {
@@ -249,5 +236,36 @@ void write_forward(Text *t, const Program *p, int first_site) {
         }
     }
     cross_regions(&w, p->n_kernels);
-    text_add(t, "}\n");
+}
+
+// Of what `lines` name
+static void write_locals(Text *t, const Program *p, const char *lines) {
+    bool many = has_word(lines, "many"), rows = many || has_word(lines, "rows"), wanted = has_word(lines, "wanted");
+    if (has_word(lines, "w"))
+        text_add(t, "    const struct %s_weights *w = (const void *)", p->name),
+            text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
+    if (has_word(lines, "encoder"))
+        text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n", p->encoder->name);
+    write_own_symbols(t, p);
+    if (rows || wanted)
+        text_add(t, "    const int %s%s%s;\n", rows ? "rows = s->rows" : "", rows && wanted ? ", " : "",
+                 wanted ? "wanted = s->n_wanted" : "");
+    if (many) text_add(t, "    const bool many = rows > 1;\n");
+    if (has_word(lines, "local"))
+        text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
+}
+
+void write_forward(Text *t, const Program *p, int first_site) {
+    bool encodes = *p->prefix;
+    Text lines = {0};
+    if (p->sized_by_run) write_places(t, p);
+    text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
+    text_add(t, "void %s(const burin_step *s, int thread) {\n", encodes ? "ENCODE" : "FORWARD");
+    if (p->sized_by_run)
+        text_add(&lines, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
+    write_buffers(&lines, p);
+    write_calls(&lines, p, first_site);
+    write_locals(t, p, lines.data);
+    text_add(t, "%s}\n", lines.data);
+    text_free(&lines);
 }

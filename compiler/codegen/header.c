@@ -116,6 +116,7 @@ static void write_program(Text *t, const Program *p) {
 
 void emit_header(const Program *p, Text *t) {
     char guard[64];
+    size_t begin = t->length;
     upper_name(guard, sizeof guard, p->module->name);
     size_t comment = c_comment(t);
     text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->module->name);
@@ -125,4 +126,5 @@ void emit_header(const Program *p, Text *t) {
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);
     text_add(t, "#endif\n");
+    wrap_lines(t, begin);
 }

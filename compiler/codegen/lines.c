@@ -66,15 +66,33 @@ static Break best_break_of_comment(const char *line) {
     return at > indent + FURTHER_INDENT ? (Break){at, 0, indent} : (Break){0};
 }
 
+// Where the comment behind code begins; n when there is none.
+static size_t comment_behind(const char *line, size_t n) {
+    Scan s = {.line = line};
+    for (size_t i = strspn(line, " "); i + 1 < n; i++) {
+        scan_one(&s, i);
+        if (!s.quoted && line[i] == '/' && line[i + 1] == '/') return i;
+    }
+    return n;
+}
+
+static size_t without_blanks(const char *line, size_t n) {
+    while (n && line[n - 1] == ' ') n--;
+    return n;
+}
+
 static void add_line(Text *t, const char *line, size_t n) {
     bool comment = !strncmp(line + strspn(line, " "), "//", 2);
     char *rest = NULL;
+    size_t code = n > COLUMNS && !comment && *line != '#' ? comment_behind(line, n) : n;
+    if (code < n) {  // it moves in front of its code
+        text_add(t, "%.*s%.*s\n", (int)strspn(line, " "), line, (int)(n - code), line + code);
+        n = without_blanks(line, code);
+    }
     while (n > COLUMNS && *line != '#') {
         Break b = comment ? best_break_of_comment(line) : best_break(line, n);
         if (!b.at) break;
-        size_t kept = b.at;
-        while (kept && line[kept - 1] == ' ') kept--;
-        text_append(t, line, kept), text_append(t, "\n", 1);
+        text_append(t, line, without_blanks(line, b.at)), text_append(t, "\n", 1);
         Text next = {0};
         text_add(&next, "%*s%s%.*s", (int)b.indent, "", comment ? "//   " : "", (int)(n - b.at), line + b.at);
         free(rest);

@@ -27,7 +27,9 @@ void write_slice_order(Text *t, const Program *p, const Kernel *k) {
     long long each = x->rank == 2 ? (long long)dim_upper(x->dim[1]) : 1;
     text_add(t, "static int @_order(const void *values, int64_t i, int64_t j) {\n");
     text_add(t, "    const %s *a = (const %s *)values + i * %lld, *b = (const %s *)values + j * %lld;\n", c, c, each, c, each);
-    text_add(t, "    for (int e = 0; e < %lld; e++)\n        if (a[e] != b[e]) return a[e] < b[e] ? -1 : 1;\n", each);
+    if (each > 1) text_add(t, "    for (int e = 0; e < %lld; e++)\n    ", each);
+    const char *e = each > 1 ? "e" : "0";
+    text_add(t, "    if (a[%s] != b[%s]) return a[%s] < b[%s] ? -1 : 1;\n", e, e, e, e);
     text_add(t, "    return 0;\n}\n\n");
 }
 
@@ -57,8 +59,13 @@ void write_suppression(Text *t, const Program *p, const Kernel *k) {
         c_dim(t, p, scores->dim[2]);
     text_add(t, ", .centre = %s, .most = ", kernel_int(k, "center_point_box", 0) ? "true" : "false");
     write_limit(t, p, k, 2, "0"), text_add(t, ", .iou = "), write_limit(t, p, k, 3, "0"), text_add(t, ", .score = ");
-    write_limit(t, p, k, 4, "-INFINITY"), text_add(t, "};\n    int64_t found = 0;\n    for (int b = 0; b < ");
-    c_dim(t, p, scores->dim[0]), text_add(t, "; b++)\n        for (int c = 0; c < "), c_dim(t, p, scores->dim[1]);
-    text_add(t, "; c++) found = burin_suppress(&how, a0, a1, (int64_t[]){b, c, "), c_dim(t, p, scores->dim[1]);
-    text_add(t, "}, y, found);\n    *y1 = found;\n");
+    write_limit(t, p, k, 4, "-INFINITY"), text_add(t, "};\n    int64_t found = 0;\n");
+    static const char *const names[MAX_RANK] = {"b", "c", "box"};
+    NestIndex at = nest_index_by(scores, names);
+    int depth = nest_loop(t, p, at.index[1], scores->dim[1], nest_loop(t, p, at.index[0], scores->dim[0], 1));
+    nest_indent(t, depth);
+    text_add(t, "found = burin_suppress(&how, a0, a1, (int64_t[]){%s, %s, ", at.index[0], at.index[1]);
+    c_dim(t, p, scores->dim[1]), text_add(t, "}, y, found);\n");
+    nest_close(t, depth);
+    text_add(t, "    *y1 = found;\n");
 }

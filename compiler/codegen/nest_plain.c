@@ -73,7 +73,9 @@ void nest_plain_convert(Text *t, DType from, DType to, const char **closing) {
     bool from_integer = lane_of(from) == LANE_INTEGER, to_integer = lane_of(to) == LANE_INTEGER;
     const char *real = from == DT_u64 ? "sd_from_u64(" : "(double)(";
     *closing = "))";
-    if (to == DT_bool) {
+    if (to == from && lane_of(to) != LANE_INTEGER && dtype_bits(to) >= 32) {
+        *closing = "";
+    } else if (to == DT_bool) {
         text_add(t, "((");
         *closing = ") != 0)";
     } else if (to_integer && from_integer) {

@@ -58,7 +58,7 @@ Parameters parameters_of(const Program *p, const Kernel *k) {
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 // Is the name a word of the text, and no field of a struct?
-static bool has_word(const char *text, const char *name) {
+bool has_word(const char *text, const char *name) {
     size_t n = strlen(name);
     for (const char *at = text; (at = strstr(at, name)); at += n) {
         char before = at == text ? ' ' : at[-1];

@@ -10,6 +10,8 @@
 //       ...
 //       return total;
 //   }
+#include <string.h>
+
 #include "codegen/emit.h"
 
 // Buffer j is before buffer i, and no other lies between them.
@@ -48,10 +50,13 @@ void write_places(Text *t, const Program *p) {
     const Buffer **list = ARENA_ARRAY(p->arena, const Buffer *, p->n_buffers + 1);
     int n = scratch_in_order(p, list);
     text_add(t, "// Where the buffers of a run lie in the scratch memory; returns how much of it they take.\n");
-    text_add(t, "static size_t %splaces(const int64_t *symbols, size_t *place) {\n    size_t end[%d], total = 0;\n", p->prefix,
-             n + 1);
-    for (int i = 0; i < n; i++) write_place(t, p, list, n, i);
-    text_add(t, "    (void)symbols, (void)place, (void)end;\n    return total;\n}\n\n");
+    text_add(t, "static size_t %splaces(const int64_t *symbols, size_t *place) {\n", p->prefix);
+    Text lines = {0};
+    for (int i = 0; i < n; i++) write_place(&lines, p, list, n, i);
+    if (n) text_add(t, "    size_t end[%d], total = 0;\n", n);
+    if (!n || !strstr(lines.data, "symbols[")) text_add(t, "    (void)symbols;\n");
+    text_add(t, n ? "%s    return total;\n}\n\n" : "%s    (void)place;\n    return 0;\n}\n\n", n ? lines.data : "");
+    text_free(&lines);
 }
 
 void c_place(Text *t, const Program *p, const Buffer *b) {

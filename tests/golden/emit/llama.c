@@ -156,7 +156,6 @@ void FORWARD(const burin_step *s, int thread) {
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
     float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row
     float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row
-    (void)wanted, (void)many, (void)local, (void)w;
 
     // llama.burin:30:7 model
     embed_bf16_200x64(ROWS(rows), s->token, w->embed_tokens, x0);

@@ -111,7 +111,7 @@ KERNEL void softmax_4x15(burin_part part, const float *a0, float *y) {
             float row[4];
             for (int j = 0; j < 4; j++) row[j] = a0[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2];
             softmax_chain(4, row, row);
-            for (int j = 0; j < 4; j++) y[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2] = ((float)(double)(row[j]));
+            for (int j = 0; j < 4; j++) y[(ptrdiff_t)i0 * 60 + (ptrdiff_t)j * 15 + i2] = row[j];
         }
     }
 }
@@ -283,7 +283,6 @@ void FORWARD(const burin_step *s, int thread) {
     float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row
     float *d = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    (void)wanted, (void)many, (void)local, (void)w;
 
     embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);

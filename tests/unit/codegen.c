@@ -1,0 +1,73 @@
+// The emitted text: which kernels share a function, and where long lines are broken.
+#include <string.h>
+
+#include "../tools/ir_text.h"
+#include "codegen/emit.h"
+#include "unit.h"
+
+static void check_wrapped(const char *line, const char *wrapped) {
+    Text t = {0};
+    text_add(&t, "%s", line);
+    wrap_lines(&t, 0);
+    CHECK_TEXT(t.data, wrapped);
+    text_free(&t);
+}
+
+#define TEN   "aaaaaaa, "
+#define FIFTY TEN TEN TEN TEN TEN
+#define SIXTY FIFTY TEN
+
+static void long_lines_break_where_least_is_open(void) {
+    check_wrapped("    short(a, b);\n", "    short(a, b);\n");
+    check_wrapped("    f(" SIXTY "g(" SIXTY TEN "a), b);\n", "    f(" FIFTY "aaaaaaa,\n      g(" SIXTY TEN "a), b);\n");
+}
+
+static void comments_stay_comments(void) {
+    Text t = {0};
+    text_add(&t, "    // ");
+    for (int i = 0; i < 40; i++) text_add(&t, "word%d ", i);
+    text_add(&t, "\n");
+    wrap_lines(&t, 0);
+    for (char *line = strtok(t.data, "\n"); line; line = strtok(NULL, "\n"))
+        CHECK(strlen(line) <= 120 && !strncmp(line, "    // ", 7));
+    text_free(&t);
+}
+
+static void words_between_quotes_stay_whole(void) {
+    Text t = {0};
+    text_add(&t, "    f(\"");
+    for (int i = 0; i < 40; i++) text_add(&t, "word, ");
+    text_add(&t, "\", 1);\n");
+    size_t length = t.length;
+    wrap_lines(&t, 0);
+    const char *quote = strchr(t.data, '"'), *end = strrchr(t.data, '"');
+    CHECK(quote && !memchr(quote, '\n', (size_t)(end - quote)) && t.length >= length);
+    text_free(&t);
+}
+
+static const KernelFunction *function_of(const Program *p, const char *value) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (!strcmp(p->kernels[i]->node->name, value)) return &p->functions[p->kernels[i]->function];
+    return NULL;
+}
+
+static void equal_lines_are_one_function(void) {
+    Arena *arena = arena_new();
+    Graph *g = load_ir_text(arena, "tests/golden/emit/llama.ir");
+    Module m = {.arena = arena, .name = "llama", .graphs = &g, .n_graphs = 1, .description = "llama.burin"};
+    Program *p = lower(arena, &m, 0, &(LowerOptions){0});
+    name_functions(p);
+    CHECK(function_of(p, "qr.0") == function_of(p, "kr.0"));  // rotated queries and keys: as many heads as a call says
+    CHECK(function_of(p, "qkv.0") == function_of(p, "qkv.2") && function_of(p, "qkv.0") != function_of(p, "o.0"));
+    CHECK(function_of(p, "kc1.0") != function_of(p, "vc1.0"));
+    CHECK_TEXT(function_of(p, "qr.0")->name, "rotary_16");
+    graph_free(g);
+    arena_free(arena);
+}
+
+SUITE(codegen) {
+    TEST(long_lines_break_where_least_is_open);
+    TEST(comments_stay_comments);
+    TEST(words_between_quotes_stay_whole);
+    TEST(equal_lines_are_one_function);
+}
