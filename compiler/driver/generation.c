@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "driver/build.h"
-#include "frontend/json.h"
 #include "util/files.h"
+#include "util/json.h"
 
 typedef struct Settings {
     json_t *generation, *config;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "driver/build.h"
-#include "frontend/json.h"
+#include "util/json.h"
 
 enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 64 };
 

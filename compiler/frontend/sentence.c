@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "frontend/checkpoint.h"
-#include "frontend/json.h"
 #include "ir/builder.h"
+#include "util/json.h"
 
 // --------------------------------------------------------------------------------------------------------------------- reading
 const char *const pooling_names[N_POOLINGS] = {"cls", "mean", "max", "mean_sqrt_len", "lasttoken", "weightedmean"};

@@ -1,17 +1,8 @@
 // Tokenizers, compiled at build time into one position-independent blob that runtime/tokenizer/tokenizer.c reads in place.
 #ifndef BURIN_FRONTEND_TOKENIZER_H
 #define BURIN_FRONTEND_TOKENIZER_H
-#include <stdint.h>
-
+#include "ir/tokenizer.h"
 #include "util/arena.h"
-
-typedef struct Tokenizer {
-    const void *blob;  // little-endian, 8-aligned; layout: runtime/tokenizer/tokenizer.h
-    size_t bytes;
-    int32_t vocab_size;
-    int32_t bos;  // put in front of a prompt, or -1
-    int32_t eos;  // ends a text, or -1
-} Tokenizer;
 
 // `path`: tokenizer.json (byte-level BPE, ...), llama2.c's tokenizer.bin, or a GGUF with its vocabulary; by content.
 // tokenizer.bin does not say its size: vocab_size is that of the model (0: as many as the file holds).

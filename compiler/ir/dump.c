@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/json.h"
-#include "frontend/tokenizer.h"
 #include "ir/internal.h"
+#include "ir/tokenizer.h"
 #include "util/files.h"
 #include "util/hash.h"
+#include "util/json.h"
 #include "util/mapping.h"
 
 enum { PADDING = 16 };

@@ -1,6 +1,6 @@
 // The object, from the steps of a build.
-#include "frontend/json.h"
 #include "report/report.h"
+#include "util/json.h"
 #include "version.h"
 
 static json_t *json_of_program(const Build *b, const Program *p) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "frontend/dsl/ast.h"
-#include "frontend/json.h"
+#include "util/json.h"
 #include "util/map.h"
 #include "util/text.h"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/json.h"
 #include "frontend/template.h"
+#include "util/json.h"
 #include "util/text.h"
 
 typedef struct {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "frontend/json.h"
+#include "util/json.h"
 #include "util/text.h"
 
 enum { WORDS = 16, DEPTH = 4 };

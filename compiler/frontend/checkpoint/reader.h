@@ -3,7 +3,7 @@
 #define BURIN_CHECKPOINT_READER_H
 #include "frontend/checkpoint.h"
 #include "frontend/checkpoint/mapped_file.h"
-#include "frontend/json.h"
+#include "util/json.h"
 
 // A tensor as the checkpoint presents it. The tensor comes first: Checkpoint.by_name and .tensors point at it.
 typedef struct StoredTensor {

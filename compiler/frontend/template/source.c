@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "frontend/checkpoint/gguf.h"
-#include "frontend/json.h"
 #include "frontend/template/parser.h"
 #include "util/files.h"
+#include "util/json.h"
 
 enum { MOST_BYTES = 4 << 20 };
 

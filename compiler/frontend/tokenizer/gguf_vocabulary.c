@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
-#include "frontend/json.h"
 #include "frontend/tokenizer/compile.h"
+#include "util/json.h"
 
 enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
 

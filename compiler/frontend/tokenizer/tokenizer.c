@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
-#include "frontend/json.h"
 #include "frontend/tokenizer/compile.h"
+#include "util/json.h"
 
 const char *json_text(const TokenizerBuilder *b, const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));

@@ -1,5 +1,5 @@
 // jansson does the reading; it refuses NaN, Infinity and deep nesting.
-#include "frontend/json.h"
+#include "util/json.h"
 
 #include <ctype.h>
 #include <limits.h>

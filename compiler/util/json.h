@@ -1,6 +1,6 @@
 // JSON files with errors that point at line and column.
-#ifndef BURIN_FRONTEND_JSON_H
-#define BURIN_FRONTEND_JSON_H
+#ifndef BURIN_UTIL_JSON_H
+#define BURIN_UTIL_JSON_H
 #include <jansson.h>
 
 #include "util/arena.h"

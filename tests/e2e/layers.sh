@@ -1,0 +1,35 @@
+#!/bin/sh
+# The compiler's folders stand in layers: a file includes its own and lower ones, never one above. Kernels say what they compute: the
+# C text is printed without a look at the graph's nodes behind them.
+. tests/lib.sh
+layers="util ir target frontend passes lower codegen driver report"
+
+# below A B: does folder A stand below folder B?
+below() { case " $layers " in *" $1 "*" $2 "*) return 0 ;; *) return 1 ;; esac }
+
+upward() {
+    for _file in "$1"/*.h "$1"/*/*.[ch] "$1"/*/*/*.[ch] "$1"/*/*/*/*.[ch]; do
+        [ -e "$_file" ] || continue
+        _folder=${_file#"$1"/}
+        case $_folder in */*) _folder=${_folder%%/*} ;; *) _folder=ir ;; esac
+        sed -n 's,^#include "\([a-z]*\)/.*,\1,p' "$_file" | sort -u | while read -r _included; do
+            ! below "$_folder" "$_included" || echo "$_file includes $_included/"
+        done
+    done
+}
+
+for folder in compiler/*/; do
+    folder=${folder#compiler/}
+    case " $layers " in *" ${folder%/} "*) ;; *) echo "compiler/$folder has no place among the layers" ;; esac
+done > "$WORK/unknown"
+same "layers: every folder has its place" /dev/null "$WORK/unknown"
+upward compiler > "$WORK/upward"
+same "layers: no file includes a folder above its own" /dev/null "$WORK/upward"
+
+mkdir -p "$WORK/tree/util"
+echo '#include "driver/build.h"' > "$WORK/tree/util/planted.c"
+upward "$WORK/tree" > "$WORK/planted"
+check "layers: one that does is found" grep -q 'planted.c includes driver/' "$WORK/planted"
+
+grep -nE '(k|kernel|first|kernels\[[a-z]\])->node\b' compiler/codegen/*.[ch] > "$WORK/nodes"
+same "layers: kernels are printed without their nodes" /dev/null "$WORK/nodes"
