@@ -10,6 +10,7 @@
 #include "driver/cache.h"
 #include "driver/compiler.h"
 #include "driver/crash.h"
+#include "driver/flags.h"
 #include "driver/output_name.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
@@ -240,7 +241,7 @@ static const char *info_text(const Build *b) {
                  (long long)b->program->max_rows);
     text_add(&t, "passes   ");
     for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++) text_add(&t, " %s", group_info[i].name);
-    text_add(&t, "\ncompiler  burin %s, %s -O3 -ffp-contract=off, for", BURIN_VERSION, compiler);
+    text_add(&t, "\ncompiler  burin %s, %s " FLAGS_KERNELS " " FLAGS_NUMBERS ", for", BURIN_VERSION, compiler);
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
     plan_print(&t, b->program);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/flags.h"
 #include "driver/runtime_files.h"
 
 #define LICENCE "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
@@ -14,7 +15,8 @@ static const char head[] =
     "# make: the program NAME and NAME.a, the library of NAME.h. make install PREFIX=/usr/local: both, and the header.\n"
     "# Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n"
     "CC = cc\n"
-    "FLAGS = -std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -fvisibility=hidden -I. -Iruntime $(CFLAGS)\n"
+    "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " " FLAGS_FOLDER
+    " -I. -Iruntime $(CFLAGS)\n"
     "PREFIX = /usr/local\n"
     "TO = $(DESTDIR)$(PREFIX)\n"
     "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"

@@ -8,6 +8,7 @@
 
 #include "driver/cache.h"
 #include "driver/compiler.h"
+#include "driver/flags.h"
 #include "driver/image.h"
 #include "driver/options.h"
 #include "driver/runtime_files.h"
@@ -15,10 +16,7 @@
 #include "util/files.h"
 #include "util/text.h"
 
-// -ffp-contract=off and -fno-math-errno belong to the numeric contract: a multiply-add is fused only where the text says so.
-#define FLAGS                                                                                            \
-    "-std=gnu17 -D_GNU_SOURCE -ffp-contract=off -fno-math-errno -fno-semantic-interposition -fno-ident " \
-    "-Wno-unknown-warning-option"
+#define FLAGS FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_ALIKE
 
 const Machine machines[] = {
     {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "max", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
@@ -147,16 +145,16 @@ typedef struct Compilation {
 
 static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
-    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? "-fno-pie -ffunction-sections"
-                      : machine_is_bare(t->machine) ? "-fshort-enums -ffunction-sections -fvisibility=hidden -isystem " NEWLIB
-                                                    : "-fPIC -fvisibility=hidden";
+    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? FLAGS_PROGRAM
+                      : machine_is_bare(t->machine)      ? FLAGS_BARE " -isystem " NEWLIB
+                                                         : FLAGS_LIBRARY;
     return arena_printf(t->arena, "%s --target=%s %s %s", FLAGS, t->machine->triple, pic, flags);
 }
 
 // Of what runs on every CPU of the machine, and has no kernels.
 static const char *base_flags(const Compilation *c) {
     const Toolchain *t = c->tools;
-    return baseline(c, arena_printf(t->arena, "-O2 %s", target_find(t->machine->cpu)->flags));
+    return baseline(c, arena_printf(t->arena, FLAGS_RUNTIME " %s", target_find(t->machine->cpu)->flags));
 }
 
 static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
@@ -203,7 +201,7 @@ static void compile_model(Compilation *c) {
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
         add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, e->name, cpu->symbol),
-                   baseline(c, arena_printf(t->arena, "-O3 %s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)),
+                   baseline(c, arena_printf(t->arena, FLAGS_KERNELS " %s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)),
                    arena_printf(t->arena, "compiling %s.c for %s", e->name, cpu->name));
     }
     add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, e->name), base_flags(c));

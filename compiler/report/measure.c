@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "driver/flags.h"
 #include "driver/network.h"
 #include "driver/process.h"
 #include "limits_program.h"
@@ -56,7 +57,7 @@ static void measure_limits(Measuring *m) {
     const char *source = arena_printf(arena, "%s/limits.c", m->folder), *program = arena_printf(arena, "%s/limits", m->folder);
     write_file(source, page_limits, strlen(page_limits));
     command_add(&compile, m->build->tools.clang);
-    command_add_words(&compile, "-std=gnu17 -D_GNU_SOURCE -O3 -ffp-contract=off -fno-math-errno -pthread");
+    command_add_words(&compile, FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " -pthread");
     command_add_words(&compile, m->cpu->flags);
     command_addf(&compile, "-I%s/runtime", m->build->tools.home);
     command_add(&compile, source), command_add(&compile, "-o"), command_add(&compile, program), command_add(&compile, "-lm");

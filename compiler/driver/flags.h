@@ -1,0 +1,19 @@
+// What the compiler is told, for every place that tells it or speaks of it: driver/toolchain.c, a folder's Makefile, --info,
+// the measurements of `burin report`.
+#ifndef BURIN_DRIVER_FLAGS_H
+#define BURIN_DRIVER_FLAGS_H
+
+#define FLAGS_LANGUAGE "-std=gnu17 -D_GNU_SOURCE"
+#define FLAGS_NUMBERS \
+    "-ffp-contract=off -fno-math-errno"  // the numeric contract: a multiply-add is fused only where the text says so
+#define FLAGS_KERNELS "-O3"              // of the emitted text, and of what measures it
+#define FLAGS_RUNTIME "-O2"              // of what has no kernels
+#define FLAGS_ALIKE \
+    "-fno-semantic-interposition -fno-ident -Wno-unknown-warning-option"  // clang alone: the same objects everywhere
+
+// By what becomes of the objects
+#define FLAGS_PROGRAM "-fno-pie -ffunction-sections"
+#define FLAGS_LIBRARY "-fPIC -fvisibility=hidden"
+#define FLAGS_BARE    "-fshort-enums -ffunction-sections -fvisibility=hidden"
+#define FLAGS_FOLDER  "-fvisibility=hidden"
+#endif
