@@ -12,6 +12,7 @@
 #include "driver/crash.h"
 #include "driver/flags.h"
 #include "driver/output_name.h"
+#include "frontend/card.h"
 #include "frontend/dsl.h"
 #include "frontend/onnx.h"
 #include "frontend/sentence.h"
@@ -170,11 +171,19 @@ static void load_checkpoint(Build *b) {
     if (o->context && o->context < b->module->context) b->module->context = o->context;
 }
 
+// What a network does with texts stands where a decoder has its template.
+static void load_card(Build *b) {
+    if (!b->checkpoint || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
+    Card card = card_read(b->arena, b->checkpoint, b->module->graphs[0], b->tokenizer, b->embeds);
+    b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
+    b->labels = card.labels;
+}
+
 // A decoder that has a tokenizer may have a template. One that is not understood is named, and left out.
 static void load_template(Build *b) {
     TemplateText text;
     const Checkpoint *c = b->checkpoint;
-    if (!c || !b->tokenizer || b->embeds || b->module->n_graphs > 1) return;
+    if (!c || !b->tokenizer || b->embeds || b->labels || b->module->n_graphs > 1) return;
     bool gguf = c->kind == CHECKPOINT_GGUF && c->tokenizer && has_suffix(c->tokenizer, ".gguf");
     if (!template_find(b->arena, gguf ? c->tokenizer : c->folder, &text)) return;
     b->chat = template_compile(b->arena, &text);
@@ -196,6 +205,7 @@ void build_load(Build *b) {
     const char *path = o->tokenizer ? o->tokenizer : b->checkpoint ? b->checkpoint->tokenizer : NULL;
     if (path) b->tokenizer = tokenizer_load(b->arena, path, vocabulary_size(b->checkpoint));
     b->module->tokenizer = b->tokenizer;
+    load_card(b);
     load_template(b);
     build_special_tokens(b);
     build_generation(b);

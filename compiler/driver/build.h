@@ -19,6 +19,7 @@ typedef struct Build {
     bool onnx;                // MODEL is an ONNX file
     bool text;                // that is a decoder of tokens
     bool embeds;              // texts in, embeddings out
+    bool labels;              // texts in, labels or words out
     Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;

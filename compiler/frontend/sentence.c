@@ -45,6 +45,8 @@ static Pooling read_pooling(Arena *arena, const char *folder, const char *module
         pooling = find_pooling(pooling_keys, key);
         if (!pooling) diag_fatal(loc, "\"%s\" is not supported\nhint: --pooling=mean|cls|max chooses another", key);
     }
+    if (json_is_false(json_object_get(config, "include_prompt")))
+        diag_fatal(loc, "pooling without the prompt (\"include_prompt\": false) is not supported");
     if (!pooling) diag_fatal(loc, "no pooling is chosen\nhint: --pooling=mean|cls|max chooses one");
     return pooling;
 }
@@ -94,18 +96,10 @@ static bool lowers(const json_t *normalizer) {
 
 // What sentence-transformers does to a text before the tokenizer sees it, and we do not.
 static void check_texts(Arena *arena, const char *folder, const json_t *config, Loc at) {
-    Loc loc, ignored;
-    const json_t *tokenizer = read_json(arena, folder, "tokenizer.json", &ignored),
-                 *more = read_json(arena, folder, "config_sentence_transformers.json", &loc);
+    Loc ignored;
+    const json_t *tokenizer = read_json(arena, folder, "tokenizer.json", &ignored);
     if (json_is_true(json_object_get(config, "do_lower_case")) && !lowers(json_object_get(tokenizer, "normalizer")))
         diag_fatal(at, "\"do_lower_case\" is not supported where the tokenizer does not write small letters itself");
-    const char *name = json_string_value(json_object_get(more, "default_prompt_name"));
-    const char *prompt = name ? json_string_value(json_object_get(json_object_get(more, "prompts"), name)) : NULL;
-    if (prompt && *prompt)
-        diag_fatal(loc,
-                   "a prompt in front of every text (\"default_prompt_name\") is not supported"
-                   "\nhint: set it to null, and write \"%s\" in front of the texts",
-                   prompt);
 }
 
 Sentence sentence_read(Arena *arena, const char *folder) {

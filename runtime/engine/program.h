@@ -142,7 +142,7 @@ typedef struct burin_model {
     size_t row_bytes, local_bytes, slot_bytes, weight_bytes, arena_lower_bound;
     size_t step_weight_bytes;                  // of the weights: the packed matrices, which every step of one row reads
     size_t tokenizer_offset, tokenizer_bytes;  // in the weights; 0 bytes: none
-    size_t template_offset, template_bytes;    // likewise: the chat template (template.h)
+    size_t template_offset, template_bytes;    // likewise: the chat template (template.h), of a network its card (card.h)
     size_t sums_offset;                        // in the weights: burin_sums (integrity.h); 0: none
     const burin_variant *variants;             // best last
     int n_variants;

@@ -11,6 +11,7 @@
 #include "lines.h"
 #include "network_values.h"
 #include "output.h"
+#include "program/card.h"
 #include "prompt.h"
 #include "rank.h"
 #include "tokenizer/prompt_ids.h"
@@ -96,7 +97,7 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
     const burin_network *net = e->model->net;
     burin_network_values values;
     cut_tokens(e, tokens);
-    burin_network_values_of_tokens(&values, net, tokens->id, tokens->n);
+    burin_network_values_of_tokens(&values, net, tokens, NULL);
     burin_status status =
         burin_network_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
@@ -106,9 +107,26 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
     free(tokens->id);
 }
 
-static void embed_text(embedder *e, const char *text, size_t bytes) {
-    burin_tokens tokens = burin_tokenize(e->model, text, bytes, true);
+// `names`: of prompts that stand before this kind of text (card.h).
+static void embed_behind_prompt(embedder *e, const char *const *names, const char *text, size_t bytes) {
+    const char *prompt = burin_prompt_before(e->model, e->command, names);
+    size_t before = strlen(prompt);
+    char *whole = burin_allocate(1, before + bytes + 1);
+    memcpy(whole, prompt, before);
+    memcpy(whole + before, text, bytes);
+    burin_tokens tokens = burin_tokenize(e->model, whole, before + bytes, true);
     embed(e, text, bytes, &tokens);
+    free(whole);
+}
+
+static void embed_text(embedder *e, const char *text, size_t bytes) {
+    static const char *const document[] = {"document", "passage", "corpus", NULL};
+    embed_behind_prompt(e, e->command->rank ? document : document + 3, text, bytes);
+}
+
+static void embed_query(embedder *e, const char *text) {
+    static const char *const query[] = {"query", NULL};
+    embed_behind_prompt(e, query, text, strlen(text));
 }
 
 static void embed_lines(embedder *e, const char *path) {
@@ -157,7 +175,7 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
     burin_note_seed(model->net, c);
     e.session = burin_open(model, c, &(burin_options){0});
-    if (c->rank) embed_text(&e, c->rank, strlen(c->rank));
+    if (c->rank) embed_query(&e, c->rank);
     if (c->tokens) embed_tokens(&e);
     for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
     if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");

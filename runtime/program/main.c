@@ -6,7 +6,9 @@
 #include "engine/integrity.h"
 #include "network_values.h"
 #include "output.h"
+#include "program/card.h"
 #include "run.h"
+#include "tokenizer/prompt_ids.h"
 
 static void verify(const burin_model *model) {
     const char *what = !burin_weights_intact(model) ? "weights" : !burin_tokenizer_intact(model) ? "tokenizer" : NULL;
@@ -28,7 +30,8 @@ static void print_info(const burin_model *model) {
     burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
                 burin_default_threads());
     if (model->net) burin_network_print(model->net);
-    if (burin_network_embeds(model)) burin_print("texts: at most %d tokens, what is longer is cut\n", model->context);
+    if (burin_network_embeds(model) || burin_labels(model))
+        burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
     if (model->encoder) burin_network_print(model->encoder->net);
     verify(model);
 }

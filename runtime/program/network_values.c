@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output.h"
+#include "prompt.h"
 #include "run.h"
 
 // ---- words ----
@@ -322,14 +323,21 @@ void burin_network_values_open(burin_network_values *v, const burin_network *net
     complete(v);
 }
 
-void burin_network_values_of_tokens(burin_network_values *v, const burin_network *net, const int32_t *ids, int32_t n) {
-    *v = new_values(net);
-    burin_array *a = &v->inputs[net->tokens];
+static void give_integers(burin_network_values *v, int input, const int32_t *values, int32_t n) {
+    burin_array *a = &v->inputs[input];
     *a = (burin_array){.element = burin_element_named("i32"), .rank = 1, .dim = {n}, .count = (size_t)n};
-    a->data = burin_allocate((size_t)n, sizeof *ids);
-    memcpy(a->data, ids, (size_t)n * sizeof *ids);
-    v->files[net->tokens] = "the text";
-    learn_shape(v, net->tokens);
+    a->data = burin_allocate((size_t)n, sizeof *values);
+    memcpy(a->data, values, (size_t)n * sizeof *values);
+    v->files[input] = "the text";
+    learn_shape(v, input);
+}
+
+void burin_network_values_of_tokens(burin_network_values *v, const burin_network *net, const burin_tokens *tokens,
+                                    const int32_t *types) {
+    *v = new_values(net);
+    give_integers(v, net->tokens, tokens->id, tokens->n);
+    for (int i = 0; i < net->n_inputs && types; i++)
+        if (net->inputs[i].absent == BURIN_ZEROS && net->inputs[i].rank == 1) give_integers(v, i, types, tokens->n);
     settle_symbols(v, false);
     complete(v);
 }

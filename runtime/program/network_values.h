@@ -6,6 +6,8 @@
 #include "npy.h"
 #include "options.h"
 
+struct burin_tokens;
+
 typedef struct burin_network_values {
     const burin_network *net;
     burin_array *inputs, *outputs;     // data in the network's types
@@ -18,8 +20,9 @@ typedef struct burin_network_values {
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
 void burin_network_values_open(burin_network_values *, const burin_network *, const burin_command *);
-// The same for the ids of a text.
-void burin_network_values_of_tokens(burin_network_values *, const burin_network *, const int32_t *ids, int32_t n);
+// The same for the ids of a text; `types`: those of two texts, which the model may take; NULL: one.
+void burin_network_values_of_tokens(burin_network_values *, const burin_network *, const struct burin_tokens *,
+                                    const int32_t *types);
 void burin_network_values_turn(burin_network_values *,
                                int64_t run);  // input_data and output_data are those of this run; at first of run 0
 void burin_network_values_settle(burin_network_values *);  // behind a run

@@ -9,8 +9,9 @@ typedef enum kind { FLAG, INTEGER, REAL, SEED, TEXT, LIST, OPTIONAL } kind;
 // S: an encoder-decoder, which has a source; G: all that generate; A: all.
 enum {
     D = BURIN_DECODER,
-    N = BURIN_NETWORK | BURIN_EMBEDDER,
+    N = BURIN_NETWORK | BURIN_EMBEDDER | BURIN_LABELLER,
     E = BURIN_EMBEDDER,
+    L = BURIN_LABELLER,
     S = BURIN_ENCODER_DECODER,
     G = D | S,
     A = G | N
@@ -28,10 +29,20 @@ typedef struct option {
 #define AT(field) offsetof(burin_command, field)
 static const double huge = 1e15;
 static const option options[] = {
-    {E, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read texts from FILE, one a line; - is standard input"},
+    {E | L, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read texts from FILE, one a line; - is standard input"},
     {E, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of a text"},
     {E, "--format", NULL, "KIND", TEXT, AT(format), 0, 0,
      "text (a line each), json (a line each, with its token ids), npy (all in one array)"},
+    {E, "--prompt-name", NULL, "NAME", TEXT, AT(prompt_name), 0, 0,
+     "the model's prompt of this name stands in front of each text (with --rank: query, document; else its default)"},
+    {E, "--prompt", NULL, "TEXT", TEXT, AT(prompt_text), 0, 0, "this text does; \"\": none"},
+    {L, "--format", NULL, "KIND", TEXT, AT(format), 0, 0, "text, or json: a line for each text, with all scores"},
+    {L, "--pair", NULL, NULL, FLAG, AT(pair), 0, 0,
+     "two arguments are one text each of a pair; in lines a tab is between them"},
+    {L, "--rank", NULL, "QUERY", TEXT, AT(rank), 0, 0,
+     "print the texts whose pairs with QUERY have the largest scores, the largest first"},
+    {L, "--top-k", NULL, "K", INTEGER, AT(most_texts), 1, 1e9,
+     "labels, words for a mask, or texts of --rank that are printed (1, 5, 10)"},
     {E, "--similarity", NULL, NULL, FLAG, AT(similarity), 0, 0, "print the cosine of the embeddings of two texts"},
     {E, "--rank", NULL, "QUERY", TEXT, AT(rank), 0, 0,
      "print the texts that are nearest to QUERY, the nearest first, with their cosines; --format json: with their lines"},

@@ -150,7 +150,7 @@ static int read_option(burin_command *c, const line *l, int i) {
 
 // Texts are kept where the words of the line were: an option and its value are behind.
 static void set_prompt(burin_command *c, const line *l, char *text) {
-    if (l->program == BURIN_EMBEDDER) {
+    if (l->program & (E | L)) {
         l->argv[c->n_texts++] = text;
         c->texts = l->argv;
         return;
@@ -172,6 +172,9 @@ static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
                  (c->messages != NULL);
     check_format(c);
+    if (program == BURIN_LABELLER && c->format && !strcmp(c->format, "npy"))
+        bad_command_line("--format npy: expected text or json", "--format ", "json");
+    if (c->prompt_name && c->prompt_text) bad_command_line("two prompts", "give one of --prompt-name and ", "--prompt");
     if (c->similarity && c->n_texts != 2) bad_command_line("--similarity compares two texts", "--similarity A ", "B");
     if (c->rank && (c->tokens || c->similarity || c->output || c->logits_hash || (c->format && !strcmp(c->format, "npy"))))
         bad_command_line("--rank prints texts", "--rank QUERY ", "-f FILE");
@@ -317,6 +320,18 @@ static const char embedder_introduction[] =
     "  %s --format npy < lines.txt > e.npy   one row a line\n"
     "\n";
 
+static const char labeller_introduction[] =
+    "usage: %s [options] [text ...]\n"
+    "\n"
+    "%s, compiled: prints the labels of each text (arguments, lines of -f FILE, or of standard input) with their scores, "
+    "spans\n"
+    "of labels in it, or words for its masks: what the model's head is for.\n"
+    "\n"
+    "  %s \"a text\"                           its label\n"
+    "  %s --pair \"a question\" \"a text\"      of two texts together; in lines of a file a tab is between them\n"
+    "  %s --format json < lines.txt          a line each, with all scores\n"
+    "\n";
+
 static void print_option(const option *o) {
     const char *parts[] = {
         "  ", o->name, o->alias ? ", " : "", o->alias ? o->alias : "", o->argument ? " " : "", o->argument ? o->argument : ""};
@@ -332,6 +347,8 @@ void burin_print_help(burin_kind program, const char *model_name) {
     const char *p = burin_program_name;
     if (program == BURIN_NETWORK)
         burin_print(network_introduction, p, model_name, p, p, p);
+    else if (program == BURIN_LABELLER)
+        burin_print(labeller_introduction, p, model_name, p, p, p);
     else if (program == BURIN_EMBEDDER)
         burin_print(embedder_introduction, p, model_name, p, p, p, p);
     else

@@ -48,6 +48,7 @@ typedef enum burin_kind {
     BURIN_NETWORK = 2,          // tensors in, tensors out
     BURIN_EMBEDDER = 4,         // a network that also takes texts, and gives the embedding of each
     BURIN_ENCODER_DECODER = 8,  // a source in, then as a decoder
+    BURIN_LABELLER = 16,        // a network that also takes texts, and gives labels of them, or words for their masks
 } burin_kind;
 
 enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64 };
@@ -69,13 +70,14 @@ typedef struct burin_command {
     const char *attention_file, *layers;  // layers NULL: all
     char **texts;                         // of an embedder: n_texts
     int n_texts;
-    const char *rank;          // of an embedder: the query
-    int64_t most_texts;        // of --rank; 0: the default
-    const char *format;        // of embeddings: "text", "json", "npy"
-    burin_texts inputs;        // NAME=F.npy, or F.npy
-    burin_texts stops;         // strings that end a text
-    burin_texts dry_breakers;  // none: the usual ones
-    burin_texts biases;        // "15043+1.5,29-inf"
+    const char *rank;                       // of an embedder: the query
+    int64_t most_texts;                     // of --rank, of labels; 0: the default
+    const char *prompt_name, *prompt_text;  // of an embedder: what stands in front of each text
+    const char *format;                     // of embeddings: "text", "json", "npy"
+    burin_texts inputs;                     // NAME=F.npy, or F.npy
+    burin_texts stops;                      // strings that end a text
+    burin_texts dry_breakers;               // none: the usual ones
+    burin_texts biases;                     // "15043+1.5,29-inf"
     const char *output, *dims;
     int64_t count;                            // -1: the default
     int64_t draft_max;                        // guesses at once; 0: the default
@@ -87,6 +89,7 @@ typedef struct burin_command {
     bool chat, session_read_only, json, json_object, tokenize, pieces;
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
+    bool pair;            // two texts after the other are one
     bool info, verify, bench, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 

@@ -13,6 +13,7 @@
 #include "engine/network.h"
 #include "kernels/one_nan.h"
 #include "output.h"
+#include "program/card.h"
 #include "prompt.h"
 #include "tokenize.h"
 
@@ -200,6 +201,7 @@ float *burin_run_read(burin_run *run, const int32_t *tokens, int32_t n) {
 
 burin_kind burin_kind_of(const burin_model *model) {
     if (model->encoder) return BURIN_ENCODER_DECODER;
+    if (burin_labels(model)) return BURIN_LABELLER;
     return burin_network_embeds(model) ? BURIN_EMBEDDER : model->net ? BURIN_NETWORK : BURIN_DECODER;
 }
 
@@ -218,6 +220,7 @@ static void tokenize_prompts(const burin_model *model, const burin_command *c) {
 
 int burin_run_program(const burin_model *model, const burin_command *c) {
     burin_run run;
+    if (burin_labels(model)) return burin_label(model, c);
     if (burin_network_embeds(model)) return burin_embed(model, c);
     if (model->net) return burin_run_network(model, c);
     if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;

@@ -56,6 +56,7 @@ int burin_run_program(const burin_model *, const burin_command *);  // what the 
 int burin_run_network(const burin_model *, const burin_command *);   // network_program.c
 void burin_note_seed(const burin_network *, const burin_command *);  // says that --seed has no effect, where it has none
 int burin_embed(const burin_model *, const burin_command *);         // embed.c
+int burin_label(const burin_model *, const burin_command *);         // labels.c
 int burin_generate(burin_run *);                                     // generate.c
 int burin_perplexity(burin_run *);                                   // perplexity.c
 int burin_bench(burin_run *);                                        // bench.c

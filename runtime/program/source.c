@@ -81,7 +81,7 @@ int32_t burin_encode_next(burin_sources *s) {
     burin_network_values values;
     if (is_text(run)) {
         tokens = read_tokens(s);
-        burin_network_values_of_tokens(&values, net, tokens.id, tokens.n);
+        burin_network_values_of_tokens(&values, net, &tokens, NULL);
     } else {
         if (!run->command->inputs.n && !run->command->random) no_source(run);
         burin_network_values_open(&values, net, run->command);

@@ -7,10 +7,23 @@
 #include "engine/program.h"
 #include "tokenizer.h"
 
+// Does a network read texts? Its program does what its card says (engine/card.h), or embeds them.
+static inline bool burin_reads_texts(const burin_model *m) {
+    return m->net && m->net->tokens >= 0 && (m->net->embedding >= 0 || m->template_bytes);
+}
+
+// Tokens of a text that a network takes.
+static inline int32_t burin_most_tokens(const burin_model *m) {
+    const burin_network *net = m->net;
+    int64_t dim = net->inputs[net->tokens].dim[0], most = m->context;
+    if (dim < 0 && -1 - dim < net->n_symbols && net->symbols[-1 - dim].upper < most) most = net->symbols[-1 - dim].upper;
+    return (int32_t)most;
+}
+
 // As burin_encode, but texts to embed are cut by burin_cut_ids alone. An empty text has no ids.
 static inline size_t burin_encode_prompt(const burin_model *model, const void *blob, const burin_encoding *prompt) {
     burin_encoding whole = *prompt, *e = &whole;
-    whole.whole |= model->net && model->net->embedding >= 0;
+    whole.whole |= burin_reads_texts(model);
     size_t n = burin_encode(blob, e), written = n < e->capacity ? n : e->capacity;
     if (!e->special || model->encoder || model->bos < 0 || !written || e->ids[0] == model->bos) return n;
     memmove(e->ids + 1, e->ids, (written < e->capacity ? written : written - 1) * sizeof *e->ids);
@@ -22,8 +35,9 @@ static inline size_t burin_encode_prompt(const burin_model *model, const void *b
 // the tokenizer puts behind a text stays. Other models do not cut.
 static inline size_t burin_cut_ids(const burin_model *model, const void *blob, int32_t *ids, size_t capacity, size_t n) {
     const burin_tokenizer *t = blob;
-    size_t after = t->after.count, most = (size_t)model->context;
-    if (!model->net || model->net->embedding < 0 || n <= most || most <= after) return n;
+    if (!burin_reads_texts(model)) return n;
+    size_t after = t->after.count, most = (size_t)burin_most_tokens(model);
+    if (n <= most || most <= after) return n;
     const unsigned char *behind = (const unsigned char *)blob + t->after.offset;
     for (size_t i = most - after; i < most && i < capacity; i++) memcpy(ids + i, behind + 4 * (i - (most - after)), 4);
     return most;

@@ -58,7 +58,7 @@ BURIN_LINKAGE size_t burin_utf8_whole(const char *bytes, size_t n);  // how many
 
 // ------------------------------------------------------------------------------------------------------- layout of the blob
 // Little-endian. A section is an offset from the blob's start, 8-aligned, and a count of elements.
-enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 1 };  // "BUTK"
+enum { BURIN_TOKENIZER_MAGIC = 0x4b545542, BURIN_TOKENIZER_VERSION = 2 };  // "BUTK"
 
 typedef struct burin_section {
     uint32_t offset, count;
@@ -163,6 +163,11 @@ typedef struct burin_normalizer {
     burin_section pairs;          // uint32_t triples: first, second, composed; ascending
 } burin_normalizer;
 
+enum { BURIN_PAIR_FIRST = -1, BURIN_PAIR_SECOND = -2 };
+typedef struct burin_pair_item {
+    int32_t id, type;  // id: of a special token, or one of the two texts; type: what token_type_ids has for it
+} burin_pair_item;
+
 typedef struct burin_tokenizer {
     uint32_t magic, version, bytes, flags;
     uint32_t model;
@@ -187,6 +192,7 @@ typedef struct burin_tokenizer {
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
     burin_section before, after;    // int32_t: what `special` adds
+    burin_section pair;             // burin_pair_item: two texts as one; none: they are not put together
     uint32_t most_ids;              // a text is cut to so many, `before` and `after` among them
     uint32_t pad_to, pad_multiple;  // it is padded to at least so many, and to a multiple (0: any)
     int32_t pad_id;

@@ -138,8 +138,23 @@ fails "a pooling that is not known" '"pooling_mode_middle_token" is not supporte
 echo '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}' > "$folder/1_Pooling/config.json"
 fails "two poolings at once" "several poolings at once are not supported"
 pooling cls_token
-echo '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}' > "$folder/config_sentence_transformers.json"
-fails "a prompt in front of every text" '"default_prompt_name"'
+echo '{"prompts": {"query": "hello ", "document": "a ", "other": ""}, "default_prompt_name": "query"}' > "$folder/config_sentence_transformers.json"
+"$BURIN" build "$folder" -o "$WORK/prompted"
+plain() { "$WORK/prompted" --prompt "" "$@"; }
+check "the default prompt stands in front of every text" test "$("$WORK/prompted" world)" = "$(plain "hello world")"
+check "another by its name" test "$("$WORK/prompted" --prompt-name document world)" = "$(plain "a world")"
+check "one that is empty" test "$("$WORK/prompted" --prompt-name other world)" = "$(plain world)"
+check "or any text" test "$("$WORK/prompted" --prompt "b " world)" = "$(plain "b world")"
+printf 'world\nzzz\n' > "$WORK/texts"
+plain --similarity "hello zzz" "a world" > "$WORK/expected"
+"$WORK/prompted" --rank zzz -f "$WORK/texts" | sed -n 's/\tworld//p' > "$WORK/got"
+same "--rank: a query and documents have theirs" "$WORK/expected" "$WORK/got"
+says "a prompt that the model lacks" 1 "--prompt-name x: this model has the prompts query, document, other" "$WORK/prompted" --prompt-name x world
+says "two prompts" 2 "two prompts" "$WORK/prompted" --prompt-name query --prompt x world
+echo '{"prompts": {"query": 1}}' > "$folder/config_sentence_transformers.json"
+echo '{"pooling_mode_cls_token": true, "include_prompt": false}' > "$folder/1_Pooling/config.json"
+fails "prompts that are not pooled" 'pooling without the prompt ("include_prompt": false) is not supported'
+pooling cls_token
 rm "$folder/config_sentence_transformers.json"
 sed -i 's/"lowercase": true/"lowercase": false/' "$folder/tokenizer.json"
 echo '{"do_lower_case": true}' > "$folder/sentence_bert_config.json"

@@ -34,8 +34,8 @@ void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     *b = (TokenizerBuilder){.arena = arena, .source = source, .affix = ""};
     b->head = (burin_tokenizer){
         .magic = BURIN_TOKENIZER_MAGIC, .version = BURIN_TOKENIZER_VERSION, .bos = -1, .eos = -1, .unknown = -1, .growth = 1};
-    Bytes *all[] = {&b->merges,        &b->sets,   &b->ranges, &b->expansions, &b->normalizers,
-                    &b->pretokenizers, &b->before, &b->after,  &b->blob,       &b->decoders};
+    Bytes *all[] = {&b->merges, &b->sets,  &b->ranges, &b->expansions, &b->normalizers, &b->pretokenizers,
+                    &b->before, &b->after, &b->pair,   &b->blob,       &b->decoders};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->arena = arena;
     for (int i = 0; i < 512; i++) b->byte_ids[i] = -1;
     burin_tokenizer room = {0};
@@ -378,6 +378,7 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     h->byte_ids = builder_section(b, b->byte_ids, 512, 4);
     h->before = builder_section(b, b->before.data, b->before.length / 4, 4);
     h->after = builder_section(b, b->after.data, b->after.length / 4, 4);
+    h->pair = builder_section(b, b->pair.data, b->pair.length / sizeof(burin_pair_item), sizeof(burin_pair_item));
     h->affix = builder_section(b, b->affix, strlen(b->affix), 1);
     h->prefix_hash = burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)b->affix, strlen(b->affix));
     builder_section(b, NULL, 0, 1);  // pads to 8

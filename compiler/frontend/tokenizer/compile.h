@@ -42,6 +42,7 @@ typedef struct TokenizerBuilder {
     Bytes ranges, expansions;  // uint32_t
     Bytes normalizers, pretokenizers;
     Bytes before, after;    // int32_t
+    Bytes pair;             // burin_pair_item
     Bytes blob;             // sections that are ready
     int32_t byte_ids[512];  // of a byte; then of a word's last byte
     const char *affix;

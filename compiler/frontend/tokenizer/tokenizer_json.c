@@ -289,6 +289,43 @@ static void read_template(const TokenizerBuilder *b, const json_t *processor, Ar
     if (!a->seen) tokenizer_fatal(b, "the post-processor's template does not name the text");
 }
 
+static void put_pair_item(TokenizerBuilder *b, int32_t id, int32_t type) {
+    bytes_append(&b->pair, &(burin_pair_item){id, type}, sizeof(burin_pair_item));
+}
+
+// The ids of a template's special token, or one of the two texts.
+static void read_pair_item(TokenizerBuilder *b, const json_t *specials, const json_t *item) {
+    const json_t *special = json_object_get(item, "SpecialToken"), *sequence = json_object_get(item, "Sequence");
+    const json_t *what = sequence ? sequence : special,
+                 *ids = json_object_get(json_object_get(specials, json_text(b, what, "id")), "ids");
+    int32_t type = (int32_t)json_integer_value(json_object_get(what, "type_id"));
+    Bytes list = {.arena = b->arena};
+    if (sequence) {
+        put_pair_item(b, strcmp(json_text(b, sequence, "id"), "B") ? BURIN_PAIR_FIRST : BURIN_PAIR_SECOND, type);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(ids); i++) put_id(b, &list, json_array_get(ids, i));
+    for (size_t i = 0; i < list.length / sizeof(int32_t); i++) put_pair_item(b, ((int32_t *)list.data)[i], type);
+}
+
+// Two texts; a template that does not have both of them says nothing of pairs.
+static void read_pair(TokenizerBuilder *b, const json_t *processor) {
+    const json_t *pair = json_object_get(processor, "pair"), *specials = json_object_get(processor, "special_tokens");
+    int texts = 0;
+    for (size_t i = 0; i < json_array_size(pair); i++) texts += json_object_get(json_array_get(pair, i), "Sequence") != NULL;
+    b->pair.length = 0;
+    for (size_t i = 0; i < json_array_size(pair) && texts == 2; i++) read_pair_item(b, specials, json_array_get(pair, i));
+}
+
+// [CLS] A [SEP] B [SEP] with types 0 0 0 1 1; RoBERTa's has two [SEP] in the middle, and all types are 0.
+static void put_pair(TokenizerBuilder *b, const Around *a, bool roberta) {
+    int32_t cls = *(int32_t *)a->before.data, sep = *(int32_t *)a->after.data;
+    b->pair.length = 0;
+    put_pair_item(b, cls, 0), put_pair_item(b, BURIN_PAIR_FIRST, 0), put_pair_item(b, sep, 0);
+    if (roberta) put_pair_item(b, sep, 0);
+    put_pair_item(b, BURIN_PAIR_SECOND, !roberta), put_pair_item(b, sep, !roberta);
+}
+
 // {"cls": ["[CLS]", 101], "sep": ["[SEP]", 102]}
 static void read_cls_and_sep(const TokenizerBuilder *b, const json_t *processor, Around *a) {
     const json_t *cls = json_object_get(processor, "cls"), *sep = json_object_get(processor, "sep");
@@ -314,8 +351,10 @@ static void read_postprocessor(TokenizerBuilder *b, const json_t *processor) {
         for (size_t i = 0; i < json_array_size(list); i++) read_postprocessor(b, json_array_get(list, i));
     } else if (!strcmp(type, "TemplateProcessing")) {
         read_template(b, processor, &a);
+        read_pair(b, processor);
     } else if (!strcmp(type, "RobertaProcessing") || !strcmp(type, "BertProcessing")) {
         read_cls_and_sep(b, processor, &a);
+        put_pair(b, &a, *type == 'R');
     } else if (strcmp(type, "ByteLevel")) {  // which only moves offsets
         tokenizer_fatal(b, "post-processor \"%s\" is not supported", type);
     }

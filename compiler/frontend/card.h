@@ -1,0 +1,18 @@
+// What a network of a checkpoint does with texts, as config.json and config_sentence_transformers.json say: compiled into the
+// blob that the program reads (runtime/engine/card.h).
+#ifndef BURIN_FRONTEND_CARD_H
+#define BURIN_FRONTEND_CARD_H
+#include "frontend/checkpoint.h"
+#include "frontend/tokenizer.h"
+#include "ir.h"
+
+typedef struct Card {
+    void *blob;  // NULL: tensors in and out, and nothing else
+    uint32_t bytes;
+    bool labels;  // texts in, labels or words out
+} Card;
+
+// `embeds`: the graph gives embeddings of texts. Of other graphs the class in `architectures`, the labels and the output
+// "logits" must fit together.
+Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);
+#endif

@@ -1,0 +1,26 @@
+// What a network does with texts, beside its tensors: a blob in the weights, compiled from config.json and from
+// config_sentence_transformers.json (compiler/frontend/card.c).
+#ifndef BURIN_CARD_H
+#define BURIN_CARD_H
+#include <stdint.h>
+
+enum { BURIN_CARD_MAGIC = 0x43545542, BURIN_CARD_VERSION = 1 };  // "BUTC"
+
+typedef enum burin_task {
+    BURIN_EMBEDS,         // an embedding a text
+    BURIN_LABELS_TEXTS,   // numbers for the labels of a text, or of a pair of texts
+    BURIN_LABELS_TOKENS,  // of each token: spans
+    BURIN_FILLS_MASKS,    // of each token: the words of the vocabulary
+} burin_task;
+
+typedef enum burin_scoring { BURIN_AS_IT_IS, BURIN_SIGMOID, BURIN_SOFTMAX } burin_scoring;
+
+// Behind it, each with a zero byte: n_labels labels, then a name and a text for each prompt.
+typedef struct burin_card {
+    uint32_t magic, version, bytes, task, scoring, n_labels;
+    int32_t mask;  // the token that stands for a word to fill in, or -1
+    uint32_t n_prompts;
+    int32_t default_prompt;  // its number, or -1
+    uint32_t unused;
+} burin_card;
+#endif
