@@ -20,10 +20,10 @@ void write_nonzero(Text *t, const Program *p, const Kernel *k) {
 
 // A function before it says which of two slices comes first.
 void write_slice_order(Text *t, const Program *p, const Kernel *k) {
-    const Type *x = &k->in[0].type;
-    const char *c = c_type(x->dtype);
     (void)p;
     if (k->op != OP_unique || k->copies) return;
+    const Type *x = &k->in[0].type;
+    const char *c = c_type(x->dtype);
     long long each = x->rank == 2 ? (long long)dim_upper(x->dim[1]) : 1;
     text_add(t, "static int @_order(const void *values, int64_t i, int64_t j) {\n");
     text_add(t, "    const %s *a = (const %s *)values + i * %lld, *b = (const %s *)values + j * %lld;\n", c, c, each, c, each);
