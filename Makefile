@@ -73,7 +73,7 @@ $(BUILD)/gen/parse.c: dsl/parse.y
 	$(call say,bison,$<)
 	$(Q)bison -Werror -d -o $@ $<
 
-$(BUILD)/gen/onnx.pb-c.c: compiler/frontend/onnx/onnx.proto
+$(BUILD)/gen/onnx.pb-c.c: compiler/frontend/onnx/file/onnx.proto
 	@mkdir -p $(dir $@)
 	$(Q)protoc-c --proto_path=$(dir $<) --c_out=$(dir $@) $<
 

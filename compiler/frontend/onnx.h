@@ -1,5 +1,5 @@
-// ONNX models to graphs: onnx/wire.c reads the file, onnx/model.c its tensors, onnx/import.c its graph, onnx/op_*.c its
-// operators.
+// ONNX models to graphs: onnx/file/wire.c reads the file, onnx/file/model.c its tensors, onnx/import.c its graph,
+// onnx/operators/*.c its operators.
 //
 // Integer chains that compute shapes are evaluated while importing: a value whose elements are dimensions (Shape, Gather,
 // Concat, Range bounds, ...) never becomes a node unless something else than a shape uses it.

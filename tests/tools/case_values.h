@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "case_file.h"
-#include "frontend/onnx/model.h"
+#include "frontend/onnx/file/model.h"
 #include "ir/convert.h"
 
 // The file's bytes, NULL when there is none.

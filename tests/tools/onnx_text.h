@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/onnx/model.h"
+#include "frontend/onnx/file/model.h"
 #include "ir/convert.h"
 
 enum { ONNX_TEXT_WORDS = 512, ONNX_TEXT_NAMED = 64 };

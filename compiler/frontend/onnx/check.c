@@ -1,4 +1,4 @@
-// Checks of a model that need no handler: versions, operators, attributes, declared types. attributes.def says which attributes
+// Checks of a model that need no handler: versions, operators, attributes, declared types. operators.def says which attributes
 // an operator has, over all its versions.
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +10,11 @@ enum { NEWEST_OPSET = 27 };
 static const char *domain_text(const char *domain) { return domain && *domain ? domain : "ai.onnx"; }
 
 // ----------------------------------------------------------------------------------------------------------------- attributes
-typedef struct AttributeRow {
-    const char *domain, *name;
-    int results;       // at most; -1: any number
-    const char *list;  // "axis:i! mode:s": name, kinds, ! when required
-} AttributeRow;
-
-static const AttributeRow ROWS[] = {
-#define ATTRIBUTES(domain, name, results, list) {domain, name, results, list},
-#include "frontend/onnx/attributes.def"
-#undef ATTRIBUTES
-};
-
 bool onnx_is_operator(const BurinOnnx__Operation *p, const char *domain, const char *name) {
     return !strcmp(p->op_type, name) && !strcmp(onnx_domain(p->domain), domain);
 }
 
-static const AttributeRow *attributes_of(const BurinOnnx__Operation *p) {
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        if (onnx_is_operator(p, ROWS[i].domain, ROWS[i].name)) return &ROWS[i];
-    return NULL;
-}
-
-// The kinds of AttributeProto.type by number, their letters in attributes.def, and what messages call them.
+// The kinds of AttributeProto.type by number, their letters in operators.def, and what messages call them.
 static const struct {
     char letter;
     const char *name;
@@ -75,7 +57,7 @@ static const char *kind_named(char letter) {
     return "?";
 }
 
-// The row's words one by one: name, its length, its kinds. NULL at the end.
+// Attributes of a row one by one: name, its length, its kinds. NULL at the end.
 static const char *next_word(const char *at, size_t *name, size_t *kinds) {
     while (*at == ' ') at++;
     if (!*at) return NULL;
@@ -86,8 +68,8 @@ static const char *next_word(const char *at, size_t *name, size_t *kinds) {
 
 static const char *after_word(const char *at) { return at + strcspn(at, " "); }
 
-static const char *find_word(const AttributeRow *row, const char *wanted, size_t *name, size_t *kinds) {
-    for (const char *at = row->list; (at = next_word(at, name, kinds)); at = after_word(at))
+static const char *find_word(const OnnxOp *row, const char *wanted, size_t *name, size_t *kinds) {
+    for (const char *at = row->attributes; (at = next_word(at, name, kinds)); at = after_word(at))
         if (strlen(wanted) == *name && !strncmp(at, wanted, *name)) return at;
     return NULL;
 }
@@ -106,13 +88,13 @@ static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     }
 }
 
-static void check_attribute(const OnnxCall *c, const AttributeRow *row, const BurinOnnx__Attribute *a) {
+static void check_attribute(const OnnxCall *c, const OnnxOp *row, const BurinOnnx__Attribute *a) {
     size_t name, kinds;
     if (!a->name || !*a->name) onnx_fatal(c, "an attribute has no name\nhint: the file is damaged");
     const char *word = find_word(row, a->name, &name, &kinds);
     if (!word)
         onnx_fatal(c, "has no attribute \"%s\"%s%s\nhint: a newer operator set than burin knows, or a damaged file", a->name,
-                   *row->list ? "; it has " : "", row->list);
+                   *row->attributes ? "; it has " : "", row->attributes);
     if (a->ref_attr_name && *a->ref_attr_name && !onnx_in_function(c->import))
         onnx_fatal(c, "the attribute %s refers to %s of a function, but the node is in none\nhint: the file is damaged",
                    a->name, a->ref_attr_name);
@@ -123,83 +105,33 @@ static void check_attribute(const OnnxCall *c, const AttributeRow *row, const Bu
         onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------
-// ranks Operands whose number of dimensions an operator fixes: handlers then index them without asking again.
-typedef struct RankRow {
-    const char *domain, *name;
-    int first, last;  // operands
-    int least, most;  // dimensions
-} RankRow;
+// ----------------------------------------------------------------------------------------------------------------------- ranks
+// "3-5" or "3"; what is behind it.
+static const char *read_span(const char *at, int *least, int *most) {
+    char *end;
+    *least = *most = (int)strtol(at, &end, 10);
+    if (*end == '-') *most = (int)strtol(end + 1, &end, 10);
+    return end;
+}
 
-static const RankRow RANKS[] = {
-    {"ai.onnx.preview", "FlexAttention", 0, 2, 4, 4},
-    {"", "AffineGrid", 0, 0, 3, 3},
-    {"", "Attention", 0, 2, 3, 4},
-    {"", "AveragePool", 0, 0, 3, 7},
-    {"", "BatchNormalization", 0, 0, 1, 7},
-    {"", "CausalConvWithState", 0, 1, 3, 3},
-    {"", "Col2Im", 0, 0, 3, 3},
-    {"", "Conv", 0, 1, 3, 5},
-    {"", "ConvInteger", 0, 1, 3, 5},
-    {"", "ConvTranspose", 0, 1, 3, 5},
-    {"", "DeformConv", 0, 2, 4, 4},
-    {"", "DepthToSpace", 0, 0, 4, 4},
-    {"", "Det", 0, 0, 2, 7},
-    {"", "DFT", 0, 0, 2, 7},
-    {"", "GRU", 0, 2, 3, 3},
-    {"", "Gemm", 0, 1, 2, 2},
-    {"", "GlobalAveragePool", 0, 0, 3, 7},
-    {"", "GlobalLpPool", 0, 0, 3, 7},
-    {"", "GlobalMaxPool", 0, 0, 3, 7},
-    {"", "GridSample", 0, 1, 4, 5},
-    {"", "GroupNormalization", 0, 0, 2, 6},
-    {"", "InstanceNormalization", 0, 0, 2, 7},
-    {"", "LRN", 0, 0, 2, 7},
-    {"", "LSTM", 0, 2, 3, 3},
-    {"", "LinearAttention", 0, 2, 3, 3},
-    {"", "LpPool", 0, 0, 3, 7},
-    {"", "MaxPool", 0, 0, 3, 7},
-    {"", "MaxRoiPool", 0, 0, 4, 4},
-    {"", "MaxUnpool", 0, 1, 3, 7},
-    {"", "NegativeLogLikelihoodLoss", 0, 0, 2, 7},
-    {"", "NegativeLogLikelihoodLoss", 1, 1, 1, 6},
-    {"", "NonMaxSuppression", 0, 1, 3, 3},
-    {"", "QLinearConv", 0, 0, 3, 5},
-    {"", "QLinearConv", 3, 3, 3, 5},
-    {"", "RNN", 0, 2, 3, 3},
-    {"", "ReverseSequence", 0, 0, 2, 8},
-    {"", "RoiAlign", 0, 0, 4, 4},
-    {"", "RoiAlign", 1, 1, 2, 2},
-    {"", "RotaryEmbedding", 0, 0, 3, 4},
-    {"", "STFT", 0, 0, 2, 3},
-    {"", "SoftmaxCrossEntropyLoss", 0, 0, 2, 7},
-    {"", "SoftmaxCrossEntropyLoss", 1, 1, 1, 6},
-    {"", "SpaceToDepth", 0, 0, 4, 4},
-    {"", "Trilu", 0, 0, 2, 8},
-    {"com.microsoft", "EmbedLayerNormalization", 2, 4, 2, 2},
-    {"com.microsoft", "GroupQueryAttention", 0, 2, 3, 3},
-    {"com.microsoft", "MultiHeadAttention", 0, 0, 3, 5},
-};
-
-void onnx_check_ranks(OnnxCall *c) {
-    for (size_t i = 0; i < sizeof RANKS / sizeof *RANKS; i++) {
-        const RankRow *r = &RANKS[i];
-        if (strcmp(r->name, c->proto->op_type) || strcmp(domain_text(r->domain), domain_text(c->proto->domain))) continue;
-        for (int j = r->first; j <= r->last; j++) {
+// Handlers index dimensions of these operands without asking again.
+void onnx_check_ranks(OnnxCall *c, const OnnxOp *op) {
+    int first, last, least, most;
+    for (const char *at = op->ranks; *at; at += *at == ' ') {
+        at = read_span(read_span(at, &first, &last) + 1, &least, &most);
+        for (int j = first; j <= last; j++) {
             if (!onnx_operand(c, j)) continue;
             Type t = onnx_type(c, j);
-            if (t.rank < r->least || t.rank > r->most)
-                onnx_fatal(c, "operand %d is %s, expected %d%s dimensions", j, type_text(&t), r->least,
-                           r->least == r->most ? "" : arena_printf(c->graph->arena, " to %d", r->most));
+            if (t.rank < least || t.rank > most)
+                onnx_fatal(c, "operand %d is %s, expected %d%s dimensions", j, type_text(&t), least,
+                           least == most ? "" : arena_printf(c->graph->arena, " to %d", most));
         }
     }
 }
 
-void onnx_check_call(const OnnxCall *c) {
+void onnx_check_call(const OnnxCall *c, const OnnxOp *row) {
     const BurinOnnx__Operation *p = c->proto;
-    const AttributeRow *row = attributes_of(p);
     size_t name, kinds;
-    if (!row) return;
     if (row->results >= 0 && p->n_output > (size_t)row->results)
         onnx_fatal(c, "has %zu results, at most %d exist\nhint: the file is damaged", p->n_output, row->results);
     for (size_t i = 0; i < p->n_attribute; i++) {
@@ -208,7 +140,7 @@ void onnx_check_call(const OnnxCall *c) {
             if (!strcmp(p->attribute[j]->name, p->attribute[i]->name))
                 onnx_fatal(c, "the attribute %s is given twice\nhint: the file is damaged", p->attribute[i]->name);
     }
-    for (const char *at = row->list; (at = next_word(at, &name, &kinds)); at = after_word(at)) {
+    for (const char *at = row->attributes; (at = next_word(at, &name, &kinds)); at = after_word(at)) {
         const char *wanted = arena_strndup(c->graph->arena, at, name);
         const char *required = at[name + 1 + kinds] == '!' ? at + name + 2 + kinds : NULL;
         if (required && c->opset >= atoll(required) && !onnx_attribute(c, wanted))

@@ -1,8 +1,8 @@
-// Shared by the importer and its operators (op_*.c).
+// Shared by the importer and its operators (operators/*.c).
 #ifndef BURIN_ONNX_IMPORT_H
 #define BURIN_ONNX_IMPORT_H
 #include "frontend/onnx.h"
-#include "frontend/onnx/model.h"
+#include "frontend/onnx/file/model.h"
 #include "ir/builder.h"
 
 // A value of the file: a node, or integers known as dimensions (rank 0 or 1), from which a node is made when one is needed.
@@ -70,8 +70,11 @@ typedef struct OnnxOp {
     const char *name, *domain;
     int min_in, max_in;
     int64_t since;  // first opset that has it
+    int results;    // at most; -1: any number
     OnnxHandler *handler;
-    int argument;  // for the handler: an Op, mostly
+    int argument;            // for the handler: an Op, mostly
+    const char *attributes;  // "axis:i! mode:s": name, kinds, ! when required
+    const char *ranks;       // "0-2:3-4": operands, and the numbers of dimensions they may have
 } OnnxOp;
 const OnnxOp *onnx_op_find(const BurinOnnx__Operation *);
 bool onnx_is_operator(const BurinOnnx__Operation *, const char *domain, const char *name);  // check.c

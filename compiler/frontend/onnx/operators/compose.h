@@ -1,0 +1,85 @@
+// Short ways to write core ops, for operators that are formulas over them.
+#ifndef BURIN_ONNX_COMPOSE_H
+#define BURIN_ONNX_COMPOSE_H
+#include "frontend/onnx/operators/ops.h"
+
+// Elementwise nodes from a formula's text (ir/expr.c): "mul($0, sigmoid($0))". Floats of 16 bits are computed in f32.
+Node *onnx_formula(OnnxCall *, Node *const *in, int n, const char *format, ...) __attribute__((format(printf, 4, 5)));
+#define ONNX_FORMULA(c, x, ...) onnx_formula(c, (Node *[]){x}, 1, __VA_ARGS__)
+DType onnx_wide(DType);  // f32 for narrower floats
+
+Node *onnx_permute(OnnxCall *, Node *x, const int64_t *perm);
+Node *onnx_swap(OnnxCall *, Node *x, int axis, int other);
+Node *onnx_shape_to(OnnxCall *, Node *x, int rank, const Dim *const *dims);
+Node *onnx_expand_to(OnnxCall *, Node *x, const Type *shape);
+Node *onnx_slice_at(OnnxCall *, Node *x, int axis, const Dim *start, const Dim *extent);
+Node *onnx_slice_from(OnnxCall *, Node *x, int axis, int64_t start, int64_t extent);
+Node *onnx_reverse(OnnxCall *, Node *x, int axis);
+Node *onnx_reduce_over(OnnxCall *, Op, Node *x, const int64_t *axes, int n, bool keep);
+Node *onnx_reduce_axis(OnnxCall *, Op, Node *x, int axis, bool keep);
+Node *onnx_softmax_axis(OnnxCall *, Node *x, int axis);
+Node *onnx_join(OnnxCall *, Node *const *in, int n, int axis);
+Node *onnx_take(OnnxCall *, Node *x, Node *index, int axis);
+Node *onnx_tuple_item(OnnxCall *, Node *tuple, int index);
+// A symbol of its own for a size that the run's values decide, at most `bound` (or NULL) and what --max says of its name.
+const Dim *onnx_decided_size(OnnxCall *, const char *name, const Dim *bound);
+Node *onnx_number_of(OnnxCall *, const Dim *, DType);             // a dimension as one number
+Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
+
+typedef struct OnnxPads {
+    int64_t low[MAX_RANK], high[MAX_RANK], interior[MAX_RANK];  // negative low and high cut off
+} OnnxPads;
+typedef struct OnnxPadDims {
+    const Dim *low[MAX_RANK], *high[MAX_RANK];
+    int64_t interior[MAX_RANK];
+} OnnxPadDims;
+Node *onnx_pad_by_dims(OnnxCall *, Node *x, const OnnxPadDims *, Node *value);
+Node *onnx_pad_by(OnnxCall *, Node *x, const OnnxPads *, Node *value);
+Node *onnx_pad_with(OnnxCall *, Node *x, const OnnxPads *, double value);
+
+Node *onnx_numbers(OnnxCall *, DType, int rank, const int64_t *dim, const double *values);
+Node *onnx_integers(OnnxCall *, const int64_t *values, int64_t n);  // i64 vector
+
+Node *onnx_softmax_of(OnnxCall *, Node *x,
+                      int64_t opset);  // nn.c: over the axis of the attribute, before 13 also those behind
+// nn.c: layer_normalization or rms_normalization of x, weight and (operands 3) bias, computed in f32 or f64, of x's type
+Node *onnx_norm(OnnxCall *, Op, int operands, Node *const *in, double epsilon);
+int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // nn.c: of a reduction, from its attribute or operand 1
+int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
+int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
+
+// described.c: blocks of dsl/onnx. First nodes without a name, in the order of the parameters, then what is named, then {0}. A
+// block of the operator's name also takes its attributes.
+typedef struct OnnxArgument {
+    Node *node;
+    const char *name;
+    double number;
+    const int64_t *list;  // of n integers
+    int n;
+    bool whole;  // the number is an integer
+    int64_t whole_number;
+} OnnxArgument;
+#define ONNX_INTEGER(as, value)      ((OnnxArgument){.name = (as), .whole = true, .whole_number = (value)})
+#define ONNX_LIST(as, values, count) ((OnnxArgument){.name = (as), .list = (values), .n = (count)})
+enum { ONNX_MOST_OF_BLOCK = 16 };                                                     // arguments, results
+int onnx_blocks(OnnxCall *, const char *name, const OnnxArgument *, Node **results);  // how many
+Node *onnx_block(OnnxCall *, const char *name, const OnnxArgument *);  // its result, in the type of the first node
+int onnx_described_results(OnnxCall *, int operands, Node **results);  // of the operator's own block
+#define ONNX_BLOCK(c, name, ...) onnx_block(c, name, (OnnxArgument[]){__VA_ARGS__, {0}})
+const char *onnx_activation_block(OnnxCall *, const char *name);  // of a recurrent operator; ends the run for an unknown one
+// x under it; those of alpha and beta that it has are its own where they are NULL.
+Node *onnx_activated(OnnxCall *, const char *name, Node *x, const double *alpha, const double *beta);
+
+// quant.c
+Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type
+void onnx_check_scale(OnnxCall *, int i);  // operand i, which values are divided by: a warning, the first that is not finite
+void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // DynamicQuantizeLinear: bytes, scale, zero point
+Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
+
+// attention.c
+void onnx_scores(OnnxCall *, Node *q, Node *k, double scale, double cap, Node **results);  // without the cap, and with it
+Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                                // [B, T, H * d] to [B, H, T, d]
+Node *onnx_merge_heads(OnnxCall *, Node *x);                                               // and back
+Node *onnx_repeat_heads(OnnxCall *, Node *x, int64_t repeats);                       // each head several times, side by side
+Node *onnx_turned(OnnxCall *, Node *x, Node *cosine, Node *sine, bool interleaved);  // rotary embedding of all its elements
+#endif

@@ -1,0 +1,317 @@
+// Operators of com.microsoft that ONNX Runtime's tools write: activations, norms with a residual, products with quantized
+// weights. Each is its formula over core ops; recognise and fuse find the fast forms again.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/operators/compose.h"
+#include "ir/convert.h"
+
+// ---------------------------------------------------------------------------------------------------------------- activations
+// of x, or of x + bias
+void onnx_ms_gelu(OnnxCall *c, int op) {
+    Node *x = onnx_node(c, 0);
+    if (onnx_operand(c, 1)) x = ONNX_BINARY(c, OP_add, x, onnx_node(c, 1));
+    onnx_result(c, 0, ONNX_UNARY(c, (Op)op, x));
+}
+
+// -------------------------------------------------------------------------------------------------------------------- products
+static Node *swapped_if(OnnxCall *c, Node *x, const char *attribute) {
+    int rank = x->type.rank;
+    if (!onnx_int(c, attribute, 0)) return x;
+    if (rank < 2) onnx_fatal(c, "%s of %s, expected a matrix", attribute, type_text(&x->type));
+    return onnx_swap(c, x, rank - 2, rank - 1);
+}
+
+void onnx_ms_fused_matmul(OnnxCall *c, int argument) {
+    (void)argument;
+    if (onnx_int(c, "transBatchA", 0) || onnx_int(c, "transBatchB", 0))
+        onnx_fatal(c, "transBatchA and transBatchB are not supported");
+    Node *y = ONNX_BINARY(c, OP_matmul, swapped_if(c, onnx_node(c, 0), "transA"), swapped_if(c, onnx_node(c, 1), "transB"));
+    double alpha = onnx_float(c, "alpha", 1);
+    onnx_result(c, 0, alpha == 1 ? y : ONNX_FORMULA(c, y, "mul($0, %a)", alpha));
+}
+
+static DType narrow_type(const OnnxCall *c, int64_t bits) {
+    if (bits != 2 && bits != 4 && bits != 8) onnx_fatal(c, "weights of %lld bits; 2, 4 and 8 are supported", (long long)bits);
+    return bits == 2 ? DT_u2 : bits == 4 ? DT_u4 : DT_u8;
+}
+
+// Bytes [rows, bytes] of a constant seen as the narrow integers that they hold: [rows, count], no byte moves.
+static Node *unpacked(OnnxCall *c, int operand, int64_t bits, int64_t rows) {
+    const OnnxValue *v = onnx_operand(c, operand);
+    const Tensor *x = v && v->node ? v->node->value : NULL;
+    if (!x || x->dtype != DT_u8) onnx_fatal(c, "operand %d must be a constant of bytes (u8)", operand);
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = *x;
+    t->dtype = narrow_type(c, bits);
+    if (rows < 1 || x->bytes % (uint64_t)rows)
+        onnx_fatal(c, "operand %d is %s, which is not %lld rows", operand, type_text(&v->node->type), (long long)rows);
+    t->rank = 2, t->dim[0] = rows, t->dim[1] = (int64_t)(x->bytes / (uint64_t)rows) * 8 / bits;
+    return onnx_constant(c, t);
+}
+
+static Node *reshaped(OnnxCall *c, Node *x, int rank, const int64_t *dim) {
+    const Dim *dims[MAX_RANK];
+    for (int i = 0; i < rank; i++) dims[i] = dim_const(c->graph, dim[i]);
+    return onnx_shape_to(c, x, rank, dims);
+}
+
+// [rows, K] from blocks along K, each with a scale and perhaps a zero point: (q - zero) * scale
+typedef struct Blocks {
+    int64_t rows, depth, block, bits, count;  // count: blocks a row
+    int scales, zeros;                        // operands
+    double zero;                              // where there is no operand
+} Blocks;
+
+static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
+    Node *z = onnx_node(c, b->zeros);
+    bool packed = z->type.dtype == DT_u8 && b->bits < 8;
+    if (packed) z = onnx_slice_from(c, unpacked(c, b->zeros, b->bits, b->rows), 1, 0, b->count);
+    return reshaped(c, onnx_cast(c, z, wide), 3, (int64_t[]){b->rows, b->count, 1});
+}
+
+static const Tensor *constant_operand(OnnxCall *c, int i) {
+    const OnnxValue *v = onnx_operand(c, i);
+    return v && v->node ? v->node->value : NULL;
+}
+
+// Weights as a program reads them: floats [rows, depth], since the block formats of the IR are others. `--quant` packs them
+// anew.
+static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, const Tensor *zero, const Blocks *b) {
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {b->rows, b->depth}, .name = q->name, .source = q->source};
+    float *out = ARENA_ARRAY(c->graph->arena, float, b->rows * b->depth);
+    t->data = out, t->bytes = dtype_bytes(DT_f32, b->rows * b->depth);
+    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8;
+    int64_t in_row = packed ? (int64_t)(zero->bytes / (uint64_t)b->rows) * 8 / b->bits : b->count;
+    DType zero_type = packed ? q->dtype : zero ? zero->dtype : DT_f32;
+    for (int64_t row = 0; row < b->rows; row++)
+        for (int64_t k = 0; k < b->depth; k++) {
+            int64_t block = k / b->block;
+            float from = zero ? (float)dtype_load(zero_type, zero->data, row * in_row + block) : (float)b->zero;
+            float s = (float)dtype_load(scale->dtype, scale->data, row * b->count + block);
+            out[row * b->depth + k] = ((float)dtype_load(q->dtype, q->data, row * b->count * b->block + k) - from) * s;
+        }
+    return onnx_constant(c, t);
+}
+
+static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
+    Node *scale = onnx_node(c, b->scales);
+    const Tensor *zero = constant_operand(c, b->zeros);
+    int64_t scales = b->rows * b->count, zeros_bytes = b->rows * ((b->count * b->bits + 7) / 8);
+    bool fits = scale->value && tensor_count(scale->value) == scales && q->value &&
+                tensor_count(q->value) == scales * b->block &&
+                (!onnx_operand(c, b->zeros) ||
+                 (zero && (tensor_count(zero) == scales || (zero->dtype == DT_u8 && tensor_count(zero) == zeros_bytes))));
+    if (fits && scale->type.dtype != DT_f64) return dequantized_now(c, q->value, scale->value, zero, b);
+    DType wide = onnx_wide(scale->type.dtype);
+    Node *x = reshaped(c, onnx_cast(c, q, wide), 3, (int64_t[]){b->rows, b->count, b->block});
+    if (onnx_operand(c, b->zeros))
+        x = ONNX_BINARY(c, OP_sub, x, zero_points(c, b, wide));
+    else if (b->zero != 0)
+        x = ONNX_BINARY(c, OP_sub, x, onnx_scalar(c, wide, b->zero));
+    x = ONNX_BINARY(c, OP_mul, x, reshaped(c, onnx_cast(c, scale, wide), 3, (int64_t[]){b->rows, b->count, 1}));
+    x = reshaped(c, x, 2, (int64_t[]){b->rows, b->count * b->block});
+    return b->count * b->block == b->depth ? x : onnx_slice_from(c, x, 1, 0, b->depth);
+}
+
+// A [.., K], B [N, blocks, bytes], scales, zero points, group index, bias
+void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *a = onnx_node(c, 0);
+    Blocks b = {.rows = onnx_int(c, "N", 0), .depth = onnx_int(c, "K", 0), .block = onnx_int(c, "block_size", 0)};
+    b.bits = onnx_int(c, "bits", 4), b.scales = 2, b.zeros = 3;
+    if (b.rows < 1 || b.depth < 1 || b.block < 1 || b.block > b.depth + 4096)
+        onnx_fatal(c, "N is %lld, K %lld, block_size %lld, expected sizes above 0", (long long)b.rows, (long long)b.depth,
+                   (long long)b.block);
+    if (onnx_operand(c, 4)) onnx_fatal(c, "a group index (g_idx) is not supported");
+    narrow_type(c, b.bits);
+    b.count = (b.depth + b.block - 1) / b.block, b.zero = ldexp(1, (int)b.bits - 1);
+    Node *weights = onnx_swap(c, dequantized(c, unpacked(c, 1, b.bits, b.rows), &b), 0, 1);
+    Node *y = ONNX_BINARY(c, OP_matmul, onnx_cast(c, a, weights->type.dtype), weights);
+    if (onnx_operand(c, 5)) y = ONNX_BINARY(c, OP_add, y, onnx_cast(c, onnx_node(c, 5), y->type.dtype));
+    onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
+}
+
+// Rows of a quantized table [V, K]: those asked for, made floats.
+void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *data = onnx_node(c, 0);
+    int rank = data->type.rank;
+    bool bytes = data->type.dtype == DT_u8;
+    Blocks b = {.bits = bytes ? onnx_int(c, "bits", 4) : dtype_bits(data->type.dtype), .block = onnx_int(c, "block_size", 128)};
+    if (rank != 2 || onnx_axis(c, onnx_int(c, "gather_axis", 0), 2) != 0 ||
+        onnx_axis(c, onnx_int(c, "quantize_axis", 1), 2) != 1)
+        onnx_fatal(c, "only rows of a matrix, quantized along them, are supported");
+    b.rows = onnx_extent(c, data, 0), b.scales = 2, b.zeros = 3;
+    Node *q = bytes && b.bits < 8 ? unpacked(c, 0, b.bits, b.rows) : data;
+    b.depth = onnx_extent(c, q, 1);
+    if (b.block < 1 || b.rows < 1)
+        onnx_fatal(c, "block_size is %lld for rows of %s, expected one above 0", (long long)b.block, type_text(&data->type));
+    b.count = (b.depth + b.block - 1) / b.block;
+    if (b.count * b.block != b.depth)
+        onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
+    b.zero = bytes ? ldexp(1, (int)b.bits - 1) : 0;
+    Node *table = dequantized(c, q, &b);
+    onnx_result(c, 0, onnx_cast(c, onnx_take(c, table, onnx_node(c, 1), 0), onnx_node(c, 2)->type.dtype));
+}
+
+// --------------------------------------------------------------------------------------------------------- mixtures of experts
+// Operands of one of an expert's three products; no operand: -1.
+typedef struct ExpertProduct {
+    int weights, bias, scales, zeros;
+    const char *bits;  // the attribute, where it differs from expert_weight_bits
+} ExpertProduct;
+
+static const ExpertProduct expert_products[2][3] = {
+    {{2, 3, -1, -1, NULL}, {4, 5, -1, -1, NULL}, {6, 7, -1, -1, NULL}},
+    {{2, 4, 3, 11, "fc1_expert_weight_bits"},
+     {5, 7, 6, 12, "fc2_expert_weight_bits"},
+     {8, 10, 9, 13, "fc3_expert_weight_bits"}},
+};
+
+// [experts, out, in] from integers [experts, out, bytes] and a scale for each row, or each block of one
+static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
+    int64_t experts = onnx_extent(c, w, 0), out = onnx_extent(c, w, 1);
+    Blocks b = {.rows = experts * out, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
+    narrow_type(c, b.bits);
+    b.depth = onnx_extent(c, w, 2) * 8 / b.bits, b.block = onnx_int(c, "block_size", 0);
+    if (b.block <= 0 && onnx_operand(c, p->zeros)) onnx_fatal(c, "zero points without a block_size are not supported");
+    if (b.block <= 0) b.block = b.depth;
+    if (b.block < 1 || b.depth % b.block)
+        onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
+    b.count = b.depth / b.block, b.scales = p->scales, b.zeros = p->zeros, b.zero = ldexp(1, (int)b.bits - 1);
+    return reshaped(c, dequantized(c, unpacked(c, p->weights, b.bits, b.rows), &b), 3, (int64_t[]){experts, out, b.depth});
+}
+
+// x [experts or 1, T, in] through the product of each expert: [experts, T, out]
+static Node *expert_product(OnnxCall *c, const ExpertProduct *p, Node *x) {
+    Node *w = onnx_node(c, p->weights), *bias = p->bias >= 0 && onnx_operand(c, p->bias) ? onnx_node(c, p->bias) : NULL;
+    if (w->type.rank != 3) onnx_fatal(c, "operand %d is %s, not a matrix an expert", p->weights, type_text(&w->type));
+    if (p->scales >= 0) w = expert_dequantized(c, p, w);
+    Node *y = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, onnx_cast(c, w, x->type.dtype), 1, 2));
+    if (!bias) return y;
+    if (bias->type.rank != 2) onnx_fatal(c, "operand %d is %s, not a vector an expert", p->bias, type_text(&bias->type));
+    const Dim *shape[] = {bias->type.dim[0], dim_const(c->graph, 1), bias->type.dim[1]};
+    return ONNX_BINARY(c, OP_add, y, onnx_cast(c, onnx_shape_to(c, bias, 3, shape), x->type.dtype));
+}
+
+// gate sigmoid(alpha gate) (linear + beta), both limited
+static Node *swiglu(OnnxCall *c, Node *gate, Node *linear) {
+    return ONNX_BLOCK(c, "swiglu", {.node = gate}, {.node = linear},
+                      {.name = "limit", .number = onnx_float(c, "swiglu_limit", INFINITY)},
+                      {.name = "alpha", .number = onnx_float(c, "activation_alpha", 1)},
+                      {.name = "beta", .number = onnx_float(c, "activation_beta", 0)});
+}
+
+// Gate and linear part side by side (fusion 2) or in turns (1): [experts, T, 2 n] to [experts, T, n]
+static Node *swiglu_fused(OnnxCall *c, Node *x, int64_t fusion) {
+    Graph *g = c->graph;
+    int64_t n = onnx_extent(c, x, 2) / 2;
+    if (fusion == 2) return swiglu(c, onnx_slice_from(c, x, 2, 0, n), onnx_slice_from(c, x, 2, n, n));
+    const Dim *pairs[] = {x->type.dim[0], x->type.dim[1], dim_const(g, n), dim_const(g, 2)};
+    x = onnx_shape_to(c, x, 4, pairs);
+    Node *part[2];
+    for (int i = 0; i < 2; i++) part[i] = onnx_shape_to(c, onnx_slice_from(c, x, 3, i, 1), 3, pairs);
+    return swiglu(c, part[0], part[1]);
+}
+
+static Node *plain_activation(OnnxCall *c, const char *type, Node *x) {
+    if (!strcmp(type, "relu")) return ONNX_UNARY(c, OP_relu, x);
+    if (!strcmp(type, "gelu")) return ONNX_UNARY(c, OP_gelu_tanh, x);
+    if (!strcmp(type, "silu")) return ONNX_UNARY(c, OP_silu, x);
+    if (!strcmp(type, "identity")) return x;
+    onnx_fatal(c, "activation_type \"%s\"; relu, gelu, silu, swiglu and identity are supported", type);
+}
+
+static Node *expert_activation(OnnxCall *c, const ExpertProduct *p, Node *x, Node *hidden) {
+    const char *type = onnx_string(c, "activation_type", "relu");
+    int64_t fusion = onnx_int(c, "swiglu_fusion", 0);
+    bool is_swiglu = !strcmp(type, "swiglu");
+    Node *linear = onnx_operand(c, p[2].weights) ? expert_product(c, &p[2], x) : NULL;
+    if (is_swiglu && !linear && !fusion) onnx_fatal(c, "SwiGLU needs fc3_experts_weights, or swiglu_fusion");
+    if (is_swiglu) return linear ? swiglu(c, hidden, linear) : swiglu_fused(c, hidden, fusion);
+    hidden = plain_activation(c, type, hidden);
+    return linear ? ONNX_BINARY(c, OP_mul, hidden, linear) : hidden;
+}
+
+// How much each of the experts counts, [T, experts]: softmax of all, kept for the k largest, which may be made to sum to 1
+static Node *expert_shares(OnnxCall *c, Node *router) {
+    const Dim *k = dim_const(c->graph, onnx_int(c, "k", 1));
+    Node *share = onnx_softmax_axis(c, router, 1), *top = onnx_emit_make(c, OP_top_k, 1, &share);
+    attr_set_dims(top, "extent", &k, 1);
+    attr_set_int(top, "axis", 1);
+    attr_set_int(top, "largest", 1);
+    top = onnx_finish(c, top);
+    Node *kept = onnx_tuple_item(c, top, 0);
+    if (onnx_int(c, "normalize_routing_weights", 0))
+        kept = ONNX_BINARY(c, OP_div, kept, onnx_reduce_axis(c, OP_reduce_sum, kept, 1, true));
+    Node *none = onnx_expand_to(c, onnx_scalar(c, router->type.dtype, 0), &router->type);
+    Node *in[] = {none, onnx_tuple_item(c, top, 1), kept}, *n = onnx_emit_make(c, OP_scatter_elements, 3, in);
+    attr_set_int(n, "axis", 1);
+    attr_set_string(n, "reduction", "none");
+    return onnx_finish(c, n);
+}
+
+static void check_experts(OnnxCall *c, bool quantized) {
+    if (onnx_int(c, "use_sparse_mixer", 0)) onnx_fatal(c, "use_sparse_mixer is not supported");
+    if (!quantized) return;
+    const char *kind = onnx_string(c, "quant_type", "int");
+    if (strcmp(kind, "int")) onnx_fatal(c, "quant_type \"%s\"; int is supported", kind);
+    if (onnx_int(c, "weights_prepacked", 0) > 0) onnx_fatal(c, "weights that are prepacked are not supported");
+    for (int i = 14; i < 21; i++)
+        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported (zero points and scales of other layouts)", i);
+}
+
+// x [.., H], router [T, experts]: fc2(activation(fc1(x))) of every expert, times its share, summed
+void onnx_ms_experts(OnnxCall *c, int quantized) {
+    check_experts(c, quantized);
+    const ExpertProduct *p = expert_products[quantized];
+    Node *x = onnx_node(c, 0), *router = onnx_node(c, 1);
+    DType wide = onnx_wide(x->type.dtype);
+    if (router->type.rank != 2 || x->type.rank < 2)
+        onnx_fatal(c, "takes rows and the router's [T, experts], not %s and %s", type_text(&x->type), type_text(&router->type));
+    const Dim *rows[] = {dim_const(c->graph, 1), router->type.dim[0], x->type.dim[x->type.rank - 1]};
+    const Dim *column[] = {router->type.dim[1], router->type.dim[0], dim_const(c->graph, 1)};
+    Node *in = onnx_shape_to(c, onnx_cast(c, x, wide), 3, rows);
+    Node *hidden = expert_activation(c, p, in, expert_product(c, &p[0], in));
+    Node *share = onnx_swap(c, expert_shares(c, onnx_cast(c, router, wide)), 0, 1);
+    Node *y = ONNX_BINARY(c, OP_mul, expert_product(c, &p[1], hidden), onnx_shape_to(c, share, 3, column));
+    y = onnx_reduce_axis(c, OP_reduce_sum, y, 0, false);
+    onnx_result(c, 0, onnx_cast(c, onnx_shape_to(c, y, x->type.rank, x->type.dim), x->type.dtype));
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- norms
+static Node *normalized(OnnxCall *c, bool simplified, Node *const *in, double epsilon) {
+    return onnx_norm(c, simplified ? OP_rms_normalization : OP_layer_normalization, in[2] ? 3 : 2, in, epsilon);
+}
+
+// x + skip (+ bias), and its norm: (x, skip, gamma, beta, bias), or simplified (x, skip, gamma, bias)
+void onnx_ms_skip_norm(OnnxCall *c, int simplified) {
+    int bias = simplified ? 3 : 4;
+    Node *sum = ONNX_BINARY(c, OP_add, onnx_node(c, 0), onnx_node(c, 1));
+    if (onnx_operand(c, bias)) sum = ONNX_BINARY(c, OP_add, sum, onnx_node(c, bias));
+    Node *beta = !simplified && onnx_operand(c, 3) ? onnx_node(c, 3) : NULL;
+    onnx_result(c, 0, normalized(c, simplified, (Node *[]){sum, onnx_node(c, 2), beta}, onnx_float(c, "epsilon", 1e-12f)));
+    onnx_result(c, 3, sum);
+}
+
+// words, segments and positions: ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids
+void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *ids = onnx_node(c, 0), *sum = onnx_take(c, onnx_node(c, 2), ids, 0), *table = onnx_node(c, 3), *positions;
+    if (ids->type.rank != 2 || table->type.rank != 2) onnx_fatal(c, "takes ids [B, T], not %s", type_text(&ids->type));
+    const Dim *rows = ids->type.dim[1];
+    positions =
+        onnx_operand(c, 8) ? onnx_take(c, table, onnx_node(c, 8), 0) : onnx_slice_at(c, table, 0, dim_const(c->graph, 0), rows);
+    sum = ONNX_BINARY(c, OP_add, sum, positions);
+    if (onnx_operand(c, 1) && onnx_operand(c, 4))
+        sum = ONNX_BINARY(c, OP_add, sum, onnx_take(c, onnx_node(c, 4), onnx_node(c, 1), 0));
+    onnx_result(c, 0,
+                normalized(c, false, (Node *[]){sum, onnx_node(c, 5), onnx_node(c, 6)}, onnx_float(c, "epsilon", 1e-12f)));
+    onnx_result(c, 2, sum);
+    Type lengths = {.dtype = DT_i32, .rank = 1, .dim = {ids->type.dim[0]}};
+    onnx_result(c, 1,
+                onnx_operand(c, 7) ? onnx_reduce_axis(c, OP_reduce_sum, onnx_cast(c, onnx_node(c, 7), DT_i32), 1, false)
+                                   : onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+}

@@ -1,0 +1,247 @@
+// Attention and rotary embedding as com.microsoft writes them: packed projections, caches [B, heads, past, d], masks of several
+// forms. All become the formula that fuse looks for: q k^T, scale, mask, softmax, v.
+//
+// Caches are taken at their length: what the past inputs hold is valid, and the new keys follow it.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/operators/compose.h"
+
+typedef struct HeadsOf {
+    Node *q, *k, *v;  // [B, H, T, d]
+    Node *past_key;   // or NULL
+    Node *bias;       // added to the scores, or NULL
+    double scale, softcap;
+    int64_t window;  // keys that a row sees, its own included; -1: all
+    bool causal;
+    DType dtype;  // of the result
+} HeadsOf;
+
+// ---------------------------------------------------------------------------------------------------------------- the formula
+static const Dim *past_length(OnnxCall *c, const HeadsOf *a) {
+    return a->past_key ? a->past_key->type.dim[2] : dim_const(c->graph, 0);
+}
+
+static Node *only_before(OnnxCall *c, const HeadsOf *a, Node *scores) {
+    Type shape = {.rank = 2, .dim = {a->q->type.dim[2], a->k->type.dim[2]}};
+    Node *in[] = {onnx_index_along(c, &shape, 0), onnx_index_along(c, &shape, 1)};
+    if (a->past_key) in[0] = ONNX_BINARY(c, OP_add, in[0], onnx_number_of(c, past_length(c, a), DT_i32));
+    return ONNX_BLOCK(c, "within", {.node = scores}, {.node = in[0]}, {.node = in[1]}, ONNX_INTEGER("causal", a->causal),
+                      ONNX_INTEGER("window", a->window));
+}
+
+static Node *attend(OnnxCall *c, HeadsOf *a) {
+    DType wide = onnx_wide(a->dtype);
+    int64_t heads = onnx_extent(c, a->q, 1), groups = onnx_extent(c, a->k, 1);
+    if (groups < 1 || heads % groups)
+        onnx_fatal(c, "%lld heads over %lld key heads, expected a multiple", (long long)heads, (long long)groups);
+    Node *k = onnx_repeat_heads(c, onnx_cast(c, a->k, wide), heads / groups);
+    Node *v = onnx_repeat_heads(c, onnx_cast(c, a->v, wide), heads / groups);
+    double scale = a->scale != 0 ? a->scale : 1 / sqrt((double)onnx_extent(c, a->q, 3));
+    Node *made[ONNX_MOST_OF_BLOCK];
+    onnx_scores(c, onnx_cast(c, a->q, wide), k, scale, a->softcap, made);
+    Node *scores = made[1];
+    if (a->bias) scores = ONNX_BINARY(c, OP_add, scores, onnx_cast(c, a->bias, wide));
+    if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
+    Node *y = ONNX_BINARY(c, OP_matmul, onnx_softmax_axis(c, scores, 3), v);
+    return onnx_cast(c, onnx_merge_heads(c, y), a->dtype);
+}
+
+// Past keys and values before the new ones; both are results too.
+static void append_past(OnnxCall *c, HeadsOf *a, Node *past_key, Node *past_value) {
+    a->past_key = past_key;
+    if (!past_key) return;
+    if (past_key->type.rank != 4 || past_value->type.rank != 4)
+        onnx_fatal(c, "the past is %s, expected [B, H, T, d]", type_text(&past_key->type));
+    a->k = onnx_join(c, (Node *[]){past_key, a->k}, 2, 2);
+    a->v = onnx_join(c, (Node *[]){past_value, a->v}, 2, 2);
+}
+
+static Node *summed(OnnxCall *c, Node *a, Node *b) { return !a ? b : !b ? a : ONNX_BINARY(c, OP_add, a, b); }
+
+// ------------------------------------------------------------------------------------------------------------------------
+// masks A mask of integers, 0 where a key is hidden: [B, T], [B, S, T], or the keys' number [B] (or [B * n]). What is added to
+// scores.
+static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType wide) {
+    Graph *g = c->graph;
+    const Dim *one = dim_const(g, 1), *const *d = mask->type.dim;
+    Node *seen;
+    if (mask->type.rank == 1) {
+        Type row = {.rank = 1, .dim = {keys}};
+        Node *length = onnx_shape_to(c, onnx_cast(c, mask, DT_i32), 4, (const Dim *[]){d[0], one, one, one});
+        seen = ONNX_BINARY(c, OP_less, onnx_index_along(c, &row, 0), length);
+    } else {
+        if (mask->type.rank < 1 || mask->type.rank > 3)
+            onnx_fatal(c, "a mask %s, expected [B], [B, T] or [B, S, T]", type_text(&mask->type));
+        const Dim *flat[] = {d[0], one, one, d[1]}, *square[] = {d[0], one, d[1], mask->type.rank == 3 ? d[2] : one};
+        seen = onnx_cast(c, onnx_shape_to(c, mask, 4, mask->type.rank == 2 ? flat : square), DT_bool);
+    }
+    Node *hidden = onnx_scalar(c, wide, onnx_float(c, "mask_filter_value", -10000.0));
+    return onnx_emit(c, OP_where, 3, (Node *[]){seen, onnx_scalar(c, wide, 0), hidden});
+}
+
+// --------------------------------------------------------------------------------------------------------------------- rotary
+// Row t of the tables for token t: [B or 1, 1, T, r/2]
+static Node *angles(OnnxCall *c, Node *table, Node *positions, const Dim *batch, const Dim *rows) {
+    const Dim *one = dim_const(c->graph, 1);
+    Node *t = onnx_take(c, table, positions, 0);
+    bool each = positions->type.rank == 2;
+    return onnx_shape_to(c, t, 4, (const Dim *[]){each ? batch : one, one, rows, table->type.dim[1]});
+}
+
+// first, first + 1, ...
+static Node *counted(OnnxCall *c, Node *first, const Dim *rows) {
+    Type row = {.rank = 1, .dim = {rows}};
+    Node *index = onnx_cast(c, onnx_index_along(c, &row, 0), DT_i64);
+    return first ? ONNX_BINARY(c, OP_add, index, onnx_cast(c, first, DT_i64)) : index;
+}
+
+typedef struct Tables {
+    Node *cosine, *sine, *positions;
+    bool interleaved;
+} Tables;
+
+static Node *rotated(OnnxCall *c, Node *x, const Tables *t) {
+    const Dim *batch = x->type.dim[0], *rows = x->type.dim[2];
+    if (t->cosine->type.rank != 2 || t->sine->type.rank != 2)
+        onnx_fatal(c, "the tables must be matrices, not %s and %s", type_text(&t->cosine->type), type_text(&t->sine->type));
+    int64_t width = onnx_extent(c, x, 3), part = 2 * onnx_extent(c, t->cosine, 1);
+    if (part < 2 || part > width)
+        onnx_fatal(c, "the tables turn %lld of the %lld elements of a head", (long long)part, (long long)width);
+    Node *cosine = angles(c, t->cosine, t->positions, batch, rows), *sine = angles(c, t->sine, t->positions, batch, rows);
+    Node *y[] = {onnx_turned(c, onnx_slice_from(c, x, 3, 0, part), cosine, sine, t->interleaved), NULL};
+    if (part < width) y[1] = onnx_slice_from(c, x, 3, part, width - part);
+    return onnx_join(c, y, part < width ? 2 : 1, 3);
+}
+
+// (x, position ids [1] or [B, T], cos, sin)
+void onnx_ms_rotary(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *given = onnx_node(c, 0), *positions = onnx_node(c, 1);
+    Tables t = {.cosine = onnx_node(c, 2), .sine = onnx_node(c, 3), .interleaved = onnx_int(c, "interleaved", 0)};
+    int64_t heads = onnx_int(c, "num_heads", 0);
+    if (onnx_int(c, "is_packed_batching", 0)) onnx_fatal(c, "packed batches are not supported");
+    if (given->type.rank == 3 && !heads) {
+        int64_t half = t.cosine->type.rank == 2 ? onnx_extent(c, t.cosine, 1) : 0;
+        heads = half ? onnx_extent(c, given, 2) / (2 * half) : 0;
+    }
+    Node *x = onnx_split_heads(c, given, heads);
+    bool offset = positions->type.rank < 2;
+    t.positions = offset ? counted(c, positions, x->type.dim[2]) : positions;
+    Node *y = rotated(c, x, &t);
+    onnx_result(c, 0, given->type.rank == 3 ? onnx_merge_heads(c, y) : y);
+}
+
+// --------------------------------------------------------------------------------------------------------- GroupQueryAttention
+static Node *last_axis(OnnxCall *c, Node *x, int64_t start, int64_t extent) {
+    return onnx_slice_from(c, x, x->type.rank - 1, start, extent);
+}
+
+// Positions continue after the past, whose length is that of its axis.
+static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
+    Tables t = {.cosine = onnx_optional_node(c, 7),
+                .sine = onnx_optional_node(c, 8),
+                .interleaved = onnx_int(c, "rotary_interleaved", 0)};
+    if (!t.cosine || !t.sine) onnx_fatal(c, "do_rotary without cos and sin tables");
+    t.positions = onnx_optional_node(c, 9);
+    if (!t.positions) t.positions = counted(c, past ? onnx_number_of(c, past->type.dim[2], DT_i64) : NULL, rows);
+    return t;
+}
+
+// query (or q, k, v packed), key, value, past key, past value, seqlens_k, total length, cos, sin, position ids, bias
+void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
+         *past = onnx_optional_node(c, 3);
+    int64_t heads = onnx_int(c, "num_heads", 0), groups = onnx_int(c, "kv_num_heads", 0);
+    if (heads < 1 || groups < 1 || query->type.rank != 3)
+        onnx_fatal(c, "%lld heads of %s", (long long)heads, type_text(&query->type));
+    if (onnx_int(c, "smooth_softmax", 0) > 0 || onnx_operand(c, 11)) onnx_fatal(c, "attention sinks are not supported");
+    if (!key) {
+        int64_t d = onnx_extent(c, query, 2) / (heads + 2 * groups);
+        key = last_axis(c, query, heads * d, groups * d), value = last_axis(c, query, (heads + groups) * d, groups * d);
+        query = last_axis(c, query, 0, heads * d);
+    }
+    if (!value) onnx_fatal(c, "a key without a value\nhint: the file is damaged, or its exporter is wrong");
+    HeadsOf a = {.causal = true, .dtype = query->type.dtype, .window = onnx_int(c, "local_window_size", -1)};
+    a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = onnx_optional_node(c, 10);
+    a.q = onnx_split_heads(c, query, heads), a.k = onnx_split_heads(c, key, groups), a.v = onnx_split_heads(c, value, groups);
+    if (onnx_int(c, "do_rotary", 0)) {
+        Tables t = group_tables(c, past, a.q->type.dim[2]);
+        a.q = rotated(c, a.q, &t), a.k = rotated(c, a.k, &t);
+    }
+    append_past(c, &a, past, onnx_optional_node(c, 4));
+    onnx_result(c, 1, a.k);
+    onnx_result(c, 2, a.v);
+    onnx_result(c, 0, attend(c, &a));
+}
+
+// ---------------------------------------------------------------------------------------------------------- MultiHeadAttention
+// The part of a bias [3 * D] that belongs to q, k or v.
+static Node *with_bias(OnnxCall *c, Node *x, Node *bias, int64_t *at) {
+    if (!bias || x->type.rank != 3) return x;
+    int64_t n = onnx_extent(c, x, 2), start = *at;
+    *at += n;
+    if (bias->type.rank != 1 || start + n > onnx_extent(c, bias, 0))
+        onnx_fatal(c, "the bias is %s, shorter than query, key and value together", type_text(&bias->type));
+    return ONNX_BINARY(c, OP_add, x, onnx_slice_from(c, bias, 0, start, n));
+}
+
+// query, key, value, bias, key padding mask, attention bias, past key, past value
+void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
+         *bias = onnx_optional_node(c, 3);
+    int64_t heads = onnx_int(c, "num_heads", 0), at = 0;
+    if (!key || !value || query->type.rank != 3)
+        onnx_fatal(c, "packed query, key and value are not supported here\nhint: give them as three operands [B, T, D]");
+    DType wide = onnx_wide(query->type.dtype);
+    HeadsOf a = {.causal = onnx_int(c, "unidirectional", 0), .dtype = query->type.dtype, .window = -1};
+    a.scale = onnx_float(c, "scale", 0);
+    a.q = onnx_split_heads(c, with_bias(c, query, bias, &at), heads);
+    a.k = onnx_split_heads(c, with_bias(c, key, bias, &at), heads);
+    a.v = onnx_split_heads(c, with_bias(c, value, bias, &at), heads);
+    append_past(c, &a, onnx_optional_node(c, 6), onnx_optional_node(c, 7));
+    a.bias = onnx_optional_node(c, 5);
+    if (onnx_operand(c, 4)) a.bias = summed(c, mask_bias(c, onnx_node(c, 4), a.k->type.dim[2], wide), a.bias);
+    onnx_result(c, 1, a.k);
+    onnx_result(c, 2, a.v);
+    onnx_result(c, 0, attend(c, &a));
+}
+
+// --------------------------------------------------------------------------------------------------------------------
+// Attention [2, B, H, P, d] to keys or values
+static Node *of_pair(OnnxCall *c, Node *pair, int which) {
+    if (pair->type.rank != 5) onnx_fatal(c, "the past is %s, expected [2, B, H, T, d]", type_text(&pair->type));
+    return onnx_shape_to(c, onnx_slice_from(c, pair, 0, which, 1), 4, pair->type.dim + 1);
+}
+
+static Node *as_pair(OnnxCall *c, Node *k, Node *v) {
+    const Dim *dims[MAX_RANK] = {dim_const(c->graph, 1)};
+    for (int i = 0; i < 4; i++) dims[i + 1] = k->type.dim[i];
+    return onnx_join(c, (Node *[]){onnx_shape_to(c, k, 5, dims), onnx_shape_to(c, v, 5, dims)}, 2, 0);
+}
+
+// input [B, T, D], weights [D, 3 D], bias, mask, past, attention bias
+void onnx_ms_attention(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *weights = onnx_node(c, 1);
+    int64_t heads = onnx_int(c, "num_heads", 0), sizes[3], start = 0;
+    int n;
+    if (onnx_int(c, "do_rotary", 0)) onnx_fatal(c, "do_rotary is not supported here");
+    if (x->type.rank != 3 || weights->type.rank != 2)
+        onnx_fatal(c, "takes [B, T, D] and weights [D, 3 D], not %s and %s", type_text(&x->type), type_text(&weights->type));
+    const int64_t *given = onnx_ints(c, "qkv_hidden_sizes", &n);
+    for (int i = 0; i < 3; i++) sizes[i] = n == 3 ? given[i] : onnx_extent(c, weights, 1) / 3;
+    Node *all = ONNX_BINARY(c, OP_matmul, x, weights), *part[3];
+    if (onnx_operand(c, 2)) all = ONNX_BINARY(c, OP_add, all, onnx_node(c, 2));
+    for (int i = 0; i < 3; start += sizes[i++]) part[i] = onnx_split_heads(c, last_axis(c, all, start, sizes[i]), heads);
+    HeadsOf a = {.q = part[0], .k = part[1], .v = part[2], .dtype = x->type.dtype, .window = -1};
+    a.causal = onnx_int(c, "unidirectional", 0), a.scale = onnx_float(c, "scale", 0);
+    Node *past = onnx_optional_node(c, 4);
+    append_past(c, &a, past ? of_pair(c, past, 0) : NULL, past ? of_pair(c, past, 1) : NULL);
+    a.bias = onnx_optional_node(c, 5);
+    if (onnx_operand(c, 3)) a.bias = summed(c, mask_bias(c, onnx_node(c, 3), a.k->type.dim[2], onnx_wide(a.dtype)), a.bias);
+    if (c->proto->n_output > 1) onnx_result(c, 1, as_pair(c, a.k, a.v));
+    onnx_result(c, 0, attend(c, &a));
+}

@@ -1,0 +1,151 @@
+// Quantization as formulas: saturate(round(x / scale) + zero_point) and (x - zero_point) * scale, for a tensor, an axis or
+// blocks.
+#include <math.h>
+
+#include "frontend/onnx/operators/compose.h"
+#include "ir/convert.h"
+
+static bool integer_range(DType t, double *low, double *high) {
+    if (dtype_is_float(t)) return false;
+    int bits = dtype_bits(t);
+    bool is_signed = t == DT_i8 || t == DT_i16 || t == DT_i32 || t == DT_i4 || t == DT_i2;
+    *low = is_signed ? -ldexp(1, bits - 1) : 0;
+    *high = ldexp(1, is_signed ? bits - 1 : bits) - 1;
+    return true;
+}
+
+static Node *clamped(OnnxCall *c, Node *x, DType to) {
+    double low, high;
+    if (!integer_range(to, &low, &high)) return onnx_cast(c, x, to);
+    return onnx_cast(c, ONNX_FORMULA(c, x, "min(max($0, %a), %a)", low, high), to);
+}
+
+Node *onnx_quantized(OnnxCall *c, Node *x, Node *zero_point) {
+    x = ONNX_UNARY(c, OP_round, x);
+    Node *z = onnx_cast(c, zero_point, x->type.dtype);
+    return clamped(c, ONNX_BINARY(c, OP_add, x, z), zero_point->type.dtype);
+}
+
+// A scale or zero point as it meets x: a scalar, [D] along axis, or one for each block along axis.
+static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
+    Graph *g = c->graph;
+    const Dim *one = dim_const(g, 1), *dims[MAX_RANK];
+    if (!s->type.rank || (s->type.rank == 1 && s->type.dim[0] == one)) return onnx_reshape(c, s, &(Type){0});
+    int axis = onnx_axis(c, onnx_int(c, "axis", 1), x->rank);
+    if (!block && s->type.rank == 1) {
+        for (int i = 0; i < x->rank; i++) dims[i] = i == axis ? s->type.dim[0] : one;
+        return onnx_shape_to(c, s, x->rank, dims);
+    }
+    if (!block || s->type.rank != x->rank || x->rank == MAX_RANK) return s;
+    Type repeated = {.dtype = s->type.dtype, .rank = x->rank + 1};
+    const Dim *apart[MAX_RANK];
+    for (int i = 0, at = 0; i < x->rank; i++) {
+        repeated.dim[at] = s->type.dim[i], apart[at++] = s->type.dim[i];
+        if (i == axis) repeated.dim[at] = dim_const(g, block), apart[at++] = one;
+        dims[i] = i == axis ? dim_binary(g, DIM_MUL, s->type.dim[i], dim_const(g, block)) : s->type.dim[i];
+    }
+    s = onnx_expand_to(c, onnx_shape_to(c, s, x->rank + 1, apart), &repeated);
+    s = onnx_shape_to(c, s, x->rank, dims);
+    return onnx_slice_at(c, s, axis, dim_const(g, 0), x->dim[axis]);
+}
+
+void onnx_check_scale(OnnxCall *c, int i) {
+    const Tensor *t = onnx_known(c, i);
+    if (!t || c->import->silent || c->import->model->has_lost_scale) return;
+    for (int64_t j = 0; j < tensor_count(t); j++) {
+        double scale = dtype_load(t->dtype, t->data, j);
+        if (isfinite(scale)) continue;
+        c->import->model->has_lost_scale = true;
+        diag_warning(
+            c->loc,
+            "%s: the scale %s is %s: whatever it quantizes is lost\n"
+            "hint: the mask's infinity was taken for a value: quantize again, without the mask and the scores it is added to",
+            c->proto->op_type, c->proto->input[i], isnan(scale) ? "NaN" : "infinite");
+        return;
+    }
+}
+
+void onnx_quantize_linear(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_check_scale(c, 1);
+    Node *x = onnx_node(c, 0), *scale = onnx_node(c, 1);
+    int64_t block = onnx_int(c, "block_size", 0);
+    DType to = onnx_operand(c, 2) ? onnx_type(c, 2).dtype : DT_u8;
+    if (!onnx_operand(c, 2) && onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
+        onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
+                   (long long)onnx_int(c, "output_dtype", 0));
+    Node *s = onnx_cast(c, spread(c, scale, &x->type, block), DT_f32);
+    Node *y = onnx_formula(c, (Node *[]){onnx_cast(c, x, DT_f32), s}, 2, "div($0, $1)");
+    if (!dtype_is_float(to)) y = ONNX_UNARY(c, OP_round, y);
+    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_add, y, onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
+    onnx_result(c, 0, clamped(c, y, to));
+}
+
+void onnx_dequantize_linear(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *scale = onnx_node(c, 1);
+    int64_t block = onnx_int(c, "block_size", 0);
+    DType to = scale->type.dtype;
+    if (onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
+        onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
+                   (long long)onnx_int(c, "output_dtype", 0));
+    Node *y = onnx_cast(c, x, DT_f32);
+    if (onnx_operand(c, 2)) y = ONNX_BINARY(c, OP_sub, y, onnx_cast(c, spread(c, onnx_node(c, 2), &x->type, block), DT_f32));
+    y = ONNX_BINARY(c, OP_mul, y, onnx_cast(c, spread(c, scale, &x->type, block), DT_f32));
+    onnx_result(c, 0, onnx_cast(c, y, to));
+}
+
+// x in bytes, their scale and their zero point, from the least and the largest element. In a text each token has its own, as
+// where it is the only one of a step: what others are read with it must not matter.
+void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
+    int64_t axes[MAX_RANK];
+    int n = 0;
+    for (int i = 0; i < x->type.rank; i++)
+        if (!c->import->text || dim_is_const(x->type.dim[i], NULL)) axes[n++] = i;
+    bool keep = n < x->type.rank;
+    if (keep) onnx_text_by_rows(c->import->text);
+    Node *bound[] = {onnx_reduce_over(c, OP_reduce_min, x, axes, n, keep),
+                     onnx_reduce_over(c, OP_reduce_max, x, axes, n, keep)};
+    Node *scale = onnx_formula(c, bound, 2, "div(sub(max($1, 0), min($0, 0)), 255)");
+    Node *in[] = {bound[0], scale};
+    Node *zero_point = clamped(c, onnx_formula(c, in, 2, "round(max(0, min(255, div(sub(0, min($0, 0)), $1))))"), DT_u8);
+    result[0] = onnx_quantized(c, ONNX_BINARY(c, OP_div, x, scale), zero_point);
+    result[1] = scale, result[2] = zero_point;
+}
+
+void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *results[3];
+    onnx_quantized_by_range(c, onnx_node(c, 0), results);
+    for (int i = 0; i < 3; i++) onnx_result(c, i, results[i]);
+}
+
+// -----------------------------------------------------------------------------------------------------------------------
+// x less its zero point (or NULL), as i32; a vector of zero points is one for each row of a, each column of b.
+Node *onnx_centred(OnnxCall *c, Node *x, Node *zero_point, bool rows) {
+    x = onnx_cast(c, x, DT_i32);
+    if (!zero_point) return x;
+    Node *z = onnx_cast(c, zero_point, DT_i32);
+    const Dim *dims[] = {z->type.dim[0], dim_const(c->graph, 1)};
+    if (z->type.rank == 1 && rows && z->type.dim[0] != dims[1]) z = onnx_shape_to(c, z, 2, dims);
+    return ONNX_BINARY(c, OP_sub, x, z);
+}
+
+static Node *centred(OnnxCall *c, int i, int zero_point, bool rows) {
+    return onnx_centred(c, onnx_node(c, i), onnx_optional_node(c, zero_point), rows);
+}
+
+void onnx_matmul_integer(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 1, 3, false)));
+}
+
+// a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
+void onnx_qlinear_matmul(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_check_scale(c, 6);
+    Node *sums = ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 3, 5, false));
+    Node *in[4] = {onnx_cast(c, sums, DT_f32)};
+    for (int i = 1; i < 4; i++) in[i] = onnx_cast(c, onnx_node(c, i == 1 ? 1 : i == 2 ? 4 : 6), DT_f32);
+    onnx_result(c, 0, onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7)));
+}

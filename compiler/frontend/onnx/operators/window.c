@@ -1,0 +1,407 @@
+// Convolutions and pooling: windows over the spatial axes (a view of the padded input), then a product or a reduction.
+//
+//   Conv     windows [N, C, out.., kernel..] as rows [N, G, out, C/G * kernel] by weights [G, C/G * kernel, M/G]
+//   MaxPool  reduce_max over the kernel axes; AveragePool: reduce_sum over the number of elements inside
+#include <math.h>
+#include <string.h>
+
+#include "frontend/onnx/operators/compose.h"
+
+enum { MAX_SPATIAL = 3 };
+
+// The attributes that convolutions and pools share, complete.
+typedef struct Window {
+    int spatial;
+    int64_t kernel[MAX_RANK], strides[MAX_RANK], dilations[MAX_RANK];
+    OnnxPads pads;                // of all axes; filled from axis 2 on
+    int64_t ceil_rest[MAX_RANK];  // what ceil_mode adds at the end
+} Window;
+
+static void read_list(const OnnxCall *c, const char *name, int n, int64_t absent, int64_t *list) {
+    int found;
+    const int64_t *given = onnx_ints(c, name, &found);
+    if (given && found != n) onnx_fatal(c, "%s has %d values for %d spatial axes", name, found, n);
+    for (int i = 0; i < n; i++) {
+        list[i] = given ? given[i] : absent;
+        if (list[i] < 0 || list[i] > INT32_MAX)
+            onnx_fatal(c, "%s has the value %lld, expected 0 to %d", name, (long long)list[i], INT32_MAX);
+    }
+}
+
+// SAME: as many windows as strides fit, the odd element at the end (UPPER) or the beginning (LOWER).
+static void same_pads(Window *w, int i, int64_t in, bool lower) {
+    int64_t out = (in + w->strides[i] - 1) / w->strides[i];
+    int64_t total = (out - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1 - in;
+    if (total < 0) total = 0;
+    w->pads.low[2 + i] = lower ? (total + 1) / 2 : total / 2;
+    w->pads.high[2 + i] = total - w->pads.low[2 + i];
+}
+
+static void read_pads(const OnnxCall *c, Window *w, const Node *x) {
+    const char *automatic = onnx_string(c, "auto_pad", "NOTSET");
+    int64_t pads[2 * MAX_RANK];
+    read_list(c, "pads", 2 * w->spatial, 0, pads);
+    for (int i = 0; i < w->spatial; i++) {
+        if (!strncmp(automatic, "SAME", 4))
+            same_pads(w, i, onnx_extent(c, x, 2 + i), !strcmp(automatic, "SAME_LOWER"));
+        else if (strcmp(automatic, "VALID"))
+            w->pads.low[2 + i] = pads[i], w->pads.high[2 + i] = pads[w->spatial + i];
+    }
+}
+
+static Window read_window(const OnnxCall *c, const Node *x, const Node *weights) {
+    Window w = {.spatial = x->type.rank - 2};
+    if (w.spatial < 1 || w.spatial > MAX_SPATIAL)
+        onnx_fatal(c, "takes [N, C] and 1 to %d spatial axes, not %s", MAX_SPATIAL, type_text(&x->type));
+    read_list(c, "kernel_shape", w.spatial, 0, w.kernel);
+    read_list(c, "strides", w.spatial, 1, w.strides);
+    read_list(c, "dilations", w.spatial, 1, w.dilations);
+    for (int i = 0; i < w.spatial; i++) {
+        if (weights) w.kernel[i] = onnx_extent(c, weights, 2 + i);
+        if (!w.kernel[i] || !w.strides[i] || !w.dilations[i]) onnx_fatal(c, "kernel, strides and dilations must be positive");
+    }
+    return w;
+}
+
+static Node *windows(OnnxCall *c, Node *x, const Window *w) {
+    Node *n = onnx_emit_make(c, OP_windows, 1, &x);
+    attr_set_ints(n, "kernel", w->kernel, w->spatial);
+    attr_set_ints(n, "strides", w->strides, w->spatial);
+    attr_set_ints(n, "dilations", w->dilations, w->spatial);
+    onnx_finish(c, n);
+    int axis = x->type.rank - w->spatial;
+    for (int i = 0; i < w->spatial; i++) dim_raise(n->type.dim[axis + i], 1);  // less than a window has no result
+    return n;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- convolutions
+// [N, C, out.., kernel..] to [N, G, out, C/G * kernel]
+static Node *window_rows(OnnxCall *c, Node *x, int spatial, int64_t groups) {
+    Graph *g = c->graph;
+    int64_t perm[MAX_RANK];
+    const Dim *dims[4] = {x->type.dim[0], dim_const(g, groups), dim_const(g, 1), NULL};
+    const Dim *depth = dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dims[1]);
+    for (int i = 0; i < spatial; i++) {
+        dims[2] = dim_binary(g, DIM_MUL, dims[2], x->type.dim[2 + i]);
+        depth = dim_binary(g, DIM_MUL, depth, x->type.dim[2 + spatial + i]);
+    }
+    dims[3] = depth;
+    if (groups == 1) {  // N, out.., C, kernel..
+        for (int i = 0; i < x->type.rank; i++) perm[i] = i == 0 ? 0 : i <= spatial ? i + 1 : i == spatial + 1 ? 1 : i;
+        return onnx_shape_to(c, onnx_permute(c, x, perm), 4, dims);
+    }
+    // one spatial axis more is needed for the groups: the windows are made a matrix of positions by taps first
+    const Dim *taps = dim_const(g, 1);
+    for (int i = 0; i < spatial; i++) taps = dim_binary(g, DIM_MUL, taps, x->type.dim[2 + spatial + i]);
+    const Dim *split[5] = {dims[0], dims[1], dim_binary(g, DIM_FLOORDIV, x->type.dim[1], dims[1]), dims[2], taps};
+    Node *grouped = onnx_shape_to(c, x, 5, split);
+    return onnx_shape_to(c, onnx_permute(c, grouped, (int64_t[]){0, 1, 3, 2, 4}), 4, dims);
+}
+
+// [M, C/G, kernel..] to [G, C/G * kernel, M/G]
+static Node *weight_columns(OnnxCall *c, Node *w, int64_t groups) {
+    Graph *g = c->graph;
+    const Dim *dims[3] = {dim_const(g, groups), dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups)),
+                          dim_const(g, 1)};
+    for (int i = 1; i < w->type.rank; i++) dims[2] = dim_binary(g, DIM_MUL, dims[2], w->type.dim[i]);
+    return onnx_swap(c, onnx_shape_to(c, w, 3, dims), 1, 2);
+}
+
+// x padded and windowed, times weights: [N, M, out..]
+static Node *convolve(OnnxCall *c, Node *x, Node *weights, const Window *w, int64_t groups, double pad) {
+    int64_t read;
+    if (!__builtin_mul_overflow(onnx_extent(c, weights, 1), groups, &read)) onnx_imply_size(c, x->type.dim[1], read);
+    int64_t channels = onnx_extent(c, x, 1), filters = onnx_extent(c, weights, 0);
+    if (groups < 1 || channels % groups || filters % groups || onnx_extent(c, weights, 1) * groups != channels)
+        onnx_fatal(c, "%lld groups of %s by weights %s", (long long)groups, type_text(&x->type), type_text(&weights->type));
+    Node *padded = windows(c, onnx_pad_with(c, x, &w->pads, pad), w);
+    Node *rows = window_rows(c, padded, w->spatial, groups), *y;
+    const Dim *dims[MAX_RANK] = {x->type.dim[0], weights->type.dim[0]};
+    if (groups == 1) {  // a plain matrix of weights
+        const Dim *flat[3] = {rows->type.dim[0], rows->type.dim[2], rows->type.dim[3]};
+        const Dim *shape[2] = {weights->type.dim[0], rows->type.dim[3]};
+        Node *matrix = onnx_swap(c, onnx_shape_to(c, weights, 2, shape), 0, 1);
+        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, onnx_shape_to(c, rows, 3, flat), matrix), 1, 2);
+    } else {
+        y = onnx_swap(c, ONNX_BINARY(c, OP_matmul, rows, weight_columns(c, weights, groups)), 2, 3);
+    }
+    for (int i = 0; i < w->spatial; i++) dims[2 + i] = padded->type.dim[2 + i];
+    return onnx_shape_to(c, y, 2 + w->spatial, dims);
+}
+
+// A value for each channel: [M] to [M, 1, ..]
+static Node *per_channel(OnnxCall *c, Node *b, int spatial) {
+    const Dim *dims[MAX_RANK] = {b->type.dim[0]};
+    for (int i = 1; i <= spatial; i++) dims[i] = dim_const(c->graph, 1);
+    return b->type.rank == 1 ? onnx_shape_to(c, b, 1 + spatial, dims) : b;
+}
+
+static Node *add_bias(OnnxCall *c, Node *y, Node *bias, int spatial) {
+    return bias ? ONNX_BINARY(c, OP_add, y, per_channel(c, bias, spatial)) : y;
+}
+
+// Floats of 16 bits are computed in f32 and rounded once.
+static Node *widened(OnnxCall *c, int i) {
+    if (!onnx_operand(c, i)) return NULL;
+    Node *x = onnx_node(c, i);
+    return onnx_cast(c, x, onnx_wide(x->type.dtype));
+}
+
+void onnx_conv(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = widened(c, 0), *weights = widened(c, 1), *bias = widened(c, 2);
+    Window w = read_window(c, x, weights);
+    read_pads(c, &w, x);
+    Node *y = add_bias(c, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0), bias, w.spatial);
+    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+}
+
+// [C, M/G, kernel..] to [M, C/G, kernel..], the kernel turned around
+static Node *turned_weights(OnnxCall *c, Node *w, int64_t groups) {
+    Graph *g = c->graph;
+    int rank = w->type.rank;
+    if (rank >= MAX_RANK || groups < 1) onnx_fatal(c, "weights %s in %lld groups", type_text(&w->type), (long long)groups);
+    for (int i = 2; i < rank; i++) w = onnx_reverse(c, w, i);
+    const Dim *dims[MAX_RANK] = {dim_const(g, groups), dim_binary(g, DIM_FLOORDIV, w->type.dim[0], dim_const(g, groups))};
+    for (int i = 1; i < rank; i++) dims[i + 1] = w->type.dim[i];
+    Node *grouped = onnx_swap(c, onnx_shape_to(c, w, rank + 1, dims), 1, 2);
+    const Dim *shape[MAX_RANK] = {dim_binary(g, DIM_MUL, dims[0], dims[2]), dims[1]};
+    for (int i = 2; i < rank; i++) shape[i] = dims[i + 1];
+    return onnx_shape_to(c, grouped, rank, shape);
+}
+
+// The pads of a transposed convolution: given, or what output_shape and auto_pad leave over.
+static void transposed_pads(OnnxCall *c, Window *w, const Node *x) {
+    const char *automatic = onnx_string(c, "auto_pad", "NOTSET");
+    int64_t rest[MAX_SPATIAL], shape[MAX_SPATIAL];
+    int given;
+    read_pads(c, w, x);
+    read_list(c, "output_padding", w->spatial, 0, rest);
+    onnx_ints(c, "output_shape", &given);
+    if (given == w->spatial + 2) onnx_fatal(c, "output_shape must list the spatial axes only");
+    read_list(c, "output_shape", w->spatial, -0, shape);
+    for (int i = 0; i < w->spatial; i++) {
+        int64_t in = onnx_extent(c, x, 2 + i),
+                full = (in - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1 + rest[i];
+        bool same = !strncmp(automatic, "SAME", 4);
+        int64_t total = given ? full - shape[i] : full - in * w->strides[i], low = total / 2;
+        if (given || same) {
+            if (total < 0 && !given) total = 0, low = 0;
+            low = !strcmp(automatic, "SAME_LOWER") || !same ? total - total / 2 : total / 2;
+            if (given && strcmp(automatic, "SAME_UPPER")) low = total / 2;
+            w->pads.low[2 + i] = low, w->pads.high[2 + i] = total - low;
+        }
+        int64_t reach = (w->kernel[i] - 1) * w->dilations[i];
+        w->pads.low[2 + i] = reach - w->pads.low[2 + i];
+        w->pads.high[2 + i] = reach - w->pads.high[2 + i] + rest[i];
+        w->pads.interior[2 + i] = w->strides[i] - 1;
+        w->strides[i] = 1;
+    }
+}
+
+// A convolution of the input with zeros between its elements.
+void onnx_conv_transpose(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = widened(c, 0), *weights = widened(c, 1), *bias = widened(c, 2);
+    int64_t groups = onnx_int(c, "group", 1);
+    Window w = read_window(c, x, weights);
+    if (groups < 1 || onnx_extent(c, weights, 0) % groups)
+        onnx_fatal(c, "%lld groups of weights %s", (long long)groups, type_text(&weights->type));
+    transposed_pads(c, &w, x);
+    Node *y = add_bias(c, convolve(c, x, turned_weights(c, weights, groups), &w, groups, 0), bias, w.spatial);
+    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+}
+
+// Operand i less its zero point, as i32.
+static Node *centred(OnnxCall *c, int i, int zero_point, int spatial) {
+    Node *x = onnx_cast(c, onnx_node(c, i), DT_i32);
+    if (!onnx_operand(c, zero_point)) return x;
+    Node *z = onnx_cast(c, onnx_node(c, zero_point), DT_i32);
+    if (z->type.rank == 1 && spatial) {  // one for each filter: [M, 1, 1..]
+        const Dim *one = dim_const(c->graph, 1), *dims[MAX_RANK] = {z->type.dim[0], one, one, one, one, one, one, one};
+        bool single = z->type.dim[0] == one;
+        z = onnx_shape_to(c, z, single ? 0 : 2 + spatial, dims);
+    }
+    return ONNX_BINARY(c, OP_sub, x, z);
+}
+
+void onnx_conv_integer(OnnxCall *c, int argument) {
+    (void)argument;
+    int spatial = onnx_type(c, 0).rank - 2;
+    Node *x = centred(c, 0, 2, 0), *weights = centred(c, 1, 3, spatial);
+    Window w = read_window(c, x, weights);
+    read_pads(c, &w, x);
+    onnx_result(c, 0, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0));
+}
+
+// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
+void onnx_qlinear_conv(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_check_scale(c, 6);
+    int spatial = onnx_type(c, 0).rank - 2;
+    Node *x = centred(c, 0, 2, 0), *weights = centred(c, 3, 5, spatial);
+    Window w = read_window(c, x, weights);
+    read_pads(c, &w, x);
+    Node *sums = convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0);
+    if (onnx_operand(c, 8)) sums = add_bias(c, sums, onnx_cast(c, onnx_node(c, 8), DT_i32), spatial);
+    Node *scale = onnx_node(c, 4);
+    if (scale->type.rank == 1 && scale->type.dim[0] != dim_const(c->graph, 1)) scale = per_channel(c, scale, spatial);
+    Node *in[] = {onnx_cast(c, sums, DT_f32), onnx_node(c, 1), scale, onnx_node(c, 6)};
+    onnx_result(c, 0, onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7)));
+}
+
+// --------------------------------------------------------------------------------------------------------------------- pooling
+// ceil_mode: a last window that begins inside the input or its first pad.
+static void add_ceil(OnnxCall *c, Window *w, const Node *x) {
+    for (int i = 0; onnx_int(c, "ceil_mode", 0) && i < w->spatial; i++) {
+        int64_t in = onnx_extent(c, x, 2 + i), low = w->pads.low[2 + i], reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
+        int64_t room = in + low + w->pads.high[2 + i] - reach, count = (room + w->strides[i] - 1) / w->strides[i] + 1;
+        if ((count - 1) * w->strides[i] >= in + low) count--;
+        int64_t rest = (count - 1) * w->strides[i] - room;
+        w->ceil_rest[i] = rest > 0 ? rest : 0;
+    }
+}
+
+static OnnxPads pads_and_rest(const Window *w) {
+    OnnxPads p = w->pads;
+    for (int i = 0; i < w->spatial; i++) p.high[2 + i] += w->ceil_rest[i];
+    return p;
+}
+
+static Node *reduce_windows(OnnxCall *c, Op op, Node *x, const Window *w) {
+    int64_t axes[MAX_SPATIAL];
+    for (int i = 0; i < w->spatial; i++) axes[i] = 2 + w->spatial + i;
+    return onnx_reduce_over(c, op, windows(c, x, w), axes, w->spatial, false);
+}
+
+static Window pool_window(OnnxCall *c, const Node *x) {
+    Window w = read_window(c, x, NULL);
+    read_pads(c, &w, x);
+    add_ceil(c, &w, x);
+    return w;
+}
+
+static Node *pool_sum(OnnxCall *c, Node *x, const Window *w) {
+    OnnxPads p = pads_and_rest(w);
+    return reduce_windows(c, OP_reduce_sum, onnx_pad_with(c, x, &p, 0), w);
+}
+
+// How many elements each window counts: a sum over ones, known at compile time.
+static Node *pool_count(OnnxCall *c, const Node *x, const Window *w, bool pads_count) {
+    Type shape = {.dtype = DT_f32, .rank = x->type.rank, .dim = {dim_const(c->graph, 1), dim_const(c->graph, 1)}};
+    for (int i = 2; i < shape.rank; i++) shape.dim[i] = x->type.dim[i];
+    Node *ones = onnx_expand_to(c, onnx_scalar(c, DT_f32, 1), &shape);
+    Window rest = *w;
+    if (pads_count) {
+        ones = onnx_pad_with(c, ones, &w->pads, 1);
+        memset(rest.pads.low, 0, sizeof rest.pads.low), memset(rest.pads.high, 0, sizeof rest.pads.high);
+    }
+    return pool_sum(c, ones, &rest);
+}
+
+void onnx_average_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = widened(c, 0);
+    Window w = pool_window(c, x);
+    Node *count = onnx_cast(c, pool_count(c, x, &w, onnx_int(c, "count_include_pad", 0)), x->type.dtype);
+    Node *y = ONNX_BINARY(c, OP_div, pool_sum(c, x, &w), count);
+    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+}
+
+void onnx_lp_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = widened(c, 0);
+    Window w = pool_window(c, x);
+    double p = (double)onnx_int(c, "p", 2);
+    Node *powers = ONNX_FORMULA(c, x, "pow(abs($0), %a)", p);
+    Node *y = ONNX_FORMULA(c, pool_sum(c, powers, &w), "pow($0, %a)", 1 / p);
+    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+}
+
+static double lowest(DType t) {
+    return dtype_is_float(t) ? -INFINITY : t == DT_i8 ? -128 : t == DT_i16 ? -32768 : t == DT_i32 ? INT32_MIN : 0;
+}
+
+// Where in x (without pads, all its elements counted; storage_order 1: columns first) each window's maximum lies.
+static Node *pool_positions(OnnxCall *c, Node *x, const Window *w) {
+    Graph *g = c->graph;
+    int rank = x->type.rank;
+    Node *position = NULL;
+    const Dim *unit = dim_const(g, 1);
+    bool columns_first = onnx_int(c, "storage_order", 0) && w->spatial == 2;
+    for (int i = rank - 1; i >= 0; i--) {
+        int axis = columns_first && i >= 2 ? rank + 1 - i : i;
+        Node *here = onnx_cast(c, onnx_index_along(c, &x->type, axis), DT_i64);
+        Node *step = ONNX_BINARY(c, OP_mul, here, onnx_number_of(c, unit, DT_i64));
+        position = position ? ONNX_BINARY(c, OP_add, position, step) : step;
+        unit = dim_binary(g, DIM_MUL, unit, x->type.dim[axis]);
+    }
+    return position;
+}
+
+// The kernel axes of windows as one: [N, C, out.., taps]
+static Node *flat_windows(OnnxCall *c, Node *x, const Window *w) {
+    Node *v = windows(c, x, w);
+    const Dim *dims[MAX_RANK], *taps = dim_const(c->graph, 1);
+    for (int i = 0; i < 2 + w->spatial; i++) dims[i] = v->type.dim[i];
+    for (int i = 0; i < w->spatial; i++) taps = dim_binary(c->graph, DIM_MUL, taps, v->type.dim[2 + w->spatial + i]);
+    dims[2 + w->spatial] = taps;
+    return onnx_shape_to(c, v, 3 + w->spatial, dims);
+}
+
+void onnx_max_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0);
+    Window w = pool_window(c, x);
+    OnnxPads p = pads_and_rest(&w);
+    Node *padded = onnx_pad_with(c, x, &p, lowest(x->type.dtype));
+    onnx_result(c, 0, reduce_windows(c, OP_reduce_max, padded, &w));
+    if (c->proto->n_output < 2 || !*c->proto->output[1]) return;
+    Node *places = onnx_pad_with(c, pool_positions(c, x, &w), &p, 0);
+    Node *best = onnx_emit_make(c, OP_arg_max, 1, (Node *[]){flat_windows(c, padded, &w)});
+    attr_set_int(best, "axis", -1);
+    Node *chosen = onnx_emit_make(c, OP_gather_elements, 2, (Node *[]){flat_windows(c, places, &w), onnx_finish(c, best)});
+    attr_set_int(chosen, "axis", -1);
+    chosen = onnx_finish(c, chosen);
+    onnx_result(c, 1, onnx_shape_to(c, chosen, chosen->type.rank - 1, chosen->type.dim));
+}
+
+// The reduction over all spatial axes.
+void onnx_global_pool(OnnxCall *c, int op) {
+    Node *x = widened(c, 0);
+    int64_t axes[MAX_RANK], p = onnx_int(c, "p", 2);
+    int n = 0;
+    for (int i = 2; i < x->type.rank; i++) axes[n++] = i;
+    if (op == OP_reduce_sum) x = ONNX_FORMULA(c, x, "pow(abs($0), %a)", (double)p);
+    Node *y = onnx_reduce_over(c, (Op)op, x, axes, n, true);
+    if (op == OP_reduce_sum) y = ONNX_FORMULA(c, y, "pow($0, %a)", 1 / (double)p);
+    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+}
+
+// Values back to the places that MaxPool's indices name; zero elsewhere.
+void onnx_max_unpool(OnnxCall *c, int argument) {
+    (void)argument;
+    Graph *g = c->graph;
+    Node *x = onnx_node(c, 0), *index = onnx_node(c, 1);
+    Window w = read_window(c, x, NULL);
+    read_pads(c, &w, x);
+    int64_t shape[MAX_RANK];
+    bool given = onnx_operand(c, 2);
+    if (given && onnx_int_list(c, 2, shape, x->type.rank, "the output shape") != x->type.rank)
+        onnx_fatal(c, "the output shape must list %d dimensions", x->type.rank);
+    Type own = x->type;
+    OnnxPads rest = {0};
+    for (int i = 0; i < w.spatial; i++) {
+        int64_t in = onnx_extent(c, x, 2 + i), out = (in - 1) * w.strides[i] + w.kernel[i];
+        out -= w.pads.low[2 + i] + w.pads.high[2 + i];
+        own.dim[2 + i] = dim_const(g, out);
+        rest.high[2 + i] = given ? shape[2 + i] - out : 0;
+    }
+    const Dim *count = type_count(g, &own), *updates = type_count(g, &x->type);
+    Type flat = {.dtype = x->type.dtype, .rank = 1, .dim = {count}};
+    Node *zeros = onnx_expand_to(c, onnx_scalar(c, x->type.dtype, 0), &flat);
+    Node *in[] = {zeros, onnx_shape_to(c, index, 1, &updates), onnx_shape_to(c, x, 1, &updates)};
+    Node *y = onnx_emit_make(c, OP_scatter_elements, 3, in);
+    attr_set_int(y, "axis", 0);
+    onnx_result(c, 0, onnx_pad_with(c, onnx_reshape(c, onnx_finish(c, y), &own), &rest, 0));
+}
