@@ -61,7 +61,16 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     wrap_lines(t, comments);
 }
 
+// What ranks share: a thread's part of the panels or heads of its rank, and the columns of the others.
+static void write_rank_macros(Text *t) {
+    text_add(t, "#define PANELS(count, rows) burin_panels_of(s, thread, count, rows)\n");
+    text_add(t, "#define HEADS(count) burin_own_part(s, thread, count, 1)\n");
+    text_add(t, "#define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)\n");
+    text_add(t, "#define GATHER(...) burin_gather(s, thread, &(burin_columns){__VA_ARGS__})\n");
+}
+
 static void write_macros(Text *t, const Program *p) {
+    if (p->over_ranks) text_add(t, "#define BURIN_MPI 1\n");
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
     text_add(t, "#define JOINED(name, cpu) name##cpu\n#define JOIN(name, cpu) JOINED(name, cpu)\n");
     text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->module->name);
@@ -70,6 +79,7 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
+    if (p->over_ranks) write_rank_macros(t);
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n\n");
     if (p->encoder) text_add(t, "void ENCODE(const burin_step *s, int thread);\n");
     text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");

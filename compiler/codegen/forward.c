@@ -74,6 +74,17 @@ static void write_record(Writer *w, const Kernel *k, int result) {
     text_add(w->t, ", %s);", c_row_stride(w->p, v));
 }
 
+// GATHER(q_k_v_proj, rows, 320, 320, 20, 16): columns, panels of 16 of them
+static void write_gather(Writer *w, const Kernel *k) {
+    const View *v = &k->out[0];
+    long long columns = (long long)last_dim(v);
+    if (!kernel_is_gathered(k)) return;
+    text_add(w->t, "\n%sGATHER(", w->indent), c_pointer(w->t, w->p, k, v);
+    text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
+    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, k->rank_units,
+             k->family == FAMILY_ATTENTION ? columns / k->rank_units : 16);
+}
+
 // A comment where the source changes.
 static void write_source(Writer *w, const Kernel *k) {
     Text location = {0};
@@ -127,6 +138,7 @@ static void write_call(Writer *w, const Kernel *k) {
     const Parameters ps = parameters_of(w->p, k);
     text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
     text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
+    write_gather(w, k);
     if (k->decides) {
         text_add(w->t, "\n%sWAIT();\n", w->indent);
         write_decision(w, k->decides, &k->out[k->n_out - 1]);

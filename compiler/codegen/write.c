@@ -261,7 +261,22 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     c_dim(t, p, v->offset);
 }
 
+// PANELS(20, rows), HEADS(2), TILES(6, 2, rows): the thread's part of what its rank computes
+static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
+    bool append = k->family == FAMILY_APPEND;
+    if (k->family == FAMILY_ATTENTION)
+        text_add(t, "TILES("), c_dim(t, p, k->share.count), text_add(t, ", %d, ", k->rank_units);
+    else
+        text_add(t, append ? "HEADS(%d" : "PANELS(%d, ", k->rank_units);
+    if (!append) c_rows(t, p, &k->out[0].type);
+    text_add(t, ")");
+}
+
 void c_part(Text *t, const Program *p, const Kernel *k) {
+    if (k->rank_units) {
+        c_part_of_rank(t, p, k);
+        return;
+    }
     text_add(t, k->row_wise ? "ROWS(" : "PART(");
     if (k->share.kind == SHARE_EXPERTS) {
         text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type);

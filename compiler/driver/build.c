@@ -61,13 +61,15 @@ static const QuantRules *rules_of(Arena *arena, const char *text) {
 
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-                             *const caches[] = {"f32", "f16", "q8_0"};
+                             *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o->model))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
+    check_one_of("with", o->with, extras, 1);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
+    if (o->with) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
                              .quant = rules_of(arena, o->quant),
@@ -222,7 +224,7 @@ bool build_passes(Build *b) {
 }
 
 void build_lower(Build *b) {
-    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram};
+    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram, .over_ranks = b->options->with != NULL};
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);
@@ -234,6 +236,7 @@ void build_lower(Build *b) {
     uint64_t hash = hash_bytes(t.data, t.length,
                                hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
+    if (b->options->with) hash = hash_text(b->options->with, hash);
     if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
     b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);

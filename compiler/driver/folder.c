@@ -10,17 +10,22 @@
 
 #define LICENCE "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
 
-static const char head[] =
+static const char about[] =
     "# " LICENCE
     "# make: the program NAME and NAME.a, the library of NAME.h. make install PREFIX=/usr/local: both, and the header.\n"
     "# Any compiler with GNU C will do: make CC=gcc CFLAGS=-g.\n"
-    "CC = cc\n"
-    "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " " FLAGS_FOLDER
-    " -I. -Iruntime $(CFLAGS)\n"
-    "PREFIX = /usr/local\n"
-    "TO = $(DESTDIR)$(PREFIX)\n"
-    "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
-    "MODEL = NAME_model.o NAME_weights.o";
+    "CC = cc\n";
+
+static const char about_ranks[] = "# " LICENCE
+                                  "# make: the program NAME, which mpirun -n 4 ./NAME starts on four ranks.\n"
+                                  "CC = mpicc -DBURIN_MPI=1\n";
+
+static const char head[] = "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS_NUMBERS " " FLAGS_FOLDER
+                           " -I. -Iruntime $(CFLAGS)\n"
+                           "PREFIX = /usr/local\n"
+                           "TO = $(DESTDIR)$(PREFIX)\n"
+                           "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
+                           "MODEL = NAME_model.o NAME_weights.o";
 
 static const char rules[] =
     "\n\n"
@@ -52,6 +57,7 @@ static void add_named(Text *t, const char *text, const char *name) {
 
 void folder_makefile(const Build *b, Text *t) {
     const Toolchain *tools = &b->tools;
+    add_named(t, tools->mpi ? about_ranks : about, b->name);
     add_named(t, head, b->name);
     for (int i = 0; i < tools->n_cpus; i++) text_add(t, " %s_%s.o", b->name, tools->cpus[i]->symbol);
     add_named(t, rules, b->name);
@@ -92,6 +98,7 @@ static void mark_files(const Build *b, const char *folder) {
     }
     if (n >= 0) free(list);
     RuntimeFiles files = runtime_files(b->arena, arena_printf(b->arena, "%s/runtime", folder), "");
+    if (b->tools.mpi) runtime_add_mpi(b->arena, arena_printf(b->arena, "%s/runtime", folder), "", &files);
     for (int i = 0; i < files.n; i++) mark_file(arena_printf(b->arena, "%s/runtime/%s", folder, files.names[i]));
 }
 

@@ -170,6 +170,7 @@ static const char weights_source[] =
 static void copy_runtime(const Build *b, const char *to) {
     const char *from = arena_printf(b->arena, "%s/runtime", b->tools.home);
     RuntimeFiles files = runtime_files(b->arena, from, "");
+    if (b->tools.mpi) runtime_add_mpi(b->arena, from, "", &files);
     for (int i = 0; i < files.n; i++) {
         const char *copy = arena_printf(b->arena, "%s/%s", to, files.names[i]);
         make_folder(path_folder(b->arena, copy));
@@ -271,6 +272,11 @@ static void check_bare(const Build *b, const char *output) {
     if (b->tools.n_cpus > 1) usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
 }
 
+static void check_ranks(const Build *b, const char *output) {
+    if (b->tools.mpi && b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)
+        usage_error("-o %s: --with=mpi makes a program or a folder of C", output);
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = path_folder(b->arena, output);
@@ -278,6 +284,7 @@ void build_check_output(Build *b, const char *output) {
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
     check_bare(b, output);
+    check_ranks(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))

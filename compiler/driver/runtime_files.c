@@ -8,7 +8,7 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    return *e->d_name != '.' && strcmp(e->d_name, "library") && !strchr(e->d_name, '.');
+    return *e->d_name != '.' && strcmp(e->d_name, "library") && strcmp(e->d_name, "mpi") && !strchr(e->d_name, '.');
 }
 
 static int is_part(const struct dirent *e) { return *e->d_name != '.' && folder_is_c(e->d_name); }
@@ -25,6 +25,10 @@ static void add_room(Arena *arena, const char *runtime, const char *room, const 
         free(list[i]);
     }
     if (n >= 0) free(list);
+}
+
+void runtime_add_mpi(Arena *arena, const char *runtime, const char *suffix, RuntimeFiles *files) {
+    add_room(arena, runtime, "mpi", suffix, files);
 }
 
 RuntimeFiles runtime_files(Arena *arena, const char *runtime, const char *suffix) {

@@ -1,5 +1,5 @@
 // The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
-// NAME_api.c.
+// NAME_api.c, and mpi/.
 #ifndef BURIN_DRIVER_RUNTIME_FILES_H
 #define BURIN_DRIVER_RUNTIME_FILES_H
 #include "util/arena.h"
@@ -11,4 +11,5 @@ typedef struct RuntimeFiles {
 
 // `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`; "": all that C includes.
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
+void runtime_add_mpi(Arena *, const char *runtime, const char *suffix, RuntimeFiles *);  // those of --with=mpi
 #endif

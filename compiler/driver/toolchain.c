@@ -118,11 +118,24 @@ void toolchain_without_integers(Toolchain *t) {
     t->n_cpus = n;
 }
 
+void toolchain_with_mpi(Toolchain *t) {
+    static const char name[] = "mpicc";
+    if (!t->native)
+        usage_error("--with=mpi: there is no MPI for %s here\n  hint: build on a machine of that kind", t->machine->triple);
+    if (!find_program(t->arena, name))
+        diag_fatal(
+            NO_LOC,
+            "--with=mpi: there is no mpicc on PATH\nhint: apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich");
+    t->mpi = name;
+}
+
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
     const char *best = t->cpus[t->n_cpus - 1]->flags;
     t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s%s", FLAGS, t->machine->triple, best,
                                              machine_is_bare(t->machine) ? " -isystem " NEWLIB : ""));
+    // what mpicc of Open MPI and of MPICH call
+    if (t->mpi) setenv("OMPI_CC", t->clang, 1), setenv("MPICH_CC", t->clang, 1);
     const char *missing = t->native ? NULL : machine_lacks(t->arena, t->machine);
     if (missing)
         diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple, missing,
@@ -145,6 +158,7 @@ typedef struct Compilation {
 
 static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
+    if (t->mpi) flags = arena_printf(t->arena, "-DBURIN_MPI=1 %s", flags);
     const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? FLAGS_PROGRAM
                       : machine_is_bare(t->machine)      ? FLAGS_BARE " -isystem " NEWLIB
                                                          : FLAGS_LIBRARY;
@@ -157,6 +171,9 @@ static const char *base_flags(const Compilation *c) {
     return baseline(c, arena_printf(t->arena, FLAGS_RUNTIME " %s", target_find(t->machine->cpu)->flags));
 }
 
+// The unit of runtime/mpi, which needs the headers of MPI
+#define MPI_UNIT "runtime-mpi.c"
+
 static void add_job(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     const Toolchain *t = c->tools;
     Job *j = &c->jobs[c->n_jobs++];
@@ -165,7 +182,7 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
                .emitted = strncmp(source, c->emitted->folder, strlen(c->emitted->folder)) ? NULL : source,
                .output = object,
                .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
-    command_add(&j->line, t->clang);
+    command_add(&j->line, strstr(source, MPI_UNIT) ? t->mpi : t->clang);
     command_add_words(&j->line, flags);
     command_addf(&j->line, "-I%s", c->emitted->folder);
     command_addf(&j->line, "-I%s/runtime", t->home);
@@ -212,18 +229,24 @@ static void compile_model(Compilation *c) {
 // named with a hyphen.)
 enum { RUNTIME_UNITS = 2 };
 
+static void add_unit(Compilation *c, const char *name, Text *includes) {
+    const char *unit = arena_printf(c->tools->arena, "%s/%s", c->emitted->folder, name);
+    write_file(unit, includes->data, includes->length);
+    text_free(includes);
+    add_source(c, unit, base_flags(c));
+}
+
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
-    const char *flags = base_flags(c);
-    RuntimeFiles files = runtime_files(arena, arena_printf(arena, "%s/runtime", c->tools->home), ".c");
-    Text units[RUNTIME_UNITS] = {0};
+    const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
+    RuntimeFiles files = runtime_files(arena, runtime, ".c"), mpi = {0};
+    Text units[RUNTIME_UNITS] = {0}, ranks = {0};
     for (int i = 0; i < files.n; i++) text_add(&units[i % RUNTIME_UNITS], "#include \"%s\"\n", files.names[i]);
-    for (int i = 0; i < RUNTIME_UNITS; i++) {
-        const char *unit = arena_printf(arena, "%s/runtime-%d.c", c->emitted->folder, i + 1);
-        write_file(unit, units[i].data, units[i].length);
-        text_free(&units[i]);
-        add_source(c, unit, flags);
-    }
+    for (int i = 0; i < RUNTIME_UNITS; i++) add_unit(c, arena_printf(arena, "runtime-%d.c", i + 1), &units[i]);
+    if (!c->tools->mpi) return;
+    runtime_add_mpi(arena, runtime, ".c", &mpi);
+    for (int i = 0; i < mpi.n; i++) text_add(&ranks, "#include \"%s\"\n", mpi.names[i]);
+    add_unit(c, MPI_UNIT, &ranks);
 }
 
 static void keep_objects(const Compilation *c) {
@@ -235,6 +258,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
     uint64_t key = hash_file(compiler_path(t->arena, t->clang), 0);
+    if (t->mpi) key = hash_file(compiler_path(t->arena, t->mpi), key);
     key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
     c.key = hash_folder(e->folder, emitted, key);
     compile_model(&c);
@@ -262,7 +286,7 @@ typedef struct Linking {
 
 static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
     Job j = link_job(t, folder, output);
-    command_add(&j.line, t->clang);
+    command_add(&j.line, t->mpi ? t->mpi : t->clang);
     command_addf(&j.line, "--target=%s", t->machine->triple);
     command_add_words(&j.line, words.before);
     add_objects(&j.line, objects);
@@ -296,9 +320,10 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
 
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
 void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    const char *linked = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
     const char *place = t->machine->address_bits == 32
                             ? "-static -Wl,--gc-sections"
-                            : arena_printf(t->arena, "-static -Wl,--gc-sections,--defsym=burin_weights=%#x", IMAGE_ADDRESS);
+                            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x", linked, IMAGE_ADDRESS);
     link_by(t, (Linking){place, "-lm -lpthread -o"}, objects, folder, output);
 }
 

@@ -32,13 +32,16 @@ typedef struct Toolchain {
     const char *clang;  // its name on PATH, or its path; NULL before toolchain_find
     const char *home;
     bool native, verbose;
-    bool chosen;  // the CPUs were, by --mcpu
+    bool chosen;      // the CPUs were, by --mcpu
+    const char *mpi;  // --with=mpi: the compiler that knows where MPI is; NULL: without
 } Toolchain;
 
 // Reads --target and --mcpu (NULL: this machine, its default list). Ends the run when they are unknown (status 2).
 Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool verbose);
 // Leaves out CPUs that nobody asked for and that differ from others in products of integers alone: for a program that has none.
 void toolchain_without_integers(Toolchain *);
+// --with=mpi. Ends the run when there is none for the machine.
+void toolchain_with_mpi(Toolchain *);
 // Finds clang and the C library of the machine. Ends the run with what to install.
 void toolchain_find(Toolchain *);
 

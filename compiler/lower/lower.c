@@ -6,6 +6,7 @@
 //   roll_layers      equal layers are a loop                     (roll.c)
 //   name_buffers     after their values                          (key.c)
 //   plan_buffers     one arena                                   (plan.c)
+//   share_over_ranks what ranks of MPI share                     (ranks.c)
 //   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
 
@@ -70,6 +71,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
 
 static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options) {
     *l = (Lowering){.program = p, .arena = p->arena, .graph = p->graph, .options = options};
+    p->over_ranks = options->over_ranks;
     select_kernels(l);
     check_kernel_types(p);
     diag_stop_if_errors();
@@ -79,6 +81,7 @@ static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options)
 static void place(Program *p) {
     name_buffers(p);
     plan_buffers(p);
+    share_over_ranks(p);
     place_barriers(p);
     place_weights(p);
 }

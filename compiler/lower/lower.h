@@ -16,6 +16,7 @@
 
 typedef struct LowerOptions {
     uint64_t max_ram;  // --max-ram: arena + local + states + weights of one slot must fit; 0: no limit
+    bool over_ranks;   // --with=mpi
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -137,6 +138,7 @@ typedef struct Kernel {
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
+    int rank_units;                  // panels or heads that ranks share (lower/ranks.c); 0: every rank computes it whole
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     int kind;                        // kernels of one kind compute the same of different memory
     int function;                    // index into Program.functions; those of one kind have one
@@ -188,6 +190,7 @@ typedef struct Program {
     const Dim **counters;      // that count the iterations of loops
     int n_symbols, n_decided, n_counters;
     int64_t max_rows;   // 1 without rows
+    bool over_ranks;    // ranks of MPI share its kernels
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
@@ -210,6 +213,8 @@ typedef struct Program {
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 // Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);
+
+bool kernel_is_gathered(const Kernel *);  // lower/ranks.c: its result reaches all ranks before the next kernel
 
 bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an element type of kernels.def
 

@@ -71,6 +71,9 @@ void plan_states(Lowering *);
 void adopt_states(Program *encoder, const Program *decoder);  // the same places in a slot
 void check_max_ram(const Program *, const LowerOptions *);
 
+// lower/ranks.c: what ranks share
+void share_over_ranks(Program *);
+
 // lower/schedule.c: barriers
 void place_barriers(Program *);
 

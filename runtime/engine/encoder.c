@@ -1,6 +1,7 @@
 #include "encoder.h"
 
 #include "network.h"
+#include "ranks.h"
 
 typedef struct encoder_run {
     const burin_session *session;
@@ -27,6 +28,7 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     run.step.state += (size_t)slot * s->model->slot_bytes;
     run.step.inputs = inputs;
     run.step.symbols = symbols;
+    burin_lead(s, BURIN_ORDER_ENCODE, &run.step, (int32_t[]){slot, 0});
     if (run.step.profile) run.step.profile->last = burin_nanoseconds();
     if (run.step.trace && run.step.trace->begin) run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "integrity.h"
+#include "ranks.h"
 
 // ---- cutting the memory ----
 
@@ -178,6 +179,7 @@ static void run_variant(void *argument, int thread) {
 }
 
 BURIN_LINKAGE void burin_session_run(burin_session *s) {
+    burin_lead(s, s->model->net ? BURIN_ORDER_NETWORK : BURIN_ORDER_STEP, &s->step, NULL);
     if (s->step.profile) s->step.profile->last = burin_nanoseconds();
     if (s->step.trace && s->step.trace->begin) s->step.trace->begin(s->step.trace->context, false);
     burin_pool_run(s->pool, run_variant, s);
@@ -234,6 +236,7 @@ BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { re
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t from) {
     if (!is_slot(s, to) || !is_slot(s, from)) return BURIN_BAD_SLOT;
     size_t bytes = s->model->slot_bytes;
+    burin_lead(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
     if (to != from) memcpy(s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, bytes);
     s->length[to] = s->length[from];
     s->memory[to] = s->memory[from];

@@ -57,11 +57,12 @@ typedef struct burin_step {
     const void *const *inputs;  // of a network (burin_network): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
-    uint64_t seed;                  // of random operators
-    int64_t *decided;               // the sizes that the run finds out, for its caller
-    struct burin_barrier *barrier;  // runtime/engine/threads.h
-    struct burin_profile *profile;  // NULL: off; runtime/engine/profile.h
-    const burin_trace *trace;       // NULL: off
+    uint64_t seed;                    // of random operators
+    int64_t *decided;                 // the sizes that the run finds out, for its caller
+    struct burin_barrier *barrier;    // runtime/engine/threads.h
+    struct burin_profile *profile;    // NULL: off; runtime/engine/profile.h
+    const burin_trace *trace;         // NULL: off
+    const struct burin_ranks *ranks;  // NULL: this process does all of it; runtime/engine/ranks.h
 } burin_step;
 
 // The same emitted text compiled for one CPU level.

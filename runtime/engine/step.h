@@ -5,6 +5,7 @@
 #include "kernels/vec.h"
 #include "profile.h"
 #include "program.h"
+#include "ranks.h"
 #include "threads.h"
 
 // A kernel is compiled apart from the step that calls it: all in one function takes compilers much longer, and a profiler sees
@@ -40,6 +41,52 @@ static inline void *burin_row_wise(const burin_step *s, unsigned char *local, si
     return s->rows == 1 ? local : s->arena + place * (size_t)s->rows;
 }
 
+#ifdef BURIN_MPI
+// ---- a program for several ranks ----
+
+// The thread's part of the rank's own of `count` panels or heads, in units of work: `each` for one of them.
+static inline burin_part burin_own_part(const burin_step *s, int thread, int count, int each) {
+    const burin_ranks *r = s->ranks;
+    int first = r ? burin_rank_begin(r, r->rank, count) : 0, last = r ? burin_rank_begin(r, r->rank + 1, count) : count;
+    burin_part part = burin_part_of(s, thread, (last - first) * each);
+    return (burin_part){first * each + part.first, first * each + part.last};
+}
+
+static inline burin_part burin_panels_of(const burin_step *s, int thread, int count, int rows) {
+    return burin_own_part(s, thread, rows > 0 ? count : 0, 1);
+}
+
+// Of attention: `shared` KV heads, or with one KV head all heads, are what ranks share.
+static inline burin_part burin_tiles_of(const burin_step *s, int thread, int heads, int shared, int rows) {
+    return burin_own_part(s, thread, shared, attention_units(heads / shared, rows));
+}
+
+static inline void burin_gather(const burin_step *s, int thread, const burin_columns *c) {
+    burin_barrier_wait(s->barrier, thread);
+    if (s->ranks && c->rows > 0) {
+        if (thread == 0) s->ranks->exchange(c);
+        burin_barrier_wait(s->barrier, thread);
+    }
+    burin_mark(s, thread, BURIN_WAITING);
+}
+
+// Segments are shared within a rank's KV heads; one that all heads share is not the rank's own.
+static inline burin_part burin_segments_of(const burin_step *s, int thread, const attention_args *a, int units) {
+    return burin_own_part(s, thread, a->keys.heads, units / a->keys.heads);
+}
+
+static inline bool burin_shares_segments(const burin_step *s, const attention_args *a) {
+    return !s->ranks || a->keys.heads > 1;
+}
+#else
+static inline burin_part burin_segments_of(const burin_step *s, int thread, const attention_args *a, int units) {
+    (void)a;
+    return burin_part_of(s, thread, units);
+}
+
+static inline bool burin_shares_segments(const burin_step *s, const attention_args *a) { return (void)s, (void)a, true; }
+#endif
+
 // Before the attention itself, which may write over its queries.
 __attribute__((noinline, unused)) static void burin_show_attention(const burin_step *s, int thread, const attention_args *a) {
     burin_barrier_wait(s->barrier, thread);
@@ -58,8 +105,8 @@ INLINE void burin_attention(const burin_step *s, int thread, attention_args a, b
 #ifndef BURIN_BARE
     if (__builtin_expect(s->trace != NULL, 0) && s->trace->query) burin_show_attention(s, thread, &a);
 #endif
-    int split = parts ? attention_split_units(&a, s->threads) : 0;
-    burin_part share = split ? burin_part_of(s, thread, split) : units;
+    int split = parts && burin_shares_segments(s, &a) ? attention_split_units(&a, s->threads) : 0;
+    burin_part share = split ? burin_segments_of(s, thread, &a, split) : units;
     if (split) burin_barrier_wait(s->barrier, thread), a.parts = parts;  // the heads of other threads are read
     attention(a, share.first, share.last);
     if (!split) return;

@@ -26,7 +26,9 @@ INLINE void expert_order(int count, int entries, const int32_t *index, int32_t *
 }
 
 // Units of work: panels; of one row, the panels of all its entries
-INLINE int expert_units(int panels, int entries, int slots) { return entries == slots ? panels * slots : panels; }
+INLINE int expert_units(int panels, int entries, int slots) {
+    return entries == slots && !SHARED_BY_PANELS ? panels * slots : panels;
+}
 
 INLINE int expert_share(int unit, int start, int panels) {
     unit -= start;
@@ -36,7 +38,7 @@ INLINE int expert_share(int unit, int start, int panels) {
 INLINE void expert_matmul(weight_format format, matmul_args m, const experts_args *e, matmul_sink sink) {
     const unsigned char *w = m.w;
     const int first = m.first, last = m.last;
-    const bool alone = e->entries == e->slots;
+    const bool alone = e->entries == e->slots && !SHARED_BY_PANELS;
     for (int at = 0, end; at < e->entries; at = end) {
         int expert = expert_kept(e->index[e->order[at]], e->count);
         for (end = at + 1; !alone && end < e->entries && expert_kept(e->index[e->order[end]], e->count) == expert;) end++;

@@ -494,7 +494,13 @@ INLINE void area_group(weight_format format, const matmul_args *m, matmul_sink s
 // Units of work of one product, for sharing among threads. One row, or few: panels. More: panels times blocks of rows, group of
 // panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats.
 enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
-INLINE int row_blocks(int rows) { return rows <= FEW_ROWS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
+// In a program for several ranks shares are panels of all rows, whatever the rows: those of a rank lie together.
+#ifdef BURIN_MPI
+enum { SHARED_BY_PANELS = 1 };
+#else
+enum { SHARED_BY_PANELS = 0 };
+#endif
+INLINE int row_blocks(int rows) { return rows <= FEW_ROWS || SHARED_BY_PANELS ? 1 : (rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
 INLINE int matmul_units(int panels, int rows) { return rows > 0 ? panels * row_blocks(rows) : 0; }
 
 // How many blocks, each `width` units from `start`, begin before `unit`

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "engine/integrity.h"
+#include "engine/ranks.h"
 #include "network_values.h"
 #include "output.h"
 #include "program/card.h"
@@ -58,6 +59,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_DFL);  // a reader that goes away ends the program, quietly
     signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of its write, like a full disk
     signal(SIGBUS, file_ended);
+    burin_ranks_start(model);
     burin_command command = burin_command_line(burin_kind_of(model), argc, argv);
     int status = 0;
     if (command.help)

@@ -131,6 +131,12 @@ static const option options[] = {
     {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,
      "when the context is full, drop the older half, read the rest again, go on"},
     {A, "-t", "--threads", "N", INTEGER, AT(threads), 1, 1024, "threads (default: the cores this process may use)"},
+#ifdef BURIN_MPI
+    {A, "--shares", NULL, "3,1", TEXT, AT(shares), 0, 0,
+     "how much of the work and the memory each rank takes, the first rank first (default: equal shares)"},
+    {A, "--rank-timeout", NULL, "S", INTEGER, AT(rank_timeout), 1, 1e6,
+     "seconds that a rank waits for another before the run ends with a message (default 300)"},
+#endif
     {G, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
     {A, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},
     {G, "--logits", NULL, "F.npy", TEXT, AT(logits_file), 0, 0,

@@ -84,6 +84,8 @@ typedef struct burin_command {
     int64_t prefill;                          // tokens of --bench's prompt; 0: the usual
     int64_t logprobs;                         // -1: none
     int64_t threads, context, chunk, window;  // 0: the default
+    const char *shares;                       // of ranks: "3,1"
+    int64_t rank_timeout;                     // seconds; 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
     bool chat, session_read_only, json, json_object, tokenize, pieces;

@@ -11,6 +11,7 @@
 #include "conversation.h"
 #include "engine/hash.h"
 #include "engine/network.h"
+#include "engine/ranks.h"
 #include "kernels/one_nan.h"
 #include "output.h"
 #include "program/card.h"
@@ -106,11 +107,28 @@ void burin_run_record(burin_run *run) {
 
 static const char *profile_file;
 
+static int usual_threads(void) {
+#ifdef BURIN_MPI
+    return burin_ranks_threads();
+#else
+    return burin_default_threads();
+#endif
+}
+
+static void open_on_all_ranks(burin_session *session, const burin_command *c, const burin_options *options) {
+    burin_rank_options asked = {c->shares, c->rank_timeout, (int32_t)c->threads};
+    const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
+    if (refused && burin_ranks_several())
+        burin_stop(BURIN_USER_MISTAKE, "%s: no rank has the whole cache of keys and values\nhint: run it without mpirun",
+                   refused);
+    burin_ranks_open(session, options, &asked);
+}
+
 burin_session *burin_open(const burin_model *model, const burin_command *c, const burin_options *sizes) {
     burin_options options = *sizes;
     options.threads = (int32_t)c->threads;
     options.cpu = c->cpu;
-    if (!options.threads) options.threads = burin_default_threads();
+    if (!options.threads) options.threads = usual_threads();
     burin_session *session;
     burin_status status;
     if (!burin_variant_find(model, c->cpu, &status)) cannot_open(model, c, status);
@@ -120,6 +138,7 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     if (c->profile) burin_counters_open();
     status = burin_session_open(&session, model, &options, map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);
+    open_on_all_ranks(session, c, &options);
     if (c->attention_file) session->step.trace = burin_attention_open(session, c);
     if (c->profile) session->step.profile = burin_allocate(1, sizeof *session->step.profile);
     if (c->profile) burin_profile_open(session->step.profile, profile_file = c->profile, session->step.threads);

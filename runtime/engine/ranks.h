@@ -1,0 +1,60 @@
+// A step whose work is shared by ranks (processes, of several machines) as well as by threads. A rank computes some panels of
+// each product and some KV heads, from values that every rank has whole; then the columns of all ranks are exchanged.
+// runtime/mpi fills this in; without it burin_step.ranks is NULL.
+#ifndef BURIN_RANKS_H
+#define BURIN_RANKS_H
+#include "program.h"
+
+struct burin_session;
+
+// Rows of a result, of which a rank has computed the columns of its units: `width` each, the last may be cut.
+typedef struct burin_columns {
+    float *y;
+    int rows, stride, columns, units, width;
+} burin_columns;
+
+// What the first rank tells the others before it does the same.
+typedef enum burin_rank_order { BURIN_ORDER_STEP, BURIN_ORDER_NETWORK, BURIN_ORDER_ENCODE, BURIN_ORDER_COPY } burin_rank_order;
+
+typedef struct burin_ranks {
+    int rank, count;
+    const int64_t *shares;  // [count + 1]: the sum of the shares before a rank, and of all
+    void (*exchange)(const burin_columns *);
+    // NULL on ranks that follow. A step as it is about to run; of ENCODE slots[0], of COPY slots[0] from slots[1]
+    void (*lead)(struct burin_session *, burin_rank_order, const burin_step *, const int32_t slots[2]);
+} burin_ranks;
+
+// The first of `units` that is the rank's: ranks share them by their shares, also where the division leaves a rest.
+static inline int burin_rank_begin(const burin_ranks *r, int rank, int units) {
+    return (int)(units * r->shares[rank] / r->shares[r->count]);
+}
+
+static inline void burin_lead(struct burin_session *session, burin_rank_order order, const burin_step *step,
+                              const int32_t slots[2]) {
+    if (step->ranks && step->ranks->lead) step->ranks->lead(session, order, step, slots);
+}
+
+// What the command line says of ranks.
+typedef struct burin_rank_options {
+    const char *shares;  // "3,1"; NULL: equal ones
+    int64_t patience;    // seconds that a rank waits for another; 0: the default
+    int32_t threads;     // 0: each rank's own default
+} burin_rank_options;
+
+#ifdef BURIN_MPI
+struct burin_options;
+// Called first by main: ranks other than the first serve it from here on, and end with it.
+void burin_ranks_start(const burin_model *);
+// Opens a session like this one on all ranks. Every mistake ends the program on all of them.
+void burin_ranks_open(struct burin_session *, const struct burin_options *, const burin_rank_options *);
+int burin_ranks_threads(void);   // by default: those of this machine, over its ranks
+bool burin_ranks_several(void);  // does this run have more than one?
+#else
+struct burin_options;
+static inline void burin_ranks_start(const burin_model *m) { (void)m; }
+static inline void burin_ranks_open(struct burin_session *s, const struct burin_options *o, const burin_rank_options *r) {
+    (void)s, (void)o, (void)r;
+}
+static inline bool burin_ranks_several(void) { return false; }
+#endif
+#endif

@@ -1,0 +1,202 @@
+// Starting: ranks find each other and see that they run the same build. Waiting: for a bounded time, so that a rank that is
+// gone is named. Exchanging: every rank sends its columns to every other; they are written where they belong, nothing is added
+// up.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "mpi_world.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/forward.h"
+#include "program/output.h"
+
+enum { USUAL_PATIENCE = 300, LOOKS = 256 };
+
+burin_world burin_all_ranks = {.ranks = {.count = 1}, .patience = USUAL_PATIENCE, .here = 1};
+
+// ---- waiting ----
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int first_pending(MPI_Request *requests, int n) {
+    for (int i = 0; i < n; i++) {
+        int done = 0;
+        MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+        if (!done) return i;
+    }
+    return -1;
+}
+
+// Looks, then yields: other ranks of this machine may need the CPU that this one waits on.
+int burin_wait_requests(MPI_Request *requests, int n, int64_t patience) {
+    double until = 0;
+    for (int look = 1, done = 0;; look++) {
+        MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
+        if (done) return -1;
+        if (look % LOOKS) continue;
+        sched_yield();
+        if (until == 0) until = seconds() + (double)patience;
+        if (seconds() > until) return first_pending(requests, n);
+    }
+}
+
+const char *burin_rank_name(int rank) {
+    static char name[HOST_BYTES + 32];
+    const char *host = burin_all_ranks.host[rank];
+    snprintf(name, sizeof name, *host ? "rank %d (%s)" : "rank %d", rank, host);
+    return name;
+}
+
+void burin_rank_is_late(int rank) {
+    burin_note(
+        "rank %d has waited %lld seconds for %s, which is stopped, gone, or too slow\nhint: --rank-timeout S waits longer",
+        burin_all_ranks.ranks.rank, (long long)burin_all_ranks.patience, burin_rank_name(rank));
+    MPI_Abort(MPI_COMM_WORLD, BURIN_USER_MISTAKE);
+    _exit(BURIN_USER_MISTAKE);
+}
+
+// ---- exchanging ----
+
+static int columns_before(const burin_columns *c, int rank) {
+    int end = burin_rank_begin(&burin_all_ranks.ranks, rank, c->units) * c->width;
+    return end < c->columns ? end : c->columns;
+}
+
+// The columns of a rank in all rows, as MPI sends and receives them.
+static MPI_Datatype columns_type(const burin_columns *c, int n) {
+    MPI_Datatype type = MPI_FLOAT;
+    if (c->rows == 1) return type;
+    MPI_Type_vector(c->rows, n, c->stride, MPI_FLOAT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+void burin_exchange(const burin_columns *c) {
+    const burin_ranks *r = &burin_all_ranks.ranks;
+    MPI_Request requests[2 * MOST_RANKS];
+    int peer[2 * MOST_RANKS], n = 0;
+    int own = columns_before(c, r->rank), width = columns_before(c, r->rank + 1) - own;
+    for (int pass = 0; pass < 2; pass++) {  // places to receive into come first
+        MPI_Datatype own_type = columns_type(c, width);
+        for (int i = 1; i < r->count; i++) {
+            int other = (r->rank + i) % r->count, at = columns_before(c, other), theirs = columns_before(c, other + 1) - at;
+            if (!(pass ? width : theirs)) continue;
+            MPI_Datatype type = pass ? own_type : columns_type(c, theirs);
+            int count = c->rows > 1 ? 1 : pass ? width : theirs;
+            peer[n] = other;
+            if (pass)
+                MPI_Isend(c->y + own, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+            else
+                MPI_Irecv(c->y + at, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+            if (!pass && c->rows > 1) MPI_Type_free(&type);
+        }
+        if (c->rows > 1) MPI_Type_free(&own_type);
+    }
+    int late = burin_wait_requests(requests, n, burin_all_ranks.patience);
+    if (late >= 0) burin_rank_is_late(peer[late]);
+}
+
+// ---- starting ----
+
+// Started by mpirun, srun or their like, of Open MPI or MPICH.
+static bool is_started_by_mpi(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i])) return true;
+    return false;
+}
+
+// Who a rank is: builds whose cards differ do not go together.
+typedef struct burin_rank_card {
+    char host[HOST_BYTES], identity[32];
+    uint64_t abi, kernels, row_bytes, slot_bytes, weight_bytes;
+} burin_rank_card;
+
+static burin_rank_card own_card(const burin_model *m) {
+    burin_rank_card card = {.abi = m->abi, .kernels = (uint64_t)m->n_kernels, .row_bytes = m->row_bytes};
+    card.slot_bytes = m->slot_bytes, card.weight_bytes = m->weight_bytes;
+    gethostname(card.host, sizeof card.host - 1);
+    snprintf(card.identity, sizeof card.identity, "%s", m->identity);
+    return card;
+}
+
+static bool same_build(const burin_rank_card *a, const burin_rank_card *b) {
+    return !strcmp(a->identity, b->identity) && a->abi == b->abi && a->kernels == b->kernels && a->row_bytes == b->row_bytes &&
+           a->slot_bytes == b->slot_bytes && a->weight_bytes == b->weight_bytes;
+}
+
+static void end_ranks(int status, void *unused) {
+    int finalized = 0;
+    (void)unused;
+    MPI_Finalized(&finalized);
+    if (finalized) return;
+    burin_dismiss_ranks(status);
+    MPI_Finalize();
+}
+
+static void meet_ranks(const burin_rank_card *own) {
+    for (int i = 1; i < burin_all_ranks.ranks.count; i++) {
+        burin_rank_card card;
+        MPI_Request request;
+        MPI_Irecv(&card, sizeof card, MPI_BYTE, i, TAG_REPORT, MPI_COMM_WORLD, &request);
+        if (burin_wait_requests(&request, 1, burin_all_ranks.patience) >= 0) burin_rank_is_late(i);
+        memcpy(burin_all_ranks.host[i], card.host, HOST_BYTES);
+        if (!same_build(own, &card))
+            burin_stop(BURIN_USER_MISTAKE,
+                       "%s runs another build: identity %.16s, the first rank's is %.16s\nhint: all ranks run the same "
+                       "program, built once",
+                       burin_rank_name(i), card.identity, own->identity);
+    }
+}
+
+static void count_ranks(void) {
+    MPI_Comm machine;
+    burin_ranks *r = &burin_all_ranks.ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->count);
+    if (r->count > MOST_RANKS) burin_stop(BURIN_USER_MISTAKE, "%d ranks, a program takes at most %d", r->count, MOST_RANKS);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &burin_all_ranks.here);
+    MPI_Comm_free(&machine);
+    for (int i = 0; i <= r->count; i++) burin_all_ranks.shares[i] = i;
+    r->shares = burin_all_ranks.shares;
+    r->exchange = burin_exchange;
+    burin_all_ranks.several = r->count > 1;
+}
+
+void burin_ranks_start(const burin_model *model) {
+    int given;
+    if (!is_started_by_mpi()) return;
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given);
+    if (given < MPI_THREAD_SERIALIZED) burin_stop(BURIN_USER_MISTAKE, "this MPI cannot be called from several threads");
+    count_ranks();
+    burin_rank_card card = own_card(model);
+    if (burin_all_ranks.ranks.rank) {
+        MPI_Send(&card, sizeof card, MPI_BYTE, 0, TAG_REPORT, MPI_COMM_WORLD);
+        burin_serve(model);
+    }
+    on_exit(end_ranks, NULL);
+    memcpy(burin_all_ranks.host[0], card.host, HOST_BYTES);
+    burin_all_ranks.ranks.lead = burin_lead_ranks;
+    meet_ranks(&card);
+}
+
+bool burin_ranks_several(void) { return burin_all_ranks.several; }
+
+// MPI binds ranks to CPUs, or leaves them all to each: then they share them.
+int burin_ranks_threads(void) {
+    cpu_set_t allowed;
+    int threads = burin_default_threads(), here = burin_all_ranks.here;
+    bool all = sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) >= sysconf(_SC_NPROCESSORS_ONLN);
+    return !all || threads < here ? (all ? 1 : threads) : threads / here;
+}

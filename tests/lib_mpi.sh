@@ -1,0 +1,28 @@
+# Programs over several ranks: for scripts that have read tests/lib.sh.
+# CI may run as root, which Open MPI refuses unless told twice.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+
+# ranks N PROGRAM...: what the first rank prints; ended after a minute
+ranks() {
+    _n=$1
+    shift
+    timeout 60 mpirun --oversubscribe -n "$_n" "$@" < /dev/null
+}
+
+need_mpi() {
+    command -v mpicc > /dev/null && command -v mpirun > /dev/null && return
+    skip "$1" "no mpicc or mpirun: apt-get install libopenmpi-dev openmpi-bin"
+    exit 0
+}
+
+# same_over_ranks NAME CELLS PROGRAM...: the hash of one process, in every cell RANKS:THREADS
+same_over_ranks() {
+    _name=$1 _list=$2 _other=
+    shift 2
+    _expected=$("$@" -t 1 | tail -n 1)
+    for _cell in $_list; do
+        _got=$(ranks "${_cell%:*}" "$@" -t "${_cell#*:}" 2>&1 | tail -n 1 | tr -d '\r')
+        [ "$_got" = "$_expected" ] || _other="$_other $_cell: $_got"
+    done
+    check "$_name: the same bits over ranks:threads $_list$_other" test "${#_expected}" = 16 -a -z "$_other"
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# What goes wrong over several ranks ends with a message that names the rank, on all ranks, without waiting for ever.
+. tests/lib.sh
+. tests/lib_mpi.sh
+says "--with knows mpi alone" 2 "--with=mpy: unknown" "$BURIN" build examples/austen --with=mpy -o "$WORK/x"
+says "no MPI for another machine" 2 "--with=mpi: there is no MPI for aarch64-linux-gnu here" "$BURIN" build examples/austen --with=mpi \
+    --target=aarch64-linux-gnu -o "$WORK/x"
+says "no library over ranks" 2 "-o $WORK/x.a: --with=mpi makes a program or a folder of C" "$BURIN" build examples/austen --with=mpi -o "$WORK/x.a"
+mkdir "$WORK/path"
+ln -s "$(command -v clang-19)" "$WORK/path/clang-19"
+says "no mpicc" 1 "--with=mpi: there is no mpicc on PATH" env PATH="$WORK/path" "$BURIN" build examples/austen --with=mpi -o "$WORK/x"
+
+need_mpi "failures over several ranks"
+check "builds" "$BURIN" build examples/austen --mcpu=native --with=mpi -o "$WORK/austen"
+check "another builds" "$BURIN" build examples/austen --mcpu=native --with=mpi --ctx 200000 -o "$WORK/other"
+austen() { ranks "$1" "$WORK/austen" "It was" -n 4 "$2" "$3"; }
+says "shares that do not fit" 1 "--shares 3,1: 2 shares, and this run has 3 ranks" austen 3 --shares 3,1
+says "shares that are no numbers" 2 "expected a whole number for each rank" austen 2 --shares 3,x
+says "no share at all" 1 "no rank has a share" austen 2 --shares 0,0
+says "a session that ranks share" 1 "--session: no rank has the whole cache" austen 2 --session "$WORK/session"
+says "another build" 1 "rank 1 ($(hostname)) runs another build" timeout 60 mpirun --oversubscribe -n 1 "$WORK/austen" "It was" -n 4 : \
+    -n 1 "$WORK/other" "It was" -n 4
+says "too little memory" 1 "rank 1 ($(hostname)) has not enough memory" timeout 60 mpirun --oversubscribe \
+    -n 1 "$WORK/other" "It was" -n 4 -t 1 : -n 1 sh -c "ulimit -v 600000; exec \"$WORK/other\" x -t 1"
+
+# a rank is killed, or stands still, while the others go on: its process is the one whose rank is 1
+cat > "$WORK/rank" << 'END'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && echo $$ > "$PID_OF_RANK"
+exec "$@"
+END
+chmod +x "$WORK/rank"
+export PID_OF_RANK="$WORK/pid"
+signalled() {
+    rm -f "$PID_OF_RANK"
+    timeout 60 mpirun --oversubscribe -n 3 -x PID_OF_RANK "$WORK/rank" "$WORK/austen" "It was" -n 100000 --shift --ignore-eos -t 1 \
+        --rank-timeout 2 > "$WORK/log" 2>&1 < /dev/null &
+    for _ in $(seq 200); do [ -s "$WORK/log" ] && break; sleep 0.05; done
+    kill "-$1" "$(cat "$PID_OF_RANK")"
+    wait $!
+}
+signalled STOP
+status=$?
+check "a rank that stands still: the run ends with status 1 (it was $status)" test $status = 1
+check "and the rank is named" grep -q "waited 2 seconds for rank 1" "$WORK/log"
+kill -KILL "$(cat "$PID_OF_RANK")" 2> "$WORK/gone"
+signalled KILL
+status=$?
+check "a rank that is killed: the run ends (status $status)" test $status != 0 -a $status != 124
+check "and mpirun names it" grep -qE "rank 1 .*signal 9|RANK 1 .*KILLED" "$WORK/log"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Formats of weights and caches, encoders, networks and experts over 1 to 4 ranks: one hash each, that of the program without MPI.
+. tests/lib.sh
+. tests/lib_mpi.sh
+need_mpi "programs over several ranks, every format"
+cells="1:2 2:1 2:2 3:1 4:2"
+
+# over NAME MODEL OPTION... -- ARGUMENT...
+over() {
+    name=$1 model=$2 options=
+    shift 2
+    while [ "$1" != -- ]; do options="$options $1" && shift; done
+    shift
+    # shellcheck disable=SC2086 # words
+    check "$name builds" "$BURIN" build "$model" --mcpu=native --with=mpi $options -o "$WORK/one"
+    # shellcheck disable=SC2086
+    "$BURIN" build "$model" --mcpu=native $options -o "$WORK/alone" > "$WORK/log" 2>&1
+    check "$name: the hash of the program without MPI" \
+        test "$("$WORK/one" "$@" -t 1 | tail -n 1)" = "$("$WORK/alone" "$@" -t 1 | tail -n 1)"
+    same_over_ranks "$name" "$cells" "$WORK/one" "$@"
+}
+
+for format in f32 bf16 q8_0 q4_0; do
+    for kv in f32 f16 q8_0; do
+        over "austen, $format, $kv" examples/austen --quant $format --kv $kv -- "It was a truth" -n 8 --temp 0 --logits-hash
+    done
+done
+over numbers examples/numbers -- einhundertacht --logits-hash
+over digits examples/digits/digits.onnx -- --random --hash
+[ -d "$SHARED/data/stories260k" ] && over stories260K "$SHARED/data/stories260k" -- "Once upon a time" -n 40 --temp 0 --logits-hash
+minilm=${BURIN_MODELS:-$HOME/.cache/burin-models}/minilm
+[ -d "$minilm" ] && over MiniLM "$minilm" -- --random --hash
+. tests/lib_families.sh
+for family in mixtral deepseek_v2 gpt_oss shared-falcon granitemoehybrid shared-bert; do
+    [ -e "$models/$family" ] || continue
+    case $family in shared-bert) over $family "$models/$family" -- --random --hash ;;
+    *) over $family "$models/$family" -- --tokens 1,2,3,4,5,6,7,8,9 -n 5 --temp 0 --logits-hash ;;
+    esac
+done
