@@ -1,5 +1,6 @@
 // The descriptor of a program: what it is, its sizes, and the variants of its code, one for each CPU.
 
+#include "codegen/cost.h"
 #include "codegen/emit.h"
 #include "ir/operands.h"
 
@@ -38,6 +39,14 @@ static void write_variants(Text *t, const Program *p, const DispatchOptions *o) 
     text_add(t, "};\n\n");
 }
 
+// Of a step with one row's logits wanted: what does not grow with the rows, and what does.
+static void write_cost(Text *t, const Program *p, const Kernel *k) {
+    Cost one = {0}, two = {0};
+    if (is_decoder(p)) one = call_cost(p, k, &(StepSizes){.rows = 1}), two = call_cost(p, k, &(StepSizes){.rows = 2});
+    double row = two.operations - one.operations;
+    text_add(t, ", %.0f, %.0f, %.0f, %s", one.weight_bytes, one.operations - row, row, takes_integers(k) ? "true" : "false");
+}
+
 static void write_sites(Text *t, const Program *p) {
     const Kernel **sites = ARENA_ARRAY(p->arena, const Kernel *, p->n_kernels + 1);
     int n = call_sites(p, sites);
@@ -46,6 +55,7 @@ static void write_sites(Text *t, const Program *p) {
         write_location(&location, sites[i], loop_of(p, sites[i]) != NULL);
         text_add(t, "    {\"%s\", ", p->functions[sites[i]->function].name);
         write_string(t, location.data ? location.data : "");
+        write_cost(t, p, sites[i]);
         text_add(t, "},\n");
         text_free(&location);
     }

@@ -21,12 +21,6 @@ static bool layer_of_scope(const char *scope, int *stack_length, int *layer) {
     return false;
 }
 
-int iteration_of(const Program *p, int position) {
-    const Loop *l = &p->loop;
-    int end = l->first + l->period * l->iterations - l->missing;
-    return l->iterations && position >= l->first && position < end ? (position - l->first) / l->period : -1;
-}
-
 static void put_layer(json_t *o, const Node *n, int iteration) {
     int length, layer;
     char stack[256];

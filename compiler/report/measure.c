@@ -134,24 +134,9 @@ static const Site *site_of(Site *sites, int n, const Account *a) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- one run
-// The mean cost of a call: layers may differ in what they read.
-static Cost mean_cost(const Site *s, const StepSizes *sizes) {
-    const Program *p = s->program;
-    const Loop *loop = loop_of(p, s->kernel);
-    Cost sum = {0};
-    int n = 0;
-    for (int at = s->kernel->position; at < p->n_kernels; at += loop ? loop->period : p->n_kernels) {
-        if (loop && iteration_of(p, at) < 0) break;
-        Cost c = kernel_cost(p, p->kernels[at], sizes);
-        sum.operations += c.operations, sum.weight_bytes += c.weight_bytes, sum.bytes += c.bytes, n++;
-    }
-    return (Cost){sum.operations / n, sum.weight_bytes / n, sum.bytes / n};
-}
-
 // The time that this machine needs at least: to read weights and caches, or to compute.
 static double least_milliseconds(const Measuring *m, const Kernel *k, const Cost *c, double calls) {
-    bool integers = k->family == FAMILY_MATMUL && k->in[0].type.dtype == DT_q8_rows;
-    double rate = integers ? m->limits.dot : m->limits.fma,
+    double rate = takes_integers(k) ? m->limits.dot : m->limits.fma,
            bytes = c->weight_bytes + (k->family == FAMILY_ATTENTION ? c->bytes : 0);
     if (m->limits.read <= 0 || rate <= 0) return 0;
     double reading = bytes / m->limits.read, computing = c->operations / rate;
@@ -163,7 +148,7 @@ static void add_account(const Measuring *m, json_t *list, const Account *a, cons
     json_put_text(o, "function", a->function), json_put_text(o, "location", a->location);
     json_put(o, "ms", json_real(a->milliseconds)), json_put_count(o, "calls", a->calls);
     if (s) {
-        Cost c = mean_cost(s, sizes);
+        Cost c = call_cost(s->program, s->kernel, sizes);
         json_put_text(o, "graph", s->program->graph->name), json_put_text(o, "node", s->kernel->node->name);
         json_put(o, "operations", json_real(c.operations * (double)a->calls));
         json_put(o, "weight_bytes", json_real(c.weight_bytes * (double)a->calls));

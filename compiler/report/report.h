@@ -4,6 +4,7 @@
 #define BURIN_REPORT_H
 #include <jansson.h>
 
+#include "codegen/cost.h"
 #include "driver/build.h"
 
 int report_model(Build *);   // burin report: exit status
@@ -26,11 +27,10 @@ json_t *json_of_loc(Loc);
 
 // -------------------------------------------------------------------------------------------------------- the parts, in order
 typedef struct PassLog PassLog;
-PassLog *pass_log_new(Build *);                   // before the passes: watches them
-json_t *pass_log_passes(PassLog *);               // after them
-const char *advice_for(const char *why);          // what to change in the model where a fusion missed for this reason; or NULL
-json_t *pass_log_sites(PassLog *);                // every fusion site, with the pass that saw it
-int iteration_of(const Program *, int position);  // of the loop over layers, of a kernel; -1 outside
+PassLog *pass_log_new(Build *);           // before the passes: watches them
+json_t *pass_log_passes(PassLog *);       // after them
+const char *advice_for(const char *why);  // what to change in the model where a fusion missed for this reason; or NULL
+json_t *pass_log_sites(PassLog *);        // every fusion site, with the pass that saw it
 json_t *graph_of_program(const Program *);
 json_t *sources_of_programs(const Program *);  // texts of the descriptions that locations point into
 json_t *kernels_of_program(const Program *);
@@ -39,16 +39,6 @@ json_t *functions_of_program(const Program *);
 json_t *summary_of(const Build *, const Program *);
 json_t *costs_of(const Build *, const Program *);
 
-// What one kernel does in a step, computed from its operands.
-typedef struct StepSizes {
-    int64_t rows, keys;      // rows of a step; positions that attention reads in the mean. Of a network its largest run
-    const int64_t *symbols;  // of a network: the sizes of a run instead, or NULL
-} StepSizes;
-typedef struct Cost {
-    double operations;           // multiplications, additions and functions
-    double weight_bytes, bytes;  // read of weights; read and written of everything else
-} Cost;
-Cost kernel_cost(const Program *, const Kernel *, const StepSizes *);
 StepSizes step_of_one_row(const Build *);
 StepSizes step_of_prompt(const Build *, const Program *);
 

@@ -59,6 +59,15 @@ static json_t *json_of_cost(const Cost *c) {
 }
 
 // Sums over the kernels, and each kernel's own in their order.
+// A row in the middle of the context.
+StepSizes step_of_one_row(const Build *b) { return (StepSizes){.rows = 1, .keys = (b->passes.context + 1) / 2}; }
+
+// The first rows of a text: each reads the keys up to its own.
+StepSizes step_of_prompt(const Build *b, const Program *p) {
+    (void)b;
+    return (StepSizes){.rows = p->max_rows, .keys = (p->max_rows + 1) / 2};
+}
+
 static json_t *cost_of_step(const Program *p, const char *what, const StepSizes *sizes) {
     json_t *o = json_object(), *each = json_array();
     Cost sum = {0};

@@ -21,9 +21,12 @@ typedef struct burin_row {
     bool wants_logits;
 } burin_row;
 
-// A kernel of the emitted code, for --profile and `burin check`: its function's name and the source it came from.
+// A kernel of the emitted code, for --profile and `burin check`: its function's name and the source it came from; for
+// --roofline what one call reads of weights, and computes: in all, and for each row more; of cached keys nothing. 0: not known.
 typedef struct burin_kernel {
     const char *name, *location;
+    double weight_bytes, operations, row_operations;
+    bool integers;  // products of int8
 } burin_kernel;
 
 // One query of an attention: its row of the step, that row's position, and how many keys there are up to the last that it sees.

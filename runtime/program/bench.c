@@ -107,6 +107,7 @@ int burin_bench(burin_run *run) {
     if (run->model->encoder) bench_encoder(run);
     bench_prefill(run, tokens, n);
     for (int i = 0; i < n_positions; i++) bench_decode(run, tokens, position[i]);
+    if (run->command->roofline) burin_show_roofline(run, tokens, n);
     free(tokens);
     return 0;
 }

@@ -153,6 +153,8 @@ static const option options[] = {
     {G, "--bench", NULL, NULL, FLAG, AT(bench), 0, 0,
      "tokens a second, reading and writing, and the time of matrix products, at several positions"},
     {G, "--prefill", NULL, "N", INTEGER, AT(prefill), 1, 1e9, "tokens of the prompt that --bench reads (default 128)"},
+    {G, "--roofline", NULL, NULL, FLAG, AT(roofline), 0, 0,
+     "with --bench: each kernel of a step beside what this machine's memory and arithmetic give"},
     {G, "--positions", NULL, "16,120", TEXT, AT(positions), 0, 0, "the positions of --bench (default: 0, 16, 120, 512 ...)"},
     {A, "--profile", NULL, "[=F.json]", OPTIONAL, AT(profile), 0, 0,
      "time in each kernel, with the source it came from; F.json: threads, kernels and waits for Perfetto or chrome://tracing"},

@@ -195,6 +195,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->prefill && !c->bench) bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
+    if (c->roofline && !c->bench) bad_command_line("--roofline without --bench", "--bench ", "--roofline");
     if (c->positions && !c->bench) bad_command_line("--positions without --bench", "--bench --positions ", c->positions);
     if (c->layers && !c->attention_file)
         bad_command_line("--layers without --attention", "--attention F.npy --layers ", c->layers);

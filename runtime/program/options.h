@@ -92,7 +92,7 @@ typedef struct burin_command {
     const char *decode;   // ids that --tokenize turns into a text
     const char *profile;  // NULL: off; "": printed; else also a trace in this file
     bool pair;            // two texts after the other are one
-    bool info, verify, bench, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
+    bool info, verify, bench, roofline, logits_hash, random, similarity, shift, ignore_eos, verbose, help, version;
 } burin_command;
 
 // Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.

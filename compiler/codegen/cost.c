@@ -1,10 +1,12 @@
 // What a kernel computes and moves, from its operands: products count a multiplication and an addition for each term, attention
 // both of its products, formulas each of their functions, norms and rotary embeddings three for each element. Views of a weight
 // count as it is packed, a cache as far as it is read.
+#include "codegen/cost.h"
+
 #include <string.h>
 
+#include "codegen/emit.h"
 #include "ir/operands.h"
-#include "report/report.h"
 
 typedef struct Measure {
     const Program *program;
@@ -128,11 +130,22 @@ Cost kernel_cost(const Program *p, const Kernel *k, const StepSizes *sizes) {
     return c;
 }
 
-// A row in the middle of the context.
-StepSizes step_of_one_row(const Build *b) { return (StepSizes){.rows = 1, .keys = (b->passes.context + 1) / 2}; }
-
-// The first rows of a text: each reads the keys up to its own.
-StepSizes step_of_prompt(const Build *b, const Program *p) {
-    (void)b;
-    return (StepSizes){.rows = p->max_rows, .keys = (p->max_rows + 1) / 2};
+int iteration_of(const Program *p, int position) {
+    const Loop *l = &p->loop;
+    int end = l->first + l->period * l->iterations - l->missing;
+    return l->iterations && position >= l->first && position < end ? (position - l->first) / l->period : -1;
 }
+
+Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
+    const Loop *loop = loop_of(p, first);
+    Cost sum = {0};
+    int n = 0;
+    for (int at = first->position; at < p->n_kernels; at += loop ? loop->period : p->n_kernels) {
+        if (loop && iteration_of(p, at) < 0) break;
+        Cost c = kernel_cost(p, p->kernels[at], sizes);
+        sum.operations += c.operations, sum.weight_bytes += c.weight_bytes, sum.bytes += c.bytes, n++;
+    }
+    return (Cost){sum.operations / n, sum.weight_bytes / n, sum.bytes / n};
+}
+
+bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && k->in[0].type.dtype == DT_q8_rows; }
