@@ -155,7 +155,7 @@ typedef struct span {
 } span;
 
 // B-PER begins a span, I-PER goes on with one; labels without these are the same both ways.
-static const char *kind_of(const char *label, bool *begins) {
+static const char *label_kind(const char *label, bool *begins) {
     bool marked = (*label == 'B' || *label == 'I') && label[1] == '-';
     *begins = marked && *label == 'B';
     return marked ? label + 2 : label;
@@ -186,7 +186,7 @@ static void print_spans(labeller *l, const labelled *x) {
         bool begins;
         if (burin_token_is_special(l->tokenizer, x->tokens.id[i])) continue;
         best_of(scores_of(l, x->logits + i * x->columns, x->columns), x->columns, 1, &best);
-        const char *label = burin_card_label(l->card, (uint32_t)best.column), *kind = kind_of(label, &begins);
+        const char *label = burin_card_label(l->card, (uint32_t)best.column), *kind = label_kind(label, &begins);
         bool outside = !strcmp(label, "O");
         if (s.tokens && (outside || begins || strcmp(kind, s.label))) print_span(l, x, &s, !printed++), s.tokens = 0;
         if (outside) continue;
