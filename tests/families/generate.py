@@ -86,6 +86,8 @@ def inputs_of(kind, config):
     inputs = {"input_ids": some_tokens(TOKENS, vocabulary)}
     if kind == "pair":
         inputs["decoder_input_ids"] = some_tokens(9, vocabulary, first=3)
+    if kind == "task" and config.is_encoder_decoder:      # whose heads look at the last token that ends a text
+        inputs["input_ids"][0, [4, -2]] = config.eos_token_id
     return inputs
 
 

@@ -228,11 +228,12 @@ static InputRole role_of_name(const char *name) {
     return INPUT_TENSOR;
 }
 
-// A result of the graph that this one is joined to; NULL when it is none.
-static Node *output_named(const Graph *g, const char *name) {
+// What the graph that this one is joined to gives for an input: its result of this name, or its text; NULL when it gives none.
+static Node *given_by_earlier(Elaborator *e, const Ast *input) {
+    const Graph *g = e->graph;
     for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], name)) return g->outputs[i];
-    return NULL;
+        if (!strcmp(g->output_names[i], input->name)) return g->outputs[i];
+    return strcmp(input->name, "decoder_input_ids") ? NULL : task_moved_right(e, input->loc);
 }
 
 static void add_inputs(Elaborator *e, const Ast *graph) {
@@ -252,8 +253,9 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
             variable_set(e, p->name, VALUE(V_ERROR));
             continue;
         }
-        Node *earlier = output_named(e->graph, p->name);
+        Node *earlier = given_by_earlier(e, p);
         if (earlier) {
+            if (type.dim[0]->kind == DIM_SYMBOL) variable_set(e, type.dim[0]->name, value_of_dim(earlier->type.dim[0]));
             variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = earlier});
             continue;
         }

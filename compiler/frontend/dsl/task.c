@@ -8,7 +8,11 @@
 //   before  graph decode(%tokens: i32[T]) -> ("logits"=matmul(%x, %head))
 //   after   graph encode(%input_ids: i32[T]) -> ("last_hidden_state"=%x)
 //
-// The encoder and decoder of a base model become one graph of tensors. The head of the language model need not be there.
+// The encoder and decoder of a base model become one graph of tensors. The head of the language model need not be there. A
+// classifier of that kind (BartForSequenceClassification) gives its decoder the text as well, moved right by one token, and
+// takes the state at the last token that ends a text:
+//
+//   after   graph encode(%input_ids: i32[S]) -> ("logits"=classification_head(%state of the last eos))
 #include <string.h>
 
 #include "frontend/dsl/elaborate.h"
@@ -39,7 +43,9 @@ static Task task_of(const Elaborator *e) {
     return TASK_TEXT;
 }
 
-bool task_joins_graphs(const Elaborator *e) { return task_of(e) == TASK_STATES; }
+static bool reads_text_twice(const Elaborator *e) { return task_of(e) == TASK_SEQUENCE || task_of(e) == TASK_ANSWER; }
+
+bool task_joins_graphs(const Elaborator *e) { return task_of(e) == TASK_STATES || reads_text_twice(e); }
 
 static int logits_of(const Graph *g) {
     for (int i = 0; i < g->n_outputs; i++)
@@ -62,6 +68,32 @@ static Node *states_of(const Node *logits) {
     Node *x = n->in[0];
     if (x->op == OP_mul && (is_scalar(x->in[0]) || is_scalar(x->in[1]))) x = x->in[is_scalar(x->in[0])];
     return x;
+}
+
+static Node *input_named(const Graph *g, const char *name) {
+    for (int i = 0; i < g->n_inputs; i++)
+        if (!strcmp(g->inputs[i]->name, name)) return g->inputs[i];
+    return NULL;
+}
+
+// What the decoder of these begins with is the end of the text, its language.
+static bool begins_with_the_end(const Elaborator *e) {
+    const char *type = json_string_value(json_object_get(e->options->checkpoint->config, "model_type"));
+    return type && (!strcmp(type, "mbart") || !strcmp(type, "plbart"));
+}
+
+Node *task_moved_right(Elaborator *e, Loc at) {
+    Node *tokens = e->module->n_graphs == 1 && reads_text_twice(e) ? input_named(e->graph, "input_ids") : NULL;
+    if (!tokens) return NULL;
+    Graph *g = e->graph;
+    Value text = tensor_value(tokens);
+    const Dim *one = dim_const(g, 1), *but_one = dim_binary(g, DIM_ADD, tokens->type.dim[0], dim_const(g, -1));
+    const json_t *start = json_object_get(e->options->checkpoint->config, "decoder_start_token_id");
+    int64_t first = json_is_integer(start) ? json_integer_value(start) : e->module->n_eos ? e->module->eos[0] : 0;
+    Node *begin = begins_with_the_end(e) ? tensor_slice(e, text, at, 0, but_one, one).node
+                                         : build_filled(cursor_at_end(g, at), DT_i32, (double)first, 1, &one);
+    Node *rest = tensor_slice(e, text, at, 0, dim_const(g, 0), but_one).node;
+    return build_concat(cursor_at_end(g, at), 2, (Node *[]){begin, rest}, 0);
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- heads
@@ -88,12 +120,12 @@ static Value linear_head(const Site *s, const char *name, Value x) {
     return tensor_op(s->e, OP_add, s->loc, operands, 2);
 }
 
-// [1]: the place of the last token that is no padding, 0 when all are.
-static Node *last_place(const Site *s, int64_t padding) {
+// [1]: the place of the last token that is this one, or (`other`) another; 0 when there is none.
+static Node *last_place(const Site *s, int64_t token, bool other) {
     Builder b = cursor_at_end(s->e->graph, s->loc);
-    Node *pad = build_scalar(b, DT_i32, (double)padding), *none = build_scalar(b, DT_i32, 0);
-    Node *is_pad = build_binary(b, OP_equal, s->tokens, pad);
-    Node *places = build_where(b, is_pad, none, build_iota(b, 1, s->tokens->type.dim, 0));
+    Node *it = build_scalar(b, DT_i32, (double)token), *none = build_scalar(b, DT_i32, 0);
+    Node *is_it = build_binary(b, OP_equal, s->tokens, it), *place = build_iota(b, 1, s->tokens->type.dim, 0);
+    Node *places = build_where(b, is_it, other ? none : place, other ? place : none);
     return build_reduce(b, OP_reduce_max, places, (const int64_t[]){0}, 1, true);
 }
 
@@ -104,7 +136,7 @@ static Value last_state(const Site *s) {
     if (!json_is_integer(pad))
         return tensor_slice(s->e, tensor_value(s->states), s->loc, 0, dim_binary(g, DIM_ADD, rows, dim_const(g, -1)),
                             dim_const(g, 1));
-    Node *place = last_place(s, json_integer_value(pad));
+    Node *place = last_place(s, json_integer_value(pad), true);
     return tensor_value(build_gather(cursor_at_end(g, s->loc), s->states, place, 0));
 }
 
@@ -119,6 +151,17 @@ static void add_answer(const Site *s) {
         Value one = tensor_slice(s->e, both, s->loc, 1, dim_const(g, i), dim_const(g, 1));
         if (one.kind == V_TENSOR) graph_add_output(g, flat(s, one.node, s->states->type.dim[0]), names[i]);
     }
+}
+
+// BART's kind: from the state of the token that ends the text.
+static void add_head_of_end(const Site *s) {
+    Module *m = s->e->module;
+    Node *place = last_place(s, m->n_eos ? m->eos[0] : 0, false);
+    Value x = tensor_value(build_gather(cursor_at_end(s->e->graph, s->loc), s->states, place, 0));
+    Value y = linear_head(s, "classification_head.dense", x);
+    if (y.kind == V_TENSOR) y = tensor_op(s->e, OP_tanh, s->loc, &y, 1);
+    if (y.kind == V_TENSOR) y = linear_head(s, "classification_head.out_proj", y);
+    if (y.kind == V_TENSOR) graph_add_output(s->e->graph, flat(s, y.node, y.node->type.dim[1]), "logits");
 }
 
 static void add_head(const Site *s, Task task) {
@@ -148,11 +191,10 @@ void task_apply(Elaborator *e) {
     Graph *g = e->graph;
     Task task = task_of(e);
     int at = logits_of(g);
-    Node *tokens = NULL;
-    bool is_decoder = !strcmp(g->name, "decode") || (task == TASK_STATES && e->module->n_graphs);
+    bool is_joined = e->module->n_graphs && task_joins_graphs(e), twice = is_joined && task != TASK_STATES;
+    bool is_decoder = !strcmp(g->name, "decode") || is_joined;
     if (task == TASK_TEXT || at < 0 || !is_decoder) return;
-    for (int i = 0; i < g->n_inputs; i++)
-        if (!strcmp(g->inputs[i]->name, "tokens")) tokens = g->inputs[i];
+    Node *tokens = input_named(g, twice ? "input_ids" : "tokens");
     Node *states = states_of(g->outputs[at]);
     Site s = {e, states, tokens, g->outputs[at]->loc};
     if (!states || states->type.rank != 2 || (!tokens && task != TASK_STATES)) {
@@ -164,6 +206,8 @@ void task_apply(Elaborator *e) {
         graph_add_output(g, states, "last_hidden_state");
     else if (task == TASK_ANSWER)
         add_answer(&s);
+    else if (twice)
+        add_head_of_end(&s);
     else
         add_head(&s, task);
     if (tokens) node_set_name(tokens, "input_ids");

@@ -75,13 +75,13 @@ static const Tensor *find_tensor_named(Elaborator *e, const char *name) {
     return t ? t : checkpoint_find(e->options->checkpoint, old_name(e, name));
 }
 
-// The classes that answer questions say "transformer." where others say "model.".
+// Classes of tasks say "transformer." where others say "model.", or nothing (T5).
 static const Tensor *find_tensor(Elaborator *e, const char *name) {
     const Tensor *t = find_tensor_named(e, name);
     const char *base = t ? NULL : base_model_name(e, name);
-    if (!base) return t;
-    t = find_tensor_named(e, base);
-    return t ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", base));
+    if (base) t = find_tensor_named(e, base);
+    if (!t && base) t = find_tensor_named(e, arena_printf(e->arena, "transformer.%s", base));
+    return t || !task_joins_graphs(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
 }
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
