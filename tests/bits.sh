@@ -1,6 +1,6 @@
 # The numeric contract as a table: `. tests/bits.sh` after lib.sh. One hash of all results over every CPU, number of threads and
-# chunk. What a program is asked is in $asked (as words), or the tokens it is to read in $tokens. Weights of q8_0 are also read
-# with VNNI and dotprod, which others do not use.
+# chunk. What a program is asked is in $asked (as words), or the tokens it is to read in $tokens. Weights in blocks are also
+# read by the instructions for integers, which others do not use. AMX where the machine has it.
 threads="1 2 3"
 chunks="1 7 64 128" # or "all" of a network, which has none
 asked=
@@ -48,7 +48,12 @@ judge() {
 # matrix NAME MODEL OPTIONS...: builds for this machine and for ARM, runs all cells
 matrix() {
     name=$1 missing= cpus_here="x86-64 x86-64-v3 x86-64-v4" cpus_arm=armv8-a
-    case $name in *q8_0) cpus_here="$cpus_here x86-64-v4+vnni" cpus_arm=armv8-a,armv8.2-a+dotprod ;; esac
+    case $name in
+        *q8_0 | *q4_k_m)
+            cpus_here="x86-64 x86-64-v3 x86-64-v3+vnni x86-64-v4 x86-64-v4+vnni x86-64-v4+amx"
+            cpus_arm=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm
+            ;;
+    esac
     shift
     : > "$WORK/cells"
     check "same bits: $name builds" $BURIN build "$@" --chunk 128 --mcpu="$(echo $cpus_here | tr ' ' ,)" -o "$WORK/here"
@@ -56,6 +61,9 @@ matrix() {
         --mcpu=$cpus_arm -o "$WORK/arm"
     cells "$cpus_here" "$WORK/here"
     cells armv8-a qemu-aarch64-static -cpu cortex-a72 "$WORK/arm"
-    [ $cpus_arm = armv8-a ] || cells armv8.2-a+dotprod qemu-aarch64-static -cpu cortex-a76 "$WORK/arm"
+    if [ $cpus_arm != armv8-a ]; then
+        cells armv8.2-a+dotprod qemu-aarch64-static -cpu cortex-a76 "$WORK/arm"
+        cells armv8.2-a+i8mm qemu-aarch64-static -cpu max "$WORK/arm"
+    fi
     judge "$name" "$(echo "$cpus_here $cpus_arm" | tr ',' ' ')"
 }

@@ -26,11 +26,11 @@ folder() {
 # same_everywhere NAME MODEL FOLDER: one hash over CPUs, threads and chunks, ARM and the interpreter
 same_everywhere() {
     _ids=$(ids_of "$3")
-    check "formats: $1 builds" $BURIN build "$2" --mcpu=x86-64,x86-64-v3,x86-64-v4,x86-64-v4+vnni -o "$WORK/all"
+    check "formats: $1 builds" $BURIN build "$2" --mcpu=x86-64,x86-64-v3,x86-64-v3+vnni,x86-64-v4,x86-64-v4+vnni,x86-64-v4+amx -o "$WORK/all"
     $BURIN run "$2" --interpret --tokens "$_ids" -n 0 --logits-hash > "$WORK/hash" 2> /dev/null
     one_hash "formats: $1" "$(cat "$WORK/hash")" "1:64 2:1 3:7" "$WORK/all" --tokens "$_ids" -n 0 --logits-hash
-    check "formats: $1 builds for ARM" $BURIN build "$2" --target=aarch64-linux-gnu --mcpu=armv8-a,armv8.2-a+dotprod -o "$WORK/arm"
-    for _cpu in cortex-a72 cortex-a76; do
+    check "formats: $1 builds for ARM" $BURIN build "$2" --target=aarch64-linux-gnu --mcpu=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm -o "$WORK/arm"
+    for _cpu in cortex-a72 cortex-a76 max; do
         qemu-aarch64-static -cpu $_cpu "$WORK/arm" --tokens "$_ids" -n 0 -t 2 --logits-hash > "$WORK/$_cpu" 2>&1
         same "formats: $1 on $_cpu" "$WORK/hash" "$WORK/$_cpu"
     done

@@ -47,7 +47,7 @@ void list_targets(Arena *arena) {
         int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
         printf("--target=%-19s %s\n%29s%s\n", machines[i].triple, machines[i].help, "", machine_state(arena, &machines[i]));
         for (int j = 0; j < n_targets; j++) {
-            const char *when = targets[j].for_integers ? " (default with q8_0)" : " (default)";
+            const char *when = targets[j].for_integers ? " (default with weights in blocks)" : " (default)";
             bool is_default = false;
             if (!targets[j].architecture || !target_is_of(&targets[j], machines[i].architecture)) continue;
             for (int k = 0; k < n; k++) is_default |= defaults[k] == &targets[j];

@@ -11,13 +11,20 @@ const Target targets[] = {
     {"generic", "generic", NULL, "", "nothing", 128, false, "plain C, of -o NAME.c for any machine and compiler with GNU C"},
     {"x86-64", "x86_64", "x86_64", "-march=x86-64", "nothing beyond x86-64", 128, false, "plain C, for any x86-64 CPU"},
     {"x86-64-v3", "x86_64_v3", "x86_64", "-march=x86-64-v3", "AVX2, FMA, F16C and BMI2", 256, false, "Haswell, Zen and later"},
+    {"x86-64-v3+vnni", "x86_64_v3_vnni", "x86_64", "-march=x86-64-v3 -mavxvnni", "AVX2 with AVX-VNNI", 256, true,
+     "Alder Lake and later, without AVX-512"},
     {"x86-64-v4", "x86_64_v4", "x86_64", "-march=x86-64-v4 -mprefer-vector-width=512", "AVX-512 F, BW, CD, DQ and VL", 512,
      false, "Skylake-X, Zen 4 and later"},
     {"x86-64-v4+vnni", "x86_64_v4_vnni", "x86_64", "-march=x86-64-v4 -mavx512vnni -mprefer-vector-width=512",
      "AVX-512 with VNNI", 512, true, "Cascade Lake, Ice Lake, Zen 4 and later"},
+    {"x86-64-v4+amx", "x86_64_v4_amx", "x86_64",
+     "-march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -mprefer-vector-width=512", "AVX-512 with VNNI and AMX for int8", 512,
+     true, "Sapphire Rapids and later"},
     {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, false, "any 64-bit ARM CPU"},
     {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128, true,
      "Cortex-A75 and A76, Neoverse N1, Apple M1 and later"},
+    {"armv8.2-a+i8mm", "armv8_2_a_i8mm", "aarch64", "-march=armv8.2-a+dotprod+i8mm", "NEON with dotprod and i8mm", 128, true,
+     "Cortex-A510 and A710, Neoverse V1 and N2, Apple M2 and later"},
     {"armv7-a+vfpv4", "armv7_a_vfpv4", "arm", "-march=armv7-a -mfpu=vfpv4 -mfloat-abi=hard", "VFPv4", 128, false,
      "Cortex-A5, A7, A15 and later; no NEON, which flushes subnormals"},
     {"rv64gc", "rv64gc", "riscv64", "-march=rv64gc -mabi=lp64d", "nothing beyond rv64gc", 128, false,
@@ -42,7 +49,10 @@ static const struct {
     {"haswell", "x86-64-v3"},
     {"broadwell", "x86-64-v3"},
     {"skylake", "x86-64-v3"},
-    {"alderlake", "x86-64-v3"},
+    {"alderlake", "x86-64-v3+vnni"},
+    {"raptorlake", "x86-64-v3+vnni"},
+    {"meteorlake", "x86-64-v3+vnni"},
+    {"sierraforest", "x86-64-v3+vnni"},
     {"znver1", "x86-64-v3"},
     {"znver2", "x86-64-v3"},
     {"znver3", "x86-64-v3"},
@@ -51,9 +61,9 @@ static const struct {
     {"icelake-server", "x86-64-v4+vnni"},
     {"icelake-client", "x86-64-v4+vnni"},
     {"tigerlake", "x86-64-v4+vnni"},
-    {"sapphirerapids", "x86-64-v4+vnni"},
-    {"emeraldrapids", "x86-64-v4+vnni"},
-    {"graniterapids", "x86-64-v4+vnni"},
+    {"sapphirerapids", "x86-64-v4+amx"},
+    {"emeraldrapids", "x86-64-v4+amx"},
+    {"graniterapids", "x86-64-v4+amx"},
     {"znver4", "x86-64-v4+vnni"},
     {"znver5", "x86-64-v4+vnni"},
     {"cortex-a53", "armv8-a"},
@@ -65,11 +75,15 @@ static const struct {
     {"cortex-a76", "armv8.2-a+dotprod"},
     {"cortex-a78", "armv8.2-a+dotprod"},
     {"cortex-x1", "armv8.2-a+dotprod"},
+    {"cortex-a510", "armv8.2-a+i8mm"},
+    {"cortex-a710", "armv8.2-a+i8mm"},
+    {"cortex-x2", "armv8.2-a+i8mm"},
     {"neoverse-n1", "armv8.2-a+dotprod"},
-    {"neoverse-n2", "armv8.2-a+dotprod"},
-    {"neoverse-v1", "armv8.2-a+dotprod"},
-    {"neoverse-v2", "armv8.2-a+dotprod"},
+    {"neoverse-n2", "armv8.2-a+i8mm"},
+    {"neoverse-v1", "armv8.2-a+i8mm"},
+    {"neoverse-v2", "armv8.2-a+i8mm"},
     {"apple-m1", "armv8.2-a+dotprod"},
+    {"apple-m2", "armv8.2-a+i8mm"},
     {"cortex-a5", "armv7-a+vfpv4"},
     {"cortex-a7", "armv7-a+vfpv4"},
     {"cortex-a15", "armv7-a+vfpv4"},
@@ -85,19 +99,34 @@ static const Target *by_name(const char *name) {
     return NULL;
 }
 
-// The best level of this machine; the runtime's own tests of CPUID or HWCAP.
+// The runtime's own tests of CPUID or HWCAP: of the levels that this machine may have.
 #include "engine/cpu.h"
 
-static const Target *native(void) {
+static const struct {
+    const char *target;
+    bool (*runs)(void);
+} here[] = {
 #if defined(__x86_64__)
-    if (burin_cpu_x86_64_v4_vnni()) return by_name("x86-64-v4+vnni");
-    if (burin_cpu_x86_64_v4()) return by_name("x86-64-v4");
-    return by_name(burin_cpu_x86_64_v3() ? "x86-64-v3" : "x86-64");
+    {"x86-64", burin_cpu_x86_64},
+    {"x86-64-v3", burin_cpu_x86_64_v3},
+    {"x86-64-v3+vnni", burin_cpu_x86_64_v3_vnni},
+    {"x86-64-v4", burin_cpu_x86_64_v4},
+    {"x86-64-v4+vnni", burin_cpu_x86_64_v4_vnni},
+    {"x86-64-v4+amx", burin_cpu_x86_64_v4_amx},
 #elif defined(__aarch64__)
-    return by_name(burin_cpu_armv8_2_a_dotprod() ? "armv8.2-a+dotprod" : "armv8-a");
-#else
-    return NULL;
+    {"armv8-a", burin_cpu_armv8_a},
+    {"armv8.2-a+dotprod", burin_cpu_armv8_2_a_dotprod},
+    {"armv8.2-a+i8mm", burin_cpu_armv8_2_a_i8mm},
 #endif
+    {"generic", burin_cpu_generic},
+};
+
+// The best level of this machine
+static const Target *native(void) {
+    const Target *best = NULL;
+    for (int i = 0; i < n_targets; i++)
+        if (targets[i].architecture && target_runs_here(&targets[i])) best = &targets[i];
+    return best;
 }
 
 const Target *target_find(const char *name) {
@@ -120,15 +149,16 @@ bool target_is_of(const Target *t, const char *architecture) {
     return !t->architecture || !strcmp(t->architecture, architecture);
 }
 
-// The levels of an architecture are in order, each with all that those before it have.
 bool target_runs_here(const Target *t) {
-    const Target *best = native();
-    return !t->architecture || (best && t <= best && target_is_of(t, best->architecture));
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        if (!strcmp(here[i].target, t->name)) return here[i].runs();
+    return false;
 }
 
 int target_defaults(const char *architecture, const Target *list[], int room) {
-    static const char *const names[] = {"x86-64-v3",     "x86-64-v4", "x86-64-v4+vnni", "armv8-a",   "armv8.2-a+dotprod",
-                                        "armv7-a+vfpv4", "rv64gc",    "rv64gcv",        "cortex-m4", "cortex-m33"};
+    static const char *const names[] = {"x86-64-v3", "x86-64-v3+vnni",    "x86-64-v4",      "x86-64-v4+vnni", "x86-64-v4+amx",
+                                        "armv8-a",   "armv8.2-a+dotprod", "armv8.2-a+i8mm", "armv7-a+vfpv4",  "rv64gc",
+                                        "rv64gcv",   "cortex-m4",         "cortex-m33"};
     int n = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names && n < room; i++) {
         const Target *t = by_name(names[i]);

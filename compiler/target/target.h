@@ -12,7 +12,7 @@ typedef struct Target {
     const char *flags;         // for the compiler: "-march=x86-64-v3"
     const char *needs;         // features in words, for messages: "AVX2, FMA, F16C"
     int vector_bits;           // of one register; tile sizes belong to its runtime/vec_*.h
-    bool for_integers;         // beyond the level before it in products of integers alone, those of q8_0
+    bool for_integers;         // beyond the level before it in products of integers alone, those in blocks
     const char *help;
 } Target;
 

@@ -14,16 +14,17 @@ static inline bool burin_cpu_generic(void) { return true; }
 #include <cpuid.h>
 
 typedef struct burin_cpuid {
-    uint32_t max, leaf1_ecx, leaf7_ebx, leaf7_ecx, extended_ecx;
+    uint32_t max, leaf1_ecx, leaf7_ebx, leaf7_ecx, leaf7_edx, leaf7_1_eax, extended_ecx;
     uint64_t saved;  // register state that the operating system saves (XCR0)
 } burin_cpuid;
 
 static inline burin_cpuid burin_cpuid_read(void) {
     burin_cpuid c = {0};
-    uint32_t a, b, d;
+    uint32_t a = 0, b, d;
     c.max = (uint32_t)__get_cpuid_max(0, 0);
     __get_cpuid(1, &a, &b, &c.leaf1_ecx, &d);
-    if (c.max >= 7) __get_cpuid_count(7, 0, &a, &c.leaf7_ebx, &c.leaf7_ecx, &d);
+    if (c.max >= 7) __get_cpuid_count(7, 0, &a, &c.leaf7_ebx, &c.leaf7_ecx, &c.leaf7_edx);
+    if (c.max >= 7 && a >= 1) __get_cpuid_count(7, 1, &c.leaf7_1_eax, &b, &d, &a);
     __get_cpuid(0x80000001, &a, &b, &c.extended_ecx, &d);
     if (c.leaf1_ecx & bit_OSXSAVE) {
         uint32_t low, high;
@@ -44,6 +45,11 @@ static inline bool burin_cpu_x86_64_v3(void) {
            (c.saved & XMM_YMM) == XMM_YMM;
 }
 
+static inline bool burin_cpu_x86_64_v3_vnni(void) {
+    enum { AVXVNNI = 1 << 4 };
+    return burin_cpu_x86_64_v3() && (burin_cpuid_read().leaf7_1_eax & AVXVNNI);
+}
+
 static inline bool burin_cpu_x86_64_v4(void) {
     enum { ZMM_AND_MASKS = 0xe6 };
     const uint32_t leaf7 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
@@ -55,6 +61,32 @@ static inline bool burin_cpu_x86_64_v4_vnni(void) {
     return burin_cpu_x86_64_v4() && (burin_cpuid_read().leaf7_ecx & bit_AVX512VNNI);
 }
 
+// Linux gives a process the tiles' registers (8 KB a thread) when it asks, and may refuse.
+static inline bool burin_tiles_permitted(void) {
+#if defined(__linux__) && defined(__LP64__)
+    enum { ARCH_PRCTL = 158, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    long status;
+    __asm__ volatile("syscall"
+                     : "=a"(status)
+                     : "0"((long)ARCH_PRCTL), "D"((long)REQUEST_PERMISSION), "S"((long)TILE_DATA)
+                     : "rcx", "r11", "memory");
+    return status == 0;
+#else
+    return false;
+#endif
+}
+
+// Has the CPU what it takes, and does its system save it? Then it is asked for.
+static inline bool burin_has_tiles(const burin_cpuid *c, bool (*permitted)(void)) {
+    enum { AMX_TILE = 1 << 24, AMX_INT8 = 1 << 25, TILES_SAVED = 3 << 17 };
+    return (c->leaf7_edx & AMX_TILE) && (c->leaf7_edx & AMX_INT8) && (c->saved & TILES_SAVED) == TILES_SAVED && permitted();
+}
+
+static inline bool burin_cpu_x86_64_v4_amx(void) {
+    burin_cpuid c = burin_cpuid_read();
+    return burin_cpu_x86_64_v4_vnni() && burin_has_tiles(&c, burin_tiles_permitted);
+}
+
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
@@ -63,6 +95,11 @@ static inline bool burin_cpu_armv8_a(void) { return true; }
 static inline bool burin_cpu_armv8_2_a_dotprod(void) {
     enum { ASIMDDP = 1 << 20 };  // HWCAP_ASIMDDP
     return getauxval(AT_HWCAP) & ASIMDDP;
+}
+
+static inline bool burin_cpu_armv8_2_a_i8mm(void) {
+    enum { I8MM = 1 << 13 };  // HWCAP2_I8MM
+    return burin_cpu_armv8_2_a_dotprod() && (getauxval(AT_HWCAP2) & I8MM);
 }
 
 #elif defined(__arm__) && defined(__linux__)

@@ -70,7 +70,7 @@ typedef struct burin_step {
 
 // The same emitted text compiled for one CPU level.
 typedef struct burin_variant {
-    const char *cpu;          // "x86-64", "x86-64-v3", "x86-64-v4", "x86-64-v4+vnni", "armv8-a", "armv8.2-a+dotprod"
+    const char *cpu;          // a name in `burin targets`: "x86-64-v3", "armv8.2-a+dotprod"
     const char *needs;        // features in words, for --cpu and messages
     bool (*supported)(void);  // CPUID or HWCAP
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step

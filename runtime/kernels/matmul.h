@@ -8,8 +8,8 @@
 // All fields of matmul_args that are extents are literals at the call; the epilogue is a static inline function.
 #ifndef BURIN_MATMUL_H
 #define BURIN_MATMUL_H
-#include "blocks.h"
 #include "fault.h"
+#include "group_sums.h"
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
@@ -144,8 +144,6 @@ INLINE void gemv(weight_format format, const matmul_args *m, matmul_sink sink, i
 
 // ---- more rows: tiles, whose sums go through memory to the epilogue ----
 
-enum { PANELS_MOST = 4, ROWS_MOST = 8 };  // of a tile
-
 // Weights to come, `stride` bytes of them to be asked for in each step: while tiles of all rows go over some panels, the next
 // panels come nearer.
 typedef struct tile_ahead {
@@ -209,60 +207,6 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
         }
     }
     tile_end(R, P, sum, sums);
-}
-
-// Where a tile's rows (q8_block, or floats) and its panels' blocks stand
-typedef struct block_operands {
-    const uint8_t *x[ROWS_MOST];
-    const uint8_t *w[PANELS_MOST];
-} block_operands;
-
-// The integers of one group of a row's activations, and their sum
-typedef struct group_row {
-    const int8_t *q;
-    float scale;
-    int sum;
-} group_row;
-
-INLINE group_row group_of_row(weight_format format, const q8_block *x, unsigned group) {
-    const unsigned size = (unsigned)block_formats[format].group, half = group * size / 16 % 2;
-    x += group * size / QUANT_BLOCK;
-    return (group_row){x->q + half * 16, x->scale, size == 16 ? x->sum[half] : x->sum[0] + x->sum[1]};
-}
-
-// c = integer sums of R rows by P panels over one group of a block: what the offset adds is taken away before
-INLINE void group_sums(weight_format format, const int extent[2], const block_operands *o, unsigned group,
-                       vi (*c)[PANELS_MOST]) {
-    const int R = extent[0], P = extent[1], steps = block_formats[format].group / 4, bits = block_formats[format].low;
-    const int together = bits < 5 ? 8 / bits : 1;           // steps of one load
-    const bool wide = block_formats[format].offset == 128;  // bytes beyond 63
-    const bool zero = block_formats[format].minimum == MINIMUM_ZERO;
-    const int bias = wide && !DOT4_BIAS ? 0 : block_formats[format].offset;
-    group_row x[ROWS_MOST];
-    fours activations[ROWS_MOST];
-    UNROLL
-    for (int i = 0; i < R; i++) {
-        x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
-        if (wide) activations[i] = fours_load(x[i].q);
-        UNROLL
-        for (int p = 0; p < P; p++)
-            c[i][p] = zero ? vi_mul(vi_add(block_zero(format, o->w[p]), vi_set1(bias)), vi_set1(-x[i].sum))
-                           : vi_set1(-bias * x[i].sum);
-    }
-    INT_UNROLL
-    for (int from = 0; from < steps; from += together) {
-        UNROLL
-        for (int t = from; t < from + together; t++) {
-            UNROLL
-            for (int p = 0; p < P; p++) {
-                vi w = block_step(format, o->w[p], group * (unsigned)steps + (unsigned)t);
-                weights4 four = weights4_of(w);
-                UNROLL
-                for (int i = 0; i < R; i++)
-                    c[i][p] = wide ? vi_dot4(c[i][p], &four, &activations[i], t) : vi_dot4_small(c[i][p], w, x[i].q + 4 * t);
-            }
-        }
-    }
 }
 
 // sum = fma((float)integer sum of a group, (d * scale) * row scale, sum), then with a minimum
@@ -341,7 +285,7 @@ INLINE void block_tile(weight_format format, const int extent[2], const matmul_a
     const size_t bytes = block_bytes(format), element = floats ? sizeof(float) : sizeof(q8_block);
     const size_t step = element * (size_t)(floats ? size : size / QUANT_BLOCK);
     vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
-    block_operands o;
+    block_operands o = {.evenly = !m->entry && at->row + R <= m->rows};
     UNROLL
     for (int i = 0; i < R; i++) o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * step;
     UNROLL
@@ -423,8 +367,8 @@ typedef struct matmul_area {
     int row, end, panel;
 } matmul_area;
 
-// Tiles of R rows (half as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of rows
-// [at.row, end); sums of 16 columns: [row][PANELS_MOST]
+// Tiles of R rows (half or a quarter as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of
+// rows [at.row, end); sums of 16 columns: [row][PANELS_MOST]
 INLINE void area_tiles(weight_format format, const int tile[3], const matmul_args *m, const matmul_area *a, tile_place at,
                        int end, vf *sums) {
     const int R = tile[0], P = tile[1], W = tile[2], steps = steps_of(format, m->k);
@@ -439,20 +383,23 @@ INLINE void area_tiles(weight_format format, const int tile[3], const matmul_arg
             at.ahead.w = next + run * (size_t)steps * at.ahead.stride;
             if (end - at.row > R / 2)
                 matmul_tile(format, R, P, m, &at, sums + p);
-            else
+            else if (R < 16 || end - at.row > R / 4)
                 matmul_tile(format, R / 2, P, m, &at, sums + p);
+            else
+                matmul_tile(format, R / 4, P, m, &at, sums + p);
         }
     }
 }
 
 // Where k is long, some tiles of rows go over a part of it before the next part, so that the weights stay in the second level.
-enum { DEEP = 1024, DEEP_TILES = 8 };
+enum { DEEP = 1024, DEEP_TILES = 8, DEEP_ROWS = 48 };
 
 INLINE void area_panels(weight_format format, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
     bool integers = in_blocks(format), deep = m->k >= 4 * DEEP;
     const int R = integers ? INT_ROWS : TILE_ROWS, most = integers ? INT_PANELS : TILE_PANELS, P = W < most ? W : most;
-    const int steps = steps_of(format, m->k), part = deep ? steps_of(format, DEEP) : steps, rows = deep ? DEEP_TILES * R : R;
-    vf sums[(DEEP_TILES * ROWS_MOST) * PANELS_MOST];
+    const int steps = steps_of(format, m->k), part = deep ? steps_of(format, DEEP) : steps;
+    const int tiles = DEEP_TILES * R < DEEP_ROWS ? DEEP_TILES : DEEP_ROWS / R, rows = deep ? tiles * R : R;
+    vf sums[DEEP_ROWS * PANELS_MOST];
     for (int row = a->row; row < a->end; row += rows) {
         int end = row + rows < a->end ? row + rows : a->end;
         for (int from = 0; from < steps; from += part) {
@@ -521,10 +468,22 @@ INLINE void matmul_many(weight_format format, const matmul_args *m, matmul_sink 
     }
 }
 
+INLINE void matmul_rows(weight_format format, const matmul_args *m, matmul_sink sink) {
+#if defined(VEC_TILES)
+    if (in_blocks(format) && !takes_floats(format, m)) {
+        vi_tiles_begin((int)group_steps(format));
+        matmul_many(format, m, sink);
+        vi_tiles_end();
+        return;
+    }
+#endif
+    matmul_many(format, m, sink);
+}
+
 INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink) {
     int step = sink.glu ? 2 : 1;
     if (m->rows > 1)
-        matmul_many(format, m, sink);
+        matmul_rows(format, m, sink);
     else if (takes_floats(format, m))
         block_gemv_floats(format, m, sink, m->first * step, m->last * step);
     else if (in_blocks(format) || m->streamed)

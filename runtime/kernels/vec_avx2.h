@@ -1,4 +1,4 @@
-// Sixteen lanes in two AVX registers (x86-64-v3: AVX2, FMA, F16C).
+// Sixteen lanes in two AVX registers (x86-64-v3: AVX2, FMA, F16C; AVX-VNNI where the CPU has it).
 #include "vec_x86.h"
 
 typedef struct {
@@ -12,7 +12,6 @@ typedef struct {
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
 enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_ROWS = 4, INT_PANELS = 1 };
-#define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define BOTH(type, f, ...)        ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
 #define ONE(half, f, a)           f(a.half)
@@ -139,18 +138,10 @@ INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(a.lo, a.hi)); }
 INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in
-// every lane: as 16-bit pairs of even and of odd bytes, whose products have an instruction. (maddubs would need the weights'
-// signs on the activations.) The + 128 is taken away once a block, by what the sums start with: see DOT4_BIAS.
+// every lane: without AVX-VNNI as 16-bit pairs of even and of odd bytes, whose products have an instruction. (maddubs would
+// need the weights' signs on the activations.) The + 128 is taken away once a block, by what the sums start with: see
+// DOT4_BIAS.
 enum { DOT4_BIAS = 1 };
-typedef struct {
-    __m256i lo_even, lo_odd, hi_even, hi_odd;
-} weights4;
-INLINE __m256i even_bytes(__m256i w) { return _mm256_and_si256(w, _mm256_set1_epi16(255)); }
-INLINE __m256i odd_bytes(__m256i w) { return _mm256_srli_epi16(w, 8); }
-INLINE weights4 weights4_of(vi w) { return (weights4){even_bytes(w.lo), odd_bytes(w.lo), even_bytes(w.hi), odd_bytes(w.hi)}; }
-INLINE weights4 weights4_load(const uint8_t *p) {
-    return weights4_of((vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 32))});
-}
 INLINE __m256i half_lookup(__m256i nibbles, __m256i table) { return _mm256_shuffle_epi8(table, nibbles); }
 INLINE vi vi_lookup(vi w, const uint8_t table[16]) {
     __m256i both = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table));
@@ -163,6 +154,31 @@ INLINE __m256 half_choose(__m256i index, const float table[16]) {
 }
 INLINE vf vf_lookup(vi index, const float table[16]) {
     return (vf){half_choose(index.lo, table), half_choose(index.hi, table)};
+}
+#if defined(__AVXVNNI__)
+#define INT_UNROLL UNROLL  // of the eight steps of an integer block
+typedef vi weights4;
+INLINE weights4 weights4_load(const uint8_t *p) {
+    return (vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 32))};
+}
+INLINE weights4 weights4_of(vi bytes) { return bytes; }
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+    __m256i four = _mm256_set1_epi32(four_bytes(x));
+    return (vi){_mm256_dpbusd_avx_epi32(c.lo, w.lo, four), _mm256_dpbusd_avx_epi32(c.hi, w.hi, four)};
+}
+typedef const int8_t *fours;
+INLINE fours fours_load(const int8_t *q) { return q; }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x + 4 * j); }
+#else
+#define INT_UNROLL NO_UNROLL
+typedef struct {
+    __m256i lo_even, lo_odd, hi_even, hi_odd;
+} weights4;
+INLINE __m256i even_bytes(__m256i w) { return _mm256_and_si256(w, _mm256_set1_epi16(255)); }
+INLINE __m256i odd_bytes(__m256i w) { return _mm256_srli_epi16(w, 8); }
+INLINE weights4 weights4_of(vi w) { return (weights4){even_bytes(w.lo), odd_bytes(w.lo), even_bytes(w.hi), odd_bytes(w.hi)}; }
+INLINE weights4 weights4_load(const uint8_t *p) {
+    return weights4_of((vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 32))});
 }
 INLINE __m256i half_dot4_small(__m256i c, __m256i w, __m256i four) {
     return _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(w, four), _mm256_set1_epi16(1)));
@@ -180,3 +196,4 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     __m256i even = _mm256_set1_epi32(x->even[j]), odd = _mm256_set1_epi32(x->odd[j]);
     return (vi){half_dot4(c.lo, w->lo_even, w->lo_odd, even, odd), half_dot4(c.hi, w->hi_even, w->hi_odd, even, odd)};
 }
+#endif

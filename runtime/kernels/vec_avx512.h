@@ -1,11 +1,15 @@
-// Sixteen lanes in one AVX-512 register (x86-64-v4; VNNI where the CPU has it).
+// Sixteen lanes in one AVX-512 register (x86-64-v4; VNNI and AMX where the CPU has them).
 #include "vec_x86.h"
 
 typedef __m512 vf;
 typedef __m512i vi;
 typedef __mmask16 vm;
 // Tiles (see README.md): rows x panels of accumulators.
+#if defined(__AMX_INT8__)
+enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 16, INT_PANELS = 1 };
+#else
 enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 6, INT_PANELS = 2 };
+#endif
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
@@ -115,5 +119,41 @@ INLINE fours fours_load(const int8_t *q) { return split_fours_load(q); }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     c = _mm512_add_epi32(c, _mm512_madd_epi16(w->even, _mm512_set1_epi32(x->even[j])));
     return _mm512_add_epi32(c, _mm512_madd_epi16(w->odd, _mm512_set1_epi32(x->odd[j])));
+}
+#endif
+
+#if defined(__AMX_INT8__)
+// Products of INT_ROWS rows, or half of them, by sixteen columns over the steps of a group. A thread's tiles are set up by
+// vi_tiles_begin: 0 and 3 hold sums, 1 and 4 rows of int8, 2 weights, unsigned bytes as they are in panels.
+#define VEC_TILES 1
+typedef struct {
+    _Alignas(64) uint8_t palette;
+    uint8_t start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+} tile_config;
+INLINE void vi_tiles_begin(int steps) {
+    const uint8_t rows[] = {INT_ROWS, INT_ROWS, (uint8_t)steps, INT_ROWS / 2, INT_ROWS / 2};
+    tile_config config = {.palette = 1};
+    for (int i = 0; i < 5; i++) config.rows[i] = rows[i], config.row_bytes[i] = i % 3 == 1 ? (uint16_t)(4 * steps) : 64;
+    __asm__ volatile("" ::: "memory");  // gcc 12 does not see that the configuration is read
+    _tile_loadconfig(&config);
+}
+INLINE void vi_tiles_end(void) { _tile_release(); }
+// sums[rows][16] = rows of int8, `stride` bytes apart, times the group's steps of 64 bytes
+INLINE void vi_tile_product(int rows, const int8_t *x, size_t stride, const uint8_t *weights, int32_t *sums) {
+    __asm__ volatile("" ::: "memory");
+    _tile_loadd(2, weights, 64);
+    if (rows == INT_ROWS) {
+        _tile_zero(0);
+        _tile_loadd(1, x, stride);
+        _tile_dpbsud(0, 1, 2);
+        _tile_stored(0, sums, 64);
+    } else {
+        _tile_zero(3);
+        _tile_loadd(4, x, stride);
+        _tile_dpbsud(3, 4, 2);
+        _tile_stored(3, sums, 64);
+    }
 }
 #endif

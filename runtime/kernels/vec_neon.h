@@ -1,4 +1,4 @@
-// Sixteen lanes in four NEON registers (AArch64; the dot product instruction where the CPU has it).
+// Sixteen lanes in four NEON registers (AArch64; dot products and products of int8 matrices where the CPU has them).
 #include <arm_neon.h>
 
 typedef struct {
@@ -202,3 +202,43 @@ INLINE vi vi_dot4(vi c, const weights4 *weights, const fours *x, int j) {
     int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(*x + 4 * j)));
     return FOUR(vi, THREE_X, quarter_dot4, c, w, four);
 }
+
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+// Sums of two rows by sixteen columns: column c and c + 1 of the first row, then of the second, in each register; and their
+// products with eight k.
+#define VEC_PAIRS_ROWS 1
+typedef struct {
+    int32x4_t q[8];
+} vi_pair;
+typedef struct {
+    int8x16_t q[8];  // eight k of a column, then of the next
+} weights8;
+INLINE int32x4_t low_halves(int32x4_t x, int32x4_t y) { return vcombine_s32(vget_low_s32(x), vget_low_s32(y)); }
+INLINE int32x4_t high_halves(int32x4_t x, int32x4_t y) { return vcombine_s32(vget_high_s32(x), vget_high_s32(y)); }
+INLINE vi_pair vi_pair_of(vi x, vi y) {
+    return (vi_pair){{low_halves(x.a, y.a), high_halves(x.a, y.a), low_halves(x.b, y.b), high_halves(x.b, y.b),
+                      low_halves(x.c, y.c), high_halves(x.c, y.c), low_halves(x.d, y.d), high_halves(x.d, y.d)}};
+}
+INLINE vi vi_pair_first(vi_pair s) {
+    return (vi){low_halves(s.q[0], s.q[1]), low_halves(s.q[2], s.q[3]), low_halves(s.q[4], s.q[5]), low_halves(s.q[6], s.q[7])};
+}
+INLINE vi vi_pair_second(vi_pair s) {
+    return (vi){high_halves(s.q[0], s.q[1]), high_halves(s.q[2], s.q[3]), high_halves(s.q[4], s.q[5]),
+                high_halves(s.q[6], s.q[7])};
+}
+// Of two steps of four k. `wide`: bytes that hold value + 128
+INLINE weights8 weights8_of(vi even, vi odd, bool wide) {
+    int8x16_t flip = vdupq_n_s8(wide ? -128 : 0);
+    weights8 w = {{quarter_bytes(vzip1q_s32(even.a, odd.a)), quarter_bytes(vzip2q_s32(even.a, odd.a)),
+                   quarter_bytes(vzip1q_s32(even.b, odd.b)), quarter_bytes(vzip2q_s32(even.b, odd.b)),
+                   quarter_bytes(vzip1q_s32(even.c, odd.c)), quarter_bytes(vzip2q_s32(even.c, odd.c)),
+                   quarter_bytes(vzip1q_s32(even.d, odd.d)), quarter_bytes(vzip2q_s32(even.d, odd.d))}};
+    for (int i = 0; wide && i < 8; i++) w.q[i] = veorq_s8(w.q[i], flip);
+    return w;
+}
+INLINE vi_pair vi_dot8(vi_pair s, const weights8 *w, const int8_t *x, const int8_t *y) {
+    int8x16_t rows = vcombine_s8(vld1_s8(x), vld1_s8(y));
+    for (int i = 0; i < 8; i++) s.q[i] = vmmlaq_s32(s.q[i], rows, w->q[i]);
+    return s;
+}
+#endif

@@ -17,16 +17,17 @@ if command -v arm-linux-gnueabihf-gcc > /dev/null; then
     says "commands: more than 32 bits address" 1 " GB of weights and cache do not fit the 2 GB that a program for arm-linux-gnueabihf can count on" \
         $BURIN build examples/austen --target=arm-linux-gnueabihf --ctx=4000000 -o "$WORK/large"
 else skip "commands: more than 32 bits address" "no arm-linux-gnueabihf-gcc"; fi
-says "commands: targets: what comes with q8_0" 0 "Zen 4 and later (default with q8_0)" $BURIN targets
+says "commands: targets: what comes with weights in blocks" 0 "Zen 4 and later (default with weights in blocks)" $BURIN targets
 # cpus NAME EXPECTED OPTIONS...
 cpus() {
     _said=$($BURIN build $model -o "$WORK/cpus.c" "$3" "$4" | tail -n 1)
     check "commands: $1: ${_said#*: }" [ "${_said#*: }" = "a folder of C for $2" ]
 }
 cpus "the CPUs of a program" "x86-64-v3 x86-64-v4" --target=x86_64-linux-gnu --quant=bf16
-cpus "of one that multiplies integers" "x86-64-v3 x86-64-v4 x86-64-v4+vnni" --target=x86_64-linux-gnu --quant=q8_0
+cpus "of one that multiplies integers" "x86-64-v3 x86-64-v3+vnni x86-64-v4 x86-64-v4+vnni x86-64-v4+amx" --target=x86_64-linux-gnu --quant=q8_0
 cpus "that were asked for" "x86-64-v3 x86-64-v4+vnni" --target=x86_64-linux-gnu --mcpu=znver4,haswell
 cpus "of ARM" "armv8-a" --target=aarch64-linux-gnu --quant=f32
+cpus "of ARM that multiplies integers" "armv8-a armv8.2-a+dotprod armv8.2-a+i8mm" --target=aarch64-linux-gnu --quant=q4_0
 says "commands: models" 0 "llama                  LLaMA" $BURIN models
 says "commands: models: papers" 0 "https://arxiv.org/abs/2302.13971" $BURIN models
 says "commands: inspect: bytes of the constants" 0 "f32[512, 16]" $BURIN inspect $model

@@ -1,7 +1,9 @@
 // Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of threads.
+#include "cpu.h"
 #include "reference.h"
 
-// The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all.
+// The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all. INTEGERS_ALONE: a program
+// of the products whose rows are int8, for instruction sets that differ in these.
 #ifdef ALL_FORMATS
 #define TESTED_FORMATS "format_rows.h"
 #else
@@ -32,6 +34,7 @@ typedef struct Case {
 
 static void multiply(const Case *c, const matmul_args *m, const Output *o) {
     switch (c->format) {
+#ifndef INTEGERS_ALONE
         case WEIGHT_F32:
             c->glu ? matmul_f32_glu(*m, store_glu, o) : matmul_f32(*m, store_plain, o);
             break;
@@ -41,6 +44,7 @@ static void multiply(const Case *c, const matmul_args *m, const Output *o) {
         case WEIGHT_BF16:
             c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o);
             break;
+#endif
 #define FORMAT(name, ...)                                                                   \
     case WEIGHT_##name:                                                                     \
         c->glu ? matmul_##name##_glu(*m, store_glu, o) : matmul_##name(*m, store_plain, o); \
@@ -328,11 +332,12 @@ static void test_blocks(weight_format format, const char *name) {
 enum { EXPERTS = 5, MOST_ENTRIES = 120 };
 
 static void multiply_experts(const Case *c, const matmul_args *m, const experts_args *e, const Output *o) {
-    if (c->format == WEIGHT_F32)
-        c->glu ? expert_matmul_f32_glu(*m, e, store_glu, o) : expert_matmul_f32(*m, e, store_plain, o);
-    else if (c->format == WEIGHT_BF16)
+#ifndef INTEGERS_ALONE
+    if (c->format == WEIGHT_F32) c->glu ? expert_matmul_f32_glu(*m, e, store_glu, o) : expert_matmul_f32(*m, e, store_plain, o);
+    if (c->format == WEIGHT_BF16)
         c->glu ? expert_matmul_bf16_glu(*m, e, store_glu, o) : expert_matmul_bf16(*m, e, store_plain, o);
-    else
+#endif
+    if (c->format == WEIGHT_q8_0)
         c->glu ? expert_matmul_q8_0_glu(*m, e, store_glu, o) : expert_matmul_q8_0(*m, e, store_plain, o);
 }
 
@@ -388,18 +393,29 @@ static void test_expert_format(weight_format format, const char *name) {
 }
 
 void test_matmul(void) {
+    test_expert_format(WEIGHT_q8_0, "expert_matmul_q8_0");
+    test_format(WEIGHT_q8_0, "matmul_q8_0");
+#ifndef INTEGERS_ALONE
     test_expert_format(WEIGHT_F32, "expert_matmul_f32");
     test_expert_format(WEIGHT_BF16, "expert_matmul_bf16");
-    test_expert_format(WEIGHT_q8_0, "expert_matmul_q8_0");
     test_format(WEIGHT_F32, "matmul_f32");
     test_format(WEIGHT_F16, "matmul_f16");
     test_format(WEIGHT_BF16, "matmul_bf16");
-    test_format(WEIGHT_q8_0, "matmul_q8_0");
+#endif
 #define FORMAT(name, ...) test_blocks(WEIGHT_##name, "matmul_blocks_" #name);
 #include TESTED_FORMATS
 #undef FORMAT
 }
 
+#ifdef INTEGERS_ALONE
+int main(void) {
+#ifdef ASK_FOR_TILES
+    if (!burin_cpu_x86_64_v4_amx()) return 2;
+#endif
+    test_matmul();
+    return suites_failed != 0;
+}
+#else
 // The same products added in descending order of k must not give the same bits: the comparison can tell.
 void test_mutation(void) {
     Suite s = suite_begin("mutation");
@@ -425,3 +441,4 @@ void test_mutation(void) {
     buffers_end(&s, "mutation");
     suite_end(&s);
 }
+#endif

@@ -1,0 +1,168 @@
+// Integer sums of one group of a block, for a tile of rows by panels: exact, so every instruction set's way gives the same.
+//
+//   dots    four k of a row by sixteen columns: vi_dot4, all targets
+//   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
+//   tiles   a group of up to sixteen rows by sixteen columns: VEC_TILES (AMX)
+//
+// All read the same panels; unsigned bytes of weights hold an offset, whose part of the sums is taken away.
+#ifndef BURIN_GROUP_SUMS_H
+#define BURIN_GROUP_SUMS_H
+#include "blocks.h"
+
+enum { PANELS_MOST = 4, ROWS_MOST = INT_ROWS > 8 ? INT_ROWS : 8 };  // of a tile
+
+// Where a tile's rows (q8_block, or floats) and its panels' blocks stand
+typedef struct block_operands {
+    const uint8_t *x[ROWS_MOST];
+    const uint8_t *w[PANELS_MOST];
+    bool evenly;  // x[i] are one after the other, x[1] - x[0] bytes apart
+} block_operands;
+
+// The integers of one group of a row's activations, and their sum
+typedef struct group_row {
+    const int8_t *q;
+    float scale;
+    int sum;
+} group_row;
+
+INLINE group_row group_of_row(weight_format format, const q8_block *x, unsigned group) {
+    const unsigned size = (unsigned)block_formats[format].group, half = group * size / 16 % 2;
+    x += group * size / QUANT_BLOCK;
+    return (group_row){x->q + half * 16, x->scale, size == 16 ? x->sum[half] : x->sum[0] + x->sum[1]};
+}
+
+INLINE unsigned group_steps(weight_format format) { return (unsigned)block_formats[format].group / 4; }
+// Bytes of weights beyond 63: signed where vi_dot4 has it so
+INLINE bool wide_bytes(weight_format format) { return block_formats[format].offset == 128; }
+
+// What the sums of one panel start with: less what the offset, and the block's zero point, add
+INLINE vi group_start(weight_format format, const uint8_t *w, int bias, int sum) {
+    if (block_formats[format].minimum != MINIMUM_ZERO) return vi_set1(-bias * sum);
+    return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-sum));
+}
+
+INLINE void group_dots(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                       vi (*c)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1], steps = (int)group_steps(format), bits = block_formats[format].low;
+    const int together = bits < 5 ? 8 / bits : 1;  // steps of one load
+    const bool wide = wide_bytes(format);
+    const int bias = wide && !DOT4_BIAS ? 0 : block_formats[format].offset;
+    group_row x[ROWS_MOST];
+    fours activations[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
+        if (wide) activations[i] = fours_load(x[i].q);
+        UNROLL
+        for (int p = 0; p < P; p++) c[i][p] = group_start(format, o->w[p], bias, x[i].sum);
+    }
+    INT_UNROLL
+    for (int from = 0; from < steps; from += together) {
+        UNROLL
+        for (int t = from; t < from + together; t++) {
+            UNROLL
+            for (int p = 0; p < P; p++) {
+                vi w = block_step(format, o->w[p], group * (unsigned)steps + (unsigned)t);
+                weights4 four = weights4_of(w);
+                UNROLL
+                for (int i = 0; i < R; i++)
+                    c[i][p] = wide ? vi_dot4(c[i][p], &four, &activations[i], t) : vi_dot4_small(c[i][p], w, x[i].q + 4 * t);
+            }
+        }
+    }
+}
+
+#if defined(VEC_PAIRS_ROWS)
+// An even number of rows, two steps of k at a time
+INLINE void group_pairs(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                        vi (*c)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1], bias = wide_bytes(format) ? 0 : block_formats[format].offset;
+    const unsigned steps = group_steps(format);
+    group_row x[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        vi_pair sums[ROWS_MOST / 2];
+        UNROLL
+        for (int i = 0; i < R; i += 2)
+            sums[i / 2] =
+                vi_pair_of(group_start(format, o->w[p], bias, x[i].sum), group_start(format, o->w[p], bias, x[i + 1].sum));
+        UNROLL
+        for (unsigned t = 0; t < steps; t += 2) {
+            vi even = block_step(format, o->w[p], group * steps + t), odd = block_step(format, o->w[p], group * steps + t + 1);
+            weights8 eight = weights8_of(even, odd, wide_bytes(format));
+            UNROLL
+            for (int i = 0; i < R; i += 2) sums[i / 2] = vi_dot8(sums[i / 2], &eight, x[i].q + 4 * t, x[i + 1].q + 4 * t);
+        }
+        UNROLL
+        for (int i = 0; i < R; i += 2) c[i][p] = vi_pair_first(sums[i / 2]), c[i + 1][p] = vi_pair_second(sums[i / 2]);
+    }
+}
+#endif
+
+#if defined(VEC_TILES)
+// Rows of int8, as a tile reads them
+typedef struct tile_rows {
+    const int8_t *q;
+    size_t stride;
+} tile_rows;
+
+// Rows that are not evenly apart are copied
+INLINE tile_rows group_tile_rows(weight_format format, int R, const block_operands *o, unsigned group, int8_t *copy) {
+    const size_t size = (size_t)block_formats[format].group;
+    if (o->evenly) {
+        const int8_t *first = group_of_row(format, (const q8_block *)o->x[0], group).q;
+        return (tile_rows){first, (size_t)(o->x[1] - o->x[0])};
+    }
+    for (int i = 0; i < R; i++) memcpy(copy + (size_t)i * size, group_of_row(format, (const q8_block *)o->x[i], group).q, size);
+    return (tile_rows){copy, size};
+}
+
+// Steps of 64 bytes, one after the other: those of a plane of bytes lie so, others are unpacked
+INLINE const uint8_t *group_tile_weights(weight_format format, const uint8_t *w, unsigned group, uint8_t *unpacked) {
+    const unsigned steps = group_steps(format);
+    if (block_formats[format].low == 8) return w + group * steps * 64;
+    UNROLL
+    for (unsigned t = 0; t < steps; t++)
+        vi_store((int32_t *)(void *)(unpacked + t * 64), block_step(format, w, group * steps + t));
+    return unpacked;
+}
+
+INLINE void group_tiles(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                        vi (*c)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
+    _Alignas(64) int8_t copy[ROWS_MOST * QUANT_BLOCK];
+    _Alignas(64) uint8_t unpacked[QUANT_BLOCK * LANES];
+    _Alignas(64) int32_t sums[ROWS_MOST * LANES];
+    tile_rows x = group_tile_rows(format, R, o, group, copy);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        vi_tile_product(R, x.q, x.stride, group_tile_weights(format, o->w[p], group, unpacked), sums);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            int sum = group_of_row(format, (const q8_block *)o->x[i], group).sum;
+            c[i][p] = vi_add(vi_load(sums + i * LANES), group_start(format, o->w[p], block_formats[format].offset, sum));
+        }
+    }
+}
+#endif
+
+// c = integer sums of R rows by P panels over one group of a block
+INLINE void group_sums(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                       vi (*c)[PANELS_MOST]) {
+#if defined(VEC_PAIRS_ROWS)
+    if (extent[0] % 2 == 0) {
+        group_pairs(format, extent, o, group, c);
+        return;
+    }
+#endif
+#if defined(VEC_TILES)
+    if (extent[0] == INT_ROWS || extent[0] == INT_ROWS / 2) {
+        group_tiles(format, extent, o, group, c);
+        return;
+    }
+#endif
+    group_dots(format, extent, o, group, c);
+}
+#endif

@@ -1,0 +1,47 @@
+// CPU levels: which of them a machine has, and the tiles of AMX, which a system may refuse.
+#include "target/target.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+static void levels_of_this_machine(void) {
+    const Target *best = target_find("native");
+    CHECK(best && target_runs_here(best));
+    CHECK(!target_runs_here(target_find("cortex-m4")));
+    for (const Target *t = best + 1; t < targets + n_targets; t++) CHECK(!target_runs_here(t));
+    for (int i = 0; i < n_targets; i++) CHECK(target_find(targets[i].name) == &targets[i]);
+}
+
+static void models_have_levels(void) {
+    CHECK_TEXT(target_find("alderlake")->name, "x86-64-v3+vnni");
+    CHECK_TEXT(target_find("sapphirerapids")->name, "x86-64-v4+amx");
+    CHECK_TEXT(target_find("neoverse-v2")->name, "armv8.2-a+i8mm");
+    CHECK(!target_find("pentium"));
+}
+
+#if defined(__x86_64__)
+#include "cpu.h"
+
+static int asked;
+static bool granted(void) { return ++asked > 0; }
+static bool refused(void) { return ++asked < 0; }
+
+static void tiles_are_asked_for(void) {
+    burin_cpuid c = {.leaf7_edx = 3u << 24, .saved = 0x600e6};
+    asked = 0;
+    CHECK(burin_has_tiles(&c, granted) && asked == 1);
+    CHECK(!burin_has_tiles(&c, refused) && asked == 2);
+    CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 3u << 24, .saved = 0xe6}, granted));
+    CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 1u << 24, .saved = 0x600e6}, granted));
+    CHECK(!burin_has_tiles(&(burin_cpuid){.leaf7_edx = 1u << 25, .saved = 0x600e6}, granted) && asked == 2);
+}
+#else
+static void tiles_are_asked_for(void) {}
+#endif
+
+SUITE(target) {
+    TEST(levels_of_this_machine);
+    TEST(models_have_levels);
+    TEST(tiles_are_asked_for);
+}
