@@ -50,7 +50,8 @@ matrix() {
     name=$1 missing= cpus_here="x86-64 x86-64-v3 x86-64-v4" cpus_arm=armv8-a
     case $name in
         *q8_0 | *q4_k_m)
-            cpus_here="x86-64 x86-64-v3 x86-64-v3+vnni x86-64-v4 x86-64-v4+vnni x86-64-v4+amx"
+            cpus_here="x86-64 x86-64-v3 x86-64-v3+vnni x86-64-v4 x86-64-v4+vnni"
+            ! grep -qw amx_int8 /proc/cpuinfo || cpus_here="$cpus_here x86-64-v4+amx"
             cpus_arm=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm
             ;;
     esac

@@ -79,6 +79,14 @@ home_with_fault() {
     { echo "#define $1 $2" && cat runtime/kernels/fault.h; } > "$WORK/home/runtime/kernels/fault.h"
 }
 
+# home_with_tiles: $WORK/tiles, a BURIN_HOME whose AMX instructions are emulated (tests/kernels/amx_emulated.h), and run on any AVX-512.
+home_with_tiles() {
+    mkdir "$WORK/tiles"
+    cp -R runtime dsl "$WORK/tiles"
+    { printf '#ifdef __AMX_INT8__\n' && cat tests/kernels/amx_emulated.h && printf '#endif\n' && cat runtime/vec_avx512.h; } > "$WORK/tiles/runtime/vec_avx512.h"
+    sed 's/burin_has_tiles(&c, burin_tiles_permitted)/c.max > 0/' runtime/cpu.h > "$WORK/tiles/runtime/cpu.h"
+}
+
 # unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.
 unsanitized() {
     case $BUILD in */san) skip "$1" "programs are not sanitized" && exit 0 ;; esac

@@ -23,15 +23,46 @@ folder() {
     check "folders: $1: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$2/logits.npy" 2e-5 largest
 }
 
-# same_everywhere NAME MODEL FOLDER: one hash over CPUs, threads and chunks, ARM and the interpreter
+# CPUs whose code for integers differs in more than one instruction; all of them in slow-bits.sh.
+cpus_x86=x86-64,x86-64-v3,x86-64-v3+vnni,x86-64-v4+vnni
+cpus_arm=armv8-a,armv8.2-a+i8mm
+all_cpus() { cpus_x86=x86-64,x86-64-v3,x86-64-v3+vnni,x86-64-v4,x86-64-v4+vnni,x86-64-v4+amx cpus_arm=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm; }
+
+# bits_of NAME TRIPLE RUNNER CPUS MODEL OPTIONS...: a library of it and tests/formats/bits_host.c, which adds its cells to $WORK/cells
+bits_of() {
+    _bits=$1 _triple=$2 _runner=$3 _cpus=$4
+    shift 4
+    rm -f "$WORK/story.a"
+    check "formats: $_bits builds for $_triple" $BURIN build "$@" --target="$_triple" --mcpu="$_cpus" -o "$WORK/story.a"
+    check "formats: $_bits: a host for $_triple" clang-19 --target="$_triple" -static -O1 -Wall -Wextra -Werror -Iruntime -I"$WORK" \
+        tests/formats/bits_host.c "$WORK/story.a" -lm -lpthread -o "$WORK/bits"
+    # shellcheck disable=SC2086,SC2046 # words
+    $_runner "$WORK/bits" $(echo "$_cpus" | tr , ' ') >> "$WORK/cells" 2>&1 || echo "nothing $_triple: status $?" >> "$WORK/cells"
+}
+
+# same_everywhere NAME MODEL OPTIONS...: one hash of the logits over CPUs x threads 1, 2, 3 x chunks 1, 7, 64 x alone, in a batch of 4
 same_everywhere() {
-    _ids=$(ids_of "$3")
-    check "formats: $1 builds" $BURIN build "$2" --mcpu=x86-64,x86-64-v3,x86-64-v3+vnni,x86-64-v4,x86-64-v4+vnni,x86-64-v4+amx -o "$WORK/all"
-    $BURIN run "$2" --interpret --tokens "$_ids" -n 0 --logits-hash > "$WORK/hash" 2> /dev/null
-    one_hash "formats: $1" "$(cat "$WORK/hash")" "1:64 2:1 3:7" "$WORK/all" --tokens "$_ids" -n 0 --logits-hash
-    check "formats: $1 builds for ARM" $BURIN build "$2" --target=aarch64-linux-gnu --mcpu=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm -o "$WORK/arm"
-    for _cpu in cortex-a72 cortex-a76 max; do
-        qemu-aarch64-static -cpu $_cpu "$WORK/arm" --tokens "$_ids" -n 0 -t 2 --logits-hash > "$WORK/$_cpu" 2>&1
-        same "formats: $1 on $_cpu" "$WORK/hash" "$WORK/$_cpu"
-    done
+    _of=$1
+    shift
+    : > "$WORK/cells"
+    BURIN_HOME=${tiles:-${BURIN_HOME:-$PWD}} bits_of "$_of" x86_64-linux-gnu "" $cpus_x86 "$@"
+    if command -v qemu-aarch64-static > /dev/null && command -v aarch64-linux-gnu-gcc > /dev/null; then
+        bits_of "$_of" aarch64-linux-gnu "qemu-aarch64-static -cpu max" $cpus_arm "$@"
+    else skip "formats: $_of on ARM" "no qemu-aarch64-static or aarch64-linux-gnu-gcc"; fi
+    $BURIN run "$@" --interpret --tokens "$(bits_tokens)" -n 0 --logits-hash > "$WORK/hash" 2> /dev/null
+    judge_cells "$_of" "$(cat "$WORK/hash")"
+}
+
+# Those of bits_host.c
+bits_tokens() { seq 0 69 | while read -r _i; do echo $(((_i * 37 + 11) % 61)); done | xargs | tr ' ' ,; }
+
+# judge_cells NAME HASH: all cells have it; 18 cells of each CPU that is here
+judge_cells() {
+    _n=$(grep -c "^$2 " "$WORK/cells") _cpus=$(cut -d ' ' -f 2 "$WORK/cells" | sort -u | xargs)
+    if [ -n "$2" ] && [ "$_n" = $((18 * $(echo "$_cpus" | wc -w))) ] && [ "$_n" = "$(grep -vc '^missing ' "$WORK/cells")" ] && [ "$_n" -ge 36 ]; then
+        ok "formats: $1: $_n cells give the interpreter's hash: $_cpus"
+    else
+        not_ok "formats: $1: the same bits, the interpreter gives $2"
+        cut -d ' ' -f 1-2 "$WORK/cells" | sort | uniq -c | sed 's/^/# /'
+    fi
 }

@@ -8,6 +8,7 @@
 #ifndef BURIN_GROUP_SUMS_H
 #define BURIN_GROUP_SUMS_H
 #include "blocks.h"
+#include "fault.h"
 
 enum { PANELS_MOST = 4, ROWS_MOST = INT_ROWS > 8 ? INT_ROWS : 8 };  // of a tile
 
@@ -37,6 +38,7 @@ INLINE bool wide_bytes(weight_format format) { return block_formats[format].offs
 
 // What the sums of one panel start with: less what the offset, and the block's zero point, add
 INLINE vi group_start(weight_format format, const uint8_t *w, int bias, int sum) {
+    sum += FAULT_ROW_SUM;
     if (block_formats[format].minimum != MINIMUM_ZERO) return vi_set1(-bias * sum);
     return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-sum));
 }

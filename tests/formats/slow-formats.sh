@@ -10,5 +10,5 @@ for folder in "$SHARED"/data/gguf/*/; do
     model=$folder/model.gguf
     [ -f "$model" ] || model=$folder
     numbers "$name" "$model" "$folder"
-    same_everywhere "$name" "$model" "$folder"
+    same_everywhere "$name" "$model"
 done
