@@ -83,8 +83,8 @@ home_with_fault() {
 home_with_tiles() {
     mkdir "$WORK/tiles"
     cp -R runtime dsl "$WORK/tiles"
-    { printf '#ifdef __AMX_INT8__\n' && cat tests/kernels/amx_emulated.h && printf '#endif\n' && cat runtime/vec_avx512.h; } > "$WORK/tiles/runtime/vec_avx512.h"
-    sed 's/burin_has_tiles(&c, burin_tiles_permitted)/c.max > 0/' runtime/cpu.h > "$WORK/tiles/runtime/cpu.h"
+    { printf '#ifdef __AMX_INT8__\n' && cat tests/kernels/amx_emulated.h && printf '#endif\n' && cat runtime/kernels/vec_avx512.h; } > "$WORK/tiles/runtime/kernels/vec_avx512.h"
+    sed 's/burin_has_tiles(&c, burin_tiles_permitted)/c.max > 0/' runtime/engine/cpu.h > "$WORK/tiles/runtime/engine/cpu.h"
 }
 
 # unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.

@@ -1,6 +1,7 @@
 // Adding a CPU level, by example. Four places, each one row or one function:
 //
-//   target.c        its row in `targets` (below) and in `here`, the CPUs it serves best in `models`, and perhaps the defaults of
+//   target.c        its row in `targets` (below) and in `here`, the CPUs it serves best in `models`, and perhaps the defaults
+//   of
 //                   --mcpu
 //   runtime/engine/cpu.h   burin_cpu_<symbol>: CPUID or HWCAP says whether this machine has it
 //   runtime/kernels/vec.h   which vec_*.h its compiler flags choose; a new one only for new vectors (runtime/README.md)

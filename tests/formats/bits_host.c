@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "hash.h"
+#include "engine/hash.h"
 #include "story.h"
 
 enum { TOKENS = 70, BATCH = 4, MOST_ROWS = 64 * BATCH, MINE = 2 };

@@ -1,5 +1,5 @@
 // Products: every format, plain and glu, odd extents, every number of rows to 9, and shares of threads.
-#include "cpu.h"
+#include "engine/cpu.h"
 #include "reference.h"
 
 // The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all. INTEGERS_ALONE: a program

@@ -21,7 +21,7 @@ static void models_have_levels(void) {
 }
 
 #if defined(__x86_64__)
-#include "cpu.h"
+#include "engine/cpu.h"
 
 static int asked;
 static bool granted(void) { return ++asked > 0; }
