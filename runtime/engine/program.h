@@ -70,9 +70,9 @@ typedef struct burin_step {
 
 // The same emitted text compiled for one CPU level.
 typedef struct burin_variant {
-    const char *cpu;          // a name in `burin targets`: "x86-64-v3", "armv8.2-a+dotprod"
-    const char *needs;        // features in words, for --cpu and messages
-    bool (*supported)(void);  // CPUID or HWCAP
+    const char *cpu;                                  // a name in `burin targets`: "x86-64-v3", "armv8.2-a+dotprod"
+    const char *needs;                                // features in words, for --cpu and messages
+    bool (*supported)(void);                          // CPUID or HWCAP
     void (*forward)(const burin_step *, int thread);  // one thread's part of a step
     void (*exp)(float *values, size_t n);             // e^x in place, for the sampler; NULL: its own
     void (*encode)(const burin_step *, int thread);   // of the encoder, over one sequence; NULL: none
