@@ -87,7 +87,8 @@ static void write_macros(Text *t, const Program *p) {
 }
 
 static void write_graph(Text *t, const Program *p, int first_site) {
-    for (int i = 0; i < p->n_functions; i++) text_add(t, "\n"), emit_function(p, &p->functions[i], t);
+    for (int i = 0; i < p->n_functions; i++)
+        if (!p->functions[i].of_encoder) text_add(t, "\n"), emit_function(p, &p->functions[i], t);
     text_add(t, "\n");
     write_forward(t, p, first_site);
 }

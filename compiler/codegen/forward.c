@@ -15,6 +15,13 @@ typedef struct Writer {
 } Writer;
 
 // ------------------------------------------------------------------------------------------------------------------ buffers
+//   // 768 bytes a row: %o_proj
+static void write_size(Text *t, const Buffer *b, const char *each) {
+    text_add(t, "  ");
+    size_t comment = c_comment(t);
+    text_add(t, "%llu bytes%s: %%%s", (unsigned long long)b->row_bytes, each, b->value), c_comment_end(t, comment);
+}
+
 static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
@@ -24,14 +31,14 @@ static void write_buffers(Text *t, const Program *p) {
             continue;
         }
         if (b->whole) {
-            text_add(t, "(void *)(s->scratch + %llu);  // %llu bytes\n", (unsigned long long)b->arena_offset,
-                     (unsigned long long)b->row_bytes);
+            text_add(t, "(void *)(s->scratch + %llu);", (unsigned long long)b->arena_offset);
+            write_size(t, b, "");
             continue;
         }
         uint64_t single = b->row_wise ? b->local_offset : b->single_offset;
         text_add(t, b->row_wise ? "burin_row_wise(s, local + %llu, %llu);" : "burin_shared(s, %llu, %llu);",
                  (unsigned long long)single, (unsigned long long)b->arena_offset);
-        text_add(t, "  // %llu bytes a row\n", (unsigned long long)b->row_bytes);
+        write_size(t, b, " a row");
     }
 }
 
@@ -256,7 +263,7 @@ static void write_locals(Text *t, const Program *p, const char *lines) {
     if (has_word(lines, "w"))
         text_add(t, "    const struct %s_weights *w = (const void *)", p->name),
             text_add(t, p->weights_offset ? "(s->weights + %llu);\n" : "s->weights;\n", (unsigned long long)p->weights_offset);
-    if (has_word(lines, "encoder"))
+    if (p->encoder && has_word(lines, "encoder"))
         text_add(t, "    const struct %s_weights *encoder = (const void *)s->weights;\n", p->encoder->name);
     write_own_symbols(t, p);
     if (rows || wanted)

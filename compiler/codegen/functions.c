@@ -5,8 +5,8 @@
 
 typedef struct Functions {
     Program *p;
-    Map texts, *names;  // functions by their lines; the names that are taken
-    int *of_kind;       // function + 1, or 0
+    Map *texts, *names;  // functions of both graphs by their lines; the names that are taken
+    int *of_kind;        // function + 1, or 0
 } Functions;
 
 typedef void LineWriter(Text *, const Program *, const Kernel *);
@@ -54,20 +54,24 @@ static int add_function(Functions *fs, const Kernel *k) {
     const KernelWriter *w = &kernel_writers[k->family];
     KernelFunction f = {"@", k, .before = lines_of(p, k, w->before), .body = lines_of(p, k, w->body)};
     const char *identity = identity_of(p, &f);
-    const KernelFunction *known = map_get(&fs->texts, identity);
-    if (known) return (int)(known - p->functions);
+    KernelFunction *known = map_get(fs->texts, identity), *next = &p->functions[p->n_functions];
+    if (known >= p->functions && known < next) return (int)(known - p->functions);
+    map_put(fs->texts, identity, next);
+    p->n_functions++;
+    if (known) {
+        *next = (KernelFunction){known->name, k, known->before, known->body, .of_encoder = true};
+        return (int)(next - p->functions);
+    }
     f.name = unused_name(p->arena, fs->names, function_name(p, k));
     f.before = with_name(p->arena, f.before, f.name), f.body = with_name(p->arena, f.body, f.name);
     map_put(fs->names, f.name, p);
-    map_put(&fs->texts, identity, &p->functions[p->n_functions]);
-    p->functions[p->n_functions] = f;
-    return p->n_functions++;
+    *next = f;
+    return (int)(next - p->functions);
 }
 
 // Variables of forward() hide functions of their name.
-static void name_functions_of(Program *p, Map *names) {
-    Functions fs = {.p = p, .names = names, .of_kind = ARENA_ARRAY(p->arena, int, p->n_kinds + 1)};
-    map_init(&fs.texts, p->arena);
+static void name_functions_of(Program *p, Map *names, Map *texts) {
+    Functions fs = {p, texts, names, .of_kind = ARENA_ARRAY(p->arena, int, p->n_kinds + 1)};
     p->functions = ARENA_ARRAY(p->arena, KernelFunction, p->n_kinds + 1);
     for (int i = 0; i < p->n_buffers; i++) map_put(names, p->buffers[i]->name, p);
     for (int i = 0; i < p->n_kernels; i++) {
@@ -79,8 +83,8 @@ static void name_functions_of(Program *p, Map *names) {
 }
 
 void name_functions(Program *p) {
-    Map names;
-    map_init(&names, p->arena);
-    if (p->encoder) name_functions_of(p->encoder, &names);
-    name_functions_of(p, &names);
+    Map names, texts;
+    map_init(&names, p->arena), map_init(&texts, p->arena);
+    if (p->encoder) name_functions_of(p->encoder, &names, &texts);
+    name_functions_of(p, &names, &texts);
 }

@@ -57,12 +57,24 @@ Parameters parameters_of(const Program *p, const Kernel *k) {
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-// Is the name a word of the text, and no field of a struct?
+// What follows a comment or a string that begins here; the same place when none does.
+static const char *behind_words(const char *at) {
+    if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
+    if (*at != '"') return at;
+    for (at++; *at && *at != '"'; at++) at += *at == '\\' && at[1];
+    return *at ? at + 1 : at;
+}
+
+// Is the name a word of the text, outside of comments and strings, and no field of a struct?
 bool has_word(const char *text, const char *name) {
     size_t n = strlen(name);
-    for (const char *at = text; (at = strstr(at, name)); at += n) {
-        char before = at == text ? ' ' : at[-1];
-        if (!in_word(before) && !in_word(at[n]) && before != '.' && before != '>') return true;
+    for (const char *at = text; *at;) {
+        const char *behind = behind_words(at);
+        size_t length = 0;
+        while (in_word(at[length])) length++;
+        bool field = at > text && (at[-1] == '.' || at[-1] == '>');
+        if (behind == at && length == n && !field && !strncmp(at, name, n)) return true;
+        at = behind > at ? behind : at + (length ? length : 1);
     }
     return false;
 }

@@ -239,6 +239,7 @@ void name_buffers(Program *p) {
             for (int n = 2; map_get(&names, candidate); n++) candidate = arena_printf(p->arena, "%s_%d", name, n);
             map_put(&names, candidate, b);
             b->name = candidate;
+            b->value = kernel_value(p->kernels[i], j);
         }
 }
 

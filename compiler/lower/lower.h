@@ -24,7 +24,8 @@ typedef enum { BASE_NONE, BASE_BUFFER, BASE_WEIGHT, BASE_STATE, BASE_INPUT, BASE
 
 typedef struct Buffer {
     int index;
-    const char *name;  // of its local variable in the emitted text: that of its first value
+    const char *name;   // of its local variable in the emitted text
+    const char *value;  // that it holds first, as dumps call it
     DType dtype;
     bool row_wise;           // in `local` when the step has one row
     bool whole;              // in the scratch memory: row_bytes are all its bytes, whatever the rows
@@ -151,6 +152,7 @@ typedef struct KernelFunction {
     const Kernel *first;        // the first of its kernels
     const char *before, *body;  // what its text needs before it; its own lines between the braces
     int uses;
+    bool of_encoder;  // whose text has it already
 } KernelFunction;
 
 // Kernels first .. first + period * iterations - missing repeat with `period`; the last iteration stops `missing` kernels

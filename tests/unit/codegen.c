@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../tools/ir_text.h"
-#include "codegen/emit.h"
+#include "codegen/parameters.h"
 #include "unit.h"
 
 static void check_wrapped(const char *line, const char *wrapped) {
@@ -45,6 +45,13 @@ static void words_between_quotes_stay_whole(void) {
     text_free(&t);
 }
 
+static void a_word_is_neither_comment_nor_field(void) {
+    CHECK(has_word("f(w->o, x);", "w") && has_word("w", "w"));
+    CHECK(!has_word("s->w = x.w + new_w;  // w and %w", "w"));
+    CHECK(!has_word("RECORD(\"a\\\" w\", x);", "w") && has_word("RECORD(\"x\", w);", "w"));
+    CHECK(has_word("// many\nif (many) f();", "many") && !has_word("// encoder.layer\nf();", "encoder"));
+}
+
 static const KernelFunction *function_of(const Program *p, const char *value) {
     for (int i = 0; i < p->n_kernels; i++)
         if (!strcmp(p->kernels[i]->node->name, value)) return &p->functions[p->kernels[i]->function];
@@ -69,5 +76,6 @@ SUITE(codegen) {
     TEST(long_lines_break_where_least_is_open);
     TEST(comments_stay_comments);
     TEST(words_between_quotes_stay_whole);
+    TEST(a_word_is_neither_comment_nor_field);
     TEST(equal_lines_are_one_function);
 }

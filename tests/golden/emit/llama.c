@@ -145,17 +145,17 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 768;
-    float *x0 = burin_row_wise(s, local + 0, 896);  // 256 bytes a row
-    float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row
-    float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row
-    float *a_0 = burin_shared(s, 512, 0);  // 256 bytes a row
-    float *o_proj = burin_shared(s, 768, 256);  // 256 bytes a row
-    float *post_attention_layernorm = burin_row_wise(s, local + 256, 640);  // 256 bytes a row
-    float *gate_up_proj = burin_shared(s, 0, 0);  // 640 bytes a row
-    float *down_proj = burin_shared(s, 640, 640);  // 256 bytes a row
-    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row
-    float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row
+    float *x0 = burin_row_wise(s, local + 0, 896);  // 256 bytes a row: %x0
+    float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row: %n.0
+    float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row: %qkv.0
+    float *a_0 = burin_shared(s, 512, 0);  // 256 bytes a row: %a.0
+    float *o_proj = burin_shared(s, 768, 256);  // 256 bytes a row: %o.0
+    float *post_attention_layernorm = burin_row_wise(s, local + 256, 640);  // 256 bytes a row: %m.0
+    float *gate_up_proj = burin_shared(s, 0, 0);  // 640 bytes a row: %h.0
+    float *down_proj = burin_shared(s, 640, 640);  // 256 bytes a row: %d.0
+    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
+    float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row: %lx
+    float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row: %fx
 
     // llama.burin:30:7 model
     embed_bf16_200x64(ROWS(rows), s->token, w->embed_tokens, x0);

@@ -252,20 +252,20 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 1088;
-    float *e = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
-    float *p = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *rn = burin_row_wise(s, local + 1024, 1024);  // 64 bytes a row
-    uint8_t *c = burin_row_wise(s, local + 0, 0);  // 64 bytes a row
-    float *v_w = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
-    float *cat = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
-    uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row
-    float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row
-    int32_t *in = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row
-    float *gp = burin_shared(s, 0, 1024);  // 64 bytes a row
-    float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row
-    float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row
+    float *e = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %e
+    float *p = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %p
+    float *rn = burin_row_wise(s, local + 1024, 1024);  // 64 bytes a row: %rn
+    uint8_t *c = burin_row_wise(s, local + 0, 0);  // 64 bytes a row: %c
+    float *v_w = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %w
+    float *cat = burin_row_wise(s, local + 0, 0);  // 512 bytes a row: %cat
+    uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row: %bf
+    float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %bf2
+    int32_t *in = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %in
+    float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %in3
+    float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %rnt
+    float *gp = burin_shared(s, 0, 1024);  // 64 bytes a row: %gp
+    float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row: %gc
+    float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row: %lw
 
     embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);

@@ -270,19 +270,19 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 576;
-    float *e = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
-    float *mm = burin_shared(s, 256, 256);  // 64 bytes a row
-    float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row
-    float *mv = burin_shared(s, 0, 256);  // 256 bytes a row
-    float *gm = burin_row_wise(s, local + 256, 512);  // 256 bytes a row
-    float *rs = burin_row_wise(s, local + 512, 768);  // 64 bytes a row
-    float *rm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row
-    float *rx = burin_row_wise(s, local + 320, 576);  // 64 bytes a row
-    float *rn = burin_row_wise(s, local + 384, 640);  // 64 bytes a row
-    float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row
-    float *d = burin_row_wise(s, local + 0, 0);  // 256 bytes a row
-    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row
+    float *e = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %e
+    float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %p
+    float *mm = burin_shared(s, 256, 256);  // 64 bytes a row: %mm
+    float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row: %sm
+    float *mv = burin_shared(s, 0, 256);  // 256 bytes a row: %mv
+    float *gm = burin_row_wise(s, local + 256, 512);  // 256 bytes a row: %gm
+    float *rs = burin_row_wise(s, local + 512, 768);  // 64 bytes a row: %rs
+    float *rm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row: %rm
+    float *rx = burin_row_wise(s, local + 320, 576);  // 64 bytes a row: %rx
+    float *rn = burin_row_wise(s, local + 384, 640);  // 64 bytes a row: %rn
+    float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row: %rt
+    float *d = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %d
+    float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
 
     embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
     DONE(0); RECORD("e", -1, e, rows, 60, 60);
