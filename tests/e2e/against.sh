@@ -24,7 +24,7 @@ planted() {
     cp -R "$recorded/llama" "$WORK/model"
 }
 cp -R "$recorded/llama" "$WORK/model"
-norm=$(sed -n '/"input_layernorm"/=' dsl/models/llama.burin) gate=$(sed -n '/"gate_proj"/=' dsl/models/llama.burin)
+norm=$(sed -n '/"input_layernorm"/=' dsl/models/llama.burin) gate=$(sed -n '/gated_mlp(/=' dsl/models/llama.burin)
 output=$(sed -n '/"o_proj"/=' dsl/models/llama.burin)
 sed -i 's/"rms_norm_eps": 1e-05/"rms_norm_eps": 1e-06/' "$WORK/model/config.json"
 planted "a wrong eps" model.layers.0.input_layernorm "llama.burin:$norm:[0-9]*"

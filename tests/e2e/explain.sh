@@ -8,7 +8,7 @@ tells() { check "explain: $1" grep -qF -- "$2" "$WORK/said"; }
 
 $BURIN report examples/austen --json > "$WORK/austen.json"
 explain examples/austen model.layers.3.self_attn
-tells "the lines of the description" "models/llama.burin:18 |   q = rope(project(x"
+tells "the lines of the description" "models/llama.burin:15 |   q = rope(q, rope_theta"
 tells "what a pass did" "fuse_attention      18 vanished,   1 changed,   1 appeared"
 tells "what it became" "  %attention.3 = attention("
 tells "a kernel" "matmul_bf16_192x320                             1.229e+05         122880"
