@@ -148,6 +148,7 @@ typedef enum {                  // normalization of the text between added token
     BURIN_NORMALIZE_CHARSMAP,   // SentencePiece's precompiled table; set: marks, b: the set that carries none
     BURIN_NORMALIZE_REMOVE,     // the characters of a set
     BURIN_NORMALIZE_APART,      // a space on both sides of every character of a set (BERT's CJK)
+    BURIN_NORMALIZE_LONGEST,    // likewise, as SentencePiece itself reads it: the longest key at each place
     BURIN_NORMALIZE_BYTES,      // bytes become the characters that GPT-2 writes for them
 } burin_normalize_kind;
 

@@ -192,23 +192,27 @@ static burin_span without_spaces(burin_span s, bool left, bool right) {
     return s;
 }
 
-// SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts. The shortest key counts.
-static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) {
+// SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts. The end of the shortest
+// key at the span's start, or of the longest; NULL: there is none.
+static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool longest, uint32_t *value) {
+    const uint8_t *end = NULL;
     const uint32_t *units = burin_at(z->t, z->step->pattern);
     uint32_t n = z->step->pattern.count, at = units[0] >> 10 << ((units[0] & 1u << 9) >> 6);
     for (const uint8_t *p = s.begin; p < s.end; p++) {
         at ^= *p;
-        if (at >= n || (units[at] & (1u << 31 | 0xff)) != *p) return false;
+        if (at >= n || (units[at] & (1u << 31 | 0xff)) != *p) return end;
         uint32_t unit = units[at];
         at ^= unit >> 10 << ((unit & 1u << 9) >> 6);
-        if (at >= n) return false;
-        if (unit >> 8 & 1) {
-            *value = units[at] & 0x7fffffff;
-            return *value < z->step->text.count;
-        }
+        if (at >= n) return end;
+        if (!(unit >> 8 & 1)) continue;
+        uint32_t found = units[at] & 0x7fffffff;
+        if (found < z->step->text.count) *value = found, end = p + 1;
+        if (!longest) return end;
     }
-    return false;
+    return end;
 }
+
+static bool charsmap_find(const Normalizing *z, burin_span s, uint32_t *value) { return charsmap_key(z, s, false, value); }
 
 // A character and the marks that stand on it (the step's set; none on a control character, set b), or a line's end of two.
 static burin_span cluster_at(const Normalizing *z, burin_span s) {
@@ -250,6 +254,23 @@ static void apply_charsmap(Normalizing *z, burin_span in) {
     }
 }
 
+// As SentencePiece: what no key begins is a character as it is.
+static void apply_longest(Normalizing *z, burin_span in) {
+    const uint8_t *texts = burin_at(z->t, z->step->text);
+    uint32_t value, code;
+    while (in.begin < in.end) {
+        const uint8_t *end = charsmap_key(z, in, true, &value);
+        z->moved |= end && !texts[value] && z->out == z->start;
+        if (end) {
+            put_bytes(z, texts + value, strlen((const char *)texts + value));
+        } else {
+            end = in.begin + burin_utf8_read(in.begin, in.end, &code);
+            put_bytes(z, in.begin, (size_t)(end - in.begin));
+        }
+        in.begin = end;
+    }
+}
+
 static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
     burin_span stripped;
     z->out = z->start = out;
@@ -267,6 +288,9 @@ static burin_span normalize_step(Normalizing *z, burin_span in, uint8_t *out) {
             break;
         case BURIN_NORMALIZE_CHARSMAP:
             apply_charsmap(z, in);
+            break;
+        case BURIN_NORMALIZE_LONGEST:
+            apply_longest(z, in);
             break;
         case BURIN_NORMALIZE_BYTES:
             for (; in.begin < in.end; in.begin++) put_code(z, burin_byte_code(*in.begin));

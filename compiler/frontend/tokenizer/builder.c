@@ -215,7 +215,7 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
         if (bytes > growth * from) growth = (bytes + from - 1) / from;
     }
     if (n->kind == BURIN_NORMALIZE_DECOMPOSE && growth < 3) growth = 3;  // Hangul
-    return n->kind == BURIN_NORMALIZE_CHARSMAP ? n->a : growth;
+    return n->kind == BURIN_NORMALIZE_CHARSMAP || n->kind == BURIN_NORMALIZE_LONGEST ? n->a : growth;
 }
 
 void builder_add_normalizer(TokenizerBuilder *b, burin_normalizer n, const char *text) {

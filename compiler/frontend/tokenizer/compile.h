@@ -11,6 +11,7 @@
 #define BURIN_TOKENIZER_COMPILE_H
 #include <jansson.h>
 
+#include "frontend/checkpoint/mapped_file.h"
 #include "frontend/tokenizer.h"
 #include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/diag.h"
@@ -114,6 +115,8 @@ burin_section read_pattern(TokenizerBuilder *, const json_t *pattern);   // {"St
 burin_section read_replaced(TokenizerBuilder *, const json_t *pattern);  // likewise; refuses what may match nothing
 void read_normalizer(TokenizerBuilder *, const json_t *);
 void read_pretokenizer(TokenizerBuilder *, const json_t *);
+bool is_sentencepiece(const MappedFile *);
+void read_sentencepiece(TokenizerBuilder *, const MappedFile *);
 void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
 void read_gguf_vocabulary(TokenizerBuilder *, const char *path);
 void read_gpt2_vocabulary(TokenizerBuilder *, const json_t *vocabulary, const char *merges_path);

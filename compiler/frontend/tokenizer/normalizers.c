@@ -268,6 +268,7 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
     set_add_set(&controls, &marks);
     set_invert(&controls);
     burin_normalizer z = {.kind = BURIN_NORMALIZE_CHARSMAP, .a = (uint16_t)c.growth, .set = builder_set(b, &marks)};
+    if (json_flag(b, n, "longest", false)) z.kind = BURIN_NORMALIZE_LONGEST;
     z.b = builder_set(b, &controls);
     z.pattern = builder_section(b, c.units, c.n_units, 4);
     z.text = builder_section(b, c.texts, c.n_texts, 1);

@@ -68,6 +68,8 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
     const MappedFile *f = map_file(arena, path);
     if (f->size > 4 && !memcmp(f->data, "GGUF", 4)) {
         read_gguf_vocabulary(&b, path);
+    } else if (is_sentencepiece(f)) {
+        read_sentencepiece(&b, f);
     } else if (file_is_json(f)) {
         read_tokenizer_json(&b, read_json(&b, f));
     } else {

@@ -28,9 +28,10 @@ static void read_llama2c_token(TokenizerBuilder *b, Cursor *c, int32_t id) {
 void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_size) {
     Cursor c = {map_file(b->arena, path), 0, "the longest token's length"};
     if (cursor_u32(&c) > MAX_LENGTH)
-        file_fatal(c.file,
-                   "this is no tokenizer that burin knows: no tokenizer.json, no GGUF, no tokenizer.bin of llama2.c"
-                   "\nhint: of SentencePiece's tokenizer.model take the tokenizer.json beside it");
+        file_fatal(
+            c.file,
+            "this is no tokenizer that burin knows: no tokenizer.json, no GGUF, no tokenizer.bin of llama2.c"
+            "\nhint: tokenizer.json, SentencePiece's tokenizer.model, vocab.json with merges.txt, tokenizer.bin and .gguf are");
     for (int32_t id = 0; vocab_size ? id < vocab_size : cursor_left(&c) > 0; id++) read_llama2c_token(b, &c, id);
     if (cursor_left(&c))
         file_fatal(c.file,

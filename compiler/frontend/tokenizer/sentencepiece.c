@@ -1,0 +1,291 @@
+// SentencePiece's own files (tokenizer.model, spiece.model): a message of protobuf, presented as the tokenizer.json that says
+// the same. A tokenizer_config.json beside it says which tokens stand around a text, and names tokens behind those of the file.
+#include <string.h>
+
+#include "frontend/checkpoint/mapped_file.h"
+#include "frontend/tokenizer/compile.h"
+#include "util/files.h"
+#include "util/json.h"
+#include "util/text.h"
+
+typedef enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER_DEFINED, PIECE_UNUSED, PIECE_BYTE } PieceType;
+enum { MODEL_UNIGRAM = 1, MODEL_BPE = 2 };
+
+typedef struct Piece {
+    const char *text;
+    float score;
+    uint64_t type;
+} Piece;
+
+typedef struct SentencePiece {
+    TokenizerBuilder *b;
+    Piece *pieces;
+    size_t n, capacity;
+    uint64_t model, byte_fallback, suffix, prefix, squeezes, escapes;
+    int64_t unknown, bos, eos;  // -1: none
+    const unsigned char *charsmap;
+    size_t charsmap_bytes;
+} SentencePiece;
+
+// -------------------------------------------------------------------------------------------------------------------- protobuf
+typedef struct Message {
+    const TokenizerBuilder *b;
+    const unsigned char *at, *end;
+} Message;
+
+typedef struct Field {
+    uint32_t number;
+    uint64_t value;  // a number, or the bits of a float
+    Message bytes;   // of a text or a message
+} Field;
+
+static _Noreturn void damaged_message(const Message *m) {
+    tokenizer_fatal(m->b, "the file is damaged: a field of SentencePiece's message goes beyond its end");
+}
+
+static uint64_t read_varint(Message *m) {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (m->at == m->end) damaged_message(m);
+        unsigned char byte = *m->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+    }
+    damaged_message(m);
+}
+
+static const unsigned char *take_bytes(Message *m, uint64_t n) {
+    if (n > (uint64_t)(m->end - m->at)) damaged_message(m);
+    m->at += n;
+    return m->at - n;
+}
+
+static bool next_field(Message *m, Field *f) {
+    enum { VARINT, FIXED_64, BYTES, FIXED_32 = 5 };
+    if (m->at == m->end) return false;
+    uint64_t key = read_varint(m), wire = key & 7;
+    *f = (Field){.number = (uint32_t)(key >> 3), .bytes = {m->b, m->at, m->at}};
+    if (wire == VARINT) {
+        f->value = read_varint(m);
+    } else if (wire == BYTES) {
+        uint64_t n = read_varint(m);
+        f->bytes.at = take_bytes(m, n), f->bytes.end = m->at;
+    } else if (wire == FIXED_32 || wire == FIXED_64) {
+        size_t n = wire == FIXED_32 ? 4 : 8;
+        memcpy(&f->value, take_bytes(m, n), n);
+    } else {
+        damaged_message(m);
+    }
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- the model
+static void read_piece(SentencePiece *s, Message m) {
+    enum { TEXT = 1, SCORE = 2, TYPE = 3 };
+    Piece p = {.text = "", .type = PIECE_NORMAL};
+    for (Field f; next_field(&m, &f);) {
+        size_t n = (size_t)(f.bytes.end - f.bytes.at);
+        if (f.number == TEXT && memchr(f.bytes.at, 0, n)) tokenizer_fatal(s->b, "piece %zu has a zero byte", s->n);
+        if (f.number == TEXT) p.text = arena_strndup(s->b->arena, (const char *)f.bytes.at, n);
+        if (f.number == SCORE) memcpy(&p.score, &f.value, sizeof p.score);
+        if (f.number == TYPE) p.type = f.value;
+    }
+    if (p.score != p.score) tokenizer_fatal(s->b, "piece %zu has no score (NaN)", s->n);
+    if (p.type < PIECE_NORMAL || p.type > PIECE_BYTE)
+        tokenizer_fatal(s->b, "piece %zu has the type %llu, which SentencePiece does not know", s->n,
+                        (unsigned long long)p.type);
+    if (s->n == s->capacity) {
+        Piece *more = ARENA_ARRAY(s->b->arena, Piece, s->capacity = s->capacity ? 2 * s->capacity : 1024);
+        if (s->n) memcpy(more, s->pieces, s->n * sizeof *more);
+        s->pieces = more;
+    }
+    s->pieces[s->n++] = p;
+}
+
+static void read_trainer(SentencePiece *s, Message m) {
+    enum { MODEL = 3, SUFFIX = 24, BYTE_FALLBACK = 35, UNKNOWN = 40, BOS = 41, EOS = 42 };
+    for (Field f; next_field(&m, &f);) {
+        if (f.number == MODEL) s->model = f.value;
+        if (f.number == SUFFIX) s->suffix = f.value;
+        if (f.number == BYTE_FALLBACK) s->byte_fallback = f.value;
+        if (f.number == UNKNOWN) s->unknown = (int32_t)f.value;
+        if (f.number == BOS) s->bos = (int32_t)f.value;
+        if (f.number == EOS) s->eos = (int32_t)f.value;
+    }
+}
+
+static void read_normalization(SentencePiece *s, Message m) {
+    enum { CHARSMAP = 2, PREFIX = 3, SQUEEZES = 4, ESCAPES = 5 };
+    for (Field f; next_field(&m, &f);) {
+        if (f.number == CHARSMAP) s->charsmap = f.bytes.at, s->charsmap_bytes = (size_t)(f.bytes.end - f.bytes.at);
+        if (f.number == PREFIX) s->prefix = f.value;
+        if (f.number == SQUEEZES) s->squeezes = f.value;
+        if (f.number == ESCAPES) s->escapes = f.value;
+    }
+}
+
+static SentencePiece read_message(TokenizerBuilder *b, const MappedFile *file) {
+    enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3 };
+    SentencePiece s = {
+        .b = b, .model = MODEL_UNIGRAM, .prefix = 1, .squeezes = 1, .escapes = 1, .unknown = 0, .bos = 1, .eos = 2};
+    Message m = {b, file->data, file->data + file->size};
+    for (Field f; next_field(&m, &f);) {
+        if (f.number == PIECE) read_piece(&s, f.bytes);
+        if (f.number == TRAINER) read_trainer(&s, f.bytes);
+        if (f.number == NORMALIZER) read_normalization(&s, f.bytes);
+    }
+    if (s.model != MODEL_UNIGRAM && s.model != MODEL_BPE)
+        tokenizer_fatal(b, "SentencePiece's models of words and of characters are not supported, only unigram and bpe");
+    if (s.suffix) tokenizer_fatal(b, "SentencePiece with \"treat_whitespace_as_suffix\" is not supported");
+    if (!s.escapes) tokenizer_fatal(b, "SentencePiece without \"escape_whitespaces\" is not supported");
+    if (s.unknown < 0 || s.unknown >= (int64_t)s.n) tokenizer_fatal(b, "SentencePiece's unknown piece is not in the file");
+    return s;
+}
+
+// -------------------------------------------------------------------------------------------------------- as a tokenizer.json
+static json_t *base64(const unsigned char *data, size_t n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    Text t = {0};
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t three = (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0);
+        char four[4];
+        for (int k = 0; k < 4; k++) four[k] = i + (size_t)k > n ? '=' : digits[three >> (18 - 6 * k) & 63];
+        text_append(&t, four, 4);
+    }
+    json_t *text = json_stringn(t.data ? t.data : "", t.length);
+    text_free(&t);
+    return text;
+}
+
+static void add_replacing(json_t *steps, const char *kind, const char *pattern, const char *content) {
+    json_array_append_new(steps,
+                          json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", kind, pattern, "content", content));
+}
+
+// Spaces at the end go last: SentencePiece cannot tell a written U+2581 from one of its own.
+static json_t *normalizer_of(const SentencePiece *s) {
+    json_t *steps = json_array();
+    if (s->charsmap_bytes)
+        json_array_append_new(steps, json_pack("{s:s, s:b, s:o}", "type", "Precompiled", "longest", 1, "precompiled_charsmap",
+                                               base64(s->charsmap, s->charsmap_bytes)));
+    if (s->squeezes) add_replacing(steps, "Regex", "\\A +", ""), add_replacing(steps, "Regex", " {2,}", " ");
+    if (s->prefix) json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Prepend", "prepend", " "));
+    add_replacing(steps, "String", " ", "\xe2\x96\x81");
+    if (s->squeezes) add_replacing(steps, "Regex", "(?<!\xe2\x96\x81)\xe2\x96\x81+\\z", "");
+    return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
+}
+
+static json_t *decoder_of(const SentencePiece *s) {
+    json_t *steps = json_pack("[{s:s, s:{s:s}, s:s}, {s:s}, {s:s}]", "type", "Replace", "pattern", "String", "\xe2\x96\x81",
+                              "content", " ", "type", "ByteFallback", "type", "Fuse");
+    if (s->prefix)
+        json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop", 0));
+    return json_pack("{s:s, s:o}", "type", "Sequence", "decoders", steps);
+}
+
+static json_t *text_of_piece(const SentencePiece *s, size_t i) {
+    json_t *text = json_string(s->pieces[i].text);
+    if (!text) tokenizer_fatal(s->b, "piece %zu is no UTF-8", i);
+    return text;
+}
+
+static json_t *model_of(const SentencePiece *s) {
+    json_t *vocabulary = s->model == MODEL_BPE ? json_object() : json_array();
+    for (size_t i = 0; i < s->n; i++) {
+        json_t *text = text_of_piece(s, i);
+        if (s->model == MODEL_BPE) {
+            if (json_object_get(vocabulary, s->pieces[i].text)) tokenizer_fatal(s->b, "piece %zu is in the file twice", i);
+            json_object_set_new(vocabulary, s->pieces[i].text, json_integer((json_int_t)i)), json_decref(text);
+        } else {
+            json_array_append_new(vocabulary, json_pack("[o, f]", text, (double)s->pieces[i].score));
+        }
+    }
+    if (s->model == MODEL_UNIGRAM)
+        return json_pack("{s:s, s:o, s:I, s:b}", "type", "Unigram", "vocab", vocabulary, "unk_id", (json_int_t)s->unknown,
+                         "byte_fallback", (int)(s->byte_fallback != 0));
+    return json_pack("{s:s, s:o, s:[], s:s, s:b, s:b}", "type", "BPE", "vocab", vocabulary, "merges", "unk_token",
+                     s->pieces[s->unknown].text, "fuse_unk", 1, "byte_fallback", (int)(s->byte_fallback != 0));
+}
+
+static json_t *added_token(int64_t id, const char *text, bool special) {
+    return json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)id, "content", text, "special", (int)special, "normalized", 0);
+}
+
+// Those of the file, and those behind them that tokenizer_config.json names.
+static json_t *added_of(const SentencePiece *s, const json_t *config) {
+    json_t *added = json_array();
+    const char *id;
+    const json_t *token;
+    for (size_t i = 0; i < s->n; i++) {
+        bool special = s->pieces[i].type == PIECE_CONTROL || s->pieces[i].type == PIECE_UNKNOWN;
+        if (special || s->pieces[i].type == PIECE_USER_DEFINED)
+            json_array_append_new(added, added_token((int64_t)i, s->pieces[i].text, special));
+    }
+    json_object_foreach((json_t *)json_object_get(config, "added_tokens_decoder"), id, token) {
+        const char *text = json_string_value(json_object_get(token, "content"));
+        int64_t number = strtoll(id, NULL, 10);
+        if (text && number >= (int64_t)s->n)
+            json_array_append_new(added, added_token(number, text, json_is_true(json_object_get(token, "special"))));
+    }
+    return added;
+}
+
+// ------------------------------------------------------------------------------------------------------------ around a text
+// What the classes of transformers put around a text that keep the file's ids.
+static const struct TokenizerClass {
+    const char *name;
+    bool bos, eos;
+} tokenizer_classes[] = {{"LlamaTokenizer", true, false},
+                         {"CodeLlamaTokenizer", true, false},
+                         {"GemmaTokenizer", true, false},
+                         {"T5Tokenizer", false, true},
+                         {"MT5Tokenizer", false, true}};
+
+static bool is_class(const char *name, const char *own) {
+    size_t n = strlen(own);
+    return !strncmp(name, own, n) && (!name[n] || !strcmp(name + n, "Fast"));
+}
+
+static struct TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
+    const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
+    for (size_t i = 0; name && i < sizeof tokenizer_classes / sizeof *tokenizer_classes; i++)
+        if (is_class(name, tokenizer_classes[i].name)) return tokenizer_classes[i];
+    if (name && !is_class(name, "PreTrainedTokenizer"))
+        tokenizer_fatal(
+            s->b,
+            "the tokenizer_class \"%s\" may have other ids than the file\nhint: save_pretrained of its fast tokenizer "
+            "writes a tokenizer.json",
+            name);
+    return (struct TokenizerClass){0};
+}
+
+static void put_around_text(SentencePiece *s, const json_t *config) {
+    struct TokenizerClass c = class_of_tokenizer(s, config);
+    int32_t bos = (int32_t)s->bos, eos = (int32_t)s->eos;
+    if (bos >= 0 && bos < s->b->n_tokens && json_flag(s->b, config, "add_bos_token", c.bos))
+        bytes_append(&s->b->before, &bos, sizeof bos);
+    if (eos >= 0 && eos < s->b->n_tokens && json_flag(s->b, config, "add_eos_token", c.eos))
+        bytes_append(&s->b->after, &eos, sizeof eos);
+    s->b->head.eos = eos < s->b->n_tokens ? eos : -1;
+}
+
+bool is_sentencepiece(const MappedFile *f) {
+    const unsigned char *p = f->data;
+    return f->size > 3 && p[0] == 0x0a && p[1] && p[2] == 0x0a;  // a piece, which begins with its text
+}
+
+void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
+    SentencePiece s = read_message(b, file);
+    json_t *beside = json_beside(path_folder(b->arena, b->source->name), "tokenizer_config.json");
+    const json_t *config = beside ? json_own(b->arena, beside) : NULL;
+    json_t *root = json_pack("{s:o, s:o, s:o, s:o}", "normalizer", normalizer_of(&s), "model", model_of(&s), "added_tokens",
+                             added_of(&s, config), "decoder", decoder_of(&s));
+    read_tokenizer_json(b, json_own(b->arena, root));
+    for (size_t i = 0; i < s.n; i++) {
+        struct BuilderToken *t = builder_token(b, (int64_t)i, s.pieces[i].text, strlen(s.pieces[i].text));
+        t->score = (double)s.pieces[i].score;
+        if (s.pieces[i].type == PIECE_UNUSED || s.pieces[i].type == PIECE_BYTE) t->in_model = false;
+    }
+    if (s.model == MODEL_BPE) builder_merges_from_scores(b);
+    put_around_text(&s, config);
+}
