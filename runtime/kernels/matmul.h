@@ -468,7 +468,7 @@ INLINE void matmul_many(weight_format format, const matmul_args *m, matmul_sink 
     }
 }
 
-INLINE void matmul_rows(weight_format format, const matmul_args *m, matmul_sink sink) {
+INLINE void matmul_several(weight_format format, const matmul_args *m, matmul_sink sink) {
 #if defined(VEC_TILES)
     if (in_blocks(format) && !takes_floats(format, m)) {
         vi_tiles_begin((int)group_steps(format));
@@ -483,7 +483,7 @@ INLINE void matmul_rows(weight_format format, const matmul_args *m, matmul_sink 
 INLINE void matmul(weight_format format, const matmul_args *m, matmul_sink sink) {
     int step = sink.glu ? 2 : 1;
     if (m->rows > 1)
-        matmul_rows(format, m, sink);
+        matmul_several(format, m, sink);
     else if (takes_floats(format, m))
         block_gemv_floats(format, m, sink, m->first * step, m->last * step);
     else if (in_blocks(format) || m->streamed)
