@@ -122,10 +122,10 @@ static long long slots_of_row(const Kernel *k) {
     return k->in[PRODUCT_X].type.rank < k->out[0].type.rank ? (long long)last_dim(&k->in[EXPERT_INDEX]) : 1;
 }
 
-// The epilogue and what it reads: store_rows, &(matmul_rows){y, 320, 320}
+// The epilogue and what it reads: store_rows, &(result_rows){y, 320, 320}
 static void write_sink(Text *t, const Program *p, const Kernel *k) {
     if (!epilogue_of(k)) {
-        text_add(t, "store_rows, &(matmul_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]), (long long)last_dim(&k->out[0]));
+        text_add(t, "store_rows, &(result_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]), (long long)last_dim(&k->out[0]));
         return;
     }
     text_add(t, "@_store, &(@_rows){y");

@@ -26,13 +26,13 @@ typedef void (*matmul_epilogue)(const void *context, vf sum, int row, int column
 typedef void (*glu_epilogue)(const void *context, vf gate, vf up, int row, int column);
 
 // Rows of results without an epilogue
-typedef struct matmul_rows {
+typedef struct result_rows {
     float *y;
     int stride, columns;  // literals
-} matmul_rows;
+} result_rows;
 
 static inline void store_rows(const void *context, vf sum, int row, int column) {
-    const matmul_rows *to = context;
+    const result_rows *to = context;
     float *y = to->y + (size_t)row * (size_t)to->stride + column;
     if (to->columns % LANES)
         vf_store_n(y, sum, to->columns - column);

@@ -40,7 +40,7 @@ KERNEL void rms_normalization_64(burin_part part, const float *x, const float *w
 KERNEL void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
     matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
                      .last = units.last};
-    matmul_bf16(m, store_rows, &(matmul_rows){y, 128, 128});
+    matmul_bf16(m, store_rows, &(result_rows){y, 128, 128});
 }
 
 // %qr.0: f32[R, 64], f32[R, 8], f32[R, 8] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
@@ -82,7 +82,7 @@ KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, 
 KERNEL void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
     matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
                      .last = units.last};
-    matmul_bf16(m, store_rows, &(matmul_rows){y, 64, 64});
+    matmul_bf16(m, store_rows, &(result_rows){y, 64, 64});
 }
 
 // %m.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
@@ -115,7 +115,7 @@ KERNEL void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float 
 KERNEL void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
     matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .first = units.first,
                      .last = units.last};
-    matmul_bf16(m, store_rows, &(matmul_rows){y, 64, 64});
+    matmul_bf16(m, store_rows, &(result_rows){y, 64, 64});
 }
 
 // %lw: f32[R, 64] -> f32[L, 64]
@@ -136,7 +136,7 @@ KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const f
 KERNEL void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
     matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
                      .last = units.last};
-    matmul_bf16(m, store_rows, &(matmul_rows){y, 200, 200});
+    matmul_bf16(m, store_rows, &(result_rows){y, 200, 200});
 }
 
 // One thread's part of a step.
