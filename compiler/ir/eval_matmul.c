@@ -258,8 +258,8 @@ static Value packed_sums(EvalContext *c, const PackedWeights *p, const Value *x,
     return y;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
-// experts The expert that an entry of the index names, kept inside.
+// --------------------------------------------------------------------------------------------------------------------- experts
+// The expert that an entry of the index names, kept inside.
 static int64_t expert_of(const PackedWeights *p, const int64_t *index, int64_t entry) {
     return index[entry] < 0 ? 0 : index[entry] < p->experts ? index[entry] : p->experts - 1;
 }
@@ -306,8 +306,7 @@ static Value expert_sums(EvalContext *c, const Node *n, int part) {
     return y;
 }
 
-// --------------------------------------------------------------------------------------------------------------------
-// epilogues
+// ------------------------------------------------------------------------------------------------------------------- epilogues
 Value eval_product_sums(EvalContext *c, const Node *n, int part) {
     if (n->op == OP_expert_matmul) return expert_sums(c, n, part);
     return packed_sums(c, c->in[PRODUCT_WEIGHTS]->packed, c->in[PRODUCT_X], n, part);

@@ -220,8 +220,7 @@ static const struct {
                {"nested-deep", nested_deep},
                {"type-nested-deep", type_nested_deep}};
 
-// --------------------------------------------------------------------------------------------------------------------
-// importing
+// ------------------------------------------------------------------------------------------------------------------- importing
 static void import(const char *path) {
     Arena *arena = arena_new();
     onnx_load(arena, path, &(OnnxOptions){.library = getenv("LIBRARY")});

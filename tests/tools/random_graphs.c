@@ -21,8 +21,7 @@ typedef struct Maker {
 static int draw(Maker *m, int n) { return (int)(next_random(&m->state) % (uint32_t)n); }
 static bool chance(Maker *m, int percent) { return draw(m, 100) < percent; }
 
-// -----------------------------------------------------------------------------------------------------------------------
-// leaves
+// ---------------------------------------------------------------------------------------------------------------------- leaves
 static const Dim *draw_dim(Maker *m) {
     static const int sizes[] = {1, 2, 3, 4, 5, 8, 16, 17};
     int kind = draw(m, 10);
@@ -107,8 +106,7 @@ static Node *add_leaf(Maker *m, DType dtype) {
     return keep(m, graph_add_input(m->g, arena_printf(m->g->arena, "in%d", m->g->n_inputs), t, NO_LOC));
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// attributes
+// ------------------------------------------------------------------------------------------------------------------ attributes
 static int axis_for(Maker *m, const Node *n) {
     int rank = n->n_in && n->in[0] ? n->in[0]->type.rank : 0;
     return rank ? draw(m, rank) - (chance(m, 20) ? rank : 0) : 0;
@@ -224,8 +222,8 @@ static void set_attribute(Maker *m, Node *n, const OpAttr *a) {
         if (!strcmp(name, flags[i]) && chance(m, 50)) attr_set_int(n, name, draw(m, 2));
 }
 
-// --------------------------------------------------------------------------------------------------------------------------
-// ops Ops of other passes' making, and those whose bodies are graphs.
+// ------------------------------------------------------------------------------------------------------------------------- ops
+// Ops of other passes' making, and those whose bodies are graphs.
 static bool is_drawn(Op op) {
     static const Op left_out[] = {OP_input,        OP_constant, OP_state,       OP_item,          OP_loop, OP_if,
                                   OP_cache_append, OP_random,   OP_select_rows, OP_quantize_rows, OP_pack, OP_matmul_packed,

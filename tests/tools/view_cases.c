@@ -69,8 +69,8 @@ static const Family families[] = {
 };
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
-// ------------------------------------------------------------------------------------------------------------------------
-// views A type in text, taken apart.
+// ----------------------------------------------------------------------------------------------------------------------- views
+// A type in text, taken apart.
 typedef struct TextType {
     char dtype[8], dim[4][64];
     int rank;
@@ -198,8 +198,7 @@ static const struct {
              {"ones", ones},
              {"constant", constant}};
 
-// -----------------------------------------------------------------------------------------------------------------------
-// graphs
+// ---------------------------------------------------------------------------------------------------------------------- graphs
 static void write_family(Writer *w, const Family *f, ViewFunction *view) {
     int operand[MOST_OPERANDS];
     for (int i = 0; i < MOST_OPERANDS && f->operands[i]; i++) {

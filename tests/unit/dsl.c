@@ -3,8 +3,8 @@
 //   tests/golden/X.burin with X.ir     the graphs of a description, weights absent; X.json beside it is config.json
 //   dsl/models/X.burin                 likewise, where there is tests/golden/models/X.json; families.c checks their numbers
 //   tests/errors/dsl-X.burin, .err     everything it prints; X.json as above, X.tensors lists the checkpoint: NAME DTYPE SIZE
-//   ... dsl/GRAMMAR.md                     every ```burin example, with the ```json above it, compiles every message in the
-//   sources       has a case above, or stands in this file
+//   dsl/GRAMMAR.md                     every ```burin example, with the ```json above it, compiles
+//   every message in the sources       has a case above, or stands in this file
 //
 // UPDATE=1 in the environment writes .ir and .err anew: read the difference before committing it.
 #include "frontend/dsl.h"

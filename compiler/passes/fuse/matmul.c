@@ -123,8 +123,7 @@ bool may_share_pack(const Node *a, const Node *b) {
            attr_int(p, "transposed", 0) == attr_int(q, "transposed", 0) && !attr_find(a, "glu") && !attr_find(b, "glu");
 }
 
-// ------------------------------------------------------------------------------------------------------------------
-// projections
+// ----------------------------------------------------------------------------------------------------------------- projections
 enum { MOST_PROJECTIONS = 4 };
 
 typedef struct Projections {

@@ -144,8 +144,7 @@ static Node *looked_up(const Mixture *m, Node *const *each, int rank) {
     return build_reshape(cursor(m->root), found, rank + 1, dims);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// formulas
+// -------------------------------------------------------------------------------------------------------------------- formulas
 static bool fails(Mixture *m, const Node *n, const char *why) { return attempt_fails(m->attempt, n, why); }
 
 static bool align(Mixture *m, Node *const *each, const Aligned **result);
@@ -290,8 +289,8 @@ static bool align(Mixture *m, Node *const *each, const Aligned **result) {
     return *result = a, true;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------
-// mixtures The experts of each row in ascending order: i32[T, k]
+// -------------------------------------------------------------------------------------------------------------------- mixtures
+// The experts of each row in ascending order: i32[T, k]
 static Node *chosen_index(const Mixture *m, const Choice *c) {
     Builder at = cursor_at(m->root, m->shares->loc);
     const Dim *dims[] = {dim_const(m->root->graph, 1), m->shares->type.dim[1]};

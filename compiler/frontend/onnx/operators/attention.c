@@ -129,8 +129,8 @@ void onnx_attention_op(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, given->type.rank == 3 ? onnx_merge_heads(c, y) : y, narrow));
 }
 
-// -----------------------------------------------------------------------------------------------------------------------
-// rotary cos or sin of each row: [B or 1, 1, T, r/2]
+// ---------------------------------------------------------------------------------------------------------------------- rotary
+// cos or sin of each row: [B or 1, 1, T, r/2]
 static Node *angle_table(OnnxCall *c, int i, const Dim *rows) {
     Node *t = onnx_node(c, i);
     if (onnx_operand(c, 3)) t = onnx_take(c, t, onnx_node(c, 3), 0);
@@ -178,8 +178,8 @@ void onnx_rotary_op(OnnxCall *c, int argument) {
     onnx_result(c, 0, given->type.rank == 3 ? onnx_merge_heads(c, whole) : whole);
 }
 
-// -----------------------------------------------------------------------------------------------------------------------
-// caches Row s of the update to row (index[b] + s) of the cache, modulo its length when circular.
+// ---------------------------------------------------------------------------------------------------------------------- caches
+// Row s of the update to row (index[b] + s) of the cache, modulo its length when circular.
 void onnx_tensor_scatter(OnnxCall *c, int argument) {
     (void)argument;
     Node *cache = onnx_node(c, 0), *update = onnx_node(c, 1);

@@ -59,8 +59,8 @@ static void append_past(OnnxCall *c, HeadsOf *a, Node *past_key, Node *past_valu
 
 static Node *summed(OnnxCall *c, Node *a, Node *b) { return !a ? b : !b ? a : ONNX_BINARY(c, OP_add, a, b); }
 
-// ------------------------------------------------------------------------------------------------------------------------
-// masks A mask of integers, 0 where a key is hidden: [B, T], [B, S, T], or the keys' number [B] (or [B * n]). What is added to
+// ----------------------------------------------------------------------------------------------------------------------- masks
+// A mask of integers, 0 where a key is hidden: [B, T], [B, S, T], or the keys' number [B] (or [B * n]). What is added to
 // scores.
 static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType wide) {
     Graph *g = c->graph;
@@ -209,8 +209,8 @@ void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     onnx_result(c, 0, attend(c, &a));
 }
 
-// --------------------------------------------------------------------------------------------------------------------
-// Attention [2, B, H, P, d] to keys or values
+// ------------------------------------------------------------------------------------------------------------------- Attention
+// [2, B, H, P, d] to keys or values
 static Node *of_pair(OnnxCall *c, Node *pair, int which) {
     if (pair->type.rank != 5) onnx_fatal(c, "the past is %s, expected [2, B, H, T, d]", type_text(&pair->type));
     return onnx_shape_to(c, onnx_slice_from(c, pair, 0, which, 1), 4, pair->type.dim + 1);

@@ -81,8 +81,8 @@ void onnx_center_crop_pad(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_pad_with(c, x, &pads, 0));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------
-// views [a, b] tiled [r, s] is [r, a, s, b] flattened.
+// ----------------------------------------------------------------------------------------------------------------------- views
+// [a, b] tiled [r, s] is [r, a, s, b] flattened.
 void onnx_tile(OnnxCall *c, int argument) {
     (void)argument;
     Graph *g = c->graph;

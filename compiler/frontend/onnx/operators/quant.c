@@ -120,7 +120,7 @@ void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
     for (int i = 0; i < 3; i++) onnx_result(c, i, results[i]);
 }
 
-// -----------------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------------------ integer products
 // x less its zero point (or NULL), as i32; a vector of zero points is one for each row of a, each column of b.
 Node *onnx_centred(OnnxCall *c, Node *x, Node *zero_point, bool rows) {
     x = onnx_cast(c, x, DT_i32);
