@@ -18,6 +18,7 @@
 #include "driver/process.h"
 #include "report/report.h"
 #include "util/files.h"
+#include "util/text.h"
 
 static void print_text(Text *t) {
     if (t->length) fwrite(t->data, 1, t->length, stdout);
@@ -181,6 +182,12 @@ static int command_report(Arena *arena, const Options *o) {
 static int command_explain(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     return explain_model(&b);
+}
+
+static int command_plan(Arena *arena, const Options *o) {
+    bool of_shape = text_ends_with(o->model, ".json");
+    Build b = build_new(arena, o);
+    return !of_shape && !compile(&b) ? 0 : plan_ranks(&b, of_shape);
 }
 
 static int command_diff(Arena *arena, const Options *o) { return diff(arena, o); }

@@ -224,7 +224,8 @@ bool build_passes(Build *b) {
 }
 
 void build_lower(Build *b) {
-    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram, .over_ranks = b->options->with != NULL};
+    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram,
+                            .over_ranks = b->options->with || b->options->command == COMMAND_plan};
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);

@@ -12,7 +12,8 @@ enum {
     REPORT = 1 << COMMAND_report,
     DIFF = 1 << COMMAND_diff,
     EXPLAIN = 1 << COMMAND_explain,
-    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT | EXPLAIN,
+    PLAN = 1 << COMMAND_plan,
+    MODEL = BUILD | RUN | CHECK | INSPECT | BENCH | REPORT | EXPLAIN | PLAN,
     ALL = (1 << COMMAND_COUNT) - 1,
 };
 

@@ -64,7 +64,8 @@ static void measure_limits(Measuring *m) {
     char *said = said_by(m, &compile, "compile");
     free(said);
     command_add(&run, program);
-    uint64_t bytes = program_weight_bytes(m->build->program), most = (uint64_t)1 << 28, least = (uint64_t)1 << 22;
+    uint64_t most = (uint64_t)1 << 28, bytes = m->build->program ? program_weight_bytes(m->build->program) : most,
+             least = (uint64_t)1 << 22;
     command_addf(&run, "%d", m->threads);
     command_addf(&run, "%" PRIu64, bytes > most ? most : bytes < least ? least : bytes);
     said = said ? said_by(m, &run, "limits") : NULL;
@@ -266,4 +267,13 @@ json_t *measure(Build *b) {
     remove_tree(m.folder);
     diag_keep(m.folder);
     return o;
+}
+
+double measure_reading(Build *b) {
+    toolchain_find(&b->tools);
+    Measuring m = {.build = b, .folder = work_folder(b->arena), .cpu = best_cpu(&b->tools), .threads = processors()};
+    measure_limits(&m);
+    remove_tree(m.folder);
+    diag_keep(m.folder);
+    return m.limits.read;
 }

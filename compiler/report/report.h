@@ -44,6 +44,9 @@ StepSizes step_of_prompt(const Build *, const Program *);
 
 // report --run: the limits of this machine, and runs of the program with the time of each call (measure.c).
 json_t *measure(Build *);
+double measure_reading(Build *);  // bytes a second that all threads together read from memory; 0: unknown
+// burin plan: prints the table (plan_ranks.c); of a config.json alone, the Build has no program.
+int plan_ranks(Build *, bool of_shape);
 // report --text: what the heads of every attention see in the text, by the interpreter (attend.c).
 json_t *attend(Build *);
 #endif

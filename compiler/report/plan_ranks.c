@@ -1,0 +1,150 @@
+// burin plan: what a model would do over ranks, before anything is built for them. Of a model, its lowered program says what
+// ranks share; of a config.json alone, the shape of a LLaMA does.
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/options.h"
+#include "ir/operands.h"
+#include "report/rank_cost.h"
+#include "report/report.h"
+#include "util/diag.h"
+#include "util/text.h"
+
+enum { PANEL = 16, MOST_COUNTS = 16 };
+
+// --------------------------------------------------------------------------------------------------------- of a program
+static bool is_product(const Kernel *k) { return k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS; }
+
+static bool held_before(const Program *p, int kernel, const WeightPiece *w) {
+    for (int i = 0; i < kernel; i++)
+        if (is_product(p->kernels[i]) && p->kernels[i]->in[PRODUCT_WEIGHTS].weight == w) return true;
+    return false;
+}
+
+static void add_kernel(RankModel *m, const Program *p, const Kernel *k, const StepSizes *sizes) {
+    Cost c = kernel_cost(p, k, sizes);
+    RankStep *s = &m->steps[m->n++];
+    *s = (RankStep){.weight_bytes = c.weight_bytes, .units = k->rank_units};
+    if (k->family == FAMILY_ATTENTION) s->cache_bytes = c.bytes;
+    if (kernel_is_gathered(k)) s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
+    if (!is_product(k) || held_before(p, k->position, k->in[PRODUCT_WEIGHTS].weight)) return;
+    s->held_bytes = (double)k->in[PRODUCT_WEIGHTS].weight->bytes;
+    m->whole_bytes -= s->held_bytes;
+}
+
+static RankModel model_of_program(const Build *b) {
+    const Program *p = b->program;
+    StepSizes sizes = step_of_one_row(b);
+    RankModel m = {.steps = ARENA_ARRAY(b->arena, RankStep, p->n_kernels), .heads = 1};
+    m.whole_bytes = (double)program_weight_bytes(p), m.own_memory = (double)program_arena_bytes(p);
+    for (int i = 0; i < p->n_kernels; i++) {
+        const Kernel *k = p->kernels[i];
+        add_kernel(&m, p, k, &sizes);
+        if (k->family != FAMILY_APPEND || !k->rank_units || k->out[0].base != BASE_STATE) continue;
+        m.shared_state += (double)k->out[0].state->bytes;
+        m.heads = k->rank_units;
+    }
+    m.own_memory += (double)p->plan.slot_bytes - m.shared_state;
+    return m;
+}
+
+// ---------------------------------------------------------------------------------------------------------- of a shape
+typedef struct Shape {
+    int64_t hidden, inner, layers, heads, kv_heads, width, vocabulary;
+    double bytes;  // of a weight
+    int64_t context;
+} Shape;
+
+static int64_t number_in(const json_t *config, const char *path, const char *name, int64_t absent) {
+    const json_t *v = json_object_get(config, name);
+    if (json_is_integer(v) && json_integer_value(v) > 0 && json_integer_value(v) < INT32_MAX) return json_integer_value(v);
+    if (absent) return absent;
+    diag_fatal(NO_LOC,
+               "%s: %s is missing\nhint: a shape is that of a LLaMA: hidden_size, intermediate_size, num_hidden_layers, "
+               "num_attention_heads, vocab_size",
+               path, name);
+}
+
+static double bytes_of_weight(Arena *arena, const char *format) {
+    const WeightFormat *f = weight_format_find(arena, format ? format : "bf16");
+    if (!f) usage_error("--quant=%s: of a shape, one format of `burin formats`, f32, f16 or bf16", format);
+    return (double)f->panel_bytes / (PANEL * f->block);
+}
+
+static Shape read_shape(Arena *arena, const Options *o) {
+    json_error_t error;
+    json_t *config = json_load_file(o->model, 0, &error);
+    if (!config) diag_fatal(NO_LOC, "%s:%d: %s", o->model, error.line, error.text);
+    Shape s = {.bytes = bytes_of_weight(arena, o->quant), .context = o->context ? o->context : 4096};
+    s.hidden = number_in(config, o->model, "hidden_size", 0), s.inner = number_in(config, o->model, "intermediate_size", 0);
+    s.layers = number_in(config, o->model, "num_hidden_layers", 0);
+    s.heads = number_in(config, o->model, "num_attention_heads", 0);
+    s.kv_heads = number_in(config, o->model, "num_key_value_heads", s.heads);
+    s.width = number_in(config, o->model, "head_dim", s.hidden / s.heads ? s.hidden / s.heads : 1);
+    s.vocabulary = number_in(config, o->model, "vocab_size", 0);
+    json_decref(config);
+    return s;
+}
+
+static void add_product(RankModel *m, const Shape *s, int64_t depth, int64_t columns, int64_t matrices) {
+    double bytes = (double)depth * (double)(columns * matrices) * s->bytes;
+    m->steps[m->n++] = (RankStep){
+        .weight_bytes = bytes, .held_bytes = bytes, .units = (int)((columns + PANEL - 1) / PANEL), .columns = (double)columns};
+}
+
+static RankModel model_of_shape(Arena *arena, const Shape *s) {
+    RankModel m = {.steps = ARENA_ARRAY(arena, RankStep, 5 * s->layers + 1), .heads = (int)s->kv_heads};
+    double cache = 2 * 4 * (double)(s->kv_heads * s->width) * (double)s->context;
+    for (int64_t i = 0; i < s->layers; i++) {
+        add_product(&m, s, s->hidden, (s->heads + 2 * s->kv_heads) * s->width, 1);
+        m.steps[m.n++] =
+            (RankStep){.cache_bytes = cache / 2, .units = (int)s->kv_heads, .columns = (double)(s->heads * s->width)};
+        add_product(&m, s, s->heads * s->width, s->hidden, 1);
+        add_product(&m, s, s->hidden, s->inner, 2);
+        add_product(&m, s, s->inner, s->hidden, 1);
+    }
+    add_product(&m, s, s->hidden, s->vocabulary, 1);
+    m.whole_bytes = (double)(s->vocabulary * s->hidden) * s->bytes, m.shared_state = cache * (double)s->layers;
+    return m;
+}
+
+// ---------------------------------------------------------------------------------------------------------- the table
+static int read_counts(const char *text, int *counts) {
+    int n = 0;
+    for (const char *at = text; at && n < MOST_COUNTS; n++) {
+        char *end;
+        long count = strtol(at, &end, 10);
+        if (end == at || count < 1 || count > 1024 || (*end && *end != ','))
+            usage_error("--ranks=%s: expected numbers of ranks with commas, 1 to 1024", text);
+        counts[n] = (int)count, at = *end ? end + 1 : NULL;
+    }
+    return n;
+}
+
+static void print_table(const RankModel *m, const Options *o, const Network *network, double rate) {
+    int counts[MOST_COUNTS], n = read_counts(o->ranks ? o->ranks : "1,2,4,8", counts);
+    double most = o->rank_memory ? (double)o->rank_memory : 0;
+    printf("memory read at %.1f GB/s a machine, network %s: %.0f MB/s, %.0f us\n", rate / 1e9, network->name,
+           network->bytes / 1e6, network->latency * 1e6);
+    printf("%5s  %10s  %8s  %13s  %12s\n", "ranks", "tokens/s", "reading", "sent a token", "memory a rank");
+    for (int i = 0; i < n; i++) {
+        RankCost c = rank_cost(m, counts[i], network, rate);
+        printf("%5d  %10.2f  %6.0f %%  %10.1f KB  %9.2f GB%s\n", counts[i], 1 / c.seconds, 100 * c.reading / c.seconds,
+               c.sent / 1e3, c.memory / 1e9, most && c.memory > most ? "  does not fit --memory" : "");
+    }
+}
+
+int plan_ranks(Build *b, bool of_shape) {
+    const Options *o = b->options;
+    const Network *network = network_find(o->network ? o->network : "10G");
+    if (!network) usage_error("--network=%s: expected 1G, 10G or 100G", o->network);
+    Shape shape = {0};
+    if (of_shape) shape = read_shape(b->arena, o);
+    RankModel m = of_shape ? model_of_shape(b->arena, &shape) : model_of_program(b);
+    double rate = o->read_rate ? (double)o->read_rate : measure_reading(b);
+    if (rate <= 0) diag_fatal(NO_LOC, "the rate of this machine's memory cannot be measured\nhint: --read=20G gives it");
+    print_table(&m, o, network, rate);
+    return 0;
+}

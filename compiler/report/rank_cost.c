@@ -1,0 +1,42 @@
+// The model of cost behind `burin plan`, for decoding one sequence over ranks that are machines of one kind:
+//
+//   a token = reading + gathering
+//   reading   = bytes of the rank with most units, over the rate at which a machine reads memory: decoding is bound by it
+//   gathering = for each gather, the network's latency and the bytes that a rank receives over its rate
+//
+// A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns, 4 bytes each, and sends its
+// own n - 1 times, over a link that carries both directions at once. Left out: computing, sampling, norms, waits of threads and
+// what the machines' switch adds; so a prediction is a bound, and ratios between columns of the table are what it is for.
+#include "report/rank_cost.h"
+
+#include <stddef.h>
+#include <string.h>
+
+// Ethernet by TCP, and at 100G an adapter with RDMA: what MPI's ping-pong measures between neighbours, rounded.
+static const Network networks[] = {{"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}};
+
+const Network *network_find(const char *name) {
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        if (!strcmp(networks[i].name, name)) return &networks[i];
+    return NULL;
+}
+
+// Of the rank with most units: whole panels and heads go to a rank.
+static double largest_part(int units, int ranks) { return units ? (double)((units + ranks - 1) / ranks) / units : 1; }
+
+RankCost rank_cost(const RankModel *m, int ranks, const Network *network, double read_rate) {
+    RankCost c = {.memory = m->whole_bytes + m->own_memory + m->shared_state * largest_part(m->heads, ranks)};
+    double bytes = 0, gathering = 0;
+    for (int i = 0; i < m->n; i++) {
+        const RankStep *s = &m->steps[i];
+        double part = largest_part(s->units, ranks), received = 4 * s->columns * (ranks - 1) / ranks;
+        bytes += (s->weight_bytes + s->cache_bytes) * part;
+        c.memory += s->held_bytes * part;
+        if (ranks == 1 || !s->columns) continue;
+        gathering += network->latency + received / network->bytes;
+        c.sent += 4 * s->columns * part * (ranks - 1);
+    }
+    c.reading = bytes / read_rate;
+    c.seconds = c.reading + gathering;
+    return c;
+}
