@@ -43,11 +43,37 @@ static intptr_t mark_of(const Graph *g, const Node *n) {
     return contractions > 1 ? 0 : 1 + contractions;
 }
 
+// Rows are selected of floats alone: does the node read others from before the tail?
+static bool reads_other_types(const Node *n) {
+    for (int i = 0; i < n->n_in; i++) {
+        const Node *x = n->in[i];
+        if (x && has_rows(x) && !tail_mark(x) && x->type.dtype != DT_f32) return true;
+    }
+    return false;
+}
+
+static bool feeds_others(const Node *n) {
+    for (int i = 0; i < n->n_users; i++)
+        if (!tail_mark(n->users[i])) return true;
+    return false;
+}
+
+// Leaves out what cannot start the tail, and what that reads.
+static bool shorten_tail(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        if (!tail_mark(n) || !(reads_other_types(n) || (n->op == OP_item && !tail_mark(n->in[0])))) continue;
+        n->scratch = NULL;
+        changed = true;
+    }
+    for (Node *n = g->last; changed && n; n = n->prev)
+        if (tail_mark(n) && feeds_others(n)) n->scratch = NULL;
+    return changed;
+}
+
 static void mark_tail(Graph *g) {
     for (Node *n = g->last; n; n = n->prev) n->scratch = (void *)mark_of(g, n);
-    EACH_NODE(m, g) {
-        if (m->op == OP_item && !tail_mark(m->in[0])) m->scratch = NULL;
-    }
+    while (shorten_tail(g)) continue;
 }
 
 // A row of several axes is selected as one of all their elements.
