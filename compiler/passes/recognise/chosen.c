@@ -4,6 +4,7 @@
 //   first %mask = less(%rank, 2)                                                         the two highest %p = where(%mask,
 //   %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf)) add(%p, %q) the choice of either
 #include <math.h>
+#include <string.h>
 
 #include "passes/recognise/mixture.h"
 
@@ -77,7 +78,7 @@ static bool match_highest(Node *n, Choice *c) {
 
 static bool either(Node *n, Choice *c, int depth) {
     Choice a = *c, b = *c;
-    if (!find_choice(n->in[0], &a, depth) || !find_choice(n->in[1], &b, depth)) return false;
+    if (!find_choice(n->in[0], &a, depth) || !find_choice(n->in[1], &b, depth) || a.index || b.index) return false;
     c->mask = build_binary(cursor(c->before), OP_or, a.mask, b.mask), c->k = a.k + b.k;
     return true;
 }
@@ -87,10 +88,19 @@ static bool match_masked(Node *n, double otherwise, Choice *c) {
     return n->op == OP_where && is_number(n->in[2], otherwise) && match_highest(n->in[0], c);
 }
 
+// Zeros, but for what is put where top_k found it
+static bool match_scattered(const Node *n, Choice *c) {
+    bool is_chosen = n->op == OP_scatter_elements && node_axis(n) == 1 && is_number(n->in[0], 0) && is_chosen_index(n->in[1]) &&
+                     !strcmp(attr_string(n, "reduction", "none"), "none");
+    if (!is_chosen || n->in[1]->type.dim[0] != n->type.dim[0]) return false;
+    c->index = n->in[1];
+    return dim_is_const(c->index->type.dim[1], &c->k);
+}
+
 bool find_choice(Node *n, Choice *c, int depth) {
     n = before_rounding(n);
     if (depth == 0 || n->type.rank != 2) return false;
-    if (match_masked(n, 0, c)) return true;
+    if (match_masked(n, 0, c) || match_scattered(n, c)) return true;
     switch (n->op) {
         case OP_where:
             return is_number(n->in[2], 0) && find_choice(n->in[1], c, depth - 1);

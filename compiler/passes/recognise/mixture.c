@@ -16,9 +16,13 @@
 #include <string.h>
 
 #include "ir/eval.h"
+#include "ir/operands.h"
 #include "passes/fuse/fuse.h"
+#include "passes/fuse/scores.h"
 
 PassFunction pass_mixtures;
+
+static const char PATTERN[] = "mixture of experts";
 
 // The same place in every expert's formula: one node, weights of each, or what was made of the others: with slots.
 typedef struct Aligned {
@@ -92,6 +96,15 @@ static int last_term(Node *n, Node **shares, int64_t *experts) {
     return -1;
 }
 
+// What is added to nothing
+static Node *behind_zero(Node *n) {
+    double v;
+    Node *sum = before_rounding(n);
+    for (int i = 0; sum->op == OP_add && i < 2; i++)
+        if (match_scalar(sum->in[i], &v) && v == 0) return sum->in[!i];
+    return n;
+}
+
 static bool read_terms(Node *root, Mixture *m) {
     int64_t experts;
     int side = last_term(root, &m->shares, &experts);
@@ -107,24 +120,23 @@ static bool read_terms(Node *root, Mixture *m) {
         if (side < 0) return false;
         m->terms[e] = sum->in[side];
     }
-    m->terms[0] = sum;
+    m->terms[0] = sum = behind_zero(sum);
     m->rows = root->type.dim[0];
     return is_term(sum, m->shares, 0) && root->type.rank == 2 && m->shares->type.dim[0] == m->rows;
 }
 
 // --------------------------------------------------------------------------------------------------------------------- weights
-// A pack of a matrix of each expert; NULL when they are none.
-static Node *packed_experts(const Mixture *m, Node *const *each) {
-    Node **w = ARENA_ARRAY(arena_of(m), Node *, m->n);
+Node *packed_experts(Node *before, Node *const *each, int n) {
+    Node **w = ARENA_ARRAY(before->graph->arena, Node *, n);
     bool swapped = false, first = false;
-    for (int i = 0; i < m->n; i++) {
+    for (int i = 0; i < n; i++) {
         w[i] = weights_behind(each[i], &swapped);
         if (i == 0) first = swapped;
         if (!w[i] || swapped != first || !type_equal(&w[i]->type, &w[0]->type)) return NULL;
     }
-    Node *pack = node_make(m->root->graph, OP_pack, each[0]->loc, m->n, w, m->root);
+    Node *pack = node_make(before->graph, OP_pack, each[0]->loc, n, w, before);
     attr_set_string(pack, "format", dtype_name(w[0]->type.dtype));
-    attr_set_int(pack, "experts", m->n);
+    attr_set_int(pack, "experts", n);
     if (!first) attr_set_int(pack, "transposed", 1);
     return inferred(pack);
 }
@@ -193,7 +205,7 @@ static Node *routed_product(Mixture *m, Node *const *each) {
     const Aligned *x, *w;
     int64_t columns;
     if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &w)) return NULL;
-    Node *pack = w->routed || all_same(m, w->each) ? NULL : packed_experts(m, w->each);
+    Node *pack = w->routed || all_same(m, w->each) ? NULL : packed_experts(m->root, w->each, m->n);
     bool rows = x->routed || (all_same(m, x->each) && !is_weight(x->each[0]));
     bool fits = pack && rows && each[0]->in[0]->type.rank == 2 && dim_is_const(each[0]->type.dim[1], &columns);
     if (!fits) return fails(m, each[0], "it is no product by a matrix of each expert"), NULL;
@@ -295,7 +307,8 @@ static Node *chosen_index(const Mixture *m, const Choice *c) {
     Builder at = cursor_at(m->root, m->shares->loc);
     const Dim *dims[] = {dim_const(m->root->graph, 1), m->shares->type.dim[1]};
     Node *iota = build_iota(at, 2, dims, 1), *none = build_scalar(at, DT_i32, m->n);
-    Node *list = build_where(at, c->mask, iota, none), *top = build_begin(at, OP_top_k, 1, &list);
+    Node *list = c->index ? build_cast(at, c->index, DT_i32) : build_where(at, c->mask, iota, none);
+    Node *top = build_begin(at, OP_top_k, 1, &list);
     attr_set_dims(top, "extent", &m->slots, 1);
     attr_set_int(top, "axis", 1);
     attr_set_int(top, "largest", 0);
@@ -308,7 +321,7 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     const Aligned *y;
     enum { SEARCH_DEPTH = 12 };
     if (!read_terms(root, &m) || !find_choice(m.shares, &c, SEARCH_DEPTH) || c.k >= m.n) return false;
-    *a = (Attempt){.pattern = "mixture of experts", .root = root};
+    *a = (Attempt){.pattern = PATTERN, .root = root};
     m.slots = dim_const(root->graph, c.k);
     m.index = chosen_index(&m, &c);
     if (!align(&m, m.terms, &y)) return true;
@@ -318,8 +331,43 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     return true;
 }
 
+// --------------------------------------------------------------------------------------------------------------------- misses
+// Does what follows from a value, short of the next product, say which matrices a product takes?
+static bool picks_matrices(Node *choice) {
+    choice->mark = 1;
+    for (Node *n = choice->next; n; n = n->next) {
+        n->mark = 0;
+        for (int i = 0; i < n->n_in && !n->mark; i++) n->mark = n->in[i] && n->in[i]->mark;
+        bool product = n->op == OP_matmul || n->op == OP_expert_matmul;
+        if (n->op == OP_expert_matmul && n->in[EXPERT_INDEX]->mark) return true;
+        if (product) n->mark = 0;
+    }
+    return false;
+}
+
+static bool missed_mixtures(const PassContext *c) {
+    for (const FusionSite *s = c->sites; s; s = s->next)
+        if (s->missed && !strcmp(s->pattern, PATTERN)) return true;
+    return false;
+}
+
+// Choices of some of many that no product knows: all experts are computed.
+static void report_unused_choices(Graph *g, PassContext *c) {
+    if (missed_mixtures(c)) return;
+    EACH_NODE(m, g) m->mark = 0;
+    EACH_NODE(n, g) {
+        int64_t k, of;
+        bool chooses = n->op == OP_top_k && is_text(g) && dim_is_const(attr_dim(n, "extent"), &k) &&
+                       dim_is_const(n->in[0]->type.dim[node_axis(n)], &of) && k < of;
+        if (chooses && !picks_matrices(n))
+            fusion_site(c, PATTERN, n->loc, n, "no product by the matrices of each expert follows from its choice");
+    }
+}
+
 bool pass_mixtures(Graph *g, PassContext *c) {
-    bool changed = recognise_all(g, c, recognise_mixture);
+    bool changed = recognise_all(g, c, recognise_lookup);
+    changed |= recognise_all(g, c, recognise_mixture);
     graph_sweep(g);
+    report_unused_choices(g, c);
     return changed && (simplify_graph(g), true);
 }

@@ -115,6 +115,18 @@ static Node *iota(Node *n) {
     return build_reshape(cursor(n), by, n->type.rank, n->type.dim);
 }
 
+// One of top_k's results
+static Node *item(Node *n) {
+    Node *top = n->in[0], *x = top->op == OP_top_k ? top->in[0] : NULL;
+    int64_t axis;
+    int count;
+    if (!x || !has_unit(&x->type) || !shift_axes(top, "axis", &axis, &count) || !count) return NULL;
+    Node *in = without_first(x, n), *by = node_again(top, OP_top_k, 1, &in, n);
+    set_axes(by, &axis, 1);
+    by = node_item(n->graph, inferred(by), (int)attr_int(n, "index", 0), n);
+    return build_reshape(cursor(n), by, n->type.rank, n->type.dim);
+}
+
 Node *drop_unit_axis(Node *n) {
     if (n->type.dtype == DT_tuple || n->type.rank < 3 || !has_unit(&n->type)) return NULL;
     switch (n->op) {
@@ -131,8 +143,12 @@ Node *drop_unit_axis(Node *n) {
             return expand(n);
         case OP_iota:
             return iota(n);
+        case OP_item:
+            return item(n);
         case OP_softmax:
         case OP_concat:
+        case OP_gather_elements:
+        case OP_scatter_elements:
             return on_first_operand(n, "axis");
         case OP_reduce_sum:
         case OP_reduce_mean:
