@@ -345,6 +345,20 @@ static bool picks_matrices(Node *choice) {
     return false;
 }
 
+// Do as many products as there are experts follow a choice, by weights of one shape, or by one tensor of all?
+static bool has_experts(const Node *choice, int64_t experts) {
+    const Type *first = NULL;
+    int64_t alike = 0;
+    for (const Node *n = choice->next; n; n = n->next) {
+        if (n->op != OP_matmul || !is_weight(n->in[1])) continue;
+        const Type *w = &n->in[1]->type;
+        if (w->rank > 2 && dim_is(w->dim[0], experts)) return true;
+        if (!first) first = w;
+        alike += type_equal(w, first);
+    }
+    return alike >= experts;
+}
+
 static bool missed_mixtures(const PassContext *c) {
     for (const FusionSite *s = c->sites; s; s = s->next)
         if (s->missed && !strcmp(s->pattern, PATTERN)) return true;
@@ -359,7 +373,7 @@ static void report_unused_choices(Graph *g, PassContext *c) {
         int64_t k, of;
         bool chooses = n->op == OP_top_k && is_text(g) && dim_is_const(attr_dim(n, "extent"), &k) &&
                        dim_is_const(n->in[0]->type.dim[node_axis(n)], &of) && k < of;
-        if (chooses && !picks_matrices(n))
+        if (chooses && has_experts(n, of) && !picks_matrices(n))
             fusion_site(c, PATTERN, n->loc, n, "no product by the matrices of each expert follows from its choice");
     }
 }
