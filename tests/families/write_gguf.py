@@ -25,7 +25,7 @@ def apart(w, heads, groups):
                            w[:, n + 1].reshape(groups * d, *w.shape[3:])])
 
 
-CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
+CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "granitemoe": "rotary", "internlm2": "rotary", "xverse": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
            "gemma2": "norms", "gemma3": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
            "falcon": "groups"}
 METADATA = {
@@ -37,13 +37,20 @@ METADATA = {
     "rope.freq_base": ["rope_theta", "rotary_emb_base"], "attention.key_length": ["head_dim"],
     "attention.sliding_window": ["sliding_window"], "attn_logit_softcapping": ["attn_logit_softcapping"],
     "final_logit_softcapping": ["final_logit_softcapping"], "logit_scale": ["logit_scale", "logits_scaling"],
-    "expert_count": ["num_experts"], "expert_used_count": ["num_experts_per_tok"],
+    "expert_count": ["num_experts", "n_routed_experts", "num_local_experts"], "expert_used_count": ["num_experts_per_tok", "moe_topk"],
+    "expert_shared_feed_forward_length": ["shared_expert_intermediate_size", "shared_intermediate_size"],
+    "expert_shared_count": ["n_shared_experts"], "leading_dense_block_count": ["first_k_dense_replace"],
+    "expert_weights_scale": ["routed_scaling_factor"], "expert_weights_norm": ["norm_topk_prob"], "expert_group_count": ["n_group"],
+    "expert_group_used_count": ["topk_group"], "attention.q_lora_rank": ["q_lora_rank"], "attention.kv_lora_rank": ["kv_lora_rank"],
+    "attention.value_length": ["v_head_dim"], "rope.dimension_count": ["qk_rope_head_dim"],
     "expert_feed_forward_length": ["moe_intermediate_size"], "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
     "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
 }
 
 
 def metadata(writer, name, config):
+    if "qk_nope_head_dim" in config:
+        config = {**config, "head_dim": config["qk_nope_head_dim"] + config["qk_rope_head_dim"]}
     for key, fields in METADATA.items():
         value = next((config[f] for f in fields if config.get(f) is not None), None)
         add = writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
@@ -71,6 +78,8 @@ def rotary_scaling(writer, name, config):
     if kind in ("linear", "yarn"):
         writer.add_string(f"{name}.rope.scaling.type", kind)
         writer.add_float32(f"{name}.rope.scaling.factor", scaling["factor"])
+    if scaling.get("mscale_all_dim"):
+        writer.add_float32(f"{name}.rope.scaling.yarn_log_multiplier", 0.1 * scaling["mscale_all_dim"])
     if kind in ("yarn", "longrope") and context:
         writer.add_uint32(f"{name}.rope.scaling.original_context_length", context)
     if kind == "llama3":
@@ -98,30 +107,66 @@ def changed(name, hf, w, config):
     return w
 
 
+def gate_and_up(tensors):
+    """Apart, where they are one matrix: of gpt-oss in turns, of Granite one behind the other."""
+    result = {}
+    for hf, w in tensors.items():
+        if ".experts.gate_up_proj" in hf:
+            for i, part in enumerate(("gate_proj", "up_proj")):
+                end = ".bias" if hf.endswith("_bias") else ".weight"
+                result[hf.split("gate_up_proj")[0] + part + end] = np.swapaxes(w[..., i::2], 1, -1)
+        elif ".experts.down_proj" in hf and w.ndim < 4 and not hf.endswith(".weight"):
+            result[hf.split("down_proj")[0] + "down_proj" + (".bias" if hf.endswith("_bias") else ".weight")] = np.swapaxes(w, 1, -1)
+        elif "input_linear.weight" in hf:
+            base = "block_sparse_moe.experts" if w.ndim == 3 else "shared_mlp"
+            for part, half in zip(("gate_proj", "up_proj"), np.split(w, 2, axis=-2)):
+                result[hf.split("block_sparse_moe" if w.ndim == 3 else "shared_mlp")[0] + f"{base}.{part}.weight"] = half
+        else:
+            result[hf] = w
+    return result
+
+
+# Names that the package has no pair for
+NAMES = {"block_sparse_moe.experts.gate_proj": "ffn_gate_exps", "block_sparse_moe.experts.up_proj": "ffn_up_exps",
+         "shared_mlp.gate_proj": "ffn_gate_shexp", "shared_mlp.up_proj": "ffn_up_shexp", "shared_mlp.output_linear": "ffn_down_shexp",
+         "self_attn.sinks": "attn_sinks.weight"}
+
+
+def renamed(names, hf):
+    hf = hf.replace(".experts.0.", ".experts.").replace("e_score_correction_bias", "e_score_correction.bias")
+    for part, gguf_name in NAMES.items():
+        if part in hf:
+            return "blk." + re.search(r"layers\.(\d+)\.", hf)[1] + "." + gguf_name + ("" if part.endswith("sinks") else ".weight")
+    return names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
+
+
 def stacked(tensors):
     """The matrices of a layer's experts as one tensor, by the name of the first."""
     found = {}
     for hf, w in tensors.items():
         found.setdefault(re.sub(r"\.experts\.\d+\.", ".experts.0.", hf), {})[hf] = w
     number = lambda hf: int(re.search(r"\.experts\.(\d+)\.", hf)[1])
-    return {hf: np.stack([of[n] for n in sorted(of, key=number)]) if ".experts." in hf else of[hf] for hf, of in found.items()}
+    return {hf: np.stack([of[n] for n in sorted(of, key=number)]) if ".experts.0." in hf else of[hf] for hf, of in found.items()}
 
 
 def main(folder, out, name):
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
-    tensors = stacked(load_file(folder / "model.safetensors"))
+    tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")))
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers"))
     writer = gguf.GGUFWriter(out, name)
-    metadata(writer, name, config)
     rotary_scaling(writer, name, config)
+    if name == "glm4moe":  # a layer that guesses further ahead
+        writer.add_uint32("glm4moe.nextn_predict_layers", 1)
+        writer.add_tensor(f"blk.{config['num_hidden_layers']}.nextn.eh_proj.weight", np.zeros((4, 8), np.float32))
+        config = {**config, "num_hidden_layers": config["num_hidden_layers"] + 1}
+    metadata(writer, name, config)
     for hf, w in tensors.items():
         if "pooler" in hf:                        # which converters leave out
             continue
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
-        hf = hf.replace(".experts.0.", ".experts.")
-        new = names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
+        new = renamed(names, hf)
         assert new, f"GGUF has no name for {hf}"
         writer.add_tensor(new, w if w.ndim < 2 else w.astype(np.float16))
     writer.write_header_to_file()

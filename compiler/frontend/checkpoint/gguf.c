@@ -33,8 +33,10 @@ static bool matches(const char *pattern, const char *name, size_t length, unsign
     return strlen(n + 2) == length - head - (size_t)digits && !memcmp(n + 2, rest, strlen(n + 2));
 }
 
+// "model.layers.N.self_attn.q_proj" of layer 3 with ".weight" behind it; a name that ends in "=" is all of the name.
 static const char *with_layer(Arena *arena, const char *pattern, unsigned layer, const char *end) {
-    const char *n = strstr(pattern, ".N.");
+    const char *n = strstr(pattern, ".N."), *exact = strchr(pattern, '=');
+    if (exact) pattern = arena_strndup(arena, pattern, (size_t)(exact - pattern)), n = strstr(pattern, ".N."), end = "";
     if (!n) return arena_printf(arena, "%s%s", pattern, end);
     return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
 }
@@ -129,12 +131,13 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     if ((changes & GGUF_GROUPS) && strstr(t->name, "query_key_value")) set_groups(r, stored);
 }
 
-// The matrices of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an expert's number
+// The matrices or biases of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an expert's number
 static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *t) {
     const char *e = strstr(t->name, ".E.");
-    if (!e || t->rank != 3) return false;
+    if (!e || t->rank < 2) return false;
     Tensor one = *t;
-    one.rank = 2, one.dim[0] = t->dim[1], one.dim[1] = t->dim[2];
+    one.rank--;
+    for (int i = 0; i < one.rank; i++) one.dim[i] = t->dim[i + 1];
     one.bytes = t->bytes / (uint64_t)t->dim[0];
     for (int64_t i = 0; i < t->dim[0]; i++) {
         one.name = arena_printf(r->checkpoint->arena, "%.*s.%" PRId64 ".%s", (int)(e - t->name), t->name, i, e + 3);
@@ -290,6 +293,34 @@ static void set_rows(const Reading *r, const char *name, const char *tensor) {
         json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
 }
 
+static bool has_tensor(const Reading *r, const char *pattern) {
+    unsigned layer;
+    for (uint64_t i = 0; i < r->gguf->n_tensors; i++) {
+        const char *name = r->gguf->tensors[i].name;
+        if (matches(pattern, name, strlen(name), &layer)) return true;
+    }
+    return false;
+}
+
+// A latent attention's heads in two parts: what is turned and what is not
+static void set_latent_head(const Reading *r) {
+    double head = number_of(r, "qk_head_dim"), turned = number_of(r, "qk_rope_head_dim");
+    if (head > turned) json_object_set_new(r->config, "qk_nope_head_dim", json_integer((json_int_t)(head - turned)));
+}
+
+// Layers at the end that guess tokens further ahead take no part in the next one.
+static void leave_out_guessing(const Reading *r) {
+    int64_t guessing = 0, layers = (int64_t)number_of(r, "num_hidden_layers");
+    gguf_int(r->gguf, key_of(r, "nextn_predict_layers"), &guessing);
+    if (guessing > 0 && guessing < layers) json_object_set_new(r->config, "num_hidden_layers", json_integer(layers - guessing));
+}
+
+static bool takes_part(const Reading *r, const GgufTensor *t) {
+    unsigned layer;
+    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && sscanf(t->name, "blk.%9u.", &layer) == 1;
+    return !gguf_is_rotary_table(t) && !(guesses && layer >= number_of(r, "num_hidden_layers"));
+}
+
 static void set_configuration(Reading *r) {
     const GgufTable *t = r->table;
     r->config = json_own(r->checkpoint->arena, json_object());
@@ -302,10 +333,12 @@ static void set_configuration(Reading *r) {
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
     if (has_key(t->further, "rope_theta")) set_rotary(r);
     if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
+    set_latent_head(r);
+    leave_out_guessing(r);
     for (int i = 0; i < t->flags.n; i++)
-        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(gguf_tensor(r->gguf, t->flags.items[i].gguf)));
+        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(has_tensor(r, t->flags.items[i].gguf)));
     for (int i = 0; i < t->fixed.n; i++)
-        json_object_set_new(r->config, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+        set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
     set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
@@ -335,7 +368,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     set_configuration(&r);
     set_pooling(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
-        if (!gguf_is_rotary_table(&r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
+        if (takes_part(&r, &r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
     checkpoint_check_overlaps(c, file);
     if (gguf_find(r.gguf, "tokenizer.ggml.tokens")) c->tokenizer = file->source.name;
 }

@@ -58,15 +58,24 @@ static json_t *by_tables(const Rotary *r) {
                      all ? json_copy(all) : far, "attention_factor", all ? 1 : number(r, "scaling.attn_factor", 1));
 }
 
+// DeepSeek's: 0.1 times the stretch of scores, whose two numbers are one in all its models
+static void set_stretch(const Rotary *r, json_t *scaling) {
+    double multiplier = number(r, "scaling.yarn_log_multiplier", 0);
+    if (multiplier == 0) return;
+    if (strcmp(r->architecture, "deepseek2"))
+        file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
+                   key_of(r, "scaling.yarn_log_multiplier"));
+    json_object_set_new(scaling, "mscale", json_real(10 * multiplier));
+    json_object_set_new(scaling, "mscale_all_dim", json_real(10 * multiplier));
+}
+
 // Converters leave out what is usual: beta_fast 32, beta_slow 1, and an attention factor that goes with the factor.
 static json_t *yarn(const Rotary *r, double factor) {
     int64_t context = 0;
     double part = number(r, "scaling.attn_factor", 1);
-    if (number(r, "scaling.yarn_log_multiplier", 0) != 0)
-        file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
-                   key_of(r, "scaling.yarn_log_multiplier"));
     json_t *scaling = json_pack("{s:s, s:f, s:f, s:f}", "rope_type", "yarn", "factor", factor, "beta_fast",
                                 number(r, "scaling.yarn_beta_fast", 32), "beta_slow", number(r, "scaling.yarn_beta_slow", 1));
+    set_stretch(r, scaling);
     if (gguf_int(r->gguf, key_of(r, "scaling.original_context_length"), &context) && context > 0)
         json_object_set_new(scaling, "original_max_position_embeddings", json_integer(context));
     if (part != 1) json_object_set_new(scaling, "attention_factor", json_real(part * (factor > 1 ? 0.1 * log(factor) + 1 : 1)));
