@@ -179,9 +179,10 @@ static Node *packed(Node *n, const Lookup *l, bool depth_is_last) {
 static Node *rows_of(Node *n, Node *x, const Lookup *l, const Dim *depth) {
     const Type *index = &l->gather->in[1]->type;
     const Dim *dims[] = {index->dim[0], index->dim[1], depth};
+    bool alone = l->merged || dim_is(x->type.dim[1], 1);
     while (x->op == OP_reshape && x->in[0]->type.dim[0] == index->dim[0]) x = x->in[0];
-    bool same = l->merged || (x->op == OP_expand && x->type.rank > 2 && x->type.dim[1] == index->dim[1] &&
-                              dim_is(x->in[0]->type.dim[1], 1) && x->in[0]->type.rank == x->type.rank);
+    bool same = alone || (x->op == OP_expand && x->type.rank > 2 && x->type.dim[1] == index->dim[1] &&
+                          dim_is(x->in[0]->type.dim[1], 1) && x->in[0]->type.rank == x->type.rank);
     if (!same) return build_reshape(cursor(n), x, 3, dims);
     dims[1] = depth;
     return build_reshape(cursor(n), x->op == OP_expand ? x->in[0] : x, 2, dims);

@@ -54,8 +54,8 @@ static Node *constant_part(const Stack *s, const Node *n, int64_t e) {
 
 static Node *sliced(const Stack *s, Node *n, int axis, int64_t e) {
     Graph *g = n->graph;
-    bool whole = n->op == OP_constant && axis == 0 && n->value->data && n->value->bytes % (uint64_t)s->experts == 0 &&
-                 dtype_bits(n->type.dtype) >= 8;
+    bool whole = n->op == OP_constant && axis == 0 && n->value && n->value->data &&
+                 n->value->bytes % (uint64_t)s->experts == 0 && dtype_bits(n->type.dtype) >= 8;
     if (whole) return constant_part(s, n, e);
     Node *x = build_slice(cursor(s->root), n, (Slice){axis, dim_const(g, e), dim_const(g, 1), 1});
     return reshaped(s, x, &n->type, axis);
