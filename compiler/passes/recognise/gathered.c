@@ -200,7 +200,7 @@ bool recognise_lookup(Node *n, Attempt *a) {
     const Dim *depth = n->in[0]->type.dim[n->in[0]->type.rank - 1];
     bool last = depth_is_last(&l, side);
     Node *pack = packed(n, &l, last), *x = rows_of(n, n->in[!side], &l, depth);
-    if (!pack) return attempt_broke(a, l.gather->in[0], "it is no constant");
+    if (!pack) return false;  // it is no constant with its values
     Node *index = build_cast(cursor(n), l.gather->in[1], DT_i32);
     Node *by = node_make(n->graph, OP_expert_matmul, n->loc, 3, (Node *[]){x, pack, index}, n);
     int64_t columns;
