@@ -27,3 +27,20 @@ for m in "$WORK"/*.m; do
     "$WORK/smol" --messages "$m" --temp 0 -n "$n" > "$WORK/got"
     same "$name: as text" "$at.text" "$WORK/got"
 done
+
+# The same bits as aarch64, with rows of int8, under qemu; and guesses that change nothing of a real answer.
+check "smollm2: builds with rows of int8" "$BURIN" build "$model" -o "$WORK/smol"
+said() { "$@" "The sea is" --temp 0 -n 8 --logits-hash -t 2 2> /dev/null; }
+if command -v qemu-aarch64-static > /dev/null && "$BURIN" build "$model" --target=aarch64-linux-gnu -o "$WORK/arm" > "$WORK/err" 2>&1; then
+    said "$WORK/smol" > "$WORK/expected"
+    said qemu-aarch64-static "$WORK/arm" > "$WORK/got"
+    same "smollm2: 8 tokens as aarch64: text and bits of all logits" "$WORK/expected" "$WORK/got"
+    check "smollm2: and there are some" test "$(wc -l < "$WORK/got")" = 2
+else
+    skip "smollm2: as aarch64" "no qemu-aarch64-static, or no C library for it"
+fi
+text="The committee met on Tuesday in the great hall. Present were the chair, Dr. Alice Example, and eleven members of the society."
+printf '[{"role": "user", "content": "Repeat this text twice, word for word: %s"}]' "$text" > "$WORK/repeat"
+"$WORK/smol" --messages "$WORK/repeat" --temp 0 -n 60 > "$WORK/expected"
+"$WORK/smol" --messages "$WORK/repeat" --temp 0 -n 60 --draft lookup > "$WORK/got"
+same "smollm2: a repeated text by --draft lookup" "$WORK/expected" "$WORK/got"
