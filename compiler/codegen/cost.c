@@ -43,23 +43,22 @@ static int functions_in(const Expr *e) {
 // Keys that a row of attention reads
 static double keys_of(const Measure *m, const Kernel *k) {
     const Type *keys = &k->in[ATTENTION_KEY].type;
-    const Dim *batch = attr_dim(k->node, "batch");
+    const Dim *batch = kernel_dim(k, "batch");
     double sequences = batch ? (double)dim_eval(batch, value_of, (void *)m) : 1;
-    int64_t window = attr_int(k->node, "window", 0);
+    int64_t window = kernel_int(k, "window", 0);
     bool cached = keys->rank == 4 && is_decoder(m->program);
     double n = cached ? (double)m->sizes->keys : (double)dim_eval(keys->dim[keys->rank == 4 ? 2 : 0], value_of, (void *)m);
-    if (cached && !attr_int(k->node, "causal", 0)) n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
+    if (cached && !kernel_int(k, "causal", 0)) n = (double)dim_eval(keys->dim[2], value_of, (void *)m);
     if (!cached && keys->rank != 4 && sequences > 0) n /= sequences;
     return window && n > (double)window ? (double)window : n;
 }
 
 // Terms of one element of a product that a nest computes
-static double terms_of(const Measure *m, const Node *n) { return n->op == OP_matmul ? last_of(m, &n->in[0]->type) : 0; }
+static double terms_of(const Measure *m, const Kernel *k) { return k->op == OP_matmul ? last_of(m, &k->in[0].type) : 0; }
 
 static double operations_of(const Measure *m, const Kernel *k) {
-    const Node *n = k->node;
     double results = k->n_out ? count_of(m, &k->out[0].type) : 0;
-    const Expr *e = attr_expr(n, is_packed_product(n) ? "epilogue" : "expr");
+    const Expr *e = kernel_expr(k, k->family == FAMILY_NEST ? "expr" : "epilogue");
     switch (k->family) {
         case FAMILY_MATMUL:
         case FAMILY_EXPERTS: {
@@ -77,9 +76,9 @@ static double operations_of(const Measure *m, const Kernel *k) {
         case FAMILY_NEST:
             if (k->copies) return 0;
             if (e) return results * functions_in(e);
-            if (n->op == OP_matmul) return 2 * results * terms_of(m, n);
-            return op_info[n->op].scalar || n->op == OP_softmax   ? results
-                   : op_info[n->op].rows == ROWS_INNER && k->n_in ? count_of(m, &k->in[0].type)
+            if (k->op == OP_matmul) return 2 * results * terms_of(m, k);
+            return op_info[k->op].scalar || k->op == OP_softmax   ? results
+                   : op_info[k->op].rows == ROWS_INNER && k->n_in ? count_of(m, &k->in[0].type)
                                                                   : 0;
         default:
             return 0;
