@@ -1,6 +1,8 @@
 # Programs over several ranks: for scripts that have read tests/lib.sh.
 # CI may run as root, which Open MPI refuses unless told twice.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# In a container there may be no ssh, and no right to read another process's memory.
+export OMPI_MCA_plm_rsh_agent=sh OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # ranks N PROGRAM...: what the first rank prints; ended after a minute
 ranks() {
