@@ -1,11 +1,9 @@
-// Adding a CPU level, by example. Four places, each one row or one function:
+// Adding a CPU level, by example. Each is one row or one function:
 //
-//   target.c        its row in `targets` (below) and in `here`, the CPUs it serves best in `models`, and perhaps the defaults
-//   of
-//                   --mcpu
-//   runtime/engine/cpu.h   burin_cpu_<symbol>: CPUID or HWCAP says whether this machine has it
-//   runtime/kernels/vec.h   which vec_*.h its compiler flags choose; a new one only for new vectors (runtime/README.md)
-//   tests/kernels   one line in its runner: the bits must be those of plain C
+//   target.c                its row in `targets` and in `here`, the CPUs it serves best in `models`, perhaps defaults of --mcpu
+//   runtime/engine/cpu.h    burin_cpu_<symbol>: CPUID or HWCAP says whether this machine has it
+//   runtime/kernels/vec.h   which vec_*.h its compiler flags choose: only for new vectors (runtime/README.md)
+//   tests/kernels           one line in its runner: the bits must be those of plain C
 //
 // Nothing else knows targets: passes, plan and emitted text are the same for all, and so are the packed weights.
 #include "target/target.h"
