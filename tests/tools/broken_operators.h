@@ -142,6 +142,7 @@ static const Operator OPERATORS[] = {
      IMAGE "input w f32 [4,4,1,1]\ninput o f32 [1,2,8,8]\nnode DeformConv i w o -> z : offset_group=0"},
     {"col-to-image-ranks", 20, "input e f32 [1,4,4]\ntensor i i64 [2] raw 4 4\ntensor k i64 [1] raw 2\nnode Col2Im e i k -> z"},
     // com.microsoft
+    {"microsoft-simplified-norm-attribute", 20, MICROSOFT("node SimplifiedLayerNormalization W b -> z : axes=-1")},
     {"microsoft-concat-operands", 20, MICROSOFT("node QLinearConcat b b W b b b -> z : axis=0")},
     {"microsoft-fused-matmul-batch", 20, MICROSOFT("node FusedMatMul W W -> z : transBatchA=1")},
     {"microsoft-fused-matmul-vector", 20, MICROSOFT("node FusedMatMul b b -> z : transA=1")},
