@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "driver/build.h"
@@ -70,7 +71,7 @@ static bool compile(Build *b) {
     return false;
 }
 
-static int command_build(Arena *arena, const Options *o) {
+static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = o->output ? o->output : model_name(arena, o->model);
     bool printed = o->emit || o->stop_after;
@@ -90,6 +91,48 @@ static int command_build(Arena *arena, const Options *o) {
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
     printf("%s%s%s\n", renamed ? "; its C names begin with " : "", renamed ? b.name : "", renamed ? "_" : "");
     return 0;
+}
+
+// In a process of its own: an error ends that.
+static bool build_in_process(Arena *arena, const Options *o) {
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0) diag_fatal(NO_LOC, "cannot run another process: %s", strerror(errno));
+    if (!child) exit(build_for_one(arena, o));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return false;
+    return !status;
+}
+
+// A program for each machine with an operating system that can be built for here: DIR/TRIPLE/NAME.
+static int build_for_all(Arena *arena, const Options *all) {
+    int built = 0, failed = 0;
+    if (!all->output) usage_error("--target=all-linux writes a program for each machine\nhint: -o FOLDER");
+    if (all->mcpu) usage_error("--mcpu names CPUs of one machine\nhint: leave it out with --target=all-linux");
+    int length = (int)strlen(all->output);
+    while (length > 1 && all->output[length - 1] == '/') length--;
+    for (int i = 0; i < n_machines; i++) {
+        Options o = *all;
+        const Machine *m = &machines[i];
+        if (machine_is_bare(m)) continue;
+        o.target = m->triple;
+        const char *missing = machine_lacks(arena, m), *folder = arena_printf(arena, "%.*s/%s", length, all->output, m->triple);
+        if (missing) {
+            print_spelled("%s: not built, %s is missing: %s\n", m->triple, missing, cross_hint(arena, m->packages, m->triple));
+            continue;
+        }
+        make_folder(folder);
+        o.output = arena_printf(arena, "%s/%s", folder, model_name(arena, o.model));
+        bool good = build_in_process(arena, &o);
+        if (!good) rmdir(folder);
+        built += good, failed += !good;
+    }
+    return failed || !built;
+}
+
+static int command_build(Arena *arena, const Options *o) {
+    return o->target && !strcmp(o->target, "all-linux") ? build_for_all(arena, o) : build_for_one(arena, o);
 }
 
 // A place for the program in the cache, or else a folder that is removed once it runs.
