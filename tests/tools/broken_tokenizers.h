@@ -163,7 +163,7 @@ static void bin_long_token(void) {
 }
 
 static void bin_unknown(void) {
-    raw("\n\016\n\005<unk>\025");
+    raw("\211PNG\r\n\032\n");
     open_bin_tokenizer(1);
 }
 
