@@ -97,7 +97,8 @@ const char *function_name(const Program *p, const Kernel *k) {
             text_add(&t, "%s", op_info[k->op].name), name_dims(&t, &k->out[0].type, 1);
             break;
         case FAMILY_NORM:
-            text_add(&t, "%s", op_info[k->op].name), name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);
+            text_add(&t, "%s%s", op_info[k->op].name, quantized_result(k) < 0 ? "" : "_q8_0");
+            name_dims(&t, &k->out[0].type, k->out[0].type.rank - 1);
             break;
         case FAMILY_ROTARY:
         case FAMILY_APPEND:

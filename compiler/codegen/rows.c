@@ -33,6 +33,9 @@ static const View *bias_of(const Kernel *k) {
     return i < k->n_in && k->in[i].base != BASE_NONE ? &k->in[i] : NULL;
 }
 
+// Of a skip norm, when somebody reads it
+static bool has_sum(const Kernel *k) { return k->n_out > 1 && quantized_result(k) != 1; }
+
 void norm_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
     take_part(ps, "part");
@@ -40,16 +43,19 @@ void norm_parameters(Parameters *ps) {
     if (is_skip(k)) take_operand(ps, "residual", &k->in[SKIP_NORM_RESIDUAL]);
     take_operand(ps, "weight", &k->in[is_skip(k) ? SKIP_NORM_WEIGHT : NORM_WEIGHT]);
     if (bias_of(k)) take_operand(ps, "bias", bias_of(k));
-    if (k->n_out > 1) take_result(ps, "sum", &k->out[1]);
+    if (quantized_result(k) >= 0) take_result(ps, "quantized", &k->out[quantized_result(k)]);
+    if (has_sum(k)) take_result(ps, "sum", &k->out[1]);
     take_result(ps, "y", &k->out[0]);
 }
 
 void write_norm(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->out[0]);
     const char *stride = c_row_stride(p, &k->in[NORM_X]), *from = "x";
-    text_add(t, "    for (int r = part.first; r < part.last; r++)%s\n", is_skip(k) ? " {" : "");
+    int quantized = quantized_result(k);
+    bool braces = is_skip(k) || quantized >= 0;
+    text_add(t, "    for (int r = part.first; r < part.last; r++)%s\n", braces ? " {" : "");
     if (is_skip(k)) {
-        from = k->n_out > 1 ? "sum" : "y";
+        from = has_sum(k) ? "sum" : "y";
         text_add(t, "        add_row(%lld, x + r * %s, residual + r * %s, %s + r * %lld);\n", n, stride,
                  c_row_stride(p, &k->in[SKIP_NORM_RESIDUAL]), from, n);
         stride = c_row_stride(p, &k->out[0]);
@@ -61,7 +67,11 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
         text_add(t, "(const float *const[2]){weight, %s}", bias_of(k) ? "bias" : "NULL");
     else
         text_add(t, "weight");
-    text_add(t, ", y + r * %lld);\n%s", n, is_skip(k) ? "    }\n" : "");
+    text_add(t, ", y + r * %lld);\n", n);
+    if (quantized >= 0)
+        text_add(t, "        quantize_row_q8_0(%lld, y + r * %lld, quantized + r * %s);\n", n, n,
+                 c_row_stride(p, &k->out[quantized]));
+    if (braces) text_add(t, "    }\n");
 }
 
 // ---------------------------------------------------------------------------------------------------------- quantize, select

@@ -219,6 +219,7 @@ static const char *variable_name(Arena *arena, const Kernel *k, int result) {
     const Node *n = k->node, *source = n;
     if (k->cache) return arena_printf(arena, "%s_%ss", n->name, k->cache);
     if (k->family == FAMILY_ORDER) return "order";
+    if (result == quantized_result(k)) return "quantized";
     if (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS)
         source = n->in[PRODUCT_WEIGHTS];
     else if (k->family == FAMILY_NORM && result == 0 && k->in[k->node->type.dtype == DT_tuple ? 2 : 1].base == BASE_WEIGHT)

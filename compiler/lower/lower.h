@@ -223,6 +223,7 @@ bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an eleme
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
+int quantized_result(const Kernel *);                  // of a norm: its rows as integers, a result of their own; or -1
 
 // What a kernel computes: attributes of its op
 int64_t kernel_int(const Kernel *, const char *name, int64_t absent);

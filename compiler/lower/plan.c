@@ -436,6 +436,9 @@ void plan_print(Text *t, const Program *p) {
         text_add(t, "arena   %s for %llu rows (lower bound %s), local %s a thread\n", bytes_text(a, p->plan.row_bytes * rows),
                  (unsigned long long)rows, bytes_text(b, p->plan.lower_bound * rows), bytes_text(c, p->plan.local_bytes));
     }
+    if (p->rows)
+        text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n", p->plan.barriers_one,
+                 p->plan.barriers_many);
     if (p->encoder) print_encoder(t, p->encoder);
     if (p->plan.scratch_bytes && !p->sized_by_run) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     if (p->plan.slot_bytes)

@@ -103,8 +103,28 @@ void select_skip_norm(Lowering *l, Node *n) {
         kernel_give(l, k, 1, sum, view_result(l, sum, type, k->row_wise));
 }
 
+// The norm that has just been selected, when it gives the same rows to the same threads: it quantizes each row while it is
+// near.
+static Kernel *norm_before(Lowering *l, const Node *n, const View *x) {
+    const Program *p = l->program;
+    Kernel *k = p->n_kernels ? p->kernels[p->n_kernels - 1] : NULL;
+    if (!k || k->family != FAMILY_NORM || p->n_regions || !view_same_place(x, &k->out[0])) return NULL;
+    bool same_rows = k->share.count == share_rows(l, &n->type).count && k->row_wise == is_rows(l, &n->type);
+    return same_rows && quantized_result(k) < 0 && output_index(l->graph, n) < 0 ? k : NULL;
+}
+
+int quantized_result(const Kernel *k) {
+    int last = k->n_out - 1;
+    return k->family == FAMILY_NORM && last > 0 && k->out[last].type.dtype == DT_q8_rows ? last : -1;
+}
+
 void select_quantize(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]);
+    Kernel *norm = norm_before(l, n, &x);
+    if (norm) {
+        kernel_give(l, norm, norm->n_out, n, view_result(l, n, &n->type, norm->row_wise));
+        return;
+    }
     Kernel *k = kernel_new(l, FAMILY_QUANTIZE, n, 1);
     make_row_wise(l, k, &n->type);
     x.own_part = true, k->in[0] = x;
