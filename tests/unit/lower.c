@@ -46,6 +46,21 @@ static void layers_are_a_loop(void) {
     finish(arena, p);
 }
 
+// Rows of int8 behind a norm are a result of its kernel; those of attention and of the MLP's products have a kernel of their
+// own.
+static void norms_quantize_their_rows(void) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, "tests/golden/emit/llama_q8_0.ir");
+    int norms = 0, kernels = 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        norms += quantized_result(p->kernels[i]) >= 0;
+        kernels += p->kernels[i]->family == FAMILY_QUANTIZE;
+    }
+    CHECK(p->loop.iterations > 1 && norms >= 2 * p->loop.iterations);
+    CHECK(kernels == 2 * p->loop.iterations);
+    finish(arena, p);
+}
+
 static void barriers_are_counted(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
@@ -299,6 +314,7 @@ static void encoder_and_decoder_share(void) {
 SUITE(lower) {
     TEST(layers_are_a_loop);
     TEST(encoder_and_decoder_share);
+    TEST(norms_quantize_their_rows);
     TEST(barriers_are_counted);
     TEST(works_in_place);
     TEST(a_tied_table_is_stored_once);
