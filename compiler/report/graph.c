@@ -6,8 +6,7 @@
 #include "report/report.h"
 
 // ------------------------------------------------------------------------------------------------------------------- layers
-// The number of a path that tells layers apart: "model.layers.3.mlp" is layer 3 of "model.layers". False without one.
-static bool layer_of_scope(const char *scope, int *stack_length, int *layer) {
+bool layer_of_scope(const char *scope, int *stack_length, int *layer) {
     for (const char *c = scope; c && *c; c++) {
         bool begins = isdigit((unsigned char)*c) && c > scope && strchr("./_", c[-1]);
         const char *end = c;

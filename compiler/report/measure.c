@@ -188,12 +188,14 @@ static json_t *run_program(const Measuring *m, const char *what, const char *wor
     CommandLine line = {.arena = m->build->arena};
     command_add(&line, m->program);
     command_add_words(&line, words);
-    command_add(&line, "--profile");
+    const char *trace = arena_printf(m->build->arena, "%s/trace.json", m->folder);
+    command_addf(&line, "--profile=%s", trace);
     char *said = said_by(m, &line, "run");
     if (!said)
         diag_fatal(NO_LOC, "the program did not run, so there is nothing to measure\nhint: try it: burin run %s",
                    m->build->options->model);
     json_t *o = run_of(m, what, said, sizes);
+    if (!strstr(said, "are left out")) json_put(o, "layers", layers_of_trace(m->build->program, trace));
     free(said);
     return o;
 }

@@ -31,6 +31,9 @@ PassLog *pass_log_new(Build *);           // before the passes: watches them
 json_t *pass_log_passes(PassLog *);       // after them
 const char *advice_for(const char *why);  // what to change in the model where a fusion missed for this reason; or NULL
 json_t *pass_log_sites(PassLog *);        // every fusion site, with the pass that saw it
+// The number of a path that tells layers apart: "model.layers.3.mlp" is layer 3 of "model.layers", whose length is written.
+// False without one.
+bool layer_of_scope(const char *scope, int *stack_length, int *layer);
 json_t *graph_of_program(const Program *);
 json_t *sources_of_programs(const Program *);  // texts of the descriptions that locations point into
 json_t *kernels_of_program(const Program *);
@@ -44,6 +47,8 @@ StepSizes step_of_prompt(const Build *, const Program *);
 
 // report --run: the limits of this machine, and runs of the program with the time of each call (measure.c).
 json_t *measure(Build *);
+// [{"layer": "model.layers.3", "ms"}], in the order of the calls in a trace that the program wrote; "": outside of layers.
+json_t *layers_of_trace(const Program *, const char *path);
 double measure_reading(Build *);  // bytes a second that all threads together read from memory; 0: unknown
 // burin plan: prints the table (plan_ranks.c); of a config.json alone, the Build has no program.
 int plan_ranks(Build *, bool of_shape);

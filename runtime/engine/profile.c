@@ -114,8 +114,9 @@ static void trace_span(trace_file *t, const burin_model *model, const burin_lane
     snprintf(numbers, sizeof numbers, ",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f",
              waiting ? "wait" : "kernel", thread, (double)(s->begin - start) / 1e3, (double)(s->end - s->begin) / 1e3);
     trace_text(t, numbers);
-    if (!waiting && model->kernels[s->kernel].location) {
-        trace_text(t, ",\"args\":{\"source\":");
+    if (!waiting) {
+        snprintf(numbers, sizeof numbers, ",\"args\":{\"kernel\":%d,\"source\":", s->kernel);
+        trace_text(t, numbers);
         trace_string(t, model->kernels[s->kernel].location);
         trace_text(t, "}");
     }

@@ -51,6 +51,7 @@ expects "a buffer" true "document.querySelector('.buffer').dispatchEvent(new Mou
 expects "a link to each part" true "[...document.querySelectorAll('nav a')].every((a) => section(a.getAttribute('href').slice(1)))"
 expects "a picture of each head" 36 "document.querySelectorAll('canvas.heat').length"
 expects "what a token sees" true "attention.row = 2, attention.head = 1, drawTokens(), section('tokens').querySelectorAll('.tokens span.chosen').length === 1 && section('tokens').textContent.includes('%')"
+expects "times of layers" 7 "section('time').querySelector('.layers').querySelectorAll('tbody tr').length"
 expects "times of kernels" true "section('time').querySelectorAll('tbody tr').length > 20 && !!section('time').querySelector('circle')"
 page bert "$WORK/bert"
 expects "its graph" true "$boxes > 5"

@@ -86,6 +86,10 @@ timed austen examples/austen "one row|prompt|"
 check "report: a step of each kernel of the loop" [ "$(at "$WORK/timed.json" 'time.runs.0.sites.*.calls' | sort -n | tail -n 1)" = $((64 * 6)) ]
 check "report: weights read in all steps" [ "$(at "$WORK/timed.json" 'time.runs.0.sites.*' | sed -n 's/.*"function":"matmul_bf16_192x320".*"weight_bytes":\([0-9]*\).*/\1/p')" = $((64 * 6 * 192 * 320 * 2)) ]
 check "report: limits of this machine" awk -v read="$(at "$WORK/timed.json" time.limits.read)" -v fma="$(at "$WORK/timed.json" time.limits.fma)" 'BEGIN { exit !(read > 1e8 && fma > 1e8) }'
+check "report: times of the layers" [ "$(at "$WORK/timed.json" 'time.runs.0.layers.*.layer' | sort | tr '\n' '|')" = "|$(seq 0 5 | sed 's/^/model.layers./' | tr '\n' '|')" ]
+check "report: the layers are the whole" awk -v layers="$(at "$WORK/timed.json" 'time.runs.0.layers.*.ms' | awk '{ s += $1 } END { print s }')" \
+    -v sites="$(at "$WORK/timed.json" 'time.runs.0.sites.*.ms' | awk '{ s += $1 } END { print s }')" \
+    -v n="$(at "$WORK/timed.json" 'time.runs.0.sites.#')" 'BEGIN { d = layers - sites; exit !(d * d < (0.02 * sites + n / 100) ^ 2) }'
 timed numbers examples/numbers "a text and its answer|"
 
 # ---- attention ----

@@ -53,6 +53,16 @@ function sumBy(run, key) {
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
+function layersOf(run) {
+  const all = (run.layers || []).filter((l) => l.layer), most = Math.max(...all.map((l) => l.ms));
+  if (all.length < 2) return null;
+  return el(
+      "details", {class: "layers"}, el("summary", {}, `By layer: ${all.length} layers`),
+      table(
+          ["layer", number("ms"), number("share"), ""],
+          run.layers.map((l) => [l.layer || "the rest", number(l.ms.toFixed(2)), percent(l.ms, run.ms), bar(l.ms / most)])));
+}
+
 function runPart(run) {
   const rows = run.sites.map(
       (s) =>
@@ -78,6 +88,7 @@ function runPart(run) {
              number("operations"), number("of its limit")
            ],
            rows)),
+    layersOf(run),
     el("div", {class: "pair"}, roofline(run), by("source line", (s) => s.location.split(" ")[0]),
        by("part", (s) => s.location.split(" ").slice(1).join(" ") || "the rest"))
   ];
