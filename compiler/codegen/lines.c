@@ -21,7 +21,7 @@ typedef struct Scan {
     const char *line;
     size_t indent, opened[MOST_DEPTH];  // of the line; columns behind the parentheses that are open
     int depth;
-    bool quoted;
+    bool quoted, escaped;
 } Scan;
 
 // Behind a comma or a semicolon; before an operator that has blanks around it.
@@ -36,7 +36,9 @@ static bool may_break(const char *line, size_t at) {
 
 static void scan_one(Scan *s, size_t i) {
     char c = s->line[i];
-    if (c == '"' && !(i && s->line[i - 1] == '\\')) s->quoted = !s->quoted;
+    bool plain = !s->escaped;
+    s->escaped = s->quoted && plain && c == '\\';
+    if (c == '"' && plain) s->quoted = !s->quoted;
     if (s->quoted) return;
     if ((c == '(' || c == '{') && s->depth < MOST_DEPTH - 1) s->opened[++s->depth] = i + 1;
     if ((c == ')' || c == '}') && s->depth) s->depth--;

@@ -33,16 +33,22 @@ static void comments_stay_comments(void) {
     text_free(&t);
 }
 
-static void words_between_quotes_stay_whole(void) {
+static void check_stays_whole(const char *before_quote) {
     Text t = {0};
-    text_add(&t, "    f(\"");
+    text_add(&t, "%s", before_quote);
     for (int i = 0; i < 40; i++) text_add(&t, "word, ");
     text_add(&t, "\", 1);\n");
     size_t length = t.length;
     wrap_lines(&t, 0);
-    const char *quote = strchr(t.data, '"'), *end = strrchr(t.data, '"');
-    CHECK(quote && !memchr(quote, '\n', (size_t)(end - quote)) && t.length >= length);
+    const char *word = strstr(t.data, "word"), *end = strrchr(t.data, '"');
+    CHECK(word && !memchr(word, '\n', (size_t)(end - word)) && t.length >= length);
     text_free(&t);
+}
+
+static void words_between_quotes_stay_whole(void) {
+    check_stays_whole("    f(\"");
+    check_stays_whole("    f(\"a \\\"");       // a quote inside
+    check_stays_whole("    f(\"a\\\\\", \"");  // a string that ends with a backslash
 }
 
 static void a_word_is_neither_comment_nor_field(void) {
