@@ -23,10 +23,10 @@ static const char *model_file(Arena *arena, const char *folder) {
     return found;
 }
 
-// "matmul_f32_8x8" of the line that begins a function, or NULL.
+// "matmul_f32_8x8" of the line that begins a function, whose parameters may go on in the next, or NULL.
 static const char *function_name(Arena *arena, const char *line, size_t length) {
     const char *paren = memchr(line, '(', length);
-    if (!paren || !length || line[length - 1] != '{' || *line == ' ' || *line == '#' || *line == '/') return NULL;
+    if (!paren || !strchr("{,", line[length - 1]) || strchr(" #/", *line)) return NULL;
     const char *end = paren, *begin = end;
     while (begin > line && begin[-1] != ' ' && begin[-1] != '*') begin--;
     return arena_strndup(arena, begin, (size_t)(end - begin));

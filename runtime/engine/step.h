@@ -88,7 +88,8 @@ static inline bool burin_shares_segments(const burin_step *s, const attention_ar
 #endif
 
 // Before the attention itself, which may write over its queries.
-__attribute__((noinline, unused)) static void burin_show_attention(const burin_step *s, int thread, const attention_args *a) {
+__attribute__((noinline, cold, unused)) static void burin_show_attention(const burin_step *s, int thread,
+                                                                         const attention_args *a) {
     burin_barrier_wait(s->barrier, thread);
     for (int i = 0; thread == 0 && i < a->rows * a->heads; i++) {
         int row = i / a->heads, from, to;
@@ -103,7 +104,10 @@ __attribute__((noinline, unused)) static void burin_show_attention(const burin_s
 // Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.
 INLINE void burin_attention(const burin_step *s, int thread, attention_args a, burin_part units, float *parts) {
 #ifndef BURIN_BARE
-    if (__builtin_expect(s->trace != NULL, 0) && s->trace->query) burin_show_attention(s, thread, &a);
+    if (__builtin_expect(s->trace != NULL, 0) && s->trace->query) {
+        attention_args seen = a;  // a copy: an `a` that others have seen is not known when compiled
+        burin_show_attention(s, thread, &seen);
+    }
 #endif
     int split = parts && burin_shares_segments(s, &a) ? attention_split_units(&a, s->threads) : 0;
     burin_part share = split ? burin_segments_of(s, thread, &a, split) : units;
