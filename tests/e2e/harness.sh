@@ -13,7 +13,8 @@ echo 'sleep 60' > "$WORK/a/endless.sh"
 run() {
     _name=$1 _status=$2 _sum=$3
     shift 3
-    (cd "$WORK/a" && BUILD=build TEST_TIMEOUT=5 "$OLDPWD/tests/run" "$@") > "$WORK/said" 2>&1
+    : > "$WORK/said"
+    (cd "$WORK/a" && BUILD=build TEST_TIMEOUT=5 "$OLDPWD/tests/run" "$@") >> "$WORK/said" 2>&1 # two scripts write at a time
     _got=$?
     check "harness: $_name: $(tail -n 1 "$WORK/said"), status $_got" [ "$_got $(tail -n 1 "$WORK/said")" = "$_status $_sum" ]
 }
