@@ -185,7 +185,7 @@ struct Node {
     uint64_t hash;         // see constant_hash
     Graph *graph;
     Node *prev, *next;  // in topological order
-    Node **users;       // one entry for each operand that names it; kept by build.c
+    Node **users;       // one entry for each operand that names it; kept by graph.c
     int n_users;
     int mark;       // free for a pass to use; no meaning between passes
     void *scratch;  // likewise
@@ -283,6 +283,7 @@ Graph *graph_new_owned(Arena *owner, const char *name);   // freed with its owne
 void graph_give(Graph *, Arena *owner);                   // likewise from now on
 Graph *graph_new_nested(Graph *outer, const char *name);  // a body: shares the arena and the dimensions of `outer`
 void graph_free(Graph *);
+int graph_output_index(const Graph *, const char *name);  // -1: it has none of that name
 Graph *graph_clone(const Graph *);
 Module module_clone(Arena *, const Module *);  // its graphs are clones, freed with the arena
 Node *graph_add_input(Graph *, const char *name, Type, Loc);

@@ -195,9 +195,8 @@ static bool is_named(const Node *n, const char *name) {
 }
 
 static Node *find_output(const Graph *g, const char *name) {
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], name)) return g->outputs[i];
-    return NULL;
+    int at = graph_output_index(g, name);
+    return at < 0 ? NULL : g->outputs[at];
 }
 
 static Node *find_named(const Aligner *a, const Tensor *recorded) {

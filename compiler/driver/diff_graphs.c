@@ -96,21 +96,15 @@ static void pair(GraphDiff *d, const Node *a, const Node *b) {
     for (int i = 0; i < a->n_in || i < b->n_in; i++) pair(d, i < a->n_in ? a->in[i] : NULL, i < b->n_in ? b->in[i] : NULL);
 }
 
-static int output_index(const Graph *g, const char *name) {
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], name)) return i;
-    return -1;
-}
-
 static void pair_outputs(GraphDiff *d, const Graph *a, const Graph *b) {
     for (int i = 0; i < a->n_outputs; i++) {
-        int j = output_index(b, a->output_names[i]);
+        int j = graph_output_index(b, a->output_names[i]);
         if (j < 0 && a->n_outputs == b->n_outputs) j = i;
         if (j >= 0) pair(d, a->outputs[i], b->outputs[j]);
         if (j < 0) differ(d, a->outputs[i], NULL);
     }
     for (int i = 0; i < b->n_outputs && a->n_outputs != b->n_outputs; i++)
-        if (output_index(a, b->output_names[i]) < 0) differ(d, NULL, b->outputs[i]);
+        if (graph_output_index(a, b->output_names[i]) < 0) differ(d, NULL, b->outputs[i]);
 }
 
 static int count_ops(const Graph *g, Op op) {

@@ -75,9 +75,7 @@ static Node *token_input(const Graph *g) {
 }
 
 static bool says_logits(const Graph *g) {
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], "logits")) return strncmp(g->name, "encode", strlen("encode")) != 0;
-    return false;
+    return graph_output_index(g, "logits") >= 0 && strncmp(g->name, "encode", strlen("encode")) != 0;
 }
 
 static const FusionSite *why_as_a_whole(const Build *b) {

@@ -35,17 +35,6 @@ static void add_prompts(Text *t, const json_t *config, Loc loc, burin_card *card
 }
 
 // --------------------------------------------------------------------------------------------------------------------- labels
-static const char *class_name(const Checkpoint *c) {
-    const char *name = json_string_value(json_array_get(json_object_get(c->config, "architectures"), 0));
-    return name ? name : "";
-}
-
-static const Node *logits_of(const Graph *g) {
-    for (int i = 0; i < g->n_outputs; i++)
-        if (g->output_names[i] && !strcmp(g->output_names[i], "logits")) return g->outputs[i];
-    return NULL;
-}
-
 static int64_t last_dim(const Node *n) {
     int64_t size = 0;
     if (n->type.rank) dim_is_const(n->type.dim[n->type.rank - 1], &size);
@@ -60,8 +49,9 @@ static bool fits(const Checkpoint *c, const Node *logits, burin_card *card) {
     } classes[] = {{"ForSequenceClassification", BURIN_LABELS_TEXTS, 1},
                    {"ForTokenClassification", BURIN_LABELS_TOKENS, 2},
                    {"ForMaskedLM", BURIN_FILLS_MASKS, 2}};
-    for (size_t i = 0; logits && i < sizeof classes / sizeof *classes; i++)
-        if (text_ends_with(class_name(c), classes[i].end) && logits->type.rank == classes[i].rank && last_dim(logits)) {
+    const char *name = checkpoint_class(c);
+    for (size_t i = 0; logits && name && i < sizeof classes / sizeof *classes; i++)
+        if (text_ends_with(name, classes[i].end) && logits->type.rank == classes[i].rank && last_dim(logits)) {
             card->task = classes[i].task;
             return true;
         }
@@ -113,7 +103,8 @@ static bool reads_tokens(const Graph *g) {
 
 Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *tokenizer, bool embeds) {
     burin_card card = {.magic = BURIN_CARD_MAGIC, .version = BURIN_CARD_VERSION, .mask = -1, .default_prompt = -1};
-    const Node *logits = logits_of(g);
+    int at = graph_output_index(g, "logits");
+    const Node *logits = at < 0 ? NULL : g->outputs[at];
     Text strings = {0};
     Loc loc = NO_LOC;
     bool labels = !embeds && reads_tokens(g) && fits(c, logits, &card);

@@ -35,6 +35,7 @@ typedef struct Checkpoint {
 Checkpoint *checkpoint_open(Arena *, const char *path, const char *library);
 // The file of the tokenizer in a folder: tokenizer.json, GPT-2's pair of files, llama2.c's, or the one GGUF. NULL: none.
 const char *tokenizer_in(Arena *, const char *folder);
+const char *checkpoint_class(const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
 

@@ -61,6 +61,12 @@ Node *graph_add_input(Graph *g, const char *name, Type type, Loc loc) {
     return n;
 }
 
+int graph_output_index(const Graph *g, const char *name) {
+    for (int i = 0; i < g->n_outputs; i++)
+        if (g->output_names[i] && !strcmp(g->output_names[i], name)) return i;
+    return -1;
+}
+
 void graph_add_output(Graph *g, Node *n, const char *name) {
     g->outputs = grow(g->arena, g->outputs, g->n_outputs);
     g->output_names = grow(g->arena, g->output_names, g->n_outputs);

@@ -6,30 +6,30 @@
 #include "report/report.h"
 #include "util/text.h"
 
-enum { THREAD = 0 };
-
-// A call in the text: what was computed there by the n-th call of a step.
+// A call in the text, the site-th of its program.
 typedef struct CallSite {
     const Program *program;
-    int first, period, repetitions;  // kernels first, first + period ...
+    const Kernel *kernel;
+    int site, repetitions;  // in a step
     uint64_t calls;
 } CallSite;
 
+// Up to the loop's end a site's number is that of its first kernel.
 static int add_call_sites(const Program *p, CallSite *sites) {
-    const Loop *l = &p->loop;
-    int n = 0, end = l->first + l->period * l->iterations - l->missing;
-    for (int i = 0; i < p->n_kernels; i++) {
-        bool inside = l->iterations && i >= l->first && i < end;
-        if (inside && i >= l->first + l->period) continue;
-        int repetitions = inside ? (end - i + l->period - 1) / l->period : 1;
-        sites[n++] = (CallSite){.program = p, .first = i, .period = inside ? l->period : 0, .repetitions = repetitions};
+    int n = call_sites(p, NULL);
+    const Kernel **list = ARENA_ARRAY(p->arena, const Kernel *, n + 1);
+    call_sites(p, list);
+    for (int i = 0; i < n; i++) {
+        const Loop *l = loop_of(p, list[i]);
+        int repetitions = l ? l->iterations - (i - l->first >= l->period - l->missing) : 1;
+        sites[i] = (CallSite){.program = p, .kernel = list[i], .site = i, .repetitions = repetitions};
     }
     return n;
 }
 
 static const Kernel *kernel_called(CallSite *s) {
     int iteration = (int)(s->calls++ % (uint64_t)s->repetitions);
-    return s->program->kernels[s->first + iteration * s->period];
+    return iteration ? s->program->kernels[s->site + iteration * s->program->loop.period] : s->kernel;
 }
 
 // "model.layers.3" of "model.layers.3.mlp"; "" outside of layers.
@@ -54,14 +54,14 @@ static void add_time(json_t *layers, const char *path, double milliseconds) {
     json_add(layers, entry);
 }
 
-static bool is_of_thread(const json_t *event) {
+static bool is_kernel_of_first(const json_t *event) {
     const char *kind = json_string_value(json_object_get(event, "cat"));
-    return kind && !strcmp(kind, "kernel") && json_integer_value(json_object_get(event, "tid")) == THREAD;
+    return kind && !strcmp(kind, "kernel") && json_integer_value(json_object_get(event, "tid")) == 0;
 }
 
 json_t *layers_of_trace(const Program *p, const char *path) {
     json_t *trace = json_load_file(path, 0, NULL), *layers = json_array(), *event;
-    int most = p->n_kernels + (p->encoder ? p->encoder->n_kernels : 0);
+    int most = call_sites(p, NULL) + (p->encoder ? call_sites(p->encoder, NULL) : 0);
     CallSite *sites = ARENA_ARRAY(p->arena, CallSite, most + 1);
     int n = add_call_sites(p, sites);
     if (p->encoder) n += add_call_sites(p->encoder, sites + n);
@@ -69,7 +69,7 @@ json_t *layers_of_trace(const Program *p, const char *path) {
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
         const json_t *number = json_object_get(json_object_get(event, "args"), "kernel");
         json_int_t site = json_integer_value(number);
-        if (!is_of_thread(event) || !number || site < 0 || site >= n) continue;
+        if (!is_kernel_of_first(event) || !number || site < 0 || site >= n) continue;
         const Kernel *k = kernel_called(&sites[site]);
         add_time(layers, layer_path(p->arena, k), json_number_value(json_object_get(event, "dur")) / 1e3);
     }

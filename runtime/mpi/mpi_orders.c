@@ -3,6 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,8 @@ static void begin(const order_head *head) {
 static void send_to_all(void) {
     MPI_Request requests[MOST_RANKS];
     const burin_ranks *r = &burin_all_ranks.ranks;
+    if (outgoing.n > INT_MAX)
+        burin_stop(BURIN_USER_MISTAKE, "inputs of %zu bytes are more than ranks can be sent at once", outgoing.n);
     for (int i = 1; i < r->count; i++)
         MPI_Isend(outgoing.data, (int)outgoing.n, MPI_BYTE, i, TAG_ORDER, MPI_COMM_WORLD, &requests[i - 1]);
     int late = burin_wait_requests(requests, r->count - 1, burin_all_ranks.patience);

@@ -138,6 +138,10 @@ static void check_blocks(const StoredTensor *stored) {
                    t->name, wrong, f->name);
 }
 
+const char *checkpoint_class(const Checkpoint *c) {
+    return json_string_value(json_array_get(json_object_get(c->config, "architectures"), 0));
+}
+
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
     if (!stored || stored->hidden) return NULL;

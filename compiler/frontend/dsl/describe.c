@@ -118,12 +118,8 @@ static const char *near_names(Arena *arena, const Descriptions *all, const char 
     return listed ? arena_printf(arena, "near names: %s; `burin models` lists all", list) : "`burin models` lists them";
 }
 
-static const char *class_of(const Checkpoint *c) {
-    return json_string_value(json_array_get(json_object_get(c->config, "architectures"), 0));
-}
-
 const char *dsl_find_description(Arena *arena, const char *library, const Checkpoint *c) {
-    const char *class_name = class_of(c), *type = c->architecture;
+    const char *class_name = checkpoint_class(c), *type = c->architecture;
     if (!class_name && !type)
         diag_fatal(NO_LOC, "%s does not say its architecture (model_type)\nhint: %sgive a .burin description and --weights=%s",
                    c->path, c->config ? "" : "config.json, which says it, belongs beside the weights; or ", c->path);

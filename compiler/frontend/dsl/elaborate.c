@@ -230,9 +230,8 @@ static InputRole role_of_name(const char *name) {
 
 // What the graph that this one is joined to gives for an input: its result of this name, or its text; NULL when it gives none.
 static Node *given_by_earlier(Elaborator *e, const Ast *input) {
-    const Graph *g = e->graph;
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], input->name)) return g->outputs[i];
+    int at = graph_output_index(e->graph, input->name);
+    if (at >= 0) return e->graph->outputs[at];
     return strcmp(input->name, "decoder_input_ids") ? NULL : task_moved_right(e, input->loc);
 }
 

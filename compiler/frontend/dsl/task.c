@@ -22,7 +22,7 @@ typedef enum { TASK_TEXT, TASK_STATES, TASK_SEQUENCE, TASK_TOKENS, TASK_ANSWER }
 
 static const char *class_of(const Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
-    return c ? json_string_value(json_array_get(json_object_get(c->config, "architectures"), 0)) : NULL;
+    return c ? checkpoint_class(c) : NULL;
 }
 
 static Task task_of(const Elaborator *e) {
@@ -46,12 +46,6 @@ static Task task_of(const Elaborator *e) {
 static bool reads_text_twice(const Elaborator *e) { return task_of(e) == TASK_SEQUENCE || task_of(e) == TASK_ANSWER; }
 
 bool task_joins_graphs(const Elaborator *e) { return task_of(e) == TASK_STATES || reads_text_twice(e); }
-
-static int logits_of(const Graph *g) {
-    for (int i = 0; i < g->n_outputs; i++)
-        if (!strcmp(g->output_names[i], "logits")) return i;
-    return -1;
-}
 
 static bool is_scalar(const Node *n) { return n->op == OP_constant && n->type.rank == 0; }
 
@@ -190,7 +184,7 @@ static void forgive_unreached(Elaborator *e) {
 void task_apply(Elaborator *e) {
     Graph *g = e->graph;
     Task task = task_of(e);
-    int at = logits_of(g);
+    int at = graph_output_index(g, "logits");
     bool is_joined = e->module->n_graphs && task_joins_graphs(e), twice = is_joined && task != TASK_STATES;
     bool is_decoder = !strcmp(g->name, "decode") || is_joined;
     if (task == TASK_TEXT || at < 0 || !is_decoder) return;
