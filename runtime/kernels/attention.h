@@ -494,21 +494,23 @@ INLINE void attention_fold(const attention_args *a, int first, int last) {
 
 // ---- shares, for who looks inside ----
 
-// The scores of a query's keys [0, n); -infinity where it sees none.
+// The scores of a query's keys [0, n); -infinity where it sees none. 16 keys at a time: one instance, quick to compile.
 INLINE void attention_scores(const attention_args *a, attention_tile *t, int n, float *score) {
     for (int key = 0; key < n; key++) score[key] = -INFINITY;
-    for (int start = t->from[0] / SEGMENT * SEGMENT; start < t->to[0]; start += SEGMENT) {
+    NO_UNROLL
+    for (int key = t->from[0] / LANES * LANES; key < t->to[0]; key += LANES) {
+        int start = key / SEGMENT * SEGMENT;
         limit_to_segment(t, start);
-        segment_scores(a, t, start);
-        for (int key = t->lo[0] / LANES * LANES; key < t->hi[0]; key += LANES)
-            vf_store_n(score + key, finish_score(a, t, 0, key, vf_load(t->score[0] + (key - start))), n - key);
+        if (key == start || key <= t->from[0]) load_scales(&a->keys, t, true, start);
+        score_panels(a, 1, 1, t, key, start);
+        vf_store_n(score + key, finish_score(a, t, 0, key, vf_load(t->score[0] + (key - start))), n - key);
     }
 }
 
-// How much of its attention the query of a row and a head gives to each of the keys [0, n). There once: nothing of `a` is a
-// literal.
-__attribute__((noinline, unused)) static void attention_shares(const attention_args *a, int row, int head, int n,
-                                                               float *share) {
+// How much of its attention the query of a row and a head gives to each of the keys [0, n). There once and small: nothing of
+// `a` is a literal.
+__attribute__((noinline, cold, unused)) static void attention_shares(const attention_args *a, int row, int head, int n,
+                                                                     float *share) {
     attention_tile t;
     t.n = 1, t.row[0] = row, t.head[0] = head;
     begin_job(a, &t, row, head);
