@@ -71,3 +71,11 @@ gemma3-scaled gemma3
 shared-bert bert
 ernie bert
 END
+
+# Those that llama.cpp computed
+for recorded in tests/families/gguf_cases/*.npy; do
+    case=$(basename "$recorded" .npy)
+    mkdir "$WORK/$case"
+    check "gguf $case: written" "$python" tests/families/gguf_cases.py "$WORK/$case" "$case"
+    "$BUILD/tools/family" "$WORK/$case" | sed "s/ family / gguf /"
+done

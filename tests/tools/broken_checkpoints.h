@@ -378,6 +378,21 @@ static void gguf_rows_of_groups(void) {
     open_gguf(64);
 }
 
+static void gguf_rows_of_all_three(void) {
+    begin(3, 1, 8);
+    put_string("general.architecture", "chatglm");
+    put_u32("chatglm.embedding_length", 4);
+    put_u32("chatglm.feed_forward_length", 4);
+    put_u32("chatglm.block_count", 1);
+    put_u32("chatglm.attention.head_count", 2);
+    put_u32("chatglm.attention.head_count_kv", 1);
+    put_u32("chatglm.context_length", 8);
+    key("chatglm.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+    describe((Described){"blk.0.attn_qkv.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
 // A table of one number for each of a head's two pairs.
 static void open_table(const char *name, float factor) {
     begin_model(1, 0);
@@ -476,6 +491,7 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(gguf_integer_for_string),
                                                 CASE(gguf_nan),
                                                 CASE(gguf_rows_of_groups),
+                                                CASE(gguf_rows_of_all_three),
                                                 CASE(gguf_integer_for_float),
                                                 CASE(gguf_scaling),
                                                 CASE(gguf_partial_rotary),

@@ -5,6 +5,7 @@
 #include "frontend/checkpoint/gguf.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,6 +148,32 @@ static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *
     return true;
 }
 
+static int64_t head_dim_of(const Reading *);
+
+// The queries, keys and values of a layer in one tensor, their rows one behind the other: "self_attn.Q_proj.weight" with q, k,
+// v
+static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t) {
+    const MappedFile *file = stored->part->file;
+    const char *q = strstr(t->name, ".Q_");
+    if (!q || !t->rank) return false;
+    int64_t heads = config_int(r, "num_attention_heads", NULL), groups = config_int(r, "num_key_value_heads", NULL);
+    int64_t d = head_dim_of(r), rows[] = {heads * d, groups * d, groups * d};
+    if (heads < 1 || groups < 1 || heads > INT32_MAX || groups > heads || d < 1 || t->dim[0] != (heads + 2 * groups) * d)
+        file_fatal(file,
+                   "tensor \"%s\" has %" PRId64 " rows, expected those of %" PRId64 " heads of queries and %" PRId64
+                   " of keys and values, %" PRId64 " each",
+                   stored->name, t->dim[0], heads, groups, d);
+    Tensor one = *t;
+    for (int i = 0; i < 3; i++) {
+        one.name = arena_printf(r->checkpoint->arena, "%.*s.%c%s", (int)(q - t->name), t->name, "qkv"[i], q + 2);
+        one.dim[0] = rows[i];
+        one.bytes = t->bytes / (uint64_t)t->dim[0] * (uint64_t)rows[i];
+        undo_changes(r, checkpoint_add(r->checkpoint, file, &one));
+        one.data = (const char *)one.data + one.bytes;
+    }
+    return true;
+}
+
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
     const Gguf *part = stored->part;
     const MappedFile *file = part->file;
@@ -162,7 +189,8 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
     t.name = name_of(r, stored->name);
-    if (!add_experts(r, file, &t)) undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
+    if (!add_experts(r, file, &t) && !add_queries_keys_values(r, stored, &t))
+        undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration
@@ -261,6 +289,12 @@ static void set_query_scale(const Reading *r) {
     json_object_set_new(r->config, "query_pre_attn_scalar", json_integer((json_int_t)scalar));
 }
 
+// Scores are divided by the root of the head's size unless the file says otherwise.
+static void set_score_scale(const Reading *r) {
+    if (number_of(r, "attention_multiplier") == 0)
+        json_object_set_new(r->config, "attention_multiplier", json_real(1 / sqrt((double)head_dim_of(r))));
+}
+
 // The first model whose field the configuration has, neither 0 nor false; the last asks for none.
 static void set_class(const Reading *r) {
     const GgufPair *m = r->table->models.items;
@@ -283,6 +317,7 @@ static void set_rotary(const Reading *r) {
     if (has_key(r->table->further, "num_key_value_heads"))
         set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
     set_default(r->config, "rope_theta", json_real(1e4));
+    if (has_key(r->table->further, "head_dim")) set_default(r->config, "head_dim", json_integer(head_dim_of(r)));
     set_scaling(r);
 }
 
@@ -333,10 +368,12 @@ static void set_configuration(Reading *r) {
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
     if (has_key(t->further, "rope_theta")) set_rotary(r);
     if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
+    if (t->changes & GGUF_SCORE_SCALE) set_score_scale(r);
     set_latent_head(r);
     leave_out_guessing(r);
     for (int i = 0; i < t->flags.n; i++)
-        json_object_set_new(r->config, t->flags.items[i].name, json_boolean(has_tensor(r, t->flags.items[i].gguf)));
+        if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
+    for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());
     for (int i = 0; i < t->fixed.n; i++)
         set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
     set_class(r);

@@ -15,16 +15,17 @@ typedef struct GgufPairs {
 } GgufPairs;
 
 typedef enum {
-    GGUF_ROTARY = 1,       // rows of queries and keys are stored in interleaved rotary order
-    GGUF_NORMS = 2,        // 1 was added to norms that Hugging Face's formula adds it to
-    GGUF_MATRICES = 4,     // GPT-2's matrices are stored transposed
-    GGUF_GROUPS = 8,       // rows of queries, keys and values stand apart, and not head by head
-    GGUF_QUERY_SCALE = 16  // what Gemma divides scores by is left out
+    GGUF_ROTARY = 1,        // rows of queries and keys are stored in interleaved rotary order
+    GGUF_NORMS = 2,         // 1 was added to norms that Hugging Face's formula adds it to
+    GGUF_MATRICES = 4,      // GPT-2's matrices are stored transposed
+    GGUF_GROUPS = 8,        // rows of queries, keys and values stand apart, and not head by head
+    GGUF_QUERY_SCALE = 16,  // what Gemma divides scores by is left out
+    GGUF_SCORE_SCALE = 32   // what Granite multiplies scores by is left out where it is the usual
 } GgufChanges;
 
 typedef struct GgufTable {
     GgufPairs models;   // model_type and class of transformers; `needs` is a field of the configuration that must be there
-    GgufPairs tensors;  // names without ".weight" and ".bias"; N stands for a layer's number, E for an expert's
+    GgufPairs tensors;  // names without ".weight" and ".bias"; N stands for a layer's number, E for an expert's, Q for q, k, v
     GgufPairs needed, further;  // keys of metadata behind the architecture's name, and fields of config.json
     GgufPairs flags;            // tensors, and the fields that say whether they are there
     GgufPairs fixed;            // fields, and their values as JSON

@@ -1,0 +1,169 @@
+"""Tiny GGUF files as llama.cpp's loader wants them, of architectures that transformers has no tiny model for in models.py, or names
+otherwise: what a case of slow-gguf.sh is made of.
+
+    python tests/families/gguf_cases.py FOLDER CASE      FOLDER/model.gguf, and the recorded inputs and outputs; needs gguf
+    python tests/families/gguf_cases.py --record [CASE...]      gguf_cases/CASE.npy: what llama.cpp computes; needs llama_cpp, too
+
+Element i of a tensor is OFFSET + SCALE * u(NAME, i), as in generate.py.
+"""
+import pathlib
+import sys
+import tempfile
+
+import gguf
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent / "gguf_cases"
+WORDS, WIDTH, HEADS, GROUPS, HEAD, INNER, LAYERS, EXPERTS, SMALL = 48, 32, 4, 2, 8, 48, 2, 4, 16
+TOKENS = [(5 + 37 * i + i * i * 11) % (WORDS - 4) + 4 for i in range(10)]
+
+
+def uniform(name, shape):
+    mask, seed, count = (1 << 64) - 1, 0xCBF29CE484222325, int(np.prod(shape))
+    for byte in name.encode():
+        seed = (seed ^ byte) * 0x100000001B3 & mask
+    with np.errstate(over="ignore"):
+        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return ((z >> np.uint64(40)).astype(np.float64) / (1 << 23) - 1).reshape(shape)
+
+
+def tensor(name, *shape):
+    """Matrices keep the size of what they multiply, norms stay around 1, biases around 0."""
+    if len(shape) > 1:
+        scale, offset = 0.7 if name == "token_embd.weight" else 1.6 / shape[-1] ** 0.5, 0
+    else:
+        scale, offset = 0.25, 1 if "norm" in name and name.endswith("weight") else 0
+    return (offset + scale * uniform(name, shape)).astype(np.float32)
+
+
+class Case:
+    """Metadata and shapes of tensors; layer(i, ...) adds those of LLaMA, without what is named."""
+
+    def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
+        self.architecture, self.layers, self.made, self.hidden = architecture, layers, {}, 0
+        self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
+                         "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
+                         "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
+        self.metadata |= {key.replace("__", "."): value for key, value in metadata.items()}
+        self.shapes = {"token_embd.weight": (WORDS, WIDTH), "output_norm.weight": (WIDTH,)}
+        if output:
+            self.shapes["output.weight"] = (WORDS, WIDTH)
+
+    def add(self, **shapes):
+        """In each layer: name of a tensor, __ for a dot; its shape."""
+        for i in range(self.layers):
+            self.add_to(i, **shapes)
+        return self
+
+    def add_to(self, i, **shapes):
+        self.shapes |= {f"blk.{i}.{name.replace('__', '.')}" + ("" if "__" in name else ".weight"): shape
+                        for name, shape in shapes.items()}
+        return self
+
+    def llama(self, *without):
+        inner, q, kv = self.metadata["feed_forward_length"], HEADS * HEAD, GROUPS * HEAD
+        all_of = {"attn_norm": (WIDTH,), "attn_q": (q, WIDTH), "attn_k": (kv, WIDTH), "attn_v": (kv, WIDTH),
+                  "attn_output": (WIDTH, q), "ffn_norm": (WIDTH,), "ffn_gate": (inner, WIDTH), "ffn_up": (inner, WIDTH),
+                  "ffn_down": (WIDTH, inner)}
+        return self.add(**{name: shape for name, shape in all_of.items() if name not in without})
+
+    def experts(self, first=0):
+        for i in range(first, self.layers):
+            self.add_to(i, ffn_gate_inp=(EXPERTS, WIDTH), ffn_gate_exps=(EXPERTS, SMALL, WIDTH), ffn_up_exps=(EXPERTS, SMALL, WIDTH),
+                        ffn_down_exps=(EXPERTS, WIDTH, SMALL))
+        return self
+
+    def save(self, path):
+        writer = gguf.GGUFWriter(path, self.architecture)
+        writer.add_string("tokenizer.ggml.model", "none")
+        for key, value in self.metadata.items():
+            kind = {bool: "bool", int: "uint32", float: "float32", str: "string", list: "array"}[type(value)]
+            getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
+        for name, shape in self.shapes.items():
+            writer.add_tensor(name, tensor(name, *shape))
+        for name, (values, kind) in self.made.items():
+            writer.add_tensor(name, values, raw_dtype=kind)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+
+
+MIXED = dict(expert_count=EXPERTS, expert_used_count=2, expert_feed_forward_length=SMALL)
+NORMS_OF_HEADS = dict(attn_q_norm=(HEAD,), attn_k_norm=(HEAD,))
+BIASES = dict(attn_q__bias=(HEADS * HEAD,), attn_k__bias=(GROUPS * HEAD,), attn_v__bias=(GROUPS * HEAD,))
+AXES = dict(rope__dimension_sections=[2, 1, 1, 0], n_deepstack_layers=0)
+HEADED = dict(attention__key_length=HEAD, attention__value_length=HEAD)
+JOINED = ((HEADS + 2 * GROUPS) * HEAD, WIDTH)
+NO_DENSE = ("ffn_gate", "ffn_up", "ffn_down")
+CASES = {
+    "qwen2vl": lambda: Case("qwen2vl", **AXES).llama().add(**BIASES),
+    "qwen3vl": lambda: Case("qwen3vl", **AXES, **HEADED).llama().add(**NORMS_OF_HEADS),
+    "qwen3vlmoe": lambda: Case("qwen3vlmoe", **AXES, **HEADED, **MIXED).llama(*NO_DENSE).experts().add(**NORMS_OF_HEADS),
+    "minicpm": lambda: Case("minicpm", embedding_scale=3.0, residual_scale=0.7, logit_scale=2.5, rope__dimension_count=HEAD).llama(),
+    "bitnet": lambda: Case("bitnet", output=False).llama().add(attn_sub_norm=(WIDTH,), ffn_sub_norm=(INNER,)),
+    "chatglm": lambda: Case("chatglm", rope__dimension_count=HEAD // 2).llama("ffn_gate").add(ffn_up=(2 * INNER, WIDTH), **BIASES),
+    "chatglm-joined": lambda: Case("chatglm", rope__dimension_count=HEAD // 2).llama("ffn_gate", "attn_q", "attn_k", "attn_v").add(
+        ffn_up=(2 * INNER, WIDTH), attn_qkv=JOINED, attn_qkv__bias=JOINED[:1]),
+    "orion": lambda: orion(),
+    "ernie4_5-moe": lambda: ernie(2).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
+    "ernie4_5-moe-plain": lambda: ernie(0),
+    "dbrx": lambda: Case("dbrx", attention__clamp_kqv=1.0, **MIXED | {"expert_feed_forward_length": SMALL},
+                         feed_forward_length=SMALL).llama(*NO_DENSE, "ffn_norm", "attn_q", "attn_k", "attn_v").experts().add(
+                             attn_qkv=JOINED, attn_output_norm=(WIDTH,)),
+}
+
+
+def orion():
+    case = Case("orion").llama().add(attn_norm__bias=(WIDTH,), ffn_norm__bias=(WIDTH,))
+    case.shapes["output_norm.bias"] = (WIDTH,)
+    return case
+
+
+def ernie(shared):
+    case = Case("ernie4_5-moe", output=False, layers=3, expert_shared_count=shared, leading_dense_block_count=1,
+                interleave_moe_layer_step=1, expert_shared_feed_forward_length=SMALL * shared, **MIXED).llama(*NO_DENSE).experts(first=1)
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in (1, 2) if shared else ():
+        case.add_to(i, ffn_gate_shexp=(SMALL * shared, WIDTH), ffn_up_shexp=(SMALL * shared, WIDTH),
+                    ffn_down_shexp=(WIDTH, SMALL * shared))
+    return case
+
+
+def main(folder, name):
+    folder = pathlib.Path(folder)
+    CASES[name]().save(folder / "model.gguf")
+    np.save(folder / "input_ids.npy", np.array(TOKENS, np.int32))
+    np.save(folder / "logits.npy", np.load(HERE / f"{name}.npy"))
+
+
+def record(names):
+    import llama_cpp as library
+    for name in names or CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/model.gguf"
+            case = CASES[name]()
+            case.architecture = {"qwen2vl": "qwen2"}.get(name, case.architecture)     # whose epsilon llama.cpp does not read
+            case.save(path)
+            np.save(HERE / f"{name}.npy", logits(library, path))
+
+
+def logits(library, path):
+    model = library.llama_model_load_from_file(path.encode(), library.llama_model_default_params())
+    options = library.llama_context_default_params()
+    options.n_ctx, options.type_k, options.type_v, options.flash_attn_type, options.swa_full = 256, 0, 0, 0, True
+    context = library.llama_init_from_model(model, options)
+    batch = library.llama_batch_init(len(TOKENS), 0, 1)
+    batch.n_tokens = len(TOKENS)
+    for i, token in enumerate(TOKENS):
+        batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
+        batch.seq_id[i][0] = 0
+    assert library.llama_decode(context, batch) == 0
+    return np.array([np.ctypeslib.as_array(library.llama_get_logits_ith(context, i), (WORDS,)).copy() for i in range(len(TOKENS))])
+
+
+if __name__ == "__main__":
+    record(sys.argv[2:]) if sys.argv[1] == "--record" else main(*sys.argv[1:])
