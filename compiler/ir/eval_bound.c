@@ -1,8 +1,8 @@
 // How far a result in f32 may be from the truth: what `burin check` allows, element by element.
 //
 // Every bound is first order in U = 2^-24, the relative error of one rounding, and is doubled at the end (SAFETY), which covers
-// the higher orders and the polynomials' own errors (runtime/kernels/vec_math.h). Operands count as exact, since `check` gives
-// each node the operands that the program itself had. With |.| the sizes of the operands:
+// the higher orders. What a function of floats adds stands in its row of runtime/kernels/functions.h. Operands count as exact,
+// since `check` gives each node the operands that the program itself had. With |.| the sizes of the operands:
 //
 //   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y|
 //   ...
@@ -33,6 +33,7 @@
 #include "ir/eval_rows.h"
 #include "ir/format.h"
 #include "ir/operands.h"
+#include "kernels/plain.h"
 #include "kernels/quantize.h"
 
 #define U 0x1p-24
@@ -43,55 +44,16 @@ typedef struct {
 } Approx;
 
 // ----------------------------------------------------------------------------------------------------------------- elementwise
-// |f'| for the operand's error, and the error of the function itself in units of U |y| (of U |x| where noted).
-static Approx approx_unary(Op op, Approx x) {
-    double v = x.value, e = x.error, s;
+static Approx approx_unary(Op op, Approx a) {
+    double x = a.value, dx = a.error, v;
     switch (op) {
-        case OP_neg:
-            return (Approx){-v, e};
-        case OP_abs:
-            return (Approx){fabs(v), e};
-        case OP_relu:
-            return (Approx){v > 0 ? v : 0, e};
-        case OP_exp:
-            return (Approx){exp(v), exp(v) * (e + 2 * U)};
-        case OP_log:
-            return (Approx){log(v), e / fabs(v) + 2 * U * fabs(log(v))};
-        case OP_sqrt:
-            return (Approx){sqrt(v), (v > 0 ? e / (2 * sqrt(v)) : sqrt(e)) + U * sqrt(v)};
-        case OP_reciprocal:
-            return (Approx){1 / v, fabs(1 / v) * (e / fabs(v) + U)};
-        case OP_sin:
-            return (Approx){sin(v), e + 4 * U * fabs(sin(v))};
-        case OP_cos:
-            return (Approx){cos(v), e + 4 * U * fabs(cos(v))};
-        case OP_tanh:
-            return (Approx){tanh(v), e + 4 * U * fabs(tanh(v))};
-        case OP_erf:
-            return (Approx){erf(v), 1.13 * e + 4 * U * fabs(erf(v))};
-        case OP_sigmoid:
-            s = 1 / (1 + exp(-v));
-            return (Approx){s, e / 4 + 5 * U * s + U * fabs(v) * s};
-        case OP_silu:
-            s = v / (1 + exp(-v));
-            return (Approx){s, 1.1 * e + 6 * U * fabs(s)};
-        case OP_gelu:
-            return (Approx){v / 2 * (1 + erf(v * M_SQRT1_2)), 1.13 * e + 4 * U * fabs(v)};  // of |x|: 1 + erf cancels
-        case OP_gelu_tanh:
-            s = sqrt(2 / M_PI) * (v + 0.044715 * v * v * v);
-            return (Approx){v / 2 * (1 + tanh(s)), 1.13 * e + 6 * U * fabs(v)};
-        case OP_floor:
-            return (Approx){floor(v), e ? 1 + e : 0};
-        case OP_ceil:
-            return (Approx){ceil(v), e ? 1 + e : 0};
-        case OP_round:
-            return (Approx){nearbyint(v), e ? 1 + e : 0};
-        case OP_round_f16:
-            return (Approx){v, fabs(v) < 0x1p16 - 32 ? e + 0x1p-11 * fabs(v) + 0x1p-25 : INFINITY};
-        case OP_round_bf16:
-            return (Approx){v, e + 0x1p-8 * fabs(v) + FLT_MIN};
+#define UNARY(how, name, exact, off) \
+    case OP_##name:                  \
+        v = sd_##name(x);            \
+        return (Approx){v, off};
+#include "kernels/functions.h"
         default:
-            return (Approx){!v, e};
+            return (Approx){!x, dx};
     }
 }
 
@@ -106,35 +68,18 @@ static Approx approx_compare(Op op, Approx a, Approx b) {
     return (Approx){r, close};
 }
 
-static double modulo(double a, double b) {
-    double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 static Approx approx_binary(Op op, Approx a, Approx b) {
-    double x = a.value, y = b.value, v;
+    double x = a.value, y = b.value, dx = a.error, dy = b.error, v;
     switch (op) {
-        case OP_add:
-            return (Approx){x + y, a.error + b.error + U * fabs(x + y)};
-        case OP_sub:
-            return (Approx){x - y, a.error + b.error + U * fabs(x - y)};
-        case OP_mul:
-            return (Approx){x * y, fabs(x) * b.error + fabs(y) * a.error + U * fabs(x * y)};
-        case OP_div:
-            return (Approx){x / y, (a.error + fabs(x / y) * b.error) / fabs(y) + U * fabs(x / y)};
-        case OP_min:
-            return (Approx){x < y ? x : y, fmax(a.error, b.error)};
-        case OP_max:
-            return (Approx){x > y ? x : y, fmax(a.error, b.error)};
-        case OP_mod:
-            return (Approx){modulo(x, y), a.error || b.error ? fabs(y) : 0};
-        case OP_pow:
-            v = pow(x, y);
-            return (Approx){v, fabs(v) * (fabs(y) * (x ? a.error / fabs(x) : 0) + (x ? fabs(log(fabs(x))) : 0) * b.error + U)};
+#define BINARY(how, name, exact, off) \
+    case OP_##name:                   \
+        v = sd_##name(x, y);          \
+        return (Approx){v, off};
+#include "kernels/functions.h"
         case OP_and:
-            return (Approx){x && y, fmax(a.error, b.error)};
+            return (Approx){x && y, fmax(dx, dy)};
         case OP_or:
-            return (Approx){x || y, fmax(a.error, b.error)};
+            return (Approx){x || y, fmax(dx, dy)};
         default:
             return approx_compare(op, a, b);
     }

@@ -63,10 +63,6 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 
 // ------------------------------------------------------------------------------------------------------------------ functions
 // clang-format off
-#define UNARY(X)                                                                                     \
-    X(neg) X(abs) X(exp) X(log) X(sqrt) X(reciprocal) X(sin) X(cos) X(atan) X(tanh) X(erf) X(sigmoid) \
-    X(relu) X(floor) X(ceil) X(round) X(round_f16) X(round_bf16) X(silu) X(gelu) X(gelu_tanh)
-#define BINARY(X)        X(add) X(sub) X(mul) X(div) X(pow) X(min) X(max) X(mod) X(fmod)
 #define INTEGER_UNARY(X) X(neg) X(abs) X(relu) X(floor) X(ceil) X(round)
 #define INTEGER_BINARY(X)                                                                     \
     X(add) X(sub) X(mul) X(div) X(mod) X(fmod) X(pow) X(min) X(max)                           \
@@ -76,18 +72,15 @@ static void load_chunk(const Span *s, const Value *v, Chunk *out) {
 
 static bool in_f32(Op op, float *y, const float *a, const float *b) {
     switch (op) {
-#define X(name)                                                                            \
+#define UNARY(how, name, exact, off)                                                       \
     case OP_##name:                                                                        \
         for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i))); \
         return true;
-        UNARY(X)
-#undef X
-#define X(name)                                                                                            \
+#define BINARY(how, name, exact, off)                                                                      \
     case OP_##name:                                                                                        \
         for (int i = 0; i < CHUNK; i += LANES) vf_store(y + i, vf_##name(vf_load(a + i), vf_load(b + i))); \
         return true;
-        BINARY(X)
-#undef X
+#include "kernels/functions.h"
         default:
             return false;
     }
@@ -95,18 +88,15 @@ static bool in_f32(Op op, float *y, const float *a, const float *b) {
 
 static bool in_f64(Op op, double *y, const double *a, const double *b) {
     switch (op) {
-#define X(name)                                                 \
+#define UNARY(how, name, exact, off)                            \
     case OP_##name:                                             \
         for (int i = 0; i < CHUNK; i++) y[i] = sd_##name(a[i]); \
         return true;
-        UNARY(X)
-#undef X
-#define X(name)                                                       \
+#define BINARY(how, name, exact, off)                                 \
     case OP_##name:                                                   \
         for (int i = 0; i < CHUNK; i++) y[i] = sd_##name(a[i], b[i]); \
         return true;
-        BINARY(X)
-#undef X
+#include "kernels/functions.h"
         default:
             return false;
     }

@@ -45,41 +45,6 @@ INLINE int64_t su_shift_right(int64_t a, int64_t b) { return (uint64_t)b > 63 ? 
 INLINE int64_t su_relu(int64_t a) { return a; }
 INLINE int64_t su_abs(int64_t a) { return a; }
 
-// ---- doubles ----
-INLINE double sd_add(double a, double b) { return a + b; }
-INLINE double sd_sub(double a, double b) { return a - b; }
-INLINE double sd_mul(double a, double b) { return a * b; }
-INLINE double sd_div(double a, double b) { return a / b; }
-INLINE double sd_min(double a, double b) { return a < b ? a : b; }
-INLINE double sd_max(double a, double b) { return a > b ? a : b; }
-INLINE double sd_pow(double a, double b) { return pow(a, b); }
-INLINE double sd_fmod(double a, double b) { return fmod(a, b); }
-INLINE double sd_mod(double a, double b) {
-    double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-INLINE double sd_neg(double x) { return -x; }
-INLINE double sd_abs(double x) { return fabs(x); }
-INLINE double sd_exp(double x) { return exp(x); }
-INLINE double sd_log(double x) { return log(x); }
-INLINE double sd_sqrt(double x) { return sqrt(x); }
-INLINE double sd_reciprocal(double x) { return 1 / x; }
-INLINE double sd_sin(double x) { return sin(x); }
-INLINE double sd_cos(double x) { return cos(x); }
-INLINE double sd_atan(double x) { return atan(x); }
-INLINE double sd_tanh(double x) { return tanh(x); }
-INLINE double sd_erf(double x) { return erf(x); }
-INLINE double sd_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-INLINE double sd_relu(double x) { return x > 0 ? x : 0; }
-INLINE double sd_floor(double x) { return floor(x); }
-INLINE double sd_ceil(double x) { return ceil(x); }
-INLINE double sd_round(double x) { return nearbyint(x); }
-INLINE double sd_silu(double x) { return x / (1 + exp(-x)); }
-INLINE double sd_gelu(double x) { return x / 2 * (1 + erf(x * 0.70710678118654752440)); }
-INLINE double sd_gelu_tanh(double x) {
-    return x / 2 * (1 + tanh(sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-}
-
 // ---- conversions ----
 // Truncates, to an integer of that many bits; beyond its range the nearest end; NaN: 0.
 INLINE int64_t sl_from_real(double x, int bits, bool is_unsigned) {
@@ -96,8 +61,15 @@ INLINE uint16_t bf16_from_real(double x) { return bf16_from_float(sf_rounded_to_
 
 INLINE float sf_round_f16(float x) { return sf_from_f16(f16_from_float(x)); }
 INLINE float sf_round_bf16(float x) { return sf_from_bf16(bf16_from_float(x)); }
-INLINE double sd_round_f16(double x) { return sf_from_f16(f16_from_real(x)); }
-INLINE double sd_round_bf16(double x) { return sf_from_bf16(bf16_from_real(x)); }
+
+// ---- doubles ----
+// A remainder with the sign of the divisor
+INLINE double sd_wrapped(double r, double y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
+#define UNARY(how, name, exact, off) \
+    INLINE double sd_##name(double x) { return exact; }
+#define BINARY(how, name, exact, off) \
+    INLINE double sd_##name(double x, double y) { return exact; }
+#include "functions.h"
 
 // ---- floats of 8 bits ----
 // Exponent and fraction bits, bias, the largest finite pattern, NaN, and what too large numbers become when they do not

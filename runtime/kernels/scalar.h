@@ -88,7 +88,8 @@ INLINE int32_t si_from_float(float a) {  // truncates; beyond the range: the nea
     return a >= 2147483648.0f ? INT32_MAX : (int32_t)a;
 }
 
-// remainder of a / b with the sign of b; exact
+// remainders of a / b with the sign of a, and of b; exact
+INLINE float sf_fmod(float a, float b) { return fmodf(a, b); }
 INLINE float sf_mod(float a, float b) {
     float r = fmodf(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;

@@ -62,28 +62,19 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #define NO_UNROLL
 #endif
 
+#define PRIMITIVE(name)
 #if defined(VEC_IS_ARRAY)
 // Whole functions lane by lane: better than sixteen lanes after each step where a vector is an array.
-INLINE vf vf_neg(vf x) { LANEWISE(vf, sf_neg(x.v[i])); }
-INLINE vf vf_abs(vf x) { LANEWISE(vf, sf_abs(x.v[i])); }
+#define BY_LANE(name)
+#define FORMULA(name) \
+    INLINE vf vf_##name(vf x) { LANEWISE(vf, sf_##name(x.v[i])); }
+#define UNARY(how, name, exact, off) how(name)
+#include "functions.h"
+#undef FORMULA
+#undef BY_LANE
 INLINE vf vf_copysign(vf x, vf y) { LANEWISE(vf, sf_copysign(x.v[i], y.v[i])); }
-INLINE vf vf_reciprocal(vf x) { LANEWISE(vf, sf_reciprocal(x.v[i])); }
-INLINE vf vf_relu(vf x) { LANEWISE(vf, sf_relu(x.v[i])); }
 INLINE vm vf_greater(vf x, vf y) { LANEWISE(vm, sf_greater(x.v[i], y.v[i])); }
 INLINE vm vf_greater_or_equal(vf x, vf y) { LANEWISE(vm, sf_greater_or_equal(x.v[i], y.v[i])); }
-INLINE vf vf_round(vf x) { LANEWISE(vf, sf_round(x.v[i])); }
-INLINE vf vf_floor(vf x) { LANEWISE(vf, sf_floor(x.v[i])); }
-INLINE vf vf_ceil(vf x) { LANEWISE(vf, sf_ceil(x.v[i])); }
-INLINE vf vf_exp(vf x) { LANEWISE(vf, sf_exp(x.v[i])); }
-INLINE vf vf_log(vf x) { LANEWISE(vf, sf_log(x.v[i])); }
-INLINE vf vf_sin(vf x) { LANEWISE(vf, sf_sin(x.v[i])); }
-INLINE vf vf_cos(vf x) { LANEWISE(vf, sf_cos(x.v[i])); }
-INLINE vf vf_tanh(vf x) { LANEWISE(vf, sf_tanh(x.v[i])); }
-INLINE vf vf_erf(vf x) { LANEWISE(vf, sf_erf(x.v[i])); }
-INLINE vf vf_sigmoid(vf x) { LANEWISE(vf, sf_sigmoid(x.v[i])); }
-INLINE vf vf_silu(vf x) { LANEWISE(vf, sf_silu(x.v[i])); }
-INLINE vf vf_gelu(vf x) { LANEWISE(vf, sf_gelu(x.v[i])); }
-INLINE vf vf_gelu_tanh(vf x) { LANEWISE(vf, sf_gelu_tanh(x.v[i])); }
 #else
 #define F(name) vf_##name
 #define I(name) vi_##name
@@ -95,25 +86,34 @@ INLINE vf vf_gelu_tanh(vf x) { LANEWISE(vf, sf_gelu_tanh(x.v[i])); }
 
 INLINE vf vf_zero(void) { return vf_set1(0); }
 
-// Lane by lane: exact functions of the C library, double precision, and integer division.
+// Lane by lane: what is computed in double precision, remainders, integer division.
 #define EACH_LANE(element, prefix, function)                     \
     element x[LANES], y[LANES];                                  \
     prefix##_store(x, a);                                        \
     prefix##_store(y, b);                                        \
     for (int i = 0; i < LANES; i++) x[i] = function(x[i], y[i]); \
     return prefix##_load(x)
-INLINE vf vf_pow(vf a, vf b) { EACH_LANE(float, vf, sf_pow); }
-INLINE vf vf_mod(vf a, vf b) { EACH_LANE(float, vf, sf_mod); }
-INLINE vf vf_fmod(vf a, vf b) { EACH_LANE(float, vf, fmodf); }
 INLINE vi vi_div(vi a, vi b) { EACH_LANE(int32_t, vi, si_div); }
 INLINE vi vi_mod(vi a, vi b) { EACH_LANE(int32_t, vi, si_mod); }
+#define FORMULA(name)
+#define BY_LANE(name) \
+    INLINE vf vf_##name(vf a, vf b) { EACH_LANE(float, vf, sf_##name); }
+#define BINARY(how, name, exact, off) how(name)
+#include "functions.h"
+#undef BY_LANE
 #undef EACH_LANE
-INLINE vf vf_atan(vf a) {
-    float x[LANES];
-    vf_store(x, a);
-    for (int i = 0; i < LANES; i++) x[i] = sf_atan(x[i]);
-    return vf_load(x);
-}
+#define BY_LANE(name)                                           \
+    INLINE vf vf_##name(vf a) {                                 \
+        float x[LANES];                                         \
+        vf_store(x, a);                                         \
+        for (int i = 0; i < LANES; i++) x[i] = sf_##name(x[i]); \
+        return vf_load(x);                                      \
+    }
+#define UNARY(how, name, exact, off) how(name)
+#include "functions.h"
+#undef FORMULA
+#undef BY_LANE
+#undef PRIMITIVE
 
 INLINE vi vi_load_n(const int32_t *p, int n) {
     int32_t t[LANES] = {0};

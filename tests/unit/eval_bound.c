@@ -74,7 +74,7 @@ static void check_bound(const char *inputs, const char *body) {
 }
 
 static void functions_stay_within(void) {
-    static const char *const any[] = {"exp", "sin", "cos", "tanh", "erf", "sigmoid", "silu", "gelu", "gelu_tanh"};
+    static const char *const any[] = {"exp", "sin", "cos", "atan", "tanh", "erf", "sigmoid", "silu", "gelu", "gelu_tanh"};
     static const char *const positive[] = {"log", "sqrt", "reciprocal"};
     static const char *const two[] = {"add", "sub", "mul", "div", "pow"};
     char body[200];
@@ -91,6 +91,8 @@ static void functions_stay_within(void) {
         check_bound("%p: f32[7, 101], %q: f32[101]", body);
     }
     check_bound("%x: f32[33], %z: f32[33]", "%y = elementwise(%x, %z) {expr=mul(silu($0), add($1, exp(neg($0))))}");
+    check_bound("%x: f32[33], %z: f32[33]", "%y = elementwise(%x, %z) {expr=exp(mul(atan($0), $1))}");
+    check_bound("%x: f32[33], %p: f32[33]", "%y = elementwise(%x, %p) {expr=exp(mul(fmod($0, $1), $0))}");
     check_bound("%x: bf16[33], %z: bf16[33]", "%y = mul(%x, %z)");
 }
 
