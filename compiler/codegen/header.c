@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "ir/operands.h"
 
 static void upper_name(char *out, size_t room, const char *name) {
     size_t i = 0;
@@ -114,6 +115,17 @@ static void write_program(Text *t, const Program *p) {
     write_checks(t, p);
 }
 
+static int64_t widest_head(const Program *p) {
+    int64_t widest = p->encoder ? widest_head(p->encoder) : 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        const Kernel *k = p->kernels[i];
+        if (k->family != FAMILY_ATTENTION) continue;
+        for (int j = ATTENTION_KEY; j <= ATTENTION_VALUE; j++)
+            if (dim_upper(k->in[j].type.dim[3]) > widest) widest = dim_upper(k->in[j].type.dim[3]);
+    }
+    return widest;
+}
+
 void emit_header(const Program *p, Text *t) {
     char guard[64];
     size_t begin = t->length;
@@ -122,6 +134,8 @@ void emit_header(const Program *p, Text *t) {
     text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
     text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
+    int64_t head = widest_head(p);
+    if (head) text_add(t, "#define BURIN_HEAD_DIM %lld  // of attention, at most\n", (long long)head);
     text_add(t, "#include \"kernels/kernels.h\"\n#include \"kernels/nest.h\"\n#include \"engine/step.h\"\n\n");
     if (p->encoder) write_program(t, p->encoder), text_add(t, "\n");
     write_program(t, p);

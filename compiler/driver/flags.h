@@ -8,6 +8,7 @@
     "-ffp-contract=off -fno-math-errno"  // the numeric contract: a multiply-add is fused only where the text says so
 #define FLAGS_KERNELS "-O3"              // of the emitted text, and of what measures it
 #define FLAGS_RUNTIME "-O2"              // of what has no kernels
+#define FLAGS_SMALL   "-Os"              // the same, where flash is small
 #define FLAGS_ALIKE \
     "-fno-semantic-interposition -fno-ident -Wno-unknown-warning-option"  // clang alone: the same objects everywhere
 

@@ -168,7 +168,8 @@ static const char *baseline(const Compilation *c, const char *flags) {
 // Of what runs on every CPU of the machine, and has no kernels.
 static const char *base_flags(const Compilation *c) {
     const Toolchain *t = c->tools;
-    return baseline(c, arena_printf(t->arena, FLAGS_RUNTIME " %s", target_find(t->machine->cpu)->flags));
+    return baseline(c, arena_printf(t->arena, "%s %s", machine_is_bare(t->machine) ? FLAGS_SMALL : FLAGS_RUNTIME,
+                                    target_find(t->machine->cpu)->flags));
 }
 
 // The unit of runtime/mpi, which needs the headers of MPI

@@ -5,7 +5,11 @@
 #define BURIN_ATTENTION_H
 #include "kv_cache.h"
 
-enum { SEGMENT = 256, MAX_HEAD_DIM = 512 };
+// The widest head of a model: emitted code says it.
+#ifndef BURIN_HEAD_DIM
+#define BURIN_HEAD_DIM 512
+#endif
+enum { SEGMENT = 256, MAX_HEAD_DIM = (BURIN_HEAD_DIM + QUANT_BLOCK - 1) / QUANT_BLOCK * QUANT_BLOCK };
 
 // What is added to the 16 scores of keys [key, key + 16) of a row of a sequence and a head. Lanes beyond the row's keys are
 // ignored.
@@ -58,7 +62,7 @@ INLINE void attention_range(const attention_args *a, int row, int *from, int *to
     *from = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
 }
 
-enum { MAX_QUERIES = 8 };  // of a tile
+enum { MAX_QUERIES = TILE_ROWS };  // of a tile
 
 // Queries (a row and a head each) that share a slot and a KV head: what they read, and what they have so far.
 // Products take `width` queries at once; beyond n they repeat the last one.

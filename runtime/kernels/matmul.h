@@ -392,14 +392,15 @@ INLINE void area_tiles(weight_format format, const int tile[3], const matmul_arg
 }
 
 // Where k is long, some tiles of rows go over a part of it before the next part, so that the weights stay in the second level.
-enum { DEEP = 1024, DEEP_TILES = 8, DEEP_ROWS = 48 };
+enum { DEEP = 1024, DEEP_TILES = 8, DEEP_ROWS = 48, MOST_TILE_ROWS = INT_ROWS > TILE_ROWS ? INT_ROWS : TILE_ROWS };
+enum { AREA_ROWS = DEEP_TILES * MOST_TILE_ROWS < DEEP_ROWS ? DEEP_TILES * MOST_TILE_ROWS : DEEP_ROWS };
 
 INLINE void area_panels(weight_format format, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
     bool integers = in_blocks(format), deep = m->k >= 4 * DEEP;
     const int R = integers ? INT_ROWS : TILE_ROWS, most = integers ? INT_PANELS : TILE_PANELS, P = W < most ? W : most;
     const int steps = steps_of(format, m->k), part = deep ? steps_of(format, DEEP) : steps;
     const int tiles = DEEP_TILES * R < DEEP_ROWS ? DEEP_TILES : DEEP_ROWS / R, rows = deep ? tiles * R : R;
-    vf sums[DEEP_ROWS * PANELS_MOST];
+    vf sums[AREA_ROWS * PANELS_MOST];
     for (int row = a->row; row < a->end; row += rows) {
         int end = row + rows < a->end ? row + rows : a->end;
         for (int from = 0; from < steps; from += part) {

@@ -1,18 +1,30 @@
 #!/bin/sh
-# 32-bit ARM and RISC-V (plain and with vectors of 128 and 256 bits) under qemu: the text and the bits of here. slow-machines.sh has
-# more models.
+# A decoder, an encoder-decoder, an encoder and an ONNX network on 64-bit ARM, 32-bit ARM and RISC-V, on each level that code is built
+# for, under qemu: the text and the bits of here. boards.sh has the same models on microcontrollers, slow-machines.sh has more models.
 . tests/lib.sh
 unsanitized "machines"
 . tests/lib_machines.sh
-data=$SHARED/data/stories260k
-text_says() { "$@" -n 64 --temp 0 -t 2 --logits-hash < /dev/null; }
-digits_says() { "$@" --random --hash; }
-[ ! -e "$data/stories260K.bin" ] || on_machines text "$data/stories260K.bin" --tokenizer "$data/tok512.bin"
+data=$SHARED/data/stories260k bert=$SHARED/data/families/bert
+text_says() { "$@" -n 256 --temp 0 -t 2 --logits-hash < /dev/null; }
+numbers_says() { "$@" einhundertacht --logits-hash -t 2; }
+bert_says() { "$@" --input "$bert/input_ids.npy" --hash -t 2; }
+digits_says() { "$@" --input examples/digits/images.npy --hash -t 2; }
+if [ -e "$data/stories260K.bin" ]; then
+    on_machines text "$data/stories260K.bin" --tokenizer "$data/tok512.bin"
+    head -n -1 "$WORK/expected" > "$WORK/text"
+    same "machines: the text of llama2.c" "$data/expected_greedy_256.txt" "$WORK/text"
+else
+    skip "machines: stories260K" "$data is missing"
+fi
+one_level=y
+on_machines numbers examples/numbers
+if [ -e "$bert" ]; then on_machines bert "$bert"; else skip "machines: bert" "$bert is missing"; fi
+one_level=
 on_machines digits examples/digits/digits.onnx
 for triple in $machines; do
     has_machine "$triple" || continue
-    check "machines: a library for $triple" "$BURIN" build examples/digits/digits.onnx --target="$triple" -o "$WORK/digits.a"
-    says "machines: burin run --target=$triple" 0 "$("$WORK/here" --random --hash)" "$BURIN" run examples/digits/digits.onnx --target="$triple" -- --random --hash
+    says "machines: burin run --target=$triple" 0 "$(tail -n 1 "$WORK/expected")" \
+        "$BURIN" run examples/digits/digits.onnx --target="$triple" -- --input examples/digits/images.npy --hash
 done
 if has_machine arm-linux-gnueabihf; then
     "$BURIN" build examples/digits/digits.onnx --target=arm-linux-gnueabihf -o "$WORK/digits" > "$WORK/log" 2>&1

@@ -1,17 +1,16 @@
 #!/bin/sh
-# An encoder, an encoder-decoder, a decoder in int8 and in blocks on 32-bit ARM and RISC-V under qemu.
+# An encoder-decoder and an encoder on every level; a decoder in bf16, int8 and in blocks on 64-bit ARM, 32-bit ARM and RISC-V under qemu.
 . tests/lib.sh
 unsanitized "machines"
 . tests/lib_machines.sh
-families=$SHARED/data/families
-need "machines" "$families"
 austen_says() { "$@" --tokens 0,1114,306 -n 12 --temp 0 --logits-hash -t 2; }
 numbers_says() { "$@" einhundertacht --logits-hash -t 2; }
-bert_says() { "$@" --input "$families/bert/input_ids.npy" --hash -t 2; }
+bert_says() { "$@" --input "$SHARED/data/families/bert/input_ids.npy" --hash -t 2; }
+need "machines" "$SHARED/data/families"
+on_machines numbers examples/numbers
+on_machines bert "$SHARED/data/families/bert"
 on_machines austen examples/austen
 on_machines austen examples/austen --quant=q8_0
-on_machines numbers examples/numbers
-on_machines bert "$families/bert"
 for format in q4_k_m q3_k_m iq4_xs mxfp4; do
     blocks_says() { "$@" --tokens 1,2,3,4,5,6,7 -n 0 --logits-hash -t 2; }
     on_machines blocks "$SHARED/data/gguf/$format/model.gguf"

@@ -1,6 +1,7 @@
 // llama: sizes, and where the weights lie. Emitted by burin.
 #ifndef LLAMA_PLAN_H
 #define LLAMA_PLAN_H
+#define BURIN_HEAD_DIM 16  // of attention, at most
 #include "kernels/kernels.h"
 #include "kernels/nest.h"
 #include "engine/step.h"

@@ -1,0 +1,9 @@
+# Beside the rules of examples/boards: an image of HOST, with MODEL as sentence.a.
+include Makefile
+
+$(OUT)/%/sentence.a: FORCE
+	@mkdir -p $(@D)
+	$(BURIN) build "$(MODEL)" $($*) -o $@
+
+$(OUT)/sentence-%.elf: $(OUT)/%/sentence.a
+	$(CC) $(FLAGS) $($*-cc) -I. -DTOKENS='"$(OUT)/tokens.inc"' $(HOST) start.c $< $(LINK) $($*-ld) -o $@

@@ -1,0 +1,17 @@
+#!/bin/sh
+# An encoder-decoder and an encoder without an operating system on a Cortex-M4, M7 and M55, in qemu: the text and the bits of here.
+. tests/lib.sh
+unsanitized "boards"
+. tests/lib_machines.sh
+has_boards || { skip "boards: in qemu" "no qemu-system-arm or arm-none-eabi-gcc" && exit 0; }
+bert=$SHARED/data/families/bert
+"$BURIN" run examples/numbers -- einhundertacht --logits-hash > "$WORK/text" 2> "$WORK/said"
+hash=$("$BURIN" run "$bert" -- --input "$bert/input_ids.npy" --hash)
+for board in mps2-an386 mps2-an500 mps3-an547; do
+    text_image $board "$WORK/numbers" examples/numbers "" einhundertacht 64
+    on_board $board "$WORK/numbers/text-$board.elf" numbers "$(tail -n 1 "$WORK/text")"
+    check "boards: numbers on $board: the translation" [ "$(head -n 1 "$WORK/says")" = "$(head -n 1 "$WORK/text")" ]
+    [ -e "$bert" ] || { skip "boards: bert" "$bert is missing" && continue; }
+    sentence_image $board "$WORK/bert" "$bert" "$bert/input_ids.npy"
+    on_board $board "$WORK/bert/sentence-$board.elf" bert "$hash"
+done
