@@ -61,6 +61,7 @@ static bool compile(Build *b) {
     print_report(b);
     if (whole) {
         build_lower(b);
+        build_draft(b);
         if (!b->options->emit) return true;
         Text t = {0};
         emit_program(b->program, &t);

@@ -150,6 +150,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     text_add(t, "    .states = states,\n    .n_states = %s,\n", p->n_states ? "sizeof states / sizeof *states" : "0");
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
     if (p->encoder) write_generation(t, p->module);
+    if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
              is_decoder(p) ? "NULL" : "&net");
 }
@@ -166,6 +167,7 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     if (p->encoder) write_encoder(t, p->encoder);
     if (!is_decoder(p)) write_net(t, p);
     write_states(t, p);
+    if (o->draft) text_add(t, "extern const burin_model %s;\n\n", o->draft);
     write_descriptor(t, p, o);
     wrap_lines(t, begin);
 }

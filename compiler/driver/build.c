@@ -269,6 +269,11 @@ static void write_text(const Build *b, const char *folder, const char *suffix, T
     text_free(t);
 }
 
+const char *weights_symbol(const Build *b) {
+    if (b->kind != OUTPUT_PROGRAM) return arena_printf(b->arena, "%s_weights", b->name);
+    return b->guesses ? "burin_draft_weights" : "burin_weights";
+}
+
 void build_sources(const Build *b, const char *folder) {
     bool library = b->kind != OUTPUT_PROGRAM;
     DispatchOptions d = {.cpus = b->tools.cpus,
@@ -280,13 +285,14 @@ void build_sources(const Build *b, const char *folder) {
                          .template_bytes = b->chat.bytes,
                          .sums_offset = b->image.sums_offset,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
-    d.weights_symbol = library ? arena_printf(b->arena, "%s_weights", b->name) : "burin_weights";
-    d.descriptor = library ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
+    if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
+    d.weights_symbol = weights_symbol(b);
+    d.descriptor = library || b->guesses ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
     Text source = {0}, header = {0}, dispatch = {0};
     emit_program(b->program, &source);
     emit_header(b->program, &header);
     emit_dispatch(b->program, &d, &dispatch);
-    if (b->kind == OUTPUT_FOLDER)
+    if (b->kind == OUTPUT_FOLDER && !b->guesses)
         text_add(&dispatch,
                  "\n// The program's main finds its model by this name.\nextern const burin_model burin_model_this "
                  "__attribute__((alias(\"%s_model\")));\n",
@@ -294,6 +300,7 @@ void build_sources(const Build *b, const char *folder) {
     write_text(b, folder, ".c", &source);
     write_text(b, folder, "_plan.h", &header);
     write_text(b, folder, "_model.c", &dispatch);
+    if (b->draft) build_sources(b->draft, folder);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- cache
@@ -324,6 +331,7 @@ const char *build_cache_path(const Build *b) {
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
+    if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
     h = hash_text(o->quant, h);
     h = hash_text(o->activations, h);
     h = hash_text(o->kv, o->requantize ? h + 1 : h);

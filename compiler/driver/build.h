@@ -16,6 +16,7 @@ typedef struct Build {
     const char *name;  // of the program: [a-z][a-z0-9_]*
     OutputKind kind;
     Toolchain tools;
+    bool guesses;             // this is the draft of another
     bool onnx;                // MODEL is an ONNX file
     bool text;                // that is a decoder of tokens
     bool embeds;              // texts in, embeddings out
@@ -29,6 +30,7 @@ typedef struct Build {
     Program *program;
     Image image;
     const char *identity;  // 16 hex digits
+    struct Build *draft;   // of --draft, from build_draft on; NULL: none
 } Build;
 
 Build build_new(Arena *, const Options *);
@@ -38,12 +40,14 @@ void build_open(Build *);                // checkpoint and description
 void build_load(Build *);                // the graphs and the tokenizer
 bool build_passes(Build *);              // false: stopped by --stop-after, --emit=ir
 void build_lower(Build *);               // kernels, plan, places of the weights
+void build_draft(Build *);               // the program of --draft, up to its kernels; behind build_lower
 
 // Ends the run when `output` cannot be written; sets the kind of output by its suffix.
 void build_check_output(Build *, const char *output);
 // Writes the program, library or folder: complete at `output`, or not at all.
 void build_output(Build *, const char *output);
-void build_sources(const Build *, const char *folder);  // the emitted C
+void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
+const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
 bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors

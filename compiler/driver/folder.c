@@ -25,7 +25,7 @@ static const char head[] = "FLAGS = " FLAGS_LANGUAGE " " FLAGS_KERNELS " " FLAGS
                            "PREFIX = /usr/local\n"
                            "TO = $(DESTDIR)$(PREFIX)\n"
                            "RUNTIME = $(patsubst %.c,%.o,$(wildcard runtime/*/*.c))\n"
-                           "MODEL = NAME_model.o NAME_weights.o";
+                           "MODEL =";
 
 static const char rules[] =
     "\n\n"
@@ -33,7 +33,7 @@ static const char rules[] =
     "NAME: $(MODEL) $(RUNTIME)\n\t$(CC) $(CFLAGS) $^ -lm -lpthread -o $@\n\n"
     "NAME.a: $(MODEL) NAME_api.o\n\trm -f $@\n\tar rcs $@ $^\n\n"
     "%.o: %.c\n\t$(CC) $(FLAGS) -c $< -o $@\n\n"
-    "%.o: %.S NAME.weights\n\t$(CC) -c $< -o $@\n\n";
+    "%_weights.o: %_weights.S %.weights\n\t$(CC) -c $< -o $@\n\n";
 
 static const char ends[] =
     "install: all\n"
@@ -55,17 +55,28 @@ static void add_named(Text *t, const char *text, const char *name) {
     text_add(t, "%s", text);
 }
 
+static void add_objects(const Build *b, Text *t) {
+    text_add(t, " %s_model.o %s_weights.o", b->name, b->name);
+    for (int i = 0; i < b->tools.n_cpus; i++) text_add(t, " %s_%s.o", b->name, b->tools.cpus[i]->symbol);
+}
+
+static void add_rules(const Build *b, Text *t) {
+    for (int i = 0; i < b->tools.n_cpus; i++) {
+        const Target *cpu = b->tools.cpus[i];
+        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s%s-DBURIN_CPU=%s -c $< -o $@\n\n", b->name, cpu->symbol, b->name,
+                 cpu->flags, *cpu->flags ? " " : "", cpu->symbol);
+    }
+}
+
 void folder_makefile(const Build *b, Text *t) {
     const Toolchain *tools = &b->tools;
     add_named(t, tools->mpi ? about_ranks : about, b->name);
     add_named(t, head, b->name);
-    for (int i = 0; i < tools->n_cpus; i++) text_add(t, " %s_%s.o", b->name, tools->cpus[i]->symbol);
+    add_objects(b, t);
+    if (b->draft) add_objects(b->draft, t);
     add_named(t, rules, b->name);
-    for (int i = 0; i < tools->n_cpus; i++) {
-        const Target *cpu = tools->cpus[i];
-        text_add(t, "%s_%s.o: %s.c\n\t$(CC) $(FLAGS) %s%s-DBURIN_CPU=%s -c $< -o $@\n\n", b->name, cpu->symbol, b->name,
-                 cpu->flags, *cpu->flags ? " " : "", cpu->symbol);
-    }
+    add_rules(b, t);
+    if (b->draft) add_rules(b->draft, t);
     add_named(t, ends, b->name);
 }
 

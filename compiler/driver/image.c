@@ -201,15 +201,16 @@ static void add_section(Executable *e, uint64_t offset, uint64_t bytes) {
     e->header.e_shoff = round_up(names->sh_offset + names->sh_size, 8);
 }
 
-void image_append(const Image *image, const char *path) {
+void image_append(const Image *image, const Image *draft, const char *path) {
     Executable e = executable_read(path);
-    uint64_t offset = round_up(e.size, PAGE);
-    add_segment(&e, path, offset, image->bytes);
-    add_section(&e, offset, image->bytes);
+    uint64_t offset = round_up(e.size, PAGE), bytes = image->bytes + (draft ? draft->bytes : 0);
+    add_segment(&e, path, offset, bytes);
+    add_section(&e, offset, bytes);
     const Elf64_Shdr *names = &e.sections[e.header.e_shstrndx];
-    Writer w = writer_open(path, O_WRONLY, offset + image->bytes);
+    Writer w = writer_open(path, O_WRONLY, offset + bytes);
     writer_seek(&w, offset);
     put_image(&w, image);
+    if (draft) put_image(&w, draft);
     writer_put(&w, e.names, names->sh_size);
     writer_zeros(&w, e.header.e_shoff - w.at);
     writer_put(&w, e.sections, e.header.e_shnum * sizeof *e.sections);

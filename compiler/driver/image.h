@@ -26,8 +26,8 @@ Image image_of(const Program *, const Tokenizer *, CompiledTemplate chat);
 // The bytes as a file of their own.
 void image_write(const Image *, const char *path);
 // Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section .burin.weights, so that strip keeps
-// it.
-void image_append(const Image *, const char *executable);
+// it. `draft`, when it is not NULL, lies behind the image, without a gap.
+void image_append(const Image *, const Image *draft, const char *executable);
 // An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or .rodata (aarch64); false
 // for other architectures.
 bool image_write_object(const Image *, const char *architecture, const char *symbol, const char *path);

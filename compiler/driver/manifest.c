@@ -47,10 +47,15 @@ static void add_name(Walk *w, const char *name, mode_t mode) {
     if (n > 2 && name[n - 2] == '.' && strchr("cS", name[n - 1])) text_add(w->list, "%.*s.o\n", (int)n - 2, name);
 }
 
+static void add_objects(Text *list, const Build *b) {
+    for (int i = 0; i < b->tools.n_cpus; i++) text_add(list, "%s_%s.o\n", b->name, b->tools.cpus[i]->symbol);
+}
+
 void write_manifest(const Build *b, const char *folder) {
     Text list = {0};
     text_add(&list, "%s%s\n%s\n%s.a\n%s.so\n", HEAD, NAME, b->name, b->name, b->name);
-    for (int i = 0; i < b->tools.n_cpus; i++) text_add(&list, "%s_%s.o\n", b->name, b->tools.cpus[i]->symbol);
+    add_objects(&list, b);
+    if (b->draft) add_objects(&list, b->draft);
     walk(&(Walk){.arena = b->arena, .folder = folder, .visit = add_name, .list = &list}, "");
     write_file(arena_printf(b->arena, "%s/%s", folder, NAME), list.data, list.length);
     text_free(&list);

@@ -167,6 +167,21 @@ static void read_operand(Line *l, char *word) {
     }
 }
 
+// `burin run` has --draft for a model that goes into the program, and the program has it for its ways to guess.
+static bool is_of_program(const Line *l, const OptionRow *o, const char *value) {
+    return l->to->command == COMMAND_run && !strcmp(o->name, "draft") && value && access(value, F_OK);
+}
+
+static void read_option(Line *l, const OptionRow *o, const char *attached, char *word) {
+    const char *value = value_of(l, o, attached);
+    if (!is_of_program(l, o, value)) {
+        set_option(l->to, o, value);
+        return;
+    }
+    pass_on(l, word);
+    if (!attached) pass_on(l, l->argv[l->at - 1]);
+}
+
 static void read_word(Line *l, char *word) {
     Command c = l->to->command;
     const OptionRow *o = NULL;
@@ -187,7 +202,7 @@ static void read_word(Line *l, char *word) {
         attached = word + 2 + (word[2] == '=');
     }
     if (o) {
-        set_option(l->to, o, value_of(l, o, attached));
+        read_option(l, o, attached, word);
     } else if (c == COMMAND_run) {
         pass_on(l, word);
     } else {

@@ -50,14 +50,16 @@ static void move_into_place(const Build *b, Partial from, const char *to) {
 
 // An object with the image as `symbol`.
 static const char *weights_object(const Build *b, const char *folder, const char *symbol) {
-    const char *file = arena_printf(b->arena, "%s/weights", folder), *object = arena_printf(b->arena, "%s.o", file);
+    const char *file = arena_printf(b->arena, "%s/%s", folder, symbol), *object = arena_printf(b->arena, "%s.o", file);
     if (image_write_object(&b->image, b->tools.machine->architecture, symbol, object)) return object;
     image_write(&b->image, file);
     return toolchain_object_of(&b->tools, file, symbol);
 }
 
 static void check_address_space(const Build *b) {
-    const uint64_t most = (uint64_t)2 << 30, bytes = b->image.bytes + b->program->plan.slot_bytes;
+    const uint64_t most = (uint64_t)2 << 30;
+    uint64_t bytes = b->image.bytes + b->program->plan.slot_bytes;
+    if (b->draft) bytes += b->draft->image.bytes + b->draft->program->plan.slot_bytes;
     if (b->tools.machine->address_bits == 32 && bytes > most)
         diag_fatal(NO_LOC,
                    "%.1f GB of weights and cache do not fit the 2 GB that a program for %s can count on\n"
@@ -65,15 +67,21 @@ static void check_address_space(const Build *b) {
                    (double)bytes / (1 << 30), b->tools.machine->triple);
 }
 
+static void add_weights(const Build *b, const char *folder, Objects *objects) {
+    objects->paths[objects->n++] = weights_object(b, folder, weights_symbol(b));
+}
+
 static void build_program(Build *b, const char *folder, const char *output) {
     Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_PROGRAM};
+    if (b->draft) emitted.draft = b->draft->name, emitted.draft_tools = &b->draft->tools;
     check_address_space(b);
     Objects objects = toolchain_compile(&b->tools, &emitted);
     bool apart = b->tools.machine->address_bits == 64;  // the linker does not see the weights
-    if (!apart) objects.paths[objects.n++] = weights_object(b, folder, "burin_weights");
+    if (!apart) add_weights(b, folder, &objects);
+    if (!apart && b->draft) add_weights(b->draft, folder, &objects);
     Partial partial = beside(b, output);
-    toolchain_link_program(&b->tools, &objects, folder, partial.path);
-    if (apart) image_append(&b->image, partial.path);
+    toolchain_link_program(&b->tools, &objects, IMAGE_ADDRESS + b->image.bytes, folder, partial.path);
+    if (apart) image_append(&b->image, b->draft ? &b->draft->image : NULL, partial.path);
     move_into_place(b, partial, output);
 }
 
@@ -144,7 +152,7 @@ static void build_library(Build *b, const char *folder, const char *output) {
     Objects objects = toolchain_compile(&b->tools, &emitted);
     check_address_space(b);
     Partial partial = beside(b, output);
-    objects.paths[objects.n++] = weights_object(b, folder, arena_printf(b->arena, "%s_weights", b->name));
+    add_weights(b, folder, &objects);
     toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
     move_into_place(b, partial, output);
     int stem = (int)(strrchr(output, '.') - output);
@@ -178,8 +186,16 @@ static void copy_runtime(const Build *b, const char *to) {
     }
 }
 
+static void write_weights(const Build *b, const char *folder) {
+    Text source = {0};
+    text_add(&source, weights_source, b->name, b->name, b->name, b->name);
+    write_file(arena_printf(b->arena, "%s/%s_weights.S", folder, b->name), source.data, source.length);
+    image_write(&b->image, arena_printf(b->arena, "%s/%s.weights", folder, b->name));
+    text_free(&source);
+}
+
 static void build_folder(Build *b, const char *output) {
-    Text makefile = {0}, weights = {0};
+    Text makefile = {0};
     Partial made = beside(b, output);
     const char *partial = made.path;
     make_folder(partial);
@@ -188,11 +204,9 @@ static void build_folder(Build *b, const char *output) {
     copy_runtime(b, arena_printf(b->arena, "%s/runtime", partial));
     folder_makefile(b, &makefile);
     write_file(arena_printf(b->arena, "%s/Makefile", partial), makefile.data, makefile.length);
-    text_add(&weights, weights_source, b->name, b->name, b->name, b->name);
-    write_file(arena_printf(b->arena, "%s/%s_weights.S", partial, b->name), weights.data, weights.length);
-    image_write(&b->image, arena_printf(b->arena, "%s/%s.weights", partial, b->name));
+    write_weights(b, partial);
+    if (b->draft) write_weights(b->draft, partial);
     text_free(&makefile);
-    text_free(&weights);
     folder_licence(b, partial);
     write_manifest(b, partial);
     folder_check_ours(b->arena, output);
@@ -277,6 +291,14 @@ static void check_ranks(const Build *b, const char *output) {
         usage_error("-o %s: --with=mpi makes a program or a folder of C", output);
 }
 
+static void check_draft(const Build *b, const char *output) {
+    const Options *o = b->options;
+    if (!o->draft) return;
+    if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)
+        usage_error("-o %s: --draft makes a program or a folder of C", output);
+    if (o->with) usage_error("--draft does not go together with --with=%s", o->with);
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = path_folder(b->arena, output);
@@ -285,6 +307,7 @@ void build_check_output(Build *b, const char *output) {
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
     check_bare(b, output);
     check_ranks(b, output);
+    check_draft(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))

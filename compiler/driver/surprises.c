@@ -60,6 +60,8 @@ static void check_options(const Build *b) {
     if (o->pooling && !b->embeds) no_effect("pooling", o->pooling, "it is for encoders in a folder or of a description");
     if (o->mcpu && interpreted) no_effect("mcpu", o->mcpu, "the interpreter runs on any CPU");
     if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
+    if (o->draft && interpreted) no_effect("draft", o->draft, "the interpreter reads each token alone");
+    if (o->draft_quant && !o->draft && !b->guesses) no_effect("draft-quant", o->draft_quant, "it is for --draft");
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

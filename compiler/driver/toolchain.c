@@ -143,7 +143,7 @@ void toolchain_find(Toolchain *t) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling
-enum { MAX_JOBS = MAX_CPUS + 32 };
+enum { MAX_JOBS = 2 * MAX_CPUS + 32 };
 
 typedef struct Compilation {
     const Toolchain *tools;
@@ -212,17 +212,22 @@ static void add_source(Compilation *c, const char *source, const char *flags) {
                arena_printf(arena, "compiling %s", name));
 }
 
-static void compile_model(Compilation *c) {
-    const Toolchain *t = c->tools;
+static void compile_model(Compilation *c, const Toolchain *t, const char *name) {
     const Emitted *e = c->emitted;
-    const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, e->name);
+    const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, name);
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
-        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, e->name, cpu->symbol),
+        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
                    baseline(c, arena_printf(t->arena, FLAGS_KERNELS " %s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)),
-                   arena_printf(t->arena, "compiling %s.c for %s", e->name, cpu->name));
+                   arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
     }
-    add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, e->name), base_flags(c));
+    add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c));
+}
+
+static void compile_models(Compilation *c) {
+    const Emitted *e = c->emitted;
+    compile_model(c, c->tools, e->name);
+    if (e->draft) compile_model(c, e->draft_tools, e->draft);
     if (e->extra) add_source(c, e->extra, base_flags(c));
 }
 
@@ -262,7 +267,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     if (t->mpi) key = hash_file(compiler_path(t->arena, t->mpi), key);
     key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
     c.key = hash_folder(e->folder, emitted, key);
-    compile_model(&c);
+    compile_models(&c);
     c.key = key;
     if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
     jobs_run(c.jobs, c.n_jobs, processors(), t->verbose);
@@ -320,11 +325,14 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
 }
 
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
-void toolchain_link_program(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft, const char *folder,
+                            const char *output) {
     const char *linked = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
-    const char *place = t->machine->address_bits == 32
-                            ? "-static -Wl,--gc-sections"
-                            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x", linked, IMAGE_ADDRESS);
+    const char *place =
+        t->machine->address_bits == 32
+            ? "-static -Wl,--gc-sections"
+            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx",
+                           linked, IMAGE_ADDRESS, (unsigned long long)draft);
     link_by(t, (Linking){place, "-lm -lpthread -o"}, objects, folder, output);
 }
 

@@ -51,7 +51,9 @@ typedef enum { OUTPUT_PROGRAM, OUTPUT_OBJECT, OUTPUT_ARCHIVE, OUTPUT_SHARED, OUT
 typedef struct Emitted {
     const char *folder, *name;
     OutputKind kind;
-    const char *extra;  // one more source file, or NULL
+    const char *extra;             // one more source file, or NULL
+    const char *draft;             // the NAME of a second model, or NULL
+    const Toolchain *draft_tools;  // with its CPUs
 } Emitted;
 
 typedef struct Objects {
@@ -64,7 +66,7 @@ typedef struct Objects {
 Objects toolchain_compile(const Toolchain *, const Emitted *);
 // The object of a file's bytes as the hidden symbol `symbol`, for machines whose objects image.h does not write. Its path.
 const char *toolchain_object_of(const Toolchain *, const char *file, const char *symbol);
-// With the weights at IMAGE_ADDRESS, or in an object among the others (machines of 32 bits).
-void toolchain_link_program(const Toolchain *, const Objects *, const char *folder, const char *output);
+// With the weights at IMAGE_ADDRESS and those of a draft at `draft`, or in objects among the others (machines of 32 bits).
+void toolchain_link_program(const Toolchain *, const Objects *, uint64_t draft, const char *folder, const char *output);
 void toolchain_link_library(const Toolchain *, const Objects *, OutputKind, const char *folder, const char *output);
 #endif

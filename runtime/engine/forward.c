@@ -60,7 +60,7 @@ static void cut_working_memory(burin_cut *cut, burin_session *s, const burin_mod
 static void cut_session(burin_cut *cut, burin_session *s, const burin_model *model, const burin_options *o) {
     size_t slots = (size_t)o->slots, rows = (size_t)o->max_rows;
     cut_piece(cut, 1, sizeof *s);
-    s->pool = cut_piece(cut, 1, burin_pool_bytes(o->threads));
+    s->pool = o->pool ? o->pool : cut_piece(cut, 1, burin_pool_bytes(o->threads));
     s->length = cut_piece(cut, slots, sizeof *s->length);
     s->next = cut_piece(cut, slots, sizeof *s->next);
     s->memory = cut_piece(cut, slots, sizeof *s->memory);
@@ -132,11 +132,12 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     if (bytes < needed) return BURIN_SMALL_MEMORY;
     burin_session *s = memory;
     *s = (burin_session){.model = model, .variant = variant, .slots = o.slots, .process = burin_process()};
+    s->pool_is_shared = o.pool != NULL;
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
     memset(s->memory, 0, (size_t)o.slots * sizeof *s->memory);
-    if (!burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
+    if (!o.pool && !burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
     return BURIN_OK;
 }
@@ -147,7 +148,7 @@ BURIN_LINKAGE burin_status burin_session_check(const burin_session *s) {
 }
 
 BURIN_LINKAGE void burin_session_close(burin_session *s) {
-    if (!burin_session_check(s)) burin_pool_stop(s->pool);
+    if (!s->pool_is_shared && !burin_session_check(s)) burin_pool_stop(s->pool);
 }
 
 // ---- the forward call ----

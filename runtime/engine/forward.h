@@ -14,6 +14,7 @@ typedef struct burin_options {
     int32_t threads;         // 0: the physical cores that this process may use
     const char *cpu;         // one of the model's variants by name; NULL: the best that runs here
     const int64_t *symbols;  // of a network: the sizes of its largest run; NULL: those it was built for
+    burin_pool *pool;        // another session's, of as many threads, when their calls take turns; NULL: its own
 } burin_options;
 
 // What a call returns. Numbers stay when others are added.
@@ -56,6 +57,7 @@ typedef struct burin_session {
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
     int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
+    bool pool_is_shared;
 } burin_session;
 
 // The variant to run: by name, or the last that this machine supports. NULL with *status set when there is none.

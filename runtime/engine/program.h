@@ -162,6 +162,7 @@ typedef struct burin_model {
     int32_t n_suppress, n_begin_suppress;
     const burin_state_part *states;  // all of a slot
     int32_t n_states;
+    const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draft_model.h"
 #include "output.h"
 
 enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
@@ -11,20 +12,40 @@ enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
 // Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
 // its tokens would have taken alone, less its own.
 typedef struct burin_draft {
-    int32_t *row, n, used;       // the newest token and n guesses behind it, of which so many were right so far
-    int32_t read;                // tokens that were chosen and read
-    int32_t most, length;        // guesses of a step: at most, and now
-    double alone, took, gained;  // nanoseconds; took: by the last step
+    struct burin_guesser *guesser;  // NULL: looks up
+    int32_t *row, n, used;          // the newest token and n guesses behind it, of which so many were right so far
+    bool asked;                     // in this step somebody was, who took time for it
+    int32_t read;                   // tokens that were chosen and read
+    int32_t most, length;           // guesses of a step: at most, and now
+    double alone, took, gained;     // nanoseconds; took: by the last step
     int32_t steps_alone, pause, next_pause;
     int64_t steps, guesses, right, tokens;
 } burin_draft;
 
+typedef enum guess_source { NO_GUESSES, BY_LOOKUP, BY_MODEL } guess_source;
+
+// A program with a draft in it uses it, unless it is told otherwise.
+static guess_source source_of_guesses(const burin_run *run) {
+    const char *given = run->command->draft;
+    bool has_model = run->model->draft;
+    if (!given) return has_model ? BY_MODEL : NO_GUESSES;
+    if (!strcmp(given, "lookup")) return BY_LOOKUP;
+    if (!strcmp(given, "none")) return NO_GUESSES;
+    if (!strcmp(given, "model") && has_model) return BY_MODEL;
+    if (has_model) burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected model, lookup or none", given);
+    burin_stop(
+        BURIN_BAD_COMMAND_LINE,
+        "--draft %.60s: expected lookup\nhint: burin build MODEL --draft SMALL puts a model that guesses into the program",
+        given);
+}
+
 struct burin_draft *burin_draft_open(const burin_run *run) {
     const burin_command *c = run->command;
-    if (!c->draft) return NULL;
-    if (strcmp(c->draft, "lookup"))
-        burin_stop(BURIN_BAD_COMMAND_LINE, "--draft %.60s: expected lookup\nhint: --draft lookup", c->draft);
+    guess_source how = source_of_guesses(run);
+    if (how == NO_GUESSES && c->draft_max) burin_note("--draft-max has no effect: it is for --draft");
+    if (how == NO_GUESSES) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);
+    if (how == BY_MODEL) d->guesser = burin_guesser_open(run);
     d->most = c->draft_max ? (int32_t)c->draft_max : 16;
     if (d->most > run->chunk - 1) d->most = run->chunk - 1;
     d->row = burin_allocate((size_t)d->most + 1, sizeof *d->row);
@@ -33,7 +54,7 @@ struct burin_draft *burin_draft_open(const burin_run *run) {
 }
 
 void burin_draft_close(struct burin_draft *d) {
-    if (d) free(d->row);
+    if (d) burin_guesser_close(d->guesser), free(d->row);
     free(d);
 }
 
@@ -66,13 +87,14 @@ static int32_t look_up(const int32_t *tokens, int32_t n, int32_t *guess, int32_t
 // -------------------------------------------------------------------------------------------------------------- does it pay?
 static void weigh_step(burin_draft *d) {
     if (!d->took) return;
-    if (!d->n) {
+    if (!d->asked) {
         d->alone = d->alone ? d->alone + (d->took - d->alone) / 8 : d->took;
         d->steps_alone++;
         if (d->pause) d->pause--;
         return;
     }
     d->gained = 0.9 * d->gained + (d->used + 1) * d->alone - d->took;
+    if (d->guesser && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
     d->length = d->used == d->n ? 2 * d->length : d->used + 1;
     if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
     if (d->length > d->most) d->length = d->most;
@@ -94,10 +116,13 @@ static int32_t room_for_guesses(const burin_generation *g) {
 static void read_ahead(burin_generation *g) {
     burin_draft *d = g->draft;
     int32_t room = room_for_guesses(g);
+    if (room > 0 && d->guesser && !d->asked) burin_guesser_follow(d->guesser, g);  // a prompt is no cost of a guess
     uint64_t started = burin_nanoseconds();
     d->used = d->n = 0;
     d->row[0] = g->tokens[g->n_tokens - 1];
-    if (room > 0) d->n = look_up(g->tokens, g->n_tokens, d->row + 1, room);
+    if (room > 0 && d->guesser) d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
+    if (room > 0 && !d->guesser) d->n = look_up(g->tokens, g->n_tokens, d->row + 1, room);
+    d->asked = d->n || (room > 0 && d->guesser);
     burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
     burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
     d->took = (double)(burin_nanoseconds() - started);

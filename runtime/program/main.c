@@ -12,6 +12,7 @@
 #include "tokenizer/prompt_ids.h"
 
 static void verify(const burin_model *model) {
+    if (model->draft) verify(model->draft);
     const char *what = !burin_weights_intact(model) ? "weights" : !burin_tokenizer_intact(model) ? "tokenizer" : NULL;
     if (what)
         burin_stop(BURIN_USER_MISTAKE, "the %s in this program are damaged\nhint: copy it again, or build it again", what);
@@ -34,6 +35,7 @@ static void print_info(const burin_model *model) {
     if (burin_network_embeds(model) || burin_labels(model))
         burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
     if (model->encoder) burin_network_print(model->encoder->net);
+    if (model->draft) burin_print("draft %s\n", model->draft->info);
     verify(model);
 }
 

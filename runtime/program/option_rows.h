@@ -72,8 +72,9 @@ static const option options[] = {
     {D, "--messages", NULL, "M.json", TEXT, AT(messages), 0, 0,
      "answer a conversation: a list of messages, or an object with messages, tools ...; - is standard input"},
     {D, "--system", NULL, "TEXT", TEXT, AT(system), 0, 0, "what --chat begins with: how to behave"},
-    {D, "--draft", NULL, "lookup", TEXT, AT(draft), 0, 0,
-     "guess the next tokens by what followed the last ones earlier in the text: faster where it repeats itself, the same text"},
+    {D, "--draft", NULL, "KIND", TEXT, AT(draft), 0, 0,
+     "who guesses the next tokens: lookup (what followed the last ones earlier in the text), model (built in by burin build "
+     "--draft; then the default), none; the same text, faster where guesses are right"},
     {D, "--draft-max", NULL, "N", INTEGER, AT(draft_max), 1, 64, "guesses at once, at most (16)"},
     {D, "--session", "--prompt-cache", "F", TEXT, AT(session), 0, 0,
      "go on from F, where there is one, and keep there what was read and written; without a prompt its text goes on"},
