@@ -24,20 +24,28 @@ static const char *token_of(const Build *b, int32_t id, size_t *bytes) {
     return id < burin_tokenizer_size(b->tokenizer->blob) ? burin_token_text(b->tokenizer->blob, id, bytes) : NULL;
 }
 
+static _Noreturn void refuse_tokens(const Build *b, const Build *d, const char *theirs, const char *ours) {
+    diag_fatal(NO_LOC,
+               "--draft=%s has other tokens: %s; in %s %s\n"
+               "hint: a smaller model of the same family, or the same model by --draft-quant",
+               d->options->model, theirs, b->options->model, ours);
+}
+
+static const char *say_token(Arena *arena, int32_t id, const char *text, size_t bytes) {
+    return arena_printf(arena, "%d is \"%.*s\"", (int)id, (int)bytes, text);
+}
+
 // Models of one family are padded to different sizes, so ids beyond the smaller vocabulary do not count.
 static void check_tokens(const Build *b, const Build *d) {
+    Arena *arena = b->arena;
     int n = build_vocabulary(b), m = build_vocabulary(d);
-    if (n != m && (!b->tokenizer || !d->tokenizer))
-        diag_fatal(NO_LOC, "--draft=%s has %d tokens, %s has %d: a draft needs the same ones", d->options->model, m,
-                   b->options->model, n);
-    for (int32_t id = 0; b->tokenizer && d->tokenizer && id < n && id < m; id++) {
+    bool both = b->tokenizer && d->tokenizer;
+    if (n != m && !both) refuse_tokens(b, d, arena_printf(arena, "%d", m), arena_printf(arena, "%d", n));
+    for (int32_t id = 0; both && id < n && id < m; id++) {
         size_t bytes = 0, others = 0;
         const char *text = token_of(b, id, &bytes), *other = token_of(d, id, &others);
         if (!text || !other || (bytes == others && !memcmp(text, other, bytes))) continue;
-        diag_fatal(NO_LOC,
-                   "--draft=%s has other tokens: %d is \"%.*s\", in %s it is \"%.*s\"\n"
-                   "hint: a smaller model of the same family, or the same model by --draft-quant",
-                   d->options->model, (int)id, (int)others, other, b->options->model, (int)bytes, text);
+        refuse_tokens(b, d, say_token(arena, id, other, others), say_token(arena, id, text, bytes));
     }
 }
 

@@ -109,6 +109,7 @@ static int32_t room_for_guesses(const burin_generation *g) {
     int64_t room = g->run->context - g->n_tokens, wanted = g->count - g->generated - 1;
     if (d->pause || d->steps_alone < STEPS_ALONE) return 0;
     if (wanted < room) room = wanted;
+    if (d->most < room) room = d->most;
     return room < d->length ? (int32_t)room : d->length;
 }
 

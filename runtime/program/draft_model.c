@@ -7,7 +7,7 @@
 #include "output.h"
 
 // A guess of less probability is not made. Where both models draw with the same random number, less is enough.
-static const float first_boldness = 0.3f, most_boldness = 0.02f, least_boldness = 0.6f;
+static const float first_boldness = 0.15f, most_boldness = 0.02f, least_boldness = 0.6f;
 
 typedef struct burin_guesser {
     const burin_model *model;

@@ -79,7 +79,7 @@ mkdir "$WORK/other" && cp examples/austen/*.json examples/austen/model.safetenso
 sed -i -E 's/"(Ġhim|Ġhis)": ([0-9]+)/"\1": \2x/; s/"Ġhim": [0-9]+x/"Ġhis": HIS/; s/"Ġhis": [0-9]+x/"Ġhim": HIM/' "$WORK/other/tokenizer.json"
 him=$(grep -oE '"Ġhim": [0-9]+' examples/austen/tokenizer.json) his=$(grep -oE '"Ġhis": [0-9]+' examples/austen/tokenizer.json)
 sed -i "s/HIS/${him##* }/; s/HIM/${his##* }/" "$WORK/other/tokenizer.json"
-says "draft: other tokens" 1 "has other tokens: " "$BURIN" build examples/austen --draft "$WORK/other" -o "$WORK/x"
+says "draft: other tokens" 1 "/other has other tokens: 354 is " "$BURIN" build examples/austen --draft "$WORK/other" -o "$WORK/x"
 says "draft: a draft that is no decoder" 2 "--draft=examples/numbers is no decoder" "$BURIN" build examples/austen --draft examples/numbers -o "$WORK/x"
 says "draft: a model that is no decoder" 2 "--draft is for decoders, and examples/numbers is none" "$BURIN" build examples/numbers --draft examples/austen -o "$WORK/x"
 says "draft: a library" 2 ": --draft makes a program or a folder of C" "$BURIN" build examples/austen --draft examples/austen -o "$WORK/x.a"
