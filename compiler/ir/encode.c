@@ -1,12 +1,10 @@
 // Encoders of block formats: integers and scales that make the weighted squared error of a block small.
 //
 //   one scale      x ~ d q         candidates of 1 / d that map the largest value to about an end of the range; for each the
-//   rounded
-//                                  integers, and the d that fits them best. The best d is rounded with again, until it stays
+//                                  rounded integers, and the d that fits them best. The best d is rounded with again, until it stays
 //   with minimum   x ~ d q + m     the same, d and m fitted
 //   groups         x ~ d s q + m t each group as above; its scales (and minima) are quantized as a block with one scale; then
-//   each
-//                                  group tries the scales next to its own, and d (and m) are fitted once more
+//                                  each group tries the scales next to its own, and d (and m) are fitted once more
 //
 // A value weighs importance * sqrt(mean square + x^2): what is large matters more. d and m are f16 before the last integers are
 // chosen. Sums run in 8 lanes and everything is IEEE's, so every host gives the same bits.

@@ -4,13 +4,12 @@
 // the higher orders. What a function of floats adds stands in its row of runtime/kernels/functions.h. Operands count as exact,
 // since `check` gives each node the operands that the program itself had. With |.| the sizes of the operands:
 //
-//   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y|
-//   ...
+//   elementwise     errors run through the formula: add: ea + eb + U |y|;  mul: |a| eb + |b| ea + U |y|;  exp: |y| ea + 2 U |y| ...
 //
 //   sums of n       U (n / lanes + 5) sum |x|;  mean: that / n + U |y|;  maximum, minimum: exact
 //
-//   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  in blocks, by integers: U (steps + 6) sum |x| |w|, steps
-//   one or two a group
+//   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  in blocks, by integers:
+//                   U (steps + 6) sum |x| |w|, steps one or two a group
 //
 //   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
 //

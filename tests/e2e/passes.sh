@@ -32,3 +32,13 @@ export=$SHARED/data/onnx/exports/gpt2-optimum-nocache/model.onnx
 [ -e "$export" ] && stops "an export of a decoder" "$export" || skip "passes: an export of a decoder" "$export is missing"
 t5=$SHARED/data/families/t5
 [ -e "$t5" ] && stops T5 "$t5" || skip "passes: T5" "$t5 is missing"
+
+# The head of each file that rewrites graphs shows one before and after; these only read graphs, or run passes.
+readers=" distance match pass recipe views fuse/scores incremental/rows incremental/views recognise/chosen recognise/places "
+without=
+for file in $(cd compiler/passes && find . -name '*.c' | sed 's,^\./,,; s,\.c$,,'); do
+    case $readers in *" $file "*) continue ;; esac
+    sed '/^#include/,$d' "compiler/passes/$file.c" > "$WORK/head"
+    grep -q '^//   before  *[^ ]' "$WORK/head" && grep -q '^//.* after  *[^ ]' "$WORK/head" || without="$without $file.c"
+done
+check "passes: the head of every file shows before and after$without" [ -z "$without" ]

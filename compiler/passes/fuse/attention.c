@@ -1,5 +1,9 @@
 // Attention: softmax(mask(scale * q k^T)) v becomes one op over rows with their heads folded, whatever views surround it.
 //
+//   before   %s = matmul(%q, transpose(%k)) : f32[H, T, T]        after   %o = attention(%q', %k', %v') {causal=1,
+//            %p = softmax(where(%causal, mul(%s, 0.125), -inf))                 num_heads=H, num_kv_heads=G, scale=0.125}
+//            %o = matmul(%p, %v) : f32[H, T, d]                                 : f32[T, H * d]
+//
 // From the softmax upwards the scores are read (scores.c), up to the product of queries and keys. The operands are read as
 // index maps (views.h): which axes hold the heads, which the positions, and which heads of the keys are repeated. A batch stays
 // outside: its sequences lie one after the other in the rows, [batch * T, H d]. Beside the scores there may be sinks, one more

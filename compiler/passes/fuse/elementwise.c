@@ -1,7 +1,8 @@
 // Elementwise chains: into the epilogue of the product that they follow, else into one `elementwise` node.
 //
-//   before   %a = add(%y, %b)   %s = silu(%a)                     after   %y = matmul_packed(%x, %w, %b) {epilogue=silu(add($0,
-//   $1))}
+//   before   %y = matmul_packed(%x, %w)          after   %s = matmul_packed(%x, %w, %b) {epilogue=silu(add($0, $1))}
+//            %a = add(%y, %b)
+//            %s = silu(%a)
 //
 // A chain is a tree of elementwise nodes of one shape, each used once. If two products of one value with equal widths are among
 // its operands, they become one with `glu`: gate and up.

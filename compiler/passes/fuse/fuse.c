@@ -1,11 +1,10 @@
 // fuse: neighbours that have one kernel become one op.
 //
-//   before   %s = softmax(%masked) ...                            after   %a = attention(%q, %k, %v) {causal=1, num_heads=6,
-//   ...}
-//            %n = rms_normalization(add(%x, %o), %w)                      %t = skip_rms_normalization(%o, %x, %w)
-//            three matmuls of %n by weights                               %qkv = matmul_packed(%n, pack(%wq, %wk, %wv)), three
-//            slices mul(silu(matmul(%n, %g)), matmul(%n, %u))                    %h = matmul_packed(%n, pack(%g, %u)) {glu=1,
-//            epilogue=...} other elementwise neighbours                                 %e = elementwise(...) {expr=...}
+//   before   %s = softmax(%masked) ...                  after   %a = attention(%q, %k, %v) {causal=1, num_heads=6, ...}
+//            %n = rms_normalization(add(%x, %o), %w)            %t = skip_rms_normalization(%o, %x, %w)
+//            three matmuls of %n by weights                     %qkv = matmul_packed(%n, pack(%wq, %wk, %wv)), three slices
+//            mul(silu(matmul(%n, %g)), matmul(%n, %u))          %h = matmul_packed(%n, pack(%g, %u)) {glu=1, epilogue=...}
+//            other elementwise neighbours                       %e = elementwise(...) {expr=...}
 //
 // The order matters: attention removes the views of heads, a norm takes a residual sum before an epilogue could, gates pair up
 // before projections merge, and chains come last.

@@ -1,11 +1,9 @@
 // incremental: the autoregressive form of a graph over positions.
 //
-//   before   graph decode(%tokens: i32[T]) where T <= 512          after   graph decode(%tokens: i32[R], %slot, %position,
-//   %wanted)
-//            %a = attention(%q, %k, %v) {causal=1, ...}                     %kc = state {kind="key", layer=0}
-//                                                                           %kc1 = cache_append(%kc, %k, %slot, %position)
-//                                                                           %a = attention(%q, %kc1, %vc1, %slot, %position)
-//                                                                           ...
+//   before   graph decode(%tokens: i32[T]) where T <= 512   after   graph decode(%tokens: i32[R], %slot, %position, %wanted)
+//              %a = attention(%q, %k, %v) {causal=1, ...}              %kc = state {kind="key", layer=0}
+//                                                                      %kc1 = cache_append(%kc, %k, %slot, %position)
+//                                                                      %a = attention(%q, %kc1, %vc1, %slot, %position) ...
 //
 // A row is one token with a slot and a position; rows of one call may belong to any slots. The first passes keep the meaning of
 // a graph over T positions: they give attention, convolutions over time (earlier.c) and recurrences (loop.c) the forms that can

@@ -4,6 +4,9 @@
 //   gelu(x)       x * (1 + erf(x / sqrt 2)) / 2                anchor: erf
 //   gelu_tanh(x)  x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2    anchor: tanh
 //
+//   before   %e = exp(neg(%x))                                   after   %y = silu(%x)
+//            %y = div(%x, add(1, %e))
+//
 // Further factors of the product (the up projection of a gated unit) are multiplied afterwards.
 #include <math.h>
 

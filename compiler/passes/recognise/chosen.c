@@ -1,8 +1,9 @@
 // Which experts a row chooses: a mask that allows k of each row's E numbers, and what is zero where it says no.
 //
-//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))     how many come before: of equal ones the
-//   first %mask = less(%rank, 2)                                                         the two highest %p = where(%mask,
-//   %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf)) add(%p, %q) the choice of either
+//   %rank = reduce_sum(where(or(other > this, other == this and first), 1, 0))   how many come before: of equal ones the first
+//   %mask = less(%rank, 2)                                                       the two highest
+//   %p = where(%mask, %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf))
+//   add(%p, %q)                                                                  the choice of either
 #include <math.h>
 #include <string.h>
 

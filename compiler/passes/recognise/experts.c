@@ -6,8 +6,7 @@
 //            %x1 = gather(%x, %row) {axis=0} : f32[count, 64]
 //            %y1 = f(%x1, gather_nd(%weights, %n)) : f32[count, 64]
 //            %y = scatter_elements(%data, %row, %y1) {axis=0} : f32[T, 64]
-//   after    %y_k = where(%mask[:, k], f(%x, %weights[:, k]), %y_(k-1)) : f32[T, 64]       for each k < K; %data before the
-//   first
+//   after    %y_k = where(%mask[:, k], f(%x, %weights[:, k]), %y_(k-1)) : f32[T, 64]       for each k < K; before the first: %data
 //
 // With reduction="add" each result is added to the one before instead. What f does not take from k is merged later.
 //

@@ -1,8 +1,8 @@
 // mixtures: of a mixture's experts only those are computed that a row has chosen.
 //
 //   before   %y0 = mul(f(%x, %w0), %shares[:, 0])               after   %index = top_k(where(%mask, iota, E)) : i32[T, k]
-//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share = gather_elements(%shares, %index) : f32[T, k,
-//            1] %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x, %w[%index]), %share) : f32[T, k, N]
+//            %y1 = mul(f(%x, %w1), %shares[:, 1])                       %share = gather_elements(%shares, %index) : f32[T, k, 1]
+//            %y = add(add(%y0, %y1), %y2) ...                           %yk = mul(f(%x, %w[%index]), %share) : f32[T, k, N]
 //                                                                       %y = reduce_sum(%yk) {axes=[1]}
 //
 // A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (chosen.c). The

@@ -3,6 +3,9 @@
 //   x * (mean(x^2) + epsilon)^-1/2 * weight
 //   c * (mean(c^2) + epsilon)^-1/2 * weight + bias      with c = x - mean(x); or mean(x^2) - mean(x)^2 for the variance
 //
+//   before   %m = reduce_mean(mul(%x, %x)) {axes=[1]}            after   %y = rms_normalization(%x, %w) {epsilon=1e-06}
+//            %y = mul(mul(%x, reciprocal(sqrt(add(%m, 1e-06)))), %w)
+//
 // The anchor is the root.
 #include "passes/fault.h"
 #include "passes/recognise/recognise.h"

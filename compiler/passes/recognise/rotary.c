@@ -6,6 +6,11 @@
 //   interleaved   y[j] = x[j] cos[i] -+ x[j ^ 1] sin[i]        i = j / 2
 //   the tail      y[j] = x[j]                                  j >= r
 //
+//   before   %a = slice(%x) {axis=1, start=0, extent=8}          after   %y = rotary_embedding(%x, %c, %s) {num_heads=1}
+//            %b = slice(%x) {axis=1, start=8, extent=8}
+//            %r = concat(neg(%b), %a) {axis=1}
+//            %y = add(mul(%x, concat(%c, %c)), mul(%r, concat(%s, %s)))
+//
 // So for each j the formula is followed down through slices, concatenations, negations and reshapes until elements of one x and
 // of two tables remain; whether the exporter rotates by slice, concat and neg, by strided slices or by a stack does not matter.
 // The tables are what depends on no input other than positions.

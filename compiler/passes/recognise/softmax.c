@@ -6,6 +6,9 @@
 //   m * exp(x) / sum(m * exp(x)), where m is 0 or 1                           softmax(where(m, x, -inf))
 //   m * softmax(x) / sum(m * softmax(x))                                      likewise: a mask behind the softmax
 //
+//   before   %e = exp(sub(%x, reduce_max(%x) {axes=[1]}))         after   %p = softmax(%x) {axis=1}
+//            %p = div(%e, reduce_sum(%e) {axes=[1]})
+//
 // The anchor is the sum. Values of 16 bits are read through what rounds them (match.h). Scores whose axes are in another order
 // than [..., queries, keys] get that order (order_scores):
 //

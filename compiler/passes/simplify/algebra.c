@@ -1,6 +1,15 @@
 // Algebra that keeps every bit.
+//
+//   before   %z = neg(%y)                                       after   %a = sub(%x, %y)
+//            %a = add(%x, %z)                                           %p = mul(%x, %x)
+//            %p = pow(%x, 2)                                            %h = mul(%x, 0.25)
+//            %h = div(%x, 4)
+//
+// What a pattern says is a row; what depends on types, on a number's bits or on views is a function below.
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "passes/simplify/simplify.h"
 
@@ -11,66 +20,106 @@ static bool is_exactly(const Node *n, double value) {
     return match_scalar(n, &v) && v == value && signbit(v) == signbit(value);
 }
 
-static bool is_integer(const Node *n) { return !dtype_is_float(n->type.dtype); }
+// ---------------------------------------------------------------------------------------------------------------------- rules
+typedef enum { ALL, INTEGERS } Elements;
 
-// x, when `n` is a binary node with x on one side and a neutral element on the other.
-static Node *other_side(Node *n, double neutral, bool either) {
-    if (is_exactly(n->in[1], neutral) && same_type(n, n->in[0])) return n->in[0];
-    if (either && is_exactly(n->in[0], neutral) && same_type(n, n->in[1])) return n->in[1];
-    return NULL;
+// A letter is any value, twice the same value; a number is a constant of this value alone, y=0 a constant that has a letter.
+// `swaps`: the operands of the pattern may stand either way round.
+static const struct {
+    const char *pattern, *replacement;
+    bool swaps;
+    Elements of;
+} rules[] = {
+    {"add(x, -0)", "x", true, ALL},  // x + 0.0 turns -0.0 into 0.0
+    {"add(x, 0)", "x", true, INTEGERS},
+    {"add(x, neg(y))", "sub(x, y)", true, ALL},
+    {"sub(x, neg(y))", "add(x, y)", false, ALL},
+    {"sub(x, 0)", "x", false, ALL},
+    {"mul(x, 1)", "x", true, ALL},
+    {"div(x, 1)", "x", false, ALL},
+    {"pow(x, 1)", "x", false, ALL},
+    {"pow(x, 2)", "mul(x, x)", false, ALL},
+    {"and(x, 1)", "x", true, ALL},
+    {"and(x, y=0)", "y", true, ALL},
+    {"or(x, 0)", "x", true, ALL},
+    {"or(x, y=1)", "y", true, ALL},
+    {"neg(neg(x))", "x", false, ALL},
+    {"not(not(x))", "x", false, ALL},
+    {"where(c, x, x)", "x", false, ALL},
+    {"where(not(c), x, y)", "where(c, y, x)", false, ALL},
+    {"where(1, x, y)", "x", false, ALL},
+    {"where(0, x, y)", "y", false, ALL},
+};
+enum { LETTERS = 26, MOST_OPERANDS = 3 };
+
+// What follows the pattern in its text, where the value fits it; else NULL.
+static const char *pattern_fits(const char *p, Node *n, Node **bound);
+
+static const char *pattern_fits_op(const char *p, Op op, Node *const *in, int n_in, Node **bound) {
+    size_t length = strlen(op_info[op].name);
+    if (strncmp(p, op_info[op].name, length) || p[length] != '(') return NULL;
+    p += length + 1;
+    for (int i = 0; p && i < n_in; i++) {
+        p = pattern_fits(p, in[i], bound);
+        if (p && i + 1 < n_in) p = *p == ',' ? p + 2 : NULL;
+    }
+    return p && *p == ')' ? p + 1 : NULL;
 }
 
-// x + 0.0 turns -0.0 into 0.0, so only x + -0.0 is x; integers have one zero.
-static Node *simplify_add(Node *n) {
-    Node *x = other_side(n, is_integer(n) ? 0.0 : -0.0, true);
-    if (x) return x;
-    if (n->in[1]->op == OP_neg) return build_binary(cursor(n), OP_sub, n->in[0], n->in[1]->in[0]);
-    if (n->in[0]->op == OP_neg) return build_binary(cursor(n), OP_sub, n->in[1], n->in[0]->in[0]);
-    return NULL;
+static const char *pattern_fits(const char *p, Node *n, Node **bound) {
+    char *end;
+    if (islower(p[0]) && islower(p[1])) return pattern_fits_op(p, n->op, n->in, n->n_in, bound);
+    if (islower(p[0])) {
+        Node **value = &bound[p[0] - 'a'];
+        bool same = !*value || *value == n;
+        *value = n;
+        return !same ? NULL : p[1] == '=' ? pattern_fits(p + 2, n, bound) : p + 1;
+    }
+    double value = strtod(p, &end);
+    return is_exactly(n, value) ? end : NULL;
 }
 
-static Node *simplify_sub(Node *n) {
-    if (n->in[1]->op == OP_neg) return build_binary(cursor(n), OP_add, n->in[0], n->in[1]->in[0]);
-    return other_side(n, 0.0, false);
+static Op op_of(const char *p) {
+    Op op = 0;
+    while (strncmp(p, op_info[op].name, strlen(op_info[op].name)) || p[strlen(op_info[op].name)] != '(') op++;
+    return op;
 }
 
-// Division by a power of two is multiplication by its inverse, exactly.
-static Node *simplify_div(Node *n) {
-    double v;
-    int exponent;
-    Node *x = other_side(n, 1.0, false);
-    if (x) return x;
-    if (is_integer(n) || n->in[1]->op != OP_constant || !match_scalar(n->in[1], &v) || v == 0) return NULL;
-    if (fabs(frexp(v, &exponent)) != 0.5 || abs(exponent) > 14) return NULL;
-    Node *inverse = node_scalar(n->graph, n->type.dtype, 1 / v, n->loc, n);
-    Node *by = build_binary(cursor(n), OP_mul, n->in[0], inverse);
-    return same_type(n, by) ? by : NULL;
+// A letter's value, or an op of letters.
+static Node *replaced(const char *p, Node *n, Node *const *bound) {
+    if (!islower(p[1])) return bound[*p - 'a'];
+    Node *in[MOST_OPERANDS];
+    int n_in = 0;
+    Op op = op_of(p);
+    for (p = strchr(p, '(') + 1; n_in < MOST_OPERANDS && *p; p += strspn(p + 1, ", )") + 1) in[n_in++] = bound[*p - 'a'];
+    return build_op(cursor_at(n, n->loc), op, n_in, in);
 }
 
-static Node *simplify_pow(Node *n) {
-    if (is_exactly(n->in[1], 1.0) && same_type(n, n->in[0])) return n->in[0];
-    if (is_exactly(n->in[1], 2.0) && same_type(n, n->in[0])) return build_binary(cursor(n), OP_mul, n->in[0], n->in[0]);
-    return NULL;
-}
-
-static Node *simplify_logic(Node *n) {
-    bool absorbing = n->op == OP_or;
-    Node *x = other_side(n, absorbing ? 0.0 : 1.0, true);
-    if (x) return x;
-    for (int i = 0; i < 2; i++) {
-        if (is_exactly(n->in[i], absorbing) && same_type(n, n->in[i])) return n->in[i];
+static Node *by_rule(Node *n) {
+    bool two = n->n_in == 2, integer = !dtype_is_float(n->type.dtype);
+    Node *swapped[] = {two ? n->in[1] : NULL, n->in[0]};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].of == INTEGERS && !integer) continue;
+        for (int turn = 0; turn <= (rules[i].swaps && two); turn++) {
+            Node *bound[LETTERS] = {NULL};
+            if (!pattern_fits_op(rules[i].pattern, n->op, turn ? swapped : n->in, n->n_in, bound)) continue;
+            Node *by = replaced(rules[i].replacement, n, bound);
+            if (same_type(n, by)) return by;
+        }
     }
     return NULL;
 }
 
-static Node *simplify_where(Node *n) {
+// ------------------------------------------------------------------------------------------------------------------ functions
+// Division by a power of two is multiplication by its inverse, exactly.
+static Node *simplify_div(Node *n) {
     double v;
-    if (n->in[1] == n->in[2] && same_type(n, n->in[1])) return n->in[1];
-    if (n->in[0]->op == OP_not)
-        return build_op(cursor_at(n, n->loc), OP_where, 3, (Node *[]){n->in[0]->in[0], n->in[2], n->in[1]});
-    if (!match_scalar(n->in[0], &v)) return NULL;
-    Node *chosen = n->in[v != 0 ? 1 : 2];
-    return same_type(n, chosen) ? chosen : NULL;
+    int exponent;
+    if (!dtype_is_float(n->type.dtype) || n->in[1]->op != OP_constant || !match_scalar(n->in[1], &v) || v == 0) return NULL;
+    if (fabs(frexp(v, &exponent)) != 0.5 || abs(exponent) > 14) return NULL;
+    Node *inverse = node_scalar(n->graph, n->type.dtype, 1 / v, n->loc, n);
+    Node *by = build_binary(cursor(n), OP_mul, n->in[0], inverse);
+    return same_type(n, by) ? by : NULL;
 }
 
 // Elementwise ops broadcast by themselves: an operand need not be expanded for them.
@@ -128,35 +177,21 @@ static Node *by_op(Node *n) {
     switch (n->op) {
         case OP_matmul:
             return outer_product(n);
-        case OP_add:
-            return simplify_add(n);
-        case OP_sub:
-            return simplify_sub(n);
-        case OP_mul:
-            return other_side(n, 1.0, true);
         case OP_div:
             return simplify_div(n);
-        case OP_pow:
-            return simplify_pow(n);
-        case OP_and:
-        case OP_or:
-            return simplify_logic(n);
-        case OP_where:
-            return simplify_where(n);
         case OP_cast:
             return simplify_cast(n);
         case OP_round_f16:
         case OP_round_bf16:
             return simplify_rounding(n);
-        case OP_neg:
-        case OP_not:
-            return n->in[0]->op == n->op ? n->in[0]->in[0] : NULL;
         default:
             return NULL;
     }
 }
 
 Node *simplify_algebra(Node *n) {
-    Node *by = by_op(n);
-    return by || !op_is_elementwise(n->op) || n->n_in > 3 ? by : drop_expand(n);
+    bool elementwise = op_is_elementwise(n->op) && n->n_in <= MOST_OPERANDS;
+    Node *by = elementwise ? by_rule(n) : NULL;
+    if (!by) by = by_op(n);
+    return by || !elementwise ? by : drop_expand(n);
 }

@@ -1,4 +1,8 @@
 // Equal subexpressions: of nodes with the same op, operands, attributes and type, the first one stays.
+//
+//   before   %a = mul(%x, %x)                                     after   %a = mul(%x, %x)
+//            %b = mul(%x, %x)                                             %y = add(%a, %a)
+//            %y = add(%a, %b)
 #include <string.h>
 
 #include "passes/simplify/simplify.h"

@@ -1,5 +1,7 @@
 // Views: chains that cancel or combine, slices that move to the source, concatenations that undo slices.
-
+//
+//   before   %a = transpose(%x) {perm=[1, 0]}                     after   %b = slice(%x) {axis=1, start=0, extent=4}
+//            %b = slice(%a) {axis=0, start=0, extent=4}                   %t = transpose(%b) {perm=[1, 0]}
 #include "passes/views.h"
 
 #include "passes/simplify/simplify.h"

@@ -1,8 +1,9 @@
 // GPTQ (AutoGPTQ, GPTQModel, transformers). For W [outputs, inputs] of b bits, words of 32 bits filled from the lowest bit on:
 //   qweight [inputs b / 32, outputs]   a stream of inputs down each column
-//   qzeros  [groups, outputs b / 32]   a stream of outputs; checkpoint_format "gptq" has the zero point less 1, "gptq_v2"
-//   itself scales  [groups, outputs]          floats g_idx   [inputs]                   each input's group; where desc_act is
-//   false it may be missing: input / group_size
+//   qzeros  [groups, outputs b / 32]   a stream of outputs; checkpoint_format "gptq" has the zero point less 1,
+//                                      "gptq_v2" itself
+//   scales  [groups, outputs]          floats
+//   g_idx   [inputs]                   each input's group; where desc_act is false it may be missing: input / group_size
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
