@@ -1,7 +1,8 @@
 // Encoders of block formats: integers and scales that make the weighted squared error of a block small.
 //
-//   one scale      x ~ d q         candidates of 1 / d that map the largest value to about an end of the range; for each the
-//                                  rounded integers, and the d that fits them best. The best d is rounded with again, until it stays
+//   one scale      x ~ d q         candidates of 1 / d that map the largest value to about an end of the range; for each
+//                                  the rounded integers, and the d that fits them best. The best d is rounded with again, until
+//                                  it stays
 //   with minimum   x ~ d q + m     the same, d and m fitted
 //   groups         x ~ d s q + m t each group as above; its scales (and minima) are quantized as a block with one scale; then
 //                                  each group tries the scales next to its own, and d (and m) are fitted once more
