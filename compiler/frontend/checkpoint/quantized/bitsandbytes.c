@@ -1,7 +1,8 @@
 // bitsandbytes, W [outputs, inputs].
 //   4 bits   weight of any type, bytes: W row by row, two codes a byte, the FIRST in the high nibble; weight.quant_map
 //            f32 [16]: what they stand for; weight.quant_state.bitsandbytes__nf4 or __fp4: JSON with blocksize and shape;
-//            weight.absmax f32, one for a block of values, or u8: nested_quant_map[absmax] * nested_absmax[its block] + nested_offset
+//            weight.absmax f32, one for a block of values, or u8: nested_quant_map[absmax] * nested_absmax[its block] +
+//            nested_offset
 //   8 bits   weight i8, SCB f32 [outputs], each row's largest magnitude: W = code * SCB * (1 / 127)
 #include <string.h>
 
