@@ -23,8 +23,17 @@ emitted_build() {
         _objects="$_objects $_dir/$_symbol.o"
     done
     # shellcheck disable=SC2086
-    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" runtime/engine/element.c runtime/engine/forward.c runtime/engine/integrity.c runtime/engine/network.c runtime/engine/threads.c "$_dir/weights.S" $_objects \
-        -lm -lpthread -o "$_dir/run"
+    $_cc $_flags "$(emitted_main "$_model")" "$_dir/${_model}_model.c" $(emitted_engine "$_cc") "$_dir/weights.S" $_objects -lm -lpthread -o "$_dir/run"
+}
+
+# emitted_engine COMPILER: the objects of the runtime, compiled once
+emitted_engine() {
+    for _file in element forward integrity network threads; do
+        _object=$WORK/$_file-$(echo "$1" | cksum | cut -d ' ' -f 1).o
+        # shellcheck disable=SC2086 # words
+        [ -f "$_object" ] || $1 -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -ffp-contract=off -Iruntime -c "runtime/engine/$_file.c" -o "$_object" || return 1
+        echo "$_object"
+    done
 }
 
 # emitted_cell NAME EXPECTED-HASH COMMAND...: the program gives this hash, alone and in a batch
