@@ -56,7 +56,7 @@ arm() {
     else skip "kernels: $_name" "no qemu-aarch64-static or $1"; fi
 }
 
-target plain-c "" "$CLANG" -O2
+target plain-c "" "$CLANG" -O1
 x86 avx2 avx2 "$CLANG" -O3 -march=x86-64-v3
 [ "$KERNELS" != quick ] || exit 0
 if has avx512_vnni; then x86 avx512-vnni avx512_vnni "$CLANG" -O3 -march=x86-64-v4 -mavx512vnni; fi
