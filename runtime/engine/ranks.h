@@ -39,16 +39,26 @@ typedef struct burin_rank_options {
     const char *shares;  // "3,1"; NULL: equal ones
     int64_t patience;    // seconds that a rank waits for another; 0: the default
     int32_t threads;     // 0: each rank's own default
+    const char *over;    // "mpi": each rank has the whole model, and they share items; NULL: they share each step
+    const char *resume;  // a file that keeps what items gave; NULL: none does
+    uint64_t command;    // a sum over the options that decide what items give
 } burin_rank_options;
+
+struct burin_work;
 
 #ifdef BURIN_MPI
 struct burin_options;
-// Called first by main: ranks other than the first serve it from here on, and end with it.
+// Called first by main: ranks other than the first serve it from here on, and end with it; or return when it shares items.
 void burin_ranks_start(const burin_model *);
 // Opens a session like this one on all ranks. Every mistake ends the program on all of them.
 void burin_ranks_open(struct burin_session *, const struct burin_options *, const burin_rank_options *);
 int burin_ranks_threads(void);   // by default: those of this machine, over its ranks
 bool burin_ranks_several(void);  // does this run have more than one?
+// --over: all ranks go on from here as the first does, each with the whole model.
+void burin_ranks_begin_items(int64_t patience);
+bool burin_ranks_share_items(void);
+int64_t burin_ranks_run_items(const struct burin_work *);  // program/items.h
+void burin_ranks_give(const void *, size_t bytes);
 #else
 struct burin_options;
 static inline void burin_ranks_start(const burin_model *m) { (void)m; }
@@ -56,5 +66,9 @@ static inline void burin_ranks_open(struct burin_session *s, const struct burin_
     (void)s, (void)o, (void)r;
 }
 static inline bool burin_ranks_several(void) { return false; }
+static inline void burin_ranks_begin_items(int64_t patience) { (void)patience; }
+static inline bool burin_ranks_share_items(void) { return false; }
+static inline int64_t burin_ranks_run_items(const struct burin_work *w) { return (void)w, 0; }
+static inline void burin_ranks_give(const void *given, size_t bytes) { (void)given, (void)bytes; }
 #endif
 #endif

@@ -63,7 +63,7 @@ static inline burin_part burin_tiles_of(const burin_step *s, int thread, int hea
 
 static inline void burin_gather(const burin_step *s, int thread, const burin_columns *c) {
     burin_barrier_wait(s->barrier, thread);
-    if (s->ranks && c->rows > 0) {
+    if (s->ranks && s->ranks->count > 1 && c->rows > 0) {
         if (thread == 0) s->ranks->exchange(c);
         burin_barrier_wait(s->barrier, thread);
     }
@@ -76,7 +76,7 @@ static inline burin_part burin_segments_of(const burin_step *s, int thread, cons
 }
 
 static inline bool burin_shares_segments(const burin_step *s, const attention_args *a) {
-    return !s->ranks || a->keys.heads > 1;
+    return !s->ranks || s->ranks->count == 1 || a->keys.heads > 1;
 }
 #else
 static inline burin_part burin_segments_of(const burin_step *s, int thread, const attention_args *a, int units) {

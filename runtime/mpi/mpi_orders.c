@@ -4,11 +4,9 @@
 #define _GNU_SOURCE
 #endif
 #include <limits.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/element.h"
@@ -19,7 +17,7 @@
 #include "program/output.h"
 #include "program/run.h"
 
-enum { ORDER_OPEN = 100, ORDER_END };
+enum { ORDER_OPEN = 100, ORDER_ITEMS, ORDER_END };
 enum { NO_MEMORY = -1000, ALIGNED = 64 };
 
 // In front of every order; `bytes` follow.
@@ -88,10 +86,12 @@ static void send_to_all(void) {
     const burin_ranks *r = &burin_all_ranks.ranks;
     if (outgoing.n > INT_MAX)
         burin_stop(BURIN_USER_MISTAKE, "inputs of %zu bytes are more than ranks can be sent at once", outgoing.n);
+    burin_mpi_begin();
     for (int i = 1; i < r->count; i++)
         MPI_Isend(outgoing.data, (int)outgoing.n, MPI_BYTE, i, TAG_ORDER, MPI_COMM_WORLD, &requests[i - 1]);
     int late = burin_wait_requests(requests, r->count - 1, burin_all_ranks.patience);
     if (late >= 0) burin_rank_is_late(late + 1);
+    burin_mpi_end();
 }
 
 // ---- the first rank ----
@@ -126,6 +126,11 @@ void burin_lead_ranks(struct burin_session *session, burin_rank_order order, con
     send_to_all();
 }
 
+void burin_order_items(void) {
+    begin(&(order_head){.order = ORDER_ITEMS, .seed = (uint64_t)burin_all_ranks.patience});
+    send_to_all();
+}
+
 void burin_dismiss_ranks(int status) {
     begin(&(order_head){.order = ORDER_END, .status = status});
     send_to_all();
@@ -151,8 +156,10 @@ static void read_shares(const char *text) {
 static void hear(int rank) {
     report r;
     MPI_Request request;
+    burin_mpi_begin();
     MPI_Irecv(&r, sizeof r, MPI_BYTE, rank, TAG_REPORT, MPI_COMM_WORLD, &request);
     if (burin_wait_requests(&request, 1, burin_all_ranks.patience) >= 0) burin_rank_is_late(rank);
+    burin_mpi_end();
     if (r.status == NO_MEMORY)
         burin_stop(BURIN_USER_MISTAKE, "%s has not enough memory: %.1f MB are needed", burin_rank_name(rank),
                    (double)r.bytes / 1e6);
@@ -161,11 +168,12 @@ static void hear(int rank) {
 
 void burin_ranks_open(struct burin_session *session, const struct burin_options *o, const burin_rank_options *asked) {
     const burin_network *net = session->model->net;
+    if (burin_all_ranks.items) return burin_items_open(session, asked);
     if (!burin_all_ranks.several) {
         if (asked->shares) burin_note("--shares has no effect: this run has one rank");
         return;
     }
-    if (asked->patience) burin_all_ranks.patience = asked->patience;
+    if (asked->patience) burin_alive_patience(asked->patience);
     if (asked->shares) read_shares(asked->shares);
     opening open = {o->slots, o->max_rows, asked->threads, o->symbols ? all_symbols(net) : 0, burin_all_ranks.patience};
     begin(&(order_head){.order = ORDER_OPEN});
@@ -189,19 +197,9 @@ typedef struct follower {
     size_t bytes, logits_bytes;
 } follower;
 
-// Yields while the next order may come soon, then sleeps.
 static void await_order(follower *f) {
-    MPI_Status status;
-    int there = 0, bytes;
-    for (long look = 0; !there; look++) {
-        MPI_Iprobe(0, TAG_ORDER, MPI_COMM_WORLD, &there, &status);
-        if (there) break;
-        if (look < 50000)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){.tv_nsec = look < 60000 ? 100000 : 1000000}, NULL);
-    }
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    int bytes;
+    burin_await_first_rank((int[]){TAG_ORDER}, 1, &bytes);
     reserve(&f->in, (size_t)bytes);
     MPI_Recv(f->in.data, bytes, MPI_BYTE, 0, TAG_ORDER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     f->in.n = 0;
@@ -282,6 +280,12 @@ static _Noreturn void end(const order_head *head) {
     _exit(head->status);
 }
 
+void burin_follow_end(void) {
+    follower f = {0};
+    await_order(&f);
+    end(take(&f.in, sizeof(order_head)));
+}
+
 void burin_serve(const burin_model *model) {
     follower f = {.model = model};
     for (;;) {
@@ -289,6 +293,10 @@ void burin_serve(const burin_model *model) {
         const order_head head = *(order_head *)take(&f.in, sizeof head);
         if (head.order == ORDER_OPEN) follow_opening(&f);
         if (head.order == ORDER_END) end(&head);
+        if (head.order == ORDER_ITEMS) {
+            burin_all_ranks.patience = (int64_t)head.seed;
+            return;
+        }
         if (head.order == BURIN_ORDER_STEP) follow_step(&f, &head);
         if (head.order == BURIN_ORDER_NETWORK) follow_network(&f, &head);
         if (head.order == BURIN_ORDER_COPY) burin_slot_copy(f.session, head.slots[0], head.slots[1]);

@@ -22,7 +22,7 @@ burin_world burin_all_ranks = {.ranks = {.count = 1}, .patience = USUAL_PATIENCE
 
 // ---- waiting ----
 
-static double seconds(void) {
+double burin_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -45,8 +45,8 @@ int burin_wait_requests(MPI_Request *requests, int n, int64_t patience) {
         if (done) return -1;
         if (look % LOOKS) continue;
         sched_yield();
-        if (until == 0) until = seconds() + (double)patience;
-        if (seconds() > until) return first_pending(requests, n);
+        if (until == 0) until = burin_seconds() + (double)patience;
+        if (burin_seconds() > until) return first_pending(requests, n);
     }
 }
 
@@ -60,9 +60,34 @@ const char *burin_rank_name(int rank) {
 void burin_rank_is_late(int rank) {
     burin_note(
         "rank %d has waited %lld seconds for %s, which is stopped, gone, or too slow\nhint: --rank-timeout S waits longer",
-        burin_all_ranks.ranks.rank, (long long)burin_all_ranks.patience, burin_rank_name(rank));
+        burin_all_ranks.ranks.rank, (long long)burin_all_ranks.patience * (rank ? 1 : 2), burin_rank_name(rank));
     MPI_Abort(MPI_COMM_WORLD, BURIN_USER_MISTAKE);
     _exit(BURIN_USER_MISTAKE);
+}
+
+static bool is_there(int tag, int *bytes) {
+    MPI_Status status;
+    int there = 0;
+    MPI_Iprobe(0, tag, MPI_COMM_WORLD, &there, &status);
+    if (there) MPI_Get_count(&status, MPI_BYTE, bytes);
+    return there;
+}
+
+int burin_await_first_rank(const int *tags, int n, int *bytes) {
+    enum { YIELDS = 50000, NAPS = 10000 };
+    double heard = burin_seconds();
+    for (long look = 0;; look++) {
+        for (int i = 0; i < n; i++)
+            if (is_there(tags[i], bytes)) return tags[i];
+        if (look < YIELDS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = look < YIELDS + NAPS ? 100000 : 1000000}, NULL);
+        for (; is_there(TAG_ALIVE, bytes); heard = burin_seconds())
+            MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ALIVE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (burin_seconds() - heard > 2 * (double)burin_all_ranks.patience) burin_rank_is_late(0);
+    }
 }
 
 // ---- exchanging ----
@@ -86,6 +111,7 @@ void burin_exchange(const burin_columns *c) {
     MPI_Request requests[2 * MOST_RANKS];
     int peer[2 * MOST_RANKS], n = 0;
     int own = columns_before(c, r->rank), width = columns_before(c, r->rank + 1) - own;
+    burin_mpi_begin();
     for (int pass = 0; pass < 2; pass++) {  // places to receive into come first
         MPI_Datatype own_type = columns_type(c, width);
         for (int i = 1; i < r->count; i++) {
@@ -104,6 +130,7 @@ void burin_exchange(const burin_columns *c) {
     }
     int late = burin_wait_requests(requests, n, burin_all_ranks.patience);
     if (late >= 0) burin_rank_is_late(peer[late]);
+    burin_mpi_end();
 }
 
 // ---- starting ----
@@ -135,12 +162,15 @@ static bool same_build(const burin_rank_card *a, const burin_rank_card *b) {
            a->slot_bytes == b->slot_bytes && a->weight_bytes == b->weight_bytes;
 }
 
+// Every rank that runs a program's main ends here.
 static void end_ranks(int status, void *unused) {
     int finalized = 0;
     (void)unused;
     MPI_Finalized(&finalized);
     if (finalized) return;
-    burin_dismiss_ranks(status);
+    burin_items_leave(status);
+    burin_alive_stop();
+    if (!burin_all_ranks.ranks.rank) burin_dismiss_ranks(status);
     MPI_Finalize();
 }
 
@@ -181,15 +211,34 @@ void burin_ranks_start(const burin_model *model) {
     if (given < MPI_THREAD_SERIALIZED) burin_stop(BURIN_USER_MISTAKE, "this MPI cannot be called from several threads");
     count_ranks();
     burin_rank_card card = own_card(model);
+    memcpy(burin_all_ranks.host[burin_all_ranks.ranks.rank], card.host, HOST_BYTES);
     if (burin_all_ranks.ranks.rank) {
         MPI_Send(&card, sizeof card, MPI_BYTE, 0, TAG_REPORT, MPI_COMM_WORLD);
         burin_serve(model);
+        burin_notes_are_off = true;
+        on_exit(end_ranks, NULL);
+        return;
     }
     on_exit(end_ranks, NULL);
-    memcpy(burin_all_ranks.host[0], card.host, HOST_BYTES);
     burin_all_ranks.ranks.lead = burin_lead_ranks;
     meet_ranks(&card);
+    if (burin_all_ranks.several) burin_alive_start();
 }
+
+void burin_ranks_begin_items(int64_t patience) {
+    static char name[512];
+    const burin_world *w = &burin_all_ranks;
+    if (!w->ranks.rank) {
+        if (patience && w->several) burin_alive_patience(patience);
+        if (w->several) burin_order_items();
+    } else {
+        snprintf(name, sizeof name, "%s, %s", burin_program_name, burin_rank_name(w->ranks.rank));
+        burin_program_name = name;
+    }
+    burin_all_ranks.items = true;
+}
+
+bool burin_ranks_share_items(void) { return burin_all_ranks.items; }
 
 bool burin_ranks_several(void) { return burin_all_ranks.several; }
 

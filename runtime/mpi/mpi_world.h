@@ -6,7 +6,7 @@
 #include "engine/ranks.h"
 
 enum { MOST_RANKS = 1024, HOST_BYTES = 64 };
-enum { TAG_COLUMNS = 1, TAG_ORDER = 2, TAG_REPORT = 3 };
+enum { TAG_COLUMNS = 1, TAG_ORDER, TAG_REPORT, TAG_ALIVE, TAG_ITEM, TAG_RESULT };
 
 typedef struct burin_world {
     burin_ranks ranks;
@@ -15,20 +15,39 @@ typedef struct burin_world {
     int64_t patience;                   // seconds
     int here;                           // ranks on this machine
     bool several;
+    bool items;  // --over: ranks share items, and no steps
 } burin_world;
 
 extern burin_world burin_all_ranks;
 
+double burin_seconds(void);
+
+// mpi_alive.c: on the first rank every call of MPI stands between these two.
+void burin_mpi_begin(void);
+void burin_mpi_end(void);
+void burin_alive_start(void);
+void burin_alive_patience(int64_t seconds);  // of all waiting, from here on
+void burin_alive_stop(void);
+
 // Waits for all requests. The first that is not done after `patience` seconds, or -1.
 int burin_wait_requests(MPI_Request *, int n, int64_t patience);
 // Ends the program on all ranks at once: `rank` has not answered.
-_Noreturn void burin_rank_is_late(int rank);
-const char *burin_rank_name(int rank);  // "rank 2 (host)"
+_Noreturn void burin_rank_is_late(int rank);  // of the first rank twice as long is waited
+const char *burin_rank_name(int rank);        // "rank 2 (host)"
 
 void burin_exchange(const burin_columns *);
 
+// Waits for a message of one of these tags from the first rank: yields while it may come soon, then sleeps. Returns its tag.
+int burin_await_first_rank(const int *tags, int n, int *bytes);
+
 // mpi_orders.c
 void burin_lead_ranks(struct burin_session *, burin_rank_order, const burin_step *, const int32_t slots[2]);
-_Noreturn void burin_serve(const burin_model *);
-void burin_dismiss_ranks(int status);  // the other ranks end with this status
+void burin_serve(const burin_model *);  // returns when ranks share items
+void burin_order_items(void);
+void burin_dismiss_ranks(int status);   // the other ranks end with this status
+_Noreturn void burin_follow_end(void);  // the order is there
+
+// mpi_items.c
+void burin_items_open(struct burin_session *, const burin_rank_options *);
+void burin_items_leave(int status);  // of a rank that exits: what others need of it
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "engine/hash.h"
-#include "lines.h"
+#include "items.h"
 #include "network_values.h"
 #include "output.h"
 #include "program/card.h"
@@ -23,6 +23,7 @@ typedef struct embedder {
     size_t width;
     float *all;  // the embeddings so far, where the whole is needed at the end
     size_t n, capacity;
+    burin_work items;
     burin_ranking ranking;
     int64_t n_cut;  // texts that were longer than the model's
 } embedder;
@@ -78,22 +79,37 @@ static double cosine(const float *a, const float *b, size_t n) {
 
 static bool is_json(const burin_command *c) { return c->format && !strcmp(c->format, "json"); }
 
+// What a line gives that is not printed at once: a score, or an embedding.
+static void take_line(void *context, const burin_work_item *item, const void *given, size_t bytes) {
+    embedder *e = context;
+    if (e->command->rank) {
+        burin_ranking_add(&e->ranking, *(const double *)given, item->line, item->bytes);
+    } else {
+        e->width = bytes / sizeof(float);
+        keep(e, given);
+    }
+}
+
 // The first of a ranking is the query.
-static void take_embedding(embedder *e, const char *text, size_t bytes, const burin_tokens *tokens, const float *embedding) {
+static void take_embedding(embedder *e, const burin_work_item *item, const burin_tokens *tokens, const float *embedding) {
     const burin_command *c = e->command;
-    if (collects(c) || (c->rank && !e->n))
+    if (c->rank && !e->n) {
         keep(e, embedding);
-    else if (c->rank)
-        burin_ranking_add(&e->ranking, cosine(e->all, embedding, e->width), text, bytes);
-    else if (is_json(c))
-        print_json(e, text, bytes, tokens, embedding);
-    else
+    } else if (c->rank) {
+        double score = cosine(e->all, embedding, e->width);
+        burin_item_give(&e->items, item, &score, sizeof score);
+    } else if (collects(c)) {
+        burin_item_give(&e->items, item, embedding, e->width * sizeof *embedding);
+    } else if (is_json(c)) {
+        print_json(e, item->line, item->bytes, tokens, embedding);
+    } else {
         print_line(e, embedding);
+    }
     burin_show();
 }
 
-// `text` NULL: the ids were given.
-static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tokens) {
+// Of an item without a line the ids were given.
+static void embed(embedder *e, const burin_work_item *item, burin_tokens *tokens) {
     const burin_network *net = e->model->net;
     burin_network_values values;
     cut_tokens(e, tokens);
@@ -102,44 +118,50 @@ static void embed(embedder *e, const char *text, size_t bytes, burin_tokens *tok
         burin_network_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     e->width = values.outputs[net->embedding].count;
-    take_embedding(e, text, bytes, tokens, values.output_data[net->embedding]);
+    take_embedding(e, item, tokens, values.output_data[net->embedding]);
     burin_network_values_close(&values);
     free(tokens->id);
 }
 
 // `names`: of prompts that stand before this kind of text (card.h).
-static void embed_behind_prompt(embedder *e, const char *const *names, const char *text, size_t bytes) {
+static void embed_behind_prompt(embedder *e, const char *const *names, const burin_work_item *item) {
     const char *prompt = burin_prompt_before(e->model, e->command, names);
     size_t before = strlen(prompt);
-    char *whole = burin_allocate(1, before + bytes + 1);
+    char *whole = burin_allocate(1, before + item->bytes + 1);
     memcpy(whole, prompt, before);
-    memcpy(whole + before, text, bytes);
-    burin_tokens tokens = burin_tokenize(e->model, whole, before + bytes, true);
-    embed(e, text, bytes, &tokens);
+    memcpy(whole + before, item->line, item->bytes);
+    burin_tokens tokens = burin_tokenize(e->model, whole, before + item->bytes, true);
+    embed(e, item, &tokens);
     free(whole);
 }
 
-static void embed_text(embedder *e, const char *text, size_t bytes) {
+static void embed_item(void *context, const burin_work_item *item) {
     static const char *const document[] = {"document", "passage", "corpus", NULL};
-    embed_behind_prompt(e, e->command->rank ? document : document + 3, text, bytes);
+    embedder *e = context;
+    embed_behind_prompt(e, e->command->rank ? document : document + 3, item);
+}
+
+static burin_work_item item_of_text(const char *text) {
+    return (burin_work_item){.index = -1, .line = text, .bytes = strlen(text)};
 }
 
 static void embed_query(embedder *e, const char *text) {
     static const char *const query[] = {"query", NULL};
-    embed_behind_prompt(e, query, text, strlen(text));
+    const burin_work_item item = item_of_text(text);
+    embed_behind_prompt(e, query, &item);
 }
 
-static void embed_lines(embedder *e, const char *path) {
-    burin_lines lines;
-    burin_lines_open(&lines, path);
-    while (burin_next_line(&lines)) embed_text(e, lines.line, lines.bytes);
-    burin_lines_close(&lines);
+static void embed_arguments(embedder *e) {
+    for (int i = 0; i < e->command->n_texts; i++) {
+        const burin_work_item item = item_of_text(e->command->texts[i]);
+        embed_item(e, &item);
+    }
 }
 
 static void embed_tokens(embedder *e) {
     bool empty;
     burin_tokens tokens = burin_read_prompt(e->model, e->command, e->model->context, &empty);
-    embed(e, NULL, 0, &tokens);
+    embed(e, &(burin_work_item){.index = -1}, &tokens);
 }
 
 // ---- all of them ----
@@ -175,10 +197,12 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
     burin_note_seed(model->net, c);
     e.session = burin_open(model, c, &(burin_options){0});
+    e.items =
+        (burin_work){.context = &e, .lines = c->prompt_file ? c->prompt_file : "-", .compute = embed_item, .take = take_line};
     if (c->rank) embed_query(&e, c->rank);
     if (c->tokens) embed_tokens(&e);
-    for (int i = 0; i < c->n_texts; i++) embed_text(&e, c->texts[i], strlen(c->texts[i]));
-    if (!c->tokens && !c->n_texts) embed_lines(&e, c->prompt_file ? c->prompt_file : "-");
+    embed_arguments(&e);
+    if (!c->tokens && !c->n_texts) burin_items_run(&e.items);
     finish(&e);
     if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
     burin_ranking_free(&e.ranking);

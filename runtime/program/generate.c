@@ -266,30 +266,70 @@ static void check_room(const burin_run *run, burin_tokens first) {
     if (first.n > run->context) burin_out_of_context(run, "the prompt has", first.n);
 }
 
-// One text for each source.
-static void generate_from_sources(burin_generation *g) {
-    burin_run *run = g->run;
-    burin_sources sources;
-    burin_tokens first = burin_read_start(run->model, run->command);
-    check_room(run, first);
-    burin_sources_open(&sources, run);
-    while (burin_next_source(&sources)) {
-        g->started = burin_nanoseconds();
-        int32_t length = burin_encode_next(&sources);
-        if (!g->tokens) burin_generation_open(g);
-        set_tokens(g, first);
-        generate_behind(g, 0, length);
-    }
-    burin_sources_close(&sources);
-    free(first.id);
-}
-
 static void print_text_as_json(burin_generation *g, int32_t prompt_tokens) {
     burin_answer_text(g);
     burin_print("\"text\": ");
     burin_print_json_string(g->answer, g->answer_bytes);
     burin_answer_end(g, prompt_tokens);
     free(g->answer);
+    g->answer = NULL;
+}
+
+// Lines draw numbers of their own: a text depends neither on the lines before it nor on who writes them.
+static void open_for_line(burin_generation *g, int64_t line) {
+    if (!g->tokens) {
+        burin_generation_open(g);
+        g->seed = g->sampler.settings.seed;
+    }
+    burin_run_restart_sampler(g->run, &g->sampler, g->seed + (uint64_t)line);
+}
+
+// One text for each source.
+static void generate_from_source(void *context, const burin_work_item *line) {
+    burin_generation *g = context;
+    g->started = burin_nanoseconds();
+    int32_t length = burin_encode_next(g->run, line->line ? line : NULL);
+    open_for_line(g, line->index);
+    set_tokens(g, g->first);
+    generate_behind(g, 0, length);
+}
+
+static void generate_from_sources(burin_generation *g) {
+    burin_run *run = g->run;
+    g->first = burin_read_start(run->model, run->command);
+    check_room(run, g->first);
+    const burin_work items = {.context = g, .lines = burin_source_lines(run), .count = 1, .compute = generate_from_source};
+    if (!burin_items_run(&items)) burin_no_source(run);
+    free(g->first.id);
+}
+
+static void begin_answer(burin_generation *g) {
+    if (!g->run->command->json) return;
+    g->answer = burin_allocate(1, g->answer_room = 1 << 12);
+    g->answer_bytes = 0;
+    burin_answer_begin(g);
+}
+
+// --over: one text for each line, which is a prompt.
+static void generate_from_line(void *context, const burin_work_item *line) {
+    burin_generation *g = context;
+    burin_run *run = g->run;
+    burin_tokens prompt = g->ids ? burin_parse_ids("ids", line->line, run->model->vocab_size)
+                                 : burin_prompt_tokens(run->model, line->line, line->bytes, run->context);
+    check_room(run, prompt);
+    open_for_line(g, line->index);
+    burin_slot_reset(run->session, 0);
+    set_tokens(g, prompt);
+    g->started = burin_nanoseconds();
+    begin_answer(g);
+    generate_behind(g, 0, 0);
+    if (g->answer) print_text_as_json(g, prompt.n);
+    free(prompt.id);
+}
+
+static void generate_from_lines(burin_generation *g) {
+    const char *file = g->run->command->prompt_file;
+    burin_items_run(&(burin_work){.context = g, .lines = file ? file : "-", .compute = generate_from_line});
 }
 
 // What --session has kept of the prompt; without one its text is the prompt. Returns how many tokens the slot holds.
@@ -315,10 +355,7 @@ static void generate_from_prompt(burin_generation *g) {
     burin_generation_open(g);
     int32_t kept = begin_session(g, &prompt, empty);
     g->started = burin_nanoseconds();
-    if (g->run->command->json) {
-        g->answer = burin_allocate(1, g->answer_room = 1 << 12);
-        burin_answer_begin(g);
-    }
+    begin_answer(g);
     generate_behind(g, kept, 0);
     if (g->answer) print_text_as_json(g, prompt.n);
     burin_session_save(g, NULL);
@@ -330,6 +367,8 @@ int burin_generate(burin_run *run) {
         .run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
     if (run->model->encoder)
         generate_from_sources(&g);
+    else if (run->command->over)
+        generate_from_lines(&g);
     else
         generate_from_prompt(&g);
     burin_generation_close(&g);

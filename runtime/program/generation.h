@@ -5,6 +5,7 @@
 
 #include "grammar/constraint.h"
 #include "output.h"
+#include "prompt.h"
 #include "run.h"
 #include "tokenizer/tokenizer.h"
 
@@ -31,6 +32,8 @@ typedef struct burin_generation {
     size_t answer_bytes, answer_room;
     bool has_end;  // `end` ends an answer, too
     int32_t end;
+    uint64_t seed;                // of the first line, where there are several
+    burin_tokens first;           // of an encoder-decoder: what each answer begins with
     volatile sig_atomic_t *stop;  // NULL, or ends the answer when it is set
 } burin_generation;
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "items.h"
 #include "kernels/vec.h"
-#include "lines.h"
 #include "network_values.h"
 #include "output.h"
 #include "program/card.h"
@@ -31,6 +31,7 @@ typedef struct labeller {
     burin_session *session;
     int output;  // of the network: the logits
     float *score;
+    burin_work items;
     burin_ranking ranking;
     int64_t n_texts, n_cut;
 } labeller;
@@ -258,9 +259,21 @@ static void fill_masks(labeller *l, const labelled *x) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------------ run
+static void take_score(void *context, const burin_work_item *item, const void *given, size_t bytes) {
+    double score;
+    memcpy(&score, given, bytes);
+    burin_ranking_add(&((labeller *)context)->ranking, score, item->line, item->bytes);
+}
+
+static void give_score(labeller *l, const labelled *x) {
+    const burin_work_item item = {.line = x->second, .bytes = x->second_bytes};
+    double score = (double)*scores_of(l, x->logits, x->columns);
+    burin_item_give(&l->items, &item, &score, sizeof score);
+}
+
 static void print_answer_of(labeller *l, const labelled *x) {
     if (l->command->rank)
-        burin_ranking_add(&l->ranking, (double)*scores_of(l, x->logits, x->columns), x->second, x->second_bytes);
+        give_score(l, x);
     else if (l->card->task == BURIN_LABELS_TEXTS)
         print_labels(l, x);
     else if (l->card->task == BURIN_LABELS_TOKENS)
@@ -319,11 +332,10 @@ static void label_arguments(labeller *l) {
     }
 }
 
-static void label_lines(labeller *l, const char *path) {
-    burin_lines lines;
-    burin_lines_open(&lines, path);
-    while (burin_next_line(&lines)) label_line(l, lines.line, lines.bytes);
-    burin_lines_close(&lines);
+static void label_item(void *context, const burin_work_item *item) {
+    labeller *l = context;
+    l->n_texts = item->index;
+    label_line(l, item->line, item->bytes);
 }
 
 static int logits_output(const burin_network *net) {
@@ -342,8 +354,10 @@ int burin_label(const burin_model *model, const burin_command *c) {
     if (l.card->task == BURIN_FILLS_MASKS && l.card->mask < 0)
         burin_stop(BURIN_USER_MISTAKE, "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
     l.session = burin_open(model, c, &(burin_options){0});
+    l.items =
+        (burin_work){.context = &l, .lines = c->prompt_file ? c->prompt_file : "-", .compute = label_item, .take = take_score};
     label_arguments(&l);
-    if (!c->n_texts) label_lines(&l, c->prompt_file ? c->prompt_file : "-");
+    if (!c->n_texts) burin_items_run(&l.items);
     if (c->rank) burin_ranking_print(&l.ranking, prints_json(&l));
     if (l.n_cut > 1) burin_note("%lld texts were cut", (long long)l.n_cut);
     burin_ranking_free(&l.ranking);

@@ -1,6 +1,7 @@
 #include "lines.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +41,11 @@ static void read_more(burin_lines *l) {
     if (got < 0) burin_stop(BURIN_USER_MISTAKE, "cannot read %s: %s", l->name, strerror(errno));
     l->ended = got == 0;
     l->end += (size_t)got;
+}
+
+bool burin_line_is_near(const burin_lines *l) {
+    struct pollfd input = {.fd = l->file, .events = POLLIN};
+    return l->ended || memchr(l->buffer + l->from, '\n', l->end - l->from) || poll(&input, 1, 0) > 0;
 }
 
 bool burin_next_line(burin_lines *l) {

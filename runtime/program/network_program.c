@@ -6,18 +6,75 @@
 #include <sys/stat.h>
 
 #include "engine/hash.h"
+#include "engine/ranks.h"
 #include "harmless.h"
+#include "items.h"
 #include "network_values.h"
 #include "output.h"
 #include "run.h"
 #include "timing.h"
 
-static void run_all(burin_session *session, burin_network_values *v) {
-    for (int64_t run = 0; run == 0 || run < v->batch; run++) {
-        burin_network_values_turn(v, run);
-        burin_status status = burin_network_run(session, (const void *const *)v->input_data, v->symbols, v->output_data);
-        if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+typedef struct batch {
+    burin_session *session;
+    burin_network_values *values;
+    burin_work items;
+} batch;
+
+// Of one run.
+static size_t run_bytes(const burin_array *a, const burin_tensor *t) {
+    return a->count / (size_t)(a->rank > t->rank ? a->dim[0] : 1) * (size_t)a->element->bytes;
+}
+
+static size_t output_bytes(const burin_network_values *v, int i) { return run_bytes(&v->outputs[i], &v->net->outputs[i]); }
+
+// The outputs are in their places; elsewhere they are bytes, one output after the other.
+static void give_outputs(const batch *b, const burin_work_item *item) {
+    burin_capture all = {0};
+    for (int i = 0; i < b->values->net->n_outputs; i++)
+        burin_capture_add(&all, b->values->output_data[i], output_bytes(b->values, i));
+    burin_item_give(&b->items, item, all.data, all.n);
+    free(all.data);
+}
+
+// May come in the middle of another run: its turn stays.
+static void take_outputs(void *context, const burin_work_item *item, const void *given, size_t bytes) {
+    const batch *b = context;
+    const char *from = given;
+    const burin_network_values *v = b->values;
+    for (int i = 0; i < v->net->n_outputs; i++, from += bytes) {
+        bytes = output_bytes(v, i);
+        memcpy(burin_network_part(&v->outputs[i], &v->net->outputs[i], item->index), from, bytes);
     }
+}
+
+static void run_element(void *context, const burin_work_item *item) {
+    const batch *b = context;
+    burin_network_values *v = b->values;
+    burin_network_values_turn(v, item->index);
+    burin_status status = burin_network_run(b->session, (const void *const *)v->input_data, v->symbols, v->output_data);
+    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
+    if (burin_ranks_share_items()) give_outputs(b, item);
+}
+
+static uint64_t sum_of_element(void *context, int64_t index) {
+    const burin_network_values *v = ((const batch *)context)->values;
+    uint64_t sum = burin_hash_start;
+    for (int i = 0; i < v->net->n_inputs; i++)
+        sum = burin_hash_bytes(sum, burin_network_part(&v->inputs[i], &v->net->inputs[i], index),
+                               run_bytes(&v->inputs[i], &v->net->inputs[i]));
+    return sum;
+}
+
+static void run_all(burin_session *session, burin_network_values *v) {
+    batch b = {.session = session, .values = v};
+    b.items = (burin_work){.context = &b,
+                           .count = v->batch > 1 ? v->batch : 1,
+                           .sum = sum_of_element,
+                           .compute = run_element,
+                           .take = take_outputs};
+    if (burin_ranks_share_items() && v->net->n_decided)
+        burin_stop(BURIN_USER_MISTAKE, "--over: a run of this network decides sizes of its outputs");
+    burin_items_run(&b.items);
     burin_network_values_settle(v);
 }
 

@@ -296,15 +296,15 @@ static void complete(burin_network_values *v) {
     burin_network_values_turn(v, 0);
 }
 
-// The part of an array that one run of a batch takes.
-static void *part(const burin_array *a, const burin_tensor *t, int64_t run) {
+void *burin_network_part(const burin_array *a, const burin_tensor *t, int64_t run) {
     bool shared = !is_batch(a, t) || a->dim[0] == 1;
     return shared ? a->data : (char *)a->data + a->count / (size_t)a->dim[0] * (size_t)run * (size_t)a->element->bytes;
 }
 
 void burin_network_values_turn(burin_network_values *v, int64_t run) {
-    for (int i = 0; i < v->net->n_inputs; i++) v->input_data[i] = part(&v->inputs[i], &v->net->inputs[i], run);
-    for (int i = 0; i < v->net->n_outputs; i++) v->output_data[i] = part(&v->outputs[i], &v->net->outputs[i], run);
+    for (int i = 0; i < v->net->n_inputs; i++) v->input_data[i] = burin_network_part(&v->inputs[i], &v->net->inputs[i], run);
+    for (int i = 0; i < v->net->n_outputs; i++)
+        v->output_data[i] = burin_network_part(&v->outputs[i], &v->net->outputs[i], run);
 }
 
 void burin_network_values_open(burin_network_values *v, const burin_network *net, const burin_command *c) {

@@ -23,6 +23,8 @@ void burin_network_values_open(burin_network_values *, const burin_network *, co
 // The same for the ids of a text; `types`: those of two texts, which the model may take; NULL: one.
 void burin_network_values_of_tokens(burin_network_values *, const burin_network *, const struct burin_tokens *,
                                     const int32_t *types);
+// The part of an array that one run of a batch takes.
+void *burin_network_part(const burin_array *, const burin_tensor *, int64_t run);
 void burin_network_values_turn(burin_network_values *,
                                int64_t run);  // input_data and output_data are those of this run; at first of run 0
 void burin_network_values_settle(burin_network_values *);  // behind a run

@@ -137,6 +137,12 @@ static const option options[] = {
      "how much of the work and the memory each rank takes, the first rank first (default: equal shares)"},
     {A, "--rank-timeout", NULL, "S", INTEGER, AT(rank_timeout), 1, 1e6,
      "seconds that a rank waits for another before the run ends with a message (default 300)"},
+    {A, "--over", NULL, "mpi", TEXT, AT(over), 0, 0,
+     "each rank has the whole model and takes lines of -f FILE (of a decoder each is a prompt), or elements of a batch; "
+     "results "
+     "in order"},
+    {A, "--resume", NULL, "F", TEXT, AT(resume), 0, 0,
+     "with --over: keep in F what each line gave, and go on from there after a run that was stopped"},
 #endif
     {G, "--chunk", NULL, "N", INTEGER, AT(chunk), 1, 1e9, "rows at once while reading the prompt, at most as built"},
     {A, "--cpu", NULL, "NAME", TEXT, AT(cpu), 0, 0, "run the code for this CPU (--info lists them)"},

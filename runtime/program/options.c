@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/hash.h"
 #include "option_rows.h"
 #include "output.h"
 
@@ -168,6 +169,25 @@ static void check_format(const burin_command *c) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "--format %s: expected text, json or npy", c->format);
 }
 
+// --over: lines, or a batch, that are independent of each other.
+static void check_over(burin_kind program, const burin_command *c) {
+    const char *alone = c->shares            ? "--shares"
+                        : c->session         ? "--session"
+                        : c->attention_file  ? "--attention"
+                        : c->perplexity_file ? "--perplexity"
+                        : c->bench           ? "--bench"
+                        : c->similarity      ? "--similarity"
+                        : c->logits_file     ? "--logits"
+                                             : NULL;
+    if (c->resume && !c->over) bad_command_line("--resume without --over", "--over=mpi --resume ", "F");
+    if (!c->over) return;
+    if (strcmp(c->over, "mpi")) burin_stop(BURIN_BAD_COMMAND_LINE, "--over %s: expected mpi\nhint: --over=mpi", c->over);
+    if (!alone && program & G && c->logits_hash) alone = "--logits-hash";
+    if (alone) bad_command_line("--over gives lines of a file to ranks, each alone", "leave out ", alone);
+    if (c->prompt || c->tokens || c->n_texts || c->chat || c->messages)
+        bad_command_line("--over gives lines of a file to ranks", "--over=mpi -f ", "FILE");
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
                  (c->messages != NULL);
@@ -193,6 +213,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("more than one form of the text", "give one of --grammar, --json-schema and ", "--json-object");
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
+    check_over(program, c);
     if (c->sampling.mirostat == 1) bad_command_line("--mirostat 1: expected 0, off, or 2", "--mirostat ", "2");
     if (c->prefill && !c->bench) bad_command_line("--prefill without --bench", "--bench ", "--prefill N");
     if (c->roofline && !c->bench) bad_command_line("--roofline without --bench", "--bench ", "--roofline");
@@ -288,6 +309,29 @@ burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     check_combination(program, &c);
     say_without_effect(program, &c);
     return c;
+}
+
+static uint64_t sum_of_value(uint64_t sum, const option *o, const burin_command *c) {
+    const void *place = (const char *)c + o->place;
+    const burin_texts *list = place;
+    const char *text = o->kind == TEXT || o->kind == OPTIONAL ? *(const char *const *)place : NULL;
+    sum = burin_hash_bytes(sum, o->name, strlen(o->name) + 1);
+    if (text) return burin_hash_bytes(sum, text, strlen(text) + 1);
+    for (int i = 0; o->kind == LIST && i < list->n; i++) sum = burin_hash_bytes(sum, list->text[i], strlen(list->text[i]) + 1);
+    if (o->kind == SEED) sum = burin_hash_bytes(sum, &c->sampling.seed, sizeof c->sampling.seed);
+    return o->kind == INTEGER || o->kind == REAL ? burin_hash_bytes(sum, place, sizeof(int64_t)) : sum;
+}
+
+uint64_t burin_command_sum(const burin_command *c) {
+    static const char *const elsewhere[] = {"-f",       "--input",        "-t",       "--cpu",     "--over",
+                                            "--resume", "--rank-timeout", "--output", "--profile", "-v"};
+    uint64_t sum = burin_hash_start;
+    for (int i = 0; i < N_OPTIONS; i++) {
+        bool counts = c->given[i];
+        for (size_t j = 0; j < sizeof elsewhere / sizeof *elsewhere; j++) counts &= strcmp(elsewhere[j], options[i].name) != 0;
+        if (counts) sum = sum_of_value(sum, &options[i], c);
+    }
+    return sum;
 }
 
 static const char introduction[] =

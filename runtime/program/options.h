@@ -85,6 +85,7 @@ typedef struct burin_command {
     int64_t logprobs;                         // -1: none
     int64_t threads, context, chunk, window;  // 0: the default
     const char *shares;                       // of ranks: "3,1"
+    const char *over, *resume;                // "mpi"; a file
     int64_t rank_timeout;                     // seconds; 0: the default
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
@@ -97,5 +98,7 @@ typedef struct burin_command {
 
 // Ends the program with status 2 and a hint for what is no command line, with status 1 for values that make no sense.
 burin_command burin_command_line(burin_kind, int argc, char **argv);
+// Over the options that decide what a line gives.
+uint64_t burin_command_sum(const burin_command *);
 void burin_print_help(burin_kind, const char *model_name);  // usage and options
 #endif

@@ -47,6 +47,24 @@ static struct {
     size_t n;
 } held_out;
 
+static burin_capture *capture;
+
+burin_capture *burin_capture_into(burin_capture *c) {
+    burin_capture *before = capture;
+    capture = c;
+    return before;
+}
+
+void burin_capture_add(burin_capture *c, const void *data, size_t bytes) {
+    if (bytes > c->capacity - c->n) {
+        char *larger = realloc(c->data, c->capacity = 2 * c->capacity + bytes);
+        if (!larger) burin_stop(BURIN_USER_MISTAKE, "not enough memory for what is printed: %zu bytes", c->capacity);
+        c->data = larger;
+    }
+    if (bytes) memcpy(c->data + c->n, data, bytes);
+    c->n += bytes;
+}
+
 // A reader that has gone away (`program | head`) wants no message.
 static void write_out(const char *text, size_t bytes) {
     if (burin_write_all(STDOUT_FILENO, text, bytes)) return;
@@ -68,6 +86,10 @@ void burin_show(void) {
 }
 
 void burin_print_bytes(const char *text, size_t bytes) {
+    if (capture) {
+        burin_capture_add(capture, text, bytes);
+        return;
+    }
     if (bytes > sizeof held_out.bytes - held_out.n) burin_flush();
     if (bytes > sizeof held_out.bytes) {
         write_out(text, bytes);
@@ -90,7 +112,7 @@ static bool is_control(const char *c, size_t n) {
 void burin_print_text(const char *text, size_t bytes) {
     static int terminal = -1;
     if (terminal < 0) terminal = isatty(STDOUT_FILENO);
-    if (!terminal) return burin_print_bytes(text, bytes);
+    if (!terminal || capture) return burin_print_bytes(text, bytes);
     for (size_t n; bytes; text += n, bytes -= n) {
         char spelled[16];
         n = character_length((unsigned char)*text) == 2 && bytes > 1 ? 2 : 1;
@@ -122,8 +144,11 @@ static void message(const char *format, va_list arguments) {
     burin_write_all(STDERR_FILENO, line, length + 1);
 }
 
+bool burin_notes_are_off;
+
 void burin_note(const char *format, ...) {
     va_list arguments;
+    if (burin_notes_are_off) return;
     va_start(arguments, format);
     message(format, arguments);
     va_end(arguments);

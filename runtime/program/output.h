@@ -16,10 +16,18 @@ int burin_create_file(const char *path, const char **why);
 void burin_print_bytes(const char *text, size_t bytes);
 void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
 void burin_print_json_string(const char *text, size_t bytes);  // with its quotes; what is no UTF-8 is U+FFFD
+// What is printed goes there instead, from here on; NULL: to standard output. Returns where it went before.
+typedef struct burin_capture {
+    char *data;
+    size_t n, capacity;
+} burin_capture;
+burin_capture *burin_capture_into(burin_capture *);
+void burin_capture_add(burin_capture *, const void *data, size_t bytes);
 void burin_show(void);   // an answer, or a token, is complete: somebody may wait for it, unless stdout is a regular file
 void burin_flush(void);  // before the program ends, or writes to stdout past these functions
 void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void burin_note(const char *format, ...) __attribute__((format(printf, 1, 2)));  // a line on stderr
+extern bool burin_notes_are_off;                                                 // another rank says the same
 _Noreturn void burin_stop(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Collects bytes into whole characters. What is no UTF-8 comes out as U+FFFD, once for each maximal part of a character.

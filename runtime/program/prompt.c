@@ -91,6 +91,11 @@ static void check_length(const burin_model *model, const char *text, size_t byte
         burin_stop(BURIN_USER_MISTAKE, "the prompt has %zu bytes, far more than the context of %d tokens holds", bytes, most);
 }
 
+burin_tokens burin_prompt_tokens(const burin_model *model, const char *text, size_t bytes, int32_t most) {
+    check_length(model, text, bytes, most);
+    return prompt_of(model, text, bytes);
+}
+
 burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c, int32_t most, bool *empty) {
     *empty = c->prompt && !*c->prompt;
     if (c->tokens) return burin_parse_ids("--tokens", c->tokens, model->vocab_size);
@@ -100,8 +105,7 @@ burin_tokens burin_read_prompt(const burin_model *model, const burin_command *c,
     size_t bytes;
     char *text = burin_read_file(c->prompt_file ? c->prompt_file : "-", &bytes);
     *empty = !bytes;
-    check_length(model, text, bytes, most);
-    burin_tokens tokens = prompt_of(model, text, bytes);
+    burin_tokens tokens = burin_prompt_tokens(model, text, bytes, most);
     free(text);
     return tokens;
 }

@@ -12,6 +12,9 @@ typedef struct burin_tokens {
 // A text of far more than `most` tokens ends the program; of a few more the caller says how many. `empty`: there was no text.
 burin_tokens burin_read_prompt(const burin_model *, const burin_command *, int32_t most, bool *empty);
 
+// The same of one text.
+burin_tokens burin_prompt_tokens(const burin_model *, const char *text, size_t bytes, int32_t most);
+
 // What the decoder of an encoder-decoder begins with: --decoder-tokens, or what the model says.
 burin_tokens burin_read_start(const burin_model *, const burin_command *);
 

@@ -116,7 +116,7 @@ static int usual_threads(void) {
 }
 
 static void open_on_all_ranks(burin_session *session, const burin_command *c, const burin_options *options) {
-    burin_rank_options asked = {c->shares, c->rank_timeout, (int32_t)c->threads};
+    burin_rank_options asked = {c->shares, c->rank_timeout, (int32_t)c->threads, c->over, c->resume, burin_command_sum(c)};
     const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
     if (refused && burin_ranks_several())
         burin_stop(BURIN_USER_MISTAKE, "%s: no rank has the whole cache of keys and values\nhint: run it without mpirun",
@@ -128,6 +128,7 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     burin_options options = *sizes;
     options.threads = (int32_t)c->threads;
     options.cpu = c->cpu;
+    if (c->over) burin_ranks_begin_items(c->rank_timeout);
     if (!options.threads) options.threads = usual_threads();
     burin_session *session;
     burin_status status;

@@ -27,6 +27,7 @@ double burin_run_temperature(const burin_run *);
 
 // The sampler that the command line asks for; the seed is random when none is given.
 void burin_run_open_sampler(const burin_run *, burin_sampler *);
+void burin_run_restart_sampler(const burin_run *, burin_sampler *, uint64_t seed);  // as if it were opened with this seed
 void burin_run_close_sampler(burin_sampler *);
 
 // What --grammar asks for; NULL: nothing.

@@ -74,6 +74,13 @@ void burin_run_open_sampler(const burin_run *run, burin_sampler *sampler) {
     if (run->session->variant->exp) sampler->exp = run->session->variant->exp;
 }
 
+void burin_run_restart_sampler(const burin_run *run, burin_sampler *sampler, uint64_t seed) {
+    burin_sampling settings = sampler->settings;
+    settings.seed = seed;
+    burin_sampler_init(sampler, &settings, run->model->vocab_size, sampler->tokenizer, sampler->candidates);
+    if (run->session->variant->exp) sampler->exp = run->session->variant->exp;
+}
+
 void burin_run_close_sampler(burin_sampler *sampler) {
     free((void *)sampler->settings.bias);
     free(sampler->candidates);

@@ -17,7 +17,7 @@ static bool is_text(const burin_run *run) {
     return c->tokens || c->prompt || c->prompt_file || !c->inputs.n;
 }
 
-static _Noreturn void no_source(const burin_run *run) {
+void burin_no_source(const burin_run *run) {
     const burin_network *net = run->model->encoder->net;
     if (net->tokens < 0)
         burin_stop(BURIN_USER_MISTAKE, "nothing is given to encode\nhint: --input %s=F.npy", net->inputs[0].name);
@@ -25,28 +25,14 @@ static _Noreturn void no_source(const burin_run *run) {
                run->model->tokenizer_bytes ? "\"a text\", or a line for each text on standard input" : "--tokens 1,2,3");
 }
 
-void burin_sources_open(burin_sources *s, burin_run *run) {
+const char *burin_source_lines(const burin_run *run) {
     const burin_command *c = run->command;
-    *s = (burin_sources){.run = run};
     if (run->model->encoder->net->tokens < 0 && (c->tokens || c->prompt || c->prompt_file))
         burin_stop(BURIN_USER_MISTAKE, "this model's source is no text\nhint: --input %s=F.npy",
                    run->model->encoder->net->inputs[0].name);
-    if (!is_text(run) || c->tokens || c->prompt) return;
-    if (!c->prompt_file && !burin_input_is_offered()) no_source(run);
-    s->has_lines = true;
-    burin_lines_open(&s->lines, c->prompt_file ? c->prompt_file : "-");
-}
-
-void burin_sources_close(burin_sources *s) {
-    if (s->has_lines) burin_lines_close(&s->lines);
-}
-
-bool burin_next_source(burin_sources *s) {
-    bool first = !s->n++;
-    if (!s->has_lines) return first;
-    if (burin_next_line(&s->lines)) return true;
-    if (first) no_source(s->run);
-    return false;
+    if (!is_text(run) || c->tokens || c->prompt) return NULL;
+    if (!c->prompt_file && !c->over && !burin_input_is_offered()) burin_no_source(run);
+    return c->prompt_file ? c->prompt_file : "-";
 }
 
 // An encoder may know other tokens than its decoder.
@@ -55,11 +41,11 @@ static int32_t vocabulary(const burin_model *model) {
     return t->least <= t->most ? (int32_t)t->most + 1 : model->vocab_size;
 }
 
-static burin_tokens read_tokens(const burin_sources *s) {
-    const burin_model *model = s->run->model;
-    const burin_command *c = s->run->command;
-    const char *text = s->has_lines ? s->lines.line : c->prompt;
-    size_t bytes = s->has_lines ? s->lines.bytes : text ? strlen(text) : 0;
+static burin_tokens read_tokens(const burin_run *run, const burin_work_item *line) {
+    const burin_model *model = run->model;
+    const burin_command *c = run->command;
+    const char *text = line ? line->line : c->prompt;
+    size_t bytes = line ? line->bytes : text ? strlen(text) : 0;
     int64_t most = burin_most_source_tokens(model);
     bool is_ids = c->tokens || !model->tokenizer_bytes;
     if (!is_ids && burin_text_is_far_longer(model, text, bytes, most))
@@ -74,16 +60,15 @@ static burin_tokens read_tokens(const burin_sources *s) {
     return tokens;
 }
 
-int32_t burin_encode_next(burin_sources *s) {
-    burin_run *run = s->run;
+int32_t burin_encode_next(burin_run *run, const burin_work_item *line) {
     const burin_network *net = run->model->encoder->net;
     burin_tokens tokens = {0};
     burin_network_values values;
     if (is_text(run)) {
-        tokens = read_tokens(s);
+        tokens = read_tokens(run, line);
         burin_network_values_of_tokens(&values, net, &tokens, NULL);
     } else {
-        if (!run->command->inputs.n && !run->command->random) no_source(run);
+        if (!run->command->inputs.n && !run->command->random) burin_no_source(run);
         burin_network_values_open(&values, net, run->command);
         if (values.batch > 1)
             burin_stop(BURIN_USER_MISTAKE, "%lld sources are given: a run reads one", (long long)values.batch);

@@ -2,20 +2,14 @@
 // tensors in files.
 #ifndef BURIN_SOURCE_H
 #define BURIN_SOURCE_H
-#include "lines.h"
+#include "items.h"
 #include "run.h"
 
-typedef struct burin_sources {
-    burin_run *run;
-    burin_lines lines;
-    bool has_lines;  // a file, or standard input: a source in each line
-    int64_t n;       // how many were asked for
-} burin_sources;
+// A file whose lines are sources, "-" is standard input; NULL: the command line has the one source.
+const char *burin_source_lines(const burin_run *);
+_Noreturn void burin_no_source(const burin_run *);
 
-void burin_sources_open(burin_sources *, burin_run *);
-void burin_sources_close(burin_sources *);
-bool burin_next_source(burin_sources *);  // false: there is none
-
-// Encodes it into slot 0, and returns its length. Every mistake ends the program with a sentence.
-int32_t burin_encode_next(burin_sources *);
+// Encodes a line, or with NULL the command line's source, into slot 0, and returns its length. Every mistake ends the program
+// with a sentence.
+int32_t burin_encode_next(burin_run *, const burin_work_item *line);
 #endif
