@@ -171,10 +171,37 @@ Node *onnx_integers(OnnxCall *c, const int64_t *values, int64_t n) {
     return onnx_numbers(c, DT_i64, 1, &n, as_double);
 }
 
+typedef struct {
+    const char *options;  // "--dim=h=N --dim=w=N"
+    const Dim *named[MAX_RANK];
+    int n;
+} SizesToFix;
+
+static void add_sizes(const OnnxCall *c, SizesToFix *s, const Dim *d) {
+    if (d->kind == DIM_CONST) return;
+    if (d->kind != DIM_SYMBOL) {
+        add_sizes(c, s, d->a), add_sizes(c, s, d->b);
+        return;
+    }
+    for (int i = 0; i < s->n; i++)
+        if (s->named[i] == d) return;
+    if (s->n == MAX_RANK) return;
+    s->named[s->n++] = d;
+    s->options = arena_printf(c->graph->arena, "%s%s--dim=%s=N", s->options, *s->options ? " " : "", d->name);
+}
+
+const char *onnx_sizes_to_fix(const OnnxCall *c, const Dim *const *dims, int n) {
+    SizesToFix s = {.options = ""};
+    for (int i = 0; i < n; i++) add_sizes(c, &s, dims[i]);
+    return *s.options ? s.options : "fix the dimensions it depends on with --dim";
+}
+
 int64_t onnx_extent(const OnnxCall *c, const Node *x, int axis) {
     int64_t n;
-    if (axis >= x->type.rank || !dim_is_const(x->type.dim[axis], &n))
-        onnx_fatal(c, "axis %d of %s must be constant\nhint: fix it with --dim", axis, type_text(&x->type));
+    if (axis >= x->type.rank) onnx_fatal(c, "%s has no axis %d", type_text(&x->type), axis);
+    if (!dim_is_const(x->type.dim[axis], &n))
+        onnx_fatal(c, "axis %d of %s must be constant\nhint: %s", axis, type_text(&x->type),
+                   onnx_sizes_to_fix(c, &x->type.dim[axis], 1));
     return n;
 }
 
@@ -183,6 +210,7 @@ int onnx_int_list(OnnxCall *c, int i, int64_t *list, int most, const char *what)
     const Dim *const *elements = onnx_need_elements(c, i, &n, what);
     if (n > most) onnx_fatal(c, "%s has %d values, at most %d are expected", what, n, most);
     for (int j = 0; j < n; j++)
-        if (!dim_is_const(elements[j], &list[j])) onnx_fatal(c, "%s must be constant", what);
+        if (!dim_is_const(elements[j], &list[j]))
+            onnx_fatal(c, "%s must be constant\nhint: %s", what, onnx_sizes_to_fix(c, elements, n));
     return n;
 }

@@ -30,7 +30,8 @@ static OnnxPads constant_pads(const OnnxCall *c, const OnnxPadDims *p, int rank)
     OnnxPads pads = {0};
     for (int i = 0; i < rank; i++)
         if (!dim_is_const(p->low[i], &pads.low[i]) || !dim_is_const(p->high[i], &pads.high[i]))
-            onnx_fatal(c, "the list of pads must be constant\nhint: fix the dimensions it depends on with --dim");
+            onnx_fatal(c, "the list of pads must be constant\nhint: %s",
+                       onnx_sizes_to_fix(c, (const Dim *[]){p->low[i], p->high[i]}, 2));
     return pads;
 }
 

@@ -93,6 +93,10 @@ static Node *extrapolate(OnnxCall *c, Node *y, int axis, const Resize *r, const 
 
 static const Tensor *need_known(OnnxCall *c, int i, const char *what, int count) {
     const Tensor *t = onnx_known(c, i);
+    const Dim *const *sizes;
+    int n;
+    if (!t && onnx_elements(c, i, &sizes, &n) && n == count)
+        onnx_fatal(c, "%s must be constant\nhint: %s", what, onnx_sizes_to_fix(c, sizes, n));
     if (!t || tensor_count(t) != count)
         onnx_fatal(c, "%s must be %d constants\nhint: fix the dimensions they depend on with --dim", what, count);
     return t;

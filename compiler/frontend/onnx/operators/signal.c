@@ -87,7 +87,7 @@ void onnx_dft(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_swap(c, y, axis, rank - 2));
 }
 
-// signal [B, n, 1 or 2], frame_step, window, frame_length: frames [B, F, length, parts], windowed and transformed
+// signal [B, n, 1 or 2] or [B, n], frame_step, window, frame_length: frames [B, F, length, parts], windowed and transformed
 void onnx_stft(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0), *window = onnx_optional_node(c, 2);
@@ -96,6 +96,7 @@ void onnx_stft(OnnxCall *c, int argument) {
     t.length = onnx_operand(c, 3) ? onnx_need_int(c, 3, "frame_length") : window ? onnx_extent(c, window, 0) : 0;
     if (t.length < 1 || step < 1) onnx_fatal(c, "needs a window or a frame_length above 0, and a frame_step above 0");
     t.bins = t.one_sided ? t.length / 2 + 1 : t.length;
+    if (x->type.rank == 2) x = onnx_shape_to(c, x, 3, (const Dim *[]){x->type.dim[0], x->type.dim[1], dim_const(c->graph, 1)});
     Node *n = onnx_emit_make(c, OP_windows, 1, (Node *[]){onnx_swap(c, x, 1, 2)});
     attr_set_ints(n, "kernel", &t.length, 1);
     attr_set_ints(n, "strides", &step, 1);
