@@ -340,11 +340,18 @@ static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {
     return dim_add(g, whole, part, 1);
 }
 
-// -(x % c) % c is what x lacks to a multiple of c: (x + c - 1) // c * c - x, whose sum with x is that multiple.
+static bool begins_with_minus(const Dim *d) {
+    if (d->kind == DIM_ADD) d = d->a;
+    while (d->kind == DIM_MUL) d = d->b;
+    return d->kind == DIM_CONST && d->value < 0;
+}
+
+// -x % c and -(x % c) % c are what x lacks to a multiple of c: (x + c - 1) // c * c - x, whose sum with x is that multiple.
 static const Dim *lacking(Graph *g, const Dim *d, const Dim *c) {
-    bool is_rest = d->kind == DIM_MUL && dim_is(d->b, -1) && d->a->kind == DIM_MOD && d->a->b == c;
-    if (!is_rest || !dim_is_const(c, NULL) || dim_lower(c) <= 0) return NULL;
-    const Dim *x = d->a->a, *up = dim_divide(g, dim_add(g, dim_add(g, x, c, 1), dim_const(g, 1), -1), c);
+    if (!begins_with_minus(d) || !dim_is_const(c, NULL) || dim_lower(c) <= 0) return NULL;
+    const Dim *x = dim_mul(g, d, dim_const(g, -1));
+    if (x->kind == DIM_MOD && x->b == c) x = x->a;
+    const Dim *up = dim_divide(g, dim_add(g, dim_add(g, x, c, 1), dim_const(g, 1), -1), c);
     return dim_add(g, dim_mul(g, up, c), x, -1);
 }
 

@@ -259,3 +259,26 @@ END
 says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole
 printf 'ir 10\nopset 20\ninput x f32 [P+Q]\nnode Neg x -> y\noutput y f32\n' | model sum
 says "forms: a sum of two lengths shows neither" 1 'no input shows what "P" is' "$BURIN" build "$WORK/sum.onnx" --mcpu=native -o "$WORK/sum"
+
+# ---- bounds that sizes decide: T - 1, ..., 0 as floats, as Transformer-XL counts distances; no less than k elements have k highest
+model runs << 'END'
+ir 10
+opset 20
+input x f32 [T]
+tensor one i64 [] raw 1
+tensor two i64 [1] raw 2
+tensor minus f32 [] raw -1
+node Size x -> n
+node Sub n one -> last
+node Cast last -> start : to=1
+node Range start minus minus -> back
+node TopK x two -> high at
+output back f32
+output high f32
+END
+printf '\0\0\200\77\0\0\40\101\0\0\310\102' | npy '<f4' 3 > "$WORK/three.npy"
+check "forms: runs and highest of a free size" "$BURIN" run "$WORK/runs.onnx" --as=net --interpret \
+    --input x="$WORK/three.npy" --output "$WORK/out"
+{ values "$WORK/out/back.npy" && values "$WORK/out/high.npy"; } | od -An -tf4 | xargs > "$WORK/got"
+echo "2 1 0 100 10" > "$WORK/runs.txt"
+same "forms: ... are right" "$WORK/runs.txt" "$WORK/got"

@@ -86,6 +86,8 @@ static void bounds_are_known(void) {
     CHECK(!dim_divides(g, dim_const(g, 4), parsed(g, "8 * T + 2")));
     CHECK(dim_divides(g, parsed(g, "T"), parsed(g, "S * T")));
     CHECK(parsed(g, "T + (4 - T % 4) % 4") == parsed(g, "(T + 3) // 4 * 4"));
+    CHECK(parsed(g, "T + -T % 4") == parsed(g, "(T + 3) // 4 * 4"));
+    CHECK(parsed(g, "(2 * T + (3 - 2 * T) % 5) % 5") == dim_const(g, 3));
     CHECK(dim_divides(g, parsed(g, "T // 8 - 1"), parsed(g, "S * (T // 8) - S")));
     CHECK(!dim_divides(g, parsed(g, "T // 8 - 1"), parsed(g, "S * (T // 8) + S")));
     graph_free(g);

@@ -36,7 +36,9 @@ void onnx_top_k(OnnxCall *c, int argument) {
         extent = elements[0];
     }
     attr_set_dims(n, "extent", &extent, 1);
-    attr_set_int(n, "axis", onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank));
+    int axis = onnx_axis(c, onnx_int(c, "axis", -1), x->type.rank);
+    attr_set_int(n, "axis", axis);
+    if (dim_is_const(extent, &k)) dim_raise(x->type.dim[axis], k);  // fewer have no k highest
     attr_set_int(n, "largest", onnx_int(c, "largest", 1));
     n = onnx_finish(c, n);
     onnx_result(c, 0, onnx_tuple_item(c, n, 0));

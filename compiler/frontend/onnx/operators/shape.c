@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
+#include "ir/convert.h"
 #include "ir/index.h"
 
 static const Dim **new_dims(OnnxCall *c, int n) { return ARENA_ARRAY(c->graph->arena, const Dim *, n ? n : 1); }
@@ -469,11 +470,23 @@ void onnx_split(OnnxCall *c, int argument) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- sequences
-// start, start + delta, ... before limit
-// Bounds of floats: all known, a constant.
-static bool range_of_floats(OnnxCall *c) {
+// A bound that is a float, but a whole number: a constant, or what was made of sizes. Else NULL.
+static const Dim *whole_bound(OnnxCall *c, int i) {
+    const Tensor *t = onnx_known(c, i);
+    double value = t && tensor_count(t) == 1 ? dtype_load(t->dtype, t->data, 0) : 0.5;
+    if (value == floor(value) && fabs(value) < INT32_MAX) return dim_const(c->graph, (int64_t)value);
+    Node *n = onnx_node(c, i);
+    while (n->op == OP_cast && dtype_is_float(n->type.dtype)) n = n->in[0];
+    return t || n->type.rank || dtype_is_float(n->type.dtype) ? NULL : index_value(n, NULL);
+}
+
+// Bounds of floats that are known: a constant. False where they are sizes, which are in `bound` then.
+static bool range_of_floats(OnnxCall *c, const Dim **bound) {
     DType dtype = onnx_type(c, 0).dtype;
     if (!dtype_is_float(dtype)) return false;
+    for (int i = 0; i < 3; i++) bound[i] = whole_bound(c, i);
+    bool whole = bound[0] && bound[1] && bound[2];
+    if (whole && !(dim_is_const(bound[0], NULL) && dim_is_const(bound[1], NULL))) return false;
     double start = onnx_need_float(c, 0, "start"), limit = onnx_need_float(c, 1, "limit"),
            step = onnx_need_float(c, 2, "delta");
     double count = ceil((limit - start) / step);
@@ -486,17 +499,22 @@ static bool range_of_floats(OnnxCall *c) {
     return true;
 }
 
+static const Dim *whole_number(OnnxCall *c, int i) {
+    int n;
+    const Dim *bound = onnx_need_elements(c, i, &n, "a bound of the range")[0];
+    if (n != 1) onnx_fatal(c, "its bounds must be scalars");
+    return bound;
+}
+
+// start, start + delta, ... before limit
 void onnx_range(OnnxCall *c, int argument) {
     (void)argument;
-    if (range_of_floats(c)) return;
     Graph *g = c->graph;
-    const Dim *bound[3];
+    const Dim *bound[3] = {0};
     int64_t step, length;
-    for (int i = 0; i < 3; i++) {
-        int n;
-        bound[i] = onnx_need_elements(c, i, &n, "a bound of the range")[0];
-        if (n != 1) onnx_fatal(c, "its bounds must be scalars");
-    }
+    if (range_of_floats(c, bound)) return;
+    for (int i = 0; i < 3; i++)
+        if (!bound[i]) bound[i] = whole_number(c, i);
     if (!dim_is_const(bound[2], &step) || !step || step == INT64_MIN)
         onnx_fatal(c, "its step must be a constant other than 0, and its negative an integer too");
     const Dim *span = step > 0 ? dim_sub(g, bound[1], bound[0]) : dim_sub(g, bound[0], bound[1]);
@@ -504,7 +522,7 @@ void onnx_range(OnnxCall *c, int argument) {
     const Dim *count = dim_binary(g, DIM_FLOORDIV, dim_sub(g, dim_binary(g, DIM_ADD, span, stride), one), stride);
     count = dim_binary(g, DIM_MAX, count, dim_const(g, 0));
     DType type = onnx_type(c, 0).dtype;
-    if (dim_is_const(count, &length) && length <= MAX_RANK) {
+    if (!dtype_is_float(type) && dim_is_const(count, &length) && length <= MAX_RANK) {
         const Dim **elements = new_dims(c, (int)length);
         for (int i = 0; i < length; i++) elements[i] = dim_binary(g, DIM_ADD, bound[0], dim_const(g, i * step));
         onnx_result_elements(c, 0, elements, (int)length, true, type);
