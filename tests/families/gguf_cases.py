@@ -117,6 +117,24 @@ CASES = {
 }
 
 
+CASES |= {
+    "deepseek2-apart": lambda: latent(),
+}
+
+
+def latent():
+    """Latent attention whose second projection is apart for keys and values, head by head."""
+    turned, rank, value = 4, 16, 12
+    case = Case("deepseek2", attention__head_count_kv=1, attention__key_length=rank + turned, attention__value_length=rank,
+                attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank, attention__q_lora_rank=rank,
+                rope__dimension_count=turned, expert_shared_count=1, leading_dense_block_count=1, expert_weights_scale=1.0,
+                expert_gating_func=1, attention__layer_norm_rms_epsilon=1e-6, **MIXED).llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output").experts(first=1)
+    case.add(attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank), attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
+             attn_k_b=(HEADS, rank, HEAD), attn_v_b=(HEADS, value, rank), attn_output=(WIDTH, HEADS * value))
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    return case.add_to(1, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL))
+
+
 def orion():
     case = Case("orion").llama().add(attn_norm__bias=(WIDTH,), ffn_norm__bias=(WIDTH,))
     case.shapes["output_norm.bias"] = (WIDTH,)

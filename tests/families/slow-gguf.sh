@@ -70,6 +70,14 @@ gemma2-scaled gemma2
 gemma3-scaled gemma3
 shared-bert bert
 ernie bert
+apertus apertus
+modernbert modern-bert
+shared-t5 t5
+t5-model t5
+shared-flan t5
+mt5 t5
+umt5 t5
+t5-encoder t5encoder
 END
 
 # Those that llama.cpp computed

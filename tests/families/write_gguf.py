@@ -29,13 +29,14 @@ CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "granite
            "gemma2": "norms", "gemma3": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
            "falcon": "groups"}
 METADATA = {
-    "context_length": ["max_position_embeddings", "n_positions", "max_seq_len"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
-    "block_count": ["num_hidden_layers", "n_layer", "n_layers"], "feed_forward_length": ["intermediate_size", "n_inner"],
-    "attention.head_count": ["num_attention_heads", "n_head", "n_heads"],
-    "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps"],
+    "context_length": ["max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_max_distance"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
+    "block_count": ["num_hidden_layers", "n_layer", "n_layers", "num_layers"], "decoder_block_count": ["num_decoder_layers"],
+    "attention.relative_buckets_count": ["relative_attention_num_buckets"], "rope.freq_base_swa": ["local_rope_theta"], "feed_forward_length": ["intermediate_size", "n_inner", "d_ff"],
+    "attention.head_count": ["num_attention_heads", "n_head", "n_heads", "num_heads"],
+    "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps", "layer_norm_epsilon"],
     "attention.layer_norm_epsilon": ["layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps"],
-    "rope.freq_base": ["rope_theta", "rotary_emb_base"], "attention.key_length": ["head_dim"],
-    "attention.sliding_window": ["sliding_window"], "attn_logit_softcapping": ["attn_logit_softcapping"],
+    "rope.freq_base": ["rope_theta", "rotary_emb_base", "global_rope_theta"], "attention.key_length": ["head_dim", "d_kv"],
+    "attention.sliding_window": ["sliding_window", "local_attention"], "attn_logit_softcapping": ["attn_logit_softcapping"],
     "final_logit_softcapping": ["final_logit_softcapping"], "logit_scale": ["logit_scale", "logits_scaling"],
     "expert_count": ["num_experts", "n_routed_experts", "num_local_experts"], "expert_used_count": ["num_experts_per_tok", "moe_topk"],
     "expert_shared_feed_forward_length": ["shared_expert_intermediate_size", "shared_intermediate_size"],
@@ -46,6 +47,15 @@ METADATA = {
     "expert_feed_forward_length": ["moe_intermediate_size"], "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
     "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
 }
+
+
+def slopes(writer, tensors):
+    """Apertus' numbers of each layer's activation, which are metadata; returns the other tensors."""
+    for part in ("alpha_n", "alpha_p", "beta", "eps"):
+        found = [float(tensors.pop(hf).item()) for hf in sorted(tensors) if hf.endswith(".act_fn." + part)]
+        if found:
+            writer.add_array("xielu." + part, found)
+    return tensors
 
 
 def metadata(writer, name, config):
@@ -154,7 +164,7 @@ def main(folder, out, name):
     config = json.loads((folder / "config.json").read_text())
     tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")))
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
-    names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers"))
+    names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers") or config.get("num_layers"))
     writer = gguf.GGUFWriter(out, name)
     rotary_scaling(writer, name, config)
     if name == "glm4moe":  # a layer that guesses further ahead
@@ -162,7 +172,7 @@ def main(folder, out, name):
         writer.add_tensor(f"blk.{config['num_hidden_layers']}.nextn.eh_proj.weight", np.zeros((4, 8), np.float32))
         config = {**config, "num_hidden_layers": config["num_hidden_layers"] + 1}
     metadata(writer, name, config)
-    for hf, w in tensors.items():
+    for hf, w in slopes(writer, tensors).items():
         if "pooler" in hf:                        # which converters leave out
             continue
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))

@@ -393,6 +393,31 @@ static void gguf_rows_of_all_three(void) {
     open_gguf(64);
 }
 
+static void apertus(void) {
+    put_string("general.architecture", "apertus");
+    put_u32("apertus.embedding_length", 4);
+    put_u32("apertus.feed_forward_length", 4);
+    put_u32("apertus.block_count", 1);
+    put_u32("apertus.attention.head_count", 1);
+    put_u32("apertus.context_length", 8);
+    key("apertus.attention.layer_norm_rms_epsilon", F32);
+    f32(1e-5f);
+}
+
+static void gguf_list_missing(void) {
+    begin(3, 0, 7);
+    apertus();
+    open_gguf(0);
+}
+
+static void gguf_list_length(void) {
+    begin(3, 0, 8);
+    apertus();
+    key("xielu.alpha_n", ARRAY);
+    u32(F32), u64(2), f32(1), f32(2);
+    open_gguf(0);
+}
+
 // A table of one number for each of a head's two pairs.
 static void open_table(const char *name, float factor) {
     begin_model(1, 0);
@@ -492,6 +517,8 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(gguf_nan),
                                                 CASE(gguf_rows_of_groups),
                                                 CASE(gguf_rows_of_all_three),
+                                                CASE(gguf_list_missing),
+                                                CASE(gguf_list_length),
                                                 CASE(gguf_integer_for_float),
                                                 CASE(gguf_scaling),
                                                 CASE(gguf_partial_rotary),

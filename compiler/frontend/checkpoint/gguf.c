@@ -112,7 +112,7 @@ static void set_groups(const Reading *r, StoredTensor *stored) {
 
 static bool is_transposed(const Tensor *t) {
     return t->rank == 2 && (text_ends_with(t->name, ".c_attn.weight") || text_ends_with(t->name, ".c_fc.weight") ||
-                            text_ends_with(t->name, ".c_proj.weight"));
+                            text_ends_with(t->name, ".c_proj.weight") || strstr(t->name, ".k_b."));
 }
 
 static void undo_changes(const Reading *r, StoredTensor *stored) {
@@ -295,6 +295,29 @@ static void set_score_scale(const Reading *r) {
         json_object_set_new(r->config, "attention_multiplier", json_real(1 / sqrt((double)head_dim_of(r))));
 }
 
+// A number for each layer, or one for all, as tensors
+static void add_list(const Reading *r, GgufPair list) {
+    const char *key = list.gguf, *vector = strstr(list.name, "[1]");
+    const GgufValue *v = gguf_find(r->gguf, key);
+    int64_t layers = (int64_t)number_of(r, "num_hidden_layers");
+    uint64_t n = 1;
+    double one = 0;
+    if (!v) file_fatal(r->gguf->file, "metadata \"%s\" is missing", key);
+    const float *values = v->is_array ? gguf_floats(r->gguf, key, &n) : NULL;
+    if (!values) gguf_float(r->gguf, key, &one);
+    if (values && n != (uint64_t)layers)
+        file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " numbers, expected one for each of %" PRId64 " layers", key,
+                   n, layers);
+    for (int64_t i = 0; i < layers; i++) {
+        float *value = ARENA_NEW(r->checkpoint->arena, float);
+        *value = values ? values[i] : (float)one;
+        const char *name = vector ? arena_strndup(r->checkpoint->arena, list.name, (size_t)(vector - list.name)) : list.name;
+        Tensor t = {.name = with_layer(r->checkpoint->arena, name, (unsigned)i, ""), .dtype = DT_f32, .data = value};
+        tensor_set_shape(r->gguf->file, &t, vector ? 1 : 0, (const uint64_t[]){1});
+        checkpoint_add(r->checkpoint, r->gguf->file, &t);
+    }
+}
+
 // The first model whose field the configuration has, neither 0 nor false; the last asks for none.
 static void set_class(const Reading *r) {
     const GgufPair *m = r->table->models.items;
@@ -375,7 +398,8 @@ static void set_configuration(Reading *r) {
         if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
     for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());
     for (int i = 0; i < t->fixed.n; i++)
-        set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+        if (!t->fixed.items[i].needs || gguf_tensor(r->gguf, t->fixed.items[i].needs))
+            set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
     set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
@@ -406,6 +430,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     set_pooling(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
         if (takes_part(&r, &r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
+    for (int i = 0; i < r.table->lists.n; i++) add_list(&r, r.table->lists.items[i]);
     checkpoint_check_overlaps(c, file);
     if (gguf_find(r.gguf, "tokenizer.ggml.tokens")) c->tokenizer = file->source.name;
 }

@@ -68,11 +68,17 @@ static void read_prefix(TableReader *r, const TableLine *l) {
     r->prefix = l->words[1];
 }
 
+static void read_list(TableReader *r, const TableLine *l) {
+    GgufPair p = pair_of(l);
+    p.name = arena_printf(r->arena, "%s.%s", r->prefix, p.name);
+    pairs_add(r->arena, &r->table->lists, p);
+}
+
 static void read_fixed(TableReader *r, const TableLine *l) {
-    json_t *value = l->n == 3 ? json_loads(l->words[2], JSON_DECODE_ANY, NULL) : NULL;
+    json_t *value = l->n >= 3 ? json_loads(l->words[2], JSON_DECODE_ANY, NULL) : NULL;
     if (!value) diag_fatal(l->loc, "\"set\" wants a field, and a value of JSON without blanks\nhint: set norm_topk_prob true");
     json_decref(value);
-    pairs_add(r->arena, &r->table->fixed, pair_of(l));
+    pairs_add(r->arena, &r->table->fixed, conditional_pair_of(l));
 }
 
 static void read_undo(TableReader *r, const TableLine *l) {
@@ -93,9 +99,11 @@ static void read_include(TableReader *r, const TableLine *l) {
 }
 
 static void read_line(TableReader *r, const TableLine *l) {
-    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs", "key", "flag", "set", "undo"};
-    static void (*const readers[])(TableReader *, const TableLine *) = {
-        read_model, read_prefix, read_include, read_tensor, read_layer, read_needs, read_key, read_flag, read_fixed, read_undo};
+    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs",
+                                        "key",   "flag",   "list",    "set",    "undo"};
+    static void (*const readers[])(TableReader *, const TableLine *) = {read_model, read_prefix, read_include, read_tensor,
+                                                                        read_layer, read_needs,  read_key,     read_flag,
+                                                                        read_list,  read_fixed,  read_undo};
     size_t n = sizeof names / sizeof *names;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(names[i], l->words[0])) {
