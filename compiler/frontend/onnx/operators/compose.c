@@ -198,10 +198,9 @@ const char *onnx_sizes_to_fix(const OnnxCall *c, const Dim *const *dims, int n) 
 
 int64_t onnx_extent(const OnnxCall *c, const Node *x, int axis) {
     int64_t n;
-    if (axis >= x->type.rank) onnx_fatal(c, "%s has no axis %d", type_text(&x->type), axis);
-    if (!dim_is_const(x->type.dim[axis], &n))
+    if (axis >= x->type.rank || !dim_is_const(x->type.dim[axis], &n))
         onnx_fatal(c, "axis %d of %s must be constant\nhint: %s", axis, type_text(&x->type),
-                   onnx_sizes_to_fix(c, &x->type.dim[axis], 1));
+                   onnx_sizes_to_fix(c, &x->type.dim[axis], axis < x->type.rank));
     return n;
 }
 
