@@ -43,7 +43,7 @@ class Case:
     """Metadata and shapes of tensors; layer(i, ...) adds those of LLaMA, without what is named."""
 
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
-        self.architecture, self.layers, self.made, self.hidden = architecture, layers, {}, 0
+        self.architecture, self.layers, self.blocks = architecture, layers, {}
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -72,11 +72,12 @@ class Case:
 
     def experts(self, first=0):
         for i in range(first, self.layers):
-            self.add_to(i, ffn_gate_inp=(EXPERTS, WIDTH), ffn_gate_exps=(EXPERTS, SMALL, WIDTH), ffn_up_exps=(EXPERTS, SMALL, WIDTH),
-                        ffn_down_exps=(EXPERTS, WIDTH, SMALL))
+            self.add_to(i, ffn_gate_inp=(EXPERTS, WIDTH), ffn_gate_exps=(EXPERTS, SMALL, WIDTH),
+                        ffn_up_exps=(EXPERTS, SMALL, WIDTH), ffn_down_exps=(EXPERTS, WIDTH, SMALL))
         return self
 
-    def save(self, path):
+    def save(self, path, plain=False):
+        """`plain`: weights of blocks as floats, whose products llama.cpp does not round."""
         writer = gguf.GGUFWriter(path, self.architecture)
         writer.add_string("tokenizer.ggml.model", "none")
         for key, value in self.metadata.items():
@@ -84,8 +85,9 @@ class Case:
             getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
         for name, shape in self.shapes.items():
             writer.add_tensor(name, tensor(name, *shape))
-        for name, (values, kind) in self.made.items():
-            writer.add_tensor(name, values, raw_dtype=kind)
+        for name, (kind, shape) in self.blocks.items():
+            values = gguf.quants.quantize(tensor(name, *shape), kind)
+            writer.add_tensor(name, gguf.quants.dequantize(values, kind) if plain else values, raw_dtype=None if plain else kind)
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -103,7 +105,8 @@ CASES = {
     "qwen2vl": lambda: Case("qwen2vl", **AXES).llama().add(**BIASES),
     "qwen3vl": lambda: Case("qwen3vl", **AXES, **HEADED).llama().add(**NORMS_OF_HEADS),
     "qwen3vlmoe": lambda: Case("qwen3vlmoe", **AXES, **HEADED, **MIXED).llama(*NO_DENSE).experts().add(**NORMS_OF_HEADS),
-    "minicpm": lambda: Case("minicpm", embedding_scale=3.0, residual_scale=0.7, logit_scale=2.5, rope__dimension_count=HEAD).llama(),
+    "minicpm": lambda: Case("minicpm", embedding_scale=3.0, residual_scale=0.7, logit_scale=2.5,
+                            rope__dimension_count=HEAD).llama(),
     "bitnet": lambda: Case("bitnet", output=False).llama().add(attn_sub_norm=(WIDTH,), ffn_sub_norm=(INNER,)),
     "chatglm": lambda: Case("chatglm", rope__dimension_count=HEAD // 2).llama("ffn_gate").add(ffn_up=(2 * INNER, WIDTH), **BIASES),
     "chatglm-joined": lambda: Case("chatglm", rope__dimension_count=HEAD // 2).llama("ffn_gate", "attn_q", "attn_k", "attn_v").add(
@@ -119,17 +122,36 @@ CASES = {
 
 CASES |= {
     "deepseek2-apart": lambda: latent(),
+    "gpt-oss-mxfp4": lambda: blocks_of_four_bits(),
 }
+
+
+def blocks_of_four_bits():
+    """gpt-oss as it is published."""
+    case = Case("gpt-oss", **MIXED | {"expert_feed_forward_length": 2 * WIDTH}, attention__sliding_window=5,
+                rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                rope__scaling__original_context_length=16, **HEADED).llama(*NO_DENSE, "ffn_norm").add(
+                    post_attention_norm=(WIDTH,), attn_sinks=(HEADS,), attn_output__bias=(WIDTH,), ffn_gate_inp=(EXPERTS, WIDTH),
+                    ffn_gate_inp__bias=(EXPERTS,), **BIASES)
+    inner = 2 * WIDTH
+    for i in range(LAYERS):
+        for part, rows, columns in (("gate", inner, WIDTH), ("up", inner, WIDTH), ("down", WIDTH, inner)):
+            case.blocks[f"blk.{i}.ffn_{part}_exps.weight"] = (gguf.GGMLQuantizationType.MXFP4, (EXPERTS, rows, columns))
+            case.shapes[f"blk.{i}.ffn_{part}_exps.bias"] = (EXPERTS, rows)
+    return case
 
 
 def latent():
     """Latent attention whose second projection is apart for keys and values, head by head."""
     turned, rank, value = 4, 16, 12
     case = Case("deepseek2", attention__head_count_kv=1, attention__key_length=rank + turned, attention__value_length=rank,
-                attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank, attention__q_lora_rank=rank,
+                attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank,
+                attention__q_lora_rank=rank,
                 rope__dimension_count=turned, expert_shared_count=1, leading_dense_block_count=1, expert_weights_scale=1.0,
-                expert_gating_func=1, attention__layer_norm_rms_epsilon=1e-6, **MIXED).llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output").experts(first=1)
-    case.add(attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank), attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
+                expert_gating_func=1, attention__layer_norm_rms_epsilon=1e-6, **MIXED)
+    case.llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output").experts(first=1)
+    case.add(attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank),
+             attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
              attn_k_b=(HEADS, rank, HEAD), attn_v_b=(HEADS, value, rank), attn_output=(WIDTH, HEADS * value))
     case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
     return case.add_to(1, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL))
@@ -143,7 +165,8 @@ def orion():
 
 def ernie(shared):
     case = Case("ernie4_5-moe", output=False, layers=3, expert_shared_count=shared, leading_dense_block_count=1,
-                interleave_moe_layer_step=1, expert_shared_feed_forward_length=SMALL * shared, **MIXED).llama(*NO_DENSE).experts(first=1)
+                interleave_moe_layer_step=1, expert_shared_feed_forward_length=SMALL * shared, **MIXED)
+    case.llama(*NO_DENSE).experts(first=1)
     case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
     for i in (1, 2) if shared else ():
         case.add_to(i, ffn_gate_shexp=(SMALL * shared, WIDTH), ffn_up_shexp=(SMALL * shared, WIDTH),
@@ -165,7 +188,7 @@ def record(names):
             path = folder + "/model.gguf"
             case = CASES[name]()
             case.architecture = {"qwen2vl": "qwen2"}.get(name, case.architecture)     # whose epsilon llama.cpp does not read
-            case.save(path)
+            case.save(path, plain=True)
             np.save(HERE / f"{name}.npy", logits(library, path))
 
 
