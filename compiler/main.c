@@ -289,6 +289,7 @@ int main(int argc, char **argv) {
     Options options;
     atexit(check_printed);
     options_read(&options, argc, argv);
+    options_open_onnx_folder(&options);
     catch_signals();
     Arena *arena = arena_new();
     int status = commands[options.command](arena, &options);

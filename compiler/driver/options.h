@@ -43,6 +43,7 @@ typedef struct Options {
 
 // Ends the run with status 2 and a hint when the line cannot be understood; prints help or the version with status 0.
 void options_read(Options *, int argc, char **argv);
+void options_open_onnx_folder(Options *);  // onnx_folder.c: the files of a folder in its place
 
 void options_of_passes(Text *, const Options *);     // those given that change what passes do: " --quant=q8_0 --ctx=64"
 bool size_parse(const char *text, uint64_t *bytes);  // 512, 64M, 2G

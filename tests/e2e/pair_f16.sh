@@ -14,3 +14,13 @@ check "f16 pair: reads" logits "$WORK/got.npy" 2 64
 check "f16 pair: ONNX Runtime's logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$case/logits.npy" 4e-3 largest
 check "f16 pair: reads row by row" logits "$WORK/one.npy" 1 1
 same "f16 pair: rows one by one" "$WORK/got.npy" "$WORK/one.npy"
+
+# A folder as optimum exports it, its files in onnx/ or not, is what its files are.
+mkdir -p "$WORK/export/onnx"
+ln -s "$PWD/$case/encoder.onnx" "$WORK/export/onnx/encoder_model.onnx"
+ln -s "$PWD/$case/decoder.onnx" "$WORK/export/onnx/decoder_model.onnx"
+says "f16 pair: a folder of both" 0 "graph decode" "$BURIN" inspect "$WORK/export" --stop-after=infer
+mv "$WORK/export/onnx" "$WORK/flat"
+says "f16 pair: ... without onnx/" 0 "graph encode" "$BURIN" inspect "$WORK/flat" --stop-after=infer
+mv "$WORK/flat/encoder_model.onnx" "$WORK/flat/model.onnx" && rm "$WORK/flat/decoder_model.onnx"
+says "f16 pair: a folder of one model" 0 "graph " "$BURIN" inspect "$WORK/flat" --stop-after=infer

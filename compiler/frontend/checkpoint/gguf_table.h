@@ -29,8 +29,8 @@ typedef struct GgufTable {
     GgufPairs needed, further;  // keys of metadata behind the architecture's name, and fields of config.json
     GgufPairs flags;            // tensors, and the fields that say whether they are there
     GgufPairs fixed;            // fields, and their values as JSON
-    GgufPairs lists;            // whole keys of a number for each layer, and the tensors that hold it, "[1]" behind them: of rank 1
-    unsigned changes;           // GgufChanges
+    GgufPairs lists;   // whole keys of a number for each layer, and the tensors that hold it, "[1]" behind them: of rank 1
+    unsigned changes;  // GgufChanges
 } GgufTable;
 
 // The table of general.architecture, from `library`/gguf. NULL when there is none, with the names that are known in *known.

@@ -44,10 +44,10 @@ Node *onnx_softmax_of(OnnxCall *, Node *x,
                       int64_t opset);  // nn.c: over the axis of the attribute, before 13 also those behind
 // nn.c: layer_normalization or rms_normalization of x, weight and (operands 3) bias, computed in f32 or f64, of x's type
 Node *onnx_norm(OnnxCall *, Op, int operands, Node *const *in, double epsilon);
-int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);       // nn.c: of a reduction, from its attribute or operand 1
+int onnx_reduce_axes(OnnxCall *, int rank, int64_t *axes);  // nn.c: of a reduction, from its attribute or operand 1
 // "--dim=h=N --dim=w=N": the options that make these constant
 const char *onnx_sizes_to_fix(const OnnxCall *, const Dim *const *dims, int n);
-int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);  // a constant dimension
+int64_t onnx_extent(const OnnxCall *, const Node *x, int axis);                   // a constant dimension
 int onnx_int_list(OnnxCall *, int i, int64_t *list, int most, const char *what);  // known integers of operand i
 
 // described.c: blocks of dsl/onnx. First nodes without a name, in the order of the parameters, then what is named, then {0}. A
