@@ -40,24 +40,24 @@ static void require_form(const PassContext *trial) {
                        s->node, s->why);
 }
 
-// Which graph has an autoregressive form: the passes find out. -1 when none has, and `why` says why not, a line each.
-static int find_autoregressive(const Build *b, Module *m, const char *prefix, Text *why) {
-    PassContext trial = {.arena = b->arena, .module = m, .context = b->options->context, .max_rows = 1, .trial = true};
+// Has a graph an autoregressive form? The passes find out, on a copy; when none has, `why` says why not, a line each. Positions
+// that the model was made for are those of its tables, and the bound of the text's length.
+static bool has_autoregressive_form(const Build *b, Module *m, const char *prefix, Text *why) {
+    Module tried = module_clone(b->arena, m);
+    PassContext trial = {.arena = b->arena, .module = &tried, .context = b->options->context, .max_rows = 1, .trial = true};
     trial.stop_after = group_last(GROUP_incremental);
-    passes_run(m, &trial);
-    for (int i = 0; i < m->n_graphs; i++)
-        if (graph_has_rows(m->graphs[i])) return i;
+    passes_run(&tried, &trial);
+    for (int i = 0; i < tried.n_graphs; i++) {
+        const Graph *g = m->graphs[i];
+        if (!graph_has_rows(tried.graphs[i])) continue;
+        for (int j = 0; j < g->n_inputs; j++)
+            if (input_role(g->inputs[j]) == INPUT_TOKENS)
+                m->context = learned_positions(tried.graphs[i], dim_upper(g->inputs[j]->type.dim[0]));
+        return true;
+    }
     say_why_not(&trial, prefix, why);
     if (b->options->require_fusion) require_form(&trial);
-    return -1;
-}
-
-// Positions that the model was made for: those of its tables, and the bound of the text's length.
-static void set_context(Module *m, const Module *tried, int index) {
-    const Graph *g = m->graphs[index];
-    for (int i = 0; i < g->n_inputs; i++)
-        if (input_role(g->inputs[i]) == INPUT_TOKENS)
-            m->context = learned_positions(tried->graphs[index], dim_upper(g->inputs[i]->type.dim[0]));
+    return false;
 }
 
 // Tensors are wanted when they are given: `burin run x.onnx --input y.npy`. A recording has the file's inputs, not a text.
@@ -71,9 +71,9 @@ bool wants_tensors(const Options *o) {
     return false;
 }
 
-static void check_text(const Build *b) {
+static void check_unwanted(const Build *b) {
     const Options *o = b->options;
-    if (b->text || (!o->bind && !(o->as && !strcmp(o->as, "text")))) return;
+    if (!o->bind && !(o->as && !strcmp(o->as, "text"))) return;
     diag_fatal(NO_LOC,
                "%s is no decoder of tokens: its inputs are not those of one text, or no output is logits that depend on"
                " earlier tokens alone\nhint: %s; without --as and --bind it becomes a program of tensors",
@@ -87,23 +87,27 @@ static void print_binding(const Build *b, Text *binding) {
     text_free(binding);
 }
 
+static Module *text_module(Build *b, const OnnxOptions *onnx, Module *m, OnnxSaid *said) {
+    onnx_tell(said);
+    check_dims_used(onnx, m);
+    print_binding(b, &said->binding);
+    b->text = true;
+    return m;
+}
+
 // An encoder and a decoder.
 static Module *load_files(Build *b, const OnnxOptions *onnx) {
     const Options *o = b->options;
-    Text binding = {0};
-    Module *tried = onnx_load_files(b->arena, o->files, o->n_files, onnx, NULL);
+    OnnxSaid said = {.arena = b->arena};
+    Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &said);
     Text why = {0};
     text_add(&why, "no file is a decoder that runs token by token\n");
-    int index = find_autoregressive(b, tried, "note: ", &why);
-    why.data[why.length - 1] = 0;
-    if (index < 0) diag_fatal(NO_LOC, "%-s", why.data);
+    if (!has_autoregressive_form(b, m, "note: ", &why)) {
+        why.data[why.length - 1] = 0;
+        diag_fatal(NO_LOC, "%-s", why.data);
+    }
     text_free(&why);
-    Module *m = onnx_load_files(b->arena, o->files, o->n_files, onnx, &binding);
-    check_dims_used(onnx, m);
-    b->text = true;
-    set_context(m, tried, index);
-    print_binding(b, &binding);
-    return m;
+    return text_module(b, onnx, m, &said);
 }
 
 // The trace of an export may have fixed how many tokens there are.
@@ -121,18 +125,19 @@ static bool has_fixed_length(const Module *m, Text *why) {
 Module *load_onnx(Build *b) {
     const Options *o = b->options;
     OnnxOptions onnx = onnx_options(b->arena, o);
-    Text binding = {0};
+    OnnxSaid said = {.arena = b->arena};
+    Text why = {0};
     read_binds(b->arena, o->bind, &onnx);
     build_check_models(b);
     if (o->n_files > 1) return load_files(b, &onnx);
-    Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, NULL);
-    bool open = text && !has_fixed_length(text, &binding);
-    int index = open ? find_autoregressive(b, text, "text     no, a program of tensors: ", &binding) : -1;
-    b->text = index >= 0;
-    check_text(b);
-    Module *m = b->text ? onnx_load_text(b->arena, o->model, &onnx, &binding) : onnx_load(b->arena, o->model, &onnx);
+    Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
+    bool open = text && !has_fixed_length(text, &why);
+    if (open && has_autoregressive_form(b, text, "text     no, a program of tensors: ", &why))
+        return text_module(b, &onnx, text, &said);
+    text_free(&said.binding);
+    check_unwanted(b);
+    Module *m = onnx_load(b->arena, o->model, &onnx);
     check_dims_used(&onnx, m);
-    print_binding(b, &binding);
-    if (b->text) set_context(m, text, index);
+    print_binding(b, &why);
     return m;
 }

@@ -44,14 +44,23 @@ enum { ONNX_DEFAULT_BOUND = 4096 };  // of a named dimension that no option ment
 // unknown operator is listed (op, domain, opset, first node, how often).
 Module *onnx_load(Arena *, const char *path, const OnnxOptions *);
 
+// What an import has to say, kept until it is known whether its graph is used. Begin with the arena alone.
+typedef struct OnnxSaid {
+    Arena *arena;
+    Text binding;                    // what was bound to what, a line each
+    struct OnnxNote *first, **next;  // notes and warnings
+} OnnxSaid;
+
+void onnx_tell(const OnnxSaid *);  // prints notes and warnings
+
 // The same as one text of T tokens: %tokens: i32[T] in, logits [T, vocabulary] out, and every other input has the value that it
 // has for a text without padding (ones as mask, 0, 1, ... as positions, an empty cache). NULL when the inputs are not those of
-// a text, or no output is logits. What was bound to what is added to `binding`.
-Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, Text *binding);
+// a text, or no output is logits. `said` NULL: notes and warnings are printed at once.
+Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
 
 // An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with past is not needed beside
 // them.
-Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, Text *binding);
+Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, OnnxSaid *said);
 
 // The files beside a model that hold tensors of it, each once, whether they can be read or not.
 const char *const *onnx_external_files(Arena *, const char *path, int *n);

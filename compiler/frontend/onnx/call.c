@@ -19,6 +19,52 @@ void onnx_fatal(const OnnxCall *c, const char *format, ...) {
     diag_fatal(c->loc, "%-s", message);
 }
 
+// ---------------------------------------------------------------------------------------------------------- notes and warnings
+typedef struct OnnxNote {
+    struct OnnxNote *next;
+    bool is_warning;
+    Loc loc;
+    const char *text;
+} OnnxNote;
+
+static void print_note(const OnnxNote *n) {
+    if (n->is_warning)
+        diag_warning(n->loc, "%-s", n->text);
+    else
+        diag_note(n->loc, "%-s", n->text);
+}
+
+static void say(const OnnxCall *c, bool is_warning, const char *format, va_list args) {
+    OnnxSaid *said = c->import->said;
+    Arena *arena = said ? said->arena : c->import->model->arena;
+    Text text = {0};
+    text_vspell(&text, format, args);
+    OnnxNote *n = ARENA_NEW(arena, OnnxNote);
+    *n = (OnnxNote){.is_warning = is_warning, .loc = c->loc, .text = arena_strdup(arena, text.data)};
+    text_free(&text);
+    if (!said) return print_note(n);
+    *(said->next ? said->next : &said->first) = n;
+    said->next = &n->next;
+}
+
+void onnx_note(const OnnxCall *c, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(c, false, format, args);
+    va_end(args);
+}
+
+void onnx_warning(const OnnxCall *c, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    say(c, true, format, args);
+    va_end(args);
+}
+
+void onnx_tell(const OnnxSaid *said) {
+    for (const OnnxNote *n = said->first; n; n = n->next) print_note(n);
+}
+
 // ------------------------------------------------------------------------------------------------------------------- operands
 int onnx_count(const OnnxCall *c) { return (int)c->proto->n_input; }
 

@@ -59,7 +59,7 @@ static bool one_name(OnnxCall *c, const Node *n, const Pair *p) {
             dim_tighten(kept, other->value);
             dim_raise(kept, other->lower);
             onnx_fix_size(c, n, other, kept);
-            onnx_imply_note(c, "\"%s\" is taken to be \"%s\", which alone fits here", other->name, kept->name);
+            onnx_note(c, "\"%s\" is taken to be \"%s\", which alone fits here", other->name, kept->name);
             return true;
         }
     }
@@ -94,7 +94,7 @@ static bool one_number(OnnxCall *c, const Node *n, const Pair *p) {
         int64_t value = only_number(c->graph, p, p->symbol[i]);
         if (!value) continue;
         onnx_fix_size(c, n, p->symbol[i], dim_const(c->graph, value));
-        onnx_imply_note(c, "\"%s\" is taken to be %lld, which alone fits here", p->symbol[i]->name, (long long)value);
+        onnx_note(c, "\"%s\" is taken to be %lld, which alone fits here", p->symbol[i]->name, (long long)value);
         return true;
     }
     return false;

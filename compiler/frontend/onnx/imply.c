@@ -93,17 +93,6 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
     }
 }
 
-void onnx_imply_note(const OnnxCall *c, const char *format, ...) {
-    if (c->import->silent) return;
-    Text text = {0};
-    va_list args;
-    va_start(args, format);
-    text_vadd(&text, format, args);
-    va_end(args);
-    diag_note(c->loc, "%s", text.data);
-    text_free(&text);
-}
-
 static bool is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
 
 void onnx_fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
@@ -126,8 +115,8 @@ static bool imply_axis(OnnxCall *c, const Node *n, const Dim *d, const Dim *cons
     for (int i = 0; i < s.n; i++) {
         const char *name = s.symbol[i]->name;
         onnx_fix_size(c, n, s.symbol[i], dim_const(c->graph, s.all));
-        onnx_imply_note(c, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
-                        (long long)s.all, name);
+        onnx_note(c, "\"%s\" is taken to be %lld, which fits the constants here: --dim=%s=N says otherwise", name,
+                  (long long)s.all, name);
     }
     return true;
 }
@@ -167,8 +156,7 @@ static bool imply_multiple(OnnxCall *c, const Node *n, const Dim *const count[2]
     if (with[0] != with[1]) return false;
     for (int i = 0; i < s->n; i++) {
         onnx_fix_size(c, n, s->symbol[i], multiple[i]);
-        onnx_imply_note(c, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name,
-                        (long long)factor);
+        onnx_note(c, "\"%s\" is taken to be a multiple of %lld, which alone fits here", s->symbol[i]->name, (long long)factor);
     }
     return true;
 }

@@ -33,7 +33,7 @@ typedef struct OnnxImport {
     int64_t *n_nodes;             // imported so far, everywhere
     Map *known;                   // values of nodes that known.c computed
     const struct OnnxText *text;  // onnx_load_text, else NULL
-    bool silent;                  // what is implied is not said: a trial
+    OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
 } OnnxImport;
 
 enum { ONNX_MAX_RESULTS = 64 };
@@ -102,7 +102,8 @@ double onnx_need_float(OnnxCall *, int i, const char *what);
 void onnx_imply_sizes(OnnxCall *, const Node *);               // where the node's operands fit for certain sizes only
 void onnx_check_broadcast(const OnnxCall *, const Node *);     // they do not: is there a size to choose?
 void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);  // the symbol must have this value
-void onnx_imply_note(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void onnx_note(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The symbol is `size` from now on, everywhere; itself where it has other bounds. The type of `except` is yet to come.
 void onnx_fix_size(OnnxCall *, const Node *except, const Dim *symbol, const Dim *size);
 // equate.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a number, a bound.

@@ -247,14 +247,14 @@ static FileKind kind_of_file(const OnnxModel *model) {
     return continues && !merged ? WITH_PAST_FILE : reads ? DECODER_FILE : ENCODER_FILE;
 }
 
-static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, Text *binding) {
+static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, OnnxSaid *said) {
     OnnxText text = {.encodes = true};
     OnnxOptions own = *options;
     OnnxImport m = {.model = onnx_open(arena, path),
                     .options = &own,
                     .graph = graph_new_owned(arena, "encode"),
                     .text = &text,
-                    .silent = !binding};
+                    .said = said};
     if (!find_tokens(&m, &text)) return NULL;
     fix_dims(&m, &text, &own);
     onnx_import_values(&m);
@@ -265,42 +265,42 @@ static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *o
     graph_add_output(m.graph, n, output->name);
     decoder->memory_name = output->name;
     decoder->memory_length = n->type.dim[0];
-    if (binding) describe(&m, binding);
+    if (said) describe(&m, &said->binding);
     return onnx_module(&m, arena, path);
 }
 
-static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *text, Text *binding) {
+static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *text, OnnxSaid *said) {
     OnnxOptions own = *options;
     OnnxImport m = {.model = onnx_open(arena, path),
                     .options = &own,
                     .graph = graph_new_owned(arena, "decode"),
                     .text = text,
-                    .silent = !binding};
+                    .said = said};
     if (!find_tokens(&m, text)) return NULL;
     fix_dims(&m, text, &own);
     onnx_import_values(&m);
     Node *logits = text->input ? find_logits(&m, text) : NULL;
     if (!logits) return NULL;
     graph_add_output(m.graph, as_rows(&m, logits), "logits");
-    if (binding) describe(&m, binding);
+    if (said) describe(&m, &said->binding);
     return onnx_module(&m, arena, path);
 }
 
-Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, Text *binding) {
+Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, OnnxSaid *said) {
     OnnxText text = {0};
-    return load_decoder(arena, path, options, &text, binding);
+    return load_decoder(arena, path, options, &text, said);
 }
 
 // Each file by its inputs: hidden states of an encoder are read by a decoder, keys and values of an encoder by a decoder with
 // past.
-Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const OnnxOptions *options, Text *binding) {
+Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const OnnxOptions *options, OnnxSaid *said) {
     const char *encoder = NULL, *decoder = NULL, *with_past = NULL;
     for (int i = 0; i < n; i++) {
         const OnnxModel *model = onnx_open(arena, paths[i]);
         FileKind kind = kind_of_file(model);
         if (kind == WITH_PAST_FILE) {
             with_past = paths[i];
-            if (binding) text_spell(binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
+            if (said) text_spell(&said->binding, "file     %s: not needed, the cache is derived from the decoder\n", paths[i]);
         } else {
             const char **which = kind == DECODER_FILE ? &decoder : &encoder;
             if (*which)
@@ -318,8 +318,8 @@ Module *onnx_load_files(Arena *arena, const char *const *paths, int n, const Onn
         diag_fatal(NO_LOC, "the files are no encoder and decoder: none %s\nhint: give encoder_model.onnx decoder_model.onnx",
                    encoder ? "reads encoder_hidden_states" : "is an encoder");
     OnnxText text = {0};
-    Module *m = load_encoder(arena, encoder, options, &text, binding);
-    Module *d = m ? load_decoder(arena, decoder, options, &text, binding) : NULL;
+    Module *m = load_encoder(arena, encoder, options, &text, said);
+    Module *d = m ? load_decoder(arena, decoder, options, &text, said) : NULL;
     if (!d)
         diag_fatal(NO_LOC, "%s is no %s that a program can be made of\nhint: its inputs must be tokens, masks, positions%s",
                    m ? decoder : encoder, m ? "decoder" : "encoder", m ? " and encoder_hidden_states, its output logits" : "");

@@ -51,13 +51,13 @@ static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
 
 void onnx_check_scale(OnnxCall *c, int i) {
     const Tensor *t = onnx_known(c, i);
-    if (!t || c->import->silent || c->import->model->has_lost_scale) return;
+    if (!t || c->import->model->has_lost_scale) return;
     for (int64_t j = 0; j < tensor_count(t); j++) {
         double scale = dtype_load(t->dtype, t->data, j);
         if (isfinite(scale)) continue;
         c->import->model->has_lost_scale = true;
-        diag_warning(
-            c->loc,
+        onnx_warning(
+            c,
             "%s: the scale %s is %s: whatever it quantizes is lost\n"
             "hint: the mask's infinity was taken for a value: quantize again, without the mask and the scores it is added to",
             c->proto->op_type, c->proto->input[i], isnan(scale) ? "NaN" : "infinite");

@@ -343,8 +343,8 @@ static void share_table(OnnxCall *c, const Dim *start) {
     for (int i = 0; i < n; i++) {
         if (part[i]->lower > room / n || part[i]->value <= room / n) continue;
         dim_tighten(part[i], room / n);
-        onnx_imply_note(c, "\"%s\" is taken to be at most %lld, since a table has room for %lld: --max=%s=N says otherwise",
-                        part[i]->name, (long long)(room / n), (long long)room, part[i]->name);
+        onnx_note(c, "\"%s\" is taken to be at most %lld, since a table has room for %lld: --max=%s=N says otherwise",
+                  part[i]->name, (long long)(room / n), (long long)room, part[i]->name);
     }
 }
 
