@@ -11,6 +11,7 @@
 #include "driver/compiler.h"
 #include "driver/crash.h"
 #include "driver/flags.h"
+#include "driver/memory.h"
 #include "driver/output_name.h"
 #include "frontend/card.h"
 #include "frontend/dsl.h"
@@ -224,12 +225,12 @@ bool build_passes(Build *b) {
 }
 
 void build_lower(Build *b) {
-    LowerOptions options = {.max_ram = (uint64_t)b->options->max_ram,
-                            .over_ranks = b->options->with || b->options->command == COMMAND_plan};
+    LowerOptions options = {.over_ranks = b->options->with || b->options->command == COMMAND_plan};
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);
     b->image = image_of(b->program, b->tokenizer, b->chat);
+    memory_check(b);
     b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
     if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
     Text t = {0};

@@ -15,6 +15,6 @@
 // By what becomes of the objects
 #define FLAGS_PROGRAM "-fno-pie -ffunction-sections"
 #define FLAGS_LIBRARY "-fPIC -fvisibility=hidden"
-#define FLAGS_BARE    "-fshort-enums -ffunction-sections -fvisibility=hidden"
+#define FLAGS_BARE    "-fshort-enums -ffunction-sections -fstack-size-section -fvisibility=hidden"
 #define FLAGS_FOLDER  "-fvisibility=hidden"
 #endif

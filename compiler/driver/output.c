@@ -13,6 +13,7 @@
 #include "driver/folder.h"
 #include "driver/library.h"
 #include "driver/manifest.h"
+#include "driver/memory.h"
 #include "driver/network.h"
 #include "driver/options.h"
 #include "driver/output_name.h"
@@ -151,6 +152,7 @@ static void build_library(Build *b, const char *folder, const char *output) {
     write_interface(b, folder);
     Objects objects = toolchain_compile(&b->tools, &emitted);
     check_address_space(b);
+    if (machine_is_bare(b->tools.machine)) memory_of_library(b, &objects);
     Partial partial = beside(b, output);
     add_weights(b, folder, &objects);
     toolchain_link_library(&b->tools, &objects, b->kind, folder, partial.path);
@@ -281,8 +283,10 @@ static void check_bare(const Build *b, const char *output) {
     const Machine *m = b->tools.machine;
     if (!machine_is_bare(m) || b->kind == OUTPUT_FOLDER) return;
     if (b->kind != OUTPUT_ARCHIVE)
-        usage_error("-o %s: there is no operating system on %s\n  hint: -o x.a, a library without heap, threads or files",
-                    output, m->triple);
+        usage_error(
+            "-o %s: there is no operating system on %s\n  hint: -o x.a, a library without heap, threads or files, to "
+            "link with your startup code and linker script; examples/boards has some, and makes images of them",
+            output, m->triple);
     if (b->tools.n_cpus > 1) usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
 }
 

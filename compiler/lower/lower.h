@@ -15,8 +15,7 @@
 #include "ir.h"
 
 typedef struct LowerOptions {
-    uint64_t max_ram;  // --max-ram: arena + local + states + weights of one slot must fit; 0: no limit
-    bool over_ranks;   // --with=mpi
+    bool over_ranks;  // --with=mpi
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -211,7 +210,7 @@ typedef struct Program {
     Plan plan;
 } Program;
 
-// Lowers graph `index` of the module, which must have a layout. Ends the run when it does not fit in options->max_ram.
+// Lowers graph `index` of the module, which must have a layout.
 Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 // Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);

@@ -69,7 +69,6 @@ bool live_overlap(const Buffer *, const Buffer *);
 void plan_buffers(Program *);
 void plan_states(Lowering *);
 void adopt_states(Program *encoder, const Program *decoder);  // the same places in a slot
-void check_max_ram(const Program *, const LowerOptions *);
 
 // lower/ranks.c: what ranks share
 void share_over_ranks(Program *);

@@ -451,23 +451,3 @@ uint64_t program_arena_bytes(const Program *p) {
     uint64_t own = p->plan.row_bytes * (uint64_t)p->max_rows, encoder = p->encoder ? program_arena_bytes(p->encoder) : 0;
     return own > encoder ? own : encoder;
 }
-
-static uint64_t working_bytes(const Program *p) {
-    return p->plan.row_bytes * (uint64_t)p->max_rows + p->plan.local_bytes + p->plan.scratch_bytes;
-}
-
-void check_max_ram(const Program *p, const LowerOptions *options) {
-    uint64_t need = working_bytes(p), encoder = p->encoder ? working_bytes(p->encoder) : 0;
-    if (encoder > need) need = encoder;
-    need += p->plan.slot_bytes + program_weight_bytes(p);
-    if (!options->max_ram || need <= options->max_ram) return;
-    Text t = {0};
-    plan_print(&t, p);
-    const char *figures = arena_strdup(p->arena, t.data);
-    text_free(&t);
-    diag_fatal(NO_LOC,
-               "the program needs %llu bytes, --max-ram allows %llu\nnote: weights, one slot, one thread:\n%-shint: a shorter "
-               "--ctx, fewer rows "
-               "at once (--chunk) or --quant need less",
-               (unsigned long long)need, (unsigned long long)options->max_ram, figures);
-}

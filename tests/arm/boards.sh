@@ -15,8 +15,15 @@ for tool in qemu-system-arm arm-none-eabi-gcc; do
 done
 check "boards: build" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards"
 says "boards: an image is built and run by one command" 0 "hash " make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" mps2-an500
+says "boards: the code is in flash, too" 1 "bytes, --max-flash allows 327680" "$BURIN" build examples/digits/digits.onnx --target=$target \
+    --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
+"$BURIN" build examples/digits/digits.onnx --target=$target --mcpu=cortex-m7 --dim batch=1 --max-flash 400K -o "$WORK/digits.a" > "$WORK/table"
+bound=$(sed -n 's/^stack .* \([0-9]*\) bytes$/\1/p' "$WORK/table")
 hash=$("$BURIN" run examples/digits/digits.onnx -- --input examples/digits/images.npy --hash)
 for board in mps2-an386 mps2-an500 mps3-an547; do on_board $board "$WORK/boards/$board.elf" digits "$hash"; done
+# Painted: of main and what starts it some hundred bytes are on the stack as well.
+used=$(run_board mps2-an500 "$WORK/boards/mps2-an500.elf" 2>&1 | sed -n 's/.*stack \([0-9]*\) bytes.*/\1/p')
+check "boards: the stack it used, $used bytes, is what the build has printed, $bound, and main's" [ "$used" -le $((bound + 512)) -a "$used" -ge $((bound / 2)) ]
 
 # text_on BOARD IMAGE NAME: the text and the hash of $WORK/text, which burin wrote here
 text_on() {

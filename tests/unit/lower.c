@@ -225,28 +225,6 @@ static void overwrites_only_the_dead(void) {
     finish(arena, p);
 }
 
-static bool exceeds(void *arena) {
-    Graph *g = load_ir_text(arena, "tests/golden/emit/llama.ir");
-    Module m = {.arena = arena, .name = "test", .graphs = &g, .n_graphs = 1};
-    volatile bool refused = true;
-    if (setjmp(*diag_guard()) == 0) {
-        lower(arena, &m, 0, &(LowerOptions){.max_ram = 100000});
-        refused = false;
-    }
-    diag_unguard();
-    graph_free(g);
-    return refused;
-}
-
-static void max_ram_is_a_promise(void) {
-    Arena *arena = arena_new();
-    bool failed;
-    char *message = stderr_of(exceeds, arena, &failed);
-    CHECK(failed && strstr(message, "--max-ram allows 100000"));
-    free(message);
-    arena_free(arena);
-}
-
 // An encoder and a decoder over one table: after hoist and layout.
 static const char encoder_text[] =
     "graph encode(%ids: i32[M] {role=\"tokens\"}) -> (%k1, %v1) where M <= 40, S <= 8 {\n"
@@ -325,5 +303,4 @@ SUITE(lower) {
     TEST(what_no_view_can_say_is_copied);
     TEST(moved_rows_wait);
     TEST(overwrites_only_the_dead);
-    TEST(max_ram_is_a_promise);
 }

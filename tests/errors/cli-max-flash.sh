@@ -1,0 +1,1 @@
+$BURIN build $TOP/examples/austen --max-flash 64K -o out
