@@ -1,5 +1,5 @@
 // How an encoder-decoder begins and what it never says, from generation_config.json, or else config.json: the greedy search of
-// transformers' generate(). Beams and penalties are not taken over: a warning says so.
+// transformers' generate(). Beams and penalties are not taken over: a warning says which option has them.
 #include <string.h>
 
 #include "driver/build.h"
@@ -72,13 +72,18 @@ static void warn_of_others(const Settings *s) {
     static const struct {
         const char *name;
         double off;
-    } settings[] = {{"num_beams", 1},          {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0},
-                    {"repetition_penalty", 1}, {"min_length", 0},           {"min_new_tokens", 0}};
+        const char *hint;  // of the program's options
+    } settings[] = {{"num_beams", 1, "--beams searches as generate() does"},
+                    {"no_repeat_ngram_size", 0, "--dry-multiplier is near"},
+                    {"encoder_no_repeat_ngram_size", 0, "no option does that"},
+                    {"repetition_penalty", 1, "--repeat-penalty with --repeat-last-n -1 does that"},
+                    {"min_length", 0, "no option does that"},
+                    {"min_new_tokens", 0, "no option does that"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const json_t *v = setting(s, settings[i].name);
         if (!json_is_number(v) || json_number_value(v) == settings[i].off) continue;
-        diag_warning(NO_LOC, "the model asks for %s %g: the program takes the likeliest token each time", settings[i].name,
-                     json_number_value(v));
+        diag_warning(NO_LOC, "the model asks for %s %g: the program takes the likeliest token each time\nhint: %s",
+                     settings[i].name, json_number_value(v), settings[i].hint);
     }
 }
 

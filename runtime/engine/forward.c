@@ -234,11 +234,32 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, i
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { return burin_slot_truncate(s, slot, 0); }
 
+BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length, int32_t memory) {
+    enum { BLOCK = 16 };
+    size_t n = (size_t)(p->memory ? memory : length), blocks = (n + BLOCK - 1) / BLOCK;
+    return blocks < p->part_bytes / p->block_bytes ? blocks : p->part_bytes / p->block_bytes;
+}
+
+// As far as the slot is filled. (Ranks that serve another have no lengths: they copy all of it.)
+static void copy_states(const burin_session *s, unsigned char *to, const unsigned char *from, int32_t slot) {
+    const burin_model *m = s->model;
+    bool whole = s->step.ranks || !m->n_states;
+    if (whole) memcpy(to, from, m->slot_bytes);
+    for (int i = 0; i < m->n_states && !whole; i++) {
+        const burin_state_part *p = &m->states[i];
+        size_t bytes = burin_state_blocks(p, s->length[slot], s->memory[slot]) * p->block_bytes;
+        for (int32_t part = 0; part < p->parts; part++) {
+            size_t at = p->offset + (size_t)part * p->part_bytes;
+            memcpy(to + at, from + at, bytes);
+        }
+    }
+}
+
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t from) {
     if (!is_slot(s, to) || !is_slot(s, from)) return BURIN_BAD_SLOT;
     size_t bytes = s->model->slot_bytes;
     burin_lead(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
-    if (to != from) memcpy(s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, bytes);
+    if (to != from) copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, from);
     s->length[to] = s->length[from];
     s->memory[to] = s->memory[from];
     return BURIN_OK;

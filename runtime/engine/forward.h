@@ -77,7 +77,8 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows,
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
-BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);  // -1: no such slot
+BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length, int32_t memory);  // that so many rows fill
+BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);                       // -1: no such slot
 
 BURIN_LINKAGE const char *burin_status_text(burin_status);
 #endif

@@ -17,8 +17,7 @@ typedef struct saved_header {
 _Static_assert(sizeof(saved_header) == 64, "states follow aligned");
 
 static size_t saved_blocks(const burin_state_part *p, const saved_header *h) {
-    size_t n = (size_t)(p->memory ? h->memory : h->length), blocks = (n + POSITIONS - 1) / POSITIONS;
-    return blocks < p->part_bytes / p->block_bytes ? blocks : p->part_bytes / p->block_bytes;
+    return burin_state_blocks(p, h->length, h->memory);
 }
 
 static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {

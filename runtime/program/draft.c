@@ -27,7 +27,7 @@ typedef enum guess_source { NO_GUESSES, BY_LOOKUP, BY_MODEL } guess_source;
 // A program with a draft in it uses it, unless it is told otherwise.
 static guess_source source_of_guesses(const burin_run *run) {
     const char *given = run->command->draft;
-    bool has_model = run->model->draft;
+    bool has_model = run->model->draft && run->command->beams <= 1;
     if (!given) return has_model ? BY_MODEL : NO_GUESSES;
     if (!strcmp(given, "lookup")) return BY_LOOKUP;
     if (!strcmp(given, "none")) return NO_GUESSES;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beams.h"
 #include "draft.h"
 #include "generation.h"
 #include "output.h"
@@ -13,7 +14,7 @@
 #include "session_file.h"
 #include "source.h"
 
-static bool is_end(const burin_generation *g, int32_t token) {
+bool burin_generation_ends(const burin_generation *g, int32_t token) {
     const burin_model *m = g->run->model;
     bool end = g->has_end && token == g->end;
     for (int i = 0; i < m->n_eos; i++) end |= m->eos[i] == token;
@@ -140,7 +141,7 @@ static float *read_newest(burin_generation *g) {
 }
 
 static bool allows(burin_generation *g, int32_t token) {
-    if (is_end(g, token)) return burin_constraint_may_end(g->constraint);
+    if (burin_generation_ends(g, token)) return burin_constraint_may_end(g->constraint);
     return burin_constraint_allows(g->constraint, token);
 }
 
@@ -173,14 +174,28 @@ static int32_t choose_token(burin_generation *g, float *logits) {
     return token;
 }
 
+static void generate_by_beams(burin_generation *g, const float *logits) {
+    int32_t *text = NULL, n = logits && g->count > 0 ? burin_beams_search(g, logits, &text) : 0;
+    for (int32_t i = 0; i < n && !g->stopped; i++) {
+        show(g, text[i]);
+        g->tokens[g->n_tokens++] = text[i];
+        g->generated++;
+    }
+    free(text);
+}
+
 void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
+    if (run->command->beams > 1) {
+        generate_by_beams(g, logits);
+        return;
+    }
     while (logits && g->generated < g->count && !g->stopped && !(g->stop && *g->stop)) {
         burin_suppress(run->model, logits, !g->generated);
         burin_answer_note(g, logits);
         if (g->constraint && burin_constraint_must_end(g->constraint)) break;
         int32_t token = choose_token(g, logits);
-        if (is_end(g, token)) break;
+        if (burin_generation_ends(g, token)) break;
         if (g->constraint) burin_constraint_take(g->constraint, token);
         burin_answer_token(g, token);
         show(g, token);

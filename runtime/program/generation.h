@@ -41,7 +41,8 @@ void burin_generation_open(burin_generation *);  // memory, sampler, --logits
 void burin_generation_close(burin_generation *);
 // Tokens of the slot that may stay when it is to hold these n; the last of them is read again, for its logits.
 int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
-void burin_generation_start(burin_generation *);  // the decoder behind the tokens so far
+bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
+void burin_generation_start(burin_generation *);                      // the decoder behind the tokens so far
 void burin_generate_tokens(burin_generation *, float *logits);
 void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line
 // --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller
@@ -51,5 +52,6 @@ void burin_answer_note(burin_generation *, const float *logits);
 void burin_answer_token(burin_generation *, int32_t token);
 void burin_answer_text(burin_generation *);
 void burin_answer_end(const burin_generation *, int32_t prompt_tokens);
+double burin_log_of_total(const burin_sampler *, const float *logits);              // the logarithm of the sum of e^logit
 void burin_generation_statistics(const burin_generation *, int32_t prompt_tokens);  // -v
 #endif

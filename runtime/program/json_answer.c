@@ -46,6 +46,11 @@ static double total_exp(const burin_sampler *s, const float *logits, float top) 
     return sum;
 }
 
+double burin_log_of_total(const burin_sampler *s, const float *logits) {
+    float top = logits[burin_argmax(logits, s->vocab_size)];
+    return (double)top + log2_double(total_exp(s, logits, top)) * 0x1.62e42fefa39efp-1;
+}
+
 static void find_likely(struct burin_logprobs *l, const float *logits) {
     int32_t found = 0;
     for (int32_t i = 0; i < l->vocab_size; i++) {
@@ -61,9 +66,8 @@ static void find_likely(struct burin_logprobs *l, const float *logits) {
 void burin_answer_note(burin_generation *g, const float *logits) {
     struct burin_logprobs *l = g->logprobs;
     if (!l) return;
-    float top = logits[burin_argmax(logits, l->vocab_size)];
     memcpy(l->logits, logits, (size_t)l->vocab_size * sizeof *logits);
-    l->log_total = (double)top + log2_double(total_exp(&g->sampler, logits, top)) * 0x1.62e42fefa39efp-1;
+    l->log_total = burin_log_of_total(&g->sampler, logits);
     if (l->n) find_likely(l, logits);
 }
 

@@ -188,6 +188,18 @@ static void check_over(burin_kind program, const burin_command *c) {
         bad_command_line("--over gives lines of a file to ranks", "--over=mpi -f ", "FILE");
 }
 
+// An option that looks at each token as it is chosen, or at one slot.
+static const char *one_text_at_a_time(const burin_command *c) {
+    return c->grammar         ? "--grammar"
+           : c->json_schema   ? "--json-schema"
+           : c->json_object   ? "--json-object"
+           : c->logprobs >= 0 ? "--logprobs"
+           : c->session       ? "--session"
+           : c->draft         ? "--draft"
+           : c->shift         ? "--shift"
+                              : NULL;
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
                  (c->messages != NULL);
@@ -211,6 +223,8 @@ static void check_combination(burin_kind program, const burin_command *c) {
                          c->bench ? "--bench" : "--perplexity");
     if ((c->grammar != NULL) + (c->json_schema != NULL) + c->json_object > 1)
         bad_command_line("more than one form of the text", "give one of --grammar, --json-schema and ", "--json-object");
+    const char *alone = one_text_at_a_time(c);
+    if (c->beams > 1 && alone) bad_command_line("--beams reads several texts at once", "leave out ", alone);
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     check_over(program, c);
@@ -269,8 +283,11 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
           "--session",
           "--draft",
           "--draft-max",
+          "--beams",
           DRAWING}},
         {writes && greedy && !measures, "the likeliest token is taken each time; --temp 0.8 samples", {DRAWING}},
+        {writes && c->beams > 1 && !measures, "--beams looks for the likeliest text", {"--temp", DRAWING}},
+        {writes && c->beams <= 1, "it is for --beams", {"--length-penalty", "--early-stopping"}},
         {writes && !greedy && c->sampling.mirostat == 2, "--mirostat takes its place", {TRUNCATING}},
         {writes && c->sampling.dry_multiplier == 0,
          "--dry-multiplier is 0",
@@ -290,7 +307,7 @@ static void say_without_effect(burin_kind program, const burin_command *c) {
 
 burin_command burin_command_line(burin_kind program, int argc, char **argv) {
     line l = {program, argc, argv};
-    burin_command c = {.count = -1, .logprobs = -1, .sampling = BURIN_SAMPLING_USUAL};
+    burin_command c = {.count = -1, .logprobs = -1, .length_penalty = 1, .sampling = BURIN_SAMPLING_USUAL};
     bool options = true;
     if (argc > 0 && argv[0]) {
         const char *slash = strrchr(argv[0], '/');

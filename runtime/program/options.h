@@ -51,7 +51,7 @@ typedef enum burin_kind {
     BURIN_LABELLER = 16,        // a network that also takes texts, and gives labels of them, or words for their masks
 } burin_kind;
 
-enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64 };
+enum { BURIN_MOST_OPTIONS = 256, BURIN_MOST_OF_LIST = 64, BURIN_MOST_BEAMS = 64 };
 
 // The values of an option that may be given several times.
 typedef struct burin_texts {
@@ -80,6 +80,9 @@ typedef struct burin_command {
     burin_texts biases;                     // "15043+1.5,29-inf"
     const char *output, *dims;
     int64_t count;                            // -1: the default
+    int64_t beams;                            // 0: none
+    double length_penalty;                    // of beams
+    const char *early_stopping;               // likewise: "true", "false", "never"
     int64_t draft_max;                        // guesses at once; 0: the default
     int64_t prefill;                          // tokens of --bench's prompt; 0: the usual
     int64_t logprobs;                         // -1: none

@@ -159,7 +159,7 @@ void burin_run_open(burin_run *run, const burin_model *model, const burin_comman
         burin_note("--chunk %lld: this program was built for %d rows at once", (long long)c->chunk, run->chunk);
     if (c->chunk && c->chunk < run->chunk) run->chunk = (int32_t)c->chunk;
     if (c->ignore_eos && !model->n_eos) burin_note("--ignore-eos has no effect: no token of this model ends a text");
-    run->session = burin_open(model, c, &(burin_options){.slots = 1, .max_rows = run->chunk});
+    run->session = burin_open(model, c, &(burin_options){.slots = c->beams ? (int32_t)c->beams : 1, .max_rows = run->chunk});
     run->rows = burin_allocate((size_t)run->chunk, sizeof *run->rows);
     run->logits = map_memory((size_t)run->chunk * (size_t)model->vocab_size * sizeof *run->logits);
 }
