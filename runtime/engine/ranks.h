@@ -42,6 +42,7 @@ typedef struct burin_rank_options {
     const char *over;    // "mpi": each rank has the whole model, and they share items; NULL: they share each step
     const char *resume;  // a file that keeps what items gave; NULL: none does
     uint64_t command;    // a sum over the options that decide what items give
+    bool verbose;
 } burin_rank_options;
 
 struct burin_work;

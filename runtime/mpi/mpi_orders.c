@@ -27,7 +27,7 @@ typedef struct order_head {
 } order_head;
 
 typedef struct opening {
-    int32_t slots, max_rows, threads, n_symbols;
+    int32_t slots, max_rows, threads, n_symbols, verbose, unused;
     int64_t patience;
 } opening;
 
@@ -175,7 +175,9 @@ void burin_ranks_open(struct burin_session *session, const struct burin_options 
     }
     if (asked->patience) burin_alive_patience(asked->patience);
     if (asked->shares) read_shares(asked->shares);
-    opening open = {o->slots, o->max_rows, asked->threads, o->symbols ? all_symbols(net) : 0, burin_all_ranks.patience};
+    opening open = {o->slots,       o->max_rows, asked->threads,          o->symbols ? all_symbols(net) : 0,
+                    asked->verbose, 0,           burin_all_ranks.patience};
+    if (asked->verbose) burin_all_ranks.shows = session->model;
     begin(&(order_head){.order = ORDER_OPEN});
     put(&outgoing, &open, sizeof open);
     put(&outgoing, burin_all_ranks.shares, sizeof *burin_all_ranks.shares * (size_t)(burin_all_ranks.ranks.count + 1));
@@ -229,6 +231,7 @@ static void follow_opening(follower *f) {
     opening *o = take(&f->in, sizeof *o);
     burin_world *w = &burin_all_ranks;
     w->patience = o->patience;
+    w->shows = o->verbose ? f->model : NULL;
     size_t bytes = sizeof *w->shares * (size_t)(w->ranks.count + 1);
     memcpy(w->shares, take(&f->in, bytes), bytes);
     if (f->session) {
@@ -276,6 +279,7 @@ static void follow_network(follower *f, const order_head *head) {
 }
 
 static _Noreturn void end(const order_head *head) {
+    if (burin_all_ranks.shows && !head->status) burin_tell_pages(burin_all_ranks.shows);
     MPI_Finalize();
     _exit(head->status);
 }

@@ -170,6 +170,7 @@ static void end_ranks(int status, void *unused) {
     if (finalized) return;
     burin_items_leave(status);
     burin_alive_stop();
+    if (burin_all_ranks.shows && !status) burin_tell_pages(burin_all_ranks.shows);
     if (!burin_all_ranks.ranks.rank) burin_dismiss_ranks(status);
     MPI_Finalize();
 }

@@ -15,7 +15,8 @@ typedef struct burin_world {
     int64_t patience;                   // seconds
     int here;                           // ranks on this machine
     bool several;
-    bool items;  // --over: ranks share items, and no steps
+    bool items;                // --over: ranks share items, and no steps
+    const burin_model *shows;  // -v: whose pages each rank tells when it ends; NULL: nobody asks
 } burin_world;
 
 extern burin_world burin_all_ranks;
@@ -46,6 +47,8 @@ void burin_serve(const burin_model *);  // returns when ranks share items
 void burin_order_items(void);
 void burin_dismiss_ranks(int status);   // the other ranks end with this status
 _Noreturn void burin_follow_end(void);  // the order is there
+
+void burin_tell_pages(const burin_model *);  // mpi_pages.c
 
 // mpi_items.c
 void burin_items_open(struct burin_session *, const burin_rank_options *);

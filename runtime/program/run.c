@@ -116,7 +116,13 @@ static int usual_threads(void) {
 }
 
 static void open_on_all_ranks(burin_session *session, const burin_command *c, const burin_options *options) {
-    burin_rank_options asked = {c->shares, c->rank_timeout, (int32_t)c->threads, c->over, c->resume, burin_command_sum(c)};
+    burin_rank_options asked = {.shares = c->shares,
+                                .patience = c->rank_timeout,
+                                .threads = (int32_t)c->threads,
+                                .over = c->over,
+                                .resume = c->resume,
+                                .command = burin_command_sum(c),
+                                .verbose = c->verbose};
     const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
     if (refused && burin_ranks_several())
         burin_stop(BURIN_USER_MISTAKE, "%s: no rank has the whole cache of keys and values\nhint: run it without mpirun",
@@ -135,7 +141,7 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     if (!burin_variant_find(model, c->cpu, &status)) cannot_open(model, c, status);
     size_t bytes = burin_session_bytes(model, &options);
     if (!bytes) cannot_open(model, c, BURIN_BAD_OPTION);
-    fetch_weights(model);
+    if (!burin_ranks_several() || c->over) fetch_weights(model);  // else each rank reads its share alone
     if (c->profile) burin_counters_open();
     status = burin_session_open(&session, model, &options, map_memory(bytes), bytes);
     if (status) cannot_open(model, c, status);

@@ -23,6 +23,19 @@ says "another build" 1 "rank 1 ($(hostname)) runs another build" timeout 60 mpir
 says "too little memory" 1 "rank 1 ($(hostname)) has not enough memory" timeout 60 mpirun --oversubscribe \
     -n 1 "$WORK/other" "It was" -n 4 -t 1 : -n 1 sh -c "ulimit -v 600000; exec \"$WORK/other\" x -t 1"
 
+# the first rank waits for its prompt longer than anyone is patient, and the others wait with it; then it stands still
+(sleep 60 & echo $! > "$WORK/sleeper"; wait) | timeout 60 mpirun --oversubscribe -n 3 sh -c \
+    '[ "$OMPI_COMM_WORLD_RANK" = 0 ] && echo $$ > "$1/first"; exec "$1/austen" -f - -n 4 -t 1 --rank-timeout 1' sh "$WORK" \
+    > "$WORK/log" 2>&1 &
+run=$!
+for _ in $(seq 200); do [ -s "$WORK/first" ] && break; sleep 0.05; done
+sleep 3
+check "a first rank that waits for its prompt keeps the others" kill -STOP "$(cat "$WORK/first")"
+wait $run
+check "a first rank that stands still: the run ends (status $?)" test $? != 124
+check "and it is named" grep -q "has waited 2 seconds for rank 0" "$WORK/log"
+kill -KILL "$(cat "$WORK/first")" "$(cat "$WORK/sleeper")" 2> "$WORK/gone"
+
 # a rank is killed, or stands still, while the others go on: its process is the one whose rank is 1
 cat > "$WORK/rank" << 'END'
 #!/bin/sh

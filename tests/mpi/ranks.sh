@@ -33,3 +33,36 @@ if [ -d "$onnx/tiny-gpt2-past" ]; then
 else
     skip "a decoder of ONNX over ranks" "no $onnx"
 fi
+
+# a rank maps its share of the weights: zeros, larger than what is checked as a whole at the start
+wide=$WORK/wide
+mkdir "$wide"
+cp examples/austen/tokenizer*.json "$wide"
+sed 's/"hidden_size": 192/"hidden_size": 512/; s/"intermediate_size": 512/"intermediate_size": 2048/; s/"head_dim": 32/"head_dim": 64/
+    s/"num_attention_heads": 6/"num_attention_heads": 8/; s/"num_key_value_heads": 2/"num_key_value_heads": 4/
+    s/"num_hidden_layers": 6/"num_hidden_layers": 4/' examples/austen/config.json > "$wide/config.json"
+header=$(awk 'function tensor(name, rows, columns) {
+        printf "%s\"%s\":{\"dtype\":\"BF16\",\"shape\":[%s],\"data_offsets\":[%d,%d]}", at ? "," : "{", name,
+            columns ? rows "," columns : rows, at, at + 2 * rows * (columns ? columns : 1)
+        at += 2 * rows * (columns ? columns : 1) }
+    BEGIN { tensor("model.embed_tokens.weight", 2048, 512)
+        for (i = 0; i < 4; i++) { layer = "model.layers." i "."
+            tensor(layer "input_layernorm.weight", 512); tensor(layer "post_attention_layernorm.weight", 512)
+            tensor(layer "self_attn.q_proj.weight", 512, 512); tensor(layer "self_attn.k_proj.weight", 256, 512)
+            tensor(layer "self_attn.v_proj.weight", 256, 512); tensor(layer "self_attn.o_proj.weight", 512, 512)
+            tensor(layer "mlp.gate_proj.weight", 2048, 512); tensor(layer "mlp.up_proj.weight", 2048, 512)
+            tensor(layer "mlp.down_proj.weight", 512, 2048) }
+        tensor("model.norm.weight", 512); printf("}\n%d\n", at) }')
+text=$(echo "$header" | head -n 1)
+{
+    printf "\\$(printf %03o $((${#text} % 256)))\\$(printf %03o $((${#text} / 256)))\000\000\000\000\000\000%s" "$text"
+    head -c "$(echo "$header" | tail -n 1)" /dev/zero
+} > "$wide/model.safetensors"
+check "a wide model builds" "$BURIN" build "$wide" --mcpu=native --with=mpi -o "$WORK/wide-program"
+for shares in 1,1 3,1; do
+    ranks 2 "$WORK/wide-program" "It was" -n 2 --temp 0 -t 1 -v --shares $shares 2>&1 | tr -d '\r' | grep "has mapped" | sort > "$WORK/pages"
+    check "--shares $shares: each rank maps its share of the weights, and a tenth more at most" awk -v shares=$shares '
+        { split(shares, part, ","); for (i = 1; i <= NF; i++) if ($i == "of") { mapped = $(i - 1); all = $(i + 1) }
+          share = mapped / all - part[NR] / (part[1] + part[2]); if (share < -0.1 || share > 0.1) bad = 1; print }
+        END { exit bad || NR != 2 || all < 30 }' "$WORK/pages"
+done
