@@ -239,7 +239,7 @@ typedef struct Module {
 const Dim *dim_const(Graph *, int64_t);
 const Dim *dim_symbol(Graph *, const char *name, int64_t lower, int64_t upper);  // the same name gives the same symbol
 const Dim *dim_find_symbol(const Graph *, const char *name);                     // or NULL
-void dim_raise(const Dim *, int64_t lower);    // it must be at least this: the symbol that decides it gets a bound
+void dim_raise(const Dim *, int64_t lower);    // it must be at least this: the symbol that it depends on gets a bound
 void dim_tighten(const Dim *, int64_t upper);  // it turned out to be at most this: a symbol (plus a constant) gets the bound
 const Dim *dim_binary(Graph *, DimKind, const Dim *, const Dim *);  // canonical; floor division, sign of the divisor
 // By itself: everything is made again, in the form that its bounds now allow.

@@ -116,7 +116,7 @@ static void write_asked(Writer *w, const View *v) {
 // The caller learns it too; of a loop that would go on, it is one more than there is room for.
 static void write_told(Writer *w, int symbol, const Region *loop) {
     int place = symbol - w->p->n_symbols;
-    text_add(w->t, "%sif (s->decided && thread == 0) s->decided[%d] = symbols[%d]", w->indent, place, symbol);
+    text_add(w->t, "%sif (s->data_dependent && thread == 0) s->data_dependent[%d] = symbols[%d]", w->indent, place, symbol);
     if (loop) {
         text_add(w->t, " + (symbols[%d] == ", symbol), c_dim(w->t, w->p, loop->extent);
         if (loop->most.base != BASE_NONE) text_add(w->t, " && symbols[%d] < ", symbol), write_asked(w, &loop->most);
@@ -146,9 +146,9 @@ static void write_call(Writer *w, const Kernel *k) {
     text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
     text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
     write_gather(w, k);
-    if (k->decides) {
+    if (k->defines) {
         text_add(w->t, "\n%sWAIT();\n", w->indent);
-        write_decision(w, k->decides, &k->out[k->n_out - 1]);
+        write_decision(w, k->defines, &k->out[k->n_out - 1]);
     }
     for (int i = k->n_out - 1; i >= 0; i--) write_record(w, k, i);
     text_add(w->t, "\n");
@@ -218,10 +218,10 @@ static void cross_regions(Writer *w, int kernel) {
     }
 }
 
-// The counters of loops and the sizes that the run decides are each thread's own, behind the sizes of the inputs.
+// The counters of loops and data-dependent sizes are each thread's own, behind the sizes of the inputs.
 static void write_own_symbols(Text *t, const Program *p) {
-    if (!p->n_counters && !p->n_decided) return;
-    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_decided + p->n_counters);
+    if (!p->n_counters && !p->n_data_dependent) return;
+    text_add(t, "    int64_t symbols[%d] = {0};\n", p->n_symbols + p->n_data_dependent + p->n_counters);
     text_add(t, "    burin_step own = *s;\n");
     if (p->n_symbols) text_add(t, "    if (s->symbols) memcpy(symbols, s->symbols, %d * sizeof *symbols);\n", p->n_symbols);
     text_add(t, "    own.symbols = symbols, s = &own;\n");

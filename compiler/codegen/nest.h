@@ -63,7 +63,7 @@ void write_scatter(Text *, const Program *, const Kernel *);
 void write_arg_reduce(Text *, const Program *, const Kernel *);
 void write_cumulate(Text *, const Program *, const Kernel *);
 void write_top_k(Text *, const Program *, const Kernel *);
-void write_nonzero(Text *, const Program *, const Kernel *);  // nest_decided.c
+void write_nonzero(Text *, const Program *, const Kernel *);  // nest_data_dependent.c
 void write_unique(Text *, const Program *, const Kernel *);
 void write_suppression(Text *, const Program *, const Kernel *);
 void write_concat(Text *, const Program *, const Kernel *);

@@ -111,15 +111,14 @@ const NetDescription *describe_net(const Program *p) {
     NetDescription *d = ARENA_NEW(arena, NetDescription);
     burin_tensor *inputs = ARENA_ARRAY(arena, burin_tensor, g->n_inputs + 1),
                  *outputs = ARENA_ARRAY(arena, burin_tensor, g->n_outputs + 1);
-    int n_symbols = p->n_symbols + p->n_decided;
+    int n_symbols = p->n_symbols + p->n_data_dependent;
     burin_symbol *symbols = ARENA_ARRAY(arena, burin_symbol, n_symbols + 1);
     d->dims = ARENA_ARRAY(arena, const Dim *, n_symbols + (g->n_inputs + g->n_outputs) * MAX_RANK + 2);
     for (int i = 0; i < p->n_symbols; i++) dimension_number(d, p->symbols[i]), symbols[i] = describe_symbol(p, p->symbols[i]);
     for (int i = p->n_symbols; i < n_symbols; i++) {
-        const Dim *decided = p->decided[i - p->n_symbols];
-        dimension_number(d, decided);
-        symbols[i] =
-            (burin_symbol){.name = decided->name, .lower = decided->lower, .upper = decided->value, .input = -1, .factor = 1};
+        const Dim *size = p->data_dependent[i - p->n_symbols];
+        dimension_number(d, size);
+        symbols[i] = (burin_symbol){.name = size->name, .lower = size->lower, .upper = size->value, .input = -1, .factor = 1};
     }
     for (int i = 0; i < g->n_inputs; i++) inputs[i] = describe_tensor(arena, d, g->inputs[i]->name, g->inputs[i]);
     for (int i = 0; i < n_outputs; i++)
@@ -131,7 +130,7 @@ const NetDescription *describe_net(const Program *p) {
                              .n_outputs = n_outputs,
                              .symbols = symbols,
                              .n_symbols = p->n_symbols,
-                             .n_decided = p->n_decided,
+                             .n_data_dependent = p->n_data_dependent,
                              .rows = p->rows ? symbol_index(p, p->rows) : -1,
                              .random = has_kernel(p, OP_random),
                              .tokens = -1,
@@ -159,7 +158,7 @@ static void write_tensors(Text *t, const char *list, const burin_tensor *tensors
 
 static void write_symbols(Text *t, const burin_network *net) {
     text_add(t, "static const burin_symbol symbols[] = {\n");
-    int n = net->n_symbols + net->n_decided;
+    int n = net->n_symbols + net->n_data_dependent;
     for (int i = 0; i < n; i++) {
         const burin_symbol *s = &net->symbols[i];
         text_add(t, "    {"), write_string(t, s->name);
@@ -194,6 +193,6 @@ void write_net(Text *t, const Program *p) {
     }
     text_add(t,
              "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s};\n\n",
-             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_decided, d->net.rows, d->net.tokens,
+             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent, d->net.rows, d->net.tokens,
              d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false");
 }

@@ -60,17 +60,17 @@ const char *c_type(DType t) {
 int symbol_index(const Program *p, const Dim *symbol) {
     for (int i = 0; i < p->n_symbols; i++)
         if (p->symbols[i] == symbol) return i;
-    for (int i = 0; i < p->n_decided; i++)
-        if (p->decided[i] == symbol) return p->n_symbols + i;
+    for (int i = 0; i < p->n_data_dependent; i++)
+        if (p->data_dependent[i] == symbol) return p->n_symbols + i;
     for (int i = 0; i < p->n_counters; i++)
-        if (p->counters[i] == symbol) return p->n_symbols + p->n_decided + i;
+        if (p->counters[i] == symbol) return p->n_symbols + p->n_data_dependent + i;
     return -1;
 }
 
 typedef struct DimWriter {
     const Program *p;
     bool by_symbols;  // symbols[i] only: outside of a step
-    bool before_run;  // what the run decides counts as its most
+    bool before_run;  // data-dependent sizes count as their bounds
 } DimWriter;
 
 static void write_symbol(Text *t, const DimWriter *w, const Dim *d) {

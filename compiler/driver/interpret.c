@@ -84,8 +84,8 @@ static void network_forward(const burin_step *step, int thread) {
     eval_set_seed(interpreter.context, step->seed);
     eval_graph(interpreter.context, g, inputs, outputs);
     const Program *p = interpreter.graph_program;
-    for (int i = 0; i < p->n_decided && step->decided; i++)
-        step->decided[i] = eval_symbol(interpreter.context, p->decided[i]->name);
+    for (int i = 0; i < p->n_data_dependent && step->data_dependent; i++)
+        step->data_dependent[i] = eval_symbol(interpreter.context, p->data_dependent[i]->name);
     for (int i = 0; i < interpreter.net->n_outputs; i++) memcpy(step->outputs[i], outputs[i]->data, outputs[i]->bytes);
     arena_free(arena);
 }

@@ -93,7 +93,7 @@ static void add_types(Text *out, const char *what, const burin_tensor *tensors, 
 }
 
 static void add_tensors(const burin_network *net, Text *out) {
-    int64_t *symbols = calloc((size_t)(net->n_symbols + net->n_decided) + 1, sizeof *symbols);
+    int64_t *symbols = calloc((size_t)(net->n_symbols + net->n_data_dependent) + 1, sizeof *symbols);
     burin_network_usual_symbols(net, symbols);
     add_types(out, "input", net->inputs, net->n_inputs);
     add_types(out, "output", net->outputs, net->n_outputs);

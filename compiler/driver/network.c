@@ -14,8 +14,8 @@ typedef struct Sizes {
 int64_t network_symbol(const Program *p, const Dim *symbol, const int64_t *symbols) {
     for (int i = 0; i < p->n_symbols; i++)
         if (p->symbols[i] == symbol) return symbols[i];
-    for (int i = 0; i < p->n_decided; i++)
-        if (p->decided[i] == symbol) return symbols[p->n_symbols + i];
+    for (int i = 0; i < p->n_data_dependent; i++)
+        if (p->data_dependent[i] == symbol) return symbols[p->n_symbols + i];
     return symbol->lower;
 }
 

@@ -373,14 +373,14 @@ static const Dim *dim_modulo(Graph *g, const Dim *a, const Dim *b) {
 // ------------------------------------------------------------------------------------------------------- minimum and maximum
 static bool dim_at_least(Graph *g, const Dim *a, const Dim *b) { return a == b || dim_lower(dim_add(g, a, b, -1)) >= 0; }
 
-// Puts x into the chain of candidates unless one of them decides; drops those that x decides.
+// Puts x into the chain of candidates unless one of them bounds it; drops those that x bounds.
 static void extreme_insert(Graph *g, DimKind kind, const Dim **list, int *n, const Dim *x) {
     for (int i = 0; i < *n; i++)
         if (kind == DIM_MIN ? dim_at_least(g, x, list[i]) : dim_at_least(g, list[i], x)) return;
     int kept = 0;
     for (int i = 0; i < *n; i++) {
-        bool decided = kind == DIM_MIN ? dim_at_least(g, list[i], x) : dim_at_least(g, x, list[i]);
-        if (!decided) list[kept++] = list[i];
+        bool bounded = kind == DIM_MIN ? dim_at_least(g, list[i], x) : dim_at_least(g, x, list[i]);
+        if (!bounded) list[kept++] = list[i];
     }
     int at = kept;
     for (; at > 0 && dim_compare(list[at - 1], x) > 0; at--) list[at] = list[at - 1];

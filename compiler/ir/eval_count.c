@@ -5,7 +5,7 @@
 
 #include "ir/eval_internal.h"
 #include "ir/operands.h"
-#include "kernels/decided.h"
+#include "kernels/data_dependent.h"
 
 // ---------------------------------------------------------------------------------------------------------------------- unique
 // Slices of x along one axis, compared element by element.

@@ -111,7 +111,7 @@ void select_loop(Lowering *l, Node *n) {
     r->most = most, r->condition = parts.condition ? states[0] : (View){0};
     r->counter = parts.counter, r->extent = parts.extent, r->length = parts.length;
     p->counters[p->n_counters++] = parts.counter;
-    if (loop_is_open(&parts) && parts.length->kind == DIM_SYMBOL) p->decided[p->n_decided++] = parts.length;
+    if (loop_is_open(&parts) && parts.length->kind == DIM_SYMBOL) p->data_dependent[p->n_data_dependent++] = parts.length;
     Lowering around = body_begin(l, parts.body, inputs, places);
     end_iteration(l, &parts, states, places);
     *l = around;

@@ -62,7 +62,7 @@ static Program *program_new(Arena *arena, const Module *module, Graph *g) {
     p->states = ARENA_ARRAY(arena, StateSlice *, n + 1);
     p->pieces = ARENA_ARRAY(arena, WeightPiece *, n + 1);
     p->regions = ARENA_ARRAY(arena, Region, n + 1);
-    p->decided = ARENA_ARRAY(arena, const Dim *, n + 1);
+    p->data_dependent = ARENA_ARRAY(arena, const Dim *, n + 1);
     p->counters = ARENA_ARRAY(arena, const Dim *, n + 1);
     find_symbols(p);
     p->sized_by_run = !p->rows && p->n_symbols;

@@ -132,7 +132,7 @@ typedef struct Kernel {
     int n_in;
     View out[4];
     int n_out;
-    const Dim *decides;  // the symbol whose value is its last result, or NULL
+    const Dim *defines;  // the symbol whose value is its last result, or NULL
     const Dim *count;    // of attention to what is not cached: the keys of a sequence; of an order: the experts
     Share share;
     const char *cache;               // appends: "key" or "value", which layout is written
@@ -181,15 +181,15 @@ typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
-    const char *name;          // of its structs and its forward function: that of the module, of an encoder with _encode
-    const char *prefix;        // of its kernel functions: "" or "encode_"
-    struct Program *encoder;   // what runs once for a sequence, before its first step; or NULL
-    uint64_t weights_offset;   // of its weights in the image: those of an encoder come first
-    const Dim *rows, *wanted;  // R and L; NULL when the program has none
-    const Dim **symbols;       // of the inputs' types, in order of appearance
-    const Dim **decided;       // whose values the run finds out: sizes of results
-    const Dim **counters;      // that count the iterations of loops
-    int n_symbols, n_decided, n_counters;
+    const char *name;            // of its structs and its forward function: that of the module, of an encoder with _encode
+    const char *prefix;          // of its kernel functions: "" or "encode_"
+    struct Program *encoder;     // what runs once for a sequence, before its first step; or NULL
+    uint64_t weights_offset;     // of its weights in the image: those of an encoder come first
+    const Dim *rows, *wanted;    // R and L; NULL when the program has none
+    const Dim **symbols;         // of the inputs' types, in order of appearance
+    const Dim **data_dependent;  // sizes of results that the run finds out
+    const Dim **counters;        // that count the iterations of loops
+    int n_symbols, n_data_dependent, n_counters;
     int64_t max_rows;   // 1 without rows
     bool over_ranks;    // ranks of MPI share its kernels
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small

@@ -47,7 +47,7 @@ void select_loop(Lowering *, Node *);
 void select_if(Lowering *, Node *);
 int count_places(const Graph *);  // at least as many kernels, buffers and weights as the graph can need
 
-// lower/decided.c: sizes that values decide
+// lower/data_dependent.c: sizes that depend on values
 void select_nonzero(Lowering *, Node *);
 void select_suppression(Lowering *, Node *);
 void select_unique(Lowering *, Node *);

@@ -191,7 +191,7 @@ static bool roll_as(Lowering *l, Loop loop) {
 // Where a run's first kernel reads something else than in later iterations (the embedding), the loop begins after it.
 void roll_layers(Lowering *l) {
     Run runs[MOST_RUNS + 1];
-    if (l->program->n_regions || l->program->n_decided) return;  // bodies and sizes are not apart
+    if (l->program->n_regions || l->program->n_data_dependent) return;  // bodies and sizes are not apart
     int n = find_runs(l->program, runs);
     find_live_ranges(l->program);
     for (int i = 0; i < n; i++)

@@ -134,7 +134,7 @@ static void place_for(Program *p, bool one_row) {
         }
         remember(&since, k);
         if (kernel_is_gathered(k)) since.n = 0;  // threads wait before and behind it
-        if (k->decides) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
+        if (k->defines) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
     }
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
 }

@@ -7,7 +7,7 @@
 //   %t = skip_rms_normalization(%o, %x, %w)  norm kernel, the sum in place of %x
 //
 // Here are the order of nodes, views, and the table of what selects each op: select_rows.c, select_attention.c, select_nest.c
-// (what has no tuned kernel), decided.c, control.c. What they share is in kernel.c.
+// (what has no tuned kernel), data_dependent.c, control.c. What they share is in kernel.c.
 #include "lower/select.h"
 
 #include <limits.h>

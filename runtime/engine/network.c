@@ -19,7 +19,7 @@ BURIN_LINKAGE burin_status burin_network_bind(const burin_network *net, const in
         symbols[i] = (dims_of(net, dims, s->input)[s->axis] - s->offset) / s->factor;
         if (symbols[i] < s->lower || symbols[i] > s->upper) return BURIN_BAD_SHAPE;
     }
-    for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++) symbols[i] = net->symbols[i].upper;
+    for (int i = net->n_symbols; i < net->n_symbols + net->n_data_dependent; i++) symbols[i] = net->symbols[i].upper;
     for (int i = 0; i < net->n_inputs; i++)
         for (int j = 0; j < net->inputs[i].rank; j++)
             if (*dims++ != burin_network_dim(net, net->inputs[i].dim[j], symbols)) return BURIN_BAD_SHAPE;
@@ -38,7 +38,7 @@ static bool is_batch_name(const char *name) {
 }
 
 BURIN_LINKAGE void burin_network_usual_symbols(const burin_network *net, int64_t *symbols) {
-    for (int i = 0; i < net->n_symbols + net->n_decided; i++) {
+    for (int i = 0; i < net->n_symbols + net->n_data_dependent; i++) {
         const burin_symbol *s = &net->symbols[i];
         bool batch = i < net->n_symbols && is_batch_name(s->name);
         symbols[i] = !batch ? s->upper : s->lower > 1 ? s->lower : 1;
@@ -109,11 +109,11 @@ BURIN_LINKAGE burin_status burin_network_run(burin_session *s, const void *const
     step->inputs = inputs;
     step->outputs = outputs;
     step->symbols = symbols;
-    step->decided = symbols + net->n_symbols;
+    step->data_dependent = symbols + net->n_symbols;
     burin_session_run(s);
     for (int i = 0; i < net->n_outputs; i++)
         burin_one_nan(net->outputs[i].type, outputs[i], (size_t)count_of(net, &net->outputs[i], symbols));
-    for (int i = net->n_symbols; i < net->n_symbols + net->n_decided; i++)
+    for (int i = net->n_symbols; i < net->n_symbols + net->n_data_dependent; i++)
         if (symbols[i] > net->symbols[i].upper) return BURIN_TOO_MANY;
     return BURIN_OK;
 }

@@ -4,8 +4,8 @@
 #include "forward.h"
 
 // `dims`: the dimensions of all inputs, one after the other. Finds the value of every symbol and checks every dimension; the
-// symbols' values are left in `symbols` (room for n_symbols + n_decided), from which burin_network_dim computes any shape; what
-// the run decides counts as its most until then.
+// symbols' values are left in `symbols` (room for n_symbols + n_data_dependent), from which burin_network_dim computes any
+// shape; data- dependent sizes count as their bounds until then.
 BURIN_LINKAGE burin_status burin_network_bind(const burin_network *, const int64_t *dims, int64_t *symbols);
 BURIN_LINKAGE int64_t burin_network_dim(const burin_network *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_network_rows(const burin_network *,
@@ -25,8 +25,8 @@ static inline bool burin_network_embeds(const burin_model *model) {
     return model->net && model->net->tokens >= 0 && model->net->embedding >= 0 && model->tokenizer_bytes;
 }
 
-// Computes the outputs into the caller's memory, and leaves in `symbols` what the run decided. Inputs and outputs are aligned
-// for their elements.
+// Computes the outputs into the caller's memory, and leaves in `symbols` the data-dependent sizes. Inputs and outputs are
+// aligned for their elements.
 BURIN_LINKAGE burin_status burin_network_run(burin_session *, const void *const *inputs, int64_t *symbols,
                                              void *const *outputs);
 #endif

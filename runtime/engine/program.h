@@ -61,7 +61,7 @@ typedef struct burin_step {
     void *const *outputs;
     const int64_t *symbols;
     uint64_t seed;                    // of random operators
-    int64_t *decided;                 // the sizes that the run finds out, for its caller
+    int64_t *data_dependent;          // the sizes that the run finds out, for its caller
     struct burin_barrier *barrier;    // runtime/engine/threads.h
     struct burin_profile *profile;    // NULL: off; runtime/engine/profile.h
     const burin_trace *trace;         // NULL: off
@@ -100,7 +100,7 @@ typedef struct burin_tensor {
 typedef struct burin_symbol {
     const char *name;
     int64_t lower, upper;
-    int input, axis;  // where its value is seen, as factor * value + offset; input -1: the run decides it
+    int input, axis;  // where its value is seen, as factor * value + offset; input -1: data-dependent
     int64_t factor, offset;
 } burin_symbol;
 
@@ -108,8 +108,8 @@ typedef struct burin_network {
     const burin_tensor *inputs, *outputs;
     int n_inputs, n_outputs;
     const burin_symbol *symbols;
-    int n_symbols, n_decided;  // symbols of the inputs, and behind them those that the run decides
-    int rows;                  // rows: the symbol that burin_step.rows is, or -1
+    int n_symbols, n_data_dependent;  // symbols of the inputs, and behind them data-dependent ones
+    int rows;                         // rows: the symbol that burin_step.rows is, or -1
     int64_t (*dimension)(int k, const int64_t *symbols);
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
     size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes

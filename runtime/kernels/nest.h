@@ -1,7 +1,7 @@
 // What generated loop nests need beyond the vector: casts to narrow integers, and orders.
 #ifndef BURIN_NEST_H
 #define BURIN_NEST_H
-#include "decided.h"
+#include "data_dependent.h"
 #include "norm.h"
 #include "plain.h"
 #include "random.h"

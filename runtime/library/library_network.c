@@ -26,13 +26,13 @@ const NAME_tensor *NAME_outputs(int *n) {
 }
 
 static burin_status find_symbols(const int64_t dims[], int64_t symbols[MOST_SYMBOLS]) {
-    return NAME_model.net->n_symbols + NAME_model.net->n_decided > MOST_SYMBOLS
+    return NAME_model.net->n_symbols + NAME_model.net->n_data_dependent > MOST_SYMBOLS
                ? BURIN_BAD_SHAPE
                : burin_network_bind(NAME_model.net, dims, symbols);
 }
 
 static burin_status read_options(const NAME_options *given, burin_options *o, int64_t symbols[MOST_SYMBOLS]) {
-    if (NAME_model.net->n_symbols + NAME_model.net->n_decided > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
+    if (NAME_model.net->n_symbols + NAME_model.net->n_data_dependent > MOST_SYMBOLS) return BURIN_BAD_SHAPE;
     burin_network_usual_symbols(NAME_model.net, symbols);
     o->symbols = symbols;
     if (!given) return BURIN_OK;

@@ -102,7 +102,7 @@ static size_t tensor_bytes(const burin_network *net, const burin_tensor *t, cons
     return bytes;
 }
 
-static int all_symbols(const burin_network *net) { return net->n_symbols + net->n_decided; }
+static int all_symbols(const burin_network *net) { return net->n_symbols + net->n_data_dependent; }
 
 static void put_inputs(const burin_network *net, const burin_step *s) {
     put(&outgoing, s->symbols, (size_t)all_symbols(net) * sizeof *s->symbols);

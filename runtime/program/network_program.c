@@ -72,7 +72,7 @@ static void run_all(burin_session *session, burin_network_values *v) {
                            .sum = sum_of_element,
                            .compute = run_element,
                            .take = take_outputs};
-    if (burin_ranks_share_items() && v->net->n_decided)
+    if (burin_ranks_share_items() && v->net->n_data_dependent)
         burin_stop(BURIN_USER_MISTAKE, "--over: a run of this network decides sizes of its outputs");
     burin_items_run(&b.items);
     burin_network_values_settle(v);

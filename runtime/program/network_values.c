@@ -136,7 +136,7 @@ static bool is_batch(const burin_array *a, const burin_tensor *t) { return a->ra
 
 // A batch of one goes with every run of the others.
 static void learn_batch(burin_network_values *v, int64_t runs, const char *where) {
-    if (v->net->n_decided)
+    if (v->net->n_data_dependent)
         burin_stop(BURIN_USER_MISTAKE, "%s: no batches here, for the run decides how large the results are", where);
     if (runs > 1 && v->batch > 1 && runs != v->batch)
         burin_stop(BURIN_USER_MISTAKE, "%s: a batch of %lld here and of %lld before", where, (long long)runs,
@@ -180,7 +180,8 @@ static void settle_symbols(burin_network_values *v, bool random) {
                        v->net->inputs[s->input].name);
         v->symbols[i] = SMALL < s->lower ? s->lower : SMALL > s->upper ? s->upper : SMALL;
     }
-    for (int i = v->net->n_symbols; i < v->net->n_symbols + v->net->n_decided; i++) v->symbols[i] = v->net->symbols[i].upper;
+    for (int i = v->net->n_symbols; i < v->net->n_symbols + v->net->n_data_dependent; i++)
+        v->symbols[i] = v->net->symbols[i].upper;
 }
 
 // ---- values ----
@@ -199,9 +200,9 @@ static void shape_array(const burin_network_values *v, burin_array *a, const bur
     a->data = burin_allocate(a->count + 16, (size_t)a->element->bytes);
 }
 
-// The outputs have the sizes that the run has decided.
+// The outputs have their data-dependent sizes now.
 void burin_network_values_settle(burin_network_values *v) {
-    for (int i = 0; i < v->net->n_outputs && v->net->n_decided; i++) {
+    for (int i = 0; i < v->net->n_outputs && v->net->n_data_dependent; i++) {
         burin_array *a = &v->outputs[i];
         a->count = 1;
         for (int j = 0; j < a->rank; j++) {
@@ -270,7 +271,7 @@ static void read_file(burin_network_values *v, int input) {
 
 static burin_network_values new_values(const burin_network *net) {
     size_t n_inputs = (size_t)net->n_inputs, n_outputs = (size_t)net->n_outputs,
-           n_symbols = (size_t)(net->n_symbols + net->n_decided);
+           n_symbols = (size_t)(net->n_symbols + net->n_data_dependent);
     burin_network_values v = {.net = net};
     v.inputs = burin_allocate(n_inputs, sizeof *v.inputs);
     v.outputs = burin_allocate(n_outputs, sizeof *v.outputs);

@@ -13,7 +13,7 @@ typedef struct Maker {
     uint64_t state;
     Node *value[MOST_VALUES];
     int n;
-    const Dim *rows, *batch;         // sizes that the run decides
+    const Dim *rows, *batch;         // data-dependent sizes
     const Dim *symbol[MOST_VALUES];  // that values decide
     int symbols;
 } Maker;
@@ -91,7 +91,7 @@ static Node *add_filled(Maker *m, const Type *t) {
 }
 
 // Sizes that values decide are not those of inputs.
-static void without_decided_sizes(Maker *m, Type *t) {
+static void without_data_dependent_sizes(Maker *m, Type *t) {
     for (int i = 0; i < t->rank; i++)
         for (int s = 0; s < m->symbols; s++)
             if (dim_has_symbol(t->dim[i], m->symbol[s])) t->dim[i] = m->rows;
@@ -99,7 +99,7 @@ static void without_decided_sizes(Maker *m, Type *t) {
 
 static Node *add_leaf(Maker *m, DType dtype) {
     Type t = draw_type(m, dtype);
-    without_decided_sizes(m, &t);
+    without_data_dependent_sizes(m, &t);
     int kind = draw(m, 10);
     if (kind == 0) return keep(m, add_filled(m, &t));
     if (kind < 4 && is_constant_type(&t)) return keep(m, add_constant(m, &t));

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     if (argc < 3 + net->n_symbols) return 2;
     int64_t symbols[MAX_TENSORS], found[MAX_TENSORS], dims[8 * MAX_TENSORS], *dim = dims;
     void *inputs[MAX_TENSORS], *outputs[MAX_TENSORS];
-    for (int i = 0; i < net->n_decided; i++) symbols[net->n_symbols + i] = net->symbols[net->n_symbols + i].upper;
+    for (int i = 0; i < net->n_data_dependent; i++) symbols[net->n_symbols + i] = net->symbols[net->n_symbols + i].upper;
     for (int i = 0; i < net->n_symbols; i++) symbols[i] = atoi(argv[3 + i]);
     for (int i = 0; i < net->n_inputs; i++) {
         const burin_tensor *t = &net->inputs[i];

@@ -8,7 +8,7 @@
 
 enum { MOST_OPERANDS = 6, ROWS = 5 };
 
-// `T` is a size that the run decides. 02=top_k(...): a tuple, of which results 0 and 1 are read.
+// `T` is a data-dependent size. 02=top_k(...): a tuple, of which results 0 and 1 are read.
 typedef struct Family {
     const char *text, *operands[MOST_OPERANDS];
 } Family;

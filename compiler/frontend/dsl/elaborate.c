@@ -1,5 +1,5 @@
 // From a description and a checkpoint to graphs: statements, blocks, graphs. Blocks are expanded where they are called, loops
-// are unrolled, conditions are decided: what is left is core ops over the symbols of the inputs.
+// are unrolled, conditions evaluated: what is left is core ops over the symbols of the inputs.
 #include "frontend/dsl/elaborate.h"
 
 #include <string.h>

@@ -135,7 +135,7 @@ static int64_t upper_bound(const OnnxCall *c, const char *name, int64_t absent) 
     return d ? d->upper : absent;
 }
 
-const Dim *onnx_decided_size(OnnxCall *c, const char *name, const Dim *bound) {
+const Dim *onnx_data_dependent_size(OnnxCall *c, const char *name, const Dim *bound) {
     Arena *arena = c->graph->arena;
     char *word = arena_strdup(arena, name);
     for (char *p = word; *p; p++) *p = (char)(isalnum((unsigned char)*p) ? *p : '_');

@@ -22,7 +22,7 @@ Node *onnx_join(OnnxCall *, Node *const *in, int n, int axis);
 Node *onnx_take(OnnxCall *, Node *x, Node *index, int axis);
 Node *onnx_tuple_item(OnnxCall *, Node *tuple, int index);
 // A symbol of its own for a size that the run's values decide, at most `bound` (or NULL) and what --max says of its name.
-const Dim *onnx_decided_size(OnnxCall *, const char *name, const Dim *bound);
+const Dim *onnx_data_dependent_size(OnnxCall *, const char *name, const Dim *bound);
 Node *onnx_number_of(OnnxCall *, const Dim *, DType);             // a dimension as one number
 Node *onnx_index_along(OnnxCall *, const Type *shape, int axis);  // i32
 

@@ -228,9 +228,9 @@ static void give_written(OnnxCall *c, const LoopRun *r) {
 }
 
 // How many elements a result has that only the run knows: --max bounds it by the name of the first such result.
-static const Dim *decided_length(OnnxCall *c, const LoopRun *r) {
+static const Dim *data_dependent_length(OnnxCall *c, const LoopRun *r) {
     const char *name = (int)c->proto->n_output > r->u.n_state ? c->proto->output[r->u.n_state] : "";
-    return onnx_decided_size(c, arena_printf(c->graph->arena, "%s_length", *name ? name : "loop"), r->bound);
+    return onnx_data_dependent_size(c, arena_printf(c->graph->arena, "%s_length", *name ? name : "loop"), r->bound);
 }
 
 static bool varies(const Type *t, const Dim *counter) {
@@ -263,7 +263,7 @@ static OnnxLoop loop_bounds(OnnxCall *c, const LoopRun *r, bool asks) {
     const Dim *unbounded = dim_const(c->graph, INT32_MAX);
     bool open = asks || (!r->bound && onnx_operand(c, 0));
     OnnxLoop l = {.extent = r->bound && dim_upper(r->bound) < INT32_MAX ? r->bound : unbounded};
-    l.length = open && r->u.n_scan ? decided_length(c, r) : l.extent;
+    l.length = open && r->u.n_scan ? data_dependent_length(c, r) : l.extent;
     if (l.length != l.extent) l.extent = dim_const(c->graph, dim_upper(l.length));
     if (!r->bound && onnx_operand(c, 0)) l.most = onnx_reshape(c, onnx_node(c, 0), &(Type){.dtype = DT_i64});
     return l;

@@ -100,7 +100,7 @@ void onnx_eye_like(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, diagonal, type.dtype));
 }
 
-static const Dim *counted(OnnxCall *c, const Type *x) { return onnx_decided_size(c, "count", type_count(c->graph, x)); }
+static const Dim *counted(OnnxCall *c, const Type *x) { return onnx_data_dependent_size(c, "count", type_count(c->graph, x)); }
 
 static bool is_true_everywhere(Node *x) {
     const Dim *symbols[MAX_RANK], *value = x->type.rank ? index_expression(x, symbols) : NULL;

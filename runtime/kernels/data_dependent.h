@@ -1,6 +1,6 @@
 // Kernels of ops whose values decide how many results there are.
-#ifndef BURIN_DECIDED_H
-#define BURIN_DECIDED_H
+#ifndef BURIN_DATA_DEPENDENT_H
+#define BURIN_DATA_DEPENDENT_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

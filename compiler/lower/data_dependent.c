@@ -9,7 +9,7 @@
 #include "ir/operands.h"
 #include "lower/lowering.h"
 
-static void add_symbol(Program *p, const Dim *symbol) { p->decided[p->n_decided++] = symbol; }
+static void add_symbol(Program *p, const Dim *symbol) { p->data_dependent[p->n_data_dependent++] = symbol; }
 
 static View whole_operand(Lowering *l, Node *n) {
     View v = view_operand(l, n);
@@ -21,9 +21,9 @@ static void give_number(Lowering *l, Kernel *k, const Node *n) {
     Type one = {.dtype = DT_i64};
     View number = view_contiguous(l, &one);
     number.base = BASE_BUFFER, number.buffer = buffer_new(l, &one, false);
-    k->decides = attr_dim(n, "extent");
+    k->defines = attr_dim(n, "extent");
     kernel_give(l, k, k->n_out, NULL, number);
-    add_symbol(l->program, k->decides);
+    add_symbol(l->program, k->defines);
 }
 
 static Kernel *kernel_of_one(Lowering *l, const Node *n, View *in, int n_in) {
