@@ -137,15 +137,14 @@ static void write_sink(Text *t, const Program *p, const Kernel *k) {
 void write_matmul(Text *t, const Program *p, const Kernel *k) {
     const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
     bool integers = k->in[PRODUCT_X].type.dtype == DT_q8_rows;
-    text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s%s",
+    text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[PRODUCT_X]),
-             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "",
-             w->format->blocks && !integers ? ".floats = true, " : "");
+             p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     if (is_experts(k)) text_add(t, ".x_slots = %lld, ", slots_of_row(k));
     text_add(t, ".rows = rows, .x = x, .w = w, .first = units.first, .last = units.last};\n");
     if (is_experts(k)) write_experts(t, k);
-    text_add(t, "    %smatmul_%s%s(m, %s", is_experts(k) ? "expert_" : "", w->format->name, is_glu(k) ? "_glu" : "",
-             is_experts(k) ? "&e, " : "");
+    text_add(t, "    %smatmul_%s%s%s(m, %s", is_experts(k) ? "expert_" : "", w->format->name,
+             w->format->blocks && !integers ? "_floats" : "", is_glu(k) ? "_glu" : "", is_experts(k) ? "&e, " : "");
     write_sink(t, p, k), text_add(t, ");\n");
 }
 

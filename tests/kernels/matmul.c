@@ -45,9 +45,12 @@ static void multiply(const Case *c, const matmul_args *m, const Output *o) {
             c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o);
             break;
 #endif
-#define FORMAT(name, ...)                                                                   \
-    case WEIGHT_##name:                                                                     \
-        c->glu ? matmul_##name##_glu(*m, store_glu, o) : matmul_##name(*m, store_plain, o); \
+#define FORMAT(name, ...)                                                                                       \
+    case WEIGHT_##name:                                                                                         \
+        if (c->floats)                                                                                          \
+            c->glu ? matmul_##name##_floats_glu(*m, store_glu, o) : matmul_##name##_floats(*m, store_plain, o); \
+        else                                                                                                    \
+            c->glu ? matmul_##name##_glu(*m, store_glu, o) : matmul_##name(*m, store_plain, o);                 \
         break;
 #include TESTED_FORMATS
 #undef FORMAT
@@ -272,7 +275,7 @@ static void test_case(Suite *s, Case c) {
     float *got = buffer_floats(size), *expected = buffer_floats(size);
     bool quantized = in_blocks(c.format) && !c.floats;
     matmul_args m = {.panels = panels, .k = c.k, .x_stride = quantized ? blocks_of(c.k) : c.k, .rows = c.rows, .w = o.packed};
-    m.streamed = c.streamed, m.floats = c.floats, m.x = quantized ? (const void *)o.quantized : o.x;
+    m.streamed = c.streamed, m.x = quantized ? (const void *)o.quantized : o.x;
     int split = c.split < units ? c.split : units;
     m.first = split, m.last = units;
     multiply(&c, &m, &(Output){got, c.n, stride});

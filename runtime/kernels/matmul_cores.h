@@ -1,0 +1,320 @@
+// What goes along k: sums of some rows by some panels. A format's cores are functions that all its products of a file share: a
+// program has dozens of products, and most of the time to compile one would go into these.
+#ifndef BURIN_MATMUL_CORES_H
+#define BURIN_MATMUL_CORES_H
+#include "fault.h"
+#include "group_sums.h"
+
+typedef struct matmul_args {
+    int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
+    bool streamed;            // literal. The weights come from memory, not from a cache
+    int rows, x_slots;        // x_slots: literal, entries that share a row of x
+    const int32_t *entry;     // rows are these entries of products by experts (experts.h); NULL: rows of x
+    const void *x, *w;
+    int first, last;  // of matmul_units(panels, rows): the share of this thread
+} matmul_args;
+
+// Weights to come, `stride` bytes of them to be asked for in each step: while tiles of all rows go over some panels, the next
+// panels come nearer.
+typedef struct tile_ahead {
+    const unsigned char *w;
+    size_t stride;
+} tile_ahead;
+
+// Where a tile stands: rows from `row` (beyond the last they repeat it), panels from `panel`, steps [from, to): of one k, or of
+// a block of integers. Beyond step 0 it goes on with the sums that are there.
+typedef struct tile_place {
+    int row, panel, from, to;
+    tile_ahead ahead;
+} tile_place;
+
+// Sums of R rows, or of the only row (ALONE), by P panels into sums[row * PANELS_MOST + panel]. R and P are literals.
+typedef void (*matmul_core)(int R, int P, const matmul_args *m, const tile_place *at, vf *sums);
+enum { ALONE = 0 };
+
+typedef struct matmul_kind {
+    weight_format format;
+    bool floats;  // rows of floats, although the weights are in blocks
+    matmul_core core;
+    const matmul_args *operands;  // for the core: a copy, so that nobody else sees the literals
+} matmul_kind;
+
+// Where a row of x begins, in elements
+INLINE size_t x_row(const matmul_args *m, int row) {
+    if (m->entry) row = m->entry[row] / m->x_slots;
+    return (size_t)row * (size_t)m->x_stride;
+}
+
+// Rows of a panel ahead, into the second level: panels often lie a multiple of 4 KB apart, in one set of the first.
+enum { PREFETCH_STEPS = 32, BLOCKS_AHEAD = 2048 };
+
+// 16 weights of one k. Those of bf16 may come with their columns mixed up, as the target likes; matmul_store puts them right.
+INLINE vf panel_load(weight_format format, const void *w) {
+    if (format == WEIGHT_F32) return vf_load(w);
+    return format == WEIGHT_F16 ? vf_load_f16(w) : vf_load_bf16_mixed(w);
+}
+
+INLINE size_t panel_bytes(weight_format format, int k) { return (size_t)k * LANES * (format == WEIGHT_F32 ? 4 : 2); }
+
+// One or two steps of k (extent[1]) of one row by extent[0] panels: weights at w[0], to be asked for ahead at w[1]
+INLINE void gemv_step(weight_format format, const int extent[2], const float *x, const unsigned char *const w[2], size_t panel,
+                      vf *sum) {
+    const int P = extent[0], steps = extent[1];
+    vf a = vf_set1(x[0]), b = vf_set1(x[steps - 1]);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        const unsigned char *at = w[0] + (size_t)p * panel, *ahead = w[1] + (size_t)p * panel;
+        vf pair[2];
+        PREFETCH_FAR(ahead);
+        if (format == WEIGHT_F32 && steps == 2) PREFETCH_FAR(ahead + 64);
+        if (format == WEIGHT_BF16 && steps == 2)
+            vf_load_bf16_pair((const uint16_t *)at, pair);
+        else
+            pair[0] = panel_load(format, at), pair[1] = panel_load(format, at + (size_t)(steps - 1) * panel_bytes(format, 1));
+        sum[p] = vf_fma(a, pair[0], sum[p]);
+        if (steps == 2) sum[p] = vf_fma(b, pair[1], sum[p]);
+    }
+}
+
+// sums of one row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at
+// the end of these panels from the P that follow.
+INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
+    vf sum[8];
+    UNROLL
+    for (int p = 0; p < P; p++) sum[p] = vf_zero();
+    size_t row = panel_bytes(format, 1), one = panel_bytes(format, m->k);
+    const unsigned char *w = (const unsigned char *)m->w + (size_t)panel * one;
+    const float *x = (const float *)m->x + x_row(m, 0);
+    NO_UNROLL
+    for (int k = 0; k + 2 <= m->k; k += 2) {
+        size_t ahead = (PREFETCH_STEPS + (size_t)k) * row, wrapped = k + PREFETCH_STEPS < m->k ? 0 : (size_t)(P - 1) * one;
+        gemv_step(format, (const int[]){P, 2}, x + k, (const unsigned char *[]){w + (size_t)k * row, w + ahead + wrapped}, one,
+                  sum);
+    }
+    if (m->k % 2) {
+        const unsigned char *last = w + (size_t)(m->k - 1) * row;
+        gemv_step(format, (const int[]){P, 1}, x + m->k - 1, (const unsigned char *[]){last, last}, one, sum);
+    }
+    UNROLL
+    for (int p = 0; p < P; p++) sums[p] = sum[p];
+}
+
+// ---- more rows: tiles, whose sums go through memory to the epilogue ----
+
+INLINE void ask_ahead(const tile_ahead *ahead, int step) {
+    const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + ahead->stride;
+    do PREFETCH_FAR(at);
+    while ((at += 64) < end);
+}
+
+INLINE size_t tile_row(const matmul_args *m, const tile_place *at, int i) {
+    return x_row(m, at->row + i < m->rows ? at->row + i : m->rows - 1);
+}
+
+INLINE void tile_begin(int R, int P, const tile_place *at, const vf *sums, vf (*sum)[PANELS_MOST]) {
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        UNROLL
+        for (int p = 0; p < P; p++) sum[i][p] = at->from ? sums[i * PANELS_MOST + p] : vf_zero();
+    }
+}
+
+INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
+    UNROLL
+    for (int i = 0; i < R; i++) {
+        UNROLL
+        for (int p = 0; p < P; p++) sums[i * PANELS_MOST + p] = sum[i][p];
+    }
+}
+
+INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const float *x[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) x[i] = (const float *)m->x + tile_row(m, at, i);
+    tile_begin(R, P, at, sums, sum);
+    const unsigned char *panels = (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
+    NO_UNROLL
+    for (int step = at->from; step < at->to; step++) {
+        int k = FAULT_K_DESCENDING ? at->from + at->to - 1 - step : step;
+        vf w[PANELS_MOST];
+        ask_ahead(&at->ahead, k);
+        UNROLL
+        for (int p = 0; p < P; p++)
+            w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1));
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            vf a = vf_set1(x[i][k]);
+            UNROLL
+            for (int p = 0; p < P; p++) sum[i][p] = vf_fma(a, w[p], sum[i][p]);
+        }
+    }
+    tile_end(R, P, sum, sums);
+}
+
+// sum = fma((float)integer sum of a group, (d * scale) * row scale, sum), then with a minimum
+// sum = fma(m * minimum, row scale * sum of the row's integers, sum); groups ascending
+INLINE void add_group(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
+                      unsigned group, vf (*sum)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
+    const bool minimum = has_minimum(format);
+    vi c[ROWS_MOST][PANELS_MOST];
+    group_sums(format, extent, o, group, c);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        vf scale = group_scale(format, o->w[p], ends[0][p], (int)group), least = vf_zero();
+        if (minimum) least = group_minimum(format, o->w[p], ends[1][p], (int)group);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            group_row x = group_of_row(format, (const q8_block *)o->x[i], group);
+            sum[i][p] = vf_fma(vf_from_int(c[i][p]), vf_mul(scale, vf_set1(x.scale)), sum[i][p]);
+            if (minimum) sum[i][p] = vf_fma(least, vf_set1(x.scale * (float)x.sum), sum[i][p]);
+        }
+    }
+}
+
+INLINE void add_integers(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
+                         vf (*sum)[PANELS_MOST]) {
+    const unsigned together = (unsigned)(QUANT_BLOCK / block_formats[format].group), groups = (unsigned)block_groups(format);
+    NO_UNROLL
+    for (unsigned from = 0; from < groups; from += together) {
+        UNROLL
+        for (unsigned g = from; g < from + together; g++) add_group(format, extent, o, ends, g, sum);
+    }
+}
+
+// sum = fma(x, value, sum) over four k from `k` on, whose group has these scales and minima
+INLINE void add_float_step(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[2], int k,
+                           vf (*sum)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
+    vi step[PANELS_MOST];
+    UNROLL
+    for (int p = 0; p < P; p++) step[p] = block_step(format, o->w[p], (unsigned)k / 4);
+    UNROLL
+    for (int j = 0; j < 4; j++) {
+        UNROLL
+        for (int p = 0; p < P; p++) {
+            vf w = step_values(format, o->w[p], step[p], j, ends[p]);
+            UNROLL
+            for (int i = 0; i < R; i++) sum[i][p] = vf_fma(vf_set1(((const float *)o->x[i])[k + j]), w, sum[i][p]);
+        }
+    }
+}
+
+// One block, k ascending: the values as floats
+INLINE void add_floats(weight_format format, const int extent[2], const block_operands *o, vf (*block_ends)[PANELS_MOST],
+                       vf (*sum)[PANELS_MOST]) {
+    const int size = block_formats[format].group;
+    vf ends[PANELS_MOST][2];
+    NO_UNROLL
+    for (int g = 0; g < block_groups(format); g++) {
+        UNROLL
+        for (int p = 0; p < extent[1]; p++) {
+            ends[p][0] = number_scale(format, o->w[p], block_ends[0][p], g);
+            ends[p][1] = number_minimum(format, o->w[p], block_ends[1][p], g);
+        }
+        NO_UNROLL
+        for (int k = g * size; k < (g + 1) * size; k += 4) add_float_step(format, extent, o, ends, k, sum);
+    }
+}
+
+// extent: rows, panels, and whether rows are of floats
+INLINE void block_tile(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, vf *sums) {
+    const int R = extent[0], P = extent[1], size = block_formats[format].block;
+    const bool floats = extent[2];
+    const size_t bytes = block_bytes(format), element = floats ? sizeof(float) : sizeof(q8_block);
+    const size_t step = element * (size_t)(floats ? size : size / QUANT_BLOCK);
+    vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
+    block_operands o = {.evenly = !m->entry && at->row + R <= m->rows};
+    UNROLL
+    for (int i = 0; i < R; i++) o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * step;
+    UNROLL
+    for (int p = 0; p < P; p++)
+        o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) + (size_t)at->from * bytes;
+    tile_begin(R, P, at, sums, sum);
+    NO_UNROLL
+    for (int b = at->from; b < at->to; b++) {
+        ask_ahead(&at->ahead, b);
+        UNROLL
+        for (int p = 0; p < P; p++) {
+            ends[0][p] = block_d(format, o.w[p]);
+            if (has_minimum(format)) ends[1][p] = block_m(format, o.w[p]);
+        }
+        if (floats)
+            add_floats(format, extent, &o, ends, sum);
+        else
+            add_integers(format, extent, &o, ends, sum);
+        UNROLL
+        for (int p = 0; p < P; p++) o.w[p] += bytes;
+        UNROLL
+        for (int i = 0; i < R; i++) o.x[i] += step;
+    }
+    tile_end(R, P, sum, sums);
+}
+
+INLINE int steps_of(weight_format format, int k) {
+    return in_blocks(format) ? (k + block_formats[format].block - 1) / block_formats[format].block : k;
+}
+INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? block_bytes(format) : panel_bytes(format, 1); }
+
+// ---- cores ----
+
+INLINE int tile_rows_of(weight_format format) { return in_blocks(format) ? INT_ROWS : TILE_ROWS; }
+INLINE int tile_panels_of(weight_format format) { return in_blocks(format) ? INT_PANELS : TILE_PANELS; }
+
+// Is there a core of R rows by P panels? Of the others nothing is made.
+INLINE bool has_core(weight_format format, bool floats, int R, int P) {
+    if (R != ALONE) return P <= tile_panels_of(format);
+    return in_blocks(format) ? P == 1 || (floats && P <= 4 && P != 3) : P <= GEMV_PANELS;
+}
+
+INLINE void core_sums(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, vf *sums) {
+    const int R = extent[0], P = extent[1];
+    if (!has_core(format, extent[2], R, P)) return;
+    if (in_blocks(format))
+        block_tile(format, (const int[]){R == ALONE ? 1 : R, P, extent[2]}, m, at, sums);
+    else if (R == ALONE)
+        gemv_panels(format, P, m, at->panel, sums);
+    else
+        float_tile(format, R, P, m, at, sums);
+}
+
+#define CORE_FUNCTION __attribute__((noinline, unused)) static void
+#define CORE(name, rows, P, ...)                                                              \
+    CORE_FUNCTION name##_##rows##_##P(const matmul_args *m, const tile_place *at, vf *sums) { \
+        core_sums(__VA_ARGS__, m, at, sums);                                                  \
+    }
+#define CORES(name, rows, format, floats, R)                 \
+    CORE(name, rows, 1, format, (const int[]){R, 1, floats}) \
+    CORE(name, rows, 2, format, (const int[]){R, 2, floats}) \
+    CORE(name, rows, 3, format, (const int[]){R, 3, floats}) \
+    CORE(name, rows, 4, format, (const int[]){R, 4, floats})
+#define CALL(name, rows, n) \
+    if (P == n) name##_##rows##_##n(m, at, sums);
+#define CALLS(name, rows) CALL(name, rows, 1) CALL(name, rows, 2) CALL(name, rows, 3) CALL(name, rows, 4)
+
+#define KIND(name, format_, floats_)                                                              \
+    CORES(name, alone, format_, floats_, ALONE)                                                   \
+    CORE(name, alone, 8, format_, (const int[]){ALONE, 8, floats_})                               \
+    CORES(name, full, format_, floats_, tile_rows_of(format_))                                    \
+    CORES(name, half, format_, floats_, tile_rows_of(format_) / 2)                                \
+    QUARTER(CORES(name, quarter, format_, floats_, tile_rows_of(format_) / 4))                    \
+    INLINE void name##_core(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) { \
+        const int full = tile_rows_of(format_);                                                   \
+        if (R == ALONE) {                                                                         \
+            CALLS(name, alone) CALL(name, alone, 8)                                               \
+        } else if (R == full) {                                                                   \
+            CALLS(name, full)                                                                     \
+        } else if (R == full / 2) {                                                               \
+            CALLS(name, half)                                                                     \
+        } else {                                                                                  \
+            QUARTER(CALLS(name, quarter))                                                         \
+        }                                                                                         \
+    }                                                                                             \
+    INLINE matmul_kind name##_kind(void) { return (matmul_kind){format_, floats_, name##_core, NULL}; }
+#if defined(VEC_TILES)
+#define QUARTER(...) __VA_ARGS__
+#else
+#define QUARTER(...)
+#endif
+#endif
