@@ -229,8 +229,31 @@ static bool read_difference(Node *n, Scores *s, Attempt *a) {
     return read_term(build_unary(cursor(n), OP_neg, most), s, n, a) && scores_read(n->in[0], s, a);
 }
 
+// A factor of its own for each head (Swin 2 learns them) is one of the queries: f * (q k^T) is (f * q) k^T.
+static bool is_of_heads(const Type *factor, const Type *queries) {
+    int more = queries->rank - factor->rank;
+    if (factor->rank < 3 || more < 0) return false;
+    for (int i = 0; i < factor->rank; i++) {
+        bool head = i + 2 < factor->rank && factor->dim[i] == queries->dim[more + i];
+        if (!head && !dim_is(factor->dim[i], 1)) return false;
+    }
+    return true;
+}
+
+static Node *factor_moved_to_queries(Node *n) {
+    for (int side = 0; n->op == OP_mul && side < 2; side++) {
+        Node *product = n->in[side], *factor = n->in[!side];
+        if (product->op != OP_matmul || !is_of_heads(&factor->type, &product->in[0]->type)) continue;
+        Node *in[] = {build_binary(cursor(n), OP_mul, product->in[0], factor), product->in[1]};
+        return build_op(cursor(n), OP_matmul, 2, in);
+    }
+    return NULL;
+}
+
 static bool read_factor(Node *n, Scores *s, Attempt *a) {
     double v;
+    Node *moved = factor_moved_to_queries(n);
+    if (moved) return scores_read(moved, s, a);
     for (int side = 0; n->op == OP_mul && side < 2; side++) {
         if (leads_to_scores(n->in[side], 8) && is_one_where_allowed(n->in[!side], s)) return scores_read(n->in[side], s, a);
     }
