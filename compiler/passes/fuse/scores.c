@@ -242,8 +242,9 @@ static bool is_of_heads(const Type *factor, const Type *queries) {
 
 static Node *factor_moved_to_queries(Node *n) {
     for (int side = 0; n->op == OP_mul && side < 2; side++) {
-        Node *product = n->in[side], *factor = n->in[!side];
+        Node *product = before_rounding(n->in[side]), *factor = n->in[!side];
         if (product->op != OP_matmul || !is_of_heads(&factor->type, &product->in[0]->type)) continue;
+        factor = build_cast(cursor(n), factor, product->in[0]->type.dtype);
         Node *in[] = {build_binary(cursor(n), OP_mul, product->in[0], factor), product->in[1]};
         return build_op(cursor(n), OP_matmul, 2, in);
     }
