@@ -263,6 +263,7 @@ VARIANTS = {
     "bart-sequence": ("task", "BartForSequenceClassification", dict(PAIR, num_labels=3)),
     "bart-answer": ("task", "BartForQuestionAnswering", dict(PAIR)),
     "mbart-sequence": ("task", "MBartForSequenceClassification", dict(PAIR, num_labels=3)),
+    "t5-token": ("task", "T5ForTokenClassification", dict(T5, num_labels=4)),
     "t5-sequence": ("task", "T5ForSequenceClassification", dict(T5, num_labels=4)),
     "t5-model": ("pair", "T5Model", dict(T5)),
     "llama-quick": causal("Llama", hidden_act="quick_gelu", rope_theta=5e5),

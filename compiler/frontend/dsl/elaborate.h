@@ -214,6 +214,7 @@ void weights_report(Elaborator *);  // what is missing or does not fit, and what
 const char *weights_file_name(const Checkpoint *);
 
 // task.c
+bool task_has_base(const Elaborator *);      // the class is for something else than text
 bool task_joins_graphs(const Elaborator *);  // the graphs of an encoder and its decoder become one
 Node *task_moved_right(Elaborator *, Loc);   // what a classifier's decoder reads: the encoder's text; NULL: it reads its own
 void task_apply(Elaborator *);               // gives the graph of a decoder the results that the class in config.json says

@@ -43,6 +43,8 @@ static Task task_of(const Elaborator *e) {
     return TASK_TEXT;
 }
 
+bool task_has_base(const Elaborator *e) { return task_of(e) != TASK_TEXT; }
+
 static bool reads_text_twice(const Elaborator *e) { return task_of(e) == TASK_SEQUENCE || task_of(e) == TASK_ANSWER; }
 
 bool task_joins_graphs(const Elaborator *e) { return task_of(e) == TASK_STATES || reads_text_twice(e); }

@@ -81,7 +81,7 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
     const char *base = t ? NULL : base_model_name(e, name);
     if (base) t = find_tensor_named(e, base);
     if (!t && base) t = find_tensor_named(e, arena_printf(e->arena, "transformer.%s", base));
-    return t || !task_joins_graphs(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
+    return t || !task_has_base(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
 }
 
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
