@@ -5,8 +5,9 @@
 
 typedef struct burin_constraint burin_constraint;
 
-// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size).
-burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size);
+// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size). `marks`: special tokens that
+// the grammar sees as their text, though nothing is printed of them; ends with NULL; or NULL.
+burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size, const char *const *marks);
 void burin_constraint_close(burin_constraint *);  // also NULL
 
 void burin_constraint_start(burin_constraint *, bool first);  // of an answer; first: nothing stands before it

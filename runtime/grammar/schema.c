@@ -54,7 +54,7 @@ void burin_growing_free(burin_growing *g) {
 
 void burin_growing_code(burin_growing *g, uint32_t code) { burin_growing_add(g, code > 0xffff ? "\\U%08x" : "\\u%04x", code); }
 
-static void add_literal(burin_growing *g, const char *text, size_t n) {
+void burin_growing_literal(burin_growing *g, const char *text, size_t n) {
     burin_growing_add(g, "\"");
     for (const char *at = text, *end = text + n; at < end;) burin_growing_code(g, burin_character(&at, end));
     burin_growing_add(g, "\"");
@@ -202,7 +202,7 @@ static void write_string(burin_schema_writer *w, burin_growing *g, burin_value s
 static void write_constant(burin_schema_writer *w, burin_growing *g, burin_value value) {
     const burin_json_style style = {.indent = burin_none(), .between = BURIN_LITERAL(","), .behind_key = BURIN_LITERAL(":")};
     burin_value text = burin_json_text(&w->r, value, &style);
-    add_literal(g, text.text, text.length);
+    burin_growing_literal(g, text.text, text.length);
 }
 
 static void write_type(burin_schema_writer *w, burin_growing *g, burin_value schema, burin_value type) {
@@ -381,7 +381,12 @@ int burin_schema_rule(burin_schema_writer *w, burin_value schema, const char *st
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- whole
-static void write_whole(burin_schema_writer *w, const char *schema, size_t bytes) {
+static void write_whole(burin_schema_writer *w, const char *schema, size_t bytes, const void *context) {
+    (void)context;
+    if (!schema) {
+        burin_growing_add(&w->rules, "root ::= object\n");
+        return;
+    }
     w->whole = burin_json_read(&w->r, w->name, schema, bytes);
     strcpy(w->path, "#");
     bool any = w->whole.kind == BURIN_DICT && !says_something(w, w->whole);
@@ -389,20 +394,23 @@ static void write_whole(burin_schema_writer *w, const char *schema, size_t bytes
     burin_growing_add(&w->rules, any ? "root ::= ws s%d ws\n" : "root ::= s%d\n", first);
 }
 
-char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error, size_t room) {
+char *burin_write_grammar(const burin_grammar_text *text, char *error, size_t room) {
     burin_schema_writer *w = burin_allocate(1, sizeof *w);
-    w->out = (burin_rendering){.json_name = name, .memory_bytes = BURIN_RENDER_BYTES(bytes)};
+    w->out = (burin_rendering){.json_name = text->name, .memory_bytes = BURIN_RENDER_BYTES(text->bytes)};
     w->out.memory = burin_allocate(1, w->out.memory_bytes);
-    w->r.out = &w->out, w->name = name;
+    w->r.out = &w->out, w->name = text->name;
     burin_render_divide(&w->r);
     burin_growing_bytes(&w->rules, basic_rules, sizeof basic_rules - 1);
     bool good = !setjmp(w->r.stop);
-    if (good && schema) write_whole(w, schema, bytes);
-    if (good && !schema) burin_growing_add(&w->rules, "root ::= object\n");
+    if (good) text->write(w, text->json, text->bytes, text->context);
     if (!good) snprintf(error, room, "%s", w->out.error);
     char *grammar = good ? w->rules.bytes : NULL;
     if (!good) free(w->rules.bytes);
     for (int i = 0; i < BURIN_SCHEMA_DEPTH; i++) free(w->one[i].bytes);
     free(w->out.memory), free(w);
     return grammar;
+}
+
+char *burin_schema_grammar(const char *name, const char *schema, size_t bytes, char *error, size_t room) {
+    return burin_write_grammar(&(burin_grammar_text){name, schema, bytes, write_whole, NULL}, error, room);
 }

@@ -26,6 +26,17 @@ typedef struct burin_schema_writer {
     char path[512];  // "#/properties/a"
 } burin_schema_writer;
 
+void burin_growing_literal(burin_growing *, const char *text, size_t n);  // of GBNF, with its quotes
+
+// A text in JSON, and what writes the rules of its grammar.
+typedef struct burin_grammar_text {
+    const char *name, *json;  // name: for messages
+    size_t bytes;
+    void (*write)(struct burin_schema_writer *, const char *json, size_t bytes, const void *context);
+    const void *context;
+} burin_grammar_text;
+char *burin_write_grammar(const burin_grammar_text *, char *error, size_t room);  // NULL: an error, or no rules
+
 _Noreturn void burin_schema_fail(burin_schema_writer *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Expressions that are added to `g`; mistakes fail.

@@ -51,6 +51,7 @@ int burin_answer_messages(burin_run *run) {
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
+    if (!c.g.constraint) c.g.constraint = burin_tools_constraint(run, run->command->messages, json, bytes);
     burin_answer_begin(&c.g);
     burin_conversation_answer(&c);
     if (run->command->json) print_answer(&c);

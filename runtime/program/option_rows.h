@@ -71,6 +71,9 @@ static const option options[] = {
     {D, "--chat", NULL, NULL, FLAG, AT(chat), 0, 0, "talk: a line is a message, its answer follows; /help says more"},
     {D, "--messages", NULL, "M.json", TEXT, AT(messages), 0, 0,
      "answer a conversation: a list of messages, or an object with messages, tools ...; - is standard input"},
+    {D, "--tool-choice", NULL, "KIND", TEXT, AT(tool_choice), 0, 0,
+     "may the answer to --messages call their tools: auto (by a grammar of their schemas), required, none (it is held to "
+     "nothing)"},
     {D, "--system", NULL, "TEXT", TEXT, AT(system), 0, 0, "what --chat begins with: how to behave"},
     {D, "--draft", NULL, "KIND", TEXT, AT(draft), 0, 0,
      "who guesses the next tokens: lookup (what followed the last ones earlier in the text), model (built in by burin build "

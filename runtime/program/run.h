@@ -32,6 +32,8 @@ void burin_run_close_sampler(burin_sampler *);
 
 // What --grammar asks for; NULL: nothing.
 struct burin_constraint *burin_run_constraint(const burin_run *);
+// What the tools of messages in JSON ask for: their calls in the template's form. NULL: nothing.
+struct burin_constraint *burin_tools_constraint(const burin_run *, const char *name, const char *messages, size_t bytes);
 
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 

@@ -8,6 +8,7 @@ for file in config.json generation_config.json model.safetensors tokenizer.json 
     ln -s "$PWD/examples/austen/$file" "$WORK/model/$file"
 done
 cat > "$WORK/model/chat_template.jinja" << 'END'
+{%- if tools %}ipython {"name": {{ tools[0].name }}, "parameters": {}}{% endif %}
 {%- for m in messages %}
     {%- if m.role == 'stop' %}{{ raise_exception('Nobody stops "us".') }}{% endif %}
     {{- bos_token + ('and' if m.role == 'assistant' else '') + m.content + eos_token }}
@@ -41,6 +42,23 @@ asks '[{"role": '
 check "chat: messages that are no JSON" grep -q 'm.json: line 1, column 11: expected a value, found its end' "$WORK/err"
 asks "[{\"role\": \"user\", \"content\": \"$(head -c 3000 examples/austen/held_out.txt | tr '\n"' '  ')\"}]"
 check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the context holds 512' "$WORK/err"
+
+# Tools: a call is JSON of the tool's schema
+tool='{"name": "light", "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}}'
+asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}" --tool-choice required -n 400
+check "chat: a call of a tool: $(tr -d ' \n' < "$WORK/answer")" sh -c "tr -d ' \t\n' < '$WORK/answer' | grep -qxE '\{\"name\":\"light\",\"parameters\":\{\"on\":(true|false)\}\}'"
+asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}"
+cp "$WORK/answer" "$WORK/free"
+asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}" --tool-choice none
+same "chat: an answer without a call is the same" "$WORK/answer" "$WORK/free"
+asks '[{"role": "user", "content": "x"}]' --tool-choice required
+check "chat: no tool to call" grep -q -- "--tool-choice required: the messages have no tools" "$WORK/err"
+asks '[{"role": "user", "content": "x"}]' --tool-choice any
+check "chat: no such choice" grep -q -- "--tool-choice any: expected auto, none or required" "$WORK/err"
+asks '{"messages": [], "tools": [{"function": {"name": "f", "parameters": {"type": "array", "uniqueItems": true}}}]}'
+check "chat: a schema of a tool that is not supported" grep -q 'm.json: #/tools/0/function/parameters: the keyword uniqueItems is not supported' "$WORK/err"
+asks '{"messages": [], "tools": [{"name": "a\"b"}]}'
+check "chat: a tool's name" grep -q '#/tools/0: a tool must have a name, without quotes and backslashes' "$WORK/err"
 says "chat: --json" 2 "--json is for one text" "$talk" --chat --json
 says "chat: a prompt and --chat" 2 "more than one input" "$talk" --chat "It was"
 

@@ -11,6 +11,9 @@ same "grammar: what is refused, and where" tests/grammar/bad.txt "$WORK/bad"
 for cases in tests/grammar/schemas/*.json; do
     check "schema: $(basename "$cases" .json)" "$BUILD/tools/grammar" schema "$cases" $tokenizer
 done
+for cases in tests/grammar/tools/*.json; do
+    check "tools: $(basename "$cases" .json)" "$BUILD/tools/grammar" tools "$cases" $tokenizer
+done
 "$BUILD/tools/grammar" schemas tests/grammar/bad_schemas.json > "$WORK/bad"
 same "schema: what is refused, and where" tests/grammar/bad_schemas.txt "$WORK/bad"
 

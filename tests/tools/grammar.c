@@ -4,6 +4,7 @@
 // "incomplete"}]}
 //        grammar bad BAD.json                            a list of {"grammar"}: what is said of each
 //        grammar schema CASES.json [TOKENIZER]           CASES: {"schema", "valid": [...], "invalid": [{"text"}]}
+//        grammar tools CASES.json [TOKENIZER]            CASES: {"template", "choice", "messages", "accepted", "rejected"}
 //        grammar schemas BAD.json                        {"schemas": [{"schema"}]}: what is said of each
 // A line for each text that is not as it should be; status 1 when there is one.
 #include <jansson.h>
@@ -14,6 +15,7 @@
 
 #include "frontend/tokenizer.h"
 #include "runtime/grammar/constraint.h"
+#include "runtime/grammar/tools.h"
 #include "runtime/tokenizer/tokenizer.h"
 
 static int wrong;
@@ -125,6 +127,18 @@ static char *grammar_of_schema(const char *name, const json_t *schema) {
     return grammar;
 }
 
+// "template": what its form is found by; "choice": "required", or any other; "messages"
+static char *grammar_of_tools(const char *name, const json_t *cases) {
+    const char *template = json_string_value(json_object_get(cases, "template"));
+    char error[512], *text = json_dumps(json_object_get(cases, "messages"), JSON_COMPACT);
+    bool must = !strcmp(json_string_value(json_object_get(cases, "choice")), "required");
+    char *grammar = burin_tools_grammar(name, text, strlen(text), burin_tool_form_of(template, strlen(template)),
+                                        must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
+    if (!grammar) printf("%s\n", *error ? error : "no grammar");
+    free(text);
+    return grammar;
+}
+
 static void check_bad_schemas(const json_t *bad) {
     for (size_t i = 0; i < json_array_size(bad); i++) {
         char *grammar = grammar_of_schema("schema", json_object_get(json_array_get(bad, i), "schema"));
@@ -143,12 +157,14 @@ int main(int argc, char **argv) {
     if (argc == 3 && !strcmp(argv[1], "schemas"))
         return check_bad_schemas(json_object_get(json_load_file(argv[2], JSON_ALLOW_NUL, NULL), "schemas")), wrong;
     if (argc == 3 && !strcmp(argv[1], "bad")) return check_bad(json_load_file(argv[2], JSON_ALLOW_NUL, NULL)), wrong;
-    bool schema = argc > 2 && !strcmp(argv[1], "schema");
+    bool tools = argc > 2 && !strcmp(argv[1], "tools"), schema = tools || (argc > 2 && !strcmp(argv[1], "schema"));
     if (argc < 4 - schema) return 2;
     Arena *arena = arena_new();
     json_t *cases = json_load_file(argv[3 - schema], JSON_ALLOW_NUL, NULL);
     size_t bytes;
-    char *text = schema ? grammar_of_schema(argv[2], json_object_get(cases, "schema")) : read_text(argv[2], &bytes);
+    char *text = tools    ? grammar_of_tools(argv[2], cases)
+                 : schema ? grammar_of_schema(argv[2], json_object_get(cases, "schema"))
+                          : read_text(argv[2], &bytes);
     burin_grammar g, second;
     Checked c = {.grammar = &g};
     if (!text) return 1;
@@ -158,7 +174,8 @@ int main(int argc, char **argv) {
     if (argc > 4 - schema) {
         read_grammar(&second, argv[2], text, bytes);
         c.tokenizer = tokenizer_load(arena, argv[4 - schema], 0);
-        c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob));
+        c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob),
+                                             tools ? burin_tool_marks : NULL);
     }
     check_cases(&c, cases);
     json_decref(cases);
