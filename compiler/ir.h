@@ -215,7 +215,8 @@ typedef enum {
     INPUT_WANTED,
     INPUT_MASK,
     INPUT_TYPES,
-    INPUT_MEMORY
+    INPUT_MEMORY,
+    INPUT_CACHE
 } InputRole;  // memory: of a row, the last position of what its slot's encoder has left
 
 typedef struct Module {
@@ -347,8 +348,6 @@ void attr_set_dtype(Node *, const char *name, DType);
 void substitute_dims(Node *, const Dim *from, const Dim *to);  // in its attributes; its type is inferred again by the caller
 void attr_remove(Node *, const char *name);
 void attr_copy(Node *to, const Node *from);  // all of them
-InputRole input_role(const Node *);
-void input_set_role(Node *, InputRole);
 
 const Expr *expr_arg(Arena *, int);
 const Expr *expr_const(Arena *, double);
@@ -369,6 +368,19 @@ bool op_next_attr(const char **attrs, OpAttr *);  // the first of a list of them
 bool op_is_elementwise(Op);                       // has a scalar function
 bool op_is_comparison(Op);                        // less, equal ...: truth of two operands of one type
 bool op_is_logical(Op);                           // and, or, not: of truth
+
+// ---------------------------------------------------------------------------------------------------- ir/role.c: roles of inputs
+InputRole input_role(const Node *);
+void input_set_role(Node *, InputRole);
+const char *input_role_name(InputRole);
+InputRole input_role_named(const char *word);    // INPUT_TENSOR when there is none
+InputRole role_of_described(const char *input);  // by the name of a description's input
+InputRole role_of_exported(const char *input);   // of an export's
+bool is_encoders_input(const char *input);       // by an export's name: what an encoder gives, or its mask
+bool is_encoders_cache(const char *input);       // its keys and values
+bool is_attention_mask(const char *input);       // also an encoder's
+bool is_mask_input(const char *input);           // of any kind
+bool is_cache_branch(const char *input);         // of a merged decoder: whether there is a past
 
 // ------------------------------------------------------------------------------------------- ir/print.c, parse.c, verify.c
 void graph_print(Text *, const Graph *);  // deterministic

@@ -26,29 +26,20 @@ static const Dim *memory_length(const Program *p) {
 
 static bool has_past(const Graph *g) {
     for (int i = 0; i < g->n_inputs; i++)
-        if (strstr(g->inputs[i]->name, "past")) return true;
+        if (role_of_exported(g->inputs[i]->name) == INPUT_CACHE) return true;
     return false;
-}
-
-// Inputs without a role (of ONNX models) are known by the names that exporters give.
-static burin_absent absent_by_name(const Node *n) {
-    if (!strcmp(n->name, "attention_mask")) return BURIN_ONES;
-    if (!strcmp(n->name, "token_type_ids")) return BURIN_ZEROS;
-    return !strcmp(n->name, "position_ids") && !has_past(n->graph) ? BURIN_COUNTING : BURIN_NEEDED;
 }
 
 static burin_absent absent_input(const Node *n) {
     if (n->op != OP_input) return BURIN_NEEDED;
-    switch (input_role(n)) {
-        case INPUT_MASK:
-            return BURIN_ONES;
-        case INPUT_TYPES:
-            return BURIN_ZEROS;
-        case INPUT_POSITIONS:
-            return BURIN_COUNTING;
-        default:
-            return absent_by_name(n);
-    }
+    InputRole role = input_role(n), by_name = role_of_described(n->name);
+    // An input of an ONNX model without a role: by a name that means the same in an export and in a description.
+    if (role == INPUT_TENSOR && by_name == role_of_exported(n->name) && (by_name != INPUT_POSITIONS || !has_past(n->graph)))
+        role = by_name;
+    return role == INPUT_MASK        ? BURIN_ONES
+           : role == INPUT_TYPES     ? BURIN_ZEROS
+           : role == INPUT_POSITIONS ? BURIN_COUNTING
+                                     : BURIN_NEEDED;
 }
 
 // The values that an index may have: those that choose a row of every table it is used for, directly or through views. Negative

@@ -13,11 +13,12 @@ static void read_binds(Arena *arena, const char *list, OnnxOptions *out) {
     for (const char *p = list; p && *p;) {
         size_t length = strcspn(p, ","), name = strcspn(p, "=,");
         const char *role = name < length ? arena_strndup(arena, p + name + 1, length - name - 1) : "";
-        int i = ONNX_TOKENS;
-        while (i < ONNX_ROLES && strcmp(role, onnx_role_names[i])) i++;
-        if (!name || i == ONNX_ROLES || out->n_binds == MOST_BINDS)
+        InputRole bound = input_role_named(role);
+        bool known = bound == INPUT_TOKENS || bound == INPUT_MASK || bound == INPUT_POSITIONS || bound == INPUT_TYPES ||
+                     bound == INPUT_CACHE;
+        if (!name || !known || out->n_binds == MOST_BINDS)
             usage_error("--bind=%s: expected NAME=tokens|mask|positions|types|cache\n  hint: --bind=input_ids=tokens", list);
-        binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), (OnnxRole)i};
+        binds[out->n_binds++] = (OnnxBind){arena_strndup(arena, p, name), bound};
         p += length + (p[length] == ',');
     }
     out->binds = binds;

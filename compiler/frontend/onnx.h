@@ -20,12 +20,9 @@ typedef struct OnnxFixed {
 } OnnxFixed;
 
 // What an input is to a text program (--bind). By default read off the exporters' names.
-typedef enum { ONNX_OTHER, ONNX_TOKENS, ONNX_MASK, ONNX_POSITIONS, ONNX_TYPES, ONNX_CACHE, ONNX_ROLES } OnnxRole;
-extern const char *const onnx_role_names[ONNX_ROLES];
-
 typedef struct OnnxBind {
     const char *name;
-    OnnxRole role;
+    InputRole role;
 } OnnxBind;
 
 typedef struct OnnxOptions {

@@ -189,20 +189,7 @@ void attr_copy(Node *to, const Node *from) {
     for (const Attr *a = from->attrs; a; a = a->next) copy_attr(to, a);
 }
 
-static const char *const role_names[] = {
-    [INPUT_TENSOR] = "tensor", [INPUT_TOKENS] = "tokens", [INPUT_POSITIONS] = "positions", [INPUT_SLOTS] = "slots",
-    [INPUT_WANTED] = "wanted", [INPUT_MASK] = "mask",     [INPUT_TYPES] = "types",         [INPUT_MEMORY] = "memory"};
-
 int node_axis(const Node *n) { return (int)attr_int(n, "axis", 0); }
-
-InputRole input_role(const Node *n) {
-    const char *name = attr_string(n, "role", "");
-    for (size_t i = 0; i < sizeof role_names / sizeof *role_names; i++)
-        if (!strcmp(role_names[i], name)) return (InputRole)i;
-    return INPUT_TENSOR;
-}
-
-void input_set_role(Node *n, InputRole role) { attr_set_string(n, "role", role_names[role]); }
 
 void substitute_dims(Node *n, const Dim *from, const Dim *to) {
     for (Attr *a = n->attrs; a; a = a->next) {

@@ -209,25 +209,6 @@ Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- graphs
-// What the program does with an input, by its name.
-static InputRole role_of_name(const char *name) {
-    static const struct {
-        const char *name;
-        InputRole role;
-    } roles[] = {{"tokens", INPUT_TOKENS},
-                 {"input_ids", INPUT_TOKENS},
-                 {"decoder_input_ids", INPUT_TOKENS},
-                 {"positions", INPUT_POSITIONS},
-                 {"position_ids", INPUT_POSITIONS},
-                 {"mask", INPUT_MASK},
-                 {"attention_mask", INPUT_MASK},
-                 {"types", INPUT_TYPES},
-                 {"token_type_ids", INPUT_TYPES}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (!strcmp(roles[i].name, name)) return roles[i].role;
-    return INPUT_TENSOR;
-}
-
 // What the graph that this one is joined to gives for an input: its result of this name, or its text; NULL when it gives none.
 static Node *given_by_earlier(Elaborator *e, const Ast *input) {
     int at = graph_output_index(e->graph, input->name);
@@ -259,7 +240,7 @@ static void add_inputs(Elaborator *e, const Ast *graph) {
             continue;
         }
         Node *n = graph_add_input(e->graph, p->name, type, place(e, p->loc));
-        if (role_of_name(p->name) != INPUT_TENSOR) input_set_role(n, role_of_name(p->name));
+        if (role_of_described(p->name) != INPUT_TENSOR) input_set_role(n, role_of_described(p->name));
         variable_set(e, p->name, (Value){.kind = V_TENSOR, .node = n});
         if (context && input_role(n) == INPUT_TOKENS) e->module->context = context;
     }

@@ -12,8 +12,6 @@
 
 #include "frontend/onnx/scope.h"
 
-const char *const onnx_role_names[ONNX_ROLES] = {"other", "tokens", "mask", "positions", "types", "cache"};
-
 typedef struct OnnxText {
     const BurinOnnx__ValueInfo *tokens;  // NULL: an encoder of something else
     Node *input;                         // the tokens
@@ -26,25 +24,10 @@ typedef struct OnnxText {
 
 void onnx_text_by_rows(const OnnxText *t) { ((OnnxText *)t)->by_rows = true; }
 
-static bool has(const char *text, const char *part) { return strstr(text, part) != NULL; }
-
-static OnnxRole role_by_name(const char *name) {
-    if (has(name, "use_cache_branch")) return ONNX_CACHE;  // of a merged decoder: whether there is a past
-    if (has(name, "encoder") && !has(name, "decoder_") && !has(name, "past")) return ONNX_OTHER;
-    if (has(name, "past") || !strncmp(name, "cache_k", 7) || !strncmp(name, "cache_v", 7) || has(name, "key_cache") ||
-        has(name, "value_cache"))
-        return ONNX_CACHE;
-    if (has(name, "input_ids") || !strcmp(name, "tokens")) return ONNX_TOKENS;
-    if (has(name, "attention_mask")) return ONNX_MASK;
-    if (has(name, "position")) return ONNX_POSITIONS;
-    if (has(name, "token_type") || has(name, "segment_ids")) return ONNX_TYPES;
-    return ONNX_OTHER;
-}
-
-static OnnxRole role_of(const OnnxOptions *o, const char *name) {
+static InputRole role_of(const OnnxOptions *o, const char *name) {
     for (int i = 0; i < o->n_binds; i++)
         if (!strcmp(o->binds[i].name, name)) return o->binds[i].role;
-    return role_by_name(name);
+    return role_of_exported(name);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- the values
@@ -86,13 +69,11 @@ static Node *one_of_batch(OnnxImport *m, const char *name, Type type, Loc loc) {
 }
 
 void onnx_set_role(const OnnxOptions *o, Node *input) {
-    OnnxRole role = role_of(o, input->name);
+    InputRole role = role_of(o, input->name);
     if (dtype_is_float(input->type.dtype)) return;
-    if (role == ONNX_MASK || has(input->name, "attention_mask")) input_set_role(input, INPUT_MASK);
-    if (role == ONNX_TYPES) input_set_role(input, INPUT_TYPES);
+    if (role == INPUT_MASK || is_attention_mask(input->name)) input_set_role(input, INPUT_MASK);
+    if (role == INPUT_TYPES) input_set_role(input, INPUT_TYPES);
 }
-
-static bool is_encoders(const char *name) { return has(name, "encoder") && !has(name, "decoder_"); }
 
 Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type, Loc loc) {
     const OnnxText *t = m->text;
@@ -101,15 +82,15 @@ Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type
     if (info == t->tokens) return token_input(m, type, loc);
     if (info == t->memory) return one_of_batch(m, t->memory_name, type, loc);
     Type text = type;
-    if (t->tokens && !is_encoders(info->name)) text = along_text(g, type, onnx_input_type(m, t->tokens).dim[1]);
+    if (t->tokens && !is_encoders_input(info->name)) text = along_text(g, type, onnx_input_type(m, t->tokens).dim[1]);
     switch (role_of(m->options, info->name)) {
-        case ONNX_OTHER:
+        case INPUT_TENSOR:
             return t->encodes ? one_of_batch(m, info->name, type, loc) : filled(b, 1, &text);
-        case ONNX_MASK:
+        case INPUT_MASK:
             return filled(b, 1, &text);
-        case ONNX_POSITIONS:
+        case INPUT_POSITIONS:
             return counted(b, &text);
-        case ONNX_CACHE:
+        case INPUT_CACHE:
             return filled(b, 0, &type);
         default:
             return filled(b, 0, &text);
@@ -127,15 +108,13 @@ static bool takes_text(const BurinOnnx__ValueInfo *info, Arena *arena) {
     return batch && (!batch->has_dim_value || batch->dim_value == 1) && onnx_dim_name(arena, info, 1);
 }
 
-static bool is_hidden_states(const BurinOnnx__ValueInfo *info) {
-    return is_encoders(info->name) && rank_of(info) == 3 && has(info->name, "encoder");
-}
+static bool is_hidden_states(const BurinOnnx__ValueInfo *info) { return is_encoders_input(info->name) && rank_of(info) == 3; }
 
 // A decoder's inputs that its encoder's side gives: what it leaves, and its mask.
 static bool takes_memory(OnnxText *t, const BurinOnnx__ValueInfo *info) {
-    if (!t->memory_name || !is_encoders(info->name)) return false;
+    if (!t->memory_name || !is_encoders_input(info->name)) return false;
     if (is_hidden_states(info) && !t->memory) t->memory = info;
-    return info == t->memory || (has(info->name, "mask") && rank_of(info) == 2);
+    return info == t->memory || (is_mask_input(info->name) && rank_of(info) == 2);
 }
 
 // Every input has a role, and one of them is the tokens: [1 or batch, length].
@@ -144,10 +123,10 @@ static bool find_tokens(OnnxImport *m, OnnxText *t) {
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(m->model, info->name)) continue;
-        OnnxRole role = role_of(m->options, info->name);
+        InputRole role = role_of(m->options, info->name);
         if (takes_memory(t, info)) continue;
-        if ((role == ONNX_OTHER && !t->encodes) || !rank_of(info) || (role == ONNX_TOKENS && t->tokens)) return false;
-        if (role == ONNX_TOKENS) t->tokens = info;
+        if ((role == INPUT_TENSOR && !t->encodes) || !rank_of(info) || (role == INPUT_TOKENS && t->tokens)) return false;
+        if (role == INPUT_TOKENS) t->tokens = info;
     }
     return t->tokens ? takes_text(t->tokens, m->model->arena) : t->encodes;
 }
@@ -167,7 +146,7 @@ static void fix_dims(OnnxImport *m, OnnxText *t, OnnxOptions *o) {
         dims[n++] = (OnnxDim){.name = memory, .lower = dim_lower(t->memory_length), .upper = dim_upper(t->memory_length)};
     for (size_t i = 0; i < g->n_input; i++) {
         const BurinOnnx__ValueInfo *info = g->input[i];
-        if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != ONNX_CACHE) continue;
+        if (!info->name || onnx_is_initializer(m->model, info->name) || role_of(o, info->name) != INPUT_CACHE) continue;
         for (size_t axis = 0; axis < rank_of(info) && axis < MOST_AXES; axis++) {
             const char *name = onnx_dim_name(arena, info, axis);
             bool past = name && strcmp(name, length) && !(batch && !strcmp(name, batch)) && !(memory && !strcmp(name, memory));
@@ -215,17 +194,20 @@ static Node *as_rows(OnnxImport *m, Node *logits) {
 }
 
 static void describe(const OnnxImport *m, Text *binding) {
-    static const char *const values[] = {"as it is", "the text", "ones", "0, 1, 2 ...", "zeros", "the program's own"};
+    static const char *const values[] = {
+        [INPUT_TENSOR] = "as it is",       [INPUT_TOKENS] = "the text", [INPUT_MASK] = "ones",
+        [INPUT_POSITIONS] = "0, 1, 2 ...", [INPUT_TYPES] = "zeros",     [INPUT_CACHE] = "the program's own"};
     const BurinOnnx__GraphBody *g = m->model->proto->graph;
     for (size_t i = 0; i < g->n_input; i++) {
-        OnnxRole role = role_of(m->options, g->input[i]->name);
+        InputRole role = role_of(m->options, g->input[i]->name);
         if (onnx_is_initializer(m->model, g->input[i]->name)) continue;
         if (g->input[i] == m->text->memory)
             text_spell(binding, "input    %s: the encoder's %s\n", g->input[i]->name, m->text->memory_name);
-        else if (role == ONNX_OTHER && has(g->input[i]->name, "mask"))
+        else if (role == INPUT_TENSOR && is_mask_input(g->input[i]->name))
             text_spell(binding, "input    %s: mask (ones)\n", g->input[i]->name);
         else
-            text_spell(binding, "input    %s: %s (%s)\n", g->input[i]->name, onnx_role_names[role], values[role]);
+            text_spell(binding, "input    %s: %s (%s)\n", g->input[i]->name,
+                       role == INPUT_TENSOR ? "other" : input_role_name(role), values[role]);
     }
     if (m->text->by_rows)
         text_add(binding, "bytes    DynamicQuantizeLinear: each token by its own range, as where it is read alone\n");
@@ -241,8 +223,8 @@ static FileKind kind_of_file(const OnnxModel *model) {
         const BurinOnnx__ValueInfo *info = g->input[i];
         if (!info->name || onnx_is_initializer(model, info->name)) continue;
         reads |= is_hidden_states(info);
-        continues |= has(info->name, "past") && has(info->name, "encoder");
-        merged |= has(info->name, "use_cache_branch");
+        continues |= is_encoders_cache(info->name);
+        merged |= is_cache_branch(info->name);
     }
     return continues && !merged ? WITH_PAST_FILE : reads ? DECODER_FILE : ENCODER_FILE;
 }
