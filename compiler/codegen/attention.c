@@ -50,12 +50,13 @@ static void write_slot_bytes(Text *t, const Program *p, const View *v) {
 // Of a state, or of a call: the slots of its sequences lie one after the other.
 static void write_cache(Text *t, const Program *p, const View *v, const char *data) {
     const Type *type = &v->type;
+    CacheShape shape = v->base == BASE_STATE ? cache_shape(v->state->node) : (CacheShape){0};
     text_add(t, "(kv_cache){%lld, %lld, ", (long long)dim_upper(type->dim[1]), (long long)dim_upper(type->dim[3]));
     if (v->base == BASE_STATE)
-        text_add(t, "%lld, %s, ", (long long)(dim_upper(type->dim[2]) + 15) / 16 * 16, cache_format_of(type->dtype));
+        text_add(t, "%llu, %s, ", (unsigned long long)shape.capacity, cache_format_of(type->dtype));
     else
         c_dim(t, p, type->dim[2]), text_add(t, ", CACHE_F32, ");
-    write_slot_bytes(t, p, v), text_add(t, ", %s}", data);
+    write_slot_bytes(t, p, v), text_add(t, ", %s%s}", data, shape.ring ? ", true" : "");
 }
 
 // Of `rows` rows, those of one sequence; 0 where there is no batch.

@@ -9,12 +9,14 @@ enum { POSITIONS = 16 };  // of a block
 typedef struct {
     uint64_t offset, parts, part, block, lane;  // bytes; lane: of one position, in blocks that have them side by side
     const char *layout;
+    uint64_t window;
 } Piece;
 
 static void write_piece(Text *t, const StateSlice *s, Piece p) {
-    text_add(t, "    {%llu, %llu, %s, %llu, %llu, %llu, %s},\n", (unsigned long long)p.offset, (unsigned long long)p.parts,
+    text_add(t, "    {%llu, %llu, %s, %llu, %llu, %llu, %s", (unsigned long long)p.offset, (unsigned long long)p.parts,
              p.layout, (unsigned long long)p.lane, (unsigned long long)p.part, (unsigned long long)p.block,
              attr_int(s->node, "memory", 0) ? "true" : "false");
+    text_add(t, p.window ? ", %llu},\n" : "},\n", (unsigned long long)p.window);
 }
 
 static void write_cache_pieces(Text *t, const StateSlice *s) {
@@ -22,11 +24,11 @@ static void write_cache_pieces(Text *t, const StateSlice *s) {
     uint64_t row = c.width * c.element, scales = c.scales * sizeof(uint16_t);
     write_piece(t, s,
                 (Piece){s->offset, c.heads, row * c.capacity, row * POSITIONS, c.keys ? c.element : 0,
-                        c.keys ? "BURIN_BY_LANE" : "BURIN_BY_POSITION"});
+                        c.keys ? "BURIN_BY_LANE" : "BURIN_BY_POSITION", c.window});
     if (scales)
         write_piece(t, s,
                     (Piece){s->offset + c.heads * c.capacity * row, c.heads, scales * c.capacity, scales * POSITIONS,
-                            sizeof(uint16_t), "BURIN_BY_LANE"});
+                            sizeof(uint16_t), "BURIN_BY_LANE", c.window});
 }
 
 void write_states(Text *t, const Program *p) {
@@ -36,7 +38,7 @@ void write_states(Text *t, const Program *p) {
         if (s->node->type.rank == 4)
             write_cache_pieces(t, s);
         else
-            write_piece(t, s, (Piece){s->offset, 1, s->bytes, s->bytes, 0, "BURIN_WHOLE"});
+            write_piece(t, s, (Piece){s->offset, 1, s->bytes, s->bytes, 0, "BURIN_WHOLE", 0});
     }
     text_add(t, "%s};\n\n", p->n_states ? "" : "    {0},\n");
 }

@@ -44,7 +44,8 @@ static void key_view(Text *t, const View *v) {
     static const char *const bases[] = {"none", "buffer", "weight", "state", "input", "output", "scalar"};
     text_add(t, "; %s ", bases[v->base]);
     if (v->base == BASE_SCALAR) text_add(t, "%a", v->scalar);
-    if (v->base == BASE_STATE) text_add(t, "%s", attr_string(v->state->node, "kind", ""));
+    if (v->base == BASE_STATE)
+        text_add(t, "%s %lld", attr_string(v->state->node, "kind", ""), (long long)attr_int(v->state->node, "ring", 0));
     if (v->base == BASE_INPUT) text_add(t, "%s", v->input->name);
     if (v->base == BASE_OUTPUT) text_add(t, "%d", v->output);
     if (v->base == BASE_WEIGHT && v->weight->format) text_add(t, "%s", v->weight->format->name);

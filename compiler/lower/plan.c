@@ -283,7 +283,9 @@ CacheShape cache_shape(const Node *state) {
     CacheShape s = {.heads = state_size(state, 1), .element = (uint64_t)dtype_bits(t->dtype) / 8};
     uint64_t d = state_size(state, 3);
     s.keys = !strcmp(attr_string(state, "kind", ""), "key");
-    s.capacity = (state_size(state, 2) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
+    uint64_t rows = (uint64_t)attr_int(state, "ring", 0);
+    s.ring = rows != 0, s.window = (uint64_t)attr_int(state, "window", 0);
+    s.capacity = ((rows ? rows : state_size(state, 2)) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
     if (t->dtype == DT_q8_0) s.element = 1, s.scales = (d + 31) / 32;
     return s;
 }
@@ -427,6 +429,21 @@ static void print_largest_run(Text *t, const Program *p) {
     text_add(t, "\n");
 }
 
+// Rings are caches of layers with a window: the rows that they hold.
+static void print_state(Text *t, const Program *p) {
+    char a[32], b[32];
+    int rings = 0;
+    uint64_t rows = 0;
+    for (int i = 0; i < p->n_states; i++) {
+        CacheShape c = p->states[i]->node->type.rank == 4 ? cache_shape(p->states[i]->node) : (CacheShape){0};
+        if (c.ring) rings++, rows = c.capacity > rows ? c.capacity : rows;
+    }
+    text_add(t, "state   %s a slot, of which KV cache %s", bytes_text(a, p->plan.slot_bytes),
+             bytes_text(b, p->plan.cache_bytes));
+    if (rings) text_add(t, " (%d of %d caches keep their last %llu rows)", rings, p->n_states, (unsigned long long)rows);
+    text_add(t, "\n");
+}
+
 void plan_print(Text *t, const Program *p) {
     char a[32], b[32], c[32];
     uint64_t rows = (uint64_t)p->max_rows;
@@ -441,9 +458,7 @@ void plan_print(Text *t, const Program *p) {
                  p->plan.barriers_many);
     if (p->encoder) print_encoder(t, p->encoder);
     if (p->plan.scratch_bytes && !p->sized_by_run) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
-    if (p->plan.slot_bytes)
-        text_add(t, "state   %s a slot, of which KV cache %s\n", bytes_text(a, p->plan.slot_bytes),
-                 bytes_text(b, p->plan.cache_bytes));
+    if (p->plan.slot_bytes) print_state(t, p);
     text_add(t, "weights %s, packed\n", bytes_text(a, program_weight_bytes(p)));
 }
 

@@ -114,9 +114,11 @@ static View bias_operand(Lowering *l, Node *n) {
 // keys.
 static void give_parts(Lowering *l, Kernel *k, const View *values) {
     const Type *cache = &values->type;
-    int64_t segments = (dim_upper(cache->dim[2]) + 255) / 256, heads = attr_int(k->node, "num_heads", 1);
+    if (values->base != BASE_STATE) return;
+    CacheShape shape = cache_shape(values->state->node);
+    int64_t segments = ((int64_t)shape.capacity + 255) / 256 + shape.ring, heads = attr_int(k->node, "num_heads", 1);
     int64_t floats = 16 + (dim_upper(cache->dim[3]) + 15) / 16 * 16;
-    if (values->base != BASE_STATE || segments <= 1) return;
+    if (segments <= 1) return;
     const Dim *dim[] = {dim_const(l->graph, heads * segments), dim_const(l->graph, floats)};
     Type type = type_of(DT_f32, 2, dim);
     View parts = view_contiguous(l, &type);

@@ -100,17 +100,34 @@ static bool set_cache_format(Node *state, const char *format) {
     return true;
 }
 
+// Without --kv: half floats where products round their rows to int8 anyway, which costs a hundred times as much. What two
+// graphs share has the format that both know without the other: f32.
+static const char *usual_cache_format(const Graph *g) {
+    bool integers = false;
+    EACH_NODE(n, g) {
+        if (n->op == OP_state && attr_int(n, "memory", 0)) return NULL;
+        integers |= is_packed_product(n) && n->in[0]->type.dtype == DT_q8_rows;
+    }
+    return integers ? "f16" : NULL;
+}
+
+static bool set_cache_formats(Graph *g, const char *format) {
+    bool changed = false;
+    EACH_NODE(n, g) if (n->op == OP_state) changed |= set_cache_format(n, format);
+    return changed;
+}
+
 bool pass_quantize(Graph *g, PassContext *c) {
-    bool changed = false, cached = false;
+    bool changed = false, cached;
     Outcome outcome = {0};
     EACH_NODE(n, g) {
         if (n->op == OP_pack) attr_remove(n, "quant");
-        if (n->op == OP_state) cached |= set_cache_format(n, c->cache);
         if (!is_packed_product(n)) continue;
         if (c->quant) changed |= set_format(n, c, &outcome);
         if (!c->float_rows) changed |= use_integers(n);
     }
     tell(&outcome);
+    cached = set_cache_formats(g, c->cache ? c->cache : usual_cache_format(g));
     if (changed) graph_sort(g);
     if (c->quant) {
         changed |= look_up_in_packs(c->module, g, false);

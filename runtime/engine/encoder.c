@@ -33,7 +33,7 @@ BURIN_LINKAGE burin_status burin_encode_source(burin_session *s, int32_t slot, c
     if (run.step.trace && run.step.trace->begin) run.step.trace->begin(run.step.trace->context, true);
     burin_pool_run(s->pool, run_encoder, &run);
     s->memory[slot] = (int32_t)burin_network_dim(e->net, e->length, symbols);
-    s->length[slot] = 0;
+    s->length[slot] = s->reached[slot] = 0;
     return BURIN_OK;
 }
 

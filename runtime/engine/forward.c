@@ -62,6 +62,7 @@ static void cut_session(burin_cut *cut, burin_session *s, const burin_model *mod
     cut_piece(cut, 1, sizeof *s);
     s->pool = o->pool ? o->pool : cut_piece(cut, 1, burin_pool_bytes(o->threads));
     s->length = cut_piece(cut, slots, sizeof *s->length);
+    s->reached = cut_piece(cut, slots, sizeof *s->reached);
     s->next = cut_piece(cut, slots, sizeof *s->next);
     s->memory = cut_piece(cut, slots, sizeof *s->memory);
     s->token = cut_piece(cut, rows, sizeof *s->token);
@@ -136,6 +137,7 @@ BURIN_LINKAGE burin_status burin_session_open(burin_session **session, const bur
     cut_session(&(burin_cut){.base = memory}, s, model, &o);
     s->step = step_of(s, &o);
     memset(s->length, 0, (size_t)o.slots * sizeof *s->length);
+    memset(s->reached, 0, (size_t)o.slots * sizeof *s->reached);
     memset(s->memory, 0, (size_t)o.slots * sizeof *s->memory);
     if (!o.pool && !burin_pool_start(s->pool, burin_crew_for(o.threads))) return BURIN_NO_THREADS;
     *session = s;
@@ -214,6 +216,7 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *s, const burin_row *rows
         if (wanted) logits += wanted * (size_t)s->model->vocab_size;
     }
     memcpy(s->length, s->next, (size_t)s->slots * sizeof *s->next);
+    for (int32_t i = 0; i < s->slots; i++) s->reached[i] = burin_max(s->reached[i], s->length[i]);
     return BURIN_OK;
 }
 
@@ -225,10 +228,26 @@ BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
     return is_slot(s, slot) ? s->length[slot] : -1;
 }
 
+// Does the ring still hold what a row at `length` looks back at?
+static bool ring_holds(const burin_state_part *p, int32_t length, int32_t reached) {
+    int32_t rows = (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
+    return reached <= rows || reached - length <= rows - p->window;
+}
+
+BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *s, int32_t slot, int32_t length) {
+    for (int32_t i = 0; i < s->model->n_states; i++) {
+        const burin_state_part *p = &s->model->states[i];
+        if (p->window && !ring_holds(p, length, s->reached[slot])) return 0;
+    }
+    return length;
+}
+
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, int32_t length) {
     if (!is_slot(s, slot)) return BURIN_BAD_SLOT;
     if (length < 0 || length > s->length[slot]) return BURIN_BAD_LENGTH;
+    if (burin_slot_holds(s, slot, length) != length) return BURIN_BEHIND_WINDOW;
     s->length[slot] = length;
+    if (!length) s->reached[slot] = 0;
     return BURIN_OK;
 }
 
@@ -261,6 +280,7 @@ BURIN_LINKAGE burin_status burin_slot_copy(burin_session *s, int32_t to, int32_t
     burin_lead(s, BURIN_ORDER_COPY, &s->step, (int32_t[]){to, from});
     if (to != from) copy_states(s, s->step.state + (size_t)to * bytes, s->step.state + (size_t)from * bytes, from);
     s->length[to] = s->length[from];
+    s->reached[to] = s->reached[from];
     s->memory[to] = s->memory[from];
     return BURIN_OK;
 }
@@ -293,6 +313,8 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
             return "the slot's context is full";
         case BURIN_BAD_LENGTH:
             return "a slot can only be truncated to at most its length";
+        case BURIN_BEHIND_WINDOW:
+            return "the slot no longer holds what a window there looks back at: reset it, and read again";
         case BURIN_NO_LOGITS:
             return "a row wants logits, and there is no memory for them";
         case BURIN_BAD_SHAPE:

@@ -31,17 +31,18 @@ typedef enum burin_status {
     BURIN_BAD_SLOT = -9,
     BURIN_BAD_POSITION = -10,  // not the slot's length
     BURIN_CONTEXT_FULL = -11,
-    BURIN_BAD_LENGTH = -12,    // truncating to more than there is
-    BURIN_NO_LOGITS = -13,     // rows want logits and there is nowhere to put them
-    BURIN_BAD_SHAPE = -14,     // a network's input has dimensions that it does not take
-    BURIN_BAD_VALUE = -15,     // an integer of a network's input chooses nothing
-    BURIN_NO_SOURCE = -16,     // an encoder-decoder's slot has read no source
-    BURIN_TOO_MANY = -17,      // a network's loop gives more results than there is room for
-    BURIN_BAD_ARGUMENT = -19,  // NULL where there must be something, or a number below 0
-    BURIN_FORKED = -20,        // the session's threads are those of the process that forked
-    BURIN_OTHER_MODEL = -21,   // a slot saved by another model
-    BURIN_DAMAGED = -23,       // the weights or the tokenizer are not as they were built
-    BURIN_BAD_SAVED = -22,     // not a saved slot, or a damaged one
+    BURIN_BAD_LENGTH = -12,     // truncating to more than there is
+    BURIN_NO_LOGITS = -13,      // rows want logits and there is nowhere to put them
+    BURIN_BAD_SHAPE = -14,      // a network's input has dimensions that it does not take
+    BURIN_BAD_VALUE = -15,      // an integer of a network's input chooses nothing
+    BURIN_NO_SOURCE = -16,      // an encoder-decoder's slot has read no source
+    BURIN_TOO_MANY = -17,       // a network's loop gives more results than there is room for
+    BURIN_BAD_ARGUMENT = -19,   // NULL where there must be something, or a number below 0
+    BURIN_FORKED = -20,         // the session's threads are those of the process that forked
+    BURIN_OTHER_MODEL = -21,    // a slot saved by another model
+    BURIN_DAMAGED = -23,        // the weights or the tokenizer are not as they were built
+    BURIN_BAD_SAVED = -22,      // not a saved slot, or a damaged one
+    BURIN_BEHIND_WINDOW = -24,  // truncating to where caches of a window no longer reach
 } burin_status;
 
 enum { BURIN_ALIGNMENT = 64 };
@@ -54,6 +55,7 @@ typedef struct burin_session {
     int32_t slots;
     size_t scratch_bytes;
     int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
+    int32_t *reached;                           // [slots]: the largest length since a slot was empty
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
     int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
@@ -76,6 +78,8 @@ BURIN_LINKAGE burin_status burin_forward(burin_session *, const burin_row *rows,
 
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *, int32_t slot);
 BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *, int32_t slot, int32_t length);
+// Where a slot can be truncated to, for `length`, at most its own: that, or 0 where caches of a window no longer reach.
+BURIN_LINKAGE int32_t burin_slot_holds(const burin_session *, int32_t slot, int32_t length);
 BURIN_LINKAGE burin_status burin_slot_copy(burin_session *, int32_t to, int32_t from);
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *, int32_t length, int32_t memory);  // that so many rows fill
 BURIN_LINKAGE int32_t burin_slot_length(const burin_session *, int32_t slot);                       // -1: no such slot

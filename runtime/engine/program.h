@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURIN_ABI = 3 };
+enum { BURIN_ABI = 4 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)
@@ -128,13 +128,15 @@ typedef struct burin_encoder {
 // A piece of a slot's state: `parts` (heads) of part_bytes each, in blocks of 16 positions. What is not by positions is one
 // block, whole.
 typedef enum burin_layout { BURIN_WHOLE, BURIN_BY_POSITION, BURIN_BY_LANE } burin_layout;
+enum { BURIN_STATE_BLOCK = 16 };  // positions
 typedef struct burin_state_part {
     size_t offset;
     int32_t parts;
     burin_layout layout;  // in a block: positions one after the other, or side by side, lane_bytes each
     int32_t lane_bytes;
     size_t part_bytes, block_bytes;
-    bool memory;  // positions are those that an encoder has left
+    bool memory;     // positions are those that an encoder has left
+    int32_t window;  // 0, or it is a ring: it holds its last rows, of which so many are looked back at, the own included
 } burin_state_part;
 
 typedef struct burin_model {

@@ -4,17 +4,22 @@
 
 #include "checksum.h"
 
-enum { SAVED_MAGIC = 0x544f4c53, SAVED_VERSION = 1, POSITIONS = 16 };  // "SLOT"; of a block
+enum { SAVED_MAGIC = 0x544f4c53, SAVED_VERSION = 2, POSITIONS = BURIN_STATE_BLOCK };  // "SLOT"
 
 typedef struct saved_header {
     uint32_t magic, version;
     char identity[16];
     int32_t length, memory;
     uint64_t bytes, checksum;  // bytes: of what follows; checksum: of all but itself
-    unsigned char unused[16];
+    int32_t reached;
+    unsigned char unused[12];
 } saved_header;
 
 _Static_assert(sizeof(saved_header) == 64, "states follow aligned");
+
+static size_t blocks_of_length(const burin_state_part *p, const saved_header *h) {
+    return ((size_t)(p->memory ? h->memory : h->length) + POSITIONS - 1) / POSITIONS;
+}
 
 static size_t saved_blocks(const burin_state_part *p, const saved_header *h) {
     return burin_state_blocks(p, h->length, h->memory);
@@ -29,6 +34,7 @@ static uint64_t payload_bytes(const burin_model *m, const saved_header *h) {
 
 static saved_header saved_header_of(const burin_session *s, int32_t slot) {
     saved_header h = {.magic = SAVED_MAGIC, .version = SAVED_VERSION, .length = s->length[slot], .memory = s->memory[slot]};
+    h.reached = s->reached[slot];
     memcpy(h.identity, s->model->identity, strnlen(s->model->identity, sizeof h.identity));
     h.bytes = payload_bytes(s->model, &h);
     return h;
@@ -45,7 +51,7 @@ static uint64_t saved_checksum(saved_header h, const unsigned char *payload) {
 // Positions of the last block that are beyond the end: whatever the memory held before.
 static void clear_rest(const burin_state_part *p, const saved_header *h, unsigned char *block) {
     size_t n = (size_t)(p->memory ? h->memory : h->length) % POSITIONS, position = p->block_bytes / POSITIONS;
-    if (!n || p->layout == BURIN_WHOLE) return;
+    if (!n || p->layout == BURIN_WHOLE || (p->window && saved_blocks(p, h) < blocks_of_length(p, h))) return;
     if (p->layout == BURIN_BY_POSITION) {
         memset(block + n * position, 0, (POSITIONS - n) * position);
         return;
@@ -93,6 +99,7 @@ static burin_status check_saved(const burin_session *s, const saved_header *h, c
     if (strncmp(h->identity, s->model->identity, sizeof h->identity)) return BURIN_OTHER_MODEL;
     if (h->length < 0 || h->length > s->model->context || h->memory < 0 || h->memory > most_memory(s->model))
         return BURIN_BAD_SAVED;
+    if (h->reached < h->length || h->reached > s->model->context) return BURIN_BAD_SAVED;
     if (h->bytes != payload_bytes(s->model, h) || bytes - sizeof *h < h->bytes) return BURIN_BAD_SAVED;
     return saved_checksum(*h, payload) == h->checksum ? BURIN_OK : BURIN_BAD_SAVED;
 }
@@ -112,6 +119,7 @@ BURIN_LINKAGE burin_status burin_slot_load(burin_session *s, int32_t slot, const
             memcpy(saved_state(s, slot) + p->offset + (size_t)part * p->part_bytes, from, n);
     }
     s->length[slot] = h.length;
+    s->reached[slot] = h.reached;
     s->memory[slot] = h.memory;
     return BURIN_OK;
 }

@@ -129,7 +129,7 @@ INLINE void score_panels(const attention_args *a, int R, int P, attention_tile *
     }
     size_t d = (size_t)a->keys.head_dim;
     int scales = blocks_of(a->keys.head_dim) * LANES;
-    const unsigned char *keys = t->keys + (size_t)key * d * cached_bytes(a->keys.format);
+    const unsigned char *keys = t->keys + (size_t)place_in(&a->keys, key) * d * cached_bytes(a->keys.format);
     chain c = {keys, d * LANES, LANES, a->keys.head_dim, a->keys.format, t->scale + (key - start) / LANES * scales,
                true, scales,    0};
     chain_tile(R, P, t->q, &c, sum);
@@ -163,6 +163,7 @@ INLINE void load_scales(const kv_cache *c, attention_tile *t, bool keys, int sta
     int blocks = blocks_of(c->head_dim), lo, hi;
     const uint16_t *from = keys ? t->key_scales : t->value_scales;
     if (c->format != CACHE_Q8_0) return;
+    from += (place_in(c, start) - start) / LANES * blocks * LANES;
     segment_range(t, &lo, &hi);
     for (int key = lo / LANES * LANES; key < hi; key += LANES)
         for (int b = 0; b < blocks; b++) {
@@ -247,7 +248,8 @@ INLINE void add_values(const attention_args *a, int R, attention_tile *t, int i,
     const float *x[MAX_QUERIES];
     float *part[MAX_QUERIES];
     for (int r = 0; r < R; r++) x[r] = t->score[i + r] + (keys[0] - keys[2]), part[r] = t->part[i + r];
-    const unsigned char *values = t->values + (size_t)keys[0] * (size_t)E * cached_bytes(a->values.format);
+    const unsigned char *values =
+        t->values + (size_t)place_in(&a->values, keys[0]) * (size_t)E * cached_bytes(a->values.format);
     chain v = {values, LANES, (size_t)E, keys[1] - keys[0], a->values.format, t->scale + (keys[0] - keys[2]), false, 0, 0};
     for (int at = 0, P; at < E; at += P * LANES) {
         P = vectors_together((E - at) / LANES, most);
@@ -306,11 +308,14 @@ INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
 enum { PART_HEAD = LANES };
 INLINE int part_floats(const attention_args *a) { return PART_HEAD + padded(a->values.head_dim); }
 INLINE int segments_of(int keys) { return (keys + SEGMENT - 1) / SEGMENT; }
-INLINE size_t attention_part_bytes(int heads, int head_dim, int capacity) {
-    return (size_t)heads * (size_t)segments_of(capacity) * (size_t)(PART_HEAD + padded(head_dim)) * sizeof(float);
+// Segments that a row sees keys of: of a ring one more than it holds, where a window begins and ends inside of one
+INLINE int segments_seen(const kv_cache *c) { return segments_of(c->capacity) + c->ring; }
+INLINE size_t attention_part_bytes(int heads, int head_dim, int segments) {
+    return (size_t)heads * (size_t)segments * (size_t)(PART_HEAD + padded(head_dim)) * sizeof(float);
 }
 INLINE float *part_of(const attention_args *a, int head, int segment) {
-    return a->parts + (size_t)(head * segments_of(a->keys.capacity) + segment) * (size_t)part_floats(a);
+    int of_head = segments_seen(&a->keys);
+    return a->parts + (size_t)(head * of_head + segment % of_head) * (size_t)part_floats(a);
 }
 
 INLINE void store_part(const attention_args *a, const attention_tile *t, int i, int segment) {

@@ -4,6 +4,9 @@
 //   values  [kv head][key][e padded to 16]        Q8_0: int8, and behind those of all heads the scales
 //   scales  [kv head][key / 16][blocks of 32 values][16], f16
 //
+// A ring holds the last rows alone: position p lies where p % capacity does. Its capacity is whole segments of attention.h, so
+// that 256 keys from a multiple of 256 on stay side by side.
+//
 // A Q8_0 value is q * scale, exact in f32: q and scale are those of quantize.h, the scale then rounded to f16. Attention reads
 // all rows as cached, those of its own step too.
 #ifndef BURIN_KV_CACHE_H
@@ -15,14 +18,18 @@ INLINE int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
 
 typedef enum cache_format { CACHE_F32, CACHE_F16, CACHE_Q8_0 } cache_format;
 
-// A cache of keys or values of one layer. heads, head_dim, capacity, format are literals; capacity (keys of a slot) is a
-// multiple of 16.
+// A cache of keys or values of one layer. heads, head_dim, capacity, format, ring are literals; capacity (keys of a slot) is a
+// multiple of 16, of a ring of 256.
 typedef struct kv_cache {
     int heads, head_dim, capacity;
     cache_format format;
     size_t slot_stride;   // bytes from one slot to the next
     unsigned char *data;  // slot 0
+    bool ring;
 } kv_cache;
+
+// Where a position's row lies
+INLINE int place_in(const kv_cache *c, int position) { return c->ring ? position % c->capacity : position; }
 
 INLINE size_t cached_bytes(cache_format f) { return f == CACHE_F32 ? 4 : f == CACHE_F16 ? 2 : 1; }
 INLINE size_t cache_scales_of_head(const kv_cache *c) { return (size_t)blocks_of(c->head_dim) * (size_t)c->capacity; }
@@ -104,7 +111,8 @@ INLINE uint16_t *scales_of_key(const kv_cache *c, uint16_t *scales, int position
 INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
     for (int h = first; h < last; h++)
         for (int r = 0; r < in.rows; r++) {
-            int slot = slot_of_row(in.slot, in.sequence, r), position = position_of_row(in.position, in.sequence, r);
+            int slot = slot_of_row(in.slot, in.sequence, r),
+                position = place_in(&c, position_of_row(in.position, in.sequence, r));
             const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
             unsigned char *head = key_cache_head(&c, slot, h);
             if (c.format == CACHE_Q8_0) {
@@ -120,7 +128,8 @@ INLINE void cache_append_keys(kv_cache c, kv_rows in, int first, int last) {
 INLINE void cache_append_values(kv_cache c, kv_rows in, int first, int last) {
     for (int h = first; h < last; h++)
         for (int r = 0; r < in.rows; r++) {
-            int slot = slot_of_row(in.slot, in.sequence, r), position = position_of_row(in.position, in.sequence, r);
+            int slot = slot_of_row(in.slot, in.sequence, r),
+                position = place_in(&c, position_of_row(in.position, in.sequence, r));
             int width = padded(c.head_dim);
             const float *x = in.x + (size_t)r * (size_t)in.stride + h * c.head_dim;
             unsigned char *head = value_cache_head(&c, slot, h);
@@ -144,6 +153,6 @@ INLINE void row_or_zeros(int n, const float *x, float *y) {
 // Row `position` of a slot in a cache of whole rows of floats (laid out like values of one head); zeros before the first.
 INLINE void cache_earlier(kv_cache c, int slot, int position, float *y) {
     const float *rows = (const float *)(const void *)value_cache_head(&c, slot, 0);
-    row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)position * (size_t)padded(c.head_dim), y);
+    row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)place_in(&c, position) * (size_t)padded(c.head_dim), y);
 }
 #endif

@@ -60,7 +60,7 @@ int32_t NAME_begin_token(void);
 int NAME_end_tokens(int32_t *tokens, int capacity);
 
 int NAME_slot_reset(NAME_state *, int slot);
-int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens
+int NAME_slot_truncate(NAME_state *, int slot, int length);  // keeps the first `length` tokens; may be NAME_BEHIND_WINDOW
 int NAME_slot_copy(NAME_state *, int to, int from);
 int NAME_slot_length(const NAME_state *, int slot);  // negative: an error
 

@@ -19,17 +19,18 @@ enum {
     NAME_CONTEXT_FULL = -11,
     NAME_BAD_LENGTH = -12,
     NAME_NO_LOGITS = -13,
-    NAME_BAD_SHAPE = -14,     // dimensions that a network does not take, or that contradict each other
-    NAME_BAD_VALUE = -15,     // an integer outside of its input's least and most
-    NAME_NO_SOURCE = -16,     // of an encoder-decoder: the slot has read none
-    NAME_TOO_MANY = -17,      // of a network: a loop gives more results than there is room for
-    NAME_BAD_SOURCE = -18,    // a source that the encoder does not take, or a model without an encoder
-    NAME_BAD_ARGUMENT = -19,  // NULL where there must be something, or a number below 0
-    NAME_FORKED = -20,        // the state's threads are those of the process that forked
-    NAME_OTHER_MODEL = -21,   // a slot saved by another model
-    NAME_BAD_SAVED = -22,     // not a saved slot, or a damaged one
-    NAME_DAMAGED = -23,       // the weights or the tokenizer are not as they were built
-    NAME_NOT_OPEN = -100,     // the state was not opened by NAME_init
+    NAME_BAD_SHAPE = -14,      // dimensions that a network does not take, or that contradict each other
+    NAME_BAD_VALUE = -15,      // an integer outside of its input's least and most
+    NAME_NO_SOURCE = -16,      // of an encoder-decoder: the slot has read none
+    NAME_TOO_MANY = -17,       // of a network: a loop gives more results than there is room for
+    NAME_BAD_SOURCE = -18,     // a source that the encoder does not take, or a model without an encoder
+    NAME_BAD_ARGUMENT = -19,   // NULL where there must be something, or a number below 0
+    NAME_FORKED = -20,         // the state's threads are those of the process that forked
+    NAME_OTHER_MODEL = -21,    // a slot saved by another model
+    NAME_BAD_SAVED = -22,      // not a saved slot, or a damaged one
+    NAME_DAMAGED = -23,        // the weights or the tokenizer are not as they were built
+    NAME_BEHIND_WINDOW = -24,  // truncating to where caches of layers with a window no longer reach: reset the slot instead
+    NAME_NOT_OPEN = -100,      // the state was not opened by NAME_init
 };
 const char *NAME_error_text(int status);
 

@@ -254,7 +254,7 @@ void burin_generation_close(burin_generation *g) {
 int32_t burin_generation_kept(const burin_generation *g, const int32_t *ids, int32_t n) {
     int32_t read = burin_slot_length(g->run->session, 0), kept = 0;
     while (kept < read && kept < g->n_tokens && kept < n - 1 && ids[kept] == g->tokens[kept]) kept++;
-    return kept;
+    return burin_slot_holds(g->run->session, 0, kept);
 }
 
 // What the slot reads before anything is generated.

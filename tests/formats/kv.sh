@@ -44,6 +44,29 @@ family() {
 family deepseek_v2 "latent attention" --tokens 5,9,17,20,31,6,7,8 -n 0 --logits-hash
 family pegasus "an encoder-decoder" --tokens 5,9,17,20,31,6,7,8 --decoder-tokens 0,7,9,12 -n 0 --logits-hash
 
+# Layers with a window keep a ring of their last rows: the bits of the interpreter, which keeps all.
+"$BUILD/tools/family_weights" tests/families/gemma3_text "$WORK/family"
+ring=$WORK/ring
+check "kv: rings build" sh -c "'$BURIN' build '$WORK/family' --kv=q8_0 --ctx 700 --mcpu=x86-64-v3 -o '$ring' > '$WORK/built' 2>&1"
+check "kv: rings: $(cost)" test "$(cost)" = "139.5 KB (10 of 12 caches keep their last 256 rows)"
+long=$(awk 'BEGIN { for (i = 0; i < 600; i++) printf "%s%d", i ? "," : "", 3 + (i * i * 7 + i * 5) % 93 }')
+other=$(echo "$long" | cut -d, -f 1-300),$(echo "$long" | cut -d, -f 7-90)
+near=$(echo "$long" | cut -d, -f 1-570),$(echo "$long" | cut -d, -f 7-16)
+_hash=$("$BURIN" run "$WORK/family" --kv=q8_0 --ctx 700 --interpret --tokens "$long" -n 0 --logits-hash 2> "$WORK/said")
+one_hash "kv: rings" "$_hash" "1:64 2:1 3:7" "$ring" --tokens "$long" -n 0 --logits-hash
+# continued NAME TOKENS SAID: as read from the beginning, behind a slot that was saved after 600 tokens
+continued() {
+    rm -f "$WORK/slot"
+    "$ring" --tokens "$long" -n 1 --temp 0 --session "$WORK/slot" > "$WORK/got" 2>&1
+    "$ring" --tokens "$2" -n 20 --temp 0 > "$WORK/expected" 2> "$WORK/said"
+    "$ring" --tokens "$2" -n 20 --temp 0 -v --session "$WORK/slot" > "$WORK/got" 2> "$WORK/said"
+    same "kv: rings: $1" "$WORK/expected" "$WORK/got"
+    check "kv: rings: $1: $(head -n 1 "$WORK/said")" grep -q "the session has $3 tokens" "$WORK/said"
+}
+continued "on" "$long,5,7" "600 of 602"
+continued "a few tokens back" "$near" "570 of 580"
+continued "from where the ring no longer reaches" "$other" "0 of 384"
+
 flags="-std=gnu11 -O1 -Wall -Wextra -Werror -I$WORK"
 check "kv: builds a library" "$BURIN" build $model --kv=q8_0 --mcpu=x86-64-v3 -o "$WORK/story.a"
 # shellcheck disable=SC2086 # a list of flags

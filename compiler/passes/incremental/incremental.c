@@ -144,10 +144,21 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- caches
+// Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring of them holds what the rows of one call look
+// back at, and some more: so many rows a slot can be truncated by.
+static void keep_window(Node *state, int64_t window, const RowInputs *in) {
+    enum { SEGMENT = 256, TRUNCATED = 64 };
+    int64_t rows = (window + dim_upper(in->rows) + TRUNCATED + SEGMENT - 1) / SEGMENT * SEGMENT;
+    if (!window || rows >= in->context) return;
+    attr_set_int(state, "window", window);
+    attr_set_int(state, "ring", rows);
+}
+
 static Node *append_to_cache(Node *rows, const char *kind, int64_t heads, const RowInputs *in, Node *before) {
     Graph *g = before->graph;
     const Dim *width = dim_binary(g, DIM_FLOORDIV, rows->type.dim[1], dim_const(g, heads));
     Node *state = new_state(in, kind, rows->type.dtype, heads, width, before);
+    if (attr_int(before, "causal", 0)) keep_window(state, attr_int(before, "window", 0), in);
     Node *n = node_make(g, OP_cache_append, before->loc, 4, (Node *[]){state, rows, in->slot, in->position}, before);
     attr_set_int(n, "heads", heads);
     return inferred(n);
