@@ -56,7 +56,7 @@ static void write_cache(Text *t, const Program *p, const View *v, const char *da
         text_add(t, "%llu, %s, ", (unsigned long long)shape.capacity, cache_format_of(type->dtype));
     else
         c_dim(t, p, type->dim[2]), text_add(t, ", CACHE_F32, ");
-    write_slot_bytes(t, p, v), text_add(t, ", %s%s}", data, shape.ring ? ", true" : "");
+    write_slot_bytes(t, p, v), text_add(t, ", %s, %s}", data, shape.ring ? "true" : "false");
 }
 
 // Of `rows` rows, those of one sequence; 0 where there is no batch.

@@ -13,10 +13,9 @@ typedef struct {
 } Piece;
 
 static void write_piece(Text *t, const StateSlice *s, Piece p) {
-    text_add(t, "    {%llu, %llu, %s, %llu, %llu, %llu, %s", (unsigned long long)p.offset, (unsigned long long)p.parts,
-             p.layout, (unsigned long long)p.lane, (unsigned long long)p.part, (unsigned long long)p.block,
-             attr_int(s->node, "memory", 0) ? "true" : "false");
-    text_add(t, p.window ? ", %llu},\n" : "},\n", (unsigned long long)p.window);
+    text_add(t, "    {%llu, %llu, %s, %llu, %llu, %llu, %s, %llu},\n", (unsigned long long)p.offset,
+             (unsigned long long)p.parts, p.layout, (unsigned long long)p.lane, (unsigned long long)p.part,
+             (unsigned long long)p.block, attr_int(s->node, "memory", 0) ? "true" : "false", (unsigned long long)p.window);
 }
 
 static void write_cache_pieces(Text *t, const StateSlice *s) {

@@ -56,14 +56,14 @@ KERNEL void rotary_16(burin_part heads, int rows, const float *x, const float *c
 KERNEL void cache_append_key_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
                                   const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
-    cache_append_keys((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
+    cache_append_keys((kv_cache){2, 16, 80, CACHE_F32, 61440, cache, false}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void cache_append_value_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
                                     const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
-    cache_append_values((kv_cache){2, 16, 80, CACHE_F32, 61440, cache}, in, heads.first, heads.last);
+    cache_append_values((kv_cache){2, 16, 80, CACHE_F32, 61440, cache, false}, in, heads.first, heads.last);
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9
@@ -73,8 +73,8 @@ KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, 
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .causal = true};
     a.rows = rows, a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
     a.slot = slot, a.position = position;
-    a.keys = (kv_cache){2, 16, 80, CACHE_F32, 61440, keys};
-    a.values = (kv_cache){2, 16, 80, CACHE_F32, 61440, values};
+    a.keys = (kv_cache){2, 16, 80, CACHE_F32, 61440, keys, false};
+    a.values = (kv_cache){2, 16, 80, CACHE_F32, 61440, values, false};
     burin_attention(s, thread, a, units, NULL);
 }
 
