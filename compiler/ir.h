@@ -71,6 +71,12 @@ typedef struct Type {
 } Type;
 
 // Constant data, row-major, little-endian. `data` may point into a mapped file: read it, never write it.
+// Of a matrix that is quantized: how much each of its n input columns weighs, beside 1 (driver/calibrate.h)
+typedef struct Importance {
+    int64_t n;
+    const float *column;
+} Importance;
+
 typedef struct Tensor {
     DType dtype;
     int rank;
@@ -80,6 +86,7 @@ typedef struct Tensor {
     const char *name;      // of the checkpoint, or NULL
     const Source *source;  // the file it came from, or NULL
     bool swapped;          // of a checkpoint: its matrix in Hugging Face's words is the transpose, for blocks lie along an axis
+    const Importance *importance;  // or NULL
 } Tensor;
 
 // ---------------------------------------------------------------------------------------------------------------------- ops

@@ -13,6 +13,7 @@
 
 #include "driver/build.h"
 #include "driver/cache.h"
+#include "driver/calibrate.h"
 #include "driver/commands.h"
 #include "driver/compiler.h"
 #include "driver/output_name.h"
@@ -60,6 +61,7 @@ static bool compile(Build *b) {
     bool whole = build_passes(b) && !(b->options->emit && !strcmp(b->options->emit, "ir"));
     print_report(b);
     if (whole) {
+        if (b->options->calibrate) calibrate(b);
         build_lower(b);
         build_draft(b);
         if (!b->options->emit) return true;
@@ -72,6 +74,41 @@ static bool compile(Build *b) {
     return false;
 }
 
+static bool build_in_process(Arena *, const Options *, bool quiet);
+
+// What a program says of the text of --perplexity
+static void print_perplexity(Arena *arena, const char *when, const char *program, const Options *o) {
+    const char *folder = work_folder(arena), *log = arena_printf(arena, "%s/log", folder);
+    CommandLine line = {.arena = arena};
+    command_add(&line, strchr(program, '/') ? program : arena_printf(arena, "./%s", program));
+    command_add(&line, "--perplexity");
+    command_add(&line, o->perplexity);
+    if (o->window) command_addf(&line, "--window"), command_addf(&line, "%lld", (long long)o->window);
+    bool good = process_succeeds(&line, log, o->verbose);
+    char *said = read_text_file(log, NULL);
+    said[strcspn(said, "\n")] = 0;
+    if (!good) diag_fatal(NO_LOC, "--perplexity=%s: %s", o->perplexity, said);
+    print_spelled("%s %s\n", when, said);
+    free(said);
+    remove_tree(folder);
+    diag_keep(folder);
+}
+
+// Before: the same program with the weights as they are in the checkpoint
+static void compare_perplexity(Arena *arena, const Options *o, const char *output) {
+    Options before = *o;
+    const char *folder = work_folder(arena);
+    before.quant = before.calibrate = before.perplexity = NULL;
+    before.quant_report = before.save_temps = before.verbose = before.requantize = false;
+    before.output = arena_printf(arena, "%s/before", folder);
+    if (o->quant && !build_in_process(arena, &before, true))
+        diag_fatal(NO_LOC, "the program before --quant could not be built");
+    if (o->quant) print_perplexity(arena, "before", before.output, o);
+    print_perplexity(arena, "after ", output, o);
+    remove_tree(folder);
+    diag_keep(folder);
+}
+
 static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
     const char *output = o->output ? o->output : model_name(arena, o->model);
@@ -79,10 +116,14 @@ static int build_for_one(Arena *arena, const Options *o) {
     if (printed && o->output)
         diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output, o->emit ? "--emit" : "--stop-after");
     if (!printed) build_check_output(&b, output);
+    if (o->perplexity && (printed || b.kind != OUTPUT_PROGRAM || !b.tools.native || b.tools.mpi))
+        usage_error("--perplexity=%s runs the program that is built\n  hint: leave it out, or build a program for this machine",
+                    o->perplexity);
     if (!compile(&b)) return 0;
     print_sizes(&b);
     build_output(&b, output);
     if (o->quant_report || (o->verbose && o->quant)) print_quant_report(&b);
+    if (o->perplexity) compare_perplexity(arena, o, output);
     print_spelled("%s: %s for", output,
                   b.kind == OUTPUT_PROGRAM  ? "a program"
                   : b.kind == OUTPUT_FOLDER ? "a folder of C"
@@ -95,12 +136,16 @@ static int build_for_one(Arena *arena, const Options *o) {
 }
 
 // In a process of its own: an error ends that.
-static bool build_in_process(Arena *arena, const Options *o) {
+static bool build_in_process(Arena *arena, const Options *o, bool quiet) {
     int status = 0;
     fflush(stdout);
     pid_t child = fork();
     if (child < 0) diag_fatal(NO_LOC, "cannot run another process: %s", strerror(errno));
-    if (!child) exit(build_for_one(arena, o));
+    if (!child) {
+        int nowhere = quiet ? open("/dev/null", O_WRONLY) : -1;
+        if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO), dup2(nowhere, STDERR_FILENO);
+        exit(build_for_one(arena, o));
+    }
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return false;
     return !status;
@@ -125,7 +170,7 @@ static int build_for_all(Arena *arena, const Options *all) {
         }
         make_folder(folder);
         o.output = arena_printf(arena, "%s/%s", folder, model_name(arena, o.model));
-        bool good = build_in_process(arena, &o);
+        bool good = build_in_process(arena, &o, false);
         if (!good) rmdir(folder);
         built += good, failed += !good;
     }

@@ -238,6 +238,7 @@ void build_lower(Build *b) {
     uint64_t hash = hash_bytes(t.data, t.length,
                                hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
+    if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
     if (b->options->with) hash = hash_text(b->options->with, hash);
     if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
@@ -333,7 +334,7 @@ const char *build_cache_path(const Build *b) {
     for (int i = 0; i < o->n_files; i++) h = hash_input(b->arena, o->files[i], h);
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
-    h = hash_text(o->quant, h);
+    h = hash_input(b->arena, o->calibrate, hash_text(o->quant, h));
     h = hash_text(o->activations, h);
     h = hash_text(o->kv, o->requantize ? h + 1 : h);
     h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));

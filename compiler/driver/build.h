@@ -29,6 +29,7 @@ typedef struct Build {
     PassContext passes;
     Program *program;
     Image image;
+    uint64_t calibrated;   // a hash of the text that --calibrate has read; 0: none
     const char *identity;  // 16 hex digits
     struct Build *draft;   // of --draft, from build_draft on; NULL: none
 } Build;

@@ -4,7 +4,6 @@
 // or any other network over random tensors, an encoder-decoder one after the other. Each result is then compared with what the
 // interpreter, in f64, makes of the same operands: the traced ones, so that an error shows where it is made and does not
 // spread. What is allowed is derived op by op from the rounding of f32 (eval_bound).
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "driver/network.h"
 #include "driver/process.h"
 #include "driver/rows.h"
+#include "driver/traced.h"
 #include "driver/walk.h"
 #include "engine/forward.h"
 #include "ir/convert.h"
@@ -49,35 +49,6 @@ typedef struct Part {
 } Part;
 
 // ----------------------------------------------------------------------------------------------------------------- the trace
-static const Node *item_of(const Node *tuple, int index) {
-    for (int i = 0; i < tuple->n_users; i++)
-        if (tuple->users[i]->op == OP_item && attr_int(tuple->users[i], "index", 0) == index) return tuple->users[i];
-    return NULL;
-}
-
-// The node that a kernel's result is: its own, or the items of a tuple.
-static const Node *named_result(const Kernel *k, const char *name) {
-    if (k->node->name && !strcmp(k->node->name, name)) return k->node;
-    for (int i = 0; i < 2 && k->node->type.dtype == DT_tuple; i++) {
-        const Node *item = item_of(k->node, i);
-        if (item && !strcmp(item->name, name)) return item;
-    }
-    return NULL;
-}
-
-// In the loop over layers the text names the first layer's value: the kernel that many periods later has this one's.
-static const Node *node_of_value(const Program *p, const char *name, int layer) {
-    for (int i = 0; i < p->n_kernels; i++) {
-        const Node *n = named_result(p->kernels[i], name);
-        if (!n) continue;
-        int at = i + (layer > 0 ? layer * p->loop.period : 0);
-        if (at == i || at >= p->n_kernels) return n;
-        const Kernel *k = p->kernels[at];
-        return k->node->type.dtype == DT_tuple ? item_of(k->node, (int)attr_int(n, "index", 0)) : k->node;
-    }
-    return NULL;
-}
-
 static int64_t symbol_of_step(const Dim *symbol, void *user) {
     const Part *p = user;
     if (!is_decoder(p->program)) return network_symbol(p->program, symbol, p->values.symbols);
@@ -86,7 +57,7 @@ static int64_t symbol_of_step(const Dim *symbol, void *user) {
 
 static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
     Part *p = context;
-    const Node *n = node_of_value(p->program, value, layer);
+    const Node *n = traced_node(p->program, value, layer);
     if (!n) return;
     Tensor *t = ARENA_NEW(p->arena, Tensor);
     float *copy = ARENA_ARRAY(p->arena, float, (size_t)rows *(size_t)columns + 4);
@@ -102,72 +73,6 @@ static void record(void *context, const char *value, int layer, const float *dat
 }
 
 // --------------------------------------------------------------------------------------------------------------- the program
-typedef void ForwardFunction(const burin_step *, int thread);
-
-typedef struct Doors {
-    ForwardFunction *forward, *encode;
-} Doors;
-
-static void add_door(Text *t, const char *door, const Program *p, const Target *cpu) {
-    text_add(t,
-             "void %s_forward_%s(const burin_step *, int);\n"
-             "__attribute__((visibility(\"default\"))) void %s(const burin_step *s, int thread) {\n"
-             "    %s_forward_%s(s, thread);\n"
-             "}\n",
-             p->name, cpu->symbol, door, p->name, cpu->symbol);
-}
-
-// The emitted functions are hidden in a library: one more file gives them names to be found by.
-static const char *write_doors(const Build *b, const char *folder, const Target *cpu) {
-    const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->name);
-    Text t = {0};
-    text_add(&t, "#include \"engine/program.h\"\n");
-    add_door(&t, "check_forward", b->program, cpu);
-    if (b->program->encoder) add_door(&t, "check_encode", b->program->encoder, cpu);
-    write_file(path, t.data, t.length);
-    text_free(&t);
-    return path;
-}
-
-static Doors load_doors(Build *b, const char *folder) {
-    const Target *cpu = b->tools.cpus[0];
-    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_SHARED, .extra = write_doors(b, folder, cpu)};
-    Objects objects = toolchain_compile(&b->tools, &emitted);
-    objects.paths[1] = objects.paths[--objects.n];  // without the descriptor, which names the weights
-    const char *path = arena_printf(b->arena, "%s/check.so", folder);
-    toolchain_link_library(&b->tools, &objects, OUTPUT_SHARED, folder, path);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    Doors doors = {0};
-    if (library) doors.forward = (ForwardFunction *)dlsym(library, "check_forward");
-    if (library && b->program->encoder) doors.encode = (ForwardFunction *)dlsym(library, "check_encode");
-    if (!doors.forward) diag_fatal(NO_LOC, "cannot load the compiled model: %s", dlerror());
-    return doors;
-}
-
-static unsigned char *step_memory(uint64_t bytes, int fill) {
-    unsigned char *memory = aligned_alloc(BURIN_ALIGNMENT, (bytes + 4096) / BURIN_ALIGNMENT * BURIN_ALIGNMENT);
-    if (!memory) diag_fatal(NO_LOC, "not enough memory: %" PRIu64 " bytes", bytes);
-    return memset(memory, fill, bytes);
-}
-
-// As large as the largest run of a network needs, which may be more than there is: pages come as they are touched.
-static unsigned char *scratch_memory(uint64_t bytes) {
-    enum { FILLED = 1 << 30 };
-    void *memory = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) diag_fatal(NO_LOC, "not enough memory: %" PRIu64 " bytes", bytes);
-    return bytes < FILLED ? memset(memory, 0xff, bytes) : memory;
-}
-
-static const unsigned char *map_weights(const Build *b, const char *folder) {
-    const char *path = arena_printf(b->arena, "%s/weights", folder);
-    image_write(&b->image, path);
-    FILE *f = fopen(path, "rb");
-    void *weights = f ? mmap(NULL, b->image.bytes, PROT_READ, MAP_PRIVATE, fileno(f), 0) : MAP_FAILED;
-    if (f) fclose(f);
-    if (weights == MAP_FAILED) diag_fatal(NO_LOC, "cannot map %s", path);
-    return weights;
-}
-
 static void run_part(Part *p, ForwardFunction *forward, const unsigned char *weights, unsigned char *state) {
     const Plan *plan = &p->program->plan;
     burin_barrier barrier = {.threads = 1};
@@ -176,10 +81,10 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
     int32_t *wanted = ARENA_ARRAY(p->arena, int32_t, n);
     for (int i = 0; i < n; i++) wanted[i] = i;
     burin_step step = {.weights = weights,
-                       .arena = step_memory(plan->row_bytes * (uint64_t)p->program->max_rows, 0xff),
-                       .local = step_memory(plan->local_bytes, 0xff),
+                       .arena = traced_memory(plan->row_bytes * (uint64_t)p->program->max_rows, 0xff),
+                       .local = traced_memory(plan->local_bytes, 0xff),
                        .state = state,
-                       .scratch = scratch_memory(plan->scratch_bytes),
+                       .scratch = traced_scratch(plan->scratch_bytes),
                        .inputs = (const void *const *)p->values.input_data,
                        .outputs = p->values.output_data,
                        .symbols = p->values.symbols,
@@ -192,11 +97,11 @@ static void run_part(Part *p, ForwardFunction *forward, const unsigned char *wei
                        .n_wanted = n,
                        .max_rows = (int)p->program->max_rows,
                        .threads = 1,
-                       .logits = (float *)(void *)step_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
+                       .logits = (float *)(void *)traced_memory((uint64_t)n * (uint64_t)vocabulary * sizeof(float), 0xff),
                        .barrier = &barrier,
                        .trace = &trace};
     forward(&step, 0);
-    munmap(step.scratch, plan->scratch_bytes + 1);
+    traced_free_scratch(step.scratch, plan->scratch_bytes);
     free(step.arena), free(step.local), free(step.logits);
 }
 
@@ -360,29 +265,21 @@ static void part_close(Part *p) {
 static void run_parts(Check *c, const char *folder) {
     Build *b = c->build;
     Part encoder, steps;
-    Doors doors = load_doors(b, folder);
-    const unsigned char *weights = map_weights(b, folder);
-    unsigned char *state = step_memory(b->program->plan.slot_bytes, 0xff);
+    Traced traced = traced_open(b, folder);
+    unsigned char *state = traced_memory(b->program->plan.slot_bytes, 0xff);
     if (b->program->encoder) {
         part_open(&encoder, c, b->program->encoder);
         c->encoder = &encoder;
-        run_part(&encoder, doors.encode, weights, state);
+        run_part(&encoder, traced.encode, traced.weights, state);
         compare_all(&encoder);
     }
     part_open(&steps, c, b->program);
-    run_part(&steps, doors.forward, weights, state);
+    run_part(&steps, traced.forward, traced.weights, state);
     compare_all(&steps);
     part_close(&steps);
     if (c->encoder) part_close(&encoder);
-    munmap((void *)(uintptr_t)weights, b->image.bytes);
+    traced_close(&traced, b);
     free(state);
-}
-
-// The best of the CPUs that this machine is.
-static void choose_cpu(Toolchain *t) {
-    while (t->n_cpus && !target_runs_here(t->cpus[t->n_cpus - 1])) t->n_cpus--;
-    if (!t->n_cpus) usage_error("burin check runs what it compiles, and this CPU is none of --mcpu");
-    t->cpus[0] = t->cpus[t->n_cpus - 1], t->n_cpus = 1;
 }
 
 int check(Build *b) {
@@ -393,8 +290,7 @@ int check(Build *b) {
     build_load(b);
     build_passes(b);
     build_lower(b);
-    choose_cpu(&b->tools);
-    toolchain_find(&b->tools);
+    traced_for_here(b, "burin check runs what it compiles, and this CPU is none of --mcpu");
     const char *folder = work_folder(b->arena);
     build_sources(b, folder);
     run_parts(&c, folder);

@@ -174,7 +174,8 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
     }
     int64_t n = w->depth - k < f->block ? w->depth - k : f->block, step = transposed ? t->dim[1] : 1;
     read_values(t, transposed ? k * step + column : column * w->depth + k, step, n, values);
-    f->encode(f, &(EncodeInput){values, NULL, n}, c);
+    const Importance *m = t->importance && t->importance->n == w->depth ? t->importance : NULL;
+    f->encode(f, &(EncodeInput){values, m ? m->column + k : NULL, n}, c);
     while (w->node->in[source]->value != t) source++;
     add_error(f, values, n, c, &s->errors[source]);
 }

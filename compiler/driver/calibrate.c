@@ -1,0 +1,227 @@
+// The model is compiled for this CPU, its weights, rows and caches as floats, and reads the text in windows with its trace on.
+// Of each value that products read, squares are summed column by column; a matrix weighs the errors of its columns by their
+// means (ir/encode.h). Sums are those of one thread, in order: the same on every machine.
+#include "driver/calibrate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/process.h"
+#include "driver/traced.h"
+#include "engine/threads.h"
+#include "ir/operands.h"
+#include "tokenizer/tokenizer.h"
+#include "util/files.h"
+#include "util/hash.h"
+
+enum { WINDOW = 512, MOST_TOKENS = 4096, FEWEST_TOKENS = 32 };
+
+// Of a value's columns, or of those of all values that a matrix is multiplied by
+typedef struct Columns {
+    int64_t n;
+    double *sum, rows;
+} Columns;
+
+typedef struct Calibration {
+    Build *build;       // of floats
+    Columns **of_node;  // by node->mark; NULL: no product reads it
+} Calibration;
+
+static Columns *columns_new(Arena *arena, int64_t n) {
+    Columns *c = ARENA_NEW(arena, Columns);
+    *c = (Columns){.n = n, .sum = ARENA_ARRAY(arena, double, n)};
+    return c;
+}
+
+static void record(void *context, const char *value, int layer, const float *data, int rows, int columns, int row_stride) {
+    Calibration *c = context;
+    const Node *n = traced_node(c->build->program, value, layer);
+    Columns *sums = n ? c->of_node[n->mark] : NULL;
+    if (!sums || sums->n != columns) return;
+    for (int r = 0; r < rows; r++)
+        for (int i = 0; i < columns; i++) {
+            double x = data[(size_t)r * (size_t)row_stride + (size_t)i];
+            sums->sum[i] += x * x;
+        }
+    sums->rows += rows;
+}
+
+// --------------------------------------------------------------------------------------------------------------- the floats
+static Build build_floats(const Build *b) {
+    Options *o = ARENA_NEW(b->arena, Options);
+    *o = *b->options;
+    o->quant = o->calibrate = o->target = o->with = o->dump_ir = NULL;
+    o->requantize = o->require_fusion = false;
+    o->activations = o->kv = "f32", o->mcpu = "native", o->max_ram = 0;
+    Build floats = build_new(b->arena, o);
+    floats.kind = OUTPUT_SHARED;
+    build_open(&floats);
+    build_load(&floats);
+    build_passes(&floats);
+    build_lower(&floats);
+    return floats;
+}
+
+static void watch_products(Calibration *c) {
+    const Graph *g = c->build->program->graph;
+    int nodes = 0;
+    EACH_NODE(n, g) n->mark = nodes++;
+    c->of_node = ARENA_ARRAY(c->build->arena, Columns *, nodes);
+    EACH_NODE(n, g) {
+        int64_t width;
+        const Type *x = is_packed_product(n) ? &n->in[0]->type : NULL;
+        if (!x || !dim_is_const(x->dim[x->rank - 1], &width) || c->of_node[n->in[0]->mark]) continue;
+        c->of_node[n->in[0]->mark] = columns_new(c->build->arena, width);
+    }
+}
+
+// ------------------------------------------------------------------------------------------------------------------ the text
+typedef struct TokenList {
+    int32_t *id;
+    int n;
+} TokenList;
+
+static TokenList read_tokens(const Build *b, const char *path) {
+    if (!b->tokenizer) diag_fatal(NO_LOC, "--calibrate reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE");
+    char *text = read_text_file(path, NULL);
+    burin_encoding e = {.text = text, .bytes = strlen(text), .special = true, .plain = true, .whole = true};
+    e.memory = aligned_alloc(16, (burin_encode_memory(b->tokenizer->blob, e.bytes) + 15) / 16 * 16);
+    e.ids = ARENA_ARRAY(b->arena, int32_t, MOST_TOKENS);
+    e.capacity = MOST_TOKENS;
+    if (!e.memory) diag_fatal(NO_LOC, "not enough memory to read %s", path);
+    size_t n = burin_encode(b->tokenizer->blob, &e);
+    free(e.memory);
+    free(text);
+    if (n < FEWEST_TOKENS)
+        diag_fatal(NO_LOC, "%s has %zu tokens, --calibrate needs at least %d\nhint: some pages of text like the model's own",
+                   path, n, FEWEST_TOKENS);
+    return (TokenList){e.ids, n < MOST_TOKENS ? (int)n : MOST_TOKENS};
+}
+
+// ------------------------------------------------------------------------------------------------------------------- reading
+typedef struct Reader {
+    const Build *build;
+    ForwardFunction *forward;
+    burin_step step;
+} Reader;
+
+static Reader reader_open(const Build *b, const Traced *traced, burin_trace *trace) {
+    static burin_barrier barrier = {.threads = 1};
+    const Program *p = b->program;
+    int rows = (int)p->max_rows;
+    uint64_t logits = (uint64_t)rows * (uint64_t)build_vocabulary(b) * sizeof(float);
+    Reader r = {.build = b, .forward = traced->forward};
+    r.step = (burin_step){.weights = traced->weights,
+                          .arena = traced_memory(p->plan.row_bytes * (uint64_t)rows, 0),
+                          .local = traced_memory(p->plan.local_bytes, 0),
+                          .state = traced_memory(p->plan.slot_bytes, 0),
+                          .scratch = traced_scratch(p->plan.scratch_bytes),
+                          .logits = (float *)(void *)traced_memory(logits, 0),
+                          .slot = ARENA_ARRAY(b->arena, int32_t, rows),
+                          .max_rows = rows,
+                          .threads = 1,
+                          .barrier = &barrier,
+                          .trace = trace};
+    return r;
+}
+
+static void reader_close(Reader *r) {
+    traced_free_scratch(r->step.scratch, r->build->program->plan.scratch_bytes);
+    free(r->step.arena), free(r->step.local), free(r->step.state), free(r->step.logits);
+}
+
+// n tokens of a window, the first at a position of it
+static void read_chunk(Reader *r, const int32_t *tokens, int position, int n) {
+    int32_t *positions = ARENA_ARRAY(r->build->arena, int32_t, n), *wanted = ARENA_ARRAY(r->build->arena, int32_t, n);
+    for (int i = 0; i < n; i++) positions[i] = position + i, wanted[i] = i;
+    r->step.token = tokens, r->step.position = positions, r->step.wanted = wanted;
+    r->step.rows = r->step.n_wanted = n;
+    r->forward(&r->step, 0);
+}
+
+static void read_text(Reader *r, TokenList tokens) {
+    int window = r->build->passes.context < WINDOW ? (int)r->build->passes.context : WINDOW;
+    for (int at = 0, n; at < tokens.n; at += n) {
+        int position = at % window;
+        n = r->step.max_rows < window - position ? r->step.max_rows : window - position;
+        if (n > tokens.n - at) n = tokens.n - at;
+        progress("reading the text of --calibrate", (double)at / tokens.n);
+        read_chunk(r, tokens.id + at, position, n);
+    }
+    progress(NULL, 1);
+}
+
+static void run_calibration(Calibration *c, TokenList tokens) {
+    Build *b = c->build;
+    burin_trace trace = {.context = c, .record = record};
+    traced_for_here(b, "--calibrate runs the model on this CPU, for which burin has no code");
+    const char *folder = work_folder(b->arena);
+    build_sources(b, folder);
+    Traced traced = traced_open(b, folder);
+    Reader r = reader_open(b, &traced, &trace);
+    read_text(&r, tokens);
+    reader_close(&r);
+    traced_close(&traced, b);
+    remove_tree(folder);
+    diag_keep(folder);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- importance
+// By the tensor's name: the sums of all values that it is multiplied by
+static Map columns_of_tensors(const Calibration *c) {
+    Map map;
+    map_init(&map, c->build->arena);
+    EACH_NODE(n, c->build->program->graph) {
+        const Node *pack = is_packed_product(n) ? n->in[PRODUCT_WEIGHTS] : NULL;
+        const Columns *of = pack ? c->of_node[n->in[0]->mark] : NULL;
+        if (!of || !(of->rows > 0) || pack->op != OP_pack) continue;
+        const char *last = NULL;  // experts are slices of one tensor
+        for (int i = 0; i < pack->n_in; i++) {
+            const char *name = pack->in[i]->value ? pack->in[i]->value->name : NULL;
+            if (!name || name == last) continue;
+            Columns *sum = map_get(&map, last = name);
+            if (!sum) map_put(&map, name, sum = columns_new(c->build->arena, of->n));
+            if (sum->n != of->n) continue;
+            for (int64_t j = 0; j < of->n; j++) sum->sum[j] += of->sum[j];
+            sum->rows += of->rows;
+        }
+    }
+    return map;
+}
+
+// Means over their mean; what stood at 0 all the time keeps a little of it, for other texts.
+static const Importance *importance_of(Arena *arena, const Columns *c) {
+    Importance *m = ARENA_NEW(arena, Importance);
+    float *column = ARENA_ARRAY(arena, float, c->n);
+    double all = 0;
+    for (int64_t i = 0; i < c->n; i++) all += c->sum[i];
+    for (int64_t i = 0; i < c->n; i++) column[i] = all > 0 ? (float)(c->sum[i] * (double)c->n / all + 0x1p-10) : 1;
+    *m = (Importance){c->n, column};
+    return m;
+}
+
+static void weigh_constants(Build *b, const Map *columns) {
+    for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
+            const Columns *c = n->op == OP_constant && n->value && n->value->name ? map_get(columns, n->value->name) : NULL;
+            if (!c) continue;
+            Tensor *t = ARENA_NEW(b->arena, Tensor);
+            *t = *n->value;
+            t->importance = importance_of(b->arena, c);
+            n->value = t;
+        }
+}
+
+void calibrate(Build *b) {
+    const char *path = b->options->calibrate;
+    if (!b->options->quant) usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
+    TokenList tokens = read_tokens(b, path);
+    Build floats = build_floats(b);
+    if (!is_decoder(floats.program) || floats.program->encoder)
+        diag_fatal(NO_LOC, "--calibrate reads a text with a decoder, and %s is none", b->name);
+    Calibration c = {.build = &floats};
+    watch_products(&c);
+    run_calibration(&c, tokens);
+    Map columns = columns_of_tensors(&c);
+    weigh_constants(b, &columns);
+    b->calibrated = hash_bytes(tokens.id, (size_t)tokens.n * sizeof *tokens.id, 1);
+}

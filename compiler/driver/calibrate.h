@@ -1,0 +1,9 @@
+// --calibrate FILE: what the input columns of products weigh when their matrices are quantized.
+#ifndef BURIN_DRIVER_CALIBRATE_H
+#define BURIN_DRIVER_CALIBRATE_H
+#include "driver/build.h"
+
+// After the passes: the model reads the file with its weights as they are, and the constants of b->module get the mean squares
+// of the columns that they are multiplied by (Tensor.importance). Ends the run where the model cannot read it.
+void calibrate(Build *b);
+#endif
