@@ -214,10 +214,10 @@ static void weigh_constants(Build *b, const Map *columns) {
 void calibrate(Build *b) {
     const char *path = b->options->calibrate;
     if (!b->options->quant) usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
+    if (!graph_has_rows(b->module->graphs[0]) || b->module->n_graphs > 1)
+        diag_fatal(NO_LOC, "--calibrate reads a text with a decoder, and %s is none", b->name);
     TokenList tokens = read_tokens(b, path);
     Build floats = build_floats(b);
-    if (!is_decoder(floats.program) || floats.program->encoder)
-        diag_fatal(NO_LOC, "--calibrate reads a text with a decoder, and %s is none", b->name);
     Calibration c = {.build = &floats};
     watch_products(&c);
     run_calibration(&c, tokens);
