@@ -1,4 +1,5 @@
-// --quant-report: what quantizing lost, as the root of the mean square of the difference over that of the weights.
+// --quant-report: what quantizing lost, as the root of the mean square of the difference over that of the weights. With
+// --calibrate columns count as much as there: so much a product's results lose.
 #include <math.h>
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ void quant_report(const Program *p, Text *t) {
     Report r = {0};
     add_program(&r, p);
     if (r.n) qsort(r.lines, (size_t)r.n, sizeof *r.lines, worst_first);
-    text_add(t, "error     format   matrix (rms of the difference / rms of the weights)\n");
+    text_add(t, "error     format   matrix (rms of the difference / rms of the weights; --calibrate weighs columns)\n");
     for (int i = 0; i < r.n; i++) text_spell(t, "%-9.5f %-8s %s\n", r.lines[i].error, r.lines[i].format, r.lines[i].name);
     if (r.n) text_add(t, "%-9.5f of all %d matrices that were quantized\n", sqrt(r.sum.lost / r.sum.all), r.n);
     free(r.lines);

@@ -152,12 +152,12 @@ static void pack_float_panel(const WeightPiece *w, int64_t panel, unsigned char 
     }
 }
 
-static void add_error(const Format *f, const float *values, int64_t n, const CodedBlock *c, QuantError *e) {
+static void add_error(const Format *f, const EncodeInput *in, const CodedBlock *c, QuantError *e) {
     float kept[FORMAT_BLOCK];
     coded_values(f, c, kept);
-    for (int64_t i = 0; i < n; i++) {
-        double lost = (double)values[i] - (double)kept[i];
-        e->lost += lost * lost, e->all += (double)values[i] * (double)values[i];
+    for (int64_t i = 0; i < in->n; i++) {
+        double value = in->values[i], lost = value - (double)kept[i], weight = in->importance ? in->importance[i] : 1;
+        e->lost += weight * lost * lost, e->all += weight * value * value;
     }
 }
 
@@ -175,9 +175,10 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
     int64_t n = w->depth - k < f->block ? w->depth - k : f->block, step = transposed ? t->dim[1] : 1;
     read_values(t, transposed ? k * step + column : column * w->depth + k, step, n, values);
     const Importance *m = t->importance && t->importance->n == w->depth ? t->importance : NULL;
-    f->encode(f, &(EncodeInput){values, m ? m->column + k : NULL, n}, c);
+    EncodeInput in = {values, m ? m->column + k : NULL, n};
+    f->encode(f, &in, c);
     while (w->node->in[source]->value != t) source++;
-    add_error(f, values, n, c, &s->errors[source]);
+    add_error(f, &in, c, &s->errors[source]);
 }
 
 static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {

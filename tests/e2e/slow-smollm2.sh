@@ -44,3 +44,19 @@ printf '[{"role": "user", "content": "Repeat this text twice, word for word: %s"
 "$WORK/smol" --messages "$WORK/repeat" --temp 0 -n 60 > "$WORK/expected"
 "$WORK/smol" --messages "$WORK/repeat" --temp 0 -n 60 --draft lookup > "$WORK/got"
 same "smollm2: a repeated text by --draft lookup" "$WORK/expected" "$WORK/got"
+
+# Perplexity of the first 4,096 tokens in windows of 512: PyTorch's over the dequantized weights; what rows of int8 cost; and what a
+# calibrated q3_k_m loses less.
+head -c 18400 "$SHARED/data/text/wiki.test.raw" > "$WORK/text"
+tail -c 100000 "$SHARED/data/text/wiki.test.raw" > "$WORK/other"
+perplexity() { "$@" --perplexity "$WORK/text" --window 512 | sed -n 's/^perplexity \([0-9.]*\) over 8 windows.*/\1/p'; }
+# within NAME GOT EXPECTED SHARE
+within() { check "smollm2: $1: perplexity $2, expected $3" awk "BEGIN { exit !(\"$2\" != \"\" && $2 / $3 < 1 + $4 && $3 / $2 < 1 + $4) }"; }
+truth=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["perplexity"])' "$expected")
+within "rows of int8" "$(perplexity "$WORK/smol")" "$truth" 0.01
+check "smollm2: builds with rows of floats" "$BURIN" build "$model" --activations=f32 -o "$WORK/smol"
+within "rows of floats" "$(perplexity "$WORK/smol")" "$truth" 0.002
+check "smollm2: builds in 3 bits" "$BURIN" build "$model" --requantize --quant q3_k_m -o "$WORK/three"
+check "smollm2: builds in 3 bits, calibrated" "$BURIN" build "$model" --requantize --quant q3_k_m --calibrate "$WORK/other" -o "$WORK/weighed"
+plain=$(perplexity "$WORK/three") weighed=$(perplexity "$WORK/weighed")
+check "smollm2: calibrated, perplexity $weighed, else $plain" awk "BEGIN { exit !($weighed < 0.95 * $plain) }"
