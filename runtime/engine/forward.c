@@ -254,8 +254,7 @@ BURIN_LINKAGE burin_status burin_slot_truncate(burin_session *s, int32_t slot, i
 BURIN_LINKAGE burin_status burin_slot_reset(burin_session *s, int32_t slot) { return burin_slot_truncate(s, slot, 0); }
 
 BURIN_LINKAGE size_t burin_state_blocks(const burin_state_part *p, int32_t length, int32_t memory) {
-    enum { BLOCK = 16 };
-    size_t n = (size_t)(p->memory ? memory : length), blocks = (n + BLOCK - 1) / BLOCK;
+    size_t n = (size_t)(p->memory ? memory : length), blocks = (n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK;
     return blocks < p->part_bytes / p->block_bytes ? blocks : p->part_bytes / p->block_bytes;
 }
 

@@ -218,6 +218,6 @@ int32_t burin_beams_search(burin_generation *g, const float *logits, int32_t **t
     }
     g->full = !b.n_ended || (n == b.most && b.most < g->count);
     close_search(&b);
-    burin_slot_truncate(g->run->session, 0, kept);
+    burin_slot_truncate(g->run->session, 0, burin_slot_holds(g->run->session, 0, kept));
     return n;
 }

@@ -70,6 +70,7 @@ static bool follow_text(burin_guesser *d, const int32_t *tokens, int32_t n, int3
     if (n - d->skipped + most > context) d->skipped = n - context / 2;
     tokens += d->skipped, n -= d->skipped;
     while (kept < d->n && kept < n - 1 && d->seen[kept] == tokens[kept]) kept++;
+    kept = burin_slot_holds(d->session, 0, kept);
     burin_slot_truncate(d->session, 0, d->n = kept);
     return read_in_draft(d, tokens + kept, n - kept);
 }
