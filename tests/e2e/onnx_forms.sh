@@ -133,6 +133,24 @@ node Transpose r -> k : perm=[0,2,1]
 node MatMul x k -> y
 output y f32
 END
+model trace << 'END'
+ir 10
+opset 20
+input x f32 [1,T,4]
+tensor start i64 [1] raw 0
+tensor end i64 [1] raw 6
+tensor axis i64 [1] raw 1
+tensor one i64 [1] raw 1
+tensor rest i64 [1] raw -1
+tensor six f32 [1,6,4] raw 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6
+node Shape x -> n : start=1 end=2
+node Concat one n rest -> shape : axis=0
+node Reshape six shape -> r
+node ReduceMean x axis -> m : keepdims=1
+node Add r m -> y
+output y f32
+END
+says "forms: the length of a trace" 0 '"T" is taken to be 6, as in the trace that the file was made of' inspect trace
 says "forms: two names of one batch" 0 '%m: f32[B, S, 4]' inspect names
 says "forms: ... are told" 0 '"C" is taken to be "B", which alone fits here' inspect names
 model traced << 'END'

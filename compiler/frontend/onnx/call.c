@@ -170,6 +170,27 @@ bool onnx_elements(OnnxCall *c, int i, const Dim *const **elements, int *n) {
     return v->elements;
 }
 
+// Does what an input holds, and not only its size, lead to the value? Each node once.
+static bool holds_data(const Node *n, Map *seen, Arena *arena, int depth) {
+    enum { DEEPEST = 4096 };
+    const char *key = arena_printf(arena, "%p", (const void *)n);
+    if (n->op == OP_input) return true;
+    if (depth == DEEPEST || map_get(seen, key)) return false;
+    map_put(seen, key, (void *)(uintptr_t)n);
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] && holds_data(n->in[i], seen, arena, depth + 1)) return true;
+    return false;
+}
+
+static const char *way_out(OnnxCall *c, int i) {
+    const OnnxValue *v = onnx_operand(c, i);
+    Map seen;
+    map_init(&seen, c->graph->arena);
+    if (!v || !v->node || !holds_data(v->node, &seen, c->graph->arena, 0)) return "fix the dimensions it depends on with --dim";
+    return "it depends on what the inputs hold, and no --dim decides it: export the model with sizes that do not, a mixture of "
+           "experts with all of its experts computed";
+}
+
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
     bool is_known = onnx_elements(c, i, &elements, n);
@@ -178,10 +199,7 @@ const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *wha
         know_tensor(c, &v, onnx_known(c, i));
         elements = v.elements, *n = v.n, is_known = v.elements;
     }
-    if (!is_known)
-        onnx_fatal(
-            c, "%s is computed from values that are only known at run time\nhint: fix the dimensions it depends on with --dim",
-            what);
+    if (!is_known) onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what, way_out(c, i));
     return elements;
 }
 

@@ -170,13 +170,29 @@ static bool imply_whole_blocks(OnnxCall *c, const Node *n, const Dim *const coun
     return false;
 }
 
+// f32[1, 12, 32] as [1, T, 384 // T]: the trace had 12, and the file takes nothing else.
+static bool imply_traced(OnnxCall *c, const Node *n, const Type *after, const Dim *const count[2]) {
+    const Type *before = &n->in[0]->type;
+    for (int i = 0; i < before->rank && i < after->rank; i++) {
+        const Dim *symbol = after->dim[i], *size = before->dim[i];
+        int64_t value;
+        if (symbol->kind != DIM_SYMBOL || !dim_is_const(size, &value)) continue;
+        if (dim_substitute(c->graph, count[0], symbol, size) != dim_substitute(c->graph, count[1], symbol, size)) continue;
+        onnx_imply_size(c, symbol, value);
+        onnx_note(c, "\"%s\" is taken to be %lld, as in the trace that the file was made of", symbol->name, (long long)value);
+        return true;
+    }
+    return false;
+}
+
 static void imply_reshape(OnnxCall *c, const Node *n) {
     Type after = {0};
     const Dim *const *shape = attr_dims(n, "shape", &after.rank);
     if (!shape || after.rank > MAX_RANK) return;
     for (int i = 0; i < after.rank; i++) after.dim[i] = shape[i];
     const Dim *count[2] = {type_count(c->graph, &n->in[0]->type), type_count(c->graph, &after)};
-    if (count[0] != count[1] && !imply_whole_blocks(c, n, count)) onnx_equate(c, n, count[0], count[1]);
+    if (count[0] == count[1] || imply_whole_blocks(c, n, count) || imply_traced(c, n, &after, count)) return;
+    onnx_equate(c, n, count[0], count[1]);
 }
 
 // -------------------------------------------------------------------------------------------------------------------- operands
