@@ -175,6 +175,19 @@ def spm_ids(text, v):
     return ids
 
 
+def marked_ids(text, v):
+    ids = [v["bos"]] if v["add_bos"] else []
+    index, ranks = {t: i for i, t in enumerate(v["tokens"])}, {tuple(m.split(" ")): i for i, m in enumerate(v["merges"])}
+    for part in special_cut(text, v["tokens"], v["types"]):
+        if isinstance(part, int):
+            ids.append(part)
+            continue
+        for line in split(part.replace(" ", "▁"), [r"[^\n]+|[\n]+"]):
+            for symbol in merge(list(line), lambda a, b: ranks.get((a, b))):
+                ids += [index[symbol]] if symbol in index else [index[f"<0x{b:02X}>"] for b in symbol.encode()]
+    return ids
+
+
 def wpm_ids(text, v):
     index, ids = {t: i for i, t in enumerate(v["tokens"])}, [v["bos"]]
     for part in special_cut(text, v["tokens"], v["types"]):
@@ -241,6 +254,16 @@ def spm_vocabulary(space=None, add_bos=None):
     return v, spm_ids
 
 
+def marked_vocabulary(model, pre, add_bos):
+    """Of Gemma 4: llama_cpp 0.3.36 gives the same ids."""
+    tokens, merges = trained([], lambda t: " ".join("▁" + w for w in t.split()))
+    table = ["<pad>", "<eos>", "<bos>", "<unk>"] + [f"<0x{b:02X}>" for b in range(256)] + tokens + ["\n", "\n\n", "▁▁", "<|im_start|>"]
+    types = [3, 3, 3, 2] + [6] * 256 + [1] * (len(tokens) + 3) + [4]
+    v = dict(model=model, pre=pre, tokens=table, types=types, merges=merges + ["\n \n", "▁ ▁"], bos=2, bos_key=2, flag=None)
+    v["add_bos"] = add_bos
+    return v, marked_ids
+
+
 def wpm_vocabulary():
     tokens, _ = trained([], lambda t: t.lower())
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + sorted({"▁" + t for t in tokens} | set(tokens))
@@ -281,7 +304,9 @@ def main():
     made |= {"bpe-bos": bpe_vocabulary("qwen2", bos=260, add_bos=True), "bpe-no-bos": bpe_vocabulary("llama-bpe", bos=260, add_bos=False),
              "bpe-no-key": bpe_vocabulary("llama-bpe"), "bpe-lacking": bpe_vocabulary("gpt-2", lacks=[*range(128, 256), 10, 88]),
              "spm": spm_vocabulary(), "spm-no-space": spm_vocabulary(space=False), "spm-no-bos": spm_vocabulary(add_bos=False),
-             "wpm": wpm_vocabulary()}
+             "wpm": wpm_vocabulary(), "gemma4": marked_vocabulary("gemma4", "gemma4", True),
+             "bpe-gemma4": marked_vocabulary("gpt2", "gemma4", True), "bpe-sarvam-moe": marked_vocabulary("gpt2", "sarvam-moe", False),
+             "bpe-granite-embed-multi-311m": marked_vocabulary("gpt2", "granite-embed-multi-311m", True)}
     with tempfile.TemporaryDirectory() as folder, tarfile.open(HERE / "gguf_vocabularies.tar.xz", "w:xz") as tar:
         texts = {"texts.txt": "".join(t + "\n" for t in TEXTS).encode()}
         for name, (v, ids) in made.items():

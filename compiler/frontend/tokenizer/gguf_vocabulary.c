@@ -4,6 +4,7 @@
 //   space
 //             stands in front of the text
 //   "gpt2"    byte-level BPE, cut by the patterns that tokenizer.ggml.pre names
+//   "gemma4"  BPE over characters, where a space is U+2581 and unknown characters become bytes; lines are cut apart
 //   "bert"    WordPiece, whose tokens begin with U+2581 where a word begins: presented as the tokenizer.json it was made of
 #include <string.h>
 
@@ -78,6 +79,19 @@ static void set_special_tokens(Reading *r, int32_t bos, int32_t eos) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- SentencePiece
+static const char space_mark[] = "\xe2\x96\x81";
+
+static void write_spaces(TokenizerBuilder *b) {
+    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
+                           space_mark);
+}
+
+static void fall_back_to_bytes(TokenizerBuilder *b) {
+    b->head.flags |= BURIN_BYTE_FALLBACK;
+    decoder_replaces(b, space_mark, " ");
+    decoder_falls_back(b);
+}
+
 static void read_llama(Reading *r) {
     enum { BOS = 1, EOS = 2, UNKNOWN = 0 };
     TokenizerBuilder *b = r->b;
@@ -88,11 +102,8 @@ static void read_llama(Reading *r) {
         builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_PREPEND}, " ");
         decoder_strips(b, " ", 1, 0);
     }
-    builder_add_normalizer(b, (burin_normalizer){.kind = BURIN_NORMALIZE_REPLACE, .pattern = pattern_literal(b, " ")},
-                           "\xe2\x96\x81");
-    b->head.flags |= BURIN_BYTE_FALLBACK;
-    decoder_replaces(b, "\xe2\x96\x81", " ");
-    decoder_falls_back(b);
+    write_spaces(b);
+    fall_back_to_bytes(b);
     b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", UNKNOWN);
     r->adds_bos = true;
     set_special_tokens(r, BOS, EOS);
@@ -233,16 +244,49 @@ static void read_pretokenizers(Reading *r) {
         name);
 }
 
-// A byte without a token is left out of the text.
-static void read_gpt2(Reading *r) {
-    enum { BOS = 11, EOS = 11 };
+static void read_merges(Reading *r) {
     TokenizerBuilder *b = r->b;
     uint64_t n;
-    read_tokens(r, true);
     const GgufString *merges = gguf_strings(r->gguf, "tokenizer.ggml.merges", &n);
     if (!n) tokenizer_fatal(b, "metadata \"tokenizer.ggml.merges\" is missing");
     Merging m = {b, builder_index(b), 0, 0};
     for (uint64_t i = 0; i < n; i++) add_written_merge(&m, arena_strndup(b->arena, merges[i].bytes, merges[i].length));
+}
+
+static bool has_pre(const Reading *r, const char *name) {
+    const char *pre = "";
+    gguf_string(r->gguf, "tokenizer.ggml.pre", &pre);
+    return !strcmp(pre, name);
+}
+
+static void read_gemma4(Reading *r) {
+    enum { NONE = -1 };
+    TokenizerBuilder *b = r->b;
+    read_tokens(r, false);
+    builder_bytes_from_texts(b);
+    read_merges(r);
+    write_spaces(b);
+    add_split(b, "[^\\n]+|[\\n]+");
+    fall_back_to_bytes(b);
+    b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", NONE);
+    r->adds_bos = !has_pre(r, "sarvam-moe");
+    set_special_tokens(r, NONE, NONE);
+}
+
+static bool marks_spaces(const Reading *r) {
+    return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") || has_pre(r, "sarvam-moe");
+}
+
+// A byte without a token is left out of the text.
+static void read_gpt2(Reading *r) {
+    enum { BOS = 11, EOS = 11 };
+    TokenizerBuilder *b = r->b;
+    if (marks_spaces(r)) {
+        read_gemma4(r);
+        return;
+    }
+    read_tokens(r, true);
+    read_merges(r);
     read_pretokenizers(r);
     add_byte_level(b);
     set_byte_level(b, "");
@@ -311,7 +355,7 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     static const struct {
         const char *model;
         void (*read)(Reading *);
-    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"bert", read_bert}};
+    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"gemma4", read_gemma4}, {"bert", read_bert}};
     Reading r = {.b = b, .gguf = gguf_parse(b->arena, map_file(b->arena, path))};
     const char *model;
     if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
@@ -324,7 +368,7 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
         }
     tokenizer_fatal(
         b,
-        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2 and bert\nhint: give the model's "
+        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, gemma4 and bert\nhint: give the model's "
         "tokenizer.json with --tokenizer",
         model);
 }
