@@ -1,4 +1,8 @@
 // Sixteen lanes as an array: plain C11, for any compiler and any CPU. Every lane is its function of scalar.h.
+#if defined(__ARM_FEATURE_SIMD32)
+#include <arm_acle.h>
+#endif
+
 typedef struct {
     float v[16];
 } vf;
@@ -112,17 +116,30 @@ INLINE vi vi_lookup(vi nibbles, const uint8_t table[16]) {
     return nibbles;
 }
 INLINE vf vf_lookup(vi index, const float table[16]) { LANEWISE(vf, table[index.v[i]]); }
+typedef const int8_t *fours;
+INLINE fours fours_load(const int8_t *q) { return q; }
+#if defined(__ARM_FEATURE_SIMD32)
+// c + w x over four bytes each: two at a time, as halves of a word.
+INLINE int32_t second_bytes(int32_t four) { return __sxtb16((int32_t)((uint32_t)four >> 8 | (uint32_t)four << 24)); }
+INLINE int32_t si_dot4(int32_t c, int32_t w, int32_t x) {
+    return __smlad(second_bytes(w), second_bytes(x), __smlad(__sxtb16(w), __sxtb16(x), c));
+}
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) { LANEWISE(vi, si_dot4(c.v[i], w.v[i], four_bytes(x))); }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
+    int32_t four = four_bytes(*x + 4 * j);
+    LANEWISE(vi, si_dot4(c.v[i], four_bytes((const int8_t *)w->v + 4 * i) ^ (int32_t)0x80808080, four));
+}
+#else
 INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
     weights4 bytes = weights4_of(w);
     for (int i = 0; i < 16; i++)
         for (int n = 0; n < 4; n++) c.v[i] += bytes.v[4 * i + n] * x[n];
     return c;
 }
-typedef const int8_t *fours;
-INLINE fours fours_load(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     const int8_t *four = *x + 4 * j;
     for (int i = 0; i < 16; i++)
         for (int n = 0; n < 4; n++) c.v[i] += (w->v[4 * i + n] - 128) * four[n];
     return c;
 }
+#endif

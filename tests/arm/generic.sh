@@ -27,7 +27,7 @@ for model in examples/austen examples/numbers examples/digits/digits.onnx; do
         fi
         by=$cc
         [ "$name-$cc" = digits-arm-linux-gnueabihf-gcc ] || by="clang-19 --target=${cc%-gcc}" # gcc takes four times as long
-        check "generic: $name builds with $by" make -s -C "$WORK/$name.c" clean "$name" CC="$by -static" CFLAGS=-O1
+        check "generic: $name builds with $by" make -s -C "$WORK/$name.c" clean "$name" CC="$by -static" CFLAGS="-O1 -Werror=implicit-function-declaration"
         "${name}_says" "$emulator" "$WORK/$name.c/$name" > "$WORK/got" 2>&1
         same "generic: $name of $by: the same bits" "$WORK/expected" "$WORK/got"
     done
