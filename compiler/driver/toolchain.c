@@ -55,12 +55,31 @@ const char *machine_lacks(Arena *arena, const Machine *m) {
 }
 
 // ------------------------------------------------------------------------------------------------------- --target and --mcpu
+// What people ask for and burin does not build for: why, and what comes near.
+static const struct {
+    const char *part, *why, *instead;
+} others[] = {
+    {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
+     "-o x.c --mcpu=generic is C that computes it in software"},
+    {"windows", "programs map their weights and start threads as POSIX has it",
+     "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
+    {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
+    {"musl", "programs are static, and run on any Linux", "the same with -gnu in place of -musl"},
+};
+
+static void refuse_known(const char *triple) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(triple, others[i].part))
+            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, others[i].why, others[i].instead);
+}
+
 static const Machine *machine_find(const char *triple) {
     const char *names[8], *near;
     for (int i = 0; i < n_machines; i++) {
         names[i] = machines[i].triple;
         if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
     }
+    refuse_known(triple);
     near = nearest_name(triple, names, (size_t)n_machines);
     if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
     usage_error("--target=%s: not a target\n  hint: targets are %s", triple, name_list(names, (size_t)n_machines));
