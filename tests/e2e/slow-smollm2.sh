@@ -47,7 +47,7 @@ same "smollm2: a repeated text by --draft lookup" "$WORK/expected" "$WORK/got"
 
 # Perplexity of the first 4,096 tokens in windows of 512: PyTorch's over the dequantized weights; what rows of int8 cost; and what a
 # calibrated q3_k_m loses less.
-head -c 18400 "$SHARED/data/text/wiki.test.raw" > "$WORK/text"
+tr -d "\r" < "$SHARED/data/text/wiki.test.raw" | head -c 18400 > "$WORK/text"
 tail -c 100000 "$SHARED/data/text/wiki.test.raw" > "$WORK/other"
 perplexity() { "$@" --perplexity "$WORK/text" --window 512 | sed -n 's/^perplexity \([0-9.]*\) over 8 windows.*/\1/p'; }
 # within NAME GOT EXPECTED SHARE
