@@ -4,11 +4,15 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # In a container there may be no ssh, and no right to read another process's memory.
 export OMPI_MCA_plm_rsh_agent=sh OMPI_MCA_btl_vader_single_copy_mechanism=none
 
+# Open MPI starts no more ranks than there are CPUs unless told so; MPICH does.
+MPIRUN=mpirun
+case $(mpirun --version 2> /dev/null) in *"Open MPI"*) MPIRUN="mpirun --oversubscribe" ;; esac
+
 # ranks N PROGRAM...: what the first rank prints; ended after a minute
 ranks() {
     _n=$1
     shift
-    timeout 60 mpirun --oversubscribe -n "$_n" "$@" < /dev/null
+    timeout 60 $MPIRUN -n "$_n" "$@" < /dev/null
 }
 
 need_mpi() {

@@ -139,7 +139,7 @@ static void print_table(const RankModel *m, const Options *o, const Network *net
 int plan_ranks(Build *b, bool of_shape) {
     const Options *o = b->options;
     const Network *network = network_find(o->network ? o->network : "10G");
-    if (!network) usage_error("--network=%s: expected 1G, 10G or 100G", o->network);
+    if (!network) usage_error("--network=%s: expected 1G, 10G, 100G or local", o->network);
     Shape shape = {0};
     if (of_shape) shape = read_shape(b->arena, o);
     RankModel m = of_shape ? model_of_shape(b->arena, &shape) : model_of_program(b);

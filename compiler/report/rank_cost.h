@@ -24,7 +24,7 @@ typedef struct Network {
     const char *name;
     double bytes, latency;  // a second in each direction; seconds until a message of no bytes is there
 } Network;
-const Network *network_find(const char *name);  // 1G, 10G, 100G; NULL: none of them
+const Network *network_find(const char *name);  // 1G, 10G, 100G, local; NULL: none of them
 
 typedef struct RankCost {
     double seconds;  // of a token

@@ -389,4 +389,5 @@ void burin_items_leave(int status) {
     send_result(work.active ? work.index : FAILED_EARLY, status ? status : BURIN_USER_MISTAKE, (burin_result){0});
     int bytes;
     burin_await_first_rank((int[]){TAG_ORDER}, 1, &bytes);
+    burin_drop_messages();
 }

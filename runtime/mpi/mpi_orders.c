@@ -280,6 +280,7 @@ static void follow_network(follower *f, const order_head *head) {
 
 static _Noreturn void end(const order_head *head) {
     if (burin_all_ranks.shows && !head->status) burin_tell_pages(burin_all_ranks.shows);
+    burin_drop_messages();
     MPI_Finalize();
     _exit(head->status);
 }

@@ -40,13 +40,13 @@ static int first_pending(MPI_Request *requests, int n) {
 // Looks, then yields: other ranks of this machine may need the CPU that this one waits on.
 int burin_wait_requests(MPI_Request *requests, int n, int64_t patience) {
     double until = 0;
-    for (int look = 1, done = 0;; look++) {
-        MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
-        if (done) return -1;
+    for (int look = 1;; look++) {
+        int late = first_pending(requests, n);
+        if (late < 0) return late;
         if (look % LOOKS) continue;
         sched_yield();
         if (until == 0) until = burin_seconds() + (double)patience;
-        if (burin_seconds() > until) return first_pending(requests, n);
+        if (burin_seconds() > until) return late;
     }
 }
 
@@ -87,6 +87,20 @@ int burin_await_first_rank(const int *tags, int n, int *bytes) {
         for (; is_there(TAG_ALIVE, bytes); heard = burin_seconds())
             MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ALIVE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (burin_seconds() - heard > 2 * (double)burin_all_ranks.patience) burin_rank_is_late(0);
+    }
+}
+
+// What is never received an MPI may warn of when it ends.
+void burin_drop_messages(void) {
+    MPI_Status status;
+    for (int there = 1, bytes; there;) {
+        MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
+        if (!there) return;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        char *message = malloc((size_t)bytes + 1);
+        if (!message) return;
+        MPI_Recv(message, bytes, MPI_BYTE, 0, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        free(message);
     }
 }
 

@@ -41,6 +41,8 @@ void burin_exchange(const burin_columns *);
 // Waits for a message of one of these tags from the first rank: yields while it may come soon, then sleeps. Returns its tag.
 int burin_await_first_rank(const int *tags, int n, int *bytes);
 
+void burin_drop_messages(void);  // of the first rank, on one that ends
+
 // mpi_orders.c
 void burin_lead_ranks(struct burin_session *, burin_rank_order, const burin_step *, const int32_t slots[2]);
 void burin_serve(const burin_model *);  // returns when ranks share items

@@ -81,7 +81,7 @@ says "--over what" 2 "--over tcp: expected mpi" "$WORK/austen" -f "$WORK/prompts
 # rank 1 is stopped, or killed, once there are results
 cat > "$WORK/rank" << 'END'
 #!/bin/sh
-[ "$OMPI_COMM_WORLD_RANK" = 1 ] && echo $$ > "$PID_OF_RANK"
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && echo $$ > "$PID_OF_RANK"
 exec "$@"
 END
 chmod +x "$WORK/rank"
@@ -90,7 +90,7 @@ for _ in 1 2 3 4 5 6 7 8; do cat "$WORK/prompts"; done > "$WORK/many"
 "$WORK/austen" -f "$WORK/many" -n 20 --seed 3 --over=mpi > "$WORK/one"
 signalled() {
     rm -f "$PID_OF_RANK" "$WORK/kept"
-    timeout 60 mpirun --oversubscribe -n 3 -x PID_OF_RANK "$WORK/rank" "$WORK/austen" -f "$WORK/many" -n 20 --seed 3 --over=mpi -t 1 \
+    timeout 60 $MPIRUN -n 3 "$WORK/rank" "$WORK/austen" -f "$WORK/many" -n 20 --seed 3 --over=mpi -t 1 \
         --rank-timeout 1 --resume "$WORK/kept" > "$WORK/several" 2> "$WORK/err" < /dev/null &
     for _ in $(seq 400); do [ "$(stat -c %s "$WORK/kept" 2> "$WORK/log" || echo 0)" -gt 1000 ] && break; sleep 0.02; done
     kill "-$1" "$(cat "$PID_OF_RANK")"

@@ -11,6 +11,12 @@ for network in 1G 10G; do
     "$BURIN" plan "$WORK/shape.json" --quant=q4_0 --ranks=1,2,4,8 --network=$network --memory=16G --read=30G > "$WORK/table"
     same "the page's table for $network" "$WORK/table" "$WORK/page"
 done
+sh examples/cluster/plot.sh "$BURIN" > "$WORK/plot.svg"
+same "the page's plot" examples/cluster/plot.svg "$WORK/plot.svg"
+"$BURIN" plan examples/cluster/llama2-7b.json --quant=q4_0 --ctx=16 --ranks=1,2,4 --network=1G --read=2844000000 > "$WORK/table"
+sed -n 's/^| \([124]\) | \([0-9.]*\).*/\1 \2/p' examples/cluster/README.md > "$WORK/page"
+for n in 1 2 4; do echo "$n $(cell $n 2)"; done > "$WORK/got"
+same "the page's comparison with distributed-llama" "$WORK/page" "$WORK/got"
 plan "$WORK/shape.json" --quant=q4_0 --network=1G --memory=16G --ranks=1,2,4,8 > "$WORK/table"
 # bytes of q4_0: 18 for 32 weights; a layer has qkv 10240, o 8192, gate and up 2 x 28672 columns, down 8192 from 28672
 awk 'BEGIN {
@@ -33,7 +39,7 @@ plan examples/austen --ranks=1,2,4 --network=100G > "$WORK/table"
 check "a model: a line for each number of ranks" test "$(wc -l < "$WORK/table")" = 5
 check "a model: half of the columns are sent" test "$(cell 2 5)" = "$(awk 'BEGIN { printf "%.1f", 4 * (6 * (320 + 192 + 192 + 512 + 192) + 2048) / 2 / 1e3 }')"
 says "numbers of ranks" 2 "--ranks=2,x: expected numbers of ranks with commas, 1 to 1024" plan "$WORK/shape.json" --ranks=2,x
-says "a network" 2 "--network=2G: expected 1G, 10G or 100G" plan "$WORK/shape.json" --network=2G
+says "a network" 2 "--network=2G: expected 1G, 10G, 100G or local" plan "$WORK/shape.json" --network=2G
 says "a format of a shape" 2 '--quant=q4_k_m: of a shape, one format of `burin formats`, f32, f16 or bf16' plan "$WORK/shape.json" --quant=q4_k_m
 echo '{"hidden_size": 8192}' > "$WORK/part.json"
 says "a part of a shape" 1 "intermediate_size is missing" plan "$WORK/part.json"
