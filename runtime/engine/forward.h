@@ -53,13 +53,13 @@ typedef struct burin_session {
     burin_step step;  // what every call shares
     int64_t process;  // that opened it
     int32_t slots;
+    bool pool_is_shared;
     size_t scratch_bytes;
     int32_t *length, *next;                     // [slots]: tokens in each; the same after the call that is being checked
     int32_t *reached;                           // [slots]: the largest length since a slot was empty
     int32_t *token, *slot, *position, *wanted;  // [max_rows]
     int32_t *memory, *memory_end;               // of an encoder-decoder: [slots] rows its encoder left; [max_rows] the last
     burin_pool *pool;
-    bool pool_is_shared;
 } burin_session;
 
 // The variant to run: by name, or the last that this machine supports. NULL with *status set when there is none.
