@@ -54,12 +54,13 @@ INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, con
 
 // sums of one row by panels [panel, panel + P)
 INLINE void row_alone(matmul_kind kind, int P, const matmul_args *m, int panel, vf *sums) {
-    tile_place at = {.panel = panel, .to = steps_of(kind.format, m->k)};
-    if (in_blocks(kind.format)) {
-        at.ahead.w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k) + BLOCKS_AHEAD;
-        at.ahead.stride = block_bytes(kind.format);
+    if (!in_blocks(kind.format)) {
+        gemv_panels(kind.format, P, m, panel, sums);
+        return;
     }
-    kind.core(ALONE, P, kind.operands, &at, sums);
+    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k);
+    tile_place at = {0, panel, 0, steps_of(kind.format, m->k), {w + BLOCKS_AHEAD, block_bytes(kind.format)}};
+    block_tile(kind.format, (const int[]){1, P, kind.floats}, m, &at, sums);
 }
 
 // How many of the panels that are left go together: few different numbers, since each is an instance of its own, and no panel
