@@ -1,5 +1,6 @@
 #!/bin/sh
-# --mcpu=generic -o NAME.c is C for any machine: built for 32-bit and for 64-bit ARM, it gives the bits that x86 gives.
+# --mcpu=generic -o NAME.c is C for any machine: built for 32-bit and for 64-bit ARM, it gives the bits that x86 gives. Arguments:
+# models, of these and examples/austen.
 . tests/lib.sh
 unsanitized "arm: generic"
 source=0,1114,306 words=einhundertacht
@@ -9,7 +10,7 @@ austen_says() { "$@" --tokens $source -n 12 --temp 0 --logits-hash -t 2; }
 numbers_says() { "$@" $words --logits-hash -t 2; }
 digits_says() { "$@" --random --hash; }
 
-for model in examples/austen examples/numbers examples/digits/digits.onnx; do
+for model in ${*:-examples/numbers examples/digits/digits.onnx}; do
     name=$(basename "$model" .onnx)
     check "generic: $name as C" "$BURIN" build "$model" --mcpu=generic -o "$WORK/$name.c"
     check "generic: $name as a program" "$BURIN" build "$model" --mcpu=generic -o "$WORK/$name"

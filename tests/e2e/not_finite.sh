@@ -19,7 +19,7 @@ poisoned() {
 poisoned "$WORK/nan" model.layers.1.self_attn.q_proj.weight 7 $nan model.layers.1.self_attn.q_proj.weight 900 $nan
 poisoned "$WORK/up" model.layers.2.mlp.up_proj.weight 5 $infinity
 poisoned "$WORK/norm" model.norm.weight 0 $infinity model.layers.5.mlp.down_proj.weight 9 $minus
-for name in nan up up--quant=q8_0 norm; do
+for name in nan up--quant=q8_0 norm; do
     case=${name%%-*} quant=${name#"${name%%-*}"}
     # shellcheck disable=SC2086 # an option or none
     check "$name: builds" "$BURIN" build "$WORK/$case" $quant --mcpu=x86-64,x86-64-v3 -o "$WORK/program"
@@ -27,7 +27,7 @@ for name in nan up up--quant=q8_0 norm; do
     # shellcheck disable=SC2086
     hash=$("$BURIN" run "$WORK/$case" $quant --interpret --tokens 0,5,9,300 -n 0 --logits-hash 2> "$WORK/err")
     one_hash "$name" "$hash" "1 3:2" "$WORK/program" --tokens 0,5,9,300 -n 0 --logits-hash
-    command -v qemu-aarch64-static > "$WORK/out" || continue
+    [ "$name" != norm ] && command -v qemu-aarch64-static > "$WORK/out" || continue
     # shellcheck disable=SC2086
     check "$name: builds for ARM" "$BURIN" build "$WORK/$case" $quant --target=aarch64-linux-gnu --mcpu=armv8-a -o "$WORK/arm"
     check "$name: the same bits on ARM" test "$(qemu-aarch64-static "$WORK/arm" --tokens 0,5,9,300 -n 0 --logits-hash)" = "$hash"

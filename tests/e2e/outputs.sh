@@ -15,11 +15,9 @@ hash_of "$WORK/stripped" > "$WORK/got"
 same "outputs: strip keeps the weights" "$WORK/expected" "$WORK/got"
 
 check "outputs: a folder of C" $BURIN build $model -o "$WORK/story.c"
-for cc in gcc clang-19; do
-    check "outputs: the folder builds with $cc" make -C "$WORK/story.c" -s clean story story.a CC=$cc CFLAGS=-O1
-    hash_of "$WORK/story.c/story" > "$WORK/got"
-    same "outputs: its program of $cc gives the same bits" "$WORK/expected" "$WORK/got"
-done
+check "outputs: the folder builds with gcc" make -C "$WORK/story.c" -s clean story story.a CC=gcc CFLAGS=-O1
+hash_of "$WORK/story.c/story" > "$WORK/got"
+same "outputs: its program of gcc gives the same bits" "$WORK/expected" "$WORK/got"
 check "outputs: it installs" make -C "$WORK/story.c" -s install PREFIX=/usr DESTDIR="$WORK/installed"
 check "outputs: program, library and header" test -x "$WORK/installed/usr/bin/story" -a -f "$WORK/installed/usr/lib/libstory.a" -a -f "$WORK/installed/usr/include/story.h"
 check "outputs: it uninstalls" make -C "$WORK/story.c" -s uninstall PREFIX=/usr DESTDIR="$WORK/installed"

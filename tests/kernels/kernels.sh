@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every kernel on every instruction set that this machine can run (aarch64 under qemu): against the plain C reference of the same
 # program, and by one hash of all results across targets. KERNELS=quick: plain C and AVX2 alone; all: also instruction sets that
-# are between two others, and what gcc makes of all, which takes it minutes. See README.md.
+# have a part of another's, and what gcc makes of all, which takes it minutes. See README.md.
 . tests/lib.sh
 unsanitized "kernels"
 CLANG=${CLANG:-clang-19} KERNELS=${KERNELS:-} KERNEL_FLAGS=${KERNEL_FLAGS:-}
@@ -61,18 +61,18 @@ x86 avx2 avx2 "$CLANG" -O3 -march=x86-64-v3
 [ "$KERNELS" != quick ] || exit 0
 if has avx512_vnni; then x86 avx512-vnni avx512_vnni "$CLANG" -O3 -march=x86-64-v4 -mavx512vnni; fi
 if [ "$KERNELS" = all ] || ! has avx512_vnni; then x86 avx512 avx512bw "$CLANG" -O3 -march=x86-64-v4; fi
-arm neon cortex-a72 "$CLANG" --target=aarch64-linux-gnu -static -O3 -march=armv8-a
 if [ "$KERNELS" = all ]; then
+    arm neon cortex-a72 "$CLANG" --target=aarch64-linux-gnu -static -O3 -march=armv8-a
     target plain-c-gcc "" gcc -O2
     x86 avx2-gcc avx2 gcc -O2 -march=x86-64-v3
     arm neon-gcc cortex-a72 aarch64-linux-gnu-gcc -static -O2
 fi
 
-# What differs in products of integers alone
-integers='^(expert_)?matmul_(q8_0|blocks_[^ ]*) '
+# What differs in products of integers alone (nf4 stands for floats)
+integers='^(expert_)?matmul_(q8_0|blocks_[^n ][^ ]*) '
 [ "$KERNELS" != all ] || arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod
 arm neon-i8mm max "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod+i8mm
-x86 avx-vnni avx_vnni "$CLANG" -O1 -march=x86-64-v3 -mavxvnni
+[ "$KERNELS" != all ] || x86 avx-vnni avx_vnni "$CLANG" -O1 -march=x86-64-v3 -mavxvnni
 if has amx_int8; then
     target amx "" "$CLANG" -O1 -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -DASK_FOR_TILES
 else
