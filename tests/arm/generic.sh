@@ -40,7 +40,7 @@ says "generic: kernels that compute in other widths are refused" 1 "burin's numb
 # gcc knows other names of ARM's instructions for two integers at a time than clang does.
 if command -v arm-linux-gnueabihf-gcc > "$WORK/said"; then
     check "generic: gcc takes the kernels for 32-bit ARM" arm-linux-gnueabihf-gcc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror \
-        -DBURIN_CPU=generic -I"$WORK/austen.c" -I"$WORK/austen.c/runtime" -fsyntax-only "$WORK/austen.c/austen.c"
+        -DBURIN_CPU=generic -I"$WORK/digits.c" -I"$WORK/digits.c/runtime" -fsyntax-only "$WORK/digits.c/digits.c"
 else
     skip "generic: gcc takes the kernels for 32-bit ARM" "arm-linux-gnueabihf-gcc is missing"
 fi
