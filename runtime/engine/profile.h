@@ -47,29 +47,31 @@ static inline uint64_t burin_nanoseconds(void) {
 }
 #endif
 
-static inline void burin_profile_add(burin_profile *p, int kernel) {
-    uint64_t now = burin_nanoseconds();
+static inline void burin_profile_add(burin_profile *p, int kernel, uint64_t now) {
     if (kernel < BURIN_WAITING || kernel >= BURIN_MAX_KERNELS) return;
     p->account[kernel + 1].nanoseconds += now - p->last;
     p->account[kernel + 1].calls++;
     p->last = now;
 }
 
-static inline void burin_lane_add(burin_lane *lane, int kernel) {
+static inline void burin_lane_add(burin_lane *lane, int kernel, uint64_t now) {
     uint64_t begin = lane->last;
-    lane->last = burin_nanoseconds();
-    if (lane->n < lane->room) lane->span[lane->n] = (burin_lane_span){begin, lane->last, kernel};
+    lane->last = now;
+    if (lane->n < lane->room) lane->span[lane->n] = (burin_lane_span){begin, now, kernel};
     lane->n++;
 }
 
-// A thread begins with its part of a step.
+// A thread begins with its part of a step; thread 0 where its account does.
 static inline void burin_profile_begin(const burin_step *step, int thread) {
-    if (step->profile && step->profile->lanes) step->profile->lanes[thread].last = burin_nanoseconds();
+    burin_profile *p = step->profile;
+    if (p && p->lanes) p->lanes[thread].last = thread ? burin_nanoseconds() : p->last;
 }
 
+// One reading of the clock for the account and the trace, so that their sums are the same.
 static inline void burin_profile_mark(burin_profile *p, int thread, int kernel) {
-    if (thread == 0) burin_profile_add(p, kernel);
-    if (p->lanes) burin_lane_add(&p->lanes[thread], kernel);
+    uint64_t now = burin_nanoseconds();
+    if (thread == 0) burin_profile_add(p, kernel, now);
+    if (p->lanes) burin_lane_add(&p->lanes[thread], kernel, now);
 }
 
 static inline void burin_mark(const burin_step *step, int thread, int kernel) {
