@@ -14,7 +14,7 @@ done
 sh examples/cluster/plot.sh "$BURIN" > "$WORK/plot.svg"
 same "the page's plot" examples/cluster/plot.svg "$WORK/plot.svg"
 "$BURIN" plan examples/cluster/llama2-7b.json --quant=q4_0 --ctx=16 --ranks=1,2,4 --network=1G --read=2844000000 > "$WORK/table"
-sed -n 's/^| \([124]\) | \([0-9.]*\).*/\1 \2/p' examples/cluster/README.md > "$WORK/page"
+sed -n '/^## Against/,$s/^| \([124]\) | \([0-9.]*\).*/\1 \2/p' examples/cluster/README.md > "$WORK/page"
 for n in 1 2 4; do echo "$n $(cell $n 2)"; done > "$WORK/got"
 same "the page's comparison with distributed-llama" "$WORK/page" "$WORK/got"
 plan "$WORK/shape.json" --quant=q4_0 --network=1G --memory=16G --ranks=1,2,4,8 > "$WORK/table"
