@@ -15,6 +15,17 @@ ranks() {
     timeout 60 $MPIRUN -n "$_n" "$@" < /dev/null
 }
 
+# tell_second_rank: $WORK/rank PROGRAM... runs a rank; the process of rank 1 stands in $PID_OF_RANK.
+tell_second_rank() {
+    cat > "$WORK/rank" << 'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && echo $$ > "$PID_OF_RANK"
+exec "$@"
+END
+    chmod +x "$WORK/rank"
+    export PID_OF_RANK="$WORK/pid"
+}
+
 need_mpi() {
     command -v mpicc > /dev/null && command -v mpirun > /dev/null && return
     skip "$1" "no mpicc or mpirun: apt-get install libopenmpi-dev openmpi-bin"

@@ -5,7 +5,7 @@
 
 // `dims`: the dimensions of all inputs, one after the other. Finds the value of every symbol and checks every dimension; the
 // symbols' values are left in `symbols` (room for n_symbols + n_data_dependent), from which burin_network_dim computes any
-// shape; data- dependent sizes count as their bounds until then.
+// shape; data-dependent sizes count as their bounds until then.
 BURIN_LINKAGE burin_status burin_network_bind(const burin_network *, const int64_t *dims, int64_t *symbols);
 BURIN_LINKAGE int64_t burin_network_dim(const burin_network *, int64_t dim, const int64_t *symbols);
 BURIN_LINKAGE int32_t burin_network_rows(const burin_network *,

@@ -145,19 +145,28 @@ def merge(symbols, rank):
         symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
 
 
-def bpe_ids(text, v):
-    ids = [v["bos"]] if v["add_bos"] else []
+def merged(text, v, symbols_of):
+    """Ids of the text; symbols_of(part, index, rank) gives those of a part between special tokens."""
     index, ranks = {t: i for i, t in enumerate(v["tokens"])}, {tuple(m.split(" ")): i for i, m in enumerate(v["merges"])}
+    ids = [v["bos"]] if v["add_bos"] else []
     for part in special_cut(text, v["tokens"], v["types"]):
-        if isinstance(part, int):
-            ids.append(part)
-            continue
+        ids += [part] if isinstance(part, int) else symbols_of(part, index, lambda a, b: ranks.get((a, b)))
+    return ids
+
+
+def bpe_ids(text, v):
+    def symbols_of(part, index, rank):
+        ids = []
         for word in split(part, PRE[v["pre"]][0]):
             word = "".join(BYTES[b] for b in word.encode())
             whole = PRE[v["pre"]][1] and word in index
-            for symbol in [word] if whole else merge(list(word), lambda a, b: ranks.get((a, b))):
-                ids += [index[symbol]] if symbol in index else []
-    return ids
+            ids += [index[symbol] for symbol in ([word] if whole else merge(list(word), rank)) if symbol in index]
+        return ids
+    return merged(text, v, symbols_of)
+
+
+def or_bytes(symbol, index):
+    return [index[symbol]] if symbol in index else [index[f"<0x{b:02X}>"] for b in symbol.encode()]
 
 
 def spm_ids(text, v):
@@ -171,21 +180,15 @@ def spm_ids(text, v):
         part = (" " if after_special and v["space"] else "") + part
         after_special = False
         for symbol in merge(list(part.replace(" ", "▁")), lambda a, b: -v["scores"][index[a + b]] if a + b in index else None):
-            ids += [index[symbol]] if symbol in index else [index[f"<0x{b:02X}>"] for b in symbol.encode()]
+            ids += or_bytes(symbol, index)
     return ids
 
 
 def marked_ids(text, v):
-    ids = [v["bos"]] if v["add_bos"] else []
-    index, ranks = {t: i for i, t in enumerate(v["tokens"])}, {tuple(m.split(" ")): i for i, m in enumerate(v["merges"])}
-    for part in special_cut(text, v["tokens"], v["types"]):
-        if isinstance(part, int):
-            ids.append(part)
-            continue
-        for line in split(part.replace(" ", "▁"), [r"[^\n]+|[\n]+"]):
-            for symbol in merge(list(line), lambda a, b: ranks.get((a, b))):
-                ids += [index[symbol]] if symbol in index else [index[f"<0x{b:02X}>"] for b in symbol.encode()]
-    return ids
+    def symbols_of(part, index, rank):
+        lines = split(part.replace(" ", "▁"), [r"[^\n]+|[\n]+"])
+        return [i for line in lines for symbol in merge(list(line), rank) for i in or_bytes(symbol, index)]
+    return merged(text, v, symbols_of)
 
 
 def wpm_ids(text, v):

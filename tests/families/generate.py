@@ -4,7 +4,7 @@
 
 Each folder gets config.json as transformers saves it, `tensors`, inputs and expected outputs as .npy. Weights are not stored: a
 line of `tensors` says NAME SCALE OFFSET DIMENSIONS..., and element i of the tensor is OFFSET + SCALE * u(NAME, i) rounded to f16,
-with u from -1 to 1 as `uniform` below; build/tools/family_weights makes model.safetensors of it. Arithmetic is f32. Rotary
+with u from -1 to 1 as in uniform.py; build/tools/family_weights makes model.safetensors of it. Arithmetic is f32. Rotary
 frequencies are those that from_pretrained computes: f32, whatever the checkpoint's type.
 """
 import json
@@ -19,23 +19,10 @@ import transformers
 from safetensors import safe_open
 
 from models import MODELS
+from uniform import uniform
 
 HERE = pathlib.Path(__file__).parent
 VOCABULARY, TOKENS = 96, 12
-
-
-def uniform(name, count):
-    """FNV-1a of the name plus i, mixed (splitmix64); the upper 24 bits as a number from -1 to 1."""
-    mask = (1 << 64) - 1
-    seed = 0xCBF29CE484222325
-    for byte in name.encode():
-        seed = (seed ^ byte) * 0x100000001B3 & mask
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return (z >> np.uint64(40)).astype(np.float64) / (1 << 23) - 1
 
 
 def scale_and_offset(tensor, name):

@@ -4,7 +4,7 @@ otherwise: what a case of slow-gguf.sh is made of.
     python tests/families/gguf_cases.py FOLDER CASE      FOLDER/model.gguf, and the recorded inputs and outputs; needs gguf
     python tests/families/gguf_cases.py --record [CASE...]      gguf_cases/CASE.npy: what llama.cpp computes; needs llama_cpp, too
 
-Element i of a tensor is OFFSET + SCALE * u(NAME, i), as in generate.py.
+Element i of a tensor is OFFSET + SCALE * u(NAME, i), as in uniform.py.
 """
 import pathlib
 import sys
@@ -13,21 +13,11 @@ import tempfile
 import gguf
 import numpy as np
 
+from uniform import uniform
+
 HERE = pathlib.Path(__file__).parent / "gguf_cases"
 WORDS, WIDTH, HEADS, GROUPS, HEAD, INNER, LAYERS, EXPERTS, SMALL = 48, 32, 4, 2, 8, 48, 2, 4, 16
 TOKENS = [(5 + 37 * i + i * i * 11) % (WORDS - 4) + 4 for i in range(10)]
-
-
-def uniform(name, shape):
-    mask, seed, count = (1 << 64) - 1, 0xCBF29CE484222325, int(np.prod(shape))
-    for byte in name.encode():
-        seed = (seed ^ byte) * 0x100000001B3 & mask
-    with np.errstate(over="ignore"):
-        z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return ((z >> np.uint64(40)).astype(np.float64) / (1 << 23) - 1).reshape(shape)
 
 
 def tensor(name, *shape):
@@ -36,7 +26,7 @@ def tensor(name, *shape):
         scale, offset = 0.7 if name == "token_embd.weight" else 1.6 / shape[-1] ** 0.5, 0
     else:
         scale, offset = 0.25, 1 if "norm" in name and name.endswith("weight") else 0
-    return (offset + scale * uniform(name, shape)).astype(np.float32)
+    return (offset + scale * uniform(name, int(np.prod(shape))).reshape(shape)).astype(np.float32)
 
 
 class Case:

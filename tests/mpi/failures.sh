@@ -37,13 +37,7 @@ check "and it is named" grep -q "has waited 2 seconds for rank 0" "$WORK/log"
 kill -KILL "$(cat "$WORK/first")" "$(cat "$WORK/sleeper")" 2> "$WORK/gone"
 
 # a rank is killed, or stands still, while the others go on: its process is the one whose rank is 1
-cat > "$WORK/rank" << 'END'
-#!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && echo $$ > "$PID_OF_RANK"
-exec "$@"
-END
-chmod +x "$WORK/rank"
-export PID_OF_RANK="$WORK/pid"
+tell_second_rank
 signalled() {
     rm -f "$PID_OF_RANK"
     timeout 60 $MPIRUN -n 3 "$WORK/rank" "$WORK/austen" "It was" -n 100000 --shift --ignore-eos -t 1 \

@@ -79,13 +79,7 @@ says "--over and hashes" 2 "leave out --logits-hash" "$WORK/austen" -f "$WORK/pr
 says "--over what" 2 "--over tcp: expected mpi" "$WORK/austen" -f "$WORK/prompts" --over=tcp
 
 # rank 1 is stopped, or killed, once there are results
-cat > "$WORK/rank" << 'END'
-#!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && echo $$ > "$PID_OF_RANK"
-exec "$@"
-END
-chmod +x "$WORK/rank"
-export PID_OF_RANK="$WORK/pid"
+tell_second_rank
 for _ in 1 2 3 4 5 6 7 8; do cat "$WORK/prompts"; done > "$WORK/many"
 "$WORK/austen" -f "$WORK/many" -n 20 --seed 3 --over=mpi > "$WORK/one"
 signalled() {
