@@ -109,7 +109,7 @@ static void compare_perplexity(Arena *arena, const Options *o, const char *outpu
 
 static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
-    const char *output = o->output ? o->output : model_name(arena, o->model);
+    const char *output = o->output ? o->output : model_name(arena, o);
     bool printed = o->emit || o->stop_after;
     if (printed && o->output)
         diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output, o->emit ? "--emit" : "--stop-after");
@@ -167,7 +167,7 @@ static int build_for_all(Arena *arena, const Options *all) {
             continue;
         }
         make_folder(folder);
-        o.output = arena_printf(arena, "%s/%s", folder, model_name(arena, o.model));
+        o.output = arena_printf(arena, "%s/%s", folder, model_name(arena, &o));
         bool good = build_in_process(arena, &o, false);
         if (!good) rmdir(folder);
         built += good, failed += !good;

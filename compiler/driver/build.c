@@ -63,7 +63,7 @@ static const QuantRules *rules_of(Arena *arena, const char *text) {
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
                              *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"};
-    Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o->model))};
+    Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("with", o->with, extras, 1);

@@ -51,6 +51,7 @@ static bool take_models(Options *o, const char *folder) {
 void options_open_onnx_folder(Options *o) {
     const char *folder = o->model, *inner = folder ? file_in(folder, "onnx") : NULL;
     if (!folder || o->n_files != 1 || has_weights(folder)) return;
-    if ((take_models(o, folder) || (inner && take_models(o, inner))) && !o->tokenizer)
-        o->tokenizer = file_in(folder, "tokenizer.json");
+    if (!take_models(o, folder) && !(inner && take_models(o, inner))) return;
+    o->folder = folder;
+    if (!o->tokenizer) o->tokenizer = file_in(folder, "tokenizer.json");
 }

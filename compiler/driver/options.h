@@ -23,6 +23,7 @@ typedef struct Options {
     Command command;
     const char *model;
     const char *files[4];  // several ONNX files: the model first
+    const char *folder;    // that they were found in; NULL: they were named
     int n_files;
     char **rest;  // `run`: what goes to the program; NULL-terminated
     int n_rest;

@@ -59,8 +59,9 @@ const char *symbol_name(Arena *arena, const char *path) {
     return is_taken(name) ? arena_printf(arena, "model_%s", name) : name;
 }
 
-const char *model_name(Arena *arena, const char *path) {
+const char *model_name(Arena *arena, const Options *o) {
     char real[PATH_MAX];
+    const char *path = o->folder ? o->folder : o->model;
     return plain_name(arena, realpath(path, real) ? real : path);
 }
 
