@@ -163,7 +163,8 @@ static int build_for_all(Arena *arena, const Options *all) {
         o.target = m->triple;
         const char *missing = machine_lacks(arena, m), *folder = arena_printf(arena, "%.*s/%s", length, all->output, m->triple);
         if (missing) {
-            print_spelled("%s: not built, %s is missing: %s\n", m->triple, missing, cross_hint(arena, m->packages, m->triple));
+            print_spelled("%s: not built, %s is missing: %s\n", m->triple, missing,
+                          cross_hint(arena, machine_packages(arena, m), m->triple));
             continue;
         }
         make_folder(folder);

@@ -62,7 +62,7 @@ const char *system_install_command(Arena *arena) {
 
 static bool has_apt(const char *command) { return command && !strncmp(command, "apt", 3); }
 
-static const char *clang_hint(Arena *arena) {
+const char *clang_hint(Arena *arena) {
     const char *command = system_install_command(arena);
     if (!command) return "install clang 16 or later, or name one in BURIN_CC";
     return arena_printf(arena, "%s %s", command, has_apt(command) ? TESTED_COMPILER : "clang");
@@ -73,22 +73,15 @@ const char *cross_hint(Arena *arena, const char *packages, const char *triple) {
     return arena_printf(arena, "install gcc and the C library for %s as this system names them", triple);
 }
 
-const char *emulator_on_path(Arena *arena, const Machine *m) {
-    const char *names[] = {arena_printf(arena, "qemu-%s-static", m->architecture),
-                           arena_printf(arena, "qemu-%s", m->architecture)};
-    return find_program(arena, names[0]) ? names[0] : find_program(arena, names[1]) ? names[1] : NULL;
-}
-
 const char *emulator_find(const Toolchain *t) {
     if (machine_is_bare(t->machine))
         diag_fatal(NO_LOC,
                    "there is no operating system on %s that could run a program\nhint: burin build -o x.a, and see "
                    "examples/boards",
                    t->machine->triple);
-    const char *name = emulator_on_path(t->arena, t->machine);
-    if (name) return name;
-    diag_fatal(NO_LOC, "programs for %s run here by qemu-%s-static, which is missing\nhint: %s", t->machine->triple,
-               t->machine->architecture,
+    const Requirement emulator = machine_emulator(t->arena, t->machine);
+    if (emulator.there) return emulator.place;
+    diag_fatal(NO_LOC, "programs for %s run here by %s, which is missing\nhint: %s", t->machine->triple, emulator.place,
                has_apt(system_install_command(t->arena)) ? "apt-get install qemu-user-static" : "install qemu's user mode");
 }
 
@@ -133,6 +126,14 @@ static const char *why_not(const Toolchain *t, const char *path, const char *fla
     const char *known = folder ? arena_printf(t->arena, "%s/works", folder) : NULL;
     if (known && cache_find(t->arena, known)) return NULL;
     return try_to_compile(t, path, flags, known);
+}
+
+const char *compiler_on_path(Arena *arena) {
+    const char *given = getenv("BURIN_CC");
+    if (given && *given) return compiler_path(arena, given);
+    for (int i = 0; i < N_NAMES; i++)
+        if (find_program(arena, names[i])) return names[i];
+    return NULL;
 }
 
 const char *compiler_find(const Toolchain *t, const char *flags) {

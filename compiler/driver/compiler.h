@@ -7,15 +7,16 @@
 
 // A clang that compiles with these flags (split at spaces), by its name on PATH or its path. Ends the run when there is none.
 // `home` is set.
-// What runs programs of a foreign machine here: qemu's name on PATH, or NULL. emulator_find ends the run with what to install.
-const char *emulator_on_path(Arena *, const Machine *);
-const char *emulator_find(const Toolchain *);
 const char *compiler_find(const Toolchain *, const char *flags);
+const char *compiler_on_path(Arena *);  // the first that might be one; NULL: none
+// What runs programs of a foreign machine here: qemu's name on PATH. Ends the run with what to install.
+const char *emulator_find(const Toolchain *);
 const char *compiler_path(Arena *, const char *name);  // NULL: there is no such program
 
 // How packages are installed on a system with this /etc/os-release: "dnf install"; NULL: unknown.
 const char *install_command(Arena *, const char *os_release);
 const char *system_install_command(Arena *);
+const char *clang_hint(Arena *);  // what to install for a clang
 // What to install for cross compiling to `triple`; `packages` are Debian's.
 const char *cross_hint(Arena *, const char *packages, const char *triple);
 #endif

@@ -8,6 +8,7 @@
 #include "frontend/dsl.h"
 #include "ir/format.h"
 #include "passes/recipe.h"
+#include "util/text.h"
 
 void list_passes(void) {
     for (int i = 0; i < PASS_COUNT; i++) {
@@ -27,25 +28,44 @@ void list_ops(void) {
     }
 }
 
-static void print_target(const Target *t, const char *when) { printf("  --mcpu=%-20s %s%s\n", t->name, t->help, when); }
+enum { TARGET_COLUMN = 30 };  // of what is said about one
 
-// Whether programs for a machine can be made and run here.
-static const char *machine_state(Arena *arena, const Machine *m) {
-    if (machine_is_native(m)) return "this machine";
-    if (machine_lacks(arena, m)) return arena_printf(arena, "not here yet: %s", cross_hint(arena, m->packages, m->triple));
-    if (machine_is_bare(m)) return "libraries can be built here (examples/boards)";
-    return emulator_on_path(arena, m) ? "can be built here, and run by qemu"
-                                      : "can be built here (qemu-user-static would run it)";
+static void print_target(const Target *t, const char *when) {
+    printf("  --mcpu=%-20s %s%s\n%*stested: %s\n", t->name, t->help, when, TARGET_COLUMN, "", t->tested);
+}
+
+// What the machine's programs require and is here, or what is missing and how it is installed.
+static void print_requirements(Arena *arena, const Machine *m, bool there) {
+    Requirement needs[MAX_REQUIREMENTS];
+    Text names = {0}, packages = {0};
+    int n = machine_requirements(arena, m, needs);
+    for (int i = 0; i < n; i++) {
+        if (needs[i].there != there) continue;
+        text_add(&names, "%s%s", names.length ? ", " : "", needs[i].what);
+        text_add(&packages, "%s%s", packages.length ? " " : "", needs[i].package);
+    }
+    if (names.length && there) printf("%*shere: %s\n", TARGET_COLUMN, "", names.data);
+    if (names.length && !there)
+        printf("%*smissing: %s (%s)\n", TARGET_COLUMN, "", names.data, cross_hint(arena, packages.data, m->triple));
+    text_free(&names), text_free(&packages);
+}
+
+static void print_machine(Arena *arena, const Machine *m) {
+    printf("--target=%-20s %s%s\n", m->triple, m->help, machine_is_native(m) ? ": this machine" : "");
+    print_requirements(arena, m, true);
+    print_requirements(arena, m, false);
 }
 
 void list_targets(Arena *arena) {
-    printf("on all of them\n");
+    const char *compiler = compiler_on_path(arena);
+    printf("%-*s%s%s\n", TARGET_COLUMN - 1, "on all of them",
+           compiler ? "here: " : "missing: ", compiler ? compiler : arena_printf(arena, "clang (%s)", clang_hint(arena)));
     for (int j = 0; j < n_targets; j++)
         if (!targets[j].architecture) print_target(&targets[j], "");
     for (int i = 0; i < n_machines; i++) {
         const Target *defaults[MAX_CPUS];
         int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
-        printf("--target=%-19s %s\n%29s%s\n", machines[i].triple, machines[i].help, "", machine_state(arena, &machines[i]));
+        print_machine(arena, &machines[i]);
         for (int j = 0; j < n_targets; j++) {
             const char *when = targets[j].for_integers ? " (default with weights in blocks)" : " (default)";
             bool is_default = false;

@@ -18,73 +18,7 @@
 
 #define FLAGS FLAGS_LANGUAGE " " FLAGS_NUMBERS " " FLAGS_ALIKE
 
-const Machine machines[] = {
-    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "max", "gcc-x86-64-linux-gnu libc6-dev-amd64-cross", "64-bit Intel and AMD"},
-    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "max", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
-     "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
-    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "max", "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
-     "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
-    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "rv64,v=true,vext_spec=v1.0",
-     "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
-    {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, NULL, "libnewlib-arm-none-eabi",
-     "microcontrollers with an FPU, no operating system: libraries"},
-    {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, NULL, "libnewlib-arm-none-eabi",
-     "the same, of ARMv8-M: libraries"},
-};
-const int n_machines = sizeof machines / sizeof *machines;
-
-#if defined(__aarch64__)
-static const char native_architecture[] = "aarch64";
-#else
-static const char native_architecture[] = "x86_64";
-#endif
-
-// Where Debian has the headers for machines without a system.
-#define NEWLIB "/usr/include/newlib"
-
-bool machine_is_bare(const Machine *m) { return !m->emulated; }
-bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
-
-const char *machine_lacks(Arena *arena, const Machine *m) {
-    const char *bare = NEWLIB "/string.h";
-    if (machine_is_native(m)) return NULL;
-    if (machine_is_bare(m)) return access(bare, R_OK) ? bare : NULL;
-    const char *library = arena_printf(arena, "/usr/%s/include/stdio.h", m->triple),
-               *compiler = arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
-    return access(library, R_OK) ? library : access(compiler, R_OK) ? compiler : NULL;
-}
-
 // ------------------------------------------------------------------------------------------------------- --target and --mcpu
-// What people ask for and burin does not build for: why, and what comes near.
-static const struct {
-    const char *part, *why, *instead;
-} others[] = {
-    {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
-     "-o x.c --mcpu=generic is C that computes it in software"},
-    {"windows", "programs map their weights and start threads as POSIX has it",
-     "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
-    {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
-    {"musl", "programs are static, and run on any Linux", "the same with -gnu in place of -musl"},
-};
-
-static void refuse_known(const char *triple) {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(triple, others[i].part))
-            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, others[i].why, others[i].instead);
-}
-
-static const Machine *machine_find(const char *triple) {
-    const char *names[8], *near;
-    for (int i = 0; i < n_machines; i++) {
-        names[i] = machines[i].triple;
-        if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
-    }
-    refuse_known(triple);
-    near = nearest_name(triple, names, (size_t)n_machines);
-    if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
-    usage_error("--target=%s: not a target\n  hint: targets are %s", triple, name_list(names, (size_t)n_machines));
-}
-
 static const Target *cpu_find(const Toolchain *t, const char *name) {
     const Target *cpu = target_find(name);
     if (!cpu) {
@@ -158,7 +92,7 @@ void toolchain_find(Toolchain *t) {
     const char *missing = t->native ? NULL : machine_lacks(t->arena, t->machine);
     if (missing)
         diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple, missing,
-                   cross_hint(t->arena, t->machine->packages, t->machine->triple));
+                   cross_hint(t->arena, machine_packages(t->arena, t->machine), t->machine->triple));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling

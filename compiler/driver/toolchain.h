@@ -1,28 +1,11 @@
 // Compiling and linking emitted C: clang for one machine, with the code of several CPUs.
 #ifndef BURIN_TOOLCHAIN_H
 #define BURIN_TOOLCHAIN_H
+#include "driver/machine.h"
 #include "driver/process.h"
 #include "target/target.h"
 
 enum { MAX_CPUS = 16 };
-
-// A machine that programs can be for.
-typedef struct Machine {
-    const char *triple, *architecture;
-    const char *cpu;  // of code that must run on every one of them
-    int address_bits;
-    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system
-    const char *packages;  // that bring its C library and the compiler's
-    const char *help;
-} Machine;
-
-extern const Machine machines[];
-extern const int n_machines;
-
-bool machine_is_native(const Machine *);
-bool machine_is_bare(const Machine *);  // no operating system: libraries alone, of one CPU
-// The file whose absence here keeps programs for the machine from being linked; NULL: they can be.
-const char *machine_lacks(Arena *, const Machine *);
 
 typedef struct Toolchain {
     Arena *arena;

@@ -19,4 +19,5 @@ const Target target_template = {
     .vector_bits = 128,
     .for_integers = false,
     .help = "Cortex-A510, A710 and later",
+    .tested = "qemu-aarch64 -cpu max, make test",
 };

@@ -14,6 +14,7 @@ typedef struct Target {
     int vector_bits;           // of one register; tile sizes belong to its runtime/vec_*.h
     bool for_integers;         // beyond the level before it in products of integers alone, those in blocks
     const char *help;
+    const char *tested;  // on what, and by what: "qemu-aarch64 -cpu cortex-a72, make test"
 } Target;
 
 extern const Target targets[];

@@ -15,3 +15,8 @@ for board in mps2-an386 mps2-an500 mps3-an547; do
     sentence_image $board "$WORK/bert" "$bert" "$bert/input_ids.npy"
     on_board $board "$WORK/bert/sentence-$board.elf" bert "$hash"
 done
+# Code for the Cortex-M33 on a CPU that runs it as well
+hash=$("$BURIN" run examples/digits/digits.onnx -- --input examples/digits/images.npy --hash)
+check "boards: digits for cortex-m33" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/m33" "$WORK/m33/mps3-an547.elf" \
+    mps3-an547="--target=thumbv8.1m.main-none-eabihf --mcpu=cortex-m33"
+on_board mps3-an547 "$WORK/m33/mps3-an547.elf" "digits for cortex-m33" "$hash"

@@ -9,8 +9,15 @@ for command in build run check inspect bench; do says "commands: help of $comman
 says "commands: ops" 0 "rotary_embedding" $BURIN ops
 says "commands: targets" 0 "--mcpu=x86-64-v3" $BURIN targets
 says "commands: targets: both machines" 0 "--target=aarch64-linux-gnu" $BURIN targets
-says "commands: targets: what is missing for one" 0 "$(command -v riscv64-linux-gnu-gcc > /dev/null && echo "can be built here" || echo "not here yet: ")" \
-    $BURIN targets
+says "commands: targets: what is missing for one" 0 "missing: qemu-riscv64-static (apt-get install qemu-user-static)" env PATH=/nowhere $BURIN targets
+says "commands: targets: for those without a system" 0 "missing: arm-none-eabi-gcc, qemu-system-arm (apt-get install gcc-arm-none-eabi qemu-system-arm)" \
+    env PATH=/nowhere $BURIN targets
+says "commands: targets: without a compiler" 0 "missing: clang (apt-get install clang-19)" env PATH=/nowhere $BURIN targets
+$BURIN targets > "$WORK/targets"
+check "commands: targets: how each is tested" [ "$(grep -c '  --mcpu=' "$WORK/targets")" -gt 9 -a "$(grep -c '  --mcpu=' "$WORK/targets")" = "$(grep -c '  tested: .*make test' "$WORK/targets")" ]
+for tested in $(sed -nE 's/.*tested: qemu.* (-cpu|-M) ([a-z0-9=-]*).*/\2/p' "$WORK/targets"); do
+    check "commands: targets: $tested is in a test of them" grep -qE "[ :]$tested( |,|\$|;)" tests/lib_machines.sh tests/arm/boards.sh
+done
 says "commands: run without qemu" 1 "programs for riscv64-linux-gnu run here by qemu-riscv64-static, which is missing" \
     env PATH=/nowhere $BURIN run examples/digits/digits.onnx --target=riscv64-linux-gnu
 if command -v arm-linux-gnueabihf-gcc > /dev/null; then

@@ -1,0 +1,108 @@
+#include "driver/machine.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/options.h"
+#include "driver/process.h"
+#include "util/text.h"
+
+const Machine machines[] = {
+    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "max", "gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross",
+     "64-bit Intel and AMD"},
+    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "max", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross",
+     "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
+    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "max", "gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross",
+     "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
+    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
+     "libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
+    {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
+     "microcontrollers with an FPU, no operating system: libraries"},
+    {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
+     "the same, of ARMv8-M: libraries"},
+};
+const int n_machines = sizeof machines / sizeof *machines;
+
+#if defined(__aarch64__)
+static const char native_architecture[] = "aarch64";
+#else
+static const char native_architecture[] = "x86_64";
+#endif
+
+bool machine_is_bare(const Machine *m) { return !m->emulated; }
+bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
+
+// What people ask for and burin does not build for: why, and what comes near.
+static const struct {
+    const char *part, *why, *instead;
+} others[] = {
+    {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
+     "-o x.c --mcpu=generic is C that computes it in software"},
+    {"windows", "programs map their weights and start threads as POSIX has it",
+     "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
+    {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
+    {"musl", "programs are static, and run on any Linux", "the same with -gnu in place of -musl"},
+};
+
+static void refuse_known(const char *triple) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(triple, others[i].part))
+            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, others[i].why, others[i].instead);
+}
+
+const Machine *machine_find(const char *triple) {
+    const char *names[8], *near;
+    for (int i = 0; i < n_machines; i++) {
+        names[i] = machines[i].triple;
+        if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
+    }
+    refuse_known(triple);
+    near = nearest_name(triple, names, (size_t)n_machines);
+    if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
+    usage_error("--target=%s: not a target\n  hint: targets are %s", triple, name_list(names, (size_t)n_machines));
+}
+
+// ------------------------------------------------------------------------------------------------------- what is needed here
+static Requirement needs_file(const char *what, const char *file, const char *package) {
+    return (Requirement){what, file, package, true, !access(file, R_OK)};
+}
+
+static Requirement needs_program(Arena *arena, const char *name, const char *package) {
+    return (Requirement){name, name, package, false, find_program(arena, name)};
+}
+
+// Either name of qemu's user mode is good.
+Requirement machine_emulator(Arena *arena, const Machine *m) {
+    const char *name = arena_printf(arena, "qemu-%s", m->architecture);
+    Requirement fixed = needs_program(arena, arena_printf(arena, "%s-static", name), "qemu-user-static"),
+                shared = needs_program(arena, name, "qemu-user");
+    return !fixed.there && shared.there ? shared : fixed;
+}
+
+int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_REQUIREMENTS]) {
+    int n = 0;
+    if (machine_is_native(m)) {
+        list[n++] = needs_file("C library", "/usr/include/stdio.h", "libc6-dev");
+    } else if (machine_is_bare(m)) {
+        list[n++] = needs_file("headers of the C library", NEWLIB "/string.h", m->library);
+        list[n++] = needs_program(arena, "arm-none-eabi-gcc", m->gcc);
+        list[n++] = needs_program(arena, "qemu-system-arm", "qemu-system-arm");
+    } else {
+        list[n++] = needs_file("C library", arena_printf(arena, "/usr/%s/include/stdio.h", m->triple), m->library);
+        list[n++] = needs_file("gcc's library", arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple), m->gcc);
+        list[n++] = machine_emulator(arena, m);
+    }
+    return n;
+}
+
+const char *machine_lacks(Arena *arena, const Machine *m) {
+    Requirement needs[MAX_REQUIREMENTS];
+    int n = machine_is_native(m) ? 0 : machine_requirements(arena, m, needs);
+    for (int i = 0; i < n; i++)
+        if (needs[i].builds && !needs[i].there) return needs[i].place;
+    return NULL;
+}
+
+const char *machine_packages(Arena *arena, const Machine *m) {
+    return machine_is_bare(m) ? m->library : arena_printf(arena, "%s %s", m->gcc, m->library);
+}

@@ -1,0 +1,42 @@
+// Machines that programs can be for: one row a machine, and what building and running for it takes here.
+#ifndef BURIN_MACHINE_H
+#define BURIN_MACHINE_H
+#include <stdbool.h>
+
+#include "util/arena.h"
+
+typedef struct Machine {
+    const char *triple, *architecture;
+    const char *cpu;  // of code that must run on every one of them
+    int address_bits;
+    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system
+    const char *gcc, *library;  // the packages of its gcc and of its C library
+    const char *help;
+} Machine;
+
+extern const Machine machines[];
+extern const int n_machines;
+
+// Where Debian has the headers for machines without a system.
+#define NEWLIB "/usr/include/newlib"
+
+// By its triple (NULL: this machine). Ends the run when it is unknown (status 2).
+const Machine *machine_find(const char *triple);
+bool machine_is_native(const Machine *);
+bool machine_is_bare(const Machine *);  // no operating system: libraries alone, of one CPU
+
+// A file or a program that work for a machine takes, and the package that brings it.
+typedef struct Requirement {
+    const char *what, *place, *package;
+    bool builds;  // without it nothing is built; else it links or runs what was built
+    bool there;
+} Requirement;
+
+enum { MAX_REQUIREMENTS = 4 };
+Requirement machine_emulator(Arena *, const Machine *);
+int machine_requirements(Arena *, const Machine *, Requirement list[MAX_REQUIREMENTS]);
+// The file whose absence here keeps programs for the machine from being linked; NULL: they can be.
+const char *machine_lacks(Arena *, const Machine *);
+// All packages for building, as words.
+const char *machine_packages(Arena *, const Machine *);
+#endif
