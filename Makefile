@@ -121,6 +121,21 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libburin.a
 	$(call say,cc,$<)
 	$(Q)$(CC) $(COMPILE) -MMD -MP $< $(BUILD)/libburin.a $(LIBS) -o $@
 
+# Broken checkpoints and tokenizers meet their readers under AddressSanitizer and UBSan in every run of the tests.
+ifndef SAN
+SANITIZE := -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+READERS := $(filter compiler/frontend/checkpoint/% compiler/frontend/tokenizer/% compiler/util/% compiler/ir/format.c,$(SOURCES))
+SANITIZED := $(READERS:%.c=$(BUILD)/sanitized/%.o)
+$(BUILD)/sanitized/%.o: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
+	@mkdir -p $(dir $@)
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) $(SANITIZE) -MMD -MP -c $< -o $@
+$(BUILD)/tools/broken: tests/tools/broken.c $(SANITIZED) $(BUILD)/libburin.a
+	@mkdir -p $(dir $@)
+	$(call say,cc,$<)
+	$(Q)$(CC) $(COMPILE) $(SANITIZE) -MMD -MP $< $(SANITIZED) $(BUILD)/libburin.a $(LIBS) -o $@
+endif
+
 # libFuzzer targets: tests/fuzz/NAME.c becomes $(BUILD)/fuzz/NAME (tests/fuzz/slow-fuzz.sh says with which flags).
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libburin.a
 	@mkdir -p $(dir $@)

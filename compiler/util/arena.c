@@ -9,7 +9,15 @@
 #include "program/harmless.h"
 #include "util/diag.h"
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+// Under AddressSanitizer each object is a block of its own, whose ends it watches.
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+enum { ALIGNMENT = 1, BLOCK_BYTES = 0 };
+#else
 enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
+#endif
 
 typedef struct Block {
     struct Block *next;

@@ -7,21 +7,12 @@ here=$PWD/tests/readers tools=$(cd "$BUILD/tools" && pwd)
 
 # broken_files TOOL FOLDER: each of the tool's cases in a folder of its own, and no text without a case
 broken_files() {
-    _tool=$tools/$1 _folder=$here/$2
-    for _case in $("$_tool" --list); do
-        mkdir -p "$WORK/$2/$_case"
-        (cd "$WORK/$2/$_case" && LIBRARY=$here/../../dsl "$_tool" "$_case") > "$WORK/out" 2> "$WORK/err"
-        _status=$?
-        [ "$accept" != --accept ] || cp "$WORK/err" "$_folder/$_case.err"
-        if [ $_status != 1 ] || [ -s "$WORK/out" ]; then
-            not_ok "readers: $2 $_case ends with status $_status"
-        else
-            same "readers: $2 $_case" "$_folder/$_case.err" "$WORK/err"
-        fi
-    done
-    for _file in "$_folder"/*.err; do
-        "$_tool" --list | grep -qx "$(basename "$_file" .err)" || not_ok "readers: $_file belongs to no case"
-    done
+    _expected=$here/$2 _texts=$WORK/$2.texts
+    mkdir "$WORK/$2" "$_texts"
+    (cd "$WORK/$2" && LIBRARY=$here/../../dsl "$tools/$1" --each "$_texts") > "$WORK/said" 2>&1
+    [ "$accept" != --accept ] || { rm -f "$_expected"/*.err && cp "$_texts"/*.err "$_expected"; }
+    check "readers: $2: $("$tools/$1" --list | wc -l) cases end with status 1 and print nothing" diff /dev/null "$WORK/said"
+    check "readers: $2: each with its text" diff -r "$_expected" "$_texts"
 }
 accept=${1:-}
 broken_files broken errors

@@ -1,23 +1,28 @@
-// Broken checkpoints and tokenizers, one a diagnostic. usage: broken --list | broken NAME
-// NAME writes its files into the current folder and opens them: the message comes out on stderr, with status 1.
+// Broken checkpoints and tokenizers, one a diagnostic. usage: broken --list | broken NAME | broken --each TEXTS
+// NAME writes its files into the current folder and opens them: the message comes out on stderr, with status 1. --each:
+// case_process.h
 #include "broken_blocks.h"
 #include "broken_checkpoints.h"
 #include "broken_quantized.h"
 #include "broken_tables.h"
 #include "broken_tokenizers.h"
+#include "case_process.h"
 
 #define COUNT(table) (sizeof table / sizeof *table)
 
-static void list(void) {
-    for (size_t i = 0; i < COUNT(broken_checkpoints); i++) puts(broken_checkpoints[i].name);
-    for (size_t i = 0; i < COUNT(broken_blocks); i++) puts(broken_blocks[i].name);
-    for (size_t i = 0; i < COUNT(broken_tokenizers); i++) puts(broken_tokenizers[i].name);
-    for (size_t i = 0; i < COUNT(headers); i++) puts(headers[i].name);
-    for (int i = 0; i < n_formats; i++)
-        if (formats[i].ggml >= 0) printf("nan-scale-%s\n", formats[i].name);
-    for (size_t i = 0; i < COUNT(quantized); i++) puts(quantized[i].name);
-    for (size_t i = 0; i < COUNT(tokenizers); i++) puts(tokenizers[i].name);
-    for (size_t i = 0; i < COUNT(gguf_tables); i++) puts(gguf_tables[i].name);
+static void each_name(Visit visit) {
+    for (size_t i = 0; i < COUNT(broken_checkpoints); i++) visit(broken_checkpoints[i].name);
+    for (size_t i = 0; i < COUNT(broken_blocks); i++) visit(broken_blocks[i].name);
+    for (size_t i = 0; i < COUNT(broken_tokenizers); i++) visit(broken_tokenizers[i].name);
+    for (size_t i = 0; i < COUNT(headers); i++) visit(headers[i].name);
+    for (int i = 0; i < n_formats; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "nan-scale-%s", formats[i].name);
+        if (formats[i].ggml >= 0) visit(name);
+    }
+    for (size_t i = 0; i < COUNT(quantized); i++) visit(quantized[i].name);
+    for (size_t i = 0; i < COUNT(tokenizers); i++) visit(tokenizers[i].name);
+    for (size_t i = 0; i < COUNT(gguf_tables); i++) visit(gguf_tables[i].name);
 }
 
 static void run_named(const BrokenCase *cases, size_t n, const char *name) {
@@ -25,7 +30,8 @@ static void run_named(const BrokenCase *cases, size_t n, const char *name) {
         if (!strcmp(cases[i].name, name)) cases[i].run();
 }
 
-static void run(const char *name) {
+static int run(const char *name) {
+    arena = arena_new();
     run_named(broken_checkpoints, COUNT(broken_checkpoints), name);
     run_named(broken_blocks, COUNT(broken_blocks), name);
     run_named(broken_tokenizers, COUNT(broken_tokenizers), name);
@@ -38,15 +44,8 @@ static void run(const char *name) {
         if (!strcmp(tokenizers[i].name, name)) open_tokenizer(tokenizers[i].text);
     for (size_t i = 0; i < COUNT(gguf_tables); i++)
         if (!strcmp(gguf_tables[i].name, name)) open_gguf_table(&gguf_tables[i]);
-}
-
-int main(int argc, char **argv) {
-    if (argc != 2) return 2;
-    arena = arena_new();
-    if (!strcmp(argv[1], "--list"))
-        list();
-    else
-        run(argv[1]);
     arena_free(arena);
     return 0;
 }
+
+int main(int argc, char **argv) { return run_cases(argc, argv, each_name, run); }

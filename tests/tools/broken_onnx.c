@@ -1,13 +1,12 @@
 // Broken ONNX models: a small valid one, and a change that damages it. usage: broken_onnx --list | broken_onnx NAME | --valid
 // NAME writes model.onnx into the current folder and imports it: one message on stderr, status 1, no memory to speak of.
-// `broken_onnx --flips FIRST COUNT` and `--cuts` try many damaged files, a process each: an answer, or a message and status 1.
+// --each: case_process.h. `broken_onnx --flips FIRST COUNT` and `--cuts` try many damaged files, a process each: an answer, or
+// a message and status 1.
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "frontend/onnx.h"
+#include "tests/tools/case_process.h"
 #include "tests/tools/onnx_text.h"
 
 // The line of the valid model that begins with `line` becomes `by` (which may be several, or none); NULL: `by` is added.
@@ -316,18 +315,16 @@ static int run_case(const char *name) {
     return 0;
 }
 
-static int list(void) {
-    for (size_t i = 0; i < COUNT(GRAPHS); i++) puts(GRAPHS[i].name);
-    for (size_t i = 0; i < COUNT(OPERATORS); i++) puts(OPERATORS[i].name);
-    for (size_t i = 0; i < COUNT(DAMAGES); i++) puts(DAMAGES[i].name);
-    return 0;
+static void each_name(Visit visit) {
+    for (size_t i = 0; i < COUNT(GRAPHS); i++) visit(GRAPHS[i].name);
+    for (size_t i = 0; i < COUNT(OPERATORS); i++) visit(OPERATORS[i].name);
+    for (size_t i = 0; i < COUNT(DAMAGES); i++) visit(DAMAGES[i].name);
 }
 
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
-    if (!strcmp(what, "--list")) return list();
     if (!strcmp(what, "--valid")) return write_model(valid()), import("model.onnx"), 0;
     if (!strcmp(what, "--cuts")) return try_cuts() > 0;
     if (!strcmp(what, "--flips") && argc == 4) return try_flips(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10)) > 0;
-    return run_case(what);
+    return run_cases(argc, argv, each_name, run_case);
 }

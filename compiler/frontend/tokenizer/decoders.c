@@ -300,6 +300,11 @@ static void put_text(Table *table, const Bytes *text, uint32_t *offset, uint32_t
     bytes_append(&table->texts, text->data, text->length);
 }
 
+// Both may be NULL where there is nothing.
+static bool same_text(const char *a, size_t a_length, const char *b, size_t b_length) {
+    return a_length == b_length && (!a_length || !memcmp(a, b, a_length));
+}
+
 // A token whose text ends with a space unless it is the last one: the space is written with what follows.
 static void decode_last(TokenizerBuilder *b, Decoding *d, struct BuilderToken *t, bool first) {
     Bytes *last = &d->kept;
@@ -309,8 +314,8 @@ static void decode_last(TokenizerBuilder *b, Decoding *d, struct BuilderToken *t
     bytes_append(last, d->text.data, d->text.length);
     decode_token(d, t, first, false);
     size_t n = d->text.length;
-    if (n == last->length && !memcmp(d->text.data, last->data, n)) return;
-    if (n != last->length + 1 || d->text.data[n - 1] != ' ' || memcmp(d->text.data, last->data, n - 1))
+    if (same_text(d->text.data, n, last->data, last->length)) return;
+    if (n == 0 || d->text.data[n - 1] != ' ' || !same_text(d->text.data, n - 1, last->data, last->length))
         tokenizer_fatal(b, "decoder BPEDecoder with the suffix inside of token \"%.*s\" is not supported", (int)t->length,
                         t->text);
     t->kind |= BURIN_TOKEN_ENDS_WORD;
@@ -322,10 +327,10 @@ static void add_row(TokenizerBuilder *b, Decoding *d, Table *table, int32_t id) 
     burin_decoded *row = &table->rows[id];
     decode_last(b, d, t, false);
     put_text(table, &d->text, &row->offset, &row->length);
-    table->differs |= row->length != t->length || memcmp(table->texts.data + row->offset, t->text, t->length);
+    table->differs |= !same_text(table->texts.data + row->offset, row->length, t->text, t->length);
     decode_last(b, d, t, true);
     row->first_offset = row->offset, row->first_length = row->length;
-    if (d->text.length == row->length && !memcmp(table->texts.data + row->offset, d->text.data, row->length)) return;
+    if (same_text(d->text.data, d->text.length, table->texts.data + row->offset, row->length)) return;
     put_text(table, &d->text, &row->first_offset, &row->first_length);
     table->differs = true;
 }
