@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every message in the sources has a case that quotes it, in tests/errors, tests/readers, a unit test or the scripts below, or a reason
+# Every message in the sources has a case that quotes it, in tests/errors, a unit test or the scripts below, or a reason
 # why none can. Those without either fail, and so does a reason that is needed no more.
 . tests/lib.sh
 
@@ -46,7 +46,7 @@ find compiler/driver compiler/report compiler/frontend dsl -name '*.[cly]' | sor
         sed -E 's/^[^"]*"//; s/"$//; s/\\n.*//; s/\x01/"/g; s/\x02/\\/g; s/%[-+ #0-9.*]*(l|ll|z|j)?[a-zA-Z]/\n/g' |
         awk -v file="$file" 'length($0) >= 8 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
-cat tests/errors/*.err tests/readers/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/mpi/failures.sh tests/mpi/plan.sh \
+cat tests/errors/*.err tests/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/mpi/failures.sh tests/mpi/plan.sh \
     tests/templates/*.sh tests/tokenizers/sentencepiece.sh tests/arm/boards.sh > "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do
     grep -qF -e "$text" "$WORK/cases" || echo "$file: $text"

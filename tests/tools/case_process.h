@@ -1,8 +1,9 @@
 // What programs of broken input share: --list, NAME, and `--each TEXTS`: every case in a process of its own and in a folder of
-// its name, what it says on stderr in TEXTS/NAME.err. A case that does not end with status 1, or prints, is named on standard
-// output.
+// its name, what it says on stderr and `status N` in TEXTS/NAME.err. A case that ends with more than status 1, says nothing, or
+// prints, is named on standard output.
 #ifndef BURIN_TEST_CASE_PROCESS_H
 #define BURIN_TEST_CASE_PROCESS_H
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,16 @@ static void in_own_folder(const char *name) {
     exit(run_this(name));
 }
 
+// Appends its status to what a case said; false when it said nothing.
+static bool add_status(const char *name, int status) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.err", texts, name);
+    FILE *text = fopen(path, "a");
+    bool says = text && !fseek(text, 0, SEEK_END) && ftell(text) > 0;
+    if (!text || fprintf(text, "status %d\n", status) < 0 || fclose(text)) exit(3);
+    return says;
+}
+
 static void visit_process(const char *name) {
     struct stat printed = {0};
     char path[4096];
@@ -32,9 +43,12 @@ static void visit_process(const char *name) {
     pid_t child = fork();
     if (!child) in_own_folder(name);
     waitpid(child, &status, 0);
+    status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     snprintf(path, sizeof path, "%s/printed", name);
-    bool refused = WIFEXITED(status) && WEXITSTATUS(status) == 1, silent = !stat(path, &printed) && !printed.st_size;
-    if (!refused || !silent) printf("%s ends with status %d%s\n", name, status, silent ? "" : " and prints"), wrong++;
+    bool says = add_status(name, status), silent = !stat(path, &printed) && !printed.st_size;
+    if (says && status <= 1 && silent) return;
+    printf("%s ends with status %d, says %s%s\n", name, status, says ? "why" : "nothing", silent ? "" : ", and prints");
+    wrong++;
 }
 
 static void visit_name(const char *name) { puts(name); }

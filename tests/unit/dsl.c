@@ -2,13 +2,10 @@
 //
 //   tests/golden/X.burin with X.ir     the graphs of a description, weights absent; X.json beside it is config.json
 //   dsl/models/X.burin                 likewise, where there is tests/golden/models/X.json; families.c checks their numbers
-//   tests/errors/dsl-X.burin, .err     everything it prints; X.json as above, X.tensors lists the checkpoint: NAME DTYPE SIZE
 //   dsl/GRAMMAR.md                     every ```burin example, with the ```json above it, compiles
-//   every message in the sources       has a case above, or stands in this file
+//   every message in the sources       has a case tests/errors/dsl-X.burin, or stands in this file
 //
-// UPDATE=1 in the environment writes .ir and .err anew: read the difference before committing it.
-#include "frontend/dsl.h"
-
+// UPDATE=1 in the environment writes .ir anew: read the difference before committing it.
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,90 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/tools/description_case.h"
 #include "unit.h"
 
 // ------------------------------------------------------------------------------------------------------------------ one run
-typedef struct Case {
-    const char *path;     // of the description
-    const char *config;   // text of config.json, or NULL
-    const char *tensors;  // lines of NAME DTYPE SIZE ..., or NULL: shapes only
-} Case;
-
 static char folder[64];  // of the checkpoint that a case gets
-
-static const char *in_folder(const char *name) {
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-// The header of a safetensors file with these tensors; returns the bytes of their data.
-static size_t add_tensors(Text *header, const char *lines) {
-    size_t bytes = 0;
-    for (const char *line = lines; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        char name[128], dtype[8];
-        int n;
-        if (sscanf(line, "%127s %7s%n", name, dtype, &n) != 2) continue;
-        size_t count = !strcmp(dtype, "F32") ? 4 : 2;
-        text_add(header, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[", header->length > 1 ? "," : "", name, dtype);
-        const char *separator = "";
-        for (char *end, *at = (char *)line + n; *at == ' '; at = end, separator = ",") {
-            long size = strtol(at, &end, 10);
-            text_add(header, "%s%ld", separator, size);
-            count *= (size_t)size;
-        }
-        text_add(header, "],\"data_offsets\":[%zu,%zu]}", bytes, bytes + count);
-        bytes += count;
-    }
-    return bytes;
-}
-
-static void write_checkpoint(const Case *c) {
-    Text header = {0}, file = {0};
-    text_add(&header, "{");
-    size_t bytes = add_tensors(&header, c->tensors ? c->tensors : "unused F32 1\n");
-    text_add(&header, "}");
-    uint64_t length = header.length;
-    text_append(&file, (const char *)&length, 8);
-    text_append(&file, header.data, header.length);
-    char *zeros = calloc(1, bytes + 1);
-    text_append(&file, zeros, bytes);
-    free(zeros);
-    write_file(in_folder("model.safetensors"), file.data, file.length);
-    write_file(in_folder("config.json"), c->config ? c->config : "{}", strlen(c->config ? c->config : "{}"));
-    text_free(&header);
-    text_free(&file);
-}
-
-static bool parses_back(const Graph *g) {
-    Text first = {0}, second = {0};
-    graph_print(&first, g);
-    Graph *again = graph_parse(&(Source){.name = "printed", .text = first.data, .size = first.length}, NULL);
-    if (again) graph_print(&second, again);
-    bool same = again && !strcmp(first.data, second.data);
-    if (!same) CHECK_TEXT(second.data, first.data);
-    graph_free(again);
-    text_free(&first);
-    text_free(&second);
-    return same;
-}
-
-// Loads a description and prints its graphs; false when it ended with errors.
-static bool load(const Case *c, Text *graphs) {
-    Arena *arena = arena_new();
-    volatile bool loaded = false;
-    if (!setjmp(*diag_guard())) {
-        Checkpoint *checkpoint = checkpoint_open(arena, folder, "dsl");
-        DslOptions options = {.library = "dsl", .checkpoint = checkpoint, .shapes_only = !c->tensors};
-        Module *m = dsl_load(arena, c->path, &options);
-        loaded = true;
-        for (int i = 0; i < m->n_graphs; i++) loaded = graph_verify(m->graphs[i], "dsl") && parses_back(m->graphs[i]) && loaded;
-        module_print(graphs, m);
-    }
-    diag_unguard();
-    arena_free(arena);
-    return loaded;
-}
 
 static void remove_folder_name(char *text) {
     size_t n = strlen(folder);
@@ -110,42 +28,23 @@ static void remove_folder_name(char *text) {
 static bool run_case(const Case *c, Text *graphs, char **messages) {
     strcpy(folder, "/tmp/burin-dsl.XXXXXX");
     if (!mkdtemp(folder)) return false;
-    write_checkpoint(c);
+    write_checkpoint(c, folder);
     fflush(stderr);
-    int saved = dup(STDERR_FILENO), to = open(in_folder("stderr"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    int saved = dup(STDERR_FILENO), to = open(in_folder(folder, "stderr"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(to, STDERR_FILENO);
-    bool loaded = load(c, graphs);
+    bool loaded = load(c, folder, "dsl", graphs);
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     close(to), close(saved);
-    *messages = read_text_file(in_folder("stderr"), NULL);
+    *messages = read_text_file(in_folder(folder, "stderr"), NULL);
     remove_folder_name(*messages);
     const char *const names[] = {"stderr", "config.json", "model.safetensors"};
-    for (int i = 0; i < 3; i++) unlink(in_folder(names[i]));
+    for (int i = 0; i < 3; i++) unlink(in_folder(folder, names[i]));
     rmdir(folder);
     return loaded;
 }
 
 // -------------------------------------------------------------------------------------------------------- cases that are files
-// "tests/errors/x.burin" and ".err" give "tests/errors/x.err".
-static const char *sibling(const char *path, const char *suffix) {
-    static char buffer[512];
-    snprintf(buffer, sizeof buffer, "%.*s%s", (int)(strlen(path) - strlen(".burin")), path, suffix);
-    return buffer;
-}
-
-static char *read_if_there(const char *path) { return access(path, R_OK) ? NULL : read_text_file(path, NULL); }
-
-static Case case_of_file(const char *path) {
-    return (Case){
-        .path = path, .config = read_if_there(sibling(path, ".json")), .tensors = read_if_there(sibling(path, ".tensors"))};
-}
-
-static void free_case(Case *c) {
-    free((char *)c->config);
-    free((char *)c->tensors);
-}
-
 static void check_file(const char *path, const char *got) {
     if (getenv("UPDATE")) write_file(path, got, strlen(got));
     char *expected = read_if_there(path);
@@ -182,19 +81,6 @@ static void check_golden(const char *path) {
     text_free(&graphs);
 }
 
-static void check_error(const char *path) {
-    char *messages = NULL;
-    Text graphs = {0};
-    Case c = case_of_file(path);
-    bool loaded = run_case(&c, &graphs, &messages);
-    if (loaded && !strstr(messages, "warning:")) printf("# %s has no error\n", path);
-    CHECK(!loaded || strstr(messages, "warning:"));
-    check_file(sibling(path, ".err"), messages);
-    free(messages);
-    free_case(&c);
-    text_free(&graphs);
-}
-
 static void elaborates_golden_files(void) { CHECK(each_file("tests/golden", "", ".burin", check_golden) >= 5); }
 // dsl/models/X.burin with the configuration tests/golden/models/X.json against tests/golden/models/X.ir.
 static void check_model(const char *path) {
@@ -215,7 +101,6 @@ static void check_model(const char *path) {
 }
 
 static void elaborates_every_model(void) { CHECK(each_file("dsl/models", "", ".burin", check_model) >= 1); }
-static void explains_errors(void) { CHECK(each_file("tests/errors", "dsl-", ".burin", check_error) >= 60); }
 
 // --------------------------------------------------------------------------------------------------------------- GRAMMAR.md
 static char *copy_until_fence(const char *from) {
@@ -456,7 +341,6 @@ static void survives_damage(void) {
 SUITE(dsl) {
     TEST(elaborates_golden_files);
     TEST(elaborates_every_model);
-    TEST(explains_errors);
     TEST(compiles_the_examples_of_the_grammar);
     TEST(every_message_has_a_case);
     TEST(ignores_unknown_fields);
