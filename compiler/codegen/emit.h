@@ -26,9 +26,10 @@ void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
 int symbol_index(const Program *, const Dim *symbol);
-void c_input(Text *, const Node *);                       // s->token
-void c_part(Text *, const Program *, const Kernel *);     // ROWS(rows), PART(20)
-const char *c_row_stride(const Program *, const View *);  // of a matrix view
+void c_input(Text *, const Node *);                                              // s->token
+void c_part(Text *, const Program *, const Kernel *);                            // ROWS(rows), PART(20)
+const char *c_part_of_heads(const Program *, const Kernel *, const RankPart *);  // of a product by the heads of its rank
+const char *c_row_stride(const Program *, const View *);                         // of a matrix view
 int64_t last_dim(const View *);
 const Dim *row_count(const Program *, const Type *);  // product of all but the last dimension
 void c_rows(Text *, const Program *, const Type *);

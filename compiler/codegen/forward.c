@@ -72,6 +72,7 @@ void write_location(Text *t, const Kernel *k, bool in_loop) {
 // -------------------------------------------------------------------------------------------------------------------- calls
 static void write_record(Writer *w, const Kernel *k, int result) {
     const View *v = &k->out[result];
+    if (k->ranks.units && !k->ranks.gathered) return;
     if (w->depth || v->type.dtype != DT_f32 || k->cache || k->copies || (k->family == FAMILY_ATTENTION && result)) return;
     text_add(w->t, " RECORD(\"%s\", %s, ", kernel_value(k, result), w->in_loop ? "layer" : "-1");
     c_pointer(w->t, w->p, k, v);
@@ -85,11 +86,11 @@ static void write_record(Writer *w, const Kernel *k, int result) {
 static void write_gather(Writer *w, const Kernel *k) {
     const View *v = &k->out[0];
     long long columns = (long long)last_dim(v);
-    if (!kernel_is_gathered(k)) return;
+    if (!k->ranks.gathered) return;
     text_add(w->t, "\n%sGATHER(", w->indent), c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
-    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, k->rank_units,
-             k->family == FAMILY_ATTENTION ? columns / k->rank_units : 16);
+    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, k->ranks.units,
+             k->family == FAMILY_ATTENTION ? columns / k->ranks.units : 16);
 }
 
 // A comment where the source changes.
@@ -133,6 +134,18 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     text_add(w->t, ";\n"), write_told(w, index, NULL);
 }
 
+// A product that stays with the heads of its rank is called for queries, keys and values.
+static void write_function_call(Writer *w, const Kernel *k) {
+    const KernelFunction *f = &w->p->functions[k->function];
+    const Parameters ps = parameters_of(w->p, k);
+    bool by_heads = k->family == FAMILY_MATMUL && k->ranks.n_parts;
+    for (int i = 0; i == 0 || (by_heads && i < k->ranks.n_parts); i++) {
+        if (by_heads) ps.list[PART_PARAMETER].argument = c_part_of_heads(w->p, k, &k->ranks.part[i]);
+        text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
+        text_add(w->t, ";\n");
+    }
+}
+
 static void write_call(Writer *w, const Kernel *k) {
     if (k->barrier_one && k->barrier_many)
         text_add(w->t, "%sWAIT();\n", w->indent);
@@ -141,10 +154,8 @@ static void write_call(Writer *w, const Kernel *k) {
     else if (k->barrier_one)
         text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
     write_source(w, k);
-    const KernelFunction *f = &w->p->functions[k->function];
-    const Parameters ps = parameters_of(w->p, k);
-    text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
-    text_add(w->t, ";\n%sDONE(%d);", w->indent, w->site++);
+    write_function_call(w, k);
+    text_add(w->t, "%sDONE(%d);", w->indent, w->site++);
     write_gather(w, k);
     if (k->defines) {
         text_add(w->t, "\n%sWAIT();\n", w->indent);

@@ -16,6 +16,7 @@ struct Parameters {
     Parameter *list;
 };
 
+enum { PART_PARAMETER = 0 };    // of a kernel that threads share: its part comes first
 enum { OTHER_PARAMETERS = 8 };  // at most as many besides operands and results
 
 void take(Parameters *, const char *type, const char *name, const char *argument);

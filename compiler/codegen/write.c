@@ -261,19 +261,34 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     c_dim(t, p, v->offset);
 }
 
-// PANELS(20, rows), HEADS(2), TILES(6, 2, rows): the thread's part of what its rank computes
+// PANELS(20, rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
 static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
-    bool append = k->family == FAMILY_APPEND;
+    const RankShare *share = &k->ranks;
+    if (k->family == FAMILY_APPEND || k->family == FAMILY_ROTARY) {
+        text_add(t, "HEADS(%d, %d)", share->part[0].heads, share->units);
+        return;
+    }
     if (k->family == FAMILY_ATTENTION)
-        text_add(t, "TILES("), c_dim(t, p, k->share.count), text_add(t, ", %d, ", k->rank_units);
+        text_add(t, "TILES("), c_dim(t, p, k->share.count), text_add(t, ", %d, ", share->units);
     else
-        text_add(t, append ? "HEADS(%d" : "PANELS(%d, ", k->rank_units);
-    if (!append) c_rows(t, p, &k->out[0].type);
+        text_add(t, "PANELS(%d, ", share->units);
+    c_rows(t, p, &k->out[0].type);
     text_add(t, ")");
 }
 
+// HEADS_PANELS(192, 32, 2, 6, rows): the panels that hold the rank's of 2 heads, 32 columns each from 192 on
+const char *c_part_of_heads(const Program *p, const Kernel *k, const RankPart *part) {
+    Text t = {0};
+    text_add(&t, "HEADS_PANELS(%d, %d, %d, %d, ", part->first, part->width, part->heads, k->ranks.units);
+    c_rows(&t, p, &k->out[0].type);
+    text_add(&t, ")");
+    const char *text = arena_strndup(p->arena, t.data, t.length);
+    text_free(&t);
+    return text;
+}
+
 void c_part(Text *t, const Program *p, const Kernel *k) {
-    if (k->rank_units) {
+    if (k->ranks.units) {
         c_part_of_rank(t, p, k);
         return;
     }

@@ -123,6 +123,19 @@ typedef struct Share {
                        // blocks of rows
 } Share;
 
+// What the ranks of --with=mpi share of a kernel (lower/ranks.c). Of a product whose result stays with the heads of its rank
+// the parts are their columns; of attention, caches and rotary embeddings the one part has the heads.
+typedef struct RankPart {
+    int first, width, heads;  // columns from `first`, `width` each head
+} RankPart;
+enum { RANK_PARTS = 4 };
+typedef struct RankShare {
+    int units;  // panels or heads that ranks share; 0: every rank computes all of it
+    int n_parts;
+    RankPart part[RANK_PARTS];
+    bool gathered;  // its columns reach all ranks before the next kernel
+} RankShare;
+
 typedef struct Kernel {
     KernelFamily family;
     const Node *node;  // where it comes from; what it computes stands here:
@@ -139,7 +152,7 @@ typedef struct Kernel {
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
-    int rank_units;                  // panels or heads that ranks share (lower/ranks.c); 0: every rank computes it whole
+    RankShare ranks;                 // without --with=mpi nothing
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     int kind;                        // kernels of one kind compute the same of different memory
     int function;                    // index into Program.functions; those of one kind have one
@@ -216,7 +229,9 @@ Program *lower(Arena *, const Module *, int index, const LowerOptions *);
 // Lowers what the module is: its first graph, or a graph over rows and the encoder that leaves states for it.
 Program *lower_module(Arena *, const Module *, const LowerOptions *);
 
-bool kernel_is_gathered(const Kernel *);  // lower/ranks.c: its result reaches all ranks before the next kernel
+int representative(const Program *, int kernel);  // lower/schedule.c: of a loop's kernel that of the first iteration
+double rank_share_largest(const RankShare *,
+                          int ranks);  // lower/ranks.c: of a kernel's panels or heads, those of the fullest rank
 
 bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an element type of kernels.def
 

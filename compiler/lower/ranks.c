@@ -1,20 +1,56 @@
-// What ranks share of a program that runs over several machines (--with=mpi): products by panels, attention and its caches by
-// KV heads. A result that ranks share is gathered, whole columns of it, before anything else reads it; no sum is ever split, so
-// the bits are those of one rank. What is not shared is computed whole by every rank.
+// What ranks share of a program that runs over several machines (--with=mpi), and where their results are gathered. No sum is
+// ever split: a rank computes whole columns or heads, so the bits are those of one rank.
+//
+//   attention          by its queries' heads, each rank with the KV heads that those read
+//   caches, rotary     the same heads
+//   a product whose columns only such kernels read (queries, keys, values): the panels that hold the rank's heads; its result
+//                      stays where it is
+//   other products     by panels, then a gather: every rank has all columns before anything else reads them
+//   small products, and everything else: computed whole by every rank
+//
+// A LLaMA's layer so has four gathers: of attention, o_proj, gate and up, down_proj.
+//
+// Needs: find_kinds, roll_layers (the layers of a loop share alike). Gives: Kernel.ranks.
 #include <string.h>
 
 #include "ir/operands.h"
 #include "lower/lowering.h"
+#include "lower/rank_cost.h"
+
+enum { PANEL = 16 };
+
+// ---------------------------------------------------------------------------------------------------------- attention
+static bool same_cache(const View *a, const View *b) {
+    if (a->base != b->base) return false;
+    return a->base == BASE_STATE ? a->state == b->state : a->base == BASE_BUFFER && a->buffer == b->buffer;
+}
+
+static bool reads_cache(const Kernel *k, const View *cache) {
+    return k->family == FAMILY_ATTENTION &&
+           (same_cache(&k->in[ATTENTION_KEY], cache) || same_cache(&k->in[ATTENTION_VALUE], cache));
+}
+
+static bool is_appended_here(const Program *p, const View *cache) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->family == FAMILY_APPEND && same_cache(&p->kernels[i]->out[0], cache)) return true;
+    return false;
+}
+
+// By the heads of its queries; of caches that an encoder fills, which does not know these, by KV heads if there are several.
+static int units_of_attention(const Program *p, const Kernel *k) {
+    int64_t kv, heads = kernel_int(k, "num_heads", 1);
+    if (!dim_is_const(k->in[ATTENTION_KEY].type.dim[1], &kv)) return 0;
+    bool here = is_appended_here(p, &k->in[ATTENTION_KEY]) && is_appended_here(p, &k->in[ATTENTION_VALUE]);
+    if (!here && kv > 1) heads = kv;
+    return heads > 1 ? (int)heads : 0;
+}
 
 // A cache that kernels other than attention read is kept whole.
 static bool is_read_elsewhere(const Program *p, const View *cache) {
     for (int i = 0; i < p->n_kernels; i++) {
         const Kernel *k = p->kernels[i];
-        for (int j = 0; j < k->n_in && k->family != FAMILY_ATTENTION; j++) {
-            bool state = cache->base == BASE_STATE && k->in[j].base == BASE_STATE && k->in[j].state == cache->state;
-            if (state || (cache->base == BASE_BUFFER && k->in[j].base == BASE_BUFFER && k->in[j].buffer == cache->buffer))
-                return true;
-        }
+        for (int j = 0; j < k->n_in && k->family != FAMILY_ATTENTION; j++)
+            if (same_cache(&k->in[j], cache)) return true;
     }
     return false;
 }
@@ -24,28 +60,169 @@ static bool holds_heads(const View *cache) {
     return !strcmp(kind, "key") || !strcmp(kind, "value");
 }
 
-// Panels, or heads, that ranks share; 0: the kernel is computed whole. Of one KV head for all, ranks share the heads of the
-// queries, and each keeps the whole cache.
-static int shared_units(const Program *p, const Kernel *k) {
-    int64_t panels, heads;
-    switch (k->family) {
-        case FAMILY_MATMUL:
-        case FAMILY_EXPERTS:
-            return dim_is_const(k->share.count, &panels) && panels > 1 ? (int)panels : 0;
-        case FAMILY_APPEND:
-            if (!dim_is_const(k->out[0].type.dim[1], &heads) || heads < 2 || !holds_heads(&k->out[0])) return 0;
-            return is_read_elsewhere(p, &k->out[0]) ? 0 : (int)heads;
-        case FAMILY_ATTENTION:
-            if (!dim_is_const(k->in[ATTENTION_KEY].type.dim[1], &heads)) return 0;
-            if (heads == 1) heads = kernel_int(k, "num_heads", 1);
-            return heads > 1 ? (int)heads : 0;
-        default:
-            return 0;
+static int units_of_append(const Program *p, const Kernel *k) {
+    int64_t heads;
+    int units = -1;
+    const View *cache = &k->out[0];
+    if (!dim_is_const(cache->type.dim[1], &heads) || !holds_heads(cache) || is_read_elsewhere(p, cache)) return 0;
+    for (int i = 0; i < p->n_kernels; i++) {
+        if (!reads_cache(p->kernels[i], cache)) continue;
+        int of_reader = units_of_attention(p, p->kernels[i]);
+        if (units >= 0 && units != of_reader) return 0;
+        units = of_reader;
     }
+    return units >= 0 ? units : heads > 1 ? (int)heads : 0;
 }
 
-bool kernel_is_gathered(const Kernel *k) { return k->rank_units && k->family != FAMILY_APPEND; }
+// ----------------------------------------------------------------------------------------- products that stay with the heads
+typedef struct Followers {
+    const Program *program;
+    RankShare share;  // of the product
+    Kernel **rotary;  // that turn its heads in place
+    int n_rotary;
+} Followers;
+
+// Columns of the product, of so many heads
+static bool add_part(RankShare *s, const View *v, int64_t heads) {
+    int64_t first, columns, beside;
+    if (v->type.rank != 2 || v->row_index || !dim_is_const(v->offset, &first) || !dim_is_const(v->type.dim[1], &columns))
+        return false;
+    if (!dim_is_const(v->stride[1], &beside) || beside != 1 || first % PANEL || heads < 1 || columns % heads) return false;
+    RankPart part = {(int)first, (int)(columns / heads), (int)heads};
+    for (int i = 0; i < s->n_parts; i++) {
+        const RankPart *other = &s->part[i];
+        if (!memcmp(other, &part, sizeof part)) return true;
+        if (part.first < other->first + other->heads * other->width && other->first < first + columns) return false;
+    }
+    if (s->n_parts == RANK_PARTS) return false;
+    s->part[s->n_parts++] = part;
+    return true;
+}
+
+static bool agree(RankShare *s, int units) {
+    if (!s->units) s->units = units;
+    return units && s->units == units;
+}
+
+// Does kernel k read operand j of it head by head, those of its rank alone?
+static bool follows(Followers *f, Kernel *k, int j) {
+    const View *v = &k->in[j];
+    if (k->family == FAMILY_ATTENTION)
+        return j == ATTENTION_QUERY && agree(&f->share, k->ranks.units) &&
+               add_part(&f->share, v, kernel_int(k, "num_heads", 1));
+    if (k->family == FAMILY_APPEND)
+        return j == 0 && agree(&f->share, k->ranks.units) && add_part(&f->share, v, dim_upper(k->out[0].type.dim[1]));
+    if (k->family != FAMILY_ROTARY || j || !view_same_place(v, &k->out[0])) return false;
+    f->rotary[f->n_rotary++] = k;
+    return add_part(&f->share, v, kernel_int(k, "num_heads", 1));
+}
+
+static int reads_buffer(const Kernel *k, const Buffer *b) {
+    int n = 0;
+    for (int j = 0; j < k->n_in; j++) n += k->in[j].base == BASE_BUFFER && k->in[j].buffer == b;
+    return n;
+}
+
+static bool is_written_anew(const Kernel *k, const View *v) {
+    for (int i = 0; i < k->n_out; i++)
+        if (view_same_place(&k->out[i], v)) return true;
+    return false;
+}
+
+// Every reader of the product's result, until the memory holds another value
+static bool find_followers(Followers *f, const Kernel *product) {
+    const View *v = &product->out[0];
+    if (v->base != BASE_BUFFER || f->program->n_regions) return false;
+    for (int i = product->position + 1; i < f->program->n_kernels; i++) {
+        Kernel *k = f->program->kernels[i];
+        if (!reads_buffer(k, v->buffer)) {
+            if (is_written_anew(k, v)) break;
+            continue;
+        }
+        for (int j = 0; j < k->n_in; j++)
+            if (k->in[j].base == BASE_BUFFER && k->in[j].buffer == v->buffer && !follows(f, k, j)) return false;
+    }
+    return f->share.units > 0;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- costs
+// The panels that hold the heads of units [first, last), as burin_panels_of_heads (runtime/engine/step.h) has them
+static int panels_of_part(const RankPart *part, int units, int first, int last) {
+    if (first >= last) return 0;
+    int64_t from = part->first + (int64_t)first * part->heads / units * part->width;
+    int64_t to = part->first + ((int64_t)last * part->heads + units - 1) / units * part->width;
+    return (int)((to + PANEL - 1) / PANEL - from / PANEL);
+}
+
+double rank_share_largest(const RankShare *s, int ranks) {
+    int largest = 0, all = 0;
+    if (!s->units) return 1;
+    if (!s->n_parts) return (double)((s->units + ranks - 1) / ranks) / s->units;
+    for (int rank = 0; rank < ranks; rank++) {
+        int own = 0, first = (int)((int64_t)s->units * rank / ranks), last = (int)((int64_t)s->units * (rank + 1) / ranks);
+        for (int i = 0; i < s->n_parts; i++) own += panels_of_part(&s->part[i], s->units, first, last);
+        if (own > largest) largest = own;
+    }
+    for (int i = 0; i < s->n_parts; i++) all += panels_of_part(&s->part[i], 1, 0, 1);
+    return (double)largest / all;
+}
+
+// What the fullest of two ranks reads of the weights beyond a half, against what it could read during a gather
+static bool is_worth_it(const Kernel *product, const RankShare *s) {
+    double more = rank_share_largest(s, 2) - 0.5;
+    return more * (double)product->in[PRODUCT_WEIGHTS].weight->bytes <= gather_in_bytes();
+}
+
+// ----------------------------------------------------------------------------------------------------------------- the pass
+static void share_attention(const Program *p, Kernel *k) {
+    int64_t heads;
+    if (k->family != FAMILY_ATTENTION && k->family != FAMILY_APPEND) return;
+    const View *cache = k->family == FAMILY_APPEND ? &k->out[0] : &k->in[ATTENTION_KEY];
+    if (!dim_is_const(cache->type.dim[1], &heads)) return;
+    int units = k->family == FAMILY_APPEND ? units_of_append(p, k) : units_of_attention(p, k);
+    k->ranks = (RankShare){.units = units, .n_parts = 1, .part = {{0, PANEL, (int)heads}}};
+    k->ranks.gathered = units && k->family == FAMILY_ATTENTION;
+}
+
+static bool keeps_heads(Program *p, Kernel *product, Followers *f) {
+    *f = (Followers){.program = p, .rotary = f->rotary};
+    return product->family == FAMILY_MATMUL && find_followers(f, product) && is_worth_it(product, &f->share);
+}
+
+// All iterations of a loop alike
+static bool all_keep_heads(Program *p, Kernel *product, Followers *f) {
+    RankShare share;
+    if (!keeps_heads(p, product, f)) return false;
+    share = f->share;
+    for (int i = 0; i < p->n_kernels; i++) {
+        if (i == product->position || representative(p, i) != representative(p, product->position)) continue;
+        if (!keeps_heads(p, p->kernels[i], f) || memcmp(&share, &f->share, sizeof share)) return false;
+    }
+    return keeps_heads(p, product, f);
+}
+
+static bool is_small(const Kernel *k) {
+    const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
+    return (double)w->bytes / (double)w->experts <= gather_in_bytes();
+}
+
+static void share_product(Program *p, Kernel *k, Followers *f) {
+    int64_t panels;
+    if (k->family != FAMILY_MATMUL && k->family != FAMILY_EXPERTS) return;
+    if (all_keep_heads(p, k, f)) {
+        k->ranks = f->share;
+        for (int i = 0; i < f->n_rotary; i++)
+            f->rotary[i]->ranks =
+                (RankShare){f->share.units, 1, {{0, PANEL, (int)kernel_int(f->rotary[i], "num_heads", 1)}}, false};
+        return;
+    }
+    if (!dim_is_const(k->share.count, &panels) || panels < 2 || is_small(k)) return;
+    k->ranks = (RankShare){.units = (int)panels, .gathered = true};
+}
 
 void share_over_ranks(Program *p) {
-    for (int i = 0; i < p->n_kernels && p->over_ranks; i++) p->kernels[i]->rank_units = shared_units(p, p->kernels[i]);
+    if (!p->over_ranks) return;
+    Followers f = {.rotary = ARENA_ARRAY(p->arena, Kernel *, p->n_kernels + 1)};
+    for (int i = 0; i < p->n_kernels; i++) share_attention(p, p->kernels[i]);
+    for (int i = 0; i < p->n_kernels; i++) share_product(p, p->kernels[i], &f);
 }

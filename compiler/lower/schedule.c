@@ -16,7 +16,7 @@
 typedef struct Access {
     const View *view;
     Share share;
-    int rank_units;
+    const RankShare *ranks;
     bool own_part, write;
 } Access;
 
@@ -54,7 +54,7 @@ static bool apart(const View *a, const View *b) {
 // Does each thread touch the same elements in both?
 static bool same_owner(const Access *a, const Access *b) {
     if (!a->own_part || !b->own_part || a->share.kind != b->share.kind || a->share.count != b->share.count) return false;
-    if (a->rank_units != b->rank_units) return false;
+    if (memcmp(a->ranks, b->ranks, sizeof *a->ranks)) return false;
     if (a->share.kind != SHARE_ROWS) return view_same_place(a->view, b->view);
     int64_t x, y, stride;
     if (a->view->stride[0] != b->view->stride[0] || !dim_is_const(a->view->stride[0], &stride)) return false;
@@ -71,11 +71,8 @@ static bool conflict(const Access *a, const Access *b, bool one_row) {
 static Access access_of(const Kernel *k, int operand, bool one_row) {
     bool write = operand >= k->n_in;
     const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
-    return (Access){.view = v,
-                    .share = k->share,
-                    .rank_units = k->rank_units,
-                    .own_part = v->own_part && !(k->row_wise && one_row),
-                    .write = write};
+    return (Access){
+        .view = v, .share = k->share, .ranks = &k->ranks, .own_part = v->own_part && !(k->row_wise && one_row), .write = write};
 }
 
 static bool needs_barrier(const Since *since, const Kernel *k) {
@@ -96,7 +93,7 @@ static void remember(Since *since, const Kernel *k) {
 }
 
 // A loop's kernels wait in every iteration or in none.
-static int representative(const Program *p, int kernel) {
+int representative(const Program *p, int kernel) {
     const Loop *loop = &p->loop;
     int end = loop->first + loop->period * loop->iterations - loop->missing;
     return loop->iterations && kernel >= loop->first && kernel < end ? loop->first + (kernel - loop->first) % loop->period
@@ -133,7 +130,7 @@ static void place_for(Program *p, bool one_row) {
             since.n = 0;
         }
         remember(&since, k);
-        if (kernel_is_gathered(k)) since.n = 0;  // threads wait before and behind it
+        if (k->ranks.gathered) since.n = 0;  // threads wait before and behind it
         if (k->defines) since.n = 0, ask(&since, &k->out[k->n_out - 1]);
     }
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/emit.h"
 #include "driver/options.h"
 #include "ir/operands.h"
-#include "report/rank_cost.h"
+#include "lower/rank_cost.h"
 #include "report/report.h"
 #include "util/diag.h"
 #include "util/text.h"
@@ -26,9 +27,9 @@ static bool held_before(const Program *p, int kernel, const WeightPiece *w) {
 static void add_kernel(RankModel *m, const Program *p, const Kernel *k, const StepSizes *sizes) {
     Cost c = kernel_cost(p, k, sizes);
     RankStep *s = &m->steps[m->n++];
-    *s = (RankStep){.weight_bytes = c.weight_bytes, .units = k->rank_units};
+    *s = (RankStep){.weight_bytes = c.weight_bytes, .ranks = k->ranks};
     if (k->family == FAMILY_ATTENTION) s->cache_bytes = c.bytes;
-    if (kernel_is_gathered(k)) s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
+    if (k->ranks.gathered) s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (!is_product(k) || held_before(p, k->position, k->in[PRODUCT_WEIGHTS].weight)) return;
     s->held_bytes = (double)k->in[PRODUCT_WEIGHTS].weight->bytes;
     m->whole_bytes -= s->held_bytes;
@@ -37,17 +38,57 @@ static void add_kernel(RankModel *m, const Program *p, const Kernel *k, const St
 static RankModel model_of_program(const Build *b) {
     const Program *p = b->program;
     StepSizes sizes = step_of_one_row(b);
-    RankModel m = {.steps = ARENA_ARRAY(b->arena, RankStep, p->n_kernels), .heads = 1};
+    RankModel m = {.steps = ARENA_ARRAY(b->arena, RankStep, p->n_kernels)};
     m.whole_bytes = (double)program_weight_bytes(p), m.own_memory = (double)program_arena_bytes(p);
     for (int i = 0; i < p->n_kernels; i++) {
         const Kernel *k = p->kernels[i];
         add_kernel(&m, p, k, &sizes);
-        if (k->family != FAMILY_APPEND || !k->rank_units || k->out[0].base != BASE_STATE) continue;
+        if (k->family != FAMILY_APPEND || !k->ranks.units || k->out[0].base != BASE_STATE) continue;
         m.shared_state += (double)k->out[0].state->bytes;
-        m.heads = k->rank_units;
+        m.heads = k->ranks;
     }
     m.own_memory += (double)p->plan.slot_bytes - m.shared_state;
     return m;
+}
+
+// A step's calls of a kernel of the text: one, or one in each layer
+static int call_count(const Program *p, const Kernel *k) {
+    int n = 0;
+    for (int i = 0; i < p->n_kernels; i++) n += representative(p, i) == k->position;
+    return n;
+}
+
+// matmul_bf16_192x320                heads 6, 2, 2       its rank's heads alone go on with it
+// attention_6x2x32                   heads 6             192 columns are gathered
+static void print_share(const Program *p, const Kernel *k) {
+    const RankShare *s = &k->ranks;
+    Text units = {0}, then = {0};
+    if (!s->units && !is_product(k)) return;
+    if (!s->units)
+        text_add(&units, "nothing");
+    else if (k->family == FAMILY_ATTENTION)
+        text_add(&units, "heads %d", s->units);
+    else if (!s->n_parts)
+        text_add(&units, "%d panels", s->units);
+    else
+        for (int i = 0; i < s->n_parts; i++) text_add(&units, i ? ", %d" : "heads %d", s->part[i].heads);
+    if (s->gathered)
+        text_add(&then, "%lld columns are gathered", (long long)last_dim(&k->out[0]));
+    else
+        text_add(&then, s->units ? "stays with the heads" : "computed whole by each rank");
+    printf("%5d  %-36s  %-14s  %s\n", call_count(p, k), p->functions[k->function].name, units.data, then.data);
+    text_free(&units), text_free(&then);
+}
+
+// What ranks share of each kernel of the text, and where they gather: -v
+static void print_shares(Build *b, const Program *p) {
+    const Kernel **sites = ARENA_ARRAY(b->arena, const Kernel *, p->n_kernels + 1);
+    int n = call_sites(p, sites), gathers = 0;
+    if (p->encoder) print_shares(b, p->encoder);
+    printf("times  %-36s  %-14s  then\n", p->encoder ? "kernel of the decoder" : "kernel", "ranks share");
+    for (int i = 0; i < n; i++) print_share(p, sites[i]);
+    for (int i = 0; i < p->n_kernels; i++) gathers += p->kernels[i]->ranks.gathered;
+    printf("%5d  gathers in a step\n\n", gathers);
 }
 
 // ---------------------------------------------------------------------------------------------------------- of a shape
@@ -88,19 +129,29 @@ static Shape read_shape(Arena *arena, const Options *o) {
     return s;
 }
 
-static void add_product(RankModel *m, const Shape *s, int64_t depth, int64_t columns, int64_t matrices) {
+static RankStep *add_product(RankModel *m, const Shape *s, int64_t depth, int64_t columns, int64_t matrices) {
     double bytes = (double)depth * (double)(columns * matrices) * s->bytes;
-    m->steps[m->n++] = (RankStep){
-        .weight_bytes = bytes, .held_bytes = bytes, .units = (int)((columns + PANEL - 1) / PANEL), .columns = (double)columns};
+    RankStep *step = &m->steps[m->n++];
+    *step = (RankStep){.weight_bytes = bytes, .held_bytes = bytes, .columns = (double)columns};
+    step->ranks = (RankShare){.units = (int)((columns + PANEL - 1) / PANEL), .gathered = true};
+    return step;
+}
+
+// Queries, keys and values stay with their heads (lower/ranks.c).
+static void add_attention(RankModel *m, const Shape *s, double cache_bytes) {
+    const int heads = (int)s->heads, kv = (int)s->kv_heads, width = (int)s->width, from = heads * width;
+    RankStep *step = add_product(m, s, s->hidden, (s->heads + 2 * s->kv_heads) * s->width, 1);
+    step->columns = 0;
+    step->ranks = (RankShare){heads, 3, {{0, width, heads}, {from, width, kv}, {from + kv * width, width, kv}}, false};
+    m->heads = (RankShare){heads, 1, {{0, PANEL, kv}}, true};
+    m->steps[m->n++] = (RankStep){.cache_bytes = cache_bytes, .ranks = m->heads, .columns = (double)from};
 }
 
 static RankModel model_of_shape(Arena *arena, const Shape *s) {
-    RankModel m = {.steps = ARENA_ARRAY(arena, RankStep, 5 * s->layers + 1), .heads = (int)s->kv_heads};
+    RankModel m = {.steps = ARENA_ARRAY(arena, RankStep, 5 * s->layers + 1)};
     double cache = 2 * 4 * (double)(s->kv_heads * s->width) * (double)s->context;
     for (int64_t i = 0; i < s->layers; i++) {
-        add_product(&m, s, s->hidden, (s->heads + 2 * s->kv_heads) * s->width, 1);
-        m.steps[m.n++] =
-            (RankStep){.cache_bytes = cache / 2, .units = (int)s->kv_heads, .columns = (double)(s->heads * s->width)};
+        add_attention(&m, s, cache / 2);
         add_product(&m, s, s->heads * s->width, s->hidden, 1);
         add_product(&m, s, s->hidden, s->inner, 2);
         add_product(&m, s, s->inner, s->hidden, 1);
@@ -145,6 +196,7 @@ int plan_ranks(Build *b, bool of_shape) {
     RankModel m = of_shape ? model_of_shape(b->arena, &shape) : model_of_program(b);
     double rate = o->read_rate ? (double)o->read_rate : measure_reading(b);
     if (rate <= 0) diag_fatal(NO_LOC, "the rate of this machine's memory cannot be measured\nhint: --read=20G gives it");
+    if (o->verbose && !of_shape) print_shares(b, b->program);
     print_table(&m, o, network, rate);
     return 0;
 }

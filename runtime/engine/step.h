@@ -44,19 +44,53 @@ static inline void *burin_row_wise(const burin_step *s, unsigned char *local, si
 #ifdef BURIN_MPI
 // ---- a program for several ranks ----
 
+static inline burin_part burin_part_within(const burin_step *s, int thread, burin_part all) {
+    burin_part part = burin_part_of(s, thread, all.last - all.first);
+    return (burin_part){all.first + part.first, all.first + part.last};
+}
+
+static inline burin_part burin_own_units(const burin_step *s, int units) {
+    const burin_ranks *r = s->ranks;
+    if (!r) return (burin_part){0, units};
+    return (burin_part){burin_rank_begin(r, r->rank, units), burin_rank_begin(r, r->rank + 1, units)};
+}
+
 // The thread's part of the rank's own of `count` panels or heads, in units of work: `each` for one of them.
 static inline burin_part burin_own_part(const burin_step *s, int thread, int count, int each) {
-    const burin_ranks *r = s->ranks;
-    int first = r ? burin_rank_begin(r, r->rank, count) : 0, last = r ? burin_rank_begin(r, r->rank + 1, count) : count;
-    burin_part part = burin_part_of(s, thread, (last - first) * each);
-    return (burin_part){first * each + part.first, first * each + part.last};
+    burin_part own = burin_own_units(s, count);
+    return burin_part_within(s, thread, (burin_part){own.first * each, own.last * each});
+}
+
+// Of `heads` those that the rank's of `shared` heads go with: KV heads with their queries. The outer ones may be other ranks',
+// too.
+static inline burin_part burin_own_heads(const burin_step *s, int heads, int shared) {
+    burin_part own = burin_own_units(s, shared);
+    int64_t first = (int64_t)own.first * heads / shared, last = ((int64_t)own.last * heads + shared - 1) / shared;
+    return own.first < own.last ? (burin_part){(int)first, (int)last} : (burin_part){0, 0};
+}
+
+static inline burin_part burin_heads_of(const burin_step *s, int thread, int heads, int shared) {
+    return burin_part_within(s, thread, burin_own_heads(s, heads, shared));
+}
+
+// Columns of a product from `first` on, `width` for each of `heads`
+typedef struct burin_head_columns {
+    int first, width, heads, shared, rows;
+} burin_head_columns;
+
+// The panels that hold the rank's heads
+static inline burin_part burin_panels_of_heads(const burin_step *s, int thread, const burin_head_columns *c) {
+    burin_part own = burin_own_heads(s, c->heads, c->shared);
+    if (c->rows <= 0 || own.first == own.last) return (burin_part){0, 0};
+    int first = c->first + own.first * c->width, last = c->first + own.last * c->width;
+    return burin_part_within(s, thread, (burin_part){first / LANES, (last + LANES - 1) / LANES});
 }
 
 static inline burin_part burin_panels_of(const burin_step *s, int thread, int count, int rows) {
     return burin_own_part(s, thread, rows > 0 ? count : 0, 1);
 }
 
-// Of attention: `shared` KV heads, or with one KV head all heads, are what ranks share.
+// Of attention: ranks share heads, or groups of them that one KV head serves.
 static inline burin_part burin_tiles_of(const burin_step *s, int thread, int heads, int shared, int rows) {
     return burin_own_part(s, thread, shared, attention_units(heads / shared, rows));
 }
@@ -70,9 +104,11 @@ static inline void burin_gather(const burin_step *s, int thread, const burin_col
     burin_mark(s, thread, BURIN_WAITING);
 }
 
-// Segments are shared within a rank's KV heads; one that all heads share is not the rank's own.
+// Segments are shared within the KV heads of a rank's queries; one that all heads share is not the rank's own.
 static inline burin_part burin_segments_of(const burin_step *s, int thread, const attention_args *a, int units) {
-    return burin_own_part(s, thread, a->keys.heads, units / a->keys.heads);
+    burin_part own = burin_own_heads(s, a->keys.heads, a->heads);
+    int each = units / a->keys.heads;
+    return burin_part_within(s, thread, (burin_part){own.first * each, own.last * each});
 }
 
 static inline bool burin_shares_segments(const burin_step *s, const attention_args *a) {

@@ -3,11 +3,13 @@
 #define BURIN_RANK_COST_H
 #include <stdbool.h>
 
+#include "lower/lower.h"
+
 // A product, or an attention, of a step of one row. A rank reads the bytes of its units; then `columns` floats are gathered.
 typedef struct RankStep {
     double weight_bytes, cache_bytes;  // read in the step, by all ranks together
     double held_bytes;                 // of weights, whether the step reads them or not
-    int units;                         // panels or heads that ranks share; 0: every rank computes it whole
+    RankShare ranks;                   // how ranks share it
     double columns;                    // of the result that is gathered; 0: none
 } RankStep;
 
@@ -16,7 +18,7 @@ typedef struct RankModel {
     int n;
     double whole_bytes;   // weights that no step above has: every rank may need them
     double shared_state;  // bytes of a slot that ranks share by heads
-    int heads;            // by which they do
+    RankShare heads;      // by which they do
     double own_memory;    // arena and the rest of the state, on every rank
 } RankModel;
 
@@ -24,6 +26,8 @@ typedef struct Network {
     const char *name;
     double bytes, latency;  // a second in each direction; seconds until a message of no bytes is there
 } Network;
+// What a rank reads of its memory while a gather takes place, on the fastest of the networks: what is less is not gathered for.
+double gather_in_bytes(void);
 const Network *network_find(const char *name);  // 1G, 10G, 100G, local; NULL: none of them
 
 typedef struct RankCost {

@@ -7,7 +7,7 @@
 // A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns, 4 bytes each, and sends its
 // own n - 1 times, over a link that carries both directions at once. Left out: computing, sampling, norms, waits of threads and
 // what the machines' switch adds; so a prediction is a bound, and ratios between columns of the table are what it is for.
-#include "report/rank_cost.h"
+#include "lower/rank_cost.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -17,21 +17,24 @@
 // (Zen 5). Such ranks also share the rate of the memory, which the model gives to each.
 static const Network networks[] = {{"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}, {"local", 4e9, 2.4e-6}};
 
+// Before a program is built its machines are not known: memory of 30 GB/s; and what the ranks' threads wait before and behind
+// it.
+static const double USUAL_READ = 30e9, WAITING = 1e-6;
+
 const Network *network_find(const char *name) {
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if (!strcmp(networks[i].name, name)) return &networks[i];
     return NULL;
 }
 
-// Of the rank with most units: whole panels and heads go to a rank.
-static double largest_part(int units, int ranks) { return units ? (double)((units + ranks - 1) / ranks) / units : 1; }
+double gather_in_bytes(void) { return (network_find("local")->latency + WAITING) * USUAL_READ; }
 
 RankCost rank_cost(const RankModel *m, int ranks, const Network *network, double read_rate) {
-    RankCost c = {.memory = m->whole_bytes + m->own_memory + m->shared_state * largest_part(m->heads, ranks)};
+    RankCost c = {.memory = m->whole_bytes + m->own_memory + m->shared_state * rank_share_largest(&m->heads, ranks)};
     double bytes = 0, gathering = 0;
     for (int i = 0; i < m->n; i++) {
         const RankStep *s = &m->steps[i];
-        double part = largest_part(s->units, ranks), received = 4 * s->columns * (ranks - 1) / ranks;
+        double part = rank_share_largest(&s->ranks, ranks), received = 4 * s->columns * (ranks - 1) / ranks;
         bytes += (s->weight_bytes + s->cache_bytes) * part;
         c.memory += s->held_bytes * part;
         if (ranks == 1 || !s->columns) continue;
