@@ -82,7 +82,8 @@ $(BUILD)/gen/scan.c: dsl/scan.l $(BUILD)/gen/parse.c
 	$(Q)flex -o $@ --header-file=$(BUILD)/gen/scan.h $<
 
 UNICODE := /usr/share/unicode
-$(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/UnicodeData.txt
+$(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/DerivedAge.txt \
+		compiler/frontend/tokenizer/unicode_newer.txt $(UNICODE)/UnicodeData.txt
 	@mkdir -p $(dir $@)
 	awk -f $^ > $@.new && mv $@.new $@
 

@@ -21,6 +21,12 @@ PARTS = PARTS.replace("\n", "|").split("|") + [" ", "  ", "\n", "\t", "\r\n", "\
                                                "\u00a0", "\u3000", "\u2028", "\x00", "\x07", "\x7f", "\ufffd", "\U00020000"]
 
 
+# Characters that the package's parts know in different versions of Unicode (8, 9, 16, 17), and equal sums of scores.
+VERSIONS = ["".join(f"a{chr(c)}\u0301 {chr(c)}1" for c in (
+    0x61d, 0x890, 0x166d, 0x1734, 0x1885, 0x1cf2, 0xa9bd, 0x111c9, 0x11938, 0x32ff, 0xa7ce, 0x1c89, 0x16ea0, 0x105c0, 0x11de0, 0x1cc00,
+    0x10efc, 0x113d4, 0x9fd6, 0x2ebf0)), "---" * 20 + "--"]
+
+
 def hostile(count, seed):
     random.seed(seed)
     words = (random.randint(0, 12) for _ in range(count))
@@ -100,7 +106,9 @@ KIMI = (r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
 REPLACE, FALLBACK, FUSE = decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()
+TIES = [("<unk>", 0.0), ("-", -5.129043102264404), ("---", -12.130167007446289), ("--------", -12.9)]
 KINDS = {
+    "unigram-ties": lambda: Tokenizer(models.Unigram(TIES, 0, False)),
     "gpt1": lambda: bpe(pre_tokenizers.BertPreTokenizer(), decoder=decoders.BPEDecoder("</w>"), byte_level=False,
                         normalizer=normalizers.BertNormalizer(), end_of_word_suffix="</w>"),
     "bpe-prefix": lambda: bpe(pre_tokenizers.Whitespace(), decoder=decoders.WordPiece(), byte_level=False,
@@ -161,7 +169,7 @@ def expected(path, texts):
 
 
 def main(out, seed=None):
-    texts = hostile(2000 if seed else 60, seed or 1)
+    texts = hostile(2000 if seed else 60, seed or 1) + VERSIONS
     (out / "texts.json").write_text(json.dumps(texts, ensure_ascii=False) + "\n")
     for name, make in KINDS.items():
         path = HERE / f"{name}.json"

@@ -53,6 +53,7 @@ typedef struct TokenizerBuilder {
     bool ends_words;                        // BPEDecoder was there
     bool writes_tokens;                     // decoders see tokens as the vocabulary writes them
     bool writes_bytes;                      // ByteLevel makes characters of bytes, which the model sees
+    bool is_json;                           // numbers are read from tokenizer.json
     bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
 } TokenizerBuilder;
 
@@ -82,11 +83,12 @@ typedef struct CharSet {
 void set_add(CharSet *, uint32_t first, uint32_t last);
 void set_add_set(CharSet *, const CharSet *);
 bool set_add_category(CharSet *, const char *name);  // "L", "Lu" ...; false when there is none
-bool set_add_property(CharSet *, const char *name);  // a category or a script
+bool set_add_property(CharSet *, const char *name);  // a category, a script, or "Age=9.0"
+void set_remove_newer(CharSet *, unsigned version);  // what Unicode did not have in this version: 91 is 9.1
 void set_add_spaces(CharSet *);
 void set_add_word(CharSet *);            // \w without the joiners
 void set_add_oniguruma_word(CharSet *);  // Latin-1's superscripts and fractions, too
-void set_add_punctuation(CharSet *);     // as BERT and Hugging Face: ASCII's too
+void set_add_punctuation(CharSet *);     // as Hugging Face's BERT: Unicode 8, and all of ASCII's
 void set_invert(CharSet *);
 void set_fold_case(CharSet *);
 uint16_t builder_set(TokenizerBuilder *, CharSet *);  // index of the set; equal sets are one

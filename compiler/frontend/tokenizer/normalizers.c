@@ -35,6 +35,9 @@ static void add_mapping_step(Mapping *m) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ NFC and others
+// Hugging Face's normalization is that of Unicode 9, its BERT's categories are those of Unicode 8.
+enum { NORMALIZED = 90, CATEGORIES = 80 };
+
 static const UnicodeDecomposition *find_decomposition(uint32_t code) {
     const UnicodeTables *u = unicode_tables();
     size_t low = 0, high = u->n_decompositions;
@@ -52,7 +55,7 @@ static const UnicodeDecomposition *find_decomposition(uint32_t code) {
 static uint32_t expand(uint32_t code, bool compatible, uint32_t *to) {
     const UnicodeDecomposition *d = find_decomposition(code);
     uint32_t n = 0;
-    if (!d || (d->compatible && !compatible)) {
+    if (!d || (d->compatible && !compatible) || unicode_newer(code, NORMALIZED)) {
         *to = code;
         return 1;
     }
@@ -63,16 +66,20 @@ static uint32_t expand(uint32_t code, bool compatible, uint32_t *to) {
 
 static burin_section class_section(TokenizerBuilder *b) {
     const UnicodeTables *u = unicode_tables();
-    return builder_section(b, u->classes, u->n_classes, sizeof *u->classes);
+    Bytes known = {.arena = b->arena};
+    for (size_t i = 0; i < u->n_classes; i++)
+        if (!unicode_newer(u->classes[i].code, NORMALIZED)) bytes_append(&known, &u->classes[i], sizeof *u->classes);
+    return builder_section(b, known.data, known.length / sizeof *u->classes, sizeof *u->classes);
 }
 
 static void add_decomposition(TokenizerBuilder *b, bool compatible) {
     const UnicodeTables *u = unicode_tables();
     Mapping m = {b, {.arena = b->arena}};
     uint32_t to[MAX_EXPANSION * 2];
-    for (size_t i = 0; i < u->n_decompositions; i++)
-        if (compatible || !u->decompositions[i].compatible)
-            map_code(&m, u->decompositions[i].code, to, expand(u->decompositions[i].code, compatible, to));
+    for (size_t i = 0; i < u->n_decompositions; i++) {
+        uint32_t code = u->decompositions[i].code, n = expand(code, compatible, to);
+        if (n > 1 || *to != code) map_code(&m, code, to, n);
+    }
     burin_normalizer n = {.kind = BURIN_NORMALIZE_DECOMPOSE, .mappings = mapping_section(&m), .classes = class_section(b)};
     builder_add_normalizer(b, n, NULL);
 }
@@ -96,7 +103,8 @@ static void add_composition(TokenizerBuilder *b) {
     for (size_t i = 0; i < u->n_decompositions; i++) {
         const UnicodeDecomposition *d = &u->decompositions[i];
         const uint32_t *part = u->parts + d->offset;
-        if (d->compatible || d->excluded || d->count != 2 || !is_starter(d->code) || !is_starter(part[0])) continue;
+        if (d->compatible || d->excluded || d->count != 2 || unicode_newer(d->code, NORMALIZED)) continue;
+        if (!is_starter(d->code) || !is_starter(part[0])) continue;
         bytes_append(&triples, (uint32_t[]){part[0], part[1], d->code}, 12);
     }
     qsort(triples.data, triples.length / 12, 12, by_pair);
@@ -133,15 +141,23 @@ static void add_set_step(TokenizerBuilder *b, burin_normalize_kind kind, CharSet
     builder_add_normalizer(b, (burin_normalizer){.kind = (uint16_t)kind, .set = builder_set(b, s)}, NULL);
 }
 
-static void remove_category(TokenizerBuilder *b, const char *category) {
+// Marks of a category as an earlier Unicode had them; `then`: those that have moved to another category since, `not_then` those
+// that have come. Both end with 0.
+static void remove_marks(TokenizerBuilder *b, const char *category, unsigned version, const uint32_t *then,
+                         const uint32_t *not_then) {
     CharSet s = {{.arena = b->arena}};
     set_add_category(&s, category);
+    set_remove_newer(&s, version);
+    set_invert(&s);
+    for (; *not_then; not_then++) set_add(&s, *not_then, *not_then);
+    set_invert(&s);
+    for (; *then; then++) set_add(&s, *then, *then);
     add_set_step(b, BURIN_NORMALIZE_REMOVE, &s);
 }
 
 static void normalize_accents(TokenizerBuilder *b, const json_t *n) {
     (void)n;
-    remove_category(b, "M");
+    remove_marks(b, "M", NORMALIZED, (uint32_t[]){0x1cf2, 0x1cf3, 0}, (uint32_t[]){0x111c9, 0});
 }
 
 // Control characters go, all white space becomes a space.
@@ -158,6 +174,7 @@ static void clean_text(TokenizerBuilder *b) {
     set_add(&control, 0xfffd, 0xfffd);
     set_add_category(&control, "Cf");
     set_add_category(&control, "Co");
+    set_remove_newer(&control, CATEGORIES);
     add_set_step(b, BURIN_NORMALIZE_REMOVE, &control);
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) map_code(&m, spaces[i], &(uint32_t){' '}, 1);
     add_mapping_step(&m);
@@ -191,7 +208,7 @@ static void normalize_bert(TokenizerBuilder *b, const json_t *n) {
     if (json_flag(b, n, "handle_chinese_chars", true)) set_chinese_apart(b);
     if (json_flag(b, n, "strip_accents", lower)) {
         add_decomposition(b, false);
-        remove_category(b, "Mn");
+        remove_marks(b, "Mn", CATEGORIES, (uint32_t[]){0x1734, 0}, (uint32_t[]){0x1885, 0x1886, 0xa9bd, 0x111c9, 0});
     }
     if (lower) normalize_lowercase(b, n);
 }

@@ -106,6 +106,8 @@ static void pretokenize_punctuation(TokenizerBuilder *b, const json_t *step) {
 static void pretokenize_digits(TokenizerBuilder *b, const json_t *step) {
     CharSet s = {{.arena = b->arena}};
     set_add_category(&s, "N");
+    set_add(&s, 0x11de0, 0x11de9);  // Rust knows Unicode 17's, Oniguruma does not
+    set_add(&s, 0x16ff4, 0x16ff6);
     split_at_set(b, &s, json_flag(b, step, "individual_digits", false) ? BURIN_ISOLATED : BURIN_CONTIGUOUS, 1);
 }
 
@@ -146,12 +148,12 @@ static void pretokenize_scripts(TokenizerBuilder *b, const json_t *step) {
     const UnicodeTables *u = unicode_tables();
     const char *regex = "";
     for (size_t i = 0; i < u->n_scripts; i++) {
-        const char *name = u->scripts[i].name, *set = arena_printf(b->arena, "[\\p{%s}&&[^ \\u30FC]]", name);
+        const char *name = u->scripts[i].name, *set = arena_printf(b->arena, "[\\p{%s}&&\\p{Age=9.0}&&[^ \\u30FC]]", name);
         bool first = true;
         for (size_t k = 0; k < i && first; k++) first = strcmp(u->scripts[k].name, name) != 0;
         if (!first || !strcmp(name, "Hiragana") || !strcmp(name, "Katakana")) continue;
-        if (!strcmp(name, "Han")) set = "[\\p{Han}\\p{Hiragana}\\p{Katakana}\\u30FC]";
-        regex = arena_printf(b->arena, "%s%s%s[%s\\p{Unknown} ]*", regex, *regex ? "|" : "", set, set);
+        if (!strcmp(name, "Han")) set = "[[\\p{Han}\\p{Hiragana}\\p{Katakana}\\u30FC]&&\\p{Age=9.0}]";
+        regex = arena_printf(b->arena, "%s%s%s[%s\\p{Unknown}\\P{Age=9.0} ]*", regex, *regex ? "|" : "", set, set);
     }
     add_step(b, (burin_pretokenizer){
                     .kind = BURIN_STEP_SPLIT, .behaviour = BURIN_REMOVED, .invert = 1, .pattern = pattern_compile(b, regex)});

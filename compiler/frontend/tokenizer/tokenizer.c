@@ -71,6 +71,7 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
     } else if (is_sentencepiece(f)) {
         read_sentencepiece(&b, f);
     } else if (file_is_json(f)) {
+        b.is_json = true;
         read_tokenizer_json(&b, read_json(&b, f));
     } else {
         read_llama2c_vocabulary(&b, path, vocab_size);

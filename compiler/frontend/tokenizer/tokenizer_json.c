@@ -1,5 +1,8 @@
 // tokenizer.json of Hugging Face's tokenizers: the model, the added tokens, what is put around a text, and the decoder.
 // Whatever is not understood is refused by name.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,6 +116,23 @@ static void read_wordpiece(TokenizerBuilder *b, const json_t *model) {
     }
 }
 
+// The number that Rust's serde_json reads: the digits as an integer, times or divided by a power of ten, so sums of scores that
+// are equal in the file differ as they do there.
+static double serde_number(double x) {
+    char text[40], *e;
+    int precision = 14;
+    do snprintf(text, sizeof text, "%.*e", precision, fabs(x));
+    while (strtod(text, NULL) != fabs(x) && ++precision < 17);
+    e = strchr(text, 'e');
+    int exponent = atoi(e + 1) - precision;
+    memmove(text + 1, text + 2, (size_t)precision);
+    for (text[precision + 1] = 0; precision && text[precision] == '0'; precision--) text[precision] = 0, exponent++;
+    double digits = (double)strtoull(text, NULL, 10), power;
+    snprintf(text, sizeof text, "1e%d", abs(exponent));
+    power = strtod(text, NULL);
+    return copysign(exponent < 0 ? digits / power : digits * power, x);
+}
+
 static void read_unigram(TokenizerBuilder *b, const json_t *model) {
     const json_t *vocabulary = json_object_get(model, "vocab"), *unknown = json_object_get(model, "unk_id");
     b->head.model = BURIN_MODEL_UNIGRAM;
@@ -125,6 +145,7 @@ static void read_unigram(TokenizerBuilder *b, const json_t *model) {
         const char *bytes = vocabulary_text(b, text, &n);
         struct BuilderToken *t = builder_token(b, (int64_t)i, bytes, n);
         t->in_model = true, t->score = json_number_value(score);
+        if (b->is_json) t->score = serde_number(t->score);
     }
     if (present(unknown) &&
         (!json_is_integer(unknown) || json_integer_value(unknown) < 0 || json_integer_value(unknown) >= b->n_tokens))

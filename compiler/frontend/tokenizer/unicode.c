@@ -1,6 +1,7 @@
 // Sets of code points. A set is a list of pairs until someone needs it sorted; builder_set stores it.
 #include "frontend/tokenizer/unicode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,8 +13,9 @@ enum { LAST_CODE = 0x10ffff };
 const UnicodeTables *unicode_tables(void) {
 #include "unicode_tables.h"
 #define TABLE(name) name, sizeof name / sizeof *name
-    static const UnicodeTables tables = {TABLE(unicode_ranges),  TABLE(unicode_scripts),        TABLE(unicode_lower),
-                                         TABLE(unicode_classes), TABLE(unicode_decompositions), unicode_parts};
+    static const UnicodeTables tables = {TABLE(unicode_ranges), TABLE(unicode_scripts), TABLE(unicode_ages),
+                                         TABLE(unicode_lower),  TABLE(unicode_classes), TABLE(unicode_decompositions),
+                                         unicode_parts};
     return &tables;
 }
 
@@ -84,7 +86,34 @@ static bool set_add_script(CharSet *s, const char *name) {
     return true;
 }
 
-bool set_add_property(CharSet *s, const char *name) { return set_add_category(s, name) || set_add_script(s, name); }
+bool unicode_newer(uint32_t code, unsigned version) {
+    const UnicodeTables *u = unicode_tables();
+    for (size_t i = 0; i < u->n_ages; i++)
+        if (u->ages[i].version > version && code >= u->ages[i].first && code <= u->ages[i].last) return true;
+    return false;
+}
+
+void set_remove_newer(CharSet *s, unsigned version) {
+    const UnicodeTables *u = unicode_tables();
+    set_invert(s);
+    for (size_t i = 0; i < u->n_ages; i++)
+        if (u->ages[i].version > version) set_add(s, u->ages[i].first, u->ages[i].last);
+    set_invert(s);
+}
+
+// "Age=9.0": what was assigned in Unicode 9.0.
+static bool set_add_age(CharSet *s, const char *name) {
+    const UnicodeTables *u = unicode_tables();
+    unsigned major, minor;
+    if (sscanf(name, "Age=%u.%u", &major, &minor) != 2) return false;
+    for (size_t i = 0; i < u->n_ages; i++)
+        if (u->ages[i].version <= 10 * major + minor) set_add(s, u->ages[i].first, u->ages[i].last);
+    return true;
+}
+
+bool set_add_property(CharSet *s, const char *name) {
+    return set_add_category(s, name) || set_add_age(s, name) || set_add_script(s, name);
+}
 
 void set_add_spaces(CharSet *s) {
     set_add(s, 9, 13);
@@ -110,6 +139,9 @@ void set_add_oniguruma_word(CharSet *s) {
 
 void set_add_punctuation(CharSet *s) {
     set_add_category(s, "P");
+    set_remove_newer(s, 80);
+    set_add(s, 0x166d, 0x166d);    // a symbol since
+    set_add(s, 0x111c9, 0x111c9);  // a mark since
     set_add(s, '!', '/');
     set_add(s, ':', '@');
     set_add(s, '[', '`');

@@ -1,6 +1,7 @@
 // The tables that unicode.awk makes of UnicodeData.txt.
 #ifndef BURIN_TOKENIZER_UNICODE_H
 #define BURIN_TOKENIZER_UNICODE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,11 @@ typedef struct UnicodeScript {
     uint32_t first, last;
     const char *name;
 } UnicodeScript;
+
+typedef struct UnicodeAge {
+    uint32_t first, last;
+    unsigned version;  // in which these characters are new: 91 is Unicode 9.1
+} UnicodeAge;
 
 typedef struct UnicodeLower {
     uint32_t code, lower;
@@ -33,6 +39,8 @@ typedef struct UnicodeTables {
     size_t n_ranges;
     const UnicodeScript *scripts;
     size_t n_scripts;
+    const UnicodeAge *ages;
+    size_t n_ages;
     const UnicodeLower *lower;
     size_t n_lower;
     const UnicodeClass *classes;
@@ -43,4 +51,5 @@ typedef struct UnicodeTables {
 } UnicodeTables;
 
 const UnicodeTables *unicode_tables(void);
+bool unicode_newer(uint32_t code, unsigned version);  // is the character newer than this version?
 #endif
