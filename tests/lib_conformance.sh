@@ -103,7 +103,7 @@ emit_and_compile() {
 # compiled_results FOLDER: a line a case, as the interpreter's: name, operator, pass or the reason
 compiled_results() {
     "$1/cases" "$1" > "$1/results"
-    awk -F '\t' -v OFS='\t' 'NR == FNR { got[$1] = $2; next } 
+    awk -F '\t' -v OFS='\t' 'FILENAME == ARGV[1] { got[$1] = $2; next }
         { print $1, $2, $3 != "pass" ? $3 : $1 in got ? got[$1] : "clang refuses it" }' "$1/results" "$1/emitted"
 }
 

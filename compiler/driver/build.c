@@ -155,6 +155,7 @@ static Sentence read_sentence(const Build *b) {
     Sentence s = sentence_read(b->arena, b->checkpoint->folder);
     const char *pooling = o->pooling ? o->pooling : s.pooling ? NULL : b->checkpoint->pooling;
     if (pooling) s.pooling = pooling_parse(pooling);
+    if (s.pooling && !s.n_dense) sentence_read_dense(&s, b->checkpoint);
     return s;
 }
 

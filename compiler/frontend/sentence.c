@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frontend/checkpoint.h"
 #include "ir/builder.h"
 #include "util/json.h"
 
@@ -114,6 +113,14 @@ Sentence sentence_read(Arena *arena, const char *folder) {
     const json_t *most = json_object_get(config, "max_seq_length");
     if (json_is_integer(most) && json_integer_value(most) > 0) s.max_tokens = json_integer_value(most);
     return s;
+}
+
+void sentence_read_dense(Sentence *s, const Checkpoint *c) {
+    static const char *const names[] = {"dense_2.weight", "dense_3.weight"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const Tensor *weight = checkpoint_find(c, names[i]);
+        if (weight && weight->rank == 2) s->dense[s->n_dense++] = (Dense){.weight = weight};
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the graph

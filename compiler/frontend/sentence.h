@@ -5,6 +5,7 @@
 //   after   graph encode(...) -> ("sentence_embedding"=%reshape.1, "last_hidden_state"=%x)
 #ifndef BURIN_FRONTEND_SENTENCE_H
 #define BURIN_FRONTEND_SENTENCE_H
+#include "frontend/checkpoint.h"
 #include "ir.h"
 
 typedef enum {
@@ -37,6 +38,8 @@ typedef struct Sentence {
 
 // Reads the folder's files; the default when there is no modules.json. Ends the run when a module is none that is known.
 Sentence sentence_read(Arena *, const char *folder);
+// What a GGUF has behind the pooling: dense_2 and dense_3, matrices alone.
+void sentence_read_dense(Sentence *, const Checkpoint *);
 Pooling pooling_parse(const char *name);
 // Adds the output. Ends the run when the graph has no output that is a row for each token.
 void sentence_add(Graph *, const Sentence *);

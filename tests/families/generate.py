@@ -107,6 +107,7 @@ def generate(name, kind, class_name, parameters):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         model.half().save_pretrained(folder)
+        config = type(config).from_pretrained(folder, attn_implementation=config._attn_implementation)
         model = cls(config).float().eval()        # new: a model that was made f16 has lost bits of its rotary frequencies
         lines = fill(model, folder)
         shutil.rmtree(out, ignore_errors=True)

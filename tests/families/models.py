@@ -158,6 +158,8 @@ ENCODERS = {
     "xmod": text("Xmod", languages=["en_XX", "de_DE"], default_language="de_DE"),
     "xmod-pre": text("Xmod", default_language="en_XX", pre_norm=True, adapter_layer_norm=True, ln_before_adapter=False),
     "mobilebert": text("MobileBert", embedding_size=32, intra_bottleneck_size=32),
+    "gemma3-embedding": ("encoder", "Gemma3TextModel", dict(GROUPED, head_dim=16, query_pre_attn_scalar=16, sliding_window=8, num_hidden_layers=6,
+                                                            use_bidirectional_attention=True)),
     "bert-generation": ("encoder", "BertGenerationEncoder", dict(TEXT)),
 }
 

@@ -68,6 +68,9 @@ qwen2-yarn qwen2
 phi3-longrope phi3
 gemma2-scaled gemma2
 gemma3-scaled gemma3
+gemma3-embedding gemma-embedding
+nomic_bert nomic-bert
+nomic_bert-experts nomic-bert-moe
 shared-bert bert
 ernie bert
 apertus apertus

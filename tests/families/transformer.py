@@ -32,6 +32,11 @@ def norm(x, name):
     return y * weight(f"{name}.weight", D, scale=0.25, offset=1.0) + weight(f"{name}.bias", D, scale=0.25)
 
 
+def softmax(x):
+    p = np.exp(x - x.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True)
+
+
 def attention(x, memory, name, causal):
     def heads(y):
         return y.reshape(len(y), HEADS, D // HEADS).transpose(1, 0, 2)
@@ -39,9 +44,7 @@ def attention(x, memory, name, causal):
     scores = q @ k.transpose(0, 2, 1) / np.sqrt(D // HEADS)
     if causal:
         scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
-    p = np.exp(scores - scores.max(-1, keepdims=True))
-    p /= p.sum(-1, keepdims=True)
-    return linear((p @ v).transpose(1, 0, 2).reshape(len(x), D), f"{name}.out_proj", D)
+    return linear((softmax(scores) @ v).transpose(1, 0, 2).reshape(len(x), D), f"{name}.out_proj", D)
 
 
 def side(tokens, name, memory=None):
@@ -58,9 +61,16 @@ def side(tokens, name, memory=None):
     return x
 
 
+def save(folder, config, **arrays):
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "tensors").write_text("".join(sorted(lines)))
+    for name, value in arrays.items():
+        np.save(folder / f"{name}.npy", value)
+
+
 def main():
     folder = HERE / "transformer"
-    folder.mkdir(exist_ok=True)
     source, words = some_tokens(TOKENS, WORDS)[0].numpy(), some_tokens(9, WORDS, first=3)[0].numpy()
     memory = side(source, "encoder")
     logits = side(words, "decoder", memory) @ weight("model.shared.weight").T
@@ -68,11 +78,9 @@ def main():
               "max_position_embeddings": 64, "decoder_start_token_id": 0, "eos_token_id": 2}
     for name in ("encoder", "decoder"):
         config |= {f"{name}_layers": LAYERS, f"{name}_attention_heads": HEADS, f"{name}_ffn_dim": WIDTH}
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    (folder / "tensors").write_text("".join(sorted(lines)))
-    for name, value in {"input_ids": source.astype(np.int32), "decoder_input_ids": words.astype(np.int32),
-                        "encoder_last_hidden_state": memory.astype(np.float32), "logits": logits.astype(np.float32)}.items():
-        np.save(folder / f"{name}.npy", value)
+    save(folder, config, input_ids=source.astype(np.int32), decoder_input_ids=words.astype(np.int32),
+         encoder_last_hidden_state=memory.astype(np.float32), logits=logits.astype(np.float32))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -26,7 +26,7 @@ def apart(w, heads, groups):
 
 
 CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "granitemoe": "rotary", "internlm2": "rotary", "xverse": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
-           "gemma2": "norms", "gemma3": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
+           "gemma2": "norms", "gemma3": "norms", "gemma-embedding": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
            "falcon": "groups"}
 METADATA = {
     "context_length": ["max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_max_distance"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
@@ -35,10 +35,10 @@ METADATA = {
     "attention.head_count": ["num_attention_heads", "n_head", "n_heads", "num_heads"],
     "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps", "layer_norm_epsilon"],
     "attention.layer_norm_epsilon": ["layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps"],
-    "rope.freq_base": ["rope_theta", "rotary_emb_base", "global_rope_theta"], "attention.key_length": ["head_dim", "d_kv"],
+    "moe_every_n_layers": ["moe_every_n_layers"], "rope.freq_base": ["rope_theta", "rotary_emb_base", "global_rope_theta"], "attention.key_length": ["head_dim", "d_kv"],
     "attention.sliding_window": ["sliding_window", "local_attention"], "attn_logit_softcapping": ["attn_logit_softcapping"],
     "final_logit_softcapping": ["final_logit_softcapping"], "logit_scale": ["logit_scale", "logits_scaling"],
-    "expert_count": ["num_experts", "n_routed_experts", "num_local_experts"], "expert_used_count": ["num_experts_per_tok", "moe_topk"],
+    "expert_count": ["num_experts", "n_routed_experts", "num_local_experts"], "expert_used_count": ["num_experts_per_tok", "moe_topk", "moe_top_k"],
     "expert_shared_feed_forward_length": ["shared_expert_intermediate_size", "shared_intermediate_size"],
     "expert_shared_count": ["n_shared_experts"], "leading_dense_block_count": ["first_k_dense_replace"],
     "expert_weights_scale": ["routed_scaling_factor"], "expert_weights_norm": ["norm_topk_prob"], "expert_group_count": ["n_group"],
@@ -117,10 +117,14 @@ def changed(name, hf, w, config):
     return w
 
 
-def gate_and_up(tensors):
-    """Apart, where they are one matrix: of gpt-oss in turns, of Granite one behind the other."""
+def gate_and_up(tensors, experts):
+    """Apart, where they are one matrix: of gpt-oss in turns, of Granite one behind the other; Nomic's experts one below the other."""
     result = {}
     for hf, w in tensors.items():
+        if ".experts.mlp.w" in hf:
+            w = w.reshape(experts, -1, w.shape[-1])
+            result[hf + ".weight"] = w.swapaxes(1, 2) if hf.endswith("w2") else w
+            continue
         if ".experts.gate_up_proj" in hf:
             for i, part in enumerate(("gate_proj", "up_proj")):
                 end = ".bias" if hf.endswith("_bias") else ".weight"
@@ -147,7 +151,7 @@ def renamed(names, hf):
     for part, gguf_name in NAMES.items():
         if part in hf:
             return "blk." + re.search(r"layers\.(\d+)\.", hf)[1] + "." + gguf_name + ("" if part.endswith("sinks") else ".weight")
-    return names.get_name(hf, (".weight", ".bias")) or names.get_name(hf.removeprefix("transformer."), (".weight", ".bias"))
+    return next(filter(None, (names.get_name(name, (".weight", ".bias")) for name in (hf, hf.removeprefix("transformer."), "model." + hf))), None)
 
 
 def stacked(tensors):
@@ -162,7 +166,7 @@ def stacked(tensors):
 def main(folder, out, name):
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
-    tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")))
+    tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")), config.get("num_experts"))
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers") or config.get("num_layers"))
     writer = gguf.GGUFWriter(out, name)

@@ -7,16 +7,19 @@ need "graphs" "$BUILD/tools/random_graphs"
 unsanitized "graphs"
 first=${FIRST:-1} count=${COUNT:-40}
 
-# The programs of a part are one; what is left of it are those that went wrong.
+# The programs of a part are one, in a folder of its own: a compiler cache takes a second header of the same name for the first.
 part() {
-    emit_and_compile "$WORK/graphs" "$BUILD/tools/random_graphs" "$WORK/graphs" "$1" "$2"
-    compiled_results "$WORK/graphs" >> "$WORK/results"
-    compiled_results "$WORK/graphs" | awk -F '\t' '$3 != "pass" && $3 !~ /no code is generated/ { print $1 }' |
+    graphs=$WORK/graphs.$1
+    emit_and_compile "$graphs" "$BUILD/tools/random_graphs" "$graphs" "$1" "$2"
+    compiled_results "$graphs" > "$graphs/table"
+    awk -F '\t' '$3 != "pass" && $3 !~ /no code is generated/ { print $1 }' "$graphs/table" |
         while read -r name; do
             echo "# $name"
-            sed 's/^/# /' "$WORK/graphs/$name.ir"
-            grep -A 3 "/$name[._].*error: " "$WORK/graphs/refused" | sed 's/^/# /'
+            sed 's/^/# /' "$graphs/$name.ir"
+            grep -A 3 "/$name[._].*error: " "$graphs/refused" | sed 's/^/# /'
         done
+    cat "$graphs/table" >> "$WORK/results"
+    rm -r "$graphs"
 }
 
 at=$first

@@ -1,6 +1,4 @@
 // Checkpoint readers: the models at hand, and small files written here.
-#include "frontend/checkpoint.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include "frontend/checkpoint/gguf_table.h"
 #include "frontend/checkpoint/reader.h"
 #include "frontend/dsl.h"
+#include "frontend/sentence.h"
 #include "tests/tools/bytes.h"
 #include "unit.h"
 
@@ -364,6 +363,25 @@ static void reads_metadata_of_gguf(void) {
     remove_folder(&f);
 }
 
+// Matrices behind the pooling, in their order.
+static void reads_dense_of_embedding(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"gemma-embedding", 1, 16, false}, 2, 0);
+    describe((Described){"dense_3.weight", 1, 2, 0, 0});
+    describe((Described){"dense_2.weight", 2, 2, 0, 32});
+    zeros(-out.length & 31);
+    for (int i = 0; i < 12; i++) f32(0);
+    const Checkpoint *c = open_put(arena, &f);
+    Sentence s = {.pooling = POOLING_MEAN};
+    sentence_read_dense(&s, c);
+    CHECK(s.n_dense == 2 && has_shape(s.dense[0].weight, DT_f32, 2, 2) && has_shape(s.dense[1].weight, DT_f32, 1, 2));
+    CHECK(json_is_true(json_object_get(c->config, "use_bidirectional_attention")));
+    CHECK_TEXT(c->architecture, "gemma3_text");
+    arena_free(arena);
+    remove_folder(&f);
+}
+
 // A file with a hole: mapped, never copied.
 static void maps_five_gigabytes(void) {
     static const char header[] =
@@ -500,6 +518,7 @@ SUITE(checkpoint) {
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
     TEST(reads_metadata_of_gguf);
+    TEST(reads_dense_of_embedding);
     TEST(names_described_models_in_tables_of_gguf);
     TEST(reads_rope_parameters);
     TEST(maps_five_gigabytes);
