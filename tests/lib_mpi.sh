@@ -26,6 +26,17 @@ END
     export PID_OF_RANK="$WORK/pid"
 }
 
+# later COMMAND...: checks that run beside those of other calls, in a $WORK of their own; all_later waits, and shows them in order
+later() {
+    _later=$((${_later:-0} + 1))
+    mkdir "$WORK/later$_later"
+    (WORK=$WORK/later$_later && "$@") > "$WORK/later$_later.out" 2>&1 &
+}
+all_later() {
+    wait
+    for _i in $(seq "$_later"); do cat "$WORK/later$_i.out"; done
+}
+
 need_mpi() {
     command -v mpicc > /dev/null && command -v mpirun > /dev/null && return
     skip "$1" "no mpicc or mpirun: apt-get install libopenmpi-dev openmpi-bin"

@@ -19,7 +19,7 @@ typedef enum burin_rank_order { BURIN_ORDER_STEP, BURIN_ORDER_NETWORK, BURIN_ORD
 typedef struct burin_ranks {
     int rank, count;
     const int64_t *shares;  // [count + 1]: the sum of the shares before a rank, and of all
-    void (*exchange)(const burin_columns *);
+    void (*exchange)(const burin_columns *, const burin_step *, int thread);  // by all threads of the step
     // NULL on ranks that follow. A step as it is about to run; of ENCODE slots[0], of COPY slots[0] from slots[1]
     void (*lead)(struct burin_session *, burin_rank_order, const burin_step *, const int32_t slots[2]);
 } burin_ranks;
@@ -42,6 +42,7 @@ typedef struct burin_rank_options {
     const char *over;    // "mpi": each rank has the whole model, and they share items; NULL: they share each step
     const char *resume;  // a file that keeps what items gave; NULL: none does
     uint64_t command;    // a sum over the options that decide what items give
+    bool messages;       // between ranks of one machine, too
     bool verbose;
 } burin_rank_options;
 

@@ -98,7 +98,7 @@ static inline burin_part burin_tiles_of(const burin_step *s, int thread, int hea
 static inline void burin_gather(const burin_step *s, int thread, const burin_columns *c) {
     burin_barrier_wait(s->barrier, thread);
     if (s->ranks && s->ranks->count > 1 && c->rows > 0) {
-        if (thread == 0) s->ranks->exchange(c);
+        s->ranks->exchange(c, s, thread);
         burin_barrier_wait(s->barrier, thread);
     }
     burin_mark(s, thread, BURIN_WAITING);

@@ -27,7 +27,7 @@ typedef struct order_head {
 } order_head;
 
 typedef struct opening {
-    int32_t slots, max_rows, threads, n_symbols, verbose, unused;
+    int32_t slots, max_rows, threads, n_symbols, verbose, messages;
     int64_t patience;
 } opening;
 
@@ -166,6 +166,11 @@ static void hear(int rank) {
     if (r.status) burin_stop(BURIN_USER_MISTAKE, "%s: %s", burin_rank_name(rank), burin_status_text((burin_status)r.status));
 }
 
+static void choose_exchange(bool messages) {
+    burin_world *w = &burin_all_ranks;
+    w->ranks.exchange = w->shares_memory && !messages ? burin_exchange_memory : burin_exchange_messages;
+}
+
 void burin_ranks_open(struct burin_session *session, const struct burin_options *o, const burin_rank_options *asked) {
     const burin_network *net = session->model->net;
     if (burin_all_ranks.items) return burin_items_open(session, asked);
@@ -175,9 +180,10 @@ void burin_ranks_open(struct burin_session *session, const struct burin_options 
     }
     if (asked->patience) burin_alive_patience(asked->patience);
     if (asked->shares) read_shares(asked->shares);
-    opening open = {o->slots,       o->max_rows, asked->threads,          o->symbols ? all_symbols(net) : 0,
-                    asked->verbose, 0,           burin_all_ranks.patience};
+    opening open = {o->slots,       o->max_rows,     asked->threads,          o->symbols ? all_symbols(net) : 0,
+                    asked->verbose, asked->messages, burin_all_ranks.patience};
     if (asked->verbose) burin_all_ranks.shows = session->model;
+    choose_exchange(asked->messages);
     begin(&(order_head){.order = ORDER_OPEN});
     put(&outgoing, &open, sizeof open);
     put(&outgoing, burin_all_ranks.shares, sizeof *burin_all_ranks.shares * (size_t)(burin_all_ranks.ranks.count + 1));
@@ -231,6 +237,7 @@ static void follow_opening(follower *f) {
     opening *o = take(&f->in, sizeof *o);
     burin_world *w = &burin_all_ranks;
     w->patience = o->patience;
+    choose_exchange(o->messages);
     w->shows = o->verbose ? f->model : NULL;
     size_t bytes = sizeof *w->shares * (size_t)(w->ranks.count + 1);
     memcpy(w->shares, take(&f->in, bytes), bytes);

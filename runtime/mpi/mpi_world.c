@@ -106,7 +106,7 @@ void burin_drop_messages(void) {
 
 // ---- exchanging ----
 
-static int columns_before(const burin_columns *c, int rank) {
+int burin_columns_before(const burin_columns *c, int rank) {
     int end = burin_rank_begin(&burin_all_ranks.ranks, rank, c->units) * c->width;
     return end < c->columns ? end : c->columns;
 }
@@ -120,16 +120,17 @@ static MPI_Datatype columns_type(const burin_columns *c, int n) {
     return type;
 }
 
-void burin_exchange(const burin_columns *c) {
+static void send_and_receive(const burin_columns *c) {
     const burin_ranks *r = &burin_all_ranks.ranks;
     MPI_Request requests[2 * MOST_RANKS];
     int peer[2 * MOST_RANKS], n = 0;
-    int own = columns_before(c, r->rank), width = columns_before(c, r->rank + 1) - own;
+    int own = burin_columns_before(c, r->rank), width = burin_columns_before(c, r->rank + 1) - own;
     burin_mpi_begin();
     for (int pass = 0; pass < 2; pass++) {  // places to receive into come first
         MPI_Datatype own_type = columns_type(c, width);
         for (int i = 1; i < r->count; i++) {
-            int other = (r->rank + i) % r->count, at = columns_before(c, other), theirs = columns_before(c, other + 1) - at;
+            int other = (r->rank + i) % r->count, at = burin_columns_before(c, other),
+                theirs = burin_columns_before(c, other + 1) - at;
             if (!(pass ? width : theirs)) continue;
             MPI_Datatype type = pass ? own_type : columns_type(c, theirs);
             int count = c->rows > 1 ? 1 : pass ? width : theirs;
@@ -145,6 +146,11 @@ void burin_exchange(const burin_columns *c) {
     int late = burin_wait_requests(requests, n, burin_all_ranks.patience);
     if (late >= 0) burin_rank_is_late(peer[late]);
     burin_mpi_end();
+}
+
+void burin_exchange_messages(const burin_columns *c, const burin_step *s, int thread) {
+    (void)s;
+    if (thread == 0) send_and_receive(c);
 }
 
 // ---- starting ----
@@ -212,11 +218,12 @@ static void count_ranks(void) {
     if (r->count > MOST_RANKS) burin_stop(BURIN_USER_MISTAKE, "%d ranks, a program takes at most %d", r->count, MOST_RANKS);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &burin_all_ranks.here);
+    burin_all_ranks.several = r->count > 1;
+    if (burin_all_ranks.several && burin_all_ranks.here == r->count) burin_all_ranks.shares_memory = burin_shared_open(machine);
     MPI_Comm_free(&machine);
     for (int i = 0; i <= r->count; i++) burin_all_ranks.shares[i] = i;
     r->shares = burin_all_ranks.shares;
-    r->exchange = burin_exchange;
-    burin_all_ranks.several = r->count > 1;
+    r->exchange = burin_exchange_messages;
 }
 
 void burin_ranks_start(const burin_model *model) {
@@ -258,9 +265,13 @@ bool burin_ranks_share_items(void) { return burin_all_ranks.items; }
 bool burin_ranks_several(void) { return burin_all_ranks.several; }
 
 // MPI binds ranks to CPUs, or leaves them all to each: then they share them.
-int burin_ranks_threads(void) {
+bool burin_ranks_are_bound(void) {
     cpu_set_t allowed;
+    return !sched_getaffinity(0, sizeof allowed, &allowed) && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+int burin_ranks_threads(void) {
     int threads = burin_default_threads(), here = burin_all_ranks.here;
-    bool all = sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) >= sysconf(_SC_NPROCESSORS_ONLN);
-    return !all || threads < here ? (all ? 1 : threads) : threads / here;
+    if (burin_ranks_are_bound()) return threads;
+    return threads < here ? 1 : threads / here;
 }

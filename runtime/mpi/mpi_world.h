@@ -15,6 +15,7 @@ typedef struct burin_world {
     int64_t patience;                   // seconds
     int here;                           // ranks on this machine
     bool several;
+    bool shares_memory;        // all ranks are on one machine, which has memory for their boards
     bool items;                // --over: ranks share items, and no steps
     const burin_model *shows;  // -v: whose pages each rank tells when it ends; NULL: nobody asks
 } burin_world;
@@ -36,7 +37,11 @@ int burin_wait_requests(MPI_Request *, int n, int64_t patience);
 _Noreturn void burin_rank_is_late(int rank);  // of the first rank twice as long is waited
 const char *burin_rank_name(int rank);        // "rank 2 (host)"
 
-void burin_exchange(const burin_columns *);
+void burin_exchange_messages(const burin_columns *, const burin_step *, int thread);
+void burin_exchange_memory(const burin_columns *, const burin_step *, int thread);  // mpi_shared.c
+int burin_columns_before(const burin_columns *, int rank);
+bool burin_shared_open(MPI_Comm machine);  // mpi_shared.c
+bool burin_ranks_are_bound(void);          // to CPUs of their own, by MPI
 
 // Waits for a message of one of these tags from the first rank: yields while it may come soon, then sleeps. Returns its tag.
 int burin_await_first_rank(const int *tags, int n, int *bytes);

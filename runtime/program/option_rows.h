@@ -146,6 +146,8 @@ static const option options[] = {
      "how much of the work and the memory each rank takes, the first rank first (default: equal shares)"},
     {A, "--rank-timeout", NULL, "S", INTEGER, AT(rank_timeout), 1, 1e6,
      "seconds that a rank waits for another before the run ends with a message (default 300)"},
+    {A, "--rank-messages", NULL, NULL, FLAG, AT(rank_messages), 0, 0,
+     "ranks of one machine send messages, too, as those of several do (default: they share memory)"},
     {A, "--over", NULL, "mpi", TEXT, AT(over), 0, 0,
      "each rank has the whole model and takes lines of -f FILE (of a decoder each is a prompt), or elements of a batch; "
      "results "

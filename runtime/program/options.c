@@ -340,8 +340,9 @@ static uint64_t sum_of_value(uint64_t sum, const option *o, const burin_command 
 }
 
 uint64_t burin_command_sum(const burin_command *c) {
-    static const char *const elsewhere[] = {"-f",       "--input",        "-t",       "--cpu",     "--over",
-                                            "--resume", "--rank-timeout", "--output", "--profile", "-v"};
+    static const char *const elsewhere[] = {
+        "-f",       "--input",   "-t", "--cpu", "--over", "--resume", "--rank-timeout", "--rank-messages",
+        "--output", "--profile", "-v"};
     uint64_t sum = burin_hash_start;
     for (int i = 0; i < N_OPTIONS; i++) {
         bool counts = c->given[i];

@@ -122,6 +122,7 @@ static void open_on_all_ranks(burin_session *session, const burin_command *c, co
                                 .over = c->over,
                                 .resume = c->resume,
                                 .command = burin_command_sum(c),
+                                .messages = c->rank_messages,
                                 .verbose = c->verbose};
     const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
     if (refused && burin_ranks_several())

@@ -17,6 +17,7 @@ alone=$("$WORK/austen-alone" "$texts" -n 12 --temp 0 --logits-hash | tail -n 1)
 check "austen: one process has the bits of the program without MPI" \
     test "$("$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash | tail -n 1)" = "$alone"
 same_over_ranks "austen" "1:2 2:1 3:2 4:1" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash
+same_over_ranks "austen, by messages" "2:2 3:1" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash --rank-messages
 for shares in 3,1 0,1,5; do
     n=$(echo $shares | tr , '\n' | wc -l)
     got=$(ranks "$n" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash -t 1 --shares $shares | tail -n 1 | tr -d '\r')

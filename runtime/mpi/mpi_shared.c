@@ -1,0 +1,149 @@
+// Exchanging between ranks of one machine: through memory that they share, without messages. Each rank has a board there: a
+// count of what it has posted, and two places. It posts its columns in one of them, waits until all have posted theirs, and
+// takes them. A rank that posts again has taken what was there before: so the place before the last is free.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdatomic.h>
+#include <string.h>
+
+#include "engine/threads.h"
+#include "mpi_world.h"
+
+#ifdef BURIN_FUTEX
+#include <limits.h>
+#endif
+
+enum { PLACE_FLOATS = 1 << 16, FEW_FLOATS = 1 << 12 };  // of a place; few are copied by one thread
+enum { SPINS = 4000, YIELDS = 64, NAP = 10000000 };     // nanoseconds: who sleeps looks now and then whether it is late
+
+typedef struct board {
+    _Alignas(64) atomic_uint posted;
+    atomic_uint sleepers;
+    _Alignas(64) float place[2][PLACE_FLOATS];
+} board;
+
+static struct {
+    board *of[MOST_RANKS];
+    unsigned posts;
+    int cpus;  // for each rank
+} shared;
+
+// ---- waiting ----
+
+static void sleep_on(board *b, unsigned old) {
+    atomic_fetch_add(&b->sleepers, 1);
+#ifdef BURIN_FUTEX
+    struct timespec nap = {.tv_nsec = NAP};
+    if (atomic_load(&b->posted) == old) syscall(SYS_futex, &b->posted, FUTEX_WAIT, old, &nap, NULL, 0);
+#else
+    if (atomic_load(&b->posted) == old) nanosleep(&(struct timespec){.tv_nsec = NAP / 100}, NULL);
+#endif
+    atomic_fetch_sub(&b->sleepers, 1);
+}
+
+static void post(board *b, unsigned posts) {
+    atomic_store(&b->posted, posts);
+#ifdef BURIN_FUTEX
+    if (atomic_load(&b->sleepers)) syscall(SYS_futex, &b->posted, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+#endif
+}
+
+static bool has_posted(board *b, unsigned posts, int looks) {
+    for (int i = 0; i < looks; i++) {
+        if ((int)(atomic_load_explicit(&b->posted, memory_order_acquire) - posts) >= 0) return true;
+        burin_pause();
+    }
+    return false;
+}
+
+// Where ranks have CPUs of their own the others will soon be there; else they may need this one.
+static void await_rank(int rank, unsigned posts, int threads) {
+    board *b = shared.of[rank];
+    if (has_posted(b, posts, threads <= shared.cpus ? SPINS : 1)) return;
+    for (int i = 0; i < YIELDS; i++) {
+        if (has_posted(b, posts, 1)) return;
+        sched_yield();
+    }
+    double until = burin_seconds() + (double)burin_all_ranks.patience;
+    while (!has_posted(b, posts, 1)) {
+        if (burin_seconds() > until) burin_rank_is_late(rank);
+        sleep_on(b, posts - 1);
+    }
+}
+
+// ---- exchanging ----
+
+// Rows, and of each rank's columns those from `from` on, that fit a place.
+typedef struct piece {
+    int row, rows, from;
+} piece;
+
+static int width_of(const burin_columns *c, int rank, const piece *p, int *at) {
+    int end = burin_columns_before(c, rank + 1);
+    *at = burin_columns_before(c, rank) + p->from;
+    return burin_max(0, burin_min(end - *at, PLACE_FLOATS));
+}
+
+static void copy_rows(float *to, int to_stride, const float *from, int from_stride, int rows, int width) {
+    for (int r = 0; r < rows; r++)
+        memcpy(to + (size_t)r * (size_t)to_stride, from + (size_t)r * (size_t)from_stride, (size_t)width * sizeof *to);
+}
+
+static void exchange_piece(const burin_columns *c, const piece *p, const burin_step *s, int thread, bool alone) {
+    const burin_ranks *r = &burin_all_ranks.ranks;
+    const unsigned posts = shared.posts;
+    int first = alone ? 0 : p->rows * thread / s->threads, end = alone ? p->rows : p->rows * (thread + 1) / s->threads;
+    float *y = c->y + (size_t)(p->row + first) * (size_t)c->stride;
+    int at, width = width_of(c, r->rank, p, &at);
+    copy_rows(shared.of[r->rank]->place[posts % 2] + first * width, width, y + at, c->stride, end - first, width);
+    if (!alone) burin_barrier_wait(s->barrier, thread);
+    if (thread == 0) {
+        post(shared.of[r->rank], ++shared.posts);
+        for (int i = 1; i < r->count; i++) await_rank((r->rank + i) % r->count, posts + 1, s->threads);
+    }
+    if (!alone) burin_barrier_wait(s->barrier, thread);
+    for (int i = 1; i < r->count; i++) {
+        int other = (r->rank + i) % r->count;
+        width = width_of(c, other, p, &at);
+        copy_rows(y + at, c->stride, shared.of[other]->place[posts % 2] + first * width, width, end - first, width);
+    }
+}
+
+void burin_exchange_memory(const burin_columns *c, const burin_step *s, int thread) {
+    int widest = 1;
+    for (int i = 0; i < burin_all_ranks.ranks.count; i++)
+        widest = burin_max(widest, burin_columns_before(c, i + 1) - burin_columns_before(c, i));
+    bool alone = s->threads == 1 || (int64_t)widest * c->rows <= FEW_FLOATS;
+    int rows = burin_max(1, PLACE_FLOATS / widest);
+    if (alone && thread) return;
+    for (piece p = {0}; p.row < c->rows; p.row += rows) {
+        p.rows = burin_min(rows, c->rows - p.row);
+        for (p.from = 0; p.from < widest; p.from += PLACE_FLOATS) exchange_piece(c, &p, s, thread, alone);
+    }
+}
+
+// ---- starting ----
+
+// By all ranks of a machine, which are all there are. False: the system has no memory to share.
+bool burin_shared_open(MPI_Comm machine) {
+    MPI_Info apart;
+    MPI_Win window;
+    board *own;
+    MPI_Info_create(&apart);
+    MPI_Info_set(apart, "alloc_shared_noncontig", "true");  // each rank's pages are near it
+    MPI_Comm_set_errhandler(machine, MPI_ERRORS_RETURN);
+    int made = MPI_Win_allocate_shared(sizeof *own, 1, apart, machine, &own, &window) == MPI_SUCCESS, all = 0;
+    MPI_Info_free(&apart);
+    MPI_Allreduce(&made, &all, 1, MPI_INT, MPI_MIN, machine);
+    for (int i = 0; all && i < burin_all_ranks.ranks.count; i++) {
+        MPI_Aint bytes;
+        int unit;
+        MPI_Win_shared_query(window, i, &bytes, &unit, &shared.of[i]);
+    }
+    if (!all) return false;
+    int here = burin_all_ranks.here, cpus = burin_default_threads();
+    shared.cpus = burin_ranks_are_bound() ? cpus : cpus / here;
+    atomic_init(&own->posted, 0), atomic_init(&own->sleepers, 0);
+    return true;
+}
