@@ -62,7 +62,7 @@ static Ast *take_scope(Ast *bound) {
 
 %token NEWLINE "end of line"
 %token MODEL "model" IMPORT "import" CONFIG "config" ALIAS "alias" BLOCK "block" GRAPH "graph" FOR "for" IN "in" AT "at"
-%token IF "if" ELSE "else" RETURN "return" FAIL "fail" AND "and" OR "or" NOT "not" TRUE_ "true" FALSE_ "false" NULL_ "null"
+%token IF "if" ELSE "else" RETURN "return" FAIL "fail" IGNORE "ignore" AND "and" OR "or" NOT "not" TRUE_ "true" FALSE_ "false" NULL_ "null"
 %token EQ "==" NE "!=" LE "<=" GE ">=" FLOORDIV "//" COALESCE "??" ARROW "->" REST ".." TRANSPOSE "^T"
 %token QUOTE "string" QUOTE_END "end of the string" INTERPOLATION "{ in a string" INTERPOLATION_END "}"
 %token <text> NAME "name" TEXT_PIECE "text"
@@ -85,9 +85,9 @@ static Ast *take_scope(Ast *bound) {
 
 %type <text> dotted
 %type <ast> declaration block graph config alias import parameter result type dimension statement conditional target scope
-%type <ast> expr primary string argument index range bound
+%type <ast> expr primary string argument index range bound field
 %type <list> imports configs aliases strings model_for parameters results dimensions body statements targets exprs pieces
-%type <list> arguments indexes
+%type <list> arguments indexes fields
 
 %%
 file: %empty | file declaration NEWLINE { p->declarations = ast_append(p->declarations, $2); }
@@ -171,6 +171,7 @@ statement:
     | AT scope body { $$ = BINARY(AST_AT, @2, NULL, $2); $$->body = $3.first; }
     | RETURN exprs { $$ = LIST(AST_RETURN, @$, $2); }
     | FAIL expr { $$ = UNARY(AST_FAIL, @$, $2); }
+    | IGNORE exprs { $$ = LIST(AST_IGNORE, @$, $2); }
     ;
 conditional:
       IF expr body { $$ = UNARY(AST_IF, @2, $2); $$->body = $3.first; }
@@ -218,6 +219,7 @@ primary: NAME { $$ = named(NEW(AST_NAME, @1), $1); }
     | '(' expr ')' { $$ = $2; }
     | '[' ']' { $$ = NEW(AST_LIST, @$); }
     | '[' exprs ']' { $$ = LIST(AST_LIST, @$, $2); }
+    | '{' fields '}' { $$ = LIST(AST_RECORD, @$, $2); }
     | '[' expr FOR NAME IN expr ']' { $$ = named(BINARY(AST_EACH, @$, $2, $6), $4); }
     | NAME '(' arguments ')' %prec CALL_ALONE { $$ = named(LIST(AST_CALL, @$, $3), $1); }
     | NAME '(' arguments ')' AT scope { $$ = ast_children(p, named(LIST(AST_CALL, @$, $3), $1), NULL, $6, NULL); }
@@ -229,6 +231,8 @@ arguments: %empty { $$ = (AstList){0}; } | argument { $$ = ONE($1); } | argument
 argument: expr { $$ = UNARY(AST_ARGUMENT, @1, $1); }
     | NAME '=' expr { $$ = named(UNARY(AST_ARGUMENT, @$, $3), $1); }
     ;
+fields: field { $$ = ONE($1); } | fields ',' field { $$ = ast_append($1, $3); } ;
+field: NAME '=' expr { $$ = named(UNARY(AST_ARGUMENT, @$, $3), $1); } ;
 indexes: index { $$ = ONE($1); } | indexes ',' index { $$ = ast_append($1, $3); } ;
 index: expr | REST { $$ = NEW(AST_REST, @1); } | range ;
 range: bound ':' bound { $$ = BINARY(AST_RANGE, @$, $1, $3); } ;

@@ -176,7 +176,7 @@ static Value contains(Elaborator *e, const Ast *x, Value a, Value b) {
 
 Value compare(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a.kind == V_ERROR || b.kind == V_ERROR) return VALUE(V_ERROR);
-    if (b.kind == V_LIST) list_of(e, x->loc, (Value[]){a, b}, 2);  // comparing costs as much as making
+    if (value_has_items(b)) list_of(e, x->loc, (Value[]){a, b}, 2);  // comparing costs as much as making
     if (x->kind == AST_IN) return contains(e, x, a, b);
     if (x->kind == AST_EQ) return VALUE_BOOL(value_equal(a, b));
     if (x->kind == AST_NE) return VALUE_BOOL(!value_equal(a, b));

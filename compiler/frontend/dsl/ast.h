@@ -25,6 +25,7 @@ typedef enum {
     AST_AT,      // b: scope; body
     AST_RETURN,  // list: values
     AST_FAIL,    // a: message
+    AST_IGNORE,  // list: AST_FIELD
     // Expressions
     AST_NAME,    // name
     AST_INT,     // integer
@@ -36,6 +37,7 @@ typedef enum {
     AST_NULL,
     AST_REST,      // .. in a shape or an index
     AST_LIST,      // list: elements
+    AST_RECORD,    // list: AST_ARGUMENT, all with names
     AST_EACH,      // [a for name in b]
     AST_CALL,      // name; list: AST_ARGUMENT; b: scope or NULL
     AST_ARGUMENT,  // name or NULL; a: value

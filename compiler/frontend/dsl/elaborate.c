@@ -95,6 +95,14 @@ static void run_fail(Elaborator *e, const Ast *s) {
     e->frame->result = VALUE(V_ERROR);
 }
 
+// To read a field is to say that the description knows of it.
+static void run_ignore(Elaborator *e, const Ast *s) {
+    for (const Ast *x = s->list; x; x = x->next) {
+        if (x->kind != AST_FIELD) report(e, x->loc, "ignore takes fields of config.json: ignore rope_scaling.factor");
+        evaluate(e, x);
+    }
+}
+
 static void run(Elaborator *e, const Ast *s) {
     for (; s && !e->frame->returned; s = s->next) {
         switch (s->kind) {
@@ -112,6 +120,9 @@ static void run(Elaborator *e, const Ast *s) {
                 break;
             case AST_RETURN:
                 run_return(e, s);
+                break;
+            case AST_IGNORE:
+                run_ignore(e, s);
                 break;
             default:
                 run_fail(e, s);

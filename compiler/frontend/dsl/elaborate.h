@@ -28,6 +28,7 @@ typedef enum {
     V_FLOAT,
     V_STRING,
     V_LIST,
+    V_RECORD,  // list: values of fields; names
     V_OBJECT,  // of config.json
     V_DTYPE,
     V_DIM,  // a dimension that is known only when the program runs; a constant one is V_INT
@@ -59,8 +60,9 @@ typedef struct Value {
         const Dim *dim;
         Node *node;
     };
-    const Origin *origin;  // V_INT
-    const char *path;      // its dotted name in config.json, when it is from there
+    const Origin *origin;      // V_INT
+    const char *const *names;  // V_RECORD: of its fields
+    const char *path;          // its dotted name in config.json, when it is from there
 } Value;
 
 #define VALUE(k)        ((Value){.kind = (k)})
@@ -159,6 +161,7 @@ const char *value_kind_name(ValueKind);
 const char *value_text(Elaborator *, Value);  // for messages
 bool value_equal(Value, Value);
 bool value_is_number(Value);
+bool value_has_items(Value);
 double value_number(Value);
 bool want_int(Elaborator *, Value, Loc, const char *what, int64_t *result);
 bool want_bool(Elaborator *, Value, Loc, const char *what, bool *result);

@@ -22,11 +22,22 @@ static Value evaluate_name(Elaborator *e, const Ast *x) {
     return report(e, x->loc, "unknown name \"%s\"%-s", x->name, unknown_name_hint(e, x));
 }
 
+static Value record_field(Elaborator *e, const Ast *x, Value record) {
+    const char *fields = "";
+    for (int i = 0; i < record.list.n; i++) {
+        if (!strcmp(record.names[i], x->name)) return record.list.items[i];
+        fields = arena_printf(e->arena, "%s%s%s", fields, i ? ", " : "", record.names[i]);
+    }
+    return report(e, x->loc, "this record has no field \"%s\", it has %s", x->name, fields);
+}
+
 // `text_config.hidden_size`, declared with a dot, when text_config itself is not.
 static Value evaluate_field(Elaborator *e, const Ast *x) {
     bool plain = x->a->kind == AST_NAME && !variable_find(e->frame, x->a->name) && !file_find(e->frame->file, x->a->name);
     Declaration *d = plain ? config_find_dotted(e, arena_printf(e->arena, "%s.%s", x->a->name, x->name)) : NULL;
-    return d ? config_value(e, d) : config_field(e, evaluate(e, x->a), x->name, x->loc);
+    if (d) return config_value(e, d);
+    Value v = evaluate(e, x->a);
+    return v.kind == V_RECORD ? record_field(e, x, v) : config_field(e, v, x->name, x->loc);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- strings
@@ -53,6 +64,23 @@ static Value evaluate_list(Elaborator *e, const Ast *x) {
         if (items[i++].kind == V_ERROR) return VALUE(V_ERROR);
     }
     return list_of(e, x->loc, items, n);
+}
+
+static Value evaluate_record(Elaborator *e, const Ast *x) {
+    enum { MAX_FIELDS = 64 };
+    int n = ast_count(x->list), i = 0;
+    if (n > MAX_FIELDS) return report(e, x->loc, "a record of %d fields, at most %d are possible", n, MAX_FIELDS);
+    Value *items = ARENA_ARRAY(e->arena, Value, n);
+    const char **names = ARENA_ARRAY(e->arena, const char *, n);
+    for (const Ast *p = x->list; p; p = p->next, i++) {
+        for (int k = 0; k < i; k++)
+            if (!strcmp(names[k], p->name)) return report(e, p->loc, "the field \"%s\" of a record is given twice", p->name);
+        names[i] = p->name, items[i] = evaluate(e, p->a);
+        if (items[i].kind == V_ERROR) return VALUE(V_ERROR);
+    }
+    Value v = list_of(e, x->loc, items, n);
+    if (v.kind == V_LIST) v.kind = V_RECORD, v.names = names;
+    return v;
 }
 
 static Value evaluate_each(Elaborator *e, const Ast *x) {
@@ -233,6 +261,8 @@ Value evaluate(Elaborator *e, const Ast *x) {
             return VALUE(V_NULL);
         case AST_LIST:
             return evaluate_list(e, x);
+        case AST_RECORD:
+            return evaluate_record(e, x);
         case AST_EACH:
             return evaluate_each(e, x);
         case AST_CALL:

@@ -159,19 +159,26 @@ static const char *hint_of_keyword(const SyntaxError *s) {
     return NULL;
 }
 
+// A { whose first word is no name.
+static bool begins_record(const SyntaxError *s) {
+    const char *text = s->p->source->text;
+    uint32_t end = before(text, s->begin);
+    return s->wants & WANTS_NAME && end && text[end - 1] == '{';
+}
+
 static const char *hint_of_sign(const SyntaxError *s) {
     const Source *source = s->p->source;
     const OpenBracket *open = innermost(s->p);
     char c = s->begin < source->size ? source->text[s->begin] : 0;
     char previous = s->begin ? source->text[before(source->text, s->begin) - (before(source->text, s->begin) > 0)] : 0;
     bool grouped = open && open->kind == '(' && !(open->offset && is_name_character(source->text[open->offset - 1]));
+    if (begins_record(s)) return "the fields of a record have names: {rows = 2, columns = 3}";
     if (c == '"' && s->wants & WANTS_NAME) return "a name stands without quotes";
     if (c == '.' && !strncmp(source->text + s->begin, ".burin", 6))
         return "import linear is a file of dsl/std, import \"x.burin\" one beside this";
     if (c == ':' && ends_line(source, s->begin + 1)) return "a body stands in braces, not behind a colon: { ... }";
     if (c == ',' && grouped) return "a list stands in brackets: [a, b]";
     if (c == '{' && s->wants & WANTS_ARROW) return "a graph says what it gives: -> logits: [T, vocab_size] {";
-    if (c == '{' && s->wants & WANTS_EXPRESSION) return "there are no dictionaries: choose with ? and :, or from a list";
     if (c == '(' && s->wants & WANTS_EQUALS) return "a call by itself has no effect: x = f(x), or return f(x)";
     if (c == '=' && !(s->wants & (WANTS_EQUALS | WANTS_EXPRESSION))) return "== compares; a statement gives one value: x = ...";
     if ((c == ')' || c == ']') && previous == ',') return "no comma stands behind the last";
@@ -210,7 +217,7 @@ static const OpenBracket *open_bracket(const SyntaxError *s) {
 }
 
 const char *syntax_advice(const SyntaxError *s) {
-    const OpenBracket *open = open_bracket(s);
+    const OpenBracket *open = begins_record(s) ? NULL : open_bracket(s);
     const char *hint = open ? NULL : syntax_hint(s);
     if (open)
         return arena_message(s->p->arena, "\nnote: the %c of %s is not closed", open->kind,

@@ -8,10 +8,11 @@
 #include "frontend/dsl/elaborate.h"
 
 const char *value_kind_name(ValueKind k) {
-    static const char *const names[] = {
-        [V_ERROR] = "an error",        [V_NULL] = "null",       [V_BOOL] = "a truth value", [V_INT] = "an integer",
-        [V_FLOAT] = "a number",        [V_STRING] = "a string", [V_LIST] = "a list",        [V_OBJECT] = "an object",
-        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",    [V_MANY] = "several results"};
+    static const char *const names[] = {[V_ERROR] = "an error",        [V_NULL] = "null",       [V_BOOL] = "a truth value",
+                                        [V_INT] = "an integer",        [V_FLOAT] = "a number",  [V_STRING] = "a string",
+                                        [V_LIST] = "a list",           [V_RECORD] = "a record", [V_OBJECT] = "an object",
+                                        [V_DTYPE] = "an element type", [V_DIM] = "a dimension", [V_TENSOR] = "a tensor",
+                                        [V_MANY] = "several results"};
     return names[k];
 }
 
@@ -62,12 +63,14 @@ const char *value_text(Elaborator *e, Value v) {
 }
 
 bool value_is_number(Value v) { return v.kind == V_INT || v.kind == V_FLOAT; }
+bool value_has_items(Value v) { return v.kind == V_LIST || v.kind == V_RECORD; }
 double value_number(Value v) { return v.kind == V_INT ? (double)v.i : v.f; }
 
+// Of lists, or of records: their fields have one order.
 static bool list_equal(Value a, Value b) {
     if (a.list.n != b.list.n) return false;
     for (int i = 0; i < a.list.n; i++)
-        if (!value_equal(a.list.items[i], b.list.items[i])) return false;
+        if ((a.names && strcmp(a.names[i], b.names[i])) || !value_equal(a.list.items[i], b.list.items[i])) return false;
     return true;
 }
 
@@ -83,6 +86,7 @@ bool value_equal(Value a, Value b) {
         case V_STRING:
             return !strcmp(a.s, b.s);
         case V_LIST:
+        case V_RECORD:
             return list_equal(a, b);
         case V_OBJECT:
             return json_equal(a.object, b.object);
@@ -106,7 +110,8 @@ void spend(Elaborator *e, Loc at, uint64_t bytes) {
 static int64_t elements_of(Value v, int64_t most, int depth) {
     enum { MAX_DEPTH = 64 };
     int64_t n = depth > MAX_DEPTH ? most + 1 : 1;
-    for (int i = 0; v.kind == V_LIST && i < v.list.n && n <= most; i++) n += elements_of(v.list.items[i], most - n, depth + 1);
+    for (int i = 0; value_has_items(v) && i < v.list.n && n <= most; i++)
+        n += elements_of(v.list.items[i], most - n, depth + 1);
     return n;
 }
 
