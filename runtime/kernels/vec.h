@@ -30,20 +30,23 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #define M       bool
 #include "vec_math.h"
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-#include "vec_avx512.h"
-#define VEC_TARGET "avx512"
+// The primitives are those of vec_NAME.h. A CPU level that has its own says -DBURIN_VECTORS=NAME (compiler/target/target.c).
+#if defined(BURIN_VECTORS)
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define BURIN_VECTORS avx512
 #elif defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
-#include "vec_avx2.h"
-#define VEC_TARGET "avx2"
+#define BURIN_VECTORS avx2
 #elif defined(__aarch64__)
-#include "vec_neon.h"
-#define VEC_TARGET "neon"
+#define BURIN_VECTORS neon
 #else
-#include "vec_c.h"
-#define VEC_TARGET   "c"
-#define VEC_IS_ARRAY 1
+#define BURIN_VECTORS c
 #endif
+#define VEC_STRING(text)  #text
+#define VEC_FILE_OF(name) VEC_STRING(vec_##name.h)
+#define VEC_FILE(name)    VEC_FILE_OF(name)
+#define VEC_NAME_OF(name) VEC_STRING(name)
+#define VEC_TARGET        VEC_NAME_OF(BURIN_VECTORS)
+#include VEC_FILE(BURIN_VECTORS)
 #include "atan.h"
 #include "pow.h"
 

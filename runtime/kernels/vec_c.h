@@ -3,6 +3,8 @@
 #include <arm_acle.h>
 #endif
 
+#define VEC_IS_ARRAY 1
+
 typedef struct {
     float v[16];
 } vf;

@@ -56,6 +56,13 @@ arm() {
     else skip "kernels: $_name" "no qemu-aarch64-static or $1"; fi
 }
 
+# A level's own vectors are a file and a flag.
+mkdir "$WORK/own"
+echo '#include "vec_c.h"' > "$WORK/own/vec_own.h"
+printf '#include <stdio.h>\n#include "kernels/vec.h"\nint main(void) { return puts(VEC_TARGET) < 0; }\n' > "$WORK/own/main.c"
+"$CLANG" -Iruntime -Iruntime/kernels -I"$WORK/own" -DBURIN_VECTORS=own "$WORK/own/main.c" -lm -o "$WORK/own/main"
+check "kernels: vectors by their name" [ "$("$WORK/own/main")" = own ]
+
 target plain-c "" "$CLANG" -O1
 x86 avx2 avx2 "$CLANG" -O3 -march=x86-64-v3
 [ "$KERNELS" != quick ] || exit 0
