@@ -72,6 +72,19 @@ one_hash() {
     check "$_name: the same bits in $_cells cells$_other" test -n "$_expected" -a $_cells -ge 3 -a -z "$_other"
 }
 
+# as_promised NAME PROGRAM ARGUMENTS...: the largest resident set of this run, which fills the context, in KB, is at least the weights,
+# and at most weights, arena and state as --info has them, with 2 MB for the code, the tokenizer and the C library
+as_promised() {
+    _name=$1
+    shift
+    # shellcheck disable=SC2046 # numbers
+    set -- $("$1" --info | sed -n 's/.*weights \([0-9]*\) bytes, arena \([0-9]*\) .*state of a slot \([0-9]*\)$/\1 \2 \3/p') "$@"
+    _weights=$(($1 / 1024)) _most=$((($1 + $2 + $3) / 1024 + 2048))
+    shift 3
+    _peak=$("$BUILD/tools/peak" 100000 "$@" 2>&1 > "$WORK/out" | sed -n 's/^peak: \([0-9]*\) KB$/\1/p')
+    check "$_name: $_peak KB resident, promised $_most" test "${_peak:-0}" -ge $_weights -a "${_peak:-0}" -le $_most
+}
+
 # home_with_fault NAME VALUE: $WORK/home, a BURIN_HOME whose kernels have a fault of runtime/kernels/fault.h.
 home_with_fault() {
     mkdir "$WORK/home"

@@ -14,6 +14,14 @@ numbers() {
     check "formats: $1: rows of int8 are rounded" sh -c "! cmp -s '$WORK/f32.npy' '$WORK/q8.npy'"
 }
 
+# packed NAME FILE: the program of `numbers` has the file's bits: its weights are at most 1.03 of the file and the tables of
+# positions (512 of 64 floats here), and no panel is a copy in memory
+packed() {
+    _bytes=$("$WORK/f32" --info | sed -n 's/.* weights \([0-9]*\) bytes, arena.*/\1/p') _file=$(wc -c < "$2")
+    check "formats: $1: $_bytes bytes of weights for a file of $_file" test "$_bytes" -le $((_file * 103 / 100 + 131072)) -a "$_bytes" -gt $((_file / 2))
+    as_promised "formats: $1: memory" "$WORK/f32" --tokens 1,2,3 --ignore-eos -n 500
+}
+
 # folder NAME PATH TENSOR [MATRIX]: a quantized folder in the interpreter
 folder() {
     check "folders: $1: values of $3" "$BUILD/tools/weight_values" "$2" "$3" "$2/values.npy" ${4:+"$4"}

@@ -21,6 +21,11 @@ for chunk in 1 7 64; do
     check "austen: logits in chunks of $chunk" "$BUILD/tools/npy_compare" "$WORK/logits.npy" $model/logits.npy 2e-4
 done
 
+as_promised "austen: memory of a full context" "$WORK/austen" It --ignore-eos -n 500 -t 2
+full=$_peak
+as_promised "austen: memory of a few tokens" "$WORK/austen" It --ignore-eos -n 9 -t 2
+check "austen: the cache grows with use: $_peak KB, full $full" test $((full - _peak)) -ge 1000
+
 within() { awk -v a="$1" -v b="$2" -v r="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; print a, b; exit !(a > 0 && d <= r * b) }'; }
 got=$("$WORK/austen" --perplexity $model/held_out.txt --window 256 | sed "s/^perplexity \([0-9.]*\).*/\1/")
 check "austen: perplexity" within "$got" "$($expected perplexity)" 1e-4

@@ -9,6 +9,7 @@ for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ && $5 ~ /^GGUF/ { print $1
     check "formats: the model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
 done
 numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
+packed mixed tests/formats/mixed/model.gguf
 same_everywhere mixed tests/formats/mixed/model.gguf --kv=q8_0
 numbers "transposed matrices" tests/formats/gpt2/model.gguf tests/formats/gpt2
 

@@ -10,5 +10,6 @@ for folder in "$SHARED"/data/gguf/*/; do
     model=$folder/model.gguf
     [ -f "$model" ] || model=$folder
     numbers "$name" "$model" "$folder"
+    [ "$model" = "$folder" ] || packed "$name" "$model"
     same_everywhere "$name" "$model"
 done

@@ -20,8 +20,7 @@ int main(int argc, char **argv) {
     }
     if (child < 0 || waitpid(child, &status, 0) < 0) return 2;
     getrusage(RUSAGE_CHILDREN, &usage);
-    long megabytes = usage.ru_maxrss / 1024;
-    fprintf(stderr, "peak: %ld MB\n", megabytes);
+    fprintf(stderr, "peak: %ld KB\n", usage.ru_maxrss);
     if (!WIFEXITED(status) || WEXITSTATUS(status)) return 1;
-    return megabytes > atol(argv[1]);
+    return usage.ru_maxrss / 1024 > atol(argv[1]);
 }
