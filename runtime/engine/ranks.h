@@ -43,6 +43,7 @@ typedef struct burin_rank_options {
     const char *resume;  // a file that keeps what items gave; NULL: none does
     uint64_t command;    // a sum over the options that decide what items give
     bool messages;       // between ranks of one machine, too
+    bool numa;
     bool verbose;
 } burin_rank_options;
 
@@ -54,8 +55,9 @@ struct burin_options;
 void burin_ranks_start(const burin_model *);
 // Opens a session like this one on all ranks. Every mistake ends the program on all of them.
 void burin_ranks_open(struct burin_session *, const struct burin_options *, const burin_rank_options *);
-int burin_ranks_threads(void);   // by default: those of this machine, over its ranks
-bool burin_ranks_several(void);  // does this run have more than one?
+int burin_ranks_threads(void);       // by default: those of this machine, over its ranks
+bool burin_ranks_several(void);      // does this run have more than one?
+void burin_ranks_pin(bool verbose);  // --numa: this rank runs beside one of its machine's memories, before threads start
 // --over: all ranks go on from here as the first does, each with the whole model.
 void burin_ranks_begin_items(int64_t patience);
 bool burin_ranks_share_items(void);
@@ -68,6 +70,7 @@ static inline void burin_ranks_open(struct burin_session *s, const struct burin_
     (void)s, (void)o, (void)r;
 }
 static inline bool burin_ranks_several(void) { return false; }
+static inline void burin_ranks_pin(bool verbose) { (void)verbose; }
 static inline void burin_ranks_begin_items(int64_t patience) { (void)patience; }
 static inline bool burin_ranks_share_items(void) { return false; }
 static inline int64_t burin_ranks_run_items(const struct burin_work *w) { return (void)w, 0; }

@@ -27,7 +27,7 @@ typedef struct order_head {
 } order_head;
 
 typedef struct opening {
-    int32_t slots, max_rows, threads, n_symbols, verbose, messages;
+    int32_t slots, max_rows, threads, n_symbols, verbose, messages, numa, unused;
     int64_t patience;
 } opening;
 
@@ -169,6 +169,7 @@ static void hear(int rank) {
 static void choose_exchange(bool messages) {
     burin_world *w = &burin_all_ranks;
     w->ranks.exchange = w->shares_memory && !messages ? burin_exchange_memory : burin_exchange_messages;
+    burin_shared_begin();
 }
 
 void burin_ranks_open(struct burin_session *session, const struct burin_options *o, const burin_rank_options *asked) {
@@ -180,8 +181,9 @@ void burin_ranks_open(struct burin_session *session, const struct burin_options 
     }
     if (asked->patience) burin_alive_patience(asked->patience);
     if (asked->shares) read_shares(asked->shares);
-    opening open = {o->slots,       o->max_rows,     asked->threads,          o->symbols ? all_symbols(net) : 0,
-                    asked->verbose, asked->messages, burin_all_ranks.patience};
+    opening open = {.slots = o->slots, .max_rows = o->max_rows, .threads = asked->threads, .verbose = asked->verbose};
+    open.n_symbols = o->symbols ? all_symbols(net) : 0, open.patience = burin_all_ranks.patience;
+    open.messages = asked->messages, open.numa = asked->numa;
     if (asked->verbose) burin_all_ranks.shows = session->model;
     choose_exchange(asked->messages);
     begin(&(order_head){.order = ORDER_OPEN});
@@ -237,6 +239,7 @@ static void follow_opening(follower *f) {
     opening *o = take(&f->in, sizeof *o);
     burin_world *w = &burin_all_ranks;
     w->patience = o->patience;
+    if (o->numa) burin_ranks_pin(o->verbose);
     choose_exchange(o->messages);
     w->shows = o->verbose ? f->model : NULL;
     size_t bytes = sizeof *w->shares * (size_t)(w->ranks.count + 1);

@@ -26,7 +26,7 @@ typedef struct board {
 static struct {
     board *of[MOST_RANKS];
     unsigned posts;
-    int cpus;  // for each rank
+    int cpus;  // for each rank; 0: they share them
 } shared;
 
 // ---- waiting ----
@@ -125,6 +125,8 @@ void burin_exchange_memory(const burin_columns *c, const burin_step *s, int thre
 
 // ---- starting ----
 
+void burin_shared_begin(void) { shared.cpus = burin_default_threads() / burin_all_ranks.beside; }
+
 // By all ranks of a machine, which are all there are. False: the system has no memory to share.
 bool burin_shared_open(MPI_Comm machine) {
     MPI_Info apart;
@@ -142,8 +144,6 @@ bool burin_shared_open(MPI_Comm machine) {
         MPI_Win_shared_query(window, i, &bytes, &unit, &shared.of[i]);
     }
     if (!all) return false;
-    int here = burin_all_ranks.here, cpus = burin_default_threads();
-    shared.cpus = burin_ranks_are_bound() ? cpus : cpus / here;
     atomic_init(&own->posted, 0), atomic_init(&own->sleepers, 0);
     return true;
 }

@@ -18,7 +18,7 @@
 
 enum { USUAL_PATIENCE = 300, LOOKS = 256 };
 
-burin_world burin_all_ranks = {.ranks = {.count = 1}, .patience = USUAL_PATIENCE, .here = 1};
+burin_world burin_all_ranks = {.ranks = {.count = 1}, .patience = USUAL_PATIENCE, .here = 1, .beside = 1};
 
 // ---- waiting ----
 
@@ -210,6 +210,12 @@ static void meet_ranks(const burin_rank_card *own) {
     }
 }
 
+// MPI binds ranks to CPUs, or leaves them all to each: then they share them.
+static bool is_bound(void) {
+    cpu_set_t allowed;
+    return !sched_getaffinity(0, sizeof allowed, &allowed) && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void count_ranks(void) {
     MPI_Comm machine;
     burin_ranks *r = &burin_all_ranks.ranks;
@@ -218,6 +224,8 @@ static void count_ranks(void) {
     if (r->count > MOST_RANKS) burin_stop(BURIN_USER_MISTAKE, "%d ranks, a program takes at most %d", r->count, MOST_RANKS);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &burin_all_ranks.here);
+    MPI_Comm_rank(machine, &burin_all_ranks.place);
+    burin_all_ranks.beside = is_bound() ? 1 : burin_all_ranks.here;
     burin_all_ranks.several = r->count > 1;
     if (burin_all_ranks.several && burin_all_ranks.here == r->count) burin_all_ranks.shares_memory = burin_shared_open(machine);
     MPI_Comm_free(&machine);
@@ -264,14 +272,4 @@ bool burin_ranks_share_items(void) { return burin_all_ranks.items; }
 
 bool burin_ranks_several(void) { return burin_all_ranks.several; }
 
-// MPI binds ranks to CPUs, or leaves them all to each: then they share them.
-bool burin_ranks_are_bound(void) {
-    cpu_set_t allowed;
-    return !sched_getaffinity(0, sizeof allowed, &allowed) && CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-int burin_ranks_threads(void) {
-    int threads = burin_default_threads(), here = burin_all_ranks.here;
-    if (burin_ranks_are_bound()) return threads;
-    return threads < here ? 1 : threads / here;
-}
+int burin_ranks_threads(void) { return burin_max(1, burin_default_threads() / burin_all_ranks.beside); }

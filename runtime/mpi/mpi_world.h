@@ -13,7 +13,8 @@ typedef struct burin_world {
     int64_t shares[MOST_RANKS + 1];
     char host[MOST_RANKS][HOST_BYTES];  // known to the first rank
     int64_t patience;                   // seconds
-    int here;                           // ranks on this machine
+    int here, place;                    // ranks on this machine; which of them this is
+    int beside;                         // ranks that run on the same CPUs, this one among them
     bool several;
     bool shares_memory;        // all ranks are on one machine, which has memory for their boards
     bool items;                // --over: ranks share items, and no steps
@@ -41,7 +42,7 @@ void burin_exchange_messages(const burin_columns *, const burin_step *, int thre
 void burin_exchange_memory(const burin_columns *, const burin_step *, int thread);  // mpi_shared.c
 int burin_columns_before(const burin_columns *, int rank);
 bool burin_shared_open(MPI_Comm machine);  // mpi_shared.c
-bool burin_ranks_are_bound(void);          // to CPUs of their own, by MPI
+void burin_shared_begin(void);             // when each rank runs on its CPUs
 
 // Waits for a message of one of these tags from the first rank: yields while it may come soon, then sleeps. Returns its tag.
 int burin_await_first_rank(const int *tags, int n, int *bytes);

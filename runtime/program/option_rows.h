@@ -148,6 +148,8 @@ static const option options[] = {
      "seconds that a rank waits for another before the run ends with a message (default 300)"},
     {A, "--rank-messages", NULL, NULL, FLAG, AT(rank_messages), 0, 0,
      "ranks of one machine send messages, too, as those of several do (default: they share memory)"},
+    {A, "--numa", NULL, NULL, FLAG, AT(numa), 0, 0,
+     "each rank runs on the CPUs beside one of its machine's memories (a rank a socket), and its pages lie there"},
     {A, "--over", NULL, "mpi", TEXT, AT(over), 0, 0,
      "each rank has the whole model and takes lines of -f FILE (of a decoder each is a prompt), or elements of a batch; "
      "results "

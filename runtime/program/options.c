@@ -341,8 +341,8 @@ static uint64_t sum_of_value(uint64_t sum, const option *o, const burin_command 
 
 uint64_t burin_command_sum(const burin_command *c) {
     static const char *const elsewhere[] = {
-        "-f",       "--input",   "-t", "--cpu", "--over", "--resume", "--rank-timeout", "--rank-messages",
-        "--output", "--profile", "-v"};
+        "-f",     "--input",  "-t",        "--cpu", "--over", "--resume", "--rank-timeout", "--rank-messages",
+        "--numa", "--output", "--profile", "-v"};
     uint64_t sum = burin_hash_start;
     for (int i = 0; i < N_OPTIONS; i++) {
         bool counts = c->given[i];

@@ -91,7 +91,7 @@ typedef struct burin_command {
     const char *shares;                       // of ranks: "3,1"
     const char *over, *resume;                // "mpi"; a file
     int64_t rank_timeout;                     // seconds; 0: the default
-    bool rank_messages;                       // between ranks of one machine, too
+    bool rank_messages, numa;                 // between ranks of one machine, too; a rank beside each memory
     bool given[BURIN_MOST_OPTIONS];           // by the row of the table of options (option_rows.h)
     burin_sampling sampling;
     bool chat, session_read_only, json, json_object, tokenize, pieces;

@@ -123,6 +123,7 @@ static void open_on_all_ranks(burin_session *session, const burin_command *c, co
                                 .resume = c->resume,
                                 .command = burin_command_sum(c),
                                 .messages = c->rank_messages,
+                                .numa = c->numa,
                                 .verbose = c->verbose};
     const char *refused = c->session ? "--session" : c->attention_file ? "--attention" : NULL;
     if (refused && burin_ranks_several())
@@ -136,6 +137,7 @@ burin_session *burin_open(const burin_model *model, const burin_command *c, cons
     options.threads = (int32_t)c->threads;
     options.cpu = c->cpu;
     if (c->over) burin_ranks_begin_items(c->rank_timeout);
+    if (c->numa) burin_ranks_pin(c->verbose);
     if (!options.threads) options.threads = usual_threads();
     burin_session *session;
     burin_status status;

@@ -24,6 +24,25 @@ for shares in 3,1 0,1,5; do
     check "austen, --shares $shares: the same bits" test "$got" = "$alone"
 done
 
+# --numa: on a machine of two memories, which only $WORK/nodes has, and on this one
+cpus=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)
+mkdir -p "$WORK/nodes/node0" "$WORK/nodes/node1" "$WORK/nodes/node2" "$WORK/nowhere/node0" "$WORK/nowhere/node1"
+echo "${cpus%%[-,]*}" > "$WORK/nodes/node0/cpulist"
+echo > "$WORK/nodes/node1/cpulist"
+echo "${cpus##*[-,]}" > "$WORK/nodes/node2/cpulist"
+for n in 0 1; do echo "$((1000 + n))" > "$WORK/nowhere/node$n/cpulist"; done
+numa() { ranks 2 "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash --numa "$@" 2>&1 | tr -d '\r' > "$WORK/numa"; }
+BURIN_NODES=$WORK/nodes numa -v
+check "--numa: rank 0 beside the first memory" grep -q "rank 0 .* runs beside memory 0, on CPUs ${cpus%%[-,]*}$" "$WORK/numa"
+check "--numa: rank 1 beside the other one with CPUs" grep -q "rank 1 .* runs beside memory 2, on CPUs ${cpus##*[-,]}$" "$WORK/numa"
+check "--numa: the same bits" grep -qx "$alone" "$WORK/numa"
+BURIN_NODES=$WORK/nowhere numa -t 1
+check "--numa: CPUs that a rank may not use" grep -q "rank 1 .*cannot run on CPUs 1001: it runs where it is" "$WORK/numa"
+check "--numa: it goes on" grep -qx "$alone" "$WORK/numa"
+BURIN_NODES=$WORK numa -t 1
+check "--numa: one memory" grep -q "numa has no effect: this machine has one memory" "$WORK/numa"
+says "--numa: one rank" 0 "--numa has no effect: this run has one rank" "$WORK/austen" "It was" -n 1 --numa
+
 check "numbers builds" "$BURIN" build examples/numbers --mcpu=native --with=mpi -o "$WORK/numbers"
 got=$(ranks 3 "$WORK/numbers" einhundertacht -t 1 | tr -d '\r')
 check "an encoder and its decoder over 3 ranks" test "$got" = "one hundred and eight"
