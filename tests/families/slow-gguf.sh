@@ -70,6 +70,8 @@ gemma2-scaled gemma2
 gemma3-scaled gemma3
 gemma3-embedding gemma-embedding
 nomic_bert nomic-bert
+lfm2 lfm2
+llama4-even llama4
 nomic_bert-experts nomic-bert-moe
 shared-bert bert
 ernie bert

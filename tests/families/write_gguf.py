@@ -33,7 +33,8 @@ METADATA = {
     "block_count": ["num_hidden_layers", "n_layer", "n_layers", "num_layers"], "decoder_block_count": ["num_decoder_layers"],
     "attention.relative_buckets_count": ["relative_attention_num_buckets"], "rope.freq_base_swa": ["local_rope_theta"], "feed_forward_length": ["intermediate_size", "n_inner", "d_ff"],
     "attention.head_count": ["num_attention_heads", "n_head", "n_heads", "num_heads"],
-    "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps", "layer_norm_epsilon"],
+    "attention.head_count_kv": ["num_key_value_heads", "num_kv_heads"], "attention.layer_norm_rms_epsilon": ["rms_norm_eps", "layer_norm_epsilon", "norm_eps"],
+    "shortconv.l_cache": ["conv_L_cache"], "interleave_moe_layer_step": ["interleave_moe_layer_step"],
     "attention.layer_norm_epsilon": ["layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps"],
     "moe_every_n_layers": ["moe_every_n_layers"], "rope.freq_base": ["rope_theta", "rotary_emb_base", "global_rope_theta"], "attention.key_length": ["head_dim", "d_kv"],
     "attention.sliding_window": ["sliding_window", "local_attention"], "attn_logit_softcapping": ["attn_logit_softcapping"],
@@ -58,12 +59,24 @@ def slopes(writer, tensors):
     return tensors
 
 
+def adjusted(config):
+    """The width of LFM2's MLP, and heads of keys layer by layer."""
+    width = int(config["block_ffn_dim_multiplier"] * (2 * config["intermediate_size"] // 3))
+    unit, heads = config["block_multiple_of"], config["num_key_value_heads"]
+    return {**config, "intermediate_size": -(-width // unit) * unit,
+            "num_key_value_heads": [heads if kind == "full_attention" else 0 for kind in config["layer_types"]]}
+
+
 def metadata(writer, name, config):
+    if "intermediate_size_mlp" in config:
+        config = {**config, "moe_intermediate_size": config["intermediate_size"], "intermediate_size": config["intermediate_size_mlp"]}
+    if "conv_L_cache" in config:
+        config = adjusted(config)
     if "qk_nope_head_dim" in config:
         config = {**config, "head_dim": config["qk_nope_head_dim"] + config["qk_rope_head_dim"]}
     for key, fields in METADATA.items():
         value = next((config[f] for f in fields if config.get(f) is not None), None)
-        add = writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
+        add = writer.add_array if isinstance(value, list) else writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
         if value is not None:
             add(f"{name}.{key}", value)
     part = config.get("partial_rotary_factor") or config.get("rotary_pct")
@@ -112,6 +125,8 @@ def changed(name, hf, w, config):
         return w + 1
     if kind == "matrices" and hf.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight")):
         return w.T
+    if hf.endswith("conv.conv.weight"):
+        return w[:, 0]
     if kind == "groups" and "query_key_value" in hf:
         return apart(w, heads, config.get("num_kv_heads", heads))
     return w
@@ -125,7 +140,10 @@ def gate_and_up(tensors, experts):
             w = w.reshape(experts, -1, w.shape[-1])
             result[hf + ".weight"] = w.swapaxes(1, 2) if hf.endswith("w2") else w
             continue
-        if ".experts.gate_up_proj" in hf:
+        if "feed_forward.experts.gate_up_proj" in hf:
+            for part, half in zip(("gate_proj", "up_proj"), np.split(w, 2, axis=-1)):
+                result[hf.replace("gate_up_proj", part + ".weight")] = half.swapaxes(1, 2)
+        elif ".experts.gate_up_proj" in hf:
             for i, part in enumerate(("gate_proj", "up_proj")):
                 end = ".bias" if hf.endswith("_bias") else ".weight"
                 result[hf.split("gate_up_proj")[0] + part + end] = np.swapaxes(w[..., i::2], 1, -1)

@@ -306,6 +306,14 @@ static void gguf_no_heads(void) {
     open_gguf(0);
 }
 
+static void gguf_layers_differ(void) {
+    begin(3, 0, 2);
+    put_string("general.architecture", "llama");
+    key("llama.embedding_length", ARRAY);
+    u32(I32), u64(3), u32(4), u32(0), u32(8);
+    open_gguf(0);
+}
+
 static void gguf_string_for_integer(void) {
     begin(3, 0, 2);
     put_string("general.architecture", "llama");
@@ -512,6 +520,7 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(gguf_no_architecture),
                                                 CASE(gguf_architecture),
                                                 CASE(gguf_no_heads),
+                                                CASE(gguf_layers_differ),
                                                 CASE(gguf_string_for_integer),
                                                 CASE(gguf_integer_for_string),
                                                 CASE(gguf_nan),

@@ -345,8 +345,10 @@ static void restores_rotary_scaling(void) {
 static void reads_metadata_of_gguf(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"llama", 1, 16, false}, 1, 4);
+    put_model((Model){"llama", 1, 16, false}, 1, 5);
     put_u32("llama.attention.sliding_window", 0);
+    key("llama.attention.head_count_kv", ARRAY);
+    u32(I32), u64(3), u32(0), u32(7), u32(0);
     put_u32("tokenizer.ggml.eos_token_id", 3);
     put_u32("tokenizer.ggml.eot_token_id", 5);
     put_u32("llama.pooling_type", 2);
@@ -357,6 +359,7 @@ static void reads_metadata_of_gguf(void) {
     SpecialTokens ids = checkpoint_special_tokens(c);
     CHECK(!json_object_get(c->config, "sliding_window"));
     CHECK_TEXT(c->architecture, "llama");
+    CHECK(config_int(c, "num_key_value_heads") == 7);  // in the layers that have any
     CHECK(ids.n_eos == 2 && ids.eos[0] == 3 && ids.eos[1] == 5 && config_int(c, "type_vocab_size") == 4);
     CHECK_TEXT(c->pooling, "cls");
     arena_free(arena);

@@ -207,12 +207,28 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
     json_object_set_new(object, dot + 1, value);
 }
 
+// A number for each layer, 0 for layers that have none: the one of all others. False where these differ.
+static bool number_of_layers(const Reading *r, const char *key, int64_t *number) {
+    uint64_t n;
+    const int32_t *of = gguf_ints(r->gguf, key, &n);
+    *number = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (*number && of[i] && of[i] != *number) return false;
+        *number = of[i] ? of[i] : *number;
+    }
+    return true;
+}
+
 static json_t *value_of_key(const Reading *r, const char *key) {
     const GgufValue *v = gguf_find(r->gguf, key);
     int64_t integer = 0;
     double number = 0;
     bool truth = false;
     if (!v) return NULL;
+    if (v->is_array && v->type == GGUF_I32) {
+        if (number_of_layers(r, key, &integer)) return json_integer(integer);
+        file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
+    }
     if (v->type == GGUF_F32 || v->type == GGUF_F64) return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
     if (v->type == GGUF_BOOL) return gguf_bool(r->gguf, key, &truth) ? json_boolean(truth) : NULL;
     return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
