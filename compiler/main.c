@@ -153,6 +153,7 @@ static bool build_in_process(Arena *arena, const Options *o, bool quiet) {
 static int build_for_all(Arena *arena, const Options *all) {
     int built = 0, failed = 0;
     if (!all->output) usage_error("--target=all-linux writes a program for each machine\nhint: -o FOLDER");
+    if (all->sysroot) usage_error("--sysroot is of one machine\nhint: leave it out with --target=all-linux");
     if (all->mcpu) usage_error("--mcpu names CPUs of one machine\nhint: leave it out with --target=all-linux");
     int length = (int)strlen(all->output);
     while (length > 1 && all->output[length - 1] == '/') length--;

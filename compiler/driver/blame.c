@@ -76,6 +76,17 @@ static const char *library_hint(Arena *arena) {
     return "install the static C library as this system names it";
 }
 
+void blame_missing_header(const Job *j, const char *said) {
+    static const char before[] = "fatal error: '", behind[] = "' file not found";
+    const char *at = strstr(said, before), *end = at ? strstr(at, behind) : NULL;
+    if (!end) return;
+    at += strlen(before);
+    diag_fatal(NO_LOC,
+               "%s: the C library that is compiled with has no header %.*s\nhint: `burin targets` says what brings one; with "
+               "--sysroot, its headers and the kernel's must be whole",
+               j->what, (int)(end - at), at);
+}
+
 void blame_missing_library(const Job *j, const char *said) {
     static const char *const complaints[] = {"cannot find -l", "unable to find library -l"};
     for (size_t i = 0; i < sizeof complaints / sizeof *complaints; i++) {

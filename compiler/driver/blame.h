@@ -3,8 +3,9 @@
 #define BURIN_BLAME_H
 #include "driver/process.h"
 
-// Each ends the run when that is why the job failed: a disk too full for what the job writes, or a static C library that is not
-// there (many systems have it in a package of its own).
+// Each ends the run when that is why the job failed: a disk too full for what the job writes, a header of the C library or a
+// static library that is not there (many systems have it in a package of its own).
 void blame_full_disk(const Job *, const char *said);
+void blame_missing_header(const Job *, const char *said);
 void blame_missing_library(const Job *, const char *said);
 #endif

@@ -329,6 +329,7 @@ const char *build_cache_path(const Build *b) {
     const Options *o = b->options;
     const char *home = burin_home(b->arena);
     build_check_models(b);
+    if (o->sysroot) return NULL;  // its libraries may change
     uint64_t h = hash_file("/proc/self/exe", 0);
     h = hash_folder(arena_printf(b->arena, "%s/dsl", home), ours,
                     hash_folder(arena_printf(b->arena, "%s/runtime", home), ours, h));

@@ -107,6 +107,7 @@ static const char *try_to_compile(const Toolchain *t, const char *path, const ch
     write_file(source, text, strlen(text));
     CommandLine line = {.arena = t->arena};
     command_add(&line, path);
+    toolchain_place(t, &line);
     command_add_words(&line, flags);
     command_addf(&line, "-I%s/runtime", t->home);
     command_add_words(&line, "-O1 -S -o");
@@ -121,7 +122,8 @@ static const char *try_to_compile(const Toolchain *t, const char *path, const ch
 
 static const char *why_not(const Toolchain *t, const char *path, const char *flags) {
     static const char *const runtime[] = {".h", NULL};
-    uint64_t key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, hash_text(flags, hash_file(path, 0)));
+    uint64_t key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime,
+                               hash_text(t->machine->triple, hash_text(flags, hash_file(path, t->sysroot.key))));
     const char *folder = cache_folder(t->arena, "compilers", key);
     const char *known = folder ? arena_printf(t->arena, "%s/works", folder) : NULL;
     if (known && cache_find(t->arena, known)) return NULL;

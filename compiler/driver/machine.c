@@ -1,5 +1,6 @@
 #include "driver/machine.h"
 
+#include <elf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,18 +9,20 @@
 #include "util/text.h"
 
 const Machine machines[] = {
-    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, "max", "gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross",
+    {"x86_64-linux-gnu", "x86_64", "x86-64", 64, EM_X86_64, "max", "gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross",
      "64-bit Intel and AMD"},
-    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, "max", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross",
+    {"x86_64-linux-musl", "x86_64", "x86-64", 64, EM_X86_64, "max", "gcc-x86-64-linux-gnu", "musl-dev",
+     "the same with musl in place of glibc: smaller, and under its licence (MIT)"},
+    {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, EM_AARCH64, "max", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross",
      "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
-    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, "max", "gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross",
+    {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, EM_ARM, "max", "gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross",
      "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
-    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
+    {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, EM_RISCV, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
      "libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
-    {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
+    {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, EM_ARM, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
      "microcontrollers with an FPU, no operating system: libraries"},
-    {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
-     "the same, of ARMv8-M: libraries"},
+    {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, EM_ARM, NULL, "gcc-arm-none-eabi",
+     "libnewlib-arm-none-eabi", "the same, of ARMv8-M: libraries"},
 };
 const int n_machines = sizeof machines / sizeof *machines;
 
@@ -30,6 +33,7 @@ static const char native_architecture[] = "x86_64";
 #endif
 
 bool machine_is_bare(const Machine *m) { return !m->emulated; }
+bool machine_has_musl(const Machine *m) { return strstr(m->triple, "-musl"); }
 bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
 
 // What people ask for and burin does not build for: why, and what comes near.
@@ -41,7 +45,8 @@ static const struct {
     {"windows", "programs map their weights and start threads as POSIX has it",
      "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
     {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
-    {"musl", "programs are static, and run on any Linux", "the same with -gnu in place of -musl"},
+    {"musl", "Debian has no musl for other machines beside its own",
+     "-gnu in place of -musl: a static program runs on any Linux, and --sysroot links the musl of a system that has it"},
 };
 
 static void refuse_known(const char *triple) {
@@ -79,16 +84,26 @@ Requirement machine_emulator(Arena *arena, const Machine *m) {
     return !fixed.there && shared.there ? shared : fixed;
 }
 
+const char *machine_headers(Arena *arena, const Machine *m) {
+    if (machine_is_bare(m)) return "/usr/include/newlib";
+    if (machine_has_musl(m)) return arena_printf(arena, "/usr/include/%s", m->triple);
+    return machine_is_native(m) ? "/usr/include" : arena_printf(arena, "/usr/%s/include", m->triple);
+}
+
 int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_REQUIREMENTS]) {
+    const char *header = arena_printf(arena, "%s/stdio.h", machine_headers(arena, m));
     int n = 0;
-    if (machine_is_native(m)) {
-        list[n++] = needs_file("C library", "/usr/include/stdio.h", "libc6-dev");
+    if (machine_has_musl(m)) {
+        list[n++] = needs_file("musl", header, m->library);
+        if (!machine_is_native(m)) list[n++] = machine_emulator(arena, m);
+    } else if (machine_is_native(m)) {
+        list[n++] = needs_file("C library", header, "libc6-dev");
     } else if (machine_is_bare(m)) {
-        list[n++] = needs_file("headers of the C library", NEWLIB "/string.h", m->library);
+        list[n++] = needs_file("headers of the C library", header, m->library);
         list[n++] = needs_program(arena, "arm-none-eabi-gcc", m->gcc);
         list[n++] = needs_program(arena, "qemu-system-arm", "qemu-system-arm");
     } else {
-        list[n++] = needs_file("C library", arena_printf(arena, "/usr/%s/include/stdio.h", m->triple), m->library);
+        list[n++] = needs_file("C library", header, m->library);
         list[n++] = needs_file("gcc's library", arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple), m->gcc);
         list[n++] = machine_emulator(arena, m);
     }
@@ -97,12 +112,12 @@ int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_RE
 
 const char *machine_lacks(Arena *arena, const Machine *m) {
     Requirement needs[MAX_REQUIREMENTS];
-    int n = machine_is_native(m) ? 0 : machine_requirements(arena, m, needs);
+    int n = machine_is_native(m) && !machine_has_musl(m) ? 0 : machine_requirements(arena, m, needs);
     for (int i = 0; i < n; i++)
         if (needs[i].builds && !needs[i].there) return needs[i].place;
     return NULL;
 }
 
 const char *machine_packages(Arena *arena, const Machine *m) {
-    return machine_is_bare(m) ? m->library : arena_printf(arena, "%s %s", m->gcc, m->library);
+    return machine_is_bare(m) || machine_has_musl(m) ? m->library : arena_printf(arena, "%s %s", m->gcc, m->library);
 }

@@ -8,7 +8,7 @@
 typedef struct Machine {
     const char *triple, *architecture;
     const char *cpu;  // of code that must run on every one of them
-    int address_bits;
+    int address_bits, elf_machine;
     const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system
     const char *gcc, *library;  // the packages of its gcc and of its C library
     const char *help;
@@ -17,12 +17,10 @@ typedef struct Machine {
 extern const Machine machines[];
 extern const int n_machines;
 
-// Where Debian has the headers for machines without a system.
-#define NEWLIB "/usr/include/newlib"
-
 // By its triple (NULL: this machine). Ends the run when it is unknown (status 2).
 const Machine *machine_find(const char *triple);
-bool machine_is_native(const Machine *);
+bool machine_is_native(const Machine *);  // programs for it run here
+bool machine_has_musl(const Machine *);
 bool machine_is_bare(const Machine *);  // no operating system: libraries alone, of one CPU
 
 // A file or a program that work for a machine takes, and the package that brings it.
@@ -31,6 +29,9 @@ typedef struct Requirement {
     bool builds;  // without it nothing is built; else it links or runs what was built
     bool there;
 } Requirement;
+
+// Where the headers of its C library are on this machine, as Debian has them.
+const char *machine_headers(Arena *, const Machine *);
 
 enum { MAX_REQUIREMENTS = 4 };
 Requirement machine_emulator(Arena *, const Machine *);

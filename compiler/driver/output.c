@@ -303,6 +303,14 @@ static void check_draft(const Build *b, const char *output) {
     if (o->with) usage_error("--draft does not go together with --with=%s", o->with);
 }
 
+static void check_sysroot(Build *b, const char *output) {
+    const char *folder = b->options->sysroot;
+    if (!folder) return;
+    if (b->kind == OUTPUT_FOLDER)
+        usage_error("-o %s: --sysroot is what burin links with, and a folder of C is compiled later", output);
+    toolchain_with_sysroot(&b->tools, folder, b->kind == OUTPUT_PROGRAM || b->kind == OUTPUT_SHARED);
+}
+
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = path_folder(b->arena, output);
@@ -312,6 +320,7 @@ void build_check_output(Build *b, const char *output) {
     check_bare(b, output);
     check_ranks(b, output);
     check_draft(b, output);
+    check_sysroot(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))

@@ -167,6 +167,7 @@ static _Noreturn void job_failed(const Job *j, int status, bool verbose) {
     char *said = read_text_file(j->log, &size);
     if (verbose) fwrite(said, 1, size, stderr);
     blame_full_disk(j, said);
+    blame_missing_header(j, said);
     blame_missing_library(j, said);
     if (!verbose) fwrite(said, 1, size, stderr);
     if (WIFEXITED(status) && size) blame_emitted(j, said);

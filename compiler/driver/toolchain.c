@@ -82,17 +82,42 @@ void toolchain_with_mpi(Toolchain *t) {
     t->mpi = name;
 }
 
+void toolchain_with_sysroot(Toolchain *t, const char *folder, bool links) {
+    if (t->mpi) usage_error("--sysroot does not go together with --with=mpi: mpicc says where MPI's libraries are");
+    t->sysroot = sysroot_open(t->arena, t->machine, folder, links);
+}
+
+// What clang compiles and links for, and with whose headers.
+void toolchain_place(const Toolchain *t, CommandLine *line) {
+    command_addf(line, "--target=%s", t->machine->triple);
+    if (t->sysroot.folder) command_addf(line, "--sysroot=%s", t->sysroot.folder);
+}
+
+// Where clang does not look for the machine's headers by itself.
+static const char *header_flags(const Toolchain *t) {
+    const Machine *m = t->machine;
+    if (t->sysroot.folder || (!machine_has_musl(m) && !machine_is_bare(m))) return "";
+    return arena_printf(t->arena, "-nostdlibinc -isystem %s", machine_headers(t->arena, m));
+}
+
+// The C library that this machine has for the other
+static void find_library(Toolchain *t) {
+    const Machine *m = t->machine;
+    const char *missing = machine_lacks(t->arena, m);
+    if (missing)
+        diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", m->triple, missing,
+                   cross_hint(t->arena, machine_packages(t->arena, m), m->triple));
+    t->sysroot.key = headers_key(t->arena, machine_headers(t->arena, m));
+    if (machine_has_musl(m)) t->sysroot.libraries = arena_printf(t->arena, "/usr/lib/%s", m->triple);
+}
+
 void toolchain_find(Toolchain *t) {
     t->home = burin_home(t->arena);
     const char *best = t->cpus[t->n_cpus - 1]->flags;
-    t->clang = compiler_find(t, arena_printf(t->arena, "%s --target=%s %s%s", FLAGS, t->machine->triple, best,
-                                             machine_is_bare(t->machine) ? " -isystem " NEWLIB : ""));
+    t->clang = compiler_find(t, arena_printf(t->arena, FLAGS " %s %s", best, header_flags(t)));
     // what mpicc of Open MPI and of MPICH call
     if (t->mpi) setenv("OMPI_CC", t->clang, 1), setenv("MPICH_CC", t->clang, 1);
-    const char *missing = t->native ? NULL : machine_lacks(t->arena, t->machine);
-    if (missing)
-        diag_fatal(NO_LOC, "there is no C library for %s here: %s is missing\nhint: %s", t->machine->triple, missing,
-                   cross_hint(t->arena, machine_packages(t->arena, t->machine), t->machine->triple));
+    if (!t->sysroot.folder) find_library(t);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- compiling
@@ -113,9 +138,9 @@ static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
     if (t->mpi) flags = arena_printf(t->arena, "-DBURIN_MPI=1 %s", flags);
     const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? FLAGS_PROGRAM
-                      : machine_is_bare(t->machine)      ? FLAGS_BARE " -isystem " NEWLIB
+                      : machine_is_bare(t->machine)      ? FLAGS_BARE
                                                          : FLAGS_LIBRARY;
-    return arena_printf(t->arena, "%s --target=%s %s %s", FLAGS, t->machine->triple, pic, flags);
+    return arena_printf(t->arena, FLAGS " %s %s %s", pic, flags, header_flags(t));
 }
 
 // Of what runs on every CPU of the machine, and has no kernels.
@@ -137,6 +162,7 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
                .output = object,
                .log = arena_printf(t->arena, "%s/%d.log", c->emitted->folder, c->n_jobs)};
     command_add(&j->line, strstr(source, MPI_UNIT) ? t->mpi : t->clang);
+    toolchain_place(t, &j->line);
     command_add_words(&j->line, flags);
     command_addf(&j->line, "-I%s", c->emitted->folder);
     command_addf(&j->line, "-I%s/runtime", t->home);
@@ -216,7 +242,7 @@ Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
     static const char *const runtime[] = {".c", ".h", NULL}, *const emitted[] = {".h", NULL};
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
-    uint64_t key = hash_file(compiler_path(t->arena, t->clang), 0);
+    uint64_t key = hash_file(compiler_path(t->arena, t->clang), hash_text(t->machine->triple, t->sysroot.key));
     if (t->mpi) key = hash_file(compiler_path(t->arena, t->mpi), key);
     key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
     c.key = hash_folder(e->folder, emitted, key);
@@ -246,7 +272,12 @@ typedef struct Linking {
 static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
     Job j = link_job(t, folder, output);
     command_add(&j.line, t->mpi ? t->mpi : t->clang);
-    command_addf(&j.line, "--target=%s", t->machine->triple);
+    toolchain_place(t, &j.line);
+    if (t->sysroot.libraries) {
+        command_addf(&j.line, "-B%s", t->sysroot.libraries);
+        command_addf(&j.line, "-L%s", t->sysroot.libraries);
+        command_add(&j.line, "-static-libgcc");
+    }
     command_add_words(&j.line, words.before);
     add_objects(&j.line, objects);
     command_add_words(&j.line, words.behind);
@@ -266,7 +297,7 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
              .log = arena_printf(t->arena, "%s.log", file)};
     write_file(source, text, strlen(text));
     command_add(&j.line, t->clang);
-    command_addf(&j.line, "--target=%s", t->machine->triple);
+    toolchain_place(t, &j.line);
     command_add_words(&j.line, target_find(t->machine->cpu)->flags);
     command_addf(&j.line, "-I%s", path_folder(t->arena, file));
     command_add_words(&j.line, "-c");

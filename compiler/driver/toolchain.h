@@ -3,6 +3,7 @@
 #define BURIN_TOOLCHAIN_H
 #include "driver/machine.h"
 #include "driver/process.h"
+#include "driver/sysroot.h"
 #include "target/target.h"
 
 enum { MAX_CPUS = 16 };
@@ -14,6 +15,7 @@ typedef struct Toolchain {
     int n_cpus;
     const char *clang;  // its name on PATH, or its path; NULL before toolchain_find
     const char *home;
+    Sysroot sysroot;
     bool native, verbose;
     bool chosen;      // the CPUs were, by --mcpu
     const char *mpi;  // --with=mpi: the compiler that knows where MPI is; NULL: without
@@ -25,8 +27,12 @@ Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool verb
 void toolchain_without_integers(Toolchain *);
 // --with=mpi. Ends the run when there is none for the machine.
 void toolchain_with_mpi(Toolchain *);
+// --sysroot, or NULL. `links`: a program or a shared library is made.
+void toolchain_with_sysroot(Toolchain *, const char *folder, bool links);
 // Finds clang and the C library of the machine. Ends the run with what to install.
 void toolchain_find(Toolchain *);
+
+void toolchain_place(const Toolchain *, CommandLine *);  // --target and --sysroot, as clang is told
 
 typedef enum { OUTPUT_PROGRAM, OUTPUT_OBJECT, OUTPUT_ARCHIVE, OUTPUT_SHARED, OUTPUT_FOLDER } OutputKind;
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if defined(__linux__)
+#if defined(__linux__) && __has_include(<linux/perf_event.h>)
+#define HAS_COUNTERS 1
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #endif
@@ -43,7 +44,7 @@ static void print_accounts(const burin_model *model, const burin_profile *profil
 
 // ---- counters ----
 
-#if defined(__linux__)
+#ifdef HAS_COUNTERS
 static struct profile_counter {
     uint64_t what;
     const char *name;

@@ -20,8 +20,8 @@
 
 #if defined(__linux__) && !defined(BURIN_NO_FUTEX)
 #define BURIN_FUTEX 1
-#include <linux/futex.h>
 #include <sys/syscall.h>
+enum { BURIN_FUTEX_WAIT = 128, BURIN_FUTEX_WAKE = 129 };  // of one process: linux/futex.h, which not every C library comes with
 #endif
 
 // How long to spin and how often to yield before sleeping.
@@ -58,7 +58,7 @@ static inline void burin_pause(void) {
 static inline void burin_event_sleep(burin_event *e, unsigned old) {
     atomic_fetch_add(&e->sleepers, 1);
 #ifdef BURIN_FUTEX
-    while (atomic_load(&e->value) == old) syscall(SYS_futex, &e->value, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    while (atomic_load(&e->value) == old) syscall(SYS_futex, &e->value, BURIN_FUTEX_WAIT, old, NULL, NULL, 0);
 #else
     pthread_mutex_lock(&e->mutex);
     while (atomic_load(&e->value) == old) pthread_cond_wait(&e->changed, &e->mutex);
@@ -69,7 +69,7 @@ static inline void burin_event_sleep(burin_event *e, unsigned old) {
 
 static inline void burin_event_wake(burin_event *e) {
 #ifdef BURIN_FUTEX
-    syscall(SYS_futex, &e->value, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &e->value, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 #else
     pthread_mutex_lock(&e->mutex);
     pthread_cond_broadcast(&e->changed);

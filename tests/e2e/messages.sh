@@ -19,6 +19,8 @@ not enough memory	memory that runs out
 out of memory	memory that runs out
 the linker left no room	another linker than lld
 there is no C library for	a machine without the cross libraries
+: gcc's library for	a machine without the cross libraries
+is neither in it nor on this machine	a machine without the cross libraries
 --mcpu: at most	more CPUs than there are names
  elements, the program recorded	a program that disagrees with its own IR
 more than 4 GB	a tokenizer of 4 GB
