@@ -63,11 +63,15 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
 
 // What ranks share: a thread's part of the panels or heads of its rank, and the columns of the others.
 static void write_rank_macros(Text *t) {
-    text_add(t, "#define PANELS(count, rows) burin_panels_of(s, thread, count, rows)\n");
+    text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
+    text_add(t, "#define EVERY(rows) (burin_part){0, rows}\n");
+    text_add(t, "#define BLOCKS(count, each) burin_own_part(s, thread, count, each)\n");
     text_add(t, "#define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)\n");
     text_add(t, "#define HEADS_PANELS(...) burin_panels_of_heads(s, thread, &(burin_head_columns){__VA_ARGS__})\n");
     text_add(t, "#define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)\n");
-    text_add(t, "#define GATHER(...) burin_gather(s, thread, &(burin_columns){__VA_ARGS__})\n");
+    text_add(
+        t,
+        "#define GATHER(y, ...) burin_gather(s, thread, &(burin_columns){(unsigned char *)(y), sizeof *(y), __VA_ARGS__})\n");
 }
 
 static void write_macros(Text *t, const Program *p) {

@@ -62,6 +62,7 @@ void write_slice_order(Text *, const Program *, const Kernel *);
 void embed_parameters(Parameters *);
 void norm_parameters(Parameters *);
 void row_parameters(Parameters *);
+void quantize_parameters(Parameters *);
 void select_parameters(Parameters *);
 void matmul_parameters(Parameters *);
 void order_parameters(Parameters *);

@@ -82,15 +82,17 @@ static void write_record(Writer *w, const Kernel *k, int result) {
     text_add(w->t, ", %s);", c_row_stride(w->p, v));
 }
 
-// GATHER(q_k_v_proj, rows, 320, 320, 20, 16): columns, panels of 16 of them
+// GATHER(o_proj, rows, 192, 192, 12, 16): elements of a row, their stride, units, elements of each; rows of int8 in blocks
 static void write_gather(Writer *w, const Kernel *k) {
     const View *v = &k->out[0];
-    long long columns = (long long)last_dim(v);
-    if (!k->ranks.gathered) return;
+    const RankShare *s = &k->ranks;
+    if (!s->gathered) return;
+    long long columns = (long long)last_dim(v), width = 16 * s->each;
+    if (k->family == FAMILY_ATTENTION) width = columns / s->units;
+    if (k->family == FAMILY_QUANTIZE) width = s->each, columns = width * s->units;
     text_add(w->t, "\n%sGATHER(", w->indent), c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
-    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, k->ranks.units,
-             k->family == FAMILY_ATTENTION ? columns / k->ranks.units : 16);
+    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, s->units, width);
 }
 
 // A comment where the source changes.

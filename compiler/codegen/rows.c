@@ -81,9 +81,31 @@ void row_parameters(Parameters *ps) {
     take_result(ps, "y", &ps->kernel->out[0]);
 }
 
+// Over ranks a part of the blocks, of columns; alone all of them
+void quantize_parameters(Parameters *ps) {
+    const Kernel *k = ps->kernel;
+    const RankShare *s = &k->ranks;
+    const char *blocks = arena_printf(ps->program->arena, s->units ? "BLOCKS(%d, %d)" : "EVERY(%d)",
+                                      s->units ? s->units : (int)((last_dim(&k->in[0]) + 31) / 32), s->each);
+    take_part(ps, "part");
+    if (ps->program->over_ranks) take(ps, "burin_part ", "blocks", blocks);
+    take_operand(ps, "x", &k->in[0]);
+    take_result(ps, "y", &k->out[0]);
+}
+
 void write_quantize(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_q8_0(%lld, x + r * %s, y + r * %s);\n",
-             (long long)last_dim(&k->in[0]), c_row_stride(p, &k->in[0]), c_row_stride(p, &k->out[0]));
+    long long n = (long long)last_dim(&k->in[0]);
+    const char *stride = c_row_stride(p, &k->in[0]), *blocks = c_row_stride(p, &k->out[0]);
+    if (!p->over_ranks) {
+        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_q8_0(%lld, x + r * %s, y + r * %s);\n", n,
+                 stride, blocks);
+        return;
+    }
+    text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n", n);
+    text_add(t,
+             "    for (int r = part.first; r < part.last && k > 0; r++)\n"
+             "        quantize_row_q8_0(k, x + r * %s + from, y + r * %s + blocks.first);\n",
+             stride, blocks);
 }
 
 void select_parameters(Parameters *ps) {

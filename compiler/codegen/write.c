@@ -14,7 +14,7 @@ const KernelWriter kernel_writers[] = {
     [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, write_store},
     [FAMILY_ORDER] = {order_parameters, write_order, NULL},
     [FAMILY_NORM] = {norm_parameters, write_norm, NULL},
-    [FAMILY_QUANTIZE] = {row_parameters, write_quantize, NULL},
+    [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize, NULL},
     [FAMILY_ROTARY] = {rotary_parameters, write_rotary, NULL},
     [FAMILY_APPEND] = {append_parameters, write_append, NULL},
     [FAMILY_EARLIER] = {earlier_parameters, write_earlier, NULL},
@@ -261,17 +261,19 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     c_dim(t, p, v->offset);
 }
 
-// PANELS(20, rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
+// PANELS(20, 1, rows), EVERY(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
 static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
     const RankShare *share = &k->ranks;
     if (k->family == FAMILY_APPEND || k->family == FAMILY_ROTARY) {
         text_add(t, "HEADS(%d, %d)", share->part[0].heads, share->units);
         return;
     }
-    if (k->family == FAMILY_ATTENTION)
+    if (k->family == FAMILY_QUANTIZE)
+        text_add(t, "EVERY(");
+    else if (k->family == FAMILY_ATTENTION)
         text_add(t, "TILES("), c_dim(t, p, k->share.count), text_add(t, ", %d, ", share->units);
     else
-        text_add(t, "PANELS(%d, ", share->units);
+        text_add(t, "PANELS(%d, %d, ", share->units, share->each);
     c_rows(t, p, &k->out[0].type);
     text_add(t, ")");
 }

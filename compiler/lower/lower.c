@@ -5,8 +5,8 @@
 //   plan_states      KV caches and other states of a slot        (plan.c)
 //   roll_layers      equal layers are a loop                     (roll.c)
 //   name_buffers     after their values                          (key.c)
-//   plan_buffers     one arena                                   (plan.c)
 //   share_over_ranks what ranks of MPI share                     (ranks.c)
+//   plan_buffers     one arena                                   (plan.c)
 //   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
 
@@ -80,8 +80,8 @@ static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options)
 
 static void place(Program *p) {
     name_buffers(p);
-    plan_buffers(p);
     share_over_ranks(p);
+    plan_buffers(p);
     place_barriers(p);
     place_weights(p);
 }

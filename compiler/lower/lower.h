@@ -131,6 +131,7 @@ typedef struct RankPart {
 enum { RANK_PARTS = 4 };
 typedef struct RankShare {
     int units;  // panels or heads that ranks share; 0: every rank computes all of it
+    int each;   // panels of a unit, blocks of 32 columns
     int n_parts;
     RankPart part[RANK_PARTS];
     bool gathered;  // its columns reach all ranks before the next kernel

@@ -6,6 +6,7 @@
 //   a product whose columns only such kernels read (queries, keys, values): the panels that hold the rank's heads; its result
 //                      stays where it is
 //   other products     by panels, then a gather: every rank has all columns before anything else reads them
+//   rows of int8       where only these are read of a result, each rank makes them of its columns, and they are gathered
 //   small products, and everything else: computed whole by every rank
 //
 // A LLaMA's layer so has four gathers: of attention, o_proj, gate and up, down_proj.
@@ -17,7 +18,7 @@
 #include "lower/lowering.h"
 #include "lower/rank_cost.h"
 
-enum { PANEL = 16 };
+enum { PANEL = 16, BLOCK = 32 };  // columns
 
 // ---------------------------------------------------------------------------------------------------------- attention
 static bool same_cache(const View *a, const View *b) {
@@ -180,12 +181,12 @@ static void share_attention(const Program *p, Kernel *k) {
     const View *cache = k->family == FAMILY_APPEND ? &k->out[0] : &k->in[ATTENTION_KEY];
     if (!dim_is_const(cache->type.dim[1], &heads)) return;
     int units = k->family == FAMILY_APPEND ? units_of_append(p, k) : units_of_attention(p, k);
-    k->ranks = (RankShare){.units = units, .n_parts = 1, .part = {{0, PANEL, (int)heads}}};
+    k->ranks = (RankShare){.units = units, .each = 1, .n_parts = 1, .part = {{0, PANEL, (int)heads}}};
     k->ranks.gathered = units && k->family == FAMILY_ATTENTION;
 }
 
 static bool keeps_heads(Program *p, Kernel *product, Followers *f) {
-    *f = (Followers){.program = p, .rotary = f->rotary};
+    *f = (Followers){.program = p, .share.each = 1, .rotary = f->rotary};
     return product->family == FAMILY_MATMUL && find_followers(f, product) && is_worth_it(product, &f->share);
 }
 
@@ -211,13 +212,75 @@ static void share_product(Program *p, Kernel *k, Followers *f) {
     if (k->family != FAMILY_MATMUL && k->family != FAMILY_EXPERTS) return;
     if (all_keep_heads(p, k, f)) {
         k->ranks = f->share;
-        for (int i = 0; i < f->n_rotary; i++)
-            f->rotary[i]->ranks =
-                (RankShare){f->share.units, 1, {{0, PANEL, (int)kernel_int(f->rotary[i], "num_heads", 1)}}, false};
+        for (int i = 0; i < f->n_rotary; i++) {
+            const int heads = (int)kernel_int(f->rotary[i], "num_heads", 1);
+            f->rotary[i]->ranks = (RankShare){.units = f->share.units, .each = 1, .n_parts = 1, .part = {{0, PANEL, heads}}};
+        }
         return;
     }
     if (!dim_is_const(k->share.count, &panels) || panels < 2 || is_small(k)) return;
-    k->ranks = (RankShare){.units = (int)panels, .gathered = true};
+    k->ranks = (RankShare){.units = (int)panels, .each = 1, .gathered = true};
+}
+
+// ------------------------------------------------------------------------------------------------------------- rows of int8
+// The one kernel that reads a gathered result, where it makes rows of int8 of it; or NULL
+static Kernel *quantizer_of(const Program *p, const Kernel *k) {
+    const View *v = &k->out[0];
+    Kernel *found = NULL;
+    if (!k->ranks.gathered || v->base != BASE_BUFFER || p->n_regions) return NULL;
+    for (int i = k->position + 1; i < p->n_kernels; i++) {
+        Kernel *reader = p->kernels[i];
+        if (reads_buffer(reader, v->buffer)) {
+            if (found || reader->family != FAMILY_QUANTIZE || !view_same_place(&reader->in[0], v)) return NULL;
+            found = reader;
+        } else if (is_written_anew(reader, v)) {
+            break;
+        }
+    }
+    return found;
+}
+
+// Blocks of each unit; 0: units are no whole blocks
+static int blocks_of_unit(const Kernel *k, RankShare *s) {
+    int64_t columns = dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
+    *s = k->ranks;
+    if (columns % BLOCK) return 0;
+    if (k->family != FAMILY_ATTENTION) s->units = (int)(columns / BLOCK), s->each = BLOCK / PANEL;
+    return columns % ((int64_t)s->units * BLOCK) ? 0 : (int)(columns / BLOCK / s->units);
+}
+
+static bool makes_own_blocks(const Program *p, const Kernel *k, Kernel **quantizer, RankShare *s) {
+    *quantizer = quantizer_of(p, k);
+    return *quantizer && (*quantizer)->out[0].base == BASE_BUFFER && blocks_of_unit(k, s);
+}
+
+// In all layers, or in none
+static bool all_make_own_blocks(const Program *p, const Kernel *k) {
+    Kernel *quantizer;
+    RankShare s;
+    for (int i = 0; i < p->n_kernels; i++)
+        if (representative(p, i) == representative(p, k->position) && !makes_own_blocks(p, p->kernels[i], &quantizer, &s))
+            return false;
+    return true;
+}
+
+// A step of one row has no copies for each thread then: the blocks come from other ranks.
+static void gather_blocks(Kernel *k, Kernel *quantizer, const RankShare *s) {
+    int64_t columns = dim_upper(quantizer->in[0].type.dim[quantizer->in[0].type.rank - 1]);
+    k->ranks = *s, k->ranks.gathered = false;
+    quantizer->ranks = (RankShare){.units = s->units, .each = (int)(columns / BLOCK / s->units), .gathered = true};
+    quantizer->row_wise = quantizer->out[0].buffer->row_wise = false;
+    quantizer->in[0].own_part = quantizer->out[0].own_part = false;
+}
+
+static void share_quantizers(Program *p) {
+    bool *gathers = ARENA_ARRAY(p->arena, bool, p->n_kernels + 1);
+    for (int i = 0; i < p->n_kernels; i++) gathers[i] = all_make_own_blocks(p, p->kernels[i]);
+    for (int i = 0; i < p->n_kernels; i++) {
+        Kernel *quantizer;
+        RankShare s;
+        if (gathers[i] && makes_own_blocks(p, p->kernels[i], &quantizer, &s)) gather_blocks(p->kernels[i], quantizer, &s);
+    }
 }
 
 void share_over_ranks(Program *p) {
@@ -225,4 +288,5 @@ void share_over_ranks(Program *p) {
     Followers f = {.rotary = ARENA_ARRAY(p->arena, Kernel *, p->n_kernels + 1)};
     for (int i = 0; i < p->n_kernels; i++) share_attention(p, p->kernels[i]);
     for (int i = 0; i < p->n_kernels; i++) share_product(p, p->kernels[i], &f);
+    share_quantizers(p);
 }

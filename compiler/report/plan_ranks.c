@@ -14,6 +14,7 @@
 #include "util/text.h"
 
 enum { PANEL = 16, MOST_COUNTS = 16 };
+static const double INT8_ROW = 44.0 / 128;  // bytes of a row of int8 (runtime/kernels/quantize.h) over those of its floats
 
 // --------------------------------------------------------------------------------------------------------- of a program
 static bool is_product(const Kernel *k) { return k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS; }
@@ -30,6 +31,7 @@ static void add_kernel(RankModel *m, const Program *p, const Kernel *k, const St
     *s = (RankStep){.weight_bytes = c.weight_bytes, .ranks = k->ranks};
     if (k->family == FAMILY_ATTENTION) s->cache_bytes = c.bytes;
     if (k->ranks.gathered) s->columns = (double)dim_upper(k->out[0].type.dim[k->out[0].type.rank - 1]);
+    if (k->family == FAMILY_QUANTIZE) s->columns *= INT8_ROW;
     if (!is_product(k) || held_before(p, k->position, k->in[PRODUCT_WEIGHTS].weight)) return;
     s->held_bytes = (double)k->in[PRODUCT_WEIGHTS].weight->bytes;
     m->whole_bytes -= s->held_bytes;
@@ -69,13 +71,13 @@ static void print_share(const Program *p, const Kernel *k) {
     else if (k->family == FAMILY_ATTENTION)
         text_add(&units, "heads %d", s->units);
     else if (!s->n_parts)
-        text_add(&units, "%d panels", s->units);
+        text_add(&units, k->family == FAMILY_QUANTIZE ? "%d blocks" : "%d panels", s->units * s->each);
     else
         for (int i = 0; i < s->n_parts; i++) text_add(&units, i ? ", %d" : "heads %d", s->part[i].heads);
     if (s->gathered)
         text_add(&then, "%lld columns are gathered", (long long)last_dim(&k->out[0]));
     else
-        text_add(&then, s->units ? "stays with the heads" : "computed whole by each rank");
+        text_add(&then, s->units ? "stays with its rank" : "computed whole by each rank");
     printf("%5d  %-36s  %-14s  %s\n", call_count(p, k), p->functions[k->function].name, units.data, then.data);
     text_free(&units), text_free(&then);
 }
@@ -95,6 +97,7 @@ static void print_shares(Build *b, const Program *p) {
 typedef struct Shape {
     int64_t hidden, inner, layers, heads, kv_heads, width, vocabulary;
     double bytes;  // of a weight
+    double input;  // bytes of a gathered row that a product reads, over those of floats
     int64_t context;
 } Shape;
 
@@ -108,17 +111,19 @@ static int64_t number_in(const json_t *config, const char *path, const char *nam
                path, name);
 }
 
-static double bytes_of_weight(Arena *arena, const char *format) {
+static const WeightFormat *format_of_shape(Arena *arena, const char *format) {
     const WeightFormat *f = weight_format_find(arena, format ? format : "bf16");
     if (!f) usage_error("--quant=%s: of a shape, one format of `burin formats`, f32, f16 or bf16", format);
-    return (double)f->panel_bytes / (PANEL * f->block);
+    return f;
 }
 
 static Shape read_shape(Arena *arena, const Options *o) {
     json_error_t error;
     json_t *config = json_load_file(o->model, 0, &error);
     if (!config) diag_fatal(NO_LOC, "%s:%d: %s", o->model, error.line, error.text);
-    Shape s = {.bytes = bytes_of_weight(arena, o->quant), .context = o->context ? o->context : 4096};
+    const WeightFormat *f = format_of_shape(arena, o->quant);
+    Shape s = {.bytes = (double)f->panel_bytes / (PANEL * f->block), .context = o->context ? o->context : 4096};
+    s.input = f->blocks ? INT8_ROW : 1;
     s.hidden = number_in(config, o->model, "hidden_size", 0), s.inner = number_in(config, o->model, "intermediate_size", 0);
     s.layers = number_in(config, o->model, "num_hidden_layers", 0);
     s.heads = number_in(config, o->model, "num_attention_heads", 0);
@@ -142,9 +147,9 @@ static void add_attention(RankModel *m, const Shape *s, double cache_bytes) {
     const int heads = (int)s->heads, kv = (int)s->kv_heads, width = (int)s->width, from = heads * width;
     RankStep *step = add_product(m, s, s->hidden, (s->heads + 2 * s->kv_heads) * s->width, 1);
     step->columns = 0;
-    step->ranks = (RankShare){heads, 3, {{0, width, heads}, {from, width, kv}, {from + kv * width, width, kv}}, false};
-    m->heads = (RankShare){heads, 1, {{0, PANEL, kv}}, true};
-    m->steps[m->n++] = (RankStep){.cache_bytes = cache_bytes, .ranks = m->heads, .columns = (double)from};
+    step->ranks = (RankShare){heads, 1, 3, {{0, width, heads}, {from, width, kv}, {from + kv * width, width, kv}}, false};
+    m->heads = (RankShare){heads, 1, 1, {{0, PANEL, kv}}, true};
+    m->steps[m->n++] = (RankStep){.cache_bytes = cache_bytes, .ranks = m->heads, .columns = (double)from * s->input};
 }
 
 static RankModel model_of_shape(Arena *arena, const Shape *s) {
@@ -153,7 +158,7 @@ static RankModel model_of_shape(Arena *arena, const Shape *s) {
     for (int64_t i = 0; i < s->layers; i++) {
         add_attention(&m, s, cache / 2);
         add_product(&m, s, s->heads * s->width, s->hidden, 1);
-        add_product(&m, s, s->hidden, s->inner, 2);
+        add_product(&m, s, s->hidden, s->inner, 2)->columns *= s->input;
         add_product(&m, s, s->inner, s->hidden, 1);
     }
     add_product(&m, s, s->hidden, s->vocabulary, 1);

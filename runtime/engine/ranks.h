@@ -7,9 +7,11 @@
 
 struct burin_session;
 
-// Rows of a result, of which a rank has computed the columns of its units: `width` each, the last may be cut.
+// Rows of a result, of which a rank has computed the columns of its units: `width` each, the last may be cut. A column is
+// `size` bytes: a float, or a block of int8.
 typedef struct burin_columns {
-    float *y;
+    unsigned char *y;
+    size_t size;
     int rows, stride, columns, units, width;
 } burin_columns;
 

@@ -86,8 +86,9 @@ static inline burin_part burin_panels_of_heads(const burin_step *s, int thread, 
     return burin_part_within(s, thread, (burin_part){first / LANES, (last + LANES - 1) / LANES});
 }
 
-static inline burin_part burin_panels_of(const burin_step *s, int thread, int count, int rows) {
-    return burin_own_part(s, thread, rows > 0 ? count : 0, 1);
+// `count` units of `each` panels
+static inline burin_part burin_panels_of(const burin_step *s, int thread, int count, int each, int rows) {
+    return burin_own_part(s, thread, rows > 0 ? count : 0, each);
 }
 
 // Of attention: ranks share heads, or groups of them that one KV head serves.

@@ -14,13 +14,13 @@
 #include <limits.h>
 #endif
 
-enum { PLACE_FLOATS = 1 << 16, FEW_FLOATS = 1 << 12 };  // of a place; few are copied by one thread
-enum { SPINS = 4000, YIELDS = 64, NAP = 10000000 };     // nanoseconds: who sleeps looks now and then whether it is late
+enum { PLACE_BYTES = 1 << 18, FEW_BYTES = 1 << 14 };  // of a place; few are copied by one thread
+enum { SPINS = 4000, YIELDS = 64, NAP = 10000000 };   // nanoseconds: who sleeps looks now and then whether it is late
 
 typedef struct board {
     _Alignas(64) atomic_uint posted;
     atomic_uint sleepers;
-    _Alignas(64) float place[2][PLACE_FLOATS];
+    _Alignas(64) unsigned char place[2][PLACE_BYTES];
 } board;
 
 static struct {
@@ -74,29 +74,38 @@ static void await_rank(int rank, unsigned posts, int threads) {
 
 // ---- exchanging ----
 
-// Rows, and of each rank's columns those from `from` on, that fit a place.
+// Rows, and of each rank's columns `most` from `from` on, that fit a place.
 typedef struct piece {
-    int row, rows, from;
+    int row, rows, from, most;
 } piece;
 
-static int width_of(const burin_columns *c, int rank, const piece *p, int *at) {
-    int end = burin_columns_before(c, rank + 1);
-    *at = burin_columns_before(c, rank) + p->from;
-    return burin_max(0, burin_min(end - *at, PLACE_FLOATS));
+// Of a rank's columns, or of its board's place for them
+typedef struct block {
+    unsigned char *at;
+    size_t stride, width;  // bytes
+} block;
+
+static block columns_of(const burin_columns *c, int rank, const piece *p, int row) {
+    int at = burin_columns_before(c, rank) + p->from, width = burin_min(burin_columns_before(c, rank + 1) - at, p->most);
+    size_t stride = (size_t)c->stride * c->size;
+    return (block){c->y + (size_t)(p->row + row) * stride + (size_t)at * c->size, stride,
+                   (size_t)burin_max(0, width) * c->size};
 }
 
-static void copy_rows(float *to, int to_stride, const float *from, int from_stride, int rows, int width) {
-    for (int r = 0; r < rows; r++)
-        memcpy(to + (size_t)r * (size_t)to_stride, from + (size_t)r * (size_t)from_stride, (size_t)width * sizeof *to);
+static block place_of(int rank, unsigned posts, size_t width, int row) {
+    return (block){shared.of[rank]->place[posts % 2] + (size_t)row * width, width, width};
+}
+
+static void copy_rows(const block *to, const block *from, int rows) {
+    for (int r = 0; r < rows; r++) memcpy(to->at + (size_t)r * to->stride, from->at + (size_t)r * from->stride, to->width);
 }
 
 static void exchange_piece(const burin_columns *c, const piece *p, const burin_step *s, int thread, bool alone) {
     const burin_ranks *r = &burin_all_ranks.ranks;
     const unsigned posts = shared.posts;
     int first = alone ? 0 : p->rows * thread / s->threads, end = alone ? p->rows : p->rows * (thread + 1) / s->threads;
-    float *y = c->y + (size_t)(p->row + first) * (size_t)c->stride;
-    int at, width = width_of(c, r->rank, p, &at);
-    copy_rows(shared.of[r->rank]->place[posts % 2] + first * width, width, y + at, c->stride, end - first, width);
+    block columns = columns_of(c, r->rank, p, first), place = place_of(r->rank, posts, columns.width, first);
+    copy_rows(&place, &columns, end - first);
     if (!alone) burin_barrier_wait(s->barrier, thread);
     if (thread == 0) {
         post(shared.of[r->rank], ++shared.posts);
@@ -105,21 +114,21 @@ static void exchange_piece(const burin_columns *c, const piece *p, const burin_s
     if (!alone) burin_barrier_wait(s->barrier, thread);
     for (int i = 1; i < r->count; i++) {
         int other = (r->rank + i) % r->count;
-        width = width_of(c, other, p, &at);
-        copy_rows(y + at, c->stride, shared.of[other]->place[posts % 2] + first * width, width, end - first, width);
+        columns = columns_of(c, other, p, first), place = place_of(other, posts, columns.width, first);
+        copy_rows(&columns, &place, end - first);
     }
 }
 
 void burin_exchange_memory(const burin_columns *c, const burin_step *s, int thread) {
-    int widest = 1;
+    int widest = 1, most = (int)(PLACE_BYTES / c->size);
     for (int i = 0; i < burin_all_ranks.ranks.count; i++)
         widest = burin_max(widest, burin_columns_before(c, i + 1) - burin_columns_before(c, i));
-    bool alone = s->threads == 1 || (int64_t)widest * c->rows <= FEW_FLOATS;
-    int rows = burin_max(1, PLACE_FLOATS / widest);
+    bool alone = s->threads == 1 || (size_t)widest * c->size * (size_t)c->rows <= FEW_BYTES;
+    int rows = burin_max(1, most / widest);
     if (alone && thread) return;
-    for (piece p = {0}; p.row < c->rows; p.row += rows) {
+    for (piece p = {.most = most}; p.row < c->rows; p.row += rows) {
         p.rows = burin_min(rows, c->rows - p.row);
-        for (p.from = 0; p.from < widest; p.from += PLACE_FLOATS) exchange_piece(c, &p, s, thread, alone);
+        for (p.from = 0; p.from < widest; p.from += most) exchange_piece(c, &p, s, thread, alone);
     }
 }
 

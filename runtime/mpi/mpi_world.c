@@ -113,9 +113,9 @@ int burin_columns_before(const burin_columns *c, int rank) {
 
 // The columns of a rank in all rows, as MPI sends and receives them.
 static MPI_Datatype columns_type(const burin_columns *c, int n) {
-    MPI_Datatype type = MPI_FLOAT;
+    MPI_Datatype type = MPI_BYTE;
     if (c->rows == 1) return type;
-    MPI_Type_vector(c->rows, n, c->stride, MPI_FLOAT, &type);
+    MPI_Type_vector(c->rows, n * (int)c->size, c->stride * (int)c->size, MPI_BYTE, &type);
     MPI_Type_commit(&type);
     return type;
 }
@@ -133,12 +133,12 @@ static void send_and_receive(const burin_columns *c) {
                 theirs = burin_columns_before(c, other + 1) - at;
             if (!(pass ? width : theirs)) continue;
             MPI_Datatype type = pass ? own_type : columns_type(c, theirs);
-            int count = c->rows > 1 ? 1 : pass ? width : theirs;
+            int count = c->rows > 1 ? 1 : (pass ? width : theirs) * (int)c->size;
             peer[n] = other;
             if (pass)
-                MPI_Isend(c->y + own, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+                MPI_Isend(c->y + (size_t)own * c->size, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
             else
-                MPI_Irecv(c->y + at, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
+                MPI_Irecv(c->y + (size_t)at * c->size, count, type, other, TAG_COLUMNS, MPI_COMM_WORLD, &requests[n++]);
             if (!pass && c->rows > 1) MPI_Type_free(&type);
         }
         if (c->rows > 1) MPI_Type_free(&own_type);

@@ -27,8 +27,9 @@ awk 'BEGIN {
 for n in 1 2 4 8; do cell $n 7; done > "$WORK/got"
 same "a 70B shape: memory of a rank" "$WORK/memory" "$WORK/got"
 check "one rank sends nothing" test "$(cell 1 5)" = 0.0
-# 4 bytes of 80 x (8192 + 8192 + 28672 + 8192) + 128256 columns, half of them to the other rank; queries, keys and values stay
-check "two ranks: bytes sent a token" test "$(cell 2 5)" = "$(awk 'BEGIN { printf "%.1f", 4 * (80 * 53248 + 128256) / 2 / 1e3 }')"
+# half of the columns to the other rank: of attention (8192) and gate and up (28672) as rows of int8, blocks of 44 bytes for 32; of
+# o and down (8192 each) and the logits as floats. Queries, keys and values stay.
+check "two ranks: bytes sent a token" test "$(cell 2 5)" = "$(awk 'BEGIN { printf "%.1f", (80 * (4 * 16384 + 36864 * 44 / 32) + 4 * 128256) / 2 / 1e3 }')"
 check "what does not fit is marked" test "$(grep -c "does not fit --memory" "$WORK/table")" = 2
 check "one rank: reading is all of it" test "$(cell 1 3)" = 100
 check "one rank: tokens a second are the rate over the bytes" \
@@ -38,9 +39,10 @@ check "one rank: tokens a second are the rate over the bytes" \
 plan examples/austen --ranks=1,2,4 --network=100G > "$WORK/table"
 check "a model: a line for each number of ranks" test "$(wc -l < "$WORK/table")" = 5
 check "a model: half of the columns are sent" test "$(cell 2 5)" = "$(awk 'BEGIN { printf "%.1f", 4 * (6 * (192 + 512 + 192) + 2048) / 2 / 1e3 }')"
-for model in examples/austen examples/numbers; do
-    "$BURIN" plan $model -v --read=10G 2> "$WORK/log" | sed -n "/^times/,/gathers/p" > "$WORK/shares"
-    same "$model: what ranks share, and where they gather" "tests/golden/ranks/$(basename $model)" "$WORK/shares"
+for model in austen numbers "austen --quant=q8_0"; do
+    # shellcheck disable=SC2086 # words
+    "$BURIN" plan examples/$model -v --read=10G 2> "$WORK/log" | sed -n "/^times/,/gathers/p" > "$WORK/shares"
+    same "$model: what ranks share, and where they gather" "tests/golden/ranks/$(echo "$model" | tr -d ' ')" "$WORK/shares"
 done
 says "numbers of ranks" 2 "--ranks=2,x: expected numbers of ranks with commas, 1 to 1024" plan "$WORK/shape.json" --ranks=2,x
 says "a network" 2 "--network=2G: expected 1G, 10G, 100G or local" plan "$WORK/shape.json" --network=2G
