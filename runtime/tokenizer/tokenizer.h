@@ -64,7 +64,13 @@ typedef struct burin_section {
     uint32_t offset, count;
 } burin_section;
 
-typedef enum { BURIN_MODEL_BPE, BURIN_MODEL_WORDPIECE, BURIN_MODEL_UNIGRAM, BURIN_MODEL_WORDLEVEL } burin_model_kind;
+typedef enum {
+    BURIN_MODEL_BPE,
+    BURIN_MODEL_WORDPIECE,
+    BURIN_MODEL_UNIGRAM,
+    BURIN_MODEL_WORDLEVEL,
+    BURIN_MODEL_LONGEST
+} burin_model_kind;
 
 enum {                             // burin_tokenizer.flags
     BURIN_BYTE_LEVEL = 1 << 0,     // words are bytes, not characters

@@ -4,6 +4,7 @@
 //   WordPiece  the longest token that fits, from the left
 //   Unigram    the segmentation of the highest score (Viterbi)
 //   WordLevel  the piece is a token or unknown
+//   Longest    the longest token that fits, from the left, over any bytes (RWKV)
 #ifndef BURIN_TOKENIZER_MODELS_H
 #define BURIN_TOKENIZER_MODELS_H
 #include "tokenizer_characters.h"
@@ -309,6 +310,22 @@ static void encode_unigram(Encoder *e, burin_span s) {
         emit_unigram(e, (burin_span){s.begin + at, s.begin + e->symbols[at].next}, e->symbols[at].id);
 }
 
+static void encode_longest(Encoder *e, burin_span s) {
+    const uint32_t *ids = burin_at(e->t, e->t->sorted);
+    while (s.begin < s.end) {
+        const uint8_t *end = s.begin + 1;
+        uint32_t longest = ABSENT, id;
+        Prefix p = {0, e->t->sorted.count, 0};
+        for (const uint8_t *at = s.begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++)
+            if (id != ABSENT) longest = id, end = at + 1;
+        if (longest != ABSENT)
+            emit(e, longest);
+        else
+            emit_unknown(e);
+        s.begin = end;
+    }
+}
+
 static void encode_piece(Encoder *e, burin_span s) {
     if (s.begin == s.end) return;
     e->after_unknown = false;
@@ -322,6 +339,9 @@ static void encode_piece(Encoder *e, burin_span s) {
             break;
         case BURIN_MODEL_UNIGRAM:
             encode_unigram(e, s);
+            break;
+        case BURIN_MODEL_LONGEST:
+            encode_longest(e, s);
             break;
         default:
             if ((id = find_token(e->t, s, 0)) != ABSENT)

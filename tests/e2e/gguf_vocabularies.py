@@ -221,6 +221,66 @@ def wpm_ids(text, v):
     return ids + [v["sep"]]
 
 
+def ugm_normalized(text, v):
+    out, word = "", False
+    for c in "".join(v["charsmap"].get(c, c) for c in text):
+        if c == " ":
+            word = False
+            out += "" if v["squeezes"] else "▁"
+            continue
+        if not word and ((v["space"] and not out) or v["squeezes"]):
+            out += "▁"
+        word = True
+        out += c
+    return out
+
+
+def ugm_ids(text, v):
+    ids = []
+    scores = {t: (i, 0.0 if k == 4 else s) for i, (t, k, s) in enumerate(zip(v["tokens"], v["types"], v["scores"])) if k in (1, 4, 5)}
+    unknown = min(s for s, k in zip(v["scores"], v["types"]) if k == 1) - 10
+    for part in special_cut(text, v["tokens"], v["types"]):
+        if isinstance(part, int):
+            ids.append(part)
+            continue
+        part = ugm_normalized(part, v)
+        best = [(0.0, 0, 0)] + [None] * len(part)
+        for at in range(len(part)):
+            found = [(part[at:end], *scores[part[at:end]]) for end in range(at + 1, len(part) + 1) if part[at:end] in scores]
+            if not any(len(t) == 1 for t, _, _ in found):
+                found.append((part[at], v["unk"], unknown))
+            for t, i, score in found:
+                if best[at + len(t)] is None or best[at][0] + score > best[at + len(t)][0]:
+                    best[at + len(t)] = (best[at][0] + score, at, i)
+        way, at = [], len(part)
+        while at:
+            way.append(best[at][2])
+            at = best[at][1]
+        ids += [i for k, i in enumerate(way[::-1]) if i != v["unk"] or k == 0 or way[::-1][k - 1] != i]
+    return ids + [v["eos"]]
+
+
+def rwkv_ids(text, v):
+    ids = []
+    index = {t: i for i, t in enumerate(v["bytes"]) if v["types"][i] == 1}
+    longest = max(map(len, index))
+    for part in special_cut(text, v["tokens"], v["types"]):
+        data = b"" if isinstance(part, int) else part.encode()
+        ids += [part] if isinstance(part, int) else []
+        while data:
+            token = next(data[:n] for n in range(longest, 0, -1) if data[:n] in index)
+            ids.append(index[token])
+            data = data[len(token):]
+    return ids
+
+
+def whitespace_ids(text, v):
+    def symbols_of(part, index, rank):
+        part = part.lower() if v["lower"] else part
+        return [index[s] for word in split(part, [r"\S+"]) for s in merge(list(word), rank) if s in index]
+    return merged(text, v, symbols_of)
+
+
 def trained(alphabet, prepare):
     model = tokenizers.Tokenizer(tokenizers.models.BPE())
     model.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -274,6 +334,58 @@ def wpm_vocabulary():
     return v, wpm_ids
 
 
+def ugm_vocabulary(space, squeezes, mapped=True):
+    """The table is that of the T5 tokenizer's: here only what TEXTS has in it is written down once more."""
+    tokens, _ = trained([], lambda t: " ".join("▁" + w for w in t.split()))
+    table = ["<pad>", "</s>", "<unk>"] + tokens + ["<|im_start|>", "[INST]"]
+    types = [3, 3, 2] + [1] * len(tokens) + [4, 3]
+    scores = [0.0] * 3 + [-3.0 - 0.01 * i for i in range(len(tokens))] + [0.0] * 2
+    v = dict(model="t5", tokens=table, types=types, scores=[float(gguf.np.float32(s)) for s in scores], bos=-1, bos_key=None, flag=None)
+    v |= dict(space=space, space_key=space, squeezes=squeezes, unk=2, eos=1, charsmap={"É": "E", "Ω": "ab"} if mapped else {})
+    return v, ugm_ids
+
+
+def charsmap(mapping):
+    """A double array over UTF-8 bytes as SentencePiece stores it, 256 places for each node."""
+    texts, nodes = b"", {}
+    for key, value in mapping.items():
+        at = nodes
+        for byte in key.encode():
+            at = at.setdefault(byte, {})
+        at[0] = len(texts)
+        texts += value.encode() + b"\0"
+    units, bases = [0] * 4096, iter(range(256, 4096, 256))
+
+    def place(node, at):
+        base = next(bases)
+        units[at] |= (base ^ at) << 10
+        for c, child in node.items():
+            if c:
+                units[base ^ c] |= c
+                place(child, base ^ c)
+            else:
+                units[at] |= 1 << 8
+                units[base] = child | 1 << 31
+    place(nodes, 0)
+    trie = gguf.np.array(units, dtype="<u4").tobytes()
+    return len(trie).to_bytes(4, "little") + trie + texts
+
+
+def rwkv_vocabulary():
+    tokens = [bytes([b]) for b in range(256)] + sorted({w.encode() for w in WORDS.split() if w != "a"} | {b" " + w.encode() for w in WORDS.split()}
+                                                       | {b"  ", b"   ", b"\n\n", b"'s", b"\xe4\xb8"})
+    def escaped(t):
+        return "".join({9: "\\t", 10: "\\n", 13: "\\r", 39: "\\'", 92: "\\\\"}.get(b, chr(b) if 32 <= b < 127 else f"\\x{b:02x}") for b in t)
+    v = dict(model="rwkv", tokens=["<s>"] + [escaped(t) for t in tokens], types=[3] + [1] * len(tokens), bos=-1, bos_key=None, flag=None)
+    return v | dict(bytes=[b"<s>"] + tokens), rwkv_ids
+
+
+def whitespace_vocabulary(lower):
+    tokens, merges = trained([], lambda t: t.lower() if lower else t)
+    v = dict(model="gpt2", pre="whitespace", tokens=tokens + ["<s>", "</s>"], types=[1] * len(tokens) + [3, 3], merges=merges, bos=len(tokens))
+    return v | dict(bos_key=len(tokens), flag=True, add_bos=True, lower=lower), whitespace_ids
+
+
 def write(path, v):
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_tokenizer_model(v["model"])
@@ -292,6 +404,14 @@ def write(path, v):
         writer.add_add_bos_token(v["flag"])
     if v.get("space_key") is not None:
         writer.add_add_space_prefix(v["space_key"])
+    if "squeezes" in v:
+        writer.add_remove_extra_whitespaces(v["squeezes"])
+        writer.add_unk_token_id(v["unk"])
+        writer.add_eos_token_id(v["eos"])
+        if v["charsmap"]:
+            writer.add_precompiled_charsmap(charsmap(v["charsmap"]))
+    if v.get("lower"):
+        writer.add_bool("tokenizer.ggml.normalizer.lowercase", True)
     if "sep" in v:
         writer.add_sep_token_id(v["sep"])
         writer.add_unk_token_id(v["unk"])
@@ -307,7 +427,9 @@ def main():
     made |= {"bpe-bos": bpe_vocabulary("qwen2", bos=260, add_bos=True), "bpe-no-bos": bpe_vocabulary("llama-bpe", bos=260, add_bos=False),
              "bpe-no-key": bpe_vocabulary("llama-bpe"), "bpe-lacking": bpe_vocabulary("gpt-2", lacks=[*range(128, 256), 10, 88]),
              "spm": spm_vocabulary(), "spm-no-space": spm_vocabulary(space=False), "spm-no-bos": spm_vocabulary(add_bos=False),
-             "wpm": wpm_vocabulary(), "gemma4": marked_vocabulary("gemma4", "gemma4", True),
+             "wpm": wpm_vocabulary(), "t5": ugm_vocabulary(True, True), "t5-plain": ugm_vocabulary(True, True, False),
+             "t5-no-space": ugm_vocabulary(False, False), "rwkv": rwkv_vocabulary(), "whitespace": whitespace_vocabulary(False),
+             "whitespace-lower": whitespace_vocabulary(True), "gemma4": marked_vocabulary("gemma4", "gemma4", True),
              "bpe-gemma4": marked_vocabulary("gpt2", "gemma4", True), "bpe-sarvam-moe": marked_vocabulary("gpt2", "sarvam-moe", False),
              "bpe-granite-embed-multi-311m": marked_vocabulary("gpt2", "granite-embed-multi-311m", True)}
     with tempfile.TemporaryDirectory() as folder, tarfile.open(HERE / "gguf_vocabularies.tar.xz", "w:xz") as tar:

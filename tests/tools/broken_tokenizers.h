@@ -24,7 +24,7 @@ static void vocabulary_no_model(void) {
 
 static void vocabulary_kind(void) {
     begin(3, 0, 2);
-    put_string("tokenizer.ggml.model", "rwkv");
+    put_string("tokenizer.ggml.model", "plamo2");
     put_tokens(2);
     open_vocabulary();
 }

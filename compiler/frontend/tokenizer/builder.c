@@ -281,8 +281,8 @@ static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
     uint32_t *ids = ARENA_ARRAY(b->arena, uint32_t, b->n_tokens + 1), n = 0;
     for (int32_t id = 0; id < b->n_tokens; id++) {
         const struct BuilderToken *t = &b->tokens[id];
-        bool in[] = {t->in_model && b->head.model == BURIN_MODEL_UNIGRAM, t->added && !t->added_normalized,
-                     t->added_normalized};
+        bool sorted = b->head.model == BURIN_MODEL_UNIGRAM || b->head.model == BURIN_MODEL_LONGEST;
+        bool in[] = {t->in_model && sorted, t->added && !t->added_normalized, t->added_normalized};
         if (in[group] && t->length) ids[n++] = (uint32_t)id;
     }
     sorting = b;

@@ -1,15 +1,17 @@
 // The vocabulary in a GGUF, read as llama.cpp reads it.
 //
-//   "llama"   SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a
-//   space
+//   "llama"   SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a space
 //             stands in front of the text
 //   "gpt2"    byte-level BPE, cut by the patterns that tokenizer.ggml.pre names
 //   "gemma4"  BPE over characters, where a space is U+2581 and unknown characters become bytes; lines are cut apart
+//   "t5"      SentencePiece's unigram model, with its table of normalization
+//   "rwkv"    the longest token that fits, from the left; texts of tokens have escapes
 //   "bert"    WordPiece, whose tokens begin with U+2581 where a word begins: presented as the tokenizer.json it was made of
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
 #include "frontend/tokenizer/compile.h"
+#include "frontend/tokenizer/sentencepiece.h"
 #include "util/json.h"
 
 enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
@@ -20,7 +22,7 @@ typedef struct {
     const GgufString *texts;
     const int32_t *types;  // NULL: all are normal
     uint64_t n;
-    bool adds_bos;  // unless the file says otherwise
+    bool adds_bos, adds_eos;  // unless the file says otherwise
 } Reading;
 
 static bool flag(const Reading *r, const char *key, bool absent) {
@@ -39,19 +41,24 @@ static void read_texts(Reading *r) {
                         (unsigned long long)n_types);
 }
 
+static void check_scores(const Reading *r, const float *scores, uint64_t n) {
+    if (scores && n != r->n)
+        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores", (unsigned long long)r->n,
+                        (unsigned long long)n);
+    for (uint64_t i = 0; scores && i < n; i++)
+        if (scores[i] != scores[i]) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
+}
+
 // Control tokens and unknown are cut out of a text like those that a user defined.
 static void read_tokens(Reading *r, bool byte_level) {
     uint64_t n_scores;
     const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n_scores);
-    if (scores && n_scores != r->n)
-        tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores", (unsigned long long)r->n,
-                        (unsigned long long)n_scores);
+    check_scores(r, scores, n_scores);
     for (uint64_t i = 0; i < r->n; i++) {
         struct BuilderToken *t = builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
         int32_t type = r->types ? r->types[i] : 1;
         bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN;
         t->score = scores ? (double)scores[i] : 0;
-        if (t->score != t->score) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
         t->added = special || type == TYPE_USER_DEFINED;
         t->in_model = !special && !(byte_level && t->added);
         if (special) t->kind = BURIN_TOKEN_SPECIAL;
@@ -69,12 +76,20 @@ static int32_t special(const Reading *r, const char *key, int32_t absent) {
     return (int32_t)id;
 }
 
+// The token of one of two keys, or of this id; the file must have it.
+static int32_t special_of(const Reading *r, const char *key, const char *other, int32_t absent) {
+    int64_t id;
+    int32_t found = special(r, gguf_int(r->gguf, key, &id) ? key : other, absent);
+    if (found < 0) tokenizer_fatal(r->b, "metadata \"%s\" is missing", key);
+    return found;
+}
+
 static void set_special_tokens(Reading *r, int32_t bos, int32_t eos) {
     TokenizerBuilder *b = r->b;
     bos = special(r, "tokenizer.ggml.bos_token_id", bos);
     b->head.eos = special(r, "tokenizer.ggml.eos_token_id", eos);
     if (bos >= 0 && flag(r, "tokenizer.ggml.add_bos_token", r->adds_bos)) bytes_append(&b->before, &bos, sizeof bos);
-    if (b->head.eos >= 0 && flag(r, "tokenizer.ggml.add_eos_token", false))
+    if (b->head.eos >= 0 && flag(r, "tokenizer.ggml.add_eos_token", r->adds_eos))
         bytes_append(&b->after, &b->head.eos, sizeof b->head.eos);
 }
 
@@ -107,6 +122,34 @@ static void read_llama(Reading *r) {
     b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", UNKNOWN);
     r->adds_bos = true;
     set_special_tokens(r, BOS, EOS);
+}
+
+static Piece *read_pieces(const Reading *r) {
+    uint64_t n;
+    const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n);
+    check_scores(r, scores, n);
+    Piece *pieces = ARENA_ARRAY(r->b->arena, Piece, r->n);
+    for (uint64_t i = 0; i < r->n; i++) {
+        int32_t type = r->types ? r->types[i] : PIECE_NORMAL;
+        pieces[i].text = arena_strndup(r->b->arena, r->texts[i].bytes, r->texts[i].length);
+        pieces[i].score = scores && type != PIECE_USER_DEFINED ? scores[i] : 0;
+        pieces[i].type = type == PIECE_UNUSED ? PIECE_NORMAL : (uint64_t)type;
+    }
+    return pieces;
+}
+
+static void read_t5(Reading *r) {
+    enum { NONE = -1, EOS = 1, UNKNOWN = 2 };
+    SentencePiece s = {.b = r->b, .pieces = read_pieces(r), .n = r->n, .model = MODEL_UNIGRAM};
+    const GgufValue *charsmap = gguf_find(r->gguf, "tokenizer.ggml.precompiled_charsmap");
+    if (charsmap && charsmap->is_array && (charsmap->type == GGUF_U8 || charsmap->type == GGUF_I8))
+        s.charsmap = charsmap->data, s.charsmap_bytes = charsmap->n;
+    s.prefix = flag(r, "tokenizer.ggml.add_space_prefix", false);
+    s.squeezes = flag(r, "tokenizer.ggml.remove_extra_whitespaces", false);
+    s.unknown = special_of(r, "tokenizer.ggml.unknown_token_id", "tokenizer.ggml.unknown_token_id", UNKNOWN);
+    build_of_pieces(&s, NULL);
+    r->adds_eos = true;
+    set_special_tokens(r, NONE, EOS);
 }
 
 // ------------------------------------------------------------------------------------------------------------ byte-level BPE
@@ -277,6 +320,18 @@ static bool marks_spaces(const Reading *r) {
     return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") || has_pre(r, "sarvam-moe");
 }
 
+// BPE over characters of words; what has no token, as spaces do, is left out of the text.
+static void read_whitespace(Reading *r) {
+    enum { BOS = 11, EOS = 11 };
+    TokenizerBuilder *b = r->b;
+    read_tokens(r, false);
+    read_merges(r);
+    if (flag(r, "tokenizer.ggml.normalizer.lowercase", false))
+        read_normalizer(b, json_own(b->arena, json_pack("{s:s}", "type", "Lowercase")));
+    add_split(b, "\\S+");
+    set_special_tokens(r, BOS, EOS);
+}
+
 // A byte without a token is left out of the text.
 static void read_gpt2(Reading *r) {
     enum { BOS = 11, EOS = 11 };
@@ -285,12 +340,47 @@ static void read_gpt2(Reading *r) {
         read_gemma4(r);
         return;
     }
+    if (has_pre(r, "whitespace")) {
+        read_whitespace(r);
+        return;
+    }
     read_tokens(r, true);
     read_merges(r);
     read_pretokenizers(r);
     add_byte_level(b);
     set_byte_level(b, "");
     set_special_tokens(r, BOS, EOS);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- RWKV
+static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+
+// \t \n \r \x9f, and any other character behind a backslash for itself.
+static GgufString without_escapes(const Reading *r, GgufString s) {
+    char *bytes = ARENA_ARRAY(r->b->arena, char, s.length + 1);
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < s.length; i++) {
+        char c = s.bytes[i];
+        if (c == '\\' && i + 1 < s.length) {
+            c = s.bytes[++i];
+            bool hex = c == 'x' && i + 2 < s.length && hex_digit(s.bytes[i + 1]) >= 0 && hex_digit(s.bytes[i + 2]) >= 0;
+            c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+            if (hex) c = (char)(hex_digit(s.bytes[i + 1]) << 4 | hex_digit(s.bytes[i + 2])), i += 2;
+        }
+        bytes[n++] = c;
+    }
+    return (GgufString){bytes, n};
+}
+
+static void read_rwkv(Reading *r) {
+    enum { NONE = -1 };
+    GgufString *texts = ARENA_ARRAY(r->b->arena, GgufString, r->n);
+    for (uint64_t i = 0; i < r->n; i++) texts[i] = without_escapes(r, r->texts[i]);
+    r->texts = texts;
+    read_tokens(r, false);
+    r->b->head.model = BURIN_MODEL_LONGEST;
+    r->b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", NONE);
+    set_special_tokens(r, NONE, NONE);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- WordPiece
@@ -323,14 +413,6 @@ static json_t *wordpieces(const Reading *r, json_t *added) {
     return vocabulary;
 }
 
-// The token of one of two keys, or of this id; the file must have it.
-static int32_t special_of(const Reading *r, const char *key, const char *other, int32_t absent) {
-    int64_t id;
-    int32_t found = special(r, gguf_int(r->gguf, key, &id) ? key : other, absent);
-    if (found < 0) tokenizer_fatal(r->b, "metadata \"%s\" is missing", key);
-    return found;
-}
-
 static json_t *text_and_id(const Reading *r, int32_t id) { return json_pack("[s, i]", wordpiece_text(r, &r->texts[id]), id); }
 
 static void read_bert(Reading *r) {
@@ -355,7 +437,8 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     static const struct {
         const char *model;
         void (*read)(Reading *);
-    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"gemma4", read_gemma4}, {"bert", read_bert}};
+    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"gemma4", read_gemma4},
+                  {"bert", read_bert},   {"t5", read_t5},     {"rwkv", read_rwkv}};
     Reading r = {.b = b, .gguf = gguf_parse(b->arena, map_file(b->arena, path))};
     const char *model;
     if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
@@ -366,9 +449,9 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
             models[i].read(&r);
             return;
         }
-    tokenizer_fatal(
-        b,
-        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, gemma4 and bert\nhint: give the model's "
-        "tokenizer.json with --tokenizer",
-        model);
+    tokenizer_fatal(b,
+                    "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, gemma4, bert, t5 and "
+                    "rwkv\nhint: give the model's "
+                    "tokenizer.json with --tokenizer",
+                    model);
 }

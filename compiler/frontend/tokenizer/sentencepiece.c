@@ -1,5 +1,7 @@
 // SentencePiece's own files (tokenizer.model, spiece.model): a message of protobuf, presented as the tokenizer.json that says
 // the same. A tokenizer_config.json beside it says which tokens stand around a text, and names tokens behind those of the file.
+#include "frontend/tokenizer/sentencepiece.h"
+
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
@@ -7,25 +9,6 @@
 #include "util/files.h"
 #include "util/json.h"
 #include "util/text.h"
-
-typedef enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER_DEFINED, PIECE_UNUSED, PIECE_BYTE } PieceType;
-enum { MODEL_UNIGRAM = 1, MODEL_BPE = 2 };
-
-typedef struct Piece {
-    const char *text;
-    float score;
-    uint64_t type;
-} Piece;
-
-typedef struct SentencePiece {
-    TokenizerBuilder *b;
-    Piece *pieces;
-    size_t n, capacity;
-    uint64_t model, byte_fallback, suffix, prefix, squeezes, escapes;
-    int64_t unknown, bos, eos;  // -1: none
-    const unsigned char *charsmap;
-    size_t charsmap_bytes;
-} SentencePiece;
 
 // -------------------------------------------------------------------------------------------------------------------- protobuf
 typedef struct Message {
@@ -230,6 +213,19 @@ static json_t *added_of(const SentencePiece *s, const json_t *config) {
     return added;
 }
 
+void build_of_pieces(SentencePiece *s, const json_t *config) {
+    json_t *root = json_pack("{s:o, s:o, s:o, s:o}", "normalizer", normalizer_of(s), "model", model_of(s), "added_tokens",
+                             added_of(s, config), "decoder", decoder_of(s));
+    read_tokenizer_json(s->b, json_own(s->b->arena, root));
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t type = s->pieces[i].type;
+        struct BuilderToken *t = builder_token(s->b, (int64_t)i, s->pieces[i].text, strlen(s->pieces[i].text));
+        t->score = (double)s->pieces[i].score;
+        if (type != PIECE_NORMAL && type != PIECE_USER_DEFINED) t->in_model = false;
+    }
+    if (s->model == MODEL_BPE) builder_merges_from_scores(s->b);
+}
+
 // ------------------------------------------------------------------------------------------------------------ around a text
 // What the classes of transformers put around a text that keep the file's ids.
 static const struct TokenizerClass {
@@ -278,14 +274,6 @@ void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
     SentencePiece s = read_message(b, file);
     json_t *beside = json_beside(path_folder(b->arena, b->source->name), "tokenizer_config.json");
     const json_t *config = beside ? json_own(b->arena, beside) : NULL;
-    json_t *root = json_pack("{s:o, s:o, s:o, s:o}", "normalizer", normalizer_of(&s), "model", model_of(&s), "added_tokens",
-                             added_of(&s, config), "decoder", decoder_of(&s));
-    read_tokenizer_json(b, json_own(b->arena, root));
-    for (size_t i = 0; i < s.n; i++) {
-        struct BuilderToken *t = builder_token(b, (int64_t)i, s.pieces[i].text, strlen(s.pieces[i].text));
-        t->score = (double)s.pieces[i].score;
-        if (s.pieces[i].type == PIECE_UNUSED || s.pieces[i].type == PIECE_BYTE) t->in_model = false;
-    }
-    if (s.model == MODEL_BPE) builder_merges_from_scores(b);
+    build_of_pieces(&s, config);
     put_around_text(&s, config);
 }
