@@ -27,7 +27,7 @@ typedef struct bias_rows {
     size_t sequence_stride, head_stride, row_stride;
     int count;
 } bias_rows;
-INLINE vf bias_of_rows(const void *context, bias_place at, int key) {
+CALLED vf bias_of_rows(const void *context, bias_place at, int key) {
     const bias_rows *b = context;
     const float *x = b->data + (size_t)at.sequence * b->sequence_stride + (size_t)at.head * b->head_stride;
     return load_up_to(x + (size_t)at.row * b->row_stride + key, b->count - key);

@@ -289,7 +289,7 @@ INLINE void core_sums(weight_format format, const int extent[3], const matmul_ar
     CORES(name, full, format_, floats_, tile_rows_of(format_))                                    \
     CORES(name, half, format_, floats_, tile_rows_of(format_) / 2)                                \
     QUARTER(CORES(name, quarter, format_, floats_, tile_rows_of(format_) / 4))                    \
-    INLINE void name##_core(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) { \
+    CALLED void name##_core(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) { \
         const int full = tile_rows_of(format_);                                                   \
         if (R == full) {                                                                          \
             CALLS(name, full)                                                                     \

@@ -9,9 +9,15 @@
 #include <string.h>
 
 #if defined(__GNUC__)
-#define INLINE static inline __attribute__((always_inline))
+#define CALLED static inline __attribute__((always_inline))  // through a pointer
 #else
-#define INLINE static inline
+#define CALLED static inline
+#endif
+// Clang for x86 passes a vector of two registers in memory unless it is told otherwise: compiling would take a quarter longer.
+#if defined(__clang__) && defined(__x86_64__)
+#define INLINE CALLED __attribute__((regcall))
+#else
+#define INLINE CALLED
 #endif
 
 INLINE int32_t si_bits(float a) {
