@@ -10,6 +10,7 @@
 #include "driver/compiler.h"
 #include "driver/flags.h"
 #include "driver/image.h"
+#include "driver/includes.h"
 #include "driver/options.h"
 #include "driver/runtime_files.h"
 #include "util/diag.h"
@@ -129,7 +130,8 @@ typedef struct Compilation {
     Job *jobs;
     int n_jobs;
     Objects objects;
-    uint64_t key;                               // of the compiler and of what sources include
+    uint64_t key;                               // of the compiler
+    const char *folders[3];                     // of what sources include
     const char *from[MAX_JOBS], *to[MAX_JOBS];  // new objects, for the cache
     int n_new;
 } Compilation;
@@ -175,7 +177,7 @@ static void add_job(Compilation *c, const char *source, const char *object, cons
 // An object is made of its source, what that includes, the flags and the compiler; one of the same is taken from the cache.
 static void add_object(Compilation *c, const char *source, const char *object, const char *flags, const char *what) {
     Arena *arena = c->tools->arena;
-    const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_file(source, c->key)));
+    const char *folder = cache_folder(arena, "objects", hash_text(flags, hash_source(arena, source, c->folders, c->key)));
     const char *cached = folder ? arena_printf(arena, "%s/%s", folder, path_name(object)) : NULL;
     bool there = cached && cache_find(arena, cached);
     c->objects.paths[c->objects.n++] = there ? cached : object;
@@ -239,15 +241,12 @@ static void keep_objects(const Compilation *c) {
 }
 
 Objects toolchain_compile(const Toolchain *t, const Emitted *e) {
-    static const char *const runtime[] = {".c", ".h", NULL}, *const emitted[] = {".h", NULL};
     Compilation c = {.tools = t, .emitted = e, .jobs = ARENA_ARRAY(t->arena, Job, MAX_JOBS)};
     c.objects.paths = ARENA_ARRAY(t->arena, const char *, MAX_JOBS);
-    uint64_t key = hash_file(compiler_path(t->arena, t->clang), hash_text(t->machine->triple, t->sysroot.key));
-    if (t->mpi) key = hash_file(compiler_path(t->arena, t->mpi), key);
-    key = hash_folder(arena_printf(t->arena, "%s/runtime", t->home), runtime, key);
-    c.key = hash_folder(e->folder, emitted, key);
+    c.folders[0] = e->folder, c.folders[1] = arena_printf(t->arena, "%s/runtime", t->home);
+    c.key = hash_file(compiler_path(t->arena, t->clang), hash_text(t->machine->triple, t->sysroot.key));
+    if (t->mpi) c.key = hash_file(compiler_path(t->arena, t->mpi), c.key);
     compile_models(&c);
-    c.key = key;
     if (e->kind == OUTPUT_PROGRAM) compile_runtime(&c);
     jobs_run(c.jobs, c.n_jobs, processors(), t->verbose);
     keep_objects(&c);

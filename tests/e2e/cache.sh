@@ -38,6 +38,7 @@ cp -R runtime dsl "$WORK"
 echo '// changed' >> "$WORK/runtime/kernels/matmul.h"
 BURIN_HOME=$WORK $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: after a change of a header it does" grep -q 'compiling austen.c for x86-64-v3' "$WORK/said"
+check "cache: ... but for what does not include it" [ "$(grep -c 'compiling runtime' "$WORK/said")" = 0 ]
 
 # The program of q8_0 was used last, then the other; room for one more.
 run > "$WORK/got"
