@@ -12,6 +12,7 @@
 
 #ifdef BURIN_FUTEX
 #include <limits.h>
+#include <linux/futex.h>
 #endif
 
 enum { PLACE_BYTES = 1 << 18, FEW_BYTES = 1 << 14 };  // of a place; few are copied by one thread
