@@ -5,12 +5,21 @@
 
 typedef struct Parameters Parameters;  // codegen/parameters.h
 
-// What a family of kernels has in the text: what its function takes, its lines between the braces, and what stands before it
-// (or NULL), with @ for its name. Kernels of equal lines have one function.
+// A struct or a function that kernel functions share, which stands once, before the first of them. Its lines have `mark` for
+// its name, and so have those of the helpers behind it and of the kernel functions. Without lines it is the runtime's.
+typedef struct HelperWriter {
+    char mark;
+    const char *(*name)(const Program *, const Kernel *);
+    void (*lines)(Text *, const Program *, const Kernel *);
+} HelperWriter;
+
+// What a family of kernels has in the text: what its function takes, its lines between the braces with @ for its name, and its
+// helpers, those of NULL apart. Kernels of equal lines have one function.
+enum { MOST_HELPERS = 2 };
 typedef struct KernelWriter {
     void (*parameters)(Parameters *);
     void (*body)(Text *, const Program *, const Kernel *);
-    void (*before)(Text *, const Program *, const Kernel *);
+    HelperWriter helpers[MOST_HELPERS];
 } KernelWriter;
 extern const KernelWriter kernel_writers[];  // by KernelFamily
 
@@ -51,6 +60,7 @@ void write_norm(Text *, const Program *, const Kernel *);
 void write_quantize(Text *, const Program *, const Kernel *);
 void write_select(Text *, const Program *, const Kernel *);
 void write_matmul(Text *, const Program *, const Kernel *);
+void write_result_rows(Text *, const Program *, const Kernel *);
 void write_store(Text *, const Program *, const Kernel *);
 void write_order(Text *, const Program *, const Kernel *);
 void write_rotary(Text *, const Program *, const Kernel *);
@@ -73,7 +83,10 @@ void attention_parameters(Parameters *);
 void nest_parameters(Parameters *);
 
 // codegen/names.c
-const char *function_name(const Program *, const Kernel *);  // what its lines compute: matmul_bf16_192x320
+const char *function_name(const Program *, const Kernel *);     // what its lines compute: matmul_bf16_192x320
+const char *result_rows_name(const Program *, const Kernel *);  // what its epilogue reads and writes: result_rows_b1
+const char *store_name(const Program *, const Kernel *);        // its epilogue: store_add_320
+const char *order_name(const Program *, const Kernel *);        // of slices of unique: order_int32_t_4
 
 // codegen/lines.c: breaks lines longer than 120 columns, from `begin` on, where a reader would
 void wrap_lines(Text *, size_t begin);

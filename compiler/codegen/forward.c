@@ -22,6 +22,12 @@ static void write_size(Text *t, const Buffer *b, const char *each) {
     text_add(t, "%llu bytes%s: %%%s", (unsigned long long)b->row_bytes, each, b->value), c_comment_end(t, comment);
 }
 
+// local + 768, s->scratch
+static void write_place_in(Text *t, const char *memory, uint64_t offset) {
+    text_add(t, "%s", memory);
+    if (offset) text_add(t, " + %llu", (unsigned long long)offset);
+}
+
 static void write_buffers(Text *t, const Program *p) {
     for (int i = 0; i < p->n_buffers; i++) {
         const Buffer *b = p->buffers[i];
@@ -31,13 +37,15 @@ static void write_buffers(Text *t, const Program *p) {
             continue;
         }
         if (b->whole) {
-            text_add(t, "(void *)(s->scratch + %llu);", (unsigned long long)b->arena_offset);
+            text_add(t, "(void *)("), write_place_in(t, "s->scratch", b->arena_offset), text_add(t, ");");
             write_size(t, b, "");
             continue;
         }
-        uint64_t single = b->row_wise ? b->local_offset : b->single_offset;
-        text_add(t, b->row_wise ? "burin_row_wise(s, local + %llu, %llu);" : "burin_shared(s, %llu, %llu);",
-                 (unsigned long long)single, (unsigned long long)b->arena_offset);
+        if (b->row_wise)
+            text_add(t, "burin_row_wise(s, "), write_place_in(t, "local", b->local_offset);
+        else
+            text_add(t, "burin_shared(s, %llu", (unsigned long long)b->single_offset);
+        text_add(t, ", %llu);", (unsigned long long)b->arena_offset);
         write_size(t, b, " a row");
     }
 }

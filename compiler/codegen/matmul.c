@@ -1,17 +1,18 @@
 // Matrix products over packed weights (runtime/kernels/matmul.h): the function gives the extents, its epilogue stores the
 // result.
 //
-//   typedef struct matmul_bf16_192x512_add_rows {
+//   typedef struct result_rows_b1 {
 //       float *y;
 //       const float *b1;
-//   } matmul_bf16_192x512_add_rows;
+//   } result_rows_b1;
 //
-//   static inline void matmul_bf16_192x512_add_store(const void *context, vf a0, int row, int column) {
-//       const matmul_bf16_192x512_add_rows *c = context;
+//   static inline void store_add_512(const void *context, vf a0, int row, int column) {
+//       const result_rows_b1 *c = context;
 //       vf_store(c->y + (size_t)row * 512 + column, vf_add(a0, vf_load(c->b1 + column)));
 //   }
 //
-// A product without an epilogue stores its rows by store_rows of the runtime.
+// Products of one epilogue share them. One without an epilogue stores its rows by store_rows of the runtime, one whose epilogue
+// has no operands writes result_rows of the runtime.
 #include <string.h>
 
 #include "codegen/parameters.h"
@@ -83,22 +84,39 @@ static VectorClass always_float(int i, void *user) {
     return CLASS_FLOAT;
 }
 
-static void write_rows_struct(Text *t, const Program *p, const Kernel *k) {
-    text_add(t, "typedef struct @_rows {\n    float *y;\n");
+// _b1_b2: operands of the epilogue that lie in memory
+static void name_operands(Text *t, const Program *p, const Kernel *k) {
     for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
-        if (k->in[i].base != BASE_SCALAR)
-            text_add(t, "    const %s *%s;\n", c_type(k->in[i].type.dtype), operand_name(p, k, i));
-    text_add(t, "} @_rows;\n\n");
+        if (k->in[i].base != BASE_SCALAR) text_add(t, "_%s", operand_name(p, k, i));
+}
+
+const char *result_rows_name(const Program *p, const Kernel *k) {
+    Text t = {0};
+    text_add(&t, "result_rows"), name_operands(&t, p, k);
+    const char *name = arena_strdup(p->arena, t.data);
+    text_free(&t);
+    return name;
+}
+
+void write_result_rows(Text *t, const Program *p, const Kernel *k) {
+    Text names = {0};
+    name_operands(&names, p, k);
+    if (epilogue_of(k) && names.length) {
+        text_add(t, "typedef struct ` {\n    float *y;\n");
+        for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
+            if (k->in[i].base != BASE_SCALAR)
+                text_add(t, "    const %s *%s;\n", c_type(k->in[i].type.dtype), operand_name(p, k, i));
+        text_add(t, "} `;\n\n");
+    }
+    text_free(&names);
 }
 
 void write_store(Text *t, const Program *p, const Kernel *k) {
     Epilogue e = {p, k, is_glu(k) ? 2 : 1};
     long long n = (long long)last_dim(&k->out[0]);
     if (!epilogue_of(k)) return;
-    write_rows_struct(t, p, k);
-    text_add(t, "static inline void @_store(const void *context, vf a0, %sint row, int column) {\n",
-             is_glu(k) ? "vf a1, " : "");
-    text_add(t, "    const @_rows *c = context;\n");
+    text_add(t, "static inline void $(const void *context, vf a0, %sint row, int column) {\n", is_glu(k) ? "vf a1, " : "");
+    text_add(t, "    const ` *c = context;\n");
     text_add(t, n % 16 ? "    vf_store_n(" : "    vf_store(");
     text_add(t, "c->y + (size_t)row * %s + column, ", c_row_stride(p, &k->out[0]));
     c_expr(t, epilogue_of(k), &(ExprWriter){write_argument, always_float, &e});
@@ -128,7 +146,9 @@ static void write_sink(Text *t, const Program *p, const Kernel *k) {
         text_add(t, "store_rows, &(result_rows){y, %s, %lld}", c_row_stride(p, &k->out[0]), (long long)last_dim(&k->out[0]));
         return;
     }
-    text_add(t, "@_store, &(@_rows){y");
+    bool alone = true;
+    for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++) alone = alone && k->in[i].base == BASE_SCALAR;
+    text_add(t, alone ? "$, &(`){.y = y" : "$, &(`){y");
     for (int i = first_of_epilogue(k); i < end_of_epilogue(k); i++)
         if (k->in[i].base != BASE_SCALAR) text_add(t, ", %s", operand_name(p, k, i));
     text_add(t, "}");
@@ -141,7 +161,7 @@ void write_matmul(Text *t, const Program *p, const Kernel *k) {
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[PRODUCT_X]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");
     if (is_experts(k)) text_add(t, ".x_slots = %lld, ", slots_of_row(k));
-    text_add(t, ".rows = rows, .x = x, .w = w, .first = units.first, .last = units.last};\n");
+    text_add(t, ".rows = rows, .x = x, .w = w, .units = units};\n");
     if (is_experts(k)) write_experts(t, k);
     text_add(t, "    %smatmul_%s%s%s(m, %s", is_experts(k) ? "expert_" : "", w->format->name,
              w->format->blocks && !integers ? "_floats" : "", is_glu(k) ? "_glu" : "", is_experts(k) ? "&e, " : "");

@@ -26,6 +26,13 @@ static void name_expr(Text *t, const Expr *e) {
     text_add(t, "_%s", op_info[e->op].name);
 }
 
+// At most 100 characters of a name
+static const char *kept(const Program *p, Text *t) {
+    const char *name = arena_strndup(p->arena, t->data, t->length < 100 ? t->length : 100);
+    text_free(t);
+    return name;
+}
+
 static void name_matmul(Text *t, const Kernel *k) {
     const WeightPiece *w = k->in[1].weight;
     const Expr *epilogue = kernel_expr(k, "epilogue");
@@ -34,6 +41,22 @@ static void name_matmul(Text *t, const Kernel *k) {
              (long long)w->depth);
     name_dim(t, "x", k->out[0].type.dim[k->out[0].type.rank - 1]);
     if (epilogue) name_expr(t, epilogue);
+}
+
+const char *store_name(const Program *p, const Kernel *k) {
+    Text t = {0};
+    const Expr *epilogue = kernel_expr(k, "epilogue");
+    text_add(&t, "store");
+    if (epilogue) name_expr(&t, epilogue);
+    name_dim(&t, "_", k->out[0].type.dim[k->out[0].type.rank - 1]);
+    return kept(p, &t);
+}
+
+const char *order_name(const Program *p, const Kernel *k) {
+    Text t = {0};
+    if (k->op != OP_unique) return "";
+    text_add(&t, "order_%s", dtype_name(k->in[0].type.dtype)), name_dims(&t, &k->in[0].type, 1);
+    return kept(p, &t);
 }
 
 static long long const_dim(const Type *type, int axis) { return (long long)dim_upper(type->dim[axis]); }
@@ -109,8 +132,7 @@ const char *function_name(const Program *p, const Kernel *k) {
             name_nest(&t, k);
             break;
     }
-    const char *name = arena_strndup(p->arena, t.data, t.length < 100 ? t.length : 100);
-    text_free(&t);
+    const char *name = kept(p, &t);
     // Extents keep names apart from those of the C library: abs, exp.
     return strpbrk(name, "0123456789") ? name : arena_printf(p->arena, "nest_%s", name);
 }

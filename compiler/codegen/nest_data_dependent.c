@@ -18,14 +18,14 @@ void write_nonzero(Text *t, const Program *p, const Kernel *k) {
     text_add(t, "    *y1 = found;\n");
 }
 
-// A function before it says which of two slices comes first.
+// A helper says which of two slices comes first.
 void write_slice_order(Text *t, const Program *p, const Kernel *k) {
     (void)p;
     if (k->op != OP_unique || k->copies) return;
     const Type *x = &k->in[0].type;
     const char *c = c_type(x->dtype);
     long long each = x->rank == 2 ? (long long)dim_upper(x->dim[1]) : 1;
-    text_add(t, "static int @_order(const void *values, int64_t i, int64_t j) {\n");
+    text_add(t, "static int $(const void *values, int64_t i, int64_t j) {\n");
     text_add(t, "    const %s *a = (const %s *)values + i * %lld, *b = (const %s *)values + j * %lld;\n", c, c, each, c, each);
     if (each > 1) text_add(t, "    for (int e = 0; e < %lld; e++)\n    ", each);
     const char *e = each > 1 ? "e" : "0";
@@ -42,7 +42,7 @@ void write_unique(Text *t, const Program *p, const Kernel *k) {
         diag_fatal(k->loc, "unique: no code is generated for %s", type_text(x));
     text_add(t, "    if (part.first >= part.last) return;\n    *y3 = burin_unique(&(burin_slices){a0, "),
         c_dim(t, p, x->dim[0]);
-    text_add(t, ", @_order}, %s, y, y1, y2);\n", kernel_int(k, "sorted", 1) ? "true" : "false");
+    text_add(t, ", $}, %s, y, y1, y2);\n", kernel_int(k, "sorted", 1) ? "true" : "false");
 }
 
 static void write_limit(Text *t, const Program *p, const Kernel *k, int i, const char *absent) {

@@ -8,19 +8,21 @@
 #include "ir/operands.h"
 #include "program/harmless.h"
 
+#define ROWS  {'`', result_rows_name, write_result_rows}
+#define STORE {'$', store_name, write_store}
 const KernelWriter kernel_writers[] = {
-    [FAMILY_EMBED] = {embed_parameters, write_embed, NULL},
-    [FAMILY_MATMUL] = {matmul_parameters, write_matmul, write_store},
-    [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, write_store},
-    [FAMILY_ORDER] = {order_parameters, write_order, NULL},
-    [FAMILY_NORM] = {norm_parameters, write_norm, NULL},
-    [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize, NULL},
-    [FAMILY_ROTARY] = {rotary_parameters, write_rotary, NULL},
-    [FAMILY_APPEND] = {append_parameters, write_append, NULL},
-    [FAMILY_EARLIER] = {earlier_parameters, write_earlier, NULL},
-    [FAMILY_ATTENTION] = {attention_parameters, write_attention, NULL},
-    [FAMILY_SELECT] = {select_parameters, write_select, NULL},
-    [FAMILY_NEST] = {nest_parameters, write_nest, write_slice_order},
+    [FAMILY_EMBED] = {embed_parameters, write_embed},
+    [FAMILY_MATMUL] = {matmul_parameters, write_matmul, {ROWS, STORE}},
+    [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, {ROWS, STORE}},
+    [FAMILY_ORDER] = {order_parameters, write_order},
+    [FAMILY_NORM] = {norm_parameters, write_norm},
+    [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize},
+    [FAMILY_ROTARY] = {rotary_parameters, write_rotary},
+    [FAMILY_APPEND] = {append_parameters, write_append},
+    [FAMILY_EARLIER] = {earlier_parameters, write_earlier},
+    [FAMILY_ATTENTION] = {attention_parameters, write_attention},
+    [FAMILY_SELECT] = {select_parameters, write_select},
+    [FAMILY_NEST] = {nest_parameters, write_nest, {{'$', order_name, write_slice_order}}},
 };
 
 size_t c_comment(Text *t) {
@@ -217,7 +219,9 @@ static void c_state(Text *t, const Program *p, const Kernel *k, const View *v) {
             if (&k->in[i] == v) each = next->in[i].state->offset - first->in[i].state->offset;
         if (&k->out[0] == v) each = next->out[0].state->offset - first->out[0].state->offset;
     }
-    if (each)
+    if (each && !v->state->offset)
+        text_add(t, "STATE((size_t)layer * %llu)", (unsigned long long)each);
+    else if (each)
         text_add(t, "STATE(%llu + (size_t)layer * %llu)", (unsigned long long)v->state->offset, (unsigned long long)each);
     else
         text_add(t, "STATE(%llu)", (unsigned long long)v->state->offset);

@@ -164,7 +164,7 @@ typedef struct Kernel {
 typedef struct KernelFunction {
     const char *name;           // matmul_bf16_192x320
     const Kernel *first;        // the first of its kernels
-    const char *before, *body;  // what its text needs before it; its own lines between the braces
+    const char *before, *body;  // what stands before it, helpers that no function before has; its lines between the braces
     int uses;
     bool of_encoder;  // whose text has it already
 } KernelFunction;

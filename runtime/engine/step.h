@@ -2,6 +2,7 @@
 #ifndef BURIN_STEP_H
 #define BURIN_STEP_H
 #include "kernels/attention.h"
+#include "kernels/part.h"
 #include "kernels/vec.h"
 #include "profile.h"
 #include "program.h"
@@ -11,11 +12,6 @@
 // A kernel is compiled apart from the step that calls it: all in one function takes compilers much longer, and a profiler sees
 // its name.
 #define KERNEL static __attribute__((noinline))
-
-// A share of rows, panels, heads or iterations: [first, last)
-typedef struct burin_part {
-    int first, last;
-} burin_part;
 
 static inline burin_part burin_part_of(const burin_step *s, int thread, int count) {
     return (burin_part){(int)((int64_t)count * thread / s->threads), (int)((int64_t)count * (thread + 1) / s->threads)};

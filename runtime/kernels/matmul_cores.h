@@ -5,6 +5,7 @@
 #define BURIN_MATMUL_CORES_H
 #include "fault.h"
 #include "group_sums.h"
+#include "part.h"
 
 typedef struct matmul_args {
     int panels, k, x_stride;  // literals. panels: of 16 result columns; x_stride: elements (floats, or q8_blocks) between rows
@@ -12,7 +13,12 @@ typedef struct matmul_args {
     int rows, x_slots;        // x_slots: literal, entries that share a row of x
     const int32_t *entry;     // rows are these entries of products by experts (experts.h); NULL: rows of x
     const void *x, *w;
-    int first, last;  // of matmul_units(panels, rows): the share of this thread
+    union {
+        burin_part units;  // of matmul_units(panels, rows): the share of this thread
+        struct {
+            int first, last;
+        };
+    };
 } matmul_args;
 
 // Weights to come, `stride` bytes of them to be asked for in each step: while tiles of all rows go over some panels, the next

@@ -14,8 +14,8 @@ for ir in tests/golden/emit/*.ir; do
     same "emit: $name twice" "$WORK/first.c" "$WORK/$name.c"
     awk 'length > 120 { print FILENAME ": " $0 }' "$WORK/$name.c" "$WORK/${name}_plan.h" "$WORK/${name}_model.c" > "$WORK/long"
     same "emit: $name: lines of at most 120 columns" /dev/null "$WORK/long"
-    grep -nE '< 1; |\(ptrdiff_t\)0|\(void\)' "$WORK/$name.c" | grep -v '    (void)symbols;$' > "$WORK/idle"
-    same "emit: $name: no loop to 1, no product with 0, nothing read for a warning's sake" /dev/null "$WORK/idle"
+    grep -nE '< 1; |\(ptrdiff_t\)0|\(void\)| \+ 0[,);]|\(0 \+ ' "$WORK/$name.c" | grep -v '    (void)symbols;$' > "$WORK/idle"
+    same "emit: $name: no loop to 1, no product with 0, no sum with 0, nothing read for a warning's sake" /dev/null "$WORK/idle"
     check "emit: $name: no warning" clang-19 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -Iruntime -I"$WORK" -DBURIN_CPU=x86_64 \
         -fsyntax-only "$WORK/$name.c"
 done

@@ -38,8 +38,7 @@ KERNEL void rms_normalization_64(burin_part part, const float *x, const float *w
 
 // %qkv.0: f32[R, 64], bf16[128, 64] -> f32[R, 128]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void matmul_bf16_64x128(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 8, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_bf16(m, store_rows, &(result_rows){y, 128, 128});
 }
 
@@ -80,8 +79,7 @@ KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, 
 
 // %o.0: f32[R, 64], bf16[64, 64] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void matmul_bf16_64x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 4, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_bf16(m, store_rows, &(result_rows){y, 64, 64});
 }
 
@@ -96,25 +94,19 @@ KERNEL void skip_rms_normalization_64(burin_part part, const float *x, const flo
 
 // %h.0: f32[R, 64], bf16[320, 64] -> f32[R, 160]     llama.burin:25:9 model.layers.*.mlp
 // mul(silu($0), $1)
-typedef struct matmul_bf16_64x160_silu_mul_rows {
-    float *y;
-} matmul_bf16_64x160_silu_mul_rows;
-
-static inline void matmul_bf16_64x160_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
-    const matmul_bf16_64x160_silu_mul_rows *c = context;
+static inline void store_silu_mul_160(const void *context, vf a0, vf a1, int row, int column) {
+    const result_rows *c = context;
     vf_store(c->y + (size_t)row * 160 + column, vf_mul(vf_silu(a0), a1));
 }
 
 KERNEL void matmul_bf16_64x160_silu_mul(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
-    matmul_bf16_glu(m, matmul_bf16_64x160_silu_mul_store, &(matmul_bf16_64x160_silu_mul_rows){y});
+    matmul_args m = {.panels = 10, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
+    matmul_bf16_glu(m, store_silu_mul_160, &(result_rows){.y = y});
 }
 
 // %d.0: f32[R, 160], bf16[64, 160] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
 KERNEL void matmul_bf16_160x64(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 4, .k = 160, .x_stride = 160, .rows = rows, .x = x, .w = w, .units = units};
     matmul_bf16(m, store_rows, &(result_rows){y, 64, 64});
 }
 
@@ -134,8 +126,7 @@ KERNEL void skip_rms_normalization_64_2(burin_part part, const float *x, const f
 
 // %logits: f32[L, 64], bf16[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
 KERNEL void matmul_bf16_64x200(burin_part units, int rows, const float *x, const uint16_t *w, float *y) {
-    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_bf16(m, store_rows, &(result_rows){y, 200, 200});
 }
 
@@ -145,7 +136,7 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 768;
-    float *x0 = burin_row_wise(s, local + 0, 896);  // 256 bytes a row: %x0
+    float *x0 = burin_row_wise(s, local, 896);  // 256 bytes a row: %x0
     float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row: %n.0
     float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row: %qkv.0
     float *a_0 = burin_shared(s, 512, 0);  // 256 bytes a row: %a.0
@@ -155,7 +146,7 @@ void FORWARD(const burin_step *s, int thread) {
     float *down_proj = burin_shared(s, 640, 640);  // 256 bytes a row: %d.0
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
     float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row: %lx
-    float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row: %fx
+    float *norm = burin_row_wise(s, local, 512);  // 256 bytes a row: %fx
 
     // llama.burin:30:7 model
     embed_bf16_200x64(ROWS(rows), s->token, w->embed_tokens, x0);
@@ -174,14 +165,14 @@ void FORWARD(const burin_step *s, int thread) {
         DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
         rotary_16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
-        cache_append_key_2x16(PART(2), rows, q_k_v_proj + 64, s->slot, s->position, STATE(0 + (size_t)layer * 20480));
+        cache_append_key_2x16(PART(2), rows, q_k_v_proj + 64, s->slot, s->position, STATE((size_t)layer * 20480));
         DONE(5);
         cache_append_value_2x16(PART(2), rows, q_k_v_proj + 96, s->slot, s->position,
                                 STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
         attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, s->slot, s->position, q_k_v_proj,
-                         STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+                         STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
         matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, o_proj);

@@ -228,22 +228,21 @@ KERNEL void select_rows_126(burin_part part, const int32_t *row, const float *x,
 
 // %logits: f32[L, 126], f32[50, 126], f32[50] -> f32[L, 50]
 // gelu(add($0, $1))
-typedef struct matmul_f32_126x50_add_gelu_rows {
+typedef struct result_rows_b1 {
     float *y;
     const float *b1;
-} matmul_f32_126x50_add_gelu_rows;
+} result_rows_b1;
 
-static inline void matmul_f32_126x50_add_gelu_store(const void *context, vf a0, int row, int column) {
-    const matmul_f32_126x50_add_gelu_rows *c = context;
+static inline void store_add_gelu_50(const void *context, vf a0, int row, int column) {
+    const result_rows_b1 *c = context;
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))),
                50 - column);
 }
 
 KERNEL void matmul_f32_126x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
                                        float *y) {
-    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
-    matmul_f32(m, matmul_f32_126x50_add_gelu_store, &(matmul_f32_126x50_add_gelu_rows){y, b1});
+    matmul_args m = {.panels = 4, .k = 126, .x_stride = 126, .rows = rows, .x = x, .w = w, .units = units};
+    matmul_f32(m, store_add_gelu_50, &(result_rows_b1){y, b1});
 }
 
 // One thread's part of a step.
@@ -253,18 +252,18 @@ void FORWARD(const burin_step *s, int thread) {
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 1088;
     float *e = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %e
-    float *p = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %p
+    float *p = burin_row_wise(s, local, 0);  // 256 bytes a row: %p
     float *rn = burin_row_wise(s, local + 1024, 1024);  // 64 bytes a row: %rn
-    uint8_t *c = burin_row_wise(s, local + 0, 0);  // 64 bytes a row: %c
+    uint8_t *c = burin_row_wise(s, local, 0);  // 64 bytes a row: %c
     float *v_w = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %w
-    float *cat = burin_row_wise(s, local + 0, 0);  // 512 bytes a row: %cat
-    uint16_t *bf = burin_row_wise(s, local + 0, 0);  // 128 bytes a row: %bf
+    float *cat = burin_row_wise(s, local, 0);  // 512 bytes a row: %cat
+    uint16_t *bf = burin_row_wise(s, local, 0);  // 128 bytes a row: %bf
     float *bf2 = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %bf2
-    int32_t *in = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %in
+    int32_t *in = burin_row_wise(s, local, 0);  // 256 bytes a row: %in
     float *in3 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %in3
     float *rnt = burin_row_wise(s, local + 768, 768);  // 256 bytes a row: %rnt
     float *gp = burin_shared(s, 0, 1024);  // 64 bytes a row: %gp
-    float *gc = burin_row_wise(s, local + 0, 0);  // 512 bytes a row: %gc
+    float *gc = burin_row_wise(s, local, 0);  // 512 bytes a row: %gc
     float *lw = burin_row_wise(s, local + 512, 512);  // 512 bytes a row: %lw
 
     embed_f32_50x60(ROWS(rows), s->token, w->embed, e);

@@ -246,22 +246,21 @@ KERNEL void select_rows_60(burin_part part, const int32_t *row, const float *x, 
 
 // %logits: f32[L, 60], f32[50, 60], f32[50] -> f32[L, 50]
 // gelu(add($0, $1))
-typedef struct matmul_f32_60x50_add_gelu_rows {
+typedef struct result_rows_b1 {
     float *y;
     const float *b1;
-} matmul_f32_60x50_add_gelu_rows;
+} result_rows_b1;
 
-static inline void matmul_f32_60x50_add_gelu_store(const void *context, vf a0, int row, int column) {
-    const matmul_f32_60x50_add_gelu_rows *c = context;
+static inline void store_add_gelu_50(const void *context, vf a0, int row, int column) {
+    const result_rows_b1 *c = context;
     vf_store_n(c->y + (size_t)row * 50 + column, vf_gelu(vf_add(a0, vf_load_n(c->b1 + column, 50 - column))),
                50 - column);
 }
 
 KERNEL void matmul_f32_60x50_add_gelu(burin_part units, int rows, const float *x, const float *w, const float *b1,
                                       float *y) {
-    matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
-    matmul_f32(m, matmul_f32_60x50_add_gelu_store, &(matmul_f32_60x50_add_gelu_rows){y, b1});
+    matmul_args m = {.panels = 4, .k = 60, .x_stride = 60, .rows = rows, .x = x, .w = w, .units = units};
+    matmul_f32(m, store_add_gelu_50, &(result_rows_b1){y, b1});
 }
 
 // One thread's part of a step.
@@ -270,7 +269,7 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 576;
-    float *e = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %e
+    float *e = burin_row_wise(s, local, 0);  // 256 bytes a row: %e
     float *p = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %p
     float *mm = burin_shared(s, 256, 256);  // 64 bytes a row: %mm
     float *sm = burin_row_wise(s, local + 256, 512);  // 64 bytes a row: %sm
@@ -281,7 +280,7 @@ void FORWARD(const burin_step *s, int thread) {
     float *rx = burin_row_wise(s, local + 320, 576);  // 64 bytes a row: %rx
     float *rn = burin_row_wise(s, local + 384, 640);  // 64 bytes a row: %rn
     float *rt = burin_row_wise(s, local + 448, 704);  // 64 bytes a row: %rt
-    float *d = burin_row_wise(s, local + 0, 0);  // 256 bytes a row: %d
+    float *d = burin_row_wise(s, local, 0);  // 256 bytes a row: %d
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
 
     embed_f32_50x60(ROWS(rows), s->token, w->embed, e);
