@@ -65,3 +65,14 @@ sentence_image() {
     check "boards: an image of $3 for $1" make -s -f "$PWD/tests/arm/sentence_board.mk" -C examples/boards BURIN="$PWD/$BURIN" OUT="$2" "$2/sentence-$1.elf" \
         MODEL="$(realpath "$3")" HOST="$PWD/tests/arm/sentence_board.c"
 }
+
+# needs_only NM LIBRARY: of other libraries what the header beside it names, and names of the compiler's own (__)
+needs_only() {
+    _model=$(basename "${2%.*}")
+    sed -n '/^\/\/ It links with/,/^$/p' "${2%.*}.h" | sed -n 's/^\/\/     //p' | tr -s ' ' '\n' | sed 's/\*/.*/' > "$WORK/named"
+    case $2 in *.so) _dynamic=-D ;; *) _dynamic= ;; esac
+    "$1" $_dynamic -u "$2" | sed -n 's/^ *U \([^@]*\).*/\1/p' | sort -u > "$WORK/needed"
+    grep -vE "^(__|${_model}_)" "$WORK/needed" | grep -vxEf "$WORK/named" | tr '\n' ' ' > "$WORK/more"
+    check "$(basename "$(dirname "$2")")/${2##*/} needs what its header says, and no more: $(cat "$WORK/more")" \
+        [ -s "$WORK/named" -a -s "$WORK/needed" -a ! -s "$WORK/more" ]
+}

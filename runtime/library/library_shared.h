@@ -1,5 +1,11 @@
 // What the C interfaces of decoders (library.h) and of networks (library_network.h) have in common. It is pasted into theirs.
 
+// It links with libm, libpthread and the compiler's own library (names that begin with __). Of other libraries it needs
+// functions of memory, strings and rounding alone,
+//     bcmp mem* str* snprintf floor* fpclassify*
+// and where there is an operating system these, of which NAME_init maps stacks and starts threads:
+//     clock_gettime close getauxval getpid mmap mprotect munmap open pthread_* raise read sched_* sigfillset syscall sysconf
+
 typedef struct NAME_state {
     void *session;  // in the memory given to NAME_init
 } NAME_state;

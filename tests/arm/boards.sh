@@ -52,3 +52,7 @@ arm-none-eabi-nm -u "$WORK/boards/mps2-an500/digits.a" | sed -n 's/^ *U //p' | g
 check "boards: a library needs memory and string functions alone" [ ! -s "$WORK/needs" ]
 arm-none-eabi-nm -u "$WORK/boards/mps2-an500/text.a" | sed -n 's/^ *U //p' | grep -vE '^(__aeabi_|mem|str|text_)' | sort -u | tr '\n' ' ' > "$WORK/needs"
 check "boards: that of a decoder also floor: $(cat "$WORK/needs")" [ "$(cat "$WORK/needs")" = "__fpclassifyf floor floorf " ]
+# What footprint.c allows for it (LIBRARY_CALL)
+arm-none-eabi-nm -u "$WORK/boards/mps2-an500/text.a" | sed -n 's/^ *U \(.*\)/ \1$/p' | grep -v ' text_' | sort -u > "$WORK/needs"
+deepest=$(arm-none-eabi-objdump -d "$WORK/boards/text-mps2-an500.elf" | awk -f tests/arm/frames.awk | grep -f "$WORK/needs" | sort -rn | head -n 1)
+check "boards: 128 bytes of stack are enough for functions of other libraries: $deepest" [ "${deepest%% *}" -gt 0 -a "${deepest%% *}" -le 128 ]

@@ -11,9 +11,11 @@ for board in mps2-an386 mps2-an500 mps3-an547; do
     text_image $board "$WORK/numbers" examples/numbers "" einhundertacht 64
     on_board $board "$WORK/numbers/text-$board.elf" numbers "$(tail -n 1 "$WORK/text")"
     check "boards: numbers on $board: the translation" [ "$(head -n 1 "$WORK/says")" = "$(head -n 1 "$WORK/text")" ]
+    needs_only arm-none-eabi-nm "$WORK/numbers/$board/text.a"
     [ -e "$bert" ] || { skip "boards: bert" "$bert is missing" && continue; }
     sentence_image $board "$WORK/bert" "$bert" "$bert/input_ids.npy"
     on_board $board "$WORK/bert/sentence-$board.elf" bert "$hash"
+    needs_only arm-none-eabi-nm "$WORK/bert/$board/sentence.a"
 done
 # Code for the Cortex-M33 on a CPU that runs it as well
 hash=$("$BURIN" run examples/digits/digits.onnx -- --input examples/digits/images.npy --hash)

@@ -3,6 +3,7 @@
 # cache: ONNX Runtime's logits, the same bits in any chunks, and slots that may be cut short, copied, mixed. What looks ahead runs
 # as a whole. slow-recurrent.sh takes all models.
 . tests/lib.sh
+. tests/lib_machines.sh
 unsanitized "recurrences, convolutions, shifts"
 tar -xJf tests/e2e/recurrent.tar.xz -C "$WORK"
 
@@ -23,6 +24,7 @@ steps() {
 
 slots() {
     check "$1: a library" "$BURIN" build "$WORK/$1.onnx" --max seq=128 --mcpu=native -o "$WORK/states.a"
+    needs_only nm "$WORK/states.a"
     check "$1: its host" gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I. -I"$WORK" tests/e2e/recurrent_host.c "$WORK/states.a" -lm \
         -lpthread -o "$WORK/host"
     check "$1: slots cut short, copied, mixed" "$WORK/host" "$(cat "$WORK/$1.tokens")"
