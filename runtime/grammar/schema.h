@@ -49,6 +49,7 @@ void burin_schema_pattern(burin_schema_writer *, burin_growing *g, const char *p
 burin_value burin_schema_merge(burin_schema_writer *, burin_value a, burin_value b);                    // what satisfies both
 void burin_schema_object(burin_schema_writer *, burin_growing *g, burin_value schema);
 void burin_schema_array(burin_schema_writer *, burin_growing *g, burin_value schema);
+bool burin_schema_lists(burin_value required, burin_value key);                      // is the key in this list of names?
 int burin_schema_rule(burin_schema_writer *, burin_value schema, const char *step);  // the number of its rule, "s12"
 
 static inline const burin_value *burin_schema_key(burin_schema_writer *w, burin_value schema, const char *key) {

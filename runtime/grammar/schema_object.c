@@ -12,7 +12,7 @@ typedef struct property {
 
 enum { MOST_PROPERTIES = 1024 };
 
-static bool is_required(burin_value required, burin_value key) {
+bool burin_schema_lists(burin_value required, burin_value key) {
     for (uint32_t i = 0; required.kind == BURIN_LIST && i < required.list->n; i++) {
         burin_value name = required.list->items[i];
         if (name.kind == BURIN_STRING && name.length == key.length && !memcmp(name.text, key.text, key.length)) return true;
@@ -113,7 +113,7 @@ static int read_properties(burin_schema_writer *w, burin_value schema, property 
     if (required && required->kind != BURIN_LIST) burin_schema_fail(w, "required must be a list");
     for (uint32_t i = 0; properties && i < properties->dict->n; i++) {
         add_property(w, p, &n, properties->dict->pairs[i].key, properties->dict->pairs[i].value);
-        p[n - 1].required = required && is_required(*required, p[n - 1].key);
+        p[n - 1].required = required && burin_schema_lists(*required, p[n - 1].key);
     }
     for (uint32_t i = 0; required && i < required->list->n; i++) {
         burin_value key = required->list->items[i];

@@ -11,6 +11,11 @@ typedef enum burin_tool_form {
     BURIN_TOOLS_BARE,       // {"name": ..., "parameters": ...} is the whole answer: Llama 3
     BURIN_TOOLS_LISTED,     // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
     BURIN_TOOLS_ARGUMENTS,  // [TOOL_CALLS]name[ARGS]{...}: Mistral from 2025 on
+    BURIN_TOOLS_MARKUP,     // <tool_call><function=name><parameter=key>value</parameter></function></tool_call>: Qwen3-Coder
+    BURIN_TOOLS_SEED,       // the same in <seed:tool_call>: Seed-OSS
+    BURIN_TOOLS_KEYS,       // <tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>: GLM
+    BURIN_TOOLS_PYTHON,     // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
+    BURIN_TOOLS_CHANNELS,   // <|channel|>commentary to=functions.name <|constrain|>json<|message|>{...}: gpt-oss
 } burin_tool_form;
 
 typedef enum burin_tool_choice { BURIN_CALLS_ALLOWED, BURIN_CALLS_REQUIRED } burin_tool_choice;
