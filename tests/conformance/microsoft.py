@@ -65,6 +65,7 @@ def main(path):
     fused_cases()
     linear_cases()
     mask_cases()
+    later_group_cases()
     write(path)
 
 
@@ -100,6 +101,29 @@ def group_cases():
     past = {"past_k": floats(2, 2, 4, 16), "past_v": floats(2, 2, 4, 16)}
     step = {"q": floats(2, 1, 64), "k": floats(2, 1, 32), "v": floats(2, 1, 32)}
     case("gqa_step", "GroupQueryAttention", {**step, **past, **totals(5), **rotary}, do_rotary=1, **attributes)
+
+
+def later_group_cases():
+    """What newer versions of GroupQueryAttention take; of norms ONNX Runtime's CPU computes only what is normalized before."""
+    totals = {"past_k": None, "past_v": None, "seqlens": np.array([4] * 2, np.int32), "total": np.array([5], np.int32)}
+    rest = {"c": None, "s": None, "p": None, "bias": None}
+    attributes = dict(outputs=3, num_heads=4, kv_num_heads=2)
+    q, k, v, sinks = floats(2, 5, 64), floats(2, 5, 32), floats(2, 5, 32), floats(4)
+    case("gqa_sinks", "GroupQueryAttention", {"q": q, "k": k, "v": v, **totals, **rest, "sinks": sinks}, constants=["sinks"], **attributes)
+    case("gqa_smooth", "GroupQueryAttention", {"q": q, "k": k, "v": v, **totals}, smooth_softmax=1, **attributes)
+    case("gqa_both_ways", "GroupQueryAttention", {"q": q, "k": k, "v": v, **totals}, causal=0, **attributes)
+    cosine, sine = tables(16, 8)
+    weights = [1 + floats(16) / 4, 1 + floats(16) / 4]
+    normed = [(x.reshape(2, 5, -1, 16) / np.sqrt((x.reshape(2, 5, -1, 16) ** 2).mean(-1, keepdims=True) + 1e-3) * w).reshape(x.shape)
+              for x, w in zip((q, k), weights)]
+    case("gqa_norms", "GroupQueryAttention", {"q": normed[0], "k": normed[1], "v": v, **totals, "c": cosine, "s": sine},
+         constants=["c", "s"], do_rotary=1, **attributes)
+    name, model, given, got = cases.pop()
+    node = model.graph.node[0]
+    node.input.extend([""] * (14 - len(node.input)) + ["q_norm", "k_norm"])
+    node.attribute.append(helper.make_attribute("qk_norm_epsilon", 1e-3))
+    model.graph.initializer.extend(numpy_helper.from_array(w.astype(np.float32), n) for w, n in zip(weights, ("q_norm", "k_norm")))
+    cases.append((name, model, [q, k, *given[2:]], got))
 
 
 def multi_head_cases():

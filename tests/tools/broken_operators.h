@@ -199,7 +199,15 @@ static const Operator OPERATORS[] = {
     {"microsoft-group-heads", 20,
      ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=0 kv_num_heads=2")},
     {"microsoft-group-sinks", 20,
-     ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 smooth_softmax=1")},
+     ROWS LENGTHS "tensor a f32 [3] raw 1 2 3\n" MICROSOFT(
+         "node GroupQueryAttention h h h _ _ n n _ _ _ _ a -> z : num_heads=2 kv_num_heads=2")},
+    {"microsoft-group-quantized", 20,
+     ROWS LENGTHS "tensor a f32 [1] raw 1\n" MICROSOFT(
+         "node GroupQueryAttention h h h _ _ n n _ _ _ _ _ a a -> z : num_heads=2 kv_num_heads=2")},
+    {"microsoft-group-window", 20,
+     ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 sliding_window_cache=1")},
+    {"microsoft-group-scores", 20,
+     ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 qk_output=1")},
     {"microsoft-group-value", 20,
      ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h _ _ _ n n -> z : num_heads=2 kv_num_heads=2")},
     {"microsoft-group-tables", 20,

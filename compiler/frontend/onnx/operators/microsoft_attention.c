@@ -11,6 +11,7 @@ typedef struct HeadsOf {
     Node *q, *k, *v;  // [B, H, T, d]
     Node *past_key;   // or NULL
     Node *bias;       // added to the scores, or NULL
+    Node *sinks;      // [H]: of each head one more score, which no value belongs to; or NULL
     double scale, softcap;
     int64_t window;  // keys that a row sees, its own included; -1: all
     bool causal;
@@ -43,8 +44,9 @@ static Node *attend(OnnxCall *c, HeadsOf *a) {
     Node *scores = made[1];
     if (a->bias) scores = ONNX_BINARY(c, OP_add, scores, onnx_cast(c, a->bias, wide));
     if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
-    Node *y = ONNX_BINARY(c, OP_matmul, onnx_softmax_axis(c, scores, 3), v);
-    return onnx_cast(c, onnx_merge_heads(c, y), a->dtype);
+    Node *p = a->sinks ? ONNX_BLOCK(c, "softmax_with_sinks", {.node = scores}, {.node = onnx_cast(c, a->sinks, wide)})
+                       : onnx_softmax_axis(c, scores, 3);
+    return onnx_cast(c, onnx_merge_heads(c, ONNX_BINARY(c, OP_matmul, p, v)), a->dtype);
 }
 
 // Past keys and values before the new ones; both are results too.
@@ -148,7 +150,36 @@ static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
     return t;
 }
 
-// query (or q, k, v packed), key, value, past key, past value, seqlens_k, total length, cos, sin, position ids, bias
+// The operand, or scores of 0 where the attribute asks for them.
+static Node *group_sinks(OnnxCall *c, int64_t heads) {
+    Node *sinks = onnx_optional_node(c, 11);
+    if (!sinks && onnx_int(c, "smooth_softmax", 0) > 0)
+        sinks = build_filled(onnx_builder(c), DT_f32, 0, 1, (const Dim *[]){dim_const(c->graph, heads)});
+    if (sinks && (sinks->type.rank != 1 || onnx_extent(c, sinks, 0) != heads))
+        onnx_fatal(c, "the sinks are %s, expected one for each of %lld heads", type_text(&sinks->type), (long long)heads);
+    return sinks;
+}
+
+// Each head by its RMS, before it is turned.
+static Node *head_norm(OnnxCall *c, Node *x, int operand) {
+    Node *w = onnx_optional_node(c, operand);
+    if (!w) return x;
+    DType wide = onnx_wide(x->type.dtype);
+    Node *y = ONNX_BLOCK(c, "head_norm", {.node = onnx_cast(c, x, wide)}, {.node = onnx_cast(c, w, wide)},
+                         {.name = "epsilon", .number = onnx_float(c, "qk_norm_epsilon", 1e-6)});
+    return onnx_cast(c, y, x->type.dtype);
+}
+
+static void refuse_group_caches(OnnxCall *c) {
+    if (onnx_operand(c, 12) || onnx_operand(c, 13))
+        onnx_fatal(c, "a quantized cache is not supported\nhint: export with a cache of floats");
+    if (onnx_int(c, "sliding_window_cache", 0))
+        onnx_fatal(c, "a cache as long as the window is not supported\nhint: export with a cache of all positions");
+    if (onnx_int(c, "qk_output", 0)) onnx_fatal(c, "scores as a result are not supported\nhint: qk_output=0 leaves them out");
+}
+
+// query (or q, k, v packed), key, value, past key, past value, seqlens_k, total length, cos, sin, position ids, bias, sinks,
+// scales of a quantized cache, norms of queries and keys
 void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     (void)argument;
     Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
@@ -156,16 +187,19 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     int64_t heads = onnx_int(c, "num_heads", 0), groups = onnx_int(c, "kv_num_heads", 0);
     if (heads < 1 || groups < 1 || query->type.rank != 3)
         onnx_fatal(c, "%lld heads of %s", (long long)heads, type_text(&query->type));
-    if (onnx_int(c, "smooth_softmax", 0) > 0 || onnx_operand(c, 11)) onnx_fatal(c, "attention sinks are not supported");
     if (!key) {
         int64_t d = onnx_extent(c, query, 2) / (heads + 2 * groups);
         key = last_axis(c, query, heads * d, groups * d), value = last_axis(c, query, (heads + groups) * d, groups * d);
         query = last_axis(c, query, 0, heads * d);
     }
     if (!value) onnx_fatal(c, "a key without a value\nhint: the file is damaged, or its exporter is wrong");
-    HeadsOf a = {.causal = true, .dtype = query->type.dtype, .window = onnx_int(c, "local_window_size", -1)};
+    refuse_group_caches(c);
+    HeadsOf a = {
+        .causal = onnx_int(c, "causal", 1), .dtype = query->type.dtype, .window = onnx_int(c, "local_window_size", -1)};
     a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = onnx_optional_node(c, 10);
+    a.sinks = group_sinks(c, heads);
     a.q = onnx_split_heads(c, query, heads), a.k = onnx_split_heads(c, key, groups), a.v = onnx_split_heads(c, value, groups);
+    a.q = head_norm(c, a.q, 14), a.k = head_norm(c, a.k, 15);
     if (onnx_int(c, "do_rotary", 0)) {
         Tables t = group_tables(c, past, a.q->type.dim[2]);
         a.q = rotated(c, a.q, &t), a.k = rotated(c, a.k, &t);
