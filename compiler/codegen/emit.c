@@ -65,6 +65,7 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
 static void write_rank_macros(Text *t) {
     text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
     text_add(t, "#define EVERY(rows) (burin_part){0, rows}\n");
+    text_add(t, "#define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)\n");
     text_add(t, "#define BLOCKS(count, each) burin_own_part(s, thread, count, each)\n");
     text_add(t, "#define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)\n");
     text_add(t, "#define HEADS_PANELS(...) burin_panels_of_heads(s, thread, &(burin_head_columns){__VA_ARGS__})\n");

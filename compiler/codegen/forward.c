@@ -2,7 +2,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "codegen/cost.h"
 #include "codegen/parameters.h"
+#include "ir/operands.h"
 
 typedef struct Writer {
     Text *t;
@@ -90,6 +92,33 @@ static void write_record(Writer *w, const Kernel *k, int result) {
     text_add(w->t, ", %s);", c_row_stride(w->p, v));
 }
 
+// The product behind a gather, whose weights do not wait for it; or NULL: it is that of the next layer, or stays with its
+// heads.
+static const Kernel *product_behind(const Program *p, const Kernel *gathered) {
+    const int layer = iteration_of(p, gathered->position);
+    for (int i = gathered->position + 1; i < p->n_kernels && !p->n_regions; i++) {
+        const Kernel *k = p->kernels[i];
+        if (iteration_of(p, i) != layer || k->family == FAMILY_EXPERTS) break;
+        if (k->family != FAMILY_MATMUL) continue;
+        bool here = k->in[PRODUCT_WEIGHTS].weight->group != GROUP_LAYER_END && k->in[PRODUCT_WEIGHTS].weight->owner == p;
+        return here && !k->ranks.n_parts ? k : NULL;
+    }
+    return NULL;
+}
+
+// NEXT(w->layer[layer].mlp_gate_up_proj, 32, 12288): its units, their bytes
+static void write_next(Writer *w, const Kernel *gathered) {
+    const Kernel *k = product_behind(w->p, gathered);
+    if (!k) {
+        text_add(w->t, ", NEXT(NULL, 0, 0)");
+        return;
+    }
+    const WeightPiece *weight = k->in[PRODUCT_WEIGHTS].weight;
+    text_add(w->t, ", NEXT("), c_pointer(w->t, w->p, k, &k->in[PRODUCT_WEIGHTS]);
+    text_add(w->t, ", %d, %llu)", k->ranks.units,
+             (unsigned long long)(weight->bytes / (uint64_t)(k->ranks.units ? k->ranks.units : 1)));
+}
+
 // GATHER(o_proj, rows, 192, 192, 12, 16): elements of a row, their stride, units, elements of each; rows of int8 in blocks
 static void write_gather(Writer *w, const Kernel *k) {
     const View *v = &k->out[0];
@@ -100,7 +129,8 @@ static void write_gather(Writer *w, const Kernel *k) {
     if (k->family == FAMILY_QUANTIZE) width = s->each, columns = width * s->units;
     text_add(w->t, "\n%sGATHER(", w->indent), c_pointer(w->t, w->p, k, v);
     text_add(w->t, ", "), c_rows(w->t, w->p, &v->type);
-    text_add(w->t, ", %s, %lld, %d, %lld);", c_row_stride(w->p, v), columns, s->units, width);
+    text_add(w->t, ", %s, %lld, %d, %lld", c_row_stride(w->p, v), columns, s->units, width);
+    write_next(w, k), text_add(w->t, ");");
 }
 
 // A comment where the source changes.

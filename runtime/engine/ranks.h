@@ -9,11 +9,26 @@ struct burin_session;
 
 // Rows of a result, of which a rank has computed the columns of its units: `width` each, the last may be cut. A column is
 // `size` bytes: a float, or a block of int8.
+typedef struct burin_bytes {
+    const unsigned char *at;
+    size_t n;
+} burin_bytes;
+
 typedef struct burin_columns {
     unsigned char *y;
     size_t size;
     int rows, stride, columns, units, width;
+    burin_bytes next;  // weights that the rank reads behind the gather; a step of one row fetches them while it waits
 } burin_columns;
+
+enum { BURIN_FETCHED = 1 << 18, BURIN_FETCH = 1 << 11 };  // bytes: at most, which stay in a cache, and between two looks
+
+// Asks the memory for some more of them.
+static inline void burin_fetch(burin_bytes *b) {
+    for (size_t i = 0; i < BURIN_FETCH && i < b->n; i += 64) __builtin_prefetch(b->at + i, 0, 2);
+    size_t n = b->n < BURIN_FETCH ? b->n : BURIN_FETCH;
+    b->at += n, b->n -= n;
+}
 
 // What the first rank tells the others before it does the same.
 typedef enum burin_rank_order { BURIN_ORDER_STEP, BURIN_ORDER_NETWORK, BURIN_ORDER_ENCODE, BURIN_ORDER_COPY } burin_rank_order;

@@ -92,6 +92,14 @@ static inline burin_part burin_tiles_of(const burin_step *s, int thread, int hea
     return burin_own_part(s, thread, shared, attention_units(heads / shared, rows));
 }
 
+// The rank's own of `count` units of weights, `bytes` each (count 0: all of one), as far as it is worth fetching.
+static inline burin_bytes burin_own_bytes(const burin_step *s, const void *weights, int count, size_t bytes) {
+    burin_part own = count ? burin_own_units(s, count) : (burin_part){0, 1};
+    size_t n = (size_t)(own.last - own.first) * bytes;
+    if (s->rows != 1) n = 0;
+    return (burin_bytes){(const unsigned char *)weights + (size_t)own.first * bytes, n < BURIN_FETCHED ? n : BURIN_FETCHED};
+}
+
 static inline void burin_gather(const burin_step *s, int thread, const burin_columns *c) {
     burin_barrier_wait(s->barrier, thread);
     if (s->ranks && s->ranks->count > 1 && c->rows > 0) {

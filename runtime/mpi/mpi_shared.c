@@ -59,8 +59,9 @@ static bool has_posted(board *b, unsigned posts, int looks) {
 }
 
 // Where ranks have CPUs of their own the others will soon be there; else they may need this one.
-static void await_rank(int rank, unsigned posts, int threads) {
+static void await_rank(int rank, unsigned posts, int threads, burin_bytes *next) {
     board *b = shared.of[rank];
+    while (next->n && !has_posted(b, posts, 1)) burin_fetch(next);
     if (has_posted(b, posts, threads <= shared.cpus ? SPINS : 1)) return;
     for (int i = 0; i < YIELDS; i++) {
         if (has_posted(b, posts, 1)) return;
@@ -110,7 +111,8 @@ static void exchange_piece(const burin_columns *c, const piece *p, const burin_s
     if (!alone) burin_barrier_wait(s->barrier, thread);
     if (thread == 0) {
         post(shared.of[r->rank], ++shared.posts);
-        for (int i = 1; i < r->count; i++) await_rank((r->rank + i) % r->count, posts + 1, s->threads);
+        burin_bytes next = c->next;
+        for (int i = 1; i < r->count; i++) await_rank((r->rank + i) % r->count, posts + 1, s->threads, &next);
     }
     if (!alone) burin_barrier_wait(s->barrier, thread);
     for (int i = 1; i < r->count; i++) {

@@ -143,6 +143,7 @@ static void send_and_receive(const burin_columns *c) {
         }
         if (c->rows > 1) MPI_Type_free(&own_type);
     }
+    for (burin_bytes next = c->next; next.n && first_pending(requests, n) >= 0;) burin_fetch(&next);
     int late = burin_wait_requests(requests, n, burin_all_ranks.patience);
     if (late >= 0) burin_rank_is_late(peer[late]);
     burin_mpi_end();
