@@ -26,6 +26,17 @@ END
     export PID_OF_RANK="$WORK/pid"
 }
 
+# mpi_program NAME MODEL: $BUILD/mpi/NAME-..., for the mpicc that is here; scripts share it, the first one builds it
+mpi_program() {
+    program=$BUILD/mpi/$1-$(mpicc -show | cksum | cut -d' ' -f1)
+    mkdir -p "$BUILD/mpi"
+    (
+        flock 9
+        [ -e "$program" ] && [ -z "$(find "$BURIN" runtime dsl "$2" -newer "$program" -print -quit)" ] && exit
+        "$BURIN" build "$2" --mcpu=native --with=mpi -o "$program"
+    ) 9> "$program.lock"
+}
+
 # later COMMAND...: checks that run beside those of other calls, in a $WORK of their own; all_later waits, and shows them in order
 later() {
     _later=$((${_later:-0} + 1))

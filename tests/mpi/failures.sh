@@ -12,8 +12,8 @@ says "no mpicc" 1 "--with=mpi: there is no mpicc on PATH" env PATH="$WORK/path" 
 
 need_mpi "failures over several ranks"
 check "another builds" "$BURIN" build examples/austen --mcpu=native --with=mpi --ctx 200000 -o "$WORK/other"
-check "builds" "$BURIN" build examples/austen --mcpu=native --with=mpi -o "$WORK/austen"
-program=$WORK/austen other=$WORK/other
+check "builds" mpi_program austen examples/austen
+other=$WORK/other
 austen() { ranks "$1" "$program" "It was" -n 4 "$2" "$3"; }
 
 # the first rank waits for its prompt longer than anyone is patient, and the others wait with it; then it stands still

@@ -11,16 +11,17 @@ for cc in gcc clang-19; do
 done
 texts="It was a truth universally acknowledged"
 
-check "austen builds" "$BURIN" build examples/austen --mcpu=native --with=mpi -o "$WORK/austen"
+check "austen builds" mpi_program austen examples/austen
+austen=$program
 "$BURIN" build examples/austen --mcpu=native -o "$WORK/austen-alone" > "$WORK/log" 2>&1
 alone=$("$WORK/austen-alone" "$texts" -n 12 --temp 0 --logits-hash | tail -n 1)
 check "austen: one process has the bits of the program without MPI" \
-    test "$("$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash | tail -n 1)" = "$alone"
-same_over_ranks "austen" "1:2 2:1 3:2 4:1" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash
-same_over_ranks "austen, by messages" "2:2 3:1" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash --rank-messages
+    test "$("$austen" "$texts" -n 12 --temp 0 --logits-hash | tail -n 1)" = "$alone"
+same_over_ranks "austen" "1:2 2:1 3:2 4:1" "$austen" "$texts" -n 12 --temp 0 --logits-hash
+same_over_ranks "austen, by messages" "2:2 3:1" "$austen" "$texts" -n 12 --temp 0 --logits-hash --rank-messages
 for shares in 3,1 0,1,5; do
     n=$(echo $shares | tr , '\n' | wc -l)
-    got=$(ranks "$n" "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash -t 1 --shares $shares | tail -n 1 | tr -d '\r')
+    got=$(ranks "$n" "$austen" "$texts" -n 12 --temp 0 --logits-hash -t 1 --shares $shares | tail -n 1 | tr -d '\r')
     check "austen, --shares $shares: the same bits" test "$got" = "$alone"
 done
 
@@ -31,7 +32,7 @@ echo "${cpus%%[-,]*}" > "$WORK/nodes/node0/cpulist"
 echo > "$WORK/nodes/node1/cpulist"
 echo "${cpus##*[-,]}" > "$WORK/nodes/node2/cpulist"
 for n in 0 1; do echo "$((1000 + n))" > "$WORK/nowhere/node$n/cpulist"; done
-numa() { ranks 2 "$WORK/austen" "$texts" -n 12 --temp 0 --logits-hash --numa "$@" 2>&1 | tr -d '\r' > "$WORK/numa"; }
+numa() { ranks 2 "$austen" "$texts" -n 12 --temp 0 --logits-hash --numa "$@" 2>&1 | tr -d '\r' > "$WORK/numa"; }
 BURIN_NODES=$WORK/nodes numa -v
 check "--numa: rank 0 beside the first memory" grep -q "rank 0 .* runs beside memory 0, on CPUs ${cpus%%[-,]*}$" "$WORK/numa"
 check "--numa: rank 1 beside the other one with CPUs" grep -q "rank 1 .* runs beside memory 2, on CPUs ${cpus##*[-,]}$" "$WORK/numa"
@@ -41,10 +42,10 @@ check "--numa: CPUs that a rank may not use" grep -q "rank 1 .*cannot run on CPU
 check "--numa: it goes on" grep -qx "$alone" "$WORK/numa"
 BURIN_NODES=$WORK numa -t 1
 check "--numa: one memory" grep -q "numa has no effect: this machine has one memory" "$WORK/numa"
-says "--numa: one rank" 0 "--numa has no effect: this run has one rank" "$WORK/austen" "It was" -n 1 --numa
+says "--numa: one rank" 0 "--numa has no effect: this run has one rank" "$austen" "It was" -n 1 --numa
 
-check "numbers builds" "$BURIN" build examples/numbers --mcpu=native --with=mpi -o "$WORK/numbers"
-got=$(ranks 3 "$WORK/numbers" einhundertacht -t 1 | tr -d '\r')
+check "numbers builds" mpi_program numbers examples/numbers
+got=$(ranks 3 "$program" einhundertacht -t 1 | tr -d '\r')
 check "an encoder and its decoder over 3 ranks" test "$got" = "one hundred and eight"
 onnx=$SHARED/data/onnx
 if [ -d "$onnx/tiny-gpt2-past" ]; then
