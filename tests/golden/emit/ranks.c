@@ -50,8 +50,7 @@ KERNEL void rms_normalization_q8_0_64(burin_part part, const float *x, const flo
 
 // %qkv.0: q8_rows[R, 64], q8_0[128, 64] -> f32[R, 128]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void matmul_q8_0_64x128(burin_part units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 8, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 8, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .units = units};
     matmul_q8_0(m, store_rows, &(result_rows){y, 128, 128});
 }
 
@@ -99,8 +98,7 @@ KERNEL void quantize_q8_0_64(burin_part part, burin_part blocks, const float *x,
 
 // %o.0: q8_rows[R, 64], q8_0[64, 64] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
 KERNEL void matmul_q8_0_64x64(burin_part units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 4, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 4, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .units = units};
     matmul_q8_0(m, store_rows, &(result_rows){y, 64, 64});
 }
 
@@ -116,19 +114,14 @@ KERNEL void skip_rms_normalization_q8_0_64(burin_part part, const float *x, cons
 
 // %h.0: q8_rows[R, 64], q8_0[4096, 64] -> f32[R, 2048]     llama.burin:25:9 model.layers.*.mlp
 // mul(silu($0), $1)
-typedef struct matmul_q8_0_64x2048_silu_mul_rows {
-    float *y;
-} matmul_q8_0_64x2048_silu_mul_rows;
-
-static inline void matmul_q8_0_64x2048_silu_mul_store(const void *context, vf a0, vf a1, int row, int column) {
-    const matmul_q8_0_64x2048_silu_mul_rows *c = context;
+static inline void store_silu_mul_2048(const void *context, vf a0, vf a1, int row, int column) {
+    const result_rows *c = context;
     vf_store(c->y + (size_t)row * 2048 + column, vf_mul(vf_silu(a0), a1));
 }
 
 KERNEL void matmul_q8_0_64x2048_silu_mul(burin_part units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 128, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
-    matmul_q8_0_glu(m, matmul_q8_0_64x2048_silu_mul_store, &(matmul_q8_0_64x2048_silu_mul_rows){y});
+    matmul_args m = {.panels = 128, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .units = units};
+    matmul_q8_0_glu(m, store_silu_mul_2048, &(result_rows){.y = y});
 }
 
 // %d.0.q: f32[R, 2048] -> q8_rows[R, 2048]
@@ -140,8 +133,7 @@ KERNEL void quantize_q8_0_2048(burin_part part, burin_part blocks, const float *
 
 // %d.0: q8_rows[R, 2048], q8_0[64, 2048] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
 KERNEL void matmul_q8_0_2048x64(burin_part units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 4, .k = 2048, .x_stride = 64, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 4, .k = 2048, .x_stride = 64, .rows = rows, .x = x, .w = w, .units = units};
     matmul_q8_0(m, store_rows, &(result_rows){y, 64, 64});
 }
 
@@ -162,8 +154,7 @@ KERNEL void skip_rms_normalization_q8_0_64_2(burin_part part, const float *x, co
 
 // %logits: q8_rows[L, 64], q8_0[200, 64] -> f32[L, 200]     llama.burin:33:5 lm_head
 KERNEL void matmul_q8_0_64x200(burin_part units, int rows, const q8_block *x, const uint8_t *w, float *y) {
-    matmul_args m = {.panels = 13, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .first = units.first,
-                     .last = units.last};
+    matmul_args m = {.panels = 13, .k = 64, .x_stride = 2, .rows = rows, .x = x, .w = w, .units = units};
     matmul_q8_0(m, store_rows, &(result_rows){y, 200, 200});
 }
 
@@ -173,7 +164,7 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 896;
-    float *x0 = burin_row_wise(s, local + 0, 11008);  // 256 bytes a row: %x0
+    float *x0 = burin_row_wise(s, local, 11008);  // 256 bytes a row: %x0
     float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row: %n.0
     q8_block *quantized = burin_row_wise(s, local + 512, 512);  // 128 bytes a row: %n.0
     float *q_k_v_proj = burin_shared(s, 0, 0);  // 512 bytes a row: %qkv.0
@@ -188,7 +179,7 @@ void FORWARD(const burin_step *s, int thread) {
     float *input_layernorm_2 = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %n.1
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
     float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row: %lx
-    float *norm = burin_row_wise(s, local + 0, 512);  // 256 bytes a row: %fx
+    float *norm = burin_row_wise(s, local, 512);  // 256 bytes a row: %fx
     q8_block *quantized_3 = burin_row_wise(s, local + 768, 768);  // 128 bytes a row: %f
 
     // llama.burin:30:7 model
@@ -212,15 +203,14 @@ void FORWARD(const burin_step *s, int thread) {
         DONE(3);
         rotary_16(HEADS(2, 4), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4);
-        cache_append_key_2x16(HEADS(2, 4), rows, q_k_v_proj + 64, s->slot, s->position,
-                              STATE(0 + (size_t)layer * 20480));
+        cache_append_key_2x16(HEADS(2, 4), rows, q_k_v_proj + 64, s->slot, s->position, STATE((size_t)layer * 20480));
         DONE(5);
         cache_append_value_2x16(HEADS(2, 4), rows, q_k_v_proj + 96, s->slot, s->position,
                                 STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
         attention_4x2x16(TILES(4, 4, rows), s, thread, rows, s->slot, s->position, q_k_v_proj,
-                         STATE(0 + (size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+                         STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7);
         GATHER(a_0, rows, 64, 64, 4, 16, NEXT(w->layer[layer].self_attn_o_proj, 0, 4352));
         RECORD("a.0", layer, a_0, rows, 64, 64);
