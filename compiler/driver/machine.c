@@ -36,23 +36,22 @@ bool machine_is_bare(const Machine *m) { return !m->emulated; }
 bool machine_has_musl(const Machine *m) { return strstr(m->triple, "-musl"); }
 bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
 
-// What people ask for and burin does not build for: why, and what comes near.
-static const struct {
-    const char *part, *why, *instead;
-} others[] = {
+const OtherMachine other_machines[] = {
     {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
      "-o x.c --mcpu=generic is C that computes it in software"},
     {"windows", "programs map their weights and start threads as POSIX has it",
      "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
     {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
-    {"musl", "Debian has no musl for other machines beside its own",
+    {"musl", "Debian has musl beside its own C library for x86_64 alone",
      "-gnu in place of -musl: a static program runs on any Linux, and --sysroot links the musl of a system that has it"},
 };
 
+const int n_other_machines = sizeof other_machines / sizeof *other_machines;
+
 static void refuse_known(const char *triple) {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(triple, others[i].part))
-            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, others[i].why, others[i].instead);
+    for (int i = 0; i < n_other_machines; i++)
+        if (strstr(triple, other_machines[i].part))
+            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, other_machines[i].why, other_machines[i].instead);
 }
 
 const Machine *machine_find(const char *triple) {

@@ -17,6 +17,14 @@ typedef struct Machine {
 extern const Machine machines[];
 extern const int n_machines;
 
+// What people ask for and burin does not build for: a part of such triples, why, and what comes near.
+typedef struct OtherMachine {
+    const char *part, *why, *instead;
+} OtherMachine;
+
+extern const OtherMachine other_machines[];
+extern const int n_other_machines;
+
 // By its triple (NULL: this machine). Ends the run when it is unknown (status 2).
 const Machine *machine_find(const char *triple);
 bool machine_is_native(const Machine *);  // programs for it run here
