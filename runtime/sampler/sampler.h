@@ -7,7 +7,7 @@
 #ifndef BURIN_SAMPLER_H
 #define BURIN_SAMPLER_H
 #include "engine/program.h"
-#include "program/options.h"
+#include "sampling_settings.h"
 
 typedef struct burin_random {
     uint64_t state[4];
