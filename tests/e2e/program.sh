@@ -8,7 +8,10 @@ runtime=$(ls runtime/*/*.c | grep -v '/library/\|/mpi/')
 fake=$WORK/fake
 
 # shellcheck disable=SC2086 # lists of words
-build() { $CC $flags "${3:--g}" "$1" $runtime -lm -o "$2"; }
+whole_runtime() { $CC $flags -r -nostdlib $runtime -o "$WORK/runtime.o"; }
+# shellcheck disable=SC2086
+build() { $CC $flags "${3:--g}" "$1" "$WORK/runtime.o" -lm -o "$2"; }
+check "the runtime builds" whole_runtime
 check "builds around a fake model" build tests/e2e/fake_model.c "$fake"
 [ -x "$fake" ] || exit 1
 
