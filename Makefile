@@ -175,7 +175,7 @@ test:
 	@$(MAKE) --no-print-directory run-tests
 
 test-all:
-	@$(MAKE) --no-print-directory test EXTRA='$(SLOW)'
+	@BURIN_OPTIMIZE=3 $(MAKE) --no-print-directory test EXTRA='$(SLOW)'
 
 # The table of families, from a run of their tests.
 families: $(BUILD)/burin $(TOOLS)

@@ -60,6 +60,15 @@ static const QuantRules *rules_of(Arena *arena, const char *text) {
     return rules;
 }
 
+// -O1, or BURIN_OPTIMIZE=1 where no -O is given
+static bool is_quick(const Options *o) {
+    static const char *const levels[] = {"1", "3"};
+    const char *set = getenv("BURIN_OPTIMIZE"), *level = o->optimize ? o->optimize : set && *set ? set : "3";
+    check_one_of("optimize", o->optimize, levels, sizeof levels / sizeof *levels);
+    if (strcmp(level, "1") && strcmp(level, "3")) usage_error("BURIN_OPTIMIZE=%s: expected 1 or 3", level);
+    return *level == '1';
+}
+
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
                              *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"};
@@ -70,6 +79,7 @@ Build build_new(Arena *arena, const Options *o) {
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
+    b.tools.quick = is_quick(o);
     if (o->with) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
     b.passes = (PassContext){.arena = arena,
@@ -258,7 +268,8 @@ static const char *info_text(const Build *b) {
                  (long long)b->program->max_rows);
     text_add(&t, "passes   ");
     for (int i = pass_info[b->passes.start_from].group; i < GROUP_COUNT; i++) text_add(&t, " %s", group_info[i].name);
-    text_add(&t, "\ncompiler  burin %s, %s " FLAGS_KERNELS " " FLAGS_NUMBERS ", for", BURIN_VERSION, compiler);
+    text_add(&t, "\ncompiler  burin %s, %s %s " FLAGS_NUMBERS ", for", BURIN_VERSION, compiler,
+             toolchain_kernel_flags(&b->tools));
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
     plan_print(&t, b->program);
@@ -337,7 +348,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_input(b->arena, o->tokenizer, hash_input(b->arena, o->weights, h));
     if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
     h = hash_input(b->arena, o->calibrate, hash_text(o->quant, h));
-    h = hash_text(o->activations, h);
+    h = hash_text(o->activations, b->tools.quick ? h + 1 : h);
     h = hash_text(o->kv, o->requantize ? h + 1 : h);
     h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);

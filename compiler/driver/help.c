@@ -25,7 +25,8 @@ void print_overview(FILE *out) {
         "are\n"
         "kept; BURIN_CACHE_SIZE (default " CACHE_SIZE
         ") limits it: what was not used for longest goes. TMPDIR is where builds work.\n"
-        "BURIN_CC names the clang that compiles (default: clang-19, or another that can).\n",
+        "BURIN_CC names the clang that compiles (default: clang-19, or another that can); BURIN_OPTIMIZE=1 is -O1 for every "
+        "build.\n",
         out);
 }
 
@@ -276,7 +277,8 @@ static void print_manual(Arena *arena) {
         ".SH ENVIRONMENT\n.TP\n.B XDG_CACHE_HOME\nhas burin/, where compiled objects and programs of `burin run` are kept "
         "(default ~/.cache).\n.TP\n.B BURIN_CACHE_SIZE\nlimits it (default " CACHE_SIZE
         ").\n"
-        ".TP\n.B BURIN_CC\nnames the clang that compiles.\n.TP\n.B BURIN_HOME\nis a folder with runtime/ and dsl/.\n"
+        ".TP\n.B BURIN_CC\nnames the clang that compiles.\n.TP\n.B BURIN_OPTIMIZE\n1 is \\-O1 for every build.\n.TP\n.B "
+        "BURIN_HOME\nis a folder with runtime/ and dsl/.\n"
         ".TP\n.B TMPDIR\nis where builds work.\n.SH EXIT STATUS\n0; 1 for a mistake in what was given, or where a check "
         "finds one; 2 for a command line that is wrong.\n");
     for (int i = 0; i < N_TOPICS; i++) {

@@ -148,8 +148,12 @@ static const char *baseline(const Compilation *c, const char *flags) {
 // Of what runs on every CPU of the machine, and has no kernels.
 static const char *base_flags(const Compilation *c) {
     const Toolchain *t = c->tools;
-    return baseline(c, arena_printf(t->arena, "%s %s", machine_is_bare(t->machine) ? FLAGS_SMALL : FLAGS_RUNTIME,
-                                    target_find(t->machine->cpu)->flags));
+    const char *flags = machine_is_bare(t->machine) ? FLAGS_SMALL : t->quick ? FLAGS_QUICK_RUNTIME : FLAGS_RUNTIME;
+    return baseline(c, arena_printf(t->arena, "%s %s", flags, target_find(t->machine->cpu)->flags));
+}
+
+const char *toolchain_kernel_flags(const Toolchain *t) {
+    return t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_KERNELS : FLAGS_KERNELS;
 }
 
 // The unit of runtime/mpi, which needs the headers of MPI
@@ -198,9 +202,10 @@ static void compile_model(Compilation *c, const Toolchain *t, const char *name) 
     const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, name);
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
-        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
-                   baseline(c, arena_printf(t->arena, FLAGS_KERNELS " %s -DBURIN_CPU=%s", cpu->flags, cpu->symbol)),
-                   arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
+        add_object(
+            c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
+            baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s", toolchain_kernel_flags(t), cpu->flags, cpu->symbol)),
+            arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
     }
     add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c));
 }

@@ -17,6 +17,7 @@ typedef struct Toolchain {
     const char *home;
     Sysroot sysroot;
     bool native, verbose;
+    bool quick;       // -O1
     bool chosen;      // the CPUs were, by --mcpu
     const char *mpi;  // --with=mpi: the compiler that knows where MPI is; NULL: without
 } Toolchain;
@@ -32,6 +33,7 @@ void toolchain_with_sysroot(Toolchain *, const char *folder, bool links);
 // Finds clang and the C library of the machine. Ends the run with what to install.
 void toolchain_find(Toolchain *);
 
+const char *toolchain_kernel_flags(const Toolchain *);   // how much clang does for kernels: -O3
 void toolchain_place(const Toolchain *, CommandLine *);  // --target and --sysroot, as clang is told
 
 typedef enum { OUTPUT_PROGRAM, OUTPUT_OBJECT, OUTPUT_ARCHIVE, OUTPUT_SHARED, OUTPUT_FOLDER } OutputKind;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Other names of clang than clang-19: $BURIN_CC, clang alone. What one is tried on is tried once.
 . tests/lib.sh
+optimized
 unsanitized "clang"
 model=examples/digits/digits.onnx
 export XDG_CACHE_HOME="$WORK/cache"

@@ -2,6 +2,7 @@
 # One hash of all logits over every CPU, number of threads and chunk, for products of integers; the interpreter gives it too. With
 # the order of k reversed in one kernel, the hashes differ. slow-same_bits.sh has the other formats. Arguments: formats.
 . tests/lib.sh
+optimized
 unsanitized "same bits"
 . tests/bits.sh
 model=examples/austen
@@ -13,9 +14,14 @@ for format in ${*:-q8_0}; do
     same "same bits: austen $format in the interpreter" "$WORK/expected" "$WORK/got"
 done
 
+$BURIN build $model --quant "$format" -O1 --mcpu=x86-64-v3 -o "$WORK/quick" > "$WORK/said" 2>&1 || cat "$WORK/said"
+"$WORK/quick" --tokens "$tokens" -n 0 --logits-hash > "$WORK/got" 2>&1
+same "same bits: austen $format by -O1" "$WORK/expected" "$WORK/got"
+check "same bits: its --info says so" sh -c "'$WORK/quick' --info | grep -q '^compiler .* -O1 '"
+
 # The mutation: the kernel of several rows adds its products from the last k to the first.
 home_with_fault FAULT_K_DESCENDING 1
-BURIN_HOME=$WORK/home $BURIN build $model --quant f32 --mcpu=x86-64-v3 -o "$WORK/mutant" > "$WORK/said" 2>&1 || cat "$WORK/said"
+BURIN_HOME=$WORK/home $BURIN build $model --quant f32 -O1 --mcpu=x86-64-v3 -o "$WORK/mutant" > "$WORK/said" 2>&1 || cat "$WORK/said"
 : > "$WORK/cells"
 threads=1
 cells x86-64-v3 "$WORK/mutant"

@@ -1,0 +1,1 @@
+BURIN_OPTIMIZE=fast $BURIN build $TOP/examples/austen -o out
