@@ -38,6 +38,7 @@ help:
 	@echo 'make test              installs what is missing, then runs every test; SAN=1: under AddressSanitizer and UBSan'
 	@echo 'make test-all          the slow sweeps as well'
 	@echo 'make bench [ONLY=part]  tables of speed as ratios to this machine'\''s limits and to peers: tests/bench/README.md'
+	@echo 'make bench-goals [QUICK=1]  the goals of speed as one table in tests/bench/RESULTS.md, and plots'
 	@echo 'make install PREFIX=   PREFIX/bin/burin, PREFIX/share/burin, completion, manual page, burin.pc (default /usr/local)'
 	@echo 'make uninstall PREFIX= takes them away'
 	@echo 'make setup             only installs what is missing to build and test'
@@ -189,6 +190,11 @@ bench:
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench/run.sh
 
+bench-goals:
+	@.ci/setup build
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/bench/goals.sh
+
 # What `make install` puts beside bin/burin and share/burin, and `make uninstall` takes away with them.
 SHARE := $(DESTDIR)$(PREFIX)/share
 COMPLETION_BASH := $(SHARE)/bash-completion/completions/burin
@@ -218,6 +224,6 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all help setup demo test test-all run-tests families bench install uninstall format clean check-compilers FORCE
+.PHONY: all help setup demo test test-all run-tests families bench bench-goals install uninstall format clean check-compilers FORCE
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2> /dev/null)

@@ -10,117 +10,11 @@ set -eu
 . tests/lib.sh
 PYTHON=${PYTHON:-python3} ONLY=${ONLY:-decode prefill long onnx start} ROUNDS=${ROUNDS:-3} THREADS=${THREADS:-1 2}
 MODELS=${MODELS:-s15 smol} FORMATS=${FORMATS:-f32 bf16 q8_0 q4_0 q4_k} NETS=${NETS:-minilm bert gpt2_dec}
-out=$BUILD/bench
-bench=$SHARED/bench
-mkdir -p "$out"
+. tests/bench/lib_bench.sh
 : > "$out/rounds"
 
 wanted() { case " $ONLY " in *" $1 "*) true ;; *) false ;; esac }
 about_models() { wanted decode || wanted prefill || wanted start; }
-python_has() { "$PYTHON" -c "import $1" 2> /dev/null; }
-say() { [ ! -t 2 ] || printf '\r\033[K%s' "$*" >&2; }
-seconds() { date +%s.%N; }
-
-# ---- what is measured: tools, models, programs ----
-
-tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
-
-need_python() {
-    python_has "$1" || {
-        echo "bench: $2 are missing, and $PYTHON has no $1 to make them: make bench PYTHON=... (with numpy, gguf, onnx)" >&2
-        exit 1
-    }
-}
-
-prepare_model() {
-    [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && say "making $1" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
-    for f in $FORMATS; do
-        say "building $1 in $f"
-        _start=$(seconds)
-        XDG_CACHE_HOME=$WORK/cache-$1-$f $BURIN build "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
-        echo "build $1 $f - $(echo "$_start $(seconds)" | awk '{ print $2 - $1 }')" >> "$out/rounds"
-    done
-}
-
-# Long contexts: one model whose cache has the format that its step reads most of.
-LONG="smol q8_0"
-prepare_long() {
-    # shellcheck disable=SC2086 # model and format
-    set -- $LONG
-    say "building $1 for long contexts"
-    [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
-    $BURIN build "$out/$1-f32.gguf" --quant "$2" --kv q8_0 --ctx 8192 --chunk 128 -o "$out/$1-$2-long" > /dev/null
-}
-
-prepare_nets() {
-    for net in $NETS; do
-        [ -e "$out/$net.onnx" ] && continue
-        need_python onnx "ONNX models" && say "making ONNX models" && "$PYTHON" "$bench/gen_onnx.py" "$out" > /dev/null
-        rm -f "$out"/*_int8.onnx "$out/gpt2_fwd.onnx"
-    done
-    for net in $NETS; do
-        say "building $net.onnx"
-        $BURIN build "$out/$net.onnx" -o "$out/$net" > "$out/said" 2>&1 || { rm -f "$out/$net" && cat "$out/said" >&2; }
-    done
-}
-
-# ---- measurements: lines of kind, model, format, threads, value ----
-
-# The tool measures more than is wanted here: it ends when nobody reads on.
-measure_peak() {
-    "$out/flops" 2> /dev/null | awk '
-        /FP32 FMA/ { t = $(NF - 4); v = $(NF - 2); if (v > peak[t]) peak[t] = v }
-        /FP16 FMA|VNNI|BF16/ { exit }
-        END { for (t in peak) print "peak", "-", "f32", t, peak[t] }'
-}
-measure_stream() {
-    "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2 == "q4" ? "q4_0" : $2; print "stream", $1, f, $3, $5 }'
-}
-measure_program() {
-    "$out/$1-$2" --bench --positions 0,128 -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
-        /^prefill/ { print "prefill", m, f, t, $5 }
-        /^decode at 0 / { print "decode", m, f, t, $4 }
-        /^decode at 128 / { print "decode128", m, f, t, $4 }'
-}
-# llama.cpp quantizes to recipes: the one whose matrices are mostly of that format.
-peer_format() { case $1 in q4_k) echo q4_k_m ;; *) echo "$1" ;; esac }
-measure_llama() {
-    quantize=
-    [ "$2" = f32 ] || quantize="--quantize $(peer_format "$2")"
-    # shellcheck disable=SC2086 # option and value
-    "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 2 --decode 32 $quantize 2> /dev/null |
-        awk -v m="$1" -v f="$2" -v t="$3" '
-        { for (i = 1; i <= NF; i++) { if ($i == "prefill") print "peer_prefill", m, f, t, $(i + 2)
-                                      if ($i == "decode") print "peer_decode", m, f, t, $(i + 2) } }'
-}
-measure_long() {
-    "$out/$1-$2-long" --bench --prefill 2048 --positions 0,2048,8000 -t "$3" | awk -v m="$1" -v f="$2" -v t="$3" '
-        /^prefill/ { print "long_prefill", m, f, t, $5 }
-        /^decode at / { print "long" $3, m, f, t, $4 }'
-}
-measure_llama_long() {
-    for _at in 2048 8000; do
-        "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 1 --depth "$((_at - 64))" --prefill 64 --decode 32 --quantize "$2" \
-            2> /dev/null | awk -v m="$1" -v f="$2" -v t="$3" -v at="$_at" '{ for (i = 1; i <= NF; i++) if ($i == "decode") print "peer_long" at, m, f, t, $(i + 2) }'
-    done
-    "$PYTHON" "$bench/peer_llama.py" "$out/$1-f32.gguf" --threads "$3" --runs 1 --prefill 2048 --decode 1 --quantize "$2" 2> /dev/null |
-        awk -v m="$1" -v f="$2" -v t="$3" '{ for (i = 1; i <= NF; i++) if ($i == "prefill") print "peer_long_prefill", m, f, t, $(i + 2) }'
-}
-# From the start of the process to its end after one token, and the same without the token.
-measure_start() {
-    for _i in 1 2 3 4 5; do
-        _before=$(seconds)
-        "$out/$1-$2" --version > /dev/null
-        _between=$(seconds)
-        "$out/$1-$2" --tokens 1 -n 1 --temp 0 > /dev/null
-        echo "$_before $_between $(seconds)" | awk -v m="$1" -v f="$2" '{ print "start", m, f, "-", 1000 * ($3 - $2); print "nothing", m, f, "-", 1000 * ($2 - $1) }'
-    done
-}
-measure_net() { "$out/$1" --random --bench -t "$2" | awk -v m="$1" -v t="$2" '/^one run/ { print "net", m, "f32", t, $3 }'; }
-measure_ort() {
-    "$PYTHON" "$bench/peer_ort.py" "$out/$1.onnx" --threads "$2" --runs 9 | awk -v m="$1" -v t="$2" '
-        { for (i = 1; i <= NF; i++) if ($i == "ms" && $(i + 1) > 0 && $(i + 2) > 0) print "ort", m, "f32", t, $(i + 2) }'
-}
 
 round_of_model() {
     ! wanted decode || measure_stream "$1"
@@ -175,5 +69,5 @@ done
 say ''
 {
     echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F), medians of $ROUNDS rounds"
-    awk -v models="$MODELS" -v formats="$FORMATS" -v long="$LONG" -v nets="$NETS" -v threads="$THREADS" -v only=" $ONLY " -f tests/bench/tables.awk "$out/rounds"
+    awk -v models="$MODELS" -v formats="$FORMATS" -v long="$LONG" -v nets="$NETS" -v threads="$THREADS" -v only=" $ONLY " -f tests/bench/medians.awk -f tests/bench/tables.awk "$out/rounds"
 } | tee "$out/tables.md"
