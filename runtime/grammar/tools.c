@@ -102,7 +102,7 @@ static void add_call(burin_schema_writer *w, const tools_wanted *wanted, burin_v
 }
 
 // ------------------------------------------------------------------------------------------------- arguments one by one
-static bool is_text(const burin_value *value, const char *text) {
+static bool is_string_of(const burin_value *value, const char *text) {
     return value && value->kind == BURIN_STRING && value->length == strlen(text) && !memcmp(value->text, text, value->length);
 }
 
@@ -122,7 +122,7 @@ static void add_tagged_value(burin_schema_writer *w, burin_growing *g, burin_val
             burin_growing_literal(g, some->list->items[i].text, some->list->items[i].length);
         }
         burin_growing_add(g, ") \"\\n\"?");
-    } else if (schema.kind == BURIN_DICT && is_text(burin_schema_key(w, schema, "type"), "string")) {
+    } else if (schema.kind == BURIN_DICT && is_string_of(burin_schema_key(w, schema, "type"), "string")) {
         burin_growing_add(g, "tagged");
     } else {
         burin_growing_add(g, "ws s%d ws", burin_schema_rule(w, schema, step));
@@ -132,9 +132,9 @@ static void add_tagged_value(burin_schema_writer *w, burin_growing *g, burin_val
 // True, False and None where JSON has true, false and null; inside of lists and objects it stays JSON.
 static void add_python_value(burin_schema_writer *w, burin_growing *g, burin_value schema, const char *step) {
     const burin_value *type = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "type") : NULL;
-    if (is_text(type, "boolean"))
+    if (is_string_of(type, "boolean"))
         burin_growing_add(g, "(\"True\" | \"False\")");
-    else if (is_text(type, "null"))
+    else if (is_string_of(type, "null"))
         burin_growing_add(g, "\"None\"");
     else
         burin_growing_add(g, "s%d", burin_schema_rule(w, schema, step));
@@ -151,12 +151,13 @@ static bool takes_always(burin_schema_writer *w, const tool_arguments *a, uint32
     return required && burin_schema_lists(*required, a->properties->pairs[k].key);
 }
 
-static void add_tag(burin_growing *g, const char *text) {
+static void add_tag_text(burin_growing *g, const char *text) {
     if (*text) burin_growing_literal(g, text, strlen(text)), burin_growing_add(g, " ");
 }
 
 // The rule of an argument, "call-2-0", behind those of its schema.
-static void add_argument(burin_schema_writer *w, const tools_wanted *wanted, const char *rule, const burin_pair *argument) {
+static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted, const char *rule,
+                              const burin_pair *argument) {
     const tool_tags *tags = tags_of(wanted->form);
     burin_value key = argument->key;
     burin_growing *g = &w->one[w->depth++];
@@ -164,12 +165,12 @@ static void add_argument(burin_schema_writer *w, const tools_wanted *wanted, con
     snprintf(step, sizeof step, "/parameters/properties/%.*s", key.length < 32 ? (int)key.length : 32, key.text);
     g->n = 0;
     burin_growing_add(g, "%s ::= ", rule);
-    if (tags) add_tag(g, tags->key);
+    if (tags) add_tag_text(g, tags->key);
     burin_growing_literal(g, key.text, key.length);
     burin_growing_add(g, " ");
     if (tags) {
-        add_tag(g, tags->key_end), add_tagged_value(w, g, argument->value, step), burin_growing_add(g, " ");
-        add_tag(g, tags->value_end), burin_growing_add(g, "ws");
+        add_tag_text(g, tags->key_end), add_tagged_value(w, g, argument->value, step), burin_growing_add(g, " ");
+        add_tag_text(g, tags->value_end), burin_growing_add(g, "ws");
     } else {
         burin_growing_add(g, "\"=\" "), add_python_value(w, g, argument->value, step);
     }
@@ -182,8 +183,9 @@ static void add_argument(burin_schema_writer *w, const tools_wanted *wanted, con
 static void add_tagged_arguments(burin_schema_writer *w, const tool_tags *tags, const tool_arguments *a) {
     burin_growing *g = &w->rules;
     if (!a->properties) {
-        burin_growing_add(g, "("), add_tag(g, tags->key), burin_growing_add(g, "[^<>\\n]+ ");
-        add_tag(g, tags->key_end), burin_growing_add(g, "tagged "), add_tag(g, tags->value_end), burin_growing_add(g, "ws)* ");
+        burin_growing_add(g, "("), add_tag_text(g, tags->key), burin_growing_add(g, "[^<>\\n]+ ");
+        add_tag_text(g, tags->key_end), burin_growing_add(g, "tagged "), add_tag_text(g, tags->value_end),
+            burin_growing_add(g, "ws)* ");
         return;
     }
     for (uint32_t k = 0; k < a->properties->n; k++)
@@ -211,16 +213,16 @@ static void add_arguments_call(burin_schema_writer *w, const tools_wanted *wante
     char rule[32];
     for (uint32_t k = 0; a->properties && k < a->properties->n; k++) {
         snprintf(rule, sizeof rule, "call-%u-%u", a->tool, (unsigned)k);
-        add_argument(w, wanted, rule, &a->properties->pairs[k]);
+        add_tool_argument(w, wanted, rule, &a->properties->pairs[k]);
     }
     burin_growing_add(&w->rules, "call-%u ::= ", a->tool);
-    if (tags) add_tag(&w->rules, tags->name);
+    if (tags) add_tag_text(&w->rules, tags->name);
     burin_growing_literal(&w->rules, name.text, name.length);
     burin_growing_add(&w->rules, " ");
     if (tags) {
-        add_tag(&w->rules, tags->name_end), burin_growing_add(&w->rules, "ws ");
+        add_tag_text(&w->rules, tags->name_end), burin_growing_add(&w->rules, "ws ");
         add_tagged_arguments(w, tags, a);
-        add_tag(&w->rules, tags->last), burin_growing_add(&w->rules, "\n");
+        add_tag_text(&w->rules, tags->last), burin_growing_add(&w->rules, "\n");
     } else {
         burin_growing_add(&w->rules, "\"(\" "), add_python_arguments(w, a), burin_growing_add(&w->rules, "\")\"\n");
     }
@@ -261,8 +263,8 @@ static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_v
 static void add_tagged_root(burin_growing *g, const tool_tags *tags, bool must) {
     add_free_text(g, "text", tags->begin);
     add_free_text(g, "tagged", tags->value_end);
-    burin_growing_add(g, "root ::= text ("), add_tag(g, tags->begin), burin_growing_add(g, "ws call ws ");
-    add_tag(g, tags->end), burin_growing_add(g, "text)%s\n", must ? "+" : "*");
+    burin_growing_add(g, "root ::= text ("), add_tag_text(g, tags->begin), burin_growing_add(g, "ws call ws ");
+    add_tag_text(g, tags->end), burin_growing_add(g, "text)%s\n", must ? "+" : "*");
 }
 
 static void add_root(burin_growing *g, const tools_wanted *wanted) {

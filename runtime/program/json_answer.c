@@ -112,5 +112,8 @@ void burin_answer_text(burin_generation *g) {
 void burin_answer_end(const burin_generation *g, int32_t prompt_tokens) {
     bool length = g->full || g->generated == g->count;
     burin_print(", \"finish_reason\": \"%s\", \"prompt_tokens\": %d, \"completion_tokens\": %lld}\n",
-                length ? "length" : "stop", prompt_tokens, (long long)g->generated);
+                length     ? "length"
+                : g->calls ? "tool_calls"
+                           : "stop",
+                prompt_tokens, (long long)g->generated);
 }

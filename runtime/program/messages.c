@@ -4,6 +4,7 @@
 
 #include "conversation.h"
 #include "prompt.h"
+#include "tool_calls.h"
 
 static size_t skip_newlines(const char *text, size_t from, size_t end) {
     while (from < end && text[from] == '\n') from++;
@@ -26,17 +27,54 @@ static void print_reasoning(const char *text, size_t bytes) {
     burin_print_json_string(text + from, bytes - from);
 }
 
+// What the template of this conversation makes of tools, where the answer was held to them.
+static burin_tool_form form_of_calls(const burin_conversation *c) {
+    const burin_model *m = c->g.run->model;
+    return c->g.calls ? burin_tool_form_of(m->weights() + m->template_offset, m->template_bytes) : BURIN_TOOLS_FREE;
+}
+
+// Behind the mark, up to the next message; what is printed of an answer in channels.
+static size_t channel(const char *text, size_t *bytes, const char *mark) {
+    const char *there = memmem(text, *bytes, mark, strlen(mark));
+    if (!there) return *bytes = 0;
+    there += strlen(mark);
+    const char *end = memmem(there, (size_t)(text + *bytes - there), "<|end|>", 7);
+    *bytes = end ? (size_t)(end - there) : (size_t)(text + *bytes - there);
+    return (size_t)(there - text);
+}
+
+static size_t print_thoughts(const char *text, size_t bytes, burin_tool_form form) {
+    size_t end = reasoning_end(text, bytes);
+    if (form == BURIN_TOOLS_CHANNELS) {
+        size_t from = channel(text, &bytes, "<|channel|>analysis<|message|>");
+        if (bytes) print_reasoning(text + from, bytes);
+        return 0;
+    }
+    if (!end) return 0;
+    print_reasoning(text, end);
+    return skip_newlines(text, end + 8, bytes);
+}
+
+static void print_content(const char *text, size_t bytes, bool called) {
+    while (called && bytes && strchr(" \n", text[bytes - 1])) bytes--;
+    burin_print(", \"content\": ");
+    if (called && !bytes)
+        burin_print("null");
+    else
+        burin_print_json_string(text, bytes);
+}
+
 static void print_answer(burin_conversation *c) {
     burin_answer_text(&c->g);
+    burin_tool_form form = form_of_calls(c);
     const char *text = c->g.answer;
-    size_t bytes = c->g.answer_bytes, end = reasoning_end(text, bytes), from = 0;
+    size_t bytes = c->g.answer_bytes, content = bytes;
     burin_print("\"role\": \"assistant\"");
-    if (end) {
-        print_reasoning(text, end);
-        from = skip_newlines(text, end + 8, bytes);
-    }
-    burin_print(", \"content\": ");
-    burin_print_json_string(text + from, bytes - from);
+    size_t from = print_thoughts(text, bytes, form);
+    if (form) c->g.calls = burin_print_tool_calls(form, text + from, bytes - from, &content) > 0;
+    bytes = form ? content : bytes - from;
+    if (form == BURIN_TOOLS_CHANNELS) from = channel(text, &bytes, "<|channel|>final<|message|>");
+    print_content(text + from, bytes, c->g.calls);
     burin_answer_end(&c->g, c->n_ids);
 }
 
@@ -51,7 +89,10 @@ int burin_answer_messages(burin_run *run) {
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
-    if (!c.g.constraint) c.g.constraint = burin_tools_constraint(run, run->command->messages, json, bytes);
+    if (!c.g.constraint) {
+        c.g.constraint = burin_tools_constraint(run, run->command->messages, json, bytes);
+        c.g.calls = c.g.constraint && run->command->json;
+    }
     burin_answer_begin(&c.g);
     burin_conversation_answer(&c);
     if (run->command->json) print_answer(&c);

@@ -217,11 +217,10 @@ static void print_json_character(const char *character, size_t n) {
         burin_print_bytes(character, n);
 }
 
-void burin_print_json_string(const char *text, size_t bytes) {
+void burin_print_json_inside(const char *text, size_t bytes) {
     burin_utf8 u = {0};
     char out[8];
     size_t n;
-    burin_print_bytes("\"", 1);
     for (size_t i = 0; i < bytes; i++) {
         n = burin_utf8_add(&u, text + i, 1, out);
         for (size_t at = 0, length; at < n; at += length) {
@@ -231,5 +230,10 @@ void burin_print_json_string(const char *text, size_t bytes) {
     }
     n = burin_utf8_end(&u, out);
     burin_print_bytes(out, n);
+}
+
+void burin_print_json_string(const char *text, size_t bytes) {
+    burin_print_bytes("\"", 1);
+    burin_print_json_inside(text, bytes);
     burin_print_bytes("\"", 1);
 }

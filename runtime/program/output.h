@@ -15,6 +15,7 @@ bool burin_write_all(int file, const void *data, size_t bytes);
 int burin_create_file(const char *path, const char **why);
 void burin_print_bytes(const char *text, size_t bytes);
 void burin_print_text(const char *text, size_t bytes);  // whole characters; on a terminal, control characters are spelled: \x1b
+void burin_print_json_inside(const char *text, size_t bytes);  // what stands between the quotes of a string
 void burin_print_json_string(const char *text, size_t bytes);  // with its quotes; what is no UTF-8 is U+FFFD
 // What is printed goes there instead, from here on; NULL: to standard output. Returns where it went before.
 typedef struct burin_capture {

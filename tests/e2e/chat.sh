@@ -47,6 +47,11 @@ check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the co
 tool='{"name": "light", "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}}'
 asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}" --tool-choice required -n 400
 check "chat: a call of a tool: $(tr -d ' \n' < "$WORK/answer")" sh -c "tr -d ' \t\n' < '$WORK/answer' | grep -qxE '\{\"name\":\"light\",\"parameters\":\{\"on\":(true|false)\}\}'"
+asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}" --tool-choice required -n 400 --json
+sed 's/\\[nrt]//g; s/ //g; s/"prompt_tokens".*//; s/true/false/' "$WORK/answer" > "$WORK/got"
+printf '%s' '{"role":"assistant","tool_calls":[{"id":"call_0","type":"function","function":{"name":"light","arguments":"{\"on\":false}"}}],"content":null,"finish_reason":"tool_calls",' > "$WORK/expected"
+echo >> "$WORK/expected"
+same "chat: a call as OpenAI's API has it" "$WORK/expected" "$WORK/got"
 asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}"
 cp "$WORK/answer" "$WORK/free"
 asks "{\"messages\": [{\"role\": \"user\", \"content\": \"x\"}], \"tools\": [$tool]}" --tool-choice none

@@ -17,6 +17,18 @@ done
 "$BUILD/tools/grammar" schemas tests/grammar/bad_schemas.json > "$WORK/bad"
 same "schema: what is refused, and where" tests/grammar/bad_schemas.txt "$WORK/bad"
 
+# Calls in an answer, as OpenAI's API prints them: a call that is cut is none
+calls() { "$BUILD/tools/tool_calls" "$@" >> "$WORK/calls"; }
+calls '<tool_call>' "$(printf 'Hm.\n<tool_call>\n{"name": "f", "arguments": {"a": "}]\\"x", "b": [1, {"c": null}]}}\n</tool_call>\n<tool_call>\n{"name":"g","arguments":{}}\n</tool_call>')"
+calls '{"name": x, "parameters": y} ipython' '{"name": "f", "parameters": {"a": 1}}'
+calls '[TOOL_CALLS]' 'So: [TOOL_CALLS] [{"name": "f", "arguments": {"a": 1}, "id": "x"}, {"name": "g", "arguments": {}}]'
+calls '[TOOL_CALLS] [ARGS]' '[TOOL_CALLS]f[ARGS]{"a": 1}[TOOL_CALLS]g[ARGS]{}'
+calls '[func_name1(' '[f(a="x, )\"y", b=True, c=[1, 2]), g()]'
+calls '<|channel|>commentary' '<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}'
+calls '<tool_call>' '<tool_call>{"name": "f", "argu'
+calls '<tool_call>' 'No "call".'
+same "tools: calls in answers" tests/grammar/calls.txt "$WORK/calls"
+
 # A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
 printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"
 sed 's/\\ud7fd-\\ue002/\\ud7fd-\\ud7ff\\ue000-\\ue002/' "$WORK/range.gbnf" > "$WORK/ranges.gbnf"
