@@ -20,7 +20,7 @@ large=l1b
 of_model() {
     _model=$1 FORMATS=
     shift
-    for _format; do [ "$out/$_model-$_format" -nt "$BURIN" ] || FORMATS="$FORMATS $_format"; done
+    for _format; do fresh "$out/$_model-$_format" || FORMATS="$FORMATS $_format"; done
     prepare_model "$_model"
 }
 prepare() {
@@ -31,10 +31,10 @@ prepare() {
     [ -z "$large" ] || of_model l1b q4_0 q4_k
     prepare_long
     prepare_nets
-    [ ! -e "$out/bert.onnx" ] || $BURIN build "$out/bert.onnx" --quant q8_0 -o "$out/bert_q8_0" > /dev/null
+    [ ! -e "$out/bert.onnx" ] || fresh "$out/bert_q8_0" || $BURIN build "$out/bert.onnx" --quant q8_0 -o "$out/bert_q8_0" > /dev/null
     [ -e "$out/experts.gguf" ] || { need_python gguf "models" && say "making experts" && "$PYTHON" tests/bench/experts.py "$out/experts.gguf"; }
     say "building experts"
-    $BURIN build "$out/experts.gguf" --ctx 1024 --chunk 128 -o "$out/experts-q4_0" > /dev/null
+    fresh "$out/experts-q4_0" || $BURIN build "$out/experts.gguf" --ctx 1024 --chunk 128 -o "$out/experts-q4_0" > /dev/null
 }
 
 measure_both() {

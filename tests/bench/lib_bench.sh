@@ -8,6 +8,8 @@ python_has() { "$PYTHON" -c "import $1" 2> /dev/null; }
 say() { [ ! -t 2 ] || printf '\r\033[K%s' "$*" >&2; }
 seconds() { date +%s.%N; }
 
+fresh() { [ "$1" -nt "$BURIN" ]; } # a program of this burin
+
 # ---- what is measured: tools, models, programs ----
 
 tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
@@ -34,6 +36,7 @@ LONG="smol q8_0"
 prepare_long() {
     # shellcheck disable=SC2086 # model and format
     set -- $LONG
+    fresh "$out/$1-$2-long" && return
     say "building $1 for long contexts"
     [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
     $BURIN build "$out/$1-f32.gguf" --quant "$2" --kv q8_0 --ctx 8192 --chunk 128 -o "$out/$1-$2-long" > /dev/null
@@ -46,6 +49,7 @@ prepare_nets() {
         rm -f "$out/gpt2_fwd.onnx"
     done
     for net in $NETS; do
+        fresh "$out/$net" && continue
         say "building $net.onnx"
         $BURIN build "$out/$net.onnx" -o "$out/$net" > "$out/said" 2>&1 || { rm -f "$out/$net" && cat "$out/said" >&2; }
     done
@@ -56,6 +60,7 @@ prepare_nets() {
 # The tool measures more than is wanted here: it ends when nobody reads on.
 measure_peak() {
     "$out/flops" 2> /dev/null | awk '
+        NF < 6 { next }
         { kind = /FP32 FMA/ ? "f32" : /VNNI/ ? "int8" : ""; t = $(NF - 4); v = $(NF - 2) }
         kind && v > peak[kind " " t] { peak[kind " " t] = v }
         /maddubs/ { exit }
