@@ -237,6 +237,7 @@ bool build_passes(Build *b) {
 
 void build_lower(Build *b) {
     LowerOptions options = {.over_ranks = b->options->with || b->options->command == COMMAND_plan};
+    options.gather_above = b->options->gather_above;
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);
@@ -250,7 +251,7 @@ void build_lower(Build *b) {
                                hash_text(BURIN_VERSION, (uint64_t)b->passes.context << 20 ^ (uint64_t)b->program->max_rows));
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
     if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
-    if (b->options->with) hash = hash_text(b->options->with, hash);
+    if (b->options->with) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
     if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
     b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);

@@ -62,6 +62,8 @@ static void check_options(const Build *b) {
     if (o->max_ram && interpreted) no_effect("max-ram", count_text(b, o->max_ram), "the interpreter takes what it needs");
     if (o->draft && interpreted) no_effect("draft", o->draft, "the interpreter reads each token alone");
     if (o->draft_quant && !o->draft && !b->guesses) no_effect("draft-quant", o->draft_quant, "it is for --draft");
+    if (o->gather_above && o->command == COMMAND_build && !o->with)
+        no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

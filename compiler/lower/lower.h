@@ -15,7 +15,8 @@
 #include "ir.h"
 
 typedef struct LowerOptions {
-    bool over_ranks;  // --with=mpi
+    bool over_ranks;       // --with=mpi
+    int64_t gather_above;  // of them: products of fewer bytes are computed whole by each rank; 0: the usual
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -205,8 +206,9 @@ typedef struct Program {
     const Dim **data_dependent;  // sizes of results that the run finds out
     const Dim **counters;        // that count the iterations of loops
     int n_symbols, n_data_dependent, n_counters;
-    int64_t max_rows;   // 1 without rows
-    bool over_ranks;    // ranks of MPI share its kernels
+    int64_t max_rows;  // 1 without rows
+    bool over_ranks;   // ranks of MPI share its kernels
+    int64_t gather_above;
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;

@@ -2,7 +2,7 @@
 // ever split: a rank computes whole columns or heads, so the bits are those of one rank.
 //
 //   attention          by its queries' heads, each rank with the KV heads that those read
-//   caches, rotary     the same heads
+//   caches, rotary     the same heads; a norm of each head is computed of all, also of those that are not there
 //   a product whose columns only such kernels read (queries, keys, values): the panels that hold the rank's heads; its result
 //                      stays where it is
 //   other products     by panels, then a gather: every rank has all columns before anything else reads them
@@ -79,16 +79,28 @@ static int units_of_append(const Program *p, const Kernel *k) {
 typedef struct Followers {
     const Program *program;
     RankShare share;  // of the product
+    RankPart whole;   // of a result behind it, that is rows of so many heads; width 0: the product's own
     Kernel **rotary;  // that turn its heads in place
     int n_rotary;
 } Followers;
 
+// Of a row, that lie beside each other; also as heads: [R, heads, width]
+static bool columns_of(const View *v, int64_t *first, int64_t *columns) {
+    const int rank = v->type.rank;
+    int64_t beside, heads = 1, stride;
+    if (rank < 2 || rank > 3 || v->row_index || !dim_is_const(v->offset, first)) return false;
+    if (!dim_is_const(v->type.dim[rank - 1], columns) || !dim_is_const(v->stride[rank - 1], &beside) || beside != 1)
+        return false;
+    if (rank == 3 && (!dim_is_const(v->type.dim[1], &heads) || !dim_is_const(v->stride[1], &stride) || stride != *columns))
+        return false;
+    *columns *= heads;
+    return true;
+}
+
 // Columns of the product, of so many heads
 static bool add_part(RankShare *s, const View *v, int64_t heads) {
-    int64_t first, columns, beside;
-    if (v->type.rank != 2 || v->row_index || !dim_is_const(v->offset, &first) || !dim_is_const(v->type.dim[1], &columns))
-        return false;
-    if (!dim_is_const(v->stride[1], &beside) || beside != 1 || first % PANEL || heads < 1 || columns % heads) return false;
+    int64_t first, columns;
+    if (!columns_of(v, &first, &columns) || first % PANEL || heads < 1 || columns % heads) return false;
     RankPart part = {(int)first, (int)(columns / heads), (int)heads};
     for (int i = 0; i < s->n_parts; i++) {
         const RankPart *other = &s->part[i];
@@ -105,17 +117,46 @@ static bool agree(RankShare *s, int units) {
     return units && s->units == units;
 }
 
+static bool find_followers(Followers *, const View *, int position);
+
+// Rows of one head each: [R, heads, width], or [R * heads, width] of a result whose heads are known
+static bool add_heads(Followers *f, const View *v, int64_t *heads) {
+    const RankPart *whole = &f->whole;
+    *heads = v->type.rank == 3 ? dim_upper(v->type.dim[1]) : whole->heads;
+    if (v->type.rank == 3) return add_part(&f->share, v, *heads);
+    if (!whole->width || v->type.rank != 2 || v->row_index || !dim_is(v->type.dim[1], whole->width)) return false;
+    if (!dim_is(v->offset, 0) || !dim_is(v->stride[1], 1) || !dim_is(v->stride[0], whole->width)) return false;
+    f->share.n_parts = 1, f->share.part[0] = *whole;
+    return true;
+}
+
+// A kernel that works head by head, in place or not: what reads its result?
+static bool goes_on(Followers *f, const Kernel *k, const View *v, int64_t heads) {
+    int64_t first, columns;
+    if (view_same_place(v, &k->out[0])) return true;
+    columns_of(v, &first, &columns);
+    RankPart whole = {0, (int)(v->type.rank == 2 && f->whole.width == columns ? columns : columns / heads), (int)heads};
+    Followers behind = {f->program, {.units = f->share.units, .each = 1}, whole, f->rotary, f->n_rotary};
+    if (!find_followers(&behind, &k->out[0], k->position) || behind.share.n_parts != 1) return false;
+    f->n_rotary = behind.n_rotary;
+    return !memcmp(&behind.share.part[0], &whole, sizeof whole) && agree(&f->share, behind.share.units);
+}
+
 // Does kernel k read operand j of it head by head, those of its rank alone?
 static bool follows(Followers *f, Kernel *k, int j) {
     const View *v = &k->in[j];
+    int64_t heads;
     if (k->family == FAMILY_ATTENTION)
         return j == ATTENTION_QUERY && agree(&f->share, k->ranks.units) &&
                add_part(&f->share, v, kernel_int(k, "num_heads", 1));
     if (k->family == FAMILY_APPEND)
         return j == 0 && agree(&f->share, k->ranks.units) && add_part(&f->share, v, dim_upper(k->out[0].type.dim[1]));
-    if (k->family != FAMILY_ROTARY || j || !view_same_place(v, &k->out[0])) return false;
+    if ((k->family == FAMILY_NORM && k->n_out == 1) || k->copies)
+        return j == 0 && add_heads(f, v, &heads) && goes_on(f, k, v, heads);
+    if (k->family != FAMILY_ROTARY || j) return false;
+    heads = kernel_int(k, "num_heads", 1);
     f->rotary[f->n_rotary++] = k;
-    return add_part(&f->share, v, kernel_int(k, "num_heads", 1));
+    return add_part(&f->share, v, heads) && goes_on(f, k, v, heads);
 }
 
 static int reads_buffer(const Kernel *k, const Buffer *b) {
@@ -130,11 +171,10 @@ static bool is_written_anew(const Kernel *k, const View *v) {
     return false;
 }
 
-// Every reader of the product's result, until the memory holds another value
-static bool find_followers(Followers *f, const Kernel *product) {
-    const View *v = &product->out[0];
+// Every reader of a result, until the memory holds another value
+static bool find_followers(Followers *f, const View *v, int position) {
     if (v->base != BASE_BUFFER || f->program->n_regions) return false;
-    for (int i = product->position + 1; i < f->program->n_kernels; i++) {
+    for (int i = position + 1; i < f->program->n_kernels; i++) {
         Kernel *k = f->program->kernels[i];
         if (!reads_buffer(k, v->buffer)) {
             if (is_written_anew(k, v)) break;
@@ -187,7 +227,8 @@ static void share_attention(const Program *p, Kernel *k) {
 
 static bool keeps_heads(Program *p, Kernel *product, Followers *f) {
     *f = (Followers){.program = p, .share.each = 1, .rotary = f->rotary};
-    return product->family == FAMILY_MATMUL && find_followers(f, product) && is_worth_it(product, &f->share);
+    return product->family == FAMILY_MATMUL && find_followers(f, &product->out[0], product->position) &&
+           is_worth_it(product, &f->share);
 }
 
 // All iterations of a loop alike
@@ -202,9 +243,9 @@ static bool all_keep_heads(Program *p, Kernel *product, Followers *f) {
     return keeps_heads(p, product, f);
 }
 
-static bool is_small(const Kernel *k) {
+static bool is_small(const Program *p, const Kernel *k) {
     const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
-    return (double)w->bytes / (double)w->experts <= gather_in_bytes();
+    return (double)w->bytes / (double)w->experts <= (p->gather_above ? (double)p->gather_above : gather_in_bytes());
 }
 
 static void share_product(Program *p, Kernel *k, Followers *f) {
@@ -218,7 +259,7 @@ static void share_product(Program *p, Kernel *k, Followers *f) {
         }
         return;
     }
-    if (!dim_is_const(k->share.count, &panels) || panels < 2 || is_small(k)) return;
+    if (!dim_is_const(k->share.count, &panels) || panels < 2 || is_small(p, k)) return;
     k->ranks = (RankShare){.units = (int)panels, .each = 1, .gathered = true};
 }
 

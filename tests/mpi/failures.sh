@@ -6,6 +6,8 @@ says "--with knows mpi alone" 2 "--with=mpy: unknown" "$BURIN" build examples/au
 says "no MPI for another machine" 2 "--with=mpi: there is no MPI for aarch64-linux-gnu here" "$BURIN" build examples/austen --with=mpi \
     --target=aarch64-linux-gnu -o "$WORK/x"
 says "no library over ranks" 2 "-o $WORK/x.a: --with=mpi makes a program or a folder of C" "$BURIN" build examples/austen --with=mpi -o "$WORK/x.a"
+says "--gather-above without ranks" 0 "--gather-above=1 has no effect: it is for --with=mpi" "$BURIN" build examples/austen --gather-above 1 \
+    -o "$WORK/x.c"
 mkdir "$WORK/path"
 ln -s "$(command -v clang-19)" "$WORK/path/clang-19"
 says "no mpicc" 1 "--with=mpi: there is no mpicc on PATH" env PATH="$WORK/path" "$BURIN" build examples/austen --with=mpi -o "$WORK/x"

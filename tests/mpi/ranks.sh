@@ -47,13 +47,25 @@ says "--numa: one rank" 0 "--numa has no effect: this run has one rank" "$austen
 check "numbers builds" mpi_program numbers examples/numbers
 got=$(ranks 3 "$program" einhundertacht -t 1 | tr -d '\r')
 check "an encoder and its decoder over 3 ranks" test "$got" = "one hundred and eight"
-onnx=$SHARED/data/onnx
-if [ -d "$onnx/tiny-gpt2-past" ]; then
-    check "an ONNX decoder builds" "$BURIN" build "$onnx/tiny-gpt2-past/past.onnx" --mcpu=native --with=mpi -o "$WORK/past"
-    same_over_ranks "an ONNX decoder" "3:1" "$WORK/past" --tokens 1,2,3 -n 5 --temp 0 --logits-hash
-else
-    skip "a decoder of ONNX over ranks" "no $onnx"
-fi
+same_over_ranks "numbers" "2:2 4:1" "$program" einhundertacht --logits-hash
+
+# format NAME MODEL CELLS OPTION... -- ARGUMENT...: other weights and caches (every pair of them: slow-ranks.sh)
+format() {
+    name=$1 model=$2 cells=$3 options=
+    shift 3
+    while [ "$1" != -- ]; do options="$options $1" && shift; done
+    shift
+    [ -e "$model" ] || { skip "$name over ranks" "no $model" && return; }
+    # shellcheck disable=SC2086 # words
+    check "$name builds" "$BURIN" build "$model" --mcpu=native --with=mpi $options -o "$WORK/program"
+    same_over_ranks "$name$options" "$cells" "$WORK/program" "$@"
+}
+format austen examples/austen "2:2 3:1 4:1" --quant q8_0 --kv q8_0 -- "$texts" -n 12 --temp 0 --logits-hash
+format stories260K "$SHARED/data/stories260k" "2:1 3:2 4:1" --quant q4_0 --kv f16 --gather-above 1 -- "Once upon a time" -n 12 --temp 0 \
+    --logits-hash
+format MiniLM "${BURIN_MODELS:-$HOME/.cache/burin-models}/minilm" "2:1 3:1" --quant q8_0 -- --random --hash
+format "an ONNX decoder" "$SHARED/data/onnx/tiny-gpt2-past/past.onnx" "2:2 3:1" --kv q8_0 --gather-above 1 -- --tokens 1,2,3 -n 5 --temp 0 \
+    --logits-hash
 
 # a rank maps its share of the weights: zeros, larger than what is checked as a whole at the start
 wide=$WORK/wide

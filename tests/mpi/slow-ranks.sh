@@ -4,6 +4,7 @@
 . tests/lib_mpi.sh
 need_mpi "programs over several ranks, every format"
 cells="1:2 2:1 2:2 3:1 4:2"
+share= # how small the products may be that ranks share
 
 # over NAME MODEL OPTION... -- ARGUMENT...
 over() {
@@ -12,7 +13,7 @@ over() {
     while [ "$1" != -- ]; do options="$options $1" && shift; done
     shift
     # shellcheck disable=SC2086 # words
-    check "$name builds" "$BURIN" build "$model" --mcpu=native --with=mpi $options -o "$WORK/one"
+    check "$name builds" "$BURIN" build "$model" --mcpu=native --with=mpi $share $options -o "$WORK/one"
     # shellcheck disable=SC2086
     "$BURIN" build "$model" --mcpu=native $options -o "$WORK/alone" > "$WORK/log" 2>&1
     check "$name: the hash of the program without MPI" \
@@ -25,6 +26,7 @@ for format in f32 bf16 q8_0 q4_0; do
         over "austen, $format, $kv" examples/austen --quant $format --kv $kv -- "It was a truth" -n 8 --temp 0 --logits-hash
     done
 done
+share="--gather-above 1"
 for format in f32 q8_0; do
     for kv in f32 f16 q8_0; do
         over "numbers, $format, $kv" examples/numbers --quant $format --kv $kv -- einhundertacht --logits-hash
@@ -40,7 +42,7 @@ for format in f32 bf16 q8_0 q4_0; do
     [ -d "$minilm" ] && over "MiniLM, $format" "$minilm" --quant $format -- --random --hash
 done
 . tests/lib_families.sh
-for family in mixtral deepseek_v2 gpt_oss shared-falcon granitemoehybrid shared-bert; do
+for family in mixtral deepseek_v2 gpt_oss qwen3-window gemma3_text shared-falcon granitemoehybrid shared-bert; do
     [ -e "$models/$family" ] || continue
     case $family in shared-bert) over $family "$models/$family" -- --random --hash ;;
     *) over $family "$models/$family" -- --tokens 1,2,3,4,5,6,7,8,9 -n 5 --temp 0 --logits-hash ;;
