@@ -72,13 +72,16 @@ bool wants_tensors(const Options *o) {
     return false;
 }
 
-static void check_unwanted(const Build *b) {
+static bool is_wanted(const Options *o) { return o->bind || (o->as && !strcmp(o->as, "text")); }
+
+static void check_unwanted(const Build *b, const Text *why) {
     const Options *o = b->options;
-    if (!o->bind && !(o->as && !strcmp(o->as, "text"))) return;
+    if (!is_wanted(o)) return;
     diag_fatal(NO_LOC,
                "%s is no decoder of tokens: its inputs are not those of one text, or no output is logits that depend on"
-               " earlier tokens alone\nhint: %s; without --as and --bind it becomes a program of tensors",
-               o->model, o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
+               " earlier tokens alone\n%-shint: %s; without --as and --bind it becomes a program of tensors",
+               o->model, why->length ? why->data : "",
+               o->bind ? "see --bind" : "--bind=NAME=tokens says which input are the tokens");
 }
 
 static void print_binding(const Build *b, Text *binding) {
@@ -112,12 +115,12 @@ static Module *load_files(Build *b, const OnnxOptions *onnx) {
 }
 
 // The trace of an export may have fixed how many tokens there are.
-static bool has_fixed_length(const Module *m, Text *why) {
+static bool has_fixed_length(const Module *m, const char *prefix, Text *why) {
     const Graph *g = m->graphs[0];
     int64_t length;
     for (int i = 0; i < g->n_inputs; i++) {
         if (input_role(g->inputs[i]) != INPUT_TOKENS || !dim_is_const(g->inputs[i]->type.dim[0], &length)) continue;
-        text_add(why, "text     no, a program of tensors: it takes %lld tokens, no more and no fewer\n", (long long)length);
+        text_add(why, "%sit takes %lld tokens, no more and no fewer\n", prefix, (long long)length);
         return true;
     }
     return false;
@@ -132,11 +135,11 @@ Module *load_onnx(Build *b) {
     build_check_models(b);
     if (o->n_files > 1) return load_files(b, &onnx);
     Module *text = wants_tensors(o) ? NULL : onnx_load_text(b->arena, o->model, &onnx, &said);
-    bool open = text && !has_fixed_length(text, &why);
-    if (open && has_autoregressive_form(b, text, "text     no, a program of tensors: ", &why))
-        return text_module(b, &onnx, text, &said);
+    const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
+    bool open = text && !has_fixed_length(text, prefix, &why);
+    if (open && has_autoregressive_form(b, text, prefix, &why)) return text_module(b, &onnx, text, &said);
     text_free(&said.binding);
-    check_unwanted(b);
+    check_unwanted(b, &why);
     Module *m = onnx_load(b->arena, o->model, &onnx);
     check_dims_used(&onnx, m);
     print_binding(b, &why);

@@ -23,3 +23,15 @@ says "int8: qdq builds, all of it fused, and says that attention is in f32" 0 "b
 check "int8: qdq, logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/qdq/logits.npy" 0.06 largest units
 hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)
 one_hash "int8: qdq" "$hash" "1 2 3:1 1:5" "$WORK/qdq.out" --tokens $tokens -n 0 --logits-hash
+
+# QLinear operators (int8_forms.py): a text as well, by the table of tokens where no output is called logits.
+tar xJf tests/e2e/int8_forms.tar.xz -C "$WORK"
+model=$WORK/qlinear/model.onnx tokens=20,9,27,46,12,41,3,33,26
+"$BURIN" run "$model" --as=text --interpret --tokens $tokens -n 0 --logits "$WORK/got.npy" > "$WORK/log" 2>&1
+check "int8: qlinear, logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/qlinear/scores.npy" 0.03 largest units
+# Scores that were quantized with a mask of -3.4e38 are all one byte: a text would bring them back, the file's numbers are without them.
+says "int8: scores calibrated with their mask are no attention, and it says why" 1 "pairs every row with every other row" "$BURIN" build "$WORK/masked/model.onnx" --as=text -o "$WORK/none"
+{ npy '<i4' 9 < /dev/null && printf '\024\0\0\0\011\0\0\0\033\0\0\0\056\0\0\0\014\0\0\0\051\0\0\0\003\0\0\0\041\0\0\0\032\0\0\0'; } > "$WORK/ids.npy"
+"$BURIN" run "$WORK/masked/model.onnx" --interpret --input input_ids="$WORK/ids.npy" --output "$WORK" > "$WORK/log" 2>&1
+mv "$WORK/scores.npy" "$WORK/got.npy"
+check "int8: nor does the program of tensors differ from the file" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/masked/scores.npy" 1e-5 largest

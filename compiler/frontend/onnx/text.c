@@ -162,7 +162,7 @@ static int64_t embedded(const Node *tokens) {
     int64_t rows = 0;
     for (int i = 0; i < tokens->n_users; i++) {
         const Node *n = tokens->users[i];
-        if (n->op == OP_gather && n->in[1] == tokens && n->in[0]->op == OP_constant) dim_is_const(n->in[0]->type.dim[0], &rows);
+        if (n->op == OP_gather && n->in[1] == tokens && n->in[0]->type.rank == 2) dim_is_const(n->in[0]->type.dim[0], &rows);
         if (n->op == OP_cast || n->op == OP_reshape) rows = embedded(n);
         if (rows) break;
     }

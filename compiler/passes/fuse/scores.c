@@ -283,8 +283,16 @@ bool is_text(const Graph *g) {
     return false;
 }
 
+// Calibrated over a mask of large numbers, one step of the bytes is larger than any score.
+static bool rounds_coarsely(const Node *n) {
+    static const double STEP = 1e3;
+    double step;
+    return (match_scalar(n->in[0], &step) || match_scalar(n->in[1], &step)) && step > STEP;
+}
+
 bool scores_read(Node *n, Scores *s, Attempt *a) {
     Node *exact = is_text(n->graph) ? match_quantized(n) : NULL;
+    if (exact && rounds_coarsely(n)) return attempt_fails(a, n, "rounds scores together with what masks them: they are gone");
     if (exact) return a->of_bytes = true, scores_read(exact, s, a);
     if (s->softcap != 0 && (n->op == OP_where || n->op == OP_add)) return attempt_fails(a, n, "is masked before the soft cap");
     switch (n->op) {

@@ -140,10 +140,32 @@ void onnx_matmul_integer(OnnxCall *c, int argument) {
     onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 1, 3, false)));
 }
 
+static bool is_one(const Node *n) { return !n->type.rank || (n->type.rank == 1 && dim_is(n->type.dim[0], 1)); }
+
+// Scores, and what they weigh: in a text as DequantizeLinear, MatMul, QuantizeLinear, the form that attention is known by.
+static bool is_of_attention(OnnxCall *c) {
+    bool scalars = true;
+    for (int i = 0; i < 6; i++)
+        if (i % 3) scalars = scalars && is_one(onnx_node(c, i));
+    return scalars && c->import->text && onnx_node(c, 0)->type.rank > 2 && onnx_node(c, 3)->op != OP_constant &&
+           onnx_node(c, 3)->type.rank == onnx_node(c, 0)->type.rank;
+}
+
+static Node *in_floats(OnnxCall *c, int i) {
+    Node *of[3];
+    for (int j = 0; j < 3; j++) of[j] = onnx_cast(c, onnx_node(c, i + j), DT_f32);
+    return ONNX_BINARY(c, OP_mul, ONNX_BINARY(c, OP_sub, of[0], of[2]), of[1]);
+}
+
 // a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
 void onnx_qlinear_matmul(OnnxCall *c, int argument) {
     (void)argument;
     onnx_check_scale(c, 6);
+    if (is_of_attention(c)) {
+        Node *y = ONNX_BINARY(c, OP_matmul, in_floats(c, 0), in_floats(c, 3));
+        onnx_result(c, 0, onnx_quantized(c, ONNX_BINARY(c, OP_div, y, onnx_cast(c, onnx_node(c, 6), DT_f32)), onnx_node(c, 7)));
+        return;
+    }
     Node *sums = ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 3, 5, false));
     Node *in[4] = {onnx_cast(c, sums, DT_f32)};
     for (int i = 1; i < 4; i++) in[i] = onnx_cast(c, onnx_node(c, i == 1 ? 1 : i == 2 ? 4 : 6), DT_f32);
