@@ -455,7 +455,7 @@ typedef struct FusionSite {
     const char *pattern;  // "attention", "rms_normalization", ...
     Loc loc;
     bool missed;
-    const char *node;  // name of the first node that did not fit, or of what decided; or NULL
+    const char *node;  // name of the first node that did not fit, or that the choice rests on; or NULL
     const char *why;
     const char *path;  // from the site to that node, by operands or by users: "softmax %p <- min %clamped"; or NULL
 } FusionSite;

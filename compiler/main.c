@@ -323,7 +323,7 @@ static int (*const commands[COMMAND_COUNT])(Arena *, const Options *) = {
 #undef COMMAND
 };
 
-// What was printed must have arrived: a disk may be full, a descriptor closed.
+// Exits with status 1 if standard output cannot be flushed: a disk may be full, a descriptor closed.
 static void check_printed(void) {
     if (!fflush(stdout) && !ferror(stdout)) return;
     fprintf(stderr, "burin: error: cannot write to standard output: %s\n", strerror(errno));

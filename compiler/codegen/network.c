@@ -74,7 +74,7 @@ static burin_tensor describe_tensor(Arena *arena, NetDescription *d, const char 
     return t;
 }
 
-// A symbol's value is seen at an axis of an input: of one that must be given, if there is one.
+// Finds an input axis that determines the symbol: of an input that must be given, if there is one.
 static burin_symbol describe_symbol(const Program *p, const Dim *symbol) {
     burin_symbol s = {.name = symbol->name, .lower = symbol->lower, .upper = symbol->value, .input = -1, .factor = 1};
     for (int i = 0; i < p->graph->n_inputs; i++) {

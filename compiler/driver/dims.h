@@ -1,3 +1,4 @@
+// What --dim and --max say of the dimensions of an ONNX model.
 #ifndef BURIN_DIMS_H
 #define BURIN_DIMS_H
 #include "driver/options.h"

@@ -1,3 +1,4 @@
+// Private folders that a build works in.
 #ifndef BURIN_DRIVER_SCRATCH_H
 #define BURIN_DRIVER_SCRATCH_H
 #include "util/arena.h"

@@ -102,7 +102,7 @@ int representative(const Program *p, int kernel) {
 
 static bool *flag(Kernel *k, bool one_row) { return one_row ? &k->barrier_one : &k->barrier_many; }
 
-// Threads that go on are not to change what others have still to ask.
+// Reading a condition is an access that later writes must wait for: another thread may not have read it yet.
 static void ask(Since *since, const View *v) {
     if (v->base == BASE_BUFFER || v->base == BASE_OUTPUT) since->list[since->n++] = (Access){.view = v};
 }

@@ -131,7 +131,7 @@ static void copy_to_outputs(Lowering *l) {
     }
 }
 
-// What is around a body outlives it: nothing there is written over.
+// Outer values outlive the body: no kernel of it overwrites them.
 Lowering body_begin(Lowering *l, Graph *body, const View *inputs, const View *places) {
     Lowering around = *l;
     l->graph = body, l->places = places;

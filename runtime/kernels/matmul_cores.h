@@ -21,8 +21,7 @@ typedef struct matmul_args {
     };
 } matmul_args;
 
-// Weights to come, `stride` bytes of them to be asked for in each step: while tiles of all rows go over some panels, the next
-// panels come nearer.
+// Prefetches the next panels, `stride` bytes in each step, while tiles of all rows reuse these.
 typedef struct tile_ahead {
     const unsigned char *w;
     size_t stride;

@@ -1,3 +1,4 @@
+// The bytes of a text that each of its tokens stands for.
 #ifndef BURIN_TOKEN_SPANS_H
 #define BURIN_TOKEN_SPANS_H
 #include "prompt.h"

@@ -273,7 +273,7 @@ static int64_t head_dim_of(const Reading *r) {
     return (int64_t)(stated > 0 ? stated : heads > 0 ? number_of(r, "hidden_size") / heads : 0);
 }
 
-// How much of a head is turned: a part where the description knows of parts, else all.
+// How much of a head is rotated: a part where the description knows of parts, else all.
 static void set_rotary_part(const Reading *r) {
     static const char *const parts[] = {"partial_rotary_factor", "rotary_pct"};
     const char *key = key_of(r, "rope.dimension_count");
@@ -376,7 +376,7 @@ static bool has_tensor(const Reading *r, const char *pattern) {
     return false;
 }
 
-// A latent attention's heads in two parts: what is turned and what is not
+// A latent attention's heads in two parts: what is rotated and what is not
 static void set_latent_head(const Reading *r) {
     double head = number_of(r, "qk_head_dim"), turned = number_of(r, "qk_rope_head_dim");
     if (head > turned) json_object_set_new(r->config, "qk_nope_head_dim", json_integer((json_int_t)(head - turned)));

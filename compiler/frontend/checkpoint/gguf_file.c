@@ -1,3 +1,4 @@
+// GGUF as a container: metadata, and descriptions of tensors. Every count, length and offset is checked against the file.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

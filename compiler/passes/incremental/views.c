@@ -1,4 +1,4 @@
-// Where an axis goes in a reshape, and a node again with another extent along an axis: what follows an axis through a graph.
+// Tracks an axis through reshapes, and rebuilds a node with another extent along it.
 #include "passes/incremental/incremental.h"
 
 int same_axis(Graph *g, const Type *from, int axis, const Type *to) {

@@ -4,8 +4,8 @@
 //            %y = matmul(%w1, %x) : f32[T, k, N, 1]                    %x : f32[T, k, K, 1]
 //   after    %y = expert_matmul(%x, pack(%w[0], %w[1] ...), %index) : f32[T, k, N]
 //
-// The slots may also be among the columns of one product a row: [T, 1, K] by [T, K, k N]. Slots that are rows of their own, [T
-// k, ..], get their axis back first.
+// The slots may also be among the columns of one product a row: [T, 1, K] by [T, K, k N]. Slots that are rows of their own,
+// [T k, ..], get their axis back first.
 #include <string.h>
 
 #include "ir/index.h"

@@ -153,7 +153,7 @@ static bool add_operand_form(Element e, int operand, int sign, Element table, Fo
     return add_form(e, sign, table, f);
 }
 
-// The end of a 16-bit op of the formula. (That of what is turned, or of a table, is its own.)
+// The end of a 16-bit op of the formula. (That of what is rotated, or of a table, is its own.)
 static bool step_rounding(Element *e, const Element *table, Form *f) {
     Op op = is_implied(e->node) && !table->node && !is_table(e->node) ? e->node->in[0]->op : OP_COUNT;
     if (op != OP_add && op != OP_sub && op != OP_mul) return false;
@@ -436,7 +436,7 @@ static Node *repeat(Node *before, Node *x, const Repeats *r) {
     return r->rank ? build_expand(cursor(before), build_reshape(cursor(before), x, r->rank, r->once), r->rank, r->all) : x;
 }
 
-// x as [rows, heads * d], turned, and back in its shape.
+// x as [rows, heads * d], rotated, and back in its shape.
 static Node *emit_rotary(Node *root, const Rotary *r, const bool *rows) {
     Graph *g = root->graph;
     Repeats repeats;

@@ -160,7 +160,7 @@ static Node *group_sinks(OnnxCall *c, int64_t heads) {
     return sinks;
 }
 
-// Each head by its RMS, before it is turned.
+// Each head by its RMS, before it is rotated.
 static Node *head_norm(OnnxCall *c, Node *x, int operand) {
     Node *w = onnx_optional_node(c, operand);
     if (!w) return x;
