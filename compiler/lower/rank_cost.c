@@ -4,17 +4,18 @@
 //   reading   = bytes of the rank with most units, over the rate at which a machine reads memory: decoding is bound by it
 //   gathering = for each gather, the network's latency and the bytes that a rank receives over its rate
 //
-// A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns, 4 bytes each, and sends its
-// own n - 1 times, over a link that carries both directions at once. Left out: computing, sampling, norms, waits of threads and
-// what the machines' switch adds; so a prediction is a bound, and ratios between columns of the table are what it is for.
+// A gather is an exchange between all pairs: with n ranks each receives (n - 1) / n of the columns, 4 bytes each (of rows of
+// int8 44 bytes for 32), and sends its own n - 1 times, over a link that carries both directions at once. Left out: computing,
+// sampling, norms, waits of threads and what the machines' switch adds; so a prediction is a bound, and ratios between columns
+// of the table are what it is for.
 #include "lower/rank_cost.h"
 
 #include <stddef.h>
 #include <string.h>
 
 // Ethernet by TCP, and at 100G an adapter with RDMA: usual rates and latencies between neighbours, taken and not measured.
-// local: ranks of one machine, through memory that they share; a gather of a few KB took 2.4 us over two ranks of Open MPI 4.1
-// (Zen 5). Such ranks also share the rate of the memory, which the model gives to each.
+// local: ranks of one machine; a gather of a few KB took 2.4 us by messages over two ranks of Open MPI 4.1 (Zen 5), and takes
+// less through the memory that they share. Such ranks also share the rate of the memory, which the model gives to each.
 static const Network networks[] = {{"1G", 118e6, 50e-6}, {"10G", 1.18e9, 20e-6}, {"100G", 12e9, 3e-6}, {"local", 4e9, 2.4e-6}};
 
 // Before a program is built its machines are not known: memory of 30 GB/s; and what the ranks' threads wait before and behind
