@@ -239,6 +239,8 @@ typedef struct Module {
     // Of an encoder-decoder, as transformers' generate() takes it from generation_config.json:
     int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it
     int32_t *suppress, *begin_suppress;  // never generated; not as the first
+    int32_t forced_end[1], no_repeat;    // by --beams: the last token of a full text; no so many tokens stand in it twice
+    int n_forced_end;
     int n_start, n_suppress, n_begin_suppress;
     int64_t max_length;  // of what is generated, the first tokens included; 0: not said
 } Module;

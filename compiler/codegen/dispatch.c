@@ -122,6 +122,8 @@ static void write_generation(Text *t, const Module *m) {
     write_tokens(t, "start", m->start, m->n_start);
     write_tokens(t, "suppress", m->suppress, m->n_suppress);
     write_tokens(t, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
+    write_tokens(t, "forced_end", m->forced_end, m->n_forced_end);
+    if (m->no_repeat) text_add(t, "    .no_repeat = %d,\n", (int)m->no_repeat);
     if (m->max_length) text_add(t, "    .max_length = %lld,\n", (long long)m->max_length);
 }
 

@@ -11,17 +11,17 @@
 #define ROWS  {'`', result_rows_name, write_result_rows}
 #define STORE {'$', store_name, write_store}
 const KernelWriter kernel_writers[] = {
-    [FAMILY_EMBED] = {embed_parameters, write_embed},
+    [FAMILY_EMBED] = {embed_parameters, write_embed, {{0}}},
     [FAMILY_MATMUL] = {matmul_parameters, write_matmul, {ROWS, STORE}},
     [FAMILY_EXPERTS] = {matmul_parameters, write_matmul, {ROWS, STORE}},
-    [FAMILY_ORDER] = {order_parameters, write_order},
-    [FAMILY_NORM] = {norm_parameters, write_norm},
-    [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize},
-    [FAMILY_ROTARY] = {rotary_parameters, write_rotary},
-    [FAMILY_APPEND] = {append_parameters, write_append},
-    [FAMILY_EARLIER] = {earlier_parameters, write_earlier},
-    [FAMILY_ATTENTION] = {attention_parameters, write_attention},
-    [FAMILY_SELECT] = {select_parameters, write_select},
+    [FAMILY_ORDER] = {order_parameters, write_order, {{0}}},
+    [FAMILY_NORM] = {norm_parameters, write_norm, {{0}}},
+    [FAMILY_QUANTIZE] = {quantize_parameters, write_quantize, {{0}}},
+    [FAMILY_ROTARY] = {rotary_parameters, write_rotary, {{0}}},
+    [FAMILY_APPEND] = {append_parameters, write_append, {{0}}},
+    [FAMILY_EARLIER] = {earlier_parameters, write_earlier, {{0}}},
+    [FAMILY_ATTENTION] = {attention_parameters, write_attention, {{0}}},
+    [FAMILY_SELECT] = {select_parameters, write_select, {{0}}},
     [FAMILY_NEST] = {nest_parameters, write_nest, {{'$', order_name, write_slice_order}}},
 };
 

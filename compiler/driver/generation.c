@@ -74,7 +74,7 @@ static void warn_of_others(const Settings *s) {
         double off;
         const char *hint;  // of the program's options
     } settings[] = {{"num_beams", 1, "--beams searches as generate() does"},
-                    {"no_repeat_ngram_size", 0, "--dry-multiplier is near"},
+                    {"no_repeat_ngram_size", 0, "--beams does that, --dry-multiplier is near"},
                     {"encoder_no_repeat_ngram_size", 0, "no option does that"},
                     {"repetition_penalty", 1, "--repeat-penalty with --repeat-last-n -1 does that"},
                     {"min_length", 0, "no option does that"},
@@ -92,6 +92,8 @@ void build_generation(Build *b) {
     Settings s = {load_beside(b, "generation_config.json"), load_beside(b, "config.json")};
     set_start(b->module, &s);
     set_suppressed(b->module, &s);
+    token_of(setting(&s, "no_repeat_ngram_size"), &b->module->no_repeat);
+    b->module->n_forced_end = token_of(setting(&s, "forced_eos_token_id"), b->module->forced_end);
     warn_of_others(&s);
     const json_t *length = setting(&s, "max_length");
     if (json_is_integer(length) && json_integer_value(length) > 0) b->module->max_length = json_integer_value(length);

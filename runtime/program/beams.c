@@ -77,6 +77,20 @@ static void close_search(beam_search *b) {
 static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) { return texts + (size_t)i * (size_t)b->most; }
 
 // ---------------------------------------------------------------------------------------------------------------- candidates
+// What would make the last tokens of `n` a run that stands before them already.
+static void ban_repeats(const int32_t *tokens, int32_t n, int32_t run, float *logits) {
+    const int32_t *last = tokens + n - (run - 1);
+    for (int32_t i = 0; run > 0 && i + run <= n; i++)
+        if (!memcmp(tokens + i, last, (size_t)(run - 1) * sizeof *last)) logits[tokens[i + run - 1]] = -INFINITY;
+}
+
+// The last token that may be written is the one that the model forces there.
+static void force_end(const beam_search *b, int32_t length, float *logits) {
+    const burin_model *m = b->g->run->model;
+    if (!m->n_forced_end || length != b->most - 1 || b->most < b->g->count) return;
+    for (int32_t v = 0; v < m->vocab_size; v++) logits[v] = v == *m->forced_end ? 0 : -INFINITY;
+}
+
 // Logarithms of probabilities, without what is never said, with what the sampler's penalties make of them.
 static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float *logits) {
     burin_generation *g = b->g;
@@ -85,6 +99,8 @@ static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float 
     burin_suppress(g->run->model, logits, !length);
     memcpy(g->tokens + g->n_tokens, text_of(b, b->texts, i), (size_t)length * sizeof *g->tokens);
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens + length);
+    ban_repeats(g->tokens, g->n_tokens + length, g->run->model->no_repeat, logits);
+    force_end(b, length, logits);
 }
 
 static void offer(beam_search *b, beam c) {

@@ -9,11 +9,11 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 random.seed(3)
 
 
-def case(name, model, ids, settings, new):
+def case(name, model, ids, settings, new, **more):
     beams, penalty, early = settings
     with torch.no_grad():
         out = model.generate(torch.tensor([ids]), num_beams=beams, length_penalty=penalty, early_stopping=early, do_sample=False,
-                             max_new_tokens=new, return_dict_in_generate=True, output_scores=True)
+                             max_new_tokens=new, return_dict_in_generate=True, output_scores=True, **more)
     start = 1 if model.config.is_encoder_decoder else len(ids)
     text = out.sequences[0][start:].tolist()
     ends = model.generation_config.eos_token_id
@@ -34,6 +34,9 @@ for text in ["einhundertacht", "zweiund", "neunhundertneunzigtausend", "xyz", "d
              "tausendtausend", "siebzigsieben", "und", "vierzehntausendundzwei"]:
     for _ in range(2):
         case("numbers", model, tokens.encode(text).ids, settings(), random.choice((6, 20, 40)))
+for text in ["einhundertacht", "neunhundertneunzigtausend", "xyz", "acht acht", "hundert", "tausendtausend", "siebzigsieben"]:
+    for new in (4, 9, 30):  # beams.sh writes these settings into generation_config.json
+        case("banned", model, tokens.encode(text).ids, settings(), new, no_repeat_ngram_size=2, forced_eos_token_id=2)
 model = AutoModelForCausalLM.from_pretrained("examples/austen", dtype=torch.float32)
 tokens = Tokenizer.from_file("examples/austen/tokenizer.json")
 for text in ["It was", "Mr. Darcy", "She", "The evening was", "I do not", "“My dear", "Chapter", "They were", "Elizabeth could", "No"]:

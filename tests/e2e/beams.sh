@@ -9,6 +9,12 @@ for name in numbers austen; do
     [ -x "$WORK/$name" ] || exit 1
 done
 
+mkdir "$WORK/model"
+ln -s "$PWD"/examples/numbers/* "$WORK/model"
+rm "$WORK/model/generation_config.json"
+sed 's/"eos_token_id": 2,/&\n"forced_eos_token_id": 2, "no_repeat_ngram_size": 2,/' examples/numbers/generation_config.json > "$WORK/model/generation_config.json"
+check "beams: numbers without repetitions builds" "$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/banned"
+
 n=0
 while read -r name ids beams penalty early new text score; do
     n=$((n + 1))
