@@ -109,7 +109,8 @@ measure_start() {
         echo "$_before $_between $(seconds)" | awk -v m="$1" -v f="$2" '{ print "start", m, f, "-", 1000 * ($3 - $2); print "nothing", m, f, "-", 1000 * ($2 - $1) }'
     done
 }
-measure_net() { "$out/$1" --random --bench -t "$2" | awk -v m="$1" -v t="$2" '/^one run/ { print "net", m, "f32", t, $3 }'; }
+# A network that takes longer than this is left out.
+measure_net() { timeout 90 "$out/$1" --random --bench -t "$2" | awk -v m="$1" -v t="$2" '/^one run/ { print "net", m, "f32", t, $3 }'; }
 measure_ort() {
     "$PYTHON" "$bench/peer_ort.py" "$out/$1.onnx" --threads "$2" --runs 9 | awk -v m="$1" -v t="$2" '
         { for (i = 1; i <= NF; i++) if ($i == "ms" && $(i + 1) > 0 && $(i + 2) > 0) print "ort", m, "f32", t, $(i + 2) }'
