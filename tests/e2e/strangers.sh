@@ -5,7 +5,7 @@ unsanitized strangers
 model="examples/austen --mcpu=x86-64-v3"
 mkdir "$WORK/tmp" && export TMPDIR="$WORK/tmp"
 nothing_left() { check "strangers: $1: nothing is left behind" [ -z "$(ls -A "$WORK/tmp" "$WORK/out" 2> /dev/null | grep -v ':$')" ]; }
-soon() { timeout 20 "$@"; }
+soon() { timeout 60 "$@"; }
 
 # Pipes, devices, sockets and folders, wherever a file is read.
 mkfifo "$WORK/fifo" && mkdir "$WORK/folder" && mkdir "$WORK/out"
@@ -92,7 +92,7 @@ touch "$WORK/file"
 XDG_CACHE_HOME=/proc/none without "cannot be made" run
 XDG_CACHE_HOME=$WORK/file without "below a file" run
 XDG_CACHE_HOME=$WORK/shared without "others can write there" run
-HOME=/nonexistent/x XDG_CACHE_HOME='' without "HOME=/nonexistent" env PATH="$PATH" HOME=/proc/nonexistent XDG_CACHE_HOME= timeout 20 $BURIN run $model --tokens 0,1114 -n 4 --temp 0
+HOME=/nonexistent/x XDG_CACHE_HOME='' without "HOME=/nonexistent" env PATH="$PATH" HOME=/proc/nonexistent XDG_CACHE_HOME= timeout 60 $BURIN run $model --tokens 0,1114 -n 4 --temp 0
 nothing_left_in_tmp=$(ls -A "$WORK/tmp")
 check "strangers: programs without a cache leave nothing" [ -z "$nothing_left_in_tmp" ]
 export XDG_CACHE_HOME="$WORK/good"
