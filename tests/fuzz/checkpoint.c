@@ -3,7 +3,7 @@
 #include "frontend/checkpoint.h"
 
 #include "frontend/tokenizer.h"
-#include "program/input.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

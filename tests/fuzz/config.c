@@ -1,6 +1,6 @@
 // libFuzzer target: config.json, as the descriptions that come with burin read it: the family it names, and its graphs.
 #include "frontend/dsl.h"
-#include "program/input.h"
+#include "input.h"
 #include "util/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

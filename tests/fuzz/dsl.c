@@ -1,7 +1,7 @@
 // libFuzzer target: the description language, from text to graphs, with the library of dsl/ and a config.json of common keys.
 #include "frontend/dsl.h"
 
-#include "program/input.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 // libFuzzer target: .npy files as an emitted program reads them; what is read is written and read again.
 #include "runtime/program/npy.h"
 
-#include "program/input.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 // follow.
 #include "frontend/onnx.h"
 
-#include "program/input.h"
+#include "input.h"
 #include "tests/tools/onnx_text.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);

@@ -1,7 +1,7 @@
 // libFuzzer target: chat templates, compiled and rendered over messages; what stands behind a zero byte are the messages.
 #include "frontend/template.h"
 
-#include "program/input.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 // the runtime on a text of several scripts, and back.
 #include "frontend/tokenizer.h"
 
-#include "program/input.h"
+#include "input.h"
 #include "runtime/tokenizer/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
