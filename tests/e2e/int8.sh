@@ -35,3 +35,20 @@ says "int8: scores calibrated with their mask are no attention, and it says why"
 "$BURIN" run "$WORK/masked/model.onnx" --interpret --input input_ids="$WORK/ids.npy" --output "$WORK" > "$WORK/log" 2>&1
 mv "$WORK/scores.npy" "$WORK/got.npy"
 check "int8: nor does the program of tensors differ from the file" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/masked/scores.npy" 1e-5 largest
+
+# Sums of bytes beyond what f32 holds exactly: 700 times 255 times 127, in the program and in the interpreter.
+cat > "$WORK/sums.txt" << 'END'
+ir 8
+opset 17
+input x u8 [2,700]
+tensor W i8 [700,3] external location=w.bin offset=0 length=2100
+tensor Z u8 [] raw 0
+node MatMulInteger x W Z -> y
+output y i32 [2,3]
+END
+head -c 2100 /dev/zero | tr '\0' '\177' > "$WORK/w.bin"
+"$BUILD/tools/onnx_of_text" "$WORK/sums.onnx" < "$WORK/sums.txt"
+head -c 1400 /dev/zero | tr '\0' '\377' | npy '|u1' 2,700 > "$WORK/x.npy"
+says "int8: long sums of bytes are exact" 0 "22669500 22669500 22669500" "$BURIN" run "$WORK/sums.onnx" --mcpu=native --input x="$WORK/x.npy"
+says "int8: ... in the interpreter" 0 "22669500 22669500 22669500" "$BURIN" run "$WORK/sums.onnx" --interpret --input x="$WORK/x.npy"
+check "int8: they are products of floats, in parts" test "$("$BURIN" inspect "$WORK/sums.onnx" --stop-after=integer_products 2> "$WORK/log" | grep -c 'matmul(')" = 2

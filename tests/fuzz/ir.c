@@ -4,10 +4,10 @@
 #include <ctype.h>
 
 #include "codegen/codegen.h"
+#include "input.h"
 #include "ir/dump.h"
 #include "ir_text.h"
 #include "lower/lower.h"
-#include "input.h"
 #include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

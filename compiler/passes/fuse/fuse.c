@@ -12,8 +12,8 @@
 // Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
 #include "passes/fuse/fuse.h"
 
-PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_pack, pass_fuse_gates, pass_fuse_epilogues,
-    pass_merge_projections, pass_fuse_elementwise;
+PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products, pass_pack, pass_fuse_gates,
+    pass_fuse_epilogues, pass_merge_projections, pass_fuse_elementwise;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -53,6 +53,9 @@ bool pass_fuse_norms(Graph *g, PassContext *c) {
     (void)c;
     return settled(g, fuse_skip_norms(g));
 }
+
+// With --quant they would be quantized again.
+bool pass_integer_products(Graph *g, PassContext *c) { return !c->quant && settled(g, integer_products(g)); }
 
 bool pass_pack(Graph *g, PassContext *c) {
     bool changed = pack_weights(g);

@@ -7,6 +7,7 @@
 bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is a site
 bool split_products(Graph *);                   // split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // norm.c
+bool integer_products(Graph *);                 // integers.c: products of bytes become exact ones of floats
 bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
 void label_packs(Graph *, const QuantRules *);  // matmul.c: those of other formats by --quant stay apart
 bool fuse_gates(Graph *);                       // elementwise.c: gate + up
