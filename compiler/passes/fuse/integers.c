@@ -42,7 +42,7 @@ static int64_t magnitude(const Node *n, int steps) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ weights
-// A matrix of bytes less a number, or one for each column
+// A matrix of bytes, of integers that fold has made of them, less a number, or one for each column
 typedef struct Bytes {
     const Tensor *bytes, *zero;  // zero: NULL, of one element or of `columns`
     int64_t rows, columns;
@@ -64,7 +64,7 @@ static bool read_bytes(const Node *n, Bytes *b) {
     }
     if (n->op == OP_cast) n = n->in[0];
     b->bytes = data_of(n);
-    return b->bytes && b->bytes->rank == 2 && !dtype_is_block(b->bytes->dtype) && magnitude_of_type(b->bytes->dtype) >= 0;
+    return b->bytes && b->bytes->rank == 2 && !dtype_is_block(b->bytes->dtype) && !dtype_is_float(b->bytes->dtype);
 }
 
 static double weight_at(const Bytes *b, int64_t row, int64_t column) {
