@@ -17,7 +17,7 @@ is_code() {
     grep -l "$MARK" "$1/Makefile" "$1"/*.S "$1/MANIFEST"
 }
 compiles() {
-    gcc -std=gnu17 -fsyntax-only -DBURIN_CPU=x86_64_v3 -march=x86-64-v3 -I"$1" -I"$1/runtime" "$1"/out.c "$1"/out_model.c "$1"/out_api.c
+    gcc -std=gnu17 -fsyntax-only -DBURIN_CPU=x86_64_v3 -I"$1" -I"$1/runtime" "$1"/out.c "$1"/out_model.c "$1"/out_api.c
 }
 is_harmless() {
     ! tr -d '\n\t' < "$1" | LC_ALL=C grep -q '[[:cntrl:]]' && ! grep -q "^ *$MARK" "$1"
