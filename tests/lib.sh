@@ -8,8 +8,9 @@ trap 'exit 1' INT TERM
 # Leaks of a process that ends are no errors; everything else a sanitizer finds is.
 export ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" XDG_CACHE_HOME="${XDG_CACHE_HOME:-$PWD/build/cache}" NO_COLOR=1
 
-# Programs are built by -O1, in a third of the time and with the same bits, but in slow scripts, and where a script is `optimized`.
-case $0 in */slow-*) ;; *) export BURIN_OPTIMIZE="${BURIN_OPTIMIZE-1}" ;; esac
+# Programs are built by -O1, in a third of the time and with the same bits, but in slow scripts, in tables of speed, and where a
+# script is `optimized`.
+case $0 in */slow-* | */bench/*) ;; *) export BURIN_OPTIMIZE="${BURIN_OPTIMIZE-1}" ;; esac
 optimized() { unset BURIN_OPTIMIZE; }
 
 ok() { echo "ok - $1"; }

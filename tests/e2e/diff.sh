@@ -22,7 +22,7 @@ $BURIN build "$llama" --dump-ir="$WORK/dumps" --stop-after=pack > "$WORK/last.ir
 says "diff: before and after norms" 1 "5 differences" $BURIN diff "$WORK"/dumps/*-score_order.ir "$WORK"/dumps/*-norms.ir
 check "diff: what became what" grep -q '^+ %y = rms_normalization(' "$WORK/says"
 check "diff: five norms" grep -q 'rms_normalization  *0  *5$' "$WORK/says"
-says "diff: -v shows all" 1 "15 differences" $BURIN diff -v "$WORK"/dumps/*-fuse_norms.ir "$WORK"/dumps/*-pack.ir
+says "diff: -v shows all" 1 "15 differences" $BURIN diff -v "$WORK"/dumps/*-integer_products.ir "$WORK"/dumps/*-pack.ir
 check "diff: fifteen products" [ "$(grep -c '^+ .*matmul_packed' "$WORK/says")" = 15 ]
 says "diff: another family" 1 "weights: 0 are the same" $BURIN diff "$llama" "$WORK/against/albert"
 says "diff: other formats, other numbers" 1 "model.norm.weight: bf16[192], and f32[16]" $BURIN diff examples/austen "$llama"
