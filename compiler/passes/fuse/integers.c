@@ -18,9 +18,18 @@
 enum { MOST_PARTS = 16, MOST_STEPS = 16, EXACT = 1 << 24 };
 
 // ------------------------------------------------------------------------------------------------------------------- ranges
+static bool is_never_negative(DType t) { return t == DT_bool || t == DT_u8 || t == DT_u4; }
+
 static int64_t magnitude_of_type(DType t) {
-    bool counts = t == DT_bool || (!dtype_is_float(t) && dtype_bits(t) <= 8);
-    return !counts ? -1 : t == DT_bool ? 1 : (int64_t)1 << dtype_bits(t);
+    if (t == DT_bool) return 1;
+    if (dtype_is_float(t) || dtype_bits(t) > 8) return -1;
+    return is_never_negative(t) ? ((int64_t)1 << dtype_bits(t)) - 1 : (int64_t)1 << (dtype_bits(t) - 1);
+}
+
+// What views and casts of integers show
+static const Node *behind_views(const Node *n) {
+    while (is_view(n->op) || (n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype))) n = n->in[0];
+    return n;
 }
 
 static int64_t magnitude_of_constant(const Tensor *t) {
@@ -38,7 +47,9 @@ static int64_t magnitude(const Node *n, int steps) {
     if (is_view(n->op) || (n->op == OP_cast && !dtype_is_float(n->in[0]->type.dtype))) return magnitude(n->in[0], steps - 1);
     if (n->op != OP_add && n->op != OP_sub) return -1;
     a = magnitude(n->in[0], steps - 1), b = magnitude(n->in[1], steps - 1);
-    return a < 0 || b < 0 ? -1 : a + b;
+    if (a < 0 || b < 0) return -1;
+    bool both = is_never_negative(behind_views(n->in[0])->type.dtype) && is_never_negative(behind_views(n->in[1])->type.dtype);
+    return n->op == OP_sub && both ? (a > b ? a : b) : a + b;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ weights
