@@ -4,6 +4,9 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # In a container there may be no ssh, and no right to read another process's memory.
 export OMPI_MCA_plm_rsh_agent=sh OMPI_MCA_btl_vader_single_copy_mechanism=none
 
+# Its folders: two that start at once must not both make the first one of this machine.
+export OMPI_MCA_orte_tmpdir_base="$WORK"
+
 # Open MPI starts no more ranks than there are CPUs unless told so; MPICH does.
 MPIRUN=mpirun
 case $(mpirun --version 2> /dev/null) in *"Open MPI"*) MPIRUN="mpirun --oversubscribe" ;; esac
@@ -41,7 +44,7 @@ mpi_program() {
 later() {
     _later=$((${_later:-0} + 1))
     mkdir "$WORK/later$_later"
-    (WORK=$WORK/later$_later && "$@") > "$WORK/later$_later.out" 2>&1 &
+    (WORK=$WORK/later$_later && OMPI_MCA_orte_tmpdir_base=$WORK && "$@") > "$WORK/later$_later.out" 2>&1 &
 }
 all_later() {
     wait

@@ -319,7 +319,7 @@ static void send_result(int64_t index, int64_t status, burin_result r) {
     memcpy(message, &head, sizeof head);
     if (r.data) memcpy(message + sizeof head, r.data, r.printed + r.given);
     MPI_Isend(message, (int)bytes, MPI_BYTE, 0, TAG_RESULT, MPI_COMM_WORLD, &request);
-    if (burin_wait_requests(&request, 1, 2 * burin_all_ranks.patience) >= 0) burin_rank_is_late(0);
+    if (burin_wait_requests(&request, 1) >= 0) burin_rank_is_late(0);
     free(message), free(r.data);
 }
 

@@ -89,7 +89,7 @@ static void send_to_all(void) {
     burin_mpi_begin();
     for (int i = 1; i < r->count; i++)
         MPI_Isend(outgoing.data, (int)outgoing.n, MPI_BYTE, i, TAG_ORDER, MPI_COMM_WORLD, &requests[i - 1]);
-    int late = burin_wait_requests(requests, r->count - 1, burin_all_ranks.patience);
+    int late = burin_wait_requests(requests, r->count - 1);
     if (late >= 0) burin_rank_is_late(late + 1);
     burin_mpi_end();
 }
@@ -158,7 +158,7 @@ static void hear(int rank) {
     MPI_Request request;
     burin_mpi_begin();
     MPI_Irecv(&r, sizeof r, MPI_BYTE, rank, TAG_REPORT, MPI_COMM_WORLD, &request);
-    if (burin_wait_requests(&request, 1, burin_all_ranks.patience) >= 0) burin_rank_is_late(rank);
+    if (burin_wait_requests(&request, 1) >= 0) burin_rank_is_late(rank);
     burin_mpi_end();
     if (r.status == NO_MEMORY)
         burin_stop(BURIN_USER_MISTAKE, "%s has not enough memory: %.1f MB are needed", burin_rank_name(rank),

@@ -67,7 +67,7 @@ static void await_rank(int rank, unsigned posts, int threads, burin_bytes *next)
         if (has_posted(b, posts, 1)) return;
         sched_yield();
     }
-    double until = burin_seconds() + (double)burin_all_ranks.patience;
+    double until = burin_seconds() + burin_rank_patience();
     while (!has_posted(b, posts, 1)) {
         if (burin_seconds() > until) burin_rank_is_late(rank);
         sleep_on(b, posts - 1);

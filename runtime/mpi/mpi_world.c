@@ -37,15 +37,17 @@ static int first_pending(MPI_Request *requests, int n) {
     return -1;
 }
 
+double burin_rank_patience(void) { return (double)burin_all_ranks.patience * (burin_all_ranks.ranks.rank ? 2 : 1); }
+
 // Looks, then yields: other ranks of this machine may need the CPU that this one waits on.
-int burin_wait_requests(MPI_Request *requests, int n, int64_t patience) {
+int burin_wait_requests(MPI_Request *requests, int n) {
     double until = 0;
     for (int look = 1;; look++) {
         int late = first_pending(requests, n);
         if (late < 0) return late;
         if (look % LOOKS) continue;
         sched_yield();
-        if (until == 0) until = burin_seconds() + (double)patience;
+        if (until == 0) until = burin_seconds() + burin_rank_patience();
         if (burin_seconds() > until) return late;
     }
 }
@@ -59,8 +61,8 @@ const char *burin_rank_name(int rank) {
 
 void burin_rank_is_late(int rank) {
     burin_note(
-        "rank %d has waited %lld seconds for %s, which is stopped, gone, or too slow\nhint: --rank-timeout S waits longer",
-        burin_all_ranks.ranks.rank, (long long)burin_all_ranks.patience * (rank ? 1 : 2), burin_rank_name(rank));
+        "rank %d has waited %.0f seconds for %s, which is stopped, gone, or too slow\nhint: --rank-timeout S waits longer",
+        burin_all_ranks.ranks.rank, burin_rank_patience(), burin_rank_name(rank));
     MPI_Abort(MPI_COMM_WORLD, BURIN_USER_MISTAKE);
     _exit(BURIN_USER_MISTAKE);
 }
@@ -86,7 +88,7 @@ int burin_await_first_rank(const int *tags, int n, int *bytes) {
         nanosleep(&(struct timespec){.tv_nsec = look < YIELDS + NAPS ? 100000 : 1000000}, NULL);
         for (; is_there(TAG_ALIVE, bytes); heard = burin_seconds())
             MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ALIVE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (burin_seconds() - heard > 2 * (double)burin_all_ranks.patience) burin_rank_is_late(0);
+        if (burin_seconds() - heard > burin_rank_patience()) burin_rank_is_late(0);
     }
 }
 
@@ -144,7 +146,7 @@ static void send_and_receive(const burin_columns *c) {
         if (c->rows > 1) MPI_Type_free(&own_type);
     }
     for (burin_bytes next = c->next; next.n && first_pending(requests, n) >= 0;) burin_fetch(&next);
-    int late = burin_wait_requests(requests, n, burin_all_ranks.patience);
+    int late = burin_wait_requests(requests, n);
     if (late >= 0) burin_rank_is_late(peer[late]);
     burin_mpi_end();
 }
@@ -201,7 +203,7 @@ static void meet_ranks(const burin_rank_card *own) {
         burin_rank_card card;
         MPI_Request request;
         MPI_Irecv(&card, sizeof card, MPI_BYTE, i, TAG_REPORT, MPI_COMM_WORLD, &request);
-        if (burin_wait_requests(&request, 1, burin_all_ranks.patience) >= 0) burin_rank_is_late(i);
+        if (burin_wait_requests(&request, 1) >= 0) burin_rank_is_late(i);
         memcpy(burin_all_ranks.host[i], card.host, HOST_BYTES);
         if (!same_build(own, &card))
             burin_stop(BURIN_USER_MISTAKE,

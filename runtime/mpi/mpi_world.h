@@ -32,11 +32,13 @@ void burin_alive_start(void);
 void burin_alive_patience(int64_t seconds);  // of all waiting, from here on
 void burin_alive_stop(void);
 
-// Waits for all requests. The first that is not done after `patience` seconds, or -1.
-int burin_wait_requests(MPI_Request *, int n, int64_t patience);
+// Seconds that this rank waits for another. The first gives up first: while it waits for one rank, the rest may wait for it.
+double burin_rank_patience(void);
+// Waits for all requests. The first that is not done in time, or -1.
+int burin_wait_requests(MPI_Request *, int n);
 // Ends the program on all ranks at once: `rank` has not answered.
-_Noreturn void burin_rank_is_late(int rank);  // of the first rank twice as long is waited
-const char *burin_rank_name(int rank);        // "rank 2 (host)"
+_Noreturn void burin_rank_is_late(int rank);
+const char *burin_rank_name(int rank);  // "rank 2 (host)"
 
 void burin_exchange_messages(const burin_columns *, const burin_step *, int thread);
 void burin_exchange_memory(const burin_columns *, const burin_step *, int thread);  // mpi_shared.c
