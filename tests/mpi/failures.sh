@@ -21,9 +21,12 @@ austen() { ranks "$1" "$program" "It was" -n 4 "$2" "$3"; }
 
 # the first rank waits for its prompt longer than anyone is patient, and the others wait with it; then it stands still
 first_stands_still() {
-    (sleep 60 & echo $! > "$WORK/sleeper"; wait) | timeout 60 $MPIRUN -n 3 sh -c \
+    mkfifo "$WORK/prompt"
+    sleep 60 > "$WORK/prompt" &
+    sleeper=$!
+    timeout 60 $MPIRUN -n 3 sh -c \
         '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && echo $$ > "$1/first"; exec "$2" -f - -n 4 -t 1 --rank-timeout 1' sh "$WORK" "$program" \
-        > "$WORK/log" 2>&1 &
+        < "$WORK/prompt" > "$WORK/log" 2>&1 &
     run=$!
     for _ in $(seq 200); do [ -s "$WORK/first" ] && break; sleep 0.05; done
     sleep 3
@@ -31,7 +34,7 @@ first_stands_still() {
     wait $run
     check "a first rank that stands still: the run ends (status $?)" test $? != 124
     check "and it is named" logged "has waited 2 seconds for rank 0"
-    kill -KILL "$(cat "$WORK/first")" "$(cat "$WORK/sleeper")" 2> "$WORK/gone"
+    kill -KILL "$(cat "$WORK/first")" $sleeper 2> "$WORK/gone"
 }
 
 # rank 1 is killed, or stands still, while the others go on
