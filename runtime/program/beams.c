@@ -215,7 +215,7 @@ static void search(beam_search *b) {
     for (int32_t length = 1; length <= b->most && !stopped; length++) {
         find_candidates(b, length - 1);
         sort_candidates(b, length);
-        stopped = is_over(b, length) || (b->g->stop && *b->g->stop);
+        stopped = is_over(b, length) || (b->g->run->stop && *b->g->run->stop);
         if (!stopped) go_on(b, length);
     }
 }

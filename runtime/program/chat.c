@@ -44,13 +44,15 @@ static void add_byte(chat *t, char byte) {
     t->line[t->bytes] = 0;
 }
 
-// Byte by byte: what comes behind a line is left to whoever reads it. False at the end of the input.
+// Byte by byte: what comes behind a line is left to whoever reads it. Ctrl-C drops the lines before. False at the end of the
+// input.
 static bool read_one_line(chat *t) {
     size_t begin = t->bytes;
     char byte;
     ssize_t n;
     while ((n = read(STDIN_FILENO, &byte, 1)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0) continue;
+        if (chat_stop) chat_stop = 0, t->bytes = begin = 0;
         if (byte == '\n') return true;
         add_byte(t, byte);
     }
@@ -59,7 +61,7 @@ static bool read_one_line(chat *t) {
 
 static void print_mark(const chat *t, const char *mark) {
     if (!t->terminal) return;
-    burin_print("%s", mark);
+    burin_print("%-s", mark);
     burin_flush();
 }
 
@@ -67,7 +69,7 @@ static bool read_line(chat *t) {
     t->bytes = 0;
     add_byte(t, 0);
     t->bytes = 0;
-    chat_reads = t->terminal;
+    chat_stop = 0, chat_reads = t->terminal;
     print_mark(t, "> ");
     bool there = read_one_line(t);
     while (there && t->bytes && t->line[t->bytes - 1] == '\\') {
@@ -76,7 +78,7 @@ static bool read_line(chat *t) {
         there = read_one_line(t);
         if (!there) there = true, t->line[--t->bytes] = 0;
     }
-    chat_reads = 0;
+    chat_stop = chat_reads = 0;
     return there;
 }
 
@@ -126,12 +128,15 @@ static void say_what_was_read(const chat *t) {
 // Answers the last turn, a user's; a turn that cannot be answered goes.
 static void answer(chat *t) {
     burin_conversation *c = &t->c;
-    if (!prompt_of_turns(t) || !drop_what_is_too_much(t)) {
+    bool answered = false;
+    if (prompt_of_turns(t) && drop_what_is_too_much(t)) {
+        answered = burin_conversation_answer(c);
+        if (!answered) burin_note("stopped while it read the question, which is left out");
+    }
+    if (!answered) {
         burin_conversation_remove(c, c->n_turns - 1, 1);
         return;
     }
-    chat_stop = 0;
-    burin_conversation_answer(c);
     if (c->g.full) burin_note("the context of %d tokens is full: the answer ends here", c->g.run->context);
     burin_conversation_add(c, "assistant", c->g.answer, c->g.answer_bytes);
     say_what_was_read(t);
@@ -245,7 +250,7 @@ int burin_chat(burin_run *run) {
     chat t = {.terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     burin_conversation_open(&t.c, run);
     burin_conversation_load(&t.c);
-    t.c.g.stop = &chat_stop;
+    run->stop = &chat_stop;
     catch_interrupts();
     if (run->command->system) set_system(&t, run->command->system);
     if (t.terminal) burin_print("%s: /help lists commands, Ctrl-D leaves\n", run->model->name);

@@ -198,7 +198,7 @@ static void note_read(burin_conversation *c) {
     memcpy(c->read + c->rendering.bytes, c->g.answer, c->g.answer_bytes);
 }
 
-void burin_conversation_answer(burin_conversation *c) {
+bool burin_conversation_answer(burin_conversation *c) {
     burin_generation *g = &c->g;
     burin_run *run = g->run;
     c->kept = burin_generation_kept(g, c->ids, c->n_ids);
@@ -209,7 +209,12 @@ void burin_conversation_answer(burin_conversation *c) {
     burin_generation_start(g);
     float *logits = burin_run_read(run, g->tokens + c->kept, c->n_ids - c->kept);
     g->prompt_read = burin_nanoseconds();
+    if (!logits) {
+        g->n_tokens = burin_slot_length(run->session, 0), c->read_bytes = 0;
+        return false;
+    }
     burin_generate_tokens(g, logits);
     burin_generation_finish(g);
     note_read(c);
+    return true;
 }

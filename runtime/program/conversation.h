@@ -37,8 +37,8 @@ void burin_conversation_save(const burin_conversation *);
 // The prompt of these messages (JSON, as burin_render takes it). False: rendering.error says why.
 bool burin_conversation_prompt(burin_conversation *, const char *json, size_t bytes, const char *name);
 bool burin_conversation_fits(const burin_conversation *);  // with room for an answer
-// Reads what is new of the prompt and answers: g.answer.
-void burin_conversation_answer(burin_conversation *);
+// Reads what is new of the prompt and answers: g.answer. False: run->stop was set before all was read.
+bool burin_conversation_answer(burin_conversation *);
 
 int burin_chat(burin_run *);             // chat.c: on a terminal, or lines through a pipe
 int burin_answer_messages(burin_run *);  // messages.c: --messages

@@ -204,7 +204,7 @@ void burin_generate_tokens(burin_generation *g, float *logits) {
         generate_by_beams(g, logits);
         return;
     }
-    while (logits && g->generated < g->count && !g->stopped && !(g->stop && *g->stop)) {
+    while (logits && g->generated < g->count && !g->stopped && !(run->stop && *run->stop)) {
         burin_suppress(run->model, logits, !g->generated);
         burin_answer_note(g, logits);
         if (g->constraint && burin_constraint_must_end(g->constraint)) break;

@@ -1,8 +1,6 @@
 // The generation loop's state: what a slot has read, how the next token is chosen, where its text goes.
 #ifndef BURIN_GENERATION_H
 #define BURIN_GENERATION_H
-#include <signal.h>
-
 #include "grammar/constraint.h"
 #include "output.h"
 #include "prompt.h"
@@ -33,9 +31,8 @@ typedef struct burin_generation {
     bool calls;    // the answer has calls of tools: marks of theirs that are special tokens stand in it
     bool has_end;  // `end` ends an answer, too
     int32_t end;
-    uint64_t seed;                // of the first line, where there are several
-    burin_tokens first;           // of an encoder-decoder: what each answer begins with
-    volatile sig_atomic_t *stop;  // NULL, or ends the answer when it is set
+    uint64_t seed;       // of the first line, where there are several
+    burin_tokens first;  // of an encoder-decoder: what each answer begins with
 } burin_generation;
 
 void burin_generation_open(burin_generation *);  // memory, sampler, --logits

@@ -1,6 +1,8 @@
 // One run of a program: a model opened for one slot, the tokens it has read, and what is recorded of its logits.
 #ifndef BURIN_RUN_H
 #define BURIN_RUN_H
+#include <signal.h>
+
 #include "engine/forward.h"
 #include "npy.h"
 #include "options.h"
@@ -16,6 +18,7 @@ typedef struct burin_run {
     bool recording;          // every row's logits are hashed, and written to `npy` with --logits
     uint64_t hash;
     burin_npy npy;
+    volatile sig_atomic_t *stop;  // NULL, or ends the reading of a prompt, and the answer, when it is set
 } burin_run;
 
 // Opens the model with the options of the command line. Every mistake ends the program with a sentence and status 1.
@@ -37,7 +40,7 @@ struct burin_constraint *burin_tools_constraint(const burin_run *, const char *n
 
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 
-// Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one.
+// Reads n tokens into the slot, a chunk of rows at a time. Returns the logits of the last one; NULL: run->stop came before it.
 float *burin_run_read(burin_run *, const int32_t *tokens, int32_t n);
 
 void burin_run_record_rows(burin_run *, float *logits, int32_t rows);  // when run->recording: rows that burin_run_score gave

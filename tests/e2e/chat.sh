@@ -125,6 +125,23 @@ END
 check "chat: on a terminal without a prompt; Ctrl-C, Ctrl-D" test $? = 0
 grep -q "not seen" "$WORK/said" && sed 's/^/# /' "$WORK/said"
 
+# Ctrl-C drops a message that is not complete.
+sed "s,SAVED,$WORK/said.json," > "$WORK/script" << 'END'
+expect > 
+send half a message \\\n
+expect . 
+send \c
+expect > 
+send It was\n
+expect > 
+send /save SAVED\n
+expect > 
+send \d
+END
+"$BUILD/tools/terminal" "$WORK/script" "$talk" --chat -n 2 > "$WORK/said" 2>&1
+check "chat: Ctrl-C drops the lines of a message: $(head -c 60 "$WORK/said.json")" grep -q '^\[{"role": "user", "content": "It was"},$' "$WORK/said.json"
+check "chat: the last line is empty" test -z "$(tail -n 1 "$WORK/said" | tr -d '> \r')"
+
 # A template outside of the subset is named, and the program is built without chat.
 printf '%s' "{{ 1 }}
 {% include 'x' %}" > "$WORK/model/chat_template.jinja"
