@@ -25,7 +25,7 @@ def tensor(name, *shape):
     if len(shape) > 1:
         scale, offset = 0.7 if name == "token_embd.weight" else 1.6 / shape[-1] ** 0.5, 0
     else:
-        scale, offset = 0.25, 1 if "norm" in name and name.endswith("weight") else 0
+        scale, offset = 0.25, 1 if ("norm" in name or "factors" in name) and name.endswith("weight") else 0
     return (offset + scale * uniform(name, int(np.prod(shape))).reshape(shape)).astype(np.float32)
 
 
@@ -33,7 +33,7 @@ class Case:
     """Metadata and shapes of tensors; layer(i, ...) adds those of LLaMA, without what is named."""
 
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
-        self.architecture, self.layers, self.blocks = architecture, layers, {}
+        self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, None
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -74,7 +74,8 @@ class Case:
             kind = {bool: "bool", int: "uint32", float: "float32", str: "string", list: "array"}[type(value)]
             getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
         for name, shape in self.shapes.items():
-            writer.add_tensor(name, tensor(name, *shape))
+            scale = np.float32(0.02 if self.faint and self.faint in name else 1)
+            writer.add_tensor(name, tensor(name, *shape) * scale)
         for name, (kind, shape) in self.blocks.items():
             values = gguf.quants.quantize(tensor(name, *shape), kind)
             writer.add_tensor(name, gguf.quants.dequantize(values, kind) if plain else values, raw_dtype=None if plain else kind)
@@ -110,7 +111,30 @@ CASES = {
 }
 
 
+ALL_NORMS = dict(attn_norm__bias=(WIDTH,), ffn_norm__bias=(WIDTH,), attn_output__bias=(WIDTH,), ffn_up__bias=(INNER,),
+                 ffn_down__bias=(WIDTH,))
+SPARSE = dict(leading_dense_block_count=1, expert_shared_count=2, expert_weights_scale=1.5, **MIXED)
+
+
 CASES |= {
+    "codeshell": lambda: with_table_of_gelu(Case("codeshell").llama("ffn_gate", "attn_q", "attn_k", "attn_v").add(
+        attn_qkv=JOINED, attn_qkv__bias=JOINED[:1], **ALL_NORMS)),
+    "hunyuan_vl": lambda: Case("hunyuan_vl", **AXES, **HEADED).llama().add(**NORMS_OF_HEADS),
+    "paddleocr": lambda: Case("paddleocr", **AXES, **HEADED).llama(),
+    "baichuan": lambda: Case("baichuan", layers=32).llama(),
+    "baichuan-13b": lambda: Case("baichuan", layers=40).llama(),
+    "deepseek": lambda: shared_experts(Case("deepseek", layers=3, **SPARSE), 2),
+    "bailingmoe": lambda: shared_experts(Case("bailingmoe", layers=3, expert_weights_norm=True,
+                                              **SPARSE | {"leading_dense_block_count": 0}), 2),
+    "bailingmoe2": lambda: shared_experts(Case(
+        "bailingmoe2", layers=3, expert_weights_norm=True, expert_gating_func=2, rope__dimension_count=HEAD // 2,
+        expert_shared_feed_forward_length=SMALL, **SPARSE | {"expert_shared_count": 1}), 1, "attn_q", "attn_k", "attn_v").add(
+            attn_qkv=JOINED, **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
+    "minicpm3": lambda: small_latent(),
+    "mistral3": lambda: Case("mistral3", attention__temperature_scale=0.3, rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                             rope__scaling__original_context_length=4, rope__scaling__yarn_log_multiplier=1.0,
+                             rope__scaling__yarn_beta_fast=32.0, rope__scaling__yarn_beta_slow=1.0, **HEADED).llama(),
+    "lfm2moe": lambda: convolutions(),
     "deepseek2-apart": lambda: latent(),
     "gpt-oss-mxfp4": lambda: blocks_of_four_bits(),
 }
@@ -128,6 +152,53 @@ def blocks_of_four_bits():
         for part, rows, columns in (("gate", inner, WIDTH), ("up", inner, WIDTH), ("down", WIDTH, inner)):
             case.blocks[f"blk.{i}.ffn_{part}_exps.weight"] = (gguf.GGMLQuantizationType.MXFP4, (EXPERTS, rows, columns))
             case.shapes[f"blk.{i}.ffn_{part}_exps.bias"] = (EXPERTS, rows)
+    return case
+
+
+def with_table_of_gelu(case):
+    """Whose GELU llama.cpp takes from a table of 16 bits."""
+    case.shapes["output_norm.bias"] = (WIDTH,)
+    case.faint = "ffn_down"
+    return case
+
+
+def shared_experts(case, n, *without):
+    """Dense first layers, then mixtures with n experts for all tokens."""
+    first = case.metadata["leading_dense_block_count"]
+    case.llama(*NO_DENSE, *without).experts(first)
+    for i in range(first):
+        case.add_to(i, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in range(first, case.layers):
+        case.add_to(i, ffn_gate_shexp=(n * SMALL, WIDTH), ffn_up_shexp=(n * SMALL, WIDTH), ffn_down_shexp=(WIDTH, n * SMALL))
+    return case
+
+
+def small_latent():
+    turned, rank = 4, 16
+    case = Case("minicpm3", output=False, context_length=256, attention__head_count_kv=HEADS, attention__key_length=HEAD + turned,
+                attention__kv_lora_rank=rank, attention__q_lora_rank=rank, rope__dimension_count=turned,
+                attention__layer_norm_rms_epsilon=1e-6)
+    case.llama("attn_q", "attn_k", "attn_v").add(
+        attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank),
+        attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,), attn_kv_b=(HEADS * (HEAD + HEAD), rank))
+    case.shapes |= {f"rope_factors_{kind}.weight": (turned // 2,) for kind in ("long", "short")}
+    return case
+
+
+def convolutions():
+    """A layer of convolutions before a dense part, then one of attention and one of convolutions before mixtures."""
+    case = Case("lfm2moe", output=False, layers=3, shortconv__l_cache=3, leading_dense_block_count=1, expert_gating_func=2,
+                attention__head_count_kv=[0, GROUPS, 0], **MIXED)
+    case.llama(*NO_DENSE).experts(first=1).add(**NORMS_OF_HEADS)
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in (0, 2):
+        for part in "attn_q", "attn_k", "attn_v", "attn_output", "attn_q_norm", "attn_k_norm":
+            del case.shapes[f"blk.{i}.{part}.weight"]
+        case.add_to(i, **{"shortconv__conv__weight": (WIDTH, 3), "shortconv__in_proj__weight": (3 * WIDTH, WIDTH),
+                          "shortconv__out_proj__weight": (WIDTH, WIDTH)})
+    for i in (1, 2):
+        case.add_to(i, exp_probs_b__bias=(EXPERTS,))
+    case.shapes["token_embd_norm.weight"] = case.shapes.pop("output_norm.weight")
     return case
 
 

@@ -58,15 +58,16 @@ static json_t *by_tables(const Rotary *r) {
                      all ? json_copy(all) : far, "attention_factor", all ? 1 : number(r, "scaling.attn_factor", 1));
 }
 
-// DeepSeek's: 0.1 times the stretch of scores, whose two numbers are one in all its models
+// The stretch of scores: of DeepSeek's 0.1 times it, and its two numbers are one in all its models; Mistral's first one is 1.
 static void set_stretch(const Rotary *r, json_t *scaling) {
     double multiplier = number(r, "scaling.yarn_log_multiplier", 0);
     if (multiplier == 0) return;
-    if (strcmp(r->architecture, "deepseek2"))
+    bool whole = !strcmp(r->architecture, "mistral3");
+    if (!whole && strcmp(r->architecture, "deepseek2"))
         file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
                    key_of(r, "scaling.yarn_log_multiplier"));
-    json_object_set_new(scaling, "mscale", json_real(10 * multiplier));
-    json_object_set_new(scaling, "mscale_all_dim", json_real(10 * multiplier));
+    json_object_set_new(scaling, "mscale", json_real(whole ? 1 : 10 * multiplier));
+    json_object_set_new(scaling, "mscale_all_dim", json_real(whole ? multiplier : 10 * multiplier));
 }
 
 // Converters leave out what is usual: beta_fast 32, beta_slow 1, and an attention factor that goes with the factor.
