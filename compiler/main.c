@@ -109,7 +109,7 @@ static void compare_perplexity(Arena *arena, const Options *o, const char *outpu
 
 static int build_for_one(Arena *arena, const Options *o) {
     Build b = build_new(arena, o);
-    const char *output = o->output ? o->output : model_name(arena, o);
+    const char *output = output_name(arena, o, b.tools.machine);
     bool printed = o->emit || o->stop_after;
     if (printed && o->output)
         diag_warning(NO_LOC, "%s is not written: %s prints, and stops", o->output, o->emit ? "--emit" : "--stop-after");
@@ -160,7 +160,7 @@ static int build_for_all(Arena *arena, const Options *all) {
     for (int i = 0; i < n_machines; i++) {
         Options o = *all;
         const Machine *m = &machines[i];
-        if (machine_is_bare(m)) continue;
+        if (machine_is_bare(m) || machine_is_windows(m)) continue;
         o.target = m->triple;
         const char *missing = machine_lacks(arena, m), *folder = arena_printf(arena, "%.*s/%s", length, all->output, m->triple);
         if (missing) {
@@ -186,7 +186,7 @@ static const char *place_for_program(Build *b, const char *cached, const char **
     enum { ROOM_FOR_CODE = 1 << 24 };
     if (cached && cache_make(b->arena, cached, b->image.bytes + ROOM_FOR_CODE)) return cached;
     *folder = work_folder(b->arena);
-    return arena_printf(b->arena, "%s/%s", *folder, b->name);
+    return arena_printf(b->arena, "%s/%s%s", *folder, b->name, machine_ending(b->tools.machine));
 }
 
 // The program of these options: from the cache, or built into it. NULL: stopped by the options.
@@ -201,8 +201,12 @@ static const char *made_program(Build *b, const char **folder) {
     return program;
 }
 
-// The program keeps its name.
+// Under qemu the program keeps its name.
 static void add_emulator(const Build *b, CommandLine *line, int file, const char *program) {
+    if (machine_is_windows(b->tools.machine)) {
+        command_add(line, program);
+        return;
+    }
     command_add(line, "-cpu");
     command_add(line, b->tools.machine->emulated);
     command_add(line, "-0");

@@ -19,6 +19,7 @@ typedef struct DispatchOptions {
     const char *identity;        // 16 hex digits
     const char *info;            // text of --info
     const char *weights_symbol;  // extern const unsigned char SYMBOL[] (64-bit addressed): start of the packed weights
+    bool weights_mapped;         // by the runtime: SYMBOL is a function that returns where they are
     const char *descriptor;      // "burin_model_this", or "NAME_model" for a library
     const char *draft;           // descriptor of a model that guesses for this one, or NULL
     uint64_t tokenizer_offset, tokenizer_bytes, template_offset, template_bytes, sums_offset;  // in the weights

@@ -148,7 +148,8 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
         text_add(t, "    .template_offset = %llu,\n    .template_bytes = %llu,\n", (unsigned long long)o->template_offset,
                  (unsigned long long)o->template_bytes);
     text_add(t, "    .sums_offset = %llu,\n", (unsigned long long)o->sums_offset);
-    text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = weights,\n", o->n_cpus);
+    text_add(t, "    .variants = variants,\n    .n_variants = %d,\n    .weights = %s,\n", o->n_cpus,
+             o->weights_mapped ? o->weights_symbol : "weights");
     text_add(t, "    .states = states,\n    .n_states = %s,\n", p->n_states ? "sizeof states / sizeof *states" : "0");
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
     if (p->encoder) write_generation(t, p->module);
@@ -157,13 +158,22 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
              is_decoder(p) ? "NULL" : "&net");
 }
 
+static void write_weights(Text *t, const DispatchOptions *o) {
+    const char *symbol = o->weights_symbol;
+    if (o->weights_mapped) {
+        text_add(t, "const unsigned char *%s(void);\n\n", symbol);
+        return;
+    }
+    text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n", symbol,
+             symbol);
+}
+
 void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     size_t begin = t->length, comment = c_comment(t);
     text_add(t, "%s: its descriptor. Emitted by burin.", p->module->name);
     c_comment_end(t, comment);
     text_add(t, "#include \"engine/cpu.h\"\n#include \"engine/program.h\"\n\n");
-    text_add(t, "extern const unsigned char %s[];\nstatic const unsigned char *weights(void) { return %s; }\n\n",
-             o->weights_symbol, o->weights_symbol);
+    write_weights(t, o);
     write_variants(t, p, o);
     write_kernels(t, p);
     if (p->encoder) write_encoder(t, p->encoder);

@@ -302,6 +302,7 @@ void build_sources(const Build *b, const char *folder) {
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
     d.weights_symbol = weights_symbol(b);
+    d.weights_mapped = !library && machine_is_windows(b->tools.machine);
     d.descriptor = library || b->guesses ? arena_printf(b->arena, "%s_model", b->name) : "burin_model_this";
     Text source = {0}, header = {0}, dispatch = {0};
     emit_program(b->program, &source);
@@ -357,5 +358,5 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
     const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
-    return folder ? arena_printf(b->arena, "%s/%s", folder, b->name) : NULL;
+    return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
 }

@@ -109,7 +109,7 @@ static void mark_files(const Build *b, const char *folder) {
     }
     if (n >= 0) free(list);
     RuntimeFiles files = runtime_files(b->arena, arena_printf(b->arena, "%s/runtime", folder), "");
-    if (b->tools.mpi) runtime_add_mpi(b->arena, arena_printf(b->arena, "%s/runtime", folder), "", &files);
+    if (b->tools.mpi) runtime_add_room(b->arena, arena_printf(b->arena, "%s/runtime", folder), "mpi", "", &files);
     for (int i = 0; i < files.n; i++) mark_file(arena_printf(b->arena, "%s/runtime/%s", folder, files.names[i]));
 }
 

@@ -11,6 +11,7 @@
 #include "driver/process.h"
 #include "engine/checksum.h"
 #include "engine/integrity.h"
+#include "util/files.h"
 
 enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
 
@@ -220,6 +221,34 @@ void image_append(const Image *image, const Image *draft, const char *path) {
     writer_put(&w, e.segments, e.header.e_phnum * sizeof *e.segments);
     writer_close(&w);
     free(e.segments), free(e.sections), free(e.names);
+}
+
+// Where the last section of an executable of Windows ends in its file.
+static uint64_t end_of_sections(const char *path) {
+    enum { HEADERS_AT = 60, N_SECTIONS = 6, OPTIONAL_BYTES = 20, FIRST = 24, SECTION_BYTES = 40, RAW_BYTES = 16 };
+    uint32_t at, raw[2];  // of a section: how many bytes, and where
+    uint16_t n, optional;
+    size_t size;
+    uint64_t end = 0;
+    char *file = read_text_file(path, &size);
+    memcpy(&at, file + HEADERS_AT, sizeof at);
+    memcpy(&n, file + at + N_SECTIONS, sizeof n);
+    memcpy(&optional, file + at + OPTIONAL_BYTES, sizeof optional);
+    for (int i = 0; i < n; i++) {
+        memcpy(raw, file + at + FIRST + optional + i * SECTION_BYTES + RAW_BYTES, sizeof raw);
+        if ((uint64_t)raw[0] + raw[1] > end) end = (uint64_t)raw[0] + raw[1];
+    }
+    free(file);
+    return end;
+}
+
+void image_append_behind(const Image *image, const Image *draft, const char *executable) {
+    uint64_t offset = round_up(end_of_sections(executable), PAGE);
+    Writer w = writer_open(executable, O_WRONLY, offset + image->bytes + (draft ? draft->bytes : 0));
+    writer_seek(&w, offset);
+    put_image(&w, image);
+    if (draft) put_image(&w, draft);
+    writer_close(&w);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ objects

@@ -28,6 +28,8 @@ void image_write(const Image *, const char *path);
 // Adds to a linked static executable: a PT_LOAD segment at IMAGE_ADDRESS and the section .burin.weights, so that strip keeps
 // it. `draft`, when it is not NULL, lies behind the image, without a gap.
 void image_append(const Image *, const Image *draft, const char *executable);
+// Adds to a linked program for Windows what it maps by itself (runtime/windows/weights.c), on a page behind its last section.
+void image_append_behind(const Image *, const Image *draft, const char *executable);
 // An object file with the bytes as the hidden symbol `symbol`, in .lrodata (x86-64, of any size) or .rodata (aarch64); false
 // for other architectures.
 bool image_write_object(const Image *, const char *architecture, const char *symbol, const char *path);

@@ -19,6 +19,8 @@ const Machine machines[] = {
      "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
     {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, EM_RISCV, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
      "libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
+    {"x86_64-windows-gnu", "x86_64", "x86-64", 64, 0, "wine", "gcc-mingw-w64-x86-64-win32", "mingw-w64-x86-64-dev",
+     "Windows 8 and later on 64-bit Intel and AMD: programs, one .exe each; tested under wine"},
     {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, EM_ARM, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
      "microcontrollers with an FPU, no operating system: libraries"},
     {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, EM_ARM, NULL, "gcc-arm-none-eabi",
@@ -34,13 +36,16 @@ static const char native_architecture[] = "x86_64";
 
 bool machine_is_bare(const Machine *m) { return !m->emulated; }
 bool machine_has_musl(const Machine *m) { return strstr(m->triple, "-musl"); }
-bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture); }
+bool machine_is_windows(const Machine *m) { return strstr(m->triple, "-windows-"); }
+const char *machine_ending(const Machine *m) { return machine_is_windows(m) ? ".exe" : ""; }
+bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture) && !machine_is_windows(m); }
 
 const OtherMachine other_machines[] = {
     {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
      "-o x.c --mcpu=generic is C that computes it in software"},
-    {"windows", "programs map their weights and start threads as POSIX has it",
-     "a program for x86_64-linux-gnu runs in Windows' subsystem for Linux"},
+    {"windows", "Debian has the libraries of mingw-w64 for x86_64 alone, and none of Microsoft's",
+     "--target=x86_64-windows-gnu"},
+    {"mingw", "clang's name for what mingw-w64 links is another", "--target=x86_64-windows-gnu"},
     {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
     {"musl", "Debian has musl beside its own C library for x86_64 alone",
      "-gnu in place of -musl: a static program runs on any Linux, and --sysroot links the musl of a system that has it"},
@@ -55,7 +60,7 @@ static void refuse_known(const char *triple) {
 }
 
 const Machine *machine_find(const char *triple) {
-    const char *names[8], *near;
+    const char *names[12], *near;
     for (int i = 0; i < n_machines; i++) {
         names[i] = machines[i].triple;
         if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
@@ -75,8 +80,16 @@ static Requirement needs_program(Arena *arena, const char *name, const char *pac
     return (Requirement){name, name, package, false, find_program(arena, name)};
 }
 
+// Debian has it off PATH in wine64, and on it in wine.
+static Requirement wine(Arena *arena) {
+    const Requirement found = needs_program(arena, "wine", "wine64");
+    return found.there ? found
+                       : (Requirement){"wine", "/usr/lib/wine/wine64", "wine64", false, !access("/usr/lib/wine/wine64", X_OK)};
+}
+
 // Either name of qemu's user mode is good.
 Requirement machine_emulator(Arena *arena, const Machine *m) {
+    if (machine_is_windows(m)) return wine(arena);
     const char *name = arena_printf(arena, "qemu-%s", m->architecture);
     Requirement fixed = needs_program(arena, arena_printf(arena, "%s-static", name), "qemu-user-static"),
                 shared = needs_program(arena, name, "qemu-user");
@@ -86,6 +99,7 @@ Requirement machine_emulator(Arena *arena, const Machine *m) {
 const char *machine_headers(Arena *arena, const Machine *m) {
     if (machine_is_bare(m)) return "/usr/include/newlib";
     if (machine_has_musl(m)) return arena_printf(arena, "/usr/include/%s", m->triple);
+    if (machine_is_windows(m)) return "/usr/x86_64-w64-mingw32/include";
     return machine_is_native(m) ? "/usr/include" : arena_printf(arena, "/usr/%s/include", m->triple);
 }
 
@@ -95,6 +109,10 @@ int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_RE
     if (machine_has_musl(m)) {
         list[n++] = needs_file("musl", header, m->library);
         if (!machine_is_native(m)) list[n++] = machine_emulator(arena, m);
+    } else if (machine_is_windows(m)) {
+        list[n++] = needs_file("C library", header, m->library);
+        list[n++] = needs_file("gcc's library", "/usr/lib/gcc/x86_64-w64-mingw32", m->gcc);
+        list[n++] = machine_emulator(arena, m);
     } else if (machine_is_native(m)) {
         list[n++] = needs_file("C library", header, "libc6-dev");
     } else if (machine_is_bare(m)) {

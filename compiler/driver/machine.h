@@ -9,7 +9,8 @@ typedef struct Machine {
     const char *triple, *architecture;
     const char *cpu;  // of code that must run on every one of them
     int address_bits, elf_machine;
-    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system
+    const char *emulated;  // the CPU that qemu is to be, with all its features; NULL: a machine without an operating system;
+                           // of Windows, which wine stands for, "wine"
     const char *gcc, *library;  // the packages of its gcc and of its C library
     const char *help;
 } Machine;
@@ -29,7 +30,9 @@ extern const int n_other_machines;
 const Machine *machine_find(const char *triple);
 bool machine_is_native(const Machine *);  // programs for it run here
 bool machine_has_musl(const Machine *);
-bool machine_is_bare(const Machine *);  // no operating system: libraries alone, of one CPU
+bool machine_is_windows(const Machine *);
+const char *machine_ending(const Machine *);  // of its programs' names: ".exe", or ""
+bool machine_is_bare(const Machine *);        // no operating system: libraries alone, of one CPU
 
 // A file or a program that work for a machine takes, and the package that brings it.
 typedef struct Requirement {

@@ -82,7 +82,11 @@ static void build_program(Build *b, const char *folder, const char *output) {
     if (!apart && b->draft) add_weights(b->draft, folder, &objects);
     Partial partial = beside(b, output);
     toolchain_link_program(&b->tools, &objects, IMAGE_ADDRESS + b->image.bytes, folder, partial.path);
-    if (apart) image_append(&b->image, b->draft ? &b->draft->image : NULL, partial.path);
+    const Image *draft = b->draft ? &b->draft->image : NULL;
+    if (machine_is_windows(b->tools.machine))
+        image_append_behind(&b->image, draft, partial.path);
+    else if (apart)
+        image_append(&b->image, draft, partial.path);
     move_into_place(b, partial, output);
 }
 
@@ -180,7 +184,7 @@ static const char weights_source[] =
 static void copy_runtime(const Build *b, const char *to) {
     const char *from = arena_printf(b->arena, "%s/runtime", b->tools.home);
     RuntimeFiles files = runtime_files(b->arena, from, "");
-    if (b->tools.mpi) runtime_add_mpi(b->arena, from, "", &files);
+    if (b->tools.mpi) runtime_add_room(b->arena, from, "mpi", "", &files);
     for (int i = 0; i < files.n; i++) {
         const char *copy = arena_printf(b->arena, "%s/%s", to, files.names[i]);
         make_folder(path_folder(b->arena, copy));
@@ -274,7 +278,7 @@ static void check_file(const char *path, const char *mark) {
 
 // What is replaced is a program or a library; the header beside it says that it is burin's.
 static void check_is_ours(const Build *b, const char *output) {
-    check_file(output, b->kind == OUTPUT_ARCHIVE ? "!<arch>" : "\177ELF");
+    check_file(output, b->kind == OUTPUT_ARCHIVE ? "!<arch>" : machine_is_windows(b->tools.machine) ? "MZ" : "\177ELF");
     int stem = b->kind == OUTPUT_PROGRAM ? 0 : (int)(strrchr(output, '.') - output);
     if (stem) check_file(arena_printf(b->arena, "%.*s.h", stem, output), "burin");
 }
@@ -288,6 +292,12 @@ static void check_bare(const Build *b, const char *output) {
             "link with your startup code and linker script; examples/boards has some, and makes images of them",
             output, m->triple);
     if (b->tools.n_cpus > 1) usage_error("--mcpu: a library for %s has the code of one CPU", m->triple);
+}
+
+static void check_windows(const Build *b, const char *output) {
+    const Machine *m = b->tools.machine;
+    if (machine_is_windows(m) && b->kind != OUTPUT_PROGRAM)
+        usage_error("-o %s: for %s burin writes programs\n  hint: -o model.exe", output, m->triple);
 }
 
 static void check_ranks(const Build *b, const char *output) {
@@ -314,10 +324,11 @@ static void check_sysroot(Build *b, const char *output) {
 // Before the work begins: can it be written at all? An earlier file or folder of ours is overwritten, and nothing else.
 void build_check_output(Build *b, const char *output) {
     const char *parent = path_folder(b->arena, output);
-    check_output_name(b->arena, output);
+    check_output_name(b->arena, b->tools.machine, output);
     b->kind = output_kind(output);
     if (b->kind != OUTPUT_PROGRAM) b->name = symbol_name(b->arena, output);
     check_bare(b, output);
+    check_windows(b, output);
     check_ranks(b, output);
     check_draft(b, output);
     check_sysroot(b, output);

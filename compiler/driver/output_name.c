@@ -72,8 +72,9 @@ typedef struct Promise {
 } Promise;
 
 static const Promise promises[] = {
-    {" .exe .dll .lib .obj .msi .com .bat .cmd .ps1 ", "programs and libraries of Windows",
-     "-o %s is a program for Linux (WSL runs it), -o %s.so a library"},
+    {" .exe ", "programs of Windows without --target", "--target=x86_64-windows-gnu -o %s.exe"},
+    {" .dll .lib .obj .msi .com .bat .cmd .ps1 ", "libraries and packages of Windows",
+     "--target=x86_64-windows-gnu -o %s.exe is a program for Windows"},
     {" .dylib .app .dmg .framework ", "programs and libraries of macOS",
      "-o %s is a program for Linux (a container runs it), -o %s.so a library"},
     {" .wasm .wat ", "WebAssembly", "-o %s.c is a folder of C, which other compilers can take"},
@@ -108,12 +109,12 @@ static const char *hint_for(Arena *arena, const char *hint, const char *stem) {
     return arena_printf(arena, "%s%s", text, hint);
 }
 
-static void check_ending(Arena *arena, const char *output) {
+static void check_ending(Arena *arena, const Machine *machine, const char *output) {
     const char *base = path_name(output), *dot = strrchr(base, '.'), *version = strstr(base, ".so.");
     if (version && version > base)
         usage_error("-o %s: a version is given where the library is installed\n  hint: -o %.*s.so", output,
                     (int)(version - output), output);
-    if (!dot) return;
+    if (!dot || (dot > base && !strcmp(dot, machine_ending(machine)))) return;
     const char *stem = arena_strndup(arena, output, (size_t)(dot - output));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcasecmp(dot, kinds[i].ending) && (dot == base || strcmp(dot, kinds[i].ending)))
@@ -141,13 +142,13 @@ static bool hides_a_header(const char *stem) {
     return is_one_of(stem, headers, sizeof headers / sizeof *headers);
 }
 
-void check_output_name(Arena *arena, const char *output) {
+void check_output_name(Arena *arena, const Machine *machine, const char *output) {
     const char *base = path_name(output);
     size_t length = strlen(base);
     if (!strcmp(output, "-"))
         usage_error("-o -: burin does not write to standard output\n  hint: --emit=c prints the C, --emit=ir the IR");
     if (!length) usage_error("-o %s: a folder, and no name in it\n  hint: -o %smodel", output, output);
-    check_ending(arena, output);
+    check_ending(arena, machine, output);
     if (output_kind(output) == OUTPUT_PROGRAM) return;
     if (length > MAX_NAME)
         usage_error("-o %.40s...: a name of %zu characters\n  hint: the functions of a library begin with its name: at most %d",
@@ -156,4 +157,12 @@ void check_output_name(Arena *arena, const char *output) {
     if (hides_a_header(stem))
         usage_error("-o %s: its header %s.h would hide the C library's\n  hint: -o %.*s%s_model%s", output, stem,
                     (int)(base - output), output, stem, strrchr(base, '.'));
+}
+
+const char *output_name(Arena *arena, const Options *o, const Machine *machine) {
+    const char *output = o->output ? o->output : model_name(arena, o);
+    if (o->output) check_output_name(arena, machine, output);
+    const char *ending = machine_ending(machine);
+    bool whole = output_kind(output) != OUTPUT_PROGRAM || text_ends_with(output, ending);
+    return whole ? output : arena_printf(arena, "%s%s", output, ending);
 }

@@ -6,7 +6,9 @@
 
 OutputKind output_kind(const char *output);
 // Ends the run (status 2) when the name promises something that burin does not write, or cannot be one of C.
-void check_output_name(Arena *, const char *output);
+void check_output_name(Arena *, const Machine *, const char *output);
+// What -o says, or the model's name; a program for Windows has its ending.
+const char *output_name(Arena *, const Options *, const Machine *);
 // What programs of a model are named: [a-z][a-z0-9_]*. examples/austen/ gives austen, path/9Lives.v2.onnx model_9lives.
 // A folder of ONNX files names them.
 const char *model_name(Arena *, const Options *);

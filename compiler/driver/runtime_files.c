@@ -8,12 +8,15 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    return *e->d_name != '.' && strcmp(e->d_name, "library") && strcmp(e->d_name, "mpi") && !strchr(e->d_name, '.');
+    static const char *const apart[] = {"library", "mpi", "windows"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(e->d_name, apart[i])) return 0;
+    return *e->d_name != '.' && !strchr(e->d_name, '.');
 }
 
 static int is_part(const struct dirent *e) { return *e->d_name != '.' && folder_is_c(e->d_name); }
 
-static void add_room(Arena *arena, const char *runtime, const char *room, const char *suffix, RuntimeFiles *files) {
+void runtime_add_room(Arena *arena, const char *runtime, const char *room, const char *suffix, RuntimeFiles *files) {
     struct dirent **list;
     int n = scandir(arena_printf(arena, "%s/%s", runtime, room), &list, is_part, alphasort);
     const char **names = ARENA_ARRAY(arena, const char *, files->n + (n < 0 ? 0 : n));
@@ -27,16 +30,12 @@ static void add_room(Arena *arena, const char *runtime, const char *room, const 
     if (n >= 0) free(list);
 }
 
-void runtime_add_mpi(Arena *arena, const char *runtime, const char *suffix, RuntimeFiles *files) {
-    add_room(arena, runtime, "mpi", suffix, files);
-}
-
 RuntimeFiles runtime_files(Arena *arena, const char *runtime, const char *suffix) {
     RuntimeFiles files = {0};
     struct dirent **rooms;
     int n = scandir(runtime, &rooms, is_room, alphasort);
     for (int i = 0; i < n; i++) {
-        add_room(arena, runtime, rooms[i]->d_name, suffix, &files);
+        runtime_add_room(arena, runtime, rooms[i]->d_name, suffix, &files);
         free(rooms[i]);
     }
     if (n >= 0) free(rooms);

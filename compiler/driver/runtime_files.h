@@ -1,5 +1,5 @@
 // The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
-// NAME_api.c, and mpi/.
+// NAME_api.c, and those that not every program has: mpi/ (--with=mpi) and windows/.
 #ifndef BURIN_DRIVER_RUNTIME_FILES_H
 #define BURIN_DRIVER_RUNTIME_FILES_H
 #include "util/arena.h"
@@ -11,5 +11,5 @@ typedef struct RuntimeFiles {
 
 // `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`; "": all that C includes.
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
-void runtime_add_mpi(Arena *, const char *runtime, const char *suffix, RuntimeFiles *);  // those of --with=mpi
+void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix, RuntimeFiles *);
 #endif

@@ -84,6 +84,8 @@ void toolchain_with_mpi(Toolchain *t) {
 }
 
 void toolchain_with_sysroot(Toolchain *t, const char *folder, bool links) {
+    if (machine_is_windows(t->machine))
+        usage_error("--sysroot: programs for Windows are linked with mingw-w64's libraries\n  hint: leave it out");
     if (t->mpi) usage_error("--sysroot does not go together with --with=mpi: mpicc says where MPI's libraries are");
     t->sysroot = sysroot_open(t->arena, t->machine, folder, links);
 }
@@ -91,6 +93,7 @@ void toolchain_with_sysroot(Toolchain *t, const char *folder, bool links) {
 // What clang compiles and links for, and with whose headers.
 void toolchain_place(const Toolchain *t, CommandLine *line) {
     command_addf(line, "--target=%s", t->machine->triple);
+    if (machine_is_windows(t->machine)) command_add(line, "--sysroot=/usr");  // or clang asks where gcc is on PATH
     if (t->sysroot.folder) command_addf(line, "--sysroot=%s", t->sysroot.folder);
 }
 
@@ -221,24 +224,35 @@ static void compile_models(Compilation *c) {
 // named with a hyphen.)
 enum { RUNTIME_UNITS = 2 };
 
-static void add_unit(Compilation *c, const char *name, Text *includes) {
-    const char *unit = arena_printf(c->tools->arena, "%s/%s", c->emitted->folder, name);
-    write_file(unit, includes->data, includes->length);
-    text_free(includes);
-    add_source(c, unit, base_flags(c));
+// Every `step`th of the files from `first` on.
+static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files, int first, int step) {
+    const Toolchain *t = c->tools;
+    const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name), *flags = base_flags(c);
+    Text includes = {0};
+    if (machine_is_windows(t->machine)) {
+        text_add(&includes, "#include \"windows/posix.h\"\n");
+        flags = arena_printf(t->arena, "%s -isystem %s/runtime/windows", flags, t->home);
+    }
+    for (int i = first; i < files->n; i += step) text_add(&includes, "#include \"%s\"\n", files->names[i]);
+    write_file(unit, includes.data, includes.length);
+    text_free(&includes);
+    add_source(c, unit, flags);
+}
+
+// A room that not every program has, and whose headers the other units need not bear.
+static void add_room(Compilation *c, const char *runtime, const char *room, const char *unit) {
+    RuntimeFiles files = {0};
+    runtime_add_room(c->tools->arena, runtime, room, ".c", &files);
+    add_unit(c, unit, &files, 0, 1);
 }
 
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
-    RuntimeFiles files = runtime_files(arena, runtime, ".c"), mpi = {0};
-    Text units[RUNTIME_UNITS] = {0}, ranks = {0};
-    for (int i = 0; i < files.n; i++) text_add(&units[i % RUNTIME_UNITS], "#include \"%s\"\n", files.names[i]);
-    for (int i = 0; i < RUNTIME_UNITS; i++) add_unit(c, arena_printf(arena, "runtime-%d.c", i + 1), &units[i]);
-    if (!c->tools->mpi) return;
-    runtime_add_mpi(arena, runtime, ".c", &mpi);
-    for (int i = 0; i < mpi.n; i++) text_add(&ranks, "#include \"%s\"\n", mpi.names[i]);
-    add_unit(c, MPI_UNIT, &ranks);
+    const RuntimeFiles files = runtime_files(arena, runtime, ".c");
+    for (int i = 0; i < RUNTIME_UNITS; i++) add_unit(c, arena_printf(arena, "runtime-%d.c", i + 1), &files, i, RUNTIME_UNITS);
+    if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT);
+    if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c");
 }
 
 static void keep_objects(const Compilation *c) {
@@ -312,9 +326,21 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
     return object;
 }
 
+// The weights come behind the program, mapped by runtime/windows: nothing that the linker writes follows the sections.
+static void link_for_windows(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+    const char *linker = find_program(t->arena, "x86_64-w64-mingw32-ld");
+    const char *words = "-static -municode -s -Wl,--gc-sections,--stack,8388608";
+    if (linker) words = arena_printf(t->arena, "--ld-path=%s %s", linker, words);
+    link_by(t, (Linking){words, "-lpthread -o"}, objects, folder, output);
+}
+
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
 void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft, const char *folder,
                             const char *output) {
+    if (machine_is_windows(t->machine)) {
+        link_for_windows(t, objects, folder, output);
+        return;
+    }
     const char *linked = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
     const char *place =
         t->machine->address_bits == 32

@@ -160,7 +160,7 @@ static void write_trace(const burin_model *model, const burin_lane *lanes, int t
 
 void burin_profile_open(burin_profile *p, const char *file, int threads) {
     if (!*file) return;
-    p->lanes = aligned_alloc(64, (size_t)threads * sizeof *p->lanes);
+    p->lanes = malloc((size_t)threads * sizeof *p->lanes);
     for (int i = 0; p->lanes && i < threads; i++) {
         p->lanes[i] = (burin_lane){.span = malloc(SPANS * sizeof *p->lanes[i].span)};
         if (p->lanes[i].span) p->lanes[i].room = SPANS;

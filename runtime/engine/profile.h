@@ -26,9 +26,10 @@ typedef struct burin_lane_span {
 
 // What one thread's part of the work was at, in order; full, the rest is left out.
 typedef struct burin_lane {
-    _Alignas(64) uint64_t last;
+    uint64_t last;
     size_t n, room;
     burin_lane_span *span;
+    char apart[96];  // from what the next thread writes
 } burin_lane;
 
 typedef struct burin_profile {

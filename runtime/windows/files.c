@@ -1,0 +1,122 @@
+// Files by names in UTF-8, their bytes as they are.
+#include <errno.h>
+#include <stdarg.h>
+
+#include "posix.h"
+#include "wide.h"
+
+wchar_t *burin_wide(const char *text, int bytes, int *length) {
+    int n = MultiByteToWideChar(CP_UTF8, 0, text, bytes, NULL, 0);
+    wchar_t *wide = malloc(((size_t)n + 1) * sizeof *wide);
+    if (!wide) return errno = ENOMEM, NULL;
+    MultiByteToWideChar(CP_UTF8, 0, text, bytes, wide, n);
+    if (length) *length = n;
+    return wide;
+}
+
+char *burin_narrow(const wchar_t *text) {
+    int n = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
+    char *narrow = malloc((size_t)n + 1);
+    if (!narrow) return errno = ENOMEM, NULL;
+    WideCharToMultiByte(CP_UTF8, 0, text, -1, narrow, n, NULL, NULL);
+    return narrow;
+}
+
+int burin_windows_error(void) {
+    switch (GetLastError()) {
+        case ERROR_FILE_NOT_FOUND:
+        case ERROR_PATH_NOT_FOUND:
+            return ENOENT;
+        case ERROR_NOT_ENOUGH_MEMORY:
+        case ERROR_COMMITMENT_LIMIT:
+        case ERROR_OUTOFMEMORY:
+            return ENOMEM;
+        case ERROR_FILE_EXISTS:
+        case ERROR_ALREADY_EXISTS:
+            return EEXIST;
+        case ERROR_DISK_FULL:
+        case ERROR_HANDLE_DISK_FULL:
+            return ENOSPC;
+        case ERROR_BROKEN_PIPE:
+        case ERROR_NO_DATA:
+        case ERROR_PIPE_NOT_CONNECTED:
+            return EPIPE;
+        case ERROR_ACCESS_DENIED:
+        case ERROR_SHARING_VIOLATION:
+            return EACCES;
+    }
+    return EIO;
+}
+
+int burin_windows_open(const char *path, int flags, ...) {
+    wchar_t *wide = burin_wide(path, -1, NULL);
+    int file = wide ? _wopen(wide, flags | _O_BINARY, _S_IREAD | _S_IWRITE) : -1;
+    free(wide);
+    return file;
+}
+
+int burin_windows_mkdir(const char *path, int mode) {
+    wchar_t *wide = burin_wide(path, -1, NULL);
+    int status = wide ? _wmkdir(wide) : -1;
+    (void)mode;
+    free(wide);
+    return status;
+}
+
+int burin_windows_unlink(const char *path) {
+    wchar_t *wide = burin_wide(path, -1, NULL);
+    int status = wide ? _wunlink(wide) : -1;
+    free(wide);
+    return status;
+}
+
+int burin_windows_access(const char *path, int mode) {
+    wchar_t *wide = burin_wide(path, -1, NULL);
+    int status = wide ? _waccess(wide, mode) : -1;
+    free(wide);
+    return status;
+}
+
+int burin_windows_rename(const char *from, const char *to) {
+    wchar_t *old = burin_wide(from, -1, NULL), *new = burin_wide(to, -1, NULL);
+    bool moved = old && new && MoveFileExW(old, new, MOVEFILE_REPLACE_EXISTING);
+    if (old && new && !moved) errno = burin_windows_error();
+    free(old), free(new);
+    return moved ? 0 : -1;
+}
+
+static int poll_pipe(HANDLE pipe, int milliseconds) {
+    enum { STEP = 5 };
+    for (int waited = 0;; waited += STEP) {
+        DWORD there = 0;
+        if (!PeekNamedPipe(pipe, NULL, 0, NULL, &there, NULL) || there) return 1;  // an end can be read, too
+        if (milliseconds >= 0 && waited >= milliseconds) return 0;
+        Sleep(STEP);
+    }
+}
+
+int poll(struct pollfd *file, unsigned n, int milliseconds) {
+    HANDLE handle = (HANDLE)_get_osfhandle(file->fd);
+    (void)n;
+    if (GetFileType(handle) == FILE_TYPE_PIPE) return poll_pipe(handle, milliseconds);
+    if (!burin_windows_isatty(file->fd)) return 1;
+    return WaitForSingleObject(handle, milliseconds < 0 ? INFINITE : (DWORD)milliseconds) == WAIT_OBJECT_0;
+}
+
+// ---- bytes ----
+
+void *memmem(const void *all, size_t bytes, const void *part, size_t n) {
+    const unsigned char *at = all, *first = part;
+    if (!n) return (void *)(uintptr_t)all;
+    for (const unsigned char *end = at + bytes; (size_t)(end - at) >= n; at++) {
+        if (!(at = memchr(at, *first, (size_t)(end - at) - n + 1))) return NULL;
+        if (!memcmp(at, part, n)) return (void *)(uintptr_t)at;
+    }
+    return NULL;
+}
+
+void *memrchr(const void *all, int byte, size_t bytes) {
+    for (const unsigned char *begin = all, *at = begin + bytes; at > begin;)
+        if (*--at == (unsigned char)byte) return (void *)(uintptr_t)at;
+    return NULL;
+}
