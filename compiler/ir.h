@@ -42,15 +42,16 @@ typedef struct Dim {
 } Dim;
 
 // --------------------------------------------------------------------------------------------------------------------- types
-// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/kernels/quantize.h). tuple: several results;
-// see Node. Then the block formats of weights (format_rows.h), whose blocks lie along the last axis: bits 0.
+// Name and bits. q8_rows: activations in blocks of 32 along the last axis (runtime/kernels/quantize.h), i8_rows: likewise,
+// integers. tuple: several results; see Node. Then the block formats of weights (format_rows.h), whose blocks lie along the
+// last axis: bits 0.
 // clang-format off
 #define DTYPES(X)                                                                           \
     X(f32, 32) X(f16, 16) X(bf16, 16) X(f64, 64)                                            \
     X(i8, 8) X(i16, 16) X(i32, 32) X(i64, 64) X(u8, 8) X(u16, 16) X(u32, 32) X(u64, 64)     \
     X(bool, 8) X(i4, 4) X(u4, 4) X(i2, 2) X(u2, 2)                                          \
     X(f8e4m3fn, 8) X(f8e4m3fnuz, 8) X(f8e5m2, 8) X(f8e5m2fnuz, 8) X(f8e8m0, 8) X(f4e2m1, 4) \
-    X(string, 64) X(q8_rows, 0) X(tuple, 0)
+    X(string, 64) X(q8_rows, 0) X(i8_rows, 0) X(tuple, 0)
 // clang-format on
 typedef enum {
 #define X(name, bits) DT_##name,
@@ -272,6 +273,7 @@ int dtype_bits(DType);
 const char *dtype_name(DType);
 bool dtype_parse(const char *name, DType *);
 bool dtype_is_float(DType);
+bool dtype_is_rows(DType);                 // rows of a product in blocks of int8: q8_rows, i8_rows
 int64_t dtype_limit(DType, bool largest);  // the least or largest of an integer type that computes as i64
 Type type_of(DType, int rank, const Dim *const *);
 Type type_scalar(DType);

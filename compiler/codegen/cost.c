@@ -88,7 +88,7 @@ static double operations_of(const Measure *m, const Kernel *k) {
 // -------------------------------------------------------------------------------------------------------------------- bytes
 static double bytes_of(const Measure *m, const Type *t) {
     double n = count_of(m, t);
-    return t->dtype == DT_q8_rows ? n * 34 / 32 : n * dtype_bits(t->dtype) / 8;
+    return dtype_is_rows(t->dtype) ? n * 34 / 32 : n * dtype_bits(t->dtype) / 8;
 }
 
 // A table that is looked up gives as many rows as the kernel has results.
@@ -147,4 +147,4 @@ Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
     return (Cost){sum.operations / n, sum.weight_bytes / n, sum.bytes / n};
 }
 
-bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && k->in[0].type.dtype == DT_q8_rows; }
+bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && dtype_is_rows(k->in[0].type.dtype); }

@@ -156,7 +156,7 @@ static void write_sink(Text *t, const Program *p, const Kernel *k) {
 
 void write_matmul(Text *t, const Program *p, const Kernel *k) {
     const WeightPiece *w = k->in[PRODUCT_WEIGHTS].weight;
-    bool integers = k->in[PRODUCT_X].type.dtype == DT_q8_rows;
+    bool integers = dtype_is_rows(k->in[PRODUCT_X].type.dtype);
     text_add(t, "    matmul_args m = {.panels = %lld, .k = %lld, .x_stride = %s, %s",
              ((long long)last_dim(&k->out[0]) + 15) / 16, (long long)w->depth, c_row_stride(p, &k->in[PRODUCT_X]),
              p->plan.weight_bytes > CACHED_BYTES ? ".streamed = true, " : "");

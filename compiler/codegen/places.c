@@ -26,8 +26,8 @@ static bool directly_before(const Buffer *const *list, int n, const Buffer *befo
 }
 
 static void write_bytes(Text *t, const Program *p, const Buffer *b) {
-    text_add(t, b->dtype == DT_q8_rows ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->count);
-    if (b->dtype == DT_q8_rows)
+    text_add(t, dtype_is_rows(b->dtype) ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->count);
+    if (dtype_is_rows(b->dtype))
         text_add(t, " + 31) / 32 * sizeof(q8_block)");
     else if (dtype_bits(b->dtype) < 8)
         text_add(t, " * %d / 8 + 1", dtype_bits(b->dtype));

@@ -96,9 +96,9 @@ void quantize_parameters(Parameters *ps) {
 void write_quantize(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->in[0]);
     const char *stride = c_row_stride(p, &k->in[0]), *blocks = c_row_stride(p, &k->out[0]);
-    if (!p->over_ranks) {
-        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_q8_0(%lld, x + r * %s, y + r * %s);\n", n,
-                 stride, blocks);
+    if (!p->over_ranks || k->out[0].type.dtype == DT_i8_rows) {
+        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_%s(%lld, x + r * %s, y + r * %s);\n",
+                 k->out[0].type.dtype == DT_i8_rows ? "integers" : "q8_0", n, stride, blocks);
         return;
     }
     text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n", n);

@@ -52,9 +52,10 @@ void c_comment_end(Text *t, size_t begin) {
 
 const char *c_type(DType t) {
     static const char *const names[DT_COUNT] = {
-        [DT_f32] = "float",    [DT_f64] = "double",   [DT_f16] = "uint16_t", [DT_bf16] = "uint16_t",    [DT_i8] = "int8_t",
-        [DT_i16] = "int16_t",  [DT_i32] = "int32_t",  [DT_i64] = "int64_t",  [DT_u8] = "uint8_t",       [DT_u16] = "uint16_t",
-        [DT_u32] = "uint32_t", [DT_u64] = "uint64_t", [DT_bool] = "uint8_t", [DT_q8_rows] = "q8_block",
+        [DT_f32] = "float",    [DT_f64] = "double",       [DT_f16] = "uint16_t",     [DT_bf16] = "uint16_t",
+        [DT_i8] = "int8_t",    [DT_i16] = "int16_t",      [DT_i32] = "int32_t",      [DT_i64] = "int64_t",
+        [DT_u8] = "uint8_t",   [DT_u16] = "uint16_t",     [DT_u32] = "uint32_t",     [DT_u64] = "uint64_t",
+        [DT_bool] = "uint8_t", [DT_q8_rows] = "q8_block", [DT_i8_rows] = "q8_block",
     };
     return names[t] ? names[t] : "uint8_t";
 }
@@ -143,13 +144,13 @@ void c_number(Text *t, DType dtype, double value) {
 
 int64_t last_dim(const View *v) { return v->type.rank ? dim_upper(v->type.dim[v->type.rank - 1]) : 1; }
 
-// Rows of a q8_rows value are counted in blocks.
+// Rows in blocks are counted in these.
 const char *c_row_stride(const Program *p, const View *v) {
     Text t = {0};
     int64_t stride;
     if (v->type.rank < 2)
-        text_add(&t, "%lld", (long long)(v->type.dtype == DT_q8_rows ? (last_dim(v) + 31) / 32 : last_dim(v)));
-    else if (v->type.dtype == DT_q8_rows)
+        text_add(&t, "%lld", (long long)(dtype_is_rows(v->type.dtype) ? (last_dim(v) + 31) / 32 : last_dim(v)));
+    else if (dtype_is_rows(v->type.dtype))
         text_add(&t, "%lld", (long long)(last_dim(v) + 31) / 32);
     else if (dim_is_const(v->stride[v->type.rank - 2], &stride))
         text_add(&t, "%lld", (long long)stride);

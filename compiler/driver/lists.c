@@ -81,7 +81,9 @@ void list_targets(Arena *arena) {
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
 }
 
-static const char *made_by(const Format *f) { return f->encode ? "GGUF, --quant" : f->ggml < 0 ? "folders" : "GGUF"; }
+static const char *made_by(const Format *f) {
+    return format_is_exact(f) ? "ONNX" : f->encode ? "GGUF, --quant" : f->ggml < 0 ? "folders" : "GGUF";
+}
 
 void list_formats(void) {
     Arena *arena = arena_new();

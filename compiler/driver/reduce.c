@@ -110,7 +110,7 @@ static bool try_change(Reduction *r, int graph, int at, Change *change) {
 }
 
 static bool become_input(Graph *g, Node *n) {
-    if (n->op == OP_input || n->type.dtype == DT_tuple || n->type.dtype == DT_q8_rows || n->op == OP_pack) return false;
+    if (n->op == OP_input || n->type.dtype == DT_tuple || dtype_is_rows(n->type.dtype) || n->op == OP_pack) return false;
     node_replace(n, graph_add_input(g, n->name, n->type, n->loc));
     return true;
 }

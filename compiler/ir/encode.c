@@ -241,6 +241,16 @@ void encode_rounded(const Format *f, const EncodeInput *in, CodedBlock *c) {
     }
 }
 
+// Of a block whose integers, and 0, are at most 255 apart: x = q - zero
+void encode_integers(const Format *f, const EncodeInput *in, CodedBlock *c) {
+    float least = 0, most = 0;
+    for (int64_t i = 0; i < in->n; i++) least = fminf(least, in->values[i]), most = fmaxf(most, in->values[i]);
+    int zero = f->minimum != MINIMUM_ZERO ? 0 : least < -128 ? -128 - (int)least : most > 127 ? 127 - (int)most : 0;
+    set_scale(c, 1, 0);
+    for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
+    for (int64_t i = 0; i < f->block; i++) c->q[i] = (int8_t)((i < in->n ? (int)in->values[i] : 0) + zero);
+}
+
 void encode_scale(const Format *f, const EncodeInput *in, CodedBlock *c) {
     Block b;
     if (!read_values(&b, f, in)) return set_infinite(c);

@@ -29,7 +29,7 @@ bool value_is_dense(const Value *v) {
 }
 
 static uint64_t value_bytes(const Value *v) {
-    if (v->dtype != DT_q8_rows) return dtype_bytes(v->dtype, value_count(v));
+    if (!dtype_is_rows(v->dtype)) return dtype_bytes(v->dtype, value_count(v));
     int64_t depth = v->dim[v->rank - 1], rows = depth ? value_count(v) / depth : 0;
     return (uint64_t)rows * (uint64_t)blocks_of((int)depth) * sizeof(q8_block);
 }
@@ -157,7 +157,7 @@ static Tensor *value_tensor(EvalContext *c, const Value *v) {
     Tensor *t = ARENA_NEW(c->arena, Tensor);
     *t = (Tensor){.dtype = v->dtype, .rank = v->rank, .bytes = value_bytes(v)};
     memcpy(t->dim, v->dim, sizeof t->dim);
-    t->data = v->dtype == DT_q8_rows ? v->data : value_dense(c, v, v->dtype);
+    t->data = dtype_is_rows(v->dtype) ? v->data : value_dense(c, v, v->dtype);
     return t;
 }
 

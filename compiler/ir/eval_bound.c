@@ -172,7 +172,7 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     PackedWeights sizes = *in[1]->packed;
     Value out = c->out, *sources = ARENA_ARRAY(c->arena, Value, sizes.n_sources), packed = *in[1];
-    bool quantized = in[0]->dtype == DT_q8_rows, glu = attr_int(n, "glu", 0);
+    bool quantized = dtype_is_rows(in[0]->dtype), glu = attr_int(n, "glu", 0);
     for (int i = 0; i < sizes.n_sources; i++) sources[i] = weight_magnitudes(c, &sizes.sources[i]);
     double factor = U * rounded_steps(&sizes, quantized);
     sizes.sources = sources, sizes.format = DT_f64;
@@ -361,7 +361,7 @@ double *eval_bound(EvalContext *c, Node *n, const Tensor *const *operands, int i
     eval_alone(c, n, operands);
     Value y = c->out.items ? c->out.items[item] : c->out;
     DType dtype = n->type.dtype == DT_tuple ? n->items[item].dtype : n->type.dtype;
-    *count = y.packed || y.dtype == DT_q8_rows ? 0 : value_count(&y);
+    *count = y.packed || dtype_is_rows(y.dtype) ? 0 : value_count(&y);
     double *bound = calloc((size_t)*count + 1, sizeof *bound);
     if (!bound) diag_fatal(NO_LOC, "out of memory (%lld bounds)", (long long)*count);
     if (!*count || !dtype_is_float(dtype)) return bound;

@@ -10,9 +10,9 @@ typedef struct Value {
     DType dtype;
     int rank;
     int64_t dim[MAX_RANK], stride[MAX_RANK], offset;  // in elements
-    const void *data;                                 // DT_q8_rows: q8_block[rows][blocks_of(K)] (runtime/kernels/quantize.h)
-    const struct PackedWeights *packed;               // of a pack node: no data of its own
-    const struct Value *items;                        // of a tuple
+    const void *data;                    // rows in blocks: q8_block[rows][blocks_of(K)] (runtime/kernels/quantize.h)
+    const struct PackedWeights *packed;  // of a pack node: no data of its own
+    const struct Value *items;           // of a tuple
     int n_items;
 } Value;
 
@@ -80,7 +80,7 @@ void eval_formula(EvalContext *, const Expr *, const Value *const *args, DType d
 
 // -------------------------------------------------------------------------------------------------------------- eval_matmul.c
 void packed_gather(const PackedWeights *, int64_t column, Value *rows, int64_t row);  // K weights to a row of the pack's format
-Value value_dequantized(EvalContext *, const Value *);                                // q8_rows as f64
+Value value_dequantized(EvalContext *, const Value *);                                // rows in blocks as f64
 // The sums of a product, or gate (0) and up (1) of one, before the epilogue; its first operands are in c->in.
 Value eval_product_sums(EvalContext *, const Node *, int part);
 

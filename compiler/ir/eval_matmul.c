@@ -219,6 +219,11 @@ static void add_group(BlockSums *s, const CodedBlock *w, int group, const q8_blo
         integer += (w->q[first + i] - zero) * a, row += a;
     }
     float scale = coded_scale(f, w, group), minimum = w->m * (float)w->minimum[group];
+    if (format_is_exact(f)) {
+        for (int i = 0; i < f->group; i++) integer -= (w->q[first + i] - zero) * (int)x->scale;
+        s->wide += integer;
+        return;
+    }
     s->sum = sf_fma((float)integer, scale * x->scale, s->sum);
     s->wide += (double)integer * scale * x->scale;
     if (!format_has_minimum(f)) return;
@@ -240,7 +245,7 @@ static void quantized_column(const PackedWeights *p, int64_t column, DType real,
         for (int64_t b = 0; b < blocks; b++)
             for (int g = 0; g < f->block / f->group; g++)
                 add_group(&s, &w[b], g, row + (b * f->block + g * f->group) / QUANT_BLOCK);
-        dtype_store(real, value_out(y), m * y->dim[y->rank - 1] + at, real == DT_f64 ? s.wide : s.sum);
+        dtype_store(real, value_out(y), m * y->dim[y->rank - 1] + at, real == DT_f64 || format_is_exact(f) ? s.wide : s.sum);
     }
     arena_free(scratch);
 }
@@ -252,7 +257,7 @@ static Value packed_sums(EvalContext *c, const PackedWeights *p, const Value *x,
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank - 1] = columns;
     Value y = eval_fresh(c, real, x->rank, dim);
-    bool integers = x->dtype == DT_q8_rows;
+    bool integers = dtype_is_rows(x->dtype);
     if (!integers) packed_product(c, p, real, x, first, &y);
     for (int64_t i = 0; integers && i < columns; i++) quantized_column(p, first + i, real, x, &y, i);
     return y;
@@ -265,8 +270,8 @@ static int64_t expert_of(const PackedWeights *p, const int64_t *index, int64_t e
 }
 
 static size_t row_bytes(const Value *x, int64_t depth) {
-    return x->dtype == DT_q8_rows ? (size_t)blocks_of((int)depth) * sizeof(q8_block)
-                                  : (size_t)depth * (size_t)dtype_bits(x->dtype) / 8;
+    return dtype_is_rows(x->dtype) ? (size_t)blocks_of((int)depth) * sizeof(q8_block)
+                                   : (size_t)depth * (size_t)dtype_bits(x->dtype) / 8;
 }
 
 // Rows of x that the entries of one expert stand for, as a matrix; *entry lists these.
@@ -290,7 +295,7 @@ static Value expert_sums(EvalContext *c, const Node *n, int part) {
     memcpy(dim, index->dim, sizeof dim);
     dim[index->rank] = columns;
     Value y = eval_fresh(c, real, index->rank + 1, dim), x = *c->in[PRODUCT_X];
-    if (x.dtype != DT_q8_rows) x.data = value_dense(c, &x, real), x.dtype = real, x.offset = 0, value_set_dense(&x);
+    if (!dtype_is_rows(x.dtype)) x.data = value_dense(c, &x, real), x.dtype = real, x.offset = 0, value_set_dense(&x);
     int64_t *entry = ARENA_ARRAY(c->arena, int64_t, entries + 1);
     const int64_t *experts = value_dense(c, index, DT_i64);
     size_t bytes = (size_t)columns * (size_t)dtype_bits(real) / 8;
@@ -334,7 +339,8 @@ Value value_dequantized(EvalContext *c, const Value *x) {
     double *v = value_out(&m);
     for (int64_t i = 0, n = value_count(x); i < n; i++) {
         const q8_block *b = (const q8_block *)x->data + i / depth * blocks + i % depth / QUANT_BLOCK;
-        v[i] = (double)b->q[i % depth % QUANT_BLOCK] * b->scale;
+        double q = b->q[i % depth % QUANT_BLOCK];
+        v[i] = x->dtype == DT_i8_rows ? q - b->scale : q * b->scale;
     }
     return m;
 }
@@ -343,12 +349,17 @@ void eval_quantize_rows(EvalContext *c, Node *n) {
     const Value *x = c->in[0];
     int64_t depth = x->dim[x->rank - 1], rows = depth ? value_count(x) / depth : 0;
     const float *from = value_dense(c, x, DT_f32);
-    if (n->type.dtype != DT_q8_rows) {
+    if (!dtype_is_rows(n->type.dtype)) {
         Value v = *x, *out = eval_result(c, n);
         value_copy(out->dtype, value_out(out), &v);
         return;
     }
-    c->out = eval_fresh(c, DT_q8_rows, x->rank, x->dim);
+    c->out = eval_fresh(c, n->type.dtype, x->rank, x->dim);
     q8_block *to = value_out(&c->out);
-    for (int64_t r = 0; r < rows; r++) quantize_row_q8_0((int)depth, from + r * depth, to + r * blocks_of((int)depth));
+    for (int64_t r = 0; r < rows; r++, from += depth, to += blocks_of((int)depth)) {
+        if (n->type.dtype == DT_i8_rows)
+            quantize_row_integers((int)depth, from, to);
+        else
+            quantize_row_q8_0((int)depth, from, to);
+    }
 }

@@ -182,7 +182,7 @@ void eval_bit_cast(EvalContext *c, Node *n) {
 
 void eval_cast(EvalContext *c, Node *n) {
     DType to = n->type.dtype;
-    Value numbers = c->in[0]->dtype == DT_q8_rows ? value_dequantized(c, c->in[0]) : *c->in[0];
+    Value numbers = dtype_is_rows(c->in[0]->dtype) ? value_dequantized(c, c->in[0]) : *c->in[0];
     const Value *x = &numbers;
     bool narrow = dtype_is_float(to) && dtype_bits(to) < 32;
     if (dtype_is_float(to) && !narrow && c->mode == EVAL_F64 && x->dtype == DT_f64) {

@@ -92,6 +92,8 @@ static void decode_z8_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 8
 static void decode_z8_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 8, c); }
 static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_codes(c, b + 2, 128, 8, 128); }
 static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 128); }
+static void decode_i8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, 1, 0), memcpy(c->q, b, 32); }
+static void decode_i9_32(const uint8_t *b, CodedBlock *c) { decode_i8_32(b + 1, c), set_zero(c, (int8_t)b[0]); }
 static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0); }
 static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0); }
 static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0); }
@@ -217,7 +219,10 @@ const Format *format_of_ggml(int id) {
 bool dtype_is_block(DType t) { return format_of(t) != NULL; }
 
 bool format_has_minimum(const Format *f) { return f->minimum > MINIMUM_ZERO; }
-bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4; }
+bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !format_is_exact(f); }
+bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
+bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
+int64_t format_panel_end(const Format *f) { return format_is_exact(f) ? 16 * (int64_t)sizeof(int32_t) : 0; }
 
 float coded_scale(const Format *f, const CodedBlock *c, int group) {
     return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
@@ -248,8 +253,9 @@ void coded_values(const Format *f, const CodedBlock *c, float *values) {
 
 int64_t format_panel_bytes(const Format *f) {
     static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16, [SCALES_SIX] = 12};
-    static const int bytes_of_d[] = {[SCALES_ONE] = 32,   [SCALES_FLOAT] = 64,  [SCALES_127TH] = 64,  [SCALES_EXPONENT] = 16,
-                                     [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32, [SCALES_PAIRED] = 32, [SCALES_SIX] = 32};
+    static const int bytes_of_d[] = {
+        [SCALES_NONE] = 0,   [SCALES_ONE] = 32,    [SCALES_FLOAT] = 64,  [SCALES_127TH] = 64, [SCALES_EXPONENT] = 16,
+        [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32, [SCALES_PAIRED] = 32, [SCALES_SIX] = 32};
     int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
     int ends = bytes_of_d[f->scales] + (format_has_minimum(f) ? 32 : f->minimum == MINIMUM_ZERO ? 16 : 0);
     return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;

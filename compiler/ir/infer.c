@@ -453,7 +453,7 @@ bool infer_select_rows(Graph *g, Node *n, Type *result) {
 
 static bool read_format(const Node *n, DType *format) {
     const char *name = attr_string(n, "format", "");
-    bool known = dtype_parse(name, format), rows = n->op == OP_quantize_rows && *format == DT_q8_rows;
+    bool known = dtype_parse(name, format), rows = n->op == OP_quantize_rows && dtype_is_rows(*format);
     if (known && (dtype_is_float(*format) || rows || (n->op == OP_pack && dtype_is_block(*format)))) return true;
     return infer_mismatch(n, "unknown format \"%s\"", name);
 }
@@ -517,9 +517,11 @@ static bool infer_product(Graph *g, Node *n, int64_t experts, Type *result) {
         return infer_mismatch(n, "the packed weights have %s columns, not %s", dim_text(w->dim[0]), dim_text(expected));
     if (x->dtype == DT_q8_rows && !(format_of(w->dtype) && format_takes_integers(format_of(w->dtype))))
         return infer_mismatch(n, "rows of int8 need weights in blocks");
+    if (x->dtype == DT_i8_rows && !(format_of(w->dtype) && format_is_exact(format_of(w->dtype))))
+        return infer_mismatch(n, "rows of integers need weights that are integers");
     *result = *x;
     result->dim[x->rank - 1] = dim_const(g, columns);
-    if (x->dtype == DT_q8_rows) result->dtype = DT_f32;
+    if (dtype_is_rows(x->dtype)) result->dtype = DT_f32;
     return true;
 }
 

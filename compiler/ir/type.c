@@ -17,6 +17,7 @@ static const struct {
 };
 
 int dtype_bits(DType t) { return dtypes[t].bits; }
+bool dtype_is_rows(DType t) { return t == DT_q8_rows || t == DT_i8_rows; }
 const char *dtype_name(DType t) { return dtypes[t].name; }
 
 bool dtype_parse(const char *name, DType *t) {

@@ -223,7 +223,7 @@ View matrix_operand(Lowering *l, Node *n) {
     const Type *type = &v.type;
     if (type->rank && !dim_is_const(type->dim[type->rank - 1], NULL))
         diag_fatal(n->loc, "no code is generated for rows as long as the run decides: %s", type_text(type));
-    return is_matrix(l, &v) || v.type.dtype == DT_q8_rows ? v : view_copy(l, n, v);
+    return is_matrix(l, &v) || dtype_is_rows(v.type.dtype) ? v : view_copy(l, n, v);
 }
 
 View matrix_like(Lowering *l, Node *n, const Node *of) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ir/format.h"
 #include "lower/lowering.h"
 
 typedef struct {
@@ -17,6 +18,7 @@ typedef struct {
 } Report;
 
 static void add_piece(Report *r, const WeightPiece *w) {
+    if (w->format && w->format->blocks && format_is_exact(w->format->blocks)) return;
     for (int i = 0; w->errors && i < w->node->n_in; i++) {
         const QuantError *e = &w->errors[i];
         const Tensor *t = w->node->in[i]->value;

@@ -292,6 +292,7 @@ static int blocks_of_unit(const Kernel *k, RankShare *s) {
 
 static bool makes_own_blocks(const Program *p, const Kernel *k, Kernel **quantizer, RankShare *s) {
     *quantizer = quantizer_of(p, k);
+    if (*quantizer && (*quantizer)->out[0].type.dtype != DT_q8_rows) return false;  // a zero point is of a whole row
     return *quantizer && (*quantizer)->out[0].base == BASE_BUFFER && blocks_of_unit(k, s);
 }
 

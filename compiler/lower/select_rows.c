@@ -120,7 +120,7 @@ int quantized_result(const Kernel *k) {
 
 void select_quantize(Lowering *l, Node *n) {
     View x = matrix_operand(l, n->in[0]);
-    Kernel *norm = norm_before(l, n, &x);
+    Kernel *norm = n->type.dtype == DT_q8_rows ? norm_before(l, n, &x) : NULL;
     if (norm) {
         kernel_give(l, norm, norm->n_out, n, view_result(l, n, &n->type, norm->row_wise));
         return;

@@ -183,7 +183,7 @@ static uint64_t type_bytes(const Type *type) {
     for (int i = 0; i < type->rank; i++)
         if (__builtin_mul_overflow(count, (uint64_t)dim_upper(type->dim[i]), &count))
             diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
-    if (type->dtype == DT_q8_rows) return (count + QUANT_BLOCK - 1) / QUANT_BLOCK * sizeof(q8_block);
+    if (dtype_is_rows(type->dtype)) return (count + QUANT_BLOCK - 1) / QUANT_BLOCK * sizeof(q8_block);
     return (count * (uint64_t)dtype_bits(type->dtype) + 7) / 8;
 }
 

@@ -1,7 +1,7 @@
 // Weights: one piece for each constant that a kernel reads, in the form it reads it, packed on demand panel by panel.
 //
 //   f32, f16, bf16   [n/16][k][16]: a panel is 16 columns of the product, stored row k by row k
-//   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/kernels/blocks.h)
+//   q8_0, q4_k ...   [n/16][k/block] panel blocks (runtime/kernels/blocks.h); i8_32, i9_32: and sums of each panel's columns
 //   constants        row-major, as they are
 //
 // A pack node lays several matrices side by side (columns of the first, then of the second), or with `interleave` one panel of
@@ -87,6 +87,11 @@ static void read_values(const Tensor *t, int64_t first, int64_t step, int64_t n,
             break;
         case DT_f64:
             for (int64_t i = 0; i < n; i++) out[i] = (float)dtype_load(DT_f64, t->data, first + i * step);
+            break;
+        case DT_i8:
+        case DT_u8:
+        case DT_i16:
+            for (int64_t i = 0; i < n; i++) out[i] = (float)dtype_load(t->dtype, t->data, first + i * step);
             break;
         default:
             diag_fatal(loc_file(t->source), "tensor %s: weights of type %s cannot be packed", t->name ? t->name : "",
@@ -181,10 +186,17 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
     add_error(f, &in, c, &s->errors[source]);
 }
 
+static void add_columns(const Format *f, const CodedBlock *const columns[COLUMNS], int32_t *sums) {
+    for (int c = 0; c < COLUMNS; c++)
+        for (int i = 0; columns[c] && i < f->block; i++)
+            sums[c] += columns[c]->q[i] - (f->minimum == MINIMUM_ZERO ? columns[c]->minimum[0] : 0);
+}
+
 static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {
     const WeightPiece *w = s->piece;
     CodedBlock blocks[COLUMNS];
     const CodedBlock *columns[COLUMNS];
+    int32_t sums[COLUMNS] = {0};
     for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
         for (int c = 0; c < COLUMNS; c++) {
             int64_t column;
@@ -193,7 +205,9 @@ static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *b
             if (t) read_block(s, t, column, k, &blocks[c]);
         }
         pack_blocks(w->format->blocks, columns, bytes);
+        if (format_is_exact(w->format->blocks)) add_columns(w->format->blocks, columns, sums);
     }
+    if (format_is_exact(w->format->blocks)) memcpy(bytes, sums, sizeof sums);
 }
 
 static void *pack_share(void *share) {
@@ -355,6 +369,7 @@ static void describe_pack(WeightPiece *w) {
     if (w->format->blocks) w->errors = ARENA_ARRAY(w->owner->arena, QuantError, n->n_in);
     w->units = (uint64_t)(panels * w->experts);
     w->unit_bytes = (uint64_t)((w->depth + w->format->block - 1) / w->format->block) * (uint64_t)w->format->panel_bytes;
+    if (w->format->blocks) w->unit_bytes += (uint64_t)format_panel_end(w->format->blocks);
 }
 
 static void describe_constant(WeightPiece *w) {

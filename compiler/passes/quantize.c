@@ -20,15 +20,6 @@
 
 PassFunction pass_quantize;
 
-// The rows of x as integers, once for all products that read them
-static Node *quantized_rows(Node *before, Node *x) {
-    for (int i = 0; i < x->n_users; i++)
-        if (x->users[i]->op == OP_quantize_rows) return x->users[i];
-    Node *n = node_make(before->graph, OP_quantize_rows, before->loc, 1, &x, before);
-    attr_set_string(n, "format", dtype_name(DT_q8_rows));
-    return inferred(n);
-}
-
 // What became of the matrices, for one message each
 typedef struct {
     int kept, remade, fell_back;
@@ -47,7 +38,7 @@ static bool stays_in_blocks(const Node *pack, DType format, const PassContext *c
 
 static bool set_format(Node *product, const PassContext *c, Outcome *o) {
     Node *pack = packed_of(product);
-    if (!pack) return false;
+    if (!pack || product->in[0]->type.dtype == DT_i8_rows) return false;
     int64_t depth = width_dim(pack)->value;
     DType wanted, format = quant_format(c->quant, pack->in[0], depth, false, &wanted);
     if (pack->type.dtype == format || wanted == DT_COUNT) return false;
@@ -85,7 +76,7 @@ static bool use_integers(Node *product) {
     Node *pack = packed_of(product);
     const Format *f = pack ? format_of(pack->type.dtype) : NULL;
     if (!f || !format_takes_integers(f) || product->in[0]->type.dtype != DT_f32) return false;
-    node_set_input(product, 0, quantized_rows(product, product->in[0]));
+    node_set_input(product, 0, rows_in_blocks(cursor(product), product->in[0], DT_q8_rows));
     return true;
 }
 

@@ -208,13 +208,13 @@ const char *quant_rules_text(const QuantRules *r) { return r->text; }
 
 static bool makes_format(DType t) {
     const Format *f = format_of(t);
-    return t == DT_f32 || t == DT_f16 || t == DT_bf16 || (f && f->encode);
+    return t == DT_f32 || t == DT_f16 || t == DT_bf16 || (f && format_is_made(f));
 }
 
 static const char *format_names(Arena *a) {
     const char *names = "f32, f16, bf16";
     for (int i = 0; i < n_formats; i++)
-        if (formats[i].encode) names = arena_printf(a, "%s, %s", names, formats[i].name);
+        if (format_is_made(&formats[i])) names = arena_printf(a, "%s, %s", names, formats[i].name);
     return names;
 }
 
@@ -235,7 +235,7 @@ static const char *nearest_format(const char *word) {
     size_t n = 3;
     for (int i = 0; i < RECIPES; i++) names[n++] = recipes[i].name;
     for (int i = 0; i < n_formats && n < sizeof names / sizeof *names; i++)
-        if (formats[i].encode) names[n++] = formats[i].name;
+        if (format_is_made(&formats[i])) names[n++] = formats[i].name;
     return nearest_name(word, names, n);
 }
 

@@ -6,7 +6,7 @@
 //   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
 //   minima       [group][16]
 //   zero points  [16], of the block: signed, the offset taken from them as from q
-//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte
+//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte, NONE has none
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
 #ifndef BURIN_BLOCKS_H
@@ -40,6 +40,8 @@ static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 1
 
 INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
 INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
+// Are q the values, and products exact?
+INLINE bool is_exact(weight_format f) { return in_blocks(f) && block_formats[f].scales == SCALES_NONE; }
 // Do products take rows of floats only?
 INLINE bool stands_for_floats(weight_format f) { return in_blocks(f) && block_formats[f].table >= TABLE_NF4; }
 
@@ -67,11 +69,18 @@ INLINE size_t block_d_at(weight_format f) {
 }
 INLINE size_t block_bytes(weight_format f) {
     const int scales = block_formats[f].scales;
-    const size_t each = scales == SCALES_EXPONENT ? 1 : scales == SCALES_ONE || scales > SCALES_EXPONENT ? 2 : 4;
+    const size_t each = scales == SCALES_NONE                              ? 0
+                        : scales == SCALES_EXPONENT                        ? 1
+                        : scales == SCALES_ONE || scales > SCALES_EXPONENT ? 2
+                                                                           : 4;
     return block_d_at(f) + each * LANES + (has_minimum(f) ? 2 * LANES : 0);
 }
-INLINE size_t block_panel_bytes(weight_format f, int k) {
+// Of all blocks of a panel; behind them where products are exact: sums of its columns
+INLINE size_t panel_blocks_bytes(weight_format f, int k) {
     return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block) * block_bytes(f);
+}
+INLINE size_t block_panel_bytes(weight_format f, int k) {
+    return panel_blocks_bytes(f, k) + (is_exact(f) ? LANES * sizeof(int32_t) : 0);
 }
 
 // ---- steps: four k of 16 columns, one byte each, the format's offset still in it ----
@@ -120,6 +129,7 @@ INLINE vf exponent_scale(const uint8_t *e) {
 INLINE vf block_d(weight_format f, const uint8_t *w) {
     w += block_d_at(f);
     const int scales = block_formats[f].scales;
+    if (scales == SCALES_NONE) return vf_set1(1);
     if (scales == SCALES_EXPONENT) return exponent_scale(w);
     if (scales == SCALES_FLOAT || scales == SCALES_127TH) return vf_load((const float *)(const void *)w);
     return vf_load_f16((const uint16_t *)(const void *)w);

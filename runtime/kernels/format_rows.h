@@ -9,13 +9,15 @@
 //   group    values that share a scale
 //   scales   ONE: d alone, an f16; FLOAT: an f32; 127TH: likewise, and (d q) / 127; EXPONENT: d is 2^(e - 128); BYTES, SIGNED:
 //   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
-//            SIX: 6 bits of 16 groups in 12 bytes, less 32
+//            SIX: 6 bits of 16 groups in 12 bytes, less 32; NONE: q are integers themselves, whose products with rows of integers
+//            are exact; behind a panel's blocks stand the sums of its columns, 16 i32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
 //            as those of the scales
 //   table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
 //   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
-// Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q.
+// Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q; those
+// without scales the integers of ONNX's products (passes/fuse/integers.c), i9 where they span more than -128 to 127.
 //
 // FORMAT(name, GGUF's type id or -1, block, bytes, low, high, group, scales, minimum, offset, table, encode)
 FORMAT(q4_0, 2, 32, 18, 4, 0, 32, ONE, NONE, 8, PLAIN, encode_scale)
@@ -40,6 +42,8 @@ FORMAT(z8_32, -1, 32, 35, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
 FORMAT(z8_128, -1, 128, 131, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
 FORMAT(s8_128, -1, 128, 130, 8, 0, 32, ONE, NONE, 128, PLAIN, NULL)
 FORMAT(b8_128, -1, 128, 132, 8, 0, 32, 127TH, NONE, 128, PLAIN, NULL)
+FORMAT(i8_32, -1, 32, 32, 8, 0, 32, NONE, NONE, 128, PLAIN, encode_integers)
+FORMAT(i9_32, -1, 32, 33, 8, 0, 32, NONE, ZERO, 128, PLAIN, encode_integers)
 FORMAT(nf4_64, -1, 64, 36, 4, 0, 32, FLOAT, NONE, 0, NF4, NULL)
 FORMAT(e4m3_32, -1, 32, 36, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)
 FORMAT(e4m3_128, -1, 128, 132, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)

@@ -2,6 +2,7 @@
 #ifndef BURIN_FORMATS_H
 #define BURIN_FORMATS_H
 typedef enum {
+    SCALES_NONE,
     SCALES_ONE,
     SCALES_FLOAT,
     SCALES_127TH,

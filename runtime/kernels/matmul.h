@@ -2,6 +2,7 @@
 //
 //   matmul_f32, matmul_f16, matmul_bf16   x: f32 rows; weights in panels [n/16][k][16]
 //   matmul_q8_0, _q4_k ...                x: q8_block rows; weights in panels of blocks (blocks.h): exact sums of integers
+//   matmul_i8_32, _i9_32                  x: q8_block rows of integers (quantize_row_integers): the exact sum, rounded once
 //   matmul_q8_0_floats, matmul_nf4_64 ... x: f32 rows; each weight as the float that it stands for
 //   ..._glu                               panels of gate and up alternate; the epilogue gets both sums
 //
@@ -36,17 +37,27 @@ typedef struct matmul_sink {
     const int32_t *entry;  // NULL, or what the results' rows are
 } matmul_sink;
 
+// What the epilogue gets of the sum of a row by a panel: of integers less what the row's zero point adds
+INLINE vf finished_sum(matmul_kind kind, vf sum, int row, int panel) {
+    if (kind.format == WEIGHT_BF16) return vf_unmix(sum);
+    if (!is_exact(kind.format) || kind.floats) return sum;
+    const matmul_args *m = kind.operands;
+    const q8_block *x = (const q8_block *)m->x + x_row(m, row);
+    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k);
+    vi columns = vi_load((const int32_t *)(const void *)(w + panel_blocks_bytes(kind.format, m->k)));
+    return vf_from_int(vi_sub(vi_bits(sum), vi_mul(columns, vi_set1((int)x->scale))));
+}
+
 // Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each number of panels.
-INLINE void matmul_store(weight_format format, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
-    bool mixed = format == WEIGHT_BF16;
-    if (sink.entry) row = sink.entry[row];
+INLINE void matmul_store(matmul_kind kind, matmul_sink sink, int panels, const vf *sums, int row, int panel) {
+    const int to = sink.entry ? sink.entry[row] : row;
     NO_UNROLL
     for (int p = 0; p < panels; p += sink.glu ? 2 : 1) {
-        vf sum = mixed ? vf_unmix(sums[p]) : sums[p];
+        vf sum = finished_sum(kind, sums[p], row, panel + p);
         if (sink.glu)
-            sink.glu(sink.context, sum, mixed ? vf_unmix(sums[p + 1]) : sums[p + 1], row, (panel + p) / 2 * LANES);
+            sink.glu(sink.context, sum, finished_sum(kind, sums[p + 1], row, panel + p + 1), to, (panel + p) / 2 * LANES);
         else
-            sink.plain(sink.context, sum, row, (panel + p) * LANES);
+            sink.plain(sink.context, sum, to, (panel + p) * LANES);
     }
 }
 
@@ -80,7 +91,7 @@ INLINE void gemv(matmul_kind kind, const matmul_args *m, matmul_sink sink, int p
         break;
         switch (P) { WIDTH(1) WIDTH(2) WIDTH(3) WIDTH(4) WIDTH(8) }
 #undef WIDTH
-        matmul_store(kind.format, sink, P, sums, 0, panel);
+        matmul_store(kind, sink, P, sums, 0, panel);
     }
 }
 
@@ -95,7 +106,7 @@ INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sin
             row_alone(kind, 2, m, panel, sums);
         else
             row_alone(kind, 1, m, panel, sums);
-        matmul_store(kind.format, sink, P, sums, 0, panel);
+        matmul_store(kind, sink, P, sums, 0, panel);
     }
 }
 
@@ -107,7 +118,7 @@ INLINE void gemv_streamed(matmul_kind kind, const matmul_args *m, matmul_sink si
         vf sums[2];
         NO_UNROLL
         for (int p = 0; p < P; p++) row_alone(kind, 1, m, panel + p, sums + p);
-        matmul_store(kind.format, sink, P, sums, 0, panel);
+        matmul_store(kind, sink, P, sums, 0, panel);
     }
 }
 
@@ -157,7 +168,7 @@ INLINE void area_panels(matmul_kind kind, int W, const matmul_args *m, matmul_si
             area_tiles(kind, (const int[]){R, P, W}, m, a, at, end, sums);
         }
         NO_UNROLL
-        for (int i = row; i < end; i++) matmul_store(kind.format, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+        for (int i = row; i < end; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
     }
 }
 

@@ -157,6 +157,18 @@ INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m,
     tile_end(R, P, sum, sums);
 }
 
+// The sums of integers, kept in the bits of `sum`
+INLINE void add_exactly(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                        vf (*sum)[PANELS_MOST]) {
+    vi c[ROWS_MOST][PANELS_MOST];
+    group_sums(format, extent, o, group, c);
+    UNROLL
+    for (int i = 0; i < extent[0]; i++) {
+        UNROLL
+        for (int p = 0; p < extent[1]; p++) sum[i][p] = vf_bits(vi_add(vi_bits(sum[i][p]), c[i][p]));
+    }
+}
+
 // sum = fma((float)integer sum of a group, (d * scale) * row scale, sum), then with a minimum
 // sum = fma(m * minimum, row scale * sum of the row's integers, sum); groups ascending
 INLINE void add_group(weight_format format, const int extent[2], const block_operands *o, vf (*ends)[PANELS_MOST],
@@ -184,7 +196,12 @@ INLINE void add_integers(weight_format format, const int extent[2], const block_
     NO_UNROLL
     for (unsigned from = 0; from < groups; from += together) {
         UNROLL
-        for (unsigned g = from; g < from + together; g++) add_group(format, extent, o, ends, g, sum);
+        for (unsigned g = from; g < from + together; g++) {
+            if (is_exact(format))
+                add_exactly(format, extent, o, g, sum);
+            else
+                add_group(format, extent, o, ends, g, sum);
+        }
     }
 }
 

@@ -51,4 +51,25 @@ head -c 2100 /dev/zero | tr '\0' '\177' > "$WORK/w.bin"
 head -c 1400 /dev/zero | tr '\0' '\377' | npy '|u1' 2,700 > "$WORK/x.npy"
 says "int8: long sums of bytes are exact" 0 "22669500 22669500 22669500" "$BURIN" run "$WORK/sums.onnx" --mcpu=native --input x="$WORK/x.npy"
 says "int8: ... in the interpreter" 0 "22669500 22669500 22669500" "$BURIN" run "$WORK/sums.onnx" --interpret --input x="$WORK/x.npy"
-check "int8: they are products of floats, in parts" test "$("$BURIN" inspect "$WORK/sums.onnx" --stop-after=integer_products 2> "$WORK/log" | grep -c 'matmul(')" = 2
+check "int8: they are packed products, in parts" test "$("$BURIN" inspect "$WORK/sums.onnx" --stop-after=integer_products 2> "$WORK/log" | grep -c 'matmul_packed(')" = 2
+
+# Weights of u8 less a zero point, which i8 does not hold, and a sum that f32 rounds: one product, rounded once.
+cat > "$WORK/wide.txt" << 'END'
+ir 8
+opset 17
+input x u8 [2,699]
+input zero u8 [1]
+tensor W u8 [699,3] external location=w.bin offset=0 length=2097
+tensor Z u8 [] raw 03
+node MatMulInteger x W zero Z -> sums
+node Cast sums -> y : to=1
+output y f32 [2,3]
+END
+head -c 2100 /dev/zero | tr '\0' '\372' > "$WORK/w.bin"
+"$BUILD/tools/onnx_of_text" "$WORK/wide.onnx" < "$WORK/wide.txt"
+head -c 1398 /dev/zero | tr '\0' '\377' | npy '|u1' 2,699 > "$WORK/x.npy"
+printf '\001' | npy '|u1' 1 > "$WORK/zero.npy"
+for how in --mcpu=native --interpret; do
+    says "int8: sums are rounded once, $how" 0 "43853864 43853864 43853864" "$BURIN" run "$WORK/wide.onnx" $how --input x="$WORK/x.npy" --input zero="$WORK/zero.npy"
+done
+check "int8: ... of one product" test "$("$BURIN" inspect "$WORK/wide.onnx" --stop-after=fuse 2> "$WORK/log" | grep -c 'format="i9_32"')" = 1

@@ -95,13 +95,32 @@ static bool has_float_scale(weight_format f) {
     return block_formats[f].scales == SCALES_FLOAT || block_formats[f].scales == SCALES_127TH;
 }
 
+// Exact products: padding adds nothing, and behind the blocks stand the sums of columns.
+static int reference_integer(weight_format f, const uint8_t *block, int column, int k);
+static void end_panels(weight_format f, int columns, int k, uint8_t *w) {
+    for (uint8_t *panel = w; columns > 0; columns -= 16, panel += block_panel_bytes(f, k))
+        for (int c = 0; c < 16; c++) {
+            int32_t sum = 0;
+            for (int i = 0; i < (k + 31) / 32 * 32; i++) {
+                uint8_t *block = panel + (size_t)(i / 32) * block_bytes(f);
+                int zero = block_formats[f].minimum == MINIMUM_ZERO ? (int8_t)block[block_minima_at(f) + (size_t)c] : 0;
+                if (i >= k) block[i % 32 / 4 * 64 + c * 4 + i % 4] = (uint8_t)(128 + zero);
+                sum += reference_integer(f, block, c, i % 32);
+            }
+            memcpy(panel + panel_blocks_bytes(f, k) + 4 * c, &sum, sizeof sum);
+        }
+}
+
 static uint8_t *random_blocks(weight_format f, int columns, int k) {
     size_t n = (size_t)(columns + 15) / 16 * (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
            size = block_bytes(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT, whole = has_float_scale(f);
-    uint8_t *w = buffer_bytes(n * size);
-    for (size_t i = 0; i < n * size; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
-    for (uint8_t *block = w; block < w + n * size; block += size) {
+    size_t bytes = (size_t)(columns + 15) / 16 * block_panel_bytes(f, k);
+    uint8_t *w = buffer_bytes(bytes);
+    for (size_t i = 0; i < bytes; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
+    if (is_exact(f) && random_bits() % 3 == 0) memset(w, 255, bytes);  // sums that f32 rounds
+    if (is_exact(f)) end_panels(f, columns, k, w);
+    for (uint8_t *block = w; !is_exact(f) && block < w + n * size; block += size) {
         uint8_t *d = block + block_d_at(f);
         for (int c = 0; exponent && c < 16; c++)
             d[c] = (uint8_t)(random_bits() % 4 ? 110 + random_bits() % 20 : random_bits() % 3);
@@ -172,7 +191,7 @@ typedef struct GroupEnds {
 static GroupEnds reference_ends(weight_format f, const uint8_t *block, int column, int g) {
     const uint8_t *d = block + block_d_at(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT;
-    float scale = exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
+    float scale = is_exact(f) ? 1 : exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
     if (has_float_scale(f)) memcpy(&scale, d + 4 * column, sizeof scale);
     if (block_formats[f].scales == SCALES_127TH) return (GroupEnds){scale * one_127th, 0};
     GroupEnds e = {scale * (float)reference_scale(f, block, column, g), 0};
@@ -225,9 +244,18 @@ static float reference_group(const BlockProduct *p, const uint8_t *block, int co
     return !has_minimum(p->format) ? sum : sf_fma(e.minimum, x->scale * (float)row, sum);
 }
 
+static float reference_exact(const BlockProduct *p, const uint8_t *panel, int column) {
+    int64_t sum = 0;
+    for (int k = 0; k < p->k; k++)
+        sum += (int64_t)reference_integer(p->format, panel + (size_t)(k / 32) * block_bytes(p->format), column, k % 32) *
+               (int64_t)p->floats[k];
+    return (float)sum;
+}
+
 static float reference_blocks(const BlockProduct *p, int column) {
     const block_format b = block_formats[p->format];
     const uint8_t *panel = p->w + (size_t)(column / 16) * block_panel_bytes(p->format, p->k);
+    if (is_exact(p->format)) return reference_exact(p, panel, column % 16);
     float sum = 0;
     for (int k = 0; k < p->k; k += b.group)
         sum = reference_group(p, panel + (size_t)(k / b.block) * block_bytes(p->format), column % 16, k, sum);
@@ -246,13 +274,26 @@ typedef struct Operands {
     int columns;  // of the panels
 } Operands;
 
+// Bytes less a zero point of their type
+static void random_integers(int k, float *x) {
+    int zero = (int)(random_bits() % 256), extreme = random_bits() % 3 == 0;
+    for (int i = 0; i < k; i++) x[i] = (float)((extreme ? 255 : (int)(random_bits() >> 8 & 255)) - zero);
+}
+
 static Operands operands(const Case *c) {
     Operands o = {.columns = c->glu ? (c->n + 15) / 16 * 32 : c->n};
     o.x = random_floats((size_t)(c->rows * c->k));
     if (in_blocks(c->format)) {
         o.packed = random_blocks(c->format, o.columns, c->k);
         o.quantized = buffer_bytes((size_t)(c->rows * blocks_of(c->k)) * sizeof(q8_block));
-        for (int r = 0; r < c->rows; r++) quantize_row_q8_0(c->k, o.x + r * c->k, o.quantized + r * blocks_of(c->k));
+        for (int r = 0; r < c->rows; r++) {
+            float *x = o.x + r * c->k;
+            q8_block *to = o.quantized + r * blocks_of(c->k);
+            if (is_exact(c->format))
+                random_integers(c->k, x), quantize_row_integers(c->k, x, to);
+            else
+                quantize_row_q8_0(c->k, x, to);
+        }
     } else {
         o.w = random_floats((size_t)(o.columns * c->k));
         for (int i = 0; i < o.columns * c->k; i++) o.w[i] = rounded(c->format, o.w[i]);
@@ -262,7 +303,7 @@ static Operands operands(const Case *c) {
 }
 
 static float expected_sum(const Case *c, const Operands *o, int row, int column) {
-    const q8_block *x = c->floats ? NULL : o->quantized + row * blocks_of(c->k);
+    const q8_block *x = c->floats || is_exact(c->format) ? NULL : o->quantized + row * blocks_of(c->k);
     if (in_blocks(c->format))
         return reference_blocks(&(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k}, column);
     return reference_dot(&(Product){c->rows, c->k, o->columns, o->x, o->w}, row, column);
@@ -312,6 +353,7 @@ static void test_format(weight_format format, const char *name) {
     test_case(&s, (Case){format, true, 33, 1100, 40, 1, false, false});
     test_case(&s, (Case){format, false, 50, 4097, 5, 3, false, false});  // k in parts
     test_case(&s, (Case){format, true, 7, 4100, 3, 0, false, false});
+    if (is_exact(format)) test_case(&s, (Case){format, false, 3, 65601, 5, 0, false, false});  // sums near 2^31
     suite_end(&s);
 }
 
@@ -398,6 +440,8 @@ static void test_expert_format(weight_format format, const char *name) {
 void test_matmul(void) {
     test_expert_format(WEIGHT_q8_0, "expert_matmul_q8_0");
     test_format(WEIGHT_q8_0, "matmul_q8_0");
+    test_format(WEIGHT_i8_32, "matmul_i8_32");
+    test_format(WEIGHT_i9_32, "matmul_i9_32");
 #ifndef INTEGERS_ALONE
     test_expert_format(WEIGHT_F32, "expert_matmul_f32");
     test_expert_format(WEIGHT_BF16, "expert_matmul_bf16");

@@ -7,7 +7,7 @@
 bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is a site
 bool split_products(Graph *);                   // split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // norm.c
-bool integer_products(Graph *);                 // integers.c: products of bytes become exact ones of floats
+bool integer_products(Graph *);                 // integers.c: products of bytes become packed ones of integers
 bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
 void label_packs(Graph *, const QuantRules *);  // matmul.c: those of other formats by --quant stay apart
 bool fuse_gates(Graph *);                       // elementwise.c: gate + up
@@ -19,6 +19,7 @@ bool look_up_in_packs(const Module *, Graph *, bool same_format);
 bool pack_tables(Graph *, const QuantRules *);  // those of tokens that no product reads, in the format of --quant
 
 Node *weights_behind(Node *, bool *swapped);        // the constant matrix that a product multiplies by, or NULL
+Node *rows_in_blocks(Builder, Node *x, DType);      // the rows of x as q8_rows or i8_rows, once for all that read them
 Node *packed_of(Node *);                            // the pack of a matmul_packed
 bool may_share_pack(const Node *a, const Node *b);  // two products of one value whose weights are of one kind
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *);  // not inferred: its other operands are still to come

@@ -17,6 +17,14 @@ Node *packed_of(Node *n) {
     return packed ? n->in[PRODUCT_WEIGHTS] : NULL;
 }
 
+Node *rows_in_blocks(Builder at, Node *x, DType format) {
+    for (int i = 0; i < x->n_users; i++)
+        if (x->users[i]->op == OP_quantize_rows && x->users[i]->type.dtype == format) return x->users[i];
+    Node *n = build_begin(at, OP_quantize_rows, 1, &x);
+    attr_set_string(n, "format", dtype_name(format));
+    return build_end(at, n);
+}
+
 // Does it pack one matrix, or one of each expert?
 static bool is_single(const Node *pack) { return pack->n_in == attr_int(pack, "experts", 1); }
 
@@ -38,11 +46,10 @@ Node *weights_behind(Node *n, bool *swapped) {
     return n->type.rank == 2 ? n : NULL;
 }
 
-static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, bool interleave) {
+static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, DType format) {
     Node *pack = node_make(before->graph, OP_pack, before->loc, n_in, in, before);
-    attr_set_string(pack, "format", dtype_name(in[0]->type.dtype));
+    attr_set_string(pack, "format", dtype_name(format));
     if (transposed) attr_set_int(pack, "transposed", 1);
-    if (interleave) attr_set_int(pack, "interleave", 1);
     return inferred(pack);
 }
 
@@ -72,7 +79,7 @@ static Node *packed_product(Node *n) {
     Node *w = weights_behind(n->in[1], &swapped);
     if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype)) return NULL;
     if (!dim_is_const(width_dim(n), &columns)) return NULL;
-    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, false), columns);
+    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, w->type.dtype), columns);
     return inferred(by);
 }
 
@@ -186,7 +193,8 @@ static Node *joined_bias(const Projections *p, Node *before) {
 static Node *joined_product(const Projections *p, Node *before, int64_t columns) {
     Node *sources[MOST_PROJECTIONS];
     for (int i = 0; i < p->n; i++) sources[i] = p->product[i]->in[1]->in[0];
-    Node *pack = new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0), false);
+    Node *pack =
+        new_pack(before, p->n, sources, attr_int(p->product[0]->in[1], "transposed", 0), p->product[0]->in[1]->type.dtype);
     Node *n = new_product(before, p->product[0]->in[0], pack, columns);
     const Expr *epilogue = p->biased ? p->form : attr_expr(p->product[0], "epilogue");
     if (p->biased) node_add_input(n, joined_bias(p, before));
