@@ -62,8 +62,9 @@ input zero u8 [1]
 tensor W u8 [699,3] external location=w.bin offset=0 length=2097
 tensor Z u8 [] raw 03
 node MatMulInteger x W zero Z -> sums
-node Cast sums -> y : to=1
-output y f32 [2,3]
+node Cast sums -> f : to=1
+node Cast f -> y : to=7
+output y i64 [2,3]
 END
 head -c 2100 /dev/zero | tr '\0' '\372' > "$WORK/w.bin"
 "$BUILD/tools/onnx_of_text" "$WORK/wide.onnx" < "$WORK/wide.txt"
