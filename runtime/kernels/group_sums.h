@@ -1,6 +1,7 @@
 // Integer sums of one group of a block, for a tile of rows by panels: exact, so every instruction set's way gives the same.
 //
 //   dots    four k of a row by sixteen columns: vi_dot4, all targets
+//   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products)
 //   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
 //   tiles   a group of up to sixteen rows by sixteen columns: VEC_TILES (AMX)
 //
@@ -68,11 +69,47 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
                 weights4 four = weights4_of(w);
                 UNROLL
                 for (int i = 0; i < R; i++)
-                    c[i][p] = wide ? vi_dot4(c[i][p], &four, &activations[i], t) : vi_dot4_small(c[i][p], w, x[i].q + 4 * t);
+                    c[i][p] = wide ? vi_dot4(c[i][p], &four, &activations[i], t) : vi_dot4_small(c[i][p], w, x[i].q, t);
             }
         }
     }
 }
+
+#if defined(VEC_WORDS)
+// How many products of what is stored, at most 24, 31, 63 or 128, and of activations do not pass 16 bits
+INLINE unsigned products_of_words(weight_format format) {
+    return wide_bytes(format) ? 2 : block_formats[format].low + block_formats[format].high == 6 ? 4 : 8;
+}
+
+INLINE void group_words(weight_format format, const int extent[2], const block_operands *o, unsigned group,
+                        vi (*c)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1], bias = wide_bytes(format) ? 0 : block_formats[format].offset;
+    const unsigned steps = group_steps(format), most = products_of_words(format), together = most < steps ? most : steps;
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        vi_halves sums[ROWS_MOST] = {0};
+        UNROLL
+        for (unsigned from = 0; from < steps; from += together) {
+            vi_words words[ROWS_MOST] = {0};
+            UNROLL
+            for (unsigned t = from; t < from + together; t++) {
+                vi step = block_step(format, o->w[p], group * steps + t);
+                weights4 w = wide_bytes(format) ? weights4_of(step) : weights4_small(step);
+                UNROLL
+                for (int i = 0; i < R; i++)
+                    words[i] = vi_words_add(words[i], &w, group_of_row(format, (const q8_block *)o->x[i], group).q, (int)t);
+            }
+            UNROLL
+            for (int i = 0; i < R; i++) sums[i] = vi_halves_add(sums[i], words[i]);
+        }
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            int sum = group_of_row(format, (const q8_block *)o->x[i], group).sum;
+            c[i][p] = vi_add(group_start(format, o->w[p], bias, sum), vi_of_halves(sums[i]));
+        }
+    }
+}
+#endif
 
 #if defined(VEC_PAIRS_ROWS)
 // An even number of rows, two steps of k at a time
@@ -165,6 +202,10 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
         return;
     }
 #endif
+#if defined(VEC_WORDS)
+    group_words(format, extent, o, group, c);
+#else
     group_dots(format, extent, o, group, c);
+#endif
 }
 #endif

@@ -259,6 +259,7 @@ INLINE void block_tile(weight_format format, const int extent[3], const matmul_a
         ask_ahead(&at->ahead, b);
         UNROLL
         for (int p = 0; p < P; p++) {
+            NEAR_ADDRESS(o.w[p]);
             ends[0][p] = block_d(format, o.w[p]);
             if (has_minimum(format)) ends[1][p] = block_m(format, o.w[p]);
         }

@@ -243,6 +243,13 @@ INLINE vi vi_load_u16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD
 INLINE vm vm_load_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vm_load); }
 #undef LOAD_STRIDED
 
+// An address that the compiler derives from no other: offsets from it stay small, so that ARM's loads of pairs reach them.
+#if defined(__GNUC__) && defined(__aarch64__)
+#define NEAR_ADDRESS(p) __asm__("" : "+r"(p))
+#else
+#define NEAR_ADDRESS(p) ((void)0)
+#endif
+
 #if defined(__GNUC__)
 #define PREFETCH_FAR(p) __builtin_prefetch(p, 0, 2)  // into the second level
 #else

@@ -162,13 +162,13 @@ INLINE weights4 weights4_load(const uint8_t *p) {
     return (vi){_mm256_loadu_si256((const __m256i *)p), _mm256_loadu_si256((const __m256i *)(p + 32))};
 }
 INLINE weights4 weights4_of(vi bytes) { return bytes; }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
-    __m256i four = _mm256_set1_epi32(four_bytes(x));
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    __m256i four = _mm256_set1_epi32(four_bytes(x + 4 * j));
     return (vi){_mm256_dpbusd_avx_epi32(c.lo, w.lo, four), _mm256_dpbusd_avx_epi32(c.hi, w.hi, four)};
 }
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
-INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x + 4 * j); }
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
 #else
 #define INT_UNROLL NO_UNROLL
 typedef struct {
@@ -183,8 +183,8 @@ INLINE weights4 weights4_load(const uint8_t *p) {
 INLINE __m256i half_dot4_small(__m256i c, __m256i w, __m256i four) {
     return _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_maddubs_epi16(w, four), _mm256_set1_epi16(1)));
 }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
-    __m256i four = _mm256_set1_epi32(four_bytes(x));
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    __m256i four = _mm256_set1_epi32(four_bytes(x + 4 * j));
     return (vi){half_dot4_small(c.lo, w.lo, four), half_dot4_small(c.hi, w.hi, four)};
 }
 typedef split_fours fours;

@@ -97,12 +97,12 @@ INLINE vf vf_lookup(vi index, const float table[16]) { return _mm512_permutexvar
 typedef __m512i weights4;
 INLINE weights4 weights4_load(const uint8_t *p) { return _mm512_loadu_si512(p); }
 INLINE weights4 weights4_of(vi bytes) { return bytes; }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) { return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four_bytes(x))); }
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    return _mm512_dpbusd_epi32(c, w, _mm512_set1_epi32(four_bytes(x + 4 * j)));
+}
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
-INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
-    return _mm512_dpbusd_epi32(c, *w, _mm512_set1_epi32(four_bytes(*x + 4 * j)));
-}
+INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
 #else
 #define INT_UNROLL NO_UNROLL
 typedef struct {
@@ -110,8 +110,8 @@ typedef struct {
 } weights4;
 INLINE weights4 weights4_of(vi w) { return (weights4){_mm512_and_si512(w, _mm512_set1_epi16(255)), _mm512_srli_epi16(w, 8)}; }
 INLINE weights4 weights4_load(const uint8_t *p) { return weights4_of(_mm512_loadu_si512(p)); }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
-    __m512i pairs = _mm512_maddubs_epi16(w, _mm512_set1_epi32(four_bytes(x)));
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    __m512i pairs = _mm512_maddubs_epi16(w, _mm512_set1_epi32(four_bytes(x + 4 * j)));
     return _mm512_add_epi32(c, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
 }
 typedef split_fours fours;

@@ -126,16 +126,19 @@ INLINE int32_t second_bytes(int32_t four) { return __sxtb16((int32_t)((uint32_t)
 INLINE int32_t si_dot4(int32_t c, int32_t w, int32_t x) {
     return __smlad(second_bytes(w), second_bytes(x), __smlad(__sxtb16(w), __sxtb16(x), c));
 }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) { LANEWISE(vi, si_dot4(c.v[i], w.v[i], four_bytes(x))); }
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    int32_t four = four_bytes(x + 4 * j);
+    LANEWISE(vi, si_dot4(c.v[i], w.v[i], four));
+}
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     int32_t four = four_bytes(*x + 4 * j);
     LANEWISE(vi, si_dot4(c.v[i], four_bytes((const int8_t *)w->v + 4 * i) ^ (int32_t)0x80808080, four));
 }
 #else
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
     weights4 bytes = weights4_of(w);
     for (int i = 0; i < 16; i++)
-        for (int n = 0; n < 4; n++) c.v[i] += bytes.v[4 * i + n] * x[n];
+        for (int n = 0; n < 4; n++) c.v[i] += bytes.v[4 * i + n] * x[4 * j + n];
     return c;
 }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {

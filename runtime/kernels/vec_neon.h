@@ -11,7 +11,12 @@ typedef struct {
     uint32x4_t a, b, c, d;
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_ROWS = 4, INT_PANELS = 1 };
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_PANELS = 1 };
+#if defined(__ARM_FEATURE_DOTPROD)
+enum { INT_ROWS = 4 };
+#else
+enum { INT_ROWS = 2 };  // each has sixteen sums of 32 bits
+#endif
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 
 #define FOUR(type, f, ...)           ((type){f(a, __VA_ARGS__), f(b, __VA_ARGS__), f(c, __VA_ARGS__), f(d, __VA_ARGS__)})
@@ -150,21 +155,7 @@ INLINE float vf_top(vf x) { TREE(quarter_max, eighth_max, sf_max); }
 INLINE float vf_bottom(vf x) { TREE(quarter_min, eighth_min, sf_min); }
 #undef TREE
 
-// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
-// activations (-127..127) in every lane.
-enum { DOT4_BIAS = 0 };
-typedef struct {
-    int8x16_t a, b, c, d;
-} weights4;
-INLINE int8x16_t quarter_weights4(const uint8_t *p) { return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(p), vdupq_n_u8(128))); }
-INLINE weights4 weights4_load(const uint8_t *p) {
-    return (weights4){quarter_weights4(p), quarter_weights4(p + 16), quarter_weights4(p + 32), quarter_weights4(p + 48)};
-}
 INLINE int8x16_t quarter_bytes(int32x4_t w) { return vreinterpretq_s8_s32(w); }
-INLINE int8x16_t quarter_signed(int32x4_t w) { return veorq_s8(quarter_bytes(w), vdupq_n_s8(-128)); }
-INLINE weights4 weights4_of(vi w) {
-    return (weights4){quarter_signed(w.a), quarter_signed(w.b), quarter_signed(w.c), quarter_signed(w.d)};
-}
 INLINE int32x4_t quarter_lookup(int32x4_t w, uint8x16_t table) {
     return vreinterpretq_s32_u8(vqtbl1q_u8(table, vreinterpretq_u8_s32(w)));
 }
@@ -182,6 +173,22 @@ INLINE vf vf_lookup(vi index, const float table[16]) {
     return (vf){quarter_choose(index.a, all), quarter_choose(index.b, all), quarter_choose(index.c, all),
                 quarter_choose(index.d, all)};
 }
+
+// The j-th four of activations in every lane; where j is known when compiled, sixteen of them are loaded at once.
+INLINE int8x16_t four_lanes(const int8_t *x, int j) {
+    if (!__builtin_constant_p(j)) return vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + 4 * j)));
+    int32x4_t fours = vreinterpretq_s32_s8(vld1q_s8(x + j / 4 * 16));
+    switch (j % 4) {
+        case 0:
+            return vreinterpretq_s8_s32(vdupq_laneq_s32(fours, 0));
+        case 1:
+            return vreinterpretq_s8_s32(vdupq_laneq_s32(fours, 1));
+        case 2:
+            return vreinterpretq_s8_s32(vdupq_laneq_s32(fours, 2));
+        default:
+            return vreinterpretq_s8_s32(vdupq_laneq_s32(fours, 3));
+    }
+}
 INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
 #if defined(__ARM_FEATURE_DOTPROD)
     return vdotq_s32(c, w, x);
@@ -190,18 +197,69 @@ INLINE int32x4_t quarter_dot4(int32x4_t c, int8x16_t w, int8x16_t x) {
     return vaddq_s32(c, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
 #endif
 }
-INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x) {
-    int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x)));
+INLINE vi vi_dot4_small(vi c, vi w, const int8_t *x, int j) {
+    int8x16_t four = four_lanes(x, j);
     return (vi){quarter_dot4(c.a, quarter_bytes(w.a), four), quarter_dot4(c.b, quarter_bytes(w.b), four),
                 quarter_dot4(c.c, quarter_bytes(w.c), four), quarter_dot4(c.d, quarter_bytes(w.d), four)};
 }
+
+// Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32
+// activations (-127..127) in every lane.
 typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+enum { DOT4_BIAS = 1 };
+typedef vi weights4;
+INLINE weights4 weights4_load(const uint8_t *p) { return vi_load((const int32_t *)(const void *)p); }
+INLINE weights4 weights4_of(vi w) { return w; }
+INLINE int32x4_t quarter_dot4_wide(int32x4_t c, int32x4_t w, int8x16_t x) { return vusdotq_s32(c, vreinterpretq_u8_s32(w), x); }
+#else
+enum { DOT4_BIAS = 0 };
+typedef struct {
+    int8x16_t a, b, c, d;
+} weights4;
+INLINE int8x16_t quarter_signed(int32x4_t w) { return veorq_s8(quarter_bytes(w), vdupq_n_s8(-128)); }
+INLINE weights4 weights4_of(vi w) {
+    return (weights4){quarter_signed(w.a), quarter_signed(w.b), quarter_signed(w.c), quarter_signed(w.d)};
+}
+INLINE weights4 weights4_load(const uint8_t *p) { return weights4_of(vi_load((const int32_t *)(const void *)p)); }
+#define quarter_dot4_wide quarter_dot4
+#endif
 INLINE vi vi_dot4(vi c, const weights4 *weights, const fours *x, int j) {
     weights4 w = *weights;
-    int8x16_t four = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(*x + 4 * j)));
-    return FOUR(vi, THREE_X, quarter_dot4, c, w, four);
+    int8x16_t four = four_lanes(*x, j);
+    return FOUR(vi, THREE_X, quarter_dot4_wide, c, w, four);
 }
+
+#if !defined(__ARM_FEATURE_DOTPROD)
+// Products of several fours are added up in 16 bits first: two columns in each register, four sums of a column, then two of 32
+// bits.
+#define VEC_WORDS 1
+typedef struct {
+    int16x8_t q[8];
+} vi_words;
+typedef struct {
+    int32x4_t q[8];
+} vi_halves;
+INLINE weights4 weights4_small(vi w) {
+    return (weights4){quarter_bytes(w.a), quarter_bytes(w.b), quarter_bytes(w.c), quarter_bytes(w.d)};
+}
+INLINE vi_words vi_words_add(vi_words s, const weights4 *w, const int8_t *x, int j) {
+    const int8x16_t four = four_lanes(x, j), quarters[] = {w->a, w->b, w->c, w->d};
+    for (int i = 0; i < 4; i++) {
+        s.q[2 * i] = vmlal_s8(s.q[2 * i], vget_low_s8(quarters[i]), vget_low_s8(four));
+        s.q[2 * i + 1] = vmlal_s8(s.q[2 * i + 1], vget_high_s8(quarters[i]), vget_high_s8(four));
+    }
+    return s;
+}
+INLINE vi_halves vi_halves_add(vi_halves s, vi_words words) {
+    for (int i = 0; i < 8; i++) s.q[i] = vpadalq_s16(s.q[i], words.q[i]);
+    return s;
+}
+INLINE vi vi_of_halves(vi_halves s) {
+    return (vi){vpaddq_s32(s.q[0], s.q[1]), vpaddq_s32(s.q[2], s.q[3]), vpaddq_s32(s.q[4], s.q[5]), vpaddq_s32(s.q[6], s.q[7])};
+}
+#endif
 
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 // Sums of two rows by sixteen columns: column c and c + 1 of the first row, then of the second, in each register; and their

@@ -5,7 +5,7 @@
 // The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all. INTEGERS_ALONE: a program
 // of the products whose rows are int8, for instruction sets that differ in these.
 #ifdef ALL_FORMATS
-#define TESTED_FORMATS "format_rows.h"
+#define TESTED_FORMATS "kernels/format_rows.h"
 #else
 #define TESTED_FORMATS "some_formats.def"
 #endif
@@ -267,6 +267,17 @@ static int packed_column(const Case *c, int column, int up) {
     return c->glu ? (column / 16 * 2 + up) * 16 + column % 16 : column;
 }
 
+// Rows of 127 and of -127, blocks of the least and of the largest integers: whatever adds in 16 bits would overflow here first
+static void make_extreme(const Case *c, float *x, uint8_t *w, int columns) {
+    const size_t size = block_bytes(c->format), planes = block_scales_at(c->format);
+    const size_t n =
+        (size_t)(columns + 15) / 16 * (size_t)((c->k + block_formats[c->format].block - 1) / block_formats[c->format].block);
+    for (int i = 0; i < c->rows * c->k; i++) x[i] = i / c->k % 2 ? -1 : 1;
+    for (size_t i = 0; i < n; i++) memset(w + i * size, i % 2 ? 255 : 0, planes);
+}
+
+static bool extreme;
+
 typedef struct Operands {
     float *x, *w;  // w: [columns][k], rounded to the format
     void *packed;
@@ -285,6 +296,7 @@ static Operands operands(const Case *c) {
     o.x = random_floats((size_t)(c->rows * c->k));
     if (in_blocks(c->format)) {
         o.packed = random_blocks(c->format, o.columns, c->k);
+        if (extreme) make_extreme(c, o.x, o.packed, o.columns);
         o.quantized = buffer_bytes((size_t)(c->rows * blocks_of(c->k)) * sizeof(q8_block));
         for (int r = 0; r < c->rows; r++) {
             float *x = o.x + r * c->k;
@@ -369,6 +381,9 @@ static void test_blocks(weight_format format, const char *name) {
     }
     test_case(&s, (Case){format, false, 50, 4096, 5, 3, false, floats});  // k in parts
     test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, floats});
+    extreme = true;
+    for (int i = 1; i < 5; i++) test_case(&s, (Case){format, false, i, block * i, 40, 0, false, floats});
+    extreme = false;
     suite_end(&s);
 }
 
