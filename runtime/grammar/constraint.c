@@ -44,22 +44,21 @@ static int by_text(const void *a, const void *b) {
                                   : (x->id > y->id) - (x->id < y->id);
 }
 
-static size_t read_mark(const void *tokenizer, int32_t id, const char *const *marks, char *text) {
+size_t burin_mark_text(const void *tokenizer, int32_t id, const char *const *marks, char *text) {
     size_t bytes;
     const char *own = marks && burin_token_is_special(tokenizer, id) ? burin_token_text(tokenizer, id, &bytes) : NULL;
-    for (; own && *marks; marks++)
-        if (strlen(*marks) == bytes && !memcmp(own, *marks, bytes)) return memcpy(text, own, bytes), bytes;
+    for (; own && *marks && bytes > 1 && bytes <= BURIN_LONGEST_MARK; marks++)
+        if (memmem(*marks, strlen(*marks), own, bytes)) return memcpy(text, own, bytes), bytes;
     return 0;
 }
 
 static void read_texts(burin_constraint *c, const void *tokenizer, const char *const *marks) {
-    enum { LONGEST_MARK = 64 };
-    size_t room = 0, n = 0, longest = burin_decode_max(tokenizer) + LONGEST_MARK;
+    size_t room = 0, n = 0, longest = burin_decode_max(tokenizer) + BURIN_LONGEST_MARK;
     char *text = burin_allocate(1, longest), *first = burin_allocate(1, longest);
     for (int32_t id = 0; id < c->vocab_size; id++) {
         burin_decoder inside = {.started = true};
         size_t bytes = burin_decode(tokenizer, &inside, id, text);
-        if (!bytes) bytes = read_mark(tokenizer, id, marks, text);
+        if (!bytes) bytes = burin_mark_text(tokenizer, id, marks, text);
         if (!bytes) continue;
         burin_decoder outside = {0};
         c->drops |= *text == ' ' && burin_decode(tokenizer, &outside, id, first) < bytes;

@@ -5,9 +5,13 @@
 
 typedef struct burin_constraint burin_constraint;
 
-// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size). `marks`: special tokens that
-// the grammar sees as their text, though nothing is printed of them; ends with NULL; or NULL.
+// Of a parsed grammar, which it then owns, over the tokens of a tokenizer (ids below vocab_size). `marks`: the grammar sees
+// special tokens that stand in one of these as their text, though nothing is printed of them; ends with NULL; or NULL.
 burin_constraint *burin_constraint_open(burin_grammar *, const void *tokenizer, int32_t vocab_size, const char *const *marks);
+// The text of a special token that stands in one of the marks, into text, of BURIN_LONGEST_MARK bytes; returns its length, or
+// 0.
+enum { BURIN_LONGEST_MARK = 64 };
+size_t burin_mark_text(const void *tokenizer, int32_t id, const char *const *marks, char *text);
 void burin_constraint_close(burin_constraint *);  // also NULL
 
 void burin_constraint_start(burin_constraint *, bool first);  // of an answer; first: nothing stands before it

@@ -5,71 +5,162 @@
 
 #include "schema.h"
 
-const char *const burin_tool_marks[] = {"<tool_call>",      "</tool_call>",      "[TOOL_CALLS]", "[ARGS]",
-                                        "<seed:tool_call>", "</seed:tool_call>", "<arg_key>",    "</arg_key>",
-                                        "<arg_value>",      "</arg_value>",      "<|channel|>",  "<|message|>",
-                                        "<|constrain|>",    "<|start|>",         "<|end|>",      NULL};
+// Special tokens in calls that no template shows.
+static const char *const tool_marks[] = {"[TOOL_CALLS]", "<|channel|>", "<|message|>", "<|constrain|>",
+                                         "<|start|>",    "<|end|>",     NULL};
 
-static const char mark_tagged[] = "<tool_call>", mark_listed[] = "[TOOL_CALLS]";
+static const char mark_listed[] = "[TOOL_CALLS]";
 
-// Calls whose arguments stand between tags.
-typedef struct tool_tags {
-    const char *begin, *end, *name, *name_end, *key, *key_end, *value_end, *last;
-} tool_tags;
+// Shapes of templates that tell the model of one, and render no calls themselves.
+static const burin_tool_shape tagged_shape = {.kind = BURIN_SHAPE_JSON,
+                                              .begin = "",
+                                              .call = "<tool_call> { \"name\" : \"",
+                                              .name_end = "\" , \"arguments\" : ",
+                                              .call_end = " } </tool_call>",
+                                              .between = " ",
+                                              .end = ""},
+                              arguments_shape = {.kind = BURIN_SHAPE_JSON,
+                                                 .begin = "",
+                                                 .call = "[TOOL_CALLS]",
+                                                 .name_end = "[ARGS] ",
+                                                 .call_end = "",
+                                                 .between = "",
+                                                 .end = ""},
+                              markup_shape = {.kind = BURIN_SHAPE_TAGGED,
+                                              .begin = "",
+                                              .call = "<tool_call> <function=",
+                                              .name_end = "> ",
+                                              .key = "<parameter=",
+                                              .key_end = ">",
+                                              .other_key_end = ">",
+                                              .value_end = "</parameter>",
+                                              .call_end = " </function> </tool_call>",
+                                              .between = " ",
+                                              .end = ""},
+                              seed_shape = {.kind = BURIN_SHAPE_TAGGED,
+                                            .begin = "",
+                                            .call = "<seed:tool_call> <function=",
+                                            .name_end = "> ",
+                                            .key = "<parameter=",
+                                            .key_end = ">",
+                                            .other_key_end = ">",
+                                            .value_end = "</parameter>",
+                                            .call_end = " </function> </seed:tool_call>",
+                                            .between = " ",
+                                            .end = ""},
+                              keys_shape = {.kind = BURIN_SHAPE_TAGGED,
+                                            .begin = "",
+                                            .call = "<tool_call>",
+                                            .name_end = "\n",
+                                            .key = "<arg_key>",
+                                            .key_end = "</arg_key> <arg_value>",
+                                            .other_key_end = "</arg_key> <arg_value>",
+                                            .value_end = "</arg_value>",
+                                            .call_end = " </tool_call>",
+                                            .between = " ",
+                                            .end = ""};
 
-static const tool_tags *tags_of(burin_tool_form form) {
-    static const tool_tags
-        markup = {"<tool_call>", "</tool_call>", "<function=", ">", "<parameter=", ">", "</parameter>", "</function>"},
-        seed = {"<seed:tool_call>", "</seed:tool_call>", "<function=", ">", "<parameter=", ">", "</parameter>", "</function>"},
-        keys = {"<tool_call>", "</tool_call>", "", "\n", "<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>", ""};
-    return form == BURIN_TOOLS_MARKUP ? &markup : form == BURIN_TOOLS_SEED ? &seed : form == BURIN_TOOLS_KEYS ? &keys : NULL;
-}
-
-burin_tool_form burin_tool_form_of(const void *blob, size_t bytes) {
+static burin_tool_form form_of(const void *blob, size_t bytes, const burin_tool_shape **shape) {
 #define HAS(text) (memmem(blob, bytes, (text), strlen(text)) != NULL)
-    if (HAS("<function=") && HAS("<parameter=")) return HAS("<seed:tool_call>") ? BURIN_TOOLS_SEED : BURIN_TOOLS_MARKUP;
-    if (HAS("<arg_key>")) return BURIN_TOOLS_KEYS;
+    *shape = HAS("<function=") && HAS("<parameter=") ? HAS("<seed:tool_call>") ? &seed_shape : &markup_shape
+             : HAS("<arg_key>")                      ? &keys_shape
+                                                     : NULL;
+    if (*shape) return BURIN_TOOLS_SHAPED;
     if (HAS("<|channel|>commentary")) return BURIN_TOOLS_CHANNELS;
     if (HAS("[func_name1(")) return BURIN_TOOLS_PYTHON;
-    if (HAS("[TOOL_CALLS]")) return HAS("[ARGS]") ? BURIN_TOOLS_ARGUMENTS : BURIN_TOOLS_LISTED;
-    if (HAS("<tool_call>") && !HAS("<function=")) return BURIN_TOOLS_TAGGED;
+    if (HAS("[TOOL_CALLS]") && !HAS("[ARGS]")) return BURIN_TOOLS_LISTED;
     if (HAS("\"parameters\": ") && HAS("ipython") && !HAS("<function=")) return BURIN_TOOLS_BARE;
+    *shape = HAS("[TOOL_CALLS]") ? &arguments_shape : HAS("<tool_call>") && !HAS("<function=") ? &tagged_shape : NULL;
 #undef HAS
-    return BURIN_TOOLS_FREE;
+    return *shape ? BURIN_TOOLS_SHAPED : BURIN_TOOLS_FREE;
+}
+
+static void mark_shape(burin_tool_format *f) {
+    const burin_tool_shape *s = &f->shape;
+    const char *const texts[] = {s->begin,         s->call,      s->name_end, s->key,     s->key_end,
+                                 s->other_key_end, s->value_end, s->call_end, s->between, s->end};
+    int n = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]) f->marks[n++] = texts[i];
+}
+
+void burin_tool_format_open(burin_tool_format *f, const void *blob, size_t bytes) {
+    const burin_tool_shape *known;
+    *f = (burin_tool_format){.form = form_of(blob, bytes, &known)};
+    bool shows = (known || !f->form) && burin_template_is_whole(blob, bytes) && burin_tool_shape_find(&f->shape, blob);
+    if (shows)
+        f->form = BURIN_TOOLS_SHAPED;
+    else if (known)
+        f->shape = *known;
+    if (f->form == BURIN_TOOLS_SHAPED)
+        mark_shape(f);
+    else
+        memcpy(f->marks, tool_marks, sizeof tool_marks);
+}
+
+void burin_tool_format_close(burin_tool_format *f) {
+    burin_tool_shape_free(&f->shape);
+    burin_growing_free(&f->texts);
 }
 
 typedef struct tools_wanted {
     burin_tool_form form;
     burin_tool_choice choice;
+    const burin_tool_shape *shape;
+    burin_growing *texts;  // of the format
 } tools_wanted;
 
 // ---------------------------------------------------------------------------------------------------------------------- text
-static void add_class(burin_growing *g, char first, char next) {
+// The bytes of the character at s.
+static size_t character_bytes(const char *s) {
+    const char *at = s;
+    burin_character(&at, s + strlen(s));
+    return (size_t)(at - s);
+}
+
+static void add_code(burin_growing *g, const char *s) {
+    const char *at = s;
+    burin_growing_code(g, burin_character(&at, s + strlen(s)));
+}
+
+// Any character but this one and the first one of the mark.
+static void add_class(burin_growing *g, const char *mark, const char *next) {
     burin_growing_add(g, "[^");
-    burin_growing_code(g, (uint8_t)first);
-    if (next) burin_growing_code(g, (uint8_t)next);
+    add_code(g, mark);
+    if (next) add_code(g, next);
     burin_growing_add(g, "]");
 }
 
 // Rules for a text, by this name, that does not have the mark, whose first character is in it once: pieces behind each such
 // character, which differ from the mark somewhere.
 static void add_free_text(burin_growing *g, const char *name, const char *mark) {
-    int n = (int)strlen(mark);
+    size_t first = character_bytes(mark), n;
     burin_growing_add(g, "plain-%s ::= ", name);
-    add_class(g, mark[0], 0);
+    add_class(g, mark, NULL);
     burin_growing_add(g, "*\n%s ::= plain-%s (", name, name);
-    burin_growing_literal(g, mark, 1);
+    burin_growing_literal(g, mark, first);
     burin_growing_add(g, " %s-1)*\n", name);
-    for (int i = 1; i < n; i++) {
+    int i = 1;
+    for (const char *at = mark + first; *at; at += n, i++) {
+        n = character_bytes(at);
         burin_growing_add(g, "%s-%d ::= (", name, i);
-        add_class(g, mark[0], mark[i]);
+        add_class(g, mark, at);
         burin_growing_add(g, " plain-%s", name);
-        if (i < n - 1) {
+        if (at[n]) {
             burin_growing_add(g, " | ");
-            burin_growing_literal(g, mark + i, 1);
+            burin_growing_literal(g, at, n);
             burin_growing_add(g, " %s-%d", name, i + 1);
         }
         burin_growing_add(g, ")?\n");
+    }
+}
+
+static void add_shape(burin_growing *g, const char *text) {
+    size_t n;
+    for (burin_shape_piece piece; (piece = burin_shape_next(&text, &n));) {
+        if (piece == BURIN_PIECE_TEXT) burin_growing_literal(g, text - n, n), burin_growing_add(g, " ");
+        if (piece == BURIN_PIECE_SPACE) burin_growing_add(g, "ws ");
+        if (piece == BURIN_PIECE_WORD) burin_growing_add(g, "[0-9A-Za-z_-]+ ");
     }
 }
 
@@ -80,9 +171,10 @@ static void add_call(burin_schema_writer *w, const tools_wanted *wanted, burin_v
     burin_growing *g = &w->rules;
     char rule[32] = "object";
     if (arguments >= 0) snprintf(rule, sizeof rule, "s%d", arguments);
-    if (wanted->form == BURIN_TOOLS_ARGUMENTS) {
+    if (wanted->form == BURIN_TOOLS_SHAPED) {
         burin_growing_literal(g, name.text, name.length);
-        burin_growing_add(g, " \"[ARGS]\" ws %s", rule);
+        burin_growing_add(g, " "), add_shape(g, wanted->shape->name_end), burin_growing_add(g, "%s ", rule);
+        add_shape(g, wanted->shape->call_end);
         return;
     }
     if (wanted->form == BURIN_TOOLS_CHANNELS) {
@@ -112,21 +204,55 @@ static bool all_texts(const burin_value *list) {
     return all;
 }
 
-// A value between tags: texts stand as they are, whatever else their schemas say of them but an enum; everything else is JSON.
-static void add_tagged_value(burin_schema_writer *w, burin_growing *g, burin_value schema, const char *step) {
-    const burin_value *some = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "enum") : NULL;
-    if (all_texts(some)) {
-        burin_growing_add(g, "\"\\n\"? (");
-        for (uint32_t i = 0; i < some->list->n; i++) {
-            if (i) burin_growing_add(g, " | ");
-            burin_growing_literal(g, some->list->items[i].text, some->list->items[i].length);
-        }
-        burin_growing_add(g, ") \"\\n\"?");
-    } else if (schema.kind == BURIN_DICT && is_string_of(burin_schema_key(w, schema, "type"), "string")) {
-        burin_growing_add(g, "tagged");
-    } else {
-        burin_growing_add(g, "ws s%d ws", burin_schema_rule(w, schema, step));
+// How an argument stands between tags.
+typedef enum tagged_as { AS_TEXT = 't', AS_JSON = 'j', AS_EITHER = 'e' } tagged_as;
+
+static bool may_be_text(burin_schema_writer *w, const burin_value *schemas) {
+    if (!schemas || schemas->kind != BURIN_LIST) return false;
+    for (uint32_t i = 0; i < schemas->list->n; i++) {
+        const burin_value *s = &schemas->list->items[i];
+        if (is_string_of(s, "string")) return true;
+        if (s->kind == BURIN_DICT && is_string_of(burin_schema_key(w, *s, "type"), "string")) return true;
     }
+    return false;
+}
+
+// Texts stand as they are, whatever else their schemas say of them but an enum; what may be a text or not is not held.
+static tagged_as tagged_kind(burin_schema_writer *w, burin_value schema) {
+    if (schema.kind != BURIN_DICT || !schema.dict->n) return AS_EITHER;
+    if (all_texts(burin_schema_key(w, schema, "enum")) || is_string_of(burin_schema_key(w, schema, "type"), "string"))
+        return AS_TEXT;
+    return may_be_text(w, burin_schema_key(w, schema, "type")) || may_be_text(w, burin_schema_key(w, schema, "anyOf")) ||
+                   may_be_text(w, burin_schema_key(w, schema, "oneOf"))
+               ? AS_EITHER
+               : AS_JSON;
+}
+
+static void add_tagged_text(burin_schema_writer *w, burin_growing *g, burin_value schema) {
+    const burin_value *some = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "enum") : NULL;
+    if (!all_texts(some)) {
+        burin_growing_add(g, "tagged ");
+        return;
+    }
+    burin_growing_add(g, "\"\\n\"? (");
+    for (uint32_t i = 0; i < some->list->n; i++) {
+        if (i) burin_growing_add(g, " | ");
+        burin_growing_literal(g, some->list->items[i].text, some->list->items[i].length);
+    }
+    burin_growing_add(g, ") \"\\n\"? ");
+}
+
+// What ends the key, the value, what ends that.
+static void add_tagged_value(burin_schema_writer *w, const burin_tool_shape *shape, burin_value schema, const char *step) {
+    burin_growing *g = &w->one[w->depth - 1];
+    tagged_as kind = tagged_kind(w, schema);
+    burin_growing_add(g, "(");
+    if (kind != AS_JSON) add_shape(g, shape->key_end), add_tagged_text(w, g, schema);
+    if (kind == AS_EITHER) burin_growing_add(g, "| "), add_shape(g, shape->other_key_end), burin_growing_add(g, "ws value ws ");
+    if (kind == AS_JSON)
+        add_shape(g, shape->other_key_end), burin_growing_add(g, "ws s%d ws ", burin_schema_rule(w, schema, step));
+    burin_growing_add(g, ") ");
+    add_shape(g, shape->value_end), burin_growing_add(g, "ws");
 }
 
 // True, False and None where JSON has true, false and null; inside of lists and objects it stays JSON.
@@ -151,41 +277,43 @@ static bool takes_always(burin_schema_writer *w, const tool_arguments *a, uint32
     return required && burin_schema_lists(*required, a->properties->pairs[k].key);
 }
 
-static void add_tag_text(burin_growing *g, const char *text) {
-    if (*text) burin_growing_literal(g, text, strlen(text)), burin_growing_add(g, " ");
+// tool\0key\0kind\0: how the calls of an answer are read.
+static void note_argument(burin_growing *texts, burin_value tool, burin_value key, tagged_as kind) {
+    char end[2] = {(char)kind, 0};
+    burin_growing_bytes(texts, tool.text, tool.length), burin_growing_bytes(texts, "", 1);
+    burin_growing_bytes(texts, key.text, key.length), burin_growing_bytes(texts, "", 1);
+    burin_growing_bytes(texts, end, 2);
 }
 
 // The rule of an argument, "call-2-0", behind those of its schema.
 static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted, const char *rule,
                               const burin_pair *argument) {
-    const tool_tags *tags = tags_of(wanted->form);
+    bool tagged = wanted->form == BURIN_TOOLS_SHAPED && wanted->shape->kind == BURIN_SHAPE_TAGGED;
     burin_value key = argument->key;
     burin_growing *g = &w->one[w->depth++];
     char step[64];
     snprintf(step, sizeof step, "/parameters/properties/%.*s", key.length < 32 ? (int)key.length : 32, key.text);
     g->n = 0;
     burin_growing_add(g, "%s ::= ", rule);
-    if (tags) add_tag_text(g, tags->key);
+    if (tagged) add_shape(g, wanted->shape->key);
     burin_growing_literal(g, key.text, key.length);
     burin_growing_add(g, " ");
-    if (tags) {
-        add_tag_text(g, tags->key_end), add_tagged_value(w, g, argument->value, step), burin_growing_add(g, " ");
-        add_tag_text(g, tags->value_end), burin_growing_add(g, "ws");
-    } else {
+    if (tagged)
+        add_tagged_value(w, wanted->shape, argument->value, step);
+    else
         burin_growing_add(g, "\"=\" "), add_python_value(w, g, argument->value, step);
-    }
     burin_growing_add(g, "\n");
     burin_growing_bytes(&w->rules, g->bytes, g->n);
     w->depth--;
 }
 
 // In the order of the schema; those that are not required may be missing.
-static void add_tagged_arguments(burin_schema_writer *w, const tool_tags *tags, const tool_arguments *a) {
+static void add_tagged_arguments(burin_schema_writer *w, const burin_tool_shape *shape, const tool_arguments *a) {
     burin_growing *g = &w->rules;
     if (!a->properties) {
-        burin_growing_add(g, "("), add_tag_text(g, tags->key), burin_growing_add(g, "[^<>\\n]+ ");
-        add_tag_text(g, tags->key_end), burin_growing_add(g, "tagged "), add_tag_text(g, tags->value_end),
-            burin_growing_add(g, "ws)* ");
+        burin_growing_add(g, "("), add_shape(g, shape->key), burin_growing_add(g, "[^<>\"\\n]+ ");
+        add_shape(g, shape->key_end), burin_growing_add(g, "tagged "), add_shape(g, shape->value_end);
+        burin_growing_add(g, "ws)* ");
         return;
     }
     for (uint32_t k = 0; k < a->properties->n; k++)
@@ -209,23 +337,23 @@ static void add_python_arguments(burin_schema_writer *w, const tool_arguments *a
 }
 
 static void add_arguments_call(burin_schema_writer *w, const tools_wanted *wanted, burin_value name, const tool_arguments *a) {
-    const tool_tags *tags = tags_of(wanted->form);
+    const burin_tool_shape *shape = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape : NULL;
+    bool tagged = shape && shape->kind == BURIN_SHAPE_TAGGED;
     char rule[32];
     for (uint32_t k = 0; a->properties && k < a->properties->n; k++) {
         snprintf(rule, sizeof rule, "call-%u-%u", a->tool, (unsigned)k);
         add_tool_argument(w, wanted, rule, &a->properties->pairs[k]);
+        note_argument(wanted->texts, name, a->properties->pairs[k].key, tagged_kind(w, a->properties->pairs[k].value));
     }
     burin_growing_add(&w->rules, "call-%u ::= ", a->tool);
-    if (tags) add_tag_text(&w->rules, tags->name);
     burin_growing_literal(&w->rules, name.text, name.length);
     burin_growing_add(&w->rules, " ");
-    if (tags) {
-        add_tag_text(&w->rules, tags->name_end), burin_growing_add(&w->rules, "ws ");
-        add_tagged_arguments(w, tags, a);
-        add_tag_text(&w->rules, tags->last), burin_growing_add(&w->rules, "\n");
-    } else {
-        burin_growing_add(&w->rules, "\"(\" "), add_python_arguments(w, a), burin_growing_add(&w->rules, "\")\"\n");
-    }
+    if (tagged)
+        add_shape(&w->rules, shape->name_end), burin_growing_add(&w->rules, "ws "), add_tagged_arguments(w, shape, a);
+    else
+        burin_growing_add(&w->rules, "\"(\" "), add_python_arguments(w, a), burin_growing_add(&w->rules, "\")\" ");
+    if (shape) add_shape(&w->rules, shape->call_end);
+    burin_growing_add(&w->rules, "\n");
 }
 
 // A name that needs no escapes in JSON.
@@ -233,6 +361,11 @@ static bool is_plain_name(burin_value name) {
     for (uint32_t i = 0; i < name.length; i++)
         if ((unsigned char)name.text[i] < 32 || name.text[i] == '"' || name.text[i] == '\\') return false;
     return name.length > 0;
+}
+
+static bool takes_arguments_one_by_one(const tools_wanted *wanted) {
+    return wanted->form == BURIN_TOOLS_PYTHON ||
+           (wanted->form == BURIN_TOOLS_SHAPED && wanted->shape->kind != BURIN_SHAPE_JSON);
 }
 
 static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_value tool, uint32_t i) {
@@ -247,7 +380,7 @@ static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_v
     int rule = -1;
     bool known = parameters && parameters->kind == BURIN_DICT;
     if (known) w->whole = *parameters;  // what its own $ref are within
-    if (tags_of(wanted->form) || wanted->form == BURIN_TOOLS_PYTHON) {
+    if (takes_arguments_one_by_one(wanted)) {
         const burin_value *properties = known ? burin_schema_key(w, *parameters, "properties") : NULL;
         bool listed = properties && properties->kind == BURIN_DICT;
         add_arguments_call(w, wanted, *name,
@@ -260,17 +393,45 @@ static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_v
     burin_growing_add(&w->rules, "\n");
 }
 
-static void add_tagged_root(burin_growing *g, const tool_tags *tags, bool must) {
-    add_free_text(g, "text", tags->begin);
-    add_free_text(g, "tagged", tags->value_end);
-    burin_growing_add(g, "root ::= text ("), add_tag_text(g, tags->begin), burin_growing_add(g, "ws call ws ");
-    add_tag_text(g, tags->end), burin_growing_add(g, "text)%s\n", must ? "+" : "*");
+// What a text may not have: the first tag of calls, up to a character that begins another.
+static void first_tag(const char *a, const char *b, char *tag, size_t room) {
+    size_t n = (size_t)snprintf(tag, room, "%s%s", a, b), end = 1;
+    while (end < n && end < room - 1 && tag[end] != *tag && !strchr(" \n\t\r\001", tag[end])) end++;
+    tag[end] = 0;
+}
+
+static void add_shaped_calls(burin_growing *g, const burin_tool_shape *shape) {
+    burin_growing_add(g, "calls ::= ("), add_shape(g, shape->begin), add_shape(g, shape->call);
+    burin_growing_add(g, shape->prompted ? ")? call " : ") call ");
+    if (shape->between) {
+        burin_growing_add(g, "("), add_shape(g, shape->between), add_shape(g, shape->call);
+        burin_growing_add(g, "call)* ");
+    }
+    add_shape(g, shape->end), burin_growing_add(g, "\n");
+}
+
+// Calls stand anywhere in a text when their first tag says so, else they are all of it.
+static void add_shaped_root(burin_growing *g, const burin_tool_shape *shape, bool must) {
+    char tag[64], value_end[64];
+    first_tag(shape->begin, shape->call, tag, sizeof tag);
+    add_shaped_calls(g, shape);
+    if (shape->kind == BURIN_SHAPE_TAGGED) {
+        first_tag(shape->value_end, "", value_end, sizeof value_end);
+        add_free_text(g, "tagged", value_end);
+    }
+    if (strlen(tag) > 2) {
+        add_free_text(g, "text", tag);
+        burin_growing_add(g, "root ::= text (calls text)%s\n", must ? "+" : "*");
+        return;
+    }
+    burin_growing_add(g, must ? "root ::= ws calls\n" : "root ::= ws (calls | [^ \\t\\n\\r");
+    if (!must) add_code(g, tag), burin_growing_add(g, "] [^\\x00]*)?\n");
 }
 
 static void add_root(burin_growing *g, const tools_wanted *wanted) {
     bool must = wanted->choice == BURIN_CALLS_REQUIRED;
-    if (tags_of(wanted->form)) {
-        add_tagged_root(g, tags_of(wanted->form), must);
+    if (wanted->form == BURIN_TOOLS_SHAPED) {
+        add_shaped_root(g, wanted->shape, must);
         return;
     }
     switch (wanted->form) {
@@ -286,18 +447,10 @@ static void add_root(burin_growing *g, const tools_wanted *wanted) {
                               "root ::= aside* (\"<|channel|>commentary to=functions.\" call%s)\n",
                               must ? "" : " | \"<|channel|>final<|message|>\" text");
             return;
-        case BURIN_TOOLS_TAGGED:
-            add_free_text(g, "text", mark_tagged);
-            burin_growing_add(g, "root ::= text (\"<tool_call>\" ws call ws \"</tool_call>\" text)%s\n", must ? "+" : "*");
-            return;
         case BURIN_TOOLS_LISTED:
             add_free_text(g, "text", mark_listed);
             burin_growing_add(g, "root ::= text (\"[TOOL_CALLS]\" ws \"[\" ws call (ws \",\" ws call)* ws \"]\")%s\n",
                               must ? "" : "?");
-            return;
-        case BURIN_TOOLS_ARGUMENTS:
-            add_free_text(g, "text", mark_listed);
-            burin_growing_add(g, "root ::= text (\"[TOOL_CALLS]\" call)%s\n", must ? "+" : "*");
             return;
         default:
             burin_growing_add(g, must ? "root ::= ws call\n" : "root ::= ws (call | [^{ \\t\\n\\r] [^\\x00]*)?\n");
@@ -319,10 +472,22 @@ static void write_tools(burin_schema_writer *w, const char *json, size_t bytes, 
     add_root(&w->rules, wanted);
 }
 
-char *burin_tools_grammar(const char *name, const char *json, size_t bytes, burin_tool_form form, burin_tool_choice choice,
-                          char *error, size_t room) {
-    const tools_wanted wanted = {form, choice};
+char burin_tool_argument_kind(const burin_tool_format *f, const char *tool, size_t tool_bytes, const char *key,
+                              size_t key_bytes) {
+    for (const char *at = f->texts.bytes, *end = at + f->texts.n; at < end;) {
+        const char *name = at, *its_key = name + strlen(name) + 1, *kind = its_key + strlen(its_key) + 1;
+        if (strlen(name) == tool_bytes && !memcmp(name, tool, tool_bytes) && strlen(its_key) == key_bytes &&
+            !memcmp(its_key, key, key_bytes))
+            return *kind;
+        at = kind + 2;
+    }
+    return AS_EITHER;
+}
+
+char *burin_tools_grammar(burin_tool_format *f, const burin_tools_text *t, burin_tool_choice choice, char *error, size_t room) {
+    const tools_wanted wanted = {f->form, choice, &f->shape, &f->texts};
     *error = 0;
-    if (form == BURIN_TOOLS_FREE) return NULL;
-    return burin_write_grammar(&(burin_grammar_text){name, json, bytes, write_tools, &wanted}, error, room);
+    if (f->form == BURIN_TOOLS_FREE) return NULL;
+    f->texts.n = 0;
+    return burin_write_grammar(&(burin_grammar_text){t->name, t->json, t->bytes, write_tools, &wanted}, error, room);
 }

@@ -5,27 +5,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "schema.h"
+#include "tool_shape.h"
+
 typedef enum burin_tool_form {
-    BURIN_TOOLS_FREE,       // another: nothing is held
-    BURIN_TOOLS_TAGGED,     // <tool_call>{"name": ..., "arguments": ...}</tool_call>: Hermes, Qwen
-    BURIN_TOOLS_BARE,       // {"name": ..., "parameters": ...} is the whole answer: Llama 3
-    BURIN_TOOLS_LISTED,     // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
-    BURIN_TOOLS_ARGUMENTS,  // [TOOL_CALLS]name[ARGS]{...}: Mistral from 2025 on
-    BURIN_TOOLS_MARKUP,     // <tool_call><function=name><parameter=key>value</parameter></function></tool_call>: Qwen3-Coder
-    BURIN_TOOLS_SEED,       // the same in <seed:tool_call>: Seed-OSS
-    BURIN_TOOLS_KEYS,       // <tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>: GLM
-    BURIN_TOOLS_PYTHON,     // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
-    BURIN_TOOLS_CHANNELS,   // <|channel|>commentary to=functions.name <|constrain|>json<|message|>{...}: gpt-oss
+    BURIN_TOOLS_FREE,      // another: nothing is held
+    BURIN_TOOLS_SHAPED,    // as the template itself renders calls, or tells the model of them: tool_shape.h
+    BURIN_TOOLS_BARE,      // {"name": ..., "parameters": ...} is the whole answer: Llama 3
+    BURIN_TOOLS_LISTED,    // [TOOL_CALLS][{"name": ..., "arguments": ...}]: Mistral
+    BURIN_TOOLS_PYTHON,    // [name(key=value, ...), ...] is the whole answer: Llama 3.2 and 4 as asked in Python
+    BURIN_TOOLS_CHANNELS,  // <|channel|>commentary to=functions.name <|constrain|>json<|message|>{...}: gpt-oss
 } burin_tool_form;
 
 typedef enum burin_tool_choice { BURIN_CALLS_ALLOWED, BURIN_CALLS_REQUIRED } burin_tool_choice;
 
-// Special tokens whose text a grammar of tools has; ends with NULL.
-extern const char *const burin_tool_marks[];
+typedef struct burin_tool_format {
+    burin_tool_form form;
+    burin_tool_shape shape;
+    const char *marks[16];  // special tokens that stand in one of these are text for a grammar of tools; ends with NULL
+    burin_growing texts;    // of the last grammar: how its arguments stand between tags
+} burin_tool_format;
 
-burin_tool_form burin_tool_form_of(const void *template_blob, size_t bytes);
+// Of a compiled template, or of the text of one, where nothing is rendered.
+void burin_tool_format_open(burin_tool_format *, const void *template_blob, size_t bytes);
+void burin_tool_format_close(burin_tool_format *);
+
+// How this argument of this tool stands between tags: 't' as a text, 'j' as JSON, 'e' as either.
+char burin_tool_argument_kind(const burin_tool_format *, const char *tool, size_t tool_bytes, const char *key,
+                              size_t key_bytes);
+
+typedef struct burin_tools_text {
+    const char *name, *json;  // messages with tools; name: for errors
+    size_t bytes;
+} burin_tools_text;
 
 // The grammar in GBNF, which the caller frees. NULL: the messages have no tools (error is empty), or a mistake.
-char *burin_tools_grammar(const char *name, const char *json, size_t bytes, burin_tool_form, burin_tool_choice, char *error,
-                          size_t room);
+char *burin_tools_grammar(burin_tool_format *, const burin_tools_text *, burin_tool_choice, char *error, size_t room);
 #endif

@@ -56,7 +56,7 @@ burin_constraint *burin_run_constraint(const burin_run *run) {
     return constraint;
 }
 
-burin_constraint *burin_tools_constraint(const burin_run *run, const char *name, const char *messages, size_t bytes) {
+burin_constraint *burin_tools_constraint(const burin_run *run, const burin_tools_text *text, burin_tool_format *format) {
     const burin_model *m = run->model;
     const char *choice = run->command->tool_choice;
     char error[512];
@@ -64,15 +64,14 @@ burin_constraint *burin_tools_constraint(const burin_run *run, const char *name,
     if (choice && !must && strcmp(choice, "auto") && strcmp(choice, "none"))
         burin_stop(BURIN_BAD_COMMAND_LINE, "--tool-choice %.60s: expected auto, none or required", choice);
     if (choice && !strcmp(choice, "none")) return NULL;
-    burin_tool_form form = burin_tool_form_of(m->weights() + m->template_offset, m->template_bytes);
-    char *grammar = burin_tools_grammar(name, messages, bytes, form, must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error,
-                                        sizeof error);
+    burin_tool_format_open(format, m->weights() + m->template_offset, m->template_bytes);
+    char *grammar = burin_tools_grammar(format, text, must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
     if (!grammar && *error) burin_stop(BURIN_USER_MISTAKE, "%s\nhint: --tool-choice none holds answers to nothing", error);
     if (!grammar && must)
         burin_stop(BURIN_USER_MISTAKE, "--tool-choice required: %s",
-                   form ? "the messages have no tools" : "burin does not know the calls of this model's template");
+                   format->form ? "the messages have no tools" : "burin does not know the calls of this model's template");
     if (!grammar) return NULL;
-    burin_constraint *constraint = follow_grammar(run, "tools, as a grammar", grammar, strlen(grammar), burin_tool_marks);
+    burin_constraint *constraint = follow_grammar(run, "tools, as a grammar", grammar, strlen(grammar), format->marks);
     free(grammar);
     return constraint;
 }

@@ -9,7 +9,6 @@
 #include "beams.h"
 #include "draft.h"
 #include "generation.h"
-#include "grammar/tools.h"
 #include "output.h"
 #include "prompt.h"
 #include "session_file.h"
@@ -76,24 +75,12 @@ static void say_until_stop(burin_generation *g, const char *text, size_t n) {
     memmove(g->held, g->held + ready, g->n_held);
 }
 
-// The text of a special token that marks calls of tools, into g->bytes.
-static size_t tool_mark(burin_generation *g, int32_t token) {
-    size_t n = 0;
-    const char *text = burin_token_text(g->tokenizer, token, &n);
-    for (const char *const *mark = burin_tool_marks; text && *mark; mark++) {
-        if (strlen(*mark) != n || memcmp(*mark, text, n)) continue;
-        memcpy(g->bytes, text, n);
-        return n;
-    }
-    return 0;
-}
-
 static void show(burin_generation *g, int32_t token) {
     if (g->ids) {
         burin_print("%s%d", g->generated ? "," : "", token);
     } else {
         size_t n = burin_decode(g->tokenizer, &g->decoder, token, g->bytes);
-        if (g->calls && !n) n = tool_mark(g, token);
+        if (g->calls && !n) n = burin_mark_text(g->tokenizer, token, g->marks, g->bytes);
         say_until_stop(g, g->characters, burin_utf8_add(&g->text, g->bytes, n, g->characters));
     }
     burin_show();
@@ -242,9 +229,8 @@ static size_t longest_stop(const burin_command *c) {
 }
 
 void burin_generation_open(burin_generation *g) {
-    enum { LONGEST_MARK = 32 };
     size_t longest = g->ids ? 0 : burin_decode_max(burin_tokenizer_of(g->run->model));
-    if (longest < LONGEST_MARK) longest = LONGEST_MARK;
+    if (longest < BURIN_LONGEST_MARK) longest = BURIN_LONGEST_MARK;
     burin_run_record(g->run);
     burin_run_open_sampler(g->run, &g->sampler);
     g->constraint = burin_run_constraint(g->run);

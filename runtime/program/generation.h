@@ -28,8 +28,9 @@ typedef struct burin_generation {
     struct burin_draft *draft;        // NULL: without --draft
     char *answer;                     // keeps the text, as far as there is room; NULL: no
     size_t answer_bytes, answer_room;
-    bool calls;    // the answer has calls of tools: marks of theirs that are special tokens stand in it
-    bool has_end;  // `end` ends an answer, too
+    bool calls;                // the answer has calls of tools: marks of theirs that are special tokens stand in it
+    const char *const *marks;  // texts that have these
+    bool has_end;              // `end` ends an answer, too
     int32_t end;
     uint64_t seed;       // of the first line, where there are several
     burin_tokens first;  // of an encoder-decoder: what each answer begins with

@@ -27,12 +27,6 @@ static void print_reasoning(const char *text, size_t bytes) {
     burin_print_json_string(text + from, bytes - from);
 }
 
-// What the template of this conversation makes of tools, where the answer was held to them.
-static burin_tool_form form_of_calls(const burin_conversation *c) {
-    const burin_model *m = c->g.run->model;
-    return c->g.calls ? burin_tool_form_of(m->weights() + m->template_offset, m->template_bytes) : BURIN_TOOLS_FREE;
-}
-
 // Behind the mark, up to the next message; what is printed of an answer in channels.
 static size_t channel(const char *text, size_t *bytes, const char *mark) {
     const char *there = memmem(text, *bytes, mark, strlen(mark));
@@ -64,17 +58,20 @@ static void print_content(const char *text, size_t bytes, bool called) {
         burin_print_json_string(text, bytes);
 }
 
-static void print_answer(burin_conversation *c) {
+static void print_answer(burin_conversation *c, const burin_tool_format *format) {
     burin_answer_text(&c->g);
-    burin_tool_form form = form_of_calls(c);
-    const char *text = c->g.answer;
-    size_t bytes = c->g.answer_bytes, content = bytes;
+    burin_tool_form form = c->g.calls ? format->form : BURIN_TOOLS_FREE;
+    burin_capture content = {0};
     burin_print("\"role\": \"assistant\"");
-    size_t from = print_thoughts(text, bytes, form);
-    if (form) c->g.calls = burin_print_tool_calls(form, text + from, bytes - from, &content) > 0;
-    bytes = form ? content : bytes - from;
-    if (form == BURIN_TOOLS_CHANNELS) from = channel(text, &bytes, "<|channel|>final<|message|>");
-    print_content(text + from, bytes, c->g.calls);
+    size_t from = print_thoughts(c->g.answer, c->g.answer_bytes, form), bytes = c->g.answer_bytes - from;
+    if (form)
+        c->g.calls = burin_print_tool_calls(format, c->g.answer + from, bytes, &content) > 0;
+    else
+        burin_capture_add(&content, c->g.answer + from, bytes);
+    from = 0, bytes = content.n;
+    if (form == BURIN_TOOLS_CHANNELS) from = channel(content.data, &bytes, "<|channel|>final<|message|>");
+    print_content(content.data + from, bytes, c->g.calls);
+    free(content.data);
     burin_answer_end(&c->g, c->n_ids);
 }
 
@@ -89,13 +86,16 @@ int burin_answer_messages(burin_run *run) {
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
+    burin_tool_format format = {0};
     if (!c.g.constraint) {
-        c.g.constraint = burin_tools_constraint(run, run->command->messages, json, bytes);
+        c.g.constraint = burin_tools_constraint(run, &(burin_tools_text){run->command->messages, json, bytes}, &format);
         c.g.calls = c.g.constraint && run->command->json;
+        c.g.marks = format.marks;
     }
     burin_answer_begin(&c.g);
     burin_conversation_answer(&c);
-    if (run->command->json) print_answer(&c);
+    if (run->command->json) print_answer(&c, &format);
+    burin_tool_format_close(&format);
     burin_generation_statistics(&c.g, c.n_ids - c.kept);
     burin_conversation_save(&c);
     burin_conversation_close(&c);

@@ -8,6 +8,9 @@
 #include "options.h"
 #include "sampler/sampler.h"
 
+struct burin_tools_text;
+struct burin_tool_format;
+
 typedef struct burin_run {
     const burin_model *model;
     const burin_command *command;
@@ -35,8 +38,8 @@ void burin_run_close_sampler(burin_sampler *);
 
 // What --grammar asks for; NULL: nothing.
 struct burin_constraint *burin_run_constraint(const burin_run *);
-// What the tools of messages in JSON ask for: their calls in the template's form. NULL: nothing.
-struct burin_constraint *burin_tools_constraint(const burin_run *, const char *name, const char *messages, size_t bytes);
+// What the tools of messages in JSON ask for: their calls in the template's form, which it opens. NULL: nothing.
+struct burin_constraint *burin_tools_constraint(const burin_run *, const struct burin_tools_text *, struct burin_tool_format *);
 
 void burin_run_record(burin_run *);  // starts --logits and --logits-hash, once the input is known to be good
 

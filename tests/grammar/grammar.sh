@@ -27,7 +27,32 @@ calls '[func_name1(' '[f(a="x, )\"y", b=True, c=[1, 2]), g()]'
 calls '<|channel|>commentary' '<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}'
 calls '<tool_call>' '<tool_call>{"name": "f", "argu'
 calls '<tool_call>' 'No "call".'
+calls '<tool_call><function=<parameter=' '<tool_call><function=f><parameter=a>1</parameter></function></tool_call> and <tool_call><function=g><para'
+calls '<tool_call>' '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call><tool_call>{"name": "g", "arguments": {"a": </tool_call>'
 same "tools: calls in answers" tests/grammar/calls.txt "$WORK/calls"
+
+# Templates show how calls look: what each shows, and its own rendering of calls read back.
+"$BUILD/tools/tool_shape" tests/grammar/templates/*.jinja > "$WORK/shapes"
+same "tools: what templates show of calls" tests/grammar/shapes.txt "$WORK/shapes"
+tools='[{"name": "look", "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "to": {"type": ["string", "null"]}, "on": {"type": "boolean"}}}}, {"name": "draw", "parameters": {"type": "object", "properties": {"points": {"type": "array"}, "title": {"type": "string"}}}}]'
+first='{"city": "Zürich: \"<a b>\"", "days": 2, "to": null, "on": true}' second='{"points": [1, {"x": [2.5]}], "title": "7"}'
+quoted() { printf '%s' "$1" | sed 's/[\\"]/\\&/g; s/^/"/; s/$/"/'; }
+for template in tests/grammar/templates/*.jinja; do
+    name=$(basename "$template" .jinja)
+    a=$first b=$second said='"So."'
+    [ "$name" != fenced ] || { a=$(quoted "$first") b=$(quoted "$second") said=null; }
+    second_call=", {\"type\": \"function\", \"id\": \"functions.draw:1\", \"function\": {\"name\": \"draw\", \"arguments\": $b}}"
+    calls=2
+    [ "$name" != function ] || { second_call= calls=1; }
+    printf '{"tools": %s, "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": %s, "tool_calls": [{"type": "function", "id": "functions.look:0", "function": {"name": "look", "arguments": %s}}%s]}]}' \
+        "$tools" "$said" "$a" "$second_call" > "$WORK/m.json"
+    "$BURIN" template "$template" --messages "$WORK/m.json" > "$WORK/answer"
+    "$BUILD/tools/tool_calls" "$template" "$(cat "$WORK/answer")" "$(cat "$WORK/m.json")" > "$WORK/got"
+    check "tools: reads the calls of $name" grep -q "^$calls \"" "$WORK/got"
+    printf '%s%s' "$(quoted "$first")" "$([ $calls = 1 ] || quoted "$second")" > "$WORK/expected"
+    sed -n 's/.*"arguments": \("{.*}"\)}}, {"id".*"arguments": \("{.*}"\)}}]$/\1\2/p; t; s/.*"arguments": \("{.*}"\)}}]$/\1/p' "$WORK/got" | tr -d '\n' > "$WORK/read"
+    same "tools: their arguments, by the types of $name's tools" "$WORK/expected" "$WORK/read"
+done
 
 # A range of characters is what it says: at both ends, and beyond them, for lengths of one to four bytes
 printf 'root ::= [\\u007e-\\u0082] | [\\u07fd-\\u0802] | [\\ud7fd-\\ue002] | [\\ufffd-\\U00010002] | [\\U0003ffff-\\U00040000]\n' > "$WORK/range.gbnf"

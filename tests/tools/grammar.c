@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frontend/template.h"
 #include "frontend/tokenizer.h"
 #include "runtime/grammar/constraint.h"
 #include "runtime/grammar/tools.h"
@@ -127,12 +128,16 @@ static char *grammar_of_schema(const char *name, const json_t *schema) {
     return grammar;
 }
 
-// "template": what its form is found by; "choice": "required", or any other; "messages"
-static char *grammar_of_tools(const char *name, const json_t *cases) {
+// "template": what its form is found by, or a file with a template; "choice": "required", or any other; "messages"
+static char *grammar_of_tools(Arena *arena, const char *name, const json_t *cases, burin_tool_format *format) {
     const char *template = json_string_value(json_object_get(cases, "template"));
     char error[512], *text = json_dumps(json_object_get(cases, "messages"), JSON_COMPACT);
     bool must = !strcmp(json_string_value(json_object_get(cases, "choice")), "required");
-    char *grammar = burin_tools_grammar(name, text, strlen(text), burin_tool_form_of(template, strlen(template)),
+    TemplateText found;
+    CompiledTemplate t = {0};
+    if (strstr(template, ".jinja") && template_find(arena, template, &found)) t = template_compile(arena, &found);
+    burin_tool_format_open(format, t.blob ? t.blob : template, t.blob ? t.bytes : strlen(template));
+    char *grammar = burin_tools_grammar(format, &(burin_tools_text){name, text, strlen(text)},
                                         must ? BURIN_CALLS_REQUIRED : BURIN_CALLS_ALLOWED, error, sizeof error);
     if (!grammar) printf("%s\n", *error ? error : "no grammar");
     free(text);
@@ -162,7 +167,8 @@ int main(int argc, char **argv) {
     Arena *arena = arena_new();
     json_t *cases = json_load_file(argv[3 - schema], JSON_ALLOW_NUL, NULL);
     size_t bytes;
-    char *text = tools    ? grammar_of_tools(argv[2], cases)
+    burin_tool_format format = {0};
+    char *text = tools    ? grammar_of_tools(arena, argv[2], cases, &format)
                  : schema ? grammar_of_schema(argv[2], json_object_get(cases, "schema"))
                           : read_text(argv[2], &bytes);
     burin_grammar g, second;
@@ -175,11 +181,12 @@ int main(int argc, char **argv) {
         read_grammar(&second, argv[2], text, bytes);
         c.tokenizer = tokenizer_load(arena, argv[4 - schema], 0);
         c.constraint = burin_constraint_open(&second, c.tokenizer->blob, burin_tokenizer_size(c.tokenizer->blob),
-                                             tools ? burin_tool_marks : NULL);
+                                             tools ? format.marks : NULL);
     }
     check_cases(&c, cases);
     json_decref(cases);
     burin_constraint_close(c.constraint);
+    burin_tool_format_close(&format);
     burin_grammar_free(&g);
     free(text);
     arena_free(arena);

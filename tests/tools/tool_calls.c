@@ -1,16 +1,43 @@
-// tool_calls TEMPLATE ANSWER: the calls of tools in an answer, as a program prints them, and how many bytes stand before them.
+// tool_calls TEMPLATE ANSWER [MESSAGES]: the calls of tools in an answer, as a program prints them, how many there are, and
+// what else the answer says. TEMPLATE: a file of Jinja, or a text that has what tells its form. MESSAGES: JSON with the tools.
 #include "program/tool_calls.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "frontend/template.h"
 #include "program/output.h"
 
+static void open_format(Arena *arena, burin_tool_format *f, const char *template) {
+    TemplateText text;
+    if (!strstr(template, ".jinja")) {
+        burin_tool_format_open(f, template, strlen(template));
+        return;
+    }
+    if (!template_find(arena, template, &text)) exit(2);
+    CompiledTemplate t = template_compile(arena, &text);
+    if (!t.blob) exit(2);
+    burin_tool_format_open(f, t.blob, t.bytes);
+}
+
 int main(int argc, char **argv) {
-    size_t content;
-    if (argc != 3) return fprintf(stderr, "usage: tool_calls TEMPLATE ANSWER\n"), 2;
-    int n = burin_print_tool_calls(burin_tool_form_of(argv[1], strlen(argv[1])), argv[2], strlen(argv[2]), &content);
-    burin_print("\n%d %zu\n", n, content);
+    Arena *arena = arena_new();
+    burin_tool_format f;
+    burin_capture content = {0};
+    char error[512];
+    if (argc != 3 && argc != 4) return fprintf(stderr, "usage: tool_calls TEMPLATE ANSWER [MESSAGES]\n"), 2;
+    open_format(arena, &f, argv[1]);
+    if (argc == 4)
+        free(burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])}, BURIN_CALLS_ALLOWED, error,
+                                 sizeof error));
+    int n = burin_print_tool_calls(&f, argv[2], strlen(argv[2]), &content);
+    burin_print("\n%d ", n);
+    burin_print_json_string(content.data, content.n);
+    burin_print("\n");
     burin_flush();
+    free(content.data);
+    burin_tool_format_close(&f);
+    arena_free(arena);
     return 0;
 }
