@@ -275,6 +275,31 @@ node Reshape x shape -> y
 output y f32
 END
 says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole
+# ---- blocks of a batch of sequences: the number of these stays free
+model whole_batch << 'END'
+ir 10
+opset 20
+input x f32 [B,T,16]
+tensor shape i64 [3] raw -1 4 48
+node Reshape x shape -> y
+output y f32
+END
+says "forms: whole blocks leave the number of sequences free" 0 '%x: f32[B, 12 * T_by_12, 16]' inspect whole_batch
+
+# ---- keys and values, whose length a dynamo export names twice
+model twice << 'END'
+ir 10
+opset 20
+input k f32 [1,1,S]
+input v f32 [1,1,U]
+tensor heads i64 [2] raw 1 2
+node Shape k -> n : start=2 end=3
+node Concat heads n -> shape : axis=0
+node Expand v shape -> y
+node Add y k -> z
+output z f32
+END
+says "forms: what an Expand reaches is equal" 0 '%v: f32[1, 1, S]' inspect twice
 printf 'ir 10\nopset 20\ninput x f32 [P+Q]\nnode Neg x -> y\noutput y f32\n' | model sum
 says "forms: a sum of two lengths shows neither" 1 'no input shows what "P" is' "$BURIN" build "$WORK/sum.onnx" --mcpu=native -o "$WORK/sum"
 

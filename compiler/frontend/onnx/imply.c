@@ -130,6 +130,15 @@ static void collect_divided(const Dim *d, Symbols *out) {
     collect_divided(d->b, out);
 }
 
+// May the symbol count sequences, being the first of several axes of an input?
+static bool is_batch(const OnnxCall *c, const Dim *symbol) {
+    for (int i = 0; i < c->graph->n_inputs; i++) {
+        const Type *t = &c->graph->inputs[i]->type;
+        if (t->rank > 1 && t->dim[0] == symbol) return true;
+    }
+    return false;
+}
+
 // As numbers: do both come to the same where every size is a multiple of the factor?
 static bool same_at_multiples(const Dim *a, const Dim *b, int64_t factor) {
     Symbols s = {0};
@@ -161,13 +170,20 @@ static bool imply_multiple(OnnxCall *c, const Node *n, const Dim *const count[2]
     return true;
 }
 
+static bool imply_factor(OnnxCall *c, const Node *n, const Dim *const count[2], const Symbols *s) {
+    for (int64_t factor = 2; s->n && factor <= LARGEST_FACTOR; factor++)
+        if (same_at_multiples(count[0], count[1], factor) && imply_multiple(c, n, count, s, factor)) return true;
+    return false;
+}
+
+// The number of sequences stays free where lengths alone can make blocks whole.
 static bool imply_whole_blocks(OnnxCall *c, const Node *n, const Dim *const count[2]) {
-    Symbols divided = {0};
+    Symbols divided = {0}, lengths = {0};
     for (int i = 0; i < 2; i++) collect_divided(count[i], &divided);
     if (!divided.n || divided.n > MOST_SYMBOLS) return false;
-    for (int64_t factor = 2; factor <= LARGEST_FACTOR; factor++)
-        if (same_at_multiples(count[0], count[1], factor) && imply_multiple(c, n, count, &divided, factor)) return true;
-    return false;
+    for (int i = 0; i < divided.n; i++)
+        if (!is_batch(c, divided.symbol[i])) lengths.symbol[lengths.n++] = divided.symbol[i];
+    return imply_factor(c, n, count, &lengths) || imply_factor(c, n, count, &divided);
 }
 
 // f32[1, 12, 32] as [1, T, 384 // T]: the trace had 12, and the file takes nothing else.
@@ -196,15 +212,6 @@ static void imply_reshape(OnnxCall *c, const Node *n) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- operands
-// May the symbol count sequences, being the first of several axes of an input?
-static bool is_batch(const OnnxCall *c, const Dim *symbol) {
-    for (int i = 0; i < c->graph->n_inputs; i++) {
-        const Type *t = &c->graph->inputs[i]->type;
-        if (t->rank > 1 && t->dim[0] == symbol) return true;
-    }
-    return false;
-}
-
 // A graph that was exported for a batch of one may name its batch all the same.
 static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
     return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && is_batch(c, x) != is_batch(c, y);
@@ -220,6 +227,10 @@ static void imply_broadcast(OnnxCall *c, const Node *n, const Type *a, const Typ
         const Dim *x = a->dim[a->rank - j], *y = b->dim[b->rank - j];
         if (!dim_broadcast(c->graph, x, y) && !may_be_one(c, x, y)) imply_equal(c, n, x, y);
     }
+}
+
+void onnx_imply_broadcast(OnnxCall *c, const Type *a, const Type *b) {
+    if (is_main_graph(c)) imply_broadcast(c, NULL, a, b, 0);
 }
 
 static void imply_matmul(OnnxCall *c, const Node *n) {

@@ -99,9 +99,10 @@ const Tensor *onnx_value_known(OnnxCall *, const OnnxValue *);
 double onnx_need_float(OnnxCall *, int i, const char *what);
 
 // imply.c: sizes that constants decide.
-void onnx_imply_sizes(OnnxCall *, const Node *);               // where the node's operands fit for certain sizes only
-void onnx_check_broadcast(const OnnxCall *, const Node *);     // they do not: is there a size to choose?
-void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);  // the symbol must have this value
+void onnx_imply_sizes(OnnxCall *, const Node *);                    // where the node's operands fit for certain sizes only
+void onnx_check_broadcast(const OnnxCall *, const Node *);          // they do not: is there a size to choose?
+void onnx_imply_size(OnnxCall *, const Dim *, int64_t value);       // the symbol must have this value
+void onnx_imply_broadcast(OnnxCall *, const Type *, const Type *);  // where the two broadcast for certain sizes only
 void onnx_note(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The symbol is `size` from now on, everywhere; itself where it has other bounds. The type of `except` is yet to come.
