@@ -40,6 +40,7 @@ def fill(model, folder, prefix=""):
     with safe_open(folder / "model.safetensors", "np") as saved:
         names = sorted(saved.keys())
     for name in names:
+        name = name.replace("model.language_model", "model")      # which a part of a larger model is called
         tensor = state[name].data
         if not tensor.is_floating_point():        # an index that follows from the sizes
             continue

@@ -55,6 +55,8 @@ gpt_oss-whole gpt-oss
 granitemoe granitemoe
 granitemoeshared granitemoe
 exaone4 exaone4
+exaone4-layers exaone4
+gemma3n gemma3n
 olmo3 olmo2
 shared-llama internlm2
 shared-llama xverse

@@ -3,8 +3,10 @@
     python tests/families/write_gguf.py FOLDER OUT.gguf ARCHITECTURE      needs gguf and safetensors
 """
 import json
+import math
 import pathlib
 import re
+import statistics
 import sys
 
 import gguf
@@ -46,6 +48,8 @@ METADATA = {
     "expert_group_used_count": ["topk_group"], "attention.q_lora_rank": ["q_lora_rank"], "attention.kv_lora_rank": ["kv_lora_rank"],
     "attention.value_length": ["v_head_dim"], "rope.dimension_count": ["qk_rope_head_dim"],
     "expert_feed_forward_length": ["moe_intermediate_size"], "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
+    "embedding_length_per_layer_input": ["hidden_size_per_layer_input"], "attention.shared_kv_layers": ["num_kv_shared_layers"],
+    "altup.active_idx": ["altup_active_idx"], "altup.num_inputs": ["altup_num_inputs"],
     "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
 }
 
@@ -72,6 +76,12 @@ def metadata(writer, name, config):
         config = {**config, "moe_intermediate_size": config["intermediate_size"], "intermediate_size": config["intermediate_size_mlp"]}
     if "conv_L_cache" in config:
         config = adjusted(config)
+    if "activation_sparsity_pattern" in config:
+        config = {**config, "intermediate_size": config["intermediate_size"][0]}
+        normal = statistics.NormalDist()
+        writer.add_activation_sparsity_scale([normal.inv_cdf(p) if p else -math.inf for p in config["activation_sparsity_pattern"]])
+    if name in ("gemma3n", "exaone4", "olmo2") and "layer_types" in config:
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config["layer_types"]])
     if "qk_nope_head_dim" in config:
         config = {**config, "head_dim": config["qk_nope_head_dim"] + config["qk_rope_head_dim"]}
     for key, fields in METADATA.items():
@@ -161,7 +171,7 @@ def gate_and_up(tensors, experts):
 # Names that the package has no pair for
 NAMES = {"block_sparse_moe.experts.gate_proj": "ffn_gate_exps", "block_sparse_moe.experts.up_proj": "ffn_up_exps",
          "shared_mlp.gate_proj": "ffn_gate_shexp", "shared_mlp.up_proj": "ffn_up_shexp", "shared_mlp.output_linear": "ffn_down_shexp",
-         "self_attn.sinks": "attn_sinks.weight"}
+         "self_attn.sinks": "attn_sinks.weight", "altup.correct_output_scale": "altup_correct_scale"}
 
 
 def renamed(names, hf):
@@ -173,12 +183,13 @@ def renamed(names, hf):
 
 
 def stacked(tensors):
-    """The matrices of a layer's experts as one tensor, by the name of the first."""
-    found = {}
+    """The matrices of a layer's experts, and those of Gemma 3n's states, as one tensor, by the name of the first."""
+    found, which = {}, r"(\.experts|\.altup_projections|\.altup_unembed_projections)\.(\d+)\."
     for hf, w in tensors.items():
-        found.setdefault(re.sub(r"\.experts\.\d+\.", ".experts.0.", hf), {})[hf] = w
-    number = lambda hf: int(re.search(r"\.experts\.(\d+)\.", hf)[1])
-    return {hf: np.stack([of[n] for n in sorted(of, key=number)]) if ".experts.0." in hf else of[hf] for hf, of in found.items()}
+        found.setdefault(re.sub(which, r"\1.0.", hf), {})[hf] = w
+    number = lambda hf: int(re.search(which, hf)[2])
+    found = {hf: np.stack([of[n] for n in sorted(of, key=number)]) if re.search(which, hf) else of[hf] for hf, of in found.items()}
+    return {re.sub(r"(\.altup_\w+)\.0\.", r"\1.", hf): w for hf, w in found.items()}
 
 
 def main(folder, out, name):

@@ -219,12 +219,21 @@ static bool number_of_layers(const Reading *r, const char *key, int64_t *number)
     return true;
 }
 
+// Which layers have a window, as config.json's layer_types
+static json_t *kinds_of_layers(const GgufValue *v) {
+    json_t *kinds = json_array();
+    for (uint64_t i = 0; i < v->n; i++)
+        json_array_append_new(kinds, json_string(v->data[i] ? "sliding_attention" : "full_attention"));
+    return kinds;
+}
+
 static json_t *value_of_key(const Reading *r, const char *key) {
     const GgufValue *v = gguf_find(r->gguf, key);
     int64_t integer = 0;
     double number = 0;
     bool truth = false;
     if (!v) return NULL;
+    if (v->is_array && v->type == GGUF_BOOL) return kinds_of_layers(v);
     if (v->is_array && v->type == GGUF_I32) {
         if (number_of_layers(r, key, &integer)) return json_integer(integer);
         file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
@@ -402,6 +411,7 @@ static void set_configuration(Reading *r) {
     set_keys(r, t->further, false);
     set_rows(r, "vocab_size", "token_embd.weight");
     set_rows(r, "type_vocab_size", "token_types.weight");
+    for (int i = 0; i < t->rows.n; i++) set_rows(r, t->rows.items[i].name, t->rows.items[i].gguf);
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));

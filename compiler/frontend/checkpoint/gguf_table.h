@@ -28,6 +28,7 @@ typedef struct GgufTable {
     GgufPairs tensors;  // names without ".weight" and ".bias"; N stands for a layer's number, E for an expert's, Q for q, k, v
     GgufPairs needed, further;  // keys of metadata behind the architecture's name, and fields of config.json
     GgufPairs flags;            // tensors, and the fields that say whether they are there
+    GgufPairs rows;             // tensors, and the fields that say how many rows these have
     GgufPairs fixed;            // fields, and their values as JSON
     GgufPairs lists;   // whole keys of a number for each layer, and the tensors that hold it, "[1]" behind them: of rank 1
     unsigned changes;  // GgufChanges
