@@ -315,6 +315,15 @@ static void poly_reduce(Poly *a, Poly *b) {
     for (int i = 0; i < b->n; i++) b->terms[i].factor /= common;
 }
 
+// (x // a + b) // c is (x + a b) // (a c).
+static const Dim *quotient_of_sum(Graph *g, const Dim *rest, const Dim *by, int64_t c) {
+    int64_t added, a;
+    if (rest->kind != DIM_ADD || !dim_is_const(rest->b, &added)) return dim_pair(g, DIM_FLOORDIV, rest, by);
+    if (rest->a->kind != DIM_FLOORDIV || !dim_is_const(rest->a->b, &a) || a < 1) return dim_pair(g, DIM_FLOORDIV, rest, by);
+    const Dim *sum = dim_binary(g, DIM_ADD, rest->a->a, dim_const(g, sat_mul(a, added)));
+    return dim_binary(g, DIM_FLOORDIV, sum, dim_const(g, sat_mul(a, c)));
+}
+
 static const Dim *dim_quotient(Graph *g, const Dim *rest, const Dim *b) {
     int64_t value, c;
     if (rest->kind == DIM_CONST && !rest->value) return rest;
@@ -322,7 +331,7 @@ static const Dim *dim_quotient(Graph *g, const Dim *rest, const Dim *b) {
     if (dim_lower(rest) >= 0 && dim_upper(rest) < dim_lower(b)) return dim_const(g, 0);
     if (rest->kind == DIM_FLOORDIV && dim_is_const(rest->b, &value) && dim_is_const(b, &c) && value > 0 && c > 0)
         return dim_binary(g, DIM_FLOORDIV, rest->a, dim_const(g, sat_mul(value, c)));
-    return dim_pair(g, DIM_FLOORDIV, rest, b);
+    return dim_is_const(b, &c) && c > 0 ? quotient_of_sum(g, rest, b, c) : dim_pair(g, DIM_FLOORDIV, rest, b);
 }
 
 static const Dim *dim_divide(Graph *g, const Dim *a, const Dim *b) {

@@ -286,6 +286,28 @@ output y f32
 END
 says "forms: whole blocks leave the number of sequences free" 0 '%x: f32[B, 12 * T_by_12, 16]' inspect whole_batch
 
+# ---- a table of 39 positions, of which a signal of T samples takes one for every 16
+model few << 'END'
+ir 10
+opset 20
+input x f32 [T]
+input table f32 [39,2]
+tensor step i64 [1] raw 16
+tensor zero i64 [1] raw 0
+tensor one i64 [1] raw 1
+tensor two i64 [2] raw 1 2
+node Shape x -> samples
+node Div samples step -> n
+node Slice table zero n zero -> taken
+node Concat n one -> shape : axis=0
+node Expand x_of_all shape -> wide
+node Mul wide taken -> y
+tensor x_of_all f32 [1,1] raw 2
+output y f32
+END
+says "forms: a length is as long as its table lets it be" 0 '%x: f32[T]' inspect few
+says "forms: ... and no longer" 0 'T <= 639' inspect few
+
 # ---- keys and values, whose length a dynamo export names twice
 model twice << 'END'
 ir 10

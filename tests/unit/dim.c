@@ -45,6 +45,7 @@ static void quotients_cancel(void) {
     check_canonical("(T * S) // T", "S");
     check_canonical("(4 * T) // 6", "(2 * T) // 3");
     check_canonical("(T // 2) // 3", "T // 6");
+    check_canonical("((T + 3) // 8 + 1) // 2", "(T + 11) // 16");
     check_canonical("(T - 1) // 2 + 1", "(T + 1) // 2");
     check_canonical("(64 * T + 256) // (T + 4)", "64");
     check_canonical("(T * S - S) // (T - 1)", "S");

@@ -32,6 +32,42 @@ static bool fits(Graph *g, const Pair *p, const Dim *old, const Dim *by) {
 
 // ---------------------------------------------------------------------------------------------------------------------- bounds
 // min(64, T) is T where T is at most 64, max(0, T - 8) is T - 8 where T is at least 8.
+static int64_t value_of_only(const Dim *symbol, void *user) {
+    (void)symbol;
+    return *(const int64_t *)user;
+}
+
+// The greatest value of the expression's only symbol with which it reaches no more than `most`; 0: there is none, or it falls.
+static int64_t greatest_within(const Dim *d, const Dim *symbol, int64_t most) {
+    int64_t low = symbol->lower, high = symbol->value;
+    if (dim_eval(d, value_of_only, &low) > most || dim_eval(d, value_of_only, &high) <= most) return 0;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (dim_eval(d, value_of_only, &middle) <= most)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// min(39, (T + 11) // 16 - 1) is the latter where T is at most 629.
+static bool bound_expression(OnnxCall *c, const Node *n, const Pair *p, const Dim *d) {
+    const Dim *part[2] = {d->a, d->b};
+    for (int i = 0; i < 2; i++) {
+        Pair one = {0};
+        int64_t most, greatest;
+        collect(part[i], &one);
+        if (one.n != 1 || !dim_is_const(part[1 - i], &most) || !fits(c->graph, p, d, part[i])) continue;
+        greatest = greatest_within(part[i], one.symbol[0], most);
+        if (greatest < 1) continue;
+        dim_tighten(one.symbol[0], greatest);
+        onnx_fix_size(c, n, one.symbol[0], one.symbol[0]);
+        return true;
+    }
+    return false;
+}
+
 static bool bound_extreme(OnnxCall *c, const Node *n, const Pair *p, const Dim *d) {
     if (!d->a) return false;
     if (d->kind == DIM_MIN || d->kind == DIM_MAX) {
@@ -46,6 +82,7 @@ static bool bound_extreme(OnnxCall *c, const Node *n, const Pair *p, const Dim *
             onnx_fix_size(c, n, symbol, symbol);
             return true;
         }
+        if (d->kind == DIM_MIN && bound_expression(c, n, p, d)) return true;
     }
     return bound_extreme(c, n, p, d->a) || bound_extreme(c, n, p, d->b);
 }

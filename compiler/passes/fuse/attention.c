@@ -382,6 +382,8 @@ static bool read_attention(Node *softmax, Attention *t, Attempt *a) {
     if (!t->result) return false;
     if (s->product->type.rank < 2 || t->result->type.rank < 2)
         return attempt_fails(a, s->product, "is not a product of matrices");
+    if (!dim_is_const(width_dim(s->product->in[0]), NULL) || !dim_is_const(width_dim(t->result), NULL))
+        return attempt_fails(a, s->product, "has heads as long as the run decides");
     if (!read_operands(t, a)) return false;
     const Dim *sinks = t->sinks ? type_count(softmax->graph, &t->sinks->type) : NULL;
     if (sinks && !dim_is(sinks, 1) && !dim_is(sinks, t->q.heads))
