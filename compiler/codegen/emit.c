@@ -75,6 +75,13 @@ static void write_rank_macros(Text *t) {
         "#define GATHER(y, ...) burin_gather(s, thread, &(burin_columns){(unsigned char *)(y), sizeof *(y), __VA_ARGS__})\n");
 }
 
+// Kernels that go text by text, of several in a step
+static void write_text_macros(Text *t) {
+    text_add(t, "#define TEXTS burin_text text = {.index = -1}; burin_next_text(s, thread, &text);\n");
+    text_add(t, "#define TEXT_PART(count) burin_text_part(s, thread, &text, count)\n");
+    text_add(t, "#define TEXT_ROWS(count) burin_text_rows(s, thread, &text, count)\n");
+}
+
 static void write_macros(Text *t, const Program *p) {
     if (p->over_ranks) text_add(t, "#define BURIN_MPI 1\n");
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
@@ -83,6 +90,7 @@ static void write_macros(Text *t, const Program *p) {
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
+    if (p->batches_texts) write_text_macros(t);
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
     if (p->over_ranks) write_rank_macros(t);

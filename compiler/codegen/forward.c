@@ -186,6 +186,22 @@ static void write_function_call(Writer *w, const Kernel *k) {
     }
 }
 
+// for (TEXTS) {
+//     const int rows = text.rows;
+//     cache_append_key_12x32(TEXT_PART(12), rows, qkv + text.row * 1152 + 384, keys + text.key * 32);
+// }
+static void write_call_by_text(Writer *w, const Kernel *k) {
+    const char *around = w->indent;
+    Text call = {0}, *t = w->t;
+    w->indent = arena_printf(w->p->arena, "%s    ", around), w->t = &call;
+    write_function_call(w, k);
+    text_add(t, "%sfor (TEXTS) {\n", around);
+    if (has_word(call.data, "rows")) text_add(t, "%sconst int rows = text.rows;\n", w->indent);
+    text_add(t, "%s%s}\n", call.data, around);
+    w->indent = around, w->t = t;
+    text_free(&call);
+}
+
 static void write_call(Writer *w, const Kernel *k) {
     if (k->barrier_one && k->barrier_many)
         text_add(w->t, "%sWAIT();\n", w->indent);
@@ -194,7 +210,10 @@ static void write_call(Writer *w, const Kernel *k) {
     else if (k->barrier_one)
         text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
     write_source(w, k);
-    write_function_call(w, k);
+    if (k->by_text)
+        write_call_by_text(w, k);
+    else
+        write_function_call(w, k);
     text_add(w->t, "%sDONE(%d);", w->indent, w->site++);
     write_gather(w, k);
     if (k->defines) {

@@ -182,8 +182,10 @@ void write_net(Text *t, const Program *p) {
                  "place);\n}\n\n",
                  p->n_buffers + 1, p->prefix);
     }
-    text_add(t,
-             "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s};\n\n",
-             d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent, d->net.rows, d->net.tokens,
-             d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false");
+    text_add(
+        t,
+        "static const burin_network net = {inputs, outputs, %d, %d, symbols, %d, %d, %d, dimension, %d, %d, %s, %s, %s};\n\n",
+        d->net.n_inputs, d->net.n_outputs, d->net.n_symbols, d->net.n_data_dependent, d->net.rows, d->net.tokens,
+        d->net.embedding, p->sized_by_run ? "scratch_bytes" : "NULL", d->net.random ? "true" : "false",
+        p->batches_texts ? "true" : "false");
 }

@@ -15,6 +15,7 @@ void take_view(Parameters *ps, const char *type, const char *name, const View *v
     Text t = {0};
     if (v->base == BASE_NONE || v->base == BASE_SCALAR) return;
     c_pointer(&t, ps->program, ps->kernel, v);
+    if (ps->kernel->by_text) c_text_place(&t, ps->program, v);
     take(ps, type, name, arena_strndup(ps->program->arena, t.data, t.length));
     text_free(&t);
 }

@@ -266,6 +266,20 @@ void c_pointer(Text *t, const Program *p, const Kernel *k, const View *v) {
     c_dim(t, p, v->offset);
 }
 
+// Caches of a call are by keys; what is not by rows has room for each row of a text.
+void c_text_place(Text *t, const Program *p, const View *v) {
+    if (v->base != BASE_BUFFER && v->base != BASE_INPUT && v->base != BASE_OUTPUT) return;
+    if (v->base == BASE_BUFFER && v->buffer->whole) {
+        if (v->type.rank == 4) text_add(t, " + text.key * "), c_dim(t, p, v->stride[2]);
+        return;
+    }
+    int64_t stride = text_stride(p, v);
+    if (v->base == BASE_OUTPUT && !stride)
+        text_add(t, " + text.index * "), c_dim(t, p, type_count(p->graph, &p->graph->outputs[v->output]->type));
+    else
+        text_add(t, stride == 1 ? " + text.row" : " + text.row * %lld", (long long)stride);
+}
+
 // PANELS(20, 1, rows), EVERY(rows), HEADS(2, 6), TILES(6, 6, rows): the thread's part of what its rank computes
 static void c_part_of_rank(Text *t, const Program *p, const Kernel *k) {
     const RankShare *share = &k->ranks;
@@ -299,7 +313,7 @@ void c_part(Text *t, const Program *p, const Kernel *k) {
         c_part_of_rank(t, p, k);
         return;
     }
-    text_add(t, k->row_wise ? "ROWS(" : "PART(");
+    text_add(t, "%s%s(", k->by_text ? "TEXT_" : "", k->row_wise ? "ROWS" : "PART");
     if (k->share.kind == SHARE_EXPERTS) {
         text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
         text_add(t, ", %lld)", (long long)last_dim(&k->in[EXPERT_INDEX]));

@@ -147,6 +147,7 @@ static bool is_reserved(const char *name) {
                                         "encoder",
                                         "place",
                                         "symbols",
+                                        "text",
                                         "own",
                                         "matmul_units",
                                         "attention_units",

@@ -6,6 +6,7 @@
 //   roll_layers      equal layers are a loop                     (roll.c)
 //   name_buffers     after their values                          (key.c)
 //   share_over_ranks what ranks of MPI share                     (ranks.c)
+//   batch_texts      which kernels go text by text, of several   (texts.c)
 //   plan_buffers     one arena                                   (plan.c)
 //   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
@@ -81,6 +82,7 @@ static void choose_kernels(Lowering *l, Program *p, const LowerOptions *options)
 static void place(Program *p) {
     name_buffers(p);
     share_over_ranks(p);
+    batch_texts(p);
     plan_buffers(p);
     place_barriers(p);
     place_weights(p);

@@ -154,6 +154,7 @@ typedef struct Kernel {
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
+    bool by_text;                    // of several texts in a step, one after the other (lower/texts.c)
     RankShare ranks;                 // without --with=mpi nothing
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     int kind;                        // kernels of one kind compute the same of different memory
@@ -209,6 +210,7 @@ typedef struct Program {
     int64_t max_rows;  // 1 without rows
     bool over_ranks;   // ranks of MPI share its kernels
     int64_t gather_above;
+    bool batches_texts;  // a step may have the rows of several texts
     bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
@@ -239,6 +241,9 @@ double rank_share_largest(const RankShare *,
 bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an element type of kernels.def
 
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
+
+// lower/texts.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as it has
+int64_t text_stride(const Program *, const View *);
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
 int quantized_result(const Kernel *);                  // of a norm: its rows as integers, a result of their own; or -1

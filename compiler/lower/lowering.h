@@ -73,6 +73,9 @@ void adopt_states(Program *encoder, const Program *decoder);  // the same places
 // lower/ranks.c: what ranks share
 void share_over_ranks(Program *);
 
+// lower/texts.c: encoders of one text take several
+void batch_texts(Program *);
+
 // lower/schedule.c: barriers
 void place_barriers(Program *);
 

@@ -419,6 +419,13 @@ static void print_encoder(Text *t, const Program *p) {
              bytes_text(c, p->plan.scratch_bytes));
 }
 
+// Several in a step
+static void print_texts(Text *t, const Program *p) {
+    int by_text = 0;
+    for (int i = 0; i < p->n_kernels; i++) by_text += p->kernels[i]->by_text;
+    text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", by_text, p->n_kernels);
+}
+
 // What a run needs follows its sizes; this is the most.
 static void print_largest_run(Text *t, const Program *p) {
     char a[32], b[32];
@@ -456,6 +463,7 @@ void plan_print(Text *t, const Program *p) {
     if (p->rows)
         text_add(t, "waits   %d barriers in a step of one row, %d in a step of more\n", p->plan.barriers_one,
                  p->plan.barriers_many);
+    if (p->batches_texts) print_texts(t, p);
     if (p->encoder) print_encoder(t, p->encoder);
     if (p->plan.scratch_bytes && !p->sized_by_run) text_add(t, "scratch %s\n", bytes_text(a, p->plan.scratch_bytes));
     if (p->plan.slot_bytes) print_state(t, p);

@@ -17,7 +17,7 @@ typedef struct Access {
     const View *view;
     Share share;
     const RankShare *ranks;
-    bool own_part, write;
+    bool own_part, write, by_text;
 } Access;
 
 typedef struct Since {  // the last barrier
@@ -53,6 +53,7 @@ static bool apart(const View *a, const View *b) {
 
 // Does each thread touch the same elements in both?
 static bool same_owner(const Access *a, const Access *b) {
+    if (a->by_text != b->by_text) return false;
     if (!a->own_part || !b->own_part || a->share.kind != b->share.kind || a->share.count != b->share.count) return false;
     if (memcmp(a->ranks, b->ranks, sizeof *a->ranks)) return false;
     if (a->share.kind != SHARE_ROWS) return view_same_place(a->view, b->view);
@@ -71,8 +72,12 @@ static bool conflict(const Access *a, const Access *b, bool one_row) {
 static Access access_of(const Kernel *k, int operand, bool one_row) {
     bool write = operand >= k->n_in;
     const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
-    return (Access){
-        .view = v, .share = k->share, .ranks = &k->ranks, .own_part = v->own_part && !(k->row_wise && one_row), .write = write};
+    return (Access){.view = v,
+                    .share = k->share,
+                    .ranks = &k->ranks,
+                    .own_part = v->own_part && !(k->row_wise && one_row),
+                    .write = write,
+                    .by_text = k->by_text && !one_row};
 }
 
 static bool needs_barrier(const Since *since, const Kernel *k) {

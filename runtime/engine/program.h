@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURIN_ABI = 4 };
+enum { BURIN_ABI = 5 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)
@@ -60,6 +60,8 @@ typedef struct burin_step {
     const void *const *inputs;  // of a network (burin_network): its tensors, and the values of its symbols
     void *const *outputs;
     const int64_t *symbols;
+    const int32_t *text_rows;  // [n_texts] rows of each text, one after the other; n_texts 0: all rows are one's
+    int n_texts;
     uint64_t seed;                    // of random operators
     int64_t *data_dependent;          // the sizes that the run finds out, for its caller
     struct burin_barrier *barrier;    // runtime/engine/threads.h
@@ -114,6 +116,7 @@ typedef struct burin_network {
     int tokens, embedding;  // the input that takes the ids of a text, the output that is its embedding; -1: none
     size_t (*scratch_bytes)(const int64_t *symbols);  // of one run; NULL: burin_model.scratch_bytes
     bool random;                                      // has random operators: the seed matters
+    bool texts;                                       // a run may have several texts (burin_network_run_texts)
 } burin_network;
 
 // What runs once for a sequence, before a slot's first row: it reads tensors, of which one may be the source's tokens, and

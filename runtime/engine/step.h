@@ -22,6 +22,43 @@ static inline burin_part burin_rows_of(const burin_step *s, int thread, int coun
     return s->rows == 1 ? (burin_part){0, count} : burin_part_of(s, thread, count);
 }
 
+// ---- several texts ----
+
+// A text of the step: its first row, and where its keys begin in caches that live for the step.
+typedef struct burin_text {
+    int index, rows;
+    ptrdiff_t row, key;
+} burin_text;
+
+// The next text that has rows in the thread's part of all rows; at first index is -1. All threads share the only one.
+static inline bool burin_next_text(const burin_step *s, int thread, burin_text *t) {
+    if (s->n_texts < 2) {
+        t->rows = s->rows;
+        return ++t->index == 0;
+    }
+    const burin_part own = burin_part_of(s, thread, s->rows);
+    do {
+        t->row += t->rows, t->key += (t->rows + LANES - 1) / LANES * LANES;
+        if (++t->index == s->n_texts) return false;
+        t->rows = s->text_rows[t->index];
+    } while (t->row + t->rows <= own.first);
+    return t->row < own.last;
+}
+
+// Of `count` units of a text the thread's: as large a part as it has of the text's rows.
+static inline burin_part burin_text_part(const burin_step *s, int thread, const burin_text *t, int count) {
+    if (s->n_texts < 2) return burin_part_of(s, thread, count);
+    const burin_part own = burin_part_of(s, thread, s->rows);
+    int64_t first = own.first - t->row, last = own.last - t->row;
+    if (first < 0) first = 0;
+    if (last > t->rows) last = t->rows;
+    return (burin_part){(int)(count * first / t->rows), (int)(count * last / t->rows)};
+}
+
+static inline burin_part burin_text_rows(const burin_step *s, int thread, const burin_text *t, int count) {
+    return s->rows == 1 ? (burin_part){0, count} : burin_text_part(s, thread, t, count);
+}
+
 static inline void burin_wait(const burin_step *s, int thread) {
     burin_barrier_wait(s->barrier, thread);
     burin_mark(s, thread, BURIN_WAITING);

@@ -14,12 +14,13 @@
 #include "program/card.h"
 #include "prompt.h"
 #include "rank.h"
+#include "text_batch.h"
 #include "tokenizer/prompt_ids.h"
 
 typedef struct embedder {
     const burin_model *model;
     const burin_command *command;
-    burin_session *session;
+    burin_text_batch batch;
     size_t width;
     float *all;  // the embeddings so far, where the whole is needed at the end
     size_t n, capacity;
@@ -108,19 +109,16 @@ static void take_embedding(embedder *e, const burin_work_item *item, const burin
     burin_show();
 }
 
+static void take_result(void *context, const burin_batched *text, const burin_batch_result *result) {
+    embedder *e = context;
+    e->width = result->n;
+    take_embedding(e, &text->item, &text->tokens, result->data);
+}
+
 // Of an item without a line the ids were given.
 static void embed(embedder *e, const burin_work_item *item, burin_tokens *tokens) {
-    const burin_network *net = e->model->net;
-    burin_network_values values;
     cut_tokens(e, tokens);
-    burin_network_values_of_tokens(&values, net, tokens, NULL);
-    burin_status status =
-        burin_network_run(e->session, (const void *const *)values.input_data, values.symbols, values.output_data);
-    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    e->width = values.outputs[net->embedding].count;
-    take_embedding(e, item, tokens, values.output_data[net->embedding]);
-    burin_network_values_close(&values);
-    free(tokens->id);
+    burin_text_batch_add(&e->batch, &(burin_batched){.item = *item, .tokens = *tokens});
 }
 
 // `names`: of prompts that stand before this kind of text (card.h).
@@ -140,6 +138,8 @@ static void embed_item(void *context, const burin_work_item *item) {
     embedder *e = context;
     embed_behind_prompt(e, e->command->rank ? document : document + 3, item);
 }
+
+static void embed_rest(void *context) { burin_text_batch_run(&((embedder *)context)->batch); }
 
 static burin_work_item item_of_text(const char *text) {
     return (burin_work_item){.index = -1, .line = text, .bytes = strlen(text)};
@@ -196,17 +196,26 @@ int burin_embed(const burin_model *model, const burin_command *c) {
     embedder e = {.model = model, .command = c, .ranking = {.most = c->most_texts ? c->most_texts : 10}};
     if (c->inputs.n || c->random || c->bench) return burin_run_network(model, c);
     burin_note_seed(model->net, c);
-    e.session = burin_open(model, c, &(burin_options){0});
-    e.items =
-        (burin_work){.context = &e, .lines = c->prompt_file ? c->prompt_file : "-", .compute = embed_item, .take = take_line};
+    e.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
+                                 .output = model->net->embedding,
+                                 .context = &e,
+                                 .take = take_result};
+    burin_text_batch_open(&e.batch, c);
+    e.items = (burin_work){.context = &e,
+                           .lines = c->prompt_file ? c->prompt_file : "-",
+                           .compute = embed_item,
+                           .rest = embed_rest,
+                           .take = take_line};
     if (c->rank) embed_query(&e, c->rank);
     if (c->tokens) embed_tokens(&e);
     embed_arguments(&e);
+    burin_text_batch_run(&e.batch);
     if (!c->tokens && !c->n_texts) burin_items_run(&e.items);
     finish(&e);
     if (e.n_cut > 1) burin_note("%lld texts were cut", (long long)e.n_cut);
     burin_ranking_free(&e.ranking);
     free(e.all);
-    burin_close(e.session);
+    burin_text_batch_close(&e.batch, c);
+    burin_close(e.batch.session);
     return 0;
 }

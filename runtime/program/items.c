@@ -10,7 +10,9 @@ static int64_t run_lines(const burin_work *w) {
     for (; burin_next_line(&lines); item.index++) {
         item.line = lines.line, item.bytes = lines.bytes;
         w->compute(w->context, &item);
+        if (w->rest && !burin_line_is_here(&lines)) w->rest(w->context);
     }
+    if (w->rest) w->rest(w->context);
     burin_lines_close(&lines);
     return item.index;
 }

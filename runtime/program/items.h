@@ -19,6 +19,8 @@ typedef struct burin_work {
     uint64_t (*sum)(void *context, int64_t index);  // over an element of a batch: which values it has
     // What it prints, and hands to burin_item_give, is what the item gives.
     void (*compute)(void *context, const burin_work_item *);
+    void (*rest)(
+        void *context);  // of lines, when the next is not there yet, and at the end: what is held back goes out; or NULL
     void (*take)(void *context, const burin_work_item *, const void *given, size_t bytes);  // NULL: compute prints alone
 } burin_work;
 

@@ -10,6 +10,7 @@
 #include "prompt.h"
 #include "rank.h"
 #include "run.h"
+#include "text_batch.h"
 #include "token_spans.h"
 #include "tokenizer/prompt_ids.h"
 
@@ -19,8 +20,9 @@ typedef struct labelled {
     size_t bytes, second_bytes;
     burin_tokens tokens;
     int32_t *type;
-    float *logits;
+    const float *logits;
     int64_t columns;  // of a row: labels, or words
+    int64_t number;   // of the texts so far
 } labelled;
 
 typedef struct labeller {
@@ -28,8 +30,7 @@ typedef struct labeller {
     const burin_command *command;
     const burin_card *card;
     const burin_tokenizer *tokenizer;
-    burin_session *session;
-    int output;  // of the network: the logits
+    burin_text_batch batch;
     float *score;
     burin_work items;
     burin_ranking ranking;
@@ -182,7 +183,7 @@ static void print_spans(labeller *l, const labelled *x) {
     int64_t printed = 0;
     scored best;
     if (prints_json(l)) begin_json(x), burin_print(", \"spans\": [");
-    if (!prints_json(l) && l->n_texts > 1) burin_print("\n");
+    if (!prints_json(l) && x->number > 1) burin_print("\n");
     for (int32_t i = 0; i < x->tokens.n; i++) {
         bool begins;
         if (burin_token_is_special(l->tokenizer, x->tokens.id[i])) continue;
@@ -248,7 +249,7 @@ static void fill_masks(labeller *l, const labelled *x) {
     for (int32_t i = 0; i < x->tokens.n; i++) {
         if (x->tokens.id[i] != l->card->mask) continue;
         if (prints_json(l)) burin_print(found ? ", [" : "[");
-        if (!prints_json(l) && (found || l->n_texts > 1)) burin_print("\n");
+        if (!prints_json(l) && (found || x->number > 1)) burin_print("\n");
         print_mask(l, x, i, &piece[i]);
         if (prints_json(l)) burin_print("]");
         found++;
@@ -283,24 +284,40 @@ static void print_answer_of(labeller *l, const labelled *x) {
     burin_show();
 }
 
+static void take_logits(void *context, const burin_batched *text, const burin_batch_result *result) {
+    labeller *l = context;
+    const char *line = text->item.line;
+    labelled x = {.text = line,
+                  .bytes = text->second ? text->second - 1 : text->item.bytes,
+                  .tokens = text->tokens,
+                  .type = text->types,
+                  .logits = result->data,
+                  .columns = result->columns,
+                  .number = text->number};
+    if (text->second) x.second = line + text->second, x.second_bytes = text->item.bytes - text->second;
+    if (!l->score) l->score = burin_allocate((size_t)x.columns, sizeof *l->score);
+    print_answer_of(l, &x);
+}
+
+// Both texts of a pair are one line, with a 0 between them.
 static void label(labeller *l, labelled *x) {
-    burin_network_values values;
-    l->n_texts++;
+    size_t bytes = x->bytes + (x->second ? x->second_bytes + 1 : 0);
+    char *line = burin_allocate(1, bytes + 1);
+    memcpy(line, x->text, x->bytes);
+    if (x->second) memcpy(line + x->bytes + 1, x->second, x->second_bytes);
     if (x->second)
         encode_pair(l, x);
     else
         encode_one(l, x);
-    burin_network_values_of_tokens(&values, l->model->net, &x->tokens, x->type);
-    burin_status status =
-        burin_network_run(l->session, (const void *const *)values.input_data, values.symbols, values.output_data);
-    if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
-    const burin_array *logits = &values.outputs[l->output];
-    x->logits = values.output_data[l->output], x->columns = logits->dim[logits->rank - 1];
-    if (!l->score) l->score = burin_allocate((size_t)x->columns, sizeof *l->score);
-    print_answer_of(l, x);
-    burin_network_values_close(&values);
-    free(x->tokens.id), free(x->type);
+    burin_text_batch_add(&l->batch, &(burin_batched){.item = {.line = line, .bytes = bytes},
+                                                     .tokens = x->tokens,
+                                                     .types = x->type,
+                                                     .second = x->second ? x->bytes + 1 : 0,
+                                                     .number = ++l->n_texts});
+    free(line);
 }
+
+static void label_rest(void *context) { burin_text_batch_run(&((labeller *)context)->batch); }
 
 static bool takes_pairs(const labeller *l) { return l->card->task == BURIN_LABELS_TEXTS && l->tokenizer->pair.count; }
 
@@ -347,21 +364,29 @@ static int logits_output(const burin_network *net) {
 int burin_label(const burin_model *model, const burin_command *c) {
     labeller l = {.model = model, .command = c, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
     if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash) return burin_run_network(model, c);
-    l.output = logits_output(model->net);
     l.ranking.most = c->most_texts ? c->most_texts : 10;
     if (c->rank && (!takes_pairs(&l) || l.card->n_labels != 1))
         burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
     if (l.card->task == BURIN_FILLS_MASKS && l.card->mask < 0)
         burin_stop(BURIN_USER_MISTAKE, "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
-    l.session = burin_open(model, c, &(burin_options){0});
-    l.items =
-        (burin_work){.context = &l, .lines = c->prompt_file ? c->prompt_file : "-", .compute = label_item, .take = take_score};
+    l.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),
+                                 .output = logits_output(model->net),
+                                 .context = &l,
+                                 .take = take_logits};
+    burin_text_batch_open(&l.batch, c);
+    l.items = (burin_work){.context = &l,
+                           .lines = c->prompt_file ? c->prompt_file : "-",
+                           .compute = label_item,
+                           .rest = label_rest,
+                           .take = take_score};
     label_arguments(&l);
+    burin_text_batch_run(&l.batch);
     if (!c->n_texts) burin_items_run(&l.items);
     if (c->rank) burin_ranking_print(&l.ranking, prints_json(&l));
     if (l.n_cut > 1) burin_note("%lld texts were cut", (long long)l.n_cut);
     burin_ranking_free(&l.ranking);
     free(l.score);
-    burin_close(l.session);
+    burin_text_batch_close(&l.batch, c);
+    burin_close(l.batch.session);
     return 0;
 }

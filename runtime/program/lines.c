@@ -48,6 +48,15 @@ bool burin_line_is_near(const burin_lines *l) {
     return l->ended || memchr(l->buffer + l->from, '\n', l->end - l->from) || poll(&input, 1, 0) > 0;
 }
 
+bool burin_line_is_here(burin_lines *l) {
+    struct pollfd input = {.fd = l->file, .events = POLLIN};
+    while (!l->ended && !memchr(l->buffer + l->from, '\n', l->end - l->from)) {
+        if (poll(&input, 1, 0) <= 0) return false;
+        read_more(l);
+    }
+    return true;
+}
+
 bool burin_next_line(burin_lines *l) {
     size_t seen = 0;
     char *end;

@@ -17,6 +17,7 @@ typedef struct burin_lines {
 // Each ends the program with a message when it cannot. `path` "-": standard input.
 void burin_lines_open(burin_lines *, const char *path);
 bool burin_line_is_near(const burin_lines *);  // there is one, or its beginning, or the end: burin_next_line need not wait long
+bool burin_line_is_here(burin_lines *);        // burin_next_line does not wait: it has a whole line, or the end
 bool burin_next_line(burin_lines *);           // false: there is none; the last needs no newline
 void burin_lines_close(burin_lines *);
 #endif

@@ -333,14 +333,35 @@ static void give_integers(burin_network_values *v, int input, const int32_t *val
     learn_shape(v, input);
 }
 
-void burin_network_values_of_tokens(burin_network_values *v, const burin_network *net, const burin_tokens *tokens,
-                                    const int32_t *types) {
+// Positions of each text begin anew.
+static void count_in_texts(burin_network_values *v, const burin_token_rows *texts) {
+    for (int i = 0; i < v->net->n_inputs; i++) {
+        const burin_array *a = &v->inputs[i];
+        size_t at = 0;
+        for (int j = 0; j < texts->n_texts && texts->n_texts > 1 && v->net->inputs[i].absent == BURIN_COUNTING; j++)
+            for (int32_t k = 0; k < texts->rows[j]; k++, at++) {
+                if (a->element->kind == ELEMENT_FLOAT)
+                    burin_store_real(a->element, a->data, at, k);
+                else
+                    burin_store_integer(a->element, a->data, at, k);
+            }
+    }
+}
+
+void burin_network_values_of_texts(burin_network_values *v, const burin_network *net, const burin_token_rows *texts) {
     *v = new_values(net);
-    give_integers(v, net->tokens, tokens->id, tokens->n);
-    for (int i = 0; i < net->n_inputs && types; i++)
-        if (net->inputs[i].absent == BURIN_ZEROS && net->inputs[i].rank == 1) give_integers(v, i, types, tokens->n);
+    give_integers(v, net->tokens, texts->id, texts->n);
+    for (int i = 0; i < net->n_inputs && texts->type; i++)
+        if (net->inputs[i].absent == BURIN_ZEROS && net->inputs[i].rank == 1) give_integers(v, i, texts->type, texts->n);
     settle_symbols(v, false);
     complete(v);
+    count_in_texts(v, texts);
+    for (int i = 0; i < net->n_outputs && texts->n_texts > 1; i++) {
+        if (burin_network_is_by_rows(net, &net->outputs[i])) continue;
+        free(v->outputs[i].data);
+        shape_array(v, &v->outputs[i], &net->outputs[i], texts->n_texts);
+        v->output_data[i] = v->outputs[i].data;
+    }
 }
 
 void burin_network_values_close(burin_network_values *v) {

@@ -6,7 +6,12 @@
 #include "npy.h"
 #include "options.h"
 
-struct burin_tokens;
+typedef struct burin_token_rows {
+    int32_t *id, *type;  // [n]; type: of which text of a pair a token is, which the model may take; NULL: of one
+    int32_t n;
+    int32_t *rows;  // [n_texts] tokens of each text; NULL: there is one
+    int n_texts;
+} burin_token_rows;
 
 typedef struct burin_network_values {
     const burin_network *net;
@@ -20,9 +25,8 @@ typedef struct burin_network_values {
 
 // Reads, converts and checks; ends the program with one sentence for each mistake.
 void burin_network_values_open(burin_network_values *, const burin_network *, const burin_command *);
-// The same for the ids of a text; `types`: those of two texts, which the model may take; NULL: one.
-void burin_network_values_of_tokens(burin_network_values *, const burin_network *, const struct burin_tokens *,
-                                    const int32_t *types);
+// The same for the ids of texts, one behind the other; of several, outputs that are not by rows have an axis more.
+void burin_network_values_of_texts(burin_network_values *, const burin_network *, const burin_token_rows *);
 // The part of an array that one run of a batch takes.
 void *burin_network_part(const burin_array *, const burin_tensor *, int64_t run);
 void burin_network_values_turn(burin_network_values *,

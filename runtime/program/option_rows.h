@@ -30,6 +30,8 @@ typedef struct option {
 static const double huge = 1e15;
 static const option options[] = {
     {E | L, "-f", "--file", "FILE", TEXT, AT(prompt_file), 0, 0, "read texts from FILE, one a line; - is standard input"},
+    {E | L, "--batch-size", "-b", "N", INTEGER, AT(batch_size), 1, 4096,
+     "lines that are computed in one step at most (32), as far as they are there and fit; each has the bits that it has alone"},
     {E, "--tokens", NULL, "1,2,3", TEXT, AT(tokens), 0, 0, "token ids instead of a text"},
     {E, "--format", NULL, "KIND", TEXT, AT(format), 0, 0,
      "text (a line each), json (a line each, with its token ids), npy (all in one array)"},

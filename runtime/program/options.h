@@ -38,6 +38,7 @@ typedef struct burin_command {
     int n_texts;
     const char *rank;                       // of an embedder: the query
     int64_t most_texts;                     // of --rank, of labels; 0: the default
+    int64_t batch_size;                     // texts in a step; 0: the default
     const char *prompt_name, *prompt_text;  // of an embedder: what stands in front of each text
     const char *format;                     // of embeddings: "text", "json", "npy"
     burin_texts inputs;                     // NAME=F.npy, or F.npy

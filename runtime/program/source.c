@@ -66,7 +66,7 @@ int32_t burin_encode_next(burin_run *run, const burin_work_item *line) {
     burin_network_values values;
     if (is_text(run)) {
         tokens = read_tokens(run, line);
-        burin_network_values_of_tokens(&values, net, &tokens, NULL);
+        burin_network_values_of_texts(&values, net, &(burin_token_rows){.id = tokens.id, .n = tokens.n, .n_texts = 1});
     } else {
         if (!run->command->inputs.n && !run->command->random) burin_no_source(run);
         burin_network_values_open(&values, net, run->command);

@@ -64,6 +64,19 @@ check "npy is one array" grep -qa "'shape': (2, 64)" "$WORK/e.npy"
 same "--output writes it to a folder" "$WORK/e.npy" "$WORK/out/sentence_embedding.npy"
 hash=$("$WORK/mean" --hash "hello world" -t 1)
 check "one hash for any number of threads" test "$hash" = "$("$WORK/mean" --hash "hello world" -t 3)" -a -n "$hash"
+
+# ---- several texts in a step: each has the bits that it has alone
+awk 'BEGIN { for (i = 0; i < 64; i++) { line = "hello"; for (j = 0; j < i * 7 % 6; j++) line = line " " sprintf("%c", 97 + (i + j) % 26); print line } }' > "$WORK/64"
+while IFS= read -r text; do "$WORK/mean" -t 1 "$text"; done < "$WORK/64" > "$WORK/alone"
+for batch in 1 2 7 64; do
+    for threads in 1 2 3; do
+        "$WORK/mean" -f "$WORK/64" --batch-size $batch -t $threads > "$WORK/together"
+        same "$batch texts in a step, $threads threads" "$WORK/alone" "$WORK/together"
+    done
+done
+says "as many as fit" 0 "64 texts in 8 steps" "$WORK/mean" -f "$WORK/64" --batch-size 64 -v
+says "or as many as asked for" 0 "64 texts in 32 steps" "$WORK/mean" -f "$WORK/64" -b 2 -v
+
 printf 'zzz\nhello world\nHello World\na\n' > "$WORK/texts"
 "$WORK/mean" --rank "hello world" -f "$WORK/texts" --top-k 2 > "$WORK/ranked"
 printf '1.000000\thello world\n1.000000\tHello World\n' > "$WORK/expected"

@@ -16,6 +16,10 @@ for name in ${HEADS:-cross mood names mask nli}; do
     case $name in *mask) most=3 ;; *) most=1 ;; esac
     "$WORK/$name/program" --top-k $most -f "$WORK/$name/texts" > "$WORK/got" 2> "$WORK/err"
     check "heads: $name: what transformers says" near "$WORK/$name/expected" "$WORK/got"
+    for batch in 1 3 64; do
+        "$WORK/$name/program" --top-k $most -f "$WORK/$name/texts" -b $batch -t 3 2> "$WORK/err" > "$WORK/together"
+        same "heads: $name: $batch in a step" "$WORK/got" "$WORK/together"
+    done
 done
 [ -z "$HEADS" ] || exit 0
 run() { _program=$1 && shift && "$WORK/$_program/program" "$@"; }
