@@ -34,7 +34,7 @@ void c_dim_at_most(Text *, const Program *, const Dim *);     // likewise, data-
 void c_float(Text *, double);                                 // 0x1.5p-3f
 void c_number(Text *, DType, double);                         // an element of the type as it is stored: 3, 0x3c00
 void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where an operand begins, at a call
-void c_text_place(Text *, const Program *, const View *);  // behind it: + text.row * 384, in a kernel by text
+void c_text_place(Text *, const Program *, const View *);               // behind it: + text.row * 384, in a kernel by text
 int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                                              // s->token
 void c_part(Text *, const Program *, const Kernel *);                            // ROWS(rows), PART(20)

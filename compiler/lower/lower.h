@@ -211,7 +211,7 @@ typedef struct Program {
     bool over_ranks;   // ranks of MPI share its kernels
     int64_t gather_above;
     bool batches_texts;  // a step may have the rows of several texts
-    bool sized_by_run;  // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
+    bool sized_by_run;   // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
     int n_kernels;
     int n_kinds;
@@ -242,7 +242,8 @@ bool kernel_takes(KernelFamily, int operand, DType);  // lower/types.c: an eleme
 
 bool graph_has_rows(const Graph *);  // of tokens with slots and positions: a decoder
 
-// lower/texts.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as it has
+// lower/texts.c: of a kernel by text, elements of an operand's memory for each row of the step; 0: for each text as many as it
+// has
 int64_t text_stride(const Program *, const View *);
 
 const char *kernel_value(const Kernel *, int result);  // name of the value in the graph
