@@ -331,7 +331,7 @@ static void link_for_windows(const Toolchain *t, const Objects *objects, const c
     const char *linker = find_program(t->arena, "x86_64-w64-mingw32-ld");
     const char *words = "-static -municode -s -Wl,--gc-sections,--stack,8388608";
     if (linker) words = arena_printf(t->arena, "--ld-path=%s %s", linker, words);
-    link_by(t, (Linking){words, "-lpthread -o"}, objects, folder, output);
+    link_by(t, (Linking){words, "-lpthread -lsynchronization -o"}, objects, folder, output);
 }
 
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).

@@ -22,6 +22,14 @@
 #define BURIN_FUTEX 1
 #include <sys/syscall.h>
 enum { BURIN_FUTEX_WAIT = 128, BURIN_FUTEX_WAKE = 129 };  // of one process: linux/futex.h, which not every C library comes with
+static inline void burin_futex_wait(atomic_uint *word, unsigned old) {
+    syscall(SYS_futex, word, BURIN_FUTEX_WAIT, old, NULL, NULL, 0);
+}
+static inline void burin_futex_wake(atomic_uint *word) { syscall(SYS_futex, word, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0); }
+#elif defined(_WIN32)
+#define BURIN_FUTEX 1
+void burin_futex_wait(atomic_uint *word, unsigned old);  // runtime/windows/processors.c
+void burin_futex_wake(atomic_uint *word);
 #endif
 
 // How long to spin and how often to yield before sleeping.
@@ -58,7 +66,7 @@ static inline void burin_pause(void) {
 static inline void burin_event_sleep(burin_event *e, unsigned old) {
     atomic_fetch_add(&e->sleepers, 1);
 #ifdef BURIN_FUTEX
-    while (atomic_load(&e->value) == old) syscall(SYS_futex, &e->value, BURIN_FUTEX_WAIT, old, NULL, NULL, 0);
+    while (atomic_load(&e->value) == old) burin_futex_wait(&e->value, old);
 #else
     pthread_mutex_lock(&e->mutex);
     while (atomic_load(&e->value) == old) pthread_cond_wait(&e->changed, &e->mutex);
@@ -69,7 +77,7 @@ static inline void burin_event_sleep(burin_event *e, unsigned old) {
 
 static inline void burin_event_wake(burin_event *e) {
 #ifdef BURIN_FUTEX
-    syscall(SYS_futex, &e->value, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    burin_futex_wake(&e->value);
 #else
     pthread_mutex_lock(&e->mutex);
     pthread_cond_broadcast(&e->changed);

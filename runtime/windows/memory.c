@@ -1,4 +1,4 @@
-// Memory that comes as pages, files as memory, and the processors that this process may use.
+// Memory that comes as pages, and files as memory.
 #include <errno.h>
 
 #include "posix.h"
@@ -32,18 +32,4 @@ int madvise(void *memory, size_t bytes, int advice) {
     WIN32_MEMORY_RANGE_ENTRY range = {memory, bytes};
     (void)advice;
     return PrefetchVirtualMemory(GetCurrentProcess(), 1, &range, 0) ? 0 : -1;
-}
-
-int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
-    DWORD_PTR allowed, there;
-    (void)process, (void)bytes;
-    if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &there)) return -1;
-    set->mask = allowed;
-    return 0;
-}
-
-long sysconf(int name) {
-    SYSTEM_INFO system;
-    GetSystemInfo(&system);
-    return (long)(name == _SC_PAGESIZE ? system.dwPageSize : system.dwNumberOfProcessors);
 }

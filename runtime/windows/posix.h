@@ -62,7 +62,7 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int file, off
 int munmap(void *memory, size_t bytes);
 int madvise(void *memory, size_t bytes, int advice);
 
-// ---- processors (memory.c) ----
+// ---- processors (processors.c) ----
 
 typedef struct cpu_set_t {
     uint64_t mask;  // those of this process's group, 64 at most
@@ -80,7 +80,7 @@ long sysconf(int name);
 // ---- signals (console.c) ----
 
 void (*burin_windows_signal(int number, void (*handler)(int)))(int);  // of those that Windows has
-#define signal burin_windows_signal
+#define signal(number, handler) burin_windows_signal(number, handler)
 enum { SIGBUS = 7, SIGPIPE = 13, SIGXFSZ = 25, SA_RESTART = 0 };
 struct sigaction {
     void (*sa_handler)(int);
@@ -91,8 +91,10 @@ typedef _sigset_t sigset_t;
 #define sigfillset(set)  ((void)(set))
 int sigaction(int number, const struct sigaction *, struct sigaction *old);  // of SIGINT, which Ctrl-C is
 
-// ---- bytes, memory, time ----
+// ---- bytes (files.c), dates (dates.c) ----
 
 void *memmem(const void *, size_t, const void *part, size_t);
 void *memrchr(const void *, int byte, size_t);
+size_t burin_windows_strftime(char *out, size_t room, const char *format, const struct tm *);
+#define strftime(out, room, format, time) burin_windows_strftime(out, room, format, time)
 #endif

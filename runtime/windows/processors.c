@@ -1,0 +1,34 @@
+// The processors that this process may use, and threads that wait for a word to change.
+#include "engine/threads.h"
+#include "posix.h"
+#include "wide.h"
+
+void burin_futex_wait(atomic_uint *word, unsigned old) { WaitOnAddress(word, &old, sizeof old, INFINITE); }
+void burin_futex_wake(atomic_uint *word) { WakeByAddressAll(word); }
+
+// One processor of each core, where it is known which these are: a core's others would wait for the same arithmetic.
+static uint64_t one_of_each_core(uint64_t allowed) {
+    static SYSTEM_LOGICAL_PROCESSOR_INFORMATION parts[1024];
+    DWORD bytes = sizeof parts;
+    uint64_t mask = 0;
+    if (!GetLogicalProcessorInformation(parts, &bytes)) return allowed;
+    for (DWORD i = 0; i < bytes / sizeof *parts; i++) {
+        uint64_t core = parts[i].Relationship == RelationProcessorCore ? parts[i].ProcessorMask & allowed : 0;
+        mask |= core & -core;
+    }
+    return mask ? mask : allowed;
+}
+
+int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
+    DWORD_PTR allowed, there;
+    (void)process, (void)bytes;
+    if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &there)) return -1;
+    set->mask = one_of_each_core(allowed);
+    return 0;
+}
+
+long sysconf(int name) {
+    SYSTEM_INFO system;
+    GetSystemInfo(&system);
+    return (long)(name == _SC_PAGESIZE ? system.dwPageSize : system.dwNumberOfProcessors);
+}
