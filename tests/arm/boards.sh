@@ -34,6 +34,10 @@ text_on() {
 }
 $BURIN run examples/austen --quant q8_0 --ctx 128 -- "It is a truth" -n 64 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said"
 for board in mps2-an500 mps3-an547; do text_on $board "$WORK/boards/text-$board.elf" austen; done
+check "boards: an image of wrong calls" make -s -f "$PWD/tests/arm/sentence_board.mk" -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" \
+    "$WORK/boards/misuse-mps2-an500.elf" HOST="$PWD/tests/arm/misuse_board.c"
+run_board mps2-an500 "$WORK/boards/misuse-mps2-an500.elf" > "$WORK/says" 2>&1
+check "boards: wrong calls are refused, and change nothing: $(head -n 1 "$WORK/says")" grep -qx "all refused" "$WORK/says"
 
 # Code for the Cortex-M4 runs on the M7 as well, and that board has memory at the same places.
 stories=$SHARED/data/stories260k

@@ -7,3 +7,7 @@ $(OUT)/%/sentence.a: FORCE
 
 $(OUT)/sentence-%.elf: $(OUT)/%/sentence.a
 	$(CC) $(FLAGS) $($*-cc) -I. -DTOKENS='"$(OUT)/tokens.inc"' $(HOST) start.c $< $(LINK) $($*-ld) -o $@
+
+# Of the model of texts (text.a)
+$(OUT)/misuse-%.elf: $(OUT)/%/text.a
+	$(CC) $(FLAGS) $($*-cc) -I. $(HOST) start.c $< $(LINK) $($*-ld) -o $@
