@@ -237,12 +237,15 @@ typedef struct Module {
     struct Tokenizer *tokenizer;  // or NULL
     int32_t bos, eos[8];          // -1 when absent
     int n_eos;
-    // Of an encoder-decoder, as transformers' generate() takes it from generation_config.json:
+    // As transformers' generate() takes it from generation_config.json; start, max_length: of an encoder-decoder
     int32_t *start;  // the tokens a decoder begins with: decoder_start_token_id and those that are forced after it
     int32_t *suppress, *begin_suppress;  // never generated; not as the first
-    int32_t forced_end[1], no_repeat;    // by --beams: the last token of a full text; no so many tokens stand in it twice
-    int n_forced_end;
-    int n_start, n_suppress, n_begin_suppress;
+    int32_t forced_end[1], no_repeat;    // the last token of a full text; no so many tokens stand in it twice
+    int32_t encoder_no_repeat;           // nor do so many of its source
+    int32_t *bad_words;                  // never generated: sequences, each behind its length
+    int32_t min_length, min_new_tokens;  // of a text before it may end, and of what is generated
+    double repetition_penalty;           // of tokens that stand in a text; 0: none
+    int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
     int64_t max_length;  // of what is generated, the first tokens included; 0: not said
 } Module;
 

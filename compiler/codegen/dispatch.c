@@ -117,14 +117,26 @@ static void write_tokens(Text *t, const char *name, const int32_t *tokens, int n
     text_add(t, "},\n    .n_%s = %d,\n", name, n);
 }
 
+static void write_count(Text *t, const char *name, int64_t count) {
+    if (count) text_add(t, "    .%s = %lld,\n", name, (long long)count);
+}
+
 static void write_generation(Text *t, const Module *m) {
-    text_add(t, "    .encoder = &encoder,\n");
-    write_tokens(t, "start", m->start, m->n_start);
     write_tokens(t, "suppress", m->suppress, m->n_suppress);
     write_tokens(t, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
     write_tokens(t, "forced_end", m->forced_end, m->n_forced_end);
-    if (m->no_repeat) text_add(t, "    .no_repeat = %d,\n", (int)m->no_repeat);
-    if (m->max_length) text_add(t, "    .max_length = %lld,\n", (long long)m->max_length);
+    write_tokens(t, "bad_words", m->bad_words, m->n_bad_words);
+    write_count(t, "no_repeat", m->no_repeat);
+    write_count(t, "encoder_no_repeat", m->encoder_no_repeat);
+    write_count(t, "min_length", m->min_length);
+    write_count(t, "min_new_tokens", m->min_new_tokens);
+    if (m->repetition_penalty > 0) text_add(t, "    .repetition_penalty = %.9g,\n", m->repetition_penalty);
+}
+
+static void write_start(Text *t, const Module *m) {
+    text_add(t, "    .encoder = &encoder,\n");
+    write_tokens(t, "start", m->start, m->n_start);
+    write_count(t, "max_length", m->max_length);
 }
 
 static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o) {
@@ -152,7 +164,8 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
              o->weights_mapped ? o->weights_symbol : "weights");
     text_add(t, "    .states = states,\n    .n_states = %s,\n", p->n_states ? "sizeof states / sizeof *states" : "0");
     text_add(t, "    .kernels = kernels,\n    .n_kernels = sizeof kernels / sizeof *kernels,\n");
-    if (p->encoder) write_generation(t, p->module);
+    if (p->encoder) write_start(t, p->module);
+    write_generation(t, p->module);
     if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
              is_decoder(p) ? "NULL" : "&net");

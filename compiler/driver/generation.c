@@ -1,5 +1,5 @@
-// How an encoder-decoder begins and what it never says, from generation_config.json, or else config.json: the greedy search of
-// transformers' generate(). Beams and penalties are not taken over: a warning says which option has them.
+// How an encoder-decoder begins, what a model never says, or not yet, from generation_config.json, or else config.json: what
+// the greedy search of transformers' generate() makes of logits. What is not taken over a warning names.
 #include <string.h>
 
 #include "driver/build.h"
@@ -53,18 +53,41 @@ static void set_start(Module *m, const Settings *s) {
     if (m->n_start) add_forced(m, forced);
 }
 
-// suppress_tokens, and those of bad_words_ids that are single tokens.
-static void set_suppressed(Module *m, const Settings *s) {
-    const json_t *suppress = setting(s, "suppress_tokens"), *words = setting(s, "bad_words_ids");
-    size_t most = json_array_size(suppress) + json_array_size(words);
-    m->suppress = ARENA_ARRAY(m->arena, int32_t, most + 1);
-    for (size_t i = 0; i < json_array_size(suppress); i++)
-        m->n_suppress += token_of(json_array_get(suppress, i), &m->suppress[m->n_suppress]);
+static bool ends_texts(const Module *m, const json_t *word) {
+    int32_t token;
+    bool ends = false;
+    if (json_array_size(word) != 1 || !token_of(json_array_get(word, 0), &token)) return false;
+    for (int i = 0; i < m->n_eos; i++) ends |= m->eos[i] == token;
+    return ends;
+}
+
+// bad_words_ids; what ends a text is none, though it stands there.
+static void set_bad_words(Module *m, const json_t *words) {
+    size_t room = 0;
+    for (size_t i = 0; i < json_array_size(words); i++) room += 1 + json_array_size(json_array_get(words, i));
+    m->bad_words = ARENA_ARRAY(m->arena, int32_t, room + 1);
     for (size_t i = 0; i < json_array_size(words); i++) {
         const json_t *word = json_array_get(words, i);
-        if (json_array_size(word) == 1) m->n_suppress += token_of(json_array_get(word, 0), &m->suppress[m->n_suppress]);
+        int n;
+        const int32_t *tokens = tokens_of(m->arena, word, &n);
+        if (!n || (size_t)n < json_array_size(word) || ends_texts(m, word)) continue;
+        m->bad_words[m->n_bad_words++] = n;
+        memcpy(&m->bad_words[m->n_bad_words], tokens, (size_t)n * sizeof *tokens);
+        m->n_bad_words += n;
     }
+}
+
+static void set_limits(Module *m, const Settings *s) {
+    const json_t *penalty = setting(s, "repetition_penalty");
+    m->suppress = tokens_of(m->arena, setting(s, "suppress_tokens"), &m->n_suppress);
     m->begin_suppress = tokens_of(m->arena, setting(s, "begin_suppress_tokens"), &m->n_begin_suppress);
+    set_bad_words(m, setting(s, "bad_words_ids"));
+    token_of(setting(s, "no_repeat_ngram_size"), &m->no_repeat);
+    token_of(setting(s, "encoder_no_repeat_ngram_size"), &m->encoder_no_repeat);
+    token_of(setting(s, "min_length"), &m->min_length);
+    token_of(setting(s, "min_new_tokens"), &m->min_new_tokens);
+    m->n_forced_end = token_of(setting(s, "forced_eos_token_id"), m->forced_end);
+    if (json_is_number(penalty) && json_number_value(penalty) != 1) m->repetition_penalty = json_number_value(penalty);
 }
 
 // What generate() would do otherwise than the program: settings that are not at the value where they change nothing.
@@ -74,11 +97,10 @@ static void warn_of_others(const Settings *s) {
         double off;
         const char *hint;  // of the program's options
     } settings[] = {{"num_beams", 1, "--beams searches as generate() does"},
-                    {"no_repeat_ngram_size", 0, "--beams does that, --dry-multiplier is near"},
-                    {"encoder_no_repeat_ngram_size", 0, "no option does that"},
-                    {"repetition_penalty", 1, "--repeat-penalty with --repeat-last-n -1 does that"},
-                    {"min_length", 0, "no option does that"},
-                    {"min_new_tokens", 0, "no option does that"}};
+                    {"encoder_repetition_penalty", 1, "no option does that"},
+                    {"diversity_penalty", 0, "no option does that"},
+                    {"guidance_scale", 1, "no option does that"},
+                    {"penalty_alpha", 0, "no option does that"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const json_t *v = setting(s, settings[i].name);
         if (!json_is_number(v) || json_number_value(v) == settings[i].off) continue;
@@ -87,16 +109,16 @@ static void warn_of_others(const Settings *s) {
     }
 }
 
+// A decoder is asked in ways of its own: it takes no length from there, and says nothing of searches.
 void build_generation(Build *b) {
-    if (b->options->start_from || b->module->n_graphs < 2) return;
+    if (b->options->start_from || !b->module->n_graphs) return;
+    bool encodes = b->module->n_graphs > 1;
     Settings s = {load_beside(b, "generation_config.json"), load_beside(b, "config.json")};
-    set_start(b->module, &s);
-    set_suppressed(b->module, &s);
-    token_of(setting(&s, "no_repeat_ngram_size"), &b->module->no_repeat);
-    b->module->n_forced_end = token_of(setting(&s, "forced_eos_token_id"), b->module->forced_end);
-    warn_of_others(&s);
     const json_t *length = setting(&s, "max_length");
-    if (json_is_integer(length) && json_integer_value(length) > 0) b->module->max_length = json_integer_value(length);
+    if (encodes) set_start(b->module, &s), warn_of_others(&s);
+    set_limits(b->module, &s);
+    if (encodes && json_is_integer(length) && json_integer_value(length) > 0)
+        b->module->max_length = json_integer_value(length);
     json_decref(s.generation);
     json_decref(s.config);
 }

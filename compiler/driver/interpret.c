@@ -125,8 +125,16 @@ static void describe_encoder(const Build *b, burin_variant *variant, burin_model
     variant->encode = network_forward;
     model->encoder = &encoder;
     model->start = m->start, model->n_start = m->n_start, model->max_length = (int32_t)m->max_length;
+}
+
+static void describe_generation(const Module *m, burin_model *model) {
     model->suppress = m->suppress, model->n_suppress = m->n_suppress;
     model->begin_suppress = m->begin_suppress, model->n_begin_suppress = m->n_begin_suppress;
+    model->forced_end = m->forced_end, model->n_forced_end = m->n_forced_end;
+    model->bad_words = m->bad_words, model->n_bad_words = m->n_bad_words;
+    model->no_repeat = m->no_repeat, model->encoder_no_repeat = m->encoder_no_repeat;
+    model->min_length = m->min_length, model->min_new_tokens = m->min_new_tokens;
+    model->repetition_penalty = (float)m->repetition_penalty;
 }
 
 int interpret_built(Build *b, const InterpreterWatch *watch) {
@@ -160,6 +168,7 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     eval_set_symbol(interpreter.context, "S", 1);
     if (!is_decoder(b->program)) model.net = describe(b->program);
     if (b->program->encoder) describe_encoder(b, &variant, &model);
+    describe_generation(b->module, &model);
     int status = run(&model, b);
     eval_free(interpreter.context);
     return status;

@@ -116,6 +116,34 @@ static void put_tokens(json_t *head, const char *key, const int32_t *tokens, int
     if (n) json_object_set_new(head, key, list);
 }
 
+// Of sequences that stand each behind its length: lists.
+static void put_words(json_t *head, const Module *m) {
+    json_t *words = m->n_bad_words ? json_array() : NULL;
+    for (int i = 0; i < m->n_bad_words; i += 1 + m->bad_words[i]) {
+        json_t *word = json_object();
+        put_tokens(word, "word", m->bad_words + i + 1, m->bad_words[i]);
+        json_array_append(words, json_object_get(word, "word"));
+        json_decref(word);
+    }
+    if (words) json_object_set_new(head, "bad_words", words);
+}
+
+static void put_count(json_t *head, const char *key, int64_t count) {
+    if (count) json_object_set_new(head, key, json_integer(count));
+}
+
+static void put_limits(json_t *head, const Module *m) {
+    put_tokens(head, "suppress", m->suppress, m->n_suppress);
+    put_tokens(head, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
+    put_words(head, m);
+    put_tokens(head, "forced_end", m->forced_end, m->n_forced_end);
+    put_count(head, "no_repeat", m->no_repeat);
+    put_count(head, "encoder_no_repeat", m->encoder_no_repeat);
+    put_count(head, "min_length", m->min_length);
+    put_count(head, "min_new_tokens", m->min_new_tokens);
+    if (m->repetition_penalty > 0) json_object_set_new(head, "repetition_penalty", json_real(m->repetition_penalty));
+}
+
 // The configuration, as JSON in a comment on the first line.
 static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_t *head = json_object(), *eos = json_array();
@@ -127,9 +155,8 @@ static void print_head(Text *t, const Module *m, ConstantFile *f) {
     json_object_set_new(head, "bos", json_integer(m->bos));
     json_object_set_new(head, "eos", eos);
     put_tokens(head, "start", m->start, m->n_start);
-    put_tokens(head, "suppress", m->suppress, m->n_suppress);
-    put_tokens(head, "begin_suppress", m->begin_suppress, m->n_begin_suppress);
-    if (m->max_length) json_object_set_new(head, "max_length", json_integer(m->max_length));
+    put_limits(head, m);
+    put_count(head, "max_length", m->max_length);
     if (m->tokenizer) {
         const Tokenizer *k = m->tokenizer;
         uint64_t hash = hash_bytes(k->blob, k->bytes, 0);
@@ -227,8 +254,7 @@ static int32_t head_int(const Head *h, const char *key, int32_t absent) {
     return v ? (int32_t)json_integer_value(v) : absent;
 }
 
-static int32_t *head_tokens(const Head *h, Arena *arena, const char *key, int *n) {
-    const json_t *list = json_object_get(h->json, key);
+static int32_t *tokens_of_list(const Head *h, Arena *arena, const char *key, const json_t *list, int *n) {
     int32_t *tokens = ARENA_ARRAY(arena, int32_t, json_array_size(list) + 1);
     for (*n = 0; (size_t)*n < json_array_size(list); ++*n) {
         const json_t *v = json_array_get(list, (size_t)*n);
@@ -236,6 +262,35 @@ static int32_t *head_tokens(const Head *h, Arena *arena, const char *key, int *n
         tokens[*n] = (int32_t)json_integer_value(v);
     }
     return tokens;
+}
+
+static int32_t *head_tokens(const Head *h, Arena *arena, const char *key, int *n) {
+    return tokens_of_list(h, arena, key, json_object_get(h->json, key), n);
+}
+
+static void read_words(const Head *h, Module *m) {
+    const json_t *words = json_object_get(h->json, "bad_words");
+    size_t room = 0;
+    for (size_t i = 0; i < json_array_size(words); i++) room += 1 + json_array_size(json_array_get(words, i));
+    m->bad_words = ARENA_ARRAY(m->arena, int32_t, room + 1);
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        int n, *length = &m->bad_words[m->n_bad_words++];
+        const int32_t *word = tokens_of_list(h, m->arena, "bad_words", json_array_get(words, i), &n);
+        memcpy(&m->bad_words[m->n_bad_words], word, (size_t)n * sizeof *word);
+        m->n_bad_words += *length = n;
+    }
+}
+
+static void read_limits(const Head *h, Module *m) {
+    int n_forced;
+    m->suppress = head_tokens(h, m->arena, "suppress", &m->n_suppress);
+    m->begin_suppress = head_tokens(h, m->arena, "begin_suppress", &m->n_begin_suppress);
+    read_words(h, m);
+    const int32_t *forced = head_tokens(h, m->arena, "forced_end", &n_forced);
+    if (n_forced) m->forced_end[0] = *forced, m->n_forced_end = 1;
+    m->no_repeat = head_int(h, "no_repeat", 0), m->encoder_no_repeat = head_int(h, "encoder_no_repeat", 0);
+    m->min_length = head_int(h, "min_length", 0), m->min_new_tokens = head_int(h, "min_new_tokens", 0);
+    m->repetition_penalty = json_number_value(json_object_get(h->json, "repetition_penalty"));
 }
 
 // It names files and C functions.
@@ -279,9 +334,8 @@ static int load_head(Module *m, const Source *source, const ConstantFile *consta
     const int32_t *eos = head_tokens(&h, m->arena, "eos", &n_eos);
     for (int i = 0; i < n_eos && i < 8; i++) m->eos[m->n_eos++] = eos[i];
     m->start = head_tokens(&h, m->arena, "start", &m->n_start);
-    m->suppress = head_tokens(&h, m->arena, "suppress", &m->n_suppress);
-    m->begin_suppress = head_tokens(&h, m->arena, "begin_suppress", &m->n_begin_suppress);
     m->max_length = head_int(&h, "max_length", 0);
+    read_limits(&h, m);
     m->tokenizer = load_tokenizer(m->arena, &h, constants);
     return head_int(&h, "graphs", 0);
 }

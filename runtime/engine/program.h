@@ -165,9 +165,13 @@ typedef struct burin_model {
     int32_t n_start, max_length;   // max_length: tokens of a generated sequence, those included; 0: as many as asked for
     const int32_t *suppress, *begin_suppress;  // tokens that are never generated, or not as the first
     int32_t n_suppress, n_begin_suppress;
-    const int32_t *forced_end;        // [n_forced_end], 0 or 1: --beams: the last token of a text that is as long as it may be
-    int32_t n_forced_end, no_repeat;  // no_repeat: --beams: no so many tokens stand in a text twice; 0: they may
-    const burin_state_part *states;   // all of a slot
+    const int32_t *forced_end;        // [n_forced_end], 0 or 1: the last token of a text that is as long as it may be
+    int32_t n_forced_end, no_repeat;  // no_repeat: no so many tokens stand in a text twice; 0: they may
+    int32_t encoder_no_repeat;        // no so many of a text stand in its source
+    const int32_t *bad_words;         // [n_bad_words]: sequences that are never generated, each behind its length
+    int32_t n_bad_words, min_length, min_new_tokens;  // min: tokens of a text before it may end, and of what is generated
+    float repetition_penalty;                         // of each token that stands in the text; 0: none
+    const burin_state_part *states;                   // all of a slot
     int32_t n_states;
     const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
 } burin_model;

@@ -43,19 +43,12 @@ static stopping stopping_of(const burin_command *c) {
     burin_stop(BURIN_BAD_COMMAND_LINE, "--early-stopping %.60s: expected true, false or never", s);
 }
 
-// transformers counts a token that follows the decoder's first by force (a language) as generated.
-static int32_t forced_tokens(const burin_run *run) {
-    const burin_model *m = run->model;
-    bool reads_text = m->encoder && m->encoder->net->tokens >= 0;
-    return reads_text && !run->command->decoder_tokens && m->n_start > 1 ? m->n_start - 1 : 0;
-}
-
 static void open_search(beam_search *b, burin_generation *g) {
     const burin_run *run = g->run;
     const burin_model *m = run->model;
     int64_t room = run->context - g->n_tokens + 1;
     int32_t n_ends = m->n_eos + g->has_end;
-    *b = (beam_search){.g = g, .n = (int32_t)run->command->beams, .forced = forced_tokens(run)};
+    *b = (beam_search){.g = g, .n = (int32_t)run->command->beams, .forced = burin_forced_tokens(run)};
     b->stop = stopping_of(run->command), b->penalty = run->command->length_penalty;
     b->most = (int32_t)(g->count < room ? g->count : room);
     b->most_candidates = b->n * (n_ends ? 1 + n_ends : 2);
@@ -77,30 +70,15 @@ static void close_search(beam_search *b) {
 static int32_t *text_of(const beam_search *b, int32_t *texts, int32_t i) { return texts + (size_t)i * (size_t)b->most; }
 
 // ---------------------------------------------------------------------------------------------------------------- candidates
-// What would make the last tokens of `n` a run that stands before them already.
-static void ban_repeats(const int32_t *tokens, int32_t n, int32_t run, float *logits) {
-    const int32_t *last = tokens + n - (run - 1);
-    for (int32_t i = 0; run > 0 && i + run <= n; i++)
-        if (!memcmp(tokens + i, last, (size_t)(run - 1) * sizeof *last)) logits[tokens[i + run - 1]] = -INFINITY;
-}
-
-// The last token that may be written is the one that the model forces there.
-static void force_end(const beam_search *b, int32_t length, float *logits) {
-    const burin_model *m = b->g->run->model;
-    if (!m->n_forced_end || length != b->most - 1 || b->most < b->g->count) return;
-    for (int32_t v = 0; v < m->vocab_size; v++) logits[v] = v == *m->forced_end ? 0 : -INFINITY;
-}
-
 // Logarithms of probabilities, without what is never said, with what the sampler's penalties make of them.
 static void weigh_tokens(const beam_search *b, int32_t i, int32_t length, float *logits) {
     burin_generation *g = b->g;
     double total = burin_log_of_total(&g->sampler, logits);
     for (int32_t v = 0; v < g->sampler.vocab_size; v++) logits[v] = (float)((double)logits[v] - total);
-    burin_suppress(g->run->model, logits, !length);
     memcpy(g->tokens + g->n_tokens, text_of(b, b->texts, i), (size_t)length * sizeof *g->tokens);
     burin_sampler_adjust(&g->sampler, logits, g->tokens, g->n_tokens + length);
-    ban_repeats(g->tokens, g->n_tokens + length, g->run->model->no_repeat, logits);
-    force_end(b, length, logits);
+    const burin_so_far text = burin_generation_so_far(g, length, b->most);
+    burin_limit(&g->sampler, g->run->model, &text, logits);
 }
 
 static void offer(beam_search *b, beam c) {

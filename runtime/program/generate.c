@@ -185,6 +185,27 @@ static void generate_by_beams(burin_generation *g, const float *logits) {
     free(text);
 }
 
+// transformers counts a token that follows the decoder's first by force (a language) as generated.
+int32_t burin_forced_tokens(const burin_run *run) {
+    const burin_model *m = run->model;
+    bool reads_text = m->encoder && m->encoder->net->tokens >= 0;
+    return reads_text && !run->command->decoder_tokens && m->n_start > 1 ? m->n_start - 1 : 0;
+}
+
+burin_so_far burin_generation_so_far(const burin_generation *g, int32_t more, int64_t most) {
+    int64_t generated = g->generated + more, prompt = g->n_tokens - g->generated;
+    bool encoded = g->run->model->encoder;
+    return (burin_so_far){.tokens = g->tokens,
+                          .n = g->n_tokens + more,
+                          .source = encoded ? g->source.id : g->tokens,
+                          .n_source = encoded      ? g->source.n
+                                      : prompt > 0 ? (int32_t)prompt
+                                                   : 0,
+                          .generated = (int32_t)generated + burin_forced_tokens(g->run),
+                          .first = !generated,
+                          .last = generated == most - 1 && most >= g->count};
+}
+
 void burin_generate_tokens(burin_generation *g, float *logits) {
     burin_run *run = g->run;
     if (run->command->beams > 1) {
@@ -192,7 +213,8 @@ void burin_generate_tokens(burin_generation *g, float *logits) {
         return;
     }
     while (logits && g->generated < g->count && !g->stopped && !(run->stop && *run->stop)) {
-        burin_suppress(run->model, logits, !g->generated);
+        const burin_so_far text = burin_generation_so_far(g, 0, g->count);
+        burin_limit(&g->sampler, run->model, &text, logits);
         burin_answer_note(g, logits);
         if (g->constraint && burin_constraint_must_end(g->constraint)) break;
         int32_t token = choose_token(g, logits);
@@ -248,6 +270,7 @@ void burin_generation_close(burin_generation *g) {
     free(g->held);
     free(g->characters);
     free(g->tokens);
+    free(g->source.id);
     burin_run_close_sampler(&g->sampler);
     burin_constraint_close(g->constraint);
     burin_draft_close(g->draft);
@@ -305,7 +328,7 @@ static void open_for_line(burin_generation *g, int64_t line) {
 static void generate_from_source(void *context, const burin_work_item *line) {
     burin_generation *g = context;
     g->started = burin_nanoseconds();
-    int32_t length = burin_encode_next(g->run, line->line ? line : NULL);
+    int32_t length = burin_encode_next(g->run, line->line ? line : NULL, &g->source);
     open_for_line(g, line->index);
     set_tokens(g, g->first);
     generate_behind(g, 0, length);

@@ -32,8 +32,9 @@ typedef struct burin_generation {
     const char *const *marks;  // texts that have these
     bool has_end;              // `end` ends an answer, too
     int32_t end;
-    uint64_t seed;       // of the first line, where there are several
-    burin_tokens first;  // of an encoder-decoder: what each answer begins with
+    uint64_t seed;        // of the first line, where there are several
+    burin_tokens first;   // of an encoder-decoder: what each answer begins with
+    burin_tokens source;  // and what its encoder has read last
 } burin_generation;
 
 void burin_generation_open(burin_generation *);  // memory, sampler, --logits
@@ -42,6 +43,9 @@ void burin_generation_close(burin_generation *);
 int32_t burin_generation_kept(const burin_generation *, const int32_t *ids, int32_t n);
 bool burin_generation_ends(const burin_generation *, int32_t token);  // does it end a text?
 void burin_generation_start(burin_generation *);                      // the decoder behind the tokens so far
+// What the model's limits depend on, when so many tokens behind n_tokens are chosen already; `most`: of an answer.
+burin_so_far burin_generation_so_far(const burin_generation *, int32_t more, int64_t most);
+int32_t burin_forced_tokens(const burin_run *);  // of the prompt: those that count as generated
 void burin_generate_tokens(burin_generation *, float *logits);
 void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line
 // --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller

@@ -60,7 +60,7 @@ static burin_tokens read_tokens(const burin_run *run, const burin_work_item *lin
     return tokens;
 }
 
-int32_t burin_encode_next(burin_run *run, const burin_work_item *line) {
+int32_t burin_encode_next(burin_run *run, const burin_work_item *line, burin_tokens *source) {
     const burin_network *net = run->model->encoder->net;
     burin_tokens tokens = {0};
     burin_network_values values;
@@ -76,6 +76,7 @@ int32_t burin_encode_next(burin_run *run, const burin_work_item *line) {
     burin_status status = burin_encode_source(run->session, 0, (const void *const *)values.input_data, values.symbols);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     burin_network_values_close(&values);
-    free(tokens.id);
+    free(source->id);
+    *source = tokens;
     return run->session->memory[0];
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "sampler_filters.h"
+#include "sampler_limits.h"
 #include "sampler_logits.h"
 
 // ---- the generator ----
@@ -184,12 +185,13 @@ BURIN_LINKAGE int32_t burin_sample(burin_sampler *s, float *logits, const int32_
     return token;
 }
 
-static void never(float *logits, int32_t vocabulary, const int32_t *tokens, int32_t n) {
-    for (int32_t i = 0; i < n; i++)
-        if (tokens[i] >= 0 && tokens[i] < vocabulary) logits[tokens[i]] = -INFINITY;
-}
-
-BURIN_LINKAGE void burin_suppress(const burin_model *m, float *logits, bool first) {
+BURIN_LINKAGE void burin_limit(burin_sampler *s, const burin_model *m, const burin_so_far *t, float *logits) {
+    penalize_said(s, m, t, logits);
+    ban_runs(t, t->tokens, t->n, m->no_repeat, logits);
+    ban_runs(t, t->source, t->n_source, m->encoder_no_repeat, logits);
+    ban_words(m, t, logits);
+    ban_ends(m, t, logits);
+    force_end(m, t, logits);
     never(logits, m->vocab_size, m->suppress, m->n_suppress);
-    if (first) never(logits, m->vocab_size, m->begin_suppress, m->n_begin_suppress);
+    if (t->first) never(logits, m->vocab_size, m->begin_suppress, m->n_begin_suppress);
 }
