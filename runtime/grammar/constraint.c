@@ -1,6 +1,7 @@
 // Tokens against a grammar. For a mask the tokens are walked in the order of their bytes, where neighbours share their first
 // bytes: what was read of the last one is not read again, and all that begin with bytes that are not possible are left out at
-// once. A mask belongs to a state and is kept.
+// once; where a state goes on with itself, as within a text, tokens of bytes that it stays at are not walked. A mask belongs to
+// a state and is kept.
 #include "constraint.h"
 
 #include <math.h>
@@ -12,6 +13,8 @@
 
 typedef struct vocabulary_text {
     int32_t id, begin, bytes, shared;  // in the texts; bytes that it shares with the one before
+    uint64_t has[2];                   // bytes below 128 that are in it
+    bool plain;                        // there are no others
 } vocabulary_text;
 
 enum { KEPT_MASKS = 64 };
@@ -69,11 +72,20 @@ static void read_texts(burin_constraint *c, const void *tokenizer, const char *c
             c->texts = more;
         }
         memcpy(c->texts + n, text, bytes);
-        c->tokens[c->n_tokens++] = (vocabulary_text){id, (int32_t)n, (int32_t)bytes, 0};
+        c->tokens[c->n_tokens++] = (vocabulary_text){.id = id, .begin = (int32_t)n, .bytes = (int32_t)bytes};
         n += bytes;
     }
     c->states = burin_allocate(longest + 1, sizeof *c->states);
     free(text), free(first);
+}
+
+static void note_bytes(const burin_constraint *c, vocabulary_text *t) {
+    t->plain = true;
+    for (int32_t i = 0; i < t->bytes; i++) {
+        uint8_t byte = (uint8_t)c->texts[t->begin + i];
+        t->plain &= byte < 128;
+        t->has[byte / 64 & 1] |= (uint64_t)1 << byte % 64;
+    }
 }
 
 static void sort_texts(burin_constraint *c) {
@@ -87,6 +99,7 @@ static void sort_texts(burin_constraint *c) {
                c->texts[t->begin + t->shared] == c->texts[last->begin + t->shared])
             t->shared++;
         c->place[t->id] = i;
+        note_bytes(c, t);
     }
 }
 
@@ -155,13 +168,26 @@ static bool walk_token(burin_constraint *c, const vocabulary_text *t, int32_t *d
     return true;
 }
 
+// The bytes below 128 that lead from the state to itself.
+static void find_loop(burin_constraint *c, uint64_t loop[2]) {
+    for (int byte = 0; byte < 128; byte++)
+        if (burin_recognizer_step(c->matcher, c->state, (uint8_t)byte) == c->state) loop[byte / 64] |= (uint64_t)1 << byte % 64;
+}
+
 static void walk_tokens(burin_constraint *c, kept_mask *mask) {
     int32_t dead = INT32_MAX;
+    bool stayed = false;  // did the one before stay at the state?
+    uint64_t loop[2] = {0};
+    find_loop(c, loop);
     c->states[0] = c->state;
     mask->n = 0;
     memset(mask->bits, 0, ((size_t)c->vocab_size + 63) / 64 * sizeof *mask->bits);
     for (const vocabulary_text *t = c->tokens; t < c->tokens + c->n_tokens; t++) {
-        if (!walk_token(c, t, &dead)) continue;
+        bool stays = t->plain && !(t->has[0] & ~loop[0]) && !(t->has[1] & ~loop[1]);
+        for (int32_t i = 1; stayed && !stays && i <= t->shared; i++) c->states[i] = c->state;
+        if (stays) dead = INT32_MAX;
+        stayed = stays;
+        if (!stays && !walk_token(c, t, &dead)) continue;
         mask->bits[t->id / 64] |= (uint64_t)1 << t->id % 64;
         mask->n++;
     }
