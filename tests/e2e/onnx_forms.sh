@@ -308,6 +308,25 @@ END
 says "forms: a length is as long as its table lets it be" 0 '%x: f32[T]' inspect few
 says "forms: ... and no longer" 0 'T <= 639' inspect few
 
+# ---- what a trace had: its own 18 rows in two parts, for B sequences of T
+model parts << 'END'
+ir 10
+opset 20
+input x f32 [B,T]
+tensor all i64 [1] raw -1
+tensor zero i64 [1] raw 0
+tensor five i64 [1] raw 5
+tensor most i64 [1] raw 18
+node Reshape x all -> row
+node Slice row zero five -> a
+node Slice row five most -> b
+node Concat a b -> parts : axis=0
+node Shape parts -> shape
+node Expand row shape -> y
+output y f32
+END
+says "forms: the sizes of a trace are told" 1 'hint: --dim=B=1 --dim=T=18' inspect parts
+
 # ---- keys and values, whose length a dynamo export names twice
 model twice << 'END'
 ir 10

@@ -143,3 +143,45 @@ bool onnx_equate(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
     collect(y, &p);
     return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || one_number(c, n, &p);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------- hints
+typedef struct Sizes {
+    const Dim *batch;
+    int64_t length;
+} Sizes;
+
+static int64_t value_of_trace(const Dim *symbol, void *user) {
+    const Sizes *s = user;
+    return symbol == s->batch ? 1 : s->length;
+}
+
+// The greatest length at which both are the same for one sequence: that of the trace. 0: there is none.
+static int64_t traced_length(const Dim *x, const Dim *y, const Dim *batch, const Dim *symbol) {
+    enum { LONGEST = 4096 };
+    Sizes s = {batch, symbol->value < LONGEST ? symbol->value : LONGEST};
+    while (s.length >= symbol->lower && s.length > 0 && dim_eval(x, value_of_trace, &s) != dim_eval(y, value_of_trace, &s))
+        s.length--;
+    return s.length >= symbol->lower ? s.length : 0;
+}
+
+static const char *trace_hint(const OnnxCall *c, const Dim *x, const Dim *y) {
+    Pair p = {.side = {x, y}};
+    collect(x, &p);
+    collect(y, &p);
+    for (int i = 0; p.n == 2 && i < 2; i++) {
+        const Dim *batch = p.symbol[i], *symbol = p.symbol[1 - i];
+        int64_t length = onnx_is_batch(c, batch) && !onnx_is_batch(c, symbol) ? traced_length(x, y, batch, symbol) : 0;
+        if (length > 0)
+            return arena_printf(c->graph->arena, "--dim=%s=1 --dim=%s=%lld", batch->name, symbol->name, (long long)length);
+    }
+    return "";
+}
+
+const char *onnx_trace_hint(const OnnxCall *c, const Type *x, const Type *y) {
+    const char *hint = "";
+    for (int i = 1; !*hint && i <= x->rank && i <= y->rank; i++) {
+        const Dim *a = x->dim[x->rank - i], *b = y->dim[y->rank - i];
+        if (!dim_broadcast(c->graph, a, b)) hint = trace_hint(c, a, b);
+    }
+    return hint;
+}

@@ -131,7 +131,7 @@ static void collect_divided(const Dim *d, Symbols *out) {
 }
 
 // May the symbol count sequences, being the first of several axes of an input?
-static bool is_batch(const OnnxCall *c, const Dim *symbol) {
+bool onnx_is_batch(const OnnxCall *c, const Dim *symbol) {
     for (int i = 0; i < c->graph->n_inputs; i++) {
         const Type *t = &c->graph->inputs[i]->type;
         if (t->rank > 1 && t->dim[0] == symbol) return true;
@@ -182,7 +182,7 @@ static bool imply_whole_blocks(OnnxCall *c, const Node *n, const Dim *const coun
     for (int i = 0; i < 2; i++) collect_divided(count[i], &divided);
     if (!divided.n || divided.n > MOST_SYMBOLS) return false;
     for (int i = 0; i < divided.n; i++)
-        if (!is_batch(c, divided.symbol[i])) lengths.symbol[lengths.n++] = divided.symbol[i];
+        if (!onnx_is_batch(c, divided.symbol[i])) lengths.symbol[lengths.n++] = divided.symbol[i];
     return imply_factor(c, n, count, &lengths) || imply_factor(c, n, count, &divided);
 }
 
@@ -214,7 +214,7 @@ static void imply_reshape(OnnxCall *c, const Node *n) {
 // -------------------------------------------------------------------------------------------------------------------- operands
 // A graph that was exported for a batch of one may name its batch all the same.
 static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
-    return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && is_batch(c, x) != is_batch(c, y);
+    return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && onnx_is_batch(c, x) != onnx_is_batch(c, y);
 }
 
 // Two extents of which none is 1.

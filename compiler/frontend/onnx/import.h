@@ -109,6 +109,8 @@ void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((form
 void onnx_fix_size(OnnxCall *, const Node *except, const Dim *symbol, const Dim *size);
 // equate.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a number, a bound.
 bool onnx_equate(OnnxCall *, const Node *, const Dim *, const Dim *);
+bool onnx_is_batch(const OnnxCall *, const Dim *symbol);                    // does it count sequences?
+const char *onnx_trace_hint(const OnnxCall *, const Type *, const Type *);  // the --dim with which both broadcast, or ""
 
 // Attributes.
 int64_t onnx_int(const OnnxCall *, const char *name, int64_t absent);

@@ -233,6 +233,13 @@ void onnx_transpose(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_finish(c, y));
 }
 
+static void refuse_expand(const OnnxCall *c, const Type *x, const Type *shape) {
+    const char *sizes = onnx_trace_hint(c, x, shape);
+    if (!*sizes) onnx_fatal(c, "%s does not broadcast to %s", type_text(x), type_text(shape));
+    onnx_fatal(c, "%s does not broadcast to %s\nhint: %s, as in the trace that the file was made of", type_text(x),
+               type_text(shape), sizes);
+}
+
 // Broadcasts in both directions.
 void onnx_expand(OnnxCall *c, int argument) {
     (void)argument;
@@ -243,8 +250,7 @@ void onnx_expand(OnnxCall *c, int argument) {
         onnx_imply_broadcast(c, &x, &shape);
         x = onnx_type(c, 0), shape = shape_of_elements(c, onnx_need_elements(c, 1, &n, "the shape"), n);
     }
-    if (!type_broadcast(c->graph, &x, &shape, &r))
-        onnx_fatal(c, "%s does not broadcast to %s", type_text(&x), type_text(&shape));
+    if (!type_broadcast(c->graph, &x, &shape, &r)) refuse_expand(c, &x, &shape);
     r.dtype = x.dtype;
     onnx_result(c, 0, type_equal(&r, &x) ? onnx_node(c, 0) : onnx_expand_to(c, onnx_node(c, 0), &r));
 }
