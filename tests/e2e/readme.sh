@@ -35,3 +35,11 @@ at_least() {
 }
 at_least "families" "$(grep -c '^| .*e-[0-9]* |$' dsl/FAMILIES.md)" "families of models"
 at_least "GGUF" "$(find dsl/gguf -maxdepth 1 -type f | wc -l)" "architectures, \`ls dsl/gguf\`"
+
+# Where nothing is built yet, the examples begin with the compiler.
+mkdir "$WORK/fresh"
+cp -rs "$PWD/examples" "$WORK/fresh/examples"
+printf 'build/burin:\n\t@echo the compiler\n' > "$WORK/fresh/Makefile"
+for example in digits embed numbers boards; do
+    says "readme: make -C examples/$example run, in a fresh clone" 0 "echo the compiler" make -n -C "$WORK/fresh/examples/$example" run
+done
