@@ -87,6 +87,7 @@ typedef struct Tensor {
     const char *name;      // of the checkpoint, or NULL
     const Source *source;  // the file it came from, or NULL
     bool swapped;          // of a checkpoint: its matrix in Hugging Face's words is the transpose, for blocks lie along an axis
+    const int32_t *order;  // of a checkpoint: column k is column order[k] of the matrix in Hugging Face's words; NULL: k
     const Importance *importance;  // or NULL
 } Tensor;
 

@@ -38,6 +38,8 @@ const char *tokenizer_in(Arena *, const char *folder);
 const char *checkpoint_class(const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
+// One that has an order (Tensor.order) as floats, its columns as Hugging Face has them; in the checkpoint's arena.
+const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 
 // Where config.json says that a library quantized the weights: from now on the tensors are those that the model had, f32. Ends
 // the run for a method, an option or a tensor that burin does not read. Called again it does nothing.

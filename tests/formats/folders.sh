@@ -46,3 +46,21 @@ for path in "$SHARED"/data/hfquant/*/; do
         folder "$name" "${path%/}" model.layers.1.self_attn.k_proj.weight
     fi
 done
+# Inputs in the order of desc_act: the file's own blocks, whose rows are gathered once for all products that read them.
+order=$SHARED/data/hfquant/gptq_asym_act
+$BURIN inspect "$order" --stop-after=layout > "$WORK/order.ir" 2>&1
+check "folders: desc_act stays in blocks" test "$(grep -c 'pack(.*format="z4_128"' "$WORK/order.ir")" = 8
+check "folders: ... and gathers four times a layer" test "$(grep -c 'gather(.*axis=1' "$WORK/order.ir")" = 8
+cat > "$WORK/raw.burin" << 'END'
+import linear
+
+graph net(x: [3, 256]) -> y: [3, 256], z: [3, 256] {
+  y = x @ weight("model.layers.0.self_attn.q_proj.weight", [256, 256])^T
+  z = linear(x, "model.layers.0.self_attn.q_proj", 256)
+  return y, z
+}
+END
+values "$order/values.npy" | head -c 3072 | npy '<f4' 3,256 > "$WORK/x.npy"
+$BURIN run "$WORK/raw.burin" --weights "$order" --interpret --activations=f32 --input x="$WORK/x.npy" --output "$WORK" > "$WORK/log" 2>&1
+check "folders: a weight that no linear layer reads is in the model's order" "$BUILD/tools/npy_near" "$WORK/y.npy" "$WORK/z.npy" 2e-6 largest
+program gptq_asym_act "$order"

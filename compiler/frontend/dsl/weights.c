@@ -112,14 +112,27 @@ static const char *short_name(const char *name) {
 }
 
 static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
-    Node *n = use->fits ? map_get(&e->constants, use->name) : NULL;
+    const bool turned = use->fits && use->found && use->found->order && !use->in_linear;
+    const char *key = turned ? arena_printf(e->arena, "%s:in order", use->name) : use->name;
+    Node *n = use->fits ? map_get(&e->constants, key) : NULL;
     if (n) return n;
     const Tensor *t = use->fits && use->found ? use->found : empty_tensor(e, use);
+    if (turned) t = checkpoint_as_floats(e->options->checkpoint, t);
     n = node_constant(e->graph, t, place(e, at), NULL);
     if (!t->data) n->hash = hash_bytes(use->name, strlen(use->name), 0);
     node_set_name(n, short_name(use->name));
-    map_put(&e->constants, use->name, n);
+    map_put(&e->constants, key, n);
     return n;
+}
+
+Value in_order_of_weight(Elaborator *e, Loc at, Value x, const char *name) {
+    const Tensor *w = has_data(e) ? find_tensor(e, scope_join(e, e->scope, name)) : NULL;
+    if (!w || !w->order) return x;
+    Tensor *t = ARENA_NEW(e->arena, Tensor);
+    int64_t n = w->dim[w->rank - 1];
+    *t = (Tensor){.dtype = DT_i32, .rank = 1, .dim = {n}, .data = w->order, .bytes = (uint64_t)n * sizeof *w->order};
+    Node *index = node_constant(e->graph, t, place(e, at), NULL);
+    return tensor_value(build_gather(tensor_builder(e, at), x.node, index, x.node->type.rank - 1));
 }
 
 Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool stored) {

@@ -120,7 +120,7 @@ static void set_order(Quantization *q, QuantizedMatrix *m) {
     m->order = quantized_part(q, m, ".weight_g_idx", SET_I32, false);
     if (!m->order) return;
     quantized_want_shape(m->order, 1, (int64_t[]){m->columns});
-    if (((const int32_t *)m->order->tensor.data)[0] >= 0) quantized_order(m);  // -1: not filled in
+    if (((const int32_t *)m->order->tensor.data)[0] >= 0) quantized_order(q, m);  // -1: not filled in
 }
 
 static bool is_codes(const Tensor *t) {

@@ -77,7 +77,7 @@ QuantizedMatrix *gptq_matrix(Quantization *q, StoredTensor *t) {
                               may_differ(q) && scales->tensor.rank ? ceil_div(m->columns, scales->tensor.dim[0]) : group);
     m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
     quantized_want_shape(m->zeros, 2, (int64_t[]){m->groups, ceil_div(m->rows * m->bits, 32)});
-    quantized_order(m);
+    quantized_order(q, m);
     m->transposed = quantized_is_conv1d(q, m->name);
     m->center = 1 << (m->bits - 1);
     m->read = read_codes, m->zero = is_v2(q) ? zero_itself : zero_less_one;

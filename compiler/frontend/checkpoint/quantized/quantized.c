@@ -170,7 +170,20 @@ void quantized_scales_by_group(QuantizedMatrix *m, const StoredTensor *t, int64_
     m->scale = (Grid){t, 1, 1, m->rows};
 }
 
-void quantized_order(QuantizedMatrix *m) {
+// Columns by their groups, in a group as they were; NULL: groups differ in size
+static const int32_t *sorted_columns(Arena *arena, const QuantizedMatrix *m) {
+    int32_t *sorted = ARENA_ARRAY(arena, int32_t, m->columns);
+    int64_t *n = ARENA_ARRAY(arena, int64_t, m->groups);
+    for (int64_t g = 0; g < m->groups; g++) n[g] = 0;
+    for (int64_t k = 0; k < m->columns; k++) {
+        int64_t g = m->group_of[k];
+        if (n[g] == m->group) return NULL;
+        sorted[g * m->group + n[g]++] = (int32_t)k;
+    }
+    return m->columns == m->groups * m->group ? sorted : NULL;
+}
+
+void quantized_order(const Quantization *q, QuantizedMatrix *m) {
     if (!m->order) return;
     const int32_t *g = m->order->tensor.data;
     bool in_turn = true;
@@ -181,6 +194,8 @@ void quantized_order(QuantizedMatrix *m) {
         in_turn &= g[k] == k / m->group;
     }
     m->group_of = in_turn ? NULL : g;
+    if (!in_turn && !strstr(m->name, ".experts."))
+        m->sorted = sorted_columns(q->checkpoint->arena, m);  // experts share the rows of their products
 }
 
 static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -227,13 +242,18 @@ static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *row
 
 // Blocks of one row
 static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const CodedRows *rows, int r, uint8_t *out) {
-    int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
-    for (int64_t k = 0; k < m->columns; k++) {
-        value_at(m, rows, r, k);  // refuses what is no number
-        code[k] = (int16_t)(code[k] - m->center);
+    const int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
+    const float *scale = rows->scale + r * m->columns;
+    for (int64_t k = 0; k < m->columns; k += f->block, out += f->bytes) {
+        int64_t first = m->sorted ? m->sorted[k] : k;
+        int16_t codes[FORMAT_BLOCK];
+        for (int i = 0; i < f->block; i++) {
+            int64_t at = m->sorted ? m->sorted[k + i] : k + i;
+            value_at(m, rows, r, at);  // refuses what is no number
+            codes[i] = (int16_t)(code[at] - m->center);
+        }
+        block_write(f, scale[first], zero[first] - m->center, codes, out);
     }
-    for (int64_t k = 0; k < m->columns; k += f->block, out += f->bytes)
-        block_write(f, rows->scale[r * m->columns + k], zero[k] - m->center, code + k, out);
 }
 
 static void forget(const StoredTensor *t) {
@@ -277,7 +297,7 @@ static bool scales_are_halves(const QuantizedMatrix *m) {
 }
 
 static bool runs_of(const QuantizedMatrix *m, int64_t n) {
-    return !m->group_of && m->group && m->group % n == 0 && m->columns % n == 0;
+    return (!m->group_of || m->sorted) && m->group && m->group % n == 0 && m->columns % n == 0;
 }
 
 static DType integer_format(const QuantizedMatrix *m) {
@@ -316,6 +336,7 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
     *t = (StoredTensor){.tensor = {.dtype = type, .swapped = swapped, .name = m->name, .source = &m->codes->file->source},
                         .file = m->codes->file,
                         .quantized = m};
+    if (dtype_is_block(type)) t->tensor.order = m->sorted;
     int rank = 0;
     if (m->stack) t->tensor.dim[rank++] = m->stack;
     t->tensor.dim[rank++] = turned ? m->columns : height;
@@ -372,8 +393,20 @@ static void warn_of_growth(const Quantization *q, int matrices) {
     if (n)
         diag_warning(q->loc,
                      "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-                     "\nnote: inputs in the order of desc_act, groups across 32 columns, scales beyond f16 have none",
+                     "\nnote: groups across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
+                     "f16 have none",
                      n, matrices, q->method, (double)after / (double)before);
+}
+
+const Tensor *checkpoint_as_floats(const Checkpoint *c, const Tensor *t) {
+    const QuantizedMatrix *m = ((const StoredTensor *)t)->quantized;
+    Tensor *floats = ARENA_NEW(c->arena, Tensor);
+    *floats = *t;
+    floats->dtype = DT_f32, floats->order = NULL, floats->bytes = dtype_bytes(DT_f32, tensor_count(t));
+    unsigned char *data = arena_alloc(c->arena, floats->bytes);
+    quantized_values(m, DT_f32, data);
+    floats->data = data;
+    return floats;
 }
 
 const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_t *bytes) {

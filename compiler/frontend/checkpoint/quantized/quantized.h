@@ -40,6 +40,8 @@ struct QuantizedMatrix {
     uint64_t bytes;           // of all its parts
     int64_t group, groups;    // columns that share a scale and a zero point; how many such groups there are
     const int32_t *group_of;  // of each column; NULL: column / group
+    const int32_t
+        *sorted;  // columns group by group where all groups are of one size; NULL: they are, or there is no such order
     const StoredTensor *codes, *zeros, *order;  // the files' tensors; NULL where there are none
     Grid scale;
     const void *details;                                                      // method's own
@@ -97,8 +99,8 @@ unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bit
 int64_t ceil_div(int64_t a, int64_t b);
 // Sets rows, columns and how codes of a byte each are read: int8, or floats of 8 bits.
 void quantized_bytes(Quantization *, QuantizedMatrix *);
-// Sets group_of by the tensor `order`; ends the run when it names a group that is not there.
-void quantized_order(QuantizedMatrix *);
+// Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
+void quantized_order(const Quantization *, QuantizedMatrix *);
 // Ends the run when one is infinite or no number.
 void quantized_check_scales(const StoredTensor *);
 
