@@ -8,6 +8,7 @@
 #include "driver/process.h"
 #include "util/text.h"
 
+// The first of an architecture is what programs for this machine are for.
 const Machine machines[] = {
     {"x86_64-linux-gnu", "x86_64", "x86-64", 64, EM_X86_64, "max", "gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross",
      "64-bit Intel and AMD"},
@@ -15,8 +16,12 @@ const Machine machines[] = {
      "the same with musl in place of glibc: smaller, and under its licence (MIT)"},
     {"aarch64-linux-gnu", "aarch64", "armv8-a", 64, EM_AARCH64, "max", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross",
      "64-bit ARM: Raspberry Pi 3 to 5, Graviton, Ampere, Apple in a Linux machine"},
+    {"aarch64-linux-musl", "aarch64", "armv8-a", 64, EM_AARCH64, "max", "gcc-aarch64-linux-gnu", "musl-dev:arm64",
+     "64-bit ARM with musl, after dpkg --add-architecture arm64"},
     {"arm-linux-gnueabihf", "arm", "armv7-a+vfpv4", 32, EM_ARM, "max", "gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross",
      "32-bit ARM with VFPv4: Raspberry Pi 2 to 4 with a 32-bit system"},
+    {"arm-linux-musleabihf", "arm", "armv7-a+vfpv4", 32, EM_ARM, "max", "gcc-arm-linux-gnueabihf", "musl-dev:armhf",
+     "32-bit ARM with musl, after dpkg --add-architecture armhf"},
     {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, EM_RISCV, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
      "libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
     {"x86_64-windows-gnu", "x86_64", "x86-64", 64, 0, "wine", "gcc-mingw-w64-x86-64-win32", "mingw-w64-x86-64-dev",
@@ -47,7 +52,7 @@ const OtherMachine other_machines[] = {
      "--target=x86_64-windows-gnu"},
     {"mingw", "clang's name for what mingw-w64 links is another", "--target=x86_64-windows-gnu"},
     {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
-    {"musl", "Debian has musl beside its own C library for x86_64 alone",
+    {"musl", "Debian has musl beside its own C library for x86_64, 64-bit and 32-bit ARM alone",
      "-gnu in place of -musl: a static program runs on any Linux, and --sysroot links the musl of a system that has it"},
 };
 
@@ -103,12 +108,21 @@ const char *machine_headers(Arena *arena, const Machine *m) {
     return machine_is_native(m) ? "/usr/include" : arena_printf(arena, "/usr/%s/include", m->triple);
 }
 
+// There is one gcc for the C libraries of a machine, named by glibc's triple.
+static const char *gcc_folder(Arena *arena, const Machine *m) {
+    const char *musl = strstr(m->triple, "musl");
+    if (!musl) return arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple);
+    return arena_printf(arena, "/usr/lib/gcc-cross/%.*sgnu%s", (int)(musl - m->triple), m->triple, musl + strlen("musl"));
+}
+
 int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_REQUIREMENTS]) {
     const char *header = arena_printf(arena, "%s/stdio.h", machine_headers(arena, m));
     int n = 0;
     if (machine_has_musl(m)) {
         list[n++] = needs_file("musl", header, m->library);
-        if (!machine_is_native(m)) list[n++] = machine_emulator(arena, m);
+        if (machine_is_native(m)) return n;
+        list[n++] = needs_file("gcc's library", gcc_folder(arena, m), m->gcc);
+        list[n++] = machine_emulator(arena, m);
     } else if (machine_is_windows(m)) {
         list[n++] = needs_file("C library", header, m->library);
         list[n++] = needs_file("gcc's library", "/usr/lib/gcc/x86_64-w64-mingw32", m->gcc);
@@ -121,7 +135,7 @@ int machine_requirements(Arena *arena, const Machine *m, Requirement list[MAX_RE
         list[n++] = needs_program(arena, "qemu-system-arm", "qemu-system-arm");
     } else {
         list[n++] = needs_file("C library", header, m->library);
-        list[n++] = needs_file("gcc's library", arena_printf(arena, "/usr/lib/gcc-cross/%s", m->triple), m->gcc);
+        list[n++] = needs_file("gcc's library", gcc_folder(arena, m), m->gcc);
         list[n++] = machine_emulator(arena, m);
     }
     return n;
@@ -136,5 +150,7 @@ const char *machine_lacks(Arena *arena, const Machine *m) {
 }
 
 const char *machine_packages(Arena *arena, const Machine *m) {
-    return machine_is_bare(m) || machine_has_musl(m) ? m->library : arena_printf(arena, "%s %s", m->gcc, m->library);
+    return machine_is_bare(m) || (machine_has_musl(m) && machine_is_native(m))
+               ? m->library
+               : arena_printf(arena, "%s %s", m->gcc, m->library);
 }

@@ -51,9 +51,17 @@ static struct {
     wchar_t half;  // of a pair that the end of a part took apart, or 0
 } typed;
 
-// False: it cannot be read. Ctrl-C, which ends a read early, is no end of it; Ctrl-Z at the beginning of a line is.
+// Lines end with one character, as everywhere else.
+static int without_returns(wchar_t *wide, int length) {
+    int n = 0;
+    for (int i = 0; i < length; i++)
+        if (wide[i] != '\r') wide[n++] = wide[i];
+    return n;
+}
+
+// False: it cannot be read. Ctrl-C, which ends a read early, is no end of it; Ctrl-Z or Ctrl-D at the beginning of a line is.
 static bool read_console(HANDLE console) {
-    enum { CTRL_Z = 26 };
+    enum { CTRL_D = 4, CTRL_Z = 26 };
     wchar_t wide[4096];
     DWORD n = 0;
     int from = typed.half != 0;
@@ -62,8 +70,8 @@ static bool read_console(HANDLE console) {
         SetLastError(0);
         if (!ReadConsoleW(console, wide + from, 4096 - (DWORD)from, &n, NULL)) return false;
     } while (!n && GetLastError() == ERROR_OPERATION_ABORTED);
-    int length = from + (int)n;
-    if (n && !from && *wide == CTRL_Z) length = 0;
+    int length = without_returns(wide, from + (int)n);
+    if (length && !from && (*wide == CTRL_Z || *wide == CTRL_D)) length = 0;
     if (length && IS_HIGH_SURROGATE(wide[length - 1])) typed.half = wide[--length];
     typed.at = 0;
     typed.end = length ? WideCharToMultiByte(CP_UTF8, 0, wide, length, typed.text, sizeof typed.text, NULL, NULL) : 0;

@@ -16,3 +16,8 @@ if [ -e /usr/include/x86_64-linux-musl ] && [ "$musl" = x86_64-linux-musl ]; the
     check "musl: by --sysroot" "$BURIN" build $digits --sysroot="$WORK/root" --mcpu=native -o "$WORK/other"
     check "musl: by --sysroot: the same program" cmp "$WORK/musl" "$WORK/other"
 else skip "musl: builds" "no musl-dev"; fi
+for machine in aarch64-linux-musl:aarch64:max arm-linux-musleabihf:arm:max; do
+    triple=${machine%%:*} qemu=${machine#*:}
+    [ -e "/usr/include/$triple" ] && command -v "qemu-${qemu%:*}-static" > /dev/null || { skip "musl: $triple" "no musl or no qemu for it" && continue; }
+    says "musl: $triple has the hash of here" 0 "$hash" "$BURIN" run $digits --target=$triple -- --input examples/digits/images.npy --hash -t 2
+done

@@ -5,4 +5,4 @@ $BURIN build $TOP/examples/austen --target=x86_64-windows-gnu -o model.so
 $BURIN build $TOP/examples/austen --target=x86_64-windows-gnu -o model.dll
 $BURIN build $TOP/examples/austen --target=x86_64-windows-gnu --sysroot=. -o model.exe
 $BURIN build model --target=aarch64-linux-android
-$BURIN build model --target=aarch64-linux-musl
+$BURIN build model --target=riscv64-linux-musl
