@@ -6,3 +6,15 @@ for _ids in tests/tokenizers/*.ids; do
     "$BUILD/tools/tokenize" "tests/tokenizers/$_name.json" tests/tokenizers/texts.json > "$WORK/got" 2>&1
     same "tokenizers: $_name" "$_ids" "$WORK/got"
 done
+
+# U+1171E is another mark in patterns (Unicode 16) than where accents are taken away (Unicode 15), and as old as it was.
+split() {
+    printf '{"model": {"type": "WordLevel", "unk_token": "-", "vocab": {"a": 0, "b": 1, "\360\221\234\236": 2, "-": 3, "a\360\221\234\236b": 4, "ab": 5}}, "normalizer": %s, "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "%s"}, "behavior": "Isolated"}}' \
+        "$1" "$2" > "$WORK/tokenizer.json"
+    "$BURIN" tokenize "$WORK/tokenizer.json" "$(printf 'a\360\221\234\236b')"
+}
+check "tokenizers: a mark that has moved: Mc" test "$(split null '\\p{Mc}')" = 0,2,1
+check "tokenizers: a mark that has moved: Mn" test "$(split null '\\p{Mn}')" = 4
+check "tokenizers: a mark that has moved: Age=8.0" test "$(split null '\\p{Age=8.0}')" = 0,2,1
+check "tokenizers: a mark that has moved: BertNormalizer" \
+    test "$(split '{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "lowercase": true}' x)" = 5

@@ -208,7 +208,7 @@ static void normalize_bert(TokenizerBuilder *b, const json_t *n) {
     if (json_flag(b, n, "handle_chinese_chars", true)) set_chinese_apart(b);
     if (json_flag(b, n, "strip_accents", lower)) {
         add_decomposition(b, false);
-        remove_marks(b, "Mn", CATEGORIES, (uint32_t[]){0x1734, 0}, (uint32_t[]){0x1885, 0x1886, 0xa9bd, 0x111c9, 0});
+        remove_marks(b, "Mn", CATEGORIES, (uint32_t[]){0x1734, 0x1171e, 0}, (uint32_t[]){0x1885, 0x1886, 0xa9bd, 0x111c9, 0});
     }
     if (lower) normalize_lowercase(b, n);
 }

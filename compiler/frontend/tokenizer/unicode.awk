@@ -51,6 +51,10 @@ FILENAME ~ /newer/ {
     if ($0 !~ /^[0-9A-F]/) next
     n = split($1, word, /[.]+/)
     first = hex(word[1])
+    if ($5 == "moved") {
+        moved[first] = $2
+        next
+    }
     last = hex(word[2])
     category = $2 == "-" ? "" : $2
     close_range()
@@ -63,11 +67,12 @@ FILENAME ~ /newer/ {
 
 {
     code = hex($1)
+    now = code in moved ? moved[code] : $3
     follows = code == last + 1 || $2 ~ /, Last>$/
-    if (!follows || $3 != category) {
+    if (!follows || now != category) {
         close_range()
         first = code
-        category = $3
+        category = now
     }
     last = code
     if ($14 != "") lower = lower sprintf("    {0x%x, 0x%x},\n", code, hex($14))
