@@ -388,6 +388,12 @@ static int32_t begin_session(burin_generation *g, burin_tokens *prompt, bool emp
     return kept;
 }
 
+// A model that is made to talk often has nothing to add to a text.
+static void say_if_silent(const burin_generation *g) {
+    if (g->generated || !g->count || !g->run->model->template_bytes || g->constraint) return;
+    burin_note("the text ends at once: this model is made to be asked\nhint: --chat, or --messages");
+}
+
 static void generate_from_prompt(burin_generation *g) {
     bool empty;
     burin_tokens prompt = burin_read_prompt(g->run->model, g->run->command, g->run->context, &empty);
@@ -398,6 +404,7 @@ static void generate_from_prompt(burin_generation *g) {
     begin_answer(g);
     generate_behind(g, kept, 0);
     if (g->answer) print_text_as_json(g, prompt.n);
+    say_if_silent(g);
     burin_session_save(g, NULL);
     free(prompt.id);
 }
