@@ -37,6 +37,7 @@ fill_corpus() {
         ir) named tests/golden/*.ir tests/golden/*/*.ir ;;
         npy) named examples/*/*.npy "$SHARED"/data/families/*/*.npy ;;
         onnx) broken broken_onnx .onnx && named "$CASES"/node/*/model.onnx ;;
+        calls) named tests/grammar/templates/*.jinja "$SHARED"/data/templates/*/template.jinja ;;
         template) named "$SHARED"/data/templates/*/template.jinja && "$BUILD/tools/templates" --write tests/templates/cases.json "$corpus" ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
