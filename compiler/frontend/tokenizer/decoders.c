@@ -322,15 +322,20 @@ static void decode_last(TokenizerBuilder *b, Decoding *d, struct BuilderToken *t
     d->text.length--;
 }
 
+// NULL while all texts are empty
+static const char *text_at(const Table *table, uint32_t offset) {
+    return table->texts.data ? table->texts.data + offset : NULL;
+}
+
 static void add_row(TokenizerBuilder *b, Decoding *d, Table *table, int32_t id) {
     struct BuilderToken *t = &b->tokens[id];
     burin_decoded *row = &table->rows[id];
     decode_last(b, d, t, false);
     put_text(table, &d->text, &row->offset, &row->length);
-    table->differs |= !same_text(table->texts.data + row->offset, row->length, t->text, t->length);
+    table->differs |= !same_text(text_at(table, row->offset), row->length, t->text, t->length);
     decode_last(b, d, t, true);
     row->first_offset = row->offset, row->first_length = row->length;
-    if (same_text(d->text.data, d->text.length, table->texts.data + row->offset, row->length)) return;
+    if (same_text(d->text.data, d->text.length, text_at(table, row->offset), row->length)) return;
     put_text(table, &d->text, &row->first_offset, &row->first_length);
     table->differs = true;
 }
