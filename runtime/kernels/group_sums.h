@@ -76,8 +76,10 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
 }
 
 #if defined(VEC_WORDS)
-// How many products of what is stored, at most 24, 31, 63 or 128, and of activations do not pass 16 bits
+// How many products of what is stored, at most 24, 31, 63 or 128, and of activations, at most 127 (128 of integers), do not
+// pass 16 bits
 INLINE unsigned products_of_words(weight_format format) {
+    if (is_exact(format)) return 1;
     return wide_bytes(format) ? 2 : block_formats[format].low + block_formats[format].high == 6 ? 4 : 8;
 }
 

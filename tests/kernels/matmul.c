@@ -269,11 +269,12 @@ static int packed_column(const Case *c, int column, int up) {
 
 // Rows of 127 and of -127, blocks of the least and of the largest integers: whatever adds in 16 bits would overflow here first
 static void make_extreme(const Case *c, float *x, uint8_t *w, int columns) {
-    const size_t size = block_bytes(c->format), planes = block_scales_at(c->format);
-    const size_t n =
-        (size_t)(columns + 15) / 16 * (size_t)((c->k + block_formats[c->format].block - 1) / block_formats[c->format].block);
-    for (int i = 0; i < c->rows * c->k; i++) x[i] = i / c->k % 2 ? -1 : 1;
-    for (size_t i = 0; i < n; i++) memset(w + i * size, i % 2 ? 255 : 0, planes);
+    const size_t size = block_bytes(c->format), planes = block_scales_at(c->format), panel = block_panel_bytes(c->format, c->k);
+    const size_t blocks = panel_blocks_bytes(c->format, c->k) / size, n = (size_t)(columns + 15) / 16 * blocks;
+    const float ends[] = {is_exact(c->format) ? -128 : 1, is_exact(c->format) ? 127 : -1};
+    for (int i = 0; i < c->rows * c->k; i++) x[i] = ends[i / c->k % 2];
+    for (size_t i = 0; i < n; i++) memset(w + i / blocks * panel + i % blocks * size, i % 2 ? 255 : 0, planes);
+    if (is_exact(c->format)) end_panels(c->format, columns, c->k, w);
 }
 
 static bool extreme;
@@ -287,8 +288,8 @@ typedef struct Operands {
 
 // Bytes less a zero point of their type
 static void random_integers(int k, float *x) {
-    int zero = (int)(random_bits() % 256), extreme = random_bits() % 3 == 0;
-    for (int i = 0; i < k; i++) x[i] = (float)((extreme ? 255 : (int)(random_bits() >> 8 & 255)) - zero);
+    int zero = (int)(random_bits() % 256), same = random_bits() % 3 == 0;
+    for (int i = 0; i < k; i++) x[i] = (float)((same ? 255 : (int)(random_bits() >> 8 & 255)) - zero);
 }
 
 static Operands operands(const Case *c) {
@@ -301,8 +302,9 @@ static Operands operands(const Case *c) {
         for (int r = 0; r < c->rows; r++) {
             float *x = o.x + r * c->k;
             q8_block *to = o.quantized + r * blocks_of(c->k);
+            if (is_exact(c->format) && !extreme) random_integers(c->k, x);
             if (is_exact(c->format))
-                random_integers(c->k, x), quantize_row_integers(c->k, x, to);
+                quantize_row_integers(c->k, x, to);
             else
                 quantize_row_q8_0(c->k, x, to);
         }
