@@ -35,7 +35,8 @@ INLINE int expert_share(int unit, int start, int panels) {
     return unit < 0 ? 0 : unit < panels ? unit : panels;
 }
 
-INLINE void expert_matmul(matmul_kind kind, matmul_args m, const experts_args *e, matmul_sink sink) {
+INLINE void expert_matmul(void (*product)(const matmul_args *m, matmul_sink sink), matmul_args m, const experts_args *e,
+                          matmul_sink sink) {
     const unsigned char *w = m.w;
     const int first = m.first, last = m.last;
     const bool alone = e->entries == e->slots && !SHARED_BY_PANELS;
@@ -47,16 +48,16 @@ INLINE void expert_matmul(matmul_kind kind, matmul_args m, const experts_args *e
         if (m.first >= m.last) continue;
         m.rows = end - at, m.entry = sink.entry = e->order + at;
         m.w = w + (size_t)expert * e->bytes;
-        matmul(kind, &m, sink);
+        product(&m, sink);
     }
 }
 
 #define EXPERTS(name)                                                                                                       \
     INLINE void expert_matmul_##name(matmul_args m, const experts_args *e, matmul_epilogue store, const void *context) {    \
-        expert_matmul(product_##name##_kind(), m, e, (matmul_sink){.plain = store, .context = context});                    \
+        expert_matmul(product_##name, m, e, (matmul_sink){.plain = store, .context = context});                             \
     }                                                                                                                       \
     INLINE void expert_matmul_##name##_glu(matmul_args m, const experts_args *e, glu_epilogue store, const void *context) { \
-        expert_matmul(product_##name##_kind(), m, e, (matmul_sink){.glu = store, .context = context});                      \
+        expert_matmul(product_##name, m, e, (matmul_sink){.glu = store, .context = context});                               \
     }
 EXPERTS(f32)
 EXPERTS(f16)

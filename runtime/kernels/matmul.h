@@ -63,17 +63,6 @@ INLINE void matmul_store(matmul_kind kind, matmul_sink sink, int panels, const v
 
 // ---- one row ----
 
-// sums of one row by panels [panel, panel + P)
-INLINE void row_alone(matmul_kind kind, int P, const matmul_args *m, int panel, vf *sums) {
-    if (!in_blocks(kind.format)) {
-        gemv_panels(kind.format, P, m, panel, sums);
-        return;
-    }
-    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k);
-    tile_place at = {0, panel, 0, steps_of(kind.format, m->k), {w + BLOCKS_AHEAD, block_bytes(kind.format)}};
-    block_tile(kind.format, (const int[]){1, P, kind.floats}, m, &at, sums);
-}
-
 // How many of the panels that are left go together: few different numbers, since each is an instance of its own, and no panel
 // alone. Even where `left` is.
 INLINE int gemv_width(int left) {
@@ -85,9 +74,9 @@ INLINE void gemv(matmul_kind kind, const matmul_args *m, matmul_sink sink, int p
     vf sums[8];
     for (int P; panel < end; panel += P) {
         P = gemv_width(end - panel);
-#define WIDTH(n)                                                  \
-    case n:                                                       \
-        if (n <= GEMV_PANELS) row_alone(kind, n, m, panel, sums); \
+#define WIDTH(n)                                                          \
+    case n:                                                               \
+        if (n <= GEMV_PANELS) floats_row(kind.format, n, m, panel, sums); \
         break;
         switch (P) { WIDTH(1) WIDTH(2) WIDTH(3) WIDTH(4) WIDTH(8) }
 #undef WIDTH
@@ -101,23 +90,23 @@ INLINE void block_gemv_floats(matmul_kind kind, const matmul_args *m, matmul_sin
     for (int P; panel < end; panel += P) {
         P = end - panel >= 4 ? 4 : end - panel >= 2 ? 2 : 1;
         if (P == 4)
-            row_alone(kind, 4, m, panel, sums);
+            values_row(kind.format, 4, m, panel, sums);
         else if (P == 2)
-            row_alone(kind, 2, m, panel, sums);
+            values_row(kind.format, 2, m, panel, sums);
         else
-            row_alone(kind, 1, m, panel, sums);
+            values_row(kind.format, 1, m, panel, sums);
         matmul_store(kind, sink, P, sums, 0, panel);
     }
 }
 
 // One row, a panel after the other: the weights are read in the order in which they lie in memory, which hands out one stream
 // far faster than several.
-INLINE void gemv_streamed(matmul_kind kind, const matmul_args *m, matmul_sink sink, int panel, int end) {
+INLINE void gemv_streamed(matmul_kind kind, matmul_row alone, const matmul_args *m, matmul_sink sink, int panel, int end) {
     const int P = sink.glu ? 2 : 1;
     for (; panel < end; panel += P) {
         vf sums[2];
         NO_UNROLL
-        for (int p = 0; p < P; p++) row_alone(kind, 1, m, panel + p, sums + p);
+        for (int p = 0; p < P; p++) alone(kind.format, 1, m, panel + p, sums + p);
         matmul_store(kind, sink, P, sums, 0, panel);
     }
 }
@@ -229,46 +218,63 @@ INLINE void matmul_many(matmul_kind kind, const matmul_args *m, matmul_sink sink
     }
 }
 
-INLINE void matmul_several(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
-#if defined(VEC_TILES)
-    if (in_blocks(kind.format) && !kind.floats) {
-        vi_tiles_begin((int)group_steps(kind.format));
-        matmul_many(kind, m, sink);
-        vi_tiles_end();
-        return;
-    }
-#endif
-    matmul_many(kind, m, sink);
-}
-
-INLINE void matmul(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
+INLINE void floats_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
     const int step = sink.glu ? 2 : 1;
-    const matmul_args seen = *m;
-    kind.operands = &seen;
     if (m->rows > 1)
-        matmul_several(kind, m, sink);
-    else if (in_blocks(kind.format) && kind.floats)
-        block_gemv_floats(kind, m, sink, m->first * step, m->last * step);
-    else if (in_blocks(kind.format) || m->streamed)
-        gemv_streamed(kind, m, sink, m->first * step, m->last * step);
+        matmul_many(kind, m, sink);
+    else if (m->streamed)
+        gemv_streamed(kind, floats_row, m, sink, m->first * step, m->last * step);
     else
         gemv(kind, m, sink, m->first * step, m->last * step);
 }
 
-#define MATMUL(name, format, floats)                                                          \
-    KIND(product_##name, format, floats)                                                      \
-    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {    \
-        matmul(product_##name##_kind(), &m, (matmul_sink){store, NULL, context, NULL});       \
-    }                                                                                         \
-    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) { \
-        matmul(product_##name##_kind(), &m, (matmul_sink){NULL, store, context, NULL});       \
+INLINE void integers_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
+    const int step = sink.glu ? 2 : 1;
+    if (m->rows == 1) {
+        gemv_streamed(kind, integers_row, m, sink, m->first * step, m->last * step);
+        return;
     }
-MATMUL(f32, WEIGHT_F32, false)
-MATMUL(f16, WEIGHT_F16, false)
-MATMUL(bf16, WEIGHT_BF16, false)
-#define FORMAT(name, ...)                                         \
-    MATMUL(name, WEIGHT_##name, stands_for_floats(WEIGHT_##name)) \
-    MATMUL(name##_floats, WEIGHT_##name, true)
+#if defined(VEC_TILES)
+    vi_tiles_begin((int)group_steps(kind.format));
+#endif
+    matmul_many(kind, m, sink);
+#if defined(VEC_TILES)
+    vi_tiles_end();
+#endif
+}
+
+INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
+    const int step = sink.glu ? 2 : 1;
+    if (m->rows > 1)
+        matmul_many(kind, m, sink);
+    else
+        block_gemv_floats(kind, m, sink, m->first * step, m->last * step);
+}
+
+#define MATMUL(name, family, format)                                                                   \
+    KIND(product_##name, family, format)                                                               \
+    CALLED void product_##name(const matmul_args *m, matmul_sink sink) {                               \
+        const matmul_args seen = *m;                                                                   \
+        family##_product((matmul_kind){format, ROWS_##family, product_##name##_core, &seen}, m, sink); \
+    }                                                                                                  \
+    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {             \
+        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                 \
+    }                                                                                                  \
+    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {          \
+        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                 \
+    }
+MATMUL(f32, floats, WEIGHT_F32)
+MATMUL(f16, floats, WEIGHT_F16)
+MATMUL(bf16, floats, WEIGHT_BF16)
+#define FAMILY_PLAIN   integers
+#define FAMILY_IQ4     integers
+#define FAMILY_E2M1    integers
+#define FAMILY_NF4     values
+#define FAMILY_E4M3    values
+#define MATMUL_BY(...) MATMUL(__VA_ARGS__)  // its arguments expanded
+#define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \
+    MATMUL_BY(name, FAMILY_##table, WEIGHT_##name)                                               \
+    MATMUL(name##_floats, values, WEIGHT_##name)
 #include "format_rows.h"
 #undef FORMAT
 #undef MATMUL

@@ -36,10 +36,14 @@ typedef struct tile_place {
 
 // Sums of R rows by P panels into sums[row * PANELS_MOST + panel]. R and P are literals.
 typedef void (*matmul_core)(int R, int P, const matmul_args *m, const tile_place *at, vf *sums);
+// Sums of one row by panels [panel, panel + P). P is a literal.
+typedef void (*matmul_row)(weight_format format, int P, const matmul_args *m, int panel, vf *sums);
+
+enum { ROWS_floats = true, ROWS_integers = false, ROWS_values = true };
 
 typedef struct matmul_kind {
     weight_format format;
-    bool floats;  // rows of floats, although the weights are in blocks
+    bool floats;  // rows of floats
     matmul_core core;
     const matmul_args *operands;  // for the core: a copy, so that nobody else sees the literals
 } matmul_kind;
@@ -83,7 +87,7 @@ INLINE void gemv_step(weight_format format, const int extent[2], const float *x,
 
 // sums of one row by panels [panel, panel + P), P chains in flight; every line of weights is asked for PREFETCH_STEPS ahead, at
 // the end of these panels from the P that follow.
-INLINE void gemv_panels(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
+CALLED void floats_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
     vf sum[8];
     UNROLL
     for (int p = 0; p < P; p++) sum[p] = vf_zero();
@@ -132,7 +136,7 @@ INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
     }
 }
 
-INLINE void float_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
     vf sum[ROWS_MOST][PANELS_MOST];
     const float *x[ROWS_MOST];
     UNROLL
@@ -240,39 +244,72 @@ INLINE void add_floats(weight_format format, const int extent[2], const block_op
     }
 }
 
-// extent: rows, panels, and whether rows are of floats
-INLINE void block_tile(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, vf *sums) {
-    const int R = extent[0], P = extent[1], size = block_formats[format].block;
-    const bool floats = extent[2];
-    const size_t bytes = block_bytes(format), element = floats ? sizeof(float) : sizeof(q8_block);
-    const size_t step = element * (size_t)(floats ? size : size / QUANT_BLOCK);
+// A tile on its way along k: where its rows and panels are, the block's d and m, the sums
+typedef struct block_walk {
+    block_operands o;
     vf sum[ROWS_MOST][PANELS_MOST], ends[2][PANELS_MOST];
-    block_operands o = {.evenly = !m->entry && at->row + R <= m->rows};
+    size_t step;  // bytes of a row that a block takes
+} block_walk;
+
+// extent: rows, panels. `element` bytes of a row hold `each` values.
+INLINE void walk_begin(weight_format format, const int extent[2], const matmul_args *m, const tile_place *at, const vf *sums,
+                       size_t element, size_t each, block_walk *b) {
+    const int R = extent[0], P = extent[1];
+    b->step = element * ((size_t)block_formats[format].block / each);
+    b->o.evenly = !m->entry && at->row + R <= m->rows;
     UNROLL
-    for (int i = 0; i < R; i++) o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * step;
+    for (int i = 0; i < R; i++) b->o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * b->step;
     UNROLL
     for (int p = 0; p < P; p++)
-        o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) + (size_t)at->from * bytes;
-    tile_begin(R, P, at, sums, sum);
-    NO_UNROLL
-    for (int b = at->from; b < at->to; b++) {
-        ask_ahead(&at->ahead, b);
-        UNROLL
-        for (int p = 0; p < P; p++) {
-            NEAR_ADDRESS(o.w[p]);
-            ends[0][p] = block_d(format, o.w[p]);
-            if (has_minimum(format)) ends[1][p] = block_m(format, o.w[p]);
-        }
-        if (floats)
-            add_floats(format, extent, &o, ends, sum);
-        else
-            add_integers(format, extent, &o, ends, sum);
-        UNROLL
-        for (int p = 0; p < P; p++) o.w[p] += bytes;
-        UNROLL
-        for (int i = 0; i < R; i++) o.x[i] += step;
+        b->o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) +
+                    (size_t)at->from * block_bytes(format);
+    tile_begin(R, P, at, sums, b->sum);
+}
+
+INLINE void walk_block(weight_format format, int P, const tile_place *at, int step, block_walk *b) {
+    ask_ahead(&at->ahead, step);
+    UNROLL
+    for (int p = 0; p < P; p++) {
+        NEAR_ADDRESS(b->o.w[p]);
+        b->ends[0][p] = block_d(format, b->o.w[p]);
+        if (has_minimum(format)) b->ends[1][p] = block_m(format, b->o.w[p]);
     }
-    tile_end(R, P, sum, sums);
+}
+
+INLINE void walk_on(weight_format format, const int extent[2], block_walk *b) {
+    UNROLL
+    for (int p = 0; p < extent[1]; p++) b->o.w[p] += block_bytes(format);
+    UNROLL
+    for (int i = 0; i < extent[0]; i++) b->o.x[i] += b->step;
+}
+
+// What goes along k is there for each family of products: floats (weights and rows), integers (weights in blocks, rows of
+// int8), values (weights in blocks, each as the float that it stands for). A condition on the family would have clang read all
+// three in each product.
+INLINE void integers_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    const int extent[] = {R, P};
+    block_walk b;
+    walk_begin(format, extent, m, at, sums, sizeof(q8_block), QUANT_BLOCK, &b);
+    NO_UNROLL
+    for (int step = at->from; step < at->to; step++) {
+        walk_block(format, P, at, step, &b);
+        add_integers(format, extent, &b.o, b.ends, b.sum);
+        walk_on(format, extent, &b);
+    }
+    tile_end(R, P, b.sum, sums);
+}
+
+INLINE void values_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    const int extent[] = {R, P};
+    block_walk b;
+    walk_begin(format, extent, m, at, sums, sizeof(float), 1, &b);
+    NO_UNROLL
+    for (int step = at->from; step < at->to; step++) {
+        walk_block(format, P, at, step, &b);
+        add_floats(format, extent, &b.o, b.ends, b.sum);
+        walk_on(format, extent, &b);
+    }
+    tile_end(R, P, b.sum, sums);
 }
 
 INLINE int steps_of(weight_format format, int k) {
@@ -283,35 +320,42 @@ INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? bloc
 // ---- cores ----
 
 INLINE int tile_rows_of(weight_format format) { return in_blocks(format) ? INT_ROWS : TILE_ROWS; }
+enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS, PANELS_values = INT_PANELS };
 INLINE int tile_panels_of(weight_format format) { return in_blocks(format) ? INT_PANELS : TILE_PANELS; }
 
-// Of more panels than tiles have nothing is made.
-INLINE void core_sums(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, vf *sums) {
-    if (extent[1] > tile_panels_of(format)) return;
-    if (in_blocks(format))
-        block_tile(format, extent, m, at, sums);
-    else
-        float_tile(format, extent[0], extent[1], m, at, sums);
+INLINE tile_place block_row(weight_format format, const matmul_args *m, int panel) {
+    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
+    return (tile_place){0, panel, 0, steps_of(format, m->k), {w + BLOCKS_AHEAD, block_bytes(format)}};
+}
+CALLED void integers_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
+    tile_place at = block_row(format, m, panel);
+    integers_tile(format, 1, P, m, &at, sums);
+}
+INLINE void values_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
+    tile_place at = block_row(format, m, panel);
+    values_tile(format, 1, P, m, &at, sums);
 }
 
 #define CORE_FUNCTION __attribute__((noinline, unused)) static void
-#define CORE(name, rows, P, ...)                                                              \
+// Of more panels than tiles have nothing is made.
+#define CORE(name, rows, R, P, family, format)                                                \
     CORE_FUNCTION name##_##rows##_##P(const matmul_args *m, const tile_place *at, vf *sums) { \
-        core_sums(__VA_ARGS__, m, at, sums);                                                  \
+        if (P <= PANELS_##family) family##_tile(format, R, P, m, at, sums);                   \
     }
-#define CORES(name, rows, format, floats, R)                 \
-    CORE(name, rows, 1, format, (const int[]){R, 1, floats}) \
-    CORE(name, rows, 2, format, (const int[]){R, 2, floats}) \
-    CORE(name, rows, 3, format, (const int[]){R, 3, floats}) \
-    CORE(name, rows, 4, format, (const int[]){R, 4, floats})
+#define CORES(name, rows, R, family, format) \
+    CORE(name, rows, R, 1, family, format)   \
+    CORE(name, rows, R, 2, family, format)   \
+    CORE(name, rows, R, 3, family, format)   \
+    CORE(name, rows, R, 4, family, format)
 #define CALL(name, rows, n) \
     if (P == n) name##_##rows##_##n(m, at, sums);
 #define CALLS(name, rows) CALL(name, rows, 1) CALL(name, rows, 2) CALL(name, rows, 3) CALL(name, rows, 4)
 
-#define KIND(name, format_, floats_)                                                              \
-    CORES(name, full, format_, floats_, tile_rows_of(format_))                                    \
-    CORES(name, half, format_, floats_, tile_rows_of(format_) / 2)                                \
-    QUARTER(CORES(name, quarter, format_, floats_, tile_rows_of(format_) / 4))                    \
+// family: floats, integers or values
+#define KIND(name, family, format_)                                                               \
+    CORES(name, full, tile_rows_of(format_), family, format_)                                     \
+    CORES(name, half, tile_rows_of(format_) / 2, family, format_)                                 \
+    QUARTER(CORES(name, quarter, tile_rows_of(format_) / 4, family, format_))                     \
     CALLED void name##_core(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) { \
         const int full = tile_rows_of(format_);                                                   \
         if (R == full) {                                                                          \
@@ -321,8 +365,7 @@ INLINE void core_sums(weight_format format, const int extent[3], const matmul_ar
         } else {                                                                                  \
             QUARTER(CALLS(name, quarter))                                                         \
         }                                                                                         \
-    }                                                                                             \
-    INLINE matmul_kind name##_kind(void) { return (matmul_kind){format_, floats_, name##_core, NULL}; }
+    }
 #if defined(VEC_TILES)
 #define QUARTER(...) __VA_ARGS__
 #else
