@@ -2,11 +2,17 @@
 CC := gcc
 CLANG := clang-19
 BUILD := build
-CFLAGS := -O2 -g
+CFLAGS := -O2 -g -fno-var-tracking
+COLD := -O1
 ifdef SAN
 BUILD := build/san
 CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
+# What reads, computes and packs weights or texts is compiled by CFLAGS, all else by -O1 too, in two thirds of the time, unless CFLAGS
+# are given.
+HOT := $(addsuffix /%,compiler/ir compiler/lower compiler/util compiler/frontend/checkpoint compiler/frontend/tokenizer \
+	runtime/engine runtime/grammar runtime/sampler runtime/tokenizer)
+cold = $(if $(filter file,$(origin CFLAGS)),$(if $(filter $(HOT),$1),,$(COLD)))
 PREFIX := /usr/local
 Q := $(if $(V),,@)
 say = @$(if $(V),:,printf "  %-8s %s\n" $(1) $(2))
@@ -49,7 +55,7 @@ help:
 # What the objects depend on beyond their headers: the flags, and the list of files for what is linked of them.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)/gen
-	@echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' | cmp -s - $@ || echo '$(CC) $(COMPILE) $(OBJECTS) $(UNITS)' > $@
+	@echo '$(CC) $(COMPILE) $(COLD) $(OBJECTS) $(UNITS)' | cmp -s - $@ || echo '$(CC) $(COMPILE) $(COLD) $(OBJECTS) $(UNITS)' > $@
 
 $(BUILD)/burin: $(BUILD)/compiler/main.o $(BUILD)/libburin.a
 	$(call say,link,$@)
@@ -63,7 +69,7 @@ $(BUILD)/libburin.a: $(LIBRARY) $(BUILD)/flags
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	@mkdir -p $(dir $@)
 	$(call say,cc,$<)
-	$(Q)$(CC) $(COMPILE) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(COMPILE) $(call cold,$<) -MMD -MP -c $< -o $@
 
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | $(GENERATED) $(TABLES)
 	$(call say,cc,$<)
