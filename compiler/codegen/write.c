@@ -6,7 +6,7 @@
 #include "codegen/emit.h"
 #include "ir/convert.h"
 #include "ir/operands.h"
-#include "program/harmless.h"
+#include "base/harmless.h"
 
 #define ROWS  {'`', result_rows_name, write_result_rows}
 #define STORE {'$', store_name, write_store}

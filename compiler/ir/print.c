@@ -14,7 +14,7 @@
 #include "ir.h"
 #include "ir/convert.h"
 #include "ir/internal.h"
-#include "program/harmless.h"
+#include "base/harmless.h"
 #include "util/hash.h"
 #include "util/mapping.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/harmless.h"
+#include "base/harmless.h"
 #include "report/report.h"
 
 static json_t *need(json_t *value) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "program/harmless.h"
+#include "base/harmless.h"
 #include "util/diag.h"
 #include "util/files.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/run.h"
+#include "base/allocate.h"
 #include "tokenizer/tokenizer.h"
 
 typedef struct vocabulary_text {

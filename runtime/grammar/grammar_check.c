@@ -1,8 +1,8 @@
 // What makes a grammar impossible to follow: a rule that calls itself before it reads a character, a rule that never ends.
 #include <stdlib.h>
 
+#include "base/allocate.h"
 #include "grammar_tree.h"
-#include "program/run.h"
 
 // A property of items by that of rules: may it be empty, can it end?
 static bool holds(const burin_grammar_reader *r, int32_t number, bool empty) {

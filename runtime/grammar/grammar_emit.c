@@ -2,8 +2,8 @@
 // bytes in UTF-8; repetitions are copies, of a call where the repeated item is more than a node.
 #include <string.h>
 
+#include "base/allocate.h"
 #include "grammar_tree.h"
-#include "program/run.h"
 
 static int32_t add_node(burin_grammar_reader *r, burin_grammar_node node) {
     burin_grammar *g = r->g;

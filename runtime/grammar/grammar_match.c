@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allocate.h"
 #include "grammar.h"
-#include "program/run.h"
 
 typedef struct reading {
     int32_t node, stack;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allocate.h"
+#include "base/harmless.h"
 #include "grammar_tree.h"
-#include "program/harmless.h"
-#include "program/run.h"
 
 void burin_grammar_fail(burin_grammar_reader *r, size_t at, const char *format, ...) {
     unsigned line = 1, column = 1;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/allocate.h"
+#include "base/harmless.h"
 #include "grammar.h"
-#include "program/harmless.h"
-#include "program/run.h"
 
 static const char basic_rules[] =
     "ws ::= [ \\t\\n\\r]{0,32}\n"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/run.h"
+#include "base/allocate.h"
 #include "template/template.h"
 
 // ------------------------------------------------------------------------------------------------------------- reading shapes

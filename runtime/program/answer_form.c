@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/harmless.h"
 #include "grammar/constraint.h"
 #include "grammar/tools.h"
-#include "harmless.h"
 #include "output.h"
 #include "prompt.h"
 #include "run.h"

@@ -194,7 +194,7 @@ int32_t burin_forced_tokens(const burin_run *run) {
 
 burin_so_far burin_generation_so_far(const burin_generation *g, int32_t more, int64_t most) {
     int64_t generated = g->generated + more, prompt = g->n_tokens - g->generated;
-    bool encoded = g->run->model->encoder;
+    bool encoded = g->run->model->encoder, ends = !g->run->command->ignore_eos;
     return (burin_so_far){.tokens = g->tokens,
                           .n = g->n_tokens + more,
                           .source = encoded ? g->source.id : g->tokens,
@@ -203,7 +203,7 @@ burin_so_far burin_generation_so_far(const burin_generation *g, int32_t more, in
                                                    : 0,
                           .generated = (int32_t)generated + burin_forced_tokens(g->run),
                           .first = !generated,
-                          .last = generated == most - 1 && most >= g->count};
+                          .last = ends && generated == most - 1 && most >= g->count};
 }
 
 void burin_generate_tokens(burin_generation *g, float *logits) {

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/harmless.h"
 #include "engine/hash.h"
 #include "engine/ranks.h"
-#include "harmless.h"
 #include "items.h"
 #include "network_values.h"
 #include "output.h"

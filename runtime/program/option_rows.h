@@ -138,7 +138,7 @@ static const option options[] = {
     {G, "--json-schema", "-j", "F.json", TEXT, AT(json_schema), 0, 0,
      "the text is JSON that a schema describes: a file, or the schema itself"},
     {G, "--json-object", NULL, NULL, FLAG, AT(json_object), 0, 0, "the text is a JSON object"},
-    {G, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text"},
+    {G, "--ignore-eos", NULL, NULL, FLAG, AT(ignore_eos), 0, 0, "go on after the end of a text, and force none"},
     {G, "--ctx", NULL, "N", INTEGER, AT(context), 1, 1e9, "use only N of the context that was built"},
     {D, "--shift", NULL, NULL, FLAG, AT(shift), 0, 0,
      "when the context is full, drop the older half, read the rest again, go on"},

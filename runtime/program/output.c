@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harmless.h"
+#include "base/harmless.h"
 
 const char *burin_program_name = "program";
 
@@ -99,10 +99,6 @@ void burin_print_bytes(const char *text, size_t bytes) {
     held_out.n += bytes;
 }
 
-static int character_length(unsigned char first) {
-    return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
-
 static bool is_control(const char *c, size_t n) {
     unsigned char first = (unsigned char)*c;
     if (n == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
@@ -115,7 +111,7 @@ void burin_print_text(const char *text, size_t bytes) {
     if (!terminal || capture) return burin_print_bytes(text, bytes);
     for (size_t n; bytes; text += n, bytes -= n) {
         char spelled[16];
-        n = character_length((unsigned char)*text) == 2 && bytes > 1 ? 2 : 1;
+        n = burin_utf8_length((unsigned char)*text) == 2 && bytes > 1 ? 2 : 1;
         if (is_control(text, n))
             burin_print_bytes(spelled, burin_spell(spelled, sizeof spelled, text, n));
         else
@@ -162,48 +158,7 @@ void burin_stop(int status, const char *format, ...) {
     exit(status);
 }
 
-// ---- UTF-8 ----
-
-// May `next` follow what is there? The second byte excludes overlong forms, surrogates and what lies above U+10FFFF.
-static bool continues(const burin_utf8 *u, unsigned char next) {
-    unsigned char first = u->partial[0], low = 0x80, high = 0xbf;
-    if (u->have == 1) {
-        if (first == 0xe0) low = 0xa0;
-        if (first == 0xed) high = 0x9f;
-        if (first == 0xf0) low = 0x90;
-        if (first == 0xf4) high = 0x8f;
-    }
-    return next >= low && next <= high;
-}
-
-static size_t replacement(char *out) {
-    memcpy(out, "\xef\xbf\xbd", 3);
-    return 3;
-}
-
-size_t burin_utf8_end(burin_utf8 *u, char *out) {
-    if (!u->have) return 0;
-    u->have = 0;
-    return replacement(out);
-}
-
-size_t burin_utf8_add(burin_utf8 *u, const char *bytes, size_t n, char *out) {
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        if (u->have && !continues(u, byte)) at += burin_utf8_end(u, out + at);
-        if (!u->have && !character_length(byte)) {
-            at += replacement(out + at);
-            continue;
-        }
-        u->partial[u->have++] = byte;
-        if (u->have < character_length(u->partial[0])) continue;
-        memcpy(out + at, u->partial, (size_t)u->have);
-        at += (size_t)u->have;
-        u->have = 0;
-    }
-    return at;
-}
+// ---- JSON ----
 
 // A whole character as JSON has it in a string.
 static void print_json_character(const char *character, size_t n) {
@@ -224,7 +179,7 @@ void burin_print_json_inside(const char *text, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         n = burin_utf8_add(&u, text + i, 1, out);
         for (size_t at = 0, length; at < n; at += length) {
-            length = (size_t)character_length((unsigned char)out[at]);
+            length = (size_t)burin_utf8_length((unsigned char)out[at]);
             print_json_character(out + at, length);
         }
     }

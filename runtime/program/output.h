@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/utf8.h"
+
 enum { BURIN_USER_MISTAKE = 1, BURIN_BAD_COMMAND_LINE = 2 };  // exit status
 
 extern const char *burin_program_name;  // in front of messages
@@ -30,14 +32,4 @@ void burin_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void burin_note(const char *format, ...) __attribute__((format(printf, 1, 2)));  // a line on stderr
 extern bool burin_notes_are_off;                                                 // another rank says the same
 _Noreturn void burin_stop(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-// Collects bytes into whole characters. What is no UTF-8 comes out as U+FFFD, once for each maximal part of a character.
-typedef struct burin_utf8 {
-    unsigned char partial[4];
-    int have;  // bytes of an unfinished character
-} burin_utf8;
-
-// Appends `n` bytes; whole characters go to `out`, which holds at least 3 * (n + 1) bytes. Returns how many were written.
-size_t burin_utf8_add(burin_utf8 *, const char *bytes, size_t n, char *out);
-size_t burin_utf8_end(burin_utf8 *, char *out);  // an unfinished character at the end is U+FFFD
 #endif

@@ -3,6 +3,7 @@
 #define BURIN_RUN_H
 #include <signal.h>
 
+#include "base/allocate.h"
 #include "engine/forward.h"
 #include "npy.h"
 #include "options.h"
@@ -55,7 +56,6 @@ void burin_run_score(burin_run *, const int32_t *tokens, int32_t n, int32_t want
 burin_session *burin_open(const burin_model *, const burin_command *, const burin_options *sizes);
 void burin_close(burin_session *);  // prints --profile
 
-void *burin_allocate(size_t count, size_t bytes);  // zeroed; ends the program when there is no memory
 void burin_out_of_context(const burin_run *, const char *what, int64_t tokens);  // ends the program, names both numbers
 const char *burin_cpu_names(const burin_model *);                                // "x86-64, x86-64-v3", best last
 

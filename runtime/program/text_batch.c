@@ -20,12 +20,12 @@ void burin_text_batch_open(burin_text_batch *b, const burin_command *c) {
     b->list = burin_allocate((size_t)b->most, sizeof *b->list);
 }
 
-static int64_t keys_of(const burin_batched *x) {
+static int64_t keys_of_text(const burin_batched *x) {
     return (int64_t)(x->tokens.n + BURIN_STATE_BLOCK - 1) / BURIN_STATE_BLOCK * BURIN_STATE_BLOCK;
 }
 
 void burin_text_batch_add(burin_text_batch *b, const burin_batched *x) {
-    bool fits = b->rows + x->tokens.n <= b->most_rows && b->keys + keys_of(x) <= b->most_keys;
+    bool fits = b->rows + x->tokens.n <= b->most_rows && b->keys + keys_of_text(x) <= b->most_keys;
     if (b->n && !fits) burin_text_batch_run(b);
     burin_batched *mine = &b->list[b->n++];
     *mine = *x;
@@ -33,7 +33,7 @@ void burin_text_batch_add(burin_text_batch *b, const burin_batched *x) {
         char *line = burin_allocate(1, x->item.bytes + 1);
         mine->item.line = memcpy(line, x->item.line, x->item.bytes);
     }
-    b->rows += x->tokens.n, b->keys += keys_of(x);
+    b->rows += x->tokens.n, b->keys += keys_of_text(x);
     if (b->n == b->most) burin_text_batch_run(b);
 }
 
@@ -58,7 +58,7 @@ static burin_token_rows rows_of(const burin_text_batch *b) {
     return all;
 }
 
-static burin_status run(const burin_text_batch *b, const burin_token_rows *all, burin_network_values *v) {
+static burin_status run_texts(const burin_text_batch *b, const burin_token_rows *all, burin_network_values *v) {
     const void *const *inputs = (const void *const *)v->input_data;
     if (b->n == 1) return burin_network_run(b->session, inputs, v->symbols, v->output_data);
     return burin_network_run_texts(b->session, inputs, &(burin_text_rows){all->rows, b->n}, v->symbols, v->output_data);
@@ -89,7 +89,7 @@ void burin_text_batch_run(burin_text_batch *b) {
     burin_network_values values;
     burin_token_rows all = rows_of(b);
     burin_network_values_of_texts(&values, b->session->model->net, &all);
-    burin_status status = run(b, &all, &values);
+    burin_status status = run_texts(b, &all, &values);
     if (status) burin_stop(BURIN_USER_MISTAKE, "%s", burin_status_text(status));
     b->texts += b->n, b->steps++;
     give(b, &values);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/harmless.h"
+#include "base/harmless.h"
 #include "template_value.h"
 
 typedef struct json_reader {

@@ -33,6 +33,13 @@ check "limits: stand in a dump" grep -q '"bad_words":\[\[17\],\[10,16\],\[21,20,
 "$WORK/words" --tokens 10,14,16,13,2 -n 9 > "$WORK/expected"
 same "limits: of a dump" "$WORK/expected" "$WORK/got"
 
+# Forced at the end of what -n allows; not where the end of a text is ignored.
+for how in "" --ignore-eos; do
+    "$WORK/penalty" --tokens 10,14,16,13,2 -n 5 $how > "$WORK/forced$how" 2> "$WORK/err"
+done
+check "limits: --ignore-eos forces no end" test "$(tr ',' '\n' < "$WORK/forced" | grep -c .)" = 4 \
+    -a "$(tr ',' '\n' < "$WORK/forced--ignore-eos" | grep -c .)" = 5
+
 # No pair of tokens comes twice, whatever is drawn.
 for seed in 1 2 3; do
     "$WORK/prose" --tokens 4,5,6 -n 60 --temp 1.5 --seed $seed 2> /dev/null | tr ',' '\n' |

@@ -1,5 +1,5 @@
 // What others wrote, on its way to a terminal, into a message or into a comment of emitted C.
-#include "program/harmless.h"
+#include "base/harmless.h"
 
 #include "codegen/emit.h"
 #include "unit.h"

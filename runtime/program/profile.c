@@ -1,5 +1,5 @@
 // --profile: where the time went, largest first; --profile=F.json: when each part was at which kernel; counters of the CPU.
-#include "profile.h"
+#include "engine/profile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #endif
 
-#include "program/output.h"
-#include "program/run.h"
+#include "output.h"
+#include "run.h"
 
 static double milliseconds(const burin_account *a) { return (double)a->nanoseconds / 1e6; }
 
