@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/harmless.h"
 #include "codegen/emit.h"
 #include "ir/convert.h"
 #include "ir/operands.h"
-#include "base/harmless.h"
 
 #define ROWS  {'`', result_rows_name, write_result_rows}
 #define STORE {'$', store_name, write_store}

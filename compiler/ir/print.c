@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/harmless.h"
 #include "ir.h"
 #include "ir/convert.h"
 #include "ir/internal.h"
-#include "base/harmless.h"
 #include "util/hash.h"
 #include "util/mapping.h"
 
