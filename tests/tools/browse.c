@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/text.h"
@@ -25,7 +27,7 @@ static struct {
 
 static _Noreturn void give_up(const char *why) {
     fprintf(stderr, "browse: %s\n", why);
-    if (browser.pid > 0) kill(browser.pid, SIGKILL);
+    if (browser.pid > 0) kill(-browser.pid, SIGKILL);
     exit(3);
 }
 
@@ -34,8 +36,10 @@ static void start(const char *program, const char *profile) {
     char data[4096];
     snprintf(data, sizeof data, "--user-data-dir=%s", profile);
     if (pipe(to) || pipe(from)) give_up("no pipe");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // its helpers are this process's children once it has ended
     browser.pid = fork();
     if (!browser.pid) {
+        setpgid(0, 0);
         int in = dup(to[0]), out = dup(from[1]);
         in = in < 10 ? dup2(in, 10) : in, out = out < 11 ? dup2(out, 11) : out;
         dup2(in, TO_BROWSER), dup2(out, FROM_BROWSER);
@@ -46,6 +50,18 @@ static void start(const char *program, const char *profile) {
     }
     close(to[0]), close(from[1]);
     browser.in = to[1], browser.out = from[0];
+}
+
+// All of its processes have ended afterwards: none of them writes into the profile any more.
+static void end_browser(void) {
+    enum { NAPS = 200, PATIENT = 100 };
+    kill(-browser.pid, SIGTERM);
+    for (int i = 0; i < NAPS; i++) {
+        pid_t ended = waitpid(-1, NULL, WNOHANG);
+        if (ended < 0) return;
+        if (!ended) nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        if (i == PATIENT) kill(-browser.pid, SIGKILL);
+    }
 }
 
 static int send_message(const char *method, json_t *parameters) {
@@ -183,8 +199,7 @@ int main(int argc, char **argv) {
         line[strcspn(line, "\n")] = 0;
         obey(line);
     }
-    kill(browser.pid, SIGTERM);
-    waitpid(browser.pid, NULL, 0);
+    end_browser();
     snprintf(remove, sizeof remove, "rm -rf %s", profile);
     return system(remove) || browser.errors ? 1 : 0;
 }
