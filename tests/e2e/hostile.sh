@@ -12,7 +12,7 @@ mkdir "$WORK/cwd"
 # Outside of comments and strings, and in the texts that are not C.
 is_code() {
     for file in "$1"/*.[ch]; do
-        gcc -fpreprocessed -dD -E -P "$file" 2> /dev/null | sed 's/"\([^"\\]\|\\.\)*"//g' | grep -q "$MARK" && echo "$file"
+        grep -q "$MARK" "$file" && gcc -fpreprocessed -dD -E -P "$file" 2> /dev/null | sed 's/"\([^"\\]\|\\.\)*"//g' | grep -q "$MARK" && echo "$file"
     done
     grep -l "$MARK" "$1/Makefile" "$1"/*.S "$1/MANIFEST"
 }
