@@ -1,6 +1,7 @@
 # Beside the rules of examples/boards: an image of HOST, with MODEL as sentence.a.
 include Makefile
 
+.PRECIOUS: $(OUT)/%/sentence.a
 $(OUT)/%/sentence.a: FORCE
 	@mkdir -p $(@D)
 	$(BURIN) build "$(MODEL)" $($*) -o $@
