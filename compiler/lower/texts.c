@@ -55,7 +55,7 @@ static int64_t blocks_of_row(const View *v) {
 
 int64_t text_stride(const Program *p, const View *v) {
     int64_t each = elements_of_row(p, v);
-    bool blocks = v->type.dtype == DT_q8_rows;
+    bool blocks = dtype_is_rows(v->type.dtype);
     if (each && blocks) return each / dim_upper(v->type.dim[v->type.rank - 1]) * blocks_of_row(v);
     if (each || v->base != BASE_BUFFER) return each;
     return (int64_t)v->buffer->row_bytes / (blocks ? (int64_t)sizeof(q8_block) : dtype_bits(v->type.dtype) / 8);
@@ -67,7 +67,7 @@ static bool is_row_of_step(const Program *p, const View *v) {
     if (!each || !v->type.rank || v->type.dim[0] != p->rows) return false;
     for (int i = 1; i < v->type.rank; i++)
         if (has_rows(p, v->type.dim[i]) || has_rows(p, v->stride[i])) return false;
-    return v->type.dtype == DT_q8_rows ||
+    return dtype_is_rows(v->type.dtype) ||
            (dim_is_const(v->stride[0], &stride) && stride == each && dim_is_const(v->offset, NULL));
 }
 
