@@ -25,7 +25,7 @@ const Machine machines[] = {
     {"riscv64-linux-gnu", "riscv64", "rv64gc", 64, EM_RISCV, "rv64,v=true,vext_spec=v1.0", "gcc-riscv64-linux-gnu",
      "libc6-dev-riscv64-cross", "64-bit RISC-V: VisionFive 2, HiFive Unmatched, Banana Pi F3"},
     {"x86_64-windows-gnu", "x86_64", "x86-64", 64, 0, "wine", "gcc-mingw-w64-x86-64-win32", "mingw-w64-x86-64-dev",
-     "Windows 8 and later on 64-bit Intel and AMD: programs, one .exe each; tested under wine"},
+     "Windows 8 and later on 64-bit Intel and AMD: programs (.exe) and libraries (.dll, .a); tested under wine"},
     {"thumbv7em-none-eabihf", "thumbv7em", "cortex-m4", 32, EM_ARM, NULL, "gcc-arm-none-eabi", "libnewlib-arm-none-eabi",
      "microcontrollers with an FPU, no operating system: libraries"},
     {"thumbv8.1m.main-none-eabihf", "thumbv8.1m", "cortex-m33", 32, EM_ARM, NULL, "gcc-arm-none-eabi",

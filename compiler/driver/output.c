@@ -52,7 +52,8 @@ static void move_into_place(const Build *b, Partial from, const char *to) {
 // An object with the image as `symbol`.
 static const char *weights_object(const Build *b, const char *folder, const char *symbol) {
     const char *file = arena_printf(b->arena, "%s/%s", folder, symbol), *object = arena_printf(b->arena, "%s.o", file);
-    if (image_write_object(&b->image, b->tools.machine->architecture, symbol, object)) return object;
+    bool elf = !machine_is_windows(b->tools.machine);
+    if (elf && image_write_object(&b->image, b->tools.machine->architecture, symbol, object)) return object;
     image_write(&b->image, file);
     return toolchain_object_of(&b->tools, file, symbol);
 }
@@ -66,6 +67,15 @@ static void check_address_space(const Build *b) {
                    "%.1f GB of weights and cache do not fit the 2 GB that a program for %s can count on\n"
                    "hint: a shorter --ctx, --quant, or a 64-bit --target",
                    (double)bytes / (1 << 30), b->tools.machine->triple);
+}
+
+static void check_library_size(const Build *b) {
+    const uint64_t most = (uint64_t)2 << 30;
+    if (machine_is_windows(b->tools.machine) && b->image.bytes > most)
+        diag_fatal(NO_LOC,
+                   "%.1f GB of weights do not fit the 2 GB that a library for %s can have\n"
+                   "hint: --quant, or -o model.exe: a program's weights may have any size",
+                   (double)b->image.bytes / (1 << 30), b->tools.machine->triple);
 }
 
 static void add_weights(const Build *b, const char *folder, Objects *objects) {
@@ -156,6 +166,7 @@ static void build_library(Build *b, const char *folder, const char *output) {
     write_interface(b, folder);
     Objects objects = toolchain_compile(&b->tools, &emitted);
     check_address_space(b);
+    check_library_size(b);
     if (machine_is_bare(b->tools.machine)) memory_of_library(b, &objects);
     Partial partial = beside(b, output);
     add_weights(b, folder, &objects);
@@ -296,8 +307,9 @@ static void check_bare(const Build *b, const char *output) {
 
 static void check_windows(const Build *b, const char *output) {
     const Machine *m = b->tools.machine;
-    if (machine_is_windows(m) && b->kind != OUTPUT_PROGRAM)
-        usage_error("-o %s: for %s burin writes programs\n  hint: -o model.exe", output, m->triple);
+    if (machine_is_windows(m) && (b->kind == OUTPUT_OBJECT || b->kind == OUTPUT_FOLDER))
+        usage_error("-o %s: for %s burin writes programs and libraries\n  hint: -o model.exe, -o model.a, -o model.dll", output,
+                    m->triple);
 }
 
 static void check_ranks(const Build *b, const char *output) {

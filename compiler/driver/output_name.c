@@ -17,7 +17,8 @@ enum { MAX_NAME = 100 };  // of what symbols and files inside a build begin with
 static const struct {
     const char *ending;
     OutputKind kind;
-} kinds[] = {{".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}};
+} kinds[] = {
+    {".c", OUTPUT_FOLDER}, {".o", OUTPUT_OBJECT}, {".a", OUTPUT_ARCHIVE}, {".so", OUTPUT_SHARED}, {".dll", OUTPUT_SHARED}};
 
 OutputKind output_kind(const char *output) {
     const char *base = path_name(output);
@@ -73,8 +74,9 @@ typedef struct Promise {
 
 static const Promise promises[] = {
     {" .exe ", "programs of Windows without --target", "--target=x86_64-windows-gnu -o %s.exe"},
-    {" .dll .lib .obj .msi .com .bat .cmd .ps1 ", "libraries and packages of Windows",
-     "--target=x86_64-windows-gnu -o %s.exe is a program for Windows"},
+    {" .dll ", "libraries of Windows without --target", "--target=x86_64-windows-gnu -o %s.dll"},
+    {" .lib .obj .msi .com .bat .cmd .ps1 ", "objects and packages of Windows",
+     "--target=x86_64-windows-gnu -o %s.exe is a program for Windows, -o %s.dll or %s.a a library"},
     {" .dylib .app .dmg .framework ", "programs and libraries of macOS",
      "-o %s is a program for Linux (a container runs it), -o %s.so a library"},
     {" .wasm .wat ", "WebAssembly", "-o %s.c is a folder of C, which other compilers can take"},
@@ -114,13 +116,18 @@ static void check_ending(Arena *arena, const Machine *machine, const char *outpu
     if (version && version > base)
         usage_error("-o %s: a version is given where the library is installed\n  hint: -o %.*s.so", output,
                     (int)(version - output), output);
+    bool windows = machine_is_windows(machine);
     if (!dot || (dot > base && !strcmp(dot, machine_ending(machine)))) return;
     const char *stem = arena_strndup(arena, output, (size_t)(dot - output));
+    if (windows && dot > base && !strcasecmp(dot, ".so"))
+        usage_error("-o %s: libraries of Windows have other names\n  hint: -o %s.dll, or -o %s.a", output, stem, stem);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcasecmp(dot, kinds[i].ending) && (dot == base || strcmp(dot, kinds[i].ending)))
+        if ((windows || strcmp(kinds[i].ending, ".dll")) && !strcasecmp(dot, kinds[i].ending) &&
+            (dot == base || strcmp(dot, kinds[i].ending)))
             usage_error("-o %s: %s\n  hint: -o %s%s", output,
                         dot == base ? "there is no name before the ending" : "this ending is written in lower case",
                         dot == base ? arena_printf(arena, "%smodel", stem) : stem, kinds[i].ending);
+    if (windows && !strcmp(dot, ".dll")) return;
     const Promise *p = dot > base ? find_promise(arena, dot) : NULL;
     if (p) usage_error("-o %s: burin does not write %s\n  hint: %s", output, p->what, hint_for(arena, p->hint, stem));
 }

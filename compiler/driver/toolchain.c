@@ -213,11 +213,30 @@ static void compile_model(Compilation *c, const Toolchain *t, const char *name) 
     add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c));
 }
 
+static const char *windows_flags(const Compilation *c) {
+    return arena_printf(c->tools->arena, "%s -isystem %s/runtime/windows", base_flags(c), c->tools->home);
+}
+
+// A source of a library for Windows, with what mingw-w64 does not have of POSIX as its own.
+static void add_windows_source(Compilation *c, const char *source) {
+    Arena *arena = c->tools->arena;
+    const char *unit = arena_printf(arena, "%.*s_windows.c", (int)strlen(source) - 2, source),
+               *text = arena_printf(arena,
+                                    "#define BURIN_LINKAGE static __attribute__((unused))\n#include \"windows/posix.h\"\n"
+                                    "#include \"%s\"\n#include \"windows/processors.c\"\n",
+                                    path_name(source));
+    write_file(unit, text, strlen(text));
+    add_source(c, unit, windows_flags(c));
+}
+
 static void compile_models(Compilation *c) {
     const Emitted *e = c->emitted;
     compile_model(c, c->tools, e->name);
     if (e->draft) compile_model(c, e->draft_tools, e->draft);
-    if (e->extra) add_source(c, e->extra, base_flags(c));
+    if (e->extra && machine_is_windows(c->tools->machine))
+        add_windows_source(c, e->extra);
+    else if (e->extra)
+        add_source(c, e->extra, base_flags(c));
 }
 
 // The runtime in a few units, each of which includes some of its files: most of a file's time goes to its headers. (No model is
@@ -231,7 +250,7 @@ static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files
     Text includes = {0};
     if (machine_is_windows(t->machine)) {
         text_add(&includes, "#include \"windows/posix.h\"\n");
-        flags = arena_printf(t->arena, "%s -isystem %s/runtime/windows", flags, t->home);
+        flags = windows_flags(c);
     }
     for (int i = first; i < files->n; i += step) text_add(&includes, "#include \"%s\"\n", files->names[i]);
     write_file(unit, includes.data, includes.length);
@@ -305,10 +324,13 @@ static void link_by(const Toolchain *t, Linking words, const Objects *objects, c
 
 const char *toolchain_object_of(const Toolchain *t, const char *file, const char *symbol) {
     const char *source = arena_printf(t->arena, "%s.S", file), *object = arena_printf(t->arena, "%s.o", file);
-    const char *text = arena_printf(t->arena,
-                                    ".section .rodata\n.global %s\n.hidden %s\n.balign 64\n%s:\n.incbin \"%s\"\n"
-                                    ".section .note.GNU-stack,\"\",%%progbits\n",
-                                    symbol, symbol, symbol, path_name(file));
+    bool windows = machine_is_windows(t->machine);
+    const char *hidden = windows ? "" : arena_printf(t->arena, ".hidden %s\n", symbol),
+               *end = windows ? ".section .drectve,\"yn\"\n.ascii \" -exclude-symbols:%s\"\n"
+                              : ".section .note.GNU-stack,\"\",%%progbits\n";
+    const char *text = arena_printf(t->arena, ".section %s\n.global %s\n%s.balign 64\n%s:\n.incbin \"%s\"\n%s",
+                                    windows ? ".rdata,\"dr\"" : ".rodata", symbol, hidden, symbol, path_name(file),
+                                    arena_printf(t->arena, end, symbol));
     Job j = {.line = {.arena = t->arena},
              .what = "assembling the weights",
              .output = object,
@@ -326,10 +348,11 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
     return object;
 }
 
-// The weights come behind the program, mapped by runtime/windows: nothing that the linker writes follows the sections.
-static void link_for_windows(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
+// The weights of a program come behind it, mapped by runtime/windows: nothing that the linker writes follows the sections.
+static void link_for_windows(const Toolchain *t, const Objects *objects, bool program, const char *folder, const char *output) {
     const char *linker = find_program(t->arena, "x86_64-w64-mingw32-ld");
-    const char *words = "-static -municode -s -Wl,--gc-sections,--stack,8388608";
+    const char *words =
+        program ? "-static -municode -s -Wl,--gc-sections,--stack,8388608" : "-shared -static -s -Wl,--exclude-libs,ALL";
     if (linker) words = arena_printf(t->arena, "--ld-path=%s %s", linker, words);
     link_by(t, (Linking){words, "-lpthread -lsynchronization -o"}, objects, folder, output);
 }
@@ -338,7 +361,7 @@ static void link_for_windows(const Toolchain *t, const Objects *objects, const c
 void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft, const char *folder,
                             const char *output) {
     if (machine_is_windows(t->machine)) {
-        link_for_windows(t, objects, folder, output);
+        link_for_windows(t, objects, true, folder, output);
         return;
     }
     const char *linked = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
@@ -364,5 +387,9 @@ void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKi
     const Linking object = {"-nostdlib -r", "-o"}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o"};
     if (kind == OUTPUT_OBJECT) link_by(t, object, objects, folder, output);
     if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);
-    if (kind == OUTPUT_SHARED) link_by(t, shared, objects, folder, output);
+    if (kind != OUTPUT_SHARED) return;
+    if (machine_is_windows(t->machine))
+        link_for_windows(t, objects, false, folder, output);
+    else
+        link_by(t, shared, objects, folder, output);
 }

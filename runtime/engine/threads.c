@@ -226,6 +226,12 @@ BURIN_LINKAGE void burin_pool_run(burin_pool *pool, void (*work)(void *, int), v
 // CPUs that this process may run on; 0: unknown.
 static int allowed_cpus(cpu_set_t *set) { return sched_getaffinity(0, sizeof *set, set) ? 0 : CPU_COUNT(set); }
 
+#ifdef _WIN32
+static bool read_small_file(const char *path, char *text, size_t size) {  // Linux has those that are asked for
+    (void)path, (void)text, (void)size;
+    return false;
+}
+#else
 static bool read_small_file(const char *path, char *text, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return false;
@@ -234,6 +240,7 @@ static bool read_small_file(const char *path, char *text, size_t size) {
     text[n > 0 ? n : 0] = 0;
     return n > 0;
 }
+#endif
 
 // The number of distinct physical cores among the allowed CPUs: a core is named by the first of its hardware threads.
 static int allowed_cores(const cpu_set_t *allowed) {

@@ -28,8 +28,13 @@ static inline void burin_futex_wait(atomic_uint *word, unsigned old) {
 static inline void burin_futex_wake(atomic_uint *word) { syscall(SYS_futex, word, BURIN_FUTEX_WAKE, INT32_MAX, NULL, NULL, 0); }
 #elif defined(_WIN32)
 #define BURIN_FUTEX 1
-void burin_futex_wait(atomic_uint *word, unsigned old);  // runtime/windows/processors.c
-void burin_futex_wake(atomic_uint *word);
+// As <windows.h> declares them, which has names of its own for much else.
+__declspec(dllimport) int __stdcall WaitOnAddress(volatile void *, void *old, size_t bytes, unsigned long milliseconds);
+__declspec(dllimport) void __stdcall WakeByAddressAll(void *);
+static inline void burin_futex_wait(atomic_uint *word, unsigned old) {
+    WaitOnAddress(word, &old, sizeof old, UINT32_MAX);  // INFINITE
+}
+static inline void burin_futex_wake(atomic_uint *word) { WakeByAddressAll(word); }
 #endif
 
 // How long to spin and how often to yield before sleeping.

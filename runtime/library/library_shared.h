@@ -5,6 +5,8 @@
 //     bcmp mem* str* snprintf floor* fpclassify*
 // and where there is an operating system these, of which NAME_init maps stacks and starts threads:
 //     clock_gettime close getauxval getpid mmap mprotect munmap open pthread_* raise read sched_* sigfillset syscall sysconf
+// and on Windows, of mingw-w64 (-lpthread -lsynchronization, where the library is a .a),
+//     WaitOnAddress WakeByAddressAll
 
 typedef struct NAME_state {
     void *session;  // in the memory given to NAME_init

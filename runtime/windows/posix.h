@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
+#ifndef BURIN_LINKAGE
+#define BURIN_LINKAGE
+#endif
 
 // ---- files (files.c) ----
 
@@ -72,10 +75,10 @@ enum { CPU_SETSIZE = 64 };
 #define CPU_SET(cpu, set)   ((set)->mask |= (uint64_t)1 << (cpu))
 #define CPU_ISSET(cpu, set) ((set)->mask >> (cpu) & 1)
 #define CPU_COUNT(set)      __builtin_popcountll((set)->mask)
-int sched_getaffinity(int process, size_t bytes, cpu_set_t *);
+BURIN_LINKAGE int sched_getaffinity(int process, size_t bytes, cpu_set_t *);
 
 enum { _SC_PAGESIZE, _SC_NPROCESSORS_ONLN };
-long sysconf(int name);
+BURIN_LINKAGE long sysconf(int name);
 
 // ---- signals (console.c) ----
 

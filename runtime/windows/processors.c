@@ -1,10 +1,6 @@
-// The processors that this process may use, and threads that wait for a word to change.
-#include "engine/threads.h"
+// The processors that this process may use. A library has it as well, with functions of its own file alone.
 #include "posix.h"
 #include "wide.h"
-
-void burin_futex_wait(atomic_uint *word, unsigned old) { WaitOnAddress(word, &old, sizeof old, INFINITE); }
-void burin_futex_wake(atomic_uint *word) { WakeByAddressAll(word); }
 
 // One processor of each core, where it is known which these are: a core's others would wait for the same arithmetic.
 static uint64_t one_of_each_core(uint64_t allowed) {
@@ -19,7 +15,7 @@ static uint64_t one_of_each_core(uint64_t allowed) {
     return mask ? mask : allowed;
 }
 
-int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
+BURIN_LINKAGE int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
     DWORD_PTR allowed, there;
     (void)process, (void)bytes;
     if (!GetProcessAffinityMask(GetCurrentProcess(), &allowed, &there)) return -1;
@@ -27,7 +23,7 @@ int sched_getaffinity(int process, size_t bytes, cpu_set_t *set) {
     return 0;
 }
 
-long sysconf(int name) {
+BURIN_LINKAGE long sysconf(int name) {
     SYSTEM_INFO system;
     GetSystemInfo(&system);
     return (long)(name == _SC_PAGESIZE ? system.dwPageSize : system.dwNumberOfProcessors);

@@ -4,6 +4,7 @@
 . tests/lib.sh
 unsanitized "libraries"
 . tests/lib_machines.sh
+. tests/lib_windows.sh
 "$BUILD/tools/onnx_of_text" "$WORK/tiny.onnx" << 'END'
 ir 10
 opset 20
@@ -54,6 +55,37 @@ for triple in $machines; do
         runs "tiny.so by $cc" "$(emulator_of "$triple")" -L "/usr/$triple" -cpu "${_level#* }" "$WORK/host"
     done
 done
+
+# ---- Windows ----
+exports() { x86_64-w64-mingw32-objdump -p "$1" | sed -n 's/^\t\[ *[0-9]*\] \([a-z_]*\)$/\1/p' | tr '\n' ' '; }
+imports() { x86_64-w64-mingw32-objdump -p "$1" | sed -n 's/^.*DLL Name: //p' | tr '\n' ' '; }
+windows_host() {
+    _what=$1
+    shift
+    # shellcheck disable=SC2086 # words
+    check "libraries: $_what for Windows" "$@" -o "$WORK/windows/host.exe"
+    has_wine || { skip "libraries: $_what runs" "wine is missing" && return; }
+    runs "$_what under wine" sh -c '"$@" | tr -d "\r"' - timeout 120 /usr/lib/wine/wine64 "$WORK/windows/host.exe"
+}
+if has_mingw; then
+    folder=$WORK/windows
+    made "$folder" $windows --mcpu=x86-64
+    check "libraries: $windows, a .dll" "$BURIN" build "$WORK/tiny.onnx" $windows --mcpu=x86-64 -o "$folder/tiny.dll"
+    check "libraries: tiny.dll needs what every Windows has: $(imports "$folder/tiny.dll")" \
+        [ "$(imports "$folder/tiny.dll")" = "KERNEL32.dll msvcrt.dll api-ms-win-core-synch-l1-2-0.dll " ]
+    sed -n 's/^[^/].* \**\(tiny_[a-z_]*\)(.*/\1/p' "$folder/tiny.h" | sort -u | tr '\n' ' ' > "$WORK/named"
+    check "libraries: tiny.dll exports what its header says: $(exports "$folder/tiny.dll")" [ "$(exports "$folder/tiny.dll")" = "$(cat "$WORK/named")" ]
+    needs_only x86_64-w64-mingw32-nm "$folder/tiny.a"
+    has_wine && wine_drive
+    for cc in x86_64-w64-mingw32-gcc "clang-19 --target=x86_64-windows-gnu --sysroot=/usr --ld-path=$(command -v x86_64-w64-mingw32-ld)"; do
+        # shellcheck disable=SC2086 # words
+        windows_host "tiny.a by ${cc%% *}" $cc $words -I"$folder" $host "$folder/tiny.a" -static -lpthread -lsynchronization
+        # shellcheck disable=SC2086 # words
+        windows_host "tiny.dll by ${cc%% *}" $cc $words -I"$folder" $host "$folder/tiny.dll"
+    done
+else
+    skip "libraries: Windows" "mingw-w64 is missing"
+fi
 
 has_boards || { skip "libraries: thumbv7em" "no qemu-system-arm or arm-none-eabi-gcc" && exit 0; }
 folder=$WORK/thumbv7em cpu="-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb"
