@@ -10,7 +10,7 @@ for n in $dim $hidden $layers $heads $heads $vocabulary $context; do word $n; do
 floats=$((vocabulary * dim + layers * (2 * dim + 4 * dim * dim + 3 * dim * hidden) + dim + context * dim / heads))
 truncate -s $((28 + 4 * floats)) "$WORK/zeros.bin"
 check "windows: $((4 * floats / 1000000)) MB of weights build" "$BURIN" build "$WORK/zeros.bin" $windows --mcpu=x86-64-v3 -o "$WORK/zeros.exe"
-says "windows: a library of $((4 * floats / 1000000)) MB of weights is refused" 1 " GB of weights do not fit the 2 GB that a library for" \
+says "windows: a library of $((4 * floats / 1000000)) MB of weights is refused" 1 " GB of weights do not fit the 2 GB that a library for x86_64-windows-gnu can have" \
     "$BURIN" build "$WORK/zeros.bin" $windows --mcpu=x86-64-v3 -o "$WORK/zeros.dll"
 has_wine || { skip "windows: large runs" "wine is missing" && exit 0; }
 wine_drive
