@@ -20,17 +20,18 @@ typedef struct block_operands {
     bool evenly;  // x[i] are one after the other, x[1] - x[0] bytes apart
 } block_operands;
 
-// The integers of one group of a row's activations, and their sum
+// The integers of one group of a row's activations, their sum, and that of the whole block as it is kept
 typedef struct group_row {
     const int8_t *q;
     float scale;
-    int sum;
+    int sum, start;
 } group_row;
 
 INLINE group_row group_of_row(weight_format format, const q8_block *x, unsigned group) {
     const unsigned size = (unsigned)block_formats[format].group, half = group * size / 16 % 2;
     x += group * size / QUANT_BLOCK;
-    return (group_row){x->q + half * 16, x->scale, size == 16 ? x->sum[half] : x->sum[0] + x->sum[1]};
+    int sum = size > 16 ? sum_of_block(x) : half ? sum_of_block(x) - x->first : x->first;
+    return (group_row){x->q + half * 16, x->scale, sum + FAULT_ROW_SUM, x->start - 128 * FAULT_ROW_SUM};
 }
 
 INLINE unsigned group_steps(weight_format format) { return (unsigned)block_formats[format].group / 4; }
@@ -38,10 +39,10 @@ INLINE unsigned group_steps(weight_format format) { return (unsigned)block_forma
 INLINE bool wide_bytes(weight_format format) { return block_formats[format].offset == 128; }
 
 // What the sums of one panel start with: less what the offset, and the block's zero point, add
-INLINE vi group_start(weight_format format, const uint8_t *w, int bias, int sum) {
-    sum += FAULT_ROW_SUM;
-    if (block_formats[format].minimum != MINIMUM_ZERO) return vi_set1(-bias * sum);
-    return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-sum));
+INLINE vi group_start(weight_format format, const uint8_t *w, int bias, group_row x) {
+    if (block_formats[format].minimum == MINIMUM_ZERO)
+        return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-x.sum));
+    return vi_set1(bias == 128 && block_formats[format].group > 16 ? x.start : -bias * x.sum);
 }
 
 INLINE void group_dots(weight_format format, const int extent[2], const block_operands *o, unsigned group,
@@ -57,7 +58,7 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
         x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
         if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
-        for (int p = 0; p < P; p++) c[i][p] = group_start(format, o->w[p], bias, x[i].sum);
+        for (int p = 0; p < P; p++) c[i][p] = group_start(format, o->w[p], bias, x[i]);
     }
     INT_UNROLL
     for (int from = 0; from < steps; from += together) {
@@ -106,8 +107,8 @@ INLINE void group_words(weight_format format, const int extent[2], const block_o
         }
         UNROLL
         for (int i = 0; i < R; i++) {
-            int sum = group_of_row(format, (const q8_block *)o->x[i], group).sum;
-            c[i][p] = vi_add(group_start(format, o->w[p], bias, sum), vi_of_halves(sums[i]));
+            group_row x = group_of_row(format, (const q8_block *)o->x[i], group);
+            c[i][p] = vi_add(group_start(format, o->w[p], bias, x), vi_of_halves(sums[i]));
         }
     }
 }
@@ -127,8 +128,7 @@ INLINE void group_pairs(weight_format format, const int extent[2], const block_o
         vi_pair sums[ROWS_MOST / 2];
         UNROLL
         for (int i = 0; i < R; i += 2)
-            sums[i / 2] =
-                vi_pair_of(group_start(format, o->w[p], bias, x[i].sum), group_start(format, o->w[p], bias, x[i + 1].sum));
+            sums[i / 2] = vi_pair_of(group_start(format, o->w[p], bias, x[i]), group_start(format, o->w[p], bias, x[i + 1]));
         UNROLL
         for (unsigned t = 0; t < steps; t += 2) {
             vi even = block_step(format, o->w[p], group * steps + t), odd = block_step(format, o->w[p], group * steps + t + 1);
@@ -182,8 +182,8 @@ INLINE void group_tiles(weight_format format, const int extent[2], const block_o
         vi_tile_product(R, x.q, x.stride, group_tile_weights(format, o->w[p], group, unpacked), sums);
         UNROLL
         for (int i = 0; i < R; i++) {
-            int sum = group_of_row(format, (const q8_block *)o->x[i], group).sum;
-            c[i][p] = vi_add(vi_load(sums + i * LANES), group_start(format, o->w[p], block_formats[format].offset, sum));
+            group_row row = group_of_row(format, (const q8_block *)o->x[i], group);
+            c[i][p] = vi_add(vi_load(sums + i * LANES), group_start(format, o->w[p], block_formats[format].offset, row));
         }
     }
 }

@@ -7,32 +7,68 @@ enum { QUANT_BLOCK = 32 };
 
 typedef struct q8_block {
     float scale;            // of rows of integers: the zero point, the same in all blocks
-    int32_t sum[2];         // of the first and of the last 16 of q
+    int32_t start;          // -128 times the sum of q: what sums with weights + 128 start with, loaded into all lanes at once
+    int32_t first;          // sum of the first 16 of q
     int8_t q[QUANT_BLOCK];  // -127..127
 } q8_block;
 
 INLINE int blocks_of(int k) { return (k + QUANT_BLOCK - 1) / QUANT_BLOCK; }
+INLINE int sum_of_block(const q8_block *x) { return -(x->start >> 7); }
 
-// scale = max |x| / 127, q = round(x * (127 / max |x|)), ties to even; a block of zeros has scale 0. NaN counts as 0;
-// where there is an infinity all q are 0 and the scale is infinite, so that products are NaN.
-INLINE void quantize_block(vf a, vf b, q8_block *q) {
-    a = vf_where(vf_equal(a, a), a, vf_zero());
-    b = vf_where(vf_equal(b, b), b, vf_zero());
-    float top = vf_top(vf_max(vf_abs(a), vf_abs(b)));
-    if (top == INFINITY) a = b = vf_zero();
-    vf inverse = vf_set1(top >= 0x1p-100f ? 127.0f / top : 0);
-    vi low = vi_truncate(vf_round(vf_mul(a, inverse))), high = vi_truncate(vf_round(vf_mul(b, inverse)));
+INLINE void store_integers(vi low, vi high, q8_block *q) {
     vi_store_u8((uint8_t *)q->q, low);
     vi_store_u8((uint8_t *)q->q + LANES, high);
-    q->scale = top >= 0x1p-100f ? top / 127.0f : 0;
-    q->sum[0] = (int32_t)vf_sum(vf_from_int(low)), q->sum[1] = (int32_t)vf_sum(vf_from_int(high));
+    q->first = si_sum_i8(q->q);
+    q->start = -128 * (q->first + si_sum_i8(q->q + LANES));
+}
+
+// `n` blocks, 1 or BLOCKS_TOGETHER (a literal), of 32 values each: scale = max |x| / 127, q = round(x * (127 / max |x|)), ties
+// to even; a block of zeros has scale 0. NaN counts as 0; where there is an infinity all q are 0 and the scale is infinite, so
+// that products are NaN.
+enum { BLOCKS_TOGETHER = 4 };
+INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
+    vf most[BLOCKS_TOGETHER];
+    float top[BLOCKS_TOGETHER], inverse[BLOCKS_TOGETHER], scale[BLOCKS_TOGETHER];
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        x[i][0] = vf_where(vf_equal(x[i][0], x[i][0]), x[i][0], vf_zero());
+        x[i][1] = vf_where(vf_equal(x[i][1], x[i][1]), x[i][1], vf_zero());
+        most[i] = vf_max(vf_abs(x[i][0]), vf_abs(x[i][1]));
+    }
+    if (n == BLOCKS_TOGETHER)
+        vf_tops(most, top);
+    else
+        top[0] = vf_top(most[0]);
+    NO_UNROLL
+    for (int i = 0; i < n; i++) {
+        bool zeros = top[i] < 0x1p-100f;
+        inverse[i] = zeros ? 0 : 127.0f / top[i], scale[i] = zeros ? 0 : top[i] / 127.0f;
+    }
+    UNROLL
+    for (int i = 0; i < n; i++) {
+        if (top[i] == INFINITY) x[i][0] = x[i][1] = vf_zero();
+        vf by = vf_set1(inverse[i]);
+        q[i].scale = scale[i];
+        store_integers(vi_round(vf_mul(x[i][0], by)), vi_round(vf_mul(x[i][1], by)), q + i);
+    }
 }
 
 // One row of k floats to blocks_of(k) blocks.
 INLINE void quantize_row_q8_0(int k, const float *x, q8_block *q) {
-    for (int i = 0; i + QUANT_BLOCK <= k; i += QUANT_BLOCK) quantize_block(vf_load(x + i), vf_load(x + i + LANES), q++);
-    int rest = k % QUANT_BLOCK;
-    if (rest) quantize_block(vf_load_n(x + k - rest, rest), vf_load_n(x + k - rest + LANES, rest - LANES), q);
+    enum { TOGETHER = BLOCKS_TOGETHER * QUANT_BLOCK };
+    int i = 0;
+    vf values[BLOCKS_TOGETHER][2];
+    for (; i + TOGETHER <= k; i += TOGETHER, q += BLOCKS_TOGETHER) {
+        UNROLL
+        for (int j = 0; j < BLOCKS_TOGETHER; j++)
+            values[j][0] = vf_load(x + i + j * QUANT_BLOCK), values[j][1] = vf_load(x + i + j * QUANT_BLOCK + LANES);
+        quantize_blocks(BLOCKS_TOGETHER, values, q);
+    }
+    NO_UNROLL
+    for (; i < k; i += QUANT_BLOCK) {
+        values[0][0] = vf_load_n(x + i, k - i), values[0][1] = vf_load_n(x + i + LANES, k - i - LANES);
+        quantize_blocks(1, values, q++);
+    }
 }
 
 // A row of integers, of which no two, nor one and 0, are more than 255 apart: x = q - zero
@@ -46,12 +82,7 @@ INLINE int zero_of_row(int k, const float *x) {
     return least < -128 ? -128 - (int)least : most > 127 ? 127 - (int)most : 0;
 }
 
-INLINE void keep_integers(vf a, vf b, q8_block *q) {
-    vi low = vi_truncate(a), high = vi_truncate(b);
-    vi_store_u8((uint8_t *)q->q, low);
-    vi_store_u8((uint8_t *)q->q + LANES, high);
-    q->sum[0] = (int32_t)vf_sum(a), q->sum[1] = (int32_t)vf_sum(b);
-}
+INLINE void keep_integers(vf a, vf b, q8_block *q) { store_integers(vi_truncate(a), vi_truncate(b), q); }
 
 INLINE vf shifted_n(const float *x, int n, float by) {
     float padded[LANES] = {0};

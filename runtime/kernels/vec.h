@@ -243,6 +243,27 @@ INLINE vi vi_load_u16_strided(const uint16_t *p, ptrdiff_t stride, int n) { LOAD
 INLINE vm vm_load_strided(const uint8_t *p, ptrdiff_t stride, int n) { LOAD_STRIDED(uint8_t, vm_load); }
 #undef LOAD_STRIDED
 
+// The nearest integer, ties to even
+#if !defined(VEC_ROUND)
+INLINE vi vi_round(vf a) { return vi_truncate(vf_round(a)); }
+#endif
+
+// The most of each of four vectors
+#if !defined(VEC_TOPS)
+INLINE void vf_tops(const vf *a, float top[4]) {
+    for (int i = 0; i < 4; i++) top[i] = vf_top(a[i]);
+}
+#endif
+
+// The sum of 16 signed bytes
+#if !defined(VEC_SUM_I8)
+INLINE int32_t si_sum_i8(const int8_t *p) {
+    int32_t sum = 0;
+    for (int i = 0; i < LANES; i++) sum += p[i];
+    return sum;
+}
+#endif
+
 // An address that the compiler derives from no other: offsets from it stay small, so that ARM's loads of pairs reach them.
 #if defined(__GNUC__) && defined(__aarch64__)
 #define NEAR_ADDRESS(p) __asm__("" : "+r"(p))

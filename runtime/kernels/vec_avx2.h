@@ -92,6 +92,12 @@ INLINE bool vm_any(vm a) { return (_mm256_movemask_ps(a.lo) | _mm256_movemask_ps
 
 INLINE vf vf_from_int(vi a) { return BOTH(vf, ONE, _mm256_cvtepi32_ps, a); }
 INLINE vi vi_truncate(vf a) { return BOTH(vi, ONE, _mm256_cvttps_epi32, a); }
+#define VEC_ROUND 1
+INLINE vi vi_round(vf a) {
+    const vf rounded = {_mm256_round_ps(a.lo, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+                        _mm256_round_ps(a.hi, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+    return vi_truncate(rounded);
+}
 INLINE vi vi_load_u8(const uint8_t *p) {
     __m128i bytes = _mm_loadu_si128((const __m128i *)p);
     return (vi){_mm256_cvtepu8_epi32(bytes), _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8))};
@@ -135,6 +141,10 @@ INLINE vf vf_swap_pairs(vf a) { return (vf){_mm256_permute_ps(a.lo, 0xb1), _mm25
 INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(a.lo, a.hi)); }
 INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(a.lo, a.hi)); }
 INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(a.lo, a.hi)); }
+INLINE __m256 halves_top(vf a) { return _mm256_max_ps(a.lo, a.hi); }
+INLINE void vf_tops(const vf *a, float top[4]) {
+    tops_of_8(halves_top(a[0]), halves_top(a[1]), halves_top(a[2]), halves_top(a[3]), top);
+}
 INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(a.lo, a.hi)); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in

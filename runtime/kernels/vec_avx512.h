@@ -57,6 +57,8 @@ INLINE bool vm_any(vm a) { return a != 0; }
 
 INLINE vf vf_from_int(vi a) { return _mm512_cvtepi32_ps(a); }
 INLINE vi vi_truncate(vf a) { return _mm512_cvttps_epi32(a); }
+#define VEC_ROUND 1
+INLINE vi vi_round(vf a) { return _mm512_cvt_roundps_epi32(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 INLINE vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 INLINE vi vi_load_i8(const int8_t *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 INLINE vi vi_load_u16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
@@ -82,6 +84,10 @@ INLINE __m256 upper(vf a) { return _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm51
 INLINE float vf_sum(vf a) { TREE_OF_8(add, _mm256_add_ps(lower(a), upper(a))); }
 INLINE float vf_product(vf a) { TREE_OF_8(mul, _mm256_mul_ps(lower(a), upper(a))); }
 INLINE float vf_top(vf a) { TREE_OF_8(max, _mm256_max_ps(lower(a), upper(a))); }
+INLINE __m256 halves_top(vf a) { return _mm256_max_ps(lower(a), upper(a)); }
+INLINE void vf_tops(const vf *a, float top[4]) {
+    tops_of_8(halves_top(a[0]), halves_top(a[1]), halves_top(a[2]), halves_top(a[3]), top);
+}
 INLINE float vf_bottom(vf a) { TREE_OF_8(min, _mm256_min_ps(lower(a), upper(a))); }
 
 // Sixteen times four weights, stored as value + 128, and c + their products with the j-th four of 32 activations (-127..127) in

@@ -102,6 +102,10 @@ INLINE vf vf_max(vf x, vf y) { return vf_where(vf_less(y, x), x, y); }
 
 INLINE vf vf_from_int(vi x) { return FOUR(vf, ONE, vcvtq_f32_s32, x); }
 INLINE vi vi_truncate(vf x) { return FOUR(vi, ONE, vcvtq_s32_f32, x); }
+#if defined(__aarch64__)
+#define VEC_ROUND 1
+INLINE vi vi_round(vf x) { return FOUR(vi, ONE, vcvtnq_s32_f32, x); }
+#endif
 INLINE vi widen_words(int16x8_t low, int16x8_t high) {
     return (vi){vmovl_s16(vget_low_s16(low)), vmovl_s16(vget_high_s16(low)), vmovl_s16(vget_low_s16(high)),
                 vmovl_s16(vget_high_s16(high))};

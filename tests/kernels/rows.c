@@ -8,10 +8,10 @@ static void reference_quantize(int n, const float *x, q8_block *q) {
     float top = 0;
     for (int i = 0; i < n; i++)
         if (fabsf(x[i]) > top) top = fabsf(x[i]);
-    bool zero = !(top >= 0x1p-100f);
+    bool zero = !(top >= 0x1p-100f), none = zero || top == INFINITY;
     *q = (q8_block){.scale = zero ? 0 : top / 127.0f};
-    for (int i = 0; i < n; i++) q->q[i] = (int8_t)(zero || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
-    for (int i = 0; i < 32; i++) q->sum[i / 16] += q->q[i];
+    for (int i = 0; i < n; i++) q->q[i] = (int8_t)(none || x[i] != x[i] ? 0 : rintf(x[i] * (127.0f / top)));
+    for (int i = 0; i < 32; i++) q->start -= 128 * q->q[i], q->first += i < 16 ? q->q[i] : 0;
 }
 
 void test_quantize(void) {
@@ -21,6 +21,7 @@ void test_quantize(void) {
         float *x = random_floats((size_t)n);
         for (int j = 0; j < n; j++) x[j] = i % 10 == 0 ? 0 : ldexpf(x[j], i % 9 == 8 ? -130 : j % 12);
         if (i % 10 == 3) x[n / 2] = NAN;
+        if (i % 10 == 6) x[n / 3] = -INFINITY;
         q8_block *q = buffer_bytes((size_t)blocks * sizeof *q), expected;
         quantize_row_q8_0(n, x, q);
         for (int b = 0; b < blocks; b++) {
