@@ -64,12 +64,15 @@ static bool starts_with(burin_span s, const void *bytes, size_t n) {
     return (size_t)(s.end - s.begin) >= n && !memcmp(s.begin, bytes, n);
 }
 
-// Passes on what stands at `copy`; copies of later steps come behind it.
-static void pass_copy(Cutter *c, burin_span piece, uint8_t *behind) {
-    uint8_t *copy = c->encoder->copy;
-    c->encoder->copy = behind;
-    pretokenize(c->encoder, c->next_step, piece, c->bytes);
-    c->encoder->copy = copy;
+// Passes on a piece of the copy of what stood at `from`; copies of later steps come behind it.
+static void pass_copy(Cutter *c, const uint8_t *from, burin_span piece, uint8_t *behind) {
+    Encoder *e = c->encoder;
+    uint8_t *copy = e->copy;
+    const uint8_t *first = e->first;
+    e->copy = behind;
+    if (from == first && piece.begin == copy) e->first = copy;
+    pretokenize(e, c->next_step, piece, c->bytes);
+    e->copy = copy, e->first = first;
 }
 
 static void metaspace_step(Cutter *c, burin_span s) {
@@ -85,10 +88,10 @@ static void metaspace_step(Cutter *c, burin_span s) {
     burin_span piece = {e->copy, e->copy};
     for (; piece.end < out; piece.end++) {
         if (!c->step->b || piece.end == piece.begin || !starts_with((burin_span){piece.end, out}, sign, n)) continue;
-        pass_copy(c, piece, out);
+        pass_copy(c, s.begin, piece, out);
         piece.begin = piece.end;
     }
-    pass_copy(c, piece, out);
+    pass_copy(c, s.begin, piece, out);
 }
 
 static void prefix_step(Cutter *c, burin_span s) {
@@ -100,13 +103,13 @@ static void prefix_step(Cutter *c, burin_span s) {
     }
     e->copy[0] = ' ';
     memcpy(e->copy + 1, s.begin, n);
-    pass_copy(c, (burin_span){e->copy, e->copy + n + 1}, e->copy + n + 1);
+    pass_copy(c, s.begin, (burin_span){e->copy, e->copy + n + 1}, e->copy + n + 1);
 }
 
 static void write_bytes_step(Cutter *c, burin_span s) {
     uint8_t *out = c->encoder->copy;
     for (const uint8_t *p = s.begin; p < s.end; p++) out += burin_utf8_write(out, burin_byte_code(*p));
-    pass_copy(c, (burin_span){c->encoder->copy, out}, out);
+    pass_copy(c, s.begin, (burin_span){c->encoder->copy, out}, out);
 }
 
 static void pretokenize(Encoder *e, uint32_t step, burin_span s, bool bytes) {

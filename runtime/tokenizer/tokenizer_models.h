@@ -66,6 +66,17 @@ static uint32_t find_token(const burin_tokenizer *t, burin_span s, uint32_t skip
     }
 }
 
+// Special tokens in text that is only text (`plain`, marks) are never found by way of the model.
+static bool is_hidden(const Encoder *e, uint32_t id) {
+    const uint8_t *kinds = burin_at(e->t, e->t->kinds);
+    return (e->out->plain || e->piece_marked) && (kinds[id] & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL;
+}
+
+static uint32_t find_visible(const Encoder *e, burin_span s, uint32_t skip) {
+    uint32_t id = find_token(e->t, s, skip);
+    return id == ABSENT || is_hidden(e, id) ? ABSENT : id;
+}
+
 static void emit_unknown(Encoder *e) {
     const burin_tokenizer *t = e->t;
     if (t->unknown >= 0 && !(e->after_unknown && t->flags & BURIN_FUSE_UNKNOWN)) emit(e, (uint32_t)t->unknown);
@@ -109,7 +120,7 @@ static void offer_pair(Encoder *e, uint32_t at) {
     uint32_t next = at == NO_SYMBOL ? NO_SYMBOL : e->symbols[at].next;
     if (next == NO_SYMBOL) return;
     const burin_merge *m = find_merge(e->t, e->symbols[at].id, e->symbols[next].id);
-    if (m) heap_push(e, (Candidate){m->rank, at, m->result});
+    if (m && !is_hidden(e, m->result)) heap_push(e, (Candidate){m->rank, at, m->result});
 }
 
 static bool still_there(const Encoder *e, Candidate c) {
@@ -148,18 +159,27 @@ static bool bytes_have_tokens(const Encoder *e, burin_span s) {
     return true;
 }
 
-// A character without a token: its bytes, or the unknown token (one for a row of them when fused), or nothing.
+// The unknown token that waits, if one does.
+static uint32_t flush_unknown(Encoder *e, uint32_t n) {
+    bool waits = e->after_unknown;
+    e->after_unknown = false;
+    return waits ? add_symbol(e, n, (uint32_t)e->t->unknown) : n;
+}
+
+// A character without a token: its bytes, or the unknown token (one for a row of them when fused), or nothing. As in Hugging
+// Face's, the unknown token waits for a character that has one: bytes do not end the row, and stand in front of it.
 static uint32_t add_unknown(Encoder *e, uint32_t n, burin_span character) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
     if (bytes_have_tokens(e, character)) {
         for (; character.begin < character.end; character.begin++) n = add_symbol(e, n, (uint32_t)ids[*character.begin]);
-        e->after_unknown = false;
         return n;
     }
-    bool fused = e->after_unknown && e->t->flags & BURIN_FUSE_UNKNOWN;
-    e->after_unknown = true;
-    return e->t->unknown < 0 || fused ? n : add_symbol(e, n, (uint32_t)e->t->unknown);
+    if (!(e->t->flags & BURIN_FUSE_UNKNOWN)) n = flush_unknown(e, n);
+    e->after_unknown = e->t->unknown >= 0;
+    return n;
 }
+
+static uint32_t add_known(Encoder *e, uint32_t n, uint32_t id) { return add_symbol(e, flush_unknown(e, n), id); }
 
 // A character of a word as the vocabulary has it: with the affix in front inside a word, or behind at its end.
 static burin_span with_affix(const burin_tokenizer *t, burin_span c, burin_span word, uint8_t *buffer) {
@@ -177,15 +197,10 @@ static uint32_t split_characters(Encoder *e, burin_span s) {
     for (burin_span c = {s.begin, s.begin}; c.begin < s.end; c.begin = c.end) {
         c.end = c.begin + burin_utf8_read(c.begin, s.end, &code);
         burin_span written = with_affix(e->t, c, s, buffer);
-        uint32_t id = find_token(e->t, written, 0);
-        if (id == ABSENT) {
-            n = add_unknown(e, n, written);
-            continue;
-        }
-        e->after_unknown = false;
-        n = add_symbol(e, n, id);
+        uint32_t id = find_visible(e, written, 0);
+        n = id == ABSENT ? add_unknown(e, n, written) : add_known(e, n, id);
     }
-    return n;
+    return flush_unknown(e, n);
 }
 
 static uint32_t split_bytes(Encoder *e, burin_span s) {
@@ -193,14 +208,13 @@ static uint32_t split_bytes(Encoder *e, burin_span s) {
     uint32_t n = 0;
     for (const uint8_t *p = s.begin; p < s.end; p++) {
         int32_t id = ids[*p + (p + 1 == s.end ? 256 : 0)];
-        if (id >= 0) e->after_unknown = false;
-        n = id < 0 ? add_unknown(e, n, (burin_span){p, p + 1}) : add_symbol(e, n, (uint32_t)id);
+        n = id < 0 ? add_unknown(e, n, (burin_span){p, p + 1}) : add_known(e, n, (uint32_t)id);
     }
-    return n;
+    return flush_unknown(e, n);
 }
 
 static void encode_bpe(Encoder *e, burin_span s) {
-    uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_token(e->t, s, 0) : ABSENT;
+    uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_visible(e, s, 0) : ABSENT;
     if (whole != ABSENT) {
         emit(e, whole);
         return;
@@ -225,7 +239,7 @@ static void encode_wordpiece(Encoder *e, burin_span s) {
     bool known = characters <= e->t->max_word_characters;
     for (burin_span w = s; known && w.begin < s.end; w.begin = w.end) {
         uint32_t id = ABSENT, skip = w.begin == s.begin ? 0 : e->t->affix.count;
-        for (w.end = s.end; w.end > w.begin && (id = find_token(e->t, w, skip)) == ABSENT;)
+        for (w.end = s.end; w.end > w.begin && (id = find_visible(e, w, skip)) == ABSENT;)
             w.end = character_before(w.begin, w.end);
         known = id != ABSENT;
         if (known) emit(e, id);
@@ -277,7 +291,7 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
     uint32_t id;
     bool single = false;
     for (const uint8_t *at = s.begin + begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++) {
-        if (id == ABSENT) continue;
+        if (id == ABSENT || is_hidden(e, id)) continue;
         single |= p.depth == character;
         reach(e, begin + p.depth, (Step){e->steps[begin].score + scores[id], begin, id});
     }
@@ -285,16 +299,18 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
     if (!single) reach(e, begin + character, (Step){e->steps[begin].score + unknown, begin, ABSENT});
 }
 
+static bool is_unknown(const burin_tokenizer *t, uint32_t id) { return id == ABSENT || (int32_t)id == t->unknown; }
+
+// What is unknown becomes its bytes, if all of them have tokens.
 static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
-    bool known = id != ABSENT && (int32_t)id != e->t->unknown;
-    if (known || bytes_have_tokens(e, piece)) e->after_unknown = false;
-    if (known)
+    if (is_unknown(e->t, id)) id = find_visible(e, piece, 0);
+    if (id != ABSENT)
         emit(e, id);
     else if (bytes_have_tokens(e, piece))
         for (; piece.begin < piece.end; piece.begin++) emit(e, (uint32_t)ids[*piece.begin]);
-    else
-        emit_unknown(e);
+    else if (e->t->unknown >= 0)
+        emit(e, (uint32_t)e->t->unknown);
 }
 
 static void encode_unigram(Encoder *e, burin_span s) {
@@ -306,8 +322,12 @@ static void encode_unigram(Encoder *e, burin_span s) {
     }
     for (at = n; at > 0; at = e->steps[at].begin)  // turn the chain around
         e->symbols[e->steps[at].begin] = (Symbol){e->steps[at].id, 0, at};
-    for (at = 0; at < n; at = e->symbols[at].next)
-        emit_unigram(e, (burin_span){s.begin + at, s.begin + e->symbols[at].next}, e->symbols[at].id);
+    for (at = 0; at < n; at = after) {
+        uint32_t id = e->symbols[at].id;
+        after = e->symbols[at].next;
+        while (after < n && is_unknown(e->t, id) && is_unknown(e->t, e->symbols[after].id)) after = e->symbols[after].next;
+        emit_unigram(e, (burin_span){s.begin + at, s.begin + after}, id);
+    }
 }
 
 static void encode_longest(Encoder *e, burin_span s) {
@@ -344,7 +364,7 @@ static void encode_piece(Encoder *e, burin_span s) {
             encode_longest(e, s);
             break;
         default:
-            if ((id = find_token(e->t, s, 0)) != ABSENT)
+            if ((id = find_visible(e, s, 0)) != ABSENT)
                 emit(e, id);
             else
                 emit_unknown(e);

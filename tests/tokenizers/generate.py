@@ -102,6 +102,48 @@ def nul():
     return t
 
 
+class Written(str):
+    def to_str(self):
+        return str(self)
+
+
+def written(model, added=(), **parts):
+    """A file as nobody's library writes it: (id, text, special, normalized) for each added token."""
+    fields = [{"id": i, "content": text, "single_word": False, "lstrip": False, "rstrip": False, "normalized": normalized,
+               "special": special} for i, text, special, normalized in added]
+    return Written(json.dumps(parts | {"added_tokens": fields, "model": model}, ensure_ascii=False))
+
+
+LETTERS = list("▁_ abcdefghlnorstuwxy'ĠHÃ©") + ["<unk>", "th", "the", "<s>", "</s>"]
+BYTES_OF_LATIN = [f"<0x{i:02X}>" for i in list(range(0x20, 0x60)) + list(range(0xA0, 0xD0))]
+
+
+def bytes_missing():
+    vocabulary = {p: i for i, p in enumerate(LETTERS + BYTES_OF_LATIN)}
+    return written({"type": "BPE", "vocab": vocabulary, "merges": ["t h", "th e"], "unk_token": "<unk>", "fuse_unk": True,
+                    "byte_fallback": True})
+
+
+def unigram_twice():
+    vocabulary = [[p, -1.0 - i / 7] for i, p in enumerate(["<s>"] + LETTERS + BYTES_OF_LATIN + ["the"])]
+    return written({"type": "Unigram", "vocab": vocabulary, "unk_id": LETTERS.index("<unk>") + 1, "byte_fallback": True},
+                   [(LETTERS.index("<s>") + 1, "<s>", True, False)])
+
+
+def ids_of_their_own():
+    """The ids of added tokens are not those of the file, and two of them are one text once normalized."""
+    return written({"type": "WordLevel", "vocab": {p: i for i, p in enumerate(LETTERS)}, "unk_token": "<unk>"},
+                   [(500, "quick", False, False), (77, "THE", False, True), (32, "The", True, True), (90, "12", False, False)],
+                   normalizer={"type": "Lowercase"}, pre_tokenizer={"type": "BertPreTokenizer"})
+
+
+def first_of_copies():
+    return written({"type": "BPE", "vocab": {p: i for i, p in enumerate(LETTERS)}, "merges": []},
+                   pre_tokenizer={"type": "Sequence", "pretokenizers": [
+                       {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True},
+                       {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"}]})
+
+
 KIMI = (r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -142,6 +184,10 @@ KINDS = {
                                 normalizers.Sequence([normalizers.ByteLevel(), normalizers.Lowercase()])),
     "cut-and-padded": cut_and_padded,
     "nul": nul,
+    "bytes-missing": bytes_missing,
+    "unigram-twice": unigram_twice,
+    "ids-of-their-own": ids_of_their_own,
+    "first-of-copies": first_of_copies,
     "replace-strip": lambda: sentence_piece(decoders.Replace(Regex("[aeiou]"), ""), decoders.Strip("▁", 1, 0), REPLACE, FALLBACK,
                                             FUSE, decoders.Strip("x", 2, 0)),
     "word-ends": lambda: bpe(pre_tokenizers.BertPreTokenizer(), byte_level=False, end_of_word_suffix="</w>",

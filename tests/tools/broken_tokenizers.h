@@ -246,7 +246,7 @@ static const struct {
     {"regex-loop-inside", SPLIT("(?=(?:a?)*b)c")},
     {"regex-deep", SPLIT("((((((((((((((((((a))))))))))))))))))")},
     {"added-no-id", WITH("'added_tokens':[{'content':'<s>'}]")},
-    {"added-taken", WITH("'added_tokens':[{'content':'<s>','id':1}]")},
+    {"added-taken", "{'added_tokens':[{'content':'<s>','id':9}],'model':{'type':'BPE','vocab':{'a':0,'b':2},'merges':[]}}"},
     {"charsmap-base64", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AA*A'}")},
     {"charsmap-short", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'AQI='}")},
     {"charsmap-trie", WITH("'normalizer':{'type':'Precompiled','precompiled_charsmap':'BAAAAP////8='}")},
@@ -259,6 +259,9 @@ static const struct {
     {"post-id", WITH("'post_processor':{'type':'BertProcessing','cls':['a',99],'sep':['a',0]}")},
     {"post-no-text", WITH("'post_processor':{'type':'TemplateProcessing','single':[{'SpecialToken':{'id':'a'}}],'special_"
                           "tokens':{'a':{'ids':[0]}}}")},
+    {"post-pieces", WITH("'post_processor':{'type':'Sequence','processors':[{'type':'TemplateProcessing','single':["
+                         "{'SpecialToken':{'id':'a'}},{'Sequence':{'id':'A'}}],'special_tokens':{'a':{'ids':[0]}}},"
+                         "{'type':'BertProcessing','cls':['a',0],'sep':['a',0]}]}")},
     {"decoder-unknown", WITH("'decoder':{'type':'CTC'}")},
     {"decoder-strip", WITH("'decoder':{'type':'Strip','content':' ','start':300,'stop':0}")},
     {"decoder-strip-bytes", WITH("'decoder':{'type':'Sequence','decoders':[{'type':'ByteFallback'},{'type':'Strip','content':' "

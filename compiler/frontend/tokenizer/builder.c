@@ -87,7 +87,8 @@ TokenIndex *builder_index(TokenizerBuilder *b) {
     TokenIndex *x = ARENA_NEW(b->arena, TokenIndex);
     x->b = b, x->n_slots = power_of_two((uint32_t)b->n_tokens * 3 / 2 + 1);
     x->slots = ARENA_ARRAY(b->arena, uint32_t, x->n_slots);
-    for (int32_t id = 0; id < b->n_tokens; id++) {
+    for (int32_t i = 0; i < b->n_tokens; i++) {
+        int32_t id = b->is_json ? b->n_tokens - 1 - i : i;  // of equal texts the last one counts there, elsewhere the first
         if (!b->tokens[id].in_model) continue;
         uint32_t *slot = index_slot(x, b->tokens[id].text, b->tokens[id].length);
         if (!*slot) *slot = (uint32_t)id + 1;
@@ -272,7 +273,8 @@ static const TokenizerBuilder *sorting;
 static int by_bytes(const void *x, const void *y) {
     const struct BuilderToken *a = &sorting->tokens[*(const uint32_t *)x], *b = &sorting->tokens[*(const uint32_t *)y];
     int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
-    return order ? order : (a->length > b->length) - (a->length < b->length);
+    if (order || a->length != b->length) return order ? order : a->length > b->length ? 1 : -1;
+    return (a->order > b->order) - (a->order < b->order);
 }
 
 typedef enum { TOKENS_OF_MODEL, TOKENS_ADDED, TOKENS_ADDED_NORMALIZED } TokenGroup;
@@ -295,7 +297,7 @@ static void pack_scores(TokenizerBuilder *b) {
     if (b->head.model != BURIN_MODEL_UNIGRAM) return;
     for (int32_t id = 0; id < b->head.size; id++) {
         scores[id] = b->tokens[id].score;
-        if (b->tokens[id].in_model && scores[id] < lowest) lowest = scores[id];
+        if ((b->is_json || b->tokens[id].in_model) && scores[id] < lowest) lowest = scores[id];
     }
     scores[b->head.size] = lowest - 10;
     b->head.scores = builder_section(b, scores, (size_t)b->head.size + 1, sizeof *scores);
@@ -342,7 +344,8 @@ static void pack_aliases(TokenizerBuilder *b) {
         size_t n = (size_t)(text.end - text.begin);
         if (n == b->tokens[id].length && !memcmp(text.begin, b->tokens[id].text, n)) continue;
         struct BuilderToken *alias = builder_token(b, b->n_tokens, (const char *)text.begin, n);
-        *alias = (struct BuilderToken){.text = alias->text, .length = alias->length, .added = true, .added_normalized = true};
+        *alias = (struct BuilderToken){.text = alias->text, .length = alias->length, .order = b->tokens[id].order};
+        alias->added = alias->added_normalized = true;
         b->tokens[id].added = b->tokens[id].added_normalized = false;
         bytes_append(&aliases, &(uint32_t){(uint32_t)id}, 4);
     }

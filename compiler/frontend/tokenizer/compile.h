@@ -35,9 +35,10 @@ typedef struct TokenizerBuilder {
         bool in_model;  // found by its text
         bool in_bytes;  // the text is bytes for which the vocabulary writes characters
         bool added, added_normalized;
+        int32_t order;  // of added tokens: of two that are one text once normalized the first counts
         double score;
     } *tokens;
-    int32_t n_tokens, capacity;
+    int32_t n_tokens, capacity, n_added;
     Bytes merges;              // burin_merge
     Bytes sets;                // burin_set whose ranges count from the start of `ranges`
     Bytes ranges, expansions;  // uint32_t

@@ -120,7 +120,8 @@ static void decode_bytes(TokenizerBuilder *b, const json_t *decoder) {
 
 static void decode_fallback(TokenizerBuilder *b, const json_t *decoder) {
     (void)decoder;
-    if (!b->joined) decoder_falls_back(b);
+    if (b->joined) refuse_behind(b, "ByteFallback");
+    decoder_falls_back(b);
 }
 
 void decoder_falls_back(TokenizerBuilder *b) {

@@ -133,6 +133,13 @@ static double serde_number(double x) {
     return copysign(exponent < 0 ? digits / power : digits * power, x);
 }
 
+// Of equal texts one is found.
+static void drop_equals(TokenizerBuilder *b) {
+    const TokenIndex *x = builder_index(b);
+    for (int32_t id = 0; id < b->n_tokens; id++)
+        b->tokens[id].in_model &= index_find(x, b->tokens[id].text, b->tokens[id].length) == id;
+}
+
 static void read_unigram(TokenizerBuilder *b, const json_t *model) {
     const json_t *vocabulary = json_object_get(model, "vocab"), *unknown = json_object_get(model, "unk_id");
     b->head.model = BURIN_MODEL_UNIGRAM;
@@ -147,6 +154,7 @@ static void read_unigram(TokenizerBuilder *b, const json_t *model) {
         t->in_model = true, t->score = json_number_value(score);
         if (b->is_json) t->score = serde_number(t->score);
     }
+    drop_equals(b);
     if (present(unknown) &&
         (!json_is_integer(unknown) || json_integer_value(unknown) < 0 || json_integer_value(unknown) >= b->n_tokens))
         tokenizer_fatal(b, "\"unk_id\" must be the id of a token");
@@ -246,33 +254,66 @@ static bool is_taken(const TokenizerBuilder *b, json_int_t id, const char *writt
     return !byte_level || !is_text(&b->tokens[id], bytes, n);
 }
 
-static void read_added(TokenizerBuilder *b, const json_t *entry) {
-    const json_t *id = json_object_get(entry, "id");
+// Hugging Face's library gives an added token the id that its text has already, or else the next one: what the file says does
+// not count.
+typedef struct AddedIds {
+    TokenIndex *model;
+    json_t *seen;  // text to id
+    json_int_t next;
+} AddedIds;
+
+static json_int_t added_id(AddedIds *a, const json_t *vocabulary, const char *text) {
+    const json_t *known = json_object_get(a->seen, text), *own = json_object_get(vocabulary, text);
+    json_int_t id = json_is_array(vocabulary) ? index_find(a->model, text, strlen(text)) : own ? json_integer_value(own) : -1;
+    if (known) id = json_integer_value(known);
+    if (id < 0) id = a->next++;
+    json_object_set_new(a->seen, text, json_integer(id));
+    return id;
+}
+
+static void read_added(TokenizerBuilder *b, const json_t *entry, json_int_t id) {
     const char *text = json_text(b, entry, "content");
-    if (!json_is_integer(id)) tokenizer_fatal(b, "the added token \"%s\" has no id", text);
-    if (is_taken(b, json_integer_value(id), text))
-        tokenizer_fatal(b, "the added token \"%s\" has the id of another token", text);
+    if (is_taken(b, id, text)) tokenizer_fatal(b, "the added token \"%s\" has the id of another token", text);
     size_t n;
     const char *bytes = vocabulary_text(b, text, &n);
-    struct BuilderToken *t = builder_token(b, json_integer_value(id), bytes, n);
+    struct BuilderToken *t = builder_token(b, id, bytes, n);
     if (t->in_bytes) t->in_bytes = t->in_model = false;
     t->added = true;
     t->added_normalized = json_flag(b, entry, "normalized", false);
     t->kind = json_flag(b, entry, "special", false) ? BURIN_TOKEN_SPECIAL : BURIN_TOKEN_NORMAL;
-    bool whole_words = json_flag(b, entry, "single_word", false);
-    if (t->kind == BURIN_TOKEN_SPECIAL && !whole_words) t->in_model = false;  // no text becomes it by way of the model
+    t->order = b->n_added++ + (t->kind == BURIN_TOKEN_SPECIAL ? 0 : INT32_MAX / 2);
     if (json_flag(b, entry, "lstrip", false)) t->kind |= BURIN_TOKEN_LSTRIP;
     if (json_flag(b, entry, "rstrip", false)) t->kind |= BURIN_TOKEN_RSTRIP;
-    if (whole_words) t->kind |= BURIN_TOKEN_SINGLE;
+    if (json_flag(b, entry, "single_word", false)) t->kind |= BURIN_TOKEN_SINGLE;
 }
+
+static void read_all_added(TokenizerBuilder *b, const json_t *root) {
+    const json_t *vocabulary = json_object_get(json_object_get(root, "model"), "vocab"),
+                 *added = json_object_get(root, "added_tokens");
+    AddedIds ids = {builder_index(b), json_object(), 0};
+    ids.next = (json_int_t)(json_is_array(vocabulary) ? json_array_size(vocabulary) : json_object_size(vocabulary));
+    for (size_t i = 0; i < json_array_size(added); i++) {
+        const json_t *entry = json_array_get(added, i);
+        const char *text = json_text(b, entry, "content");
+        if (!json_is_integer(json_object_get(entry, "id"))) tokenizer_fatal(b, "the added token \"%s\" has no id", text);
+        if (*text) read_added(b, entry, added_id(&ids, vocabulary, text));
+    }
+    json_decref(ids.seen);
+}
+
+static bool is_special(const struct BuilderToken *t) { return (t->kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL; }
 
 // Another token with the text of a special one is as special.
 static void mark_equals(TokenizerBuilder *b) {
     const TokenIndex *x = builder_index(b);
     for (int32_t id = 0; id < b->n_tokens; id++) {
-        const struct BuilderToken *t = &b->tokens[id];
-        int32_t other = (t->kind & BURIN_TOKEN_KIND) == BURIN_TOKEN_SPECIAL ? index_find(x, t->text, t->length) : -1;
-        if (other >= 0 && other != id) b->tokens[other].kind = BURIN_TOKEN_SPECIAL;
+        struct BuilderToken *t = &b->tokens[id];
+        int32_t other = t->kind == BURIN_TOKEN_ABSENT ? -1 : index_find(x, t->text, t->length);
+        if (other < 0 || other == id) continue;
+        if (is_special(t))
+            b->tokens[other].kind = BURIN_TOKEN_SPECIAL;
+        else if (is_special(&b->tokens[other]))
+            t->kind = BURIN_TOKEN_SPECIAL;
     }
 }
 
@@ -363,23 +404,40 @@ static void put_around(TokenizerBuilder *b, Around *a) {
     bytes_append(&b->after, a->after.data, a->after.length);
 }
 
-static void read_postprocessor(TokenizerBuilder *b, const json_t *processor) {
-    if (!present(processor)) return;
+// What a template has put around a text stays apart from it, and the next processor would take each piece for a text.
+static void check_pieces(const TokenizerBuilder *b, const char *type, size_t pieces) {
+    if (pieces > 1) tokenizer_fatal(b, "post-processor \"%s\" behind a template that adds tokens is not supported", type);
+}
+
+// Returns how many pieces the text has then; 0: no processor has seen it.
+static size_t read_processor(TokenizerBuilder *b, const json_t *processor, size_t pieces) {
     const char *type = type_of(b, processor, "post-processor");
     const json_t *list = json_object_get(processor, "processors");
     Around a = {.before = {.arena = b->arena}, .after = {.arena = b->arena}};
     if (!strcmp(type, "Sequence")) {
-        for (size_t i = 0; i < json_array_size(list); i++) read_postprocessor(b, json_array_get(list, i));
-    } else if (!strcmp(type, "TemplateProcessing")) {
+        for (size_t i = 0; i < json_array_size(list); i++) pieces = read_processor(b, json_array_get(list, i), pieces);
+        return pieces;
+    }
+    if (!strcmp(type, "ByteLevel")) return pieces;  // it only moves offsets
+    check_pieces(b, type, pieces);
+    size_t made = 1;
+    if (!strcmp(type, "TemplateProcessing")) {
         read_template(b, processor, &a);
         read_pair(b, processor);
+        made = json_array_size(json_object_get(processor, "single"));
     } else if (!strcmp(type, "RobertaProcessing") || !strcmp(type, "BertProcessing")) {
         read_cls_and_sep(b, processor, &a);
         put_pair(b, &a, *type == 'R');
-    } else if (strcmp(type, "ByteLevel")) {  // which only moves offsets
+    } else {
         tokenizer_fatal(b, "post-processor \"%s\" is not supported", type);
     }
     put_around(b, &a);
+    if (pieces) b->pair.length = 0;
+    return made;
+}
+
+static void read_postprocessor(TokenizerBuilder *b, const json_t *processor) {
+    if (present(processor)) read_processor(b, processor, 0);
 }
 
 // ----------------------------------------------------------------------------------------------------- truncation and padding
@@ -440,12 +498,11 @@ void read_tokenizer_json(TokenizerBuilder *b, const json_t *root) {
         read_gpt2_vocabulary(b, root, merges_beside(b));
         return;
     }
-    const json_t *added = json_object_get(root, "added_tokens");
     b->writes_bytes = !keeps_bytes(root);
     read_normalizer(b, json_object_get(root, "normalizer"));
     read_pretokenizer(b, json_object_get(root, "pre_tokenizer"));
     read_model(b, json_object_get(root, "model"));
-    for (size_t i = 0; i < json_array_size(added); i++) read_added(b, json_array_get(added, i));
+    read_all_added(b, root);
     mark_equals(b);
     read_postprocessor(b, json_object_get(root, "post_processor"));
     read_decoder(b, json_object_get(root, "decoder"));
