@@ -76,7 +76,7 @@ void list_targets(Arena *arena) {
     }
     for (int i = 0; i < n_other_machines; i++) {
         const OtherMachine *m = &other_machines[i];
-        printf("no target: %-18s %s\n%*sinstead: %s\n", m->part, m->why, TARGET_COLUMN, "", m->instead);
+        printf("no target: %-18s %s\n%*sinstead: %s\n", m->name, m->why, TARGET_COLUMN, "", m->instead);
     }
     printf("--mcpu also takes the name of a CPU (cortex-a76, znver4), `native`, and lists of all these.\n");
 }

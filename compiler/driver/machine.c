@@ -45,35 +45,11 @@ bool machine_is_windows(const Machine *m) { return strstr(m->triple, "-windows-"
 const char *machine_ending(const Machine *m) { return machine_is_windows(m) ? ".exe" : ""; }
 bool machine_is_native(const Machine *m) { return !strcmp(m->architecture, native_architecture) && !machine_is_windows(m); }
 
-const OtherMachine other_machines[] = {
-    {"wasm", "WebAssembly has no fused multiply-add, and the same bits by software take many times as long",
-     "-o x.c --mcpu=generic is C that computes it in software"},
-    {"windows", "Debian has the libraries of mingw-w64 for x86_64 alone, and none of Microsoft's",
-     "--target=x86_64-windows-gnu"},
-    {"mingw", "clang's name for what mingw-w64 links is another", "--target=x86_64-windows-gnu"},
-    {"android", "programs are static, and need no library of Android's", "--target=aarch64-linux-gnu"},
-    {"musl", "Debian has musl beside its own C library for x86_64, 64-bit and 32-bit ARM alone",
-     "-gnu in place of -musl: a static program runs on any Linux, and --sysroot links the musl of a system that has it"},
-};
-
-const int n_other_machines = sizeof other_machines / sizeof *other_machines;
-
-static void refuse_known(const char *triple) {
-    for (int i = 0; i < n_other_machines; i++)
-        if (strstr(triple, other_machines[i].part))
-            usage_error("--target=%s: not a target: %s\n  hint: %s", triple, other_machines[i].why, other_machines[i].instead);
-}
-
 const Machine *machine_find(const char *triple) {
-    const char *names[12], *near;
-    for (int i = 0; i < n_machines; i++) {
-        names[i] = machines[i].triple;
-        if (!strcmp(triple ? triple : native_architecture, triple ? names[i] : machines[i].architecture)) return &machines[i];
-    }
-    refuse_known(triple);
-    near = nearest_name(triple, names, (size_t)n_machines);
-    if (near) usage_error("--target=%s: not a target\n  hint: did you mean %s?", triple, near);
-    usage_error("--target=%s: not a target\n  hint: targets are %s", triple, name_list(names, (size_t)n_machines));
+    for (int i = 0; i < n_machines; i++)
+        if (!strcmp(triple ? triple : native_architecture, triple ? machines[i].triple : machines[i].architecture))
+            return &machines[i];
+    machine_refuse(triple);
 }
 
 // ------------------------------------------------------------------------------------------------------- what is needed here

@@ -18,9 +18,9 @@ typedef struct Machine {
 extern const Machine machines[];
 extern const int n_machines;
 
-// What people ask for and burin does not build for: a part of such triples, why, and what comes near.
+// What people ask for and burin does not build for: a name, patterns (fnmatch) of what they write, why, and what comes near.
 typedef struct OtherMachine {
-    const char *part, *why, *instead;
+    const char *name, *patterns, *why, *instead;
 } OtherMachine;
 
 extern const OtherMachine other_machines[];
@@ -28,6 +28,8 @@ extern const int n_other_machines;
 
 // By its triple (NULL: this machine). Ends the run when it is unknown (status 2).
 const Machine *machine_find(const char *triple);
+// Of a name that is none of a machine: says what to use instead.
+_Noreturn void machine_refuse(const char *name);
 bool machine_is_native(const Machine *);  // programs for it run here
 bool machine_has_musl(const Machine *);
 bool machine_is_windows(const Machine *);

@@ -19,6 +19,9 @@ INLINE int32_t four_bytes(const int8_t *p) {
 #if FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
 #error "burin's numbers need floats that are computed as floats: on 32-bit x86 build with -msse2 -mfpmath=sse"
 #endif
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "burin stores weights in the order of little-endian machines, and this one is not"
+#endif
 #if defined(__FAST_MATH__)
 #error "burin's numbers need IEEE arithmetic: build without -ffast-math"
 #endif

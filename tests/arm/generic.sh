@@ -45,6 +45,9 @@ sed 's,//.*,,' "$WORK"/*.c/*.[ch] "$WORK"/*.c/Makefile | grep -E 'x86_64|aarch64
 check "generic: what is emitted names no machine" test ! -s "$WORK/machines"
 says "generic: kernels that compute in other widths are refused" 1 "burin's numbers need floats that are computed as floats" \
     gcc -D__FLT_EVAL_METHOD__=2 -DBURIN_CPU=generic -I"$WORK/digits.c" -I"$WORK/digits.c/runtime" -fsyntax-only "$WORK/digits.c/digits.c"
+says "generic: big-endian machines are refused" 1 "burin stores weights in the order of little-endian machines" \
+    gcc -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ -DBURIN_CPU=generic -I"$WORK/digits.c" -I"$WORK/digits.c/runtime" -fsyntax-only \
+    "$WORK/digits.c/digits.c"
 # gcc knows other names of ARM's instructions for two integers at a time than clang does.
 if command -v arm-linux-gnueabihf-gcc > "$WORK/said"; then
     check "generic: gcc takes the kernels for 32-bit ARM" arm-linux-gnueabihf-gcc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror \

@@ -14,7 +14,7 @@ says "commands: targets: for those without a system" 0 "missing: arm-none-eabi-g
     env PATH=/nowhere $BURIN targets
 says "commands: targets: without a compiler" 0 "missing: clang (apt-get install clang-19)" env PATH=/nowhere $BURIN targets
 $BURIN targets > "$WORK/targets"
-for other in wasm windows android musl; do check "commands: targets: why $other is none" grep -q "^no target: $other  *[A-Za-z]" "$WORK/targets"; done
+for other in wasm windows apple android musl armv6 thumbv7m i686 big-endian powerpc64le; do check "commands: targets: why $other is none" grep -q "^no target: $other  *[A-Za-z]" "$WORK/targets"; done
 check "commands: targets: how each is tested" [ "$(grep -c '  --mcpu=' "$WORK/targets")" -gt 9 -a "$(grep -c '  --mcpu=' "$WORK/targets")" = "$(grep -c '  tested: .*make test' "$WORK/targets")" ]
 for tested in $(sed -nE 's/.*tested: qemu.* (-cpu|-M) ([a-z0-9=-]*).*/\2/p' "$WORK/targets"); do
     check "commands: targets: $tested is in a test of them" grep -qE "[ :]$tested( |,|\$|;)" tests/lib_machines.sh tests/arm/boards.sh
