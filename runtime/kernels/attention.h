@@ -98,10 +98,20 @@ INLINE vf chain_vector(const chain *c, int p, int k) {
     if (c->of_keys) return vf_mul(q, vf_load(c->scale + p * c->scale_panel + k / QUANT_BLOCK * LANES));
     return vf_mul(q, vf_set1(c->scale[(c->vector + p) / (QUANT_BLOCK / LANES) * SEGMENT + k]));
 }
+// Asks for the vectors that follow those of step k: of keys the panels behind these, of values rows further on.
+enum { VALUES_AHEAD = 32 };
+INLINE void chain_ahead(int P, const chain *c, int k) {
+    size_t line = (size_t)P * LANES * cached_bytes(c->format), panels = (size_t)P * c->panel_stride;
+    size_t at = c->of_keys ? panels * cached_bytes(c->format) + (size_t)k * line
+                           : (size_t)(k + VALUES_AHEAD) * c->step * cached_bytes(c->format);
+    UNROLL
+    for (size_t i = 0; i < line; i += 64) PREFETCH_FAR(c->w + at + i);
+}
 INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
     NO_UNROLL
     for (int k = 0; k < c->k; k++) {
         vf w[8];
+        if (R < TILE_ROWS) chain_ahead(P, c, k);
         UNROLL
         for (int p = 0; p < P; p++) w[p] = chain_vector(c, p, k);
         UNROLL
