@@ -99,7 +99,7 @@ INLINE vf chain_vector(const chain *c, int p, int k) {
     return vf_mul(q, vf_set1(c->scale[(c->vector + p) / (QUANT_BLOCK / LANES) * SEGMENT + k]));
 }
 // Asks for the vectors that follow those of step k: of keys the panels behind these, of values rows further on.
-enum { VALUES_AHEAD = 32 };
+enum { VALUES_AHEAD = 16 };
 INLINE void chain_ahead(int P, const chain *c, int k) {
     size_t line = (size_t)P * LANES * cached_bytes(c->format), panels = (size_t)P * c->panel_stride;
     size_t at = c->of_keys ? panels * cached_bytes(c->format) + (size_t)k * line
