@@ -155,4 +155,51 @@ INLINE void cache_earlier(kv_cache c, int slot, int position, float *y) {
     const float *rows = (const float *)(const void *)value_cache_head(&c, slot, 0);
     row_or_zeros(c.head_dim, position < 0 ? NULL : rows + (size_t)place_in(&c, position) * (size_t)padded(c.head_dim), y);
 }
+
+// ---- products with cached vectors ----
+
+enum { SEGMENT = 256 };  // keys that attention.h takes together
+
+// sum[i][p] = chain of fma over k ascending of x[i][k] and the vectors at element p * panel_stride + k * step of w. Vectors of
+// Q8_0 have scales: of keys 16, for every 32 k; of values one for each k, of vectors `vector` + p in pairs.
+typedef struct chain {
+    const unsigned char *w;
+    size_t panel_stride, step;
+    int k;
+    cache_format format;
+    const float *scale;
+    bool of_keys;     // literal
+    int scale_panel;  // of keys: scales of a panel
+    int vector;       // of values
+} chain;
+INLINE vf chain_vector(const chain *c, int p, int k) {
+    vf q = cache_load(c->format, c->w, (size_t)p * c->panel_stride + (size_t)k * c->step);
+    if (c->format != CACHE_Q8_0) return q;
+    if (c->of_keys) return vf_mul(q, vf_load(c->scale + p * c->scale_panel + k / QUANT_BLOCK * LANES));
+    return vf_mul(q, vf_set1(c->scale[(c->vector + p) / (QUANT_BLOCK / LANES) * SEGMENT + k]));
+}
+// Asks for the vectors that follow those of step k: of keys the panels behind these, of values rows further on.
+enum { VALUES_AHEAD = 16 };
+INLINE void chain_ahead(int P, const chain *c, int k) {
+    size_t line = (size_t)P * LANES * cached_bytes(c->format), panels = (size_t)P * c->panel_stride;
+    size_t at = c->of_keys ? panels * cached_bytes(c->format) + (size_t)k * line
+                           : (size_t)(k + VALUES_AHEAD) * c->step * cached_bytes(c->format);
+    UNROLL
+    for (size_t i = 0; i < line; i += 64) PREFETCH_FAR(c->w + at + i);
+}
+INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
+    NO_UNROLL
+    for (int k = 0; k < c->k; k++) {
+        vf w[8];
+        if (R < TILE_ROWS) chain_ahead(P, c, k);
+        UNROLL
+        for (int p = 0; p < P; p++) w[p] = chain_vector(c, p, k);
+        UNROLL
+        for (int i = 0; i < R; i++) {
+            vf x_k = vf_set1(x[i][k]);
+            UNROLL
+            for (int p = 0; p < P; p++) sum[i][p] = vf_fma(x_k, w[p], sum[i][p]);
+        }
+    }
+}
 #endif
