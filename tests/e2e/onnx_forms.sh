@@ -201,6 +201,31 @@ END
 says "forms: two lengths share a table" 0 'where P <= 4, T <= 4' inspect share
 says "forms: ... or as they are told to" 0 'P <= 2, T <= 6' "$BURIN" inspect "$WORK/share.onnx" --max P=2,T=6 --stop-after=infer
 
+says "forms: ... what --max names keeps its bound" 0 'where P <= 2, T <= 6' "$BURIN" inspect "$WORK/share.onnx" --max P=2 --stop-after=infer
+model total << 'END'
+ir 10
+opset 20
+input past f32 [B,P,4]
+input x f32 [B,T,4]
+input mask f32 [B,M]
+tensor table f32 [8] raw 1 2 3 4 5 6 7 8
+tensor start i64 [1] raw 0
+tensor axis i64 [1] raw 2
+node Concat past x -> all : axis=1
+node Shape all -> n : start=1 end=2
+node Slice table start n -> bias
+node ReduceMean all axis -> mean : keepdims=0
+node Add mean bias -> some
+tensor none f32 [] raw 0
+node Cast mask -> shown : to=9
+node Where shown none some -> y
+output y f32
+END
+says "forms: the length of a mask is a sum" 0 '"M" is taken to be "P + T", which alone fits here' inspect total
+says "forms: ... of all its inputs" 0 '%mask: f32[B, P + T]' inspect total
+says "forms: ... whose parts share a table" 0 'P <= 4, T <= 4' inspect total
+says "forms: ... or the mask's bound" 0 'P <= 3, T <= 3' "$BURIN" inspect "$WORK/total.onnx" --max M=6 --stop-after=infer
+
 # ---- an end that truncates, of a length that windows bound from below
 model ends << 'END'
 ir 10

@@ -3,6 +3,7 @@
 //   reshape of 48 * s25 * s33 elements to [s25, 4 * s27, 12]     s27 and s33 are two names of one size
 //   reshape of 48 * seq elements to [11, 4, 12]                  the trace had 11, and the file takes nothing else
 //   reshape of 48 * T elements to [1, min(64, T), 48]            T is at most 64
+//   sum of [batch, past + seq] and [batch, total]                total is past + seq
 //
 // What is found holds everywhere: in what is imported so far, and in the options, for what follows.
 #include "frontend/onnx/scope.h"
@@ -87,6 +88,54 @@ static bool bound_extreme(OnnxCall *c, const Node *n, const Pair *p, const Dim *
     return bound_extreme(c, n, p, d->a) || bound_extreme(c, n, p, d->b);
 }
 
+// ------------------------------------------------------------------------------------------------------------------------ sums
+static bool is_asked_for(const OnnxCall *c, const Dim *symbol) { return onnx_find_dim(c->import->options, symbol->name); }
+
+// What each gets whose bound is neither asked for nor below that.
+static int64_t share_of(const OnnxCall *c, const Dim *const *part, int n, int64_t room) {
+    int64_t share = room / n;
+    for (int again = 0; again < n; again++) {
+        int64_t left = room, open = 0;
+        for (int i = 0; i < n; i++) {
+            bool keeps = is_asked_for(c, part[i]) || part[i]->value <= share;
+            left -= keeps ? part[i]->value : 0;
+            open += !keeps;
+        }
+        if (open) share = left / open;
+    }
+    return share;
+}
+
+void onnx_share_room(OnnxCall *c, const Node *except, const Dim *const *part, int n, int64_t room, const char *where) {
+    int64_t share = share_of(c, part, n, room);
+    for (int i = 0; i < n; i++) {
+        if (is_asked_for(c, part[i]) || part[i]->lower > share || part[i]->value <= share) continue;
+        dim_tighten(part[i], share);
+        if (onnx_is_main_graph(c)) onnx_fix_size(c, except, part[i], part[i]);
+        onnx_note(c, "\"%s\" is taken to be at most %lld, since %s has room for %lld: --max=%s=N says otherwise", part[i]->name,
+                  (long long)share, where, (long long)room, part[i]->name);
+    }
+}
+
+// The length of a mask is that of the past and of what is new.
+static bool sum_of(OnnxCall *c, const Node *n, const Pair *p, const Dim *whole, const Dim *const part[2]) {
+    const Dim *sum = dim_binary(c->graph, DIM_ADD, part[0], part[1]);
+    if (whole == part[0] || whole == part[1] || !fits(c->graph, p, whole, sum)) return false;
+    if (is_asked_for(c, whole) || whole->value < ONNX_DEFAULT_BOUND)
+        onnx_share_room(c, n, part, 2, whole->value, arena_printf(c->graph->arena, "\"%s\"", whole->name));
+    onnx_fix_size(c, n, whole, sum);
+    onnx_note(c, "\"%s\" is taken to be \"%s + %s\", which alone fits here", whole->name, part[0]->name, part[1]->name);
+    return true;
+}
+
+static bool one_sum(OnnxCall *c, const Node *n, const Pair *p) {
+    for (int i = 0; i < p->n; i++)
+        for (int j = 0; j < p->n; j++)
+            for (int k = j + 1; k < p->n; k++)
+                if (sum_of(c, n, p, p->symbol[i], (const Dim *[]){p->symbol[j], p->symbol[k]})) return true;
+    return false;
+}
+
 // ----------------------------------------------------------------------------------------------------------------------- names
 static bool one_name(OnnxCall *c, const Node *n, const Pair *p) {
     for (int i = 0; i < p->n; i++) {
@@ -141,7 +190,8 @@ bool onnx_equate(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
     Pair p = {.side = {x, y}};
     collect(x, &p);
     collect(y, &p);
-    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || one_number(c, n, &p);
+    return bound_extreme(c, n, &p, x) || bound_extreme(c, n, &p, y) || one_name(c, n, &p) || one_sum(c, n, &p) ||
+           one_number(c, n, &p);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- hints

@@ -93,7 +93,7 @@ static void fix_nodes(Graph *g, const Node *except, const Dim *symbol, const Dim
     }
 }
 
-static bool is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
+bool onnx_is_main_graph(const OnnxCall *c) { return !c->import->outer && !c->import->function; }
 
 void onnx_fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim *size) {
     int64_t value;
@@ -103,7 +103,7 @@ void onnx_fix_size(OnnxCall *c, const Node *except, const Dim *symbol, const Dim
 }
 
 void onnx_imply_size(OnnxCall *c, const Dim *d, int64_t value) {
-    if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && is_main_graph(c))
+    if (d->kind == DIM_SYMBOL && d->lower <= value && value <= d->value && onnx_is_main_graph(c))
         onnx_fix_size(c, NULL, d, dim_const(c->graph, value));
 }
 
@@ -230,7 +230,7 @@ static void imply_broadcast(OnnxCall *c, const Node *n, const Type *a, const Typ
 }
 
 void onnx_imply_broadcast(OnnxCall *c, const Type *a, const Type *b) {
-    if (is_main_graph(c)) imply_broadcast(c, NULL, a, b, 0);
+    if (onnx_is_main_graph(c)) imply_broadcast(c, NULL, a, b, 0);
 }
 
 static void imply_matmul(OnnxCall *c, const Node *n) {
@@ -248,12 +248,12 @@ static void imply_concat(OnnxCall *c, const Node *n) {
 }
 
 void onnx_imply_sizes(OnnxCall *c, const Node *n) {
-    if (!is_main_graph(c)) return;
+    if (!onnx_is_main_graph(c)) return;
     if (n->op == OP_reshape) imply_reshape(c, n);
     if (n->op == OP_matmul) imply_matmul(c, n);
     if (n->op == OP_concat) imply_concat(c, n);
     for (int i = 0; op_is_elementwise(n->op) && i + 1 < n->n_in; i++)
-        imply_broadcast(c, n, &n->in[i]->type, &n->in[i + 1]->type, 0);
+        for (int j = i + 1; j < n->n_in; j++) imply_broadcast(c, n, &n->in[i]->type, &n->in[j]->type, 0);
 }
 
 // ------------------------------------------------------------------------------------------------- what cannot be implied

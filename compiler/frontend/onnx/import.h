@@ -107,8 +107,11 @@ void onnx_note(const OnnxCall *, const char *format, ...) __attribute__((format(
 void onnx_warning(const OnnxCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The symbol is `size` from now on, everywhere; itself where it has other bounds. The type of `except` is yet to come.
 void onnx_fix_size(OnnxCall *, const Node *except, const Dim *symbol, const Dim *size);
-// equate.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a number, a bound.
+// equate.c: makes two sizes equal if one symbol can do that in one way alone: as another name, a sum, a number, a bound.
 bool onnx_equate(OnnxCall *, const Node *, const Dim *, const Dim *);
+// A sum of symbols is at most `room`: each whose bound no option names gets a share.
+void onnx_share_room(OnnxCall *, const Node *except, const Dim *const *symbols, int n, int64_t room, const char *where);
+bool onnx_is_main_graph(const OnnxCall *);                                  // not a body, not a function
 bool onnx_is_batch(const OnnxCall *, const Dim *symbol);                    // does it count sequences?
 const char *onnx_trace_hint(const OnnxCall *, const Type *, const Type *);  // the --dim with which both broadcast, or ""
 

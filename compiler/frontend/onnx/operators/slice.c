@@ -21,21 +21,15 @@ static bool is_table(const Node *n) {
 enum { MOST_PARTS = 4 };
 
 // 128 - P - T where neither is bounded by the other: each gets its share of the table.
-static void share_table(OnnxCall *c, const Dim *start) {
-    const Dim *part[MOST_PARTS], *d = start;
+static void share_table(OnnxCall *c, const Dim *rest) {
+    const Dim *part[MOST_PARTS], *d = rest;
     int64_t room, sign;
     int n = 0;
     for (; d->kind == DIM_ADD && n < MOST_PARTS; d = d->b) {
         if (d->a->kind != DIM_MUL || !dim_is_const(d->a->b, &sign) || sign != -1 || d->a->a->kind != DIM_SYMBOL) return;
         part[n++] = d->a->a;
     }
-    if (n < 2 || !dim_is_const(d, &room) || room < n) return;
-    for (int i = 0; i < n; i++) {
-        if (part[i]->lower > room / n || part[i]->value <= room / n) continue;
-        dim_tighten(part[i], room / n);
-        onnx_note(c, "\"%s\" is taken to be at most %lld, since a table has room for %lld: --max=%s=N says otherwise",
-                  part[i]->name, (long long)(room / n), (long long)room, part[i]->name);
-    }
+    if (n > 1 && dim_is_const(d, &room)) onnx_share_room(c, NULL, part, n, room, "a table");
 }
 
 // 128 - T, or max(0, 128 - T), as the start of a slice of a table: T is no more than 128.
@@ -53,6 +47,7 @@ static Node *slice_axis(OnnxCall *c, Node *x, int axis, const Dim *bounds[2], in
     if (step == 1 && is_table(x)) {
         dim_tighten(bounds[1], dim_upper(x->type.dim[axis]));
         bounds[0] = counted_in_table(c, bounds[0]);
+        share_table(c, dim_sub(g, x->type.dim[axis], bounds[1]));
     }
     const Dim *size = x->type.dim[axis], *one = dim_const(g, 1), *last = dim_sub(g, size, one);
     const Dim *start = clamp_bound(c, bounds[0], size, 0, step > 0 ? size : last);
