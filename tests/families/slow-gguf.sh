@@ -7,7 +7,7 @@ python=${PYTHON:-python3}
 . tests/lib_families.sh
 while read -r model architecture; do
     [ -d "$models/$model" ] || continue
-    mkdir "$WORK/$model"
+    mkdir -p "$WORK/$model"
     cp "$models/$model"/*.npy "$WORK/$model"
     check "gguf $model: written" "$python" tests/families/write_gguf.py "$models/$model" "$WORK/$model/model.gguf" "$architecture"
     "$BUILD/tools/family" "$WORK/$model" | sed "s/ family / gguf /"
