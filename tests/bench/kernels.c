@@ -305,17 +305,18 @@ float keys[KV_HEADS * CONTEXT * HEAD_DIM], values[KV_HEADS * CONTEXT * HEAD_DIM]
 static int32_t positions[MAX_ROWS];
 
 static __attribute__((noinline)) void attend_smollm(const Work *w, int thread) {
-    attention_args a = {.heads = HEADS,
-                        .scale = 0.125f,
-                        .causal = true,
-                        .rows = w->rows,
-                        .q = x,
-                        .q_stride = HEADS * HEAD_DIM,
-                        .y = y,
-                        .y_stride = HEADS * HEAD_DIM,
-                        .position = positions,
-                        .keys = {KV_HEADS, HEAD_DIM, CONTEXT, 0, keys},
-                        .values = {KV_HEADS, HEAD_DIM, CONTEXT, 0, values}};
+    attention_args a = {
+        .heads = HEADS,
+        .scale = 0.125f,
+        .causal = true,
+        .rows = w->rows,
+        .q = x,
+        .q_stride = HEADS * HEAD_DIM,
+        .y = y,
+        .y_stride = HEADS * HEAD_DIM,
+        .position = positions,
+        .keys = {.heads = KV_HEADS, .head_dim = HEAD_DIM, .capacity = CONTEXT, .data = (unsigned char *)keys},
+        .values = {.heads = KV_HEADS, .head_dim = HEAD_DIM, .capacity = CONTEXT, .data = (unsigned char *)values}};
     int units = attention_units(HEADS, w->rows);
     attention(a, units * thread / threads, units * (thread + 1) / threads);
 }
