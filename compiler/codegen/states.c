@@ -21,6 +21,10 @@ static void write_piece(Text *t, const StateSlice *s, Piece p) {
 static void write_cache_pieces(Text *t, const StateSlice *s) {
     CacheShape c = cache_shape(s->node);
     uint64_t row = c.width * c.element, scales = c.scales * sizeof(uint16_t);
+    if (c.last) {
+        write_piece(t, s, (Piece){s->offset, c.heads, row, row, 0, "BURIN_WHOLE", c.window});
+        return;
+    }
     write_piece(t, s,
                 (Piece){s->offset, c.heads, row * c.capacity, row * POSITIONS, c.keys ? c.element : 0,
                         c.keys ? "BURIN_BY_LANE" : "BURIN_BY_POSITION", c.window});

@@ -17,6 +17,12 @@ LoopParts loop_parts(const Node *n) {
     return l;
 }
 
+const Dim *loop_counter(Graph *g, const Dim *extent) {
+    const char *name = "row";
+    for (int i = 1; dim_find_symbol(g, name); i++) name = arena_printf(g->arena, "row_%d", i);
+    return dim_symbol(g, name, 0, dim_upper(extent) > 1 ? dim_upper(extent) - 1 : 0);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------- types
 static bool is_one(const Node *x, DType t) { return x->type.dtype == t && x->type.rank == 0; }
 

@@ -20,6 +20,7 @@ typedef struct LoopParts {
 } LoopParts;
 
 LoopParts loop_parts(const Node *);
+const Dim *loop_counter(Graph *, const Dim *extent);  // a new symbol for what counts up to it
 // Does the run decide how often it iterates?
 static inline bool loop_is_open(const LoopParts *l) { return l->most || l->condition; }
 #endif

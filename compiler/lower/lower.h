@@ -48,10 +48,10 @@ typedef struct StateSlice {
 
 // A cache [S, heads, capacity, d] as runtime/kernels/kv_cache.h lays it out: for each head `capacity` rows of `width` elements,
 // and behind those of all heads `scales` f16 a row. A ring holds the last `capacity` rows, of which `window` are looked back
-// at.
+// at; that of a recurrence (`last`) is one row.
 typedef struct CacheShape {
     uint64_t heads, capacity, width, element, scales, window;
-    bool keys, ring;
+    bool keys, ring, last;
 } CacheShape;
 CacheShape cache_shape(const Node *state);
 

@@ -285,7 +285,8 @@ CacheShape cache_shape(const Node *state) {
     s.keys = !strcmp(attr_string(state, "kind", ""), "key");
     uint64_t rows = (uint64_t)attr_int(state, "ring", 0);
     s.ring = rows != 0, s.window = (uint64_t)attr_int(state, "window", 0);
-    s.capacity = ((rows ? rows : state_size(state, 2)) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
+    s.last = rows == 1;
+    s.capacity = s.last ? 1 : ((rows ? rows : state_size(state, 2)) + 15) / 16 * 16, s.width = s.keys ? d : (d + 15) / 16 * 16;
     if (t->dtype == DT_q8_0) s.element = 1, s.scales = (d + 31) / 32;
     return s;
 }

@@ -230,7 +230,7 @@ BURIN_LINKAGE int32_t burin_slot_length(const burin_session *s, int32_t slot) {
 
 // Does the ring still hold what a row at `length` looks back at?
 static bool ring_holds(const burin_state_part *p, int32_t length, int32_t reached) {
-    int32_t rows = (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
+    int32_t rows = p->layout == BURIN_WHOLE ? 1 : (int32_t)(p->part_bytes / p->block_bytes) * BURIN_STATE_BLOCK;
     return reached <= rows || reached - length <= rows - p->window;
 }
 
@@ -313,7 +313,7 @@ BURIN_LINKAGE const char *burin_status_text(burin_status status) {
         case BURIN_BAD_LENGTH:
             return "a slot can only be truncated to at most its length";
         case BURIN_BEHIND_WINDOW:
-            return "the slot no longer holds what a window there looks back at: reset it, and read again";
+            return "the slot no longer holds what a window or a recurrence there looks back at: reset it, and read again";
         case BURIN_NO_LOGITS:
             return "a row wants logits, and there is no memory for them";
         case BURIN_BAD_SHAPE:

@@ -139,7 +139,8 @@ typedef struct burin_state_part {
     int32_t lane_bytes;
     size_t part_bytes, block_bytes;
     bool memory;     // positions are those that an encoder has left
-    int32_t window;  // 0, or it is a ring: it holds its last rows, of which so many are looked back at, the own included
+    int32_t window;  // 0, or it is a ring: it holds its last rows, of which so many are looked back at, the own included; of a
+                     // whole one the last row alone (a recurrence)
 } burin_state_part;
 
 typedef struct burin_model {

@@ -19,7 +19,7 @@ INLINE int padded(int n) { return (n + LANES - 1) / LANES * LANES; }
 typedef enum cache_format { CACHE_F32, CACHE_F16, CACHE_Q8_0 } cache_format;
 
 // A cache of keys or values of one layer. heads, head_dim, capacity, format, ring are literals; capacity (keys of a slot) is a
-// multiple of 16, of a ring of 256.
+// multiple of 16, of a ring of 256 or (no keys) one row.
 typedef struct kv_cache {
     int heads, head_dim, capacity;
     cache_format format;

@@ -39,9 +39,19 @@ static guess_source source_of_guesses(const burin_run *run) {
         given);
 }
 
+// Wrong guesses are taken out of the slot again.
+static bool can_go_back(const burin_model *m) {
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (m->states[i].window && m->states[i].layout == BURIN_WHOLE) return false;
+    return true;
+}
+
 struct burin_draft *burin_draft_open(const burin_run *run) {
     const burin_command *c = run->command;
     guess_source how = source_of_guesses(run);
+    if (how != NO_GUESSES && !can_go_back(run->model))
+        burin_stop(BURIN_BAD_COMMAND_LINE,
+                   "--draft: this model has recurrences, which cannot take wrong guesses back\nhint: --draft none");
     if (how == NO_GUESSES && c->draft_max) burin_note("--draft-max has no effect: it is for --draft");
     if (how == NO_GUESSES) return NULL;
     burin_draft *d = burin_allocate(1, sizeof *d);

@@ -1,5 +1,6 @@
 // A host of a small model with states, as burin emits it: two texts in two slots in turn, one cut short and read on, one
 // copied; all logits must have the bits of each text read alone. usage: recurrent_host IDS
+// [recurrent]: whose states cannot go back
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,24 @@ static void read_on(int which, int slot, int from) {
     }
 }
 
+static void read_up_to(int which, int slot, int end) {
+    int whole = length;
+    length = end;
+    read_on(which, slot, 0);
+    length = whole;
+}
+
+// Three tokens of the second text in slot 1: cut short, or, where a recurrence cannot, read again.
+static void cut_short(int recurrent) {
+    if (recurrent) {
+        CHECK(states_slot_truncate(&state, 1, 3) == states_BEHIND_WINDOW && states_slot_length(&state, 1) == length);
+        CHECK(states_slot_truncate(&state, 1, length) == 0 && states_slot_reset(&state, 1) == 0);
+        read_up_to(1, 1, 3);
+    } else {
+        CHECK(states_slot_truncate(&state, 1, 3) == 0);
+    }
+}
+
 static int same(int which, int from) { return !memcmp(got[from], alone[which][from], (size_t)(length - from) * sizeof *got); }
 
 static void read_alone(int which) {
@@ -51,7 +70,7 @@ int main(int argc, char **argv) {
     states_options o = {.slots = 3, .threads = 2};
     size_t bytes = states_state_bytes(&o);
     void *memory = aligned_alloc(states_ALIGNMENT, bytes);
-    if (argc != 2 || !memory) return 2;
+    if (argc < 2 || !memory) return 2;
     memset(memory, 0xff, bytes);  // what was not written must not be read
     CHECK(states_init(&state, &o, memory, bytes) == 0);
     for (char *at = argv[1]; *at && length < MOST; at += *at == ',') text[0][length++] = (int32_t)strtol(at, &at, 10);
@@ -60,7 +79,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++) read_alone(i);
     CHECK(memcmp(alone[0], alone[1], sizeof alone[0]));
     read_together();
-    CHECK(states_slot_truncate(&state, 1, 3) == 0);
+    cut_short(argc == 3);
     CHECK(states_slot_copy(&state, 2, 1) == 0 && states_slot_length(&state, 2) == 3);
     read_on(1, 1, 3);
     CHECK(same(1, 3));

@@ -199,24 +199,36 @@ Value expand_block(Elaborator *e, const Ast *block, const Ast *call) {
     return check_results(e, block, call->loc) ? e->frame->result : VALUE(V_ERROR);
 }
 
-Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
-    const Ast *block = d->ast;
-    Frame frame = {.caller = e->frame, .file = d->file, .call = call->loc, .depth = e->frame->depth + 1};
-    const char *outer = e->scope, *scope;
+static bool may_call(Elaborator *e, const Declaration *d, const Ast *call) {
     if (d->on_stack)
-        return report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop",
-                      block->name);
-    if (frame.depth > MAX_CALL_DEPTH) return report(e, call->loc, "blocks call each other more than %d deep", MAX_CALL_DEPTH);
-    map_init(&frame.variables, e->arena);
-    if (!bind_arguments(e, block, call, &frame) || !evaluate_scope(e, call->b, &scope)) return VALUE(V_ERROR);
+        report(e, call->loc, "%s calls itself\nhint: blocks are expanded where they are called; use a for loop", d->ast->name);
+    else if (e->frame->depth + 1 > MAX_CALL_DEPTH)
+        report(e, call->loc, "blocks call each other more than %d deep", MAX_CALL_DEPTH);
+    else
+        return true;
+    return false;
+}
+
+Value call_bound(Elaborator *e, Declaration *d, const Ast *call, Frame *callee) {
+    const char *outer = e->scope, *scope;
+    Frame *caller = e->frame;
+    if (!may_call(e, d, call) || !evaluate_scope(e, call->b, &scope)) return VALUE(V_ERROR);
+    callee->caller = caller, callee->file = d->file, callee->call = call->loc, callee->depth = caller->depth + 1;
     d->on_stack = true;
     e->scope = scope;
-    e->frame = &frame;
-    Value v = expand_block(e, block, call);
-    e->frame = frame.caller;
+    e->frame = callee;
+    Value v = expand_block(e, d->ast, call);
+    e->frame = caller;
     e->scope = outer;
     d->on_stack = false;
     return v;
+}
+
+Value call_block(Elaborator *e, Declaration *d, const Ast *call) {
+    Frame frame = {0};
+    map_init(&frame.variables, e->arena);
+    if (!may_call(e, d, call) || !bind_arguments(e, d->ast, call, &frame)) return VALUE(V_ERROR);
+    return call_bound(e, d, call, &frame);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- graphs

@@ -11,6 +11,7 @@
 //   task.c       decoders that are no language models
 //   unused.c     tensors that no one asked for
 //   builtin.c    functions that are not written in the language
+//   recurrence.c scan: a block for each row
 //   habits.c     words of other languages; hints.c: what was meant
 //   expr.c       expressions;  elaborate.c: statements, blocks, graphs, dsl_load
 //   formula.c    blocks that another frontend calls
@@ -233,6 +234,9 @@ const Builtin *builtin_find(const char *name);
 Value builtin_call(Elaborator *, const Builtin *, const Ast *call);
 const char *const *builtin_names(int *n);
 
+// recurrence.c
+Value call_scan(Elaborator *, const Ast *call);  // a block for each row
+
 // hints.c: "\nhint: ...", for messages
 const char *unknown_block_hint(Elaborator *, const char *name);
 const char *unknown_name_hint(Elaborator *, const Ast *name);
@@ -244,6 +248,7 @@ const char *block_hint(Elaborator *, const Ast *block);
 Value evaluate(Elaborator *, const Ast *);
 bool evaluate_scope(Elaborator *, const Ast *scope, const char **joined);  // NULL scope: the one there is
 Value call_block(Elaborator *, Declaration *, const Ast *call);
-Value expand_block(Elaborator *, const Ast *block, const Ast *call);  // in a frame with the arguments that are given
-void elaborator_begin(Elaborator *);                                  // with its arena and options set
+Value call_bound(Elaborator *, Declaration *, const Ast *call, Frame *);  // whose variables are the arguments
+Value expand_block(Elaborator *, const Ast *block, const Ast *call);      // in a frame with the arguments that are given
+void elaborator_begin(Elaborator *);                                      // with its arena and options set
 #endif

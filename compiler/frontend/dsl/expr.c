@@ -231,6 +231,7 @@ bool evaluate_scope(Elaborator *e, const Ast *scope, const char **joined) {
 static Value evaluate_call(Elaborator *e, const Ast *x) {
     Declaration *d = file_find_block(e->frame->file, x->name);
     if (d) return call_block(e, d, x);
+    if (!strcmp(x->name, "scan")) return call_scan(e, x);
     const Builtin *b = builtin_find(x->name);
     if (b) return builtin_call(e, b, x);
     const char *advice = unknown_block_hint(e, x->name);

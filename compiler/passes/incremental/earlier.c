@@ -8,7 +8,7 @@
 // with %r the rows of %x; a fill that is not zero stands in the first rows by `where`. A convolution that pads both ends and
 // keeps the first T results is made to compute those alone. The meaning stays: earlier_rows over rows of one sequence. Behind
 // the proof, `keep_earlier_rows` gives each value that is looked back at a cache of its rows by slot and position, like that of
-// keys, so that a slot may be truncated to any length.
+// keys behind a window: a ring, where the context is longer than it.
 #include "ir/operands.h"
 #include "passes/incremental/incremental.h"
 
@@ -266,9 +266,14 @@ bool find_earlier_rows(Graph *g, const Dim *rows) {
 // ---------------------------------------------------------------------------------------------------------------------- caches
 // One for all that look back at the same rows.
 static Node *cache_of_rows(Node *x, const RowInputs *in, Node *before) {
-    for (int i = 0; i < x->n_users; i++)
-        if (x->users[i]->op == OP_cache_append && x->users[i]->in[1] == x) return x->users[i];
-    Node *operands[] = {new_row_state(in, x->type.dim[1], before), x, in->slot, in->position};
+    int64_t back = 0;
+    for (int i = 0; i < x->n_users; i++) {
+        const Node *user = x->users[i];
+        if (user->op == OP_cache_append && user->in[1] == x) return x->users[i];
+        if (user->op == OP_earlier_rows && attr_int(user, "back", 0) > back) back = attr_int(user, "back", 0);
+    }
+    Node *state = new_row_state(in, x->type.dim[1], before), *operands[] = {state, x, in->slot, in->position};
+    keep_window(state, back + 1, in);
     Node *n = node_make(x->graph, OP_cache_append, x->loc, 4, operands, before);
     attr_set_int(n, "heads", 1);
     return inferred(n);

@@ -111,10 +111,6 @@ static Node *new_state(const RowInputs *in, const char *kind, DType dtype, int64
     return state;
 }
 
-Node *new_row_state(const RowInputs *in, const Dim *width, Node *before) {
-    return new_state(in, "row", DT_f32, 1, width, before);
-}
-
 // ------------------------------------------------------------------------------------------------------ from positions to rows
 // A counter over the rows is their position, in the counter's shape.
 static Node *position_like(Node *iota, const RowInputs *in) {
@@ -146,12 +142,23 @@ static void turn_into_rows(Graph *g, const RowTrace *t, RowInputs *in) {
 // -------------------------------------------------------------------------------------------------------------------- caches
 // Attention takes keys in segments of 256 (runtime/kernels/attention.h). A ring of them holds what the rows of one call look
 // back at, and some more: so many rows a slot can be truncated by.
-static void keep_window(Node *state, int64_t window, const RowInputs *in) {
+void keep_window(Node *state, int64_t window, const RowInputs *in) {
     enum { SEGMENT = 256, TRUNCATED = 64 };
     int64_t rows = (window + dim_upper(in->rows) + TRUNCATED + SEGMENT - 1) / SEGMENT * SEGMENT;
     if (!window || rows >= in->context) return;
     attr_set_int(state, "window", window);
     attr_set_int(state, "ring", rows);
+}
+
+Node *new_row_state(const RowInputs *in, const Dim *width, Node *before) {
+    return new_state(in, "row", DT_f32, 1, width, before);
+}
+
+Node *new_last_state(const RowInputs *in, const Dim *width, Node *before) {
+    Node *state = new_row_state(in, width, before);
+    attr_set_int(state, "window", 1);
+    attr_set_int(state, "ring", 1);
+    return state;
 }
 
 static Node *append_to_cache(Node *rows, const char *kind, int64_t heads, const RowInputs *in, Node *before) {

@@ -34,6 +34,8 @@ bool varies_along(const Node *, int axis);                            // it has 
 bool find_earlier_rows(Graph *, const Dim *rows);  // earlier.c
 bool keep_earlier_rows(Graph *, const RowInputs *);
 Node *new_row_state(const RowInputs *, const Dim *width, Node *before);
+Node *new_last_state(const RowInputs *, const Dim *width, Node *before);  // of which a program keeps the last row
+void keep_window(Node *state, int64_t window, const RowInputs *);         // so many rows, the own included, and some more
 
 bool turn_sums_into_loops(Graph *, const Dim *rows);  // sum.c
 

@@ -3,14 +3,14 @@
 //   before   %t = loop(_, _, %h0, %x) {states=1, counter=i, extent=T, body=graph (%h, %x: f32[T, 8]) -> (%h', %h')}
 //            body: %e = slice(%x) {axis=0, start=i, extent=1}   %h' = tanh(add(%h, reshape(%e)))
 //
-//   after    %s = state {kind="row"} : f32[S, 1, CTX, 8]
+//   after    %s = state {kind="row", ring=1, window=1} : f32[S, 1, CTX, 8]
 //            %t = loop(_, _, %s, %x, %slot, %position, %h0) {..., extent=R, body=graph (%s, %x: f32[R, 8], ...) -> (%s', %h')}
 //            body: %at = slice(%position) {start=i, extent=1}   %of = slice(%slot) ...
 //                  %h = where(less(%at, 1), %h0, earlier_rows(%s, %of, %at) {back=1})          (%h0 all zeros: no `where`)
 //                  ...                                          %s' = cache_append(%s, %h', %of, %at)
 //
-// A slot keeps what every one of its steps left, like keys: rows of a call may belong to any slots, and a slot may be truncated
-// to any length, for the price of a row of each state for each position.
+// A slot keeps what its last step left: a ring of one row. Rows of a call may belong to any slots, each step takes its own
+// slot's; but a slot can be truncated to nothing else than no rows at all.
 #include "ir/control.h"
 #include "passes/incremental/incremental.h"
 
@@ -130,7 +130,7 @@ static void carry_state(Node *loop, const LoopParts *l, int i, StepPlace at, con
     Graph *body = l->body;
     Node *first = loop->in[LOOP_FIRST + i], *cache = body->inputs[i], **result = &body->outputs[l->first_state + i];
     const Dim *width = type_count(body, &first->type);
-    node_set_input(loop, LOOP_FIRST + i, new_row_state(in, width, loop));
+    node_set_input(loop, LOOP_FIRST + i, new_last_state(in, width, loop));
     cache->type = loop->in[LOOP_FIRST + i]->type;
     Node *before = node_make(body, OP_earlier_rows, loop->loc, 3, (Node *[]){cache, at.slot, at.position}, at.before);
     attr_set_int(before, "back", 1);

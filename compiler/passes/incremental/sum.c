@@ -8,6 +8,7 @@
 //
 // So positions that skip padding, which are a count of the tokens that are none, run token by token. Sums of numbers, and of
 // truths as integers: f32 counts them exactly.
+#include "ir/control.h"
 #include "passes/incremental/incremental.h"
 
 static bool counts_exactly(const Node *x) {
@@ -38,15 +39,9 @@ static Graph *step(Node *n, const Node *rows, const Dim *counter) {
     return body;
 }
 
-static const Dim *new_counter(Graph *g, const Dim *rows) {
-    const char *name = "row";
-    while (dim_find_symbol(g, name)) name = arena_printf(g->arena, "%s_", name);
-    return dim_symbol(g, name, 0, dim_upper(rows) - 1);
-}
-
 static Node *loop_over(Node *n, Node *rows) {
     Graph *g = n->graph;
-    const Dim *extent = rows->type.dim[0], *counter = new_counter(g, extent), *first[] = {dim_const(g, 1), rows->type.dim[1]};
+    const Dim *extent = rows->type.dim[0], *counter = loop_counter(g, extent), *first[] = {dim_const(g, 1), rows->type.dim[1]};
     Node *zero = build_expand(cursor(n), node_scalar(g, DT_f32, 0, n->loc, n), 2, first);
     Node *loop = node_make(g, OP_loop, n->loc, 4, (Node *[]){NULL, NULL, zero, rows}, n);
     attr_set_graph(loop, "body", step(n, rows, counter));
