@@ -212,7 +212,15 @@ static burin_value whole_arithmetic(burin_render_state *r, uint32_t op, int64_t 
 
 static double modulo(double a, double b) {
     double m = fmod(a, b);
-    return m != 0 && (m < 0) != (b < 0) ? m + b : m;
+    if (m == 0) return copysign(0, b);
+    return (m < 0) != (b < 0) ? m + b : m;
+}
+
+// As CPython: from the remainder, so that a quotient rounded up to a whole number does not count.
+static double floor_divide(double a, double b) {
+    double quotient = (a - modulo(a, b)) / b, whole = floor(quotient);
+    if (quotient == 0) return copysign(0, a / b);
+    return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
 static burin_value real_arithmetic(burin_render_state *r, uint32_t op, double a, double b) {
@@ -227,7 +235,7 @@ static burin_value real_arithmetic(burin_render_state *r, uint32_t op, double a,
         case BURIN_T_DIVIDE:
             return burin_real(a / b);
         case BURIN_T_FLOOR_DIVIDE:
-            return burin_real(floor(a / b));
+            return burin_real(floor_divide(a, b));
         case BURIN_T_MODULO:
             return burin_real(modulo(a, b));
         default:

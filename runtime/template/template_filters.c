@@ -266,7 +266,7 @@ FILTER(filter_round) {
     if (digits < -15 || digits > 15) return of;
     double x = burin_number(of), scale = pow(10, (double)digits);
     if (burin_is_text(a[1], "ceil") || burin_is_text(a[1], "floor"))
-        return burin_real((burin_is_text(a[1], "ceil") ? ceil(x * scale) : floor(x * scale)) / scale);
+        return burin_real((burin_is_text(a[1], "ceil") ? ceil(x * scale) : floor(x * scale)) / scale + 0.0);  // never -0.0
     if (of.kind != BURIN_FLOAT && digits >= 0) return burin_integer(of.integer);
     char text[400];
     if (digits < 0) {

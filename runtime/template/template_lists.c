@@ -215,6 +215,8 @@ FILTER(filter_sum) {
     return sum;
 }
 
+static bool is_filled(burin_value with) { return with.kind != BURIN_UNDEFINED && with.kind != BURIN_NONE; }
+
 FILTER(filter_batch) {
     burin_value items = burin_items(r, of), out = burin_list_new(r, BURIN_LIST, 0), part = out;
     if (a[0].kind != BURIN_INTEGER || a[0].integer < 1) burin_render_fail(r, "batch takes how many items go together");
@@ -222,8 +224,24 @@ FILTER(filter_batch) {
         if (i % a[0].integer == 0) burin_list_add(r, out, part = burin_list_new(r, BURIN_LIST, 0));
         burin_list_add(r, part, items.list->items[i]);
     }
-    if (a[1].kind != BURIN_UNDEFINED && out.list->n)
+    if (is_filled(a[1]) && out.list->n)
         while (part.list->n < a[0].integer) burin_list_add(r, part, a[1]);
+    return out;
+}
+
+// So many lists; the first ones have one item more where they do not come out even, and the others are filled.
+FILTER(filter_slice) {
+    enum { MOST_SLICES = 1000 };
+    burin_value items = burin_items(r, of), out = burin_list_new(r, BURIN_LIST, 0);
+    if (a[0].kind != BURIN_INTEGER || a[0].integer < 1 || a[0].integer > MOST_SLICES)
+        burin_render_fail(r, "slice takes how many lists there are to be, at most %d", MOST_SLICES);
+    uint32_t slices = (uint32_t)a[0].integer, more = items.list->n % slices, at = 0;
+    for (uint32_t i = 0; i < slices; i++) {
+        burin_value part = burin_list_new(r, BURIN_LIST, 0);
+        burin_list_add(r, out, part);
+        for (uint32_t n = items.list->n / slices + (i < more); n; n--) burin_list_add(r, part, items.list->items[at++]);
+        if (is_filled(a[1]) && i >= more) burin_list_add(r, part, a[1]);
+    }
     return out;
 }
 
@@ -246,5 +264,6 @@ const burin_builtin_row burin_list_filter_rows[] = {
     {"join", filter_join, "d= attribute="},
     {"sum", filter_sum, "attribute= start="},
     {"batch", filter_batch, "linecount fill_with="},
+    {"slice", filter_slice, "slices fill_with="},
     {0},
 };

@@ -148,11 +148,24 @@ static burin_value backwards(burin_render_state *r, burin_value list) {
     return burin_render_step(r, list.list->n), list;
 }
 
+static void split_words_from_right(burin_render_state *r, burin_value of, burin_value out, int64_t most) {
+    for (of = burin_strip(r, of, burin_none(), false, true); of.length; most--) {
+        const char *at = of.text, *end = at + of.length, *from = at;
+        burin_render_step(r, of.length);
+        while (most && at < end)
+            if (burin_is_blank(burin_character(&at, end))) from = at;
+        size_t begin = (size_t)(from - of.text);
+        burin_list_add(r, out, burin_slice(of, begin, of.length - begin));
+        of = burin_strip(r, burin_slice(of, 0, begin), burin_none(), false, true);
+    }
+}
+
 METHOD(string_rsplit) {
     burin_value out = burin_list_new(r, BURIN_LIST, 0);
     int64_t most = a[1].kind == BURIN_INTEGER ? a[1].integer : -1, at;
     if (most < 0) return string_split(r, of, a);
-    burin_value separator = has_argument(a[0]) ? text_argument(r, a[0], "rsplit") : BURIN_LITERAL(" ");
+    if (!has_argument(a[0])) return split_words_from_right(r, of, out, most), backwards(r, out);
+    burin_value separator = text_argument(r, a[0], "rsplit");
     if (!separator.length) burin_render_fail(r, "split takes a separator that is not empty");
     for (; most > 0 && (at = place_of(r, of, separator, 0, true)) >= 0; most--) {
         burin_list_add(r, out, burin_slice(of, (size_t)at + separator.length, of.length - (size_t)at - separator.length));

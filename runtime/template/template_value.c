@@ -290,6 +290,7 @@ bool burin_is_iterable(burin_value v) {
 static burin_value characters(burin_render_state *r, burin_value v) {
     const char *at = v.text, *end = at + v.length;
     burin_value list = burin_list_new(r, BURIN_LIST, 0);
+    v.safe = false;
     while (at < end) {
         const char *from = at;
         burin_character(&at, end);

@@ -96,6 +96,8 @@ none | select | list, none | map('upper') | list
 'a\nb\n\nc' | indent, 'a\nb\n\nc' | indent(2, first=true), 'a\nb\n\nc' | indent(2, blank=true), 'a\nb' | indent('> '), 'a\n' | indent(1)
 'hello wonderful world' | truncate(10), 'hello wonderful world' | truncate(10, true), 'hello' | truncate(3, true, '..', 0), 'hi' | truncate(3)
 'ab' | center(6) ~ '|', 'one two  three' | wordcount, 'a b/c?d=é' | urlencode, 'aXbX' | replace('X', 'y'), 'aaa' | replace('a', 'b', 2), [1, 2, 3] | batch(2) | list, [1, 2, 3] | batch(2, 0) | list
+[1, 2, 3, 4, 5] | slice(3) | list, [1, 2, 3, 4] | slice(3, 0) | list, [] | slice(2, 'x') | list, [1, 2, 3] | batch(2, none) | list
+' a b  c '.rsplit(none, 1), ' a b '.rsplit(maxsplit=5), '  '.rsplit(none, 2), 'a  b c'.rsplit(none, 0), -0.3 | round(0, 'ceil'), 0 % -2.5, -0.0 % 3, -3 // third, 1 // 0.1, -7.5 // 2.5, 0.0 // -2
 messages | map(attribute='role') | list | tojson, {'a': 1} | attr('items') is callable, 5 | attr('x')
 strftime_now('%Y-%m-%d %H:%M:%S %d %B %b %A %j %-d %y'), strftime_now('%d %b %Y')
 namespace(a=1, b='x').a, namespace({'a': 2}).a, namespace().x, dict(a=1, b=2), dict({'a': 1}, b=2), dict([('a', 1)])
@@ -271,4 +273,5 @@ def main():
     print(json.dumps({"now": NOW, "input": INPUT, "bos": "<s>", "eos": "</s>", "cases": cases}, indent=1, ensure_ascii=True))
 
 
-main()
+if __name__ == "__main__":
+    main()
