@@ -41,15 +41,34 @@ static uint32_t token_start(const char *text, size_t end) {
 }
 
 static const char *hint_for(const json_error_t *error, const char *text, uint32_t start) {
-    static const char *const not_json[] = {"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "None", "True", "False"};
+    static const char *const not_json[] = {"NaN", "nan", "-Infinity", "inf", "-inf", "None", "True", "False"};
     for (size_t i = 0; i < sizeof not_json / sizeof *not_json; i++)
         if (!strncmp(text + start, not_json[i], strlen(not_json[i]))) return "\nhint: JSON knows numbers, true, false and null";
     return json_error_code(error) == json_error_premature_end_of_input ? "\nhint: the file ends early: a truncated download?"
                                                                        : "";
 }
 
+// Python writes an infinite limit as Infinity (time_step_limit of Mamba-2): here it is a number beyond all that f32 has.
+static const char *with_finite_limits(Arena *arena, const char *text, size_t size) {
+    static const char word[] = "Infinity", number[] = "1e308   ";
+    const size_t n = sizeof word - 1;
+    if (!memmem(text, size, word, n)) return text;
+    char *copy = arena_strndup(arena, text, size);
+    bool quoted = false;
+    for (size_t i = 0; i < size; i++) {
+        if (copy[i] == '\\' && quoted)
+            i++;
+        else if (copy[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && i + n <= size && i && copy[i - 1] != '-' && !memcmp(copy + i, word, n))
+            memcpy(copy + i, number, n);
+    }
+    return copy;
+}
+
 const json_t *json_read(Arena *arena, const Source *source, const char *text, size_t size) {
     json_error_t error;
+    text = with_finite_limits(arena, text, size);
     json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (value) return json_own(arena, value);
     size_t end = error.position < 0 ? 0 : (size_t)error.position < size ? (size_t)error.position : size;

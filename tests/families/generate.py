@@ -101,7 +101,7 @@ def generate(name, kind, class_name, parameters):
     cls = getattr(transformers, class_name)
     config = cls.config_class(**parameters)
     # SDPA leaves out the cap of scores; Falcon's eager attention adds ALiBi twice.
-    config._attn_implementation = "sdpa" if class_name.startswith("Falcon") else "eager"
+    config._attn_implementation = "sdpa" if class_name == "FalconForCausalLM" else "eager"
     cls._init_weights = lambda *_: None           # fails for norms without biases
     model = cls(config).eval()
     out = HERE / name
