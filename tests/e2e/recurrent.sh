@@ -18,6 +18,14 @@ steps() {
     done
     [ "$1" != gru ] || says "$1: no drafts" 2 "recurrences, which cannot take wrong guesses back" \
         "$WORK/program" --tokens "$tokens" --draft lookup
+    if [ "$1" = gru ]; then # read on from a file, and where that holds too much: states cannot go back
+        "$WORK/program" --tokens "$tokens" -n 0 --session "$WORK/kept" > "$WORK/out" 2>&1
+        for text in "$tokens,3,1" "${tokens%,*}"; do
+            "$WORK/program" --tokens "$text" -n 9 --temp 0 > "$WORK/fresh" 2> "$WORK/out"
+            "$WORK/program" --tokens "$text" -n 9 --temp 0 --session "$WORK/kept" --session-read-only > "$WORK/again" 2> "$WORK/out"
+            same "$1: a session, $text" "$WORK/fresh" "$WORK/again"
+        done
+    fi
     "$WORK/program" --tokens "$tokens" -n 60 --temp 0 --ctx 32 --shift > "$WORK/text" 2> "$WORK/out"
     "$WORK/program" --tokens "$tokens" -n 60 --temp 0 --ctx 32 --shift --chunk 1 > "$WORK/text.1" 2> "$WORK/out"
     check "$1 goes on for 60 tokens" [ "$(tr ',' '\n' < "$WORK/text" | wc -l)" -ge 60 ]
