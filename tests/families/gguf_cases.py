@@ -123,6 +123,7 @@ CASES |= {
     "paddleocr": lambda: Case("paddleocr", **AXES, **HEADED).llama(),
     "baichuan": lambda: Case("baichuan", layers=32).llama(),
     "baichuan-13b": lambda: Case("baichuan", layers=40).llama(),
+    "refact": lambda: refact(),
     "deepseek": lambda: shared_experts(Case("deepseek", layers=3, **SPARSE), 2),
     "bailingmoe": lambda: shared_experts(Case("bailingmoe", layers=3, expert_weights_norm=True,
                                               **SPARSE | {"leading_dense_block_count": 0}), 2),
@@ -216,6 +217,11 @@ def latent():
              attn_k_b=(HEADS, rank, HEAD), attn_v_b=(HEADS, value, rank), attn_output=(WIDTH, HEADS * value))
     case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
     return case.add_to(1, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL))
+
+
+def refact():
+    case = Case("refact", attention__head_count_kv=1).llama("attn_k", "attn_v")
+    return case.add(attn_k=(HEAD, WIDTH), attn_v=(HEAD, WIDTH))
 
 
 def orion():
