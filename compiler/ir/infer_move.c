@@ -1,8 +1,6 @@
 // Types of what moves elements without broadcasting: windows, padding, gathers and scatters by element or position, orders.
 #include "ir/infer.h"
 
-static const Type *operand(const Node *n, int i) { return &n->in[i]->type; }
-
 static bool is_index(const Type *t) { return t->dtype == DT_i32 || t->dtype == DT_i64; }
 
 // A list of integers of exactly `count`, or NULL when it is absent; false after a message.

@@ -83,77 +83,14 @@ void find_kinds(Program *p) {
 // ------------------------------------------------------------------------------------------------------------------ buffers
 // Keywords, what the emitted function uses itself, and what headers define as macros: words without a small letter, and a few.
 static bool is_reserved(const char *name) {
-    static const char *const words[] = {"asm",
-                                        "typeof",
-                                        "linux",
-                                        "unix",
-                                        "errno",
-                                        "stdin",
-                                        "stdout",
-                                        "stderr",
-                                        "many",
-                                        "s",
-                                        "w",
-                                        "thread",
-                                        "local",
-                                        "rows",
-                                        "wanted",
-                                        "layer",
-                                        "if",
-                                        "for",
-                                        "do",
-                                        "int",
-                                        "float",
-                                        "double",
-                                        "char",
-                                        "long",
-                                        "short",
-                                        "auto",
-                                        "case",
-                                        "goto",
-                                        "else",
-                                        "enum",
-                                        "void",
-                                        "break",
-                                        "const",
-                                        "union",
-                                        "while",
-                                        "return",
-                                        "switch",
-                                        "struct",
-                                        "static",
-                                        "extern",
-                                        "signed",
-                                        "sizeof",
-                                        "inline",
-                                        "default",
-                                        "typedef",
-                                        "continue",
-                                        "register",
-                                        "unsigned",
-                                        "volatile",
-                                        "restrict",
-                                        "bool",
-                                        "true",
-                                        "false",
-                                        "exp",
-                                        "log",
-                                        "sin",
-                                        "cos",
-                                        "y0",
-                                        "y1",
-                                        "j0",
-                                        "j1",
-                                        "encoder",
-                                        "place",
-                                        "symbols",
-                                        "text",
-                                        "own",
-                                        "matmul_units",
-                                        "attention_units",
-                                        "expert_units"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i], name)) return true;
+    static const char words[] =
+        "asm typeof linux unix errno stdin stdout stderr many s w thread local rows wanted layer if for do int float double "
+        "char long short auto case goto else enum void break const union while return switch struct static extern signed "
+        "sizeof inline default typedef continue register unsigned volatile restrict bool true false exp log sin cos y0 y1 j0 "
+        "j1 encoder place symbols text own matmul_units attention_units expert_units ";
+    size_t n = strlen(name);
+    for (const char *word = words; *word; word = strchr(word, ' ') + 1)
+        if (strcspn(word, " ") == n && !memcmp(word, name, n)) return true;
     bool small = false;
     for (const char *c = name; *c; c++) small |= islower((unsigned char)*c) != 0;
     return !small || !strncmp(name, "__", 2) || !strncmp(name, "burin_", 6);

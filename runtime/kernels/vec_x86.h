@@ -1,5 +1,13 @@
 // What the AVX2 and the AVX-512 vector share.
+
+// So clang's header leaves out instructions that -march does not allow, which take longer to parse than a small model.
+#if defined(__clang__) && !defined(__SCE__)
+#define __SCE__
 #include <immintrin.h>
+#undef __SCE__
+#else
+#include <immintrin.h>
+#endif
 
 // The last three steps of the tree, once lane i has taken in lane i + 8: then i + 4, i + 2, i + 1.
 #define TREE_OF_8(step, eight)                                                          \

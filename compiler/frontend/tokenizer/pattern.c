@@ -96,6 +96,23 @@ static void take_posix(Parser *p, CharSet *s) {
     p->at = end + 2;
 }
 
+// The code that a letter stands for: \n, \t and the like; 0 for other letters.
+static uint32_t control_of(char c) {
+    static const char letters[] = "aentrfv", codes[] = "\a\x1b\n\t\r\f\v";
+    const char *at = c ? strchr(letters, c) : NULL;
+    return at ? (uint32_t)codes[at - letters] : 0;
+}
+
+// A character's escape gives its code.
+static uint32_t take_character(Parser *p, char c) {
+    if (control_of(c)) return control_of(c);
+    if (c == 'x') return take_hex(p, 2);
+    if (c == 'u') return take_hex(p, 4);
+    p->at--;
+    if (!c || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) refuse(p, "this escape");
+    return take_code(p);
+}
+
 // A class escape adds to the set and returns false; a character's escape gives its code.
 static bool take_escape(Parser *p, CharSet *s, uint32_t *code) {
     char c = *p->at++;
@@ -131,28 +148,8 @@ static bool take_escape(Parser *p, CharSet *s, uint32_t *code) {
         case 'O':
             set_add(s, 0, 0x10ffff);
             return false;
-        case 'a':
-            return *code = '\a', true;
-        case 'e':
-            return *code = 0x1b, true;
-        case 'n':
-            return *code = '\n', true;
-        case 'r':
-            return *code = '\r', true;
-        case 't':
-            return *code = '\t', true;
-        case 'f':
-            return *code = '\f', true;
-        case 'v':
-            return *code = '\v', true;
-        case 'x':
-            return *code = take_hex(p, 2), true;
-        case 'u':
-            return *code = take_hex(p, 4), true;
         default:
-            p->at--;
-            if (!c || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) refuse(p, "this escape");
-            return *code = take_code(p), true;
+            return *code = take_character(p, c), true;
     }
     if (c >= 'A' && c <= 'Z') set_invert(&inner);
     set_add_set(s, &inner);
