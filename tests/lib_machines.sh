@@ -21,21 +21,26 @@ level_of() {
     esac
 }
 
-# on_machines NAME MODEL...: NAME_says of the program is what it says here; with one_level=y of one level alone
+# on_machines NAME MODEL...: NAME_says of the program is what it says here; with one_level=y of one level alone. With NAME_briefly
+# levels other than that of level_of say no more than that.
 one_level=
 on_machines() {
     _model_name=$1
     shift
     check "machines: $_model_name builds for here" "$BURIN" build "$@" --mcpu=native -o "$WORK/here"
     "${_model_name}_says" "$WORK/here" > "$WORK/expected" 2>&1
+    _briefly=$(command -v "${_model_name}_briefly")
+    "${_briefly:-${_model_name}_says}" "$WORK/here" > "$WORK/brief" 2>&1
     for _triple in $machines; do
         has_machine "$_triple" || { skip "machines: $_model_name on $_triple" "no compiler or qemu for it"; continue; }
         _level=$(level_of "$_triple") _cpus=$(cpus_of "$_triple")
         [ -z "$one_level" ] || _cpus=${_level#* }
         check "machines: $_model_name builds for $_triple" "$BURIN" build "$@" --target="$_triple" ${one_level:+--mcpu="${_level% *}"} -o "$WORK/there"
         for _cpu in $_cpus; do
-            "${_model_name}_says" "$(emulator_of "$_triple")" -cpu "$_cpu" -0 here "$WORK/there" > "$WORK/got" 2>&1
-            same "machines: $_model_name on $_triple, $_cpu" "$WORK/expected" "$WORK/got"
+            _says=${_model_name}_says _same=expected
+            [ -z "$_briefly" ] || [ "$_cpu" = "${_level#* }" ] || { _says=$_briefly _same=brief; }
+            "$_says" "$(emulator_of "$_triple")" -cpu "$_cpu" -0 here "$WORK/there" > "$WORK/got" 2>&1
+            same "machines: $_model_name on $_triple, $_cpu" "$WORK/$_same" "$WORK/got"
         done
     done
 }

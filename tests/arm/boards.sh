@@ -17,7 +17,7 @@ check "boards: build" make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/
 says "boards: an image is built and run by one command" 0 "hash " make -s -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" mps2-an500
 says "boards: the code is in flash, too" 1 "bytes, --max-flash allows 327680" "$BURIN" build examples/digits/digits.onnx --target=$target \
     --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
-hash=$("$BURIN" run examples/digits/digits.onnx -- --input examples/digits/images.npy --hash)
+hash=$("$BURIN" run examples/digits/digits.onnx --mcpu=native -- --input examples/digits/images.npy --hash)
 # is_bounded BOARD MODEL OPTIONS...: what its image has last said of the stack, which is painted, against what the build prints. Of main
 # and what starts it some hundred bytes are on the stack as well.
 is_bounded() {
@@ -46,7 +46,7 @@ text_on() {
     head -n -1 "$WORK/text" > "$WORK/expected"
     same "boards: $3 on $1: the text" "$WORK/expected" "$WORK/written"
 }
-$BURIN run examples/austen --quant q8_0 --ctx 128 -- "It is a truth" -n 64 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said"
+$BURIN run examples/austen --quant q8_0 --ctx 128 --mcpu=native -- "It is a truth" -n 64 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said"
 for board in mps2-an500 mps3-an547; do
     text_on $board "$WORK/boards/text-$board.elf" austen
     is_bounded $board examples/austen --quant q8_0 --ctx 128 --chunk 8
@@ -63,7 +63,7 @@ if [ -e "$stories" ]; then
     text_image mps2-an386 "$WORK/stories" "$stories/stories260K.bin" "$options" "" 256
     text_image mps3-an547 "$WORK/stories" "$stories/stories260K.bin" "$options" "" 256
     # shellcheck disable=SC2086 # words
-    $BURIN run "$stories/stories260K.bin" $options -- -n 256 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said" < /dev/null
+    $BURIN run "$stories/stories260K.bin" $options --mcpu=native -- -n 256 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said" < /dev/null
     for board in mps2-an386 mps2-an500; do text_on $board "$WORK/stories/text-mps2-an386.elf" stories260K; done
     text_on mps3-an547 "$WORK/stories/text-mps3-an547.elf" stories260K
 else

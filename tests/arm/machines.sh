@@ -6,6 +6,7 @@ unsanitized "machines"
 . tests/lib_machines.sh
 data=$SHARED/data/stories260k bert=$SHARED/data/families/bert
 text_says() { "$@" -n 256 --temp 0 -t 2 --logits-hash < /dev/null; }
+text_briefly() { "$@" -n 48 --temp 0 -t 2 --logits-hash < /dev/null; } # slow-machines.sh: all 256 tokens on each level
 numbers_says() { "$@" einhundertacht --logits-hash -t 2; }
 bert_says() { "$@" --input "$bert/input_ids.npy" --hash -t 2; }
 digits_says() { "$@" --input examples/digits/images.npy --hash -t 2; }

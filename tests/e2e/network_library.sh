@@ -27,6 +27,8 @@ done
 nm -D --defined-only "$WORK/vit.so" | awk '{print $3}' | grep -v '^vit_' > "$WORK/foreign"
 check "exports nothing but the network's own names" test ! -s "$WORK/foreign"
 
+# shellcheck disable=SC2046 # names of objects
+check "the folder's runtime builds, unoptimized" make -s -C "$WORK/vit.c" CFLAGS=-O0 $(cd "$WORK/vit.c" && ls runtime/*/*.c | sed 's/c$/o/')
 check "the folder builds" make -s -C "$WORK/vit.c"
 head -n 1 "$WORK/expected" > "$WORK/first"
 "$WORK/vit.c/vit" --input "$pixels" --hash > "$WORK/got"
