@@ -4,7 +4,7 @@
 unsanitized "arm: sampling"
 need "arm: sampling" examples/austen/model.safetensors
 command -v qemu-aarch64-static > /dev/null || { skip "arm: sampling" "no qemu-aarch64-static"; exit 0; }
-check "arm: builds austen for this machine" "$BURIN" build examples/austen -o "$WORK/here"
+check "arm: builds austen for this machine" "$BURIN" build examples/austen --mcpu=native -o "$WORK/here"
 check "arm: builds austen for aarch64" "$BURIN" build examples/austen --target=aarch64-linux-gnu -o "$WORK/arm"
 [ -x "$WORK/here" ] && [ -x "$WORK/arm" ] || exit 1
 

@@ -15,7 +15,7 @@ cat > "$WORK/model/chat_template.jinja" << 'END'
 {%- endfor %}
 {%- if add_generation_prompt %}{{ bos_token }}and{% endif %}
 END
-check "chat: builds" "$BURIN" build "$WORK/model" -o "$WORK/talk"
+check "chat: builds" "$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/talk"
 talk=$WORK/talk
 [ -x "$talk" ] || exit 1
 
@@ -150,6 +150,6 @@ check "chat: the last line is empty" test -z "$(tail -n 1 "$WORK/said" | tr -d '
 # A template outside of the subset is named, and the program is built without chat.
 printf '%s' "{{ 1 }}
 {% include 'x' %}" > "$WORK/model/chat_template.jinja"
-"$BURIN" build "$WORK/model" -o "$WORK/mute" > "$WORK/said" 2>&1
+"$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/mute" > "$WORK/said" 2>&1
 check "chat: a template that is not understood" grep -q 'chat_template.jinja:2:4: warning: the tag "include" is not of the subset: the program has no --chat' "$WORK/said"
 says "chat: a program without a template" 1 "this model has no chat template" "$WORK/mute" --chat

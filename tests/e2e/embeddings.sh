@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
     return small_encode_memory(strlen(text)) > sizeof memory;
 }
 EOF
-check "builds a library" "$BURIN" build "$folder" -o "$WORK/small.a"
+check "builds a library" "$BURIN" build "$folder" --mcpu=native -o "$WORK/small.a"
 check "a host links it" ${CC:-gcc} -Wall -Wextra -Werror -I"$WORK" "$WORK/host.c" "$WORK/small.a" -lm -lpthread -o "$WORK/host"
 check "and has the ids of a text" test "$("$WORK/host")" = "2 4 5 3 "
 long='a b c d e f g h i j k l'
@@ -152,7 +152,7 @@ echo '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}' > "$fol
 fails "two poolings at once" "several poolings at once are not supported"
 pooling cls_token
 echo '{"prompts": {"query": "hello ", "document": "a ", "other": ""}, "default_prompt_name": "query"}' > "$folder/config_sentence_transformers.json"
-"$BURIN" build "$folder" -o "$WORK/prompted"
+"$BURIN" build "$folder" --mcpu=native -o "$WORK/prompted"
 plain() { "$WORK/prompted" --prompt "" "$@"; }
 check "the default prompt stands in front of every text" test "$("$WORK/prompted" world)" = "$(plain "hello world")"
 check "another by its name" test "$("$WORK/prompted" --prompt-name document world)" = "$(plain "a world")"
@@ -177,5 +177,5 @@ fails "a pooling without its file" "expected a JSON object of pooling modes"
 
 # ---- MiniLM
 need "all-MiniLM-L6-v2" "$minilm" "$SHARED/data/expected/minilm.json"
-check "MiniLM builds" "$BURIN" build "$minilm" -o "$WORK/minilm"
+check "MiniLM builds" "$BURIN" build "$minilm" --mcpu=native -o "$WORK/minilm"
 check "MiniLM: ids and embeddings as recorded" "$BUILD/tools/embeddings" "$WORK/minilm" "$SHARED/data/expected/minilm.json"
