@@ -181,11 +181,12 @@ INLINE vf chain_vector(const chain *c, int p, int k) {
 // Asks for the vectors that follow those of step k: of keys the panels behind these, of values rows further on.
 enum { VALUES_AHEAD = 16 };
 INLINE void chain_ahead(int P, const chain *c, int k) {
-    size_t line = (size_t)P * LANES * cached_bytes(c->format), panels = (size_t)P * c->panel_stride;
-    size_t at = c->of_keys ? panels * cached_bytes(c->format) + (size_t)k * line
+    size_t vector = LANES * cached_bytes(c->format), step = (size_t)P * vector;
+    size_t at = c->of_keys ? (size_t)P * c->panel_stride * cached_bytes(c->format) + (size_t)k * step
                            : (size_t)(k + VALUES_AHEAD) * c->step * cached_bytes(c->format);
     UNROLL
-    for (size_t i = 0; i < line; i += 64) PREFETCH_FAR(c->w + at + i);
+    for (int p = 0; p < P; p++)
+        if ((size_t)p * vector % 64 == 0) PREFETCH_FAR(c->w + at + (size_t)p * vector);
 }
 INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
     NO_UNROLL
