@@ -47,6 +47,7 @@ void build_draft(Build *);               // the program of --draft, up to its ke
 void build_check_output(Build *, const char *output);
 // Writes the program, library or folder: complete at `output`, or not at all.
 void build_output(Build *, const char *output);
+uint64_t build_code_bytes(Build *);  // compiles the library of a machine without an operating system: its code, without weights
 void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
 int build_vocabulary(const Build *);                    // columns of the logits

@@ -50,8 +50,9 @@ static bool fits(const Build *b, Needs n) {
 }
 
 // ---------------------------------------------------------------------------------------------------- what would make it fit
-// The pipeline up to the plan with other options, in a process of its own: does that fit?
-static bool would_fit(const Options *options) {
+// In a process of its own: the pipeline up to the plan with other options, and where there is flash, which `compiled` code
+// shares with the weights, up to the objects. Does that fit?
+static bool trial(const Options *options, bool compiled) {
     int status = 1;
     fflush(stdout), fflush(stderr);
     pid_t child = fork();
@@ -67,11 +68,17 @@ static bool would_fit(const Options *options) {
         build_load(&b);
         if (!build_passes(&b)) _exit(1);
         build_lower(&b);
-        _exit(0);
+        Needs n = needs_of(&b);
+        if (compiled && o.max_flash) n.flash += build_code_bytes(&b);
+        _exit(!fits(&b, n));
     }
     while (child > 0 && waitpid(child, &status, 0) < 0) {}
     return child > 0 && !status;
 }
+
+static bool plan_fits(const Options *o) { return trial(o, false); }
+
+static bool would_fit(const Options *o) { return trial(o, true); }
 
 enum { LEAST_CONTEXT = 16 };
 
@@ -79,13 +86,14 @@ enum { LEAST_CONTEXT = 16 };
 static int64_t fitting_context(const Build *b, Options o) {
     int64_t context = LEAST_CONTEXT, whole = b->passes.context;
     o.context = context;
-    if (whole <= context || !would_fit(&o)) return 0;
+    if (whole <= context || !plan_fits(&o)) return 0;
     while (2 * context < whole) {
         o.context = 2 * context;
-        if (!would_fit(&o)) break;
+        if (!plan_fits(&o)) break;
         context *= 2;
     }
-    return context;
+    o.context = context;
+    return would_fit(&o) ? context : 0;
 }
 
 // Options added to those that were given, and their words for the hint.
@@ -155,18 +163,16 @@ static void try_together(const Build *b, const Options *o, Text *hint) {
     text_free(&a.words);
 }
 
-// `code`: bytes of flash that are not in the plan
-static const char *what_fits(const Build *b, uint64_t code) {
+static const char *what_fits(const Build *b) {
     Options o = *b->options;
     Text hint = {0};
-    if (o.max_flash) o.max_flash = o.max_flash > (int64_t)code ? o.max_flash - (int64_t)code : 1;
     try_alone(b, &o, &hint);
     if (!hint.length) try_together(b, &o, &hint);
     if (!hint.length) return "it does not fit with other --chunk, --ctx, --kv and --quant either";
     return arena_printf(b->arena, "it fits with%s", hint.data);
 }
 
-static _Noreturn void refuse(const Build *b, Needs n, uint64_t code) {
+static _Noreturn void refuse(const Build *b, Needs n) {
     const Options *o = b->options;
     bool ram = o->max_ram && n.ram > (uint64_t)o->max_ram;
     Text plan = {0};
@@ -175,7 +181,7 @@ static _Noreturn void refuse(const Build *b, Needs n, uint64_t code) {
                n.flash ? "library" : "program", (unsigned long long)(ram ? n.ram : n.flash), ram && n.flash ? " of RAM" : "",
                ram ? "ram" : "flash", (long long)(ram ? o->max_ram : o->max_flash),
                n.flash ? "one slot, one thread" : "weights, one slot, one thread", arena_strdup(b->arena, plan.data),
-               what_fits(b, code));
+               what_fits(b));
 }
 
 void memory_check(const Build *b) {
@@ -184,8 +190,9 @@ void memory_check(const Build *b) {
     if (o->max_flash && !machine_is_bare(b->tools.machine))
         usage_error("--max-flash: a program for %s is in memory as a whole\n  hint: --max-ram", b->tools.machine->triple);
     Needs n = needs_of(b);
-    if (is_trial) _exit(!fits(b, n));
-    if (!fits(b, n)) refuse(b, n, 0);
+    if (fits(b, n)) return;
+    if (is_trial) _exit(1);
+    refuse(b, n);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- the table
@@ -206,7 +213,7 @@ void memory_of_library(const Build *b, const Objects *objects) {
     const Footprint f = footprint_of(b->arena, objects, b->name);
     uint64_t weights = program_weight_bytes(p), state = session_bytes(p);
     Needs needs = {state, b->image.bytes + f.code};
-    if (!fits(b, needs)) refuse(b, needs, f.code);
+    if (!fits(b, needs)) refuse(b, needs);
     print_row("flash", "weights", weights);
     print_row("", "tokenizer, template, checksums", b->image.bytes - weights);
     print_row("", "code and its constants, at most", f.code);

@@ -11,6 +11,7 @@
 #include "driver/build.h"
 #include "driver/cache.h"
 #include "driver/folder.h"
+#include "driver/footprint.h"
 #include "driver/library.h"
 #include "driver/manifest.h"
 #include "driver/memory.h"
@@ -160,11 +161,16 @@ static void write_python(const Build *b, const char *path, const char *output) {
     text_free(&text);
 }
 
-static void build_library(Build *b, const char *folder, const char *output) {
+// All but the weights, compiled in `folder`.
+static Objects library_objects(const Build *b, const char *folder) {
     Emitted emitted = {
         .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
     write_interface(b, folder);
-    Objects objects = toolchain_compile(&b->tools, &emitted);
+    return toolchain_compile(&b->tools, &emitted);
+}
+
+static void build_library(Build *b, const char *folder, const char *output) {
+    Objects objects = library_objects(b, folder);
     check_address_space(b);
     check_library_size(b);
     if (machine_is_bare(b->tools.machine)) memory_of_library(b, &objects);
@@ -358,6 +364,19 @@ void build_check_output(Build *b, const char *output) {
     if (b->kind != OUTPUT_FOLDER)
         diag_fatal(NO_LOC, "cannot write the program to %s: it is a folder\nhint: -o says where it goes", output);
     folder_check_ours(b->arena, output);
+}
+
+uint64_t build_code_bytes(Build *b) {
+    const char *folder = work_folder(b->arena);
+    b->kind = OUTPUT_ARCHIVE;
+    check_sysroot(b, b->name);
+    toolchain_find(&b->tools);
+    build_sources(b, folder);
+    Objects objects = library_objects(b, folder);
+    uint64_t bytes = footprint_of(b->arena, &objects, b->name).code;
+    remove_tree(folder);
+    diag_keep(folder);
+    return bytes;
 }
 
 void build_output(Build *b, const char *output) {
