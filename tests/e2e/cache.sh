@@ -43,11 +43,11 @@ check "cache: ... but for what does not include it" [ "$(grep -c 'compiling runt
 # The program of q8_0 was used last, then the other; room for one more.
 run > "$WORK/got"
 program() { find "$WORK/cache/burin/programs" -type f ! -name '*.sum' -size "$1" | wc -l; }
-export BURIN_CACHE_SIZE=15M
+export BURIN_CACHE_SIZE=16M
 check "cache: a third program" run --ctx 256
 check "cache: what was used for longest not is gone" [ "$(program -6000k)" = 0 ]
 check "cache: what was used later is there" [ "$(program +6000k)" = 2 ]
-check "cache: all of it is within its size" [ "$(find "$WORK/cache/burin" -type f -exec cat {} + | wc -c)" -le $((15 << 20)) ]
+check "cache: all of it is within its size" [ "$(find "$WORK/cache/burin" -type f -exec cat {} + | wc -c)" -le $((16 << 20)) ]
 BURIN_CACHE_SIZE=0 run --ctx 128 > "$WORK/got" 2>&1
 check "cache: without room the program of this run is all" [ "$(find "$WORK/cache/burin" -type f ! -name '*.sum' | wc -l)" = 1 ]
 BURIN_CACHE_SIZE=lots run --ctx 64 > "$WORK/said" 2>&1

@@ -11,7 +11,7 @@ import generate as g
 STRINGS = ["'a'", "''", "' x '", "'Ab cD'", "'a,b,,c'", "'1.5'", "'42'", "'<b>&'", "'é日'", r"'l1\nl2\n\nl4'", "messages[0].content",
            "messages[1].content", "'<think>t</think>ans'", "bos_token", r"'\t\'\"\\'"]
 NUMBERS = ["0", "1", "-3", "7", "2.5", "-0.0", "1e15", "third", "count", "true", "false", "10 ** 3", "0.1"]
-# (A range is printed as a list, and there is no groupby: neither is in a template that anybody has published.)
+# (Left out: a range printed as itself, groupby.)
 LISTS = ["[3, 1, 2]", "[]", "['b', 'A', 'c']", "messages", "messages[2].content", "[1, 'x', none, 1.0, [2]]", "(1, 2)", "range(5) | list",
          "range(5, 0, -2) | list", "[true, 1, 1.0]", "['x', 'X', 'x']", "messages[1].list", "'a b c'.split()", "[[1, 'z'], [0, 'y']]"]
 DICTS = ["{}", "{'b': 1, 'a': [2, {'z': none}]}", "messages[1].nested", "tools[0]", "tools[0].function", "messages[1]",
