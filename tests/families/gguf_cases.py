@@ -123,6 +123,7 @@ CASES |= {
     "paddleocr": lambda: Case("paddleocr", **AXES, **HEADED).llama(),
     "baichuan": lambda: Case("baichuan", layers=32).llama(),
     "baichuan-13b": lambda: Case("baichuan", layers=40).llama(),
+    "maincoder": lambda: Case("maincoder", **HEADED).llama().add(**NORMS_OF_HEADS),
     "refact": lambda: refact(),
     "deepseek": lambda: shared_experts(Case("deepseek", layers=3, **SPARSE), 2),
     "bailingmoe": lambda: shared_experts(Case("bailingmoe", layers=3, expert_weights_norm=True,

@@ -80,7 +80,16 @@ static DType dtype_of(const GgufTensor *t) {
                t->name, name);
 }
 
+static int64_t head_dim_of(const Reading *);
+
+// Norms of one head are in its order.
+static bool is_norm_of_head(const Reading *r, const Tensor *t) {
+    return (strstr(t->name, ".query_layernorm.") || strstr(t->name, ".key_layernorm.")) && t->rank == 1 &&
+           t->dim[0] == head_dim_of(r) && t->dim[0] % 2 == 0;
+}
+
 static int rotary_heads(const Reading *r, const Tensor *t) {
+    if (is_norm_of_head(r, t)) return 1;
     const char *head_key = strstr(t->name, ".q_proj.")   ? "num_attention_heads"
                            : strstr(t->name, ".k_proj.") ? "num_key_value_heads"
                                                          : NULL;
@@ -147,8 +156,6 @@ static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *
     }
     return true;
 }
-
-static int64_t head_dim_of(const Reading *);
 
 // The queries, keys and values of a layer in one tensor, their rows one behind the other: "self_attn.Q_proj.weight" with q, k,
 // v
