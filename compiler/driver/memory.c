@@ -50,8 +50,8 @@ static bool fits(const Build *b, Needs n) {
 }
 
 // ---------------------------------------------------------------------------------------------------- what would make it fit
-// In a process of its own: the pipeline up to the plan with other options, and where there is flash, which `compiled` code
-// shares with the weights, up to the objects. Does that fit?
+// Does it fit with other options? Their pipeline up to the plan, in a process of its own; `compiled`: up to the objects where
+// there is flash, which holds their code, too.
 static bool trial(const Options *options, bool compiled) {
     int status = 1;
     fflush(stdout), fflush(stderr);
