@@ -1,13 +1,15 @@
 """Tiny folders quantized in the ways that ../shared/data/hfquant does not show: other bits, groups, shapes, families. Not needed to
 build or test burin.
 
-usage: folders.py             needs numpy, torch, transformers, safetensors; writes tests/formats/folders/*
+usage: folders.py [NAME...]   needs numpy, torch, transformers, safetensors; writes tests/formats/folders/*
 
 Each quantizer rounds a matrix [out, in] to integers, packs them as the library does, and returns the float32 values that they stand for.
 The expected logits are those of transformers' model in float32 with these values as weights; values.npy are those of one matrix.
 """
 import json
 import os
+import sys
+import zlib
 
 import numpy as np
 import torch
@@ -168,6 +170,137 @@ def code_of_absmax(nested, absmax, extra, state):
     return (levels == absmax[:, None]).argmax(1).astype(np.uint8)
 
 
+def awq_gemv(group):
+    def quantize(name, w):
+        scale, zero, q, values = by_groups(w, np.arange(w.shape[1]) // group, 15, HALF)
+        words = -(-len(scale) // 8) * {32: 4, 64: 2}.get(group, 1)  # more than groups: AutoAWQ's calculate_zeros_width
+        pad = lambda a: np.pad(a.T, ((0, 0), (0, words * 8 - len(scale))))
+        return {f"{name}.qweight": aligned(q, 4), f"{name}.qzeros": aligned(pad(zero), 4), f"{name}.scales": rounded(pad(scale), HALF)}, values
+    return quantize, {"quant_method": "awq", "bits": 4, "group_size": group, "version": "gemv", "zero_point": True,
+                      "modules_to_not_convert": None}
+
+
+E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+
+
+def fp4_codes(scaled):
+    code = np.abs(scaled[..., None] - E2M1).argmin(-1)
+    return code, torch.from_numpy((code[..., 0::2] | code[..., 1::2] << 4).astype(np.uint8))
+
+
+def nvfp4(modelopt):
+    def quantize(name, w):
+        groups = w.reshape(len(w), -1, 16)
+        most = np.abs(groups).max(-1)
+        whole = np.float32(6 * 448) / most.max() if not modelopt else most.max() / np.float32(6 * 448)
+        small = torch.from_numpy(most / 6 / whole if modelopt else most / 6 * whole).to(torch.float8_e4m3fn)
+        scale = small.float().numpy() * whole if modelopt else small.float().numpy() / whole
+        code, packed = fp4_codes((groups / np.maximum(scale, 1e-9)[..., None]).reshape(w.shape))
+        values = E2M1[code] * np.repeat(scale, 16, 1)
+        one = torch.tensor(whole) if modelopt else torch.tensor([whole])
+        words, own = ("weight", "weight_scale_2") if modelopt else ("weight_packed", "weight_global_scale")
+        return {f"{name}.{words}": packed, f"{name}.weight_scale": small, f"{name}.{own}": one,
+                f"{name}.{'input_scale' if modelopt else 'input_global_scale'}": torch.tensor([1.5])}, values
+    if modelopt:
+        return quantize, {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"], "producer": {"name": "modelopt"}}
+    four = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16, "symmetric": True, "dynamic": False}
+    return quantize, {"quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized", "ignore": ["lm_head"],
+                      "kv_cache_scheme": {"num_bits": 8, "type": "float"},
+                      "config_groups": {"group_0": {"targets": ["Linear"], "weights": four, "input_activations": four | {"dynamic": "local"}}}}
+
+
+def ct_mxfp4():
+    def quantize(name, w):
+        exponent = np.floor(np.log2(np.abs(w.reshape(len(w), -1, 32)).max(-1))) - 2
+        scale = np.repeat(np.exp2(exponent).astype(np.float32), 32, 1)
+        code, packed = fp4_codes(w / scale)
+        return {f"{name}.weight_packed": packed, f"{name}.weight_scale": torch.from_numpy((exponent + 127).astype(np.uint8))}, E2M1[code] * scale
+    weights = {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32, "symmetric": True}
+    return quantize, {"quant_method": "compressed-tensors", "format": "mxfp4-pack-quantized", "ignore": ["re:.*lm_head"],
+                      "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+
+
+def ct_fp8_blocks(rows, columns):
+    blocks, _ = fp8(rows, columns)
+
+    def quantize(name, w):
+        tensors, values = blocks(name, w)
+        return {k.removesuffix("_inv"): t for k, t in tensors.items()}, values
+    weights = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [rows, columns], "symmetric": True}
+    return quantize, {"quant_method": "compressed-tensors", "format": "float-quantized", "ignore": ["lm_head", "re:.*gate$"],
+                      "config_groups": {"group_0": {"targets": ["Linear"], "weights": weights}}}
+
+
+def ct_mixed():
+    """Blocks of FP8 in attention, groups of 4 bits in the MLP, its last product of 8 bits by rows."""
+    parts = {"re:.*self_attn.*": ct_fp8_blocks(48, 32), "re:.*(gate|up)_proj": compressed(4, 32, False),
+             "re:.*down_proj": compressed(8, 0, True)}
+
+    def quantize(name, w):
+        of = "self_attn" if "self_attn" in name else "down_proj" if "down_proj" in name else "up"
+        return next(q for key, (q, _) in parts.items() if of in key)(name, w)
+    groups = {f"group_{i}": {"targets": [k], "format": s["format"], "weights": s["config_groups"]["group_0"]["weights"]}
+              for i, (k, (_, s)) in enumerate(parts.items())}
+    return quantize, {"quant_method": "compressed-tensors", "format": "mixed-precision", "ignore": ["lm_head"], "config_groups": groups}
+
+
+def ct_order():
+    """actorder: weight_g_idx, the group of each input"""
+    plain, settings = compressed(4, 32, True)
+
+    def quantize(name, w):
+        order = np.random.default_rng(w.shape[1]).permutation(w.shape[1])
+        place = np.argsort(order, kind="stable")
+        idx = place // 32
+        scale, zero, q, values = by_groups(w, idx, 15, BF16, 0, True)
+        return {f"{name}.weight_packed": aligned(q, 4), f"{name}.weight_shape": torch.tensor(w.shape),
+                f"{name}.weight_scale": rounded(scale.T, BF16), f"{name}.weight_g_idx": torch.from_numpy(idx.astype(np.int32))}, values
+    return quantize, settings
+
+
+def bitnet(multiplies=False, online=False):
+    def quantize(name, w):
+        w = rounded(w, HALF).float().numpy() if online else w
+        scale = np.float32(1) / np.float32(np.abs(w).mean(dtype=np.float64))
+        code = np.clip(np.rint(w * scale), -1, 1).astype(np.float32)
+        if online:
+            return {f"{name}.weight": torch.from_numpy(w).half()}, code * (np.float32(1) / scale)
+        stored = rounded(1 / scale if multiplies else scale, BF16)
+        value = stored.float().numpy() if multiplies else np.float32(1) / stored.float().numpy()
+        n = len(w) // 4
+        packed = sum((code[i * n:(i + 1) * n].astype(int) + 1) << 2 * i for i in range(4))
+        return {f"{name}.weight": torch.from_numpy(packed.astype(np.uint8)), f"{name}.weight_scale": stored.reshape(1)}, code * value
+    return quantize, {"quant_method": "bitnet", "linear_class": "autobitlinear" if multiplies or online else "bitlinear",
+                      "quantization_mode": "online" if online else "offline", "modules_to_not_convert": None}
+
+
+def auto_round():
+    """GPTQ's layout without g_idx; some modules have other bits and groups."""
+    many, few = gptq(8, 32, g_idx=False), gptq(4, 64, g_idx=False, sym=True)
+
+    def quantize(name, w):
+        return (many if "down_proj" in name else few)[0](name, w)
+    return quantize, {"quant_method": "auto-round", "packing_format": "auto_round:auto_gptq", "bits": 4, "group_size": 64, "sym": True,
+                      "data_type": "int", "iters": 0, "extra_config": {"model.layers.0.mlp.down_proj": {"bits": 8, "group_size": 32}}}
+
+
+def stored_as(kind, method):
+    """bnb_4bit_quant_storage: the bytes as elements of another type"""
+    def quantize(name, w):
+        tensors, values = method[0](name, w)
+        code = f"{name}.weight"
+        return tensors | {code: tensors[code].reshape(-1).view(kind)[:, None]}, values
+    return quantize, method[1] | {"bnb_4bit_quant_storage": "bfloat16", "llm_int8_skip_modules": ["lm_head"]}
+
+
+def fp8_static():
+    def quantize(name, w):
+        scale = np.float32(np.abs(w).max() / 448)
+        code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+        return {f"{name}.weight": code, f"{name}.weight_scale": torch.tensor(scale), f"{name}.input_scale": torch.tensor(0.02)}, code.float().numpy() * scale
+    return quantize, {"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}
+
+
 def eight_bits():
     def quantize(name, w):
         most = np.abs(w).max(1).astype(np.float32)
@@ -220,6 +353,24 @@ MODELS = {
     "bnb_fp4": (llama(), four_bits("fp4", 64), []),
     "bnb_nf4_across": (llama(hidden_size=80, head_dim=20), four_bits("nf4", 64, nested=True), []),
 }
+# Each from a seed of its own
+MORE = {
+    "awq_gemv": (llama(), awq_gemv(32), []),
+    "ct_nvfp4": (llama(), nvfp4(False), []),
+    "ct_mxfp4": (llama(), ct_mxfp4(), []),
+    "ct_fp8_blocks": (llama(hidden_size=80, head_dim=20), ct_fp8_blocks(32, 48), []),
+    "ct_mixed": (llama(), ct_mixed(), []),
+    "ct_order": (llama(), ct_order(), []),
+    "modelopt_nvfp4": (llama(), nvfp4(True), []),
+    "modelopt_fp8": (llama(), fp8_static(), []),
+    "bitnet": (llama(), bitnet(), []),
+    "bitnet_multiplies": (transformers.BitNetConfig(**SMALL), bitnet(True), []),
+    "bitnet_online": (llama(), bitnet(online=True), []),
+    "auto_round": (llama(intermediate_size=128), auto_round(), []),
+    "bnb_gpt2": (gpt2(), stored_as(BF16, four_bits("nf4", 64, nested=True)), []),
+    "bnb_int8_gpt2": (gpt2(), eight_bits(), []),
+    "gptq3_head": (llama(), gptq(3, 32, order=True, sym=True, kind=HALF), ["lm_head"]),
+}
 
 
 def write(name, config, method, also):
@@ -262,5 +413,11 @@ def write(name, config, method, also):
     open(f"{folder}/tensor", "w").write(shown[0] + "\n")
 
 
+asked = sys.argv[1:]
 for name, (config, method, also) in MODELS.items():
-    write(name, config, method, also)
+    if not asked:
+        write(name, config, method, also)
+for name, (config, method, also) in MORE.items():
+    if not asked or name in asked:
+        rng = np.random.default_rng(zlib.crc32(name.encode()))
+        write(name, config, method, also)

@@ -21,6 +21,13 @@ typedef struct QuantizedCase {
 #define SHAPE     "m.weight_shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
 #define CT_WORDS  "m.weight_packed I32 8 4;"
 #define CT_SCALES "m.weight_scale F16 8 2 =11;"
+#define TWO_GROUPS \
+    "'quant_method':'compressed-tensors','format':'pack-quantized','config_groups':{'a':{'weights':{'num_bits':4,'type':'int'," \
+    "'group_size':16}},'b':{'weights':{'num_bits':8,'type':'int','group_size':8}}}"
+#define NVFP4     CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
+#define FP4_WORDS "m.weight_packed U8 8 16;"
+#define BITNET    "'quant_method':'bitnet'"
+#define TERNARY   "m.weight U8 2 32;"
 #define BYTES     CT("int-quantized", "'num_bits':8,'type':'int'")
 #define FP8       "'quant_method':'fp8','weight_block_size':[4,16]"
 #define F8        "m.weight F8_E4M3 8 32;"
@@ -62,20 +69,41 @@ static const QuantizedCase quantized[] = {
     {"gptq-order-type", GPTQ, WORDS ZEROS SCALES "m.g_idx I64 32;"},
     {"gptq-weight-beside", GPTQ, WORDS ZEROS SCALES ORDER "m.weight F16 8 32;"},
     {"awq-bits", "'quant_method':'awq','bits':3", WORDS},
-    {"awq-version", AWQ ",'version':'gemv'", WORDS},
+    {"awq-version", AWQ ",'version':'gemv_fast'", WORDS},
+    {"awq-gemv-scales", AWQ ",'version':'gemv'", "m.qweight I32 8 4; m.scales F16 8 2; m.qzeros I32 8 1;"},
+    {"awq-gemv-zeros", AWQ ",'version':'gemv'", "m.qweight I32 8 4; m.scales F16 8 8; m.qzeros I32 8 2;"},
     {"awq-codes-type", AWQ, "m.qweight I64 32 1;"},
     {"awq-scales-shape", AWQ, "m.qweight I32 32 1; m.scales F16 2 7; m.qzeros I32 2 1;"},
     {"awq-no-zeros", AWQ, "m.qweight I32 32 1; m.scales F16 2 8;"},
     {"awq-zeros-shape", AWQ, "m.qweight I32 32 1; m.scales F16 2 8; m.qzeros I32 1 1;"},
     {"ct-format", CT("marlin-24", "'num_bits':4,'type':'int'"), CT_WORDS},
     {"ct-format-of-group",
-     "'quant_method':'compressed-tensors','format':'mixed-precision','config_groups':{'a':{'format':'nvfp4-pack-quantized',"
+     "'quant_method':'compressed-tensors','format':'mixed-precision','config_groups':{'a':{'format':'marlin-24',"
      "'weights':{'num_bits':4,'type':'float'}}}",
      CT_WORDS},
     {"ct-sparse", PACKED ",'sparsity_config':{'format':'sparse-24-bitmask'}", CT_WORDS},
     {"ct-transform", PACKED ",'transform_config':{'config_groups':{}}", CT_WORDS},
     {"ct-bits", CT("pack-quantized", "'num_bits':16,'type':'int'"), CT_WORDS},
-    {"ct-float-bits", CT("float-quantized", "'num_bits':4,'type':'float'"), CT_WORDS},
+    {"ct-float-bits", CT("float-quantized", "'num_bits':6,'type':'float'"), CT_WORDS},
+    {"ct-groups-of-none", TWO_GROUPS, SHAPE CT_WORDS "m.weight_scale F16 8 3;"},
+    {"ct-nvfp4-no-whole", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 2 =11;"},
+    {"ct-nvfp4-whole-shape", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 2 =11; m.weight_global_scale F32 2 =11;"},
+    {"ct-nvfp4-scale-nan", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 2 =7f; m.weight_global_scale F32 1 =11;"},
+    {"ct-nvfp4-scale-shape", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 1 =11; m.weight_global_scale F32 1 =11;"},
+    {"ct-nvfp4-whole-zero", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 2 =11; m.weight_global_scale F32 1;"},
+    {"ct-mxfp4-scale-nan", NVFP4, FP4_WORDS "m.weight_scale U8 8 1 =ff;"},
+    {"modelopt-algorithm", "'quant_method':'modelopt','quant_algo':'W4A8_AWQ'", F8},
+    {"modelopt-no-scale", "'quant_method':'modelopt','quant_algo':'FP8'", F8},
+    {"modelopt-no-whole", "'quant_method':'modelopt','quant_algo':'NVFP4'", "m.weight U8 8 16; m.weight_scale F8_E4M3 8 2 =11;"},
+    {"auto-round-format", "'quant_method':'auto-round','packing_format':'auto_round:llm_compressor','bits':4", WORDS},
+    {"auto-round-type", "'quant_method':'auto-round','data_type':'mx_fp','bits':4", WORDS},
+    {"bitnet-class", BITNET ",'linear_class':'other'", TERNARY},
+    {"bitnet-mode", BITNET ",'quantization_mode':'never'", TERNARY},
+    {"bitnet-norm", BITNET ",'use_rms_norm':true", TERNARY},
+    {"bitnet-no-scale", BITNET, TERNARY},
+    {"bitnet-scale-shape", BITNET, TERNARY "m.weight_scale F32 2 =11;"},
+    {"bitnet-scale-zero", BITNET, TERNARY "m.weight_scale F32 1;"},
+    {"bitnet-rank", BITNET, "m.weight U8 2 32 1; m.weight_scale F32 1 =11;"},
     {"ct-no-shape", PACKED, CT_WORDS CT_SCALES},
     {"ct-shape-zero", PACKED, "m.weight_shape I64 2;" CT_WORDS CT_SCALES},
     {"ct-shape-negative", PACKED, "m.weight_shape I64 2 =ff;" CT_WORDS CT_SCALES},

@@ -27,6 +27,7 @@ static QuantizedMatrix *eight_bits(Quantization *q, StoredTensor *t) {
                    "tensor \"%s\" says that weights are tiled for a GPU\nhint: save the model with row-major weights",
                    format->tensor.name);
     quantized_scales(m, quantized_part(q, m, ".SCB", SET_FLOATS, true), 1, 0);
+    m->transposed = quantized_is_conv1d(q, m->name);
     m->factor = 7.874015718698502e-3f;
     return m;
 }
@@ -102,6 +103,7 @@ static QuantizedMatrix *four_bits(Quantization *q, StoredTensor *t) {
         file_fatal(m->codes->file, "tensor \"%s\" has %llu bytes, which is not what the shape in its quant_state takes",
                    m->codes->tensor.name, (unsigned long long)m->codes->tensor.bytes);
     m->bits = 4;
+    m->transposed = quantized_is_conv1d(q, m->name);
     m->table = floats_of(q, m, ".weight.quant_map", 16)->tensor.data;
     set_scales(q, m, state);
     m->read = read_codes;

@@ -2,6 +2,8 @@
 //   pack-quantized    weight_packed i32 [outputs, words]: signed value + 2^(bits - 1), 32 / bits of them in a word, low first
 //   int-quantized     weight i8; naive-quantized: i8 or f8
 //   float-quantized   weight f8_e4m3
+//   nvfp4-pack-quantized, mxfp4-pack-quantized   weight_packed u8 [outputs, inputs / 2] of e2m1 (fp4.c); of nvfp4 the scale is
+//                     weight_scale f8_e4m3 / weight_global_scale
 // weight_scale: one, one a row, [outputs, groups] or of blocks; weight_zero_point i8 [outputs, groups], or as the codes i32
 // [words, groups]; weight_g_idx [inputs]: each input's group. Activations stay floats, whatever config_groups say of them.
 #include <string.h>
@@ -20,27 +22,46 @@ static const char *text_of(const json_t *object, const char *key) {
 
 static const json_t *weights_of(const json_t *group) { return json_object_get(group, "weights"); }
 
-// Of the first of config_groups that speaks of weights; shapes decide for each matrix.
-static Scheme scheme_of(const Quantization *q) {
-    Scheme s = {.bits = 8, .block = {1, 0}};
-    const json_t *group;
-    const char *name;
-    json_object_foreach((json_t *)json_object_get(q->config, "config_groups"), name, group) {
-        const json_t *w = weights_of(group), *block = json_object_get(w, "block_structure");
-        if (!json_is_object(w)) continue;
-        s.bits = json_integer_value(json_object_get(w, "num_bits"));
-        s.group = json_integer_value(json_object_get(w, "group_size"));
-        for (size_t i = 0; i < 2 && json_array_size(block) == 2; i++) s.block[i] = json_integer_value(json_array_get(block, i));
-        break;
-    }
+static Scheme scheme_of(const json_t *weights) {
+    Scheme s = {.bits = json_integer_value(json_object_get(weights, "num_bits")),
+                .group = json_integer_value(json_object_get(weights, "group_size")),
+                .block = {1, 0}};
+    const json_t *block = json_object_get(weights, "block_structure");
+    for (size_t i = 0; i < 2 && json_array_size(block) == 2; i++) s.block[i] = json_integer_value(json_array_get(block, i));
     return s;
 }
 
+// Are scales of this shape those of the scheme, for all that the matrix has?
+static bool fits(const Scheme *s, const QuantizedMatrix *m, const Tensor *scales) {
+    int64_t r = scales->rank > 0 ? scales->dim[0] : 1, c = scales->rank > 1 ? scales->dim[1] : 1;
+    if (s->bits != m->bits && m->codes->tensor.dtype == DT_i32) return false;
+    if (s->block[1] > 0) return s->block[0] > 0 && r == ceil_div(m->rows, s->block[0]) && c == ceil_div(m->columns, s->block[1]);
+    return (r == 1 || r == m->rows) && c == (s->group > 0 ? ceil_div(m->columns, s->group) : 1);
+}
+
+// Of the first of config_groups whose scales have this shape, else of the first; that where `m` is NULL. Shapes tell them apart:
+// targets are names of classes and patterns of names.
+static Scheme scheme_for(const Quantization *q, const QuantizedMatrix *m, const Tensor *scales) {
+    Scheme first = {.bits = 8, .block = {1, 0}};
+    bool found = false;
+    const json_t *group;
+    const char *name;
+    json_object_foreach((json_t *)json_object_get(q->config, "config_groups"), name, group) {
+        if (!json_is_object(weights_of(group))) continue;
+        Scheme s = scheme_of(weights_of(group));
+        if (m && fits(&s, m, scales)) return s;
+        if (!found) first = s, found = true;
+    }
+    return first;
+}
+
 static void check_format(const Quantization *q, const char *format) {
-    static const char *const known[] = {"pack-quantized", "int-quantized", "float-quantized", "naive-quantized"};
+    static const char *const known[] = {"pack-quantized",       "int-quantized",  "float-quantized", "naive-quantized",
+                                        "nvfp4-pack-quantized", "mxfp4-pack-quantized"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i], format)) return;
-    quantized_refuse(q, "format", format, "pack-quantized, int-quantized, float-quantized or naive-quantized");
+    quantized_refuse(q, "format", format,
+                     "pack-quantized, int-quantized, float-quantized, naive-quantized, nvfp4-pack-quantized or mxfp4-pack-quantized");
 }
 
 static void check_group(const Quantization *q, const json_t *group) {
@@ -49,9 +70,9 @@ static void check_group(const Quantization *q, const json_t *group) {
     bool integers = !strcmp(text_of(w, "type"), "int");
     if (!json_is_object(w)) return;
     if (*text_of(group, "format")) check_format(q, text_of(group, "format"));
-    if (bits < 2 || bits > 8 || (!integers && bits != 8))
+    if (bits < 2 || bits > 8 || (!integers && bits != 8 && bits != 4))
         quantized_refuse(q, "num_bits", arena_printf(q->checkpoint->arena, "%" JSON_INTEGER_FORMAT, bits),
-                         "2 to 8 of integers, 8 of floats");
+                         "2 to 8 of integers, 4 or 8 of floats");
 }
 
 void compressed_check(const Quantization *q) {
@@ -95,7 +116,7 @@ static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
     quantized_want_shape(shape, 1, (int64_t[]){2});
     const Tensor *t = &shape->tensor;
     quantized_set_size(m, shape, (int64_t)dtype_load(t->dtype, t->data, 0), (int64_t)dtype_load(t->dtype, t->data, 1));
-    m->bits = (int)scheme_of(q).bits;
+    m->bits = (int)scheme_for(q, NULL, NULL).bits;
     // Groups of config_groups may differ in bits; the words say which these are.
     int64_t words = m->codes->tensor.dim[1];
     for (int bits = 8; bits >= 2 && ceil_div(m->columns, 32 / m->bits) != words; bits--) m->bits = bits;
@@ -127,19 +148,37 @@ static bool is_codes(const Tensor *t) {
     return text_ends_with(t->name, ".weight") && (t->dtype == DT_i8 || t->dtype == DT_f8e4m3fn || t->dtype == DT_f8e5m2);
 }
 
+static bool has_fp4(const Quantization *q) {
+    const json_t *group;
+    const char *name;
+    json_object_foreach((json_t *)json_object_get(q->config, "config_groups"), name, group) {
+        const json_t *w = weights_of(group);
+        if (!strcmp(text_of(w, "type"), "float") && json_integer_value(json_object_get(w, "num_bits")) == 4) return true;
+    }
+    return false;
+}
+
+static void set_scales(Quantization *q, QuantizedMatrix *m) {
+    const StoredTensor *scales = quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true);
+    scales = quantized_exponents(q, scales);
+    Scheme s = scheme_for(q, m, &scales->tensor);
+    quantized_scales(m, scales, s.block[0], s.block[1] ? s.block[1] : s.group);
+}
+
 QuantizedMatrix *compressed_matrix(Quantization *q, StoredTensor *t) {
     bool packed = text_ends_with(t->tensor.name, ".weight_packed");
     if (!packed && !is_codes(&t->tensor)) return NULL;
-    Scheme s = scheme_of(q);
     QuantizedMatrix *m = quantized_matrix(q, t, packed ? ".weight_packed" : ".weight", ".weight");
+    if (packed && m->codes->tensor.dtype == DT_u8 && has_fp4(q)) {
+        fp4_matrix(q, m, 0);
+        fp4_whole_scale(q, m, ".weight_global_scale", true);
+        return m;
+    }
     if (packed)
         set_packed_size(q, m);
     else
         quantized_bytes(q, m);
-    const StoredTensor *scales = quantized_part(q, m, ".weight_scale", SET_FLOATS, true);
-    int64_t groups = scales->tensor.rank == 2 ? scales->tensor.dim[1] : 1;
-    bool fits = s.group > 0 && ceil_div(m->columns, s.group) == groups;
-    quantized_scales(m, scales, s.block[0], s.block[1] ? s.block[1] : fits ? s.group : ceil_div(m->columns, groups));
+    set_scales(q, m);
     set_zeros(q, m);
     set_order(q, m);
     return m;

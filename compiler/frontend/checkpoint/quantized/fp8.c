@@ -29,7 +29,7 @@ QuantizedMatrix *fp8_matrix(Quantization *q, StoredTensor *t) {
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     quantized_bytes(q, m);
     block_size(q, size);
-    const StoredTensor *inverse = quantized_part(q, m, ".weight_scale_inv", SET_FLOATS, false);
+    const StoredTensor *inverse = quantized_part(q, m, ".weight_scale_inv", SET_SCALES, false);
     quantized_scales(m, inverse ? inverse : quantized_part(q, m, ".weight_scale", SET_FLOATS, true), size[0], size[1]);
     return m;
 }

@@ -50,17 +50,19 @@ static int zero_itself(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field((const uint32_t *)t->data + group * t->dim[1], 1, row, m->bits);
 }
 
-// GPTQModel gives some modules other bits and groups than config.json says of all; then shapes say which.
-static bool may_differ(const Quantization *q) { return json_object_size(json_object_get(q->config, "dynamic")); }
+// GPTQModel and AutoRound give some modules other bits and groups than config.json says of all; then shapes say which.
+static bool may_differ(const Quantization *q) {
+    return json_object_size(json_object_get(q->config, "dynamic")) || json_object_size(json_object_get(q->config, "extra_config"));
+}
 
 // Inputs: those of g_idx, else what the words hold
 static void set_size(const Quantization *q, QuantizedMatrix *m) {
     const Tensor *w = &m->codes->tensor;
     m->bits = bits_of(q);
     m->rows = w->dim[1];
+    int64_t bits = m->zeros->tensor.rank == 2 ? m->zeros->tensor.dim[1] * 32 / m->rows : 0;
+    if (may_differ(q) && (bits == 2 || bits == 3 || bits == 4 || bits == 8)) m->bits = (int)bits;
     m->columns = m->order ? m->order->tensor.dim[0] : w->dim[0] * 32 / m->bits;
-    int64_t bits = w->dim[0] * 32 / m->columns;
-    if (may_differ(q) && m->order && (bits == 2 || bits == 3 || bits == 4 || bits == 8)) m->bits = (int)bits;
     quantized_want_shape(m->codes, 2, (int64_t[]){ceil_div(m->columns * m->bits, 32), m->rows});
 }
 
@@ -70,12 +72,12 @@ QuantizedMatrix *gptq_matrix(Quantization *q, StoredTensor *t) {
     quantized_want_words(m);
     m->order = quantized_part(q, m, ".g_idx", SET_I32, json_is_true(json_object_get(q->config, "desc_act")));
     if (m->order) quantized_want_shape(m->order, 1, (int64_t[]){-1});
+    m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
     set_size(q, m);
     const StoredTensor *scales = quantized_part(q, m, ".scales", SET_FLOATS, true);
     int64_t group = quantized_int(q, "group_size", -1);
     quantized_scales_by_group(m, scales,
                               may_differ(q) && scales->tensor.rank ? ceil_div(m->columns, scales->tensor.dim[0]) : group);
-    m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
     quantized_want_shape(m->zeros, 2, (int64_t[]){m->groups, ceil_div(m->rows * m->bits, 32)});
     quantized_order(q, m);
     m->transposed = quantized_is_conv1d(q, m->name);

@@ -19,6 +19,10 @@ static const QuantizationMethod methods[] = {
     {"fbgemm_fp8", fp8_check, fp8_matrix},
     {"mxfp4", mxfp4_check, mxfp4_matrix},
     {"bitsandbytes", bitsandbytes_check, bitsandbytes_matrix},
+    {"bitnet", bitnet_check, bitnet_matrix},
+    {"modelopt", modelopt_check, modelopt_matrix},
+    {"auto-round", auto_round_check, auto_round_matrix},
+    {"intel/auto-round", auto_round_check, auto_round_matrix},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
@@ -131,7 +135,7 @@ void quantized_want_words(const QuantizedMatrix *m) {
 
 bool quantized_is_conv1d(const Quantization *q, const char *name) {
     const char *type = q->checkpoint->architecture;
-    return type && !strcmp(type, "gpt2") &&
+    return type && (!strcmp(type, "gpt2") || !strcmp(type, "openai-gpt")) &&
            (text_ends_with(name, ".c_attn.weight") || text_ends_with(name, ".c_fc.weight") ||
             text_ends_with(name, ".c_proj.weight") || text_ends_with(name, ".q_attn.weight"));
 }
@@ -240,6 +244,14 @@ static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *row
     for (int64_t k = 0; k < m->columns; k++) dtype_store(type, out, place_of(m, rows->first + r, k), value_at(m, rows, r, k));
 }
 
+// A code as the format has it. Integers of 4 bits, less their zero point, are floats of 8 bits, where scales are no f16.
+static int16_t code_in(const QuantizedMatrix *m, const Format *f, int code, int zero) {
+    uint8_t byte = 0;
+    if (f->table != TABLE_E4M3 || m->table) return (int16_t)(code - m->center);
+    dtype_store(DT_f8e4m3fn, &byte, 0, code - zero);
+    return byte;
+}
+
 // Blocks of one row
 static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const CodedRows *rows, int r, uint8_t *out) {
     const int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
@@ -250,7 +262,7 @@ static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const Coded
         for (int i = 0; i < f->block; i++) {
             int64_t at = m->sorted ? m->sorted[k + i] : k + i;
             value_at(m, rows, r, at);  // refuses what is no number
-            codes[i] = (int16_t)(code[at] - m->center);
+            codes[i] = code_in(m, f, code[at], zero[at]);
         }
         block_write(f, scale[first], zero[first] - m->center, codes, out);
     }
@@ -303,7 +315,7 @@ static bool runs_of(const QuantizedMatrix *m, int64_t n) {
 static DType integer_format(const QuantizedMatrix *m) {
     bool small = m->bits <= 4;
     if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
-    if (!scales_are_halves(m)) return DT_f32;
+    if (!scales_are_halves(m)) return !small ? DT_f32 : runs_of(m, 128) ? DT_e4m3_128 : runs_of(m, 32) ? DT_e4m3_32 : DT_f32;
     if (!m->zero && !small) return runs_of(m, 128) ? DT_s8_128 : runs_of(m, 32) ? DT_q8_0 : DT_f32;
     if (runs_of(m, 128)) return small ? DT_z4_128 : DT_z8_128;
     if (runs_of(m, 64) && small) return DT_z4_64;
@@ -318,7 +330,7 @@ static DType float_format(const QuantizedMatrix *m) {
 
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
-    if (m->stack) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;  // powers of two times one of e2m1
+    if (m->powers) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }
 
@@ -351,7 +363,9 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
 // Scales of activations and of the KV cache, which burin does not quantize by them
 static bool is_of_activations(const char *name) {
     static const char *const ends[] = {".input_scale", ".output_scale", ".input_zero_point", ".output_zero_point", ".k_scale",
-                                       ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx"};
+                                       ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx",
+                                       ".prob_scale",  ".kv_scale",     ".k_zero_point",     ".v_zero_point",
+                                       ".input_global_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_with(name, ends[i])) return true;
     return false;
@@ -393,7 +407,7 @@ static void warn_of_growth(const Quantization *q, int matrices) {
     if (n)
         diag_warning(q->loc,
                      "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-                     "\nnote: groups across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
+                     "\nnote: groups of 16, across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
                      "f16 have none",
                      n, matrices, q->method, (double)after / (double)before);
 }
@@ -419,7 +433,10 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
 // ---------------------------------------------------------------------------------------------------------------- config.json
 // What AutoGPTQ and AutoAWQ once wrote beside config.json
 static bool find_beside(Quantization *q) {
-    static const char *const files[][2] = {{"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
+    static const char *const files[][2] = {{"quantize_config.json", "gptq"},
+                                           {"quant_config.json", "awq"},
+                                           {"hf_quant_config.json", "modelopt"},
+                                           {"quanto_qmap.json", "quanto"}};
     Checkpoint *c = q->checkpoint;
     for (size_t i = 0; i < sizeof files / sizeof *files && !q->config; i++) {
         json_t *config = json_beside(c->folder, files[i][0]);

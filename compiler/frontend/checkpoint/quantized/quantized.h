@@ -35,6 +35,7 @@ struct QuantizedMatrix {
     int64_t rows, columns;      // outputs (of all matrices of a stack), inputs
     bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
     const float *table;         // NULL: codes are integers
+    bool powers;                // scales are powers of two, the table e2m1's
     float factor;
     int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
     uint64_t bytes;           // of all its parts
@@ -70,6 +71,12 @@ void mxfp4_check(const Quantization *);
 QuantizedMatrix *mxfp4_matrix(Quantization *, StoredTensor *);
 void bitsandbytes_check(const Quantization *);
 QuantizedMatrix *bitsandbytes_matrix(Quantization *, StoredTensor *);
+void bitnet_check(const Quantization *);
+QuantizedMatrix *bitnet_matrix(Quantization *, StoredTensor *);
+void modelopt_check(const Quantization *);
+QuantizedMatrix *modelopt_matrix(Quantization *, StoredTensor *);
+void auto_round_check(const Quantization *);
+QuantizedMatrix *auto_round_matrix(Quantization *, StoredTensor *);
 
 // ---- of quantized.c: what methods share ----
 
@@ -79,6 +86,7 @@ QuantizedMatrix *quantized_matrix(Quantization *, StoredTensor *codes, const cha
 // The tensor "module" `end` beside the codes, of one of the dtypes in the set, now part of the matrix. A missing one ends the
 // run if `needed`, else it is NULL.
 enum { SET_FLOATS = 1 << DT_f32 | 1 << DT_f16 | 1 << DT_bf16, SET_I32 = 1 << DT_i32, SET_U8 = 1 << DT_u8, SET_ANY = -1 };
+enum { SET_SCALES = SET_FLOATS | 1 << DT_f8e4m3fn | 1 << DT_f8e8m0 };
 const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char *end, int dtypes, bool needed);
 // Ends the run unless the tensor has this shape.
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
@@ -99,6 +107,14 @@ unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bit
 int64_t ceil_div(int64_t a, int64_t b);
 // Sets rows, columns and how codes of a byte each are read: int8, or floats of 8 bits.
 void quantized_bytes(Quantization *, QuantizedMatrix *);
+// Bytes of exponents as floats 2^(byte - 127)
+const StoredTensor *quantized_exponents(const Quantization *, const StoredTensor *);
+// Codes are e2m1, two in a byte.
+void fp4_codes(QuantizedMatrix *);
+// Rows, columns, codes and weight_scale of such a matrix; `group`: columns of a scale, 0: as its type says.
+void fp4_matrix(Quantization *, QuantizedMatrix *, int64_t group);
+// Of nvfp4: the scale of the whole matrix, which other scales are divided by, or multiplied with.
+void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, bool divides);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
 void quantized_order(const Quantization *, QuantizedMatrix *);
 // Ends the run when one is infinite or no number.

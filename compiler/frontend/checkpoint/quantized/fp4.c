@@ -1,0 +1,59 @@
+// Floats of 4 bits (e2m1), two in a byte, the first in the low nibble: what mxfp4, compressed-tensors and modelopt share.
+//   mxfp4   a scale for 32 columns, 2^(byte - 127)
+//   nvfp4   a scale for 16 columns, f8_e4m3, beside a float for the whole matrix
+#include "frontend/checkpoint/quantized/quantized.h"
+
+typedef struct {
+    float value;
+    bool divides;
+} WholeScale;
+
+static const float e2m1[16] = {0, .5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -.5f, -1, -1.5f, -2, -3, -4, -6};
+
+static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
+    const uint8_t *bytes = (const uint8_t *)m->codes->tensor.data + rows->first * m->columns / 2;
+    for (int64_t i = 0; i < rows->n * m->columns; i++) rows->code[i] = bytes[i / 2] >> i % 2 * 4 & 15;
+}
+
+static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
+    const WholeScale *whole = m->details;
+    const Tensor *t = &m->scale.values->tensor;
+    float scale = (float)dtype_load(t->dtype, t->data, row * m->groups + column / m->group);
+    return whole->divides ? scale / whole->value : scale * whole->value;
+}
+
+const StoredTensor *quantized_exponents(const Quantization *q, const StoredTensor *t) {
+    StoredTensor *exponents = ARENA_NEW(q->checkpoint->arena, StoredTensor);
+    *exponents = *t;
+    if (t->tensor.dtype == DT_u8) exponents->tensor.dtype = DT_f8e8m0;
+    return exponents;
+}
+
+void fp4_codes(QuantizedMatrix *m) {
+    m->table = e2m1, m->bits = 4;
+    m->read = read_codes;
+}
+
+void fp4_matrix(Quantization *q, QuantizedMatrix *m, int64_t group) {
+    quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
+    const int64_t *dims = m->codes->tensor.dim;
+    quantized_set_size(m, m->codes, dims[0], dims[1] * 2);
+    fp4_codes(m);
+    const StoredTensor *scales = quantized_exponents(q, quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true));
+    m->powers = scales->tensor.dtype == DT_f8e8m0;
+    int64_t columns = group > 0 ? group : m->powers ? 32 : 16;
+    quantized_want_shape(scales, 2, (int64_t[]){m->rows, ceil_div(m->columns, columns)});
+    quantized_scales(m, scales, 1, columns);
+}
+
+void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, bool divides) {
+    if (m->powers) return;
+    const StoredTensor *t = quantized_part(q, m, end, SET_FLOATS, true);
+    if (tensor_count(&t->tensor) != 1) quantized_want_shape(t, 1, (int64_t[]){1});
+    quantized_check_scales(t);
+    if (divides && dtype_load(t->tensor.dtype, t->tensor.data, 0) == 0)
+        file_fatal(t->file, "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged file: take another", t->tensor.name);
+    WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
+    *whole = (WholeScale){(float)dtype_load(t->tensor.dtype, t->tensor.data, 0), divides};
+    m->details = whole, m->scale_at = scale_at;
+}
