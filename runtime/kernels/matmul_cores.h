@@ -110,8 +110,9 @@ CALLED void floats_row(weight_format format, int P, const matmul_args *m, int pa
 
 // ---- more rows: tiles, whose sums go through memory to the epilogue ----
 
-INLINE void ask_ahead(const tile_ahead *ahead, int step) {
-    const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + ahead->stride;
+// What is to be asked for in `steps` steps from `step` on
+INLINE void ask_ahead(const tile_ahead *ahead, int step, int steps) {
+    const unsigned char *at = ahead->w + (size_t)step * ahead->stride, *end = at + (size_t)steps * ahead->stride;
     do PREFETCH_FAR(at);
     while ((at += 64) < end);
 }
@@ -136,18 +137,16 @@ INLINE void tile_end(int R, int P, vf (*sum)[PANELS_MOST], vf *sums) {
     }
 }
 
-INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
-    vf sum[ROWS_MOST][PANELS_MOST];
-    const float *x[ROWS_MOST];
-    UNROLL
-    for (int i = 0; i < R; i++) x[i] = (const float *)m->x + tile_row(m, at, i);
-    tile_begin(R, P, at, sums, sum);
+// Steps [step, step + steps) of a tile: extent is rows, panels, steps
+INLINE void floats_steps(weight_format format, const int extent[3], const matmul_args *m, const tile_place *at, int step,
+                         const float *const *x, vf (*sum)[PANELS_MOST]) {
+    const int R = extent[0], P = extent[1];
     const unsigned char *panels = (const unsigned char *)m->w + (size_t)at->panel * panel_bytes(format, m->k);
-    NO_UNROLL
-    for (int step = at->from; step < at->to; step++) {
-        int k = FAULT_K_DESCENDING ? at->from + at->to - 1 - step : step;
+    ask_ahead(&at->ahead, step, extent[2]);
+    UNROLL
+    for (int j = 0; j < extent[2]; j++) {
+        int k = FAULT_K_DESCENDING ? at->from + at->to - 1 - (step + j) : step + j;
         vf w[PANELS_MOST];
-        ask_ahead(&at->ahead, k);
         UNROLL
         for (int p = 0; p < P; p++)
             w[p] = panel_load(format, panels + (size_t)p * panel_bytes(format, m->k) + (size_t)k * panel_bytes(format, 1));
@@ -158,6 +157,20 @@ INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m
             for (int p = 0; p < P; p++) sum[i][p] = vf_fma(a, w[p], sum[i][p]);
         }
     }
+}
+
+INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
+    vf sum[ROWS_MOST][PANELS_MOST];
+    const float *x[ROWS_MOST];
+    UNROLL
+    for (int i = 0; i < R; i++) x[i] = (const float *)m->x + tile_row(m, at, i);
+    tile_begin(R, P, at, sums, sum);
+    int step = at->from;
+    NO_UNROLL
+    for (; TILE_STEPS > 1 && step + TILE_STEPS <= at->to; step += TILE_STEPS)
+        floats_steps(format, (const int[]){R, P, TILE_STEPS}, m, at, step, x, sum);
+    NO_UNROLL
+    for (; step < at->to; step++) floats_steps(format, (const int[]){R, P, 1}, m, at, step, x, sum);
     tile_end(R, P, sum, sums);
 }
 
@@ -267,7 +280,7 @@ INLINE void walk_begin(weight_format format, const int extent[2], const matmul_a
 }
 
 INLINE void walk_block(weight_format format, int P, const tile_place *at, int step, block_walk *b) {
-    ask_ahead(&at->ahead, step);
+    ask_ahead(&at->ahead, step, 1);
     UNROLL
     for (int p = 0; p < P; p++) {
         NEAR_ADDRESS(b->o.w[p]);

@@ -11,7 +11,7 @@ typedef struct {
     __m256 lo, hi;
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_ROWS = 4, INT_PANELS = 1 };
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_STEPS = 4, INT_ROWS = 4, INT_PANELS = 1 };
 
 #define BOTH(type, f, ...)        ((type){f(lo, __VA_ARGS__), f(hi, __VA_ARGS__)})
 #define ONE(half, f, a)           f(a.half)

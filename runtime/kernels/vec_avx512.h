@@ -6,9 +6,9 @@ typedef __m512i vi;
 typedef __mmask16 vm;
 // Tiles (see README.md): rows x panels of accumulators.
 #if defined(__AMX_INT8__)
-enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 16, INT_PANELS = 1 };
+enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_STEPS = 1, INT_ROWS = 16, INT_PANELS = 1 };
 #else
-enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, INT_ROWS = 6, INT_PANELS = 2 };
+enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_STEPS = 1, INT_ROWS = 6, INT_PANELS = 2 };
 #endif
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }

@@ -15,7 +15,7 @@ typedef struct {
     bool v[16];
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 2, TILE_ROWS = 1, TILE_PANELS = 1, INT_ROWS = 1, INT_PANELS = 1 };
+enum { GEMV_PANELS = 2, TILE_ROWS = 1, TILE_PANELS = 1, TILE_STEPS = 1, INT_ROWS = 1, INT_PANELS = 1 };
 #define INT_UNROLL NO_UNROLL  // of the eight steps of an integer block
 
 #define LANEWISE(result, expression)                  \

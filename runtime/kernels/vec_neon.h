@@ -11,7 +11,7 @@ typedef struct {
     uint32x4_t a, b, c, d;
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, INT_PANELS = 1 };
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_STEPS = 1, INT_PANELS = 1 };
 #if defined(__ARM_FEATURE_DOTPROD)
 enum { INT_ROWS = 4 };
 #else
