@@ -21,8 +21,9 @@ typedef struct QuantizedCase {
 #define SHAPE     "m.weight_shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
 #define CT_WORDS  "m.weight_packed I32 8 4;"
 #define CT_SCALES "m.weight_scale F16 8 2 =11;"
-#define TWO_GROUPS \
-    "'quant_method':'compressed-tensors','format':'pack-quantized','config_groups':{'a':{'weights':{'num_bits':4,'type':'int'," \
+#define TWO_GROUPS                                                                                                             \
+    "'quant_method':'compressed-tensors','format':'pack-quantized','config_groups':{'a':{'weights':{'num_bits':4,'type':'int'" \
+    ","                                                                                                                        \
     "'group_size':16}},'b':{'weights':{'num_bits':8,'type':'int','group_size':8}}}"
 #define NVFP4     CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
 #define FP4_WORDS "m.weight_packed U8 8 16;"
@@ -94,7 +95,8 @@ static const QuantizedCase quantized[] = {
     {"ct-mxfp4-scale-nan", NVFP4, FP4_WORDS "m.weight_scale U8 8 1 =ff;"},
     {"modelopt-algorithm", "'quant_method':'modelopt','quant_algo':'W4A8_AWQ'", F8},
     {"modelopt-no-scale", "'quant_method':'modelopt','quant_algo':'FP8'", F8},
-    {"modelopt-no-whole", "'quant_method':'modelopt','quant_algo':'NVFP4'", "m.weight U8 8 16; m.weight_scale F8_E4M3 8 2 =11;"},
+    {"modelopt-no-whole", "'quant_method':'modelopt','quant_algo':'NVFP4'",
+     "m.weight U8 8 16; m.weight_scale F8_E4M3 8 2 =11;"},
     {"auto-round-format", "'quant_method':'auto-round','packing_format':'auto_round:llm_compressor','bits':4", WORDS},
     {"auto-round-type", "'quant_method':'auto-round','data_type':'mx_fp','bits':4", WORDS},
     {"bitnet-class", BITNET ",'linear_class':'other'", TERNARY},

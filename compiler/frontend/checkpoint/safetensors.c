@@ -11,10 +11,10 @@ enum { MAX_HEADER = 100 << 20 };  // the format's own limit
 static const struct {
     const char *name;
     DType dtype;
-} dtypes[] = {{"F64", DT_f64}, {"F32", DT_f32}, {"F16", DT_f16},   {"BF16", DT_bf16},        {"I64", DT_i64},
-              {"I32", DT_i32}, {"I16", DT_i16}, {"I8", DT_i8},     {"U64", DT_u64},          {"U32", DT_u32},
-              {"U16", DT_u16}, {"U8", DT_u8},   {"BOOL", DT_bool}, {"F8_E4M3", DT_f8e4m3fn}, {"F8_E5M2", DT_f8e5m2},
-              {"F8_E8M0", DT_f8e8m0}};
+} dtypes[] = {{"F64", DT_f64},   {"F32", DT_f32},          {"F16", DT_f16},        {"BF16", DT_bf16},
+              {"I64", DT_i64},   {"I32", DT_i32},          {"I16", DT_i16},        {"I8", DT_i8},
+              {"U64", DT_u64},   {"U32", DT_u32},          {"U16", DT_u16},        {"U8", DT_u8},
+              {"BOOL", DT_bool}, {"F8_E4M3", DT_f8e4m3fn}, {"F8_E5M2", DT_f8e5m2}, {"F8_E8M0", DT_f8e8m0}};
 
 typedef struct {
     Checkpoint *checkpoint;

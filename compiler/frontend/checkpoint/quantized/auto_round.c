@@ -17,4 +17,6 @@ void auto_round_check(const Quantization *q) {
     is_awq(q) ? awq_check(q) : gptq_check(q);
 }
 
-QuantizedMatrix *auto_round_matrix(Quantization *q, StoredTensor *t) { return is_awq(q) ? awq_matrix(q, t) : gptq_matrix(q, t); }
+QuantizedMatrix *auto_round_matrix(Quantization *q, StoredTensor *t) {
+    return is_awq(q) ? awq_matrix(q, t) : gptq_matrix(q, t);
+}

@@ -14,7 +14,8 @@ static bool multiplies(const Quantization *q) {
 }
 
 void bitnet_check(const Quantization *q) {
-    const char *mode = quantized_string(q, "quantization_mode", "offline"), *class = quantized_string(q, "linear_class", "bitlinear");
+    const char *mode = quantized_string(q, "quantization_mode", "offline"),
+               *class = quantized_string(q, "linear_class", "bitlinear");
     if (strcmp(class, "bitlinear") && !multiplies(q)) quantized_refuse(q, "linear_class", class, "bitlinear or autobitlinear");
     if (strcmp(mode, "offline") && !is_online(q)) quantized_refuse(q, "quantization_mode", mode, "offline or online");
     if (json_is_true(json_object_get(q->config, "use_rms_norm"))) quantized_refuse(q, "use_rms_norm", "true", "false");
@@ -45,8 +46,9 @@ static void set_scale(Quantization *q, QuantizedMatrix *m, float scale) {
     StoredTensor *t = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     float *value = ARENA_NEW(q->checkpoint->arena, float);
     *value = scale;
-    *t = (StoredTensor){.tensor = {.dtype = DT_f32, .rank = 1, .dim = {1}, .name = m->codes->tensor.name, .data = value, .bytes = sizeof scale},
-                        .file = m->codes->file};
+    *t = (StoredTensor){
+        .tensor = {.dtype = DT_f32, .rank = 1, .dim = {1}, .name = m->codes->tensor.name, .data = value, .bytes = sizeof scale},
+        .file = m->codes->file};
     quantized_scales(m, t, 1, 0);
 }
 

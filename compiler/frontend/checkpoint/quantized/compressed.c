@@ -35,12 +35,13 @@ static Scheme scheme_of(const json_t *weights) {
 static bool fits(const Scheme *s, const QuantizedMatrix *m, const Tensor *scales) {
     int64_t r = scales->rank > 0 ? scales->dim[0] : 1, c = scales->rank > 1 ? scales->dim[1] : 1;
     if (s->bits != m->bits && m->codes->tensor.dtype == DT_i32) return false;
-    if (s->block[1] > 0) return s->block[0] > 0 && r == ceil_div(m->rows, s->block[0]) && c == ceil_div(m->columns, s->block[1]);
+    if (s->block[1] > 0)
+        return s->block[0] > 0 && r == ceil_div(m->rows, s->block[0]) && c == ceil_div(m->columns, s->block[1]);
     return (r == 1 || r == m->rows) && c == (s->group > 0 ? ceil_div(m->columns, s->group) : 1);
 }
 
-// Of the first of config_groups whose scales have this shape, else of the first; that where `m` is NULL. Shapes tell them apart:
-// targets are names of classes and patterns of names.
+// Of the first of config_groups whose scales have this shape, else of the first; that where `m` is NULL. Shapes tell them
+// apart: targets are names of classes and patterns of names.
 static Scheme scheme_for(const Quantization *q, const QuantizedMatrix *m, const Tensor *scales) {
     Scheme first = {.bits = 8, .block = {1, 0}};
     bool found = false;
@@ -56,12 +57,13 @@ static Scheme scheme_for(const Quantization *q, const QuantizedMatrix *m, const 
 }
 
 static void check_format(const Quantization *q, const char *format) {
-    static const char *const known[] = {"pack-quantized",       "int-quantized",  "float-quantized", "naive-quantized",
-                                        "nvfp4-pack-quantized", "mxfp4-pack-quantized"};
+    static const char *const known[] = {"pack-quantized",  "int-quantized",        "float-quantized",
+                                        "naive-quantized", "nvfp4-pack-quantized", "mxfp4-pack-quantized"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i], format)) return;
-    quantized_refuse(q, "format", format,
-                     "pack-quantized, int-quantized, float-quantized, naive-quantized, nvfp4-pack-quantized or mxfp4-pack-quantized");
+    quantized_refuse(
+        q, "format", format,
+        "pack-quantized, int-quantized, float-quantized, naive-quantized, nvfp4-pack-quantized or mxfp4-pack-quantized");
 }
 
 static void check_group(const Quantization *q, const json_t *group) {

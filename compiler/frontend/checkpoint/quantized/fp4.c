@@ -52,7 +52,8 @@ void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, bool 
     if (tensor_count(&t->tensor) != 1) quantized_want_shape(t, 1, (int64_t[]){1});
     quantized_check_scales(t);
     if (divides && dtype_load(t->tensor.dtype, t->tensor.data, 0) == 0)
-        file_fatal(t->file, "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged file: take another", t->tensor.name);
+        file_fatal(t->file, "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged file: take another",
+                   t->tensor.name);
     WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
     *whole = (WholeScale){(float)dtype_load(t->tensor.dtype, t->tensor.data, 0), divides};
     m->details = whole, m->scale_at = scale_at;

@@ -52,7 +52,8 @@ static int zero_itself(const QuantizedMatrix *m, int64_t row, int64_t group) {
 
 // GPTQModel and AutoRound give some modules other bits and groups than config.json says of all; then shapes say which.
 static bool may_differ(const Quantization *q) {
-    return json_object_size(json_object_get(q->config, "dynamic")) || json_object_size(json_object_get(q->config, "extra_config"));
+    return json_object_size(json_object_get(q->config, "dynamic")) ||
+           json_object_size(json_object_get(q->config, "extra_config"));
 }
 
 // Inputs: those of g_idx, else what the words hold

@@ -362,10 +362,10 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
 
 // Scales of activations and of the KV cache, which burin does not quantize by them
 static bool is_of_activations(const char *name) {
-    static const char *const ends[] = {".input_scale", ".output_scale", ".input_zero_point", ".output_zero_point", ".k_scale",
-                                       ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx",
-                                       ".prob_scale",  ".kv_scale",     ".k_zero_point",     ".v_zero_point",
-                                       ".input_global_scale"};
+    static const char *const ends[] = {".input_scale",  ".output_scale",      ".input_zero_point", ".output_zero_point",
+                                       ".k_scale",      ".v_scale",           ".q_scale",          ".input_scale_ub",
+                                       ".input_g_idx",  ".prob_scale",        ".kv_scale",         ".k_zero_point",
+                                       ".v_zero_point", ".input_global_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_with(name, ends[i])) return true;
     return false;
@@ -405,11 +405,12 @@ static void warn_of_growth(const Quantization *q, int matrices) {
         n++, before += t->quantized->bytes, after += t->tensor.bytes;
     }
     if (n)
-        diag_warning(q->loc,
-                     "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-                     "\nnote: groups of 16, across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
-                     "f16 have none",
-                     n, matrices, q->method, (double)after / (double)before);
+        diag_warning(
+            q->loc,
+            "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
+            "\nnote: groups of 16, across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
+            "f16 have none",
+            n, matrices, q->method, (double)after / (double)before);
 }
 
 const Tensor *checkpoint_as_floats(const Checkpoint *c, const Tensor *t) {
