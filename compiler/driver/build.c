@@ -10,6 +10,7 @@
 #include "driver/cache.h"
 #include "driver/compiler.h"
 #include "driver/crash.h"
+#include "driver/editor.h"
 #include "driver/flags.h"
 #include "driver/memory.h"
 #include "driver/output_name.h"
@@ -71,11 +72,13 @@ static bool is_quick(const Options *o) {
 
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
-                             *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"};
+                             *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"},
+                             *const editors[] = {"auto", "libedit", "none"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
     check_one_of("with", o->with, extras, 1);
+    check_one_of("line-editor", o->line_editor, editors, sizeof editors / sizeof *editors);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
     b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
@@ -201,7 +204,8 @@ static void load_template(Build *b) {
     bool gguf = c->kind == CHECKPOINT_GGUF && c->tokenizer && has_suffix(c->tokenizer, ".gguf");
     if (!template_find(b->arena, gguf ? c->tokenizer : c->folder, &text)) return;
     b->chat = template_compile(b->arena, &text);
-    if (!b->chat.blob) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
+    b->talks = b->chat.blob != NULL;
+    if (!b->talks) diag_warning(b->chat.place, "%s: the program has no --chat", b->chat.problem);
 }
 
 void build_load(Build *b) {
@@ -273,6 +277,7 @@ static const char *info_text(const Build *b) {
              toolchain_kernel_flags(&b->tools));
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
+    if (b->talks) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
     text_free(&t);
@@ -357,6 +362,7 @@ const char *build_cache_path(const Build *b) {
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));
     h = hash_text(o->bind, hash_text(wants_tensors(o) ? "net" : "text", h));
     int64_t numbers[] = {o->context, o->chunk, o->max_ram};
-    const char *folder = cache_folder(b->arena, "programs", hash_bytes(numbers, sizeof numbers, h));
+    h = editor_key(b, hash_bytes(numbers, sizeof numbers, h));
+    const char *folder = cache_folder(b->arena, "programs", h);
     return folder ? arena_printf(b->arena, "%s/%s%s", folder, b->name, machine_ending(b->tools.machine)) : NULL;
 }

@@ -21,6 +21,7 @@ typedef struct Build {
     bool text;                // that is a decoder of tokens
     bool embeds;              // texts in, embeddings out
     bool labels;              // texts in, labels or words out
+    bool talks;               // it has a chat template
     Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
     const char *description;  // path of the .burin file
     Module *module;

@@ -10,6 +10,7 @@
 
 #include "driver/build.h"
 #include "driver/cache.h"
+#include "driver/editor.h"
 #include "driver/folder.h"
 #include "driver/footprint.h"
 #include "driver/library.h"
@@ -251,6 +252,7 @@ static const char *temps_folder(const Build *b, const char *output) {
 
 static void build_with_clang(Build *b, const char *output) {
     const char *folder = b->options->save_temps ? temps_folder(b, output) : work_folder(b->arena);
+    editor_choose(b);
     build_sources(b, folder);
     if (b->kind == OUTPUT_PROGRAM) {
         build_program(b, folder, output);
@@ -351,6 +353,7 @@ void build_check_output(Build *b, const char *output) {
     check_draft(b, output);
     check_sysroot(b, output);
     if (b->kind != OUTPUT_FOLDER) toolchain_find(&b->tools);
+    editor_check(b, output);
     if (!is_folder(parent)) diag_fatal(NO_LOC, "cannot write %s: there is no folder %s/", output, parent);
     if (is_special(output))
         diag_fatal(NO_LOC, "cannot write %s: it is a device or a pipe\nhint: -o names a file that is written anew", output);

@@ -8,8 +8,8 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    static const char *const apart[] = {"library", "mpi", "windows"};
-    for (int i = 0; i < 3; i++)
+    static const char *const apart[] = {"library", "mpi", "editor", "windows"};
+    for (int i = 0; i < 4; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');
 }

@@ -1,5 +1,5 @@
 // The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
-// NAME_api.c, and those that not every program has: mpi/ (--with=mpi) and windows/.
+// NAME_api.c, and those that not every program has: mpi/ (--with=mpi), editor/ (--line-editor) and windows/.
 #ifndef BURIN_DRIVER_RUNTIME_FILES_H
 #define BURIN_DRIVER_RUNTIME_FILES_H
 #include "util/arena.h"

@@ -64,6 +64,8 @@ static void check_options(const Build *b) {
     if (o->draft_quant && !o->draft && !b->guesses) no_effect("draft-quant", o->draft_quant, "it is for --draft");
     if (o->gather_above && o->command == COMMAND_build && !o->with)
         no_effect("gather-above", count_text(b, o->gather_above), "it is for --with=mpi");
+    if (o->line_editor && !strcmp(o->line_editor, "libedit") && !b->talks)
+        no_effect("line-editor", o->line_editor, "the program has no --chat");
     check_quant(b);
     if (o->kv && b->passes.start_from > PASS_quantize)
         no_effect("kv", o->kv, "the dump has the formats of its caches");

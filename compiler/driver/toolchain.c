@@ -152,7 +152,8 @@ static const char *baseline(const Compilation *c, const char *flags) {
 static const char *base_flags(const Compilation *c) {
     const Toolchain *t = c->tools;
     const char *flags = machine_is_bare(t->machine) ? FLAGS_SMALL : t->quick ? FLAGS_QUICK_RUNTIME : FLAGS_RUNTIME;
-    return baseline(c, arena_printf(t->arena, "%s %s", flags, target_find(t->machine->cpu)->flags));
+    return baseline(
+        c, arena_printf(t->arena, "%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "", flags, target_find(t->machine->cpu)->flags));
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
@@ -271,6 +272,7 @@ static void compile_runtime(Compilation *c) {
     const RuntimeFiles files = runtime_files(arena, runtime, ".c");
     for (int i = 0; i < RUNTIME_UNITS; i++) add_unit(c, arena_printf(arena, "runtime-%d.c", i + 1), &files, i, RUNTIME_UNITS);
     if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT);
+    if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c");
     if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c");
 }
 
@@ -370,7 +372,8 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
             ? "-static -Wl,--gc-sections"
             : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx",
                            linked, IMAGE_ADDRESS, (unsigned long long)draft);
-    link_by(t, (Linking){place, "-lm -lpthread -o"}, objects, folder, output);
+    const char *libraries = arena_printf(t->arena, "%s -lm -lpthread -o", t->editor ? t->editor : "");
+    link_by(t, (Linking){place, libraries}, objects, folder, output);
 }
 
 static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {

@@ -17,9 +17,10 @@ typedef struct Toolchain {
     const char *home;
     Sysroot sysroot;
     bool native, verbose;
-    bool quick;       // -O1
-    bool chosen;      // the CPUs were, by --mcpu
-    const char *mpi;  // --with=mpi: the compiler that knows where MPI is; NULL: without
+    bool quick;          // -O1
+    bool chosen;         // the CPUs were, by --mcpu
+    const char *mpi;     // --with=mpi: the compiler that knows where MPI is; NULL: without
+    const char *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;
 
 // Reads --target and --mcpu (NULL: this machine, its default list). Ends the run when they are unknown (status 2).

@@ -7,6 +7,7 @@
 
 #include "conversation.h"
 #include "input.h"
+#include "line_editor.h"
 #include "output.h"
 #include "prompt.h"
 
@@ -16,6 +17,7 @@ typedef struct chat {
     bool dropped;  // it was said that turns were
     char *line;
     size_t bytes, room;
+    burin_editor *editor;  // NULL: lines are read as the terminal gives them
 } chat;
 
 static volatile sig_atomic_t chat_stop, chat_reads;
@@ -44,12 +46,34 @@ static void add_byte(chat *t, char byte) {
     t->line[t->bytes] = 0;
 }
 
+static bool edit_line(chat *t, const char *mark) {
+    const char *line;
+    size_t bytes;
+    for (;;) {
+        burin_line_end end = burin_editor_line(t->editor, mark, &line, &bytes);
+        for (size_t i = 0; end == BURIN_LINE && i < bytes; i++) add_byte(t, line[i]);
+        if (end != BURIN_LINE_INTERRUPTED) return end == BURIN_LINE;
+        t->bytes = 0;
+        t->line[0] = 0;
+        mark = "> ";
+    }
+}
+
+static void print_mark(const chat *t, const char *mark) {
+    if (!t->terminal) return;
+    burin_print("%-s", mark);
+    burin_flush();
+}
+
 // Byte by byte: what comes behind a line is left to whoever reads it. Ctrl-C drops the lines before. False at the end of the
 // input.
-static bool read_one_line(chat *t) {
+static bool read_one_line(chat *t, const char *mark) {
     size_t begin = t->bytes;
     char byte;
     ssize_t n;
+    if (t->editor) return edit_line(t, mark);
+    chat_reads = t->terminal;
+    print_mark(t, mark);
     while ((n = read(STDIN_FILENO, &byte, 1)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0) continue;
         if (chat_stop) chat_stop = 0, t->bytes = begin = 0;
@@ -59,23 +83,15 @@ static bool read_one_line(chat *t) {
     return t->bytes > begin;
 }
 
-static void print_mark(const chat *t, const char *mark) {
-    if (!t->terminal) return;
-    burin_print("%-s", mark);
-    burin_flush();
-}
-
 static bool read_line(chat *t) {
     t->bytes = 0;
     add_byte(t, 0);
     t->bytes = 0;
-    chat_stop = 0, chat_reads = t->terminal;
-    print_mark(t, "> ");
-    bool there = read_one_line(t);
+    chat_stop = 0;
+    bool there = read_one_line(t, "> ");
     while (there && t->bytes && t->line[t->bytes - 1] == '\\') {
         t->line[t->bytes - 1] = '\n';
-        print_mark(t, ". ");
-        there = read_one_line(t);
+        there = read_one_line(t, ". ");
         if (!there) there = true, t->line[--t->bytes] = 0;
     }
     chat_stop = chat_reads = 0;
@@ -229,9 +245,10 @@ static const struct chat_command {
 };
 
 static void command_help(chat *t, const char *argument) {
-    (void)t, (void)argument;
+    (void)argument;
     for (size_t i = 0; i < sizeof chat_commands / sizeof *chat_commands; i++)
         burin_print("%-8s %s\n", chat_commands[i].name, chat_commands[i].help);
+    if (t->editor) burin_print("arrow keys move in a line and bring back earlier ones, Ctrl-R looks for one\n");
     burin_print("a line that ends with \\ goes on in the next; Ctrl-C stops an answer, Ctrl-D leaves\n");
     burin_flush();
 }
@@ -252,6 +269,7 @@ int burin_chat(burin_run *run) {
     burin_conversation_load(&t.c);
     run->stop = &chat_stop;
     catch_interrupts();
+    if (t.terminal) t.editor = burin_editor_open(run->command->history, &chat_stop);
     if (run->command->system) set_system(&t, run->command->system);
     if (t.terminal) burin_print("%s: /help lists commands, Ctrl-D leaves\n", run->model->name);
     while (read_line(&t)) {
@@ -263,6 +281,7 @@ int burin_chat(burin_run *run) {
         }
     }
     print_mark(&t, "\n");
+    burin_editor_close(t.editor);
     burin_conversation_save(&t.c);
     burin_conversation_close(&t.c);
     free(t.line);

@@ -77,6 +77,8 @@ static const option options[] = {
      "may the answer to --messages call their tools: auto (by a grammar of their schemas), required, none (it is held to "
      "nothing)"},
     {D, "--system", NULL, "TEXT", TEXT, AT(system), 0, 0, "what --chat begins with: how to behave"},
+    {D, "--history", NULL, "F", TEXT, AT(history), 0, 0,
+     "of --chat on a terminal: the arrow keys bring back lines of F, and what is typed is added to it"},
     {D, "--draft", NULL, "KIND", TEXT, AT(draft), 0, 0,
      "who guesses the next tokens: lookup (what followed the last ones earlier in the text), model (built in by burin build "
      "--draft; then the default), none; the same text, faster where guesses are right"},

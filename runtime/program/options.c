@@ -200,6 +200,18 @@ static const char *one_text_at_a_time(const burin_command *c) {
                               : NULL;
 }
 
+static void check_history(const burin_command *c) {
+#ifndef BURIN_EDITOR
+    if (c->history)
+        burin_stop(
+            BURIN_BAD_COMMAND_LINE,
+            "--history: this program has no line editor\nhint: burin build MODEL --line-editor=libedit; rlwrap %s --chat",
+            burin_program_name);
+#endif
+    if (c->history && (c->prompt || c->prompt_file || c->tokens || c->messages))
+        bad_command_line("--history is of a conversation", "--chat --history ", c->history);
+}
+
 static void check_combination(burin_kind program, const burin_command *c) {
     int inputs = (c->prompt != NULL) + (c->prompt_file != NULL) + (c->tokens != NULL) + (c->n_texts > 0) + c->chat +
                  (c->messages != NULL);
@@ -225,6 +237,7 @@ static void check_combination(burin_kind program, const burin_command *c) {
         bad_command_line("more than one form of the text", "give one of --grammar, --json-schema and ", "--json-object");
     const char *alone = one_text_at_a_time(c);
     if (c->beams > 1 && alone) bad_command_line("--beams reads several texts at once", "leave out ", alone);
+    check_history(c);
     if (c->session_read_only && !c->session)
         bad_command_line("--session-read-only without --session", "--session F ", "--session-read-only");
     check_over(program, c);

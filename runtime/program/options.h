@@ -27,6 +27,7 @@ typedef struct burin_texts {
 typedef struct burin_command {
     const char *prompt, *prompt_file, *tokens, *decoder_tokens;  // what to read; NULL: not given
     const char *messages, *system;                               // a conversation: a file, what it begins with
+    const char *history;                                         // lines of earlier conversations
     const char *tool_choice;                                     // auto, none, required
     const char *draft;                                           // where guesses of the next tokens come from
     const char *session;                                         // what was read and written, from run to run

@@ -15,7 +15,7 @@ cat > "$WORK/model/chat_template.jinja" << 'END'
 {%- endfor %}
 {%- if add_generation_prompt %}{{ bos_token }}and{% endif %}
 END
-check "chat: builds" "$BURIN" build "$WORK/model" --mcpu=native -o "$WORK/talk"
+check "chat: builds" "$BURIN" build "$WORK/model" --mcpu=native --line-editor=none -o "$WORK/talk"
 talk=$WORK/talk
 [ -x "$talk" ] || exit 1
 

@@ -1,13 +1,15 @@
 // Runs a program on a pseudo-terminal and talks to it: terminal SCRIPT PROGRAM [ARGUMENT...]. Lines of the script: "expect
 // TEXT" waits until the program has printed TEXT behind what was expected before, "more N" for N bytes behind it, "send TEXT"
-// types it; \n, \c (Ctrl-C), \d (Ctrl-D) and \\ are spelled so. Prints what the program printed; its exit status is this one's,
-// or 99 when something does not come in 20 seconds.
+// types it, "repeat N TEXT" N times, "width N" makes the terminal so wide, "hangup" closes it; \n, \c (Ctrl-C), \d (Ctrl-D),
+// \e (escape) and \\ are spelled so. Prints what the program printed; its exit status is this one's, or 99 when something does
+// not come in 20 seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -46,7 +48,7 @@ static void expect_more(int terminal, size_t bytes) {
 }
 
 static void unescape(char *text) {
-    static const char names[] = "ncd\\", bytes[] = "\n\003\004\\";
+    static const char names[] = "ncde\\", bytes[] = "\n\003\004\033\\";
     char *to = text;
     for (; *text; text++) {
         const char *known = *text == '\\' && text[1] ? strchr(names, text[1]) : NULL;
@@ -54,6 +56,17 @@ static void unescape(char *text) {
         text += known != NULL;
     }
     *to = 0;
+}
+
+// "N TEXT"
+static void send_often(int terminal, char *text) {
+    for (unsigned long n = strtoul(text, &text, 10); n; n--)
+        if (write(terminal, text + 1, strlen(text + 1)) < 0) exit(98);
+}
+
+static void set_width(int terminal, const char *text) {
+    struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)strtoul(text, NULL, 10)};
+    if (ioctl(terminal, TIOCSWINSZ, &size)) exit(98);
 }
 
 static void run_script(const char *path, int terminal) {
@@ -67,6 +80,9 @@ static void run_script(const char *path, int terminal) {
         unescape(text);
         if (!strncmp(line, "expect", 6)) expect(terminal, text);
         if (!strncmp(line, "more", 4)) expect_more(terminal, strtoul(text, NULL, 10));
+        if (!strncmp(line, "repeat", 6)) send_often(terminal, text);
+        if (!strncmp(line, "width", 5)) set_width(terminal, text);
+        if (!strncmp(line, "hangup", 6)) close(terminal);
         if (!strncmp(line, "send", 4) && write(terminal, text, strlen(text)) < 0) exit(98);
     }
     fclose(f);

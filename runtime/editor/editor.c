@@ -1,0 +1,243 @@
+// libedit around a terminal. It reads keys by next_key, which waits with signals let in: what came is handled here, between two
+// keys, and libedit's own handlers, which send signals to the whole process group, stay out.
+#include <errno.h>
+#include <histedit.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/allocate.h"
+#include "base/utf8.h"
+#include "history_file.h"
+#include "program/line_editor.h"
+#include "program/output.h"
+
+static const int watched[] = {SIGWINCH, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGQUIT};
+enum { N_WATCHED = sizeof watched / sizeof *watched };
+
+struct burin_editor {
+    EditLine *line;
+    History *history;
+    int file;  // of the history; -1: none
+    const char *mark;
+    volatile sig_atomic_t *interrupted;
+    bool was_interrupted;
+    const char *keys;  // typed in the user's place
+    char character[16];
+    size_t at, n;  // of `character`: what is not yet read
+    burin_utf8 partial;
+    sigset_t before;
+    struct sigaction actions[N_WATCHED];
+};
+
+static volatile sig_atomic_t came[N_WATCHED];
+
+static void note_signal(int number) {
+    for (int i = 0; i < N_WATCHED; i++)
+        if (watched[i] == number) came[i] = 1;
+}
+
+// ------------------------------------------------------------------------------------------------------------------- signals
+// Blocked but while a key is waited for.
+static void watch_signals(burin_editor *e) {
+    struct sigaction action = {.sa_handler = note_signal};
+    sigset_t set;
+    sigemptyset(&set);
+    sigemptyset(&action.sa_mask);
+    sigaddset(&set, SIGINT);
+    for (int i = 0; i < N_WATCHED; i++) sigaddset(&set, watched[i]);
+    sigprocmask(SIG_BLOCK, &set, &e->before);
+    for (int i = 0; i < N_WATCHED; i++) {
+        came[i] = 0;
+        sigaction(watched[i], NULL, &e->actions[i]);
+        if (e->actions[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
+    }
+}
+
+static void leave_signals(burin_editor *e) {
+    for (int i = 0; i < N_WATCHED; i++) sigaction(watched[i], &e->actions[i], NULL);
+    sigprocmask(SIG_SETMASK, &e->before, NULL);
+}
+
+static void obey_signal(burin_editor *e, int number) {
+    switch (number) {
+        case SIGWINCH:
+            el_resize(e->line);
+            break;
+        case SIGTSTP:
+            el_set(e->line, EL_PREP_TERM, 0);
+            kill(getpid(), SIGSTOP);
+            break;
+        case SIGCONT:
+            el_set(e->line, EL_PREP_TERM, 1);
+            el_set(e->line, EL_REFRESH);
+            break;
+        default:  // the program ends, and leaves the terminal as it was
+            el_set(e->line, EL_PREP_TERM, 0);
+            leave_signals(e);
+            raise(number);
+            _exit(128 + number);
+    }
+}
+
+static void obey_signals(burin_editor *e) {
+    for (int i = 0; i < N_WATCHED; i++)
+        if (came[i]) came[i] = 0, obey_signal(e, watched[i]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- keys
+// Ctrl-C ends the line, behind its last character.
+static bool take_interrupt(burin_editor *e) {
+    static const char end_of_line[] = "\005\n";
+    if (!*e->interrupted) return false;
+    *e->interrupted = 0;
+    e->was_interrupted = true;
+    e->keys = end_of_line;
+    e->at = e->n = 0;
+    e->partial.have = 0;
+    return true;
+}
+
+// One byte from the terminal: 1; 0: its end; -1: Ctrl-C came first.
+static int next_byte(burin_editor *e, char *byte) {
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    for (;;) {
+        if (take_interrupt(e)) return -1;
+        obey_signals(e);
+        if (ppoll(&input, 1, NULL, &e->before) < 0) {
+            if (errno == EINTR) continue;
+            return 0;
+        }
+        ssize_t n = read(STDIN_FILENO, byte, 1);
+        if (n > 0) return 1;
+        if (n == 0 || (errno != EINTR && errno != EAGAIN)) return 0;
+    }
+}
+
+// Of a whole character.
+static wchar_t code_point(const char *c, size_t n) {
+    wchar_t code = (unsigned char)*c;
+    if (n > 1) code &= 0x7f >> n;
+    for (size_t i = 1; i < n; i++) code = code << 6 | (c[i] & 0x3f);
+    return code;
+}
+
+static int next_key(EditLine *line, wchar_t *key) {
+    burin_editor *e;
+    char byte;
+    el_get(line, EL_CLIENTDATA, &e);
+    for (;;) {
+        if (e->keys && *e->keys) {
+            *key = (unsigned char)*e->keys++;
+            return 1;
+        }
+        if (e->at < e->n) {
+            size_t n = (size_t)burin_utf8_length((unsigned char)e->character[e->at]);
+            *key = code_point(e->character + e->at, n);
+            e->at += n;
+            return 1;
+        }
+        int got = next_byte(e, &byte);
+        if (!got) return 0;
+        if (got > 0) e->at = 0, e->n = burin_utf8_add(&e->partial, &byte, 1, e->character);
+    }
+}
+
+static char *mark_of(EditLine *line) {
+    burin_editor *e;
+    el_get(line, EL_CLIENTDATA, &e);
+    return (char *)(uintptr_t)e->mark;
+}
+
+// As terminals send them, whatever their description says; and Ctrl-R, Ctrl-W as in other editors of lines.
+static void bind_keys(EditLine *line) {
+    static const char *const keys[][2] = {
+        {"\\e[1~", "ed-move-to-beg"},  {"\\e[7~", "ed-move-to-beg"}, {"\\e[H", "ed-move-to-beg"},
+        {"\\eOH", "ed-move-to-beg"},   {"\\e[4~", "ed-move-to-end"}, {"\\e[8~", "ed-move-to-end"},
+        {"\\e[F", "ed-move-to-end"},   {"\\eOF", "ed-move-to-end"},  {"\\e[3~", "ed-delete-next-char"},
+        {"\\e[1;5C", "em-next-word"},  {"\\e[1;5D", "ed-prev-word"}, {"^R", "em-inc-search-prev"},
+        {"^W", "ed-delete-prev-word"}, {"\t", "ed-insert"},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) el_set(line, EL_BIND, keys[i][0], keys[i][1], NULL);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- history
+enum { MOST_LINES = 1000 };
+
+static void keep_line(void *context, const char *line) {
+    burin_editor *e = context;
+    HistEvent event;
+    history(e->history, &event, H_ENTER, line);
+}
+
+static void open_history(burin_editor *e, const char *path) {
+    HistEvent event;
+    e->history = history_init();
+    if (!e->history) return;
+    history(e->history, &event, H_SETSIZE, MOST_LINES);
+    history(e->history, &event, H_SETUNIQUE, 1);
+    e->file = path ? burin_history_open(path, keep_line, e) : -1;
+    el_set(e->line, EL_HIST, history, e->history);
+}
+
+static void add_to_history(burin_editor *e, const char *line) {
+    if (!*line || !e->history) return;
+    keep_line(e, line);
+    if (e->file >= 0 && !burin_history_add(e->file, line)) {
+        burin_note("--history: %s: lines are no longer kept", strerror(errno));
+        close(e->file);
+        e->file = -1;
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------- lines
+burin_editor *burin_editor_open(const char *path, volatile sig_atomic_t *interrupted) {
+    const char *terminal = getenv("TERM");
+    // texts are UTF-8 whatever the user's locale says; glibc has this one built in
+    if (!terminal || !*terminal || !strcmp(terminal, "dumb") || !setlocale(LC_CTYPE, "C.UTF-8")) return NULL;
+    burin_editor *e = burin_allocate(1, sizeof *e);
+    *e = (burin_editor){.file = -1, .interrupted = interrupted};
+    e->line = el_init(burin_program_name, stdin, stdout, stderr);
+    if (!e->line) {
+        free(e);
+        return NULL;
+    }
+    el_set(e->line, EL_CLIENTDATA, e);
+    el_set(e->line, EL_PROMPT, mark_of);
+    el_set(e->line, EL_EDITOR, "emacs");
+    el_set(e->line, EL_SIGNAL, 0);
+    el_set(e->line, EL_GETCFN, next_key);
+    bind_keys(e->line);
+    open_history(e, path);
+    return e;
+}
+
+void burin_editor_close(burin_editor *e) {
+    if (!e) return;
+    if (e->history) history_end(e->history);
+    if (e->file >= 0) close(e->file);
+    el_end(e->line);
+    free(e);
+}
+
+burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char **line, size_t *bytes) {
+    int n = 0;
+    burin_flush();
+    e->mark = mark;
+    e->keys = NULL;
+    e->was_interrupted = false;
+    watch_signals(e);
+    char *text = (char *)(uintptr_t)el_gets(e->line, &n);
+    leave_signals(e);
+    if (e->was_interrupted) return BURIN_LINE_INTERRUPTED;
+    if (!text || n <= 0) return BURIN_LINES_END;
+    text[strcspn(text, "\r\n")] = 0;
+    *line = text;
+    *bytes = strlen(text);
+    add_to_history(e, text);
+    return BURIN_LINE;
+}
