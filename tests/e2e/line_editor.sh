@@ -13,11 +13,11 @@ says "line_editor: no such kind" 2 "--line-editor=emacs: expected one of auto, l
 says "line_editor: another machine" 2 "--line-editor=libedit: programs for aarch64-linux-gnu are built without" \
     "$BURIN" build "$model" --line-editor=libedit --target=aarch64-linux-gnu -o "$WORK/x"
 says "line_editor: musl" 2 "programs for x86_64-linux-musl are built without" "$BURIN" build "$model" --line-editor=libedit --target=x86_64-linux-musl -o "$WORK/x"
-says "line_editor: a folder of C" 2 "--line-editor=libedit makes a program" "$BURIN" build "$model" --line-editor=libedit -o "$WORK/x.c"
+says "line_editor: a folder of C" 2 "x.c: --line-editor=libedit makes a program" "$BURIN" build "$model" --line-editor=libedit -o "$WORK/x.c"
 check "line_editor: none: builds" "$BURIN" build "$model" --mcpu=native --line-editor=none -o "$WORK/plain"
 check "line_editor: none: it says so" sh -c "'$WORK/plain' --info | grep -qx 'editor    none'"
 says "line_editor: none: --history" 2 "--history: this program has no line editor" "$WORK/plain" --chat --history "$WORK/x"
-if ! "$BURIN" build "$model" --mcpu=native --line-editor=libedit -o "$WORK/talk" > "$WORK/out" 2>&1 && grep -q "there is no static libedit" "$WORK/out"; then
+if ! "$BURIN" build "$model" --mcpu=native --line-editor=libedit -o "$WORK/talk" > "$WORK/out" 2>&1 && grep -q -e "--line-editor=libedit: there is no static libedit with its headers here" "$WORK/out"; then
     skip "line_editor: with libedit" "it is not here"
     exit 0
 fi
