@@ -231,14 +231,25 @@ static int run_program(Build *b, char *const *words, int n) {
     diag_fatal(NO_LOC, "cannot run %s: %s", program, strerror(errno));
 }
 
+// A program that runs here once has the code of this CPU alone, unless its --cpu asks for that of another.
+static const Options *to_run_here(Arena *arena, const Options *o) {
+    Options *here = ARENA_NEW(arena, Options);
+    *here = *o;
+    if (o->interpret || o->mcpu || !machine_is_native(machine_find(o->target))) return o;
+    for (int i = 0; i < o->n_rest; i++)
+        if (!strncmp(o->rest[i], "--cpu", strlen("--cpu"))) return o;
+    here->mcpu = "native";
+    return here;
+}
+
 static int command_run(Arena *arena, const Options *o) {
-    Build b = build_new(arena, o);
+    Build b = build_new(arena, to_run_here(arena, o));
     if (o->interpret) return interpret(&b);
     return run_program(&b, o->rest, o->n_rest);
 }
 
 static int command_bench(Arena *arena, const Options *o) {
-    Build b = build_new(arena, o);
+    Build b = build_new(arena, to_run_here(arena, o));
     char *const words[] = {"--bench"};
     return run_program(&b, words, 1);
 }
