@@ -23,9 +23,11 @@ function long_row(position, share, multiple,    id, bytes, limit) {
     row("decode SmolLM2 q8_0 at " position, of("long" position, id), over(of("long" position, id), limit), share,
         of("peer_long" position, id), over(of("long" position, id), of("peer_long" position, id)), multiple)
 }
-# `mega`: millions of operations of a token; `peak`: of which the share is
+# `mega`: millions of operations of a token; `peak`: of which the share is. Weights of 4 bits have one of their own where products
+# are summed in 16 bits first.
 function prefill_row(model, format, peak, share, peer, multiple,    v) {
     v = of("prefill", model " " format)
+    if (peak == "int4" && !of("peak", "- int4")) peak = "int8"
     row("prefill 128 " name[model] " " format, v, over(v * mega[model] / 1000, of("peak", "- " peak)), share, peer, over(v, peer), multiple)
 }
 # A token's products at the peak of int8 and its attention, to half of 2,048 keys, at that of f32
@@ -56,15 +58,15 @@ function expert_rows(    touched, all, id, dense) {
 END {
     name["s15"] = "stories15M"; name["smol"] = "SmolLM2"; name["l1b"] = "Llama-3.2-1B's shape"
     mega["s15"] = 12.53; mega["smol"] = 217.24  # tables.awk
-    print "\nTokens a second, for networks runs a second. *Limit*: what memory, or the peak of VNNI or FMA, allow; peers: llama.cpp, the"
-    print "better of q4_0 and q4_k_m where weights have four bits, and ONNX Runtime. Bold: a goal that is missed.\n"
+    print "\nTokens a second, for networks runs a second. *Limit*: what memory, or the peak of integer products or of FMA, allow; peers:"
+    print "llama.cpp, the better of q4_0 and q4_k_m where weights have four bits, and ONNX Runtime. Bold: a goal that is missed.\n"
     print "| row | burin | of the limit | peer | of the peer |\n|---|---|---|---|---|"
     decode_row("smol", "q4_0", 0.85, 2.5); decode_row("smol", "q4_k", 0.90, 1.4)
     decode_row("l1b", "q4_0", 0.85, 2.5); decode_row("l1b", "q4_k", 0.90, 1.4)
     decode_row("s15", "q4_0", 0.45, 3)
     long_row(2048, 0.80, 3); long_row(8000, 0.75, 4)
     prefill_row("smol", "q8_0", "int8", 0.60, of("peer_prefill", "smol q8_0"), 6)
-    prefill_row("smol", "q4_k", "int8", 0.55, best("peer_prefill", "smol"), 4)
+    prefill_row("smol", "q4_k", "int4", 0.55, best("peer_prefill", "smol"), 4)
     long_prefill_row(0.45, 4)
     prefill_row("smol", "f32", "f32", 0.90, of("peer_prefill", "smol f32"), 1.6)
     prefill_row("s15", "f32", "f32", 0.85, of("peer_prefill", "s15 f32"), 1.6)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The goals of speed as one table, two threads: each row as a share of what this machine's memory or arithmetic allow, and as a
-# multiple of its peer, all in one run; the table goes between the markers of RESULTS.md, the plots to position.svg and size.svg.
+# multiple of its peer, all in one run; the table goes between the markers of RESULTS.md for the level of this CPU (`burin targets`;
+# it is the one that programs choose here), the plots to position-LEVEL.svg and size-LEVEL.svg.
 #
 #   make bench-goals [PYTHON=venv/bin/python] [QUICK=1] [ROUNDS=3] [RESULTS=file]
 #
@@ -24,8 +25,7 @@ of_model() {
     prepare_model "$_model"
 }
 prepare() {
-    tool gemv ""
-    tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
+    prepare_limits
     of_model s15 f32 q4_0
     of_model smol f32 q8_0 q4_0 q4_k
     [ -z "$large" ] || of_model l1b q4_0 q4_k
@@ -70,12 +70,13 @@ round() {
     done
 }
 
-# between FILE: standard input between the markers of this file, which it gets at its end when it has none
+# between FILE TABLE: the table between this level's markers in the file, which gets them at its end when it has none
 between() {
     [ -e "$1" ] || : > "$1"
-    grep -q '^<!-- goals' "$1" || printf '\n<!-- goals: tests/bench/goals.sh -->\n<!-- end of goals -->\n' >> "$1"
-    awk -v table="$2" '/^<!-- end of goals/ { inside = 0 } !inside { print }
-        /^<!-- goals/ { inside = 1; while ((getline line < table) > 0) print line }' "$1" > "$out/results.md"
+    _mark="<!-- goals of $level: tests/bench/goals.sh -->"
+    grep -qxF "$_mark" "$1" || printf '\n%s\n<!-- end of goals -->\n' "$_mark" >> "$1"
+    awk -v table="$2" -v mark="$_mark" '/^<!-- end of goals/ { inside = 0 } !inside { print }
+        $0 == mark { inside = 1; while ((getline line < table) > 0) print line }' "$1" > "$out/results.md"
     cp "$out/results.md" "$1"
 }
 
@@ -83,6 +84,7 @@ llama='' ort=''
 if python_has llama_cpp; then llama=yes; fi
 if python_has onnxruntime; then ort=yes; fi
 prepare
+level=$("$out/smol-q8_0" --info 2> /dev/null | sed -n 's/^cpus .*; here: \([^,]*\),.*/\1/p')
 i=0
 while [ $i -lt "$ROUNDS" ]; do
     i=$((i + 1))
@@ -90,9 +92,10 @@ while [ $i -lt "$ROUNDS" ]; do
 done
 say ''
 {
-    echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(date -u +%F), $threads threads, medians of $ROUNDS rounds."
+    echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $level, $(date -u +%F), $threads threads, medians of $ROUNDS rounds."
     awk -f tests/bench/medians.awk -f tests/bench/goals.awk "$rounds"
 } | tee "$out/goals.md"
 between "$RESULTS" "$out/goals.md"
-awk -v what=position -f tests/bench/medians.awk -f tests/bench/plot.awk "$rounds" > "$PLOTS/position.svg"
-awk -v what=size -f tests/bench/medians.awk -f tests/bench/plot.awk "$rounds" > "$PLOTS/size.svg"
+for plot in position size; do
+    awk -v what=$plot -f tests/bench/medians.awk -f tests/bench/plot.awk "$rounds" > "$PLOTS/$plot-$(echo "$level" | tr + -).svg"
+done

@@ -13,6 +13,17 @@ fresh() { [ "$1" -nt "$BURIN" ]; } # a program of this burin
 # ---- what is measured: tools, models, programs ----
 
 tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
+# ../shared/bench measures limits with AVX-512; what other CPUs allow, limits.c does.
+has_avx512() { grep -qw avx512bw /proc/cpuinfo; }
+prepare_limits() {
+    if has_avx512; then
+        tool gemv ""
+        tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
+    else
+        [ "$out/limits" -nt tests/bench/limits.c ] ||
+            clang-19 -std=gnu17 -O3 -march=native -ffp-contract=off -Iruntime -pthread tests/bench/limits.c -o "$out/limits" -lm
+    fi
+}
 
 need_python() {
     python_has "$1" || {
@@ -59,6 +70,10 @@ prepare_nets() {
 
 # The tool measures more than is wanted here: it ends when nobody reads on.
 measure_peak() {
+    if ! has_avx512; then
+        "$out/limits" peak
+        return
+    fi
     "$out/flops" 2> /dev/null | awk '
         NF < 6 { next }
         { kind = /FP32 FMA/ ? "f32" : /VNNI/ ? "int8" : ""; t = $(NF - 4); v = $(NF - 2) }
@@ -67,6 +82,10 @@ measure_peak() {
         END { for (at in peak) print "peak", "-", at, peak[at] }'
 }
 measure_stream() {
+    if ! has_avx512; then
+        "$out/limits" stream "$1"
+        return
+    fi
     "$out/gemv" "$1" file | awk '$2 != "fmt" { f = $2 == "q8" ? "q8_0" : $2 == "q4" ? "q4_0" : $2; print "stream", $1, f, $3, $5; print "megabytes", $1, f, $3, $7 }'
 }
 measure_program() {

@@ -52,8 +52,7 @@ round() {
     if wanted start; then for m in $MODELS; do for f in $FORMATS; do measure_start "$m" "$f"; done; done; fi
 }
 
-tool gemv ""
-tool flops "-mamx-tile -mamx-int8 -mamx-bf16"
+prepare_limits
 if about_models; then for m in $MODELS; do prepare_model "$m"; done; fi
 if wanted long; then prepare_long; fi
 if wanted onnx; then prepare_nets; fi
