@@ -1,7 +1,7 @@
 // Integer sums of one group of a block, for a tile of rows by panels: exact, so every instruction set's way gives the same.
 //
 //   dots    four k of a row by sixteen columns: vi_dot4, all targets
-//   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products)
+//   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products; AVX2, of weights of at most 6 bits)
 //   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
 //   tiles   a group of up to sixteen rows by sixteen columns: VEC_TILES (AMX)
 //
@@ -77,17 +77,25 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
 }
 
 #if defined(VEC_WORDS)
-// How many products of what is stored, at most 24, 31, 63 or 128, and of activations, at most 127 (128 of integers), do not
-// pass 16 bits
+INLINE bool in_words(weight_format format) { return WORDS_WIDE || !wide_bytes(format); }
+
+// How many products of what is stored and of activations, at most 127 (128 of integers), fit 16 bits
 INLINE unsigned products_of_words(weight_format format) {
+    const block_format b = block_formats[format];
     if (is_exact(format)) return 1;
-    return wide_bytes(format) ? 2 : block_formats[format].low + block_formats[format].high == 6 ? 4 : 8;
+    if (wide_bytes(format)) return 2;
+    const int bits = b.table == TABLE_E2M1 ? 5 : b.low == 5 ? 2 : b.low + b.high;  // e2m1_table has at most 24
+    return bits == 6 ? 4 : bits == 5 ? 8 : 16;
 }
 
+#if !defined(WORDS_IN_ORDER)
+#define WORDS_IN_ORDER(s)
+#endif
 INLINE void group_words(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                         vi (*c)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1], bias = wide_bytes(format) ? 0 : block_formats[format].offset;
-    const unsigned steps = group_steps(format), most = products_of_words(format), together = most < steps ? most : steps;
+    const unsigned steps = group_steps(format), most = products_of_words(format) / WORDS_PRODUCTS;
+    const unsigned together = most < steps ? most : steps;
     UNROLL
     for (int p = 0; p < P; p++) {
         vi_halves sums[ROWS_MOST] = {0};
@@ -97,10 +105,12 @@ INLINE void group_words(weight_format format, const int extent[2], const block_o
             UNROLL
             for (unsigned t = from; t < from + together; t++) {
                 vi step = block_step(format, o->w[p], group * steps + t);
-                weights4 w = wide_bytes(format) ? weights4_of(step) : weights4_small(step);
+                word_weights w = word_weights_of(step, wide_bytes(format));
                 UNROLL
-                for (int i = 0; i < R; i++)
+                for (int i = 0; i < R; i++) {
                     words[i] = vi_words_add(words[i], &w, group_of_row(format, (const q8_block *)o->x[i], group).q, (int)t);
+                    if (R > 1) WORDS_IN_ORDER(words[i]);
+                }
             }
             UNROLL
             for (int i = 0; i < R; i++) sums[i] = vi_halves_add(sums[i], words[i]);
@@ -205,9 +215,11 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
     }
 #endif
 #if defined(VEC_WORDS)
-    group_words(format, extent, o, group, c);
-#else
-    group_dots(format, extent, o, group, c);
+    if (in_words(format)) {
+        group_words(format, extent, o, group, c);
+        return;
+    }
 #endif
+    group_dots(format, extent, o, group, c);
 }
 #endif

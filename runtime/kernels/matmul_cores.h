@@ -332,7 +332,12 @@ INLINE size_t step_bytes(weight_format format) { return in_blocks(format) ? bloc
 
 // ---- cores ----
 
-INLINE int tile_rows_of(weight_format format) { return in_blocks(format) ? INT_ROWS : TILE_ROWS; }
+INLINE int tile_rows_of(weight_format format) {
+#if defined(VEC_WORDS)
+    if (in_blocks(format) && in_words(format)) return WORDS_ROWS;
+#endif
+    return in_blocks(format) ? INT_ROWS : TILE_ROWS;
+}
 enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS, PANELS_values = INT_PANELS };
 INLINE int tile_panels_of(weight_format format) { return in_blocks(format) ? INT_PANELS : TILE_PANELS; }
 

@@ -206,4 +206,27 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
     __m256i even = _mm256_set1_epi32(x->even[j]), odd = _mm256_set1_epi32(x->odd[j]);
     return (vi){half_dot4(c.lo, w->lo_even, w->lo_odd, even, odd), half_dot4(c.hi, w->hi_even, w->hi_odd, even, odd)};
 }
+
+// Weights of 0 to 63: a step of vpmaddubsw adds two products to each sum of 16 bits, and one vpmaddwd serves several steps.
+#define VEC_WORDS 1
+enum { WORDS_PRODUCTS = 2, WORDS_WIDE = 0, WORDS_ROWS = 6 };
+typedef vi word_weights;
+typedef vi vi_words;
+typedef vi vi_halves;
+INLINE word_weights word_weights_of(vi w, bool wide) {
+    (void)wide;
+    return w;
+}
+INLINE vi_words vi_words_add(vi_words s, const word_weights *w, const int8_t *x, int j) {
+    __m256i four = _mm256_set1_epi32(four_bytes(x + 4 * j));
+    return (vi){_mm256_add_epi16(s.lo, _mm256_maddubs_epi16(w->lo, four)),
+                _mm256_add_epi16(s.hi, _mm256_maddubs_epi16(w->hi, four))};
+}
+// Keeps compilers from taking row after row, for which all steps' unpacked weights would go through memory.
+#define WORDS_IN_ORDER(s) __asm__ volatile("" : "+x"((s).lo), "+x"((s).hi))
+INLINE vi_halves vi_halves_add(vi_halves s, vi_words words) {
+    __m256i ones = _mm256_set1_epi16(1);
+    return vi_add(s, (vi){_mm256_madd_epi16(words.lo, ones), _mm256_madd_epi16(words.hi, ones)});
+}
+INLINE vi vi_of_halves(vi_halves s) { return s; }
 #endif

@@ -245,10 +245,13 @@ typedef struct {
 typedef struct {
     int32x4_t q[8];
 } vi_halves;
-INLINE weights4 weights4_small(vi w) {
+enum { WORDS_PRODUCTS = 1, WORDS_WIDE = 1, WORDS_ROWS = INT_ROWS };
+typedef weights4 word_weights;
+INLINE word_weights word_weights_of(vi w, bool wide) {
+    if (wide) return weights4_of(w);
     return (weights4){quarter_bytes(w.a), quarter_bytes(w.b), quarter_bytes(w.c), quarter_bytes(w.d)};
 }
-INLINE vi_words vi_words_add(vi_words s, const weights4 *w, const int8_t *x, int j) {
+INLINE vi_words vi_words_add(vi_words s, const word_weights *w, const int8_t *x, int j) {
     const int8x16_t four = four_lanes(x, j), quarters[] = {w->a, w->b, w->c, w->d};
     for (int i = 0; i < 4; i++) {
         s.q[2 * i] = vmlal_s8(s.q[2 * i], vget_low_s8(quarters[i]), vget_low_s8(four));
