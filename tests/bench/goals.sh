@@ -3,9 +3,10 @@
 # multiple of its peer, all in one run; the table goes between the markers of RESULTS.md for the level of this CPU (`burin targets`;
 # it is the one that programs choose here), the plots to position-LEVEL.svg and size-LEVEL.svg.
 #
-#   make bench-goals [PYTHON=venv/bin/python] [QUICK=1] [ROUNDS=3] [RESULTS=file]
+#   make bench-goals [PYTHON=venv/bin/python] [QUICK=1] [ROUNDS=3] [RESULTS=file] [LEVEL=x86-64-v3]
 #
-# QUICK: one round, without the model of 1.2 billion weights. Without llama_cpp or onnxruntime their columns stay empty.
+# QUICK: one round, without the model of 1.2 billion weights. LEVEL: of programs, in place of the best one that this CPU has.
+# Without llama_cpp or onnxruntime their columns stay empty.
 set -eu
 . tests/lib.sh
 PYTHON=${PYTHON:-python3} QUICK=${QUICK:-} RESULTS=${RESULTS:-tests/bench/RESULTS.md} PLOTS=${PLOTS:-tests/bench}
@@ -31,10 +32,10 @@ prepare() {
     [ -z "$large" ] || of_model l1b q4_0 q4_k
     prepare_long
     prepare_nets
-    [ ! -e "$out/bert.onnx" ] || fresh "$out/bert_q8_0" || $BURIN build "$out/bert.onnx" --quant q8_0 -o "$out/bert_q8_0" > /dev/null
+    [ ! -e "$out/bert.onnx" ] || fresh "$out/bert_q8_0" || build_program "$out/bert.onnx" --quant q8_0 -o "$out/bert_q8_0" > /dev/null
     [ -e "$out/experts.gguf" ] || { need_python gguf "models" && say "making experts" && "$PYTHON" tests/bench/experts.py "$out/experts.gguf"; }
     say "building experts"
-    fresh "$out/experts-q4_0" || $BURIN build "$out/experts.gguf" --ctx 1024 --chunk 128 -o "$out/experts-q4_0" > /dev/null
+    fresh "$out/experts-q4_0" || build_program "$out/experts.gguf" --ctx 1024 --chunk 128 -o "$out/experts-q4_0" > /dev/null
 }
 
 measure_both() {

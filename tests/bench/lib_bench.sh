@@ -5,6 +5,7 @@ bench=$SHARED/bench
 mkdir -p "$out"
 
 python_has() { "$PYTHON" -c "import $1" 2> /dev/null; }
+build_program() { $BURIN build ${LEVEL:+"--mcpu=$LEVEL"} "$@"; } # LEVEL: for this level alone, not the best that this CPU has
 say() { [ ! -t 2 ] || printf '\r\033[K%s' "$*" >&2; }
 seconds() { date +%s.%N; }
 
@@ -13,8 +14,8 @@ fresh() { [ "$1" -nt "$BURIN" ]; } # a program of this burin
 # ---- what is measured: tools, models, programs ----
 
 tool() { [ -x "$out/$1" ] || clang-19 -O3 -march=native $2 -w -pthread "$bench/$1.c" -o "$out/$1" -lm; }
-# ../shared/bench measures limits with AVX-512; what other CPUs allow, limits.c does.
-has_avx512() { grep -qw avx512bw /proc/cpuinfo; }
+# ../shared/bench measures limits with AVX-512; what other CPUs, or LEVEL=x86-64-v3, allow, limits.c does.
+has_avx512() { [ "${LEVEL:-}" != x86-64-v3 ] && grep -qw avx512bw /proc/cpuinfo; }
 prepare_limits() {
     if has_avx512; then
         tool gemv ""
@@ -37,7 +38,7 @@ prepare_model() {
     for f in $FORMATS; do
         say "building $1 in $f"
         _start=$(seconds)
-        XDG_CACHE_HOME=$WORK/cache-$1-$f $BURIN build "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
+        XDG_CACHE_HOME=$WORK/cache-$1-$f build_program "$out/$1-f32.gguf" --quant "$f" --ctx 512 --chunk 128 -o "$out/$1-$f" > /dev/null
         echo "build $1 $f - $(echo "$_start $(seconds)" | awk '{ print $2 - $1 }')" >> "$out/rounds"
     done
 }
@@ -50,7 +51,7 @@ prepare_long() {
     fresh "$out/$1-$2-long" && return
     say "building $1 for long contexts"
     [ -e "$out/$1-f32.gguf" ] || { need_python gguf "models" && "$PYTHON" "$bench/gen_gguf.py" "$out" "$1"; }
-    $BURIN build "$out/$1-f32.gguf" --quant "$2" --kv q8_0 --ctx 8192 --chunk 128 -o "$out/$1-$2-long" > /dev/null
+    build_program "$out/$1-f32.gguf" --quant "$2" --kv q8_0 --ctx 8192 --chunk 128 -o "$out/$1-$2-long" > /dev/null
 }
 
 prepare_nets() {
@@ -62,7 +63,7 @@ prepare_nets() {
     for net in $NETS; do
         fresh "$out/$net" && continue
         say "building $net.onnx"
-        $BURIN build "$out/$net.onnx" -o "$out/$net" > "$out/said" 2>&1 || { rm -f "$out/$net" && cat "$out/said" >&2; }
+        build_program "$out/$net.onnx" -o "$out/$net" > "$out/said" 2>&1 || { rm -f "$out/$net" && cat "$out/said" >&2; }
     done
 }
 

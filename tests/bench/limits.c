@@ -5,91 +5,18 @@
 //   limits stream MODEL   tokens a second if a token does nothing but read the weights of a real shape, mapped from a file
 #define _GNU_SOURCE
 #include "kernels/kernels.h"
+#include "measure.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
-enum { RUNS = 15, STEPS = 200000, CHAINS = 6 };
-static int threads;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static atomic_int arrived, generation;
-static void barrier(void) {
-    if (threads == 1) return;
-    int g = atomic_load(&generation);
-    if (atomic_fetch_add(&arrived, 1) == threads - 1) {
-        atomic_store(&arrived, 0);
-        atomic_fetch_add(&generation, 1);
-        return;
-    }
-    for (int spins = 0; atomic_load(&generation) == g; spins++)
-        if (spins > 20000) sched_yield();
-}
-
-typedef struct work {
-    void (*part)(int thread);
-    double seconds[RUNS];
-} work;
-typedef struct runner {
-    work *work;
-    int thread;
-} runner;
-
-// The scheduler may leave both threads on one CPU for as long as a run takes.
-static void stay_on(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
-static void *run_thread(void *argument) {
-    const runner *r = argument;
-    stay_on(r->thread);
-    r->work->part(r->thread);
-    for (int i = 0; i < RUNS; i++) {
-        barrier();
-        double start = now();
-        r->work->part(r->thread);
-        barrier();
-        if (!r->thread) r->work->seconds[i] = now() - start;
-    }
-    return NULL;
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-// Sorted seconds of the runs, on `n` threads
-static const double *seconds_of(work *w, int n) {
-    runner of[2] = {{w, 0}, {w, 1}};
-    pthread_t second;
-    threads = n;
-    if (n == 2 && pthread_create(&second, NULL, run_thread, &of[1])) exit(1);
-    run_thread(&of[0]);
-    if (n == 2) pthread_join(second, NULL);
-    qsort(w->seconds, RUNS, sizeof *w->seconds, by_value);
-    return w->seconds;
-}
-
+enum { STEPS = 200000, CHAINS = 6 };
 // ---- peaks: everything stays in registers; `OPAQUE` keeps a step from being computed ahead ----
 
 #define OPAQUE(x) __asm__ volatile("" : "+x"(x))
 
-static void multiply_adds(int thread) {
-    (void)thread;
+static void multiply_adds(const Work *work, int thread) {
+    (void)work, (void)thread;
     __m256 sum[2 * CHAINS], x = _mm256_set1_ps(1), y = _mm256_set1_ps(0);
     for (int i = 0; i < 2 * CHAINS; i++) sum[i] = y;
     for (int step = 0; step < STEPS; step++) {
@@ -102,8 +29,8 @@ static void multiply_adds(int thread) {
 }
 
 // 32 products in two multiplications and an addition: vpmaddwd of bytes widened to 16 bits takes two and two
-static void byte_products(int thread) {
-    (void)thread;
+static void byte_products(const Work *work, int thread) {
+    (void)work, (void)thread;
     __m256i sum[CHAINS], w = _mm256_set1_epi8(1), ones = _mm256_set1_epi16(1);
     for (int i = 0; i < CHAINS; i++) sum[i] = _mm256_setzero_si256();
     for (int step = 0; step < STEPS; step++) {
@@ -118,8 +45,8 @@ static void byte_products(int thread) {
 }
 
 // 8 times 32 products whose pairs are added up in 16 bits, then widened once: what weights of 4 bits allow
-static void nibble_products(int thread) {
-    (void)thread;
+static void nibble_products(const Work *work, int thread) {
+    (void)work, (void)thread;
     __m256i sum[CHAINS], w = _mm256_set1_epi8(1), ones = _mm256_set1_epi16(1);
     for (int i = 0; i < CHAINS; i++) sum[i] = _mm256_setzero_si256();
     for (int step = 0; step < STEPS / 8; step++) {
@@ -139,9 +66,12 @@ static void nibble_products(int thread) {
     }
 }
 
-static void print_peak(const char *kind, void (*part)(int), double operations) {
-    work w = {part, {0}};
-    for (int n = 1; n <= 2; n++) printf("peak - %s %d %.1f\n", kind, n, n * operations * 1e-9 / seconds_of(&w, n)[0]);
+static void print_peak(const char *kind, void (*part)(const Work *, int), double operations) {
+    Work w = {.part = part, .repeat = 30};
+    for (threads = 1; threads <= 2; threads++) {
+        run(&w);
+        printf("peak - %s %d %.1f\n", kind, threads, threads * operations * 1e-9 / w.seconds[0]);
+    }
 }
 
 // ---- memory ----
@@ -170,7 +100,8 @@ static void add_matrix(size_t rows, size_t columns, int bits_of_block) {
 }
 
 // Each thread reads its part of a matrix, then waits for the other, as a step does.
-static void read_weights(int thread) {
+static void read_weights(const Work *work, int thread) {
+    (void)work;
     vi sum[4] = {vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0)};
     for (int m = 0; m < matrices; m++) {
         size_t before = m ? matrix_end[m - 1] : 0, n = (matrix_end[m] - before) / 1024;
@@ -213,12 +144,10 @@ static void print_stream(const shape *s, number_format f) {
     add_matrix((size_t)s->vocabulary, width, f.bits_of_block);
     const size_t bytes = matrix_end[matrices - 1];
     map_weights(bytes);
-    work w = {read_weights, {0}};
-    for (int n = 1; n <= 2; n++) {
-        double seconds = seconds_of(&w, n)[RUNS / 2];
-        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, n, 1 / seconds, s->name, f.name, n,
+    Work w = {.part = read_weights, .repeat = 1 + (int)(4e8 / (double)bytes)};
+    for (threads = 1; threads <= 2; threads++)
+        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, threads, 1 / run(&w), s->name, f.name, threads,
                (double)bytes / 1e6);
-    }
     munmap((void *)weights, bytes + 8192);
 }
 
