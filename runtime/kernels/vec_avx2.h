@@ -180,7 +180,7 @@ typedef const int8_t *fours;
 INLINE fours fours_load(const int8_t *q) { return q; }
 INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) { return vi_dot4_small(c, *w, *x, j); }
 #else
-#define INT_UNROLL NO_UNROLL
+#define INT_UNROLL        NO_UNROLL
 typedef struct {
     __m256i lo_even, lo_odd, hi_even, hi_odd;
 } weights4;
@@ -208,7 +208,7 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
 }
 
 // Weights of 0 to 63: a step of vpmaddubsw adds two products to each sum of 16 bits, and one vpmaddwd serves several steps.
-#define VEC_WORDS 1
+#define VEC_WORDS         1
 enum { WORDS_PRODUCTS = 2, WORDS_WIDE = 0, WORDS_ROWS = 6 };
 typedef vi word_weights;
 typedef vi vi_words;

@@ -2,10 +2,11 @@
 // usage: kernels [decode | cached | prefill | attention [FORMAT [THREADS]]]
 #define _GNU_SOURCE
 #include "kernels/kernels.h"
-#include "measure.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
+
+#include "measure.h"
 
 enum { MAX_ROWS = 128, MAX_WIDTH = 3072, VOCAB = 49152 };
 

@@ -1,14 +1,15 @@
-// What a CPU without AVX-512 allows, where the tools of ../shared/bench do not run: lines of kind, model, format, threads, value.
+// What a CPU without AVX-512 allows, where the tools of ../shared/bench do not run: lines of kind, model, format, threads,
+// value.
 //
 //   limits peak           GFLOP/s of f32 multiply-adds; GOP/s of exact products of 8-bit weights and rows (int8), and of weights
 //                         that leave room for sums of 16 bits (int4)
 //   limits stream MODEL   tokens a second if a token does nothing but read the weights of a real shape, mapped from a file
 #define _GNU_SOURCE
-#include "kernels/kernels.h"
-#include "measure.h"
-
 #include <stdio.h>
 #include <sys/mman.h>
+
+#include "kernels/kernels.h"
+#include "measure.h"
 
 enum { STEPS = 200000, CHAINS = 6 };
 // ---- peaks: everything stays in registers; `OPAQUE` keeps a step from being computed ahead ----
@@ -146,8 +147,8 @@ static void print_stream(const shape *s, number_format f) {
     map_weights(bytes);
     Work w = {.part = read_weights, .repeat = 1 + (int)(4e8 / (double)bytes)};
     for (threads = 1; threads <= 2; threads++)
-        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, threads, 1 / run(&w), s->name, f.name, threads,
-               (double)bytes / 1e6);
+        printf("stream %s %s %d %.2f\nmegabytes %s %s %d %.2f\n", s->name, f.name, threads, 1 / run(&w), s->name, f.name,
+               threads, (double)bytes / 1e6);
     munmap((void *)weights, bytes + 8192);
 }
 
