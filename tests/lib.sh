@@ -97,12 +97,13 @@ home_with_fault() {
     { echo "#define $1 $2" && cat runtime/kernels/fault.h; } > "$WORK/home/runtime/kernels/fault.h"
 }
 
-# home_with_tiles: $WORK/tiles, a BURIN_HOME whose AMX instructions are emulated (tests/kernels/amx_emulated.h), and run on any AVX-512.
-home_with_tiles() {
-    mkdir "$WORK/tiles"
-    cp -R runtime dsl "$WORK/tiles"
-    { printf '#ifdef __AMX_INT8__\n' && cat tests/kernels/amx_emulated.h && printf '#endif\n' && cat runtime/kernels/vec_avx512.h; } > "$WORK/tiles/runtime/kernels/vec_avx512.h"
-    sed 's/burin_has_tiles(&c, burin_tiles_permitted)/c.max > 0/' runtime/engine/cpu.h > "$WORK/tiles/runtime/engine/cpu.h"
+# emulating: from here on what burin builds for x86-64 CPUs runs on this one, if it has AVX2 (tests/x86/clang). The compiler's file
+# is part of what names objects in the cache: so is what it reads.
+emulating() {
+    grep -qw avx2 /proc/cpuinfo || return
+    printf '#!/bin/sh\n# %s\nexec "%s/tests/x86/clang" "$@"\n' "$(cat tests/x86/clang tests/x86/emulated.h tests/x86/include/*/*.h | cksum)" "$PWD" > "$WORK/clang"
+    chmod +x "$WORK/clang"
+    export BURIN_CC="$WORK/clang"
 }
 
 # unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.

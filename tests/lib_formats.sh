@@ -57,7 +57,7 @@ same_everywhere() {
     _of=$1
     shift
     : > "$WORK/cells"
-    BURIN_HOME=${tiles:-${BURIN_HOME:-$PWD}} bits_of "$_of" x86_64-linux-gnu "" $cpus_x86 "$@"
+    bits_of "$_of" x86_64-linux-gnu "" $cpus_x86 "$@"
     if command -v qemu-aarch64-static > /dev/null && command -v aarch64-linux-gnu-gcc > /dev/null; then
         bits_of "$_of" aarch64-linux-gnu "qemu-aarch64-static -cpu max" $cpus_arm "$@"
     else skip "formats: $_of on ARM" "no qemu-aarch64-static or aarch64-linux-gnu-gcc"; fi

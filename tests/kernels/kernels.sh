@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every kernel on every instruction set that this machine can run (aarch64 under qemu): against the plain C reference of the same
-# program, and by one hash of all results across targets. KERNELS=quick: plain C and AVX2 alone; all: also instruction sets that
-# have a part of another's, and what gcc makes of all, which takes it minutes. See README.md.
+# Every kernel on every instruction set (of x86 emulated where the CPU lacks it, of aarch64 under qemu): against the plain C
+# reference of the same program, and by one hash of all results across targets. KERNELS=quick: plain C and AVX2 alone; all: also
+# instruction sets that have a part of another's, and what gcc makes of all, which takes it minutes. See README.md.
 . tests/lib.sh
 unsanitized "kernels"
 CLANG=${CLANG:-clang-19} KERNELS=${KERNELS:-} KERNEL_FLAGS=${KERNEL_FLAGS:-}
@@ -41,11 +41,16 @@ target() {
 
 has() { grep -qw "$1" /proc/cpuinfo; }
 
-# x86 NAME FEATURE COMMAND...
+# x86 NAME FEATURE COMMAND...: what clang makes runs on a CPU without the feature, too (tests/x86/clang)
 x86() {
     _name=$1 _feature=$2
     shift 2
-    if has "$_feature"; then target "$_name" "" "$@"; else skip "kernels: $_name" "this CPU has no $_feature"; fi
+    if has "$_feature"; then
+        target "$_name" "" "$@"
+    elif has avx2 && [ "$1" = "$CLANG" ]; then
+        shift
+        target "$_name-emulated" "" env CLANG="$CLANG" tests/x86/clang "$@"
+    else skip "kernels: $_name" "this CPU has no $_feature"; fi
 }
 
 arm() {
@@ -68,8 +73,8 @@ optimized=-O1 # the same bits, in two thirds of the time
 [ "$KERNELS" != all ] || optimized=-O3
 x86 avx2 avx2 "$CLANG" "$optimized" -march=x86-64-v3
 [ "$KERNELS" != quick ] || exit 0
-if has avx512_vnni; then x86 avx512-vnni avx512_vnni "$CLANG" "$optimized" -march=x86-64-v4 -mavx512vnni; fi
-if [ "$KERNELS" = all ] || ! has avx512_vnni; then x86 avx512 avx512bw "$CLANG" "$optimized" -march=x86-64-v4; fi
+x86 avx512-vnni avx512_vnni "$CLANG" "$optimized" -march=x86-64-v4 -mavx512vnni
+if [ "$KERNELS" = all ] || { has avx512bw && ! has avx512_vnni; }; then x86 avx512 avx512bw "$CLANG" "$optimized" -march=x86-64-v4; fi
 if [ "$KERNELS" = all ]; then
     arm neon cortex-a72 "$CLANG" --target=aarch64-linux-gnu -static -O3 -march=armv8-a
     target plain-c-gcc "" gcc -O2
@@ -82,11 +87,7 @@ integers='^(expert_)?matmul_(q8_0|i[89]_32|blocks_[^n ][^ ]*) '
 [ "$KERNELS" != all ] || arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod
 arm neon-i8mm max "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod+i8mm
 [ "$KERNELS" != all ] || x86 avx-vnni avx_vnni "$CLANG" -O1 -march=x86-64-v3 -mavxvnni
-if has amx_int8; then
-    target amx "" "$CLANG" -O1 -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -DASK_FOR_TILES
-else
-    x86 amx-emulated avx512_vnni "$CLANG" -O1 -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -include tests/kernels/amx_emulated.h
-fi
+x86 amx amx_int8 "$CLANG" -O1 -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -DASK_FOR_TILES
 if [ "$KERNELS" = all ]; then
     x86 avx-vnni-gcc avx_vnni gcc -O1 -march=x86-64-v3 -mavxvnni
     arm neon-i8mm-gcc max aarch64-linux-gnu-gcc -static -O1 -march=armv8.2-a+dotprod+i8mm
