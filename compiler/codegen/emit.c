@@ -90,6 +90,7 @@ static void write_macros(Text *t, const Program *p) {
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
+    text_add(t, "#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);\n");
     if (p->batches_texts) write_text_macros(t);
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");

@@ -37,7 +37,8 @@ void c_pointer(Text *, const Program *, const Kernel *, const View *);  // where
 void c_text_place(Text *, const Program *, const View *);               // behind it: + text.row * 384, in a kernel by text
 int symbol_index(const Program *, const Dim *symbol);
 void c_input(Text *, const Node *);                                              // s->token
-void c_part(Text *, const Program *, const Kernel *);                            // ROWS(rows), PART(20)
+void c_units(Text *, const Program *, const Kernel *);                           // rows, matmul_units(20, rows)
+void c_part(Text *, const Program *, const Kernel *);                            // ROWS(rows), PART(20), taken.part
 const char *c_part_of_heads(const Program *, const Kernel *, const RankPart *);  // of a product by the heads of its rank
 const char *c_row_stride(const Program *, const View *);                         // of a matrix view
 int64_t last_dim(const View *);

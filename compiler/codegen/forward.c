@@ -174,6 +174,12 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     text_add(w->t, ";\n"), write_told(w, index, NULL);
 }
 
+// for (TAKEN(matmul_units(20, rows)))
+//     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
+static void write_taking(Writer *w, const Kernel *k) {
+    text_add(w->t, "%sfor (TAKEN(", w->indent), c_units(w->t, w->p, k), text_add(w->t, "))\n    ");
+}
+
 // A product that stays with the heads of its rank is called for queries, keys and values.
 static void write_function_call(Writer *w, const Kernel *k) {
     const KernelFunction *f = &w->p->functions[k->function];
@@ -181,6 +187,7 @@ static void write_function_call(Writer *w, const Kernel *k) {
     bool by_heads = k->family == FAMILY_MATMUL && k->ranks.n_parts;
     for (int i = 0; i == 0 || (by_heads && i < k->ranks.n_parts); i++) {
         if (by_heads) ps.list[PART_PARAMETER].argument = c_part_of_heads(w->p, k, &k->ranks.part[i]);
+        if (k->taken) write_taking(w, k);
         text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
         text_add(w->t, ";\n");
     }

@@ -308,12 +308,7 @@ const char *c_part_of_heads(const Program *p, const Kernel *k, const RankPart *p
     return text;
 }
 
-void c_part(Text *t, const Program *p, const Kernel *k) {
-    if (k->ranks.units) {
-        c_part_of_rank(t, p, k);
-        return;
-    }
-    text_add(t, "%s%s(", k->by_text ? "TEXT_" : "", k->row_wise ? "ROWS" : "PART");
+void c_units(Text *t, const Program *p, const Kernel *k) {
     if (k->share.kind == SHARE_EXPERTS) {
         text_add(t, "expert_units("), c_dim(t, p, k->share.count), text_add(t, ", "), c_rows(t, p, &k->out[0].type);
         text_add(t, ", %lld)", (long long)last_dim(&k->in[EXPERT_INDEX]));
@@ -323,5 +318,14 @@ void c_part(Text *t, const Program *p, const Kernel *k) {
     } else {
         c_dim(t, p, k->share.count);
     }
-    text_add(t, ")");
+}
+
+void c_part(Text *t, const Program *p, const Kernel *k) {
+    if (k->ranks.units) {
+        c_part_of_rank(t, p, k);
+    } else if (k->taken) {
+        text_add(t, "taken.part");
+    } else {
+        text_add(t, "%s%s(", k->by_text ? "TEXT_" : "", k->row_wise ? "ROWS" : "PART"), c_units(t, p, k), text_add(t, ")");
+    }
 }

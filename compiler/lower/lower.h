@@ -154,6 +154,7 @@ typedef struct Kernel {
     const char *cache;               // appends: "key" or "value", which layout is written
     bool copies;                     // a nest that only makes its operand row-major, whatever the node is
     bool row_wise;                   // computed by every thread when there is one row
+    bool taken;                      // threads take its work as they come to it, so no part is a thread's own
     bool by_text;                    // of several texts in a step, one after the other (lower/texts.c)
     RankShare ranks;                 // without --with=mpi nothing
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more

@@ -75,7 +75,7 @@ static Access access_of(const Kernel *k, int operand, bool one_row) {
     return (Access){.view = v,
                     .share = k->share,
                     .ranks = &k->ranks,
-                    .own_part = v->own_part && !(k->row_wise && one_row),
+                    .own_part = v->own_part && !k->taken && !(k->row_wise && one_row),
                     .write = write,
                     .by_text = k->by_text && !one_row};
 }
@@ -141,7 +141,11 @@ static void place_for(Program *p, bool one_row) {
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
 }
 
+// Products have enough to do for pieces. Those that go text by text are called by some threads only; ranks have shares.
+static bool is_taken(const Program *p, const Kernel *k) { return k->family == FAMILY_MATMUL && !k->by_text && !p->over_ranks; }
+
 void place_barriers(Program *p) {
+    for (int i = 0; i < p->n_kernels; i++) p->kernels[i]->taken = is_taken(p, p->kernels[i]);
     place_for(p, true);
     place_for(p, false);
     p->plan.barriers_one = p->plan.barriers_many = 0;

@@ -7,6 +7,7 @@
 #include "profile.h"
 #include "program.h"
 #include "ranks.h"
+#include "taken.h"
 #include "threads.h"
 
 // A kernel is compiled apart from the step that calls it: all in one function takes compilers much longer, and a profiler sees
@@ -14,7 +15,7 @@
 #define KERNEL static __attribute__((noinline))
 
 static inline burin_part burin_part_of(const burin_step *s, int thread, int count) {
-    return (burin_part){(int)((int64_t)count * thread / s->threads), (int)((int64_t)count * (thread + 1) / s->threads)};
+    return burin_share_of(s->threads, thread, count);
 }
 
 // Of row-wise work: all of it when the step has one row, for then every thread keeps its own copy of the result.

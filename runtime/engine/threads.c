@@ -157,13 +157,17 @@ static size_t aligned_size(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 BURIN_LINKAGE size_t burin_pool_bytes(int parts) {
     size_t n = (size_t)parts;
-    return aligned_size(sizeof(burin_pool)) + n * sizeof(burin_part_stack) + aligned_size(n * sizeof(burin_worker));
+    return aligned_size(sizeof(burin_pool)) + n * (sizeof(burin_part_stack) + sizeof(burin_claim)) +
+           aligned_size(n * sizeof(burin_worker));
 }
 
 static void pool_init(burin_pool *pool, burin_crew crew) {
     unsigned char *after = (unsigned char *)pool + aligned_size(sizeof *pool);
     *pool = (burin_pool){.threads = crew.threads, .stack = (burin_part_stack *)after};
-    pool->worker = (burin_worker *)(after + (size_t)crew.parts * sizeof(burin_part_stack));
+    after += (size_t)crew.parts * sizeof(burin_part_stack);
+    pool->barrier.claims = (burin_claim *)after;
+    pool->worker = (burin_worker *)(after + (size_t)crew.parts * sizeof(burin_claim));
+    for (int p = 0; p < crew.parts; p++) pool->barrier.claims[p] = (burin_claim){.call = 0};
     event_init(&pool->started);
     event_init(&pool->barrier.generation);
     pool->barrier.threads = crew.parts;

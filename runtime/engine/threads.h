@@ -52,11 +52,18 @@ typedef struct burin_event {
 #endif
 } burin_event;
 
+// Of a thread's share of work that threads take as they come to it (taken.h)
+typedef struct burin_claim {
+    _Alignas(64) atomic_uint taken;  // a call, times 256, and how many pieces of the share have been taken in it
+    _Alignas(64) unsigned call;      // the thread's own: at which call it is, times 256
+} burin_claim;
+
 typedef struct burin_barrier {
     burin_event generation;  // changes when every part has arrived
     _Alignas(64) atomic_int arrived;
     _Alignas(64) int threads;  // parts of a run
     burin_patience patience;
+    burin_claim *claims;                              // [threads]
     void (*leave)(struct burin_barrier *, int part);  // gives the thread to another part; NULL: parts have threads of their own
 } burin_barrier;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine/fiber.h"
+#include "engine/taken.h"
 #include "engine/threads.h"
 #include "unit.h"
 
@@ -165,6 +166,66 @@ static void default_is_sane(void) {
     CHECK(threads >= 1 && threads <= sysconf(_SC_NPROCESSORS_CONF));
 }
 
+// ---- work that is taken ----
+
+enum { CALLS = 50, UNITS = 1000 };
+
+typedef struct Takers {
+    burin_step step;
+    int done[CALLS][UNITS];    // plain: nobody else has a unit, and the barrier is before they are read
+    int own, small[MOST];      // units of the slow part's share that it did itself; pieces of work that is not cut
+    atomic_int others_passed;  // the first call, all of whose pieces are taken
+} Takers;
+
+static void take_calls(void *argument, int thread) {
+    Takers *t = argument;
+    for (int call = 0; call < CALLS; call++) {
+        for (burin_taken taken = burin_taking(&t->step, thread, UNITS); burin_take(&t->step, thread, &taken);)
+            for (int i = taken.part.first; i < taken.part.last; i++) t->done[call][i]++;
+        for (burin_taken taken = burin_taking(&t->step, thread, MOST); burin_take(&t->step, thread, &taken);)
+            t->small[thread]++;
+        if (call % 3 == 2) burin_barrier_wait(t->step.barrier, thread);
+    }
+}
+
+static void takes_each_unit_once(void) {
+    for (int threads = 1; threads <= MOST; threads++) {
+        burin_pool *pool = start_with((burin_crew){threads, threads, {.spins = 50, .yields = 5}});
+        Takers *t = calloc(1, sizeof *t);
+        t->step = (burin_step){.threads = threads, .barrier = &pool->barrier};
+        for (int run = 0; run < 5; run++) burin_pool_run(pool, take_calls, t);
+        int wrong = 0;
+        for (int call = 0; call < CALLS; call++)
+            for (int i = 0; i < UNITS; i++) wrong += t->done[call][i] != 5;
+        for (int i = 0; i < threads; i++) wrong += t->small[i] != 5 * CALLS;
+        CHECK(wrong == 0);
+        free(t);
+        stop(pool);
+    }
+}
+
+// The last part begins a call when the others have left it.
+static void come_late(void *argument, int thread) {
+    Takers *t = argument;
+    while (thread == 1 && !atomic_load(&t->others_passed)) sched_yield();
+    for (burin_taken taken = burin_taking(&t->step, thread, UNITS); burin_take(&t->step, thread, &taken);)
+        for (int i = taken.part.first; i < taken.part.last; i++) t->done[0][i]++, t->own += thread;
+    if (thread == 0) atomic_store(&t->others_passed, 1);
+}
+
+static void takes_the_work_of_who_is_late(void) {
+    burin_pool *pool = start_with((burin_crew){2, 2, {.spins = 50, .yields = 5}});
+    Takers *t = calloc(1, sizeof *t);
+    int wrong = 0;
+    t->step = (burin_step){.threads = 2, .barrier = &pool->barrier};
+    burin_pool_run(pool, come_late, t);
+    for (int i = 0; i < UNITS; i++) wrong += t->done[0][i] != 1;
+    CHECK(wrong == 0);
+    CHECK(t->own == 0);
+    free(t);
+    stop(pool);
+}
+
 static void default_follows_affinity(void) {
     cpu_set_t old, one;
     if (sched_getaffinity(0, sizeof old, &old)) return;
@@ -185,6 +246,8 @@ SUITE(pool) {
     TEST(parts_change_threads);
     TEST(parts_keep_their_numbers);
 #endif
+    TEST(takes_each_unit_once);
+    TEST(takes_the_work_of_who_is_late);
     TEST(wakes_sleeping_workers);
     TEST(pools_side_by_side);
     TEST(rounds_to_nearest_whatever_the_host_does);

@@ -14,6 +14,7 @@
 #define EXP JOIN(biases_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
+#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
@@ -84,15 +85,15 @@ void FORWARD(const burin_step *s, int thread) {
     float *up = (void *)(s->scratch + place[0]);
     float *down = (void *)(s->scratch + place[1]);
 
-    matmul_f32_64x96_add(PART(matmul_units(6, (int)s->symbols[0])), (int)s->symbols[0], (const float *)s->inputs[0],
-                         w->up, w->up_bias, up);
+    for (TAKEN(matmul_units(6, (int)s->symbols[0])))
+        matmul_f32_64x96_add(taken.part, (int)s->symbols[0], (const float *)s->inputs[0], w->up, w->up_bias, up);
     DONE(0); RECORD("u", -1, up, (int)s->symbols[0], 96, 96);
     WAIT();
-    matmul_f32_96x64_add(PART(matmul_units(4, (int)s->symbols[0])), (int)s->symbols[0], up, w->down, w->down_bias,
-                         down);
+    for (TAKEN(matmul_units(4, (int)s->symbols[0])))
+        matmul_f32_96x64_add(taken.part, (int)s->symbols[0], up, w->down, w->down_bias, down);
     DONE(1); RECORD("d", -1, down, (int)s->symbols[0], 64, 64);
     WAIT();
-    matmul_f32_64x64_add(PART(matmul_units(4, (int)s->symbols[0])), (int)s->symbols[0], down, w->out, w->out_bias,
-                         (float *)s->outputs[0]);
+    for (TAKEN(matmul_units(4, (int)s->symbols[0])))
+        matmul_f32_64x64_add(taken.part, (int)s->symbols[0], down, w->out, w->out_bias, (float *)s->outputs[0]);
     DONE(2); RECORD("out", -1, (float *)s->outputs[0], (int)s->symbols[0], 64, 64);
 }

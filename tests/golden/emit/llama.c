@@ -14,6 +14,7 @@
 #define EXP JOIN(llama_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
+#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
@@ -157,8 +158,8 @@ void FORWARD(const burin_step *s, int thread) {
     for (int layer = 0; layer < 3; layer++) {
         if (many) WAIT();
         // llama.burin:24:9 model.layers.*.self_attn
-        matmul_bf16_64x128(PART(matmul_units(8, rows)), rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj,
-                           q_k_v_proj);
+        for (TAKEN(matmul_units(8, rows)))
+            matmul_bf16_64x128(taken.part, rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, q_k_v_proj);
         DONE(2); RECORD("qkv.0", layer, q_k_v_proj, rows, 128, 128);
         WAIT();
         rotary_16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
@@ -175,7 +176,8 @@ void FORWARD(const burin_step *s, int thread) {
                          STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
-        matmul_bf16_64x64(PART(matmul_units(4, rows)), rows, a_0, w->layer[layer].self_attn_o_proj, o_proj);
+        for (TAKEN(matmul_units(4, rows)))
+            matmul_bf16_64x64(taken.part, rows, a_0, w->layer[layer].self_attn_o_proj, o_proj);
         DONE(8); RECORD("o.0", layer, o_proj, rows, 64, 64);
         WAIT();
         // llama.burin:25:9 model.layers.*.mlp
@@ -183,11 +185,13 @@ void FORWARD(const burin_step *s, int thread) {
                                   post_attention_layernorm);
         DONE(9); RECORD("x.0", layer, x0, rows, 64, 64); RECORD("m.0", layer, post_attention_layernorm, rows, 64, 64);
         if (many) WAIT();
-        matmul_bf16_64x160_silu_mul(PART(matmul_units(10, rows)), rows, post_attention_layernorm,
-                                    w->layer[layer].mlp_gate_up_proj, gate_up_proj);
+        for (TAKEN(matmul_units(10, rows)))
+            matmul_bf16_64x160_silu_mul(taken.part, rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj,
+                                        gate_up_proj);
         DONE(10); RECORD("h.0", layer, gate_up_proj, rows, 160, 160);
         WAIT();
-        matmul_bf16_160x64(PART(matmul_units(4, rows)), rows, gate_up_proj, w->layer[layer].mlp_down_proj, down_proj);
+        for (TAKEN(matmul_units(4, rows)))
+            matmul_bf16_160x64(taken.part, rows, gate_up_proj, w->layer[layer].mlp_down_proj, down_proj);
         DONE(11); RECORD("d.0", layer, down_proj, rows, 64, 64);
         if (layer == 2) break;
         WAIT();
@@ -206,6 +210,7 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(15); RECORD("fx", -1, norm, wanted, 64, 64);
     if (many) WAIT();
     // llama.burin:33:5 lm_head
-    matmul_bf16_64x200(PART(matmul_units(13, wanted)), wanted, norm, w->embed_tokens, s->logits);
+    for (TAKEN(matmul_units(13, wanted)))
+        matmul_bf16_64x200(taken.part, wanted, norm, w->embed_tokens, s->logits);
     DONE(16); RECORD("logits", -1, s->logits, wanted, 200, 200);
 }

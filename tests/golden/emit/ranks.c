@@ -15,6 +15,7 @@
 #define EXP JOIN(ranks_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
+#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
