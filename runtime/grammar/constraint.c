@@ -1,7 +1,5 @@
-// Tokens against a grammar. For a mask the tokens are walked in the order of their bytes, where neighbours share their first
-// bytes: what was read of the last one is not read again, and all that begin with bytes that are not possible are left out at
-// once; where a state goes on with itself, as within a text, tokens of bytes that it stays at are not walked. A mask belongs to
-// a state and is kept.
+// Tokens against a grammar. For a mask the tree of all tokens is walked: what was read of the last one is not read again, and
+// all that begin with bytes that are not possible are left out at once. A mask belongs to a state and is kept.
 #include "constraint.h"
 
 #include <math.h>
@@ -9,13 +7,8 @@
 #include <string.h>
 
 #include "base/allocate.h"
-#include "tokenizer/tokenizer.h"
-
-typedef struct vocabulary_text {
-    int32_t id, begin, bytes, shared;  // in the texts; bytes that it shares with the one before
-    uint64_t has[2];                   // bytes below 128 that are in it
-    bool plain;                        // there are no others
-} vocabulary_text;
+#include "plain_steps.h"
+#include "vocabulary.h"
 
 enum { KEPT_MASKS = 64 };
 
@@ -27,97 +20,30 @@ typedef struct kept_mask {
 struct burin_constraint {
     burin_grammar grammar;
     burin_recognizer *matcher;
-    int32_t state, vocab_size, n_tokens, *place;  // place: [vocab_size], in `tokens`; -1: without text
-    char *texts;
-    vocabulary_text *tokens;  // [n_tokens], by their bytes
-    int32_t *states;          // of the walk: behind each byte of a token
+    burin_vocabulary vocabulary;
+    int32_t state, *states;  // states: of the walk, behind each byte of a token
+    burin_plain_steps plain;
+    uint8_t *allowed;  // [size + 64], while a mask is made: 1, or 0
     kept_mask masks[KEPT_MASKS];
     int32_t next_mask;
-    bool drops, first;  // does the first token of a text lose its space; is the next token the first?
+    bool first;  // is the next token the first, which may lose its space?
 };
-
-static const char *sorted_texts;  // while qsort runs
-
-static int by_text(const void *a, const void *b) {
-    const vocabulary_text *x = a, *y = b;
-    int32_t n = x->bytes < y->bytes ? x->bytes : y->bytes;
-    int order = memcmp(sorted_texts + x->begin, sorted_texts + y->begin, (size_t)n);
-    return order                  ? order
-           : x->bytes != y->bytes ? (x->bytes > y->bytes) - (x->bytes < y->bytes)
-                                  : (x->id > y->id) - (x->id < y->id);
-}
-
-size_t burin_mark_text(const void *tokenizer, int32_t id, const char *const *marks, char *text) {
-    size_t bytes;
-    const char *own = marks && burin_token_is_special(tokenizer, id) ? burin_token_text(tokenizer, id, &bytes) : NULL;
-    for (; own && *marks && bytes > 1 && bytes <= BURIN_LONGEST_MARK; marks++)
-        if (memmem(*marks, strlen(*marks), own, bytes)) return memcpy(text, own, bytes), bytes;
-    return 0;
-}
-
-static void read_texts(burin_constraint *c, const void *tokenizer, const char *const *marks) {
-    size_t room = 0, n = 0, longest = burin_decode_max(tokenizer) + BURIN_LONGEST_MARK;
-    char *text = burin_allocate(1, longest), *first = burin_allocate(1, longest);
-    for (int32_t id = 0; id < c->vocab_size; id++) {
-        burin_decoder inside = {.started = true};
-        size_t bytes = burin_decode(tokenizer, &inside, id, text);
-        if (!bytes) bytes = burin_mark_text(tokenizer, id, marks, text);
-        if (!bytes) continue;
-        burin_decoder outside = {0};
-        c->drops |= *text == ' ' && burin_decode(tokenizer, &outside, id, first) < bytes;
-        if (n + bytes > room) {
-            char *more = burin_allocate(1, room = 2 * (room + bytes) + (1 << 16));
-            if (n) memcpy(more, c->texts, n);
-            free(c->texts);
-            c->texts = more;
-        }
-        memcpy(c->texts + n, text, bytes);
-        c->tokens[c->n_tokens++] = (vocabulary_text){.id = id, .begin = (int32_t)n, .bytes = (int32_t)bytes};
-        n += bytes;
-    }
-    c->states = burin_allocate(longest + 1, sizeof *c->states);
-    free(text), free(first);
-}
-
-static void note_bytes(const burin_constraint *c, vocabulary_text *t) {
-    t->plain = true;
-    for (int32_t i = 0; i < t->bytes; i++) {
-        uint8_t byte = (uint8_t)c->texts[t->begin + i];
-        t->plain &= byte < 128;
-        t->has[byte / 64 & 1] |= (uint64_t)1 << byte % 64;
-    }
-}
-
-static void sort_texts(burin_constraint *c) {
-    sorted_texts = c->texts;
-    qsort(c->tokens, (size_t)c->n_tokens, sizeof *c->tokens, by_text);
-    for (int32_t i = 0; i < c->vocab_size; i++) c->place[i] = -1;
-    for (int32_t i = 0; i < c->n_tokens; i++) {
-        vocabulary_text *t = &c->tokens[i];
-        const vocabulary_text *last = i ? t - 1 : t;
-        while (i && t->shared < t->bytes && t->shared < last->bytes &&
-               c->texts[t->begin + t->shared] == c->texts[last->begin + t->shared])
-            t->shared++;
-        c->place[t->id] = i;
-        note_bytes(c, t);
-    }
-}
 
 burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *tokenizer, int32_t vocab_size,
                                         const char *const *marks) {
     burin_constraint *c = burin_allocate(1, sizeof *c);
-    c->grammar = *grammar, c->vocab_size = vocab_size;
+    c->grammar = *grammar;
     c->matcher = burin_recognizer_open(&c->grammar);
-    c->tokens = burin_allocate((size_t)vocab_size, sizeof *c->tokens);
-    c->place = burin_allocate((size_t)vocab_size, sizeof *c->place);
-    read_texts(c, tokenizer, marks);
-    sort_texts(c);
+    burin_vocabulary_open(&c->vocabulary, tokenizer, vocab_size, marks);
+    c->states = burin_allocate(c->vocabulary.longest + 1, sizeof *c->states);
+    c->allowed = burin_allocate((size_t)vocab_size + 64, 1);
     burin_constraint_start(c, false);
     return c;
 }
 
-static void forget_masks(burin_constraint *c) {
-    for (int32_t i = 0; i < KEPT_MASKS; i++) c->masks[i].state = 0;
+static void forget_states(burin_constraint *c) {
+    burin_plain_forget(&c->plain);
+    for (int32_t i = 0; i < KEPT_MASKS; i++) c->masks[i].state = -1;
 }
 
 void burin_constraint_close(burin_constraint *c) {
@@ -125,19 +51,23 @@ void burin_constraint_close(burin_constraint *c) {
     burin_recognizer_close(c->matcher);
     burin_grammar_free(&c->grammar);
     for (int32_t i = 0; i < KEPT_MASKS; i++) free(c->masks[i].bits);
-    free(c->tokens), free(c->place), free(c->texts), free(c->states), free(c);
+    burin_vocabulary_close(&c->vocabulary);
+    burin_plain_forget(&c->plain);
+    free(c->states), free(c->allowed), free(c);
 }
 
 void burin_constraint_start(burin_constraint *c, bool first) {
     c->state = burin_recognizer_start(c->matcher);
-    c->first = first && c->drops;
+    c->first = first && c->vocabulary.drops;
 }
 
 static int32_t state_behind(burin_constraint *c, int32_t token) {
-    int32_t at = token >= 0 && token < c->vocab_size ? c->place[token] : -1, state = at < 0 ? 0 : c->state;
-    int32_t from = state && c->first && c->texts[c->tokens[at].begin] == ' ';
-    for (int32_t i = from; state && i < c->tokens[at].bytes; i++)
-        state = burin_recognizer_step(c->matcher, state, (uint8_t)c->texts[c->tokens[at].begin + i]);
+    const burin_vocabulary *v = &c->vocabulary;
+    if (token < 0 || token >= v->size || v->begin[token] == v->begin[token + 1]) return 0;
+    int32_t state = c->state;
+    int64_t from = v->begin[token] + (c->first && v->texts[v->begin[token]] == ' ');
+    for (int64_t i = from; state && i < v->begin[token + 1]; i++)
+        state = burin_recognizer_step(c->matcher, state, (uint8_t)v->texts[i]);
     return state;
 }
 
@@ -150,62 +80,103 @@ void burin_constraint_take(burin_constraint *c, int32_t token) {
     int32_t before = c->state = state_behind(c, token);
     c->first = false;
     c->state = burin_recognizer_tidy(c->matcher, c->state);
-    if (c->state != before) forget_masks(c);
+    if (c->state != before) forget_states(c);
 }
 
-// Behind the token's last byte, when `c->states` is right for the bytes that it shares; *dead: so many of its first bytes are
-// not possible.
-static bool walk_token(burin_constraint *c, const vocabulary_text *t, int32_t *dead) {
-    if (t->shared >= *dead) return false;
-    *dead = INT32_MAX;
-    for (int32_t i = t->shared; i < t->bytes; i++) {
-        c->states[i + 1] = burin_recognizer_step(c->matcher, c->states[i], (uint8_t)c->texts[t->begin + i]);
-        if (!c->states[i + 1]) {
-            *dead = i + 1;
-            return false;
+// The nodes below one, which leads to `state`.
+static void walk_below(burin_constraint *c, const burin_token_tree *tree, const burin_token_node *node, int32_t state) {
+    const burin_token_node *end = tree->nodes + node->skip;
+    const uint8_t *class_of;
+    uint8_t *allowed = c->allowed;
+    int32_t n_classes, *states = c->states;
+    const int32_t *steps = burin_recognizer_steps(c->matcher, &class_of, &n_classes);
+    states[1] = state;
+    for (node++; node < end;) {
+        state = states[node->depth];
+        int32_t next = steps[(size_t)state * (size_t)n_classes + class_of[node->byte]];
+        if (next < 0) {
+            next = burin_recognizer_step(c->matcher, state, (uint8_t)node->byte);
+            steps = burin_recognizer_steps(c->matcher, &class_of, &n_classes);
         }
+        states[node->depth + 1] = next;
+        allowed[node->token] = next != 0;
+        node = next ? node + 1 : tree->nodes + node->skip;
     }
-    return true;
 }
 
-// The bytes below 128 that lead from the state to itself.
-static void find_loop(burin_constraint *c, uint64_t loop[2]) {
-    for (int byte = 0; byte < 128; byte++)
-        if (burin_recognizer_step(c->matcher, c->state, (uint8_t)byte) == c->state) loop[byte / 64] |= (uint64_t)1 << byte % 64;
+// Of the tokens that begin with the bytes first to last, those of at most so many characters.
+static void allow_begins(burin_constraint *c, const burin_token_tree *tree, int first, int last, int32_t characters) {
+    for (int32_t i = tree->begins[first]; i < tree->begins[last + 1]; i++)
+        c->allowed[tree->tokens[i]] = c->vocabulary.characters[tree->tokens[i]] <= characters;
 }
 
-static void walk_tokens(burin_constraint *c, kept_mask *mask) {
-    int32_t dead = INT32_MAX;
-    bool stayed = false;  // did the one before stay at the state?
-    uint64_t loop[2] = {0};
-    find_loop(c, loop);
-    c->states[0] = c->state;
+static void walk_tree(burin_constraint *c, burin_token_group group) {
+    const burin_token_tree *tree = &c->vocabulary.groups[group];
+    const burin_token_node *node = tree->nodes, *end = node + tree->n_nodes;
+    burin_alphabet letters = group == BURIN_WIDE ? BURIN_ANY_LETTER : BURIN_LETTERS;
+    bool by_letters = group == BURIN_WIDE || group == BURIN_LOWER;
+    int32_t reach = group == BURIN_WIDE ? burin_plain_reach(&c->plain, c->matcher, c->state, letters) : -1;
+    if (reach >= 0) allow_begins(c, tree, 0x80, 0xff, reach);
+    for (; node < end && !(reach >= 0 && node->byte >= 0x80); node = tree->nodes + node->skip) {
+        int32_t next = burin_recognizer_step(c->matcher, c->state, (uint8_t)node->byte);
+        int32_t behind = next && by_letters && node->byte < 0x80 ? burin_plain_reach(&c->plain, c->matcher, next, letters) : -1;
+        if (behind >= 0)
+            allow_begins(c, tree, node->byte, node->byte, behind + 1);
+        else if (next)
+            c->allowed[node->token] = 1, walk_below(c, tree, node, next);
+    }
+}
+
+static void allow_group(burin_constraint *c, burin_token_group group) {
+    const burin_token_tree *tree = &c->vocabulary.groups[group];
+    burin_alphabet alphabet = group == BURIN_WIDE ? BURIN_ANY : BURIN_ASCII;
+    int32_t reach = group == BURIN_OTHER ? -1 : burin_plain_reach(&c->plain, c->matcher, c->state, alphabet);
+    if (reach < 0) {
+        walk_tree(c, group);
+        return;
+    }
+    int32_t n = tree->at_least[reach + 1], all = n > tree->n_tokens / 2;
+    for (int32_t i = 0; all && i < c->vocabulary.size; i++) c->allowed[i] |= tree->all[i];
+    for (int32_t i = all ? n : 0; i < (all ? tree->n_tokens : n); i++) c->allowed[tree->by_characters[i]] = !all;
+}
+
+// A bit for each of 64 bytes.
+static uint64_t bits_of(const uint8_t *bytes) {
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t eight;
+        memcpy(&eight, bytes + 8 * i, 8);
+        bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
+    }
+    return bits;
+}
+
+static void make_mask(burin_constraint *c, kept_mask *mask) {
+    const burin_vocabulary *v = &c->vocabulary;
+    memset(c->allowed, 0, (size_t)v->size + 1);
+    for (burin_token_group g = 0; g < BURIN_TOKEN_GROUPS; g++) allow_group(c, g);
+    for (int32_t i = 0; i < v->n_copies; i++) c->allowed[v->copies[i][1]] = c->allowed[v->copies[i][0]];
+    c->allowed[v->size] = 0;
     mask->n = 0;
-    memset(mask->bits, 0, ((size_t)c->vocab_size + 63) / 64 * sizeof *mask->bits);
-    for (const vocabulary_text *t = c->tokens; t < c->tokens + c->n_tokens; t++) {
-        bool stays = t->plain && !(t->has[0] & ~loop[0]) && !(t->has[1] & ~loop[1]);
-        for (int32_t i = 1; stayed && !stays && i <= t->shared; i++) c->states[i] = c->state;
-        if (stays) dead = INT32_MAX;
-        stayed = stays;
-        if (!stays && !walk_token(c, t, &dead)) continue;
-        mask->bits[t->id / 64] |= (uint64_t)1 << t->id % 64;
-        mask->n++;
+    for (int32_t i = 0; i < (v->size + 63) / 64; i++) {
+        mask->bits[i] = bits_of(c->allowed + 64 * i);
+        mask->n += __builtin_popcountll(mask->bits[i]);
     }
 }
 
 static const kept_mask *mask_of_state(burin_constraint *c) {
     for (int32_t i = 0; i < KEPT_MASKS; i++)
-        if (c->masks[i].state == c->state) return &c->masks[i];
+        if (c->masks[i].bits && c->masks[i].state == c->state) return &c->masks[i];
     kept_mask *mask = &c->masks[c->next_mask++ % KEPT_MASKS];
-    if (!mask->bits) mask->bits = burin_allocate(((size_t)c->vocab_size + 63) / 64, sizeof *mask->bits);
+    if (!mask->bits) mask->bits = burin_allocate(((size_t)c->vocabulary.size + 63) / 64, sizeof *mask->bits);
     mask->state = c->state;
-    walk_tokens(c, mask);
+    make_mask(c, mask);
     return mask;
 }
 
 static int32_t mask_first(burin_constraint *c, float *logits) {
     int32_t n = 0;
-    for (int32_t i = 0; i < c->vocab_size; i++) {
+    for (int32_t i = 0; i < c->vocabulary.size; i++) {
         bool allowed = burin_constraint_allows(c, i);
         if (!allowed) logits[i] = -INFINITY;
         n += allowed;
@@ -216,7 +187,11 @@ static int32_t mask_first(burin_constraint *c, float *logits) {
 int32_t burin_constraint_mask(burin_constraint *c, float *logits) {
     if (c->first) return mask_first(c, logits);
     const kept_mask *mask = mask_of_state(c);
-    for (int32_t i = 0; i < c->vocab_size; i++)
-        if (!(mask->bits[i / 64] >> i % 64 & 1)) logits[i] = -INFINITY;
+    for (int32_t i = 0; i < c->vocabulary.size; i += 64) {
+        uint64_t bits = mask->bits[i / 64];
+        int32_t n = c->vocabulary.size - i < 64 ? c->vocabulary.size - i : 64;
+        for (int32_t k = 0; k < n && !bits; k++) logits[i + k] = -INFINITY;
+        for (int32_t k = 0; k < n && bits && ~bits; k++) logits[i + k] = bits >> k & 1 ? logits[i + k] : -INFINITY;
+    }
     return mask->n;
 }

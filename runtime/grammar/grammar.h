@@ -55,6 +55,8 @@ int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte); 
 bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);          // is the text whole?
 bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);          // may there be more?
 bool burin_recognizer_overflowed(const burin_recognizer *);                      // a step had too many readings, and gave 0
+// The steps that are known, until the next one that is not: [state][class of a byte], -1 where it is not.
+const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of, int32_t *n_classes);
 int32_t burin_recognizer_tidy(burin_recognizer *,
                               int32_t state);  // forgets other states, when there are many; the state's new number
 // The grammar of the JSON documents that a schema describes, as text, which the caller frees; `schema` NULL: of any object.

@@ -15,6 +15,11 @@ typedef struct set_of_readings {
     bool accepts;
 } set_of_readings;
 
+typedef struct seed {
+    reading from;
+    int32_t state;
+} seed;
+
 // Numbers by hash, open addressing; 0 is none.
 typedef struct number_table {
     int32_t *slot;
@@ -31,10 +36,12 @@ struct burin_recognizer {
     int32_t *steps;  // [state][class]: a state, 0 none, -1 not known yet
     int32_t n_stacks, n_pool, n_states;
     size_t room_stacks, room_pool, room_states, room_steps;
-    number_table stack_table, state_table, seen_table;
-    reading *work;  // while a step is made: readings to follow, each once
+    number_table stack_table, state_table, seen_table, seed_table;
+    seed *seeds;  // where steps of one reading lead
+    int32_t n_seeds;
+    reading *work, *waiting;  // while a step is made: readings to follow, each once; those that wait for a byte
     int32_t n_work;
-    size_t room_work;
+    size_t room_work, room_waiting, room_seeds;
     bool accepts, overflowed;
 };
 
@@ -181,15 +188,25 @@ static int32_t add_state(burin_recognizer *m, const reading *r, int32_t n, uint3
     return m->n_states - 1;
 }
 
+static void sort_readings(reading *r, int32_t n) {
+    enum { FEW = 12 };
+    if (n > FEW) qsort(r, (size_t)n, sizeof *r, by_place);
+    for (int32_t i = 1; i < n && n <= FEW; i++)
+        for (int32_t k = i; k > 0 && by_place(&r[k - 1], &r[k]) > 0; k--) {
+            reading before = r[k - 1];
+            r[k - 1] = r[k], r[k] = before;
+        }
+}
+
 // The state of the work, once everything is followed: the readings that wait for a byte.
 static int32_t state_of_work(burin_recognizer *m) {
     number_table *t = &m->state_table;
     int32_t n = 0, all = 0;
     for (; all < m->n_work; all++) follow(m, m->work[all]);
-    reading *waiting = burin_allocate((size_t)all, sizeof *waiting);
+    reading *waiting = m->waiting = grow(m->waiting, &m->room_waiting, (size_t)all, sizeof *waiting);
     for (int32_t i = 0; i < all; i++)
         if (m->g->nodes[m->work[i].node].op == BURIN_G_BYTE) waiting[n++] = m->work[i];
-    qsort(waiting, (size_t)n, sizeof *waiting, by_place);
+    sort_readings(waiting, n);
     uint32_t at = hash_readings(waiting, n, m->accepts);
     int32_t state = n > BURIN_GRAMMAR_READINGS || m->overflowed || (!n && !m->accepts) ? 0 : -1;
     m->overflowed |= n > BURIN_GRAMMAR_READINGS;
@@ -199,7 +216,6 @@ static int32_t state_of_work(burin_recognizer *m) {
             state = t->slot[at & (t->size - 1)];
     }
     if (state < 0) state = add_state(m, waiting, n, at);
-    free(waiting);
     clear_work(m);
     return state;
 }
@@ -207,6 +223,42 @@ static int32_t state_of_work(burin_recognizer *m) {
 int32_t burin_recognizer_start(burin_recognizer *m) {
     add_work(m, m->g->entries[m->g->root], 0);
     return state_of_work(m);
+}
+
+static void rehash_seeds(burin_recognizer *m) {
+    number_table *t = &m->seed_table;
+    free(t->slot);
+    t->size = t->size ? 2 * t->size : 256;
+    t->slot = burin_allocate(t->size, sizeof *t->slot);
+    for (int32_t i = 0; i < m->n_seeds; i++) {
+        uint32_t at = hash_pair(m->seeds[i].from.node, m->seeds[i].from.stack);
+        while (t->slot[at & (t->size - 1)]) at++;
+        t->slot[at & (t->size - 1)] = i + 1;
+    }
+}
+
+// The state of work that is one reading, as most is.
+static int32_t state_of_seed(burin_recognizer *m) {
+    number_table *t = &m->seed_table;
+    reading from = *m->work;
+    uint32_t at = hash_pair(from.node, from.stack);
+    for (; t->slot[at & (t->size - 1)]; at++) {
+        const seed *there = &m->seeds[t->slot[at & (t->size - 1)] - 1];
+        if (there->from.node != from.node || there->from.stack != from.stack) continue;
+        clear_work(m);
+        return there->state;
+    }
+    int32_t state = state_of_work(m);
+    m->seeds = grow(m->seeds, &m->room_seeds, (size_t)m->n_seeds + 1, sizeof *m->seeds);
+    m->seeds[m->n_seeds++] = (seed){from, state};
+    t->slot[at & (t->size - 1)] = m->n_seeds;
+    if ((uint32_t)m->n_seeds * 2 > t->size) rehash_seeds(m);
+    return state;
+}
+
+const int32_t *burin_recognizer_steps(const burin_recognizer *m, const uint8_t **class_of, int32_t *n_classes) {
+    *class_of = m->class_of, *n_classes = m->n_classes;
+    return m->steps;
 }
 
 int32_t burin_recognizer_step(burin_recognizer *m, int32_t state, uint8_t byte) {
@@ -218,7 +270,7 @@ int32_t burin_recognizer_step(burin_recognizer *m, int32_t state, uint8_t byte) 
         const burin_grammar_node *node = &m->g->nodes[r.node];
         if (byte >= node->low && byte <= node->high) add_work(m, node->next, r.stack);
     }
-    int32_t next = m->n_work ? state_of_work(m) : 0;
+    int32_t next = !m->n_work ? 0 : m->n_work == 1 ? state_of_seed(m) : state_of_work(m);
     m->steps[at] = next;
     return next;
 }
@@ -233,6 +285,7 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
     find_classes(m);
     rehash_stacks(m);
     rehash_states(m);
+    rehash_seeds(m);
     m->seen_table = (number_table){burin_allocate(16 * BURIN_GRAMMAR_READINGS, sizeof(int32_t)), 16 * BURIN_GRAMMAR_READINGS};
     m->stacks = grow(NULL, &m->room_stacks, 1, sizeof *m->stacks);
     m->states = grow(NULL, &m->room_states, 1, sizeof *m->states);
@@ -241,8 +294,8 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
 }
 
 void burin_recognizer_close(burin_recognizer *m) {
-    void *all[] = {m->stacks,          m->pool, m->states, m->steps, m->work, m->stack_table.slot, m->state_table.slot,
-                   m->seen_table.slot, m};
+    void *all[] = {m->stacks, m->pool,    m->states, m->steps, m->work, m->stack_table.slot, m->state_table.slot, m->seen_table.slot,
+                   m->seeds,  m->waiting, m->seed_table.slot, m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

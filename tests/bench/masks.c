@@ -1,5 +1,6 @@
-// masks TOKENIZER GRAMMAR|-: how long the mask of a grammar's state takes over a vocabulary, for each token of a text that it
-// is led through, when no mask was made before (first) and when it was (kept). "-": any JSON.
+// masks TOKENIZER CASES.json [NAME]: how long the mask of a grammar's state takes over a vocabulary, for each token of a text that
+// it is led through, when no mask was made before (mean, median, most) and when it was (again).
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "runtime/grammar/constraint.h"
 #include "runtime/grammar/grammar.h"
 #include "runtime/tokenizer/tokenizer.h"
+
+enum { MOST = 512 };
 
 static double now(void) {
     struct timespec t;
@@ -40,47 +43,45 @@ static int32_t next_token(const void *tokenizer, burin_constraint *c, const char
     return best;
 }
 
-static char *read_whole(const char *path) {
-    char *text = calloc(1, 1 << 22);
-    FILE *f = fopen(path, "rb");
-    if (!f || !fread(text, 1, (1 << 22) - 1, f)) perror(path), exit(1);
-    fclose(f);
-    return text;
-}
-
-int main(int argc, char **argv) {
-    static const char text[] =
-        "{\"name\": \"A harbour in the north of Portugal\", \"year\": 1832, \"tags\": [\"sea\", \"ships\", \"caf\xc3\xa9\"], "
-        "\"open\": true, "
-        "\"place\": {\"lat\": 41.18, \"long\": -8.69, \"note\": \"It\\u2019s windy, \\\"they\\\" say.\"}}";
-    Arena *arena = arena_new();
-    char error[512], *grammar, decoded[4096];
-    double first[512], kept[512];
-    int n = 0;
-    if (argc != 3) return fprintf(stderr, "usage: masks TOKENIZER GRAMMAR|-\n"), 2;
-    const Tokenizer *t = tokenizer_load(arena, argv[1], 0);
-    int32_t size = burin_tokenizer_size(t->blob);
-    grammar = strcmp(argv[2], "-") ? read_whole(argv[2]) : burin_schema_grammar("json", NULL, 0, error, sizeof error);
+// One case: {"name", "schema" or "grammar", "text"}.
+static void run_case(const Tokenizer *t, const json_t *one, float *logits) {
+    char error[512], decoded[4096], *schema = json_dumps(json_object_get(one, "schema"), JSON_COMPACT);
+    const char *grammar = json_string_value(json_object_get(one, "grammar")), *at = json_string_value(json_object_get(one, "text"));
+    if (!grammar) grammar = burin_schema_grammar("schema", schema, strlen(schema), error, sizeof error);
+    if (!grammar) puts(error), exit(1);
     burin_grammar g;
-    if (!burin_grammar_parse(&g, "grammar", grammar, strlen(grammar))) return puts(g.error), 1;
-    float *logits = malloc((size_t)size * sizeof *logits);
-    double begin = now();
+    if (!burin_grammar_parse(&g, "grammar", grammar, strlen(grammar))) puts(g.error), exit(1);
+    int32_t size = burin_tokenizer_size(t->blob), n = 0;
+    double first[MOST], kept[MOST], sum = 0, begin = now();
     burin_constraint *c = burin_constraint_open(&g, t->blob, size, NULL);
     double opened = now() - begin;
-    for (const char *at = text; *at && n < 512; n++) {
+    for (; *at && n < MOST; n++) {
         first[n] = mask_time(c, logits, size), kept[n] = mask_time(c, logits, size);
+        sum += first[n];
         int32_t token = next_token(t->blob, c, at);
-        if (token < 0) return printf("no token goes on: %s\n", at), 1;
+        if (token < 0) printf("no token goes on: %s\n", at), exit(1);
         burin_decoder inside = {.started = true};
         at += burin_decode(t->blob, &inside, token, decoded);
         burin_constraint_take(c, token);
     }
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += first[i];
     qsort(first, (size_t)n, sizeof *first, by_size), qsort(kept, (size_t)n, sizeof *kept, by_size);
-    printf(
-        "%d tokens in the vocabulary; ready in %.0f ms; %d masks: mean %.3f, median %.3f, most %.3f ms; the same again %.3f "
-        "ms\n",
-        size, opened, n, sum / n, first[n / 2], first[n - 1], kept[n / 2]);
+    printf("%-26s %4.0f %5d %7.3f %7.3f %7.3f %7.3f\n", json_string_value(json_object_get(one, "name")), opened, n, sum / n,
+           first[n / 2], first[n - 1], kept[n / 2]);
+    burin_constraint_close(c);
+    free(schema);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) return fprintf(stderr, "usage: masks TOKENIZER CASES.json [NAME]\n"), 2;
+    json_error_t problem;
+    json_t *cases = json_load_file(argv[2], 0, &problem), *one;
+    if (!cases) return printf("%s: %s\n", argv[2], problem.text), 1;
+    const Tokenizer *t = tokenizer_load(arena_new(), argv[1], 0);
+    float *logits = malloc((size_t)burin_tokenizer_size(t->blob) * sizeof *logits);
+    size_t i;
+    printf("%d tokens; milliseconds\n%-26s %4s %5s %7s %7s %7s %7s\n", burin_tokenizer_size(t->blob), "", "open", "masks", "mean",
+           "median", "most", "again");
+    json_array_foreach(cases, i, one) if (argc < 4 || !strcmp(argv[3], json_string_value(json_object_get(one, "name"))))
+        run_case(t, one, logits);
     return 0;
 }

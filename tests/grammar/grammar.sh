@@ -6,6 +6,7 @@ tokenizer=examples/austen/tokenizer.json
 for grammar in tests/grammar/gbnf/*.gbnf; do
     check "grammar: $(basename "$grammar" .gbnf)" "$BUILD/tools/grammar" gbnf "$grammar" "${grammar%.gbnf}.json" $tokenizer
 done
+check "grammar: masks of random grammars" "$BUILD/tools/grammar" random 0 150 tests/grammar/vocabulary.json
 "$BUILD/tools/grammar" bad tests/grammar/bad.json > "$WORK/bad"
 same "grammar: what is refused, and where" tests/grammar/bad.txt "$WORK/bad"
 for cases in tests/grammar/schemas/*.json; do
