@@ -294,8 +294,9 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
 }
 
 void burin_recognizer_close(burin_recognizer *m) {
-    void *all[] = {m->stacks, m->pool,    m->states, m->steps, m->work, m->stack_table.slot, m->state_table.slot, m->seen_table.slot,
-                   m->seeds,  m->waiting, m->seed_table.slot, m};
+    void *all[] = {
+        m->stacks,          m->pool,  m->states,  m->steps,           m->work, m->stack_table.slot, m->state_table.slot,
+        m->seen_table.slot, m->seeds, m->waiting, m->seed_table.slot, m};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

@@ -66,7 +66,8 @@ static int32_t plain_step(burin_plain_steps *p, burin_recognizer *m, int32_t sta
         found = plain_step(p, m, state, alphabet == BURIN_ANY ? BURIN_ASCII : BURIN_LETTERS);
     else
         found = step_range(m, state, 0, 0x7f, alphabet == BURIN_ASCII ? burin_plain_ascii : is_lower);
-    for (int i = 0; wide && i < BURIN_WIDE_ROWS && found != DIFFERENT; i++) found = step_wide(m, state, &burin_wide_rows[i], found);
+    for (int i = 0; wide && i < BURIN_WIDE_ROWS && found != DIFFERENT; i++)
+        found = step_wide(m, state, &burin_wide_rows[i], found);
     return *known = found;
 }
 

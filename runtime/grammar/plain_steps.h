@@ -19,7 +19,7 @@ typedef struct burin_plain_steps {
 
 void burin_plain_forget(burin_plain_steps *);  // the states have other numbers now; also closes
 
-// How many characters of an alphabet a state takes, whichever they are: at most BURIN_PLAIN_LONGEST, also when it takes more. -1:
-// that depends on the characters.
+// How many characters of an alphabet a state takes, whichever they are: at most BURIN_PLAIN_LONGEST, also when it takes more.
+// -1: that depends on the characters.
 int32_t burin_plain_reach(burin_plain_steps *, burin_recognizer *, int32_t state, burin_alphabet);
 #endif

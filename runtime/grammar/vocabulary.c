@@ -42,8 +42,10 @@ static const burin_vocabulary *sorted_vocabulary;  // while qsort runs
 
 static int by_text(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    int64_t n = sorted_vocabulary->begin[x + 1] - sorted_vocabulary->begin[x], m = sorted_vocabulary->begin[y + 1] - sorted_vocabulary->begin[y];
-    int order = memcmp(sorted_vocabulary->texts + sorted_vocabulary->begin[x], sorted_vocabulary->texts + sorted_vocabulary->begin[y], (size_t)(n < m ? n : m));
+    int64_t n = sorted_vocabulary->begin[x + 1] - sorted_vocabulary->begin[x],
+            m = sorted_vocabulary->begin[y + 1] - sorted_vocabulary->begin[y];
+    int order = memcmp(sorted_vocabulary->texts + sorted_vocabulary->begin[x],
+                       sorted_vocabulary->texts + sorted_vocabulary->begin[y], (size_t)(n < m ? n : m));
     return order ? order : n != m ? (n > m) - (n < m) : (x > y) - (x < y);
 }
 
@@ -63,10 +65,10 @@ const burin_wide_row burin_wide_rows[BURIN_WIDE_ROWS] = {
 
 bool burin_plain_ascii(uint8_t byte) {
     static const uint64_t none = 1, not_plain[2] = {
-        0xffffffff | none << '"' | none << '<' | none << '>',
-        none << ('\\' - 64) | none << ('[' - 64) | none << (']' - 64) | none << ('{' - 64) | none << ('}' - 64) | none << ('|' - 64) |
-            none << ('`' - 64) | none << (0x7f - 64),
-    };
+                                        0xffffffff | none << '"' | none << '<' | none << '>',
+                                        none << ('\\' - 64) | none << ('[' - 64) | none << (']' - 64) | none << ('{' - 64) |
+                                            none << ('}' - 64) | none << ('|' - 64) | none << ('`' - 64) | none << (0x7f - 64),
+                                    };
     return byte < 0x80 && !(not_plain[byte / 64] >> byte % 64 & 1);
 }
 

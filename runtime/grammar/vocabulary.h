@@ -1,6 +1,6 @@
-// The texts of a vocabulary's tokens, in groups, and trees of their bytes in the order of a walk: all that is below a node can be
-// left out at once. Most tokens are plain texts: where a grammar has free text it makes no difference between their characters,
-// or at least between the lower letters that all but the first of them are, so that their number decides.
+// The texts of a vocabulary's tokens, in groups, and trees of their bytes in the order of a walk: all that is below a node can
+// be left out at once. Most tokens are plain texts: where a grammar has free text it makes no difference between their
+// characters, or at least between the lower letters that all but the first of them are, so that their number decides.
 #ifndef BURIN_VOCABULARY_H
 #define BURIN_VOCABULARY_H
 #include <stdbool.h>
@@ -11,7 +11,8 @@ typedef enum burin_token_group {
     BURIN_LOWER,  // a plain ASCII character, then a to z
     BURIN_WIDE,   // a plain character, then plain characters beyond ASCII or a to z
     BURIN_PLAIN,  // other plain ASCII
-    BURIN_OTHER,  // quotes, backslashes, brackets, control characters, spaces beyond ASCII, parts of characters, very long texts
+    BURIN_OTHER,  // quotes, backslashes, brackets, control characters, spaces beyond ASCII, parts of characters, very long
+                  // texts
     BURIN_TOKEN_GROUPS,
 } burin_token_group;
 

@@ -51,7 +51,8 @@ static void compare_mask(const Checked *c, int32_t vocabulary) {
     int32_t n = burin_constraint_mask(c->constraint, logits);
     for (int32_t i = 0; i < vocabulary; i++) {
         bool allowed = burin_constraint_allows(c->constraint, i);
-        if (allowed == isinf(logits[i]) && !burin_constraint_overflowed(c->constraint)) complain("a mask", "differs at token", i);
+        if (allowed == isinf(logits[i]) && !burin_constraint_overflowed(c->constraint))
+            complain("a mask", "differs at token", i);
         n -= allowed;
     }
     if (n && !burin_constraint_overflowed(c->constraint)) complain("a mask", "counts so many too many", n);
@@ -168,10 +169,23 @@ static uint32_t draw(uint32_t below) {
 }
 
 static void add_item(FILE *f, int depth) {
-    static const char *const classes[] = {"[a-z]", "[^\"\\\\\\x00-\\x1f]", "[^\\n]", ".", "[^@ \\t\\n]", "[a-zA-Z0-9_]", "[ -~]", "[à-ÿ中-鿿]",
-                                          "[^<]", "[^a]", "[0-9a-f]", "[A-Z]", "[\\u0080-\\U0010ffff]", "[^é]"};
+    static const char *const classes[] = {"[a-z]",
+                                          "[^\"\\\\\\x00-\\x1f]",
+                                          "[^\\n]",
+                                          ".",
+                                          "[^@ \\t\\n]",
+                                          "[a-zA-Z0-9_]",
+                                          "[ -~]",
+                                          "[à-ÿ中-鿿]",
+                                          "[^<]",
+                                          "[^a]",
+                                          "[0-9a-f]",
+                                          "[A-Z]",
+                                          "[\\u0080-\\U0010ffff]",
+                                          "[^é]"};
     static const char *const counts[] = {"*", "+", "?", "{2,5}", "{0,40}", "{3}", "{31,33}", "{1,300}", "{4,}"};
-    static const char *const texts[] = {"\"a\"", "\" \"", "\"\\\"\"", "\"\\n\"", "\"中\"", "\"], \"", "\"ab\" | \"a\"", "\"\\\\\" [a-z\\\\\\\"]"};
+    static const char *const texts[] = {"\"a\"",  "\" \"",   "\"\\\"\"",       "\"\\n\"",
+                                        "\"中\"", "\"], \"", "\"ab\" | \"a\"", "\"\\\\\" [a-z\\\\\\\"]"};
     uint32_t kind = draw(depth > 2 ? 2 : 5);
     if (kind < 2) {
         const char *text = kind ? classes[draw(14)] : texts[draw(8)];

@@ -320,9 +320,17 @@ static const char *file_of_folder(Arena *arena, const char *folder) {
 }
 
 const char *tokenizer_in(Arena *arena, const char *folder) {
-    static const char *const names[][2] = {
-        {"tokenizer.json"}, {"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}, {"tokenizer.model"}, {"spiece.model"},
-        {"tokenizer.bin"}};
+    static const char *const names[][2] = {{"tokenizer.json"},
+                                           {"vocab.json", "merges.txt"},
+                                           {"encoder.json", "vocab.bpe"},
+                                           {"tokenizer.model"},
+                                           {"spiece.model"},
+                                           {"sentencepiece.bpe.model"},
+                                           {"tekken.json"},
+                                           {"tiktoken.model"},
+                                           {"qwen.tiktoken"},
+                                           {"tokenizer.bin"},
+                                           {"vocab.txt"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *file = arena_printf(arena, "%s/%s", folder, names[i][0]), *with = names[i][1];
         if (exists(file) && (!with || exists(arena_printf(arena, "%s/%s", folder, with)))) return file;

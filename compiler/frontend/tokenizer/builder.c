@@ -117,7 +117,7 @@ static bool merges_into(const struct BuilderToken *t) { return t->in_model && t-
 static void add_splits(TokenizerBuilder *b, const TokenIndex *x, int32_t id, uint32_t rank) {
     const struct BuilderToken *t = &b->tokens[id];
     for (uint32_t n = 1; n < t->length; n++) {
-        if (((unsigned char)t->text[n] & 0xc0) == 0x80) continue;
+        if (!t->in_bytes && ((unsigned char)t->text[n] & 0xc0) == 0x80) continue;
         int32_t left = index_find(x, t->text, n), right = index_find(x, t->text + n, t->length - n);
         if (left < 0 || right < 0 || b->tokens[left].kind != BURIN_TOKEN_NORMAL || b->tokens[right].kind != BURIN_TOKEN_NORMAL)
             continue;

@@ -1,7 +1,7 @@
 // Compiling a tokenizer: readers fill a TokenizerBuilder, tokenizer_build makes the blob of it.
 //
 //   tokenizer.c    recognises the file; tokenizer_json.c, normalizers.c, pretokenizers.c and
-//                  vocabularies.c read it
+//                  slow_class.c, sentencepiece.c, tiktoken.c, vocabularies.c read it
 //   builder.c      vocabulary, merges, tables
 //   decoders.c     what each token becomes
 //   pattern.c, pattern_program.c
@@ -122,7 +122,13 @@ bool is_sentencepiece(const MappedFile *);
 void read_sentencepiece(TokenizerBuilder *, const MappedFile *);
 void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
 void read_gguf_vocabulary(TokenizerBuilder *, const char *path);
-void read_gpt2_vocabulary(TokenizerBuilder *, const json_t *vocabulary, const char *merges_path);
+void read_slow_bpe(TokenizerBuilder *, const json_t *vocabulary, const char *merges_path);
+bool is_word_list(const MappedFile *, const char *path);
+void read_word_list(TokenizerBuilder *, const MappedFile *);
+bool is_tiktoken(const MappedFile *);
+void read_tiktoken(TokenizerBuilder *, const MappedFile *);
+bool is_tekken(const json_t *root);
+void read_tekken(TokenizerBuilder *, const json_t *root);
 // A GPT-2 vocabulary writes bytes as characters: back to bytes. False when a character stands for no byte.
 bool bytes_of_characters(Arena *, const char *text, size_t length, const char **bytes, size_t *n);
 void set_byte_level(TokenizerBuilder *, const char *suffix);  // byte_ids of the vocabulary; suffix: of a word's last token

@@ -190,8 +190,9 @@ static json_t *model_of(const SentencePiece *s) {
                      s->pieces[s->unknown].text, "fuse_unk", 1, "byte_fallback", (int)(s->byte_fallback != 0));
 }
 
-static json_t *added_token(int64_t id, const char *text, bool special) {
-    return json_pack("{s:I, s:s, s:b, s:b}", "id", (json_int_t)id, "content", text, "special", (int)special, "normalized", 0);
+static json_t *added_token(int64_t id, const char *text, bool special, bool strips_left) {
+    return json_pack("{s:I, s:s, s:b, s:b, s:b}", "id", (json_int_t)id, "content", text, "special", (int)special, "normalized",
+                     0, "lstrip", (int)strips_left);
 }
 
 // Those of the file, and those behind them that tokenizer_config.json names.
@@ -202,13 +203,14 @@ static json_t *added_of(const SentencePiece *s, const json_t *config) {
     for (size_t i = 0; i < s->n; i++) {
         bool special = s->pieces[i].type == PIECE_CONTROL || s->pieces[i].type == PIECE_UNKNOWN;
         if (special || s->pieces[i].type == PIECE_USER_DEFINED)
-            json_array_append_new(added, added_token((int64_t)i, s->pieces[i].text, special));
+            json_array_append_new(added, added_token((int64_t)i, s->pieces[i].text, special, s->pieces[i].strips_left));
     }
     json_object_foreach((json_t *)json_object_get(config, "added_tokens_decoder"), id, token) {
         const char *text = json_string_value(json_object_get(token, "content"));
         int64_t number = strtoll(id, NULL, 10);
         if (text && number >= (int64_t)s->n)
-            json_array_append_new(added, added_token(number, text, json_is_true(json_object_get(token, "special"))));
+            json_array_append_new(added, added_token(number, text, json_is_true(json_object_get(token, "special")),
+                                                     json_is_true(json_object_get(token, "lstrip"))));
     }
     return added;
 }
@@ -227,22 +229,39 @@ void build_of_pieces(SentencePiece *s, const json_t *config) {
 }
 
 // ------------------------------------------------------------------------------------------------------------ around a text
-// What the classes of transformers put around a text that keep the file's ids.
-static const struct TokenizerClass {
+// What the classes of transformers put around a text, and the tokens that those of fairseq have in place of the file's first
+// pieces and behind its last.
+typedef struct TokenizerClass {
     const char *name;
     bool bos, eos;
-} tokenizer_classes[] = {{"LlamaTokenizer", true, false},
-                         {"CodeLlamaTokenizer", true, false},
-                         {"GemmaTokenizer", true, false},
-                         {"T5Tokenizer", false, true},
-                         {"MT5Tokenizer", false, true}};
+    const char *front[6];
+    size_t instead_of;  // so many pieces
+    int64_t bos_id, eos_id;
+    const char *const *languages;
+} TokenizerClass;
+
+static const char *const mbart_languages[] = {"ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
+                                              "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
+                                              "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", NULL};
+#define FAIRSEQ {"<s>", "<pad>", "</s>", "<unk>"}, 3, 0, 2
+
+static const TokenizerClass tokenizer_classes[] = {
+    {.name = "LlamaTokenizer", .bos = true},
+    {.name = "CodeLlamaTokenizer", .bos = true},
+    {.name = "GemmaTokenizer", .bos = true},
+    {.name = "T5Tokenizer", .eos = true},
+    {.name = "MT5Tokenizer", .eos = true},
+    {"XLMRobertaTokenizer", true, true, FAIRSEQ, NULL},
+    {"MBartTokenizer", false, true, FAIRSEQ, mbart_languages},
+    {"CamembertTokenizer", true, true, {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"}, 1, 5, 6, NULL},
+};
 
 static bool is_class(const char *name, const char *own) {
     size_t n = strlen(own);
     return !strncmp(name, own, n) && (!name[n] || !strcmp(name + n, "Fast"));
 }
 
-static struct TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
+static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
     const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
     for (size_t i = 0; name && i < sizeof tokenizer_classes / sizeof *tokenizer_classes; i++)
         if (is_class(name, tokenizer_classes[i].name)) return tokenizer_classes[i];
@@ -252,16 +271,48 @@ static struct TokenizerClass class_of_tokenizer(const SentencePiece *s, const js
             "the tokenizer_class \"%s\" may have other ids than the file\nhint: save_pretrained of its fast tokenizer "
             "writes a tokenizer.json",
             name);
-    return (struct TokenizerClass){0};
+    return (TokenizerClass){0};
 }
 
-static void put_around_text(SentencePiece *s, const json_t *config) {
-    struct TokenizerClass c = class_of_tokenizer(s, config);
+static Piece control_piece(const char *text) {
+    return (Piece){
+        .text = text, .type = strcmp(text, "<unk>") ? PIECE_CONTROL : PIECE_UNKNOWN, .strips_left = !strcmp(text, "<mask>")};
+}
+
+// The class's own tokens, then the file's pieces, then languages and <mask>.
+static void renumber_pieces(SentencePiece *s, const TokenizerClass *c) {
+    size_t n = 0, languages = 0;
+    while (c->languages && c->languages[languages]) languages++;
+    if (s->n < c->instead_of) tokenizer_fatal(s->b, "SentencePiece's file has %zu pieces: too few for a %s", s->n, c->name);
+    Piece *pieces = ARENA_ARRAY(s->b->arena, Piece, s->n + languages + 8);
+    for (; c->front[n]; n++) {
+        pieces[n] = control_piece(c->front[n]);
+        if (pieces[n].type == PIECE_UNKNOWN) s->unknown = (int64_t)n;
+    }
+    for (size_t i = c->instead_of; i < s->n; i++) pieces[n++] = s->pieces[i];
+    for (size_t i = 0; i < languages; i++) pieces[n++] = control_piece(c->languages[i]);
+    pieces[n++] = control_piece("<mask>");
+    s->pieces = pieces, s->n = n, s->bos = c->bos_id, s->eos = c->eos_id;
+}
+
+// mBART's: the language behind the end.
+static void put_language(SentencePiece *s, const json_t *config) {
+    const char *name = json_string_value(json_object_get(config, "src_lang"));
+    for (size_t i = 0; i < s->n; i++)
+        if (s->pieces[i].type == PIECE_CONTROL && !strcmp(s->pieces[i].text, name ? name : "en_XX")) {
+            bytes_append(&s->b->after, &(int32_t){(int32_t)i}, sizeof(int32_t));
+            return;
+        }
+    tokenizer_fatal(s->b, "\"src_lang\" is %s in tokenizer_config.json, which is none of the languages", name);
+}
+
+static void put_around_text(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
     int32_t bos = (int32_t)s->bos, eos = (int32_t)s->eos;
-    if (bos >= 0 && bos < s->b->n_tokens && json_flag(s->b, config, "add_bos_token", c.bos))
+    if (bos >= 0 && bos < s->b->n_tokens && json_flag(s->b, config, "add_bos_token", c->bos))
         bytes_append(&s->b->before, &bos, sizeof bos);
-    if (eos >= 0 && eos < s->b->n_tokens && json_flag(s->b, config, "add_eos_token", c.eos))
+    if (eos >= 0 && eos < s->b->n_tokens && json_flag(s->b, config, "add_eos_token", c->eos))
         bytes_append(&s->b->after, &eos, sizeof eos);
+    if (c->languages) put_language(s, config);
     s->b->head.eos = eos < s->b->n_tokens ? eos : -1;
 }
 
@@ -274,6 +325,8 @@ void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
     SentencePiece s = read_message(b, file);
     json_t *beside = json_beside(path_folder(b->arena, b->source->name), "tokenizer_config.json");
     const json_t *config = beside ? json_own(b->arena, beside) : NULL;
+    TokenizerClass c = class_of_tokenizer(&s, config);
+    if (*c.front) renumber_pieces(&s, &c);
     build_of_pieces(&s, config);
-    put_around_text(&s, config);
+    put_around_text(&s, &c, config);
 }

@@ -10,6 +10,7 @@ typedef struct Piece {
     const char *text;
     float score;
     uint64_t type;
+    bool strips_left;  // takes the spaces in front of it
 } Piece;
 
 typedef struct SentencePiece {

@@ -70,9 +70,17 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
         read_gguf_vocabulary(&b, path);
     } else if (is_sentencepiece(f)) {
         read_sentencepiece(&b, f);
+    } else if (is_word_list(f, path)) {
+        read_word_list(&b, f);
+    } else if (is_tiktoken(f)) {
+        read_tiktoken(&b, f);
     } else if (file_is_json(f)) {
         b.is_json = true;
-        read_tokenizer_json(&b, read_json(&b, f));
+        const json_t *root = read_json(&b, f);
+        if (is_tekken(root))
+            read_tekken(&b, root);
+        else
+            read_tokenizer_json(&b, root);
     } else {
         read_llama2c_vocabulary(&b, path, vocab_size);
     }

@@ -495,7 +495,7 @@ static const char *merges_beside(const TokenizerBuilder *b) {
 
 void read_tokenizer_json(TokenizerBuilder *b, const json_t *root) {
     if (is_vocabulary(root)) {
-        read_gpt2_vocabulary(b, root, merges_beside(b));
+        read_slow_bpe(b, root, merges_beside(b));
         return;
     }
     b->writes_bytes = !keeps_bytes(root);

@@ -1,8 +1,5 @@
-// Vocabularies that are neither a tokenizer.json nor a GGUF's: llama2.c's tokenizer.bin, and GPT-2's vocab.json with
-// merges.txt.
-//
-// llama2.c's is SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a
-// space stands in front of the text. GPT-2's is byte-level BPE.
+// llama2.c's tokenizer.bin, which is SentencePiece's BPE: a score for each token says which pair merges first, unknown
+// characters become bytes, a space stands in front of the text.
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
@@ -28,10 +25,10 @@ static void read_llama2c_token(TokenizerBuilder *b, Cursor *c, int32_t id) {
 void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_size) {
     Cursor c = {map_file(b->arena, path), 0, "the longest token's length"};
     if (cursor_u32(&c) > MAX_LENGTH)
-        file_fatal(
-            c.file,
-            "this is no tokenizer that burin knows: no tokenizer.json, no GGUF, no tokenizer.bin of llama2.c"
-            "\nhint: tokenizer.json, SentencePiece's tokenizer.model, vocab.json with merges.txt, tokenizer.bin and .gguf are");
+        file_fatal(c.file,
+                   "this is no tokenizer that burin knows: no tokenizer.json, no GGUF, no tokenizer.bin of llama2.c"
+                   "\nhint: tokenizer.json, SentencePiece's tokenizer.model, vocab.txt, vocab.json with merges.txt, "
+                   "tokenizer.bin and .gguf are");
     for (int32_t id = 0; vocab_size ? id < vocab_size : cursor_left(&c) > 0; id++) read_llama2c_token(b, &c, id);
     if (cursor_left(&c))
         file_fatal(c.file,
@@ -45,32 +42,4 @@ void read_llama2c_vocabulary(TokenizerBuilder *b, const char *path, int vocab_si
     decoder_strips(b, " ", 1, 0);
     b->head.bos = BOS, b->head.eos = EOS;
     bytes_append(&b->before, &(int32_t){BOS}, sizeof(int32_t));
-}
-
-// --------------------------------------------------------------------------------------------------------------------- GPT-2
-// merges.txt: a line "#version: ...", then a merge a line, the first most important.
-static void read_merges_file(TokenizerBuilder *b, const char *path) {
-    const MappedFile *f = map_file(b->arena, path);
-    const char *at = (const char *)f->data, *end = at + f->size;
-    Merging m = {b, builder_index(b), 0, 0};
-    for (const char *next; at < end; at = next) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
-        next = stop + 1;
-        if (stop > at && stop[-1] == '\r') stop--;
-        if (stop > at && !(m.rank == 0 && !strncmp(at, "#version", 8)))
-            add_written_merge(&m, arena_strndup(b->arena, at, (size_t)(stop - at)));
-    }
-}
-
-void read_gpt2_vocabulary(TokenizerBuilder *b, const json_t *vocabulary, const char *merges_path) {
-    static const char END[] = "<|endoftext|>";
-    read_vocabulary(b, vocabulary);
-    read_merges_file(b, merges_path);
-    add_split(b, GPT2_PATTERN);
-    add_byte_level(b);
-    set_byte_level(b, "");
-    b->head.eos = index_find(builder_index(b), END, strlen(END));
-    if (b->head.eos < 0) return;
-    b->tokens[b->head.eos].kind = BURIN_TOKEN_SPECIAL;
-    b->tokens[b->head.eos].added = true;
 }

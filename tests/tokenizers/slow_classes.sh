@@ -1,0 +1,43 @@
+#!/bin/sh
+# Folders without a tokenizer.json: the ids that transformers gives texts by the class that tokenizer_config.json names
+# (slow_classes.py), and what is refused.
+. tests/lib.sh
+tar xJf tests/tokenizers/slow_classes.tar.xz -C "$WORK"
+for ids in "$WORK"/*.ids; do
+    name=$(basename "$ids" .ids)
+    "$BURIN" tokenize "$WORK/$name" < "$WORK/texts" > "$WORK/got" 2>&1
+    same "slow classes: $name" "$ids" "$WORK/got"
+done
+check "slow classes: a special token of a text" test "$("$BURIN" tokenize "$WORK/kimi" "[EOS]")" = 705
+check "slow classes: Qwen's tokens behind those of the file" test "$("$BURIN" tokenize "$WORK/qwen" "<|im_end|><|extra_0|>")" = 702,703
+check "slow classes: back to a text" test "$("$BURIN" tokenize "$WORK/tekken" --decode "$("$BURIN" tokenize "$WORK/tekken" "né 日本")")" = "né 日本"
+
+config() { echo "$2" > "$WORK/$1/tokenizer_config.json"; }
+config bert '{"tokenizer_class": "BertJapaneseTokenizer"}'
+says "slow classes: unknown, of words" 1 'a vocabulary alone does not say how the tokenizer_class "BertJapaneseTokenizer" cuts texts' "$BURIN" tokenize "$WORK/bert" x
+config bert '{"do_basic_tokenize": false}'
+says "slow classes: without basic tokens" 1 'tokenizer_config.json says "do_basic_tokenize": false, which is not supported' "$BURIN" tokenize "$WORK/bert" x
+config bert '{"cls_token": "[ABSENT]"}'
+says "slow classes: a token that is not there" 1 '"cls_token" ([ABSENT]) is not in the vocabulary' "$BURIN" tokenize "$WORK/bert" x
+config gpt2 '{"tokenizer_class": "BlenderbotTokenizer"}'
+says "slow classes: unknown, of merges" 1 'how the tokenizer_class "BlenderbotTokenizer" cuts texts' "$BURIN" tokenize "$WORK/gpt2" x
+config mbart '{"tokenizer_class": "MBartTokenizer", "src_lang": "xx"}'
+says "slow classes: no such language" 1 '"src_lang" is xx in tokenizer_config.json, which is none of the languages' "$BURIN" tokenize "$WORK/mbart" x
+config kimi '{"tokenizer_class": "OtherTokenizer"}'
+cat > "$WORK/said" << 'END'
+tiktoken's file does not say how texts are cut, and the tokenizer_class "OtherTokenizer" is not known
+END
+says "slow classes: unknown, of ranks" 1 "$(cat "$WORK/said")" "$BURIN" tokenize "$WORK/kimi" x
+rm "$WORK/kimi/tokenizer_config.json"
+says "slow classes: no class, of ranks" 1 "tiktoken's file does not say how texts are cut, and there is no tokenizer_class in a tokenizer_config.json beside it" "$BURIN" tokenize "$WORK/kimi" x
+printf 'IQ== 0\nIg== 7\n' > "$WORK/qwen/qwen.tiktoken"
+says "slow classes: ranks out of order" 1 "token 1 is damaged: expected base64, and ranks in order" "$BURIN" tokenize "$WORK/qwen" x
+printf 'IQ== 0\nIQ== 1\n' > "$WORK/qwen/qwen.tiktoken"
+says "slow classes: a token twice" 1 "token 1 is in the file twice" "$BURIN" tokenize "$WORK/qwen" x
+printf '\012\011\012\005<unk>\030\002\012\005\012\001a\030\001' > "$WORK/xlm-roberta/sentencepiece.bpe.model"
+says "slow classes: few pieces" 1 "SentencePiece's file has 2 pieces: too few for a XLMRobertaTokenizer" "$BURIN" tokenize "$WORK/xlm-roberta" x
+special='"special_tokens": [{"rank": 0, "token_str": "<s>"}, {"rank": 1, "token_str": "<s>"}]'
+echo "{\"config\": {\"pattern\": \"x\", \"default_num_special_tokens\": 2, \"default_vocab_size\": 9}, \"vocab\": [], $special}" > "$WORK/tekken/tekken.json"
+says "slow classes: a special token twice" 1 'the special token "<s>" is in the file twice' "$BURIN" tokenize "$WORK/tekken" x
+echo '{"config": {"pattern": "x", "default_num_special_tokens": -1}, "vocab": []}' > "$WORK/tekken/tekken.json"
+says "slow classes: a number" 1 '"default_num_special_tokens" must be a number of tokens' "$BURIN" tokenize "$WORK/tekken" x
