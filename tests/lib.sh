@@ -97,13 +97,15 @@ home_with_fault() {
     { echo "#define $1 $2" && cat runtime/kernels/fault.h; } > "$WORK/home/runtime/kernels/fault.h"
 }
 
-# emulating: from here on what burin builds for x86-64 CPUs runs on this one, if it has AVX2 (tests/x86/clang). The compiler's file
-# is part of what names objects in the cache: so is what it reads.
-emulating() {
-    grep -qw avx2 /proc/cpuinfo || return
-    printf '#!/bin/sh\n# %s\nexec "%s/tests/x86/clang" "$@"\n' "$(cat tests/x86/clang tests/x86/emulated.h tests/x86/include/*/*.h | cksum)" "$PWD" > "$WORK/clang"
+# emulator: clang for x86-64 CPUs that are not here (tests/x86), where this one has AVX2; else clang
+emulator() { if grep -qw avx2 /proc/cpuinfo; then echo "$PWD/tests/x86/clang"; else echo clang-19; fi; }
+
+# emulated COMMAND...: what burin builds in it for x86-64 CPUs runs on this one. The compiler's file is part of what names objects in
+# the cache: so is what it reads.
+emulated() {
+    [ -e "$WORK/clang" ] || printf '#!/bin/sh\n# %s\nexec "%s" "$@"\n' "$(cat tests/x86/clang tests/x86/emulated.h tests/x86/include/*/*.h | cksum)" "$(emulator)" > "$WORK/clang"
     chmod +x "$WORK/clang"
-    export BURIN_CC="$WORK/clang"
+    BURIN_CC=$WORK/clang "$@"
 }
 
 # unsanitized NAME: skips the whole script under SAN=1: what it tests are programs, which are the same there.

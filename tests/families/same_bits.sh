@@ -1,4 +1,4 @@
 #!/bin/sh
-# Families as programs: one hash over AVX2 and AVX-512 (where it is), threads and chunks, and the interpreter's. One family for
+# Families as programs: one hash over AVX2 and AVX-512, threads and chunks, and the interpreter's. One family for
 # each kind of layer; slow-same_bits.sh has all, in plain C and on ARM as well.
 exec tests/families/slow-same_bits.sh host gemma2 bloom gpt_neox qwen2_moe clip t5 bart

@@ -44,7 +44,7 @@ for folder in "$families"/*/; do
     what "$folder"
     # shellcheck disable=SC2086 # words
     "$BURIN" run "$folder" --interpret $asked > "$WORK/interpreted" 2>&1
-    check "same bits: $name builds" "$BURIN" build "$folder" --mcpu="$(echo "$levels" | tr ' ' ,)" -o "$WORK/here"
+    check "same bits: $name builds" emulated "$BURIN" build "$folder" --mcpu="$(echo "$levels" | tr ' ' ,)" -o "$WORK/here"
     table "$name" "$levels" "$WORK/here"
     [ -n "$arm" ] || continue
     check "same bits: $name builds for ARM" "$BURIN" build "$folder" --target=aarch64-linux-gnu --mcpu=armv8-a -o "$WORK/arm"

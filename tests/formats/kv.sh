@@ -10,7 +10,7 @@ cost() { sed -n 's/.*of which KV cache //p' "$WORK/built"; }
 
 # kv FORMAT CPUS BYTES: the interpreter's bits, and a cache of this size
 kv() {
-    check "kv: $1: builds" sh -c "'$BURIN' build $model --kv=$1 --ctx 512 --mcpu=$2 -o '$WORK/$1' > '$WORK/built' 2>&1"
+    check "kv: $1: builds" emulated sh -c "'$BURIN' build $model --kv=$1 --ctx 512 --mcpu=$2 -o '$WORK/$1' > '$WORK/built' 2>&1"
     check "kv: $1: the cache takes $3" test "$(cost)" = "$3"
     _hash=$("$BURIN" run $model --kv="$1" --ctx 512 --interpret --tokens $ids -n 0 --logits-hash 2> "$WORK/said")
     one_hash "kv: $1" "$_hash" "1:64 2:1 3:7" "$WORK/$1" --tokens $ids -n 0 --logits-hash

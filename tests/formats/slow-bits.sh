@@ -6,7 +6,6 @@
 unsanitized "bits"
 . tests/lib_formats.sh
 all_cpus
-emulating
 model=examples/austen turn=0
 for format in ${FORMATS:-f32 f16 bf16 $($BURIN formats | awk '$2 == 32 && /--quant/ { print $1 }')}; do
     turn=$((turn % 3 + 1))
