@@ -55,6 +55,8 @@ def fill(model, folder, prefix=""):
     for module in model.modules():
         if type(module).__name__ == "XIELUActivation":
             module.to(torch.bfloat16)             # as from_pretrained leaves it
+        if type(module).__name__ == "Qwen3NextGatedDeltaNet":
+            module.chunk_gated_delta_rule = module.recurrent_gated_delta_rule      # row by row, which rounds less than by chunks
     return lines
 
 

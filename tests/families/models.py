@@ -18,6 +18,11 @@ SHARED_EXPERTS = dict(n_routed_experts=4, n_shared_experts=1, moe_intermediate_s
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 GPT = dict(vocab_size=96, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
 
+MAMBA = dict(mamba_n_heads=4, mamba_d_head=32, mamba_d_state=8, mamba_chunk_size=4)
+MULTIPLIERS = dict(embedding_multiplier=3.0, lm_head_multiplier=0.5, mlp_multipliers=[0.7, 1.5], key_multiplier=0.4, mamba_d_ssm=128,
+                   attention_in_multiplier=1.2, attention_out_multiplier=0.8, ssm_in_multiplier=1.1, ssm_out_multiplier=0.9,
+                   ssm_multipliers=[0.5, 1.5, 0.7, 1.3, 0.9])
+
 
 def causal(prefix, base=GROUPED, **more):
     return ("decoder", prefix + "ForCausalLM", dict(base, **more))
@@ -115,6 +120,8 @@ DECODERS = {
     "falcon_mamba": ("decoder", "FalconMambaForCausalLM", dict(vocab_size=96, hidden_size=48, num_hidden_layers=2, state_size=8)),
     "mamba2": ("decoder", "Mamba2ForCausalLM", dict(vocab_size=96, hidden_size=48, num_hidden_layers=2, state_size=8, num_heads=6,
                                                      head_dim=16, n_groups=2, chunk_size=4)),
+    "mamba2-group": ("decoder", "Mamba2ForCausalLM", dict(vocab_size=96, hidden_size=48, num_hidden_layers=2, state_size=8, num_heads=6,
+                                                           head_dim=16, n_groups=1, chunk_size=4)),
     "lfm2": causal("Lfm2", num_hidden_layers=4, full_attn_idxs=[1, 3], block_multiple_of=16),
     "llama4": ("decoder", "Llama4ForCausalLM", dict(GROUPED, head_dim=16, intermediate_size=32, intermediate_size_mlp=96, num_hidden_layers=4,
                num_local_experts=4, interleave_moe_layer_step=2, attention_chunk_size=5, floor_scale=4)),
@@ -127,6 +134,17 @@ DECODERS = {
     "vaultgemma": causal("VaultGemma", head_dim=16, sliding_window=5),
     "granitemoehybrid": causal("GraniteMoeHybrid", num_local_experts=0, shared_intermediate_size=48, mamba_n_heads=4, mamba_d_head=32,
                                layer_types=["attention"] * 2),
+    "granitemoehybrid-mamba": causal("GraniteMoeHybrid", num_local_experts=4, shared_intermediate_size=48, num_hidden_layers=3,
+                                     layer_types=["mamba", "attention", "mamba"], embedding_multiplier=3.0, logits_scaling=4.0,
+                                     residual_multiplier=0.5, attention_multiplier=0.1, position_embedding_type="rope", **MAMBA),
+    "bamba": causal("Bamba", num_hidden_layers=3, attn_layer_indices=[1], **MAMBA),
+    "falcon_h1": causal("FalconH1", **MAMBA, **MULTIPLIERS),
+    "falcon_h1-norm": causal("FalconH1", mamba_d_ssm=128, mamba_rms_norm=True, mamba_norm_before_gate=False, **MAMBA | {"mamba_n_groups": 2}),
+    "jamba": causal("Jamba", num_hidden_layers=4, attn_layer_period=2, attn_layer_offset=1, num_experts=4, mamba_d_state=8,
+                    use_mamba_kernels=False),
+    "qwen3_next": causal("Qwen3Next", num_hidden_layers=4, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32,
+                         shared_expert_intermediate_size=48, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
+                         linear_value_head_dim=12, mlp_only_layers=[0]),
     "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
     "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
     "modernbert-decoder": causal("ModernBertDecoder", TEXT, local_attention=8, num_hidden_layers=4),

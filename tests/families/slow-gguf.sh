@@ -5,11 +5,11 @@
 python=${PYTHON:-python3}
 "$python" -c 'import gguf, safetensors, numpy' 2> /dev/null || { skip "gguf" "$python has no gguf, safetensors, numpy" && exit 0; }
 . tests/lib_families.sh
-while read -r model architecture; do
+while read -r model architecture how; do
     [ -d "$models/$model" ] || continue
     mkdir -p "$WORK/$model"
     cp "$models/$model"/*.npy "$WORK/$model"
-    check "gguf $model: written" "$python" tests/families/write_gguf.py "$models/$model" "$WORK/$model/model.gguf" "$architecture"
+    check "gguf $model: written" "$python" tests/families/write_gguf.py "$models/$model" "$WORK/$model/model.gguf" "$architecture" $how
     "$BUILD/tools/family" "$WORK/$model" | sed "s/ family / gguf /"
 done << 'END'
 shared-llama llama
@@ -44,6 +44,7 @@ qwen3_moe qwen3moe
 olmoe olmoe
 qwen2_moe-all qwen2moe
 mixtral llama
+mixtral llama apart
 glm4_moe glm4moe
 dots1-full dots1
 phimoe phimoe
@@ -85,6 +86,13 @@ shared-flan t5
 mt5 t5
 umt5 t5
 t5-encoder t5encoder
+mamba mamba
+falcon_mamba mamba
+falcon_h1 falcon-h1
+granitemoehybrid-mamba granitehybrid
+granitemoehybrid granitehybrid
+jamba jamba
+mamba2-group mamba2
 END
 
 # Those that llama.cpp computed

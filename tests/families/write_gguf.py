@@ -1,6 +1,8 @@
 """Writes GGUF files of models of tests/families, as llama.cpp's converters do, for tests/families/slow-gguf.sh.
 
-    python tests/families/write_gguf.py FOLDER OUT.gguf ARCHITECTURE      needs gguf and safetensors
+    python tests/families/write_gguf.py FOLDER OUT.gguf ARCHITECTURE [apart]      needs gguf and safetensors
+
+`apart`: a tensor for each expert, as until April 2024
 """
 import json
 import math
@@ -29,7 +31,7 @@ def apart(w, heads, groups):
 
 CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "granitemoe": "rotary", "internlm2": "rotary", "xverse": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
            "gemma2": "norms", "gemma3": "norms", "gemma-embedding": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
-           "falcon": "groups"}
+           "falcon": "groups", "granitehybrid": "rotary"}
 METADATA = {
     "context_length": ["max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_max_distance"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
     "block_count": ["num_hidden_layers", "n_layer", "n_layers", "num_layers"], "decoder_block_count": ["num_decoder_layers"],
@@ -50,6 +52,8 @@ METADATA = {
     "expert_feed_forward_length": ["moe_intermediate_size"], "attention.scale": ["attention_multiplier"], "embedding_scale": ["embedding_multiplier"],
     "embedding_length_per_layer_input": ["hidden_size_per_layer_input"], "attention.shared_kv_layers": ["num_kv_shared_layers"],
     "altup.active_idx": ["altup_active_idx"], "altup.num_inputs": ["altup_num_inputs"],
+    "ssm.conv_kernel": ["mamba_d_conv", "conv_kernel"], "ssm.state_size": ["mamba_d_state", "state_size"],
+    "ssm.group_count": ["mamba_n_groups", "n_groups"], "ssm.inner_size": ["mamba_d_ssm"],
     "residual_scale": ["residual_multiplier"], "use_parallel_residual": ["use_parallel_residual"], "attention.clamp_kqv": ["clip_qkv"],
 }
 
@@ -71,7 +75,26 @@ def adjusted(config):
             "num_key_value_heads": [heads if kind == "full_attention" else 0 for kind in config["layer_types"]]}
 
 
+def of_recurrence(writer, name, config):
+    """What converters compute of a Mamba's sizes; heads of keys layer by layer in hybrids."""
+    inner = config.get("mamba_d_ssm") or int(config.get("mamba_expand", config.get("expand")) * config["hidden_size"])
+    rank = config.get("mamba_dt_rank") or config.get("time_step_rank")
+    rank = (config["hidden_size"] + 15) // 16 if rank == "auto" else rank
+    writer.add_uint32(f"{name}.ssm.time_step_rank", config.get("mamba_n_heads") or config.get("num_heads") or rank)
+    if name == "mamba" and config["model_type"] == "falcon_mamba":
+        writer.add_bool("mamba.ssm.dt_b_c_rms", True)
+    if name == "granitehybrid":
+        writer.add_bool("granitehybrid.rope.scaling.finetuned", config["position_embedding_type"] == "rope")
+    kinds = config.get("layer_types") or config.get("layers_block_type")
+    if name == "jamba":
+        kinds = ["attention" if i % config["attn_layer_period"] == config["attn_layer_offset"] else "mamba" for i in range(config["num_hidden_layers"])]
+    heads = config.get("num_key_value_heads")
+    return {**config, "mamba_d_ssm": inner, "num_key_value_heads": [heads * (kind == "attention") for kind in kinds] if kinds else heads}
+
+
 def metadata(writer, name, config):
+    if "mamba_d_conv" in config or "conv_kernel" in config:
+        config = of_recurrence(writer, name, config)
     if "intermediate_size_mlp" in config:
         config = {**config, "moe_intermediate_size": config["intermediate_size"], "intermediate_size": config["intermediate_size_mlp"]}
     if "conv_L_cache" in config:
@@ -135,8 +158,13 @@ def changed(name, hf, w, config):
         return w + 1
     if kind == "matrices" and hf.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight")):
         return w.T
-    if hf.endswith("conv.conv.weight"):
+    if hf.endswith(("conv.conv.weight", "conv1d.weight")):
         return w[:, 0]
+    if hf.endswith(("A_log", ".D")):
+        w = -np.exp(w) if hf.endswith("A_log") else w
+        return w[:, None] if w.ndim == 1 and name in ("mamba2", "granitehybrid", "falcon-h1") else w
+    if name in ("mamba2", "granitehybrid", "falcon-h1") and hf.endswith(("mixer.norm.weight", "mamba.norm.weight")):
+        return w.reshape(config.get("n_groups") or config["mamba_n_groups"], -1)
     if kind == "groups" and "query_key_value" in hf:
         return apart(w, heads, config.get("num_kv_heads", heads))
     return w
@@ -174,7 +202,21 @@ NAMES = {"block_sparse_moe.experts.gate_proj": "ffn_gate_exps", "block_sparse_mo
          "self_attn.sinks": "attn_sinks.weight", "altup.correct_output_scale": "altup_correct_scale"}
 
 
+def folded(tensors, config):
+    """Falcon-H1's factors, which its converter multiplies with."""
+    inner, shared = config["mamba_d_ssm"], config["mamba_n_groups"] * config["mamba_d_state"]
+    widths = (inner, inner, shared, shared, config["mamba_n_heads"])
+    by_row = np.repeat(np.array(config["ssm_multipliers"], np.float32), widths)[:, None] * config["ssm_in_multiplier"]
+    seen = config["attention_in_multiplier"]
+    factors = {"embed_tokens": config["embedding_multiplier"], "lm_head": config["lm_head_multiplier"], "q_proj": seen, "v_proj": seen,
+               "k_proj": seen * config["key_multiplier"], "o_proj": config["attention_out_multiplier"], "mamba.in_proj": by_row,
+               "mamba.out_proj": config["ssm_out_multiplier"], "gate_proj": config["mlp_multipliers"][0],
+               "down_proj": config["mlp_multipliers"][1]}
+    return {hf: w.astype(np.float32) * next((f for part, f in factors.items() if part in hf), 1) for hf, w in tensors.items()}
+
+
 def renamed(names, hf):
+    hf = hf.replace(".dt_bias", ".dt_proj.bias")
     hf = hf.replace(".experts.0.", ".experts.").replace("e_score_correction_bias", "e_score_correction.bias")
     for part, gguf_name in NAMES.items():
         if part in hf:
@@ -192,10 +234,12 @@ def stacked(tensors):
     return {re.sub(r"(\.altup_\w+)\.0\.", r"\1.", hf): w for hf, w in found.items()}
 
 
-def main(folder, out, name):
+def main(folder, out, name, how=None):
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
     tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")), config.get("num_experts"))
+    if name == "falcon-h1":
+        tensors = folded(tensors, config)
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
     names = gguf.get_tensor_name_map(arch, config.get("num_hidden_layers") or config.get("n_layer") or config.get("n_layers") or config.get("num_layers"))
     writer = gguf.GGUFWriter(out, name)
@@ -211,7 +255,13 @@ def main(folder, out, name):
         w = np.ascontiguousarray(changed(name, hf, w.astype(np.float32), config))
         new = renamed(names, hf)
         assert new, f"GGUF has no name for {hf}"
-        writer.add_tensor(new, w if w.ndim < 2 else w.astype(np.float16))
+        small = w.ndim < 2 or "ssm_" in new and "proj" not in hf or name == "falcon-h1"      # factors are no f16
+        w = w if small else w.astype(np.float16)
+        if how == "apart" and "_exps." in new:
+            for i, one in enumerate(w):
+                writer.add_tensor(new.replace("_exps.", f".{i}."), np.ascontiguousarray(one))
+        else:
+            writer.add_tensor(new, w)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

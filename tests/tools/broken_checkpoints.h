@@ -295,7 +295,42 @@ static void gguf_no_architecture(void) {
 
 static void gguf_architecture(void) {
     begin(3, 0, 1);
-    put_string("general.architecture", "mamba");
+    put_string("general.architecture", "rwkv5");
+    open_gguf(0);
+}
+
+static void open_kind(const char *type, const char *architecture) {
+    begin(3, 0, 2);
+    put_string("general.architecture", architecture);
+    put_string("general.type", type);
+    open_gguf(0);
+}
+static void gguf_adapter(void) { open_kind("adapter", "llama"); }
+static void gguf_imatrix(void) { open_kind("imatrix", "llama"); }
+static void gguf_projector(void) { open_kind("mmproj", "clip"); }
+static void gguf_old_projector(void) { open_kind("model", "clip"); }
+
+static void gguf_vocabulary_alone(void) {
+    begin(3, 0, 2);
+    put_string("general.architecture", "llama");
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64(1);
+    string("a");
+    open_gguf(0);
+}
+
+static void gguf_big_endian(void) {
+    begin(3 << 24, 0, 0);
+    open_gguf(0);
+}
+
+static void gguf_long_integers(void) {
+    begin_model(0, 1);
+    key("llama.attention.head_count_kv", ARRAY);
+    u32(I64);
+    u64(1);
+    u64(UINT64_C(1) << 40);
     open_gguf(0);
 }
 
@@ -519,6 +554,13 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(gguf_alignment_0),
                                                 CASE(gguf_no_architecture),
                                                 CASE(gguf_architecture),
+                                                CASE(gguf_adapter),
+                                                CASE(gguf_imatrix),
+                                                CASE(gguf_projector),
+                                                CASE(gguf_old_projector),
+                                                CASE(gguf_vocabulary_alone),
+                                                CASE(gguf_big_endian),
+                                                CASE(gguf_long_integers),
                                                 CASE(gguf_no_heads),
                                                 CASE(gguf_layers_differ),
                                                 CASE(gguf_string_for_integer),

@@ -42,17 +42,37 @@ static const char *with_layer(Arena *arena, const char *pattern, unsigned layer,
     return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
 }
 
-// A name is that of a pair, then ".weight" or ".bias".
-static const char *name_of(const Reading *r, const char *gguf) {
+// A name is that of a pair, then ".weight" or ".bias", or nothing, where the pair's is all of the name.
+static const char *name_of_pair(const Reading *r, const char *gguf) {
     const char *dot = strrchr(gguf, '.');
     unsigned layer = 0;
-    if (!dot || (strcmp(dot, ".weight") && strcmp(dot, ".bias"))) return gguf;
+    bool ends = dot && (!strcmp(dot, ".weight") || !strcmp(dot, ".bias"));
+    size_t length = ends ? (size_t)(dot - gguf) : strlen(gguf);
     for (int i = 0; i < r->table->tensors.n; i++) {
         const GgufPair *p = &r->table->tensors.items[i];
-        if (matches(p->gguf, gguf, (size_t)(dot - gguf), &layer) && (!p->needs || gguf_tensor(r->gguf, p->needs)))
-            return with_layer(r->checkpoint->arena, p->name, layer, dot);
+        if ((ends || strchr(p->name, '=')) && matches(p->gguf, gguf, length, &layer) &&
+            (!p->needs || gguf_tensor(r->gguf, p->needs)))
+            return with_layer(r->checkpoint->arena, p->name, layer, ends ? dot : "");
     }
-    return gguf;
+    return NULL;
+}
+
+// Files of before 2024-04 have a tensor for each expert: "blk.0.ffn_up.3.weight" of "blk.0.ffn_up_exps.weight".
+static const char *name_of_expert(const Reading *r, const char *gguf) {
+    Arena *arena = r->checkpoint->arena;
+    unsigned layer, expert;
+    char part[8];
+    int used = 0;
+    if (sscanf(gguf, "blk.%9u.ffn_%5[a-z].%9u%n", &layer, part, &expert, &used) != 3 || gguf[used] != '.') return NULL;
+    const char *name = name_of_pair(r, arena_printf(arena, "blk.%u.ffn_%s_exps%s", layer, part, gguf + used));
+    const char *e = name ? strstr(name, ".E.") : NULL;
+    return e ? arena_printf(arena, "%.*s.%u.%s", (int)(e - name), name, expert, e + 3) : NULL;
+}
+
+static const char *name_of(const Reading *r, const char *gguf) {
+    const char *name = name_of_pair(r, gguf);
+    if (!name) name = name_of_expert(r, gguf);
+    return name ? name : gguf;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
@@ -241,7 +261,7 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     bool truth = false;
     if (!v) return NULL;
     if (v->is_array && v->type == GGUF_BOOL) return kinds_of_layers(v);
-    if (v->is_array && v->type == GGUF_I32) {
+    if (v->is_array && v->type != GGUF_STRING) {
         if (number_of_layers(r, key, &integer)) return json_integer(integer);
         file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
     }
@@ -447,6 +467,7 @@ static void set_pooling(const Reading *r) {
 
 static void find_table(Reading *r, const char *library) {
     const char *known;
+    gguf_check_kind(r->gguf);
     if (!gguf_string(r->gguf, "general.architecture", &r->name))
         file_fatal(r->gguf->file, "metadata \"general.architecture\" is missing");
     r->table = gguf_table(r->checkpoint->arena, library, r->name, &known);

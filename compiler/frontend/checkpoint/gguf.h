@@ -83,4 +83,6 @@ json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pair
 bool gguf_is_rotary_table(const GgufTensor *);
 
 json_t *gguf_end_tokens(const Gguf *);  // gguf_ends.c: a list of at most 8 ids
+// Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
+void gguf_check_kind(const Gguf *);
 #endif

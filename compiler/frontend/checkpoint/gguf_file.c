@@ -15,11 +15,11 @@ static const struct {
                        {"bool", 1}, {"string", 8}, {"array", 12}, {"u64", 8}, {"i64", 8}, {"f64", 8}};
 
 const char *gguf_type_name(uint32_t type) {
-    static const char *const names[] = {"F32",     "F16",    "Q4_0",    "Q4_1",  NULL,     NULL,    "Q5_0",  "Q5_1",
-                                        "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
-                                        "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
-                                        "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16",  NULL,
-                                        NULL,      NULL,     "TQ1_0",   "TQ2_0", NULL,     NULL,    NULL,    "MXFP4"};
+    static const char *const names[] = {"F32",     "F16",   "Q4_0",   "Q4_1",  NULL,    NULL,     "Q5_0", "Q5_1",    "Q8_0",
+                                        "Q8_1",    "Q2_K",  "Q3_K",   "Q4_K",  "Q5_K",  "Q6_K",   "Q8_K", "IQ2_XXS", "IQ2_XS",
+                                        "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS", "I8",   "I16",     "I32",
+                                        "I64",     "F64",   "IQ1_M",  "BF16",  NULL,    NULL,     NULL,   "TQ1_0",   "TQ2_0",
+                                        NULL,      NULL,    NULL,     "MXFP4", "NVFP4", "Q1_0",   "Q2_0"};
     return type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
@@ -119,8 +119,16 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     g->arena = arena, g->file = file;
     map_init(&g->values, arena);
     uint32_t version = cursor_u32(&c);
+    if (version && !(version & 0xffffff))
+        file_fatal(file,
+                   "the numbers of this GGUF file are big-endian, burin reads little-endian ones"
+                   "\nhint: take the model's other file, or convert it (gguf-convert-endian of the gguf package)");
     if (version != 2 && version != 3)
-        file_fatal(file, "GGUF version %" PRIu32 " is not supported, only 2 and 3 (little-endian)", version);
+        file_fatal(file,
+                   "GGUF version %" PRIu32
+                   " is not supported, only 2 and 3 (little-endian)"
+                   "\nhint: convert the model anew with a converter of today",
+                   version);
     uint64_t n_tensors = count_of(&c, "tensors", 24), n_values = count_of(&c, "metadata", 13);
     for (uint64_t i = 0; i < n_values; i++) read_value(g, &c);
     g->tensors = ARENA_ARRAY(arena, GgufTensor, n_tensors ? n_tensors : 1);
@@ -243,8 +251,14 @@ const int32_t *gguf_ints(const Gguf *g, const char *key, uint64_t *n) {
     const GgufValue *v = gguf_find(g, key);
     *n = v ? v->n : 0;
     if (!v) return NULL;
-    if (!v->is_array || v->type != GGUF_I32) wrong_type(g, v, "an array of i32");
+    if (!v->is_array) wrong_type(g, v, "an array of integers");
     int32_t *all = ARENA_ARRAY(g->arena, int32_t, v->n + 1);
-    memcpy(all, v->data, v->n * sizeof *all);
+    for (uint64_t i = 0; i < v->n; i++) {
+        int64_t x;
+        if (!int_element(v, i, &x)) wrong_type(g, v, "an array of integers");
+        if (x < INT32_MIN || x > INT32_MAX)
+            file_fatal(g->file, "metadata \"%s\" has a number of more than 32 bits, %" PRId64, key, x);
+        all[i] = (int32_t)x;
+    }
     return all;
 }
