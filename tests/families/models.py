@@ -145,6 +145,7 @@ DECODERS = {
     "qwen3_next": causal("Qwen3Next", num_hidden_layers=4, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32,
                          shared_expert_intermediate_size=48, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
                          linear_value_head_dim=12, mlp_only_layers=[0]),
+    "recurrent_gemma": ("decoder", "RecurrentGemmaForCausalLM", dict(GROUPED, num_hidden_layers=3, lru_width=96, attention_window_size=64)),
     "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
     "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
     "modernbert-decoder": causal("ModernBertDecoder", TEXT, local_attention=8, num_hidden_layers=4),

@@ -93,6 +93,8 @@ granitemoehybrid-mamba granitehybrid
 granitemoehybrid granitehybrid
 jamba jamba
 mamba2-group mamba2
+qwen3_next qwen3next
+qwen3_next qwen3next apart
 END
 
 # Those that llama.cpp computed

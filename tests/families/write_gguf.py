@@ -2,7 +2,7 @@
 
     python tests/families/write_gguf.py FOLDER OUT.gguf ARCHITECTURE [apart]      needs gguf and safetensors
 
-`apart`: a tensor for each expert, as until April 2024
+`apart`: a tensor for each expert, as until April 2024; of qwen3next the projections of queries and of gates
 """
 import json
 import math
@@ -31,7 +31,7 @@ def apart(w, heads, groups):
 
 CHANGES = {"llama": "rotary", "granite": "rotary", "smollm3": "rotary", "granitemoe": "rotary", "internlm2": "rotary", "xverse": "rotary", "arcee": "rotary", "olmo": "rotary", "gemma": "norms",
            "gemma2": "norms", "gemma3": "norms", "gemma-embedding": "norms", "nemotron": "norms", "gpt2": "matrices", "bloom": "groups", "gptneox": "groups",
-           "falcon": "groups", "granitehybrid": "rotary"}
+           "falcon": "groups", "granitehybrid": "rotary", "qwen3next": "norms"}
 METADATA = {
     "context_length": ["max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_max_distance"], "embedding_length": ["hidden_size", "n_embd", "d_model"],
     "block_count": ["num_hidden_layers", "n_layer", "n_layers", "num_layers"], "decoder_block_count": ["num_decoder_layers"],
@@ -92,7 +92,33 @@ def of_recurrence(writer, name, config):
     return {**config, "mamba_d_ssm": inner, "num_key_value_heads": [heads * (kind == "attention") for kind in kinds] if kinds else heads}
 
 
+def of_delta_rule(writer, config):
+    """Qwen3-Next's sizes, in Mamba's words"""
+    values = config["linear_num_value_heads"]
+    for key, value in (("conv_kernel", config["linear_conv_kernel_dim"]), ("state_size", config["linear_key_head_dim"]),
+                       ("group_count", config["linear_num_key_heads"]), ("time_step_rank", values),
+                       ("inner_size", values * config["linear_value_head_dim"])):
+        writer.add_uint32(f"qwen3next.ssm.{key}", value)
+
+
+def queries_and_gates_apart(tensors, config):
+    """The projections of the delta rule as converters of 2026 write them: all queries, keys and values in one, all gates in another."""
+    result, groups = {}, config["linear_num_key_heads"]
+    K, V = config["linear_key_head_dim"], config["linear_num_value_heads"] // groups * config["linear_value_head_dim"]
+    for hf, w in tensors.items():
+        if "in_proj_qkvz" not in hf:
+            result[hf] = w
+            continue
+        parts = np.split(w.reshape(groups, 2 * K + 2 * V, -1), [K, 2 * K, 2 * K + V], axis=1)
+        q, k, v, z = (part.reshape(-1, w.shape[1]) for part in parts)
+        result[hf.replace("linear_attn.in_proj_qkvz", "self_attn.qkv_proj")] = np.concatenate([q, k, v])
+        result[hf.replace("linear_attn.in_proj_qkvz", "attn_gate")] = z
+    return result
+
+
 def metadata(writer, name, config):
+    if name == "qwen3next":
+        of_delta_rule(writer, config)
     if "mamba_d_conv" in config or "conv_kernel" in config:
         config = of_recurrence(writer, name, config)
     if "intermediate_size_mlp" in config:
@@ -154,7 +180,7 @@ def changed(name, hf, w, config):
     kind = CHANGES.get(name)
     if kind == "rotary" and (".q_proj." in hf or ".k_proj." in hf):
         return pairs(w, heads if ".q_proj." in hf else config.get("num_key_value_heads", heads))
-    if kind == "norms" and hf.endswith("norm.weight"):
+    if kind == "norms" and hf.endswith("norm.weight") and "linear_attn" not in hf:
         return w + 1
     if kind == "matrices" and hf.endswith(("c_attn.weight", "c_fc.weight", "c_proj.weight")):
         return w.T
@@ -199,6 +225,7 @@ def gate_and_up(tensors, experts):
 # Names that the package has no pair for
 NAMES = {"block_sparse_moe.experts.gate_proj": "ffn_gate_exps", "block_sparse_moe.experts.up_proj": "ffn_up_exps",
          "shared_mlp.gate_proj": "ffn_gate_shexp", "shared_mlp.up_proj": "ffn_up_shexp", "shared_mlp.output_linear": "ffn_down_shexp",
+         "linear_attn.in_proj_qkvz": "ssm_in", "attn_gate": "attn_gate", "self_attn.qkv_proj": "attn_qkv",
          "self_attn.sinks": "attn_sinks.weight", "altup.correct_output_scale": "altup_correct_scale"}
 
 
@@ -221,7 +248,9 @@ def renamed(names, hf):
     for part, gguf_name in NAMES.items():
         if part in hf:
             return "blk." + re.search(r"layers\.(\d+)\.", hf)[1] + "." + gguf_name + ("" if part.endswith("sinks") else ".weight")
-    return next(filter(None, (names.get_name(name, (".weight", ".bias")) for name in (hf, hf.removeprefix("transformer."), "model." + hf))), None)
+    dense = re.fullmatch(r"model\.layers\.(\d+)\.mlp\.(gate|up|down)_proj\.weight", hf)     # of a family of mixtures
+    found = (names.get_name(name, (".weight", ".bias")) for name in (hf, hf.removeprefix("transformer."), "model." + hf))
+    return next(filter(None, found), dense and f"blk.{dense[1]}.ffn_{dense[2]}.weight")
 
 
 def stacked(tensors):
@@ -238,6 +267,8 @@ def main(folder, out, name, how=None):
     folder = pathlib.Path(folder)
     config = json.loads((folder / "config.json").read_text())
     tensors = gate_and_up(stacked(load_file(folder / "model.safetensors")), config.get("num_experts"))
+    if name == "qwen3next" and how == "apart":
+        tensors, how = queries_and_gates_apart(tensors, config), None
     if name == "falcon-h1":
         tensors = folded(tensors, config)
     arch = next(a for a, n in gguf.constants.MODEL_ARCH_NAMES.items() if n == name)
