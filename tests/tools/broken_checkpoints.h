@@ -461,6 +461,20 @@ static void gguf_list_length(void) {
     open_gguf(0);
 }
 
+static void gguf_list_of_no_tensors(void) {
+    begin(3, 0, 8);
+    apertus();
+    key("xielu.alpha_n", F32);
+    f32(1);
+    open_gguf(0);
+}
+
+static void gguf_head_huge(void) {
+    begin_model(0, 1);
+    put_u32("llama.attention.key_length", 3000000000);
+    open_gguf(0);
+}
+
 // A table of one number for each of a head's two pairs.
 static void open_table(const char *name, float factor) {
     begin_model(1, 0);
@@ -570,6 +584,8 @@ static const BrokenCase broken_checkpoints[] = {CASE(header_deep),
                                                 CASE(gguf_rows_of_all_three),
                                                 CASE(gguf_list_missing),
                                                 CASE(gguf_list_length),
+                                                CASE(gguf_list_of_no_tensors),
+                                                CASE(gguf_head_huge),
                                                 CASE(gguf_integer_for_float),
                                                 CASE(gguf_scaling),
                                                 CASE(gguf_partial_rotary),

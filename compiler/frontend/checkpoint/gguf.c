@@ -184,12 +184,13 @@ static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, 
     const char *q = strstr(t->name, ".Q_");
     if (!q || !t->rank) return false;
     int64_t heads = config_int(r, "num_attention_heads", NULL), groups = config_int(r, "num_key_value_heads", NULL);
-    int64_t d = head_dim_of(r), rows[] = {heads * d, groups * d, groups * d};
-    if (heads < 1 || groups < 1 || heads > INT32_MAX || groups > heads || d < 1 || t->dim[0] != (heads + 2 * groups) * d)
+    int64_t d = head_dim_of(r);
+    if (heads < 1 || groups < 1 || heads > INT32_MAX / 4 || groups > heads || d < 1 || t->dim[0] != (heads + 2 * groups) * d)
         file_fatal(file,
                    "tensor \"%s\" has %" PRId64 " rows, expected those of %" PRId64 " heads of queries and %" PRId64
                    " of keys and values, %" PRId64 " each",
                    stored->name, t->dim[0], heads, groups, d);
+    const int64_t rows[] = {heads * d, groups * d, groups * d};
     Tensor one = *t;
     for (int i = 0; i < 3; i++) {
         one.name = arena_printf(r->checkpoint->arena, "%.*s.%c%s", (int)(q - t->name), t->name, "qkv"[i], q + 2);
@@ -306,7 +307,9 @@ static double number_of(const Reading *r, const char *key) { return json_number_
 
 static int64_t head_dim_of(const Reading *r) {
     double heads = number_of(r, "num_attention_heads"), stated = number_of(r, "head_dim");
-    return (int64_t)(stated > 0 ? stated : heads > 0 ? number_of(r, "hidden_size") / heads : 0);
+    double d = stated > 0 ? stated : heads > 0 ? number_of(r, "hidden_size") / heads : 0;
+    if (d > INT32_MAX || d < 0) file_fatal(r->gguf->file, "a head of this model would have %g numbers", d);
+    return (int64_t)d;
 }
 
 // How much of a head is rotated: a part where the description knows of parts, else all.
@@ -356,6 +359,8 @@ static void add_list(const Reading *r, GgufPair list) {
     double one = 0;
     if (!v) file_fatal(r->gguf->file, "metadata \"%s\" is missing", key);
     const float *values = v->is_array ? gguf_floats(r->gguf, key, &n) : NULL;
+    if (!values && (uint64_t)layers > r->gguf->n_tensors)
+        file_fatal(r->gguf->file, "%" PRId64 " layers are more than the file has tensors", layers);
     if (!values) gguf_float(r->gguf, key, &one);
     if (values && n != (uint64_t)layers)
         file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " numbers, expected one for each of %" PRId64 " layers", key,

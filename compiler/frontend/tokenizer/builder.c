@@ -6,8 +6,6 @@
 #include "frontend/tokenizer/compile.h"
 #include "runtime/tokenizer/tokenizer_normalize.h"
 
-enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
-
 void bytes_append(Bytes *b, const void *data, size_t n) {
     if (b->length + n > b->capacity) {
         size_t capacity = b->capacity ? b->capacity : 64;
@@ -74,13 +72,17 @@ static uint32_t power_of_two(uint32_t at_least) {
     return n;
 }
 
-static uint32_t *index_slot(const TokenIndex *x, const char *text, size_t length) {
-    uint32_t h = burin_hash_finish(burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)text, length));
-    for (;; h++) {
+// `hash`: of the text, not finished
+static uint32_t *hashed_slot(const TokenIndex *x, uint32_t hash, const char *text, size_t length) {
+    for (uint32_t h = burin_hash_finish(hash);; h++) {
         uint32_t *slot = &x->slots[h & (x->n_slots - 1)];
         const struct BuilderToken *t = &x->b->tokens[*slot ? *slot - 1 : 0];
         if (!*slot || (t->length == length && !memcmp(t->text, text, length))) return slot;
     }
+}
+
+static uint32_t *index_slot(const TokenIndex *x, const char *text, size_t length) {
+    return hashed_slot(x, burin_text_hash((uint32_t)BURIN_HASH_START, (const uint8_t *)text, length), text, length);
 }
 
 TokenIndex *builder_index(TokenizerBuilder *b) {
@@ -116,11 +118,14 @@ static bool merges_into(const struct BuilderToken *t) { return t->in_model && t-
 
 static void add_splits(TokenizerBuilder *b, const TokenIndex *x, int32_t id, uint32_t rank) {
     const struct BuilderToken *t = &b->tokens[id];
+    uint32_t hash = (uint32_t)BURIN_HASH_START;  // of the left part, which grows
+    if (b->merges.length > UINT32_MAX) tokenizer_fatal(b, "the tokenizer takes more than 4 GB");
     for (uint32_t n = 1; n < t->length; n++) {
+        hash = burin_text_hash(hash, (const uint8_t *)t->text + n - 1, 1);
         if (!t->in_bytes && ((unsigned char)t->text[n] & 0xc0) == 0x80) continue;
-        int32_t left = index_find(x, t->text, n), right = index_find(x, t->text + n, t->length - n);
-        if (left < 0 || right < 0 || b->tokens[left].kind != BURIN_TOKEN_NORMAL || b->tokens[right].kind != BURIN_TOKEN_NORMAL)
-            continue;
+        int32_t left = (int32_t)*hashed_slot(x, hash, t->text, n) - 1;
+        int32_t right = left < 0 ? -1 : index_find(x, t->text + n, t->length - n);
+        if (right < 0 || b->tokens[left].kind != BURIN_TOKEN_NORMAL || b->tokens[right].kind != BURIN_TOKEN_NORMAL) continue;
         burin_merge m = {(uint32_t)left, (uint32_t)right, (uint32_t)index_find(x, t->text, t->length), rank};
         bytes_append(&b->merges, &m, sizeof m);
     }

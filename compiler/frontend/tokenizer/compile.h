@@ -16,6 +16,8 @@
 #include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/diag.h"
 
+enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
+
 // A growing array in an arena.
 typedef struct Bytes {
     Arena *arena;
@@ -150,4 +152,5 @@ void add_byte_level(TokenizerBuilder *);                // from here on bytes ar
 const char *vocabulary_text(const TokenizerBuilder *, const char *text, size_t *length);
 const char *json_text(const TokenizerBuilder *, const json_t *object, const char *key);  // refuses absent ones
 bool json_flag(const TokenizerBuilder *, const json_t *object, const char *key, bool absent);
+const json_t *json_of_folder(const TokenizerBuilder *, const char *name);  // a file beside the tokenizer's; NULL: there is none
 #endif

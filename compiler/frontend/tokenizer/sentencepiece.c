@@ -2,11 +2,11 @@
 // the same. A tokenizer_config.json beside it says which tokens stand around a text, and names tokens behind those of the file.
 #include "frontend/tokenizer/sentencepiece.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "frontend/checkpoint/mapped_file.h"
 #include "frontend/tokenizer/compile.h"
-#include "util/files.h"
 #include "util/json.h"
 #include "util/text.h"
 
@@ -73,6 +73,7 @@ static void read_piece(SentencePiece *s, Message m) {
         if (f.number == SCORE) memcpy(&p.score, &f.value, sizeof p.score);
         if (f.number == TYPE) p.type = f.value;
     }
+    if (s->n == MAX_TOKENS) tokenizer_fatal(s->b, "SentencePiece's file has more than %d pieces", MAX_TOKENS);
     if (p.score != p.score) tokenizer_fatal(s->b, "piece %zu has no score (NaN)", s->n);
     if (p.type < PIECE_NORMAL || p.type > PIECE_BYTE)
         tokenizer_fatal(s->b, "piece %zu has the type %llu, which SentencePiece does not know", s->n,
@@ -180,6 +181,7 @@ static json_t *model_of(const SentencePiece *s) {
             if (json_object_get(vocabulary, s->pieces[i].text)) tokenizer_fatal(s->b, "piece %zu is in the file twice", i);
             json_object_set_new(vocabulary, s->pieces[i].text, json_integer((json_int_t)i)), json_decref(text);
         } else {
+            if (isinf(s->pieces[i].score)) tokenizer_fatal(s->b, "piece %zu has an infinite score", i);
             json_array_append_new(vocabulary, json_pack("[o, f]", text, (double)s->pieces[i].score));
         }
     }
@@ -313,7 +315,7 @@ static void put_around_text(SentencePiece *s, const TokenizerClass *c, const jso
     if (eos >= 0 && eos < s->b->n_tokens && json_flag(s->b, config, "add_eos_token", c->eos))
         bytes_append(&s->b->after, &eos, sizeof eos);
     if (c->languages) put_language(s, config);
-    s->b->head.eos = eos < s->b->n_tokens ? eos : -1;
+    s->b->head.eos = eos >= 0 && eos < s->b->n_tokens ? eos : -1;
 }
 
 bool is_sentencepiece(const MappedFile *f) {
@@ -323,8 +325,7 @@ bool is_sentencepiece(const MappedFile *f) {
 
 void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
     SentencePiece s = read_message(b, file);
-    json_t *beside = json_beside(path_folder(b->arena, b->source->name), "tokenizer_config.json");
-    const json_t *config = beside ? json_own(b->arena, beside) : NULL;
+    const json_t *config = json_of_folder(b, "tokenizer_config.json");
     TokenizerClass c = class_of_tokenizer(&s, config);
     if (*c.front) renumber_pieces(&s, &c);
     build_of_pieces(&s, config);

@@ -63,15 +63,12 @@ typedef struct Slow {
     const SlowClass *class;
     const json_t *config, *map, *added;  // tokenizer_config.json, special_tokens_map.json, added_tokens.json, or NULL
     json_t *vocabulary, *tokens;         // text: id; added tokens as tokenizer.json has them
+    json_t *listed, *special;            // texts of these tokens; of special ones
 } Slow;
 
-static const json_t *beside(const TokenizerBuilder *b, const char *name) {
-    json_t *found = json_beside(path_folder(b->arena, b->source->name), name);
-    return found ? json_own(b->arena, found) : NULL;
-}
-
 static const char *name_of_class(const Slow *s, const char *usual) {
-    const json_t *model = beside(s->b, "config.json");
+    json_t *model = json_beside(path_folder(s->b->arena, s->b->source->name), "config.json");
+    if (model) json_own(s->b->arena, model);
     const char *name = json_string_value(json_object_get(s->config, "tokenizer_class")),
                *type = json_string_value(json_object_get(model, "model_type"));
     if (!name) name = json_string_value(json_object_get(model, "tokenizer_class"));
@@ -98,14 +95,6 @@ static void find_class(Slow *s, const char *usual, bool wordpiece) {
                         name);
 }
 
-static Slow open_slow(TokenizerBuilder *b, const char *usual, bool wordpiece) {
-    Slow s = {.b = b, .tokens = json_array()};
-    s.config = beside(b, "tokenizer_config.json"), s.map = beside(b, "special_tokens_map.json");
-    s.added = beside(b, "added_tokens.json");
-    find_class(&s, usual, wordpiece);
-    return s;
-}
-
 // -------------------------------------------------------------------------------------------------------------- added tokens
 static const char *text_of_token(const json_t *token) {
     const char *content = json_string_value(json_object_get(token, "content"));
@@ -118,25 +107,36 @@ static const char *special_text(const Slow *s, int which) {
     return own ? text_of_token(own) : s->class->specials[which];
 }
 
+static json_t *special_texts(const Slow *s) {
+    const json_t *more = json_object_get(s->config, "additional_special_tokens"), *token;
+    json_t *texts = json_object();
+    size_t i;
+    for (int which = 0; which < SPECIALS; which++)
+        if (special_text(s, which)) json_object_set_new(texts, special_text(s, which), json_true());
+    if (!more) more = json_object_get(s->map, "additional_special_tokens");
+    json_array_foreach(more, i, token) if (text_of_token(token)) json_object_set_new(texts, text_of_token(token), json_true());
+    return texts;
+}
+
+static Slow open_slow(TokenizerBuilder *b, const char *usual, bool wordpiece) {
+    Slow s = {.b = b, .tokens = json_array()};
+    s.listed = json_own(b->arena, json_object());
+    s.config = json_of_folder(b, "tokenizer_config.json"), s.map = json_of_folder(b, "special_tokens_map.json");
+    s.added = json_of_folder(b, "added_tokens.json");
+    find_class(&s, usual, wordpiece);
+    s.special = json_own(b->arena, special_texts(&s));
+    return s;
+}
+
+// Also of an added token: its text gets the id that the vocabulary has for it.
 static json_int_t id_of(const Slow *s, const char *text) {
     const json_t *id = text ? json_object_get(s->vocabulary, text) : NULL;
-    size_t i;
-    json_t *token;
-    json_array_foreach(s->tokens, i, token) if (text && !strcmp(json_string_value(json_object_get(token, "content")),
-                                                                text)) return json_integer_value(json_object_get(token, "id"));
     return id ? json_integer_value(id) : -1;
 }
 
-static bool is_listed(const Slow *s, const char *text) {
-    size_t i;
-    json_t *token;
-    json_array_foreach(s->tokens, i,
-                       token) if (!strcmp(json_string_value(json_object_get(token, "content")), text)) return true;
-    return false;
-}
-
 static void list_token(Slow *s, json_int_t id, const char *text, const json_t *as, bool special, bool lstrip) {
-    if (!text || id < 0 || is_listed(s, text)) return;
+    if (!text || id < 0 || json_object_get(s->listed, text)) return;
+    json_object_set_new(s->listed, text, json_true());
     if (!json_object_get(s->vocabulary, text)) json_object_set_new(s->vocabulary, text, json_integer(id));
     json_array_append_new(s->tokens, json_pack("{s:I, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id, "content", text, "special",
                                                (int)special, "lstrip", (int)json_flag(s->b, as, "lstrip", lstrip), "rstrip",
@@ -145,29 +145,18 @@ static void list_token(Slow *s, json_int_t id, const char *text, const json_t *a
                                                (int)json_flag(s->b, as, "single_word", false)));
 }
 
-static bool is_special(const Slow *s, const char *text) {
-    const json_t *more = json_object_get(s->config, "additional_special_tokens"), *token;
-    size_t i;
-    for (int which = 0; which < SPECIALS; which++) {
-        const char *own = special_text(s, which);
-        if (own && !strcmp(own, text)) return true;
-    }
-    if (!more) more = json_object_get(s->map, "additional_special_tokens");
-    json_array_foreach((json_t *)more, i, token) if (text_of_token(token) && !strcmp(text_of_token(token), text)) return true;
-    return false;
-}
-
 static void list_tokens(Slow *s) {
     const char *key;
     json_t *token;
     json_object_foreach((json_t *)json_object_get(s->config, "added_tokens_decoder"), key, token)
         list_token(s, (json_int_t)strtoll(key, NULL, 10), text_of_token(token), token,
                    json_is_true(json_object_get(token, "special")), false);
-    json_object_foreach((json_t *)s->added, key, token)
-        list_token(s, json_is_integer(token) ? json_integer_value(token) : -1, key, NULL, is_special(s, key), false);
+    json_object_foreach((json_t *)s->added, key, token) list_token(s, json_is_integer(token) ? json_integer_value(token) : -1,
+                                                                   key, NULL, json_object_get(s->special, key), false);
     for (int which = 0; which < SPECIALS; which++) {
         const char *text = special_text(s, which);
-        if (text) list_token(s, id_of(s, text), text, NULL, true, which == MASK && s->class->specials[MASK][0] == '<');
+        const char *usual = s->class->specials[which];
+        if (text) list_token(s, id_of(s, text), text, NULL, true, which == MASK && usual && *usual == '<');
     }
 }
 
@@ -181,14 +170,16 @@ static json_t *around(const Slow *s, int which) {
 
 // --------------------------------------------------------------------------------------------------------------- WordPiece
 // A token a line; of equal lines the last counts.
-static json_t *read_lines(const MappedFile *f) {
+static json_t *read_lines(const TokenizerBuilder *b, const MappedFile *f) {
     json_t *vocabulary = json_object();
     const char *at = (const char *)f->data, *end = at + f->size;
     for (json_int_t id = 0; at < end; id++) {
         const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
         size_t n = (size_t)(stop - at);
         if (n && at[n - 1] == '\r') n--;
-        json_object_setn_new(vocabulary, at, n, json_integer(id));
+        if (id == MAX_TOKENS) tokenizer_fatal(b, "the vocabulary has more than %d lines", MAX_TOKENS);
+        if (json_object_setn_new(vocabulary, at, n, json_integer(id)))
+            tokenizer_fatal(b, "line %lld is no UTF-8", (long long)id + 1);
         at = stop + 1;
     }
     return vocabulary;
@@ -204,8 +195,9 @@ void read_word_list(TokenizerBuilder *b, const MappedFile *f) {
     if (!json_flag(b, s.config, "do_basic_tokenize", true))
         tokenizer_fatal(b, "tokenizer_config.json says \"do_basic_tokenize\": false, which is not supported");
     bool lower = json_flag(b, s.config, "do_lower_case", true), mpnet = s.class->specials[BOS] != NULL;
-    s.vocabulary = read_lines(f);
+    s.vocabulary = read_lines(b, f);
     list_tokens(&s);
+    if (!special_text(&s, UNKNOWN)) tokenizer_fatal(b, "\"unk_token\" is no text in tokenizer_config.json");
     const json_t *strip = json_object_get(s.config, "strip_accents");
     json_t *normalizer = json_pack("{s:s, s:b, s:b, s:b, s:o}", "type", "BertNormalizer", "clean_text", 1,
                                    "handle_chinese_chars", (int)json_flag(b, s.config, "tokenize_chinese_chars", true),
@@ -232,7 +224,8 @@ static json_t *read_merges(const TokenizerBuilder *b, const char *path) {
         bool version = !json_array_size(merges) && stop - at >= 8 && !memcmp(at, "#version", 8);
         if (stop == at || version) continue;
         json_t *text = json_stringn(at, (size_t)(stop - at));
-        if (!text) tokenizer_fatal(b, "%s is no UTF-8", path);
+        if (!text || memchr(at, 0, (size_t)(stop - at)))
+            tokenizer_fatal(b, "merge %zu of %s is no text in UTF-8", json_array_size(merges), path);
         json_array_append_new(merges, text);
     }
     return merges;

@@ -5,7 +5,6 @@
 
 #include "frontend/checkpoint/mapped_file.h"
 #include "frontend/tokenizer/compile.h"
-#include "util/files.h"
 #include "util/json.h"
 
 typedef struct Ranked {
@@ -50,6 +49,9 @@ static void append_character(Bytes *out, uint8_t byte) {
 }
 
 static void add_ranked(Ranked *r, int64_t rank, const char *base64, size_t n) {
+    if (rank >= MAX_TOKENS || n > 2 * MAX_TOKEN_BYTES)
+        tokenizer_fatal(r->b, "token %lld is beyond any vocabulary: at most %d tokens of %d bytes are read", (long long)rank,
+                        MAX_TOKENS, MAX_TOKEN_BYTES);
     uint8_t *bytes = ARENA_ARRAY(r->b->arena, uint8_t, n + 1);
     int64_t length = read_base64(base64, n, bytes);
     Bytes out = {.arena = r->b->arena};
@@ -95,6 +97,15 @@ bool is_tiktoken(const MappedFile *f) {
     return true;
 }
 
+// A whole number up to the end of the line; -1: it is none.
+static int64_t rank_of(const char *at, const char *end) {
+    int64_t rank = 0;
+    if (at < end && end[-1] == '\r') end--;
+    if (at == end) return -1;
+    for (; at < end && rank >= 0; at++) rank = *at < '0' || *at > '9' || rank > 1 << 28 ? -1 : 10 * rank + *at - '0';
+    return rank;
+}
+
 static void read_ranks(Ranked *r, const MappedFile *f) {
     const char *at = (const char *)f->data, *end = at + f->size;
     for (const char *next; at < end; at = next) {
@@ -102,11 +113,8 @@ static void read_ranks(Ranked *r, const MappedFile *f) {
         const char *space = memchr(at, ' ', (size_t)(stop - at));
         next = stop + 1;
         if (at == stop) continue;
-        int64_t rank = 0;
-        for (const char *digit = space ? space + 1 : stop; digit < stop && *digit >= '0' && *digit <= '9' && rank < 1 << 28;
-             digit++)
-            rank = 10 * rank + *digit - '0';
-        add_ranked(r, rank, at, (size_t)((space ? space : stop) - at));
+        if (!space) space = stop;
+        add_ranked(r, rank_of(space + (space < stop), stop), at, (size_t)(space - at));
     }
 }
 
@@ -131,9 +139,8 @@ static void add_qwen_tokens(Ranked *r) {
 }
 
 void read_tiktoken(TokenizerBuilder *b, const MappedFile *f) {
-    json_t *beside = json_beside(path_folder(b->arena, b->source->name), "tokenizer_config.json"), *token;
-    const json_t *config = beside ? json_own(b->arena, beside) : NULL,
-                 *listed = json_object_get(config, "added_tokens_decoder");
+    const json_t *config = json_of_folder(b, "tokenizer_config.json"),
+                 *listed = json_object_get(config, "added_tokens_decoder"), *token;
     const char *name = json_string_value(json_object_get(config, "tokenizer_class")), *id;
     Ranked r = {b, json_object(), json_array(), 0, 0};
     const struct Ranks *known = NULL;
@@ -179,6 +186,7 @@ static int64_t tekken_number(const TokenizerBuilder *b, const json_t *config, co
 
 // Ids below default_num_special_tokens are special, rank 0 is behind them; ranks beyond default_vocab_size are left out.
 void read_tekken(TokenizerBuilder *b, const json_t *root) {
+    enum { BOS = 1, EOS = 2, FIRST_RANK, MOST_SPECIALS = 1 << 16 };
     static const char *const first[] = {"<unk>",
                                         "<s>",
                                         "</s>",
@@ -202,6 +210,9 @@ void read_tekken(TokenizerBuilder *b, const json_t *root) {
     const json_t *config = json_object_get(root, "config"), *own = json_object_get(root, "special_tokens");
     int64_t specials = tekken_number(b, config, "default_num_special_tokens"),
             size = tekken_number(b, config, "default_vocab_size");
+    if (specials < FIRST_RANK || specials > MOST_SPECIALS)
+        tokenizer_fatal(b, "\"default_num_special_tokens\" is %lld, expected %d to %d", (long long)specials, FIRST_RANK,
+                        MOST_SPECIALS);
     Ranked r = {b, json_object(), json_array(), 0, specials};
     size_t i;
     json_t *token;
@@ -216,6 +227,6 @@ void read_tekken(TokenizerBuilder *b, const json_t *root) {
         add_special(&r, id, text ? text : arena_printf(b->arena, "<SPECIAL_%lld>", (long long)id), true);
     }
     build_of_ranks(&r, json_string_value(json_object_get(config, "pattern")), NULL);
-    b->head.bos = 1, b->head.eos = 2;
-    bytes_append(&b->before, &(int32_t){1}, sizeof(int32_t));
+    b->head.bos = BOS, b->head.eos = EOS;
+    bytes_append(&b->before, &(int32_t){BOS}, sizeof(int32_t));
 }

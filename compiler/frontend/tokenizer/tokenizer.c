@@ -1,8 +1,10 @@
 // Recognises a tokenizer by its content and has it compiled.
 #include <string.h>
+#include <unistd.h>
 
 #include "frontend/checkpoint/mapped_file.h"
 #include "frontend/tokenizer/compile.h"
+#include "util/files.h"
 #include "util/json.h"
 
 const char *json_text(const TokenizerBuilder *b, const json_t *object, const char *key) {
@@ -16,6 +18,15 @@ bool json_flag(const TokenizerBuilder *b, const json_t *object, const char *key,
     if (!value || json_is_null(value)) return absent;
     if (!json_is_boolean(value)) tokenizer_fatal(b, "\"%s\" must be true or false", key);
     return json_is_true(value);
+}
+
+const json_t *json_of_folder(const TokenizerBuilder *b, const char *name) {
+    const char *folder = path_folder(b->arena, b->source->name);
+    json_t *found = json_beside(folder, name);
+    if (found) json_own(b->arena, found);
+    if (!json_is_object(found) && access(arena_printf(b->arena, "%s/%s", folder, name), F_OK) == 0)
+        tokenizer_fatal(b, "%s beside it is no JSON object\nhint: a truncated download? Take the file anew", name);
+    return found;
 }
 
 // jansson knows no U+0000 in keys, and a vocabulary may have one: a noncharacter stands for it.

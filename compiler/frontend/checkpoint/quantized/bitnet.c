@@ -52,11 +52,13 @@ static void set_scale(Quantization *q, QuantizedMatrix *m, float scale) {
     quantized_scales(m, t, 1, 0);
 }
 
-static float mean_magnitude(const Tensor *t) {
+static float mean_magnitude(const StoredTensor *stored) {
+    const Tensor *t = &stored->tensor;
     double sum = 0;
     int64_t n = tensor_count(t);
     for (int64_t i = 0; i < n; i++) sum += fabs(dtype_load(t->dtype, t->data, i));
     float mean = (float)(sum / (double)n);
+    if (!isfinite(mean)) file_fatal(stored->file, "tensor \"%s\" has values that are no finite numbers", t->name);
     return mean > 1e-5f ? mean : 1e-5f;
 }
 
@@ -79,7 +81,7 @@ QuantizedMatrix *bitnet_matrix(Quantization *q, StoredTensor *t) {
     m->bits = 2;
     m->read = online ? round_codes : read_codes;
     if (online) {
-        set_scale(q, m, mean_magnitude(&m->codes->tensor));
+        set_scale(q, m, mean_magnitude(m->codes));
         return m;
     }
     const StoredTensor *scale = quantized_part(q, m, ".weight_scale", SET_FLOATS, true);

@@ -49,7 +49,8 @@ const char *quantized_string(const Quantization *q, const char *key, const char 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- parts
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// Of a + b - 1 the sum may overflow: b may be any number of config.json.
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
 // As it is in the file, aligned; the checkpoint no longer lists it.
 static const StoredTensor *take(const Quantization *q, StoredTensor *t) {
