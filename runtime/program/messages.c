@@ -82,6 +82,9 @@ int burin_answer_messages(burin_run *run) {
     burin_conversation_load(&c);
     burin_conversation_remove(&c, 0, c.n_turns);
     char *json = burin_read_file(run->command->messages, &bytes);
+    if (bytes > BURIN_MOST_LINE)
+        burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", run->command->messages,
+                   BURIN_MOST_LINE >> 20);
     if (!burin_conversation_prompt(&c, json, bytes, run->command->messages))
         burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");

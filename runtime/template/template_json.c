@@ -10,10 +10,15 @@ typedef struct json_reader {
     const char *name, *text, *at, *end;
 } json_reader;
 
+static void json_place(const json_reader *j, unsigned *line, unsigned *column) {
+    *line = *column = 1;
+    for (const char *p = j->text; p < j->at; p++) *p == '\n' ? (++*line, *column = 1) : ++*column;
+}
+
 static _Noreturn void json_fail(const json_reader *j, const char *expected) {
-    unsigned line = 1, column = 1;
+    unsigned line, column;
     char found[40] = "its end", spelled[24];
-    for (const char *p = j->text; p < j->at; p++) *p == '\n' ? (line++, column = 1) : column++;
+    json_place(j, &line, &column);
     if (j->at < j->end) {
         burin_spell(spelled, sizeof spelled, j->at, j->end - j->at < 8 ? (size_t)(j->end - j->at) : 8);
         burin_format(found, sizeof found, "\"%-s\"", spelled);
@@ -162,8 +167,19 @@ static burin_value json_read_dict(json_reader *j) {
     return dict;
 }
 
+static void json_enter(const json_reader *j) {
+    unsigned line, column;
+    if (j->r->depth < BURIN_RENDER_DEPTH) {
+        burin_render_enter(j->r);
+        return;
+    }
+    json_place(j, &line, &column);
+    burin_render_fail(j->r, "%s: line %u, column %u: nested too deeply: at most %d values inside each other", j->name, line,
+                      column, BURIN_RENDER_DEPTH);
+}
+
 static burin_value json_read_value(json_reader *j) {
-    burin_render_enter(j->r);
+    json_enter(j);
     json_blanks(j);
     char first = j->at < j->end ? *j->at : 0;
     burin_value v = first == '"'   ? json_read_string(j)

@@ -42,6 +42,9 @@ asks '[{"role": '
 check "chat: messages that are no JSON" grep -q 'm.json: line 1, column 11: expected a value, found its end' "$WORK/err"
 asks "[{\"role\": \"user\", \"content\": \"$(head -c 3000 examples/austen/held_out.txt | tr '\n"' '  ')\"}]"
 check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the context holds 512' "$WORK/err"
+{ printf '[{"role": "user", "content": "' && head -c 17000000 /dev/zero | tr '\0' x && printf '"}]'; } > "$WORK/many"
+says "chat: messages without end" 1 "many: messages of more than 16 MB fit no context" "$talk" --messages "$WORK/many"
+rm "$WORK/many"
 
 # Tools: a call is JSON of the tool's schema
 tool='{"name": "light", "parameters": {"type": "object", "properties": {"on": {"type": "boolean"}}, "required": ["on"]}}'

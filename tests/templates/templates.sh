@@ -105,7 +105,7 @@ bad "no key" '{1: 2}' "expected a key"
 bad "no brace" '{"a": 1 ' "expected a comma or }"
 bad "a number alone" '5' 'expected a list of messages, or an object with "messages"'
 bad "no messages" '{"tools": []}' '"messages" must be a list'
-bad "nested" "$(printf '%02000d' 0 | tr 0 '[')" "nested too deeply"
+bad "nested" "$(printf '%02000d' 0 | tr 0 '[')" "line 1, column 1501: nested too deeply: at most 1500 values inside each other"
 
 # Hostile templates end, and soon: time, memory and depth have bounds.
 hostile() {
