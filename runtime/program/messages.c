@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "conversation.h"
+#include "input.h"
 #include "prompt.h"
 #include "tool_calls.h"
 
@@ -77,21 +78,21 @@ static void print_answer(burin_conversation *c, const burin_tool_format *format)
 
 int burin_answer_messages(burin_run *run) {
     burin_conversation c;
+    const char *name;
     size_t bytes;
     burin_conversation_open(&c, run);
     burin_conversation_load(&c);
     burin_conversation_remove(&c, 0, c.n_turns);
-    char *json = burin_read_file(run->command->messages, &bytes);
+    int file = burin_open_input(run->command->messages, &name);
+    char *json = burin_read_open_file(file, name, &bytes);
     if (bytes > BURIN_MOST_LINE)
-        burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", run->command->messages,
-                   BURIN_MOST_LINE >> 20);
-    if (!burin_conversation_prompt(&c, json, bytes, run->command->messages))
-        burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
+        burin_stop(BURIN_USER_MISTAKE, "%s: messages of more than %d MB fit no context", name, BURIN_MOST_LINE >> 20);
+    if (!burin_conversation_prompt(&c, json, bytes, name)) burin_stop(BURIN_USER_MISTAKE, "%s", c.rendering.error);
     if (!c.n_ids) burin_stop(BURIN_USER_MISTAKE, "the template makes no prompt of these messages");
     if (c.n_ids > run->context) burin_out_of_context(run, "the messages have", c.n_ids);
     burin_tool_format format = {0};
     if (!c.g.constraint) {
-        c.g.constraint = burin_tools_constraint(run, &(burin_tools_text){run->command->messages, json, bytes}, &format);
+        c.g.constraint = burin_tools_constraint(run, &(burin_tools_text){name, json, bytes}, &format);
         c.g.calls = c.g.constraint && run->command->json;
         c.g.marks = format.marks;
     }

@@ -179,8 +179,8 @@ static void json_enter(const json_reader *j) {
 }
 
 static burin_value json_read_value(json_reader *j) {
-    json_enter(j);
     json_blanks(j);
+    json_enter(j);
     char first = j->at < j->end ? *j->at : 0;
     burin_value v = first == '"'   ? json_read_string(j)
                     : first == '[' ? json_read_list(j)
@@ -191,7 +191,8 @@ static burin_value json_read_value(json_reader *j) {
 }
 
 burin_value burin_json_read(burin_render_state *r, const char *name, const char *text, size_t bytes) {
-    json_reader j = {r, name, text, text, text + bytes};
+    size_t mark = bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;  // of the byte order, as Windows' tools write it
+    json_reader j = {r, name, text + mark, text + mark, text + bytes};
     burin_value v = json_read_value(&j);
     json_blanks(&j);
     if (j.at != j.end) json_fail(&j, "its end");

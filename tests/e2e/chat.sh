@@ -44,6 +44,7 @@ asks "[{\"role\": \"user\", \"content\": \"$(head -c 3000 examples/austen/held_o
 check "chat: too many messages" grep -q 'the messages have [0-9]* tokens, the context holds 512' "$WORK/err"
 { printf '[{"role": "user", "content": "' && head -c 17000000 /dev/zero | tr '\0' x && printf '"}]'; } > "$WORK/many"
 says "chat: messages without end" 1 "many: messages of more than 16 MB fit no context" "$talk" --messages "$WORK/many"
+says "chat: on standard input, without end" 1 "standard input: messages of more than 16 MB fit no context" sh -c "exec $talk --messages - < $WORK/many"
 rm "$WORK/many"
 
 # Tools: a call is JSON of the tool's schema

@@ -107,6 +107,12 @@ bad "a number alone" '5' 'expected a list of messages, or an object with "messag
 bad "no messages" '{"tools": []}' '"messages" must be a list'
 bad "nested" "$(printf '%02000d' 0 | tr 0 '[')" "line 1, column 1501: nested too deeply: at most 1500 values inside each other"
 
+says "templates: messages: on standard input" 1 'standard input: line 1, column 1: expected a value, found its end' "$BURIN" template "$WORK/t.jinja" --messages=-
+{ printf '\357\273\277' && cat "$WORK/o.json"; } > "$WORK/marked.json"
+renders "a byte order mark" "<user>x" "$WORK/t.jinja" --messages="$WORK/marked.json"
+bad "behind a byte order mark" "$(printf '\357\273\277[1 2]')" "line 1, column 4: expected a comma or ]"
+bad "two byte order marks" "$(printf '\357\273\277\357\273\277[]')" "line 1, column 1: expected a value"
+
 # Hostile templates end, and soon: time, memory and depth have bounds.
 hostile() {
     printf '%s' "$2" > "$WORK/hostile.jinja"
