@@ -7,7 +7,7 @@ found=$SHARED/data/found
 for folder in "$found"/quant/*; do
     name=${folder##*/}
     case $name in
-        bitnet-packed | scale-tensor*) says "found: $name" 1 "the weights are quantized by" "$BURIN" inspect "$folder" ;;
+        scale-tensor*) says "found: $name" 1 "the weights are quantized by" "$BURIN" inspect "$folder" ;;
         float-weights*) says "found: $name" 1 "no tensor of the model is" "$BURIN" inspect "$folder" ;;
         *) check "found: $name" "$BURIN" inspect "$folder" ;;
     esac
