@@ -40,13 +40,32 @@ static burin_value method_of(burin_render_state *r, burin_value of, burin_value 
     return (burin_value){.kind = BURIN_METHOD, .method = m};
 }
 
+static burin_value macro_attribute(burin_render_state *r, const burin_macro *macro, burin_value name) {
+    const uint32_t *w = r->words + macro->node + 2;
+    if (burin_is_text(name, "name")) return burin_string_number(r, w[0]);
+    if (burin_is_text(name, "catch_varargs")) return burin_boolean(w[2] & BURIN_T_VARARGS);
+    if (burin_is_text(name, "catch_kwargs")) return burin_boolean(w[2] & BURIN_T_KWARGS);
+    if (burin_is_text(name, "caller")) return burin_boolean(w[2] & BURIN_T_CALLER);
+    if (!burin_is_text(name, "arguments")) return burin_undefined(name.text, name.length);
+    burin_value parameters = burin_list_new(r, BURIN_TUPLE, w[3]);
+    for (uint32_t i = 0; i < w[3]; i++) burin_list_add(r, parameters, burin_string_number(r, w[4 + 2 * i]));
+    return parameters;
+}
+
+static burin_value group_attribute(const burin_list *group, burin_value name) {
+    if (burin_is_text(name, "grouper")) return group->items[0];
+    if (burin_is_text(name, "list")) return group->items[1];
+    return burin_undefined(name.text, name.length);
+}
+
 burin_value burin_attribute(burin_render_state *r, burin_value of, burin_value name) {
     const burin_value *there = NULL;
     need_defined(r, of);
     if (burin_has_method(of, name)) return method_of(r, of, name);
     if (of.kind == BURIN_LOOP) return loop_attribute(of.loop, name);
     if (of.kind == BURIN_DICT || of.kind == BURIN_NAMESPACE) there = burin_dict_find(r, of, name);
-    if (of.kind == BURIN_MACRO && burin_is_text(name, "name")) return burin_string_number(r, r->words[of.macro->node + 2]);
+    if (of.kind == BURIN_MACRO) return macro_attribute(r, of.macro, name);
+    if (of.kind == BURIN_TUPLE && of.list->is_group) return group_attribute(of.list, name);
     if (of.kind == BURIN_OBJECT && burin_is_text(name, "current") && of.object->items.kind == BURIN_LIST)
         return of.object->items.list->items[of.object->at];
     return there ? *there : burin_undefined(name.text, name.length);

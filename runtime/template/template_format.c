@@ -1,4 +1,5 @@
 // Values put into strings: "%s is %d" % (a, b), and "{} is {name}".format(a, name=b).
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,17 +130,173 @@ burin_value burin_format_values(burin_render_state *r, burin_value format, burin
     return join_pieces(r, pieces, format.safe);
 }
 
-// Between braces: nothing, a number or a name. `next` counts the braces without a number.
+// ---------------------------------------------------------------------------------------------------------------- in braces
+// {:*>+#08,.2f}: fill, alignment, sign, other form, zeros, width, digits in groups, precision, type
+typedef struct brace_format {
+    burin_value fill;
+    char align, sign, group, type;  // 0: none
+    bool other_form;
+    int width, precision;
+} brace_format;
+
+static char take_one_of(const char **at, const char *end, const char *these) {
+    return *at < end && **at && strchr(these, **at) ? *(*at)++ : 0;
+}
+
+static brace_format read_brace_format(burin_render_state *r, burin_value text) {
+    const char *at = text.text, *end = at + text.length, *behind = at;
+    brace_format f = {.fill = BURIN_LITERAL(" "), .width = -1, .precision = -1};
+    if (at < end) burin_character(&behind, end);
+    bool filled = behind < end && *behind && strchr("<>^=", *behind);
+    if (filled) f.fill = burin_slice(text, 0, (size_t)(behind - at)), at = behind;
+    f.align = take_one_of(&at, end, "<>^=");
+    f.sign = take_one_of(&at, end, "+- ");
+    f.other_form = take_one_of(&at, end, "#");
+    if (take_one_of(&at, end, "0") && !filled) {
+        f.fill = BURIN_LITERAL("0");
+        if (!f.align) f.align = '0';
+    }
+    if (at < end && *at >= '1' && *at <= '9') f.width = read_digits(&at, end);
+    f.group = take_one_of(&at, end, ",_");
+    if (at < end && *at == '.') at++, f.precision = at < end && *at >= '0' && *at <= '9' ? read_digits(&at, end) : 1000;
+    f.type = take_one_of(&at, end, "sdxXofFeEgG%");
+    if (at != end || f.width > 999 || f.precision > 99)
+        burin_render_fail(r, "format: {:%.*s} is not understood", (int)(text.length < 40 ? text.length : 40), text.text);
+    return f;
+}
+
+enum { BRACE_DIGITS = 512 };  // the largest double and 99 digits behind its point
+
+// A number without its sign.
+static void brace_digits(burin_render_state *r, const brace_format *f, burin_value v, char out[BRACE_DIGITS]) {
+    char text[64];
+    const char letters[] = {'%', '.', '*', f->type == '%' ? 'f' : f->type, 0};
+    if (v.kind == BURIN_FLOAT || (f->type && strchr("fFeEgG%", f->type))) {
+        double real = fabs(burin_number(v)) * (f->type == '%' ? 100 : 1);
+        if ((f->type && strchr("sdxXo", f->type)) || f->other_form)
+            burin_render_fail(r, "format: this form is not one of real numbers");
+        if (!f->type && f->precision >= 0) burin_render_fail(r, "format: a precision needs a letter, as {:.2f}");
+        if (f->type)
+            snprintf(out, BRACE_DIGITS, letters, f->precision < 0 ? 6 : f->precision, real);
+        else
+            snprintf(out, BRACE_DIGITS, "%s", burin_number_text(burin_real(real), text));
+        if (f->type == '%') strcat(out, "%");
+        return;
+    }
+    unsigned long long whole = v.integer < 0 ? -(unsigned long long)v.integer : (unsigned long long)v.integer;
+    if (f->type == 's' || f->precision >= 0) burin_render_fail(r, "format: this form is not one of whole numbers");
+    snprintf(out, BRACE_DIGITS, f->type == 'x' ? "%llx" : f->type == 'X' ? "%llX" : f->type == 'o' ? "%llo" : "%llu", whole);
+}
+
+static void add_fill(burin_render_state *r, burin_value fill, int64_t times) {
+    for (; times > 0; times--) burin_text_add(r, fill.text, fill.length);
+}
+
+// `prefix` stands in front of the fill with '='.
+static burin_value padded_braces(burin_render_state *r, const brace_format *f, const char *prefix, burin_value body,
+                                 char align) {
+    int64_t room = f->width - burin_count_characters(body) - (int64_t)strlen(prefix);
+    int64_t left = align == '>' ? room : align == '^' && room > 0 ? room / 2 : 0;
+    size_t begin = burin_text_begin(r);
+    add_fill(r, f->fill, left);
+    burin_text_add(r, prefix, strlen(prefix));
+    if (align == '=') add_fill(r, f->fill, room);
+    burin_text_add(r, body.text, body.length);
+    if (align == '<' || align == '^') add_fill(r, f->fill, room - left);
+    return burin_text_end(r, begin);
+}
+
+static burin_value brace_number(burin_render_state *r, const brace_format *f, burin_value v) {
+    char digits[BRACE_DIGITS], grouped[2 * BRACE_DIGITS], prefix[8];
+    char align = !f->align ? '>' : f->align == '0' ? '=' : f->align;
+    bool minus = v.kind == BURIN_FLOAT ? signbit(v.real) && !isnan(v.real) : v.integer < 0;
+    brace_digits(r, f, v, digits);
+    bool based = f->type && strchr("xXo", f->type);
+    if (f->group && (based || align == '=')) burin_render_fail(r, "format: digits in groups behind zeros or in another base");
+    snprintf(prefix, sizeof prefix, "%s%s",
+             minus            ? "-"
+             : f->sign == '+' ? "+"
+             : f->sign == ' ' ? " "
+                              : "",
+             !f->other_form || !based ? ""
+             : f->type == 'o'         ? "0o"
+             : f->type == 'x'         ? "0x"
+                                      : "0X");
+    size_t whole = strspn(digits, "0123456789"), n = 0;
+    for (size_t i = 0; digits[i]; i++) {
+        if (f->group && i && i < whole && (whole - i) % 3 == 0) grouped[n++] = f->group;
+        grouped[n++] = digits[i];
+    }
+    return padded_braces(r, f, prefix, burin_string_of(grouped, n), align);
+}
+
+static burin_value brace_text(burin_render_state *r, burin_value v, burin_value format) {
+    if (!format.length) return burin_string(r, v);
+    const brace_format f = read_brace_format(r, format);
+    if (burin_is_number(v)) return brace_number(r, &f, v);
+    if (v.kind != BURIN_STRING) burin_render_fail(r, "format: %s has no form but {}", burin_kind_names[v.kind]);
+    if (f.align == '=' || f.sign || f.group || f.other_form || (f.type && f.type != 's'))
+        burin_render_fail(r, "format: this form is not one of strings");
+    if (f.precision >= 0) v.length = (uint32_t)burin_character_offset(v, f.precision);
+    return padded_braces(r, &f, "", v, !f.align || f.align == '0' ? '<' : f.align);
+}
+
+// name.attribute[item]: `at` is behind the name.
+static burin_value brace_parts(burin_render_state *r, burin_value of, burin_value path) {
+    for (size_t at = 0, end; at < path.length; at = end) {
+        bool item = path.text[at] == '[';
+        const char *close = item ? memchr(path.text + at, ']', path.length - at) : NULL;
+        end = ++at;
+        while (close ? path.text + end < close : end < path.length && path.text[end] != '.' && path.text[end] != '[') end++;
+        burin_value part = burin_slice(path, at, end - at);
+        const char *digits = part.text;
+        int64_t index = read_digits(&digits, part.text + part.length);
+        bool number = item && part.length && part.length < 4 && digits == part.text + part.length;
+        if (!part.length || (item ? !close : path.text[at - 1] != '.'))
+            burin_render_fail(r, "format: a part of a value without its name");
+        of = item ? burin_item(r, of, number ? burin_integer(index) : part) : burin_attribute(r, of, part);
+        end += item;
+    }
+    return of;
+}
+
+// Between braces: nothing, a number or a name, and parts. `next` counts the braces without a number.
 static burin_value brace_value(burin_render_state *r, burin_value field, const burin_value *a, uint32_t *next) {
-    const char *at = field.text, *end = at + field.length;
-    uint32_t index = field.length ? (uint32_t)read_digits(&at, end) : (*next)++;
+    size_t length = 0;
+    while (length < field.length && field.text[length] != '.' && field.text[length] != '[') length++;
+    burin_value name = burin_slice(field, 0, length), path = burin_slice(field, length, field.length - length);
+    const char *at = name.text, *end = at + length;
+    uint32_t index = length ? (uint32_t)read_digits(&at, end) : (*next)++;
     if (at == end) {
         if (index >= a[0].list->n) burin_render_fail(r, "format has more places than values");
-        return a[0].list->items[index];
+        return brace_parts(r, a[0].list->items[index], path);
     }
-    const burin_value *there = burin_dict_find(r, a[1], field);
-    if (!there) burin_render_fail(r, "format: nothing is given for {%.*s}", (int)field.length, field.text);
-    return *there;
+    const burin_value *there = burin_dict_find(r, a[1], name);
+    if (!there) burin_render_fail(r, "format: nothing is given for {%.*s}", (int)name.length, name.text);
+    return brace_parts(r, *there, path);
+}
+
+static burin_value brace_conversion(burin_render_state *r, burin_value v, char how) {
+    if (how == 's') return burin_string(r, v);
+    if (how != 'r') burin_render_fail(r, "format: a conversion is !s or !r");
+    size_t begin = burin_text_begin(r);
+    burin_text_repr(r, v);
+    return burin_text_end(r, begin);
+}
+
+// field!conversion:format
+static burin_value brace_piece(burin_render_state *r, burin_value all, const burin_value *a, uint32_t *next) {
+    size_t length = 0;
+    while (length < all.length && all.text[length] != '!' && all.text[length] != ':') length++;
+    burin_value v = brace_value(r, burin_slice(all, 0, length), a, next);
+    if (memchr(all.text, '{', all.length)) burin_render_fail(r, "format: braces in braces are not of the subset");
+    if (length < all.length && all.text[length] == '!') {
+        v = brace_conversion(r, v, length + 1 < all.length ? all.text[length + 1] : 0);
+        length += 2;
+    }
+    if (length < all.length && all.text[length] != ':') burin_render_fail(r, "format: expected a colon behind a conversion");
+    length += length < all.length;
+    return brace_text(r, v, burin_slice(all, length, all.length - length));
 }
 
 burin_value burin_format_braces(burin_render_state *r, burin_value of, const burin_value *a) {
@@ -156,7 +313,8 @@ burin_value burin_format_braces(burin_render_state *r, burin_value of, const bur
         const char *close = c == '{' ? memchr(of.text + at, '}', of.length - at) : NULL;
         if (!close) burin_render_fail(r, "format: a brace without the other");
         burin_value field = burin_slice(of, at + 1, (size_t)(close - of.text) - at - 1);
-        burin_list_add(r, pieces, burin_string(r, brace_value(r, field, a, &next)));
+        burin_value piece = brace_piece(r, field, a, &next);
+        burin_list_add(r, pieces, of.safe ? burin_escape(r, piece) : piece);
         at += field.length + 2;
     }
     return join_pieces(r, pieces, of.safe);

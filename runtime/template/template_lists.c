@@ -114,6 +114,37 @@ FILTER(filter_unique) {
     return out;
 }
 
+// Of each value of the attribute, in order, its items: a pair whose parts are also called grouper and list.
+static burin_value add_group(burin_render_state *r, burin_value groups, burin_value grouper) {
+    burin_value group = burin_list_new(r, BURIN_TUPLE, 2), members = burin_list_new(r, BURIN_LIST, 0);
+    burin_list_add(r, group, grouper);
+    burin_list_add(r, group, members);
+    group.list->is_group = true;
+    burin_list_add(r, groups, group);
+    return members;
+}
+
+FILTER(filter_groupby) {
+    const sorting s = {r, burin_integer(0), burin_truth(a[2])};
+    burin_value items = burin_items(r, of), pairs = burin_list_new(r, BURIN_LIST, 0), groups = burin_list_new(r, BURIN_LIST, 0);
+    burin_value last = burin_none(), members = last;
+    bool defaults = a[1].kind != BURIN_UNDEFINED && a[1].kind != BURIN_NONE;
+    for (uint32_t i = 0; i < items.list->n; i++) {
+        burin_value pair = burin_list_new(r, BURIN_TUPLE, 2), grouper = burin_path(r, items.list->items[i], a[0]);
+        burin_list_add(r, pair, grouper.kind == BURIN_UNDEFINED && defaults ? a[1] : grouper);
+        burin_list_add(r, pair, items.list->items[i]);
+        burin_list_add(r, pairs, pair);
+    }
+    pairs = sorted(&s, pairs, false);
+    for (uint32_t i = 0; i < pairs.list->n; i++) {
+        burin_value pair = pairs.list->items[i], key = sorting_key(&s, pair);
+        if (!i || !burin_equal(r, key, last)) members = add_group(r, groups, pair.list->items[0]);
+        burin_list_add(r, members, pair.list->items[1]);
+        last = key;
+    }
+    return groups;
+}
+
 // ---------------------------------------------------------------------------------------------------------- map, select,
 // reject
 static burin_arguments rest_of(const burin_value *a, uint32_t from) {
@@ -252,6 +283,7 @@ const burin_builtin_row burin_list_filter_rows[] = {
     {"max", filter_max, "case_sensitive= attribute="},
     {"min", filter_min, "case_sensitive= attribute="},
     {"unique", filter_unique, "case_sensitive= attribute="},
+    {"groupby", filter_groupby, "attribute default= case_sensitive="},
     {"map", filter_map, "*"},
     {"select", filter_select, "*"},
     {"reject", filter_reject, "*"},

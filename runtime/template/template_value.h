@@ -44,6 +44,7 @@ typedef struct burin_value {
 typedef struct burin_list {
     uint32_t n, capacity;
     burin_value *items;
+    bool is_group;  // a pair of groupby
 } burin_list;
 
 typedef struct burin_pair {

@@ -113,6 +113,15 @@ messages[2].content | selectattr('type', 'equalto', 'text') | map(attribute='tex
 [1,2,], {'a': 1,}, (1,2,), range(0) | list, range(5)[-1], range(3) | length
 cycler('a', 'b').next(), joiner('x')()
 'abc' | first | upper ~ 'abc'[1:], 'x' | string | safe | e
+messages | groupby('role'), messages | map(attribute='role') | groupby('missing', default=1), [{'a': 'X'}, {'a': 'y'}, {'a': 'x'}] | groupby('a')
+[{'a': 'X'}, {'a': 'y'}, {'a': 'x'}] | groupby('a', case_sensitive=true), [[1, 2], [1, 3]] | groupby(0), [] | groupby('a')
+([{'a': {'b': 2}}, {'a': {'b': 1}}] | groupby('a.b'))[0].list, ([{'a': 2}] | groupby('a'))[0].grouper, (1, 2).grouper is defined
+'{:>5}|{:<5}|{:^5}|{:*^7}|{:5}|{:é^4}|{:05}|{:>05}'.format('a', 'b', 'c', 'd', 'é', 'x', 'ab', 'y'), '{:.2}|{:5.1}|{:s}'.format('abc', 'xyz', 'q')
+'{:5}|{:05d}|{:<5}|{:+}|{: }|{:-}|{:,}|{:_}|{:=+5d}|{:<05}'.format(5, 4, 3, 7, 7, 7, 1234567, -1234567, 3, 3), '{:x}|{:X}|{:o}|{:#x}|{:#06x}|{:>+6}'.format(255, 255, 8, 255, 255, -4)
+'{:.2f}|{:8.2f}|{:<8.1f}|{:e}|{:%}|{:.1%}|{:g}|{:,.2f}|{:06.1f}|{:5}|{:05}|{:.0f}'.format(3.14159, 2.5, 2.5, 1.5, 0.25, 0.256, 0.1, 12345.678, -2.5, 1.5, 1.5, 2.5)
+'{:.2f}|{:f}|{:5}|{:d}|{:}|{:8}|{:F}|{:,}'.format(2, true, true, true, none, big, minus, 1234.5), '{!r}|{!s}|{!r:>5}'.format('a', 'b', 'c')
+'{0.role}|{0[role]:>6}|{m.n:>3}|{l[1]}|{1[0].role}'.format(messages[0], messages, m=messages[1], l=[1, 2]), ('<b>{:>5}</b>{}' | safe).format('<', '<i>' | safe)
+messages is sameas messages, [1] is sameas [1], {} is sameas {}, messages[0] is sameas(messages[0]), 1 is sameas 1.0, true is sameas 1, none is sameas none, 'a' is sameas 'a'
 messages.0.role, messages[0]['content'] | trim | length, messages|length > 2, messages | length - 1
 "a" == 'a' and "b" != 'c' or missing.x.y
 """
@@ -170,6 +179,21 @@ messages[0].content.strip(1)
 loop.x
 caller()
 1 | attr
+messages | groupby('n')
+messages | groupby
+'{:>5}'.format(none)
+'{:5}'.format([1])
+'{:d}'.format('a')
+'{:d}'.format(1.5)
+'{:s}'.format(1)
+'{:.2}'.format(1)
+'{:+}'.format('a')
+'{:=5}'.format('a')
+'{:,}'.format('a')
+'{:>5'.format('a')
+'{:>5q}'.format('a')
+'{!q}'.format('a')
+'{0.}'.format('a')
 """
 
 # Whole templates; a comment names each.
@@ -228,6 +252,10 @@ TEMPLATES = [
     "{{- 1 -}} {{- '' -}} \n{{ '\n' }}|{{ ' ' }}",
     "{% macro a() %}{% macro b() %}in{% endmacro %}{{ b() }}{% endmacro %}{{ a() }}{{ b is defined }}",
     "{% for x in [1] %}{% set y = x %}{% endfor %}{{ y is defined }}{% for y in [2] %}{% endfor %}{{ y is defined }}{{ loop is defined }}",
+    "{% for g, l in messages | groupby('role') %}{{ g }}:{{ l | length }};{% endfor %}{% for g in messages | groupby('role') %}{{ g.grouper }}{{ g.list[0].role }}{{ g.index is callable }}{% endfor %}",
+    "{% macro f(a, b=1) %}{% endmacro %}{{ f.arguments }}{{ f.catch_kwargs }}{{ f.catch_varargs }}{{ f.caller }}{{ f.other is defined }}{% macro g() %}{{ caller() }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ g.arguments }}{{ g.catch_kwargs }}{{ g.catch_varargs }}{{ g.caller }}",
+    "{% set x = 5 %}a {% block one %}\n[{{ x }}]{% set x = 6 %}{% endblock one %}\n{{ x }}{% if true %}{% set x = 2 %}{% block two -%} {{ x }} {%- endblock %}{% endif %}",
+    "{% for i in [1, 2] %}{% block a scoped %}[{{ i }}{{ loop.index }}]{% set y = 1 %}{% endblock %}{{ y is defined }}{% endfor %}{% macro m() %}M{% endmacro %}{% block b %}{{ m() }}{% macro n() %}{% endmacro %}{% endblock %}{{ n is defined }}",
     "{% set messages = messages[:1] %}{{ messages | length }}{% set bos_token = 'b' %}{{ bos_token }}{{ eos_token }}",
     "{% set d = {'a': 1} %}{% for k in d %}{{ d[k] }}{% endfor %}{{ d.a }}{{ d['a'] }}{{ d.get('a') }}{{ 'a' in d }}{{ d.b is defined }}",
 ]
@@ -236,7 +264,9 @@ TEMPLATES = [
 WRONG = ["{{", "{{ 1", "{% if %}", "{% if 1 %}", "{% endif %}", "{% for x %}{% endfor %}", "{{ 1 + }}", "{{ (1 }}", "{{ 1) }}", "{{ 'a }}", "{# x",
          "{% raw %}x", "{% set 1 = 2 %}", "{% macro %}{% endmacro %}", "{{ a b }}", "{% if 1 %}{% else %}{% else %}{% endif %}",
          "{% nosuchtag %}", "{{ {1} }}", "{{ a. }}", "{{ a | }}", "{{ a is }}", "{{ [1 }}", "{% break %}", "{% set x = %}", "{% call f %}{% endcall %}",
-         "{{ f(a=1, 2) }}", "{{ 1 ? 2 }}", "{{ @ }}", "{% for a in b %}{% endif %}", "{{ a = 1 }}", "{% %}", "{{ }}", "{% macro f() %}{% break %}{% endmacro %}"]
+         "{{ f(a=1, 2) }}", "{{ 1 ? 2 }}", "{{ @ }}", "{% for a in b %}{% endif %}", "{{ a = 1 }}", "{% %}", "{{ }}", "{% macro f() %}{% break %}{% endmacro %}",
+         "{% block a %}x", "{% block %}{% endblock %}", "{% block a %}{% endblock b %}", "{% block a %}{% endblock %}{% block a %}{% endblock %}", "{% block a-b %}{% endblock %}",
+         "{% for i in [1] %}{% block a scoped %}{% break %}{% endblock %}{% endfor %}", "{% endblock %}"]
 
 
 class Stopped(datetime.datetime):

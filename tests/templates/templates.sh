@@ -81,6 +81,11 @@ wrong "something else" "{{ 1 2 }}" "expected }}, found 2"
 wrong "nothing more" "{{ 1 +" "the tag has no end"
 wrong "an argument without a name" "{{ f(a=1, 2) }}" "an argument without a name stands behind one with a name"
 wrong "break outside" "{% break %}" "break stands outside of a loop"
+wrong "a block inside of a loop" "{% for x in y %}{% block a %}{% endblock %}{% endfor %}" 'a block inside of a loop, a macro or another block that is not "scoped" is not of the subset'
+wrong "two blocks of a name" "{% block a %}{% endblock %}{% block a %}{% endblock %}" '1:37: error: there are two blocks "a"'
+wrong "a precision alone" "{{ '{:.2}'.format(1.5) }}" "format: a precision needs a letter, as {:.2f}"
+wrong "braces in braces" "{{ '{:{w}}'.format(1, w=5) }}" "format: braces in braces are not of the subset"
+wrong "a filter that is not there" "{{ 'x' | wordwrap }}" 'there is no filter "wordwrap"'
 wrong "call without a call" "{% call f %}{% endcall %}" "a call block calls a macro: expected its arguments"
 wrong "an unknown filter is a warning first" "{{ 1|odd_filter }}" 'warning: there is no filter "odd_filter": a rendering that comes to it fails'
 wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of the template: there is no filter "odd_filter"'

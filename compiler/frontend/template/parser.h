@@ -49,6 +49,8 @@ typedef struct TemplateParser {
     Text scratch;      // of the string that is read
     Words warned;      // names of filters and tests that are unknown, by their strings
     int depth, loops;  // of what is parsed
+    int scopes;        // bodies around that have variables of their own
+    Words blocks;      // their names
     uint32_t *macro;   // burin_macro_use of the macro around; NULL: none
     const char *problem;
     Loc place;

@@ -28,6 +28,14 @@ static uint32_t parse_to_end(TemplateParser *p, const char *end) {
     return body;
 }
 
+// A body with variables of its own.
+static uint32_t parse_scope(TemplateParser *p, const char *end) {
+    p->scopes++;
+    uint32_t body = parse_to_end(p, end);
+    p->scopes--;
+    return body;
+}
+
 // ---- targets ----
 
 static uint32_t parse_target_name(TemplateParser *p, bool attributes) {
@@ -89,9 +97,9 @@ static uint32_t parse_for(TemplateParser *p, Loc loc) {
     uint32_t items = parse_list(p, parse_or), otherwise = 0;
     uint32_t condition = take_name(p, "if") ? parse_expression(p) : 0;
     bool recursive = take_name(p, "recursive");
-    p->loops++;
+    p->loops++, p->scopes++;
     uint32_t body = parse_up_to(p, ends);
-    p->loops--;
+    p->loops--, p->scopes--;
     if (take_name(p, "else")) {
         otherwise = parse_to_end(p, "endfor");
     } else {
@@ -114,7 +122,7 @@ static uint32_t parse_set(TemplateParser *p, Loc loc) {
     }
     int filters = p->at;
     while (token_now(p)->kind != TOKEN_TAG_END && token_now(p)->kind != TOKEN_END) p->at++;
-    uint32_t body = parse_to_end(p, "endset");
+    uint32_t body = parse_scope(p, "endset");
     int after = p->at;
     p->at = filters;
     uint32_t value = parse_filters(p, capture(p, loc, body));
@@ -126,7 +134,7 @@ static uint32_t parse_set(TemplateParser *p, Loc loc) {
 static uint32_t parse_filter_block(TemplateParser *p, Loc loc) {
     int filters = p->at;
     while (token_now(p)->kind != TOKEN_TAG_END && token_now(p)->kind != TOKEN_END) p->at++;
-    uint32_t body = parse_to_end(p, "endfilter");
+    uint32_t body = parse_scope(p, "endfilter");
     int after = p->at;
     p->at = filters;
     uint32_t value = parse_filters(p, parse_first_filter(p, capture(p, loc, body)));
@@ -152,7 +160,7 @@ static uint32_t parse_macro_rest(TemplateParser *p, Loc loc, const Token *name, 
     }
     if (!name) return node_add(p, BURIN_T_MACRO, loc, operands.data, operands.n);
     p->macro = &use, p->loops = 0;
-    operands.data[1] = parse_to_end(p, end);
+    operands.data[1] = parse_scope(p, end);
     p->macro = outer, p->loops = loops;
     operands.data[0] = string_number(p, name->text, name->length);
     operands.data[2] = use;
@@ -179,7 +187,7 @@ static uint32_t parse_call_block(TemplateParser *p, Loc loc) {
     uint32_t call = parse_call(p, callee, caller);
     int loops = p->loops;
     p->macro = &use, p->loops = 0;
-    uint32_t body = parse_to_end(p, "endcall");
+    uint32_t body = parse_scope(p, "endcall");
     p->macro = outer, p->loops = loops;
     uint32_t *operands = &p->words.data[caller + 2];
     operands[0] = string_number(p, "caller", 6), operands[1] = body, operands[2] = use;
@@ -196,13 +204,36 @@ static uint32_t parse_with(TemplateParser *p, Loc loc) {
         expect_operator(p, "=");
         words_add(p, &operands, parse_expression(p));
     }
-    operands.data[0] = parse_to_end(p, "endwith");
+    operands.data[0] = parse_scope(p, "endwith");
     return node_add(p, BURIN_T_WITH, loc, operands.data, operands.n);
 }
 
 // What transformers marks for training: its body.
 static uint32_t parse_generation(TemplateParser *p, Loc loc) {
-    return NODE(p, BURIN_T_PRINT, loc, capture(p, loc, parse_to_end(p, "endgeneration")));
+    return NODE(p, BURIN_T_PRINT, loc, capture(p, loc, parse_scope(p, "endgeneration")));
+}
+
+// {% block name %}...{% endblock %}: where no template inherits, its body. But for a `scoped` one, a block sees only variables
+// of the whole template.
+static uint32_t parse_block(TemplateParser *p, Loc loc) {
+    static const char *const ends[] = {"endblock", NULL};
+    Token name = expect_name(p);
+    uint32_t number = string_number(p, name.text, name.length);
+    int loops = p->loops;
+    for (uint32_t i = 0; i < p->blocks.n; i++)
+        if (p->blocks.data[i] == number)
+            template_fatal(p, name.loc, "there are two blocks \"%.*s\"", (int)name.length, name.text);
+    words_add(p, &p->blocks, number);
+    if (!take_name(p, "scoped") && p->scopes)
+        template_fatal(p, loc,
+                       "a block inside of a loop, a macro or another block that is not \"scoped\" is not of the subset");
+    p->loops = 0, p->scopes++;
+    uint32_t body = parse_up_to(p, ends);
+    p->loops = loops, p->scopes--;
+    p->at++;
+    take_name(p, arena_strndup(p->arena, name.text, name.length));
+    end_tag(p);
+    return NODE(p, BURIN_T_PRINT, loc, capture(p, loc, body));
 }
 
 static uint32_t parse_loop_control(TemplateParser *p, Loc loc, uint32_t op) {
@@ -225,6 +256,7 @@ static uint32_t parse_tag(TemplateParser *p) {
                 {"call", parse_call_block},
                 {"filter", parse_filter_block},
                 {"with", parse_with},
+                {"block", parse_block},
                 {"break", parse_break},
                 {"continue", parse_continue},
                 {"generation", parse_generation}};
