@@ -27,6 +27,18 @@ named() {
     for file; do [ -f "$file" ] && cp "$file" "$corpus/$(basename "${file%/*}")-${file##*/}"; done
 }
 
+# vocabularies FOLDER...: as vocabularies.c wants them: a letter, tokenizer_config.json, a zero byte, the file
+vocabularies() {
+    for folder; do
+        for pair in w=vocab.txt v=vocab.json s=tokenizer.model s=sentencepiece.bpe.model t=qwen.tiktoken k=tekken.json; do
+            file=$folder/${pair#*=}
+            [ -f "$file" ] || continue
+            { printf %s "${pair%%=*}"; [ ! -f "$folder/tokenizer_config.json" ] || cat "$folder/tokenizer_config.json"; printf '\0'; cat "$file"; } > "$corpus/$(basename "$folder")"
+            [ "${pair%%=*}" != v ] || { printf '\0' && cat "$folder/merges.txt"; } >> "$corpus/$(basename "$folder")"
+        done
+    done
+}
+
 fill_corpus() {
     case $1 in
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
@@ -39,6 +51,7 @@ fill_corpus() {
         onnx) broken broken_onnx .onnx && named "$CASES"/node/*/model.onnx ;;
         calls) named tests/grammar/templates/*.jinja "$SHARED"/data/templates/*/template.jinja ;;
         template) named "$SHARED"/data/templates/*/template.jinja && "$BUILD/tools/templates" --write tests/templates/cases.json "$corpus" ;;
+        vocabularies) tar -C "$WORK" -xJf tests/tokenizers/slow_classes.tar.xz && vocabularies "$WORK"/*/ ;;
         tokenizer) broken broken .json && broken broken .bin && named "$SHARED"/data/tokenizers/*/tokenizer.json ;;
     esac
 }
