@@ -3,13 +3,11 @@
 // file itself; behind a second zero byte stands the merges.txt of a vocab.json.
 #include <stdlib.h>
 
-#include "frontend/tokenizer.h"
 #include "input.h"
-#include "runtime/tokenizer/tokenizer.h"
+#include "round_trip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char TEXT[] = " A caf\u00e9, 12 na\u00efve <s>\n\t \u4e2d\u6587 \u1e9b\u0323 \u0130 don't \xff\xc0 [MASK]  ";
 static char folder[] = "/tmp/burin-fuzz.XXXXXX";
 
 static void remove_folder(void) {
@@ -20,18 +18,6 @@ static void remove_folder(void) {
 static void write_beside(const char *name, const uint8_t *data, size_t size) {
     FILE *f = fopen(name, "w");
     if (!f || (size && fwrite(data, 1, size, f) != size) || fclose(f)) abort();
-}
-
-static void use(Arena *arena, const char *path) {
-    const void *blob = tokenizer_load(arena, path, 0)->blob;
-    int32_t ids[64];
-    burin_encoding e = {.text = TEXT, .bytes = sizeof TEXT - 1, .special = true, .ids = ids, .capacity = 64};
-    e.memory = arena_alloc(arena, burin_encode_memory(blob, e.bytes));
-    size_t n = burin_encode(blob, &e);
-    burin_decoder d = {0};
-    char *bytes = arena_alloc(arena, burin_decode_max(blob));
-    for (size_t i = 0; i < n && i < 64; i++)
-        if (burin_decode(blob, &d, ids[i], bytes) > burin_decode_max(blob)) abort();
 }
 
 static const char *name_of(uint8_t kind) {
@@ -54,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (second) write_beside("merges.txt", second + 1, (size_t)(end - second - 1));
     write_beside(name, zero + 1, (size_t)((second ? second : end) - zero - 1));
     Arena *volatile arena = arena_new();
-    if (!setjmp(*diag_guard())) use(arena, arena_printf(arena, "%s/%s", folder, name));
+    if (!setjmp(*diag_guard())) round_trip(arena, arena_printf(arena, "%s/%s", folder, name));
     diag_unguard();
     arena_free(arena);
     unlink("tokenizer_config.json"), unlink("merges.txt"), unlink(name);
