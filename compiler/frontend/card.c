@@ -87,7 +87,8 @@ static burin_scoring scoring_of(const Checkpoint *c, const burin_card *card) {
 // The token that stands for a word: as tokenizer_config.json calls it, or by its usual names.
 static int32_t mask_of(Arena *arena, const Checkpoint *c, const Tokenizer *tokenizer) {
     static const char *const usual[] = {"[MASK]", "<mask>"};
-    const json_t *token = json_object_get(json_own(arena, json_beside(c->folder, "tokenizer_config.json")), "mask_token");
+    json_t *config = json_beside(c->folder, "tokenizer_config.json");
+    const json_t *token = config ? json_object_get(json_own(arena, config), "mask_token") : NULL;
     const char *name = json_string_value(json_is_object(token) ? json_object_get(token, "content") : token);
     int32_t id = name ? burin_token_find(tokenizer->blob, name, strlen(name)) : -1;
     for (size_t i = 0; id < 0 && i < sizeof usual / sizeof *usual; i++)

@@ -37,6 +37,9 @@ check "heads: all labels" test "$(run mood "a film" --top-k 9 | tr '\t' '\n' | g
 check "heads: JSON of labels" sh -c "'$WORK/mood/program' --format json 'a \"film\"' | grep -qE '^\{\"text\": \"a ..film..\", \"labels\": \[\{\"label\": \"[a-z]*\", \"score\": [0-9.]*\}, \{.*\}, \{[^{]*\}\]\}$'"
 check "heads: JSON of a pair" sh -c "'$WORK/nli/program' --format json 'a	b' | grep -q '^{\"text\": \"a\", \"pair\": \"b\", \"labels\": \['"
 check "heads: JSON of spans" test "$(run names --format json "Paris" | sed 's/[0-9]\.[0-9]*/S/')" = '{"text": "Paris", "spans": [{"label": "PER", "score": S, "start": 0, "end": 5, "text": "Paris"}]}'
+rm "$WORK/mask/tokenizer_config.json"
+check "heads: a mask by its usual name builds" "$BURIN" build "$WORK/mask" -o "$WORK/mask/usual"
+check "heads: a mask by its usual name is filled" test "$("$WORK/mask/usual" --top-k 3 -f "$WORK/mask/texts")" = "$(run mask --top-k 3 -f "$WORK/mask/texts")"
 check "heads: JSON of masks" sh -c "'$WORK/mask/program' --format json --top-k 2 'a [MASK]' | grep -qE '^\{\"text\": \"a \[MASK\]\", \"masks\": \[\[\{\"score\": [0-9.]*, \"id\": [0-9]*, \"word\": \"[^\"]*\", \"filled\": \"a [^\"]*\"\}, \{[^{]*\}\]\]\}$'"
 check "heads: as many threads as there are" test "$(run mood -t 3 "a very good film")" = "$(run mood -t 1 "a very good film")"
 says "heads: no mask" 0 'there is no [MASK] in "a cat"' "$WORK/mask/program" "a cat"
