@@ -75,9 +75,9 @@ send one \\\n
 expect . 
 send two\n
 END
-types "10,000 characters" "$(printf 'x%.0s' $(seq 10000))" << 'END'
+types "1,000 characters" "$(printf 'x%.0s' $(seq 1000))" << 'END'
 send /system 
-repeat 10000 x
+repeat 1000 x
 send \n
 END
 # Titles, colours, questions to the terminal, sixels, C1 and what is no UTF-8
