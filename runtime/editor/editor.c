@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/allocate.h"
@@ -27,6 +28,7 @@ struct burin_editor {
     volatile sig_atomic_t *interrupted;
     bool was_interrupted;
     const char *keys;  // typed in the user's place
+    int early;         // bytes typed before the terminal was set for a line
     char character[16];
     size_t at, n;  // of `character`: what is not yet read
     burin_utf8 partial;
@@ -102,6 +104,13 @@ static bool take_interrupt(burin_editor *e) {
     return true;
 }
 
+// A Ctrl-D that came while the terminal made lines itself is kept there as a zero.
+static void as_typed(burin_editor *e, char *byte) {
+    if (!e->early) return;
+    e->early--;
+    if (!*byte) *byte = '\004';
+}
+
 // One byte from the terminal: 1; 0: its end; -1: Ctrl-C came first.
 static int next_byte(burin_editor *e, char *byte) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -113,7 +122,7 @@ static int next_byte(burin_editor *e, char *byte) {
             return 0;
         }
         ssize_t n = read(STDIN_FILENO, byte, 1);
-        if (n > 0) return 1;
+        if (n > 0) return as_typed(e, byte), 1;
         if (n == 0 || (errno != EINTR && errno != EAGAIN)) return 0;
     }
 }
@@ -224,6 +233,12 @@ void burin_editor_close(burin_editor *e) {
     free(e);
 }
 
+// Key by key from before the mark is seen: what is typed behind it means what it means to the editor.
+static void set_terminal(burin_editor *e) {
+    el_set(e->line, EL_PREP_TERM, 1);
+    if (ioctl(STDIN_FILENO, FIONREAD, &e->early)) e->early = 0;
+}
+
 burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char **line, size_t *bytes) {
     int n = 0;
     burin_flush();
@@ -231,6 +246,7 @@ burin_line_end burin_editor_line(burin_editor *e, const char *mark, const char *
     e->keys = NULL;
     e->was_interrupted = false;
     watch_signals(e);
+    set_terminal(e);
     char *text = (char *)(uintptr_t)el_gets(e->line, &n);
     leave_signals(e);
     if (e->was_interrupted) return BURIN_LINE_INTERRUPTED;

@@ -2,10 +2,11 @@
 // TEXT" waits until the program has printed TEXT behind what was expected before, "more N" for N bytes behind it, "send TEXT"
 // types it, "repeat N TEXT" N times, "width N" makes the terminal so wide, "hangup" closes it; \n, \c (Ctrl-C), \d (Ctrl-D),
 // \e (escape) and \\ are spelled so. Prints what the program printed; its exit status is this one's, or 99 when something does
-// not come in 20 seconds.
+// not come, or it does not end, in 20 seconds.
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,15 @@ static void without_flush(int terminal) {
     if (tcsetattr(terminal, TCSANOW, &mode)) perror("tcsetattr"), exit(98);
 }
 
+// In 20 seconds.
+static int ends(pid_t child, int *status) {
+    for (int i = 0; i < 200; i++) {
+        if (waitpid(child, status, WNOHANG) == child) return 1;
+        usleep(100000);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
     int terminal, status;
     if (argc < 3) return fprintf(stderr, "usage: terminal SCRIPT PROGRAM [ARGUMENT...]\n"), 2;
@@ -105,6 +115,6 @@ int main(int argc, char **argv) {
     run_script(argv[1], terminal);
     while (take(terminal, 20000)) {}
     printf("%s", seen);
-    waitpid(child, &status, 0);
+    if (!ends(child, &status)) return printf("\nit does not end\n"), kill(child, SIGKILL), 99;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -116,6 +116,10 @@ printf 'expect > \nsend one\\n\nexpect > \nsend \\d\n' > "$WORK/script"
 TERM=dumb "$BUILD/tools/terminal" "$WORK/script" "$WORK/talk" --chat -n 1 > "$WORK/said" 2>&1
 check "line_editor: a terminal that cannot move its cursor" test $? = 0
 
+printf 'expect \\n> \nsend one\\n\nmore 12\nsend \\d\n' > "$WORK/script"
+TERM=xterm "$BUILD/tools/terminal" "$WORK/script" "$WORK/talk" --chat -n 300 > "$WORK/said" 2>&1
+check "line_editor: Ctrl-D while it answers" test $? = 0
+
 # A conversation that is ended from elsewhere leaves the terminal as it was.
 printf 'expect before\nexpect > \nhangup\n' > "$WORK/script"
 check "line_editor: nothing is left of a terminal that vanishes" sh -c "
