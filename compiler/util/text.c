@@ -80,6 +80,12 @@ bool text_ends_with(const char *text, const char *end) {
     return n >= m && !strcmp(text + n - m, end);
 }
 
+const char *text_number(const char *text, unsigned *number) {
+    const char *at = text;
+    for (*number = 0; *at >= '0' && *at <= '9' && at - text < 9; at++) *number = *number * 10 + (unsigned)(*at - '0');
+    return at == text || (*text == '0' && at - text > 1) ? NULL : at;
+}
+
 // Offsets into texts have 32 bits.
 enum { MOST_TEXT = 1 << 30 };
 

@@ -23,6 +23,8 @@ void text_append(Text *, const char *bytes, size_t n);
 void text_free(Text *);
 const char *skip_blanks(const char *text);  // and tabs
 bool text_ends_with(const char *text, const char *end);
+// What stands behind a number of 1 to 9 digits, without a sign or zeros in front; NULL where there is none
+const char *text_number(const char *text, unsigned *number);
 
 // Whole files. All end the run with a message that names the path when they cannot.
 Source *read_source(Arena *, const char *path);                     // for locations; its text lives as long as the arena

@@ -3,6 +3,7 @@
 // case_process.h
 #include "broken_blocks.h"
 #include "broken_checkpoints.h"
+#include "broken_gguf.h"
 #include "broken_quantized.h"
 #include "broken_tables.h"
 #include "broken_tokenizers.h"
@@ -12,6 +13,7 @@
 
 static void each_name(Visit visit) {
     for (size_t i = 0; i < COUNT(broken_checkpoints); i++) visit(broken_checkpoints[i].name);
+    for (size_t i = 0; i < COUNT(broken_gguf); i++) visit(broken_gguf[i].name);
     for (size_t i = 0; i < COUNT(broken_blocks); i++) visit(broken_blocks[i].name);
     for (size_t i = 0; i < COUNT(broken_tokenizers); i++) visit(broken_tokenizers[i].name);
     for (size_t i = 0; i < COUNT(headers); i++) visit(headers[i].name);
@@ -33,6 +35,7 @@ static void run_named(const BrokenCase *cases, size_t n, const char *name) {
 static int run(const char *name) {
     arena = arena_new();
     run_named(broken_checkpoints, COUNT(broken_checkpoints), name);
+    run_named(broken_gguf, COUNT(broken_gguf), name);
     run_named(broken_blocks, COUNT(broken_blocks), name);
     run_named(broken_tokenizers, COUNT(broken_tokenizers), name);
     for (size_t i = 0; i < COUNT(headers); i++)

@@ -1,7 +1,7 @@
 // GGUF files whose weights are in blocks, or lie in several files.
 #ifndef BURIN_BROKEN_BLOCKS_H
 #define BURIN_BROKEN_BLOCKS_H
-#include "broken_checkpoints.h"
+#include "broken_gguf.h"
 #include "ir/format.h"
 
 static void gguf_cut_blocks(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 12, 64}, 160); }
@@ -67,6 +67,24 @@ static void gguf_part_count(void) {
     write_part(FIRST, 0, 2, 3), write_part(SECOND, 1, 2, 3);
     open_checkpoint(FIRST);
 }
+static void gguf_part_overlap(void) {
+    write_part(FIRST, 0, 2, 3);
+    begin_model(2, 3);
+    put_u32("split.no", 1);
+    put_u32("split.count", 2);
+    put_u32("split.tensors.count", 3);
+    describe((Described){"output.weight", 4, 4, 0, 0});
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 32});
+    zeros(-out.length & 31);
+    zeros(128);
+    write_out(SECOND);
+    open_checkpoint(FIRST);
+}
+static void gguf_part_twice(void) {
+    static const char *const names[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"};
+    for (uint32_t i = 0; i < 3; i++) write_part(names[i], i, 3, 3);
+    open_checkpoint(names[0]);
+}
 static void gguf_part_number(void) {
     write_part(FIRST, 0, 20000, 2);
     open_checkpoint(FIRST);
@@ -88,5 +106,6 @@ static const BrokenCase broken_blocks[] = {
     CASE(gguf_activation_type), CASE(gguf_vector_of_blocks),  CASE(gguf_gemma_norm_in_blocks),
     CASE(gguf_part_missing),    CASE(gguf_part_second),       CASE(gguf_part_renamed),
     CASE(gguf_part_other),      CASE(gguf_part_first_number), CASE(gguf_part_count),
-    CASE(gguf_part_number),     CASE(gguf_part_text),         CASE(gguf_part_same)};
+    CASE(gguf_part_number),     CASE(gguf_part_text),         CASE(gguf_part_same),
+    CASE(gguf_part_overlap),    CASE(gguf_part_twice)};
 #endif

@@ -232,6 +232,7 @@ typedef struct {
     const char *architecture;
     int heads, context;
     bool layer_norm;
+    int layers;
 } Model;
 
 enum { MODEL_VALUES = 7 };
@@ -240,7 +241,7 @@ static void put_model(Model m, int tensors, int more_values) {
     char name[128];
     const char *const keys[] = {"embedding_length", "feed_forward_length", "block_count", "attention.head_count",
                                 "context_length"};
-    const int values[] = {8, 4, 1, m.heads, m.context};
+    const int values[] = {8, 4, m.layers, m.heads, m.context};
     begin(3, (uint64_t)tensors, (uint64_t)(MODEL_VALUES + more_values));
     put_string("general.architecture", m.architecture);
     for (int i = 0; i < 5; i++) {
@@ -261,7 +262,7 @@ static const Checkpoint *open_put(Arena *arena, const Folder *f) {
 static void restores_matrices_of_gpt2(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"gpt2", 2, 16, true}, 2, 0);
+    put_model((Model){"gpt2", 2, 16, true, 1}, 2, 0);
     describe((Described){"blk.0.attn_qkv.weight", 3, 2, 0, 0});
     describe((Described){"position_embd.weight", 2, 2, 0, 32});
     zeros(-out.length & 31);
@@ -279,7 +280,7 @@ static void restores_matrices_of_gpt2(void) {
 static void restores_norms_of_gemma(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"gemma2", 2, 16, false}, 2, 1);
+    put_model((Model){"gemma2", 2, 16, false, 1}, 2, 1);
     key("gemma2.final_logit_softcapping", F32);
     f32(30);
     describe((Described){"blk.0.post_ffw_norm.weight", 1, 2, 0, 0});
@@ -299,7 +300,7 @@ static void restores_norms_of_gemma(void) {
 static void restores_groups_of_bloom(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"bloom", 2, 16, true}, 1, 0);
+    put_model((Model){"bloom", 2, 16, true, 1}, 1, 0);
     describe((Described){"blk.0.attn_qkv.weight", 6, 1, 0, 0});
     zeros(-out.length & 31);
     for (int i = 0; i < 6; i++) f32((float)i);  // two queries, two keys, two values
@@ -314,7 +315,7 @@ static void restores_groups_of_bloom(void) {
 static void restores_rotary_scaling(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"llama", 1, 16, false}, 3, 2);
+    put_model((Model){"llama", 1, 16, false, 1}, 3, 2);
     put_u32("llama.attention.sliding_window", 8);
     key("llama.rope.freq_base", F32);
     f32(5e5f);
@@ -345,7 +346,7 @@ static void restores_rotary_scaling(void) {
 static void reads_metadata_of_gguf(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"llama", 1, 16, false}, 1, 5);
+    put_model((Model){"llama", 1, 16, false, 3}, 1, 5);
     put_u32("llama.attention.sliding_window", 0);
     key("llama.attention.head_count_kv", ARRAY);
     u32(I32), u64(3), u32(0), u32(7), u32(0);
@@ -370,7 +371,7 @@ static void reads_metadata_of_gguf(void) {
 static void reads_dense_of_embedding(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"gemma-embedding", 1, 16, false}, 2, 0);
+    put_model((Model){"gemma-embedding", 1, 16, false, 1}, 2, 0);
     describe((Described){"dense_3.weight", 1, 2, 0, 0});
     describe((Described){"dense_2.weight", 2, 2, 0, 32});
     zeros(-out.length & 31);

@@ -55,15 +55,16 @@ static int by_place(const void *a, const void *b) {
     return x->data < y->data ? -1 : x->data > y->data;
 }
 
-void checkpoint_check_overlaps(const Checkpoint *c, const MappedFile *file) {
-    const Tensor **sorted = ARENA_ARRAY(c->arena, const Tensor *, c->n_tensors + 1);
-    int n = 0;
-    for (int i = 0; i < c->n_tensors; i++)
-        if (c->tensors[i]->source == &file->source) sorted[n++] = c->tensors[i];
+void checkpoint_check_overlaps(const Checkpoint *c, int first) {
+    int n = c->n_tensors - first;
+    const Tensor **sorted = ARENA_ARRAY(c->arena, const Tensor *, n + 1);
+    if (n) memcpy(sorted, c->tensors + first, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, by_place);
-    for (int i = 0; i + 1 < n; i++)
-        if ((const char *)sorted[i]->data + sorted[i]->bytes > (const char *)sorted[i + 1]->data)
-            file_fatal(file, "tensors \"%s\" and \"%s\" overlap", sorted[i]->name, sorted[i + 1]->name);
+    for (int i = 0; i + 1 < n; i++) {
+        const Tensor *a = sorted[i], *b = sorted[i + 1];
+        if (a->source == b->source && (const char *)a->data + a->bytes > (const char *)b->data)
+            diag_fatal(loc_file(a->source), "tensors \"%s\" and \"%s\" overlap", a->name, b->name);
+    }
 }
 
 // Row (h, pair, half) of the file is row (h, half, pair) of Hugging Face's order.
@@ -160,7 +161,7 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
 // ------------------------------------------------------------------------------------------------------------- configuration
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
-static const json_t *read_object(Checkpoint *c, const char *file, const Source **source) {
+const json_t *checkpoint_object(const Checkpoint *c, const char *file, const Source **source) {
     const char *path = arena_printf(c->arena, "%s/%s", c->folder, file);
     if (!exists(path)) return NULL;
     *source = read_source(c->arena, path);
@@ -170,8 +171,8 @@ static const json_t *read_object(Checkpoint *c, const char *file, const Source *
 }
 
 static void read_configuration(Checkpoint *c) {
-    c->generation = read_object(c, "generation_config.json", &c->generation_source);
-    c->config = config_as_now(c->arena, read_object(c, "config.json", &c->config_source));
+    c->generation = checkpoint_object(c, "generation_config.json", &c->generation_source);
+    c->config = config_as_now(c->arena, checkpoint_object(c, "config.json", &c->config_source));
     const json_t *type = json_object_get(c->config, "model_type");
     if (type && !json_is_string(type)) diag_fatal(checkpoint_config_loc(c, "model_type"), "model_type must be a string");
     c->architecture = json_string_value(type);

@@ -27,11 +27,9 @@ typedef struct {
 static bool matches(const char *pattern, const char *name, size_t length, unsigned *layer) {
     const char *n = strstr(pattern, ".N.");
     size_t head = n ? (size_t)(n + 1 - pattern) : 0;
-    int digits = 0;
     if (!n) return strlen(pattern) == length && !memcmp(pattern, name, length);
-    if (length <= head || memcmp(pattern, name, head) || sscanf(name + head, "%9u%n", layer, &digits) != 1) return false;
-    const char *rest = name + head + digits;
-    return strlen(n + 2) == length - head - (size_t)digits && !memcmp(n + 2, rest, strlen(n + 2));
+    const char *rest = length <= head || memcmp(pattern, name, head) ? NULL : text_number(name + head, layer);
+    return rest && strlen(n + 2) == length - (size_t)(rest - name) && !memcmp(n + 2, rest, strlen(n + 2));
 }
 
 // "model.layers.N.self_attn.q_proj" of layer 3 with ".weight" behind it; a name that ends in "=" is all of the name.
@@ -57,14 +55,21 @@ static const char *name_of_pair(const Reading *r, const char *gguf) {
     return NULL;
 }
 
+// ".ffn_up.weight" of "blk.0.ffn_up.weight"; NULL of a tensor that is no layer's
+static const char *layer_of(const char *gguf, unsigned *layer) {
+    return strncmp(gguf, "blk.", 4) ? NULL : text_number(gguf + 4, layer);
+}
+
 // Files of before 2024-04 have a tensor for each expert: "blk.0.ffn_up.3.weight" of "blk.0.ffn_up_exps.weight".
 static const char *name_of_expert(const Reading *r, const char *gguf) {
     Arena *arena = r->checkpoint->arena;
     unsigned layer, expert;
-    char part[8];
-    int used = 0;
-    if (sscanf(gguf, "blk.%9u.ffn_%5[a-z].%9u%n", &layer, part, &expert, &used) != 3 || gguf[used] != '.') return NULL;
-    const char *name = name_of_pair(r, arena_printf(arena, "blk.%u.ffn_%s_exps%s", layer, part, gguf + used));
+    const char *part = layer_of(gguf, &layer);
+    if (!part || strncmp(part, ".ffn_", 5)) return NULL;
+    size_t length = strcspn(part + 1, ".") + 1;
+    const char *end = part[length] ? text_number(part + length + 1, &expert) : NULL;
+    if (!end || *end != '.') return NULL;
+    const char *name = name_of_pair(r, arena_printf(arena, "blk.%u%.*s_exps%s", layer, (int)length, part, end));
     const char *e = name ? strstr(name, ".E.") : NULL;
     return e ? arena_printf(arena, "%.*s.%u.%s", (int)(e - name), name, expert, e + 3) : NULL;
 }
@@ -235,6 +240,10 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
     json_object_set_new(object, dot + 1, value);
 }
 
+static const char *key_of(const Reading *r, const char *end) {
+    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
+}
+
 // A number for each layer, 0 for layers that have none: the one of all others. False where these differ.
 static bool number_of_layers(const Reading *r, const char *key, int64_t *number) {
     uint64_t n;
@@ -245,6 +254,14 @@ static bool number_of_layers(const Reading *r, const char *key, int64_t *number)
         *number = of[i] ? of[i] : *number;
     }
     return true;
+}
+
+// Lists of a number for each layer, those that guess ahead included
+static void check_length(const Reading *r, const GgufValue *v) {
+    int64_t layers;
+    if (!gguf_int(r->gguf, key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers) return;
+    file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " elements, expected one for each of %" PRId64 " layers", v->key,
+               v->n, layers);
 }
 
 // Which layers have a window, as config.json's layer_types
@@ -261,6 +278,7 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     double number = 0;
     bool truth = false;
     if (!v) return NULL;
+    if (v->is_array) check_length(r, v);
     if (v->is_array && v->type == GGUF_BOOL) return kinds_of_layers(v);
     if (v->is_array && v->type != GGUF_STRING) {
         if (number_of_layers(r, key, &integer)) return json_integer(integer);
@@ -269,10 +287,6 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     if (v->type == GGUF_F32 || v->type == GGUF_F64) return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
     if (v->type == GGUF_BOOL) return gguf_bool(r->gguf, key, &truth) ? json_boolean(truth) : NULL;
     return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
-}
-
-static const char *key_of(const Reading *r, const char *end) {
-    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
 }
 
 static void set_keys(const Reading *r, GgufPairs keys, bool required) {
@@ -432,7 +446,7 @@ static void leave_out_guessing(const Reading *r) {
 
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
-    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && sscanf(t->name, "blk.%9u.", &layer) == 1;
+    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && layer_of(t->name, &layer);
     return !gguf_is_rotary_table(t) && !(guesses && layer >= number_of(r, "num_hidden_layers"));
 }
 
@@ -490,6 +504,6 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)
         if (takes_part(&r, &r.gguf->tensors[i])) add_tensor(&r, &r.gguf->tensors[i]);
     for (int i = 0; i < r.table->lists.n; i++) add_list(&r, r.table->lists.items[i]);
-    checkpoint_check_overlaps(c, file);
+    checkpoint_check_overlaps(c, 0);
     if (gguf_find(r.gguf, "tokenizer.ggml.tokens")) c->tokenizer = file->source.name;
 }

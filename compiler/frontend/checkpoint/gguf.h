@@ -47,7 +47,8 @@ typedef struct GgufTensor {
 typedef struct Gguf {
     Arena *arena;
     const MappedFile *file;
-    Map values;  // key -> GgufValue
+    Map values;   // key -> GgufValue
+    Map by_name;  // its tensors, those of the other parts included
     GgufTensor *tensors;
     uint64_t n_tensors, data;  // data: where the tensors start in the file
 } Gguf;
@@ -60,7 +61,9 @@ typedef struct GgufString {
 Gguf *gguf_parse(Arena *, const MappedFile *);  // one file alone
 // gguf_parts.c: with the tensors of its other parts, when it is the first of several. Ends the run when one is missing.
 Gguf *gguf_open(Arena *, const MappedFile *);
-bool gguf_is_later_part(const char *name);                      // NAME-00002-of-00003.gguf
+void gguf_index(Gguf *,
+                const GgufTensor *);        // makes it one of those that gguf_tensor finds; ends the run when its name is there
+bool gguf_is_later_part(const char *name);  // NAME-00002-of-00003.gguf
 const GgufValue *gguf_find(const Gguf *, const char *key);      // NULL when absent
 const GgufTensor *gguf_tensor(const Gguf *, const char *name);  // likewise
 // False when the key is absent; a value of another type ends the run.

@@ -86,6 +86,11 @@ static void read_tensor(Gguf *g, Cursor *c, GgufTensor *t) {
     t->offset = cursor_u64(c);
 }
 
+void gguf_index(Gguf *g, const GgufTensor *t) {
+    if (map_get(&g->by_name, t->name)) file_fatal(t->part->file, "tensor \"%s\" is listed twice", t->name);
+    map_put(&g->by_name, t->name, (void *)t);
+}
+
 static uint64_t count_of(Cursor *c, const char *what, uint64_t least_bytes) {
     c->what = "the header";
     uint64_t n = cursor_u64(c);
@@ -118,6 +123,7 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     Cursor c = {file, 4, "the header"};  // after "GGUF"
     g->arena = arena, g->file = file;
     map_init(&g->values, arena);
+    map_init(&g->by_name, arena);
     uint32_t version = cursor_u32(&c);
     if (version && !(version & 0xffffff))
         file_fatal(file,
@@ -132,7 +138,10 @@ Gguf *gguf_parse(Arena *arena, const MappedFile *file) {
     uint64_t n_tensors = count_of(&c, "tensors", 24), n_values = count_of(&c, "metadata", 13);
     for (uint64_t i = 0; i < n_values; i++) read_value(g, &c);
     g->tensors = ARENA_ARRAY(arena, GgufTensor, n_tensors ? n_tensors : 1);
-    for (; g->n_tensors < n_tensors; g->n_tensors++) read_tensor(g, &c, &g->tensors[g->n_tensors]);
+    for (; g->n_tensors < n_tensors; g->n_tensors++) {
+        read_tensor(g, &c, &g->tensors[g->n_tensors]);
+        gguf_index(g, &g->tensors[g->n_tensors]);
+    }
     g->data = data_start(g, &c);
     for (uint64_t i = 0; i < n_tensors; i++) check_start(g, &g->tensors[i]);
     return g;
@@ -174,11 +183,7 @@ static bool int_element(const GgufValue *v, uint64_t i, int64_t *to) {
     }
 }
 
-const GgufTensor *gguf_tensor(const Gguf *g, const char *name) {
-    for (uint64_t i = 0; i < g->n_tensors; i++)
-        if (!strcmp(g->tensors[i].name, name)) return &g->tensors[i];
-    return NULL;
-}
+const GgufTensor *gguf_tensor(const Gguf *g, const char *name) { return map_get(&g->by_name, name); }
 
 bool gguf_int(const Gguf *g, const char *key, int64_t *to) {
     const GgufValue *v = gguf_find(g, key);

@@ -1,7 +1,7 @@
 // A GGUF in several files, as gguf-split writes them: NAME-00001-of-00003.gguf has the metadata, each file its share of the
 // tensors and its number in split.no (from 0), and all have split.count.
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,11 +13,12 @@ enum { MAX_PARTS = 9999, PART_END = sizeof "-00001-of-00003.gguf" - 1 };
 // The number of a part by its file's name, from 1; 0 of other names.
 static unsigned part_number(const char *name, unsigned *count) {
     size_t length = strlen(name);
-    unsigned number = 0;
-    int end = 0;
     if (length < PART_END) return 0;
-    sscanf(name + length - PART_END, "-%5u-of-%5u.gguf%n", &number, count, &end);
-    return end == PART_END ? number : 0;
+    const char *end = name + length - PART_END, *form = "-00000-of-00000.gguf";
+    for (size_t i = 0; i < PART_END; i++)
+        if (form[i] == '0' ? end[i] < '0' || end[i] > '9' : end[i] != form[i]) return 0;
+    *count = (unsigned)strtoul(end + 10, NULL, 10);
+    return (unsigned)strtoul(end + 1, NULL, 10);
 }
 
 bool gguf_is_later_part(const char *name) {
@@ -39,11 +40,17 @@ static void check_part(const Gguf *part, int64_t number, int64_t count) {
                stated + 1, of, number + 1, count);
 }
 
-static void append_tensors(Gguf *to, const Gguf *part) {
-    GgufTensor *all = ARENA_ARRAY(to->arena, GgufTensor, to->n_tensors + part->n_tensors + 1);
-    memcpy(all, to->tensors, to->n_tensors * sizeof *all);
-    memcpy(all + to->n_tensors, part->tensors, part->n_tensors * sizeof *all);
-    to->tensors = all, to->n_tensors += part->n_tensors;
+static void append_tensors(Gguf *to, const Gguf *part, uint64_t *capacity) {
+    uint64_t n = to->n_tensors + part->n_tensors;
+    if (n > *capacity) {
+        *capacity = 2 * n;
+        GgufTensor *all = ARENA_ARRAY(to->arena, GgufTensor, *capacity);
+        memcpy(all, to->tensors, to->n_tensors * sizeof *all);
+        to->tensors = all;
+    }
+    for (uint64_t i = 0; i < part->n_tensors; i++) gguf_index(to, &part->tensors[i]);
+    memcpy(to->tensors + to->n_tensors, part->tensors, part->n_tensors * sizeof *part->tensors);
+    to->n_tensors = n;
 }
 
 static void check_count(const Gguf *g) {
@@ -65,6 +72,7 @@ Gguf *gguf_open(Arena *arena, const MappedFile *file) {
         file_fatal(file, "this file is part of a model in %" PRId64 " files: name the first, ...-00001-of-%05" PRId64 ".gguf",
                    count, count);
     check_part(g, 0, count);
+    uint64_t capacity = g->n_tensors;
     for (int64_t i = 1; i < count; i++) {
         const char *path = path_of_part(arena, file->source.name, (unsigned)i + 1, (unsigned)count);
         if (access(path, F_OK))
@@ -76,7 +84,7 @@ Gguf *gguf_open(Arena *arena, const MappedFile *file) {
             file_fatal(f, "this is no GGUF file, expected part %" PRId64 " of %" PRId64, i + 1, count);
         const Gguf *part = gguf_parse(arena, f);
         check_part(part, i, count);
-        append_tensors(g, part);
+        append_tensors(g, part, &capacity);
     }
     check_count(g);
     return g;

@@ -31,8 +31,10 @@ bool llama2c_recognise(const MappedFile *);
 
 // Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
 StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
-// Refuses tensors of this file that share bytes, naming both.
-void checkpoint_check_overlaps(const Checkpoint *, const MappedFile *);
+// Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
+void checkpoint_check_overlaps(const Checkpoint *, int first);
+// A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.
+const json_t *checkpoint_object(const Checkpoint *, const char *file, const Source **);
 // Sets dimensions and bytes; refuses zero dimensions and counts that no file can hold.
 void tensor_set_shape(const MappedFile *, Tensor *, int rank, const uint64_t *dims);
 #endif

@@ -105,9 +105,10 @@ void safetensors_read(Checkpoint *c, const MappedFile *file) {
     Reading r = {.checkpoint = c, .file = file};
     const json_t *header = read_header(&r), *entry;
     const char *name;
+    int first = c->n_tensors;
     c->kind = CHECKPOINT_SAFETENSORS;
     json_object_foreach((json_t *)header, name, entry) if (strcmp(name, "__metadata__")) read_tensor(&r, name, entry);
-    checkpoint_check_overlaps(c, file);
+    checkpoint_check_overlaps(c, first);
     if (r.covered != r.bytes)
         file_fatal(file, "the header describes %" PRIu64 " bytes of tensors, the file has %" PRIu64 "\nhint: download it again",
                    r.covered, r.bytes);

@@ -441,11 +441,10 @@ static bool find_beside(Quantization *q) {
                                            {"quanto_qmap.json", "quanto"}};
     Checkpoint *c = q->checkpoint;
     for (size_t i = 0; i < sizeof files / sizeof *files && !q->config; i++) {
-        json_t *config = json_beside(c->folder, files[i][0]);
-        if (!config) continue;
-        Source *source = ARENA_NEW(c->arena, Source);
-        source->name = arena_printf(c->arena, "%s/%s", c->folder, files[i][0]);
-        q->config = json_own(c->arena, config), q->loc = loc_file(source);
+        const Source *source;
+        q->config = checkpoint_object(c, files[i][0], &source);
+        if (!q->config) continue;
+        q->loc = loc_file(source);
         q->method = quantized_string(q, "quant_method", files[i][1]);
     }
     return q->config;
@@ -456,8 +455,10 @@ static Quantization find_config(Checkpoint *c) {
     Quantization q = {.checkpoint = c};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const json_t *config = json_object_get(c->config, keys[i]);
+        q.loc = checkpoint_config_loc(c, keys[i]);
+        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q.loc, "%s must be an object", keys[i]);
         if (!json_object_size(config)) continue;
-        q.config = config, q.loc = checkpoint_config_loc(c, keys[i]);
+        q.config = config;
         bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
         q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
         return q;
