@@ -14,16 +14,16 @@ enum { KEPT_MASKS = 64 };
 
 typedef struct kept_mask {
     int32_t state, n;
-    uint64_t *bits;  // [vocab_size]
+    uint64_t *bits;  // [words]
 } kept_mask;
 
 struct burin_constraint {
     burin_grammar grammar;
     burin_recognizer *matcher;
     burin_vocabulary vocabulary;
-    int32_t state, *states;  // states: of the walk, behind each byte of a token
+    int32_t state, *states;  // states: of two walks, behind each byte of a token
     burin_plain_steps plain;
-    uint8_t *allowed;  // [size + 64], while a mask is made: 1, or 0
+    uint64_t *bits;  // of the mask that is being made
     kept_mask masks[KEPT_MASKS];
     int32_t next_mask;
     bool first;  // is the next token the first, which may lose its space?
@@ -35,8 +35,7 @@ burin_constraint *burin_constraint_open(burin_grammar *grammar, const void *toke
     c->grammar = *grammar;
     c->matcher = burin_recognizer_open(&c->grammar);
     burin_vocabulary_open(&c->vocabulary, tokenizer, vocab_size, marks);
-    c->states = burin_allocate(c->vocabulary.longest + 1, sizeof *c->states);
-    c->allowed = burin_allocate((size_t)vocab_size + 64, 1);
+    c->states = burin_allocate(2 * (c->vocabulary.longest + 1), sizeof *c->states);
     burin_constraint_start(c, false);
     return c;
 }
@@ -53,7 +52,7 @@ void burin_constraint_close(burin_constraint *c) {
     for (int32_t i = 0; i < KEPT_MASKS; i++) free(c->masks[i].bits);
     burin_vocabulary_close(&c->vocabulary);
     burin_plain_forget(&c->plain);
-    free(c->states), free(c->allowed), free(c);
+    free(c->states), free(c);
 }
 
 void burin_constraint_start(burin_constraint *c, bool first) {
@@ -83,92 +82,172 @@ void burin_constraint_take(burin_constraint *c, int32_t token) {
     if (c->state != before) forget_states(c);
 }
 
-// The nodes below one, which leads to `state`.
-static void walk_below(burin_constraint *c, const burin_token_tree *tree, const burin_token_node *node, int32_t state) {
-    const burin_token_node *end = tree->nodes + node->skip;
-    const uint8_t *class_of;
-    uint8_t *allowed = c->allowed;
-    int32_t n_classes, *states = c->states;
-    const int32_t *steps = burin_recognizer_steps(c->matcher, &class_of, &n_classes);
-    states[1] = state;
-    for (node++; node < end;) {
-        state = states[node->depth];
-        int32_t next = steps[(size_t)state * (size_t)n_classes + class_of[node->byte]];
-        if (next < 0) {
-            next = burin_recognizer_step(c->matcher, state, (uint8_t)node->byte);
-            steps = burin_recognizer_steps(c->matcher, &class_of, &n_classes);
-        }
-        states[node->depth + 1] = next;
-        allowed[node->token] = next != 0;
-        node = next ? node + 1 : tree->nodes + node->skip;
-    }
-}
+static void allow(uint64_t *bits, int32_t token, bool allowed) { bits[token / 64] |= (uint64_t)allowed << token % 64; }
 
-// Of the tokens that begin with the bytes first to last, those of at most so many characters.
-static void allow_begins(burin_constraint *c, const burin_token_tree *tree, int first, int last, int32_t characters) {
-    for (int32_t i = tree->begins[first]; i < tree->begins[last + 1]; i++)
-        c->allowed[tree->tokens[i]] = c->vocabulary.characters[tree->tokens[i]] <= characters;
-}
+// Of which characters the texts of a group are: all, all but the first. BURIN_ALPHABETS: any.
+static const struct {
+    burin_alphabet all, others;
+} group_alphabets[BURIN_TOKEN_GROUPS] = {
+    [BURIN_LOWER] = {BURIN_ASCII, BURIN_LETTERS},   [BURIN_WORD] = {BURIN_ASCII, BURIN_WORDS},
+    [BURIN_PLAIN] = {BURIN_ASCII, BURIN_ALPHABETS}, [BURIN_WIDE] = {BURIN_ANY, BURIN_BEYOND},
+    [BURIN_MIXED] = {BURIN_ANY, BURIN_ANY_LETTER},  [BURIN_OTHER] = {BURIN_ALPHABETS, BURIN_ALPHABETS},
+};
 
-static void walk_tree(burin_constraint *c, burin_token_group group) {
+// Of each first byte: how many characters its tokens may have, WALK: that depends on them.
+typedef struct first_bytes {
+    int16_t reach[256];
+} first_bytes;
+enum { WALK = -1 };
+
+static void find_reaches(burin_constraint *c, burin_token_group group, first_bytes *f) {
     const burin_token_tree *tree = &c->vocabulary.groups[group];
-    const burin_token_node *node = tree->nodes, *end = node + tree->n_nodes;
-    burin_alphabet letters = group == BURIN_WIDE ? BURIN_ANY_LETTER : BURIN_LETTERS;
-    bool by_letters = group == BURIN_WIDE || group == BURIN_LOWER;
-    int32_t reach = group == BURIN_WIDE ? burin_plain_reach(&c->plain, c->matcher, c->state, letters) : -1;
-    if (reach >= 0) allow_begins(c, tree, 0x80, 0xff, reach);
-    for (; node < end && !(reach >= 0 && node->byte >= 0x80); node = tree->nodes + node->skip) {
+    burin_alphabet others = group_alphabets[group].others;
+    bool by_others = others != BURIN_ALPHABETS;
+    int32_t wide = by_others ? burin_plain_reach(&c->plain, c->matcher, c->state, others) : WALK, last = 0, behind = 0;
+    for (const burin_token_node *node = tree->nodes; node < tree->nodes + tree->n_nodes; node = tree->nodes + node->skip) {
+        if (wide >= 0 && node->byte >= 0x80) {
+            f->reach[node->byte] = (int16_t)wide;
+            continue;
+        }
         int32_t next = burin_recognizer_step(c->matcher, c->state, (uint8_t)node->byte);
-        int32_t behind = next && by_letters && node->byte < 0x80 ? burin_plain_reach(&c->plain, c->matcher, next, letters) : -1;
-        if (behind >= 0)
-            allow_begins(c, tree, node->byte, node->byte, behind + 1);
-        else if (next)
-            c->allowed[node->token] = 1, walk_below(c, tree, node, next);
+        if (next && next != last && by_others) behind = burin_plain_reach(&c->plain, c->matcher, last = next, others);
+        f->reach[node->byte] = (int16_t)(!next ? 0 : by_others && node->byte < 0x80 && behind >= 0 ? behind + 1 : WALK);
     }
+}
+
+static int32_t characters_of(int reach) { return reach < 0 ? 0 : reach < BURIN_PLAIN_LONGEST ? reach : BURIN_PLAIN_LONGEST; }
+
+// Tokens that begin with a space, or the others: one by one, or all but some.
+static void allow_half(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f, bool space) {
+    int32_t n = 0, all = 0;
+    for (int byte = 0; byte < 256; byte++) {
+        const int32_t *ends = tree->ends[byte];
+        if ((byte == ' ') == space)
+            n += ends[characters_of(f->reach[byte])] - ends[0], all += ends[BURIN_PLAIN_LONGEST] - ends[0];
+    }
+    bool most = n > all / 2;
+    for (int32_t i = 0; i < c->vocabulary.words && most; i++) c->bits[i] |= tree->all[space][i];
+    for (int byte = 0; byte < 256; byte++) {
+        const int32_t *ends = tree->ends[byte], own = characters_of(f->reach[byte]);
+        if ((byte == ' ') != space) continue;
+        for (int32_t i = ends[most ? own : 0]; i < ends[most ? BURIN_PLAIN_LONGEST : own]; i++)
+            c->bits[tree->tokens[i] / 64] ^= (uint64_t)1 << tree->tokens[i] % 64;
+    }
+}
+
+static void allow_reaches(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f) {
+    allow_half(c, tree, f, false);
+    allow_half(c, tree, f, true);
+}
+
+// A walk of the trees below first bytes, piece by piece.
+typedef struct tree_walk {
+    burin_constraint *c;
+    const burin_token_node *nodes, *root, *end, *child, *children_end;
+    const first_bytes *first;
+    int32_t state;  // behind the first byte of the children
+} tree_walk;
+
+// A piece of it: nodes, and the state in front of the first one at its depth.
+typedef struct walk_piece {
+    const burin_token_node *node, *end;
+    int32_t *states;
+} walk_piece;
+
+static bool next_walk(tree_walk *w, walk_piece *p) {
+    enum { LARGE = 256 };  // nodes: each child is a piece
+    burin_recognizer *m = w->c->matcher;
+    for (; w->child < w->children_end || w->root < w->end;) {
+        bool below = w->child < w->children_end;
+        const burin_token_node *node = below ? w->child : w->root, *behind = w->nodes + node->skip;
+        if (below)
+            w->child = behind;
+        else
+            w->root = behind;
+        if (!below && w->first->reach[node->byte] != WALK) continue;
+        int32_t state = burin_recognizer_step(m, below ? w->state : w->c->state, (uint8_t)node->byte);
+        if (!state) continue;
+        allow(w->c->bits, node->token, true);
+        if (!below && behind - node > LARGE) {
+            w->state = state, w->child = node + 1, w->children_end = behind;
+            continue;
+        }
+        p->states[node->depth + 1] = state;
+        p->node = node + 1, p->end = behind;
+        if (p->node < p->end) return true;
+    }
+    return false;
+}
+
+// The steps that are known.
+typedef struct known_steps {
+    const int32_t *steps;
+    const uint8_t *class_of;
+    int32_t n_classes;
+} known_steps;
+
+static void read_steps(burin_constraint *c, known_steps *k) {
+    k->steps = burin_recognizer_steps(c->matcher, &k->class_of, &k->n_classes);
+}
+
+static inline void walk_node(tree_walk *w, walk_piece *p, known_steps *k) {
+    const burin_token_node *node = p->node;
+    int32_t state = p->states[node->depth], next = k->steps[(size_t)state * (size_t)k->n_classes + k->class_of[node->byte]];
+    if (__builtin_expect(next < 0, false)) {
+        next = burin_recognizer_step(w->c->matcher, state, (uint8_t)node->byte);
+        read_steps(w->c, k);
+    }
+    p->states[node->depth + 1] = next;
+    allow(w->c->bits, node->token, next != 0);
+    p->node = next ? node + 1 : w->nodes + node->skip;
+}
+
+// Two pieces at a time: a node waits for the one before it in its own.
+static void walk_tree(burin_constraint *c, const burin_token_tree *tree, const first_bytes *f) {
+    tree_walk w = {.c = c, .nodes = tree->nodes, .root = tree->nodes, .end = tree->nodes + tree->n_nodes, .first = f};
+    walk_piece a = {.states = c->states}, b = {.states = c->states + c->vocabulary.longest + 1};
+    known_steps k;
+    bool more_a = next_walk(&w, &a), more_b = more_a && next_walk(&w, &b);
+    read_steps(c, &k);
+    while (more_a && more_b) {
+        while (a.node < a.end && b.node < b.end) walk_node(&w, &a, &k), walk_node(&w, &b, &k);
+        if (a.node >= a.end) more_a = next_walk(&w, &a);
+        if (b.node >= b.end) more_b = next_walk(&w, &b);
+        read_steps(c, &k);
+    }
+    for (walk_piece *last = more_a ? &a : &b; (more_a || more_b) && last->node < last->end;) walk_node(&w, last, &k);
 }
 
 static void allow_group(burin_constraint *c, burin_token_group group) {
     const burin_token_tree *tree = &c->vocabulary.groups[group];
-    burin_alphabet alphabet = group == BURIN_WIDE ? BURIN_ANY : BURIN_ASCII;
-    int32_t reach = group == BURIN_OTHER ? -1 : burin_plain_reach(&c->plain, c->matcher, c->state, alphabet);
-    if (reach < 0) {
-        walk_tree(c, group);
-        return;
-    }
-    int32_t n = tree->at_least[reach + 1], all = n > tree->n_tokens / 2;
-    for (int32_t i = 0; all && i < c->vocabulary.size; i++) c->allowed[i] |= tree->all[i];
-    for (int32_t i = all ? n : 0; i < (all ? tree->n_tokens : n); i++) c->allowed[tree->by_characters[i]] = !all;
-}
-
-// A bit for each of 64 bytes.
-static uint64_t bits_of(const uint8_t *bytes) {
-    uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) {
-        uint64_t eight;
-        memcpy(&eight, bytes + 8 * i, 8);
-        bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
-    }
-    return bits;
+    burin_alphabet all = group_alphabets[group].all;
+    int32_t reach = all == BURIN_ALPHABETS ? WALK : burin_plain_reach(&c->plain, c->matcher, c->state, all);
+    first_bytes f = {0};
+    for (int byte = 0; byte < 256 && reach > 0; byte++) f.reach[byte] = (int16_t)reach;
+    if (reach < 0) find_reaches(c, group, &f);
+    if (tree->ends) allow_reaches(c, tree, &f);
+    if (reach < 0) walk_tree(c, tree, &f);
 }
 
 static void make_mask(burin_constraint *c, kept_mask *mask) {
     const burin_vocabulary *v = &c->vocabulary;
-    memset(c->allowed, 0, (size_t)v->size + 1);
+    c->bits = mask->bits;
+    memset(mask->bits, 0, (size_t)v->words * sizeof *mask->bits);
     for (burin_token_group g = 0; g < BURIN_TOKEN_GROUPS; g++) allow_group(c, g);
-    for (int32_t i = 0; i < v->n_copies; i++) c->allowed[v->copies[i][1]] = c->allowed[v->copies[i][0]];
-    c->allowed[v->size] = 0;
-    mask->n = 0;
-    for (int32_t i = 0; i < (v->size + 63) / 64; i++) {
-        mask->bits[i] = bits_of(c->allowed + 64 * i);
-        mask->n += __builtin_popcountll(mask->bits[i]);
+    for (int32_t i = 0; i < v->n_copies; i++) {
+        int32_t first = v->copies[i][0];
+        allow(mask->bits, v->copies[i][1], mask->bits[first / 64] >> first % 64 & 1);
     }
+    mask->bits[v->size / 64] &= ~((uint64_t)1 << v->size % 64);
+    mask->n = 0;
+    for (int32_t i = 0; i < v->words; i++) mask->n += __builtin_popcountll(mask->bits[i]);
 }
 
 static const kept_mask *mask_of_state(burin_constraint *c) {
     for (int32_t i = 0; i < KEPT_MASKS; i++)
         if (c->masks[i].bits && c->masks[i].state == c->state) return &c->masks[i];
     kept_mask *mask = &c->masks[c->next_mask++ % KEPT_MASKS];
-    if (!mask->bits) mask->bits = burin_allocate(((size_t)c->vocabulary.size + 63) / 64, sizeof *mask->bits);
+    if (!mask->bits) mask->bits = burin_allocate((size_t)c->vocabulary.words, sizeof *mask->bits);
     mask->state = c->state;
     make_mask(c, mask);
     return mask;
@@ -184,14 +263,27 @@ static int32_t mask_first(burin_constraint *c, float *logits) {
     return n;
 }
 
+typedef uint32_t eight_words __attribute__((vector_size(32)));
+
+static void keep_eight(float *logits, uint8_t bits) {
+    static const float none[8] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    const eight_words each = {1, 2, 4, 8, 16, 32, 64, 128}, keep = (eight_words)((each & bits) != 0);
+    eight_words own, other;
+    memcpy(&own, logits, sizeof own), memcpy(&other, none, sizeof other);
+    own = (own & keep) | (other & ~keep);
+    memcpy(logits, &own, sizeof own);
+}
+
 int32_t burin_constraint_mask(burin_constraint *c, float *logits) {
     if (c->first) return mask_first(c, logits);
     const kept_mask *mask = mask_of_state(c);
-    for (int32_t i = 0; i < c->vocabulary.size; i += 64) {
+    int32_t size = c->vocabulary.size, whole = size & ~7;
+    for (int32_t i = 0; i < whole; i += 64) {
         uint64_t bits = mask->bits[i / 64];
-        int32_t n = c->vocabulary.size - i < 64 ? c->vocabulary.size - i : 64;
+        int32_t n = whole - i < 64 ? whole - i : 64;
         for (int32_t k = 0; k < n && !bits; k++) logits[i + k] = -INFINITY;
-        for (int32_t k = 0; k < n && bits && ~bits; k++) logits[i + k] = bits >> k & 1 ? logits[i + k] : -INFINITY;
+        for (int32_t k = 0; k < n && bits && ~bits; k += 8) keep_eight(logits + i + k, (uint8_t)(bits >> k));
     }
+    for (int32_t i = whole; i < size; i++) logits[i] = mask->bits[i / 64] >> i % 64 & 1 ? logits[i] : -INFINITY;
     return mask->n;
 }

@@ -25,8 +25,22 @@ typedef enum burin_grammar_op {
 
 typedef struct burin_grammar_node {
     uint8_t op, low, high;
-    int32_t next, other;
+    int32_t next, other;  // other: of a BYTE that begins a character, the class it belongs to
 } burin_grammar_node;
+
+// Sets of characters: plain ones (vocabulary.h), in UTF-8.
+typedef enum burin_plain_part {
+    BURIN_PART_ASCII = 1,
+    BURIN_PART_WORD = 2,     // letters and digits of ASCII
+    BURIN_PART_LETTERS = 4,  // a to z
+    BURIN_PART_WIDE = 8,     // beyond ASCII
+} burin_plain_part;
+
+// A class of characters as it is in one place: what follows each of them, sets of which it takes all, or none.
+typedef struct burin_grammar_class {
+    int32_t next;
+    uint8_t all, none;
+} burin_grammar_class;
 
 enum {
     BURIN_GRAMMAR_NODES = 1 << 20,  // at most: about 24 MB
@@ -38,6 +52,8 @@ enum {
 typedef struct burin_grammar {
     burin_grammar_node *nodes;
     int32_t n_nodes;
+    burin_grammar_class *classes;  // number 1 and on; 0 is none
+    int32_t n_classes;
     int32_t *entries;  // the first node of each rule
     int32_t n_rules, root;
     char error[512];
@@ -52,9 +68,11 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *);
 void burin_recognizer_close(burin_recognizer *);
 int32_t burin_recognizer_start(burin_recognizer *);                              // a state; 0 is none
 int32_t burin_recognizer_step(burin_recognizer *, int32_t state, uint8_t byte);  // 0: no text goes on so
-bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);          // is the text whole?
-bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);          // may there be more?
-bool burin_recognizer_overflowed(const burin_recognizer *);                      // a step had too many readings, and gave 0
+// The state behind each character of some sets, when that is one and the same. -1: more must be known of the characters.
+int32_t burin_recognizer_step_parts(burin_recognizer *, int32_t state, uint8_t parts);
+bool burin_recognizer_accepts(const burin_recognizer *, int32_t state);  // is the text whole?
+bool burin_recognizer_goes_on(const burin_recognizer *, int32_t state);  // may there be more?
+bool burin_recognizer_overflowed(const burin_recognizer *);              // a step had too many readings, and gave 0
 // The steps that are known, until the next one that is not: [state][class of a byte], -1 where it is not.
 const int32_t *burin_recognizer_steps(const burin_recognizer *, const uint8_t **class_of, int32_t *n_classes);
 int32_t burin_recognizer_tidy(burin_recognizer *,

@@ -4,6 +4,7 @@
 
 #include "base/allocate.h"
 #include "grammar_tree.h"
+#include "vocabulary.h"
 
 static int32_t add_node(burin_grammar_reader *r, burin_grammar_node node) {
     burin_grammar *g = r->g;
@@ -26,14 +27,20 @@ static int utf8_bytes(uint32_t code, uint8_t *out) {
     return n;
 }
 
-// All characters from low to high, whose bytes are ranges of their own. `entry`: what else may be read here, or -1.
-static int32_t emit_bytes(burin_grammar_reader *r, burin_code_range range, int32_t next, int32_t entry) {
+// A class of characters that is being emitted: what follows it, its number, what else may be read there, or -1.
+typedef struct emitted_class {
+    int32_t next, number, entry;
+} emitted_class;
+
+// All characters from low to high, whose bytes are ranges of their own.
+static int32_t emit_bytes(burin_grammar_reader *r, burin_code_range range, const emitted_class *c) {
     uint8_t low[4], high[4];
     int n = utf8_bytes(range.low, low);
     utf8_bytes(range.high, high);
+    int32_t next = c->next;
     for (int i = n - 1; i >= 0; i--)
-        next = add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = low[i], .high = high[i], .next = next});
-    return entry < 0 ? next : add_split(r, next, entry);
+        next = add_node(r, (burin_grammar_node){BURIN_G_BYTE, low[i], high[i], next, i ? 0 : c->number});
+    return c->entry < 0 ? next : add_split(r, next, c->entry);
 }
 
 // The last character up to which a range from `low` on is ranges of bytes.
@@ -57,20 +64,54 @@ static uint32_t end_of_piece(burin_code_range range) {
     return high;
 }
 
+// Notes of parts that have all characters of a set whether these ranges, in order, have all of them, or none.
+static void compare_parts(burin_grammar_class *c, uint8_t parts, const burin_code_range *ranges, int32_t n,
+                          burin_code_range set) {
+    uint32_t at = set.low;
+    for (int32_t i = 0; i < n; i++) {
+        if (ranges[i].low <= at && ranges[i].high >= at) at = ranges[i].high + 1;
+        if (ranges[i].low <= set.high && ranges[i].high >= set.low) c->none &= (uint8_t)~parts;
+    }
+    if (at <= set.high) c->all &= (uint8_t)~parts;
+}
+
+static burin_code_range codes_of_row(const burin_wide_row *row) {
+    uint32_t low = row->low & (row->low < 0xe0 ? 0x1f : row->low < 0xf0 ? 0xf : 7), high = low + row->high - row->low;
+    low = low << 6 | (row->second_low & 0x3f), high = high << 6 | (row->second_high & 0x3f);
+    return (burin_code_range){low << 6 * row->more, ((high + 1) << 6 * row->more) - 1};
+}
+
+static int32_t number_class(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
+    burin_grammar *g = r->g;
+    const burin_code_range *ranges = r->ranges + item->first;
+    burin_grammar_class c = {.next = next, .all = 0xff, .none = 0xff};
+    for (uint32_t code = 0; code < 0x80; code++) {
+        uint8_t parts = (uint8_t)((burin_plain_ascii((uint8_t)code) ? BURIN_PART_ASCII : 0) |
+                                  (burin_plain_word((uint8_t)code) ? BURIN_PART_WORD : 0) |
+                                  (burin_plain_lower((uint8_t)code) ? BURIN_PART_LETTERS : 0));
+        compare_parts(&c, parts, ranges, item->n, (burin_code_range){code, code});
+    }
+    for (int i = 0; i < BURIN_WIDE_ROWS; i++)
+        compare_parts(&c, BURIN_PART_WIDE, ranges, item->n, codes_of_row(&burin_wide_rows[i]));
+    g->classes = burin_grammar_grow(g->classes, &r->room_classes, g->n_classes, sizeof *g->classes);
+    g->classes[g->n_classes] = c;
+    return ++g->n_classes;
+}
+
 static int32_t emit_class(burin_grammar_reader *r, const burin_gbnf_item *item, int32_t next) {
-    int32_t entry = -1;
+    emitted_class c = {next, number_class(r, item, next), -1};
     for (int32_t i = item->first; i < item->first + item->n; i++) {
         burin_code_range left = r->ranges[i];
         while (left.low <= left.high) {
             if (left.low >= 0xd800 && left.low <= 0xdfff) left.low = 0xe000;
             if (left.low > left.high) break;
             burin_code_range piece = {left.low, end_of_piece(left)};
-            entry = emit_bytes(r, piece, next, entry);
+            c.entry = emit_bytes(r, piece, &c);
             left.low = piece.high + 1;
         }
     }
     // An empty class: no byte is in this range.
-    return entry < 0 ? add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = 1, .high = 0, .next = next}) : entry;
+    return c.entry < 0 ? add_node(r, (burin_grammar_node){.op = BURIN_G_BYTE, .low = 1, .high = 0, .next = next}) : c.entry;
 }
 
 // --------------------------------------------------------------------------------------------------------------------- items

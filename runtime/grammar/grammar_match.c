@@ -6,6 +6,8 @@
 #include "base/allocate.h"
 #include "grammar.h"
 
+enum { USUAL_STATES = 1 << 13, USUAL_STEPS = 1 << 19 };  // there is room for so many from the start, as growing takes a while
+
 typedef struct reading {
     int32_t node, stack;
 } reading;
@@ -59,6 +61,12 @@ static void *grow(void *array, size_t *room, size_t n, size_t bytes) {
     free(array);
     *room = wanted;
     return more;
+}
+
+// With pages that are there already.
+static void *room_for(size_t *room, size_t n, size_t bytes) {
+    *room = n;
+    return memset(burin_allocate(n, bytes), 0, n * bytes);
 }
 
 // Bytes that no node tells apart are a class.
@@ -275,6 +283,24 @@ int32_t burin_recognizer_step(burin_recognizer *m, int32_t state, uint8_t byte) 
     return next;
 }
 
+int32_t burin_recognizer_step_parts(burin_recognizer *m, int32_t state, uint8_t parts) {
+    const set_of_readings s = m->states[state];
+    for (int32_t i = 0; i < s.n; i++) {
+        reading r = m->pool[s.first + i];
+        int32_t number = m->g->nodes[r.node].other;
+        if (!number) continue;  // inside of a character no other begins
+        const burin_grammar_class *c = &m->g->classes[number - 1];
+        if ((c->none & parts) == parts) continue;
+        if ((c->all & parts) == parts) {
+            add_work(m, c->next, r.stack);
+            continue;
+        }
+        clear_work(m);
+        return -1;
+    }
+    return !m->n_work ? 0 : m->n_work == 1 ? state_of_seed(m) : state_of_work(m);
+}
+
 bool burin_recognizer_accepts(const burin_recognizer *m, int32_t state) { return m->states[state].accepts; }
 bool burin_recognizer_goes_on(const burin_recognizer *m, int32_t state) { return m->states[state].n > 0; }
 bool burin_recognizer_overflowed(const burin_recognizer *m) { return m->overflowed; }
@@ -283,13 +309,15 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
     burin_recognizer *m = burin_allocate(1, sizeof *m);
     m->g = g, m->n_stacks = 1, m->n_states = 1;  // 0: the empty stack, the state of no reading
     find_classes(m);
+    m->stack_table.size = m->seed_table.size = USUAL_STATES, m->state_table.size = USUAL_STATES / 2;
     rehash_stacks(m);
     rehash_states(m);
     rehash_seeds(m);
     m->seen_table = (number_table){burin_allocate(16 * BURIN_GRAMMAR_READINGS, sizeof(int32_t)), 16 * BURIN_GRAMMAR_READINGS};
-    m->stacks = grow(NULL, &m->room_stacks, 1, sizeof *m->stacks);
-    m->states = grow(NULL, &m->room_states, 1, sizeof *m->states);
-    m->steps = grow(NULL, &m->room_steps, (size_t)m->n_classes, sizeof *m->steps);
+    m->stacks = room_for(&m->room_stacks, 4 * USUAL_STATES, sizeof *m->stacks);
+    m->states = room_for(&m->room_states, USUAL_STATES, sizeof *m->states);
+    m->pool = room_for(&m->room_pool, 8 * USUAL_STATES, sizeof *m->pool);
+    m->steps = room_for(&m->room_steps, USUAL_STEPS, sizeof *m->steps);
     return m;
 }
 

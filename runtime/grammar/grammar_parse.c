@@ -157,11 +157,10 @@ static int by_low(const void *a, const void *b) {
     return (x->low > y->low) - (x->low < y->low);
 }
 
-// Ranges from `first` become those of all other characters.
+// Ranges from `first`, in order, become those of all other characters.
 static void negate(burin_grammar_reader *r, int32_t first) {
     int32_t n = r->n_ranges;
     uint32_t next = 0;
-    if (n > first) qsort(r->ranges + first, (size_t)(n - first), sizeof *r->ranges, by_low);
     for (int32_t i = first; i < n; i++) {
         burin_code_range given = r->ranges[i];
         if (given.low > next) add_range(r, next, given.low - 1);
@@ -186,6 +185,7 @@ static int32_t read_class(burin_grammar_reader *r) {
         add_range(r, low, high);
     }
     r->at++;
+    if (r->n_ranges > first) qsort(r->ranges + first, (size_t)(r->n_ranges - first), sizeof *r->ranges, by_low);
     if (negated) negate(r, first);
     return add_item(r, (burin_gbnf_item){.kind = BURIN_I_CLASS, .first = first, .n = r->n_ranges - first, .at = at});
 }
@@ -338,7 +338,6 @@ bool burin_grammar_parse(burin_grammar *g, const char *name, const char *text, s
 }
 
 void burin_grammar_free(burin_grammar *g) {
-    free(g->nodes);
-    free(g->entries);
-    g->nodes = NULL, g->entries = NULL;
+    free(g->nodes), free(g->entries), free(g->classes);
+    g->nodes = NULL, g->entries = NULL, g->classes = NULL;
 }

@@ -33,7 +33,7 @@ typedef struct burin_grammar_reader {
     burin_code_range *ranges;
     burin_rule *rules;
     int32_t n_items, n_kids, n_waiting, n_ranges, n_rules;
-    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries;
+    size_t room_items, room_kids, room_waiting, room_ranges, room_rules, room_nodes, room_entries, room_classes;
     int32_t depth;
     jmp_buf failed;
 } burin_grammar_reader;

@@ -55,20 +55,34 @@ static int32_t step_wide(burin_recognizer *m, int32_t state, const burin_wide_ro
     return found;
 }
 
-static bool is_lower(uint8_t byte) { return byte >= 'a' && byte <= 'z'; }
+static int32_t step_all_wide(burin_recognizer *m, int32_t state) {
+    int32_t next = burin_recognizer_step_parts(m, state, BURIN_PART_WIDE), found = NONE_YET;
+    if (next >= 0) return next;
+    for (int i = 0; i < BURIN_WIDE_ROWS && found != DIFFERENT; i++) found = step_wide(m, state, &burin_wide_rows[i], found);
+    return found;
+}
+
+static const struct {
+    uint8_t part;
+    bool (*has)(uint8_t byte);
+} ascii_parts[BURIN_ALPHABETS] = {[BURIN_ASCII] = {BURIN_PART_ASCII, burin_plain_ascii},
+                                  [BURIN_LETTERS] = {BURIN_PART_LETTERS, burin_plain_lower},
+                                  [BURIN_WORDS] = {BURIN_PART_WORD, burin_plain_word}};
 
 static int32_t plain_step(burin_plain_steps *p, burin_recognizer *m, int32_t state, burin_alphabet alphabet) {
     room_for_state(p, state);
-    int32_t *known = &p->next[alphabet][state], found;
-    if (*known != NOT_KNOWN) return *known;
-    bool wide = alphabet == BURIN_ANY || alphabet == BURIN_ANY_LETTER;
-    if (wide)
+    int32_t found = p->next[alphabet][state];
+    if (found != NOT_KNOWN) return found;
+    if (alphabet == BURIN_ANY || alphabet == BURIN_ANY_LETTER) {
         found = plain_step(p, m, state, alphabet == BURIN_ANY ? BURIN_ASCII : BURIN_LETTERS);
-    else
-        found = step_range(m, state, 0, 0x7f, alphabet == BURIN_ASCII ? burin_plain_ascii : is_lower);
-    for (int i = 0; wide && i < BURIN_WIDE_ROWS && found != DIFFERENT; i++)
-        found = step_wide(m, state, &burin_wide_rows[i], found);
-    return *known = found;
+        if (found != DIFFERENT) found = agree(found, plain_step(p, m, state, BURIN_BEYOND));
+    } else if (alphabet == BURIN_BEYOND) {
+        found = step_all_wide(m, state);
+    } else {
+        found = burin_recognizer_step_parts(m, state, ascii_parts[alphabet].part);
+        if (found < 0) found = step_range(m, state, 0, 0x7f, ascii_parts[alphabet].has);
+    }
+    return p->next[alphabet][state] = found;
 }
 
 int32_t burin_plain_reach(burin_plain_steps *p, burin_recognizer *m, int32_t state, burin_alphabet alphabet) {

@@ -9,6 +9,8 @@ typedef enum burin_alphabet {
     BURIN_ANY,         // and those beyond ASCII
     BURIN_LETTERS,     // a to z
     BURIN_ANY_LETTER,  // and plain characters beyond ASCII
+    BURIN_WORDS,       // letters and digits of ASCII
+    BURIN_BEYOND,      // plain characters beyond ASCII
     BURIN_ALPHABETS,
 } burin_alphabet;
 

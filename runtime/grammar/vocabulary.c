@@ -72,6 +72,9 @@ bool burin_plain_ascii(uint8_t byte) {
     return byte < 0x80 && !(not_plain[byte / 64] >> byte % 64 & 1);
 }
 
+bool burin_plain_lower(uint8_t byte) { return byte >= 'a' && byte <= 'z'; }
+bool burin_plain_word(uint8_t byte) { return burin_plain_lower(byte | 0x20) || (byte >= '0' && byte <= '9'); }
+
 // Bytes of the plain character at the front of n bytes; 0: there is none.
 static int64_t plain_character(const uint8_t *at, int64_t n) {
     if (*at < 0x80) return burin_plain_ascii(*at);
@@ -88,15 +91,17 @@ static int64_t plain_character(const uint8_t *at, int64_t n) {
 
 static burin_token_group group_of(const burin_vocabulary *v, int32_t id, uint8_t *characters) {
     const uint8_t *at = (const uint8_t *)v->texts + v->begin[id], *end = (const uint8_t *)v->texts + v->begin[id + 1];
-    bool wide = false, lower = true;
+    bool wide = false, word = true, lower = true, ascii = false;  // the last three: behind the first character
     for (*characters = 0; at < end; ++*characters) {
         int64_t n = plain_character(at, end - at);
         if (!n || *characters == BURIN_PLAIN_LONGEST) return BURIN_OTHER;
         wide |= *at >= 0x80;
-        lower &= !*characters || *at >= 0x80 || (*at >= 'a' && *at <= 'z');
+        bool counts = *characters && *at < 0x80;
+        lower &= !counts || burin_plain_lower(*at), word &= !counts || burin_plain_word(*at), ascii |= counts;
         at += n;
     }
-    return !lower ? wide ? BURIN_OTHER : BURIN_PLAIN : wide ? BURIN_WIDE : BURIN_LOWER;
+    if (wide) return !ascii ? BURIN_WIDE : lower ? BURIN_MIXED : BURIN_OTHER;
+    return lower ? BURIN_LOWER : word ? BURIN_WORD : BURIN_PLAIN;
 }
 
 // The tokens are sorted. `path`: the node at each depth of the newest token.
@@ -127,25 +132,29 @@ static void plant_tree(const burin_vocabulary *v, burin_token_tree *tree) {
     free(path);
 }
 
-static void sort_by_characters(const burin_vocabulary *v, burin_token_tree *tree) {
-    int32_t next[BURIN_PLAIN_LONGEST + 2] = {0};
-    tree->by_characters = burin_allocate((size_t)tree->n_tokens, sizeof *tree->by_characters);
-    for (int32_t i = 0; i < tree->n_tokens; i++) next[v->characters[tree->tokens[i]] + 1]++;
-    for (int32_t k = 0; k <= BURIN_PLAIN_LONGEST; k++) next[k + 1] += next[k];
-    memcpy(tree->at_least, next, sizeof next);
-    for (int32_t i = 0; i < tree->n_tokens; i++) tree->by_characters[next[v->characters[tree->tokens[i]]]++] = tree->tokens[i];
-}
-
-static void find_begins(const burin_vocabulary *v, burin_token_tree *tree) {
-    for (int32_t i = 0; i < tree->n_tokens; i++) tree->begins[(uint8_t)v->texts[v->begin[tree->tokens[i]]] + 1]++;
-    for (int byte = 0; byte < 256; byte++) tree->begins[byte + 1] += tree->begins[byte];
-}
-
-static void share_out(burin_vocabulary *v, const int32_t *ids, int32_t n) {
-    for (int g = 0; g < BURIN_TOKEN_GROUPS; g++) {
-        v->groups[g].tokens = burin_allocate((size_t)n, sizeof(int32_t));
-        v->groups[g].all = burin_allocate((size_t)v->size + 1, 1);
+static void sort_by_characters(const burin_vocabulary *v, burin_token_tree *tree, const uint8_t *characters) {
+    int32_t *sorted = burin_allocate((size_t)tree->n_tokens, sizeof *sorted), n = 0, first = 0;
+    tree->ends = burin_allocate(256, sizeof *tree->ends);
+    for (int byte = 0; byte < 256; byte++, first = n) {
+        int32_t end = first;
+        while (end < tree->n_tokens && (uint8_t)v->texts[v->begin[tree->tokens[end]]] == byte) end++;
+        for (int k = 0; k <= BURIN_PLAIN_LONGEST; k++) {
+            for (int32_t i = first; i < end; i++)
+                if (characters[tree->tokens[i]] == k) sorted[n++] = tree->tokens[i];
+            tree->ends[byte][k] = n;
+        }
     }
+    free(tree->tokens);
+    tree->tokens = sorted;
+    for (int i = 0; i < 2; i++) tree->all[i] = burin_allocate((size_t)v->words, sizeof **tree->all);
+    for (int32_t i = 0; i < n; i++) {
+        bool space = i >= tree->ends[' '][0] && i < tree->ends[' '][BURIN_PLAIN_LONGEST];
+        tree->all[space][sorted[i] / 64] |= (uint64_t)1 << sorted[i] % 64;
+    }
+}
+
+static void share_out(burin_vocabulary *v, const int32_t *ids, int32_t n, uint8_t *characters) {
+    for (int g = 0; g < BURIN_TOKEN_GROUPS; g++) v->groups[g].tokens = burin_allocate((size_t)n, sizeof(int32_t));
     for (int32_t i = 0, last = -1; i < n; i++) {
         bool copy = last >= 0 && v->begin[ids[i] + 1] - v->begin[ids[i]] == v->begin[last + 1] - v->begin[last] &&
                     shared_bytes(v, last, ids[i]) == v->begin[last + 1] - v->begin[last];
@@ -153,36 +162,35 @@ static void share_out(burin_vocabulary *v, const int32_t *ids, int32_t n) {
             v->copies[v->n_copies][0] = last, v->copies[v->n_copies++][1] = ids[i];
             continue;
         }
-        burin_token_tree *tree = &v->groups[group_of(v, ids[i], &v->characters[ids[i]])];
-        tree->all[ids[i]] = 1;
+        burin_token_tree *tree = &v->groups[group_of(v, ids[i], &characters[ids[i]])];
         tree->tokens[tree->n_tokens++] = last = ids[i];
     }
 }
 
 void burin_vocabulary_open(burin_vocabulary *v, const void *tokenizer, int32_t size, const char *const *marks) {
-    *v = (burin_vocabulary){.size = size, .longest = burin_decode_max(tokenizer) + BURIN_LONGEST_MARK};
+    *v = (burin_vocabulary){.size = size, .words = size / 64 + 1};
+    v->longest = burin_decode_max(tokenizer) + BURIN_LONGEST_MARK;
     v->begin = burin_allocate((size_t)size + 1, sizeof *v->begin);
     read_texts(v, tokenizer, marks);
     int32_t n = 0, *ids = burin_allocate((size_t)size, sizeof *ids);
-    v->characters = burin_allocate((size_t)size, sizeof *v->characters);
+    uint8_t *characters = burin_allocate((size_t)size, sizeof *characters);
     v->copies = burin_allocate((size_t)size, sizeof *v->copies);
     for (int32_t id = 0; id < size; id++)
         if (v->begin[id + 1] > v->begin[id]) ids[n++] = id;
     sorted_vocabulary = v;
     qsort(ids, (size_t)n, sizeof *ids, by_text);
-    share_out(v, ids, n);
+    share_out(v, ids, n, characters);
     for (int g = 0; g < BURIN_TOKEN_GROUPS; g++) {
         plant_tree(v, &v->groups[g]);
-        find_begins(v, &v->groups[g]);
-        if (g != BURIN_OTHER) sort_by_characters(v, &v->groups[g]);
+        if (g != BURIN_OTHER) sort_by_characters(v, &v->groups[g], characters);
     }
-    free(ids);
+    free(ids), free(characters);
 }
 
 void burin_vocabulary_close(burin_vocabulary *v) {
     for (int g = 0; g < BURIN_TOKEN_GROUPS; g++) {
-        free(v->groups[g].nodes), free(v->groups[g].tokens), free(v->groups[g].by_characters);
-        free(v->groups[g].all);
+        free(v->groups[g].nodes), free(v->groups[g].tokens), free(v->groups[g].ends);
+        free(v->groups[g].all[0]), free(v->groups[g].all[1]);
     }
-    free(v->begin), free(v->texts), free(v->copies), free(v->characters);
+    free(v->begin), free(v->texts), free(v->copies);
 }

@@ -9,8 +9,10 @@
 
 typedef enum burin_token_group {
     BURIN_LOWER,  // a plain ASCII character, then a to z
-    BURIN_WIDE,   // a plain character, then plain characters beyond ASCII or a to z
+    BURIN_WORD,   // a plain ASCII character, then letters and digits of ASCII
     BURIN_PLAIN,  // other plain ASCII
+    BURIN_WIDE,   // a plain character, then plain characters beyond ASCII
+    BURIN_MIXED,  // a plain character, then plain characters beyond ASCII and a to z
     BURIN_OTHER,  // quotes, backslashes, brackets, control characters, spaces beyond ASCII, parts of characters, very long
                   // texts
     BURIN_TOKEN_GROUPS,
@@ -26,18 +28,16 @@ typedef struct burin_token_node {
 
 typedef struct burin_token_tree {
     burin_token_node *nodes;
-    int32_t *tokens, n_nodes, n_tokens;         // tokens: by their bytes
-    int32_t begins[257];                        // in `tokens`: those that begin with each byte
-    int32_t *by_characters;                     // plain tokens by their number of characters
-    int32_t at_least[BURIN_PLAIN_LONGEST + 2];  // the first one of so many
-    uint8_t *all;                               // [size]: 1 for each of its tokens
+    int32_t *tokens, n_nodes, n_tokens;  // by their first bytes, of each those of few characters first
+    // In `tokens`: behind those of a first byte that have at most so many characters; 0: the first of them. None in OTHER.
+    int32_t (*ends)[BURIN_PLAIN_LONGEST + 1];
+    uint64_t *all[2];  // bits of the tokens: those that do not begin with a space, those that do
 } burin_token_tree;
 
 typedef struct burin_vocabulary {
-    int32_t size, n_copies;
-    int64_t *begin;        // [size + 1], in `texts`: the bytes of each id
-    int32_t (*copies)[2];  // ids of one text: the first is the one in the tree
-    uint8_t *characters;   // [size]: of plain tokens
+    int32_t size, n_copies, words;  // words: of 64 bits, one for each id and for `size`
+    int64_t *begin;                 // [size + 1], in `texts`: the bytes of each id
+    int32_t (*copies)[2];           // ids of one text: the first is the one in the tree
     char *texts;
     size_t longest;
     bool drops;  // does the first token of a text lose its space?
@@ -45,6 +45,8 @@ typedef struct burin_vocabulary {
 } burin_vocabulary;
 
 bool burin_plain_ascii(uint8_t byte);
+bool burin_plain_word(uint8_t byte);   // 0-9, A-Z, a-z
+bool burin_plain_lower(uint8_t byte);  // a-z
 
 // Plain characters beyond ASCII: the first byte, the second, and how many follow that.
 typedef struct burin_wide_row {

@@ -12,7 +12,7 @@ def alphabet():
 
 random.seed(7)
 kinds = ["abcdexyz", "abcABC019", "ab .,-:/'@#_%&", "ab\"\\<>[]{}|`", "a \n\t\r", "éßяжñ", "中日本あ한", "😀👍𝔸", "a\u2028\u2029\u00a0\u3000\u0085\ufeff",
-         "“”…–", "azAZ09 é中"]
+         "“”…–", "azAZ09 é中", "abéя中z", "aB7é"]
 texts = {bytes([b]) for b in range(256)} | {b"a" * 31, b"a" * 32, b"a" * 33, b" " * 40, b" " + b"b" * 31, "é".encode() * 32, "é".encode() * 33}
 while len(texts) < 1400:
     text = "".join(random.choice(random.choice(kinds)) for _ in range(random.randint(1, 7)))

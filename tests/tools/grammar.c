@@ -182,13 +182,15 @@ static void add_item(FILE *f, int depth) {
                                           "[0-9a-f]",
                                           "[A-Z]",
                                           "[\\u0080-\\U0010ffff]",
-                                          "[^é]"};
+                                          "[^é]",
+                                          "[z0-9A-Za-y]",
+                                          "[^w0]"};
     static const char *const counts[] = {"*", "+", "?", "{2,5}", "{0,40}", "{3}", "{31,33}", "{1,300}", "{4,}"};
     static const char *const texts[] = {"\"a\"",  "\" \"",   "\"\\\"\"",       "\"\\n\"",
                                         "\"中\"", "\"], \"", "\"ab\" | \"a\"", "\"\\\\\" [a-z\\\\\\\"]"};
     uint32_t kind = draw(depth > 2 ? 2 : 5);
     if (kind < 2) {
-        const char *text = kind ? classes[draw(14)] : texts[draw(8)];
+        const char *text = kind ? classes[draw(sizeof classes / sizeof *classes)] : texts[draw(8)];
         fprintf(f, "(%s)%s ", text, draw(3) ? counts[draw(9)] : "");
         return;
     }
