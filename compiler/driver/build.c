@@ -190,8 +190,9 @@ static void load_checkpoint(Build *b) {
 
 // What a network does with texts stands where a decoder has its template.
 static void load_card(Build *b) {
-    if (!b->checkpoint || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
-    Card card = card_read(b->arena, b->checkpoint, b->module->graphs[0], b->tokenizer, b->embeds);
+    const Checkpoint *c = b->checkpoint ? b->checkpoint : b->beside;
+    if (!c || !b->tokenizer || b->module->n_graphs != 1 || !strcmp(b->module->graphs[0]->name, "decode")) return;
+    Card card = card_read(b->arena, c, b->module->graphs[0], b->tokenizer, b->embeds);
     b->chat = (CompiledTemplate){.blob = card.blob, .bytes = card.bytes};
     b->labels = card.labels;
 }

@@ -6,6 +6,7 @@
 #include "driver/options.h"
 #include "driver/toolchain.h"
 #include "frontend/checkpoint.h"
+#include "frontend/onnx.h"
 #include "frontend/template.h"
 #include "ir.h"
 #include "lower/lower.h"
@@ -16,14 +17,15 @@ typedef struct Build {
     const char *name;  // of the program: [a-z][a-z0-9_]*
     OutputKind kind;
     Toolchain tools;
-    bool guesses;             // this is the draft of another
-    bool onnx;                // MODEL is an ONNX file
-    bool text;                // that is a decoder of tokens
-    bool embeds;              // texts in, embeddings out
-    bool labels;              // texts in, labels or words out
-    bool talks;               // it has a chat template
-    Checkpoint *checkpoint;   // NULL when MODEL is a dumped .ir or an ONNX file
-    const char *description;  // path of the .burin file
+    bool guesses;              // this is the draft of another
+    bool onnx;                 // MODEL is an ONNX file
+    bool text;                 // that is a decoder of tokens
+    bool embeds;               // texts in, embeddings out
+    bool labels;               // texts in, labels or words out
+    bool talks;                // it has a chat template
+    Checkpoint *checkpoint;    // NULL when MODEL is a dumped .ir or an ONNX file
+    const Checkpoint *beside;  // of an ONNX encoder of texts: the folder and its config.json, no tensors
+    const char *description;   // path of the .burin file
     Module *module;
     Tokenizer *tokenizer;   // or NULL
     CompiledTemplate chat;  // no blob: none
@@ -53,6 +55,8 @@ void build_sources(const Build *, const char *folder);  // the emitted C, its dr
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
+// An encoder of texts (onnx_texts.c). NULL: nothing says what becomes of its numbers.
+Module *load_onnx_texts(Build *, const OnnxOptions *, OnnxSaid *, Text *why);
 bool wants_tensors(const Options *);  // an ONNX decoder is to be a program of tensors
 void build_special_tokens(Build *);
 void build_rotary_factors(const Build *);  // which of LongRoPE's two lists --ctx asks for, before the description is read

@@ -1,4 +1,5 @@
-// ONNX files: a text program where the graph is a decoder of tokens, else a program of tensors.
+// ONNX files: a text program where the graph is a decoder of tokens or (onnx_texts.c) an encoder of texts, else a program of
+// tensors.
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +139,13 @@ Module *load_onnx(Build *b) {
     const char *prefix = is_wanted(o) ? "note: " : "text     no, a program of tensors: ";
     bool open = text && !has_fixed_length(text, prefix, &why);
     if (open && has_autoregressive_form(b, text, prefix, &why)) return text_module(b, &onnx, text, &said);
+    text_free(&said.binding);
+    said = (OnnxSaid){.arena = b->arena};
+    text = load_onnx_texts(b, &onnx, &said, &why);
+    if (text) {
+        text_free(&why);
+        return text_module(b, &onnx, text, &said);
+    }
     text_free(&said.binding);
     check_unwanted(b, &why);
     Module *m = onnx_load(b->arena, o->model, &onnx);

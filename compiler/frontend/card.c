@@ -102,10 +102,16 @@ static bool reads_tokens(const Graph *g) {
     return false;
 }
 
+static const Node *logits_of(const Graph *g) {
+    int at = graph_output_index(g, "logits");
+    return at < 0 ? NULL : g->outputs[at];
+}
+
+bool card_has_labels(const Checkpoint *c, const Graph *g) { return reads_tokens(g) && fits(c, logits_of(g), &(burin_card){0}); }
+
 Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenizer *tokenizer, bool embeds) {
     burin_card card = {.magic = BURIN_CARD_MAGIC, .version = BURIN_CARD_VERSION, .mask = -1, .default_prompt = -1};
-    int at = graph_output_index(g, "logits");
-    const Node *logits = at < 0 ? NULL : g->outputs[at];
+    const Node *logits = logits_of(g);
     Text strings = {0};
     Loc loc = NO_LOC;
     bool labels = !embeds && reads_tokens(g) && fits(c, logits, &card);

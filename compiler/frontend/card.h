@@ -14,5 +14,6 @@ typedef struct Card {
 
 // `embeds`: the graph gives embeddings of texts. Of other graphs the class in `architectures`, the labels and the output
 // "logits" must fit together.
+bool card_has_labels(const Checkpoint *, const Graph *);  // in that way
 Card card_read(Arena *, const Checkpoint *, const Graph *, const Tokenizer *, bool embeds);
 #endif

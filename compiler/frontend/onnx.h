@@ -55,6 +55,10 @@ void onnx_tell(const OnnxSaid *);  // prints notes and warnings
 // a text, or no output is logits. `said` NULL: notes and warnings are printed at once.
 Module *onnx_load_text(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
 
+// The same of an encoder: %input_ids: i32[T] and, where the file has them, token types in, each result without the axis of the
+// batch out, under its name.
+Module *onnx_load_lists(Arena *, const char *path, const OnnxOptions *, OnnxSaid *said);
+
 // An encoder and a decoder of one export, in any order, as one module of two graphs; a decoder with past is not needed beside
 // them.
 Module *onnx_load_files(Arena *, const char *const *paths, int n, const OnnxOptions *, OnnxSaid *said);

@@ -7,6 +7,9 @@
 //   past_key_values.0.key [batch, heads, past, d]   empty: past is 0, and what is concatenated to it alone remains
 //   use_cache_branch [1]                            false: of a merged decoder the branch without a past
 //
+// An encoder of texts is imported the same way; its tokens and types stay inputs under their names, as lists [seq], and so do
+// its results, without the axis of the batch.
+//
 // So a file with a cache and one without become the same graph, and `incremental` derives the cache of the program from it.
 #include <string.h>
 
@@ -16,6 +19,7 @@ typedef struct OnnxText {
     const BurinOnnx__ValueInfo *tokens;  // NULL: an encoder of something else
     Node *input;                         // the tokens
     bool encodes;                        // the encoder: other inputs stay, its first output is what it leaves
+    bool lists;                          // an encoder of texts
     const BurinOnnx__ValueInfo *memory;  // a decoder's: what the encoder leaves
     const char *memory_name;
     const Dim *memory_length;  // as the encoder has it, of its graph
@@ -31,6 +35,8 @@ static InputRole role_of(const OnnxOptions *o, const char *name) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------- the values
+static bool is_one(const Dim *d) { return dim_is_const(d, NULL) && dim_upper(d) == 1; }
+
 static Node *as_shape(Builder b, Node *x, const Type *type) { return build_reshape(b, x, type->rank, type->dim); }
 
 static Node *filled(Builder b, double value, const Type *type) {
@@ -48,18 +54,23 @@ static Node *counted(Builder b, const Type *type) {
     return build_cast(b, build_iota(b, type->rank, type->dim, type->rank - 1), type->dtype);
 }
 
-static Node *token_input(OnnxImport *m, Type type, Loc loc) {
-    OnnxText *t = (OnnxText *)m->text;
-    t->input = graph_add_input(m->graph, "tokens", type_of(DT_i32, 1, &type.dim[1]), loc);
-    input_set_role(t->input, INPUT_TOKENS);
+// A list as long as the text, in the shape [1, seq] that the file has.
+static Node *list_input(OnnxImport *m, const char *name, InputRole role, const Type *type, Node **list, Loc loc) {
+    *list = graph_add_input(m->graph, name, type_of(DT_i32, 1, &type->dim[type->rank - 1]), loc);
+    input_set_role(*list, role);
     Builder b = cursor_at_end(m->graph, loc);
-    return as_shape(b, build_cast(b, t->input, type.dtype), &type);
+    return as_shape(b, build_cast(b, *list, type->dtype), type);
+}
+
+static Node *token_input(OnnxImport *m, const char *name, Type type, Loc loc) {
+    OnnxText *t = (OnnxText *)m->text;
+    return list_input(m, t->lists ? name : "tokens", INPUT_TOKENS, &type, &t->input, loc);
 }
 
 // [1, length, width] of one sequence as [length, width].
 static Node *one_of_batch(OnnxImport *m, const char *name, Type type, Loc loc) {
     Type one = type;
-    bool batch = type.rank > 1 && dim_is_const(type.dim[0], NULL) && dim_upper(type.dim[0]) == 1;
+    bool batch = type.rank > 1 && is_one(type.dim[0]);
     if (batch) {
         one.rank--;
         for (int i = 0; i < one.rank; i++) one.dim[i] = type.dim[i + 1];
@@ -79,7 +90,7 @@ Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type
     const OnnxText *t = m->text;
     Graph *g = m->graph;
     Builder b = cursor_at_end(g, loc);
-    if (info == t->tokens) return token_input(m, type, loc);
+    if (info == t->tokens) return token_input(m, info->name, type, loc);
     if (info == t->memory) return one_of_batch(m, t->memory_name, type, loc);
     Type text = type;
     if (t->tokens && !is_encoders_input(info->name)) text = along_text(g, type, onnx_input_type(m, t->tokens).dim[1]);
@@ -92,6 +103,8 @@ Node *onnx_text_input(OnnxImport *m, const BurinOnnx__ValueInfo *info, Type type
             return counted(b, &text);
         case INPUT_CACHE:
             return filled(b, 0, &type);
+        case INPUT_TYPES:
+            return t->lists ? list_input(m, info->name, INPUT_TYPES, &text, &(Node *){NULL}, loc) : filled(b, 0, &text);
         default:
             return filled(b, 0, &text);
     }
@@ -207,7 +220,8 @@ static void describe(const OnnxImport *m, Text *binding) {
             text_spell(binding, "input    %s: mask (ones)\n", g->input[i]->name);
         else
             text_spell(binding, "input    %s: %s (%s)\n", g->input[i]->name,
-                       role == INPUT_TENSOR ? "other" : input_role_name(role), values[role]);
+                       role == INPUT_TENSOR ? "other" : input_role_name(role),
+                       role == INPUT_TYPES && m->text->lists ? "zeros, or those of a pair of texts" : values[role]);
     }
     if (m->text->by_rows)
         text_add(binding, "bytes    DynamicQuantizeLinear: each token by its own range, as where it is read alone\n");
@@ -271,6 +285,34 @@ static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *o
 Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, OnnxSaid *said) {
     OnnxText text = {0};
     return load_decoder(arena, path, options, &text, said);
+}
+
+// [1, T, width], [1, width] or [1, T] as [T, width], [width] or [T].
+static bool add_list(OnnxImport *m, const BurinOnnx__ValueInfo *output) {
+    Node *n = onnx_output_node(m, output);
+    if (n->type.rank < 2 || !dtype_is_float(n->type.dtype) || !is_one(n->type.dim[0])) return false;
+    Builder b = cursor_at_end(m->graph, n->loc);
+    n = build_cast(b, build_reshape(b, n, n->type.rank - 1, &n->type.dim[1]), DT_f32);
+    graph_add_output(m->graph, n, output->name);
+    return true;
+}
+
+Module *onnx_load_lists(Arena *arena, const char *path, const OnnxOptions *options, OnnxSaid *said) {
+    OnnxText text = {.lists = true};
+    OnnxOptions own = *options;
+    OnnxImport m = {.model = onnx_open(arena, path),
+                    .options = &own,
+                    .graph = graph_new_owned(arena, "encode"),
+                    .text = &text,
+                    .said = said};
+    if (!find_tokens(&m, &text)) return NULL;
+    fix_dims(&m, &text, &own);
+    onnx_import_values(&m);
+    const BurinOnnx__GraphBody *g = m.model->proto->graph;
+    for (size_t i = 0; i < g->n_output; i++)
+        if (!text.input || !add_list(&m, g->output[i])) return NULL;
+    describe(&m, &said->binding);
+    return onnx_module(&m, arena, path);
 }
 
 // Each file by its inputs: hidden states of an encoder are read by a decoder, keys and values of an encoder by a decoder with
