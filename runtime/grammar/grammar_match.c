@@ -120,6 +120,18 @@ static void clear_work(burin_recognizer *m) {
     m->n_work = 0, m->accepts = false;
 }
 
+static void rehash_work(burin_recognizer *m) {
+    number_table *t = &m->seen_table;
+    free(t->slot);
+    t->size = t->size ? 2 * t->size : 256;
+    t->slot = burin_allocate(t->size, sizeof *t->slot);
+    for (int32_t i = 0; i < m->n_work; i++) {
+        uint32_t at = hash_pair(m->work[i].node, m->work[i].stack);
+        while (t->slot[at & (t->size - 1)]) at++;
+        t->slot[at & (t->size - 1)] = i + 1;
+    }
+}
+
 static void add_work(burin_recognizer *m, int32_t node, int32_t stack) {
     number_table *t = &m->seen_table;
     uint32_t at = hash_pair(node, stack);
@@ -134,6 +146,7 @@ static void add_work(burin_recognizer *m, int32_t node, int32_t stack) {
     m->work = grow(m->work, &m->room_work, (size_t)m->n_work + 1, sizeof *m->work);
     m->work[m->n_work++] = (reading){node, stack};
     t->slot[at & (t->size - 1)] = m->n_work;
+    if ((uint32_t)m->n_work * 2 > t->size) rehash_work(m);
 }
 
 // One of the work: what it leads to without a byte.
@@ -313,7 +326,7 @@ burin_recognizer *burin_recognizer_open(const burin_grammar *g) {
     rehash_stacks(m);
     rehash_states(m);
     rehash_seeds(m);
-    m->seen_table = (number_table){burin_allocate(16 * BURIN_GRAMMAR_READINGS, sizeof(int32_t)), 16 * BURIN_GRAMMAR_READINGS};
+    rehash_work(m);
     m->stacks = room_for(&m->room_stacks, 4 * USUAL_STATES, sizeof *m->stacks);
     m->states = room_for(&m->room_states, USUAL_STATES, sizeof *m->states);
     m->pool = room_for(&m->room_pool, 8 * USUAL_STATES, sizeof *m->pool);

@@ -39,9 +39,26 @@ vocabularies() {
     done
 }
 
+# folders: as folders.c wants those that tests/tools/broken damages, and one in two files
+header_bytes() { od -An -tu8 -N8 "$1" | tr -d ' '; }
+folders() {
+    for name in $("$BUILD/tools/broken" --list); do
+        (mkdir "$WORK/one" && cd "$WORK/one" && LIBRARY=$home/dsl "$home/$BUILD/tools/broken" "$name" 2> /dev/null)
+        weights=$WORK/one/model.safetensors
+        if [ -f "$WORK/one/config.json" ] && [ -f "$weights" ]; then
+            n=$(header_bytes "$weights")
+            { printf 1 && cat "$WORK/one/config.json" && printf '\0' && tail -c +9 "$weights" | head -c "$n" && printf '\0' && tail -c +$((n + 9)) "$weights"; } > "$corpus/$name"
+        fi
+        rm -rf "$WORK/one"
+    done
+    printf '2{"model_type": "llama"}\0{"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}\0%s\0%s\0\1\2\3' \
+        '{"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}' '{"b": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]}}' > "$corpus/two"
+}
+
 fill_corpus() {
     case $1 in
         checkpoint) broken broken .safetensors && broken broken .gguf && broken broken .bin ;;
+        folders) folders ;;
         config) named tests/families/*/config.json "$SHARED"/data/families/*/config.json ;;
         grammar) named tests/grammar/gbnf/*.gbnf ;;
         schema) named tests/grammar/schemas/*.json ;;
