@@ -290,6 +290,18 @@ static bool read_python(seen *s, burin_tool_shape *shape) {
     return true;
 }
 
+// Texts in quotes that are no character of theirs, as <|"|>.
+static bool read_braced(seen *s, burin_tool_shape *shape) {
+    gap open = s->gaps[NAME_KEY], is = s->gaps[KEY_TEXT], next = s->gaps[TEXT_KEY], number = s->gaps[KEY_NUMBER];
+    if (open.n != 1 || *open.text != '{' || is.n < 3 || *is.text != ':' || number.n != 1 || *number.text != ':') return false;
+    gap quote = skip_in_gap(is, 1);
+    if (next.n != is.n || memcmp(next.text, quote.text, quote.n) || next.text[quote.n] != ',') return false;
+    for (int i = 0; i < s->n_ends; i++)
+        if (!skip_brace(s->ends[i], '}')) return false;
+    shape->kind = BURIN_SHAPE_BRACED, shape->name_end = "{", shape->key_end = keep_part(s, quote);
+    return true;
+}
+
 static bool read_tags(seen *s, burin_tool_shape *shape) {
     gap open = s->gaps[NAME_KEY], next = s->gaps[TEXT_KEY];
     size_t shared = common_suffix(open, next), n = 0;
@@ -344,7 +356,8 @@ static bool read_shape(const void *blob, const probe *p, burin_tool_shape *shape
     *shape = (burin_tool_shape){.memory = s.room};
     hide_ids(text);
     bool shown = find_gaps(&s, text, p->one) && strip_message(blob, &s),
-         known = shown && (read_json(&s, shape) || read_python(&s, shape) || read_tags(&s, shape)) && read_around(&s, shape);
+         known = shown && (read_json(&s, shape) || read_python(&s, shape) || read_braced(&s, shape) || read_tags(&s, shape)) &&
+                 read_around(&s, shape);
     free(text);
     if (known)
         shape->prompted = begins_in_prompt(blob, shape);

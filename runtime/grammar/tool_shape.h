@@ -17,6 +17,7 @@ typedef enum burin_tool_kind {
     BURIN_SHAPE_JSON,    // the arguments are an object
     BURIN_SHAPE_TAGGED,  // each between tags of its own; texts without quotes
     BURIN_SHAPE_PYTHON,  // key=value, ...
+    BURIN_SHAPE_BRACED,  // {key:value,...}, sorted by keys, texts between quotes of their own, which are key_end
 } burin_tool_kind;
 
 typedef struct burin_tool_shape {

@@ -4,76 +4,13 @@
 #include <string.h>
 
 #include "schema.h"
+#include "tool_forms.h"
 
 // Special tokens in calls that no template shows.
 static const char *const tool_marks[] = {"[TOOL_CALLS]", "<|channel|>", "<|message|>", "<|constrain|>",
                                          "<|start|>",    "<|end|>",     NULL};
 
 static const char mark_listed[] = "[TOOL_CALLS]";
-
-// Shapes of templates that tell the model of one, and render no calls themselves.
-static const burin_tool_shape tagged_shape = {.kind = BURIN_SHAPE_JSON,
-                                              .begin = "",
-                                              .call = "<tool_call> { \"name\" : \"",
-                                              .name_end = "\" , \"arguments\" : ",
-                                              .call_end = " } </tool_call>",
-                                              .between = " ",
-                                              .end = ""},
-                              arguments_shape = {.kind = BURIN_SHAPE_JSON,
-                                                 .begin = "",
-                                                 .call = "[TOOL_CALLS]",
-                                                 .name_end = "[ARGS] ",
-                                                 .call_end = "",
-                                                 .between = "",
-                                                 .end = ""},
-                              markup_shape = {.kind = BURIN_SHAPE_TAGGED,
-                                              .begin = "",
-                                              .call = "<tool_call> <function=",
-                                              .name_end = "> ",
-                                              .key = "<parameter=",
-                                              .key_end = ">",
-                                              .other_key_end = ">",
-                                              .value_end = "</parameter>",
-                                              .call_end = " </function> </tool_call>",
-                                              .between = " ",
-                                              .end = ""},
-                              seed_shape = {.kind = BURIN_SHAPE_TAGGED,
-                                            .begin = "",
-                                            .call = "<seed:tool_call> <function=",
-                                            .name_end = "> ",
-                                            .key = "<parameter=",
-                                            .key_end = ">",
-                                            .other_key_end = ">",
-                                            .value_end = "</parameter>",
-                                            .call_end = " </function> </seed:tool_call>",
-                                            .between = " ",
-                                            .end = ""},
-                              keys_shape = {.kind = BURIN_SHAPE_TAGGED,
-                                            .begin = "",
-                                            .call = "<tool_call>",
-                                            .name_end = "\n",
-                                            .key = "<arg_key>",
-                                            .key_end = "</arg_key> <arg_value>",
-                                            .other_key_end = "</arg_key> <arg_value>",
-                                            .value_end = "</arg_value>",
-                                            .call_end = " </tool_call>",
-                                            .between = " ",
-                                            .end = ""};
-
-static burin_tool_form form_of(const void *blob, size_t bytes, const burin_tool_shape **shape) {
-#define HAS(text) (memmem(blob, bytes, (text), strlen(text)) != NULL)
-    *shape = HAS("<function=") && HAS("<parameter=") ? HAS("<seed:tool_call>") ? &seed_shape : &markup_shape
-             : HAS("<arg_key>")                      ? &keys_shape
-                                                     : NULL;
-    if (*shape) return BURIN_TOOLS_SHAPED;
-    if (HAS("<|channel|>commentary")) return BURIN_TOOLS_CHANNELS;
-    if (HAS("[func_name1(")) return BURIN_TOOLS_PYTHON;
-    if (HAS("[TOOL_CALLS]") && !HAS("[ARGS]")) return BURIN_TOOLS_LISTED;
-    if (HAS("\"parameters\": ") && HAS("ipython") && !HAS("<function=")) return BURIN_TOOLS_BARE;
-    *shape = HAS("[TOOL_CALLS]") ? &arguments_shape : HAS("<tool_call>") && !HAS("<function=") ? &tagged_shape : NULL;
-#undef HAS
-    return *shape ? BURIN_TOOLS_SHAPED : BURIN_TOOLS_FREE;
-}
 
 static void mark_shape(burin_tool_format *f) {
     const burin_tool_shape *s = &f->shape;
@@ -86,7 +23,7 @@ static void mark_shape(burin_tool_format *f) {
 
 void burin_tool_format_open(burin_tool_format *f, const void *blob, size_t bytes) {
     const burin_tool_shape *known;
-    *f = (burin_tool_format){.form = form_of(blob, bytes, &known)};
+    *f = (burin_tool_format){.form = burin_tool_form_known(blob, bytes, &known)};
     bool shows = (known || !f->form) && burin_template_is_whole(blob, bytes) && burin_tool_shape_find(&f->shape, blob);
     if (shows)
         f->form = BURIN_TOOLS_SHAPED;
@@ -266,11 +203,65 @@ static void add_python_value(burin_schema_writer *w, burin_growing *g, burin_val
         burin_growing_add(g, "s%d", burin_schema_rule(w, schema, step));
 }
 
+// A text in quotes of its own, in which no other character has a meaning; in lists and objects any value.
+static void add_braced_value(burin_schema_writer *w, const burin_tool_shape *shape, burin_value schema, const char *step) {
+    static const char *const plain[] = {"integer", "number", "boolean", "null"};
+    burin_growing *g = &w->one[w->depth - 1];
+    const burin_value *some = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "enum") : NULL,
+                      *type = schema.kind == BURIN_DICT ? burin_schema_key(w, schema, "type") : NULL;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (is_string_of(type, plain[i])) {
+            burin_growing_add(g, "s%d", burin_schema_rule(w, schema, step));
+            return;
+        }
+    if (!all_texts(some)) {
+        burin_growing_add(g, is_string_of(type, "string") ? "braced-text" : "braced");
+        return;
+    }
+    burin_growing_add(g, "(");
+    for (uint32_t i = 0; i < some->list->n; i++) {
+        const burin_value *text = &some->list->items[i];
+        if (i) burin_growing_add(g, " | ");
+        burin_growing_literal(g, shape->key_end, strlen(shape->key_end)), burin_growing_add(g, " ");
+        burin_growing_literal(g, text->text, text->length), burin_growing_add(g, " ");
+        burin_growing_literal(g, shape->key_end, strlen(shape->key_end));
+    }
+    burin_growing_add(g, ")");
+}
+
+static void add_braced_rules(burin_growing *g, const char *quote) {
+    add_free_text(g, "braced-chars", quote);
+    burin_growing_add(g, "braced-text ::= "), burin_growing_literal(g, quote, strlen(quote));
+    burin_growing_add(g, " braced-chars "), burin_growing_literal(g, quote, strlen(quote));
+    burin_growing_add(g,
+                      "\nbraced ::= braced-text | number | boolean | null | \"{\" (braced-pair (\",\" braced-pair)*)? \"}\" | "
+                      "\"[\" (braced (\",\" braced)*)? \"]\"\n"
+                      "braced-pair ::= [0-9A-Za-z_.-]+ \":\" braced\n");
+}
+
 typedef struct tool_arguments {
     unsigned tool;
     burin_value parameters;
     const burin_dict *properties;  // NULL: they are not known
+    bool sorted;                   // by their names
 } tool_arguments;
+
+static int compare_keys(burin_value a, burin_value b) {
+    uint32_t n = a.length < b.length ? a.length : b.length;
+    int order = memcmp(a.text, b.text, n);
+    return order ? order : a.length < b.length ? -1 : a.length > b.length;
+}
+
+// The property that stands in this place.
+static uint32_t argument_at(const tool_arguments *a, uint32_t place) {
+    const burin_dict *p = a->properties;
+    for (uint32_t k = 0; a->sorted && k < p->n; k++) {
+        uint32_t before = 0;
+        for (uint32_t i = 0; i < p->n; i++) before += compare_keys(p->pairs[i].key, p->pairs[k].key) < 0;
+        if (before == place) return k;
+    }
+    return place;
+}
 
 static bool takes_always(burin_schema_writer *w, const tool_arguments *a, uint32_t k) {
     const burin_value *required = burin_schema_key(w, a->parameters, "required");
@@ -288,7 +279,8 @@ static void note_argument(burin_growing *texts, burin_value tool, burin_value ke
 // The rule of an argument, "call-2-0", behind those of its schema.
 static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted, const char *rule,
                               const burin_pair *argument) {
-    bool tagged = wanted->form == BURIN_TOOLS_SHAPED && wanted->shape->kind == BURIN_SHAPE_TAGGED;
+    burin_tool_kind kind = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape->kind : BURIN_SHAPE_PYTHON;
+    bool tagged = kind == BURIN_SHAPE_TAGGED;
     burin_value key = argument->key;
     burin_growing *g = &w->one[w->depth++];
     char step[64];
@@ -300,6 +292,8 @@ static void add_tool_argument(burin_schema_writer *w, const tools_wanted *wanted
     burin_growing_add(g, " ");
     if (tagged)
         add_tagged_value(w, wanted->shape, argument->value, step);
+    else if (kind == BURIN_SHAPE_BRACED)
+        burin_growing_add(g, "\":\" "), add_braced_value(w, wanted->shape, argument->value, step);
     else
         burin_growing_add(g, "\"=\" "), add_python_value(w, g, argument->value, step);
     burin_growing_add(g, "\n");
@@ -328,17 +322,20 @@ static void add_python_arguments(burin_schema_writer *w, const tool_arguments *a
     if (!n) return;
     burin_growing_add(g, "(");
     for (; first < n && !must; first++) {
-        must = takes_always(w, a, first);
-        burin_growing_add(g, "%scall-%u-%u", first ? " | " : "", a->tool, first);
-        for (uint32_t k = first + 1; k < n; k++)
+        uint32_t begin = argument_at(a, first);
+        must = takes_always(w, a, begin);
+        burin_growing_add(g, "%scall-%u-%u", first ? " | " : "", a->tool, begin);
+        for (uint32_t place = first + 1; place < n; place++) {
+            uint32_t k = argument_at(a, place);
             burin_growing_add(g, " (\",\" ws call-%u-%u)%s", a->tool, k, takes_always(w, a, k) ? "" : "?");
+        }
     }
     burin_growing_add(g, must ? ") " : ")? ");
 }
 
 static void add_arguments_call(burin_schema_writer *w, const tools_wanted *wanted, burin_value name, const tool_arguments *a) {
     const burin_tool_shape *shape = wanted->form == BURIN_TOOLS_SHAPED ? wanted->shape : NULL;
-    bool tagged = shape && shape->kind == BURIN_SHAPE_TAGGED;
+    bool tagged = shape && shape->kind == BURIN_SHAPE_TAGGED, braced = shape && shape->kind == BURIN_SHAPE_BRACED;
     char rule[32];
     for (uint32_t k = 0; a->properties && k < a->properties->n; k++) {
         snprintf(rule, sizeof rule, "call-%u-%u", a->tool, (unsigned)k);
@@ -351,7 +348,8 @@ static void add_arguments_call(burin_schema_writer *w, const tools_wanted *wante
     if (tagged)
         add_shape(&w->rules, shape->name_end), burin_growing_add(&w->rules, "ws "), add_tagged_arguments(w, shape, a);
     else
-        burin_growing_add(&w->rules, "\"(\" "), add_python_arguments(w, a), burin_growing_add(&w->rules, "\")\" ");
+        burin_growing_add(&w->rules, braced ? "\"{\" " : "\"(\" "), add_python_arguments(w, a),
+            burin_growing_add(&w->rules, braced ? "\"}\" " : "\")\" ");
     if (shape) add_shape(&w->rules, shape->call_end);
     burin_growing_add(&w->rules, "\n");
 }
@@ -384,7 +382,8 @@ static void add_tool(burin_schema_writer *w, const tools_wanted *wanted, burin_v
         const burin_value *properties = known ? burin_schema_key(w, *parameters, "properties") : NULL;
         bool listed = properties && properties->kind == BURIN_DICT;
         add_arguments_call(w, wanted, *name,
-                           &(tool_arguments){i, known ? *parameters : *name, listed ? properties->dict : NULL});
+                           &(tool_arguments){i, known ? *parameters : *name, listed ? properties->dict : NULL,
+                                             wanted->shape->kind == BURIN_SHAPE_BRACED});
         return;
     }
     if (known) rule = burin_schema_rule(w, *parameters, "/parameters");
@@ -419,6 +418,7 @@ static void add_shaped_root(burin_growing *g, const burin_tool_shape *shape, boo
         first_tag(shape->value_end, "", value_end, sizeof value_end);
         add_free_text(g, "tagged", value_end);
     }
+    if (shape->kind == BURIN_SHAPE_BRACED) add_braced_rules(g, shape->key_end);
     if (strlen(tag) > 2) {
         add_free_text(g, "text", tag);
         burin_growing_add(g, "root ::= text (calls text)%s\n", must ? "+" : "*");

@@ -1,5 +1,6 @@
 #include "tool_calls.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,35 @@ static part value_of_call(calls *c) {
         if (!depth && is_any_of("\"]}", c->at[-1])) return answer_part(begin, c->at);
     }
     return answer_part(begin, c->at < c->end ? c->at : begin);
+}
+
+static size_t digits_at(part value, size_t at) {
+    size_t n = 0;
+    while (at + n < value.bytes && is_any_of("0123456789", value.text[at + n])) n++;
+    return n;
+}
+
+static bool is_json_number(part value) {
+    size_t at = value.bytes && *value.text == '-', n = digits_at(value, at);
+    if (!n || (n > 1 && value.text[at] == '0')) return false;
+    at += n;
+    if (at < value.bytes && value.text[at] == '.') {
+        n = digits_at(value, at + 1), at += 1 + n;
+        if (!n) return false;
+    }
+    if (at < value.bytes && is_any_of("eE", value.text[at])) {
+        at += 1 + (at + 1 < value.bytes && is_any_of("+-", value.text[at + 1]));
+        n = digits_at(value, at), at += n;
+        if (!n) return false;
+    }
+    return at == value.bytes;
+}
+
+// A number, true, false or null.
+static bool is_json_literal(part value) {
+    char word[8] = "";
+    if (value.bytes < sizeof word) memcpy(word, value.text, value.bytes);
+    return !strcmp(word, "true") || !strcmp(word, "false") || !strcmp(word, "null") || is_json_number(value);
 }
 
 static part part_until(calls *c, const char *set) {
@@ -138,6 +168,69 @@ static bool python_arguments(calls *c, part name) {
     return true;
 }
 
+static part literal(calls *c) {
+    const char *begin = c->at;
+    while (c->at < c->end && (isalnum((unsigned char)*c->at) || is_any_of("+-.", *c->at))) c->at++;
+    return json_of_python(answer_part(begin, c->at));
+}
+
+enum { DEEPEST_VALUE = 64 };
+static bool print_braced(calls *c, int depth);
+
+// key:value, ... and the brace behind them.
+static bool print_braced_pairs(calls *c, int depth) {
+    for (int n = 0; !take_mark(c, "}"); n++) {
+        if (n && !take_mark(c, ",")) return false;
+        part key = part_until(c, ":");
+        if (!key.bytes || !take_mark(c, ":")) return false;
+        burin_print(n ? ", " : "");
+        burin_print_json_string(key.text, key.bytes);
+        burin_print(": ");
+        if (!print_braced(c, depth)) return false;
+    }
+    return true;
+}
+
+static bool print_braced_list(calls *c, int depth) {
+    for (int n = 0; !take_mark(c, "]"); n++) {
+        if (n && !take_mark(c, ",")) return false;
+        burin_print(n ? ", " : "");
+        if (!print_braced(c, depth)) return false;
+    }
+    return true;
+}
+
+static bool print_braced_text(calls *c, const char *quote) {
+    const char *begin = c->at;
+    if (!go_behind(c, quote)) return false;
+    burin_print_json_string(begin, (size_t)(c->at - begin) - strlen(quote));
+    return true;
+}
+
+// Prints a value as JSON. False: it is none, or the answer ends within it.
+static bool print_braced(calls *c, int depth) {
+    const char *quote = c->format->shape.key_end;
+    bool whole;
+    if (depth == DEEPEST_VALUE) return false;
+    if (take_mark(c, quote)) return print_braced_text(c, quote);
+    bool list = take_mark(c, "[");
+    if (list || take_mark(c, "{")) {
+        burin_print(list ? "[" : "{");
+        whole = list ? print_braced_list(c, depth + 1) : print_braced_pairs(c, depth + 1);
+        burin_print(list ? "]" : "}");
+        return whole;
+    }
+    part value = literal(c);
+    whole = is_json_literal(value);
+    burin_print_bytes(value.text, value.bytes);
+    return whole;
+}
+
+static bool braced_arguments(calls *c, part name) {
+    (void)name;
+    return print_braced_pairs(c, 0);
+}
+
 static bool python_call(calls *c) {
     part name = part_until(c, "(");
     return take_mark(c, "(") && print_listed_call(c, name, python_arguments);
@@ -162,15 +255,10 @@ static part without_line_ends(part value) {
 
 static bool is_whole_json(part value) {
     calls c = {.at = value.text, .end = value.text + value.bytes};
-    char word[8] = "";
     part found = value_of_call(&c);
     blanks_before(&c);
     if (found.bytes && is_any_of("[{", *found.text)) return c.at == c.end;
-    if (value.bytes < sizeof word) memcpy(word, value.text, value.bytes);
-    if (!strcmp(word, "true") || !strcmp(word, "false") || !strcmp(word, "null")) return true;
-    size_t digits = *value.text == '-', n = digits;
-    while (n < value.bytes && is_any_of("0123456789", value.text[n])) n++;
-    return n > digits && n == value.bytes && (value.text[digits] != '0' || n == digits + 1);
+    return is_json_literal(value);
 }
 
 static void print_tagged_value(char kind, part value) {
@@ -215,6 +303,7 @@ static bool shaped_call(calls *c) {
     if (!take_name(c, &name)) return false;
     bool whole = s->kind == BURIN_SHAPE_JSON     ? print_tool_call(c, name, value_of_call(c))
                  : s->kind == BURIN_SHAPE_PYTHON ? print_listed_call(c, name, python_arguments)
+                 : s->kind == BURIN_SHAPE_BRACED ? print_listed_call(c, name, braced_arguments)
                                                  : print_listed_call(c, name, tagged_arguments);
     if (whole && take_of_shape(c, s->call_end)) return true;
     c->n = before, c->printed.n = printed;

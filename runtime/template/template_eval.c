@@ -5,6 +5,7 @@
 #include "template_value.h"
 
 static _Noreturn void fail_undefined(burin_render_state *r, burin_value v) {
+    if (v.of) burin_render_fail(r, "%s has no attribute or method \"%.*s\"", burin_kind_names[v.of], (int)v.length, v.text);
     burin_render_fail(r, "\"%.*s\" is undefined", (int)v.length, v.text);
 }
 
@@ -68,7 +69,10 @@ burin_value burin_attribute(burin_render_state *r, burin_value of, burin_value n
     if (of.kind == BURIN_TUPLE && of.list->is_group) return group_attribute(of.list, name);
     if (of.kind == BURIN_OBJECT && burin_is_text(name, "current") && of.object->items.kind == BURIN_LIST)
         return of.object->items.list->items[of.object->at];
-    return there ? *there : burin_undefined(name.text, name.length);
+    if (there) return *there;
+    burin_value none = burin_undefined(name.text, name.length);
+    none.of = of.kind;
+    return none;
 }
 
 static burin_value character_at(burin_render_state *r, burin_value s, int64_t index) {

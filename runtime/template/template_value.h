@@ -27,6 +27,7 @@ typedef enum burin_value_kind {
 typedef struct burin_value {
     uint8_t kind;     // burin_value_kind
     bool safe;        // a string whose HTML is escaped already (Markup)
+    uint8_t of;       // of what is undefined: the kind of the value that has none of this name; BURIN_UNDEFINED: a variable
     uint32_t length;  // bytes of a string; of what is undefined, those of its name
     union {
         int64_t integer;  // also of a boolean

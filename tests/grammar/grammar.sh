@@ -30,6 +30,13 @@ calls '<tool_call>' '<tool_call>{"name": "f", "argu'
 calls '<tool_call>' 'No "call".'
 calls '<tool_call><function=<parameter=' '<tool_call><function=f><parameter=a>1</parameter></function></tool_call> and <tool_call><function=g><para'
 calls '<tool_call>' '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call><tool_call>{"name": "g", "arguments": {"a": </tool_call>'
+calls tests/grammar/templates/braced.jinja 'So.<|tool_call>call:f{a:<|"|>x "}] <b<|"|>,b:-2.5e3,c:[1,{k:<|"|><|"|>}],d:{},e:None,g:true}<tool_call|><|tool_call>call:g{}<tool_call|>'
+calls tests/grammar/templates/braced.jinja '<|tool_call>call:f{a:<|"|>x'
+calls tests/grammar/templates/braced.jinja '<|tool_call>call:f{a:1.2.3}<tool_call|>'
+calls tests/grammar/templates/braced.jinja '<|tool_call>call:f{a:[1,}<tool_call|><|tool_call>call:g{a:false}<tool_call|> end'
+calls tests/grammar/templates/braced.jinja '<|tool_call>call:f{a:1,b}<tool_call|>'
+calls '<|tool_call|> followed by a JSON list' 'Hm. <|tool_call|>[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "arguments": {}}]'
+calls '<|tool_call|> followed by a JSON list' '<|tool_call|>[{"name": "f", "arg'
 same "tools: calls in answers" tests/grammar/calls.txt "$WORK/calls"
 
 # Templates show how calls look: what each shows, and its own rendering of calls read back.

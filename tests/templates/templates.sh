@@ -88,6 +88,8 @@ wrong "braces in braces" "{{ '{:{w}}'.format(1, w=5) }}" "format: braces in brac
 wrong "a filter that is not there" "{{ 'x' | wordwrap }}" 'there is no filter "wordwrap"'
 wrong "call without a call" "{% call f %}{% endcall %}" "a call block calls a macro: expected its arguments"
 wrong "an unknown filter is a warning first" "{{ 1|odd_filter }}" 'warning: there is no filter "odd_filter": a rendering that comes to it fails'
+wrong "what a text cannot do" "{{ 'x'.encode() }}" 'a string has no attribute or method "encode"'
+wrong "what is not in a dictionary" "{{ messages[0].calls[0].name }}" 'a dictionary has no attribute or method "calls"'
 wrong "and then an error" "{{ 1|odd_filter }}" 'error: line 1, column 6 of the template: there is no filter "odd_filter"'
 head -c 5000000 /dev/zero | tr '\0' x > "$WORK/wrong.jinja"
 says "templates: a large file" 1 "a template of 5000000 bytes: at most 4194304 are read" "$BURIN" template "$WORK/wrong.jinja" --messages="$WORK/m.json"

@@ -21,7 +21,7 @@ static void print_part(const char *name, const char *text) {
 }
 
 static void print_shape(const burin_tool_shape *s) {
-    static const char *const kinds[] = {"none", "json", "tagged", "python"};
+    static const char *const kinds[] = {"none", "json", "tagged", "python", "braced"};
     printf("  %s\n", kinds[s->kind]);
     print_part("begin", s->begin), print_part("call", s->call), print_part("name_end", s->name_end);
     print_part("key", s->key), print_part("key_end", s->key_end), print_part("other_key_end", s->other_key_end);
