@@ -68,12 +68,13 @@ def pair(name, kind, special, config, suffix=None):
     fast(name, kind)
 
 
-def pieces(name, kind, config):
+def pieces(name, kind, config, file="sentencepiece.bpe.model", **options):
+    options = options or {"normalization_rule_name": "identity"}
     folder(name, {}, config)
     (OUT / "corpus").write_text("\n".join(CORPUS))
     sentencepiece.SentencePieceTrainer.train(input=str(OUT / "corpus"), model_prefix=str(OUT / "m"), model_type="unigram",
-                                             vocab_size=400, minloglevel=2, num_threads=1, normalization_rule_name="identity")
-    os.replace(OUT / "m.model", OUT / name / "sentencepiece.bpe.model")
+                                             vocab_size=400, minloglevel=2, num_threads=1, **options)
+    os.replace(OUT / "m.model", OUT / name / file)
     os.remove(OUT / "m.vocab"), os.remove(OUT / "corpus")
     tokenizer = getattr(transformers, kind).from_pretrained(OUT / name, local_files_only=True)
     record(name, lambda t: tokenizer(t)["input_ids"])
@@ -119,6 +120,9 @@ pair("whisper", "WhisperTokenizer", ["<|endoftext|>", "<|startoftranscript|>", "
 pieces("xlm-roberta", "XLMRobertaTokenizer", {"tokenizer_class": "XLMRobertaTokenizer"})
 pieces("mbart", "MBartTokenizer", {"tokenizer_class": "MBartTokenizer", "src_lang": "de_DE"})
 pieces("camembert", "CamembertTokenizer", {"tokenizer_class": "CamembertTokenizer"})
+pieces("deberta", "DebertaV2Tokenizer", {"do_lower_case": False, "vocab_type": "spm"}, "spm.model", pad_id=0, bos_id=1, eos_id=2,
+       unk_id=3, pad_piece="[PAD]", bos_piece="[CLS]", eos_piece="[SEP]", unk_piece="[UNK]")
+(OUT / "deberta" / "config.json").write_text(json.dumps({"model_type": "deberta-v2"}))
 ranked("qwen", QWEN, tiktoken("qwen.tiktoken", {"tokenizer_class": "QWenTokenizer"}), nfc=True)
 ranked("kimi", KIMI, tiktoken("tiktoken.model", {"tokenizer_class": "TikTokenTokenizer", "eos_token": "[EOS]",
                                                  "added_tokens_decoder": {"705": SPECIAL | {"content": "[EOS]"}}}))

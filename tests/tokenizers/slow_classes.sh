@@ -34,6 +34,12 @@ yes a | head -n 4194305 > "$WORK/bert/vocab.txt"
 says "slow classes: a line too many" 1 'the vocabulary has more than 4194304 lines' "$BURIN" tokenize "$WORK/bert" x
 printf 'a b\0c\n' > "$WORK/gpt2/merges.txt"
 says "slow classes: a merge with a zero byte" 1 ' is no text in UTF-8' "$BURIN" tokenize "$WORK/gpt2" x
+check "slow classes: a mask that the file does not have" test "$("$BURIN" tokenize "$WORK/deberta" "[MASK]")" = 1,400,2
+config deberta '{"tokenizer_class": "DebertaV2Tokenizer", "split_by_punct": true}'
+says "slow classes: signs apart" 1 'tokenizer_config.json says "split_by_punct": true, which is not supported' "$BURIN" tokenize "$WORK/deberta" x
+cp "$WORK/xlm-roberta/sentencepiece.bpe.model" "$WORK/deberta/spm.model"
+config deberta '{"tokenizer_class": "DebertaV2TokenizerFast"}'
+says "slow classes: another's file" 1 '"[CLS]" is none of the pieces, which the tokenizer_class wants' "$BURIN" tokenize "$WORK/deberta" x
 config mbart '{"tokenizer_class": "MBartTokenizer", "src_lang": "xx"}'
 says "slow classes: no such language" 1 '"src_lang" is xx in tokenizer_config.json, which is none of the languages' "$BURIN" tokenize "$WORK/mbart" x
 config kimi '{"tokenizer_class": "OtherTokenizer"}'

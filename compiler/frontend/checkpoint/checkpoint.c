@@ -326,6 +326,7 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
                                            {"encoder.json", "vocab.bpe"},
                                            {"tokenizer.model"},
                                            {"spiece.model"},
+                                           {"spm.model"},
                                            {"sentencepiece.bpe.model"},
                                            {"tekken.json"},
                                            {"tiktoken.model"},

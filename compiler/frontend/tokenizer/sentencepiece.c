@@ -240,12 +240,13 @@ typedef struct TokenizerClass {
     size_t instead_of;  // so many pieces
     int64_t bos_id, eos_id;
     const char *const *languages;
+    const char *cls, *sep, *mask;  // the file's pieces around a text, and the token behind the last piece
 } TokenizerClass;
 
 static const char *const mbart_languages[] = {"ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
                                               "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
                                               "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", NULL};
-#define FAIRSEQ {"<s>", "<pad>", "</s>", "<unk>"}, 3, 0, 2
+#define FAIRSEQ .front = {"<s>", "<pad>", "</s>", "<unk>"}, .instead_of = 3, .bos_id = 0, .eos_id = 2
 
 static const TokenizerClass tokenizer_classes[] = {
     {.name = "LlamaTokenizer", .bos = true},
@@ -253,9 +254,16 @@ static const TokenizerClass tokenizer_classes[] = {
     {.name = "GemmaTokenizer", .bos = true},
     {.name = "T5Tokenizer", .eos = true},
     {.name = "MT5Tokenizer", .eos = true},
-    {"XLMRobertaTokenizer", true, true, FAIRSEQ, NULL},
-    {"MBartTokenizer", false, true, FAIRSEQ, mbart_languages},
-    {"CamembertTokenizer", true, true, {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"}, 1, 5, 6, NULL},
+    {.name = "XLMRobertaTokenizer", .bos = true, .eos = true, FAIRSEQ},
+    {.name = "MBartTokenizer", .eos = true, FAIRSEQ, .languages = mbart_languages},
+    {.name = "DebertaV2Tokenizer", .bos = true, .eos = true, .cls = "[CLS]", .sep = "[SEP]", .mask = "[MASK]"},
+    {.name = "CamembertTokenizer",
+     .bos = true,
+     .eos = true,
+     .front = {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"},
+     .instead_of = 1,
+     .bos_id = 5,
+     .eos_id = 6},
 };
 
 static bool is_class(const char *name, const char *own) {
@@ -265,6 +273,9 @@ static bool is_class(const char *name, const char *own) {
 
 static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
     const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
+    const json_t *model = name ? NULL : json_of_folder(s->b, "config.json");
+    const char *type = json_string_value(json_object_get(model, "model_type"));
+    if (type && !strcmp(type, "deberta-v2")) name = "DebertaV2Tokenizer";
     for (size_t i = 0; name && i < sizeof tokenizer_classes / sizeof *tokenizer_classes; i++)
         if (is_class(name, tokenizer_classes[i].name)) return tokenizer_classes[i];
     if (name && !is_class(name, "PreTrainedTokenizer"))
@@ -295,6 +306,24 @@ static void renumber_pieces(SentencePiece *s, const TokenizerClass *c) {
     for (size_t i = 0; i < languages; i++) pieces[n++] = control_piece(c->languages[i]);
     pieces[n++] = control_piece("<mask>");
     s->pieces = pieces, s->n = n, s->bos = c->bos_id, s->eos = c->eos_id;
+}
+
+static int64_t piece_id(const SentencePiece *s, const char *text) {
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->pieces[i].text, text)) return (int64_t)i;
+    tokenizer_fatal(s->b, "\"%s\" is none of the pieces, which the tokenizer_class wants", text);
+}
+
+// DeBERTa's: the file has its tokens by their own names, but for the mask.
+static void name_pieces(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
+    static const char *const options[] = {"do_lower_case", "split_by_punct"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (json_flag(s->b, config, options[i], false))
+            tokenizer_fatal(s->b, "tokenizer_config.json says \"%s\": true, which is not supported", options[i]);
+    Piece *pieces = ARENA_ARRAY(s->b->arena, Piece, s->n + 1);
+    if (s->n) memcpy(pieces, s->pieces, s->n * sizeof *pieces);
+    pieces[s->n] = control_piece(c->mask);
+    s->pieces = pieces, s->bos = piece_id(s, c->cls), s->eos = piece_id(s, c->sep), s->n++;
 }
 
 // mBART's: the language behind the end.
@@ -328,6 +357,7 @@ void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
     const json_t *config = json_of_folder(b, "tokenizer_config.json");
     TokenizerClass c = class_of_tokenizer(&s, config);
     if (*c.front) renumber_pieces(&s, &c);
+    if (c.mask) name_pieces(&s, &c, config);
     build_of_pieces(&s, config);
     put_around_text(&s, &c, config);
 }
