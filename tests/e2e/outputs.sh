@@ -33,6 +33,10 @@ for std in c11 c2x gnu2x; do
 done
 check "outputs: the folder again, over the old one" $BURIN build $model -o "$WORK/story.c"
 
+TMPDIR=$WORK/none $BURIN build $model -o "$WORK/early" > "$WORK/said" 2>&1
+check "outputs: why a build failed stands last: $(tail -n 2 "$WORK/said" | head -n 1)" \
+    test "$(tail -n 2 "$WORK/said" | head -n 1)" = "burin: error: cannot make a folder in $WORK/none: No such file or directory"
+
 for kind in o a so; do
     check "outputs: story.$kind" $BURIN build $model -o "$WORK/story.$kind"
     check "outputs: a C program with story.$kind" gcc -Wall -Werror -I"$WORK" tests/e2e/library.c "$WORK/story.$kind" -lm -lpthread \
