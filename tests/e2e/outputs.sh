@@ -77,7 +77,7 @@ chmod +x "$WORK/slow-clang"
 ls -A "$WORK/empty" "$WORK/tmp" > "$WORK/before"
 BURIN_CC=$WORK/slow-clang TMPDIR=$WORK/tmp $BURIN build $model -o "$WORK/empty/digits" > "$WORK/said" 2>&1 &
 builder=$! tries=0
-while [ ! -s "$WORK/linking" ] && [ $tries -lt 2000 ]; do sleep 0.01 && tries=$((tries + 1)); done
+while [ ! -s "$WORK/linking" ] && [ $tries -lt 12000 ]; do sleep 0.01 && tries=$((tries + 1)); done
 kill -9 $builder "$(cat "$WORK/linking")"
 wait $builder 2> "$WORK/err"
 left=$(ls -A "$WORK/empty" "$WORK/tmp" | diff "$WORK/before" - | grep -c '^>')
