@@ -90,9 +90,9 @@ void list_formats(void) {
     printf("%-8s %-6s %-18s %-14s %s\n", "format", "block", "bits in the file", "in the program", "");
     for (int i = 0; i < n_formats; i++) {
         const Format *f = &formats[i];
+        int bytes = f->bytes - (format_has_panel_d(f) ? (int)sizeof(float) : 0);  // a file has d once
         double panel = (double)format_panel_bytes(f) / 16;
-        printf("%-8s %-6d %-18.4g %-14.4g %s\n", f->name, f->block, 8.0 * f->bytes / f->block, 8.0 * panel / f->block,
-               made_by(f));
+        printf("%-8s %-6d %-18.4g %-14.4g %s\n", f->name, f->block, 8.0 * bytes / f->block, 8.0 * panel / f->block, made_by(f));
     }
     printf(
         "f32, f16, bf16: as they are. A product by weights in blocks takes its rows as int8 in blocks of 32 "

@@ -98,6 +98,13 @@ static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_
 static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0); }
 static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0); }
 
+static void decode_nvfp4(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, float_at(b), 0);
+    for (int g = 0; g < 4; g++) c->scale[g] = b[4 + g];
+    for (int i = 0; i < 64; i++) c->q[i] = e2m1_values[nibble(b[8 + i / 2], i % 2)];
+}
+static void decode_nvfp4_d(const uint8_t *b, CodedBlock *c) { decode_nvfp4(b, c); }
+
 void block_write(const Format *f, float d, int zero, const int16_t *codes, uint8_t *out) {
     bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH, halves = f->ggml >= 0;
     uint16_t half = f16_from_float(d);
@@ -222,10 +229,9 @@ bool format_has_minimum(const Format *f) { return f->minimum > MINIMUM_ZERO; }
 bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !format_is_exact(f); }
 bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
 bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
-int64_t format_panel_end(const Format *f) { return format_is_exact(f) ? 16 * (int64_t)sizeof(int32_t) : 0; }
-
-float coded_scale(const Format *f, const CodedBlock *c, int group) {
-    return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
+bool format_has_panel_d(const Format *f) { return f->scales >= SCALES_E4M3; }
+int64_t format_panel_end(const Format *f) {
+    return format_is_exact(f) || format_has_panel_d(f) ? 16 * (int64_t)sizeof(int32_t) : 0;
 }
 
 // Of a code of e4m3; the two of NaN are none
@@ -233,6 +239,12 @@ static float e4m3_value(uint8_t code) {
     int exponent = code >> 3 & 15, fraction = code & 7;
     float value = ldexpf((float)(exponent ? fraction | 8 : fraction), (exponent ? exponent : 1) - 10);
     return code & 128 ? -value : value;
+}
+
+float coded_scale(const Format *f, const CodedBlock *c, int group) {
+    if (f->scales == SCALES_E4M3) return c->d * e4m3_value((uint8_t)c->scale[group]);
+    if (f->scales == SCALES_E4M3_OVER) return e4m3_value((uint8_t)c->scale[group]) / c->d;
+    return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
 }
 
 // What q[i] stands for, without scale and minimum
@@ -252,10 +264,11 @@ void coded_values(const Format *f, const CodedBlock *c, float *values) {
 }
 
 int64_t format_panel_bytes(const Format *f) {
-    static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16, [SCALES_SIX] = 12};
-    static const int bytes_of_d[] = {
-        [SCALES_NONE] = 0,   [SCALES_ONE] = 32,    [SCALES_FLOAT] = 64,  [SCALES_127TH] = 64, [SCALES_EXPONENT] = 16,
-        [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32, [SCALES_PAIRED] = 32, [SCALES_SIX] = 32};
+    static const int bytes_a_group[] = {[SCALES_BYTES] = 16, [SCALES_SIGNED] = 16, [SCALES_PAIRED] = 16,
+                                        [SCALES_SIX] = 12,   [SCALES_E4M3] = 16,   [SCALES_E4M3_OVER] = 16};
+    static const int bytes_of_d[] = {[SCALES_NONE] = 0,      [SCALES_ONE] = 32,   [SCALES_FLOAT] = 64,   [SCALES_127TH] = 64,
+                                     [SCALES_EXPONENT] = 16, [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32,  [SCALES_PAIRED] = 32,
+                                     [SCALES_SIX] = 32,      [SCALES_E4M3] = 0,   [SCALES_E4M3_OVER] = 0};
     int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
     int ends = bytes_of_d[f->scales] + (format_has_minimum(f) ? 32 : f->minimum == MINIMUM_ZERO ? 16 : 0);
     return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;

@@ -41,7 +41,8 @@ bool format_has_minimum(const Format *);                           // a part of 
 bool format_takes_integers(const Format *);                        // a product by it may take rows of int8
 bool format_is_exact(const Format *);                              // ... takes rows of integers, and is exact
 bool format_is_made(const Format *);                               // by --quant
-int64_t format_panel_end(const Format *);                          // bytes behind a panel's blocks: sums of its columns
+bool format_has_panel_d(const Format *);                           // one d for all blocks of a row of weights
+int64_t format_panel_end(const Format *);                          // bytes behind a panel's blocks: sums, or d of its columns
 float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
 int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);

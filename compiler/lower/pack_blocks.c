@@ -102,6 +102,7 @@ static uint8_t exponent_of(float d) {
 static void put_ends(Packing *p) {
     for (int c = 0; c < PANEL_COLUMNS; c++) {
         float d = p->columns[c] ? p->columns[c]->d : 0;
+        if (format_has_panel_d(p->format)) break;
         if (p->format->scales == SCALES_EXPONENT)
             *p->at++ = exponent_of(d);
         else if (p->format->scales == SCALES_FLOAT || p->format->scales == SCALES_127TH)
@@ -122,4 +123,11 @@ void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]
     put_scales(&p);
     put_minima(&p);
     put_ends(&p);
+}
+
+void pack_panel_d(const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes) {
+    for (int c = 0; c < PANEL_COLUMNS; c++) {
+        float d = columns[c] ? columns[c]->d : 1;  // scales may be divided by it
+        memcpy(bytes + (size_t)c * sizeof d, &d, sizeof d);
+    }
 }

@@ -7,4 +7,6 @@ enum { PANEL_COLUMNS = 16 };
 
 // One block of 16 columns, NULL where there is no column, to format_panel_bytes(f) bytes.
 void pack_blocks(const Format *, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes);
+// Behind the blocks of a panel: d of its columns, which all of their blocks have
+void pack_panel_d(const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes);
 #endif

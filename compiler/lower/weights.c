@@ -195,7 +195,7 @@ static void add_columns(const Format *f, const CodedBlock *const columns[COLUMNS
 static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {
     const WeightPiece *w = s->piece;
     CodedBlock blocks[COLUMNS];
-    const CodedBlock *columns[COLUMNS];
+    const CodedBlock *columns[COLUMNS] = {NULL};
     int32_t sums[COLUMNS] = {0};
     for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
         for (int c = 0; c < COLUMNS; c++) {
@@ -208,6 +208,7 @@ static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *b
         if (format_is_exact(w->format->blocks)) add_columns(w->format->blocks, columns, sums);
     }
     if (format_is_exact(w->format->blocks)) memcpy(bytes, sums, sizeof sums);
+    if (format_has_panel_d(w->format->blocks)) pack_panel_d(columns, bytes);
 }
 
 static void *pack_share(void *share) {

@@ -6,7 +6,8 @@
 //   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
 //   minima       [group][16]
 //   zero points  [16], of the block: signed, the offset taken from them as from q
-//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte, NONE has none
+//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte, NONE has none; of E4M3 and E4M3_OVER 16 f32 behind
+//                all of a panel's blocks
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
 #ifndef BURIN_BLOCKS_H
@@ -42,6 +43,8 @@ INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
 INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
 // Are q the values, and products exact?
 INLINE bool is_exact(weight_format f) { return in_blocks(f) && block_formats[f].scales == SCALES_NONE; }
+// Does d stand behind a panel's blocks?
+INLINE bool has_panel_d(weight_format f) { return in_blocks(f) && block_formats[f].scales >= SCALES_E4M3; }
 // Do products take rows of floats only?
 INLINE bool stands_for_floats(weight_format f) { return in_blocks(f) && block_formats[f].table >= TABLE_NF4; }
 
@@ -69,18 +72,18 @@ INLINE size_t block_d_at(weight_format f) {
 }
 INLINE size_t block_bytes(weight_format f) {
     const int scales = block_formats[f].scales;
-    const size_t each = scales == SCALES_NONE                              ? 0
+    const size_t each = scales == SCALES_NONE || has_panel_d(f)            ? 0
                         : scales == SCALES_EXPONENT                        ? 1
                         : scales == SCALES_ONE || scales > SCALES_EXPONENT ? 2
                                                                            : 4;
     return block_d_at(f) + each * LANES + (has_minimum(f) ? 2 * LANES : 0);
 }
-// Of all blocks of a panel; behind them where products are exact: sums of its columns
+// Of all blocks of a panel; behind them where products are exact: sums of its columns, or each column's d
 INLINE size_t panel_blocks_bytes(weight_format f, int k) {
     return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block) * block_bytes(f);
 }
 INLINE size_t block_panel_bytes(weight_format f, int k) {
-    return panel_blocks_bytes(f, k) + (is_exact(f) ? LANES * sizeof(int32_t) : 0);
+    return panel_blocks_bytes(f, k) + (is_exact(f) || has_panel_d(f) ? LANES * sizeof(int32_t) : 0);
 }
 
 // ---- steps: four k of 16 columns, one byte each, the format's offset still in it ----
@@ -135,6 +138,11 @@ INLINE vf block_d(weight_format f, const uint8_t *w) {
     return vf_load_f16((const uint16_t *)(const void *)w);
 }
 
+// d of the columns of a panel of k rows
+INLINE vf panel_d(weight_format f, const uint8_t *panel, int k) {
+    return vf_load((const float *)(const void *)(panel + panel_blocks_bytes(f, k)));
+}
+
 INLINE vi block_zero(weight_format f, const uint8_t *w) { return vi_load_i8((const int8_t *)w + block_minima_at(f)); }
 
 INLINE vf block_m(weight_format f, const uint8_t *w) {
@@ -147,13 +155,23 @@ INLINE vi six_bits(const uint8_t *s, int group) {
     return vi_sub(vi_or(low, vi_shift_left(high, 4)), vi_set1(32));
 }
 
-// d times the group's scale
+// Floats of 16 codes of e4m3 (NaN is none of them): sign, 4 bits of exponent less 7, 3 bits; below 8 they are that times 2^-9
+INLINE vf e4m3_values(vi q) {
+    vi magnitude = vi_and(q, vi_set1(127)), sign = vi_shift_left(vi_and(q, vi_set1(128)), 24);
+    vi normal = vi_add(vi_shift_left(magnitude, 20), vi_set1(120 << 23));
+    vi tiny = vi_bits(vf_mul(vf_from_int(magnitude), vf_set1(0x1p-9f)));
+    return vf_bits(vi_or(sign, vi_where(vi_less(magnitude, vi_set1(8)), tiny, normal)));
+}
+
+// d times the group's scale, or the scale divided by d
 INLINE vf group_scale(weight_format f, const uint8_t *w, vf d, int group) {
     const int kind = block_formats[f].scales;
     const uint8_t *s = w + block_scales_at(f), *at = s + group * LANES;
     if (kind == SCALES_127TH) return vf_mul(d, vf_set1(one_127th));
     if (kind <= SCALES_EXPONENT) return d;
     if (kind == SCALES_SIX) return vf_mul(d, vf_from_int(six_bits(s, group)));
+    if (kind == SCALES_E4M3) return vf_mul(d, e4m3_values(vi_load_u8(at)));
+    if (kind == SCALES_E4M3_OVER) return vf_div(e4m3_values(vi_load_u8(at)), d);
     vi scale = kind == SCALES_SIGNED ? vi_load_i8((const int8_t *)at) : vi_load_u8(at);
     return vf_mul(d, vf_from_int(kind == SCALES_PAIRED ? vi_and(scale, vi_set1(15)) : scale));
 }
@@ -167,14 +185,6 @@ INLINE vf group_minimum(weight_format f, const uint8_t *w, vf m, int group) {
 }
 
 // ---- values ----
-
-// Floats of 16 codes of e4m3 (NaN is none of them): sign, 4 bits of exponent less 7, 3 bits; below 8 they are that times 2^-9
-INLINE vf e4m3_values(vi q) {
-    vi magnitude = vi_and(q, vi_set1(127)), sign = vi_shift_left(vi_and(q, vi_set1(128)), 24);
-    vi normal = vi_add(vi_shift_left(magnitude, 20), vi_set1(120 << 23));
-    vi tiny = vi_bits(vf_mul(vf_from_int(magnitude), vf_set1(0x1p-9f)));
-    return vf_bits(vi_or(sign, vi_where(vi_less(magnitude, vi_set1(8)), tiny, normal)));
-}
 
 // What q of 16 columns stands for, without scale and minimum
 INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
@@ -201,11 +211,11 @@ INLINE vf step_values(weight_format f, const uint8_t *w, vi step, int i, const v
     return has_minimum(f) ? vf_add(value, ends[1]) : value;
 }
 
-// Element k of 16 columns
-INLINE vf block_values(weight_format f, const uint8_t *w, int k) {
+// Element k of a block of 16 columns
+INLINE vf block_values(weight_format f, const uint8_t *w, vf d, int k) {
     const int group = k / block_formats[f].group;
     vf m = has_minimum(f) ? block_m(f, w) : vf_zero();
-    const vf ends[] = {number_scale(f, w, block_d(f, w), group), number_minimum(f, w, m, group)};
+    const vf ends[] = {number_scale(f, w, d, group), number_minimum(f, w, m, group)};
     return step_values(f, w, block_step(f, w, (unsigned)k / 4), k % 4, ends);
 }
 #endif

@@ -11,6 +11,8 @@
 //   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
 //            SIX: 6 bits of 16 groups in 12 bytes, less 32; NONE: q are integers themselves, whose products with rows of integers
 //            are exact; behind a panel's blocks stand the sums of its columns, 16 i32
+//            E4M3: floats of 8 bits, of which d, an f32, is a factor; E4M3_OVER: likewise, divided by d. Of these d is one for all
+//            blocks of a row of weights, and stands behind a panel's blocks, 16 f32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
 //            as those of the scales
 //   table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
@@ -35,6 +37,8 @@ FORMAT(iq4_xs, 23, 256, 136, 4, 0, 32, SIGNED, NONE, 128, IQ4, encode_groups)
 FORMAT(tq1_0, 34, 256, 54, 5, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
 FORMAT(tq2_0, 35, 256, 66, 2, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
 FORMAT(mxfp4, 39, 32, 17, 4, 0, 32, EXPONENT, NONE, 12, E2M1, encode_exponent)
+FORMAT(nvfp4, -1, 64, 40, 4, 0, 16, E4M3, NONE, 12, E2M1, NULL)
+FORMAT(nvfp4_d, -1, 64, 40, 4, 0, 16, E4M3_OVER, NONE, 12, E2M1, NULL)
 FORMAT(z4_32, -1, 32, 19, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z4_64, -1, 64, 35, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z4_128, -1, 128, 67, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)

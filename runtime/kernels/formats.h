@@ -10,7 +10,9 @@ typedef enum {
     SCALES_BYTES,
     SCALES_SIGNED,
     SCALES_PAIRED,
-    SCALES_SIX
+    SCALES_SIX,
+    SCALES_E4M3,
+    SCALES_E4M3_OVER
 } format_scales;
 typedef enum { MINIMUM_NONE, MINIMUM_ZERO, MINIMUM_ONE, MINIMUM_BYTES, MINIMUM_PAIRED } format_minimum;
 typedef enum { TABLE_PLAIN, TABLE_IQ4, TABLE_E2M1, TABLE_NF4, TABLE_E4M3 } format_table;

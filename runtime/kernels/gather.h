@@ -49,7 +49,9 @@ INLINE void gather_block_column(weight_format f, const uint8_t *w, const int ext
     float values[LANES];
     NO_UNROLL
     for (int k = 0; k < extent[0]; k++) {
-        vf_store(values, block_values(f, w + (size_t)(k / size) * block_bytes(f), k % size));
+        const uint8_t *block = w + (size_t)(k / size) * block_bytes(f);
+        vf d = has_panel_d(f) ? panel_d(f, w, extent[0]) : block_d(f, block);
+        vf_store(values, block_values(f, block, d, k % size));
         y[k] = values[extent[1]];
     }
 }

@@ -273,9 +273,11 @@ INLINE void walk_begin(weight_format format, const int extent[2], const matmul_a
     UNROLL
     for (int i = 0; i < R; i++) b->o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * b->step;
     UNROLL
-    for (int p = 0; p < P; p++)
-        b->o.w[p] = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k) +
-                    (size_t)at->from * block_bytes(format);
+    for (int p = 0; p < P; p++) {
+        const uint8_t *panel = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k);
+        b->o.w[p] = panel + (size_t)at->from * block_bytes(format);
+        if (has_panel_d(format)) b->ends[0][p] = panel_d(format, panel, m->k);
+    }
     tile_begin(R, P, at, sums, b->sum);
 }
 
@@ -284,7 +286,7 @@ INLINE void walk_block(weight_format format, int P, const tile_place *at, int st
     UNROLL
     for (int p = 0; p < P; p++) {
         NEAR_ADDRESS(b->o.w[p]);
-        b->ends[0][p] = block_d(format, b->o.w[p]);
+        if (!has_panel_d(format)) b->ends[0][p] = block_d(format, b->o.w[p]);
         if (has_minimum(format)) b->ends[1][p] = block_m(format, b->o.w[p]);
     }
 }

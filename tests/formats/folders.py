@@ -380,7 +380,7 @@ def write(name, config, method, also):
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
     linear = {n for n, m in model.named_modules() if isinstance(m, (torch.nn.Linear, transformers.pytorch_utils.Conv1D))
               and not n.endswith((".gate", "lm_head"))} | set(also)
-    tensors, shown = {}, None
+    tensors, shown, part = {}, None, "gate_proj" if "nvfp4" in name else "down_proj"  # whose rows are blocks
     for key, p in model.state_dict().items():
         if key == "lm_head.weight" and config.tie_word_embeddings:
             continue
@@ -397,7 +397,7 @@ def write(name, config, method, also):
             tensors[f"{module}.bias"] = torch.zeros(len(w), dtype=HALF)
         values = values.T if swapped else values
         p.copy_(torch.from_numpy(np.ascontiguousarray(values)))
-        if shown is None or "down_proj" in module or ".mlp.c_proj" in module:
+        if shown is None or part in module or ".mlp.c_proj" in module:
             shown = key, values
     ids = rng.integers(3, 97, 11)
     with torch.no_grad():

@@ -31,7 +31,7 @@ program() {
     hash=$($BURIN run "$model" --interpret --tokens "$ids" -n 0 --logits-hash 2> /dev/null)
     one_hash "folders: $name" "$hash" "1:64 2:3" "$WORK/$name" --tokens "$ids" -n 0 --logits-hash
 }
-for name in bnb_nf4 gptq4_cut; do program $name tests/formats/folders/$name; done
+for name in bnb_nf4 gptq4_cut ct_nvfp4; do program $name tests/formats/folders/$name; done
 
 need "folders: hfquant" "$SHARED/data/hfquant"
 for path in "$SHARED"/data/hfquant/*/; do

@@ -83,7 +83,7 @@ if [ "$KERNELS" = all ]; then
 fi
 
 # What differs in products of integers alone (nf4 stands for floats)
-integers='^(expert_)?matmul_(q8_0|i[89]_32|blocks_[^n ][^ ]*) '
+integers='^(expert_)?matmul_(q8_0|i[89]_32|blocks_(nv|[^n ])[^ ]*) '
 [ "$KERNELS" != all ] || arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod
 arm neon-i8mm max "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod+i8mm
 [ "$KERNELS" != all ] || x86 avx-vnni avx_vnni "$CLANG" -O1 -march=x86-64-v3 -mavxvnni

@@ -128,8 +128,14 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
             float scale = random_float();
             memcpy(d + 4 * c, &scale, sizeof scale);
         }
-        if (!exponent && !whole) random_halves(d, (int)(block + size - d) / 2);
+        if (!exponent && !whole && !has_panel_d(f)) random_halves(d, (int)(block + size - d) / 2);
     }
+    for (uint8_t *panel = w; has_panel_d(f) && panel < w + bytes; panel += block_panel_bytes(f, k))
+        for (int c = 0; c < 16; c++) {
+            float d = ldexpf(random_float(), (int)(random_bits() % 40) - 20);
+            d = d == 0 ? 1 : d;
+            memcpy(panel + panel_blocks_bytes(f, k) + 4 * c, &d, sizeof d);
+        }
     return w;
 }
 
@@ -188,7 +194,28 @@ typedef struct GroupEnds {
     float scale, minimum;
 } GroupEnds;
 
-static GroupEnds reference_ends(weight_format f, const uint8_t *block, int column, int g) {
+typedef struct BlockProduct {
+    weight_format format;
+    const uint8_t *w;
+    const q8_block *x;    // of the row
+    const float *floats;  // or these
+    int k;
+    float d;  // of the panel's column, where it has one
+} BlockProduct;
+
+// A code of e4m3, also of those that are NaN elsewhere
+static float e4m3_of(int code) {
+    int exponent = code >> 3 & 15;
+    float value = ldexpf((float)((code & 7) + (exponent ? 8 : 0)), (exponent ? exponent : 1) - 10);
+    return code & 128 ? -value : value;
+}
+
+static GroupEnds reference_ends(const BlockProduct *p, const uint8_t *block, int column, int g) {
+    const weight_format f = p->format;
+    if (has_panel_d(f)) {
+        float u = e4m3_of(block[block_scales_at(f) + (size_t)(g * 16 + column)]);
+        return (GroupEnds){block_formats[f].scales == SCALES_E4M3 ? p->d * u : u / p->d, 0};
+    }
     const uint8_t *d = block + block_d_at(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT;
     float scale = is_exact(f) ? 1 : exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
@@ -200,25 +227,10 @@ static GroupEnds reference_ends(weight_format f, const uint8_t *block, int colum
     return e;
 }
 
-typedef struct BlockProduct {
-    weight_format format;
-    const uint8_t *w;
-    const q8_block *x;    // of the row
-    const float *floats;  // or these
-    int k;
-} BlockProduct;
-
-// A code of e4m3, also of those that are NaN elsewhere
-static float e4m3_of(int code) {
-    int exponent = code >> 3 & 15;
-    float value = ldexpf((float)((code & 7) + (exponent ? 8 : 0)), (exponent ? exponent : 1) - 10);
-    return code & 128 ? -value : value;
-}
-
 static float reference_value(const BlockProduct *p, const uint8_t *block, int column, int i) {
     const block_format b = block_formats[p->format];
     int q = reference_integer(p->format, block, column, i);
-    GroupEnds e = reference_ends(p->format, block, column, i / b.group);
+    GroupEnds e = reference_ends(p, block, column, i / b.group);
     float number = b.table == TABLE_NF4 ? nf4_table[q] : b.table == TABLE_E4M3 ? e4m3_of(q) : (float)q, d;
     if (b.scales == SCALES_127TH) {
         memcpy(&d, block + block_d_at(p->format) + 4 * column, sizeof d);
@@ -230,7 +242,7 @@ static float reference_value(const BlockProduct *p, const uint8_t *block, int co
 static float reference_group(const BlockProduct *p, const uint8_t *block, int column, int k, float sum) {
     const block_format b = block_formats[p->format];
     int first = k % b.block, integer = 0, row = 0;
-    GroupEnds e = reference_ends(p->format, block, column, first / b.group);
+    GroupEnds e = reference_ends(p, block, column, first / b.group);
     const q8_block *x = p->x ? p->x + k / 32 : NULL;
     for (int i = 0; i < b.group && k + i < p->k; i++) {
         int q = reference_integer(p->format, block, column, first + i);
@@ -256,9 +268,11 @@ static float reference_blocks(const BlockProduct *p, int column) {
     const block_format b = block_formats[p->format];
     const uint8_t *panel = p->w + (size_t)(column / 16) * block_panel_bytes(p->format, p->k);
     if (is_exact(p->format)) return reference_exact(p, panel, column % 16);
+    BlockProduct of = *p;
     float sum = 0;
+    if (has_panel_d(p->format)) memcpy(&of.d, panel + panel_blocks_bytes(p->format, p->k) + 4 * (column % 16), sizeof of.d);
     for (int k = 0; k < p->k; k += b.group)
-        sum = reference_group(p, panel + (size_t)(k / b.block) * block_bytes(p->format), column % 16, k, sum);
+        sum = reference_group(&of, panel + (size_t)(k / b.block) * block_bytes(p->format), column % 16, k, sum);
     return sum;
 }
 
@@ -319,7 +333,7 @@ static Operands operands(const Case *c) {
 static float expected_sum(const Case *c, const Operands *o, int row, int column) {
     const q8_block *x = c->floats || is_exact(c->format) ? NULL : o->quantized + row * blocks_of(c->k);
     if (in_blocks(c->format))
-        return reference_blocks(&(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k}, column);
+        return reference_blocks(&(BlockProduct){c->format, o->packed, x, o->x + row * c->k, c->k, 0}, column);
     return reference_dot(&(Product){c->rows, c->k, o->columns, o->x, o->w}, row, column);
 }
 

@@ -88,7 +88,8 @@ static void panels_hold_what_was_encoded(void) {
         pack_blocks(f, columns, panel);
         for (int c = 0; c < PANEL_COLUMNS; c++) {
             coded_values(f, &coded[c], values);
-            for (int k = 0; k < f->block; k++) vf_store(got, block_values(w, panel, k)), wrong += got[c] != values[k];
+            for (int k = 0; k < f->block; k++)
+                vf_store(got, block_values(w, panel, block_d(w, panel), k)), wrong += got[c] != values[k];
         }
         CHECK(wrong == 0);
     }

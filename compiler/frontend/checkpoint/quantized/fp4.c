@@ -1,7 +1,11 @@
 // Floats of 4 bits (e2m1), two in a byte, the first in the low nibble: what mxfp4, compressed-tensors and modelopt share.
 //   mxfp4   a scale for 32 columns, 2^(byte - 127)
 //   nvfp4   a scale for 16 columns, f8_e4m3, beside a float for the whole matrix
+#include <math.h>
+#include <string.h>
+
 #include "frontend/checkpoint/quantized/quantized.h"
+#include "ir/format.h"
 
 typedef struct {
     float value;
@@ -20,6 +24,35 @@ static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Tensor *t = &m->scale.values->tensor;
     float scale = (float)dtype_load(t->dtype, t->data, row * m->groups + column / m->group);
     return whole->divides ? scale / whole->value : scale * whole->value;
+}
+
+// Format nvfp4's blocks: d, so that codes are twice e2m1; scales of four groups; codes as they are
+static void write_blocks(const QuantizedMatrix *m, const CodedRows *rows, int r, uint8_t *out) {
+    const WholeScale *whole = m->details;
+    const uint8_t *scales = (const uint8_t *)m->scale.values->tensor.data + (rows->first + r) * m->groups;
+    const int16_t *code = rows->code + r * m->columns;
+    const float d = m->own == DT_nvfp4_d ? whole->value * 2 : whole->divides ? 0.5f / whole->value : whole->value * 0.5f;
+    for (int64_t k = 0; k < m->columns; k += 64, out += 40) {
+        memcpy(out, &d, sizeof d);
+        memcpy(out + 4, scales + k / 16, 4);
+        for (int i = 0; i < 32; i++) out[8 + i] = (uint8_t)(code[k + 2 * i] | code[k + 2 * i + 1] << 4);
+    }
+}
+
+// Is u / whole the same as u times its inverse, for all floats u of 8 bits?
+static bool divides_as_inverse(float whole) {
+    bool same = true;
+    for (int u = 8; u < 16; u++) same &= (float)u / whole == (float)u * (1 / whole);
+    return same;
+}
+
+static void set_own_format(QuantizedMatrix *m, const WholeScale *whole) {
+    float size = fabsf(whole->value);  // beyond these bounds a product could round as subnormals do
+    if (m->group != 16 || m->columns % 64 || m->scale.values->tensor.dtype != DT_f8e4m3fn ||
+        !(size > 0x1p-90f && size < 0x1p90f))
+        return;
+    m->own = whole->divides && !divides_as_inverse(whole->value) ? DT_nvfp4_d : DT_nvfp4;
+    m->blocks = write_blocks;
 }
 
 const StoredTensor *quantized_exponents(const Quantization *q, const StoredTensor *t) {
@@ -57,4 +90,5 @@ void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, bool 
     WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
     *whole = (WholeScale){(float)dtype_load(t->tensor.dtype, t->tensor.data, 0), divides};
     m->details = whole, m->scale_at = scale_at;
+    set_own_format(m, whole);
 }

@@ -257,6 +257,11 @@ static int16_t code_in(const QuantizedMatrix *m, const Format *f, int code, int 
 static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const CodedRows *rows, int r, uint8_t *out) {
     const int16_t *code = rows->code + r * m->columns, *zero = rows->zero + r * m->columns;
     const float *scale = rows->scale + r * m->columns;
+    if (m->own == f->dtype) {
+        for (int64_t k = 0; k < m->columns; k++) value_at(m, rows, r, k);  // refuses what is no number
+        m->blocks(m, rows, r, out);
+        return;
+    }
     for (int64_t k = 0; k < m->columns; k += f->block, out += f->bytes) {
         int64_t first = m->sorted ? m->sorted[k] : k;
         int16_t codes[FORMAT_BLOCK];
@@ -331,6 +336,7 @@ static DType float_format(const QuantizedMatrix *m) {
 
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
+    if (m->own) return m->own;
     if (m->powers) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }

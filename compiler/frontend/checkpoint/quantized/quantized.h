@@ -45,6 +45,9 @@ struct QuantizedMatrix {
         *sorted;  // columns group by group where all groups are of one size; NULL: they are, or there is no such order
     const StoredTensor *codes, *zeros, *order;  // the files' tensors; NULL where there are none
     Grid scale;
+    DType own;  // a format of blocks that `blocks` writes; DT_f32: none
+    // a row's blocks, of 64 columns each
+    void (*blocks)(const QuantizedMatrix *, const CodedRows *, int r, uint8_t *out);
     const void *details;                                                      // method's own
     void (*read)(const QuantizedMatrix *, CodedRows *);                       // sets the codes
     int (*zero)(const QuantizedMatrix *, int64_t row, int64_t group);         // or NULL: 0
