@@ -72,12 +72,15 @@ typedef struct attention_tile {
     const unsigned char *keys, *values;
     const uint16_t *key_scales, *value_scales;  // of Q8_0
     const float *mask;
-    int sequence, first_row, seen;  // of the batch; its first row; keys before its padding
-    float top[MAX_QUERIES], sum[MAX_QUERIES], out[MAX_QUERIES][MAX_HEAD_DIM];  // folded
+    int sequence, first_row, seen;             // of the batch; its first row; keys before its padding
+    float top[MAX_QUERIES], sum[MAX_QUERIES];  // folded
+    _Alignas(vf) float out[MAX_QUERIES][MAX_HEAD_DIM];
     // of one segment: the keys [lo, hi) each query sees, its scores (key - start of the segment), and its part of the sums
     int lo[MAX_QUERIES], hi[MAX_QUERIES];
-    float scale[SEGMENT * MAX_HEAD_DIM / QUANT_BLOCK];  // of Q8_0: of its keys, then of its values
-    float score[MAX_QUERIES][SEGMENT], part_top[MAX_QUERIES], part_sum[MAX_QUERIES], part[MAX_QUERIES][MAX_HEAD_DIM];
+    _Alignas(vf) float scale[SEGMENT * MAX_HEAD_DIM / QUANT_BLOCK];  // of Q8_0: of its keys, then of its values
+    float part_top[MAX_QUERIES], part_sum[MAX_QUERIES];
+    _Alignas(vf) float score[MAX_QUERIES][SEGMENT];
+    _Alignas(vf) float part[MAX_QUERIES][MAX_HEAD_DIM];
 } attention_tile;
 
 // Panels whose accumulators fit the registers beside R rows.
@@ -160,25 +163,37 @@ INLINE vf finish_score(const attention_args *a, const attention_tile *t, int i, 
     return vf_where(seen, s, vf_set1(-INFINITY));
 }
 
-// Query i: scores to e^(score - m) with their maximum m and their sum. A query that sees nothing here gets m = -infinity.
-INLINE void segment_softmax(const attention_args *a, attention_tile *t, int i, int start) {
-    vf top = vf_set1(-INFINITY), sum = vf_zero();
+// Query i: its scores finished, and their maximum m. One that sees nothing here gets m = -infinity.
+INLINE void finish_scores(const attention_args *a, attention_tile *t, int i, int start) {
+    vf top = vf_set1(-INFINITY);
     float *score = t->score[i];
-    int first = t->lo[i] / LANES * LANES;
-    for (int key = first; key < t->hi[i]; key += LANES) {
+    for (int key = t->lo[i] / LANES * LANES; key < t->hi[i]; key += LANES) {
         vf s = finish_score(a, t, i, key, vf_load(score + (key - start)));
         vf_store(score + (key - start), s);
         top = vf_max(s, top);
     }
     t->part_top[i] = vf_top(top);
+}
+
+// Query i: scores to e^(score - m), and their sum
+INLINE void exp_scores(attention_tile *t, int i, int start) {
+    vf sum = vf_zero(), top = vf_set1(t->part_top[i]);
+    float *score = t->score[i];
     if (!(t->part_top[i] > -INFINITY)) return;
-    vf highest = vf_set1(t->part_top[i]);
-    for (int key = first; key < t->hi[i]; key += LANES) {
-        vf p = vf_exp(vf_sub(vf_load(score + (key - start)), highest));
+    for (int key = t->lo[i] / LANES * LANES; key < t->hi[i]; key += LANES) {
+        vf p = vf_exp(vf_sub(vf_load(score + (key - start)), top));
         vf_store(score + (key - start), p);
         sum = vf_add(sum, p);
     }
     t->part_sum[i] = vf_sum(sum);
+}
+
+// All maxima first: a CPU goes on with the next query while it waits for the steps of one.
+INLINE void segment_softmax(const attention_args *a, attention_tile *t, int start) {
+    NO_UNROLL
+    for (int i = 0; i < t->n; i++) finish_scores(a, t, i, start);
+    NO_UNROLL
+    for (int i = 0; i < t->n; i++) exp_scores(t, i, start);
 }
 
 // part[r][at ...] += chains of x[r] and P vectors of values from vector at / 16
@@ -257,8 +272,19 @@ INLINE void segment_values(const attention_args *a, attention_tile *t, int start
     }
 }
 
+// fold_segment where nothing was folded before: `old` is 0 and `new` is 1, so of its formulas + 0 is left, which makes -0 +0.
+INLINE void first_segment(const attention_args *a, attention_tile *t, int i) {
+    t->top[i] = t->part_top[i], t->sum[i] = t->part_sum[i];
+    for (int e = 0; e < padded(a->values.head_dim); e += LANES)
+        vf_store(t->out[i] + e, vf_add(vf_load(t->part[i] + e), vf_zero()));
+}
+
 INLINE void fold_segment(const attention_args *a, attention_tile *t, int i) {
     if (!(t->part_top[i] > -INFINITY)) return;
+    if (t->sum[i] == 0 && !(t->top[i] > -INFINITY) && t->part_top[i] < INFINITY) {
+        first_segment(a, t, i);
+        return;
+    }
     float top = t->part_top[i] > t->top[i] ? t->part_top[i] : t->top[i];
     float old = sf_exp(t->top[i] - top), new = sf_exp(t->part_top[i] - top);
     t->sum[i] = sf_fma(t->sum[i], old, t->part_sum[i] * new);
@@ -349,7 +375,7 @@ INLINE void attend_tile(const attention_args *a, attention_tile *t, const attent
     for (int start = from / SEGMENT * SEGMENT; start < to; start += SEGMENT) {
         limit_to_segment(t, start);
         segment_scores(a, t, start);
-        for (int i = 0; i < t->n; i++) segment_softmax(a, t, i, start);
+        segment_softmax(a, t, start);
         segment_values(a, t, start);
         for (int i = 0; i < t->n; i++) {
             if (a->parts)

@@ -188,9 +188,11 @@ INLINE void chain_ahead(int P, const chain *c, int k) {
     for (int p = 0; p < P; p++)
         if ((size_t)p * vector % 64 == 0) PREFETCH_FAR(c->w + at + (size_t)p * vector);
 }
-INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
-    NO_UNROLL
-    for (int k = 0; k < c->k; k++) {
+// Steps [k, k + steps) of a tile; extent: rows, vectors, steps
+INLINE void chain_steps(const int extent[3], const float *const *x, const chain *c, int k, vf (*sum)[8]) {
+    const int R = extent[0], P = extent[1];
+    UNROLL
+    for (int j = 0; j < extent[2]; j++, k++) {
         vf w[8];
         if (R < TILE_ROWS) chain_ahead(P, c, k);
         UNROLL
@@ -202,5 +204,13 @@ INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (
             for (int p = 0; p < P; p++) sum[i][p] = vf_fma(x_k, w[p], sum[i][p]);
         }
     }
+}
+INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
+    int k = 0;
+    NO_UNROLL
+    for (; TILE_STEPS > 1 && R == TILE_ROWS && k + TILE_STEPS <= c->k; k += TILE_STEPS)
+        chain_steps((const int[]){R, P, TILE_STEPS}, x, c, k, sum);
+    NO_UNROLL
+    for (; k < c->k; k++) chain_steps((const int[]){R, P, 1}, x, c, k, sum);
 }
 #endif

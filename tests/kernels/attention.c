@@ -206,6 +206,19 @@ static void test_batch(Suite *suite, bool causal) {
     buffers_end(suite, label);
 }
 
+// Weighted values that are too small for floats add up to -0, which folding makes +0.
+static void test_underflow(Suite *suite) {
+    const Run run = make_run((Shape){2, 1, 16, 16, 20, false, 0, 0, false}, 1, CACHE_F32);
+    const int n = run.rows * 16;
+    float *got = buffer_floats((size_t)n * 2), *expected = buffer_floats((size_t)n * 2);
+    for (int i = 0; i < 2 * n; i++) run.q[i] = 1;
+    for (int i = 0; i < n; i++) run.k[i] = i / 16 % 2 ? 0 : 1, run.v[i] = i / 16 % 2 ? -0x1p-149f : -0.0f;
+    expect(&run, expected);
+    run_chunk(&run, 0, run.rows, got);
+    check_floats(suite, "underflow", got, expected, (size_t)n * 2);
+    buffers_end(suite, "underflow");
+}
+
 void test_attention(void) {
     static const Shape shapes[] = {
         {4, 2, 8, 8, 40, true, 0, 0, false},    {2, 1, 24, 24, 70, true, 0, 0, false},
@@ -225,5 +238,6 @@ void test_attention(void) {
     }
     test_batch(&s, false);
     test_batch(&s, true);
+    test_underflow(&s);
     suite_end(&s);
 }
