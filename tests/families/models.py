@@ -16,6 +16,7 @@ LATENT = dict(GROUPED, num_key_value_heads=4, q_lora_rank=24, kv_lora_rank=16, q
               moe_intermediate_size=32, num_experts_per_tok=2, n_routed_experts=8, n_shared_experts=1, first_k_dense_replace=1)
 SHARED_EXPERTS = dict(n_routed_experts=4, n_shared_experts=1, moe_intermediate_size=32, first_k_dense_replace=1, num_experts_per_tok=2)
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+GEMMA = dict(GROUPED, head_dim=16, query_pre_attn_scalar=16, sliding_window=5)
 GPT = dict(vocab_size=96, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
 
 MAMBA = dict(mamba_n_heads=4, mamba_d_head=32, mamba_d_state=8, mamba_chunk_size=4)
@@ -162,6 +163,7 @@ ENCODERS = {
     "deberta-v2": text("DebertaV2", relative_attention=True, position_buckets=8, pos_att_type=["c2p", "p2c"], share_att_key=True,
                        norm_rel_ebd="layer_norm", position_biased_input=False, type_vocab_size=0),
     "deberta-v2-apart": text("DebertaV2", relative_attention=True, max_relative_positions=6, pos_att_type=["p2c"]),
+    "deberta": text("Deberta", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False, type_vocab_size=0),
     "xlm-roberta-xl": text("XLMRobertaXL"),
     "esm": text("Esm", TEXT, position_embedding_type="rotary", token_dropout=True, mask_token_id=35, emb_layer_norm_before=True,
                 pad_token_id=1),
@@ -219,6 +221,12 @@ TASKS = {
     "distilbert-answer": task("DistilBert", "QuestionAnswering", DISTIL),
     "deberta-v2-masked": task("DebertaV2", "MaskedLM"),
     "deberta-v2-sequence": task("DebertaV2", "SequenceClassification", relative_attention=True, pos_att_type="c2p|p2c", **THREE),
+    "deberta-masked": task("Deberta", "MaskedLM", relative_attention=True, pos_att_type="p2c", max_relative_positions=6),
+    "deberta-sequence": task("Deberta", "SequenceClassification", relative_attention=True, pos_att_type=["c2p"], **THREE),
+    "ernie-masked": task("Ernie", "MaskedLM"),
+    "data2vec-text-masked": task("Data2VecText", "MaskedLM"),
+    "luke-sequence": task("Luke", "SequenceClassification", entity_vocab_size=20, entity_emb_size=32, **THREE),
+    "mobilebert-masked": task("MobileBert", "MaskedLM", embedding_size=32, intra_bottleneck_size=32),
     "electra-masked": task("Electra", "MaskedLM", embedding_size=32),
     "electra-discriminator": task("Electra", "PreTraining", embedding_size=32),
     "electra-sequence": task("Electra", "SequenceClassification", embedding_size=32, **THREE),
@@ -276,6 +284,8 @@ PAIRS = {
                                 num_decoder_layers=2),
     "led": pair("LED", max_encoder_position_embeddings=64, max_decoder_position_embeddings=64, attention_window=4),
     "mvp": pair("Mvp"),
+    "t5gemma": ("pair", "T5GemmaForConditionalGeneration", dict(vocab_size=96, encoder=GEMMA, pad_token_id=0, eos_token_id=1, bos_token_id=2,
+                decoder=dict(GEMMA, num_hidden_layers=3, head_dim=24, num_key_value_heads=4, intermediate_size=80))),
     "umt5": pair("UMT5", T5),
     "plbart": pair("PLBart"),
     "nllb": pair("M2M100", scale_embedding=True, activation_function="gelu"),
