@@ -18,7 +18,7 @@ grep -v '^#' tests/families/fusions.txt | while read -r name expected; do
     # shellcheck disable=SC2086 # words
     [ "$got" = "$(echo $expected 0)" ] && ok "fusions of $name" || { not_ok "fusions of $name" && echo "# attention, norms, rotary, activations, mixtures, missed: $got; expected $expected 0"; }
     left="softmax|erf|pow"
-    grep -q '"[a-z_]*experts"' "$models/$name/config.json" && left="erf|pow" # the shares of experts are a softmax
+    grep -qE '"([a-z_]*experts|head_ratio)"' "$models/$name/config.json" && left="erf|pow" # shares of experts, ConvBERT's kernels
     grep -qE "^($left) " "$WORK/inspect" && not_ok "$name: softmax, erf or pow is left"
 done
 for model in "$models"/*; do

@@ -23,6 +23,7 @@ from uniform import uniform
 
 HERE = pathlib.Path(__file__).parent
 VOCABULARY, TOKENS = 96, 12
+BUFFERS = ("slope_rate", "query_decay", "key_decay", "diagonal_decay")     # MiniMax saves what follows from its sizes
 
 
 def scale_and_offset(tensor, name):
@@ -42,7 +43,7 @@ def fill(model, folder, prefix=""):
     for name in names:
         name = name.replace("model.language_model", "model")      # which a part of a larger model is called
         tensor = state[name].data
-        if not tensor.is_floating_point():        # an index that follows from the sizes
+        if not tensor.is_floating_point() or name.endswith(BUFFERS):        # an index that follows from the sizes
             continue
         scale, offset = scale_and_offset(tensor, name)
         values = offset + scale * uniform(name.removeprefix(prefix), tensor.numel())

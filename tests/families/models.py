@@ -94,6 +94,8 @@ DECODERS = {
                             shared_expert_intermediate_size=48),
     "qwen3_moe": causal("Qwen3Moe", num_experts=6, num_experts_per_tok=3, moe_intermediate_size=32, norm_topk_prob=True, head_dim=24),
     "olmoe": causal("Olmoe", num_experts=6, num_experts_per_tok=2, clip_qkv=1.5),
+    "minimax": causal("MiniMax", num_hidden_layers=3, num_local_experts=4, block_size=4, mlp_alpha_factor=1.5, linear_attn_beta_factor=0.7,
+                      layer_types=["linear_attention", "full_attention", "linear_attention"]),
     "granitemoe": causal("GraniteMoe", num_local_experts=4, residual_multiplier=0.5),
     "granitemoeshared": causal("GraniteMoeShared", num_local_experts=4, shared_intermediate_size=48),
     "gpt_oss": causal("GptOss", head_dim=16, num_local_experts=4, num_experts_per_tok=2, sliding_window=5, rope_scaling=YARN),
@@ -164,6 +166,9 @@ ENCODERS = {
                        norm_rel_ebd="layer_norm", position_biased_input=False, type_vocab_size=0),
     "deberta-v2-apart": text("DebertaV2", relative_attention=True, max_relative_positions=6, pos_att_type=["p2c"]),
     "deberta": text("Deberta", relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False, type_vocab_size=0),
+    "convbert": text("ConvBert", embedding_size=64, conv_kernel_size=5),
+    "deberta-v2-conv": text("DebertaV2", relative_attention=True, pos_att_type=["c2p"], conv_kernel_size=3, conv_act="gelu",
+                            embedding_size=32),
     "xlm-roberta-xl": text("XLMRobertaXL"),
     "esm": text("Esm", TEXT, position_embedding_type="rotary", token_dropout=True, mask_token_id=35, emb_layer_norm_before=True,
                 pad_token_id=1),
@@ -207,6 +212,7 @@ def task(prefix, name, base=ENCODER, **more):
 
 
 DISTIL = dict(vocab_size=96, dim=64, n_layers=2, n_heads=4, hidden_dim=96, max_position_embeddings=64)
+WIDE = dict(vocab_size=96, emb_dim=64, n_layers=2, n_heads=4, max_position_embeddings=64)
 THREE = {"id2label": {0: "no", 1: "maybe", 2: "yes"}}
 TASKS = {
     "bert-masked": task("Bert", "MaskedLM"),
@@ -227,6 +233,16 @@ TASKS = {
     "data2vec-text-masked": task("Data2VecText", "MaskedLM"),
     "luke-sequence": task("Luke", "SequenceClassification", entity_vocab_size=20, entity_emb_size=32, **THREE),
     "mobilebert-masked": task("MobileBert", "MaskedLM", embedding_size=32, intra_bottleneck_size=32),
+    "convbert-masked": task("ConvBert", "MaskedLM", embedding_size=32, conv_kernel_size=3, num_groups=2, head_ratio=8),
+    "layoutlm-token": task("LayoutLM", "TokenClassification", max_2d_position_embeddings=16, **THREE),
+    "xlm-sequence": task("XLM", "SequenceClassification", WIDE, **THREE),
+    "flaubert-token": task("Flaubert", "TokenClassification", WIDE, **THREE),
+    "xlm-answer": task("XLM", "QuestionAnsweringSimple", WIDE),
+    "xlnet-sequence": task("XLNet", "SequenceClassification", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96), **THREE),
+    "modernbert-answer": task("ModernBert", "QuestionAnswering", TEXT, local_attention=8),
+    "roberta-prelayernorm-answer": task("RobertaPreLayerNorm", "QuestionAnswering"),
+    "vit-msn-classes": ("image", "ViTMSNForImageClassification", dict(VISION, **THREE)),
+    "ijepa-classes": ("image", "IJepaForImageClassification", dict(VISION, **THREE)),
     "electra-masked": task("Electra", "MaskedLM", embedding_size=32),
     "electra-discriminator": task("Electra", "PreTraining", embedding_size=32),
     "electra-sequence": task("Electra", "SequenceClassification", embedding_size=32, **THREE),
@@ -276,6 +292,7 @@ PAIRS = {
     "mbart": pair("MBart"),
     "pegasus": pair("Pegasus"),
     "m2m_100": pair("M2M100"),
+    "bigbird_pegasus": pair("BigBirdPegasus", use_bias=True),
     "blenderbot": pair("Blenderbot"),
     "blenderbot-small": pair("BlenderbotSmall"),
     "mt5": pair("MT5", T5),
