@@ -7,14 +7,18 @@
 #include "output.h"
 
 enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
+enum { SURE_MATCH = 4 };  // a model need not be asked
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
+// A model reads what it missed: it pauses for longer, and reads so many tokens of a prompt for each that was written.
+enum { MODEL_PAUSES = 4, WORTH_READING = 4 };
 
 // Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
 // its tokens would have taken alone, less its own.
 typedef struct burin_draft {
     struct burin_guesser *guesser;  // NULL: looks up
     int32_t *row, n, used;          // the newest token and n guesses behind it, of which so many were right so far
-    bool asked;                     // in this step somebody was, who took time for it
+    bool asked, by_model;           // in this step somebody was, who took time for it; that was the model
+    bool follows;                   // has the model read this text's prompt?
     int32_t read;                   // tokens that were chosen and read
     int32_t most, length;           // guesses of a step: at most, and now
     double alone, took, gained;     // nanoseconds; took: by the last step
@@ -69,7 +73,7 @@ void burin_draft_close(struct burin_draft *d) {
 }
 
 void burin_draft_start(struct burin_draft *d) {
-    if (d) d->n = d->used = d->read = 0;
+    if (d) d->n = d->used = d->read = 0, d->follows = false;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- lookup
@@ -81,9 +85,10 @@ static int32_t matches(const int32_t *tokens, int32_t i, int32_t end) {
 }
 
 // What followed where the text was last as it is now: behind the longest match, the latest of these. How many tokens.
-static int32_t look_up(const int32_t *tokens, int32_t n, int32_t *guess, int32_t most) {
-    int32_t best = SHORTEST_MATCH - 1, at = 0;
-    for (int32_t i = n - 1; i >= SHORTEST_MATCH && best < LONGEST_MATCH; i--) {
+static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, int32_t shortest) {
+    const int32_t *tokens = g->tokens;
+    int32_t n = g->n_tokens, best = shortest - 1, at = 0;
+    for (int32_t i = n - 1; i >= shortest && best < LONGEST_MATCH; i--) {
         if (tokens[i - 1] != tokens[n - 1]) continue;
         int32_t match = matches(tokens, i, n);
         if (match > best) best = match, at = i;
@@ -104,13 +109,13 @@ static void weigh_step(burin_draft *d) {
         return;
     }
     d->gained = 0.9 * d->gained + (d->used + 1) * d->alone - d->took;
-    if (d->guesser && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
+    if (d->by_model && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
     d->length = d->used == d->n ? 2 * d->length : d->used + 1;
     if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
     if (d->length > d->most) d->length = d->most;
     if (d->gained > 2 * d->alone) d->next_pause = FIRST_PAUSE;
     if (d->gained > -d->alone) return;
-    d->gained = 0, d->pause = d->next_pause, d->length = FEWEST_GUESSES;
+    d->gained = 0, d->pause = d->by_model ? MODEL_PAUSES * d->next_pause : d->next_pause, d->length = FEWEST_GUESSES;
     if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
 }
 
@@ -127,13 +132,17 @@ static int32_t room_for_guesses(const burin_generation *g) {
 static void read_ahead(burin_generation *g) {
     burin_draft *d = g->draft;
     int32_t room = room_for_guesses(g);
-    if (room > 0 && d->guesser && !d->asked) burin_guesser_follow(d->guesser, g);  // a prompt is no cost of a guess
     uint64_t started = burin_nanoseconds();
-    d->used = d->n = 0;
-    d->row[0] = g->tokens[g->n_tokens - 1];
-    if (room > 0 && d->guesser) d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
-    if (room > 0 && !d->guesser) d->n = look_up(g->tokens, g->n_tokens, d->row + 1, room);
-    d->asked = d->n || (room > 0 && d->guesser);
+    d->used = 0, d->row[0] = g->tokens[g->n_tokens - 1];
+    bool model = d->guesser && (d->follows || WORTH_READING * g->generated >= g->n_tokens);
+    d->n = room > 0 ? look_up(g, d->row + 1, room, model ? SURE_MATCH : SHORTEST_MATCH) : 0;
+    d->by_model = room > 0 && model && !d->n;
+    if (d->by_model && (!d->asked || !d->follows)) {
+        burin_guesser_follow(d->guesser, g);
+        d->follows = true, started = burin_nanoseconds();  // a prompt is no cost of a guess
+    }
+    if (d->by_model) d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
+    d->asked = d->n || d->by_model;
     burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
     burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
     d->took = (double)(burin_nanoseconds() - started);
