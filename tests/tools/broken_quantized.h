@@ -40,7 +40,9 @@ typedef struct QuantizedCase {
 #define ABSMAX    "m.weight.absmax F32 4 =11;"
 
 static const QuantizedCase quantized[] = {
-    {"quantized-method", "'quant_method':'exl2','bits':4.5", WORDS},
+    {"quantized-method", "'quant_method':'mine','bits':4.5", WORDS},
+    {"quantized-codebooks", "'quant_method':'aqlm','nbits_per_codebook':16", "m.codes I16 1 4 1;"},
+    {"quantized-objects", "'quant_method':'torchao','quant_type':'int8_weight_only'", "m.weight I8 8 32;"},
     {"quantized-no-method", "'bits':4", WORDS},
     {"quantized-method-type", "'quant_method':4", WORDS},
     {"quantized-of-another", GPTQ, "m.weight F16 8 32;"},

@@ -473,10 +473,37 @@ static Quantization find_config(Checkpoint *c) {
     return q;
 }
 
+// Methods whose files burin does not read, and what stands in the way
+static const char *reason_against(const char *method) {
+    static const char *const reasons[][2] = {
+        {"aqlm", "its weights are sums of entries of codebooks"},
+        {"vptq", "its weights are entries of codebooks, in an order of their own"},
+        {"quip", "its weights are entries of a lattice, behind rotations"},
+        {"spqr", "its blocks come with a sparse matrix of outliers"},
+        {"higgs", "its weights are points of a grid, behind Hadamard transforms"},
+        {"fp_quant", "its weights stand behind Hadamard transforms"},
+        {"eetq", "its bytes are in an order that its CUDA kernels want"},
+        {"hqq", "its zero points are fractions, its codes lie in an order of each version"},
+        {"torchao", "its tensors are Python objects, whose layout each version of torchao says anew"},
+        {"quanto", "its tensors are Python objects, whose layout quanto says"},
+        {"quark", "its layouts differ with the scheme"},
+        {"exl2", "its matrices mix widths row by row"},
+        {"exl3", "its weights are paths through a trellis"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (!strcmp(reasons[i][0], method)) return reasons[i][1];
+    return NULL;
+}
+
 static const QuantizationMethod *find_method(const Quantization *q) {
-    const char *known = "";
+    const char *known = "", *reason = q->method ? reason_against(q->method) : NULL;
     for (int i = 0; q->method && i < N_METHODS; i++)
         if (!strcmp(methods[i].name, q->method)) return &methods[i];
+    if (reason)
+        diag_fatal(q->loc,
+                   "the weights are quantized by %s, which burin does not read: %s"
+                   "\nhint: take the model's float weights (burin quantizes with --quant), or its GGUF, GPTQ, AWQ or FP8 files",
+                   q->method, reason);
     for (int i = 0; i < N_METHODS; i++)
         known = arena_printf(q->checkpoint->arena, "%s%s%s", known, i ? ", " : "", methods[i].name);
     diag_fatal(q->loc,
