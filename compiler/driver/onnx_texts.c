@@ -5,6 +5,8 @@
 //   config.json of a class for sequences, tokens or masked words     "logits" as labels, spans and words
 //
 // Batches of tensors, padded and masked, are `--as=net`.
+#include <string.h>
+
 #include "driver/build.h"
 #include "driver/dims.h"
 #include "frontend/card.h"
@@ -36,14 +38,25 @@ static const Node *tokens_of(const Module *m) {
     return NULL;
 }
 
+// Of the positions that config.json states: RoBERTa and its kin count from behind the padding's.
+static int64_t stated_positions(const json_t *config) {
+    static const char *const behind_padding[] = {"roberta",    "xlm-roberta",          "xlm-roberta-xl", "camembert", "mpnet",
+                                                 "longformer", "roberta-prelayernorm", "data2vec-text",  "ibert",     "esm"};
+    const char *type = json_string_value(json_object_get(config, "model_type"));
+    const json_t *padding = json_object_get(config, "pad_token_id");
+    int64_t all = json_integer_value(json_object_get(config, "max_position_embeddings"));
+    for (size_t i = 0; type && i < sizeof behind_padding / sizeof *behind_padding; i++)
+        if (!strcmp(type, behind_padding[i])) all -= (json_is_integer(padding) ? json_integer_value(padding) : 1) + 1;
+    return all;
+}
+
 // The least of what the graph has positions for, config.json, tokenizer_config.json and the folder of sentence-transformers
 // say.
 static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
     json_t *tokenizer = json_beside(b->beside->folder, "tokenizer_config.json");
     const json_t *stated = tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;
     int64_t bound = dim_upper(tokens_of(m)->type.dim[0]);
-    const int64_t others[] = {s->max_tokens, json_integer_value(stated),
-                              json_integer_value(json_object_get(b->beside->config, "max_position_embeddings")),
+    const int64_t others[] = {s->max_tokens, json_integer_value(stated), stated_positions(b->beside->config),
                               b->options->context};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] > 0 && others[i] < bound) bound = others[i];

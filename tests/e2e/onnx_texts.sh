@@ -26,6 +26,7 @@ batches() {
 for name in mood names nli pooled; do batches $name; done
 says "onnx texts: more than one" 0 "5 texts in 3 steps" "$WORK/pooled/program" -f "$WORK/pooled/texts" -v
 check "onnx texts: --rank" sh -c "'$WORK/pooled/program' --rank 'a cat' -f '$WORK/pooled/texts' | head -n 1 | grep -q '^1.000000	a cat'"
+says "onnx texts: positions from behind the padding" 0 "texts: at most 26 tokens" "$WORK/nli/program" --info
 says "onnx texts: what is cut is said" 0 "the model takes 28" "$WORK/mood/program" -f "$WORK/mood/texts"
 net() { "$BURIN" inspect --stop-after=infer "$@"; }
 says "onnx texts: the file and its tokenizer" 0 "%input_ids: i32[s" net "$WORK/pooled/model.onnx" --tokenizer "$WORK/pooled/tokenizer.json"
