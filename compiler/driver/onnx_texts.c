@@ -5,12 +5,11 @@
 //   config.json of a class for sequences, tokens or masked words     "logits" as labels, spans and words
 //
 // Batches of tensors, padded and masked, are `--as=net`.
-#include <string.h>
-
 #include "driver/build.h"
 #include "driver/dims.h"
 #include "frontend/card.h"
 #include "frontend/sentence.h"
+#include "passes/match.h"
 #include "util/files.h"
 #include "util/json.h"
 
@@ -38,16 +37,38 @@ static const Node *tokens_of(const Module *m) {
     return NULL;
 }
 
-// Of the positions that config.json states: RoBERTa and its kin count from behind the padding's.
-static int64_t stated_positions(const json_t *config) {
-    static const char *const behind_padding[] = {"roberta",    "xlm-roberta",          "xlm-roberta-xl", "camembert", "mpnet",
-                                                 "longformer", "roberta-prelayernorm", "data2vec-text",  "ibert",     "esm"};
-    const char *type = json_string_value(json_object_get(config, "model_type"));
-    const json_t *padding = json_object_get(config, "pad_token_id");
-    int64_t all = json_integer_value(json_object_get(config, "max_position_embeddings"));
-    for (size_t i = 0; type && i < sizeof behind_padding / sizeof *behind_padding; i++)
-        if (!strcmp(type, behind_padding[i])) all -= (json_is_integer(padding) ? json_integer_value(padding) : 1) + 1;
-    return all;
+static bool is_truth(const Node *n) {
+    while (n->op == OP_cast || n->op == OP_reshape) n = n->in[0];
+    return n->type.dtype == DT_bool;
+}
+
+// Positions that are counted, as RoBERTa and its kin do from behind the padding's: what is added to a count of tokens. False of
+// other indices.
+static bool counts(const Node *n, double *added) {
+    double number;
+    for (*added = 0; n->op != OP_cum_sum;) {
+        int other = n->n_in == 2 && n->in[1]->op == OP_constant ? 1 : 0;
+        if (n->op == OP_add && match_scalar(n->in[other], &number))
+            *added += number, n = n->in[!other];
+        else if (n->op == OP_mul && (is_truth(n->in[0]) || is_truth(n->in[1])))
+            n = n->in[is_truth(n->in[0])];
+        else if (n->op == OP_cast || n->op == OP_reshape)
+            n = n->in[0];
+        else
+            return false;
+    }
+    return is_truth(n->in[0]);
+}
+
+// The most tokens whose counted positions are rows of their table, or `tokens`.
+static int64_t counted_positions(const Graph *g, int64_t tokens) {
+    double added;
+    EACH_NODE(n, g) {
+        if (n->op != OP_gather || n->in[0]->op != OP_constant || !n->in[0]->value || !counts(n->in[1], &added)) continue;
+        double most = (double)n->in[0]->value->dim[node_axis(n)] - 1 - added;
+        if (most < (double)tokens) tokens = most > 1 ? (int64_t)most : 1;
+    }
+    return tokens;
 }
 
 // The least of what the graph has positions for, config.json, tokenizer_config.json and the folder of sentence-transformers
@@ -55,8 +76,9 @@ static int64_t stated_positions(const json_t *config) {
 static int64_t most_tokens(const Build *b, const Module *m, const Sentence *s) {
     json_t *tokenizer = json_beside(b->beside->folder, "tokenizer_config.json");
     const json_t *stated = tokenizer ? json_object_get(json_own(b->arena, tokenizer), "model_max_length") : NULL;
-    int64_t bound = dim_upper(tokens_of(m)->type.dim[0]);
-    const int64_t others[] = {s->max_tokens, json_integer_value(stated), stated_positions(b->beside->config),
+    int64_t bound = counted_positions(m->graphs[0], dim_upper(tokens_of(m)->type.dim[0]));
+    const int64_t others[] = {s->max_tokens, json_integer_value(stated),
+                              json_integer_value(json_object_get(b->beside->config, "max_position_embeddings")),
                               b->options->context};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i] > 0 && others[i] < bound) bound = others[i];
