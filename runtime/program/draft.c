@@ -9,8 +9,9 @@
 enum { FEWEST_GUESSES = 2, LONGEST_MATCH = 16, SHORTEST_MATCH = 2 };
 enum { SURE_MATCH = 4 };  // a model need not be asked
 enum { FIRST_PAUSE = 32, LONGEST_PAUSE = 512, STEPS_ALONE = 3 };
-// A model reads what it missed: it pauses for longer, and reads so many tokens of a prompt for each that was written.
-enum { MODEL_PAUSES = 4, WORTH_READING = 4 };
+// What a model costs that guesses, less what it gains, is at most this part of the time that the tokens take alone; until its
+// reading is measured, a token of that takes such a part of a step.
+static const double most_cost = 0.03, first_reading = 0.1;
 
 // Whether guessing pays is measured: `alone` is the time of a step of one row. What a step with guesses gains is the time that
 // its tokens would have taken alone, less its own.
@@ -18,10 +19,11 @@ typedef struct burin_draft {
     struct burin_guesser *guesser;  // NULL: looks up
     int32_t *row, n, used;          // the newest token and n guesses behind it, of which so many were right so far
     bool asked, by_model;           // in this step somebody was, who took time for it; that was the model
-    bool follows;                   // has the model read this text's prompt?
+    int32_t followed;               // tokens of this text that the model has read
     int32_t read;                   // tokens that were chosen and read
     int32_t most, length;           // guesses of a step: at most, and now
     double alone, took, gained;     // nanoseconds; took: by the last step
+    double credit, reading;         // what the model may cost now; a token that it reads
     int32_t steps_alone, pause, next_pause;
     int64_t steps, guesses, right, tokens;
 } burin_draft;
@@ -73,7 +75,7 @@ void burin_draft_close(struct burin_draft *d) {
 }
 
 void burin_draft_start(struct burin_draft *d) {
-    if (d) d->n = d->used = d->read = 0, d->follows = false;
+    if (d) d->n = d->used = d->read = d->followed = 0;
 }
 
 // ------------------------------------------------------------------------------------------------------------------- lookup
@@ -101,21 +103,23 @@ static int32_t look_up(const burin_generation *g, int32_t *guess, int32_t most, 
 
 // -------------------------------------------------------------------------------------------------------------- does it pay?
 static void weigh_step(burin_draft *d) {
+    double gain = (d->used + 1) * d->alone - d->took;
     if (!d->took) return;
+    d->credit += most_cost * (d->used + 1) * d->alone + (d->by_model ? gain : 0);
     if (!d->asked) {
         d->alone = d->alone ? d->alone + (d->took - d->alone) / 8 : d->took;
         d->steps_alone++;
         if (d->pause) d->pause--;
         return;
     }
-    d->gained = 0.9 * d->gained + (d->used + 1) * d->alone - d->took;
+    d->gained = 0.9 * d->gained + gain;
     if (d->by_model && d->n) burin_guesser_learn(d->guesser, d->used == d->n);
     d->length = d->used == d->n ? 2 * d->length : d->used + 1;
     if (d->length < FEWEST_GUESSES) d->length = FEWEST_GUESSES;
     if (d->length > d->most) d->length = d->most;
     if (d->gained > 2 * d->alone) d->next_pause = FIRST_PAUSE;
     if (d->gained > -d->alone) return;
-    d->gained = 0, d->pause = d->by_model ? MODEL_PAUSES * d->next_pause : d->next_pause, d->length = FEWEST_GUESSES;
+    d->gained = 0, d->pause = d->next_pause, d->length = FEWEST_GUESSES;
     if (d->next_pause < LONGEST_PAUSE) d->next_pause *= 2;
 }
 
@@ -129,19 +133,41 @@ static int32_t room_for_guesses(const burin_generation *g) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- rows
+// Of what a guess does not read anyhow.
+static int32_t missed_by_model(const burin_draft *d, const burin_generation *g) {
+    int32_t missed = g->n_tokens - d->followed;
+    return missed > d->most + 1 ? missed : 0;
+}
+
+static bool may_ask_model(const burin_draft *d, const burin_generation *g) {
+    double token = d->reading ? d->reading : first_reading * d->alone;
+    return d->guesser && d->credit >= token * missed_by_model(d, g);
+}
+
+static void catch_up(burin_draft *d, const burin_generation *g) {
+    int32_t missed = missed_by_model(d, g);
+    uint64_t started = burin_nanoseconds();
+    if (!missed) return;
+    burin_guesser_follow(d->guesser, g);
+    double took = (double)(burin_nanoseconds() - started);
+    d->reading = took / missed;
+    d->credit -= took;
+}
+
 static void read_ahead(burin_generation *g) {
     burin_draft *d = g->draft;
     int32_t room = room_for_guesses(g);
     uint64_t started = burin_nanoseconds();
     d->used = 0, d->row[0] = g->tokens[g->n_tokens - 1];
-    bool model = d->guesser && (d->follows || WORTH_READING * g->generated >= g->n_tokens);
+    bool model = room > 0 && may_ask_model(d, g);
     d->n = room > 0 ? look_up(g, d->row + 1, room, model ? SURE_MATCH : SHORTEST_MATCH) : 0;
-    d->by_model = room > 0 && model && !d->n;
-    if (d->by_model && (!d->asked || !d->follows)) {
-        burin_guesser_follow(d->guesser, g);
-        d->follows = true, started = burin_nanoseconds();  // a prompt is no cost of a guess
+    d->by_model = model && !d->n;
+    if (d->by_model) {
+        catch_up(d, g);
+        started = burin_nanoseconds();  // that is no cost of this guess
+        d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
+        d->followed = g->n_tokens;
     }
-    if (d->by_model) d->n = burin_guesser_guess(d->guesser, g, d->row + 1, room);
     d->asked = d->n || d->by_model;
     burin_slot_truncate(g->run->session, 0, g->n_tokens - 1);
     burin_run_score(g->run, d->row, d->n + 1, d->n + 1);
