@@ -363,7 +363,7 @@ static const char *module_name(const Elaborator *e) {
 }
 
 void elaborator_begin(Elaborator *e) {
-    Map *maps[] = {&e->files, &e->configs, &e->reported, &e->constants, &e->used_tensors, &e->sizes};
+    Map *maps[] = {&e->files, &e->configs, &e->reported, &e->constants, &e->used_tensors, &e->first_parts, &e->sizes};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) map_init(maps[i], e->arena);
     e->weights_end = &e->weights;
 }

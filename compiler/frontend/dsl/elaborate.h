@@ -127,7 +127,8 @@ typedef struct Elaborator {
     Map constants;  // of this graph: Node by name of the tensor
     WeightUse *weights, **weights_end;
     Map used_tensors;
-    Map sizes;  // Origin by the text of a dimension: where such a number came from first
+    Map first_parts;  // of the names of the checkpoint's tensors, once one was asked for
+    Map sizes;        // Origin by the text of a dimension: where such a number came from first
     int errors, n_nodes;
     int64_t steps;
     uint64_t spent;  // bytes of lists and strings

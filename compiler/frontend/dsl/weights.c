@@ -59,15 +59,23 @@ static const char *old_name(Elaborator *e, const char *name) {
     return name;
 }
 
+static const char *first_part(const Elaborator *e, const char *name) {
+    return arena_strndup(e->arena, name, strcspn(name, "."));
+}
+
+static void read_first_parts(Elaborator *e) {
+    const Checkpoint *c = e->options->checkpoint;
+    for (int i = 0; i < c->n_tensors; i++)
+        if (strchr(c->tensors[i]->name, '.')) map_put(&e->first_parts, first_part(e, c->tensors[i]->name), e);
+}
+
 // "layers.0.norm.weight" for "model.layers.0.norm.weight", where no tensor's name begins with "model.": a checkpoint of the
 // base model alone leaves out what a model with a head says before its names. NULL when the prefix is there.
-static const char *base_model_name(const Elaborator *e, const char *name) {
-    const Checkpoint *c = e->options->checkpoint;
+static const char *base_model_name(Elaborator *e, const char *name) {
     const char *dot = strchr(name, '.');
     if (!dot || !strchr(dot + 1, '.')) return NULL;
-    for (int i = 0; i < c->n_tensors; i++)
-        if (!strncmp(c->tensors[i]->name, name, (size_t)(dot + 1 - name))) return NULL;
-    return dot + 1;
+    if (!e->first_parts.n) read_first_parts(e);
+    return map_get(&e->first_parts, first_part(e, name)) ? NULL : dot + 1;
 }
 
 static const Tensor *find_tensor_named(Elaborator *e, const char *name) {
