@@ -96,9 +96,10 @@ static bool ends_line(const Source *s, uint32_t at) {
     return at >= s->size || s->text[at] == '\n' || s->text[at] == '#';
 }
 
-bool is_behind_slashes(const char *text, uint32_t at) {
-    for (uint32_t i = line_begin(text, at); i + 1 < at; i++)
-        if (text[i] == '/' && text[i + 1] == '/') return true;
+bool is_behind_slashes(const Source *s, uint32_t at) {
+    if (at > s->size) at = (uint32_t)s->size;
+    for (uint32_t i = line_begin(s->text, at); i + 1 < at; i++)
+        if (s->text[i] == '/' && s->text[i + 1] == '/') return true;
     return false;
 }
 
@@ -187,7 +188,7 @@ static const char *hint_of_sign(const SyntaxError *s) {
 
 static const char *syntax_hint(const SyntaxError *s) {
     const char *hint = s->end > s->begin ? hint_of_keyword(s) : NULL;
-    if (!hint && is_behind_slashes(s->p->source->text, s->begin + 2))
+    if (!hint && is_behind_slashes(s->p->source, s->begin + 2))
         hint = "a comment begins with #; a // b divides and rounds down";
     if (!hint) hint = hint_of_words(s);
     if (!hint) hint = hint_of_sign(s);

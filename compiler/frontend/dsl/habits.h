@@ -10,7 +10,7 @@ const char *habit_of_character(uint32_t code_point);
 bool is_name_character(char);
 uint32_t habit_code_point(const char *utf8);  // of the first character, which is whole
 
-bool is_behind_slashes(const char *text, uint32_t at);  // two slashes between the beginning of the line and the place
+bool is_behind_slashes(const Source *, uint32_t at);  // two slashes between the beginning of the line and the place
 
 void bracket_open(Parser *, char kind);   // ( [ or {, the byte before p->offset
 void bracket_close(Parser *, char kind);  // closes the innermost one, when that is its partner

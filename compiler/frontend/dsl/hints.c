@@ -65,9 +65,10 @@ const char *unknown_block_hint(Elaborator *e, const char *name) {
 
 // -------------------------------------------------------------------------------------------------------------------- names
 const char *unknown_name_hint(Elaborator *e, const Ast *x) {
-    const char *text = x->loc.source ? x->loc.source->text : NULL, *habit = habit_of(x->name, strlen(x->name));
+    const Source *source = x->loc.source;
+    const char *habit = habit_of(x->name, strlen(x->name));
     if (habit) return hint(e, habit);
-    if (text && is_behind_slashes(text, x->loc.offset))
+    if (source && source->text && is_behind_slashes(source, x->loc.offset))
         return hint(e, "a comment begins with #; a // b divides and rounds down");
     if (config_has(e, x->name)) return arena_message(e->arena, "\nhint: config.json has it: config %s declares it", x->name);
     const char *near = nearest_visible(e, x->name, false);
