@@ -272,7 +272,7 @@ static bool read_rule(Arena *a, QuantRules *r, char *word, const char **problem)
 const QuantRules *quant_rules(Arena *a, const char *text, const char **problem) {
     QuantRules *r = ARENA_NEW(a, QuantRules);
     char *rest = arena_strdup(a, text), *next;
-    r->text = text;
+    r->text = arena_strdup(a, text);
     for (bool first = true; rest; first = false, rest = next) {
         next = strchr(rest, ',');
         if (next) *next++ = 0;
