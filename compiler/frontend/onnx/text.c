@@ -243,43 +243,43 @@ static FileKind kind_of_file(const OnnxModel *model) {
     return continues && !merged ? WITH_PAST_FILE : reads ? DECODER_FILE : ENCODER_FILE;
 }
 
+// The values of a file that reads a text, in a graph of this name. NULL: it has no tokens.
+static OnnxImport *import_text(Arena *arena, const char *path, const char *graph, const OnnxOptions *options, OnnxText *text,
+                               OnnxSaid *said) {
+    OnnxImport *m = ARENA_NEW(arena, OnnxImport);
+    OnnxOptions *own = ARENA_NEW(arena, OnnxOptions);
+    *own = *options;
+    *m = (OnnxImport){
+        .model = onnx_open(arena, path), .options = own, .graph = graph_new_owned(arena, graph), .text = text, .said = said};
+    if (!find_tokens(m, text)) return NULL;
+    fix_dims(m, text, own);
+    onnx_import_values(m);
+    return m;
+}
+
 static Module *load_encoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *decoder, OnnxSaid *said) {
     OnnxText text = {.encodes = true};
-    OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path),
-                    .options = &own,
-                    .graph = graph_new_owned(arena, "encode"),
-                    .text = &text,
-                    .said = said};
-    if (!find_tokens(&m, &text)) return NULL;
-    fix_dims(&m, &text, &own);
-    onnx_import_values(&m);
-    const BurinOnnx__ValueInfo *output = m.model->proto->graph->output[0];
-    Node *n = onnx_output_node(&m, output);
+    OnnxImport *m = import_text(arena, path, "encode", options, &text, said);
+    if (!m) return NULL;
+    const BurinOnnx__ValueInfo *output = m->model->proto->graph->output[0];
+    Node *n = onnx_output_node(m, output);
     if (n->type.rank != 3) return NULL;
-    n = build_reshape(cursor_at_end(m.graph, n->loc), n, 2, &n->type.dim[1]);
-    graph_add_output(m.graph, n, output->name);
+    n = build_reshape(cursor_at_end(m->graph, n->loc), n, 2, &n->type.dim[1]);
+    graph_add_output(m->graph, n, output->name);
     decoder->memory_name = output->name;
     decoder->memory_length = n->type.dim[0];
-    if (said) describe(&m, &said->binding);
-    return onnx_module(&m, arena, path);
+    if (said) describe(m, &said->binding);
+    return onnx_module(m, arena, path);
 }
 
 static Module *load_decoder(Arena *arena, const char *path, const OnnxOptions *options, OnnxText *text, OnnxSaid *said) {
-    OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path),
-                    .options = &own,
-                    .graph = graph_new_owned(arena, "decode"),
-                    .text = text,
-                    .said = said};
-    if (!find_tokens(&m, text)) return NULL;
-    fix_dims(&m, text, &own);
-    onnx_import_values(&m);
-    Node *logits = text->input ? find_logits(&m, text) : NULL;
+    OnnxImport *m = import_text(arena, path, "decode", options, text, said);
+    if (!m) return NULL;
+    Node *logits = text->input ? find_logits(m, text) : NULL;
     if (!logits) return NULL;
-    graph_add_output(m.graph, as_rows(&m, logits), "logits");
-    if (said) describe(&m, &said->binding);
-    return onnx_module(&m, arena, path);
+    graph_add_output(m->graph, as_rows(m, logits), "logits");
+    if (said) describe(m, &said->binding);
+    return onnx_module(m, arena, path);
 }
 
 Module *onnx_load_text(Arena *arena, const char *path, const OnnxOptions *options, OnnxSaid *said) {
@@ -299,20 +299,13 @@ static bool add_list(OnnxImport *m, const BurinOnnx__ValueInfo *output) {
 
 Module *onnx_load_lists(Arena *arena, const char *path, const OnnxOptions *options, OnnxSaid *said) {
     OnnxText text = {.lists = true};
-    OnnxOptions own = *options;
-    OnnxImport m = {.model = onnx_open(arena, path),
-                    .options = &own,
-                    .graph = graph_new_owned(arena, "encode"),
-                    .text = &text,
-                    .said = said};
-    if (!find_tokens(&m, &text)) return NULL;
-    fix_dims(&m, &text, &own);
-    onnx_import_values(&m);
-    const BurinOnnx__GraphBody *g = m.model->proto->graph;
+    OnnxImport *m = import_text(arena, path, "encode", options, &text, said);
+    if (!m) return NULL;
+    const BurinOnnx__GraphBody *g = m->model->proto->graph;
     for (size_t i = 0; i < g->n_output; i++)
-        if (!text.input || !add_list(&m, g->output[i])) return NULL;
-    describe(&m, &said->binding);
-    return onnx_module(&m, arena, path);
+        if (!text.input || !add_list(m, g->output[i])) return NULL;
+    describe(m, &said->binding);
+    return onnx_module(m, arena, path);
 }
 
 // Each file by its inputs: hidden states of an encoder are read by a decoder, keys and values of an encoder by a decoder with
