@@ -1,6 +1,7 @@
 #include "tools.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schema.h"
@@ -246,21 +247,22 @@ typedef struct tool_arguments {
     bool sorted;                   // by their names
 } tool_arguments;
 
-static int compare_keys(burin_value a, burin_value b) {
-    uint32_t n = a.length < b.length ? a.length : b.length;
-    int order = memcmp(a.text, b.text, n);
-    return order ? order : a.length < b.length ? -1 : a.length > b.length;
+static int by_key(const void *a, const void *b) {
+    const burin_value *x = &(*(const burin_pair *const *)a)->key, *y = &(*(const burin_pair *const *)b)->key;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-// The property that stands in this place.
-static uint32_t argument_at(const tool_arguments *a, uint32_t place) {
-    const burin_dict *p = a->properties;
-    for (uint32_t k = 0; a->sorted && k < p->n; k++) {
-        uint32_t before = 0;
-        for (uint32_t i = 0; i < p->n; i++) before += compare_keys(p->pairs[i].key, p->pairs[k].key) < 0;
-        if (before == place) return k;
-    }
-    return place;
+enum { MOST_IN_ANY_ORDER = 512 };  // grows with the square of their number
+
+// Numbers of the properties, as their values stand in a call.
+static void order_arguments(burin_schema_writer *w, const tool_arguments *a, uint32_t order[MOST_IN_ANY_ORDER]) {
+    const burin_pair *pairs[MOST_IN_ANY_ORDER];
+    if (a->properties->n > MOST_IN_ANY_ORDER)
+        burin_schema_fail(w, "a tool has %u parameters, at most %d", a->properties->n, MOST_IN_ANY_ORDER);
+    for (uint32_t k = 0; k < a->properties->n; k++) pairs[k] = &a->properties->pairs[k];
+    if (a->sorted) qsort(pairs, a->properties->n, sizeof *pairs, by_key);
+    for (uint32_t k = 0; k < a->properties->n; k++) order[k] = (uint32_t)(pairs[k] - a->properties->pairs);
 }
 
 static bool takes_always(burin_schema_writer *w, const tool_arguments *a, uint32_t k) {
@@ -317,18 +319,16 @@ static void add_tagged_arguments(burin_schema_writer *w, const burin_tool_shape 
 // A comma stands between any two: first comes any argument up to the first that is required, then each of the others or not.
 static void add_python_arguments(burin_schema_writer *w, const tool_arguments *a) {
     burin_growing *g = &w->rules;
-    uint32_t n = a->properties ? a->properties->n : 0, first = 0;
+    uint32_t n = a->properties ? a->properties->n : 0, first = 0, order[MOST_IN_ANY_ORDER];
     bool must = false;
     if (!n) return;
+    order_arguments(w, a, order);
     burin_growing_add(g, "(");
     for (; first < n && !must; first++) {
-        uint32_t begin = argument_at(a, first);
-        must = takes_always(w, a, begin);
-        burin_growing_add(g, "%scall-%u-%u", first ? " | " : "", a->tool, begin);
-        for (uint32_t place = first + 1; place < n; place++) {
-            uint32_t k = argument_at(a, place);
-            burin_growing_add(g, " (\",\" ws call-%u-%u)%s", a->tool, k, takes_always(w, a, k) ? "" : "?");
-        }
+        must = takes_always(w, a, order[first]);
+        burin_growing_add(g, "%scall-%u-%u", first ? " | " : "", a->tool, order[first]);
+        for (uint32_t i = first + 1; i < n; i++)
+            burin_growing_add(g, " (\",\" ws call-%u-%u)%s", a->tool, order[i], takes_always(w, a, order[i]) ? "" : "?");
     }
     burin_growing_add(g, must ? ") " : ")? ");
 }

@@ -38,6 +38,11 @@ calls tests/grammar/templates/braced.jinja '<|tool_call>call:f{a:1,b}<tool_call|
 calls '<|tool_call|> followed by a JSON list' 'Hm. <|tool_call|>[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "arguments": {}}]'
 calls '<|tool_call|> followed by a JSON list' '<|tool_call|>[{"name": "f", "arg'
 same "tools: calls in answers" tests/grammar/calls.txt "$WORK/calls"
+parameters() { seq "$1" | sed 's/.*/"p&": {"type": "integer"}/' | paste -sd ,; }
+for form in '[func_name1(' tests/grammar/templates/braced.jinja; do
+    says "tools: many parameters in any order: $form" 1 "a tool has 513 parameters, at most 512" "$BUILD/tools/tool_calls" "$form" x \
+        "{\"messages\": [], \"tools\": [{\"name\": \"f\", \"parameters\": {\"properties\": {$(parameters 513)}}}]}"
+done
 
 # Templates show how calls look: what each shows, and its own rendering of calls read back.
 "$BUILD/tools/tool_shape" tests/grammar/templates/*.jinja > "$WORK/shapes"

@@ -1,5 +1,6 @@
 // tool_calls TEMPLATE ANSWER [MESSAGES]: the calls of tools in an answer, as a program prints them, how many there are, and
-// what else the answer says. TEMPLATE: a file of Jinja, or a text that has what tells its form. MESSAGES: JSON with the tools.
+// what else the answer says; or why there is no grammar for them. TEMPLATE: a file of Jinja, or a text that has what tells its
+// form. MESSAGES: JSON with the tools.
 #include "program/tool_calls.h"
 
 #include <stdio.h>
@@ -28,9 +29,12 @@ int main(int argc, char **argv) {
     char error[512];
     if (argc != 3 && argc != 4) return fprintf(stderr, "usage: tool_calls TEMPLATE ANSWER [MESSAGES]\n"), 2;
     open_format(arena, &f, argv[1]);
-    if (argc == 4)
-        free(burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])}, BURIN_CALLS_ALLOWED, error,
-                                 sizeof error));
+    if (argc == 4) {
+        char *rules = burin_tools_grammar(&f, &(burin_tools_text){"messages", argv[3], strlen(argv[3])}, BURIN_CALLS_ALLOWED,
+                                          error, sizeof error);
+        if (!rules && *error) return puts(error), 1;
+        free(rules);
+    }
     int n = burin_print_tool_calls(&f, argv[2], strlen(argv[2]), &content);
     burin_print("\n%d ", n);
     burin_print_json_string(content.data, content.n);
