@@ -24,9 +24,9 @@ while read -r prompt; do
     "$austen" "$prompt $prompt" -n 24 -t 1 --logits-hash $how --draft lookup -v > "$WORK/drafted" 2> "$WORK/err"
     cmp -s "$WORK/alone" "$WORK/drafted" || differ=$((differ + 1)) && grep "^austen: drafts" "$WORK/err" >> "$WORK/drafts"
     # shellcheck disable=SC2086 # options
-    "$both" "$prompt" -n 24 -t 1 --logits-hash $how > "$WORK/alone" --draft none 2> /dev/null
+    "$both" "$prompt" -n 120 -t 1 --logits-hash $how > "$WORK/alone" --draft none 2> /dev/null
     # shellcheck disable=SC2086 # options
-    "$both" "$prompt" -n 24 -t 1 --logits-hash $how -v > "$WORK/drafted" 2> "$WORK/err"
+    "$both" "$prompt" -n 120 -t 1 --logits-hash $how -v > "$WORK/drafted" 2> "$WORK/err"
     cmp -s "$WORK/alone" "$WORK/drafted" || differ_by_model=$((differ_by_model + 1)) && grep "^both: drafts" "$WORK/err" >> "$WORK/by_model"
 done < "$prompts"
 check "draft: $seed prompts and seeds, logits too: $differ differ" test $seed = 50 -a $differ = 0
@@ -35,7 +35,7 @@ check "draft: right of all guesses: $right" test "${right% *}" -gt 0 -a "${right
 
 check "draft: by a model, $seed prompts and seeds, logits too: $differ_by_model differ" test $seed = 50 -a $differ_by_model = 0
 right=$(awk '{ right += $3; all += $5 } END { print right + 0, all + 0 }' "$WORK/by_model")
-check "draft: by a model, right of all guesses: $right" test "${right% *}" -gt 20 -a "${right#* }" -gt 40
+check "draft: by a model, right of all guesses: $right" test "${right% *}" -gt 10 -a "${right#* }" -gt 20
 
 again="Mr. Darcy and Mr. Bingley and Mr. Darcy and Mr. Bingley and Mr. Darcy and Mr. Bingley and Mr."
 alike() {
