@@ -82,6 +82,7 @@ void list_targets(Arena *arena) {
 }
 
 static const char *made_by(const Format *f) {
+    if (f->dtype == DT_nvfp4) return "GGUF, folders";  // whose blocks are regrouped
     return format_is_exact(f) ? "ONNX" : f->encode ? "GGUF, --quant" : f->ggml < 0 ? "folders" : "GGUF";
 }
 

@@ -306,10 +306,14 @@ static int place_of_d(const Format *f) {
     }
 }
 
+static bool has_float_d(const Format *f) {
+    return f->scales == SCALES_FLOAT || f->scales == SCALES_127TH || format_has_panel_d(f);
+}
+
 int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
     const uint8_t *at = (const uint8_t *)data + place_of_d(f);
     for (int64_t i = 0; i < n; i++, at += f->bytes) {
-        bool exponent = f->scales == SCALES_EXPONENT, finite = exponent ? *at != 255 : isfinite(half_at(at));
+        bool finite = f->scales == SCALES_EXPONENT ? *at != 255 : isfinite(has_float_d(f) ? float_at(at) : half_at(at));
         if (format_has_minimum(f)) finite &= isfinite(half_at(at + 2)) != 0;
         if (!finite) return i;
     }

@@ -77,8 +77,12 @@ class Case:
             scale = np.float32(0.02 if self.faint and self.faint in name else 1)
             writer.add_tensor(name, tensor(name, *shape) * scale)
         for name, (kind, shape) in self.blocks.items():
-            values = gguf.quants.quantize(tensor(name, *shape), kind)
+            nvfp4 = kind == gguf.GGMLQuantizationType.NVFP4
+            values = four_bits(name, shape) if nvfp4 else gguf.quants.quantize(tensor(name, *shape), kind)
             writer.add_tensor(name, gguf.quants.dequantize(values, kind) if plain else values, raw_dtype=None if plain else kind)
+            if nvfp4:
+                factors = 1 + uniform(name, shape[0] if len(shape) > 2 else 1) / 2
+                writer.add_tensor(name.replace(".weight", ".scale"), factors.astype(np.float32))
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -139,6 +143,7 @@ CASES |= {
     "lfm2moe": lambda: convolutions(),
     "deepseek2-apart": lambda: latent(),
     "gpt-oss-mxfp4": lambda: blocks_of_four_bits(),
+    "llama-nvfp4": lambda: factors_of_experts(),
 }
 
 
@@ -154,6 +159,28 @@ def blocks_of_four_bits():
         for part, rows, columns in (("gate", inner, WIDTH), ("up", inner, WIDTH), ("down", WIDTH, inner)):
             case.blocks[f"blk.{i}.ffn_{part}_exps.weight"] = (gguf.GGMLQuantizationType.MXFP4, (EXPERTS, rows, columns))
             case.shapes[f"blk.{i}.ffn_{part}_exps.bias"] = (EXPERTS, rows)
+    return case
+
+
+def four_bits(name, shape):
+    """Blocks of NVFP4, whose four scales are around 1 / 32."""
+    blocks = (uniform(name, shape[-1] // 64 * 36 * int(np.prod(shape[:-1]))) * 128 + 128).astype(np.uint8)
+    blocks = blocks.reshape(*shape[:-1], -1)
+    for scale in range(4):
+        blocks[..., scale::36] = 0x10 + blocks[..., scale::36] % 8
+    return blocks
+
+
+def factors_of_experts():
+    """Experts whose last matrix is NVFP4, with a factor for each of them, and so an attention's, with one."""
+    case = Case("llama", layers=2, **MIXED | {"expert_feed_forward_length": 64, "feed_forward_length": 64},
+                attention__key_length=16, attention__value_length=16, rope__dimension_count=16)
+    case.llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output")
+    for i in range(LAYERS):
+        case.add_to(i, attn_q=(64, WIDTH), attn_k=(32, WIDTH), attn_v=(32, WIDTH), ffn_gate_inp=(EXPERTS, WIDTH),
+                    ffn_gate_exps=(EXPERTS, 64, WIDTH), ffn_up_exps=(EXPERTS, 64, WIDTH))
+        case.blocks[f"blk.{i}.attn_output.weight"] = (gguf.GGMLQuantizationType.NVFP4, (WIDTH, 64))
+        case.blocks[f"blk.{i}.ffn_down_exps.weight"] = (gguf.GGMLQuantizationType.NVFP4, (EXPERTS, WIDTH, 64))
     return case
 
 

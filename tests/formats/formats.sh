@@ -11,6 +11,7 @@ done
 numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
 packed mixed tests/formats/mixed/model.gguf
 same_everywhere mixed tests/formats/mixed/model.gguf --kv=q8_0
+numbers "NVFP4 with factors" tests/formats/nvfp4/model.gguf tests/formats/nvfp4
 numbers "transposed matrices" tests/formats/gpt2/model.gguf tests/formats/gpt2
 
 # Parts: the model in two files is the model in one.

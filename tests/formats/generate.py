@@ -1,5 +1,5 @@
-"""Tiny models in block formats: a LLaMA with a matrix in every one (mixed), a GPT-2, whose matrices GGUF has transposed (gpt2). Not
-needed to build or test burin.
+"""Tiny models in block formats: a LLaMA with a matrix in every one (mixed), one of NVFP4 with factors beside its matrices (nvfp4), a
+GPT-2, whose matrices GGUF has transposed (gpt2). Not needed to build or test burin.
 
 usage: generate.py            needs gguf, numpy, torch, transformers, safetensors, ../shared/data/gguf and ../shared/data/families/gpt2
 
@@ -43,15 +43,32 @@ def tensors_of(name):
     return {t.name: t for t in gguf.GGUFReader(f"../shared/data/gguf/{name}/model.gguf").tensors}
 
 
-def write():
-    base = gguf.GGUFReader("../shared/data/gguf/q8_0/model.gguf")
-    out = gguf.GGUFWriter(f"{OUT}/model.gguf", "llama")
+def like(base, path):
+    """A writer with the metadata of a file."""
+    out = gguf.GGUFWriter(path, "llama")
     for field in base.fields.values():
         if field.name.startswith("GGUF.") or field.name == "general.architecture":
             continue
         kind, value = field.types[0], field.contents()
         sub = field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
         out.add_key_value(field.name, value, kind, sub)
+    return out
+
+
+def finish(out):
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+
+
+def heads_of(name):
+    return HEADS if "attn_q." in name else KV_HEADS if "attn_k." in name else 0
+
+
+def write():
+    base = gguf.GGUFReader("../shared/data/gguf/q8_0/model.gguf")
+    out = like(base, f"{OUT}/model.gguf")
     state, types = {}, set()
     files = {name: tensors_of(name) for name in set(SOURCES.values()) | {"q8_0"}}
     for t in base.tensors:
@@ -59,14 +76,43 @@ def write():
         types.add(t.tensor_type.name)
         out.add_tensor(t.name, np.array(t.data), raw_dtype=t.tensor_type)
         w = gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float32)
-        heads = HEADS if "attn_q." in t.name else KV_HEADS if "attn_k." in t.name else 0
-        state[hugging_face(t.name)] = torch.from_numpy(halves(w, heads) if heads else w)
-    out.write_header_to_file()
-    out.write_kv_data_to_file()
-    out.write_tensors_to_file()
-    out.close()
+        state[hugging_face(t.name)] = torch.from_numpy(halves(w, heads_of(t.name)) if heads_of(t.name) else w)
+    finish(out)
     print(len(types), "types:", *sorted(types))
     return state
+
+
+def nvfp4():
+    """Random blocks as converters regroup them: most with a factor beside it, some without; scales that stand for 0, for subnormals."""
+    base = gguf.GGUFReader("../shared/data/gguf/q8_0/model.gguf")
+    out, state, kind, rng = like(base, "tests/formats/nvfp4/model.gguf"), {}, gguf.GGMLQuantizationType.NVFP4, np.random.default_rng(4)
+    for i, t in enumerate(base.tensors):
+        w = gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float32)
+        if w.ndim < 2 or t.name == "token_embd.weight":
+            out.add_tensor(t.name, np.array(t.data), raw_dtype=t.tensor_type)
+        else:
+            factor = np.float32(0.006 * (1 + i / 40) if i % 4 else 1)
+            blocks = rng.integers(0, 256, (len(w), w.shape[1] // 64 * 36), np.uint8)
+            for scale in range(4):                         # around 1, or 1 / 50
+                blocks[:, scale::36] = rng.integers(0x30, 0x40, blocks[:, scale::36].shape) - (0 if i % 4 else 0x2c)
+            blocks[3, 0:4] = 0x7f, 0x80, 3, 0x8b           # nothing, twice; a subnormal; a sign, which does not count
+            blocks[4, 0:4] = 0xff, 0x22, 0, 0x81
+            out.add_tensor(t.name, blocks, raw_dtype=kind)
+            w = gguf.quants.dequantize(blocks & without_signs(blocks.shape), kind).astype(np.float32) * factor
+            if i % 4:
+                out.add_tensor(t.name.replace(".weight", ".scale"), np.array([factor]))
+                out.add_tensor(t.name.replace(".weight", ".input_scale"), np.array([1.5], np.float32))
+        state[hugging_face(t.name)] = torch.from_numpy(halves(w, heads_of(t.name)) if heads_of(t.name) else w)
+    finish(out)
+    return state
+
+
+def without_signs(shape):
+    """What a block's scales count with."""
+    mask = np.full(shape, 0xff, np.uint8)
+    for scale in range(4):
+        mask[:, scale::36] = 0x7f
+    return mask
 
 
 def gpt2():
@@ -89,10 +135,7 @@ def gpt2():
         writer.add_tensor(names.get_name(name, (".weight", ".bias")), data, raw_dtype=kind)
         w = gguf.quants.dequantize(data, kind).astype(np.float32)
         state[name] = torch.from_numpy(np.ascontiguousarray(w.T if swapped else w))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
     model.transformer.load_state_dict(state)
     save(model, out, np.load(f"{folder}/input_ids.npy").reshape(-1))
 
@@ -109,8 +152,9 @@ def main():
                                       num_attention_heads=HEADS, num_key_value_heads=KV_HEADS, rms_norm_eps=1e-5, rope_theta=1e4,
                                       tie_word_embeddings=False, attn_implementation="eager")
     model = transformers.LlamaForCausalLM(config).eval()
-    model.load_state_dict(write())
-    save(model, OUT, np.load("../shared/data/gguf/q8_0/input_ids.npy"))
+    for folder, make in (OUT, write), ("tests/formats/nvfp4", nvfp4):
+        model.load_state_dict(make())
+        save(model, folder, np.load("../shared/data/gguf/q8_0/input_ids.npy"))
     gpt2()
 
 

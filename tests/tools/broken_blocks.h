@@ -15,6 +15,29 @@ static void gguf_gemma_norm_in_blocks(void) {
     open_gguf(64);
 }
 
+// NVFP4 [2, 64], in 72 bytes, and behind it n factors of values, of type F32 unless it is said
+static void open_factors(uint64_t n, uint32_t type, const char *bytes, size_t length) {
+    begin_model(2, 0);
+    describe((Described){"blk.0.attn_v.weight", 2, 64, 40, 0});
+    string("blk.0.attn_v.scale");
+    u32(1);
+    u64(n);
+    u32(type);
+    u64(96);
+    zeros(-out.length & 31);
+    zeros(96);
+    text_append(&out, bytes, length);
+    write_out("model.gguf");
+    open_checkpoint("model.gguf");
+}
+static void gguf_nvfp4_rows(void) { open_tensor((Described){"blk.0.attn_v.weight", 2, 32, 40, 0}, 72); }
+static void gguf_nvfp4_cut(void) { open_tensor((Described){"blk.0.attn_v.weight", 4, 64, 40, 0}, 96); }
+static void gguf_nvfp4_factor_type(void) { open_factors(1, 1, "\0\74", 2); }
+static void gguf_nvfp4_factor_count(void) { open_factors(3, 0, "\0\0\200?\0\0\200?\0\0\200?", 12); }
+static void gguf_nvfp4_factor_nan(void) { open_factors(1, 0, "\0\0\300\177", 4); }
+static void gguf_nvfp4_factor_tiny(void) { open_factors(1, 0, "\0\0\200\0", 4); }
+static void gguf_nvfp4_factor_cut(void) { open_factors(1, 0, "\0\0", 2); }
+
 // Blocks of every type whose bytes are all 255: scales that are not numbers
 static void gguf_nan_scale(const char *name) {
     for (int i = 0; i < n_formats; i++) {
@@ -102,10 +125,12 @@ static void gguf_part_same(void) {
 }
 
 static const BrokenCase broken_blocks[] = {
-    CASE(gguf_cut_blocks),      CASE(gguf_grid_type),         CASE(gguf_removed_type),
-    CASE(gguf_activation_type), CASE(gguf_vector_of_blocks),  CASE(gguf_gemma_norm_in_blocks),
-    CASE(gguf_part_missing),    CASE(gguf_part_second),       CASE(gguf_part_renamed),
-    CASE(gguf_part_other),      CASE(gguf_part_first_number), CASE(gguf_part_count),
-    CASE(gguf_part_number),     CASE(gguf_part_text),         CASE(gguf_part_same),
-    CASE(gguf_part_overlap),    CASE(gguf_part_twice)};
+    CASE(gguf_cut_blocks),         CASE(gguf_grid_type),         CASE(gguf_removed_type),
+    CASE(gguf_activation_type),    CASE(gguf_vector_of_blocks),  CASE(gguf_gemma_norm_in_blocks),
+    CASE(gguf_part_missing),       CASE(gguf_part_second),       CASE(gguf_part_renamed),
+    CASE(gguf_part_other),         CASE(gguf_part_first_number), CASE(gguf_part_count),
+    CASE(gguf_part_number),        CASE(gguf_part_text),         CASE(gguf_part_same),
+    CASE(gguf_nvfp4_rows),         CASE(gguf_nvfp4_cut),         CASE(gguf_nvfp4_factor_type),
+    CASE(gguf_nvfp4_factor_count), CASE(gguf_nvfp4_factor_nan),  CASE(gguf_nvfp4_factor_tiny),
+    CASE(gguf_nvfp4_factor_cut),   CASE(gguf_part_overlap),      CASE(gguf_part_twice)};
 #endif

@@ -146,6 +146,7 @@ const char *checkpoint_class(const Checkpoint *c) {
 const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     StoredTensor *stored = map_get(&c->by_name, name);
     if (!stored || stored->hidden) return NULL;
+    if (!stored->presented && stored->factor) gguf_nvfp4_present(c->arena, stored);
     if (!stored->presented) check_blocks(stored);
     bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {

@@ -89,6 +89,8 @@ static DType dtype_of(const GgufTensor *t) {
             return DT_f16;
         case GGUF_TENSOR_BF16:
             return DT_bf16;
+        case GGUF_TENSOR_NVFP4:
+            return DT_nvfp4;
     }
     const Format *f = t->type < INT32_MAX ? format_of_ggml((int)t->type) : NULL;
     if (f) return f->dtype;
@@ -166,8 +168,15 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     if ((changes & GGUF_GROUPS) && strstr(t->name, "query_key_value")) set_groups(r, stored);
 }
 
+// A tensor of the file, or a part of one; `factor`: of NVFP4, or NULL
+static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, const float *factor) {
+    StoredTensor *stored = checkpoint_add(r->checkpoint, from->part->file, t);
+    stored->factor = factor;
+    undo_changes(r, stored);
+}
+
 // The matrices or biases of all experts in one tensor: "mlp.experts.E.up_proj.weight" with E for an expert's number
-static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *t) {
+static bool add_experts(const Reading *r, const GgufTensor *stored, const Tensor *t, const float *factors) {
     const char *e = strstr(t->name, ".E.");
     if (!e || t->rank < 2) return false;
     Tensor one = *t;
@@ -177,14 +186,14 @@ static bool add_experts(const Reading *r, const MappedFile *file, const Tensor *
     for (int64_t i = 0; i < t->dim[0]; i++) {
         one.name = arena_printf(r->checkpoint->arena, "%.*s.%" PRId64 ".%s", (int)(e - t->name), t->name, i, e + 3);
         one.data = (const char *)t->data + (uint64_t)i * one.bytes;
-        undo_changes(r, checkpoint_add(r->checkpoint, file, &one));
+        add_one(r, stored, &one, factors ? &factors[i] : NULL);
     }
     return true;
 }
 
 // The queries, keys and values of a layer in one tensor, their rows one behind the other: "self_attn.Q_proj.weight" with q, k,
 // v
-static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t) {
+static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, const Tensor *t, const float *factor) {
     const MappedFile *file = stored->part->file;
     const char *q = strstr(t->name, ".Q_");
     if (!q || !t->rank) return false;
@@ -201,7 +210,7 @@ static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, 
         one.name = arena_printf(r->checkpoint->arena, "%.*s.%c%s", (int)(q - t->name), t->name, "qkv"[i], q + 2);
         one.dim[0] = rows[i];
         one.bytes = t->bytes / (uint64_t)t->dim[0] * (uint64_t)rows[i];
-        undo_changes(r, checkpoint_add(r->checkpoint, file, &one));
+        add_one(r, stored, &one, factor);
         one.data = (const char *)one.data + one.bytes;
     }
     return true;
@@ -214,6 +223,8 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
     uint64_t dims[MAX_RANK], end;
     for (int i = 0; i < stored->rank; i++) dims[i] = stored->dims[stored->rank - 1 - i];
     tensor_set_shape(file, &t, stored->rank, dims);
+    const float *factors = stored->type == GGUF_TENSOR_NVFP4 ? gguf_nvfp4_factors(r->gguf, stored) : NULL;
+    if (factors) t.bytes = gguf_nvfp4_stored_bytes(t.bytes);
     if (__builtin_add_overflow(part->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
         end > file->size)
         file_fatal(file,
@@ -222,8 +233,8 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
     t.name = name_of(r, stored->name);
-    if (!add_experts(r, file, &t) && !add_queries_keys_values(r, stored, &t))
-        undo_changes(r, checkpoint_add(r->checkpoint, file, &t));
+    if (!add_experts(r, stored, &t, factors) && !add_queries_keys_values(r, stored, &t, factors))
+        add_one(r, stored, &t, factors);
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration
@@ -447,7 +458,8 @@ static void leave_out_guessing(const Reading *r) {
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
     bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && layer_of(t->name, &layer);
-    return !gguf_is_rotary_table(t) && !(guesses && layer >= number_of(r, "num_hidden_layers"));
+    return !gguf_is_rotary_table(t) && !gguf_is_nvfp4_part(r->gguf, t) &&
+           !(guesses && layer >= number_of(r, "num_hidden_layers"));
 }
 
 static void set_configuration(Reading *r) {

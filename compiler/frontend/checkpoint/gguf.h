@@ -33,7 +33,7 @@ typedef struct GgufValue {
     const unsigned char *data;  // the first element, as stored
 } GgufValue;
 
-enum { GGUF_TENSOR_F32 = 0, GGUF_TENSOR_F16 = 1, GGUF_TENSOR_BF16 = 30 };
+enum { GGUF_TENSOR_F32 = 0, GGUF_TENSOR_F16 = 1, GGUF_TENSOR_BF16 = 30, GGUF_TENSOR_NVFP4 = 40 };
 
 typedef struct GgufTensor {
     const char *name;
@@ -84,6 +84,11 @@ const char *gguf_value_text(Arena *, const GgufValue *, uint64_t most);  // of a
 // gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling.
 json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs);
 bool gguf_is_rotary_table(const GgufTensor *);
+
+// gguf_nvfp4.c: what the values of a tensor of that type are multiplied with, a number for each expert
+const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);
+bool gguf_is_nvfp4_part(const Gguf *, const GgufTensor *);   // factors of weights or activations, beside such a tensor
+uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same blocks in the file
 
 json_t *gguf_end_tokens(const Gguf *);  // gguf_ends.c: a list of at most 8 ids
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.

@@ -13,6 +13,7 @@ typedef struct StoredTensor {
     int query_heads, groups;  // above 0: rows of all queries, all keys, all values, instead of group by group
     bool minus_one;           // f32 with 1 added to every element
     bool transposed;          // stored as [dim 1, dim 0]
+    const float *factor;      // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
     const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
     bool hidden;                              // a part of a quantized matrix
     bool presented;                           // tensor.data is what checkpoint_find promises
@@ -26,6 +27,7 @@ void safetensors_read_index(Checkpoint *, const char *index_path);
 // Of the weight, as elements or blocks of the dtype that the checkpoint presents
 void quantized_values(const struct QuantizedMatrix *, DType, unsigned char *out);
 void gguf_read(Checkpoint *, const MappedFile *);
+void gguf_nvfp4_present(Arena *, StoredTensor *);  // its data as blocks of format nvfp4
 void llama2c_read(Checkpoint *, const MappedFile *);
 bool llama2c_recognise(const MappedFile *);
 
