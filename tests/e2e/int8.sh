@@ -7,7 +7,7 @@ tokens=305,19,8,103,245,71,229,4,77
 for name in llama gpt2; do
     model=$WORK/$name/model.onnx program=$WORK/$name.out
     says "int8: $name builds, all of it fused, and says whose range it takes" 0 "each token by its own range" \
-        "$BURIN" build "$model" --as=text --require-fusion -o "$program"
+        emulated "$BURIN" build "$model" --as=text --require-fusion -o "$program"
     "$program" --tokens $tokens -n 0 --logits "$WORK/got.npy" > "$WORK/log" 2>&1
     check "int8: $name, logits of single steps" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/$name/logits.npy" 2e-6 largest
     hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)
@@ -18,7 +18,7 @@ done
 # quantized (0.066 of the largest logit); as a program of tensors, every step of the file.
 model=$WORK/qdq/model.onnx tokens=202,92,274,99,120,82,123,231,260,105,261
 says "int8: qdq builds, all of it fused, and says that attention is in f32" 0 "bytes inside, in f32            2        0" \
-    "$BURIN" build "$model" --as=text --require-fusion --report -o "$WORK/qdq.out"
+    emulated "$BURIN" build "$model" --as=text --require-fusion --report -o "$WORK/qdq.out"
 "$WORK/qdq.out" --tokens $tokens -n 0 --logits "$WORK/got.npy" > "$WORK/log" 2>&1
 check "int8: qdq, logits" "$BUILD/tools/npy_near" "$WORK/got.npy" "$WORK/qdq/logits.npy" 0.06 largest units
 hash=$("$BURIN" run "$model" --interpret --tokens $tokens -n 0 --logits-hash)

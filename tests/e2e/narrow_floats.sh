@@ -8,7 +8,7 @@ need "16-bit floats" "$cases" "$BUILD/tools/case_tensor" "$BUILD/tools/npy_near"
 text_of() {
     name=$1 model=$cases/$1/model.onnx data=$cases/$1/test_data_set_0
     [ -e "$model" ] || { skip "16-bit floats: $name" "not here"; return; }
-    check "16-bit floats: $name builds, all of it fused" "$BURIN" build "$model" --as=text --require-fusion -o "$WORK/$name"
+    check "16-bit floats: $name builds, all of it fused" emulated "$BURIN" build "$model" --as=text --require-fusion -o "$WORK/$name"
     tokens=$("$BUILD/tools/case_tensor" "$data/input_0.pb")
     "$WORK/$name" --tokens "$tokens" -n 0 --logits "$WORK/all.npy" > "$WORK/log" 2>&1
     "$BUILD/tools/case_tensor" "$data/output_0.pb" "$WORK/want.npy"
