@@ -82,6 +82,7 @@ enum {                             // burin_tokenizer.flags
     BURIN_TRUNCATES_LEFT = 1 << 7,  // the start goes
     BURIN_PADS = 1 << 8,
     BURIN_PADS_LEFT = 1 << 9,
+    BURIN_FLOAT_SCORES = 1 << 10,
     BURIN_AFFIX_BEHIND = 1 << 5,  // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 

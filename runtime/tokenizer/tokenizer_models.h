@@ -284,6 +284,11 @@ static void reach(Encoder *e, uint32_t end, Step step) {
     if (e->steps[end].begin == NO_SYMBOL || step.score > e->steps[end].score) e->steps[end] = step;
 }
 
+// SentencePiece adds in floats, which turns ties.
+static double sum(const burin_tokenizer *t, double a, double b) {
+    return t->flags & BURIN_FLOAT_SCORES ? (double)(float)(a + b) : a + b;
+}
+
 static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t character) {
     const double *scores = burin_at(e->t, e->t->scores);
     const uint32_t *ids = burin_at(e->t, e->t->sorted);
@@ -293,10 +298,10 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
     for (const uint8_t *at = s.begin + begin; at < s.end && narrow(e->t, ids, &p, *at, &id); at++) {
         if (id == ABSENT || is_hidden(e, id)) continue;
         single |= p.depth == character;
-        reach(e, begin + p.depth, (Step){e->steps[begin].score + scores[id], begin, id});
+        reach(e, begin + p.depth, (Step){sum(e->t, e->steps[begin].score, scores[id]), begin, id});
     }
-    double unknown = scores[e->t->size];  // 10 below the lowest score
-    if (!single) reach(e, begin + character, (Step){e->steps[begin].score + unknown, begin, ABSENT});
+    double unknown = sum(e->t, scores[e->t->size], 0);  // 10 below the lowest score
+    if (!single) reach(e, begin + character, (Step){sum(e->t, e->steps[begin].score, unknown), begin, ABSENT});
 }
 
 static bool is_unknown(const burin_tokenizer *t, uint32_t id) { return id == ABSENT || (int32_t)id == t->unknown; }

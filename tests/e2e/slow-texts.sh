@@ -21,6 +21,7 @@ texts_of() {
     cp "$families/$name/config.json" "$families/$name/model.safetensors" "$WORK/tokenizer.json" "$WORK/model"
     check "$name $*: builds" "$BURIN" build "$WORK/model" --pooling "$pooling" "$@" -o "$WORK/program"
     "$WORK/program" -f "$WORK/texts" --batch-size 1 -t 1 > "$WORK/alone"
+    check "$name $*: 64 texts" test "$(wc -l < "$WORK/alone")" = 64
     for batch in 2 7 64; do
         for threads in 1 2 3; do
             "$WORK/program" -f "$WORK/texts" --batch-size $batch -t $threads > "$WORK/together"

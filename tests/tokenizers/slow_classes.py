@@ -2,7 +2,7 @@
 
     python tests/tokenizers/slow_classes.py DIR && tar cJf tests/tokenizers/slow_classes.tar.xz -C DIR .
 
-Classes with a fast one are compared with that, made of the same files; those of SentencePiece with the slow one. Vocabularies of bytes
+Classes with a fast one are compared with that, made of the same files; those of SentencePiece with the slow one, but for ALBERT's kin. Vocabularies of bytes
 (tiktoken, tekken) are compared with tokenizers' BPE over the same tokens. Needs transformers 4.57, tokenizers, sentencepiece."""
 import base64
 import json
@@ -78,6 +78,7 @@ def pieces(name, kind, config, file="sentencepiece.bpe.model", **options):
     os.remove(OUT / "m.vocab"), os.remove(OUT / "corpus")
     tokenizer = getattr(transformers, kind).from_pretrained(OUT / name, local_files_only=True)
     record(name, lambda t: tokenizer(t)["input_ids"])
+    (OUT / name / "tokenizer.json").unlink(missing_ok=True)
 
 
 def ranked(name, pattern, write, nfc=False, first=0, before=()):
@@ -106,6 +107,7 @@ def tekken(name, tokens):
                                             "special_tokens": [{"rank": i, "token_str": f"[S{i}]"} for i in range(40)]})}, None)
 
 
+GOOGLE = {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "control_symbols": ["[CLS]", "[SEP]", "[MASK]"], "split_by_number": False}
 fairseq = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 wordpiece("bert", "BertTokenizer", {"do_lower_case": True})
 wordpiece("bert-cased", "BertTokenizer", {"do_lower_case": False, "tokenizer_class": "BertTokenizer"}, lower=False)
@@ -123,6 +125,21 @@ pieces("camembert", "CamembertTokenizer", {"tokenizer_class": "CamembertTokenize
 pieces("deberta", "DebertaV2Tokenizer", {"do_lower_case": False, "vocab_type": "spm"}, "spm.model", pad_id=0, bos_id=1, eos_id=2,
        unk_id=3, pad_piece="[PAD]", bos_piece="[CLS]", eos_piece="[SEP]", unk_piece="[UNK]")
 (OUT / "deberta" / "config.json").write_text(json.dumps({"model_type": "deberta-v2"}))
+CODES = ["<mask>", *sorted(transformers.models.nllb.tokenization_nllb.FAIRSEQ_LANGUAGE_CODES)]
+pieces("nllb", "NllbTokenizer", {"tokenizer_class": "NllbTokenizer", "src_lang": "deu_Latn", "added_tokens_decoder":
+                                 {str(401 + i): SPECIAL | {"content": c, "lstrip": c == "<mask>"} for i, c in enumerate(CODES)}})
+pieces("nllb-legacy", "NllbTokenizer", {"tokenizer_class": "NllbTokenizer", "legacy_behaviour": True, "added_tokens_decoder":
+                                        {str(401 + i): SPECIAL | {"content": c} for i, c in enumerate(CODES)}})
+pieces("mbart50", "MBart50Tokenizer", {"tokenizer_class": "MBart50Tokenizer", "src_lang": "gl_ES"})
+pieces("xglm", "XGLMTokenizer", {"tokenizer_class": "XGLMTokenizer"})
+pieces("big-bird", "BigBirdTokenizer", {"tokenizer_class": "BigBirdTokenizer"}, "spiece.model")
+pieces("pegasus", "PegasusTokenizer", {"tokenizer_class": "PegasusTokenizer"}, "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+pieces("albert", "AlbertTokenizerFast", {"tokenizer_class": "AlbertTokenizer"}, "spiece.model", **GOOGLE)
+pieces("albert-cased", "AlbertTokenizerFast", {"tokenizer_class": "AlbertTokenizer", "do_lower_case": False, "keep_accents": True},
+       "spiece.model", **GOOGLE)
+pieces("fnet", "FNetTokenizerFast", {"tokenizer_class": "FNetTokenizer"}, "spiece.model", **GOOGLE)
+pieces("rembert", "RemBertTokenizerFast", {"tokenizer_class": "RemBertTokenizer"}, "sentencepiece.model", **GOOGLE)
+pieces("xlnet", "XLNetTokenizerFast", {"tokenizer_class": "XLNetTokenizer"}, "spiece.model", user_defined_symbols=["<sep>", "<cls>"])
 ranked("qwen", QWEN, tiktoken("qwen.tiktoken", {"tokenizer_class": "QWenTokenizer"}), nfc=True)
 ranked("kimi", KIMI, tiktoken("tiktoken.model", {"tokenizer_class": "TikTokenTokenizer", "eos_token": "[EOS]",
                                                  "added_tokens_decoder": {"705": SPECIAL | {"content": "[EOS]"}}}))

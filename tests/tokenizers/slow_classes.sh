@@ -39,9 +39,17 @@ config deberta '{"tokenizer_class": "DebertaV2Tokenizer", "split_by_punct": true
 says "slow classes: signs apart" 1 'tokenizer_config.json says "split_by_punct": true, which is not supported' "$BURIN" tokenize "$WORK/deberta" x
 cp "$WORK/xlm-roberta/sentencepiece.bpe.model" "$WORK/deberta/spm.model"
 config deberta '{"tokenizer_class": "DebertaV2TokenizerFast"}'
-says "slow classes: another's file" 1 '"[CLS]" is none of the pieces, which the tokenizer_class wants' "$BURIN" tokenize "$WORK/deberta" x
+says "slow classes: another's file" 1 '"[SEP]" is none of the pieces, which the tokenizer_class wants' "$BURIN" tokenize "$WORK/deberta" x
 config mbart '{"tokenizer_class": "MBartTokenizer", "src_lang": "xx"}'
 says "slow classes: no such language" 1 '"src_lang" is xx in tokenizer_config.json, which is none of the languages' "$BURIN" tokenize "$WORK/mbart" x
+config nllb '{"tokenizer_class": "NllbTokenizer"}'
+check "slow classes: languages stand in front of the mask" test "$("$BURIN" tokenize "$WORK/nllb" "ace_Arab zul_Latn<mask>")" = 447,401,602,603,2
+config nllb '{"tokenizer_class": "NllbTokenizer", "src_lang": "de_DE"}'
+says "slow classes: another class's language" 1 '"src_lang" is de_DE in tokenizer_config.json' "$BURIN" tokenize "$WORK/nllb" x
+config pegasus '{"tokenizer_class": "PegasusTokenizer", "offset": 0, "mask_token_sent": null, "mask_token": "[MASK]"}'
+check "slow classes: Pegasus' ids as the file has them" test "$("$BURIN" tokenize "$WORK/pegasus" "<unk>[MASK]</s>")" = 2,400,1,1
+config pegasus '{"tokenizer_class": "PegasusTokenizer", "offset": 7}'
+says "slow classes: another offset" 1 'with another "offset" than 103 and 0' "$BURIN" tokenize "$WORK/pegasus" x
 config kimi '{"tokenizer_class": "OtherTokenizer"}'
 cat > "$WORK/said" << 'END'
 tiktoken's file does not say how texts are cut, and the tokenizer_class "OtherTokenizer" is not known

@@ -329,6 +329,7 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
                                            {"spiece.model"},
                                            {"spm.model"},
                                            {"sentencepiece.bpe.model"},
+                                           {"sentencepiece.model"},
                                            {"tekken.json"},
                                            {"tiktoken.model"},
                                            {"qwen.tiktoken"},

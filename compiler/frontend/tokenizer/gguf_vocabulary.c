@@ -140,7 +140,7 @@ static Piece *read_pieces(const Reading *r) {
 
 static void read_t5(Reading *r) {
     enum { NONE = -1, EOS = 1, UNKNOWN = 2 };
-    SentencePiece s = {.b = r->b, .pieces = read_pieces(r), .n = r->n, .model = MODEL_UNIGRAM};
+    SentencePiece s = {.b = r->b, .pieces = read_pieces(r), .n = r->n, .n_own = r->n, .model = MODEL_UNIGRAM};
     const GgufValue *charsmap = gguf_find(r->gguf, "tokenizer.ggml.precompiled_charsmap");
     if (charsmap && charsmap->is_array && (charsmap->type == GGUF_U8 || charsmap->type == GGUF_I8))
         s.charsmap = charsmap->data, s.charsmap_bytes = charsmap->n;

@@ -63,6 +63,15 @@ static bool next_field(Message *m, Field *f) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the model
+void add_piece(SentencePiece *s, Piece p) {
+    if (s->n == s->capacity) {
+        Piece *more = ARENA_ARRAY(s->b->arena, Piece, s->capacity = s->capacity ? 2 * s->capacity : 1024);
+        if (s->n) memcpy(more, s->pieces, s->n * sizeof *more);
+        s->pieces = more;
+    }
+    s->pieces[s->n++] = p;
+}
+
 static void read_piece(SentencePiece *s, Message m) {
     enum { TEXT = 1, SCORE = 2, TYPE = 3 };
     Piece p = {.text = "", .type = PIECE_NORMAL};
@@ -78,12 +87,7 @@ static void read_piece(SentencePiece *s, Message m) {
     if (p.type < PIECE_NORMAL || p.type > PIECE_BYTE)
         tokenizer_fatal(s->b, "piece %zu has the type %llu, which SentencePiece does not know", s->n,
                         (unsigned long long)p.type);
-    if (s->n == s->capacity) {
-        Piece *more = ARENA_ARRAY(s->b->arena, Piece, s->capacity = s->capacity ? 2 * s->capacity : 1024);
-        if (s->n) memcpy(more, s->pieces, s->n * sizeof *more);
-        s->pieces = more;
-    }
-    s->pieces[s->n++] = p;
+    add_piece(s, p);
 }
 
 static void read_trainer(SentencePiece *s, Message m) {
@@ -159,12 +163,44 @@ static json_t *normalizer_of(const SentencePiece *s) {
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
+static void add_type(json_t *steps, const char *type) { json_array_append_new(steps, json_pack("{s:s}", "type", type)); }
+
+// Of the fast classes of ALBERT and its kin.
+static json_t *fast_normalizer_of(const SentencePiece *s) {
+    json_t *steps = json_array();
+    add_replacing(steps, "String", "``", "\""), add_replacing(steps, "String", "''", "\"");
+    if (s->joins_numbers) add_replacing(steps, "Regex", " {2,}", " ");
+    if (!s->keeps_accents) add_type(steps, "NFKD"), add_type(steps, "StripAccents");
+    if (s->lowers) add_type(steps, "Lowercase");
+    if (s->charsmap_bytes)
+        json_array_append_new(steps, json_pack("{s:s, s:o}", "type", "Precompiled", "precompiled_charsmap",
+                                               base64(s->charsmap, s->charsmap_bytes)));
+    if (!s->joins_numbers) add_replacing(steps, "Regex", " {2,}", " ");
+    return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
+}
+
+static json_t *metaspace(void) {
+    return json_pack("{s:s, s:s, s:s, s:b}", "type", "Metaspace", "replacement", "\xe2\x96\x81", "prepend_scheme", "always",
+                     "split", 1);
+}
+
 static json_t *decoder_of(const SentencePiece *s) {
     json_t *steps = json_pack("[{s:s, s:{s:s}, s:s}, {s:s}, {s:s}]", "type", "Replace", "pattern", "String", "\xe2\x96\x81",
                               "content", " ", "type", "ByteFallback", "type", "Fuse");
     if (s->prefix)
         json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop", 0));
     return json_pack("{s:s, s:o}", "type", "Sequence", "decoders", steps);
+}
+
+// A piece such as "9,", which the classes of ALBERT split before the comma.
+static bool is_digit_and_comma(const char *text) {
+    size_t n = strlen(text);
+    return n > 1 && text[n - 1] == ',' && text[n - 2] >= '0' && text[n - 2] <= '9';
+}
+
+static double score_of(const SentencePiece *s, size_t i) {
+    double score = (double)s->pieces[i].score;
+    return s->as_fast && !s->joins_numbers && is_digit_and_comma(s->pieces[i].text) ? score - 100 : score;
 }
 
 static json_t *text_of_piece(const SentencePiece *s, size_t i) {
@@ -182,7 +218,7 @@ static json_t *model_of(const SentencePiece *s) {
             json_object_set_new(vocabulary, s->pieces[i].text, json_integer((json_int_t)i)), json_decref(text);
         } else {
             if (isinf(s->pieces[i].score)) tokenizer_fatal(s->b, "piece %zu has an infinite score", i);
-            json_array_append_new(vocabulary, json_pack("[o, f]", text, (double)s->pieces[i].score));
+            json_array_append_new(vocabulary, json_pack("[o, f]", text, score_of(s, i)));
         }
     }
     if (s->model == MODEL_UNIGRAM)
@@ -218,133 +254,18 @@ static json_t *added_of(const SentencePiece *s, const json_t *config) {
 }
 
 void build_of_pieces(SentencePiece *s, const json_t *config) {
-    json_t *root = json_pack("{s:o, s:o, s:o, s:o}", "normalizer", normalizer_of(s), "model", model_of(s), "added_tokens",
-                             added_of(s, config), "decoder", decoder_of(s));
+    json_t *root = json_pack("{s:o, s:o, s:o, s:o, s:o}", "normalizer", s->as_fast ? fast_normalizer_of(s) : normalizer_of(s),
+                             "pre_tokenizer", s->as_fast ? metaspace() : json_null(), "model", model_of(s), "added_tokens",
+                             added_of(s, config), "decoder", s->as_fast ? metaspace() : decoder_of(s));
     read_tokenizer_json(s->b, json_own(s->b->arena, root));
     for (size_t i = 0; i < s->n; i++) {
         uint64_t type = s->pieces[i].type;
         struct BuilderToken *t = builder_token(s->b, (int64_t)i, s->pieces[i].text, strlen(s->pieces[i].text));
-        t->score = (double)s->pieces[i].score;
-        if (type != PIECE_NORMAL && type != PIECE_USER_DEFINED) t->in_model = false;
+        bool normal = type == PIECE_NORMAL || type == PIECE_USER_DEFINED || s->as_fast;
+        t->score = score_of(s, i);
+        if (!normal || i >= s->n_own) t->in_model = false;
     }
     if (s->model == MODEL_BPE) builder_merges_from_scores(s->b);
-}
-
-// ------------------------------------------------------------------------------------------------------------ around a text
-// What the classes of transformers put around a text, and the tokens that those of fairseq have in place of the file's first
-// pieces and behind its last.
-typedef struct TokenizerClass {
-    const char *name;
-    bool bos, eos;
-    const char *front[6];
-    size_t instead_of;  // so many pieces
-    int64_t bos_id, eos_id;
-    const char *const *languages;
-    const char *cls, *sep, *mask;  // the file's pieces around a text, and the token behind the last piece
-} TokenizerClass;
-
-static const char *const mbart_languages[] = {"ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
-                                              "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
-                                              "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", NULL};
-#define FAIRSEQ .front = {"<s>", "<pad>", "</s>", "<unk>"}, .instead_of = 3, .bos_id = 0, .eos_id = 2
-
-static const TokenizerClass tokenizer_classes[] = {
-    {.name = "LlamaTokenizer", .bos = true},
-    {.name = "CodeLlamaTokenizer", .bos = true},
-    {.name = "GemmaTokenizer", .bos = true},
-    {.name = "T5Tokenizer", .eos = true},
-    {.name = "MT5Tokenizer", .eos = true},
-    {.name = "XLMRobertaTokenizer", .bos = true, .eos = true, FAIRSEQ},
-    {.name = "MBartTokenizer", .eos = true, FAIRSEQ, .languages = mbart_languages},
-    {.name = "DebertaV2Tokenizer", .bos = true, .eos = true, .cls = "[CLS]", .sep = "[SEP]", .mask = "[MASK]"},
-    {.name = "CamembertTokenizer",
-     .bos = true,
-     .eos = true,
-     .front = {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"},
-     .instead_of = 1,
-     .bos_id = 5,
-     .eos_id = 6},
-};
-
-static bool is_class(const char *name, const char *own) {
-    size_t n = strlen(own);
-    return !strncmp(name, own, n) && (!name[n] || !strcmp(name + n, "Fast"));
-}
-
-static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
-    const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
-    const json_t *model = name ? NULL : json_of_folder(s->b, "config.json");
-    const char *type = json_string_value(json_object_get(model, "model_type"));
-    if (type && !strcmp(type, "deberta-v2")) name = "DebertaV2Tokenizer";
-    for (size_t i = 0; name && i < sizeof tokenizer_classes / sizeof *tokenizer_classes; i++)
-        if (is_class(name, tokenizer_classes[i].name)) return tokenizer_classes[i];
-    if (name && !is_class(name, "PreTrainedTokenizer"))
-        tokenizer_fatal(
-            s->b,
-            "the tokenizer_class \"%s\" may have other ids than the file\nhint: save_pretrained of its fast tokenizer "
-            "writes a tokenizer.json",
-            name);
-    return (TokenizerClass){0};
-}
-
-static Piece control_piece(const char *text) {
-    return (Piece){
-        .text = text, .type = strcmp(text, "<unk>") ? PIECE_CONTROL : PIECE_UNKNOWN, .strips_left = !strcmp(text, "<mask>")};
-}
-
-// The class's own tokens, then the file's pieces, then languages and <mask>.
-static void renumber_pieces(SentencePiece *s, const TokenizerClass *c) {
-    size_t n = 0, languages = 0;
-    while (c->languages && c->languages[languages]) languages++;
-    if (s->n < c->instead_of) tokenizer_fatal(s->b, "SentencePiece's file has %zu pieces: too few for a %s", s->n, c->name);
-    Piece *pieces = ARENA_ARRAY(s->b->arena, Piece, s->n + languages + 8);
-    for (; c->front[n]; n++) {
-        pieces[n] = control_piece(c->front[n]);
-        if (pieces[n].type == PIECE_UNKNOWN) s->unknown = (int64_t)n;
-    }
-    for (size_t i = c->instead_of; i < s->n; i++) pieces[n++] = s->pieces[i];
-    for (size_t i = 0; i < languages; i++) pieces[n++] = control_piece(c->languages[i]);
-    pieces[n++] = control_piece("<mask>");
-    s->pieces = pieces, s->n = n, s->bos = c->bos_id, s->eos = c->eos_id;
-}
-
-static int64_t piece_id(const SentencePiece *s, const char *text) {
-    for (size_t i = 0; i < s->n; i++)
-        if (!strcmp(s->pieces[i].text, text)) return (int64_t)i;
-    tokenizer_fatal(s->b, "\"%s\" is none of the pieces, which the tokenizer_class wants", text);
-}
-
-// DeBERTa's: the file has its tokens by their own names, but for the mask.
-static void name_pieces(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
-    static const char *const options[] = {"do_lower_case", "split_by_punct"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (json_flag(s->b, config, options[i], false))
-            tokenizer_fatal(s->b, "tokenizer_config.json says \"%s\": true, which is not supported", options[i]);
-    Piece *pieces = ARENA_ARRAY(s->b->arena, Piece, s->n + 1);
-    if (s->n) memcpy(pieces, s->pieces, s->n * sizeof *pieces);
-    pieces[s->n] = control_piece(c->mask);
-    s->pieces = pieces, s->bos = piece_id(s, c->cls), s->eos = piece_id(s, c->sep), s->n++;
-}
-
-// mBART's: the language behind the end.
-static void put_language(SentencePiece *s, const json_t *config) {
-    const char *name = json_string_value(json_object_get(config, "src_lang"));
-    for (size_t i = 0; i < s->n; i++)
-        if (s->pieces[i].type == PIECE_CONTROL && !strcmp(s->pieces[i].text, name ? name : "en_XX")) {
-            bytes_append(&s->b->after, &(int32_t){(int32_t)i}, sizeof(int32_t));
-            return;
-        }
-    tokenizer_fatal(s->b, "\"src_lang\" is %s in tokenizer_config.json, which is none of the languages", name);
-}
-
-static void put_around_text(SentencePiece *s, const TokenizerClass *c, const json_t *config) {
-    int32_t bos = (int32_t)s->bos, eos = (int32_t)s->eos;
-    if (bos >= 0 && bos < s->b->n_tokens && json_flag(s->b, config, "add_bos_token", c->bos))
-        bytes_append(&s->b->before, &bos, sizeof bos);
-    if (eos >= 0 && eos < s->b->n_tokens && json_flag(s->b, config, "add_eos_token", c->eos))
-        bytes_append(&s->b->after, &eos, sizeof eos);
-    if (c->languages) put_language(s, config);
-    s->b->head.eos = eos >= 0 && eos < s->b->n_tokens ? eos : -1;
 }
 
 bool is_sentencepiece(const MappedFile *f) {
@@ -354,10 +275,5 @@ bool is_sentencepiece(const MappedFile *f) {
 
 void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
     SentencePiece s = read_message(b, file);
-    const json_t *config = json_of_folder(b, "tokenizer_config.json");
-    TokenizerClass c = class_of_tokenizer(&s, config);
-    if (*c.front) renumber_pieces(&s, &c);
-    if (c.mask) name_pieces(&s, &c, config);
-    build_of_pieces(&s, config);
-    put_around_text(&s, &c, config);
+    build_of_class(&s);
 }

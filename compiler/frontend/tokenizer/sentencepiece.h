@@ -21,8 +21,19 @@ typedef struct SentencePiece {
     int64_t unknown, bos, eos;  // -1: none
     const unsigned char *charsmap;
     size_t charsmap_bytes;
+    size_t n_own;  // pieces of the file: those behind are tokens alone
+    // As the fast classes of ALBERT and its kin do: spaces at the ends count, "``" is a quote, and a piece that ends with a
+    // digit and a comma is made unlikely unless it joins them.
+    bool as_fast, joins_numbers, lowers, keeps_accents;
 } SentencePiece;
+
+void add_piece(SentencePiece *, Piece);
 
 // `config`: tokenizer_config.json, which may name tokens behind the pieces, or NULL. What stands around a text is the caller's.
 void build_of_pieces(SentencePiece *, const json_t *config);
+// By the class that tokenizer_config.json names.
+void build_of_class(SentencePiece *);
+
+// Separated by spaces.
+extern const char mbart_languages[], mbart50_languages[], nllb_languages[];
 #endif
