@@ -10,16 +10,6 @@
 #include "runtime/tokenizer/tokenizer_characters.h"
 #include "util/text.h"
 
-static json_t *ids_of(const Tokenizer *t, const char *text, size_t bytes, int32_t *ids, size_t most) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = true, .ids = ids, .capacity = most};
-    e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
-    size_t n = burin_encode(t->blob, &e);
-    json_t *list = json_array();
-    for (size_t i = 0; i < n && i < most; i++) json_array_append_new(list, json_integer(ids[i]));
-    free(e.memory);
-    return list;
-}
-
 static json_t *text_of(const Tokenizer *t, const json_t *ids) {
     char *buffer = malloc(burin_decode_max(t->blob) + 16);
     burin_decoder d = {0};
@@ -42,10 +32,16 @@ static json_t *text_of(const Tokenizer *t, const json_t *ids) {
 }
 
 static json_t *encoded(const Tokenizer *t, const json_t *text) {
-    size_t bytes = json_string_length(text), most = 16 * bytes + 64;
-    int32_t *ids = calloc(most, sizeof *ids);
-    json_t *list = ids_of(t, json_string_value(text), bytes, ids, most);
-    free(ids);
+    size_t bytes = json_string_length(text), n = 16 * bytes + 64;
+    burin_encoding e = {.text = json_string_value(text), .bytes = bytes, .special = true, .pad = true};
+    e.memory = malloc(burin_encode_memory(t->blob, bytes) + 16);
+    while (e.capacity < n) {
+        e.ids = realloc(e.ids, n * sizeof *e.ids), e.capacity = n;
+        n = burin_encode(t->blob, &e);
+    }
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, json_integer(e.ids[i]));
+    free(e.memory), free(e.ids);
     return list;
 }
 

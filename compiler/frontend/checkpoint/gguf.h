@@ -90,7 +90,8 @@ const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);
 bool gguf_is_nvfp4_part(const Gguf *, const GgufTensor *);   // factors of weights or activations, beside such a tensor
 uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same blocks in the file
 
-json_t *gguf_end_tokens(const Gguf *);  // gguf_ends.c: a list of at most 8 ids
+json_t *gguf_end_tokens(const Gguf *);          // gguf_ends.c: a list of at most 8 ids
+bool gguf_is_control_text(const GgufString *);  // a control token, whatever its type says
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);
 #endif

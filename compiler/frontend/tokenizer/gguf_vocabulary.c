@@ -13,8 +13,9 @@
 #include "frontend/tokenizer/compile.h"
 #include "frontend/tokenizer/sentencepiece.h"
 #include "util/json.h"
+#include "util/text.h"
 
-enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
+enum { TYPE_NORMAL = 1, TYPE_UNKNOWN, TYPE_CONTROL, TYPE_USER_DEFINED, TYPE_BYTE = 6 };  // tokenizer.ggml.token_type
 
 typedef struct {
     TokenizerBuilder *b;
@@ -41,6 +42,12 @@ static void read_texts(Reading *r) {
                         (unsigned long long)n_types);
 }
 
+static int32_t type_of_token(const Reading *r, uint64_t i) {
+    int32_t type = r->types ? r->types[i] : TYPE_NORMAL;
+    bool named = type != TYPE_UNKNOWN && type != TYPE_BYTE && gguf_is_control_text(&r->texts[i]);
+    return named ? TYPE_CONTROL : type;
+}
+
 static void check_scores(const Reading *r, const float *scores, uint64_t n) {
     if (scores && n != r->n)
         tokenizer_fatal(r->b, "the vocabulary has %llu tokens, but %llu scores", (unsigned long long)r->n,
@@ -56,7 +63,7 @@ static void read_tokens(Reading *r, bool byte_level) {
     check_scores(r, scores, n_scores);
     for (uint64_t i = 0; i < r->n; i++) {
         struct BuilderToken *t = builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
-        int32_t type = r->types ? r->types[i] : 1;
+        int32_t type = type_of_token(r, i);
         bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN;
         t->score = scores ? (double)scores[i] : 0;
         t->added = special || type == TYPE_USER_DEFINED;
@@ -130,7 +137,7 @@ static Piece *read_pieces(const Reading *r) {
     check_scores(r, scores, n);
     Piece *pieces = ARENA_ARRAY(r->b->arena, Piece, r->n);
     for (uint64_t i = 0; i < r->n; i++) {
-        int32_t type = r->types ? r->types[i] : PIECE_NORMAL;
+        int32_t type = type_of_token(r, i);
         pieces[i].text = arena_strndup(r->b->arena, r->texts[i].bytes, r->texts[i].length);
         pieces[i].score = scores && type != PIECE_USER_DEFINED ? scores[i] : 0;
         pieces[i].type = type == PIECE_UNUSED ? PIECE_NORMAL : (uint64_t)type;
@@ -219,7 +226,7 @@ static const GgufPretokenizer gguf_pretokenizers[] = {
      .patterns = {"\\p{N}{1,3}", CJK,
                   "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
                   "?[\\p{P}\\p{S}]+[\\r\\n]*|" ENDS}},
-    {.names = {"deepseek-coder"}, .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+|" FAR_EASTERN, DIGIT}},
+    {.names = {"deepseek-coder"}, .patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", FAR_EASTERN, DIGIT}},
     {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .patterns = {SENTENCES}},
     {.names = {"viking"}, .patterns = {SENTENCES, DIGIT}},
     {.names = {"deepseek-llm"},
@@ -287,13 +294,40 @@ static void read_pretokenizers(Reading *r) {
         name);
 }
 
+// Texts of tokens that are cut out of a text before anything else.
+static json_t *cut_out(const Reading *r) {
+    json_t *texts = json_own(r->b->arena, json_object());
+    for (uint64_t i = 0; i < r->n; i++)
+        if (r->b->tokens[i].added && !r->b->tokens[i].in_model)
+            json_object_setn_new(texts, r->texts[i].bytes, r->texts[i].length, json_true());
+    return texts;
+}
+
+// Is it a part or the result of this merge?
+static bool has_one_of(const json_t *texts, const char *merge) {
+    const char *space = strchr(merge, ' ');
+    Text both = {0};
+    if (!space) return false;
+    size_t left = (size_t)(space - merge), right = strlen(space + 1);
+    text_append(&both, merge, left), text_append(&both, space + 1, right);
+    bool found = json_object_getn(texts, both.data, left) || json_object_getn(texts, both.data + left, right) ||
+                 json_object_getn(texts, both.data, left + right);
+    text_free(&both);
+    return found;
+}
+
+// What is cut out of texts is no part of merging.
 static void read_merges(Reading *r) {
     TokenizerBuilder *b = r->b;
     uint64_t n;
     const GgufString *merges = gguf_strings(r->gguf, "tokenizer.ggml.merges", &n);
     if (!n) tokenizer_fatal(b, "metadata \"tokenizer.ggml.merges\" is missing");
     Merging m = {b, builder_index(b), 0, 0};
-    for (uint64_t i = 0; i < n; i++) add_written_merge(&m, arena_strndup(b->arena, merges[i].bytes, merges[i].length));
+    const json_t *never = cut_out(r);
+    for (uint64_t i = 0; i < n; i++) {
+        const char *merge = arena_strndup(b->arena, merges[i].bytes, merges[i].length);
+        if (!has_one_of(never, merge)) add_written_merge(&m, merge);
+    }
 }
 
 static bool has_pre(const Reading *r, const char *name) {
@@ -403,7 +437,7 @@ static json_t *flags_object(const char *type, const Reading *r) {
 static json_t *wordpieces(const Reading *r, json_t *added) {
     json_t *vocabulary = json_object();
     for (uint64_t i = 0; i < r->n; i++) {
-        int32_t type = r->types ? r->types[i] : 1;
+        int32_t type = type_of_token(r, i);
         const char *text = wordpiece_text(r, &r->texts[i]);
         json_object_set_new(vocabulary, text, json_integer((json_int_t)i));
         if (type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_USER_DEFINED)
