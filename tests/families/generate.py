@@ -70,6 +70,7 @@ def inputs_of(kind, config):
     if kind == "towers":
         return inputs_of("encoder", config.text_config) | inputs_of("image", config.vision_config)
     if kind == "image":
+        config = getattr(config, "vision_config", config)
         size, channels = config.image_size, config.num_channels
         high, wide = (size, size) if isinstance(size, int) else size
         return {"pixel_values": torch.from_numpy(uniform("pixels", channels * high * wide).astype(np.float32)).reshape(

@@ -252,6 +252,8 @@ TASKS = {
     "modernbert-masked": task("ModernBert", "MaskedLM", TEXT, local_attention=8),
     "modernbert-sequence": task("ModernBert", "SequenceClassification", TEXT, classifier_pooling="mean"),
     "modernbert-token": task("ModernBert", "TokenClassification", TEXT, **THREE),
+    "longformer-sequence": task("Longformer", "SequenceClassification", attention_window=[4, 6], **THREE),
+    "splinter-answer": task("Splinter", "QuestionAnswering", question_token_id=7),
     "longformer-masked": task("Longformer", "MaskedLM", attention_window=[4, 6]),
     "xlnet-words": ("task", "XLNetLMHeadModel", dict(vocab_size=96, d_model=64, n_layer=2, n_head=4, d_inner=96, ff_activation="relu")),
     "rembert-masked": task("RemBert", "MaskedLM", input_embedding_size=32, output_embedding_size=48),
@@ -270,6 +272,8 @@ TASKS = {
 }
 
 TOWERS = {
+    "clip-classes": ("image", "CLIPForImageClassification", dict(text_config=dict(TEXT), vision_config=dict(VISION), **THREE)),
+    "siglip-classes": ("image", "SiglipForImageClassification", dict(text_config=dict(TEXT), vision_config=dict(VISION), **THREE)),
     "siglip": ("towers", "SiglipModel", dict(text_config=dict(TEXT), vision_config=dict(VISION))),
 }
 
@@ -281,6 +285,9 @@ IMAGES = {
     "beit": image("Beit", use_relative_position_bias=True),
     "vit-msn": image("ViTMSN"),
     "swin": ("image", "SwinModel", dict(SWIN, image_size=24, patch_size=2, window_size=3, qkv_bias=False)),
+    "swinv2": ("image", "Swinv2Model", dict(SWIN, image_size=16, patch_size=2, window_size=4, pretrained_window_sizes=[6, 0])),
+    "swinv2-classes": ("image", "Swinv2ForImageClassification", dict(SWIN, image_size=16, patch_size=2, window_size=4, qkv_bias=False, **THREE)),
+    "donut-swin": ("image", "DonutSwinModel", dict(SWIN, image_size=[24, 12], patch_size=2, window_size=3)),
     "swin-classes": ("image", "SwinForImageClassification", dict(SWIN, image_size=16, patch_size=2, window_size=4, **THREE)),
     "dinov3": image("DINOv3ViT", num_register_tokens=2),
     "dinov3-gated": image("DINOv3ViT", use_gated_mlp=True, hidden_act="silu", key_bias=True, query_bias=False),
