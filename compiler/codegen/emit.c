@@ -82,6 +82,22 @@ static void write_text_macros(Text *t) {
     text_add(t, "#define TEXT_ROWS(count) burin_text_rows(s, thread, &text, count)\n");
 }
 
+static bool goes_on_with_heads(const Program *p) {
+    for (int i = 0; i < p->n_kernels; i++)
+        if (p->kernels[i]->n_following) return true;
+    return false;
+}
+
+// What goes on with heads of a product
+static void write_head_macros(Text *t) {
+    text_add(t,
+             "#define COMPLETE(...) burin_heads heads = burin_heads_within(taken.part, __VA_ARGS__); "
+             "burin_next_head(s, &heads);\n");
+    text_add(t, "#define AMONG(first, count) burin_head_among(&heads, first, count)\n");
+    text_add(t, "#define HEAD(first) burin_head_from(&heads, first)\n");
+    text_add(t, "#define LAP(kernel) burin_lap(s, thread, kernel)\n");
+}
+
 static void write_macros(Text *t, const Program *p) {
     if (p->over_ranks) text_add(t, "#define BURIN_MPI 1\n");
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
@@ -91,6 +107,7 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);\n");
+    if (goes_on_with_heads(p) || (p->encoder && goes_on_with_heads(p->encoder))) write_head_macros(t);
     if (p->batches_texts) write_text_macros(t);
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");

@@ -180,6 +180,59 @@ static void write_taking(Writer *w, const Kernel *k) {
     text_add(w->t, "%sfor (TAKEN(", w->indent), c_units(w->t, w->p, k), text_add(w->t, "))\n    ");
 }
 
+// The first of the heads that a kernel goes on with
+static int first_following(const Kernel *k) {
+    int64_t from, begin;
+    dim_is_const(k->in[0].offset, &from), dim_is_const(k->follows->out[0].offset, &begin);
+    return (int)((from - begin) / (k->follows->head_panels * 16));
+}
+
+static void write_following(Writer *w, const Kernel *k, int site) {
+    const KernelFunction *f = &w->p->functions[k->function];
+    const Parameters ps = parameters_of(w->p, k);
+    ps.list[PART_PARAMETER].argument = arena_printf(w->p->arena, "HEAD(%d)", first_following(k));
+    text_add(w->t, "%s            %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
+    text_add(w->t, ";\n%s            LAP(%d);\n", w->indent, site);
+}
+
+// Kernels of the same heads, one after the other
+static void write_all_following(Writer *w, const Kernel *product) {
+    Kernel *const *k = w->p->kernels + product->position;
+    for (int i = 1; i <= product->n_following; i++) {
+        bool begins =
+            i == 1 || first_following(k[i - 1]) != first_following(k[i]) || k[i - 1]->share.count != k[i]->share.count;
+        if (begins && i > 1) text_add(w->t, "%s        }\n", w->indent);
+        if (begins)
+            text_add(w->t, "%s        if (AMONG(%d, ", w->indent, first_following(k[i])), c_dim(w->t, w->p, k[i]->share.count);
+        if (begins) text_add(w->t, ")) {\n");
+        write_following(w, k[i], w->site + i);
+    }
+    text_add(w->t, "%s        }\n", w->indent);
+}
+
+// for (TAKEN(matmul_units(20, rows))) {
+//     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
+//     LAP(2);
+//     for (COMPLETE(20, 2, 0, rows)) {
+//         if (AMONG(0, 6)) {
+//             rotary_32(HEAD(0), rows, qkv, w->c_table, w->s_table, s->position, qkv);
+//             LAP(3);
+//         }
+//     }
+// }
+static void write_followed(Writer *w, const Kernel *k) {
+    const KernelFunction *f = &w->p->functions[k->function];
+    const Parameters ps = parameters_of(w->p, k);
+    text_add(w->t, "%sfor (TAKEN(", w->indent), c_units(w->t, w->p, k);
+    text_add(w->t, ")) {\n%s    %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
+    text_add(w->t, ";\n%s    LAP(%d);\n%s    for (COMPLETE(", w->indent, w->site, w->indent);
+    c_dim(w->t, w->p, k->share.count);
+    text_add(w->t, ", %d, %d, ", k->head_panels, k->first_head), c_rows(w->t, w->p, &k->out[0].type);
+    text_add(w->t, ")) {\n");
+    write_all_following(w, k);
+    text_add(w->t, "%s    }\n%s}\n", w->indent, w->indent);
+}
+
 // A product that stays with the heads of its rank is called for queries, keys and values.
 static void write_function_call(Writer *w, const Kernel *k) {
     const KernelFunction *f = &w->p->functions[k->function];
@@ -209,6 +262,15 @@ static void write_call_by_text(Writer *w, const Kernel *k) {
     text_free(&call);
 }
 
+// Has the product's result changed when it is done?
+static bool is_turned(const Program *p, const Kernel *k) {
+    for (int i = 1; i <= k->n_following; i++) {
+        const View *y = &p->kernels[k->position + i]->out[0];
+        if (y->base == BASE_BUFFER && y->buffer == k->out[0].buffer) return true;
+    }
+    return false;
+}
+
 static void write_call(Writer *w, const Kernel *k) {
     if (k->barrier_one && k->barrier_many)
         text_add(w->t, "%sWAIT();\n", w->indent);
@@ -216,10 +278,12 @@ static void write_call(Writer *w, const Kernel *k) {
         text_add(w->t, "%sif (many) WAIT();\n", w->indent);
     else if (k->barrier_one)
         text_add(w->t, "%sif (!many) WAIT();\n", w->indent);
-    write_source(w, k);
+    if (!k->follows) write_source(w, k);
     if (k->by_text)
         write_call_by_text(w, k);
-    else
+    else if (k->n_following)
+        write_followed(w, k);
+    else if (!k->follows)
         write_function_call(w, k);
     text_add(w->t, "%sDONE(%d);", w->indent, w->site++);
     write_gather(w, k);
@@ -227,7 +291,8 @@ static void write_call(Writer *w, const Kernel *k) {
         text_add(w->t, "\n%sWAIT();\n", w->indent);
         write_decision(w, k->defines, &k->out[k->n_out - 1]);
     }
-    for (int i = k->n_out - 1; i >= 0; i--) write_record(w, k, i);
+    for (int i = k->n_out - 1; i >= 0; i--)
+        if (!is_turned(w->p, k)) write_record(w, k, i);
     text_add(w->t, "\n");
 }
 

@@ -8,7 +8,7 @@
 //   share_over_ranks what ranks of MPI share                     (ranks.c)
 //   batch_texts      which kernels go text by text, of several   (texts.c)
 //   plan_buffers     one arena                                   (plan.c)
-//   place_barriers   where threads wait                          (schedule.c)
+//   place_barriers   where threads wait, what need not           (schedule.c, heads.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
 
 #include "lower/lowering.h"

@@ -156,6 +156,9 @@ typedef struct Kernel {
     bool row_wise;                   // computed by every thread when there is one row
     bool taken;                      // threads take its work as they come to it, so no part is a thread's own
     bool by_text;                    // of several texts in a step, one after the other (lower/texts.c)
+    int n_following;                 // of a product: as many kernels behind it go on with each of its heads (lower/heads.c)
+    int head_panels, first_head;     // of its heads: panels, and the number of the first in the program
+    const struct Kernel *follows;    // the product that it goes on with; or NULL
     RankShare ranks;                 // without --with=mpi nothing
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     int kind;                        // kernels of one kind compute the same of different memory

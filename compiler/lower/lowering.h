@@ -76,8 +76,12 @@ void share_over_ranks(Program *);
 // lower/texts.c: encoders of one text take several
 void batch_texts(Program *);
 
+// lower/heads.c: what goes on with a product's heads
+void follow_heads(Program *);
+
 // lower/schedule.c: barriers
 void place_barriers(Program *);
+bool share_memory(const View *, const View *, bool one_row);  // their buffers' places overlap, or they are one state or output
 
 // lower/weights.c
 WeightPiece *weight_piece(Lowering *, const Node *);  // the piece of a pack or constant node, made when first asked for

@@ -1,7 +1,7 @@
 // Where threads wait. All threads run every kernel, each its share; a barrier stands before a kernel that touches what another
 // thread may have written (or writes what another may still read) since the last barrier, and nowhere else.
 //
-//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (heads.c)
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
 //   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
 //
@@ -28,8 +28,8 @@ typedef struct Since {  // the last barrier
 
 static bool in_local(const View *v, bool one_row) { return v->base == BASE_BUFFER && v->buffer->row_wise && one_row; }
 
-static bool same_memory(const View *a, const View *b, bool one_row) {
-    if (a->base != b->base) return false;
+bool share_memory(const View *a, const View *b, bool one_row) {
+    if (a->base != b->base || in_local(a, one_row) || in_local(b, one_row)) return false;
     if (a->base == BASE_STATE) return a->state == b->state;
     if (a->base == BASE_OUTPUT) return a->output == b->output;
     if (a->base != BASE_BUFFER) return false;
@@ -64,7 +64,7 @@ static bool same_owner(const Access *a, const Access *b) {
 
 static bool conflict(const Access *a, const Access *b, bool one_row) {
     if (!a->write && !b->write) return false;
-    if (!same_memory(a->view, b->view, one_row)) return false;
+    if (!share_memory(a->view, b->view, one_row)) return false;
     if (a->view->base == BASE_BUFFER && a->view->buffer != b->view->buffer) return true;
     return !apart(a->view, b->view) && !same_owner(a, b);
 }
@@ -75,18 +75,26 @@ static Access access_of(const Kernel *k, int operand, bool one_row) {
     return (Access){.view = v,
                     .share = k->share,
                     .ranks = &k->ranks,
-                    .own_part = v->own_part && !k->taken && !(k->row_wise && one_row),
+                    .own_part = v->own_part && !k->taken && !k->follows && !(k->row_wise && one_row),
                     .write = write,
                     .by_text = k->by_text && !one_row};
 }
 
-static bool needs_barrier(const Since *since, const Kernel *k) {
+static bool needs_barrier_alone(const Since *since, const Kernel *k) {
     for (int i = 0; i < k->n_in + k->n_out; i++) {
         Access a = access_of(k, i, since->one_row);
         if (in_local(a.view, since->one_row)) continue;
         for (int j = 0; j < since->n; j++)
             if (conflict(&since->list[j], &a, since->one_row)) return true;
     }
+    return false;
+}
+
+// A product waits for what those need that go on with its heads.
+static bool needs_barrier(const Program *p, const Since *since, int kernel) {
+    if (p->kernels[kernel]->follows) return false;
+    for (int i = kernel; i <= kernel + p->kernels[kernel]->n_following; i++)
+        if (needs_barrier_alone(since, p->kernels[i])) return true;
     return false;
 }
 
@@ -130,7 +138,7 @@ static void place_for(Program *p, bool one_row) {
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
         cross_regions(p, i, &since);
-        if (needs_barrier(&since, k)) {
+        if (needs_barrier(p, &since, i)) {
             *flag(p->kernels[representative(p, i)], one_row) = true;
             since.n = 0;
         }
@@ -146,6 +154,7 @@ static bool is_taken(const Program *p, const Kernel *k) { return k->family == FA
 
 void place_barriers(Program *p) {
     for (int i = 0; i < p->n_kernels; i++) p->kernels[i]->taken = is_taken(p, p->kernels[i]);
+    follow_heads(p);
     place_for(p, true);
     place_for(p, false);
     p->plan.barriers_one = p->plan.barriers_many = 0;

@@ -48,10 +48,10 @@ static inline uint64_t burin_nanoseconds(void) {
 }
 #endif
 
-static inline void burin_profile_add(burin_profile *p, int kernel, uint64_t now) {
+static inline void burin_profile_add(burin_profile *p, int kernel, bool ends, uint64_t now) {
     if (kernel < BURIN_WAITING || kernel >= BURIN_MAX_KERNELS) return;
     p->account[kernel + 1].nanoseconds += now - p->last;
-    p->account[kernel + 1].calls++;
+    p->account[kernel + 1].calls += ends;
     p->last = now;
 }
 
@@ -69,13 +69,18 @@ static inline void burin_profile_begin(const burin_step *step, int thread) {
 }
 
 // One reading of the clock for the account and the trace, so that their sums are the same.
-static inline void burin_profile_mark(burin_profile *p, int thread, int kernel) {
+static inline void burin_profile_mark(burin_profile *p, int thread, int kernel, bool ends) {
     uint64_t now = burin_nanoseconds();
-    if (thread == 0) burin_profile_add(p, kernel, now);
+    if (thread == 0) burin_profile_add(p, kernel, ends, now);
     if (p->lanes) burin_lane_add(&p->lanes[thread], kernel, now);
 }
 
 static inline void burin_mark(const burin_step *step, int thread, int kernel) {
-    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel);
+    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel, true);
+}
+
+// A part of a kernel, which takes turns with others
+static inline void burin_lap(const burin_step *step, int thread, int kernel) {
+    if (__builtin_expect(step->profile != NULL, 0)) burin_profile_mark(step->profile, thread, kernel, false);
 }
 #endif

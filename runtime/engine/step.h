@@ -1,6 +1,7 @@
 // What emitted code needs around its kernels: a thread's part of the work, waiting, and what --profile and `burin check` see.
 #ifndef BURIN_STEP_H
 #define BURIN_STEP_H
+#include "heads.h"
 #include "kernels/attention.h"
 #include "kernels/part.h"
 #include "kernels/vec.h"

@@ -1,7 +1,7 @@
 // llama: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
 //
 //   kernels  : 14 distinct, 38 in a step; kernels 2 to 12 are a loop over 3 layers
-//   barriers : 18 in a step of one row, 26 in a step of more
+//   barriers : 15 in a step of one row, 23 in a step of more
 //   arena    : 18432 bytes for 16 rows; at least 18432 bytes live at once
 //   local    : 768 bytes a thread
 //   state    : 61440 bytes a slot, of which KV cache 61440 bytes
@@ -15,6 +15,10 @@
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
 #define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define COMPLETE(...) burin_heads heads = burin_heads_within(taken.part, __VA_ARGS__); burin_next_head(s, &heads);
+#define AMONG(first, count) burin_head_among(&heads, first, count)
+#define HEAD(first) burin_head_from(&heads, first)
+#define LAP(kernel) burin_lap(s, thread, kernel)
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
@@ -158,18 +162,32 @@ void FORWARD(const burin_step *s, int thread) {
     for (int layer = 0; layer < 3; layer++) {
         if (many) WAIT();
         // llama.burin:24:9 model.layers.*.self_attn
-        for (TAKEN(matmul_units(8, rows)))
+        for (TAKEN(matmul_units(8, rows))) {
             matmul_bf16_64x128(taken.part, rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, q_k_v_proj);
-        DONE(2); RECORD("qkv.0", layer, q_k_v_proj, rows, 128, 128);
-        WAIT();
-        rotary_16(PART(4), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
+            LAP(2);
+            for (COMPLETE(8, 1, 0, rows)) {
+                if (AMONG(0, 4)) {
+                    rotary_16(HEAD(0), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
+                    LAP(3);
+                }
+                if (AMONG(4, 2)) {
+                    rotary_16(HEAD(4), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
+                    LAP(4);
+                    cache_append_key_2x16(HEAD(4), rows, q_k_v_proj + 64, s->slot, s->position,
+                                          STATE((size_t)layer * 20480));
+                    LAP(5);
+                }
+                if (AMONG(6, 2)) {
+                    cache_append_value_2x16(HEAD(6), rows, q_k_v_proj + 96, s->slot, s->position,
+                                            STATE(10240 + (size_t)layer * 20480));
+                    LAP(6);
+                }
+            }
+        }
+        DONE(2);
         DONE(3); RECORD("qr.0", layer, q_k_v_proj, rows, 64, 128);
-        rotary_16(PART(2), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
         DONE(4); RECORD("kr.0", layer, q_k_v_proj + 64, rows, 32, 128);
-        cache_append_key_2x16(PART(2), rows, q_k_v_proj + 64, s->slot, s->position, STATE((size_t)layer * 20480));
         DONE(5);
-        cache_append_value_2x16(PART(2), rows, q_k_v_proj + 96, s->slot, s->position,
-                                STATE(10240 + (size_t)layer * 20480));
         DONE(6);
         WAIT();
         attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, s->slot, s->position, q_k_v_proj,
