@@ -391,3 +391,63 @@ check "forms: runs and highest of a free size" "$BURIN" run "$WORK/runs.onnx" --
 { values "$WORK/out/back.npy" && values "$WORK/out/high.npy"; } | od -An -tf4 | xargs > "$WORK/got"
 echo "2 1 0 100 10" > "$WORK/runs.txt"
 same "forms: ... are right" "$WORK/runs.txt" "$WORK/got"
+
+# ---- x[x > 0] = 0 as dynamo writes it: as many zeros as there are indices, counted by a sum of truths
+model masked << 'END'
+ir 10
+opset 18
+input x f32 [T,4]
+tensor zero f32 [] raw 0
+tensor all i64 [1] raw -1
+node Greater x zero -> positive
+node NonZero positive -> columns
+node Transpose columns -> places : perm=[1,0]
+node Reshape positive all -> row
+node Cast row -> truths : to=7
+node ReduceSum truths -> count
+node Expand zero count -> zeros
+node ScatterND x places zeros -> y
+output y f32
+END
+check "forms: as many values as truths" "$BURIN" build "$WORK/masked.onnx" --mcpu=native -o "$WORK/masked"
+printf '\0\0\200\77\0\0\40\301\0\0\310\102\0\0\200\277' | npy '<f4' 1,4 > "$WORK/row.npy"
+for run in "$WORK/masked" "$BURIN run $WORK/masked.onnx --as=net --interpret"; do
+    $run --input x="$WORK/row.npy" --output "$WORK/out" && values "$WORK/out/y.npy" | od -An -tf4 | xargs
+done > "$WORK/got"
+printf '0 -10 0 -1\n0 -10 0 -1\n' > "$WORK/masked.txt"
+same "forms: ... take the places of those that hold" "$WORK/masked.txt" "$WORK/got"
+
+# ---- nearest elements at a scale that f32 does not have: 17 / 1.7 is 10
+model larger << 'END'
+ir 10
+opset 18
+input x f32 [1,1,16]
+tensor scales f32 [3] raw 1 1 1.7
+node Resize x _ scales -> y : mode='nearest' coordinate_transformation_mode='asymmetric' nearest_mode='floor'
+output y f32
+END
+{ head -c 40 /dev/zero && printf '\0\0\200\77' && head -c 20 /dev/zero; } | npy '<f4' 1,1,16 > "$WORK/peak.npy"
+check "forms: a scale of 1.7" "$BURIN" run "$WORK/larger.onnx" --as=net --interpret --input x="$WORK/peak.npy" --output "$WORK/out"
+values "$WORK/out/y.npy" | od -An -v -tf4 | xargs > "$WORK/got"
+echo "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 1 0 0 0 0 0 0 0 0" > "$WORK/larger.txt"
+same "forms: ... takes element 10 at 17" "$WORK/larger.txt" "$WORK/got"
+
+# ---- PyTorch's scatter_reduce: the rank that an If declares is that of the branch which is never taken
+model branch << 'END'
+ir 10
+opset 18
+input x f32 [3,4]
+tensor all i64 [1] raw -1
+tensor no bool [] raw 0
+graph flat
+node Reshape x all -> a
+output a f32
+end
+graph whole
+node Neg x -> b
+output b f32
+end
+node If no -> y : then_branch=graph:flat else_branch=graph:whole
+output y f32 [12]
+END
+says "forms: the rank that an If declares is told" 0 'warning: y is f32[3, 4], which is not the shape that the model declares' inspect branch

@@ -191,12 +191,37 @@ static const char *way_out(OnnxCall *c, int i) {
            "experts with all of its experts computed";
 }
 
+static const Node *without_views(const Node *n) {
+    while (n->op == OP_cast || n->op == OP_reshape) n = n->in[0];
+    return n;
+}
+
+// The sum of a tensor of truths, x[x > 0] = 0 has it as a shape: the size of its list of indices, where the file has one.
+static const Dim *count_of_truths(const OnnxCall *c, const Node *n) {
+    n = without_views(n);
+    const Node *x = n->op == OP_reduce_sum ? without_views(n->in[0]) : NULL;
+    if (!x || x->type.dtype != DT_bool || type_count(c->graph, &n->type) != dim_const(c->graph, 1)) return NULL;
+    for (const Node *m = c->graph->first; m; m = m->next) {
+        int count;
+        if (m->op == OP_nonzero && without_views(m->in[0]) == x) return *attr_dims(m, "extent", &count);
+    }
+    return NULL;
+}
+
+static bool know_count(OnnxCall *c, const OnnxValue *operand, OnnxValue *v) {
+    const Dim *count = operand && operand->node ? count_of_truths(c, operand->node) : NULL;
+    if (!count) return false;
+    const Dim **elements = ARENA_ARRAY(c->graph->arena, const Dim *, 1);
+    *elements = count, v->elements = elements, v->n = 1;
+    return true;
+}
+
 const Dim *const *onnx_need_elements(OnnxCall *c, int i, int *n, const char *what) {
     const Dim *const *elements;
     bool is_known = onnx_elements(c, i, &elements, n);
     if (!is_known) {  // for this use alone: elsewhere it stays what it is
         OnnxValue v = {0};
-        know_tensor(c, &v, onnx_known(c, i));
+        if (!know_count(c, onnx_operand(c, i), &v)) know_tensor(c, &v, onnx_known(c, i));
         elements = v.elements, *n = v.n, is_known = v.elements;
     }
     if (!is_known) onnx_fatal(c, "%s is computed from values that are only known at run time\nhint: %s", what, way_out(c, i));

@@ -63,7 +63,8 @@ static Node *resize_axis(OnnxCall *c, Node *x, int axis, const Resize *r, const 
     Arena *arena = c->graph->arena;
     if (!strcmp(r->mode, "nearest")) {
         int64_t *index = ARENA_ARRAY(arena, int64_t, a->out + 1);
-        for (int64_t i = 0; i < a->out; i++) index[i] = clamp_index(nearest_index(r, coordinate(r, a, i)), a->in);
+        for (int64_t i = 0; i < a->out; i++)  // f32, as other runtimes divide: 17 / 1.7 is 10
+            index[i] = clamp_index(nearest_index(r, (float)coordinate(r, a, i)), a->in);
         return onnx_take(c, x, onnx_integers(c, index, a->out), axis);
     }
     double *weights = ARENA_ARRAY(arena, double, a->in * a->out + 1);
