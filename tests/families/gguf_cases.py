@@ -22,8 +22,11 @@ TOKENS = [(5 + 37 * i + i * i * 11) % (WORDS - 4) + 4 for i in range(10)]
 
 def tensor(name, *shape):
     """Matrices keep the size of what they multiply, norms stay around 1, biases around 0."""
-    if len(shape) > 1:
+    if name.endswith("ssm_a"):                         # states fade
+        scale, offset = 0.25, -1
+    elif len(shape) > 1:
         scale, offset = 0.7 if name == "token_embd.weight" else 1.6 / shape[-1] ** 0.5, 0
+        scale *= 8 if "ssm_conv1d" in name else 1      # vectors of length 1: llama.cpp has no epsilon in the root
     else:
         scale, offset = 0.25, 1 if ("norm" in name or "factors" in name) and name.endswith("weight") else 0
     return (offset + scale * uniform(name, int(np.prod(shape))).reshape(shape)).astype(np.float32)
@@ -143,6 +146,22 @@ CASES |= {
     "lfm2moe": lambda: convolutions(),
     "deepseek2-apart": lambda: latent(),
     "gpt-oss-mxfp4": lambda: blocks_of_four_bits(),
+    "qwen35": lambda: delta_rule("qwen35"),
+    "qwen35moe": lambda: delta_rule("qwen35moe", expert_shared_feed_forward_length=SMALL, **MIXED),
+    "minimax-m2": lambda: Case("minimax-m2", feed_forward_length=SMALL, rope__dimension_count=HEAD // 2, expert_gating_func=2, **HEADED, **MIXED).llama(
+        *NO_DENSE).experts().add(attn_q_norm=(HEADS * HEAD,), attn_k_norm=(GROUPS * HEAD,), exp_probs_b__bias=(EXPERTS,)),
+    "exaone-moe": lambda: shared_experts(Case(
+        "exaone-moe", layers=4, expert_weights_norm=True, expert_gating_func=2, expert_shared_feed_forward_length=2 * SMALL,
+        attention__sliding_window=4, attention__sliding_window_pattern=[True, True, False, True], **SPARSE, **HEADED), 2).add(
+            **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(3, exp_probs_b__bias=(EXPERTS,)).add_to(
+                2, exp_probs_b__bias=(EXPERTS,)),
+    "nemotron_h": lambda: one_part_each("nemotron_h"),
+    "nemotron_h_moe": lambda: one_part_each("nemotron_h_moe", expert_weights_norm=True, expert_weights_scale=2.5,
+                                            expert_shared_count=1, expert_shared_feed_forward_length=INNER, **MIXED),
+    "nemotron_h_moe-latent": lambda: one_part_each("nemotron_h_moe", latent=24, expert_weights_norm=True, expert_shared_count=1,
+                                                   expert_shared_feed_forward_length=INNER, moe_latent_size=24, **MIXED),
+    "qwen": lambda: Case("qwen", feed_forward_length=2 * INNER, attention__head_count_kv=HEADS).llama("attn_q", "attn_k", "attn_v", *NO_DENSE).add(
+        attn_qkv=(3 * WIDTH, WIDTH), attn_qkv__bias=(3 * WIDTH,), ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER)),
     "llama-nvfp4": lambda: factors_of_experts(),
 }
 
@@ -160,6 +179,47 @@ def blocks_of_four_bits():
             case.blocks[f"blk.{i}.ffn_{part}_exps.weight"] = (gguf.GGMLQuantizationType.MXFP4, (EXPERTS, rows, columns))
             case.shapes[f"blk.{i}.ffn_{part}_exps.bias"] = (EXPERTS, rows)
     return case
+
+
+def delta_rule(name, **metadata):
+    """Three heads of values for each of two of keys; the second layer is attention, a third guesses ahead."""
+    keys, state, values = 2, 8, 6
+    case = Case(name, layers=2, ssm__conv_kernel=4, ssm__state_size=state, ssm__group_count=keys, ssm__time_step_rank=values,
+                ssm__inner_size=values * state, full_attention_interval=2, rope__dimension_count=HEAD // 2,
+                rope__dimension_sections=[1, 1, 0, 0], **HEADED, **metadata)
+    case.llama("attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", *(NO_DENSE if metadata else ()))
+    case.add(post_attention_norm=(WIDTH,))
+    case.add_to(0, attn_qkv=(2 * keys * state + values * state, WIDTH), attn_gate=(values * state, WIDTH),
+                ssm_conv1d=(2 * keys * state + values * state, 4), ssm_dt__bias=(values,), ssm_a__=(values,),
+                ssm_beta=(values, WIDTH), ssm_alpha=(values, WIDTH), ssm_norm=(state,), ssm_out=(WIDTH, values * state))
+    case.shapes["blk.0.ssm_a"] = case.shapes.pop("blk.0.ssm_a.")
+    case.add_to(1, attn_q=(2 * HEADS * HEAD, WIDTH), attn_k=(GROUPS * HEAD, WIDTH), attn_v=(GROUPS * HEAD, WIDTH),
+                attn_output=(WIDTH, HEADS * HEAD), **NORMS_OF_HEADS)
+    if metadata:
+        case.experts().add(ffn_gate_inp_shexp=(1, WIDTH), ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH),
+                           ffn_down_shexp=(WIDTH, SMALL))
+    return case
+
+
+def one_part_each(name, latent=WIDTH, **metadata):
+    """Mamba-2 in two groups, attention, and an MLP or experts."""
+    inner, state, heads, groups = 2 * WIDTH, 8, 8, 2
+    mixed = inner + 2 * groups * state
+    width = SMALL if metadata else INNER
+    case = Case(name, layers=3, ssm__conv_kernel=4, ssm__inner_size=inner, ssm__state_size=state, ssm__time_step_rank=heads,
+                ssm__group_count=groups, **{"attention.head_count_kv": [0, GROUPS, 0], "feed_forward_length": [0, 0, width]},
+                **HEADED, **metadata).add(attn_norm=(WIDTH,))
+    case.add_to(0, ssm_in=(inner + mixed + heads, WIDTH), ssm_conv1d=(mixed, 4), ssm_conv1d__bias=(mixed,), ssm_dt__bias=(heads,),
+                ssm_norm=(groups, inner // groups), ssm_out=(WIDTH, inner))
+    case.shapes |= {"blk.0.ssm_a": (heads, 1), "blk.0.ssm_d": (heads, 1)}
+    case.add_to(1, attn_q=(HEADS * HEAD, WIDTH), attn_k=(GROUPS * HEAD, WIDTH), attn_v=(GROUPS * HEAD, WIDTH),
+                attn_output=(WIDTH, HEADS * HEAD))
+    if not metadata:
+        return case.add_to(2, ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    if latent != WIDTH:
+        case.add_to(2, ffn_latent_down=(latent, WIDTH), ffn_latent_up=(WIDTH, latent))
+    return case.add_to(2, ffn_gate_inp=(EXPERTS, WIDTH), exp_probs_b__bias=(EXPERTS,), ffn_up_exps=(EXPERTS, SMALL, latent),
+                       ffn_down_exps=(EXPERTS, latent, SMALL), ffn_up_shexp=(INNER, WIDTH), ffn_down_shexp=(WIDTH, INNER))
 
 
 def four_bits(name, shape):

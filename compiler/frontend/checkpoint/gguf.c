@@ -222,7 +222,8 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
     Tensor t = {.name = stored->name, .dtype = dtype_of(stored)};
     uint64_t dims[MAX_RANK], end;
     for (int i = 0; i < stored->rank; i++) dims[i] = stored->dims[stored->rank - 1 - i];
-    tensor_set_shape(file, &t, stored->rank, dims);
+    bool vector = stored->rank == 2 && dims[0] == 1 && text_ends_with(stored->name, ".bias");  // in some files a row
+    tensor_set_shape(file, &t, stored->rank - vector, dims + vector);
     const float *factors = stored->type == GGUF_TENSOR_NVFP4 ? gguf_nvfp4_factors(r->gguf, stored) : NULL;
     if (factors) t.bytes = gguf_nvfp4_stored_bytes(t.bytes);
     if (__builtin_add_overflow(part->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
@@ -426,11 +427,12 @@ static void set_rotary(const Reading *r) {
     set_scaling(r);
 }
 
-// How many rows a table has.
-static void set_rows(const Reading *r, const char *name, const char *tensor) {
+// How many rows a table has. False: there is none.
+static bool set_rows(const Reading *r, const char *name, const char *tensor) {
     const GgufTensor *t = gguf_tensor(r->gguf, tensor);
-    if (t && t->rank == 2 && t->dims[1] <= INT32_MAX)
-        json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
+    bool found = t && t->rank == 2 && t->dims[1] <= INT32_MAX;
+    if (found) json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
+    return found;
 }
 
 static bool has_tensor(const Reading *r, const char *pattern) {
@@ -468,7 +470,8 @@ static void set_configuration(Reading *r) {
     set_keys(r, t->needed, true);
     set_keys(r, t->further, false);
     set_rows(r, "vocab_size", "token_embd.weight");
-    set_rows(r, "type_vocab_size", "token_types.weight");
+    if (!set_rows(r, "type_vocab_size", "token_types.weight"))
+        json_object_set_new(r->config, "type_vocab_size", json_integer(0));
     for (int i = 0; i < t->rows.n; i++) set_rows(r, t->rows.items[i].name, t->rows.items[i].gguf);
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
