@@ -36,7 +36,8 @@ class Case:
     """Metadata and shapes of tensors; layer(i, ...) adds those of LLaMA, without what is named."""
 
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
-        self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, None
+        self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
+        self.factors, self.faintness = None, 0.02
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -77,8 +78,10 @@ class Case:
             kind = {bool: "bool", int: "uint32", float: "float32", str: "string", list: "array"}[type(value)]
             getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
         for name, shape in self.shapes.items():
-            scale = np.float32(0.02 if self.faint and self.faint in name else 1)
+            scale = np.float32(self.faintness if any(part in name for part in self.faint) else 1)
             writer.add_tensor(name, tensor(name, *shape) * scale)
+        if self.factors:
+            writer.add_tensor("rope_freqs.weight", np.array(self.factors, np.float32))
         for name, (kind, shape) in self.blocks.items():
             nvfp4 = kind == gguf.GGMLQuantizationType.NVFP4
             values = four_bits(name, shape) if nvfp4 else gguf.quants.quantize(tensor(name, *shape), kind)
@@ -162,6 +165,8 @@ CASES |= {
                                                    expert_shared_feed_forward_length=INNER, moe_latent_size=24, **MIXED),
     "qwen": lambda: Case("qwen", feed_forward_length=2 * INNER, attention__head_count_kv=HEADS).llama("attn_q", "attn_k", "attn_v", *NO_DENSE).add(
         attn_qkv=(3 * WIDTH, WIDTH), attn_qkv__bias=(3 * WIDTH,), ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER)),
+    "gemma4": lambda: two_kinds_of_layers(),
+    "gemma4-experts": lambda: two_kinds_of_layers(0, 0, **MIXED),
     "llama-nvfp4": lambda: factors_of_experts(),
 }
 
@@ -198,6 +203,39 @@ def delta_rule(name, **metadata):
     if metadata:
         case.experts().add(ffn_gate_inp_shexp=(1, WIDTH), ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH),
                            ffn_down_shexp=(WIDTH, SMALL))
+    return case
+
+
+def two_kinds_of_layers(shared=2, own=8, **metadata):
+    """Gemma 4: heads of 16 numbers where all is seen, without values of their own; later layers see keys of earlier ones."""
+    whole, layers, experts = 2 * HEAD, 4, bool(metadata)
+    local = [True, False, True, False]
+    case = Case("gemma4", output=False, layers=layers, attention__sliding_window=4, attention__sliding_window_pattern=local,
+                attention__shared_kv_layers=shared, embedding_length_per_layer_input=own, attention__key_length=whole,
+                attention__value_length=whole, attention__key_length_swa=HEAD, attention__value_length_swa=HEAD,
+                attention__head_count_kv=[GROUPS if kind else 1 for kind in local], rope__freq_base_swa=100.0,
+                feed_forward_length=[INNER * (2 if i >= layers - shared else 1) for i in range(layers)], final_logit_softcapping=2.0,
+                rope__dimension_count=whole, rope__dimension_count_swa=HEAD, **metadata)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), post_attention_norm=(WIDTH,), post_ffw_norm=(WIDTH,), layer_output_scale=(1,))
+    for i in range(layers):
+        d, n = HEAD if local[i] else whole, INNER * (2 if i >= layers - shared else 1)
+        case.add_to(i, attn_q=(HEADS * d, WIDTH), attn_output=(WIDTH, HEADS * d), attn_q_norm=(d,), ffn_gate=(n, WIDTH),
+                    ffn_up=(n, WIDTH), ffn_down=(WIDTH, n))
+        if i < layers - shared:
+            case.add_to(i, attn_k=((GROUPS if local[i] else 1) * d, WIDTH), attn_k_norm=(d,))
+        if local[i] and i < layers - shared:
+            case.add_to(i, attn_v=(GROUPS * d, WIDTH))
+        if own:
+            case.add_to(i, inp_gate=(own, WIDTH), proj=(WIDTH, own), post_norm=(WIDTH,))
+        if experts:
+            case.add_to(i, ffn_gate_inp=(EXPERTS, WIDTH), ffn_gate_inp__scale=(WIDTH,), ffn_down_exps__scale=(EXPERTS,),
+                        ffn_gate_up_exps=(EXPERTS, 2 * SMALL, WIDTH), ffn_down_exps=(EXPERTS, WIDTH, SMALL), pre_ffw_norm_2=(WIDTH,),
+                        post_ffw_norm_1=(WIDTH,), post_ffw_norm_2=(WIDTH,))
+    if own:
+        case.shapes |= {"per_layer_token_embd.weight": (WORDS, layers * own), "per_layer_model_proj.weight": (layers * own, WIDTH),
+                        "per_layer_proj_norm.weight": (own,)}
+    case.factors = [1.0, 1.0] + [1e30] * (whole // 2 - 2)
+    case.faint, case.faintness = ("post_ffw_norm.", "post_norm."), 0.0005        # behind GELU
     return case
 
 
@@ -247,7 +285,7 @@ def factors_of_experts():
 def with_table_of_gelu(case):
     """Whose GELU llama.cpp takes from a table of 16 bits."""
     case.shapes["output_norm.bias"] = (WIDTH,)
-    case.faint = "ffn_down"
+    case.faint = ("ffn_down",)
     return case
 
 

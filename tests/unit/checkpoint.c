@@ -485,11 +485,18 @@ static void survives_wrong_bytes(void) {
     remove_folder(&f);
 }
 
+// A class, or one whose head the description of the model has
+static bool is_class(const char *described, const char *name) {
+    const char *head = strstr(name, "ForSequenceClassification");
+    size_t n = head ? (size_t)(head - name) : strlen(name);
+    return !strncmp(described, name, n) && !strcmp(described + n, head ? "Model" : "");
+}
+
 static bool is_described(const Descriptions *all, const GgufPair *model) {
     for (int i = 0; i < all->n; i++)
         if (!strcmp(all->items[i].name, model->gguf))
             for (int j = 0; j < all->items[i].n_classes; j++)
-                if (!strcmp(all->items[i].classes[j], model->name)) return true;
+                if (is_class(all->items[i].classes[j], model->name)) return true;
     return false;
 }
 

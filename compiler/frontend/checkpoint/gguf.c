@@ -22,64 +22,6 @@ typedef struct {
     json_t *config;
 } Reading;
 
-// --------------------------------------------------------------------------------------------------------------------- names
-// "blk.3.attn_q" with "blk.N.attn_q": true, and 3.
-static bool matches(const char *pattern, const char *name, size_t length, unsigned *layer) {
-    const char *n = strstr(pattern, ".N.");
-    size_t head = n ? (size_t)(n + 1 - pattern) : 0;
-    if (!n) return strlen(pattern) == length && !memcmp(pattern, name, length);
-    const char *rest = length <= head || memcmp(pattern, name, head) ? NULL : text_number(name + head, layer);
-    return rest && strlen(n + 2) == length - (size_t)(rest - name) && !memcmp(n + 2, rest, strlen(n + 2));
-}
-
-// "model.layers.N.self_attn.q_proj" of layer 3 with ".weight" behind it; a name that ends in "=" is all of the name.
-static const char *with_layer(Arena *arena, const char *pattern, unsigned layer, const char *end) {
-    const char *n = strstr(pattern, ".N."), *exact = strchr(pattern, '=');
-    if (exact) pattern = arena_strndup(arena, pattern, (size_t)(exact - pattern)), n = strstr(pattern, ".N."), end = "";
-    if (!n) return arena_printf(arena, "%s%s", pattern, end);
-    return arena_printf(arena, "%.*s.%u.%s%s", (int)(n - pattern), pattern, layer, n + 3, end);
-}
-
-// A name is that of a pair, then ".weight" or ".bias", or nothing, where the pair's is all of the name.
-static const char *name_of_pair(const Reading *r, const char *gguf) {
-    const char *dot = strrchr(gguf, '.');
-    unsigned layer = 0;
-    bool ends = dot && (!strcmp(dot, ".weight") || !strcmp(dot, ".bias"));
-    size_t length = ends ? (size_t)(dot - gguf) : strlen(gguf);
-    for (int i = 0; i < r->table->tensors.n; i++) {
-        const GgufPair *p = &r->table->tensors.items[i];
-        if ((ends || strchr(p->name, '=')) && matches(p->gguf, gguf, length, &layer) &&
-            (!p->needs || gguf_tensor(r->gguf, p->needs)))
-            return with_layer(r->checkpoint->arena, p->name, layer, ends ? dot : "");
-    }
-    return NULL;
-}
-
-// ".ffn_up.weight" of "blk.0.ffn_up.weight"; NULL of a tensor that is no layer's
-static const char *layer_of(const char *gguf, unsigned *layer) {
-    return strncmp(gguf, "blk.", 4) ? NULL : text_number(gguf + 4, layer);
-}
-
-// Files of before 2024-04 have a tensor for each expert: "blk.0.ffn_up.3.weight" of "blk.0.ffn_up_exps.weight".
-static const char *name_of_expert(const Reading *r, const char *gguf) {
-    Arena *arena = r->checkpoint->arena;
-    unsigned layer, expert;
-    const char *part = layer_of(gguf, &layer);
-    if (!part || strncmp(part, ".ffn_", 5)) return NULL;
-    size_t length = strcspn(part + 1, ".") + 1;
-    const char *end = part[length] ? text_number(part + length + 1, &expert) : NULL;
-    if (!end || *end != '.') return NULL;
-    const char *name = name_of_pair(r, arena_printf(arena, "blk.%u%.*s_exps%s", layer, (int)length, part, end));
-    const char *e = name ? strstr(name, ".E.") : NULL;
-    return e ? arena_printf(arena, "%.*s.%u.%s", (int)(e - name), name, expert, e + 3) : NULL;
-}
-
-static const char *name_of(const Reading *r, const char *gguf) {
-    const char *name = name_of_pair(r, gguf);
-    if (!name) name = name_of_expert(r, gguf);
-    return name ? name : gguf;
-}
-
 // ------------------------------------------------------------------------------------------------------------------- tensors
 static DType dtype_of(const GgufTensor *t) {
     switch (t->type) {
@@ -170,6 +112,17 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
 
 // A tensor of the file, or a part of one; `factor`: of NVFP4, or NULL
 static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, const float *factor) {
+    const char *both = strstr(t->name, ".G_");
+    for (int i = 0; both && i < 2; i++) {  // rows of a gate, then those of what it multiplies
+        Tensor half = *t;
+        half.name =
+            arena_printf(r->checkpoint->arena, "%.*s.%s%s", (int)(both - t->name), t->name, i ? "up" : "gate", both + 2);
+        half.dim[0] /= 2, half.bytes /= 2;
+        half.data = (const char *)t->data + (uint64_t)i * half.bytes;
+        if (t->dim[0] % 2) file_fatal(from->part->file, "tensor \"%s\" has rows that are no two halves", from->name);
+        add_one(r, from, &half, factor);
+    }
+    if (both) return;
     StoredTensor *stored = checkpoint_add(r->checkpoint, from->part->file, t);
     stored->factor = factor;
     undo_changes(r, stored);
@@ -233,7 +186,7 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    "\nhint: a truncated download? Compare the size with the publisher's",
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
-    t.name = name_of(r, stored->name);
+    t.name = gguf_name_of(r->gguf, r->table, stored->name);
     if (!add_experts(r, stored, &t, factors) && !add_queries_keys_values(r, stored, &t, factors))
         add_one(r, stored, &t, factors);
 }
@@ -284,6 +237,12 @@ static json_t *kinds_of_layers(const GgufValue *v) {
     return kinds;
 }
 
+static bool is_each(const Reading *r, const char *key) {
+    for (int i = 0; i < r->table->each.n; i++)
+        if (!strcmp(key, key_of(r, r->table->each.items[i].gguf))) return true;
+    return false;
+}
+
 static json_t *value_of_key(const Reading *r, const char *key) {
     const GgufValue *v = gguf_find(r->gguf, key);
     int64_t integer = 0;
@@ -294,6 +253,7 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     if (v->is_array && v->type == GGUF_BOOL) return kinds_of_layers(v);
     if (v->is_array && v->type != GGUF_STRING) {
         if (number_of_layers(r, key, &integer)) return json_integer(integer);
+        if (is_each(r, key)) return NULL;
         file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
     }
     if (v->type == GGUF_F32 || v->type == GGUF_F64) return gguf_float(r->gguf, key, &number) ? json_real(number) : NULL;
@@ -314,6 +274,29 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         else if (required)
             file_fatal(r->gguf->file, "metadata \"%s\" is missing\nhint: without it %s is unknown", key, keys.items[i].name);
     }
+}
+
+// How many layers there are; where no list says a number for each, they have tensors
+static int64_t layers_of(const Reading *r, bool listed) {
+    int64_t layers = json_integer_value(json_object_get(r->config, "num_hidden_layers"));
+    if (!listed && layers > 0 && (uint64_t)layers > r->gguf->n_tensors)
+        file_fatal(r->gguf->file, "%" PRId64 " layers are more than the file has tensors", layers);
+    return layers;
+}
+
+// One number for all layers, or one for each
+static void set_each(const Reading *r, GgufPair each) {
+    const char *key = key_of(r, each.gguf);
+    const GgufValue *v = gguf_find(r->gguf, key);
+    int64_t one = 0, layers = layers_of(r, v && v->is_array);
+    uint64_t n;
+    if (!v) return;
+    if (v->is_array) check_length(r, v);
+    const int32_t *of = v->is_array ? gguf_ints(r->gguf, key, &n) : NULL;
+    if (!of) gguf_int(r->gguf, key, &one);
+    json_t *numbers = json_array();
+    for (int64_t i = 0; i < layers; i++) json_array_append_new(numbers, json_integer(of ? of[i] : one));
+    set_field(r, each.name, numbers);
 }
 
 static void set_default(json_t *config, const char *key, json_t *value) {
@@ -380,13 +363,11 @@ static void set_score_scale(const Reading *r) {
 static void add_list(const Reading *r, GgufPair list) {
     const char *key = list.gguf, *vector = strstr(list.name, "[1]");
     const GgufValue *v = gguf_find(r->gguf, key);
-    int64_t layers = (int64_t)number_of(r, "num_hidden_layers");
+    int64_t layers = layers_of(r, !v || v->is_array);
     uint64_t n = 1;
     double one = 0;
     if (!v) file_fatal(r->gguf->file, "metadata \"%s\" is missing", key);
     const float *values = v->is_array ? gguf_floats(r->gguf, key, &n) : NULL;
-    if (!values && (uint64_t)layers > r->gguf->n_tensors)
-        file_fatal(r->gguf->file, "%" PRId64 " layers are more than the file has tensors", layers);
     if (!values) gguf_float(r->gguf, key, &one);
     if (values && n != (uint64_t)layers)
         file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " numbers, expected one for each of %" PRId64 " layers", key,
@@ -395,7 +376,7 @@ static void add_list(const Reading *r, GgufPair list) {
         float *value = ARENA_NEW(r->checkpoint->arena, float);
         *value = values ? values[i] : (float)one;
         const char *name = vector ? arena_strndup(r->checkpoint->arena, list.name, (size_t)(vector - list.name)) : list.name;
-        Tensor t = {.name = with_layer(r->checkpoint->arena, name, (unsigned)i, ""), .dtype = DT_f32, .data = value};
+        Tensor t = {.name = gguf_with_layer(r->checkpoint->arena, name, (unsigned)i, ""), .dtype = DT_f32, .data = value};
         tensor_set_shape(r->gguf->file, &t, vector ? 1 : 0, (const uint64_t[]){1});
         checkpoint_add(r->checkpoint, r->gguf->file, &t);
     }
@@ -439,7 +420,7 @@ static bool has_tensor(const Reading *r, const char *pattern) {
     unsigned layer;
     for (uint64_t i = 0; i < r->gguf->n_tensors; i++) {
         const char *name = r->gguf->tensors[i].name;
-        if (matches(pattern, name, strlen(name), &layer)) return true;
+        if (gguf_matches(pattern, name, strlen(name), &layer)) return true;
     }
     return false;
 }
@@ -459,7 +440,7 @@ static void leave_out_guessing(const Reading *r) {
 
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
-    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && layer_of(t->name, &layer);
+    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && gguf_layer_of(t->name, &layer);
     return !gguf_is_rotary_table(t) && !gguf_is_nvfp4_part(r->gguf, t) &&
            !(guesses && layer >= number_of(r, "num_hidden_layers"));
 }
@@ -481,6 +462,7 @@ static void set_configuration(Reading *r) {
     if (t->changes & GGUF_SCORE_SCALE) set_score_scale(r);
     set_latent_head(r);
     leave_out_guessing(r);
+    for (int i = 0; i < t->each.n; i++) set_each(r, t->each.items[i]);
     for (int i = 0; i < t->flags.n; i++)
         if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
     for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());

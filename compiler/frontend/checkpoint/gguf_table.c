@@ -54,6 +54,7 @@ static void read_model(TableReader *r, const TableLine *l) { pairs_add(r->arena,
 static void read_tensor(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->tensors, conditional_pair_of(l)); }
 static void read_needs(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->needed, pair_of(l)); }
 static void read_key(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->further, pair_of(l)); }
+static void read_each(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->each, pair_of(l)); }
 static void read_rows(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->rows, pair_of(l)); }
 static void read_flag(TableReader *r, const TableLine *l) { pairs_add(r->arena, &r->table->flags, pair_of(l)); }
 
@@ -100,11 +101,11 @@ static void read_include(TableReader *r, const TableLine *l) {
 }
 
 static void read_line(TableReader *r, const TableLine *l) {
-    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs",
-                                        "key",   "flag",   "list",    "rows",   "set",   "undo"};
-    static void (*const readers[])(TableReader *, const TableLine *) = {read_model, read_prefix, read_include, read_tensor,
-                                                                        read_layer, read_needs,  read_key,     read_flag,
-                                                                        read_list,  read_rows,   read_fixed,   read_undo};
+    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs", "key",
+                                        "each",  "flag",   "list",    "rows",   "set",   "undo"};
+    static void (*const readers[])(TableReader *, const TableLine *) = {
+        read_model, read_prefix, read_include, read_tensor, read_layer, read_needs, read_key,
+        read_each,  read_flag,   read_list,    read_rows,   read_fixed, read_undo};
     size_t n = sizeof names / sizeof *names;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(names[i], l->words[0])) {

@@ -27,6 +27,7 @@ typedef struct GgufTable {
     GgufPairs models;   // model_type and class of transformers; `needs` is a field of the configuration that must be there
     GgufPairs tensors;  // names without ".weight" and ".bias"; N stands for a layer's number, E for an expert's, Q for q, k, v
     GgufPairs needed, further;  // keys of metadata behind the architecture's name, and fields of config.json
+    GgufPairs each;             // likewise, as lists of a number for each layer
     GgufPairs flags;            // tensors, and the fields that say whether they are there
     GgufPairs rows;             // tensors, and the fields that say how many rows these have
     GgufPairs fixed;            // fields, and their values as JSON
@@ -37,4 +38,14 @@ typedef struct GgufTable {
 // The table of general.architecture, from `library`/gguf. NULL when there is none, with the names that are known in *known.
 // Ends the run at a line that is no part of a table.
 const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
+
+struct Gguf;
+// gguf_names.c: a tensor's name in Hugging Face's words; itself where the table has no pair for it
+const char *gguf_name_of(const struct Gguf *, const GgufTable *, const char *name);
+// "blk.3.attn_q" of `length` bytes with "blk.N.attn_q": true, and 3.
+bool gguf_matches(const char *pattern, const char *name, size_t length, unsigned *layer);
+// "model.layers.N.self_attn.q_proj" of layer 3 with `end` behind it; a name that ends in "=" is all of the name.
+const char *gguf_with_layer(Arena *, const char *pattern, unsigned layer, const char *end);
+// ".ffn_up.weight" of "blk.0.ffn_up.weight"; NULL of a tensor that is no layer's
+const char *gguf_layer_of(const char *name, unsigned *layer);
 #endif
