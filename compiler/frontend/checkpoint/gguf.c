@@ -112,14 +112,13 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
 
 // A tensor of the file, or a part of one; `factor`: of NVFP4, or NULL
 static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, const float *factor) {
-    const char *both = strstr(t->name, ".G_");
+    const char *both = t->rank == 2 && t->dim[0] % 2 == 0 ? strstr(t->name, ".G_") : NULL;
     for (int i = 0; both && i < 2; i++) {  // rows of a gate, then those of what it multiplies
         Tensor half = *t;
         half.name =
             arena_printf(r->checkpoint->arena, "%.*s.%s%s", (int)(both - t->name), t->name, i ? "up" : "gate", both + 2);
         half.dim[0] /= 2, half.bytes /= 2;
         half.data = (const char *)t->data + (uint64_t)i * half.bytes;
-        if (t->dim[0] % 2) file_fatal(from->part->file, "tensor \"%s\" has rows that are no two halves", from->name);
         add_one(r, from, &half, factor);
     }
     if (both) return;
