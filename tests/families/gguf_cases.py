@@ -38,6 +38,7 @@ class Case:
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
         self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
         self.factors, self.faintness = None, 0.02
+        self.result = "logits"
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -80,6 +81,8 @@ class Case:
         for name, shape in self.shapes.items():
             scale = np.float32(self.faintness if any(part in name for part in self.faint) else 1)
             writer.add_tensor(name, tensor(name, *shape) * scale)
+        if "token_types.weight" in self.shapes:
+            writer.add_token_type_count(self.shapes["token_types.weight"][0])
         if self.factors:
             writer.add_tensor("rope_freqs.weight", np.array(self.factors, np.float32))
         for name, (kind, shape) in self.blocks.items():
@@ -167,6 +170,12 @@ CASES |= {
         attn_qkv=(3 * WIDTH, WIDTH), attn_qkv__bias=(3 * WIDTH,), ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER)),
     "gemma4": lambda: two_kinds_of_layers(),
     "gemma4-experts": lambda: two_kinds_of_layers(0, 0, **MIXED),
+    "eurobert": lambda: encoder(Case("eurobert", output=False, attention__causal=False).llama()),
+    "llama-embed": lambda: encoder(Case("llama-embed", output=False, rope__dimension_count=HEAD, attention__causal=False).llama()),
+    "jina-bert-v3": lambda: norms_behind("jina-bert-v3"),
+    "jina-bert-v2": lambda: by_distance(False),
+    "jina-bert-v2-joined": lambda: by_distance(True),
+    "deci": lambda: layers_of_their_own(),
     "llama-nvfp4": lambda: factors_of_experts(),
 }
 
@@ -236,6 +245,54 @@ def two_kinds_of_layers(shared=2, own=8, **metadata):
                         "per_layer_proj_norm.weight": (own,)}
     case.factors = [1.0, 1.0] + [1e30] * (whole // 2 - 2)
     case.faint, case.faintness = ("post_ffw_norm.", "post_norm."), 0.0005        # behind GELU
+    return case
+
+
+def encoder(case):
+    """Whose tokens all see each other."""
+    case.result = "last_hidden_state"
+    return case
+
+
+def norms_behind(name):
+    """BERT with a rotary embedding."""
+    case = encoder(Case(name, output=False, attention__head_count_kv=HEADS, attention__causal=False))
+    del case.shapes["output_norm.weight"]
+    case.add(attn_qkv=(3 * WIDTH, WIDTH), attn_qkv__bias=(3 * WIDTH,), attn_output=(WIDTH, WIDTH), attn_output__bias=(WIDTH,),
+             attn_output_norm=(WIDTH,), attn_output_norm__bias=(WIDTH,), ffn_up=(INNER, WIDTH), ffn_up__bias=(INNER,),
+             ffn_down=(WIDTH, INNER), ffn_down__bias=(WIDTH,), layer_output_norm=(WIDTH,), layer_output_norm__bias=(WIDTH,))
+    case.shapes |= {"token_types.weight": (1, WIDTH), "token_embd_norm.weight": (WIDTH,), "token_embd_norm.bias": (WIDTH,)}
+    case.faint, case.faintness = ("ffn_down.weight",), 0.001                       # behind GELU
+    return case
+
+
+def by_distance(joined):
+    """Jina's, whose gate is apart, or before what it multiplies (`joined`); then queries and keys have norms."""
+    case = norms_behind("jina-bert-v2")
+    for i in range(LAYERS):
+        for part in "attn_qkv.weight", "attn_qkv.bias", "ffn_up.weight", "ffn_up.bias":
+            del case.shapes[f"blk.{i}.{part}"]
+    case.add(attn_q=(WIDTH, WIDTH), attn_k=(WIDTH, WIDTH), attn_v=(WIDTH, WIDTH), attn_q__bias=(WIDTH,), attn_k__bias=(WIDTH,),
+             attn_v__bias=(WIDTH,))
+    case.shapes["token_types.weight"] = (2, WIDTH)
+    if not joined:
+        return case.add(ffn_up=(INNER, WIDTH), ffn_gate=(INNER, WIDTH))
+    return case.add(ffn_up=(2 * INNER, WIDTH), attn_q_norm=(WIDTH,), attn_q_norm__bias=(WIDTH,), attn_k_norm=(WIDTH,),
+                    attn_k_norm__bias=(WIDTH,), attn_norm_2=(WIDTH,), attn_norm_2__bias=(WIDTH,))
+
+
+def layers_of_their_own():
+    """Nemotron's layers as a search left them: without attention, with fewer heads of keys, with a matrix for it, without anything."""
+    groups, heads, widths = [GROUPS, 0, 0, 1, 0], [HEADS, 0, 0, HEADS, HEADS], [INNER, 2 * INNER, 0, INNER, INNER]
+    case = Case("deci", layers=5, attention__head_count_kv=groups, attention__head_count=heads, feed_forward_length=widths,
+                rope__dimension_count=HEAD, **HEADED)
+    for i in range(5):
+        if heads[i]:
+            case.add_to(i, attn_norm=(WIDTH,), attn_output=(WIDTH, WIDTH))
+        if groups[i]:
+            case.add_to(i, attn_q=(HEADS * HEAD, WIDTH), attn_k=(groups[i] * HEAD, WIDTH), attn_v=(groups[i] * HEAD, WIDTH))
+        if widths[i]:
+            case.add_to(i, ffn_norm=(WIDTH,), ffn_gate=(widths[i], WIDTH), ffn_up=(widths[i], WIDTH), ffn_down=(WIDTH, widths[i]))
     return case
 
 
@@ -369,9 +426,10 @@ def ernie(shared):
 
 def main(folder, name):
     folder = pathlib.Path(folder)
-    CASES[name]().save(folder / "model.gguf")
+    case = CASES[name]()
+    case.save(folder / "model.gguf")
     np.save(folder / "input_ids.npy", np.array(TOKENS, np.int32))
-    np.save(folder / "logits.npy", np.load(HERE / f"{name}.npy"))
+    np.save(folder / f"{case.result}.npy", np.load(HERE / f"{name}.npy"))
 
 
 def record(names):
@@ -382,20 +440,23 @@ def record(names):
             case = CASES[name]()
             case.architecture = {"qwen2vl": "qwen2"}.get(name, case.architecture)     # whose epsilon llama.cpp does not read
             case.save(path, plain=True)
-            np.save(HERE / f"{name}.npy", logits(library, path))
+            np.save(HERE / f"{name}.npy", logits(library, path, case.result == "last_hidden_state"))
 
 
-def logits(library, path):
+def logits(library, path, encodes):
     model = library.llama_model_load_from_file(path.encode(), library.llama_model_default_params())
     options = library.llama_context_default_params()
     options.n_ctx, options.type_k, options.type_v, options.flash_attn_type, options.swa_full = 256, 0, 0, 0, True
+    options.embeddings, options.pooling_type = encodes, 0
     context = library.llama_init_from_model(model, options)
     batch = library.llama_batch_init(len(TOKENS), 0, 1)
     batch.n_tokens = len(TOKENS)
     for i, token in enumerate(TOKENS):
         batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
         batch.seq_id[i][0] = 0
-    assert library.llama_decode(context, batch) == 0
+    assert (library.llama_encode if encodes else library.llama_decode)(context, batch) == 0
+    if encodes:
+        return np.array([np.ctypeslib.as_array(library.llama_get_embeddings_ith(context, i), (WIDTH,)).copy() for i in range(len(TOKENS))])
     return np.array([np.ctypeslib.as_array(library.llama_get_logits_ith(context, i), (WORDS,)).copy() for i in range(len(TOKENS))])
 
 

@@ -108,6 +108,14 @@ static void gguf_architecture(void) {
     open_gguf(0);
 }
 
+static void gguf_unread_scale(void) {
+    begin_model(1, 1);
+    key("llama.attention.scale", F32);
+    f32(0.5f);
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
 static void open_kind(const char *type, const char *architecture) {
     begin(3, 0, 2);
     put_string("general.architecture", architecture);
@@ -351,6 +359,7 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_alignment_0),
                                          CASE(gguf_no_architecture),
                                          CASE(gguf_architecture),
+                                         CASE(gguf_unread_scale),
                                          CASE(gguf_adapter),
                                          CASE(gguf_imatrix),
                                          CASE(gguf_projector),

@@ -49,7 +49,12 @@ static DType dtype_of(const GgufTensor *t) {
                t->name, name);
 }
 
+static const char *key_of(const Reading *r, const char *end) {
+    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
+}
+
 static int64_t head_dim_of(const Reading *);
+static bool is_each(const Reading *, const char *key);
 
 // Norms of one head are in its order.
 static bool is_norm_of_head(const Reading *r, const Tensor *t) {
@@ -64,6 +69,9 @@ static int rotary_heads(const Reading *r, const Tensor *t) {
                                                          : NULL;
     if (!head_key) return 0;
     json_int_t heads = json_integer_value(json_object_get(r->config, head_key));
+    int64_t d = head_dim_of(r);
+    if (is_each(r, key_of(r, "attention.head_count_kv")) && d)
+        heads = t->dim[0] / d;  // their number differs from layer to layer
     if (heads < 1 || heads > INT32_MAX || t->dim[0] % (2 * heads))
         file_fatal(r->gguf->file,
                    "tensor \"%s\" has %" PRId64 " rows, which %s = %" JSON_INTEGER_FORMAT " does not divide into pairs",
@@ -202,10 +210,6 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
     json_t *object = json_object_get(r->config, outer);
     if (!object) json_object_set_new(r->config, outer, object = json_object());
     json_object_set_new(object, dot + 1, value);
-}
-
-static const char *key_of(const Reading *r, const char *end) {
-    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
 }
 
 // A number for each layer, 0 for layers that have none: the one of all others. False where these differ.
@@ -495,6 +499,7 @@ void gguf_read(Checkpoint *c, const MappedFile *file) {
     Reading r = {.checkpoint = c, .gguf = gguf_open(c->arena, file)};
     c->kind = CHECKPOINT_GGUF;
     find_table(&r, c->library);
+    gguf_check_unread(r.gguf, r.table, r.name);
     set_configuration(&r);
     set_pooling(&r);
     for (uint64_t i = 0; i < r.gguf->n_tensors; i++)

@@ -40,6 +40,8 @@ typedef struct GgufTable {
 const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
 
 struct Gguf;
+// gguf_unread.c: ends the run where metadata says a formula that the table knows nothing of
+void gguf_check_unread(const struct Gguf *, const GgufTable *, const char *architecture);
 // gguf_names.c: a tensor's name in Hugging Face's words; itself where the table has no pair for it
 const char *gguf_name_of(const struct Gguf *, const GgufTable *, const char *name);
 // "blk.3.attn_q" of `length` bytes with "blk.N.attn_q": true, and 3.
