@@ -52,7 +52,7 @@ static void vocabulary_array(const char *name, uint32_t type, int n) {
 
 static void vocabulary_counts(void) { vocabulary_array("tokenizer.ggml.token_type", I32, 3); }
 static void vocabulary_types(void) { vocabulary_array("tokenizer.ggml.token_type", F32, 2); }
-static void vocabulary_scores(void) { vocabulary_array("tokenizer.ggml.scores", I32, 2); }
+static void vocabulary_scores(void) { vocabulary_array("tokenizer.ggml.scores", U32, 2); }
 static void vocabulary_score_counts(void) { vocabulary_array("tokenizer.ggml.scores", F32, 3); }
 static void vocabulary_bos_list(void) { vocabulary_array("tokenizer.ggml.bos_token_id", I32, 2); }
 

@@ -3,6 +3,7 @@
 //   "llama"   SentencePiece's BPE: a score for each token says which pair merges first, unknown characters become bytes, a space
 //             stands in front of the text
 //   "gpt2"    byte-level BPE, cut by the patterns that tokenizer.ggml.pre names
+//   "whitespace"  BPE over characters of words
 //   "gemma4"  BPE over characters, where a space is U+2581 and unknown characters become bytes; lines are cut apart
 //   "t5"      SentencePiece's unigram model, with its table of normalization
 //   "rwkv"    the longest token that fits, from the left; texts of tokens have escapes
@@ -24,6 +25,7 @@ typedef struct {
     const int32_t *types;  // NULL: all are normal
     uint64_t n;
     bool adds_bos, adds_eos;  // unless the file says otherwise
+    bool always_bos;          // whatever it says
 } Reading;
 
 static bool flag(const Reading *r, const char *key, bool absent) {
@@ -56,11 +58,43 @@ static void check_scores(const Reading *r, const float *scores, uint64_t n) {
         if (scores[i] != scores[i]) tokenizer_fatal(r->b, "token %llu has no score (NaN)", (unsigned long long)i);
 }
 
+// NULL: there are none. Some files have whole numbers.
+static const float *read_scores(const Reading *r) {
+    static const char key[] = "tokenizer.ggml.scores";
+    const GgufValue *v = gguf_find(r->gguf, key);
+    const float *scores;
+    uint64_t n;
+    if (v && v->is_array && v->type == GGUF_I32) {
+        const int32_t *whole = gguf_ints(r->gguf, key, &n);
+        float *converted = ARENA_ARRAY(r->b->arena, float, n + 1);
+        for (uint64_t i = 0; i < n; i++) converted[i] = (float)whole[i];
+        scores = converted;
+    } else {
+        scores = gguf_floats(r->gguf, key, &n);
+    }
+    check_scores(r, scores, n);
+    return scores;
+}
+
+// Flags that are in no file: llama.cpp knows some models by their names.
+static uint8_t strips(const Reading *r, const GgufString *text, int32_t type) {
+    const char *name = "", *architecture = "", *pre = "";
+    gguf_string(r->gguf, "general.name", &name), gguf_string(r->gguf, "general.architecture", &architecture);
+    gguf_string(r->gguf, "tokenizer.ggml.pre", &pre);
+    bool xlm = strstr(architecture, "nomic-bert-moe") || strstr(architecture, "jina-bert-v3"),
+         jina = strstr(pre, "jina-v2-de") || strstr(pre, "jina-v2-es") || strstr(pre, "jina-v2-code"),
+         phi = strcasestr(name, "phi-3") || strcasestr(name, "phi3");
+    const char *mask = jina || xlm ? "<mask>" : strcasestr(name, "modern-bert") && !phi ? "[MASK]" : "";
+    if (*mask) return text->length == strlen(mask) && !memcmp(text->bytes, mask, text->length) ? BURIN_TOKEN_LSTRIP : 0;
+    bool special = type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_USER_DEFINED;
+    static const char *const keep[] = {"<unk>", "<s>", "<|endoftext|>"};
+    for (int i = 0; i < 3; i++) special &= text->length != strlen(keep[i]) || memcmp(text->bytes, keep[i], text->length);
+    return phi && special ? BURIN_TOKEN_RSTRIP : 0;
+}
+
 // Control tokens and unknown are cut out of a text like those that a user defined.
 static void read_tokens(Reading *r, bool byte_level) {
-    uint64_t n_scores;
-    const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n_scores);
-    check_scores(r, scores, n_scores);
+    const float *scores = read_scores(r);
     for (uint64_t i = 0; i < r->n; i++) {
         struct BuilderToken *t = builder_token(r->b, (int64_t)i, r->texts[i].bytes, r->texts[i].length);
         int32_t type = type_of_token(r, i);
@@ -69,6 +103,7 @@ static void read_tokens(Reading *r, bool byte_level) {
         t->added = special || type == TYPE_USER_DEFINED;
         t->in_model = !special && !(byte_level && t->added);
         if (special) t->kind = BURIN_TOKEN_SPECIAL;
+        if (t->added) t->kind |= strips(r, &r->texts[i], type);
     }
 }
 
@@ -95,7 +130,8 @@ static void set_special_tokens(Reading *r, int32_t bos, int32_t eos) {
     TokenizerBuilder *b = r->b;
     bos = special(r, "tokenizer.ggml.bos_token_id", bos);
     b->head.eos = special(r, "tokenizer.ggml.eos_token_id", eos);
-    if (bos >= 0 && flag(r, "tokenizer.ggml.add_bos_token", r->adds_bos)) bytes_append(&b->before, &bos, sizeof bos);
+    if (bos >= 0 && (r->always_bos || flag(r, "tokenizer.ggml.add_bos_token", r->adds_bos)))
+        bytes_append(&b->before, &bos, sizeof bos);
     if (b->head.eos >= 0 && flag(r, "tokenizer.ggml.add_eos_token", r->adds_eos))
         bytes_append(&b->after, &b->head.eos, sizeof b->head.eos);
 }
@@ -132,14 +168,13 @@ static void read_llama(Reading *r) {
 }
 
 static Piece *read_pieces(const Reading *r) {
-    uint64_t n;
-    const float *scores = gguf_floats(r->gguf, "tokenizer.ggml.scores", &n);
-    check_scores(r, scores, n);
+    const float *scores = read_scores(r);
     Piece *pieces = ARENA_ARRAY(r->b->arena, Piece, r->n);
     for (uint64_t i = 0; i < r->n; i++) {
         int32_t type = type_of_token(r, i);
         pieces[i].text = arena_strndup(r->b->arena, r->texts[i].bytes, r->texts[i].length);
         pieces[i].score = scores && type != PIECE_USER_DEFINED ? scores[i] : 0;
+        pieces[i].strips_left = strips(r, &r->texts[i], type) == BURIN_TOKEN_LSTRIP;
         pieces[i].type = type == PIECE_UNUSED ? PIECE_NORMAL : (uint64_t)type;
     }
     return pieces;
@@ -347,6 +382,7 @@ static void read_gemma4(Reading *r) {
     fall_back_to_bytes(b);
     b->head.unknown = special(r, "tokenizer.ggml.unknown_token_id", NONE);
     r->adds_bos = !has_pre(r, "sarvam-moe");
+    r->always_bos = r->adds_bos;
     set_special_tokens(r, NONE, NONE);
 }
 
@@ -354,15 +390,18 @@ static bool marks_spaces(const Reading *r) {
     return has_pre(r, "gemma4") || has_pre(r, "granite-embed-multi-311m") || has_pre(r, "sarvam-moe");
 }
 
-// BPE over characters of words; what has no token, as spaces do, is left out of the text.
+// BPE over characters of words; what has no token and no bytes, as spaces do, is left out of the text.
 static void read_whitespace(Reading *r) {
     enum { BOS = 11, EOS = 11 };
     TokenizerBuilder *b = r->b;
     read_tokens(r, false);
+    builder_bytes_from_texts(b);
     read_merges(r);
+    b->head.flags |= BURIN_BYTE_FALLBACK;
+    decoder_falls_back(b);
     if (flag(r, "tokenizer.ggml.normalizer.lowercase", false))
         read_normalizer(b, json_own(b->arena, json_pack("{s:s}", "type", "Lowercase")));
-    add_split(b, "\\S+");
+    read_pretokenizer(b, json_own(b->arena, json_pack("{s:s}", "type", "WhitespaceSplit")));
     set_special_tokens(r, BOS, EOS);
 }
 
@@ -471,8 +510,9 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     static const struct {
         const char *model;
         void (*read)(Reading *);
-    } models[] = {{"llama", read_llama}, {"gpt2", read_gpt2}, {"gemma4", read_gemma4},
-                  {"bert", read_bert},   {"t5", read_t5},     {"rwkv", read_rwkv}};
+    } models[] = {{"llama", read_llama},   {"gpt2", read_gpt2}, {"whitespace", read_whitespace},
+                  {"gemma4", read_gemma4}, {"bert", read_bert}, {"t5", read_t5},
+                  {"rwkv", read_rwkv}};
     Reading r = {.b = b, .gguf = gguf_parse(b->arena, map_file(b->arena, path))};
     const char *model;
     if (!gguf_string(r.gguf, "tokenizer.ggml.model", &model))
@@ -483,9 +523,10 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
             models[i].read(&r);
             return;
         }
-    tokenizer_fatal(b,
-                    "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, gemma4, bert, t5 and "
-                    "rwkv\nhint: give the model's "
-                    "tokenizer.json with --tokenizer",
-                    model);
+    tokenizer_fatal(
+        b,
+        "the vocabulary is of kind \"%s\", which is not supported, only llama, gpt2, whitespace, gemma4, bert, t5 and "
+        "rwkv\nhint: give the model's "
+        "tokenizer.json with --tokenizer",
+        model);
 }
