@@ -149,6 +149,8 @@ DECODERS = {
                          shared_expert_intermediate_size=48, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8,
                          linear_value_head_dim=12, mlp_only_layers=[0]),
     "recurrent_gemma": ("decoder", "RecurrentGemmaForCausalLM", dict(GROUPED, num_hidden_layers=3, lru_width=96, attention_window_size=64)),
+    "rwkv": ("decoder", "RwkvForCausalLM", dict(vocab_size=96, hidden_size=48, num_hidden_layers=3,
+                                                rescale_every=2, context_length=64)),
     "openai-gpt": ("decoder", "OpenAIGPTLMHeadModel", dict(GPT)),
     "ctrl": ("decoder", "CTRLLMHeadModel", dict(GPT, dff=96)),
     "modernbert-decoder": causal("ModernBertDecoder", TEXT, local_attention=8, num_hidden_layers=4),
