@@ -451,3 +451,21 @@ node If no -> y : then_branch=graph:flat else_branch=graph:whole
 output y f32 [12]
 END
 says "forms: the rank that an If declares is told" 0 'warning: y is f32[3, 4], which is not the shape that the model declares' inspect branch
+
+# ---- ONNX Runtime's optimizer writes LayerNormalization into files of older opsets
+for opset in 11 17; do
+    model "norm$opset" << END
+ir 8
+opset $opset
+input x f32 [T,4]
+tensor g f32 [4] raw 1 2 1 1
+tensor b f32 [4] raw 0 0 1 0
+node LayerNormalization x g b -> y : axis=-1 epsilon=0.00001
+output y f32
+END
+    "$BURIN" run "$WORK/norm$opset.onnx" --as=net --interpret --input x="$WORK/row.npy" --output "$WORK/out" && od -An -tx4 "$WORK/out/y.npy"
+done > "$WORK/norms"
+head -n "$(($(wc -l < "$WORK/norms") / 2))" "$WORK/norms" > "$WORK/norm11"
+tail -n "$(($(wc -l < "$WORK/norms") / 2))" "$WORK/norms" > "$WORK/norm17"
+check "forms: a layer norm of opset 11" test -s "$WORK/norm11"
+same "forms: ... is that of opset 17" "$WORK/norm11" "$WORK/norm17"
