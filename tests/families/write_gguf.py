@@ -136,7 +136,7 @@ def metadata(writer, name, config):
     for key, fields in METADATA.items():
         value = next((config[f] for f in fields if config.get(f) is not None), None)
         add = writer.add_array if isinstance(value, list) else writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
-        if value is not None:
+        if value is not None and (name, key) != ("falcon-h1", "embedding_scale"):      # which is in the tensors
             add(f"{name}.{key}", value)
     part = config.get("partial_rotary_factor") or config.get("rotary_pct")
     if part:
