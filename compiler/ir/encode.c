@@ -3,6 +3,7 @@
 //   one scale      x ~ d q         candidates of 1 / d that map the largest value to about an end of the range; for each
 //                                  the rounded integers, and the d that fits them best. The best d is rounded with again, until
 //                                  it stays
+//   of 8 bits      x ~ d q         candidates of d in f16, from the largest value over 127 on; the least error
 //   with minimum   x ~ d q + m     the same, d and m fitted
 //   groups         x ~ d s q + m t each group as above; its scales (and minima) are quantized as a block with one scale; then
 //                                  each group tries the scales next to its own, and d (and m) are fitted once more
@@ -16,7 +17,7 @@
 
 #include "kernels/quantize.h"
 
-enum { SUMS = 8, ROUNDS = 4 };
+enum { SUMS = 8, ROUNDS = 4, FINE_RANGE = 16 };
 static const float smallest = 0x1p-100f, largest_half = 65504;
 
 // A block, or one of its groups: values, weights, and what they are rounded to
@@ -229,16 +230,19 @@ static void set_infinite(CodedBlock *c) {
     set_scale(c, INFINITY, 0);
 }
 
-void encode_rounded(const Format *f, const EncodeInput *in, CodedBlock *c) {
-    float top = 0;
-    for (int64_t i = 0; i < in->n; i++) top = fabsf(in->values[i]) > top ? fabsf(in->values[i]) : top;
-    float most = (float)f->offset - 1, inverse = top >= smallest ? most / top : 0;
-    if (top == INFINITY) return set_infinite(c);
-    set_scale(c, as_half(top >= smallest ? top / most : 0), 0);
-    for (int64_t i = 0; i < f->block; i++) {
-        float x = i < in->n ? in->values[i] * inverse : 0;
-        c->q[i] = x == x ? (int8_t)round_even(x) : 0;
+// Scales that map the largest value to the end of the range, and to a half less each; of equal ones the first, so that blocks
+// that have been made so before stay as they are.
+void encode_fine(const Format *f, const EncodeInput *in, CodedBlock *c) {
+    Block b;
+    if (!read_values(&b, f, in)) return set_infinite(c);
+    const float top = fabsf(extreme_of(&b.all)), last = b.all.hi - FINE_RANGE;
+    float best = INFINITY;
+    set_scale(c, 0, 0);
+    for (float end = b.all.hi; top >= smallest && best > 0 && end >= last; end -= 0.5f) {
+        float d = as_half(top / end), error = error_of(&b.all, d, 0);
+        if (error < best) best = error, c->d = d;
     }
+    put_integers(&b.all, c->d, 0, c->q);
 }
 
 // Of a block whose integers, and 0, are at most 255 apart: x = q - zero

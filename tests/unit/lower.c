@@ -148,7 +148,7 @@ static void q8_0_rounds_to_even(void) {
     unsigned char block[544];
     CodedBlock coded;
     const CodedBlock *columns[PANEL_COLUMNS] = {&coded};
-    for (int i = 0; i < 32; i++) values[i] = (float)i * 0.5f - 3.5f;  // -3.5 ... 12
+    for (int i = 0; i < 32; i++) values[i] = i < 3 ? (float)i * 0.5f - 3.5f : (float)(4 * i + 1);  // only 1 fits the others
     values[31] = 127;
     CHECK(format_panel_bytes(f) == sizeof block);
     f->encode(f, &(EncodeInput){values, NULL, 32}, &coded);
