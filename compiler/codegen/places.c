@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "codegen/emit.h"
+#include "kernels/quantize.h"
 
 // Buffer j is before buffer i, and no other lies between them.
 static bool directly_before(const Buffer *const *list, int n, const Buffer *before, const Buffer *b) {
@@ -28,7 +29,7 @@ static bool directly_before(const Buffer *const *list, int n, const Buffer *befo
 static void write_bytes(Text *t, const Program *p, const Buffer *b) {
     text_add(t, dtype_is_rows(b->dtype) ? "((size_t)" : "(size_t)"), c_dim_at_most(t, p, b->count);
     if (dtype_is_rows(b->dtype))
-        text_add(t, " + 31) / 32 * sizeof(q8_block)");
+        text_add(t, " + 31) / 32 * %d", (int)sizeof(q8_block));
     else if (dtype_bits(b->dtype) < 8)
         text_add(t, " * %d / 8 + 1", dtype_bits(b->dtype));
     else

@@ -469,3 +469,22 @@ head -n "$(($(wc -l < "$WORK/norms") / 2))" "$WORK/norms" > "$WORK/norm11"
 tail -n "$(($(wc -l < "$WORK/norms") / 2))" "$WORK/norms" > "$WORK/norm17"
 check "forms: a layer norm of opset 11" test -s "$WORK/norm11"
 same "forms: ... is that of opset 17" "$WORK/norm11" "$WORK/norm17"
+
+# ---- products of bytes in a program whose sizes are all free: rows in blocks have a place of their own
+weights=$(awk 'BEGIN { for (i = 0; i < 256; i++) print (i * 37 + 11) % 19 - 9 }' | xargs)
+model bytes << END
+ir 10
+opset 18
+input x f32 [B,T,32]
+tensor W i8 [32,8] raw $weights
+node DynamicQuantizeLinear x -> q scale zero
+node MatMulInteger q W zero -> sums
+node Cast sums -> floats : to=1
+node Mul floats scale -> y
+output y f32
+END
+check "forms: a dynamic product of bytes builds" "$BURIN" build "$WORK/bytes.onnx" --as=net --mcpu=native -o "$WORK/bytes"
+for i in $(seq 48); do printf '\0\0\200\77\0\0\40\301\0\0\310\102\0\0\200\277'; done | npy '<f4' 2,3,32 > "$WORK/rows.npy"
+"$WORK/bytes" --input x="$WORK/rows.npy" --hash > "$WORK/got"
+"$BURIN" run "$WORK/bytes.onnx" --as=net --interpret --input x="$WORK/rows.npy" --hash > "$WORK/bytes.txt"
+same "forms: ... with the interpreter's bits" "$WORK/bytes.txt" "$WORK/got"
