@@ -4,9 +4,9 @@
 . tests/lib.sh
 unsanitized "formats"
 . tests/lib_formats.sh
-$BURIN inspect tests/formats/mixed/model.gguf > "$WORK/tensors"
+for model in mixed nvfp4; do $BURIN inspect tests/formats/$model/model.gguf; done > "$WORK/tensors"
 for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ && $5 ~ /^GGUF/ { print $1 }'); do
-    check "formats: the model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
+    check "formats: a model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
 done
 numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
 packed mixed tests/formats/mixed/model.gguf
