@@ -242,7 +242,7 @@ bool build_passes(Build *b) {
 
 void build_lower(Build *b) {
     LowerOptions options = {.over_ranks = b->options->with || b->options->command == COMMAND_plan};
-    options.gather_above = b->options->gather_above;
+    options.gather_above = b->options->gather_above, options.compared = b->options->command == COMMAND_check;
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
     warn_of_odd_weights(b->program);

@@ -8,7 +8,7 @@
 // All heads have one width, whole panels, and begin at a multiple of it. A kernel that goes on stands directly behind the
 // product, reads that alone of it which lies in its heads, and writes nothing that the others of them touch. Otherwise it is a
 // pass of its own, which waits for the product: of heads that share a panel, of values wider than keys, of texts in one step,
-// of ranks, in loops and branches of a graph.
+// of ranks, in loops and branches of a graph, and under `burin check`, which sees every result.
 #include "kernels/vec.h"
 #include "lower/lowering.h"
 
@@ -74,7 +74,7 @@ static bool goes_on(const Program *p, int product, int at, int64_t *width) {
 }
 
 static bool is_followed(const Program *p, const Kernel *k) {
-    return k->taken && k->family == FAMILY_MATMUL && !p->over_ranks && !p->n_regions;
+    return k->taken && k->family == FAMILY_MATMUL && !p->over_ranks && !p->compared && !p->n_regions;
 }
 
 // The end of the kernels that run in the same iteration

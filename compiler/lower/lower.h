@@ -17,6 +17,7 @@
 typedef struct LowerOptions {
     bool over_ranks;       // --with=mpi
     int64_t gather_above;  // of them: products of fewer bytes are computed whole by each rank; 0: the usual
+    bool compared;         // burin check: every product's result is there to be recorded, so nothing goes on with its heads
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -214,6 +215,7 @@ typedef struct Program {
     int64_t max_rows;  // 1 without rows
     bool over_ranks;   // ranks of MPI share its kernels
     int64_t gather_above;
+    bool compared;       // LowerOptions
     bool batches_texts;  // a step may have the rows of several texts
     bool sized_by_run;   // no rows, but symbols: all buffers are whole, and lie closer together where a run is small
     Kernel **kernels;
