@@ -148,9 +148,7 @@ static uint32_t added_here(const burin_tokenizer *t, burin_section list, burin_s
     uint32_t longest = ABSENT, id;
     for (const uint8_t *at = s.begin; at < s.end && narrow(t, ids, &p, *at, &id); at++)
         if (id != ABSENT) longest = id, *end = at + 1;
-    return longest == ABSENT || longest < (uint32_t)t->size
-               ? longest
-               : ((const uint32_t *)burin_at(t, t->aliases))[longest - (uint32_t)t->size];
+    return longest == ABSENT ? ABSENT : token_of(t, longest);
 }
 
 static void encode_between(Encoder *e, burin_span s, bool normalized);
@@ -198,7 +196,20 @@ static void encode_added(Encoder *e, burin_span s, burin_section list, bool norm
     encode_between(e, (burin_span){from, s.end}, normalized);
 }
 
+// Emits a code in front of a text, and returns what follows it.
+static burin_span behind_code(Encoder *e, burin_span s) {
+    if (!starts_with(s, ">>", 2)) return s;
+    for (const uint8_t *end = s.begin + 4; end <= s.end; end++) {
+        if (end[-2] != '<' || end[-1] != '<') continue;
+        uint32_t id = find_visible(e, (burin_span){s.begin, end}, 0);
+        emit(e, id == ABSENT ? (uint32_t)e->t->unknown : token_of(e->t, id));
+        return (burin_span){end, s.end};
+    }
+    return s;
+}
+
 static void encode_between(Encoder *e, burin_span s, bool normalized) {
+    if (!normalized && e->t->flags & BURIN_LEADING_CODE) s = behind_code(e, s);
     bool first = s.begin == e->first, moved = false;
     if (s.begin == s.end) return;
     if (normalized) {
@@ -380,7 +391,7 @@ BURIN_LINKAGE int32_t burin_token_find(const void *blob, const char *text, size_
         if (id != ABSENT && end == s.end) return (int32_t)id;
     }
     uint32_t id = find_token(t, s, 0);
-    return id == ABSENT ? -1 : (int32_t)id;
+    return id == ABSENT || id >= (uint32_t)t->size ? -1 : (int32_t)id;
 }
 
 BURIN_LINKAGE int32_t burin_tokenizer_size(const void *blob) { return ((const burin_tokenizer *)blob)->size; }

@@ -83,7 +83,8 @@ enum {                             // burin_tokenizer.flags
     BURIN_PADS = 1 << 8,
     BURIN_PADS_LEFT = 1 << 9,
     BURIN_FLOAT_SCORES = 1 << 10,
-    BURIN_AFFIX_BEHIND = 1 << 5,  // BPE over characters: the affix is of a word's last one; else of all but its first
+    BURIN_LEADING_CODE = 1 << 11,  // ">>fra<<" in front of a text is one token, or unknown
+    BURIN_AFFIX_BEHIND = 1 << 5,   // BPE over characters: the affix is of a word's last one; else of all but its first
 };
 
 typedef enum { BURIN_TOKEN_ABSENT, BURIN_TOKEN_NORMAL, BURIN_TOKEN_SPECIAL, BURIN_TOKEN_BYTE } burin_token_kind;
@@ -184,7 +185,7 @@ typedef struct burin_tokenizer {
     uint32_t growth;                   // normalized bytes <= growth * bytes + growth_bytes
     uint32_t prefix_hash;              // WordPiece: hash of the prefix
     burin_section text_offsets, text;  // uint32_t [size + 1], bytes
-    burin_section kinds;               // uint8_t [size]: a kind and flags
+    burin_section kinds;               // uint8_t [size + aliases]: a kind and flags
     burin_section decoded;             // burin_decoded [size]; without it a token becomes its text
     burin_section decoded_text;        // bytes
     burin_section strip;               // bytes of the character that is stripped from a decoded text
@@ -192,11 +193,11 @@ typedef struct burin_tokenizer {
     burin_section slots;               // uint32_t id + 1 by hash of the text; a power of two of them
     burin_section merges, merge_slots;
     burin_section byte_ids;          // int32_t [256], and [256] more for a word's last byte
-    burin_section scores;            // double [size + 1], the last for unknown characters
+    burin_section scores;            // double: of tokens, the last for unknown characters
     burin_section sorted;            // uint32_t ids in order of their bytes
     burin_section added;             // uint32_t ids of the tokens looked for in the text before anything else, likewise
-    burin_section added_normalized;  // after normalization; an id from `size` up stands for the token of `aliases`
-    burin_section aliases;           // uint32_t: tokens whose text is another one after normalization
+    burin_section added_normalized;  // after normalization
+    burin_section aliases;           // uint32_t: what entries from `size` up stand for: pieces without an id, other texts
     burin_section sets, expansions;  // burin_set, uint32_t
     burin_section normalizers, pretokenizers;
     burin_section before, after;    // int32_t: what `special` adds

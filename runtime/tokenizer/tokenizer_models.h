@@ -45,6 +45,11 @@ static void emit(Encoder *e, uint32_t id) {
     e->n++;
 }
 
+// The token that an entry of the vocabulary stands for.
+static inline uint32_t token_of(const burin_tokenizer *t, uint32_t id) {
+    return id < (uint32_t)t->size ? id : ((const uint32_t *)burin_at(t, t->aliases))[id - (uint32_t)t->size];
+}
+
 static inline burin_span token_span(const burin_tokenizer *t, uint32_t id) {
     const uint32_t *offsets = burin_at(t, t->text_offsets);
     const uint8_t *text = burin_at(t, t->text);
@@ -216,14 +221,14 @@ static uint32_t split_bytes(Encoder *e, burin_span s) {
 static void encode_bpe(Encoder *e, burin_span s) {
     uint32_t whole = e->t->flags & BURIN_IGNORE_MERGES ? find_visible(e, s, 0) : ABSENT;
     if (whole != ABSENT) {
-        emit(e, whole);
+        emit(e, token_of(e->t, whole));
         return;
     }
     uint32_t n = e->t->flags & BURIN_BYTE_LEVEL ? split_bytes(e, s) : split_characters(e, s);
     if (!n) return;
     e->symbols[n - 1].next = NO_SYMBOL;
     merge_symbols(e, n);
-    for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next) emit(e, e->symbols[i].id);
+    for (uint32_t i = 0; i != NO_SYMBOL; i = e->symbols[i].next) emit(e, token_of(e->t, e->symbols[i].id));
 }
 
 // ---------------------------------------------------------------------------------------------------------------- WordPiece
@@ -300,7 +305,7 @@ static void reach_from(Encoder *e, burin_span s, uint32_t begin, uint32_t charac
         single |= p.depth == character;
         reach(e, begin + p.depth, (Step){sum(e->t, e->steps[begin].score, scores[id]), begin, id});
     }
-    double unknown = sum(e->t, scores[e->t->size], 0);  // 10 below the lowest score
+    double unknown = sum(e->t, scores[e->t->scores.count - 1], 0);  // 10 below the lowest score
     if (!single) reach(e, begin + character, (Step){sum(e->t, e->steps[begin].score, unknown), begin, ABSENT});
 }
 
@@ -311,9 +316,9 @@ static void emit_unigram(Encoder *e, burin_span piece, uint32_t id) {
     const int32_t *ids = burin_at(e->t, e->t->byte_ids);
     if (is_unknown(e->t, id)) id = find_visible(e, piece, 0);
     if (id != ABSENT)
-        emit(e, id);
+        emit(e, token_of(e->t, id));
     else if (bytes_have_tokens(e, piece))
-        for (; piece.begin < piece.end; piece.begin++) emit(e, (uint32_t)ids[*piece.begin]);
+        for (; piece.begin < piece.end; piece.begin++) emit(e, token_of(e->t, (uint32_t)ids[*piece.begin]));
     else if (e->t->unknown >= 0)
         emit(e, (uint32_t)e->t->unknown);
 }

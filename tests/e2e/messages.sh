@@ -49,7 +49,7 @@ find compiler/driver compiler/report compiler/frontend dsl -name '*.[cly]' | sor
         awk -v file="$file" 'length($0) >= 8 { print file "\t" $0 }'
 done | sort -u > "$WORK/messages"
 cat tests/errors/*.err tests/errors/*/*.err tests/unit/*.c tests/e2e/bisect.sh tests/e2e/commands.sh tests/e2e/draft.sh tests/e2e/explain.sh tests/e2e/line_editor.sh tests/e2e/report.sh tests/e2e/tokenize.sh tests/mpi/failures.sh tests/mpi/plan.sh \
-    tests/templates/*.sh tests/tokenizers/sentencepiece.sh tests/tokenizers/slow_classes.sh tests/arm/boards.sh tests/windows/slow-large.sh > "$WORK/cases"
+    tests/templates/*.sh tests/tokenizers/sentencepiece.sh tests/tokenizers/slow_classes.sh tests/tokenizers/piece_ids.sh tests/arm/boards.sh tests/windows/slow-large.sh > "$WORK/cases"
 while IFS="$(printf '\t')" read -r file text; do
     grep -qF -e "$text" "$WORK/cases" || echo "$file: $text"
 done < "$WORK/messages" > "$WORK/uncovered"

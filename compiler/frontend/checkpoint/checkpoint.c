@@ -325,6 +325,7 @@ const char *tokenizer_in(Arena *arena, const char *folder) {
     static const char *const names[][2] = {{"tokenizer.json"},
                                            {"vocab.json", "merges.txt"},
                                            {"encoder.json", "vocab.bpe"},
+                                           {"source.spm"},
                                            {"tokenizer.model"},
                                            {"spiece.model"},
                                            {"spm.model"},

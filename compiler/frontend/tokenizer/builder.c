@@ -114,7 +114,9 @@ static int by_score(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static bool merges_into(const struct BuilderToken *t) { return t->in_model && t->kind == BURIN_TOKEN_NORMAL && t->length > 1; }
+static bool merges_into(const struct BuilderToken *t) {
+    return t->in_model && !t->whole && t->kind == BURIN_TOKEN_NORMAL && t->length > 1;
+}
 
 static void add_splits(TokenizerBuilder *b, const TokenIndex *x, int32_t id, uint32_t rank) {
     const struct BuilderToken *t = &b->tokens[id];
@@ -250,7 +252,7 @@ static void pack_texts(TokenizerBuilder *b) {
     offsets[b->n_tokens] = (uint32_t)texts.length;
     b->head.text_offsets = builder_section(b, offsets, (size_t)b->n_tokens + 1, 4);
     b->head.text = builder_section(b, texts.data, texts.length, 1);
-    b->head.kinds = builder_section(b, kinds, (size_t)b->head.size, 1);
+    b->head.kinds = builder_section(b, kinds, (size_t)b->n_tokens, 1);
     const TokenIndex *x = builder_index(b);
     b->head.slots = builder_section(b, x->slots, x->n_slots, 4);
 }
@@ -289,7 +291,7 @@ static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
     for (int32_t id = 0; id < b->n_tokens; id++) {
         const struct BuilderToken *t = &b->tokens[id];
         bool sorted = b->head.model == BURIN_MODEL_UNIGRAM || b->head.model == BURIN_MODEL_LONGEST;
-        bool in[] = {t->in_model && sorted, t->added && !t->added_normalized, t->added_normalized};
+        bool in[] = {t->in_model && !t->whole && sorted, t->added && !t->added_normalized, t->added_normalized};
         if (in[group] && t->length) ids[n++] = (uint32_t)id;
     }
     sorting = b;
@@ -298,14 +300,15 @@ static burin_section pack_sorted(TokenizerBuilder *b, TokenGroup group) {
 }
 
 static void pack_scores(TokenizerBuilder *b) {
-    double *scores = ARENA_ARRAY(b->arena, double, b->head.size + 1), lowest = 0;
+    int32_t n = b->head.size + b->n_unnumbered;
+    double *scores = ARENA_ARRAY(b->arena, double, n + 1), lowest = 0;
     if (b->head.model != BURIN_MODEL_UNIGRAM) return;
-    for (int32_t id = 0; id < b->head.size; id++) {
+    for (int32_t id = 0; id < n; id++) {
         scores[id] = b->tokens[id].score;
         if ((b->is_json || b->tokens[id].in_model) && scores[id] < lowest) lowest = scores[id];
     }
-    scores[b->head.size] = lowest - 10;
-    b->head.scores = builder_section(b, scores, (size_t)b->head.size + 1, sizeof *scores);
+    scores[n] = lowest - 10;
+    b->head.scores = builder_section(b, scores, (size_t)n + 1, sizeof *scores);
 }
 
 static void pack_sets(TokenizerBuilder *b) {
@@ -339,9 +342,10 @@ static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t) 
 }
 
 // Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for
-// them.
+// them. Pieces without a number are there already.
 static void pack_aliases(TokenizerBuilder *b) {
     Bytes aliases = {.arena = b->arena};
+    for (int32_t i = 0; i < b->n_unnumbered; i++) bytes_append(&aliases, &(uint32_t){(uint32_t)b->head.unknown}, 4);
     memcpy(b->blob.data, &b->head, sizeof b->head);
     for (int32_t id = 0; id < b->head.size; id++) {
         if (!b->tokens[id].added_normalized) continue;
@@ -371,7 +375,7 @@ static void pack_words(TokenizerBuilder *b) {
 Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     burin_tokenizer *h = &b->head;
     if (!b->n_tokens) tokenizer_fatal(b, "the vocabulary is empty");
-    h->size = b->n_tokens;
+    h->size = b->n_tokens - b->n_unnumbered;
     pack_words(b);
     pack_sets(b);
     pack_steps(b);

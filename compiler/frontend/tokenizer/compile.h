@@ -2,6 +2,8 @@
 //
 //   tokenizer.c    recognises the file; tokenizer_json.c, normalizers.c, pretokenizers.c and
 //                  slow_class.c, sentencepiece.c, tiktoken.c, vocabularies.c read it
+//   piece_classes.c, piece_ids.c
+//                  what the classes of transformers make of SentencePiece's pieces
 //   builder.c      vocabulary, merges, tables
 //   decoders.c     what each token becomes
 //   pattern.c, pattern_program.c
@@ -35,12 +37,15 @@ typedef struct TokenizerBuilder {
         uint32_t length;
         uint8_t kind;   // burin_token_kind and flags
         bool in_model;  // found by its text
+        bool whole;     // ... which is no part of a longer one
         bool in_bytes;  // the text is bytes for which the vocabulary writes characters
         bool added, added_normalized;
-        int32_t order;  // of added tokens: of two that are one text once normalized the first counts
+        int32_t order;       // of added tokens: of two that are one text once normalized the first counts
+        const char *answer;  // what is decoded in place of its text, or NULL
         double score;
     } *tokens;
     int32_t n_tokens, capacity, n_added;
+    int32_t n_unnumbered;      // of them, at the end: they take part in cutting a text, and become the unknown token
     Bytes merges;              // burin_merge
     Bytes sets;                // burin_set whose ranges count from the start of `ranges`
     Bytes ranges, expansions;  // uint32_t

@@ -277,8 +277,11 @@ static void write_token(Decoding *d, const struct BuilderToken *t) {
     uint8_t character[4];
     d->text.length = 0;
     bool as_bytes = t->in_bytes && d->b->writes_tokens;
-    if (!as_bytes) bytes_append(&d->text, t->text, t->length);
-    for (uint32_t i = 0; as_bytes && i < t->length; i++)
+    if (t->answer)
+        append_text(&d->text, t->answer);
+    else if (!as_bytes)
+        bytes_append(&d->text, t->text, t->length);
+    for (uint32_t i = 0; as_bytes && !t->answer && i < t->length; i++)
         bytes_append(&d->text, character, (size_t)burin_utf8_write(character, burin_byte_code((uint8_t)t->text[i])));
 }
 

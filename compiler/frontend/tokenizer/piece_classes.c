@@ -26,6 +26,8 @@ typedef struct TokenizerClass {
     enum { AS_FILE, AS_FAST, AS_ALBERT } kind;
     bool own_ends;               // the file must have them
     bool lowers, keeps_accents;  // unless tokenizer_config.json says otherwise
+    bool has_vocabulary;         // vocab.json has the ids
+    bool has_target;             // ... of pieces of source.spm and target.spm
 } TokenizerClass;
 
 #define FAIRSEQ .front = {"<s>", "<pad>", "</s>", "<unk>"}, .instead_of = 3
@@ -120,6 +122,18 @@ static const TokenizerClass tokenizer_classes[] = {
      .after = {SEP, CLS},
      .more = "<eop> <eod>",
      .kind = AS_ALBERT},
+    {.name = "MarianTokenizer",
+     .specials = {[EOS] = "</s>", [UNKNOWN] = "<unk>", [PAD] = "<pad>"},
+     .after = {EOS},
+     .has_vocabulary = true,
+     .has_target = true},
+    {.name = "M2M100Tokenizer",
+     .specials = {[BOS] = "<s>", [EOS] = "</s>", [UNKNOWN] = "<unk>", [SEP] = "</s>", [PAD] = "<pad>"},
+     .before = {LANGUAGE},
+     .after = {EOS},
+     .more = m2m_languages,
+     .language = "en",
+     .has_vocabulary = true},
 };
 
 static bool is_class(const char *name, const char *own) {
@@ -131,7 +145,8 @@ static bool is_class(const char *name, const char *own) {
 static const char *const classes_of_models[][2] = {
     {"deberta-v2", "DebertaV2Tokenizer"},   {"albert", "AlbertTokenizer"}, {"fnet", "FNetTokenizer"},
     {"rembert", "RemBertTokenizer"},        {"xlnet", "XLNetTokenizer"},   {"big_bird", "BigBirdTokenizer"},
-    {"xlm-roberta", "XLMRobertaTokenizer"}, {"xglm", "XGLMTokenizer"}};
+    {"xlm-roberta", "XLMRobertaTokenizer"}, {"xglm", "XGLMTokenizer"},     {"marian", "MarianTokenizer"},
+    {"m2m_100", "M2M100Tokenizer"}};
 
 static TokenizerClass class_of_tokenizer(const SentencePiece *s, const json_t *config) {
     const char *name = json_string_value(json_object_get(config, "tokenizer_class"));
@@ -270,9 +285,10 @@ static const char *text_around(const SentencePiece *s, const TokenizerClass *c, 
     if (which != LANGUAGE) return special_text(c, config, which);
     const char *name = json_string_value(json_object_get(config, "src_lang"));
     if (!name) name = c->language;
-    if (id_of(s, name) < 0)
+    const char *token = c->has_vocabulary ? arena_printf(s->b->arena, "__%s__", name) : name;
+    if (id_of(s, token) < 0)
         tokenizer_fatal(s->b, "\"src_lang\" is %s in tokenizer_config.json, which is none of the languages", name);
-    return name;
+    return token;
 }
 
 static void put(SentencePiece *s, Bytes *to, const char *text) {
@@ -314,11 +330,56 @@ static void put_around_text(SentencePiece *s, const json_t *config, bool adds_bo
     s->b->head.eos = eos >= 0 && eos < s->b->n_tokens ? eos : -1;
 }
 
+// Texts of tokens that tokenizer_config.json or else special_tokens_map.json calls special.
+static void add_additional(SentencePiece *s, const json_t *config) {
+    static const char key[] = "additional_special_tokens";
+    const json_t *list = json_object_get(config, key), *token;
+    size_t i;
+    if (!list) list = json_object_get(json_of_folder(s->b, "special_tokens_map.json"), key);
+    json_array_foreach(list, i, token) {
+        const char *text = text_of_token(token);
+        Piece *known = text ? find_piece(s, text) : NULL;
+        if (known && known->type != PIECE_UNKNOWN) known->type = PIECE_CONTROL;
+        if (text && !known) add_piece(s, control_piece(text));
+    }
+}
+
+// Special tokens are left out by their texts, too.
+static void drop_special_answers(SentencePiece *s) {
+    for (size_t i = 0; i < s->n; i++) {
+        bool special = s->pieces[i].type == PIECE_CONTROL || s->pieces[i].type == PIECE_UNKNOWN;
+        for (size_t k = 0; special && k < s->n; k++)
+            if (s->pieces[k].answer && !strcmp(s->pieces[k].answer, s->pieces[i].text)) s->pieces[k].answer = "";
+    }
+}
+
+static void build_of_vocabulary(SentencePiece *s, TokenizerClass *c, const json_t *config) {
+    const char *codes = json_string_value(json_object_get(config, "language_codes")),
+               *unknown = special_text(c, config, UNKNOWN);
+    SentencePiece file = *s;
+    if (codes && !strcmp(codes, "wmt21")) c->more = wmt21_languages;
+    if (!unknown) tokenizer_fatal(s->b, "\"unk_token\" is no text in tokenizer_config.json");
+    number_pieces(s, unknown, c->has_target, c->has_target && json_flag(s->b, config, "separate_vocabs", false));
+    add_specials(s, c, config);
+    place_listed(s, config);
+    add_additional(s, config);
+    drop_special_answers(s);
+    add_unnumbered(s, &file);
+    s->n_own = s->n, s->strips_answer = true;
+    build_of_pieces(s, NULL);
+    s->b->head.flags |= BURIN_FLOAT_SCORES | (c->has_target ? BURIN_LEADING_CODE : 0);
+    put_named(s, c, config);
+}
+
 void build_of_class(SentencePiece *s) {
     const json_t *config = json_of_folder(s->b, "tokenizer_config.json");
     TokenizerClass c = class_of_tokenizer(s, config);
     bool named = c.before[0] || c.after[0];
     refuse_option(s, config, "split_by_punct");
+    if (c.has_vocabulary) {
+        build_of_vocabulary(s, &c, config);
+        return;
+    }
     if (c.language && json_flag(s->b, config, "legacy_behaviour", false)) c.before[0] = NONE, c.after[1] = LANGUAGE;
     set_offset(s, &c, config);
     if (*c.front) renumber_pieces(s, &c);

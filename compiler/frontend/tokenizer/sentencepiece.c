@@ -112,7 +112,7 @@ static void read_normalization(SentencePiece *s, Message m) {
     }
 }
 
-static SentencePiece read_message(TokenizerBuilder *b, const MappedFile *file) {
+SentencePiece sentencepiece_message(TokenizerBuilder *b, const MappedFile *file) {
     enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3 };
     SentencePiece s = {
         .b = b, .model = MODEL_UNIGRAM, .prefix = 1, .squeezes = 1, .escapes = 1, .unknown = 0, .bos = 1, .eos = 2};
@@ -187,8 +187,9 @@ static json_t *metaspace(void) {
 static json_t *decoder_of(const SentencePiece *s) {
     json_t *steps = json_pack("[{s:s, s:{s:s}, s:s}, {s:s}, {s:s}]", "type", "Replace", "pattern", "String", "\xe2\x96\x81",
                               "content", " ", "type", "ByteFallback", "type", "Fuse");
-    if (s->prefix)
-        json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop", 0));
+    if (s->prefix || s->strips_answer)
+        json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start",
+                                               s->strips_answer ? 200 : 1, "stop", s->strips_answer ? 200 : 0));
     return json_pack("{s:s, s:o}", "type", "Sequence", "decoders", steps);
 }
 
@@ -212,6 +213,7 @@ static json_t *text_of_piece(const SentencePiece *s, size_t i) {
 static json_t *model_of(const SentencePiece *s) {
     json_t *vocabulary = s->model == MODEL_BPE ? json_object() : json_array();
     for (size_t i = 0; i < s->n; i++) {
+        if (s->model == MODEL_BPE && s->pieces[i].type == PIECE_NONE) continue;
         json_t *text = text_of_piece(s, i);
         if (s->model == MODEL_BPE) {
             if (json_object_get(vocabulary, s->pieces[i].text)) tokenizer_fatal(s->b, "piece %zu is in the file twice", i);
@@ -253,6 +255,12 @@ static json_t *added_of(const SentencePiece *s, const json_t *config) {
     return added;
 }
 
+// A language's code, and what is otherwise a row of unknown characters.
+static bool is_found_whole(const SentencePiece *s, const Piece *p) {
+    bool rows = s->model == MODEL_UNIGRAM && !s->byte_fallback;
+    return p->type == PIECE_WHOLE && (rows || !strncmp(p->text, ">>", 2));
+}
+
 void build_of_pieces(SentencePiece *s, const json_t *config) {
     json_t *root = json_pack("{s:o, s:o, s:o, s:o, s:o}", "normalizer", s->as_fast ? fast_normalizer_of(s) : normalizer_of(s),
                              "pre_tokenizer", s->as_fast ? metaspace() : json_null(), "model", model_of(s), "added_tokens",
@@ -261,8 +269,11 @@ void build_of_pieces(SentencePiece *s, const json_t *config) {
     for (size_t i = 0; i < s->n; i++) {
         uint64_t type = s->pieces[i].type;
         struct BuilderToken *t = builder_token(s->b, (int64_t)i, s->pieces[i].text, strlen(s->pieces[i].text));
-        bool normal = type == PIECE_NORMAL || type == PIECE_USER_DEFINED || s->as_fast;
+        bool whole = is_found_whole(s, &s->pieces[i]),
+             normal = type == PIECE_NORMAL || type == PIECE_USER_DEFINED || whole || s->as_fast;
         t->score = score_of(s, i);
+        t->whole = whole, t->answer = s->pieces[i].answer;
+        if (type == PIECE_NONE && !t->answer) t->kind = BURIN_TOKEN_ABSENT;
         if (!normal || i >= s->n_own) t->in_model = false;
     }
     if (s->model == MODEL_BPE) builder_merges_from_scores(s->b);
@@ -274,6 +285,6 @@ bool is_sentencepiece(const MappedFile *f) {
 }
 
 void read_sentencepiece(TokenizerBuilder *b, const MappedFile *file) {
-    SentencePiece s = read_message(b, file);
+    SentencePiece s = sentencepiece_message(b, file);
     build_of_class(&s);
 }

@@ -95,8 +95,8 @@ Tokenizer *tokenizer_load(Arena *arena, const char *path, int vocab_size) {
     } else {
         read_llama2c_vocabulary(&b, path, vocab_size);
     }
-    if (vocab_size && b.n_tokens > vocab_size)
-        tokenizer_fatal(&b, "the tokenizer has %d tokens, the model only %d\nhint: is this the model's tokenizer?", b.n_tokens,
-                        vocab_size);
+    if (vocab_size && b.n_tokens - b.n_unnumbered > vocab_size)
+        tokenizer_fatal(&b, "the tokenizer has %d tokens, the model only %d\nhint: is this the model's tokenizer?",
+                        b.n_tokens - b.n_unnumbered, vocab_size);
     return tokenizer_build(&b);
 }
