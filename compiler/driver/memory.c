@@ -20,8 +20,11 @@ typedef struct Needs {
 static bool is_trial;  // this process tries options for another
 
 // Of one slot and one thread, for rows and runs as large as they can be.
-static uint64_t session_bytes(const Program *p) {
-    const Program *e = p->encoder;
+static uint64_t session_bytes(const Build *b) {
+    enum { BARE_POOL = 64 };  // burin_pool_bytes of engine/bare.h
+    static burin_pool pool;
+    const bool bare = machine_is_bare(b->tools.machine);
+    const Program *p = b->program, *e = p->encoder;
     burin_encoder encoder = {0};
     burin_model model = {.max_rows = (int32_t)(p->max_rows ? p->max_rows : 1),
                          .row_bytes = p->plan.row_bytes,
@@ -35,11 +38,12 @@ static uint64_t session_bytes(const Program *p) {
                                   .scratch_bytes = e->plan.scratch_bytes};
         model.encoder = &encoder;
     }
-    return burin_session_bytes(&model, &(burin_options){.slots = 1, .threads = 1});
+    burin_options options = {.slots = 1, .threads = 1, .pool = bare ? &pool : NULL};
+    return burin_session_bytes(&model, &options) + (bare ? BARE_POOL : 0);
 }
 
 static Needs needs_of(const Build *b) {
-    uint64_t state = session_bytes(b->program);
+    uint64_t state = session_bytes(b);
     if (machine_is_bare(b->tools.machine)) return (Needs){state, b->image.bytes};
     return (Needs){state + b->image.bytes, 0};
 }
@@ -211,7 +215,7 @@ static void print_stack(const char *place, const char *calls, StackNeed need) {
 void memory_of_library(const Build *b, const Objects *objects) {
     const Program *p = b->program;
     const Footprint f = footprint_of(b->arena, objects, b->name);
-    uint64_t weights = program_weight_bytes(p), state = session_bytes(p);
+    uint64_t weights = program_weight_bytes(p), state = session_bytes(b);
     Needs needs = {state, b->image.bytes + f.code};
     if (!fits(b, needs)) refuse(b, needs);
     print_row("flash", "weights", weights);

@@ -6,6 +6,7 @@
 #include "frontend/tokenizer/compile.h"
 #include "frontend/tokenizer/sentencepiece.h"
 #include "util/json.h"
+#include "util/map.h"
 
 // In the order in which transformers puts those that the file lacks behind its pieces.
 enum { NONE, BOS, EOS, UNKNOWN, SEP, PAD, CLS, MASK, SPECIALS, LANGUAGE = SPECIALS };
@@ -336,21 +337,29 @@ static void add_additional(SentencePiece *s, const json_t *config) {
     const json_t *list = json_object_get(config, key), *token;
     size_t i;
     if (!list) list = json_object_get(json_of_folder(s->b, "special_tokens_map.json"), key);
+    Map places;
+    map_init(&places, s->b->arena);
+    for (size_t k = s->n; k-- > 0;) map_put(&places, s->pieces[k].text, (void *)(k + 1));
     json_array_foreach(list, i, token) {
         const char *text = text_of_token(token);
-        Piece *known = text ? find_piece(s, text) : NULL;
-        if (known && known->type != PIECE_UNKNOWN) known->type = PIECE_CONTROL;
-        if (text && !known) add_piece(s, control_piece(text));
+        size_t place = text ? (size_t)map_get(&places, text) : 0;
+        if (place && s->pieces[place - 1].type != PIECE_UNKNOWN) s->pieces[place - 1].type = PIECE_CONTROL;
+        if (!text || place) continue;
+        add_piece(s, control_piece(text));
+        map_put(&places, text, (void *)s->n);
     }
 }
 
 // Special tokens are left out by their texts, too.
 static void drop_special_answers(SentencePiece *s) {
+    Map special;
+    map_init(&special, s->b->arena);
     for (size_t i = 0; i < s->n; i++) {
-        bool special = s->pieces[i].type == PIECE_CONTROL || s->pieces[i].type == PIECE_UNKNOWN;
-        for (size_t k = 0; special && k < s->n; k++)
-            if (s->pieces[k].answer && !strcmp(s->pieces[k].answer, s->pieces[i].text)) s->pieces[k].answer = "";
+        Piece *p = &s->pieces[i];
+        if (p->type == PIECE_CONTROL || p->type == PIECE_UNKNOWN) map_put(&special, p->text, p);
     }
+    for (size_t i = 0; i < s->n; i++)
+        if (s->pieces[i].answer && map_get(&special, s->pieces[i].answer)) s->pieces[i].answer = "";
 }
 
 static void build_of_vocabulary(SentencePiece *s, TokenizerClass *c, const json_t *config) {
