@@ -26,23 +26,21 @@ translates marian 12
 translates m2m 11
 
 config() { echo "$2" > "$WORK/$1/tokenizer_config.json"; }
-vocabulary() { echo "$2" > "$WORK/$1/vocab.json"; }
+# refused NAME VOCABULARY MESSAGE
+refused() {
+    echo "$2" > "$WORK/m2m/vocab.json"
+    says "piece ids: $1" 1 "$3" "$BURIN" tokenize "$WORK/m2m" x
+}
 config m2m '{"tokenizer_class": "M2M100Tokenizer", "src_lang": "fra"}'
 says "piece ids: no such language" 1 '"src_lang" is fra in tokenizer_config.json, which is none of the languages' "$BURIN" tokenize "$WORK/m2m" x
 config m2m '{"tokenizer_class": "M2M100Tokenizer"}'
 check "piece ids: English unless told" test "$("$BURIN" tokenize "$WORK/m2m" __en__)" = "$("$BURIN" tokenize "$WORK/m2m" "" | sed 's/\(.*\),/\1,\1,/')"
-vocabulary m2m '[]'
-says "piece ids: a list" 1 "vocab.json beside it is no JSON object" "$BURIN" tokenize "$WORK/m2m" x
-vocabulary m2m '{"<unk>": 0, "a": -1}'
-says "piece ids: below all" 1 '"a" has no id from 0 to 4194303 in vocab.json' "$BURIN" tokenize "$WORK/m2m" x
-vocabulary m2m '{"<unk>": 0, "a": 4194304}'
-says "piece ids: beyond all" 1 '"a" has no id from 0 to 4194303 in vocab.json' "$BURIN" tokenize "$WORK/m2m" x
-vocabulary m2m '{"<unk>": 0, "a": "1"}'
-says "piece ids: a text" 1 '"a" has no id from 0 to 4194303 in vocab.json' "$BURIN" tokenize "$WORK/m2m" x
-vocabulary m2m '{"<unk>": 0, "a": 1, "b": 1}'
-says "piece ids: one id twice" 1 '"a" and "b" have one id, 1, in vocab.json' "$BURIN" tokenize "$WORK/m2m" x
-vocabulary m2m '{"a": 1}'
-says "piece ids: nothing unknown" 1 '"<unk>", the token for what is unknown, is not in vocab.json' "$BURIN" tokenize "$WORK/m2m" x
+refused "a list" '[]' "vocab.json beside it is no JSON object"
+refused "below all" '{"<unk>": 0, "a": -1}' '"a" has no id from 0 to 4194303 in vocab.json'
+refused "beyond all" '{"<unk>": 0, "a": 4194304}' '"a" has no id from 0 to 4194303 in vocab.json'
+refused "a text" '{"<unk>": 0, "a": "1"}' '"a" has no id from 0 to 4194303 in vocab.json'
+refused "one id twice" '{"<unk>": 0, "a": 1, "b": 1}' '"a" and "b" have one id, 1, in vocab.json'
+refused "nothing unknown" '{"a": 1}' '"<unk>", the token for what is unknown, is not in vocab.json'
 rm "$WORK/m2m/vocab.json"
 says "piece ids: no ids" 1 "vocab.json, which has the ids of its pieces, is missing beside it" "$BURIN" tokenize "$WORK/m2m" x
 rm "$WORK/marian-separate/target_vocab.json"
