@@ -38,7 +38,7 @@ class Case:
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
         self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
         self.factors, self.faintness = None, 0.02
-        self.result = "logits"
+        self.result, self.labels = "logits", 0                # labels: of a text
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -141,10 +141,7 @@ CASES |= {
     "deepseek": lambda: shared_experts(Case("deepseek", layers=3, **SPARSE), 2),
     "bailingmoe": lambda: shared_experts(Case("bailingmoe", layers=3, expert_weights_norm=True,
                                               **SPARSE | {"leading_dense_block_count": 0}), 2),
-    "bailingmoe2": lambda: shared_experts(Case(
-        "bailingmoe2", layers=3, expert_weights_norm=True, expert_gating_func=2, rope__dimension_count=HEAD // 2,
-        expert_shared_feed_forward_length=SMALL, **SPARSE | {"expert_shared_count": 1}), 1, "attn_q", "attn_k", "attn_v").add(
-            attn_qkv=JOINED, **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
+    "bailingmoe2": lambda: bailing_2(expert_gating_func=2),
     "minicpm3": lambda: small_latent(),
     "mistral3": lambda: Case("mistral3", attention__temperature_scale=0.3, rope__scaling__type="yarn", rope__scaling__factor=4.0,
                              rope__scaling__original_context_length=4, rope__scaling__yarn_log_multiplier=1.0,
@@ -177,6 +174,13 @@ CASES |= {
     "jina-bert-v2-joined": lambda: by_distance(True),
     "deci": lambda: layers_of_their_own(),
     "llama-nvfp4": lambda: factors_of_experts(),
+    "bert-labels": lambda: with_head(3),
+    "bert-rank": lambda: with_head(1, cls=False),
+    "deepseek2-whole": lambda: latent(expert_gating_func=1, expert_weights_norm=True).add_to(1, exp_probs_b__bias=(EXPERTS,)),
+    "deepseek2-sigmoid": lambda: latent(expert_gating_func=2),
+    "bailingmoe2-softmax": lambda: bailing_2(expert_gating_func=1),
+    "glm4moe-softmax": lambda: shared_experts(Case("glm4moe", layers=3, expert_gating_func=1, rope__dimension_count=HEAD // 2, **SPARSE), 2, "ffn_norm").add(
+        post_attention_norm=(WIDTH,)).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
 }
 
 
@@ -263,6 +267,23 @@ def norms_behind(name):
              ffn_down=(WIDTH, INNER), ffn_down__bias=(WIDTH,), layer_output_norm=(WIDTH,), layer_output_norm__bias=(WIDTH,))
     case.shapes |= {"token_types.weight": (1, WIDTH), "token_embd_norm.weight": (WIDTH,), "token_embd_norm.bias": (WIDTH,)}
     case.faint, case.faintness = ("ffn_down.weight",), 0.001                       # behind GELU
+    return case
+
+
+def with_head(labels, cls=True):
+    """BERT's labels of a text: of one matrix, or of two with a tanh between. One label is a rank."""
+    case = norms_behind("bert")
+    for i in range(LAYERS):
+        for part in "attn_qkv.weight", "attn_qkv.bias":
+            del case.shapes[f"blk.{i}.{part}"]
+    case.add(attn_q=(WIDTH, WIDTH), attn_k=(WIDTH, WIDTH), attn_v=(WIDTH, WIDTH), attn_q__bias=(WIDTH,), attn_k__bias=(WIDTH,),
+             attn_v__bias=(WIDTH,))
+    case.shapes |= {"token_types.weight": (2, WIDTH), "position_embd.weight": (64, WIDTH)}
+    if cls:
+        case.shapes |= {"cls.weight": (WIDTH, WIDTH), "cls.bias": (WIDTH,)}
+    case.shapes |= {"cls.output.weight": (labels, WIDTH), "cls.output.bias": (labels,)}
+    case.metadata["classifier.output_labels"] = ["cold", "warm", "hot"][:labels]
+    case.result, case.labels = "logits", labels
     return case
 
 
@@ -386,14 +407,21 @@ def convolutions():
     return case
 
 
-def latent():
+def bailing_2(**metadata):
+    return shared_experts(Case(
+        "bailingmoe2", layers=3, expert_weights_norm=True, rope__dimension_count=HEAD // 2,
+        expert_shared_feed_forward_length=SMALL, **SPARSE | {"expert_shared_count": 1}, **metadata), 1, "attn_q", "attn_k", "attn_v").add(
+            attn_qkv=JOINED, **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,))
+
+
+def latent(**metadata):
     """Latent attention whose second projection is apart for keys and values, head by head."""
     turned, rank, value = 4, 16, 12
     case = Case("deepseek2", attention__head_count_kv=1, attention__key_length=rank + turned, attention__value_length=rank,
                 attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank,
                 attention__q_lora_rank=rank,
                 rope__dimension_count=turned, expert_shared_count=1, leading_dense_block_count=1, expert_weights_scale=1.0,
-                expert_gating_func=1, attention__layer_norm_rms_epsilon=1e-6, **MIXED)
+                attention__layer_norm_rms_epsilon=1e-6, **{"expert_gating_func": 1} | metadata, **MIXED)
     case.llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output").experts(first=1)
     case.add(attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank),
              attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
@@ -440,14 +468,14 @@ def record(names):
             case = CASES[name]()
             case.architecture = {"qwen2vl": "qwen2"}.get(name, case.architecture)     # whose epsilon llama.cpp does not read
             case.save(path, plain=True)
-            np.save(HERE / f"{name}.npy", logits(library, path, case.result == "last_hidden_state"))
+            np.save(HERE / f"{name}.npy", logits(library, path, case.result == "last_hidden_state" or case.labels > 0, case.labels))
 
 
-def logits(library, path, encodes):
+def logits(library, path, encodes, labels):
     model = library.llama_model_load_from_file(path.encode(), library.llama_model_default_params())
     options = library.llama_context_default_params()
     options.n_ctx, options.type_k, options.type_v, options.flash_attn_type, options.swa_full = 256, 0, 0, 0, True
-    options.embeddings, options.pooling_type = encodes, 0
+    options.embeddings, options.pooling_type = encodes, 4 if labels else 0
     context = library.llama_init_from_model(model, options)
     batch = library.llama_batch_init(len(TOKENS), 0, 1)
     batch.n_tokens = len(TOKENS)
@@ -455,6 +483,8 @@ def logits(library, path, encodes):
         batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
         batch.seq_id[i][0] = 0
     assert (library.llama_encode if encodes else library.llama_decode)(context, batch) == 0
+    if labels:
+        return np.ctypeslib.as_array(library.llama_get_embeddings_seq(context, 0), (labels,)).copy()
     if encodes:
         return np.array([np.ctypeslib.as_array(library.llama_get_embeddings_ith(context, i), (WIDTH,)).copy() for i in range(len(TOKENS))])
     return np.array([np.ctypeslib.as_array(library.llama_get_logits_ith(context, i), (WORDS,)).copy() for i in range(len(TOKENS))])

@@ -116,6 +116,19 @@ static void gguf_unread_scale(void) {
     open_gguf(64);
 }
 
+static void gguf_unread_gating(void) {
+    begin_model(1, 1);
+    put_u32("llama.expert_gating_func", 2);
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
+static void gguf_unread_head(void) {
+    begin_model(1, 0);
+    describe((Described){"cls.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
 static void open_kind(const char *type, const char *architecture) {
     begin(3, 0, 2);
     put_string("general.architecture", architecture);
@@ -360,6 +373,8 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_no_architecture),
                                          CASE(gguf_architecture),
                                          CASE(gguf_unread_scale),
+                                         CASE(gguf_unread_gating),
+                                         CASE(gguf_unread_head),
                                          CASE(gguf_adapter),
                                          CASE(gguf_imatrix),
                                          CASE(gguf_projector),

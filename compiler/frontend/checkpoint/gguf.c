@@ -309,6 +309,29 @@ static void set_default(json_t *config, const char *key, json_t *value) {
         json_object_set_new(config, key, value);
 }
 
+static void set_choices(const Reading *r) {
+    for (int i = 0; i < r->table->choices.n; i++) {
+        const GgufPair *c = &r->table->choices.items[i];
+        const char *word = gguf_choice(r->gguf, key_of(r, c->gguf), c->needs);
+        if (word) json_object_set_new(r->config, c->name, json_string(word));
+    }
+}
+
+// A classifier's labels: their names, or as many as its last matrix has rows
+static void set_labels(const Reading *r) {
+    const GgufTensor *head = gguf_tensor(r->gguf, "cls.output.weight");
+    uint64_t named, n = head && head->rank == 2 ? head->dims[1] : head ? 1 : 0;
+    const GgufString *names = gguf_strings(r->gguf, key_of(r, "classifier.output_labels"), &named);
+    if (!n || n > INT16_MAX) return;
+    json_t *labels = json_object();
+    for (uint64_t i = 0; i < n; i++) {
+        json_t *name = i < named ? json_stringn(names[i].bytes, names[i].length) : NULL;
+        json_object_set_new(labels, arena_printf(r->checkpoint->arena, "%" PRIu64, i),
+                            name ? name : json_sprintf("LABEL_%" PRIu64, i));
+    }
+    json_object_set_new(r->config, "id2label", labels);
+}
+
 static void set_special(const Reading *r, const char *key, const char *name) {
     int64_t id;
     if (gguf_int(r->gguf, key, &id) && id != UINT32_MAX) json_object_set_new(r->config, name, json_integer(id));
@@ -466,12 +489,17 @@ static void set_configuration(Reading *r) {
     set_latent_head(r);
     leave_out_guessing(r);
     for (int i = 0; i < t->each.n; i++) set_each(r, t->each.items[i]);
+    set_choices(r);
+    set_labels(r);
     for (int i = 0; i < t->flags.n; i++)
         if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
     for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());
     for (int i = 0; i < t->fixed.n; i++)
         if (!t->fixed.items[i].needs || gguf_tensor(r->gguf, t->fixed.items[i].needs))
             set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
+    for (int i = 0; i < t->defaults.n; i++)
+        if (!t->defaults.items[i].needs || has_tensor(r, t->defaults.items[i].needs))
+            set_default(r->config, t->defaults.items[i].gguf, json_loads(t->defaults.items[i].name, JSON_DECODE_ANY, NULL));
     set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;

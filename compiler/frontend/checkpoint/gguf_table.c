@@ -76,11 +76,36 @@ static void read_list(TableReader *r, const TableLine *l) {
     pairs_add(r->arena, &r->table->lists, p);
 }
 
-static void read_fixed(TableReader *r, const TableLine *l) {
+static void check_value(const TableLine *l) {
     json_t *value = l->n >= 3 ? json_loads(l->words[2], JSON_DECODE_ANY, NULL) : NULL;
-    if (!value) diag_fatal(l->loc, "\"set\" wants a field, and a value of JSON without blanks\nhint: set norm_topk_prob true");
+    if (!value)
+        diag_fatal(l->loc, "\"%s\" wants a field, and a value of JSON without blanks\nhint: %s norm_topk_prob true",
+                   l->words[0], l->words[0]);
     json_decref(value);
+}
+
+static void read_fixed(TableReader *r, const TableLine *l) {
+    check_value(l);
     pairs_add(r->arena, &r->table->fixed, conditional_pair_of(l));
+}
+
+static void read_default(TableReader *r, const TableLine *l) {
+    check_value(l);
+    pairs_add(r->arena, &r->table->defaults, conditional_pair_of(l));
+}
+
+static void read_choice(TableReader *r, const TableLine *l) {
+    if (l->n < 4) diag_fatal(l->loc, "\"choice\" wants a key, a field, and words that numbers from 1 on stand for");
+    GgufPair p = {l->words[1], l->words[2], l->words[3]};
+    for (int i = 4; i < l->n; i++) p.needs = arena_printf(r->arena, "%s %s", p.needs, l->words[i]);
+    pairs_add(r->arena, &r->table->choices, p);
+}
+
+static void read_only(TableReader *r, const TableLine *l) {
+    unsigned number;
+    const char *end = l->n == 3 ? text_number(l->words[2], &number) : NULL;
+    if (!end || *end) diag_fatal(l->loc, "\"only\" wants a key and a number\nhint: only expert_gating_func 2");
+    pairs_add(r->arena, &r->table->only, pair_of(l));
 }
 
 static void read_undo(TableReader *r, const TableLine *l) {
@@ -101,11 +126,11 @@ static void read_include(TableReader *r, const TableLine *l) {
 }
 
 static void read_line(TableReader *r, const TableLine *l) {
-    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs", "key",
-                                        "each",  "flag",   "list",    "rows",   "set",   "undo"};
+    static const char *const names[] = {"model", "prefix", "include", "tensor", "layer", "needs",   "key",    "each",
+                                        "flag",  "list",   "rows",    "set",    "undo",  "default", "choice", "only"};
     static void (*const readers[])(TableReader *, const TableLine *) = {
-        read_model, read_prefix, read_include, read_tensor, read_layer, read_needs, read_key,
-        read_each,  read_flag,   read_list,    read_rows,   read_fixed, read_undo};
+        read_model, read_prefix, read_include, read_tensor, read_layer, read_needs,   read_key,    read_each,
+        read_flag,  read_list,   read_rows,    read_fixed,  read_undo,  read_default, read_choice, read_only};
     size_t n = sizeof names / sizeof *names;
     for (size_t i = 0; i < n; i++)
         if (!strcmp(names[i], l->words[0])) {

@@ -31,6 +31,9 @@ typedef struct GgufTable {
     GgufPairs flags;            // tensors, and the fields that say whether they are there
     GgufPairs rows;             // tensors, and the fields that say how many rows these have
     GgufPairs fixed;            // fields, and their values as JSON
+    GgufPairs defaults;         // the same of fields that no key gave
+    GgufPairs choices;          // keys of a number from 1 on, fields, and in `needs` the words that it counts
+    GgufPairs only;             // keys of a number, and the one that is computed
     GgufPairs lists;   // whole keys of a number for each layer, and the tensors that hold it, "[1]" behind them: of rank 1
     unsigned changes;  // GgufChanges
 } GgufTable;
@@ -40,8 +43,10 @@ typedef struct GgufTable {
 const GgufTable *gguf_table(Arena *, const char *library, const char *architecture, const char **known);
 
 struct Gguf;
-// gguf_unread.c: ends the run where metadata says a formula that the table knows nothing of
+// gguf_unread.c: ends the run where metadata or tensors say a formula that the table knows nothing of
 void gguf_check_unread(const struct Gguf *, const GgufTable *, const char *architecture);
+// gguf_unread.c: the word that metadata counts; NULL where it says none. Ends the run at a number beyond the words.
+const char *gguf_choice(const struct Gguf *, const char *key, const char *words);
 // gguf_names.c: a tensor's name in Hugging Face's words; itself where the table has no pair for it
 const char *gguf_name_of(const struct Gguf *, const GgufTable *, const char *name);
 // "blk.3.attn_q" of `length` bytes with "blk.N.attn_q": true, and 3.
