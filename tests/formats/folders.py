@@ -413,11 +413,20 @@ def write(name, config, method, also):
     open(f"{folder}/tensor", "w").write(shown[0] + "\n")
 
 
-asked = sys.argv[1:]
-for name, (config, method, also) in MODELS.items():
-    if not asked:
-        write(name, config, method, also)
-for name, (config, method, also) in MORE.items():
-    if not asked or name in asked:
-        rng = np.random.default_rng(zlib.crc32(name.encode()))
-        write(name, config, method, also)
+def seeded(name, config, method, also):
+    global rng
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    write(name, config, method, also)
+
+
+def main(asked):
+    for name, (config, method, also) in MODELS.items():
+        if not asked:
+            write(name, config, method, also)
+    for name, (config, method, also) in MORE.items():
+        if not asked or name in asked:
+            seeded(name, config, method, also)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -38,6 +38,11 @@ typedef struct QuantizedCase {
 #define STATE(t)  "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
 #define GOOD      STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
 #define ABSMAX    "m.weight.absmax F32 4 =11;"
+#define HQQ       "'quant_method':'hqq'"
+#define HQQ_SHAPE "m.shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
+#define HQQ_CODES "m.W_q U8 8 16; m.packing U8 @ ='4bit_u8';"
+#define HQQ_SCALE "m.scale F16 16 1 =11;"
+#define HQQ_ZERO  "m.zero F16 16 1 =11;"
 
 static const QuantizedCase quantized[] = {
     {"quantized-method", "'quant_method':'mine','bits':4.5", WORDS},
@@ -154,6 +159,23 @@ static const QuantizedCase quantized[] = {
     {"bnb-int8-tiled", BNB, "m.weight I8 8 32; m.weight_format U8 1 =02; m.SCB F32 8;"},
     {"bnb-int8-no-scale", BNB, "m.weight I8 8 32;"},
     {"bnb-int8-scale-shape", BNB, "m.weight I8 8 32; m.SCB F32 7;"},
+    {"hqq-no-packing", HQQ, "m.W_q U8 8 16;" HQQ_SHAPE HQQ_SCALE HQQ_ZERO},
+    {"hqq-packing", HQQ, "m.W_q U8 8 16; m.packing U8 @ ='4bit_32';" HQQ_SHAPE HQQ_SCALE HQQ_ZERO},
+    {"hqq-no-shape", HQQ, HQQ_CODES HQQ_SCALE HQQ_ZERO},
+    {"hqq-shape-zero", HQQ, HQQ_CODES "m.shape I64 2;" HQQ_SCALE HQQ_ZERO},
+    {"hqq-codes-bytes", HQQ, "m.W_q U8 7 16; m.packing U8 @ ='4bit_u8';" HQQ_SHAPE HQQ_SCALE HQQ_ZERO},
+    {"hqq-codes-type", HQQ, "m.W_q F16 8 8; m.packing U8 @ ='4bit_u8';" HQQ_SHAPE HQQ_SCALE HQQ_ZERO},
+    {"hqq-codes-words", HQQ, "m.W_q U8 2 64; m.packing U8 @ ='3bit_32';" HQQ_SHAPE HQQ_SCALE HQQ_ZERO},
+    {"hqq-no-scale", HQQ, HQQ_CODES HQQ_SHAPE HQQ_ZERO},
+    {"hqq-scale-count", HQQ, HQQ_CODES HQQ_SHAPE "m.scale F16 15 1 =11;" HQQ_ZERO},
+    {"hqq-scale-axis", HQQ, HQQ_CODES HQQ_SHAPE "m.scale F16 1 15 =11; m.axis I32 ;" HQQ_ZERO},
+    {"hqq-axis", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE HQQ_ZERO "m.axis I32 1 =02;"},
+    {"hqq-scale-nan", HQQ, HQQ_CODES HQQ_SHAPE "m.scale F16 16 1 =ff;" HQQ_ZERO},
+    {"hqq-no-zero", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE},
+    {"hqq-zero-count", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE "m.zero F16 1 =11;"},
+    {"hqq-zero-nan", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE "m.zero F16 16 1 =ff;"},
+    {"hqq-both-count", HQQ, HQQ_CODES HQQ_SHAPE "m.zero_scale F16 2 15 1 =11;"},
+    {"hqq-quantized-scale", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE HQQ_ZERO "m.quant_scale U8 =01;"},
 };
 
 static size_t size_of_dtype(const char *dtype) {

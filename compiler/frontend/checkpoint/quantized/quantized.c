@@ -11,21 +11,6 @@
 #include "util/mapping.h"
 #include "util/text.h"
 
-static const QuantizationMethod methods[] = {
-    {"gptq", gptq_check, gptq_matrix},
-    {"awq", awq_check, awq_matrix},
-    {"compressed-tensors", compressed_check, compressed_matrix},
-    {"fp8", fp8_check, fp8_matrix},
-    {"fbgemm_fp8", fp8_check, fp8_matrix},
-    {"mxfp4", mxfp4_check, mxfp4_matrix},
-    {"bitsandbytes", bitsandbytes_check, bitsandbytes_matrix},
-    {"bitnet", bitnet_check, bitnet_matrix},
-    {"modelopt", modelopt_check, modelopt_matrix},
-    {"auto-round", auto_round_check, auto_round_matrix},
-    {"intel/auto-round", auto_round_check, auto_round_matrix},
-};
-enum { N_METHODS = sizeof methods / sizeof *methods };
-
 // --------------------------------------------------------------------------------------------------------------------- fields
 void quantized_refuse(const Quantization *q, const char *key, const char *value, const char *expected) {
     diag_fatal(q->loc,
@@ -226,12 +211,14 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
 
 // --------------------------------------------------------------------------------------------------------------------- values
 static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, int64_t k) {
-    int64_t i = r * m->columns + k;
-    float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]),
-          value = rows->scale[i] * x * m->factor;
+    int64_t i = r * m->columns + k, row = rows->first + r;
+    float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]);
+    if (m->fraction_at) x -= m->fraction_at(m, row, k);
+    float value = rows->scale[i] * x * m->factor;
+    if (m->addend_at) value += m->addend_at(m, row, k);
     if (!isfinite(value))
         file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
-                   m->codes->tensor.name, rows->first + r, k);
+                   m->codes->tensor.name, row, k);
     return value;
 }
 
@@ -337,6 +324,7 @@ static DType float_format(const QuantizedMatrix *m) {
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
     if (m->own) return m->own;
+    if (m->fraction_at || m->addend_at) return DT_f32;
     if (m->powers) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }
@@ -416,7 +404,7 @@ static void warn_of_growth(const Quantization *q, int matrices) {
             q->loc,
             "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
             "\nnote: groups of 16, across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
-            "f16 have none",
+            "f16, zero points that are fractions have none",
             n, matrices, q->method, (double)after / (double)before);
 }
 
@@ -438,85 +426,11 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
     return arena_printf(c->arena, "%s, %d bits", c->quantized, stored->quantized->bits);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- config.json
-// What AutoGPTQ and AutoAWQ once wrote beside config.json
-static bool find_beside(Quantization *q) {
-    static const char *const files[][2] = {{"quantize_config.json", "gptq"},
-                                           {"quant_config.json", "awq"},
-                                           {"hf_quant_config.json", "modelopt"},
-                                           {"quanto_qmap.json", "quanto"}};
-    Checkpoint *c = q->checkpoint;
-    for (size_t i = 0; i < sizeof files / sizeof *files && !q->config; i++) {
-        const Source *source;
-        q->config = checkpoint_object(c, files[i][0], &source);
-        if (!q->config) continue;
-        q->loc = loc_file(source);
-        q->method = quantized_string(q, "quant_method", files[i][1]);
-    }
-    return q->config;
-}
-
-static Quantization find_config(Checkpoint *c) {
-    static const char *const keys[] = {"quantization_config", "compression_config"};
-    Quantization q = {.checkpoint = c};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *config = json_object_get(c->config, keys[i]);
-        q.loc = checkpoint_config_loc(c, keys[i]);
-        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q.loc, "%s must be an object", keys[i]);
-        if (!json_object_size(config)) continue;
-        q.config = config;
-        bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
-        q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
-        return q;
-    }
-    q.beside = c->config && find_beside(&q);
-    return q;
-}
-
-// Methods whose files burin does not read, and what stands in the way
-static const char *reason_against(const char *method) {
-    static const char *const reasons[][2] = {
-        {"aqlm", "its weights are sums of entries of codebooks"},
-        {"vptq", "its weights are entries of codebooks, in an order of their own"},
-        {"quip", "its weights are entries of a lattice, behind rotations"},
-        {"spqr", "its blocks come with a sparse matrix of outliers"},
-        {"higgs", "its weights are points of a grid, behind Hadamard transforms"},
-        {"fp_quant", "its weights stand behind Hadamard transforms"},
-        {"eetq", "its bytes are in an order that its CUDA kernels want"},
-        {"hqq", "its zero points are fractions, its codes lie in an order of each version"},
-        {"torchao", "its tensors are Python objects, whose layout each version of torchao says anew"},
-        {"quanto", "its tensors are Python objects, whose layout quanto says"},
-        {"quark", "its layouts differ with the scheme"},
-        {"exl2", "its matrices mix widths row by row"},
-        {"exl3", "its weights are paths through a trellis"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (!strcmp(reasons[i][0], method)) return reasons[i][1];
-    return NULL;
-}
-
-static const QuantizationMethod *find_method(const Quantization *q) {
-    const char *known = "", *reason = q->method ? reason_against(q->method) : NULL;
-    for (int i = 0; q->method && i < N_METHODS; i++)
-        if (!strcmp(methods[i].name, q->method)) return &methods[i];
-    if (reason)
-        diag_fatal(q->loc,
-                   "the weights are quantized by %s, which burin does not read: %s"
-                   "\nhint: take the model's float weights (burin quantizes with --quant), or its GGUF, GPTQ, AWQ or FP8 files",
-                   q->method, reason);
-    for (int i = 0; i < N_METHODS; i++)
-        known = arena_printf(q->checkpoint->arena, "%s%s%s", known, i ? ", " : "", methods[i].name);
-    diag_fatal(q->loc,
-               "the weights are quantized by %s, which burin does not read: it reads %-s"
-               "\nhint: take the model's float weights; burin quantizes with --quant",
-               q->method ? q->method : "a method that it does not name", known);
-}
-
 void checkpoint_read_quantized(Checkpoint *c) {
     if (c->kind != CHECKPOINT_SAFETENSORS || c->quantized) return;
-    Quantization q = find_config(c);
+    Quantization q = quantization_of(c);
     if (!q.config) return;
-    const QuantizationMethod *method = find_method(&q);
+    const QuantizationMethod *method = quantization_method(&q);
     method->check(&q);
     // Of bitsandbytes it may say how transformers is to load float weights.
     int n = read_matrices(&q, method);

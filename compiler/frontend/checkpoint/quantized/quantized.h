@@ -27,7 +27,7 @@ typedef struct Grid {
     int64_t row_block, row_stride, group_stride;
 } Grid;
 
-// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order
+// Value = scale * (code - zero point, or the table's entry of code) * factor + addend, products in this order
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
     const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
@@ -52,6 +52,9 @@ struct QuantizedMatrix {
     void (*read)(const QuantizedMatrix *, CodedRows *);                       // sets the codes
     int (*zero)(const QuantizedMatrix *, int64_t row, int64_t group);         // or NULL: 0
     float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
+    // Zero points that are fractions, and addends; NULL: none. No block format holds them: the matrix becomes floats.
+    float (*fraction_at)(const QuantizedMatrix *, int64_t row, int64_t column);
+    float (*addend_at)(const QuantizedMatrix *, int64_t row, int64_t column);
 };
 
 // A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes
@@ -80,6 +83,15 @@ void modelopt_check(const Quantization *);
 QuantizedMatrix *modelopt_matrix(Quantization *, StoredTensor *);
 void auto_round_check(const Quantization *);
 QuantizedMatrix *auto_round_matrix(Quantization *, StoredTensor *);
+void hqq_check(const Quantization *);
+QuantizedMatrix *hqq_matrix(Quantization *, StoredTensor *);
+
+// ---- of method.c ----
+
+// quantization_config, or a file beside config.json; without `config` where there is none.
+Quantization quantization_of(Checkpoint *);
+// Ends the run when burin does not read it.
+const QuantizationMethod *quantization_method(const Quantization *);
 
 // ---- of quantized.c: what methods share ----
 

@@ -1,0 +1,92 @@
+// Which method config.json (or a file beside it) names, and those that burin does not read, with their reasons.
+#include <string.h>
+
+#include "frontend/checkpoint/quantized/quantized.h"
+
+static const QuantizationMethod methods[] = {
+    {"gptq", gptq_check, gptq_matrix},
+    {"awq", awq_check, awq_matrix},
+    {"compressed-tensors", compressed_check, compressed_matrix},
+    {"fp8", fp8_check, fp8_matrix},
+    {"fbgemm_fp8", fp8_check, fp8_matrix},
+    {"mxfp4", mxfp4_check, mxfp4_matrix},
+    {"bitsandbytes", bitsandbytes_check, bitsandbytes_matrix},
+    {"bitnet", bitnet_check, bitnet_matrix},
+    {"modelopt", modelopt_check, modelopt_matrix},
+    {"auto-round", auto_round_check, auto_round_matrix},
+    {"intel/auto-round", auto_round_check, auto_round_matrix},
+    {"hqq", hqq_check, hqq_matrix},
+};
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+// What AutoGPTQ and AutoAWQ once wrote beside config.json
+static bool find_beside(Quantization *q) {
+    static const char *const files[][2] = {{"quantize_config.json", "gptq"},
+                                           {"quant_config.json", "awq"},
+                                           {"hf_quant_config.json", "modelopt"},
+                                           {"quanto_qmap.json", "quanto"}};
+    Checkpoint *c = q->checkpoint;
+    for (size_t i = 0; i < sizeof files / sizeof *files && !q->config; i++) {
+        const Source *source;
+        q->config = checkpoint_object(c, files[i][0], &source);
+        if (!q->config) continue;
+        q->loc = loc_file(source);
+        q->method = quantized_string(q, "quant_method", files[i][1]);
+    }
+    return q->config;
+}
+
+Quantization quantization_of(Checkpoint *c) {
+    static const char *const keys[] = {"quantization_config", "compression_config"};
+    Quantization q = {.checkpoint = c};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *config = json_object_get(c->config, keys[i]);
+        q.loc = checkpoint_config_loc(c, keys[i]);
+        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q.loc, "%s must be an object", keys[i]);
+        if (!json_object_size(config)) continue;
+        q.config = config;
+        bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
+        q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
+        return q;
+    }
+    q.beside = c->config && find_beside(&q);
+    return q;
+}
+
+// Methods whose files burin does not read, and what stands in the way
+static const char *reason_against(const char *method) {
+    static const char *const reasons[][2] = {
+        {"aqlm", "its weights are sums of entries of codebooks"},
+        {"vptq", "its weights are entries of codebooks, in an order of their own"},
+        {"quip", "its weights are entries of a lattice, behind rotations"},
+        {"spqr", "its blocks come with a sparse matrix of outliers"},
+        {"higgs", "its weights are points of a grid, behind Hadamard transforms"},
+        {"fp_quant", "its weights stand behind Hadamard transforms"},
+        {"eetq", "its bytes are in an order that its CUDA kernels want"},
+        {"torchao", "its tensors are Python objects, whose layout each version of torchao says anew"},
+        {"quanto", "its tensors are Python objects, whose layout quanto says"},
+        {"quark", "its layouts differ with the scheme"},
+        {"exl2", "its matrices mix widths row by row"},
+        {"exl3", "its weights are paths through a trellis"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (!strcmp(reasons[i][0], method)) return reasons[i][1];
+    return NULL;
+}
+
+const QuantizationMethod *quantization_method(const Quantization *q) {
+    const char *known = "", *reason = q->method ? reason_against(q->method) : NULL;
+    for (int i = 0; q->method && i < N_METHODS; i++)
+        if (!strcmp(methods[i].name, q->method)) return &methods[i];
+    if (reason)
+        diag_fatal(q->loc,
+                   "the weights are quantized by %s, which burin does not read: %s"
+                   "\nhint: take the model's float weights (burin quantizes with --quant), or its GGUF, GPTQ, AWQ or FP8 files",
+                   q->method, reason);
+    for (int i = 0; i < N_METHODS; i++)
+        known = arena_printf(q->checkpoint->arena, "%s%s%s", known, i ? ", " : "", methods[i].name);
+    diag_fatal(q->loc,
+               "the weights are quantized by %s, which burin does not read: it reads %-s"
+               "\nhint: take the model's float weights; burin quantizes with --quant",
+               q->method ? q->method : "a method that it does not name", known);
+}
