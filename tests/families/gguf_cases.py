@@ -174,6 +174,19 @@ CASES |= {
     "jina-bert-v2-joined": lambda: by_distance(True),
     "deci": lambda: layers_of_their_own(),
     "llama-nvfp4": lambda: factors_of_experts(),
+    "mistral4": lambda: latent("mistral4", expert_gating_func=1, expert_weights_norm=True, attention__temperature_scale=0.3,
+                               attention__temperature_length=4, rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                               rope__scaling__original_context_length=16, rope__scaling__yarn_log_multiplier=0.1),
+    "openelm": lambda: wider_layers(),
+    "jais": lambda: gated_alibi(),
+    "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
+        ffn_gate=(WIDTH, WIDTH), ffn_up=(WIDTH, WIDTH), ffn_down=(WIDTH, WIDTH), ffn_norm_exps=(WIDTH,)),
+    "grok": lambda: capped(),
+    "grok-residual": lambda: capped(dense=True, final_logit_softcapping=3.0, attention__output_scale=0.4, logit_scale=0.8,
+                                    embedding_scale=2.5, attn_logit_softcapping=2.0, rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                                    rope__scaling__original_context_length=16, rope__scaling__yarn_ext_factor=1.0,
+                                    rope__scaling__yarn_attn_factor=1.0, rope__scaling__yarn_beta_fast=8.0,
+                                    rope__scaling__yarn_beta_slow=1.0),
     "bert-labels": lambda: with_head(3),
     "bert-rank": lambda: with_head(1, cls=False),
     "deepseek2-whole": lambda: latent(expert_gating_func=1, expert_weights_norm=True).add_to(1, exp_probs_b__bias=(EXPERTS,)),
@@ -414,10 +427,37 @@ def bailing_2(**metadata):
             attn_qkv=JOINED, **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,))
 
 
-def latent(**metadata):
+def wider_layers():
+    """OpenELM: heads and widths layer by layer."""
+    queries, groups, widths = [2, 4, 6], [1, 2, 3], [16, 24, 40]
+    case = Case("openelm", output=False, layers=3, attention__head_count=queries, attention__head_count_kv=groups,
+                feed_forward_length=widths, rope__dimension_count=HEAD, **HEADED)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), **NORMS_OF_HEADS)
+    for i, width in enumerate(widths):
+        case.add_to(i, attn_qkv=((queries[i] + 2 * groups[i]) * HEAD, WIDTH), attn_output=(WIDTH, queries[i] * HEAD),
+                    ffn_gate=(width, WIDTH), ffn_up=(width, WIDTH), ffn_down=(WIDTH, width))
+    return case
+
+
+def gated_alibi():
+    case = Case("jais", attention__head_count_kv=HEADS, attention__max_alibi_bias=6.0).llama("attn_q", "attn_k", "attn_v").add(
+        attn_qkv=(3 * WIDTH, WIDTH), attn_qkv__bias=(3 * WIDTH,), ffn_gate__bias=(INNER,), **ALL_NORMS)
+    case.shapes["output_norm.bias"] = (WIDTH,)
+    return case
+
+
+def capped(dense=False, **metadata):
+    """Grok, whose router's cap llama.cpp does not compute, and whose GELU it takes from a table."""
+    case = Case("grok", router_logit_softcapping=1e6, feed_forward_length=INNER if dense else SMALL, **MIXED, **metadata)
+    case.llama(*(() if dense else NO_DENSE)).experts().add(attn_output_norm=(WIDTH,), layer_output_norm=(WIDTH,))
+    case.faint, case.faintness = ("layer_output_norm",), 0.0005
+    return case
+
+
+def latent(name="deepseek2", **metadata):
     """Latent attention whose second projection is apart for keys and values, head by head."""
     turned, rank, value = 4, 16, 12
-    case = Case("deepseek2", attention__head_count_kv=1, attention__key_length=rank + turned, attention__value_length=rank,
+    case = Case(name, attention__head_count_kv=1, attention__key_length=rank + turned, attention__value_length=rank,
                 attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank,
                 attention__q_lora_rank=rank,
                 rope__dimension_count=turned, expert_shared_count=1, leading_dense_block_count=1, expert_weights_scale=1.0,

@@ -317,21 +317,6 @@ static void set_choices(const Reading *r) {
     }
 }
 
-// A classifier's labels: their names, or as many as its last matrix has rows
-static void set_labels(const Reading *r) {
-    const GgufTensor *head = gguf_tensor(r->gguf, "cls.output.weight");
-    uint64_t named, n = head && head->rank == 2 ? head->dims[1] : head ? 1 : 0;
-    const GgufString *names = gguf_strings(r->gguf, key_of(r, "classifier.output_labels"), &named);
-    if (!n || n > INT16_MAX) return;
-    json_t *labels = json_object();
-    for (uint64_t i = 0; i < n; i++) {
-        json_t *name = i < named ? json_stringn(names[i].bytes, names[i].length) : NULL;
-        json_object_set_new(labels, arena_printf(r->checkpoint->arena, "%" PRIu64, i),
-                            name ? name : json_sprintf("LABEL_%" PRIu64, i));
-    }
-    json_object_set_new(r->config, "id2label", labels);
-}
-
 static void set_special(const Reading *r, const char *key, const char *name) {
     int64_t id;
     if (gguf_int(r->gguf, key, &id) && id != UINT32_MAX) json_object_set_new(r->config, name, json_integer(id));
@@ -367,7 +352,7 @@ static void set_rotary_part(const Reading *r) {
 static void set_scaling(const Reading *r) {
     int64_t rotary = head_dim_of(r);
     gguf_int(r->gguf, key_of(r, "rope.dimension_count"), &rotary);
-    json_t *scaling = gguf_rotary_scaling(r->gguf, r->name, rotary / 2);
+    json_t *scaling = gguf_rotary_scaling(r->gguf, r->name, rotary / 2, r->table->changes);
     if (scaling) json_object_set_new(r->config, "rope_scaling", scaling);
     set_rotary_part(r);
 }
@@ -490,7 +475,8 @@ static void set_configuration(Reading *r) {
     leave_out_guessing(r);
     for (int i = 0; i < t->each.n; i++) set_each(r, t->each.items[i]);
     set_choices(r);
-    set_labels(r);
+    json_t *labels = gguf_labels(r->gguf, r->name);
+    if (labels) json_object_set_new(r->config, "id2label", labels);
     for (int i = 0; i < t->flags.n; i++)
         if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
     for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());

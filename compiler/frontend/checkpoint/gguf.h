@@ -81,8 +81,9 @@ const char *gguf_type_name(uint32_t tensor_type);  // "Q4_K"; NULL when unknown
 uint64_t gguf_type_bytes(uint32_t tensor_type, uint64_t values);         // 0 of a type that is not known
 const char *gguf_value_text(Arena *, const GgufValue *, uint64_t most);  // of an array, the first `most` elements
 
-// gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling.
-json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs);
+// gguf_rotary.c: rope_scaling of config.json, of heads that have so many pairs; NULL when there is no scaling. `changes` are
+// those of the architecture's table.
+json_t *gguf_rotary_scaling(const Gguf *, const char *architecture, int64_t pairs, unsigned changes);
 bool gguf_is_rotary_table(const GgufTensor *);
 
 // gguf_nvfp4.c: what the values of a tensor of that type are multiplied with, a number for each expert
@@ -90,6 +91,8 @@ const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);
 bool gguf_is_nvfp4_part(const Gguf *, const GgufTensor *);   // factors of weights or activations, beside such a tensor
 uint64_t gguf_nvfp4_stored_bytes(uint64_t presented_bytes);  // of the same blocks in the file
 
+json_t *gguf_labels(const Gguf *,
+                    const char *architecture);  // gguf_labels.c: id2label of config.json; NULL without a classifier
 json_t *gguf_end_tokens(const Gguf *);          // gguf_ends.c: a list of at most 8 ids
 bool gguf_is_control_text(const GgufString *);  // a control token, whatever its type says
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.

@@ -11,11 +11,13 @@
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
+#include "frontend/checkpoint/gguf_table.h"
 
 typedef struct {
     const Gguf *gguf;
     const char *architecture;
     int64_t pairs;
+    unsigned changes;
 } Rotary;
 
 bool gguf_is_rotary_table(const GgufTensor *t) { return !strncmp(t->name, "rope_f", 6); }
@@ -58,16 +60,27 @@ static json_t *by_tables(const Rotary *r) {
                      all ? json_copy(all) : far, "attention_factor", all ? 1 : number(r, "scaling.attn_factor", 1));
 }
 
-// The stretch of scores: of DeepSeek's 0.1 times it, and its two numbers are one in all its models; Mistral's first one is 1.
+// The stretch of scores, mscale_all_dim; mscale is 1, or the same. Some files have a tenth of it.
 static void set_stretch(const Rotary *r, json_t *scaling) {
     double multiplier = number(r, "scaling.yarn_log_multiplier", 0);
     if (multiplier == 0) return;
-    bool whole = !strcmp(r->architecture, "mistral3");
-    if (!whole && strcmp(r->architecture, "deepseek2"))
+    if (!(r->changes & (GGUF_STRETCH | GGUF_STRETCH_TENTH | GGUF_STRETCHES_TENTH)))
         file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
                    key_of(r, "scaling.yarn_log_multiplier"));
-    json_object_set_new(scaling, "mscale", json_real(whole ? 1 : 10 * multiplier));
-    json_object_set_new(scaling, "mscale_all_dim", json_real(whole ? multiplier : 10 * multiplier));
+    double all = r->changes & GGUF_STRETCH ? multiplier : 10 * multiplier;
+    json_object_set_new(scaling, "mscale", json_real(r->changes & GGUF_STRETCHES_TENTH ? all : 1));
+    json_object_set_new(scaling, "mscale_all_dim", json_real(all));
+}
+
+// Between the waves that turn slower and those that do not, what is mixed is all of the difference.
+static void check_mixture(const Rotary *r) {
+    static const char *const keys[] = {"scaling.yarn_ext_factor", "scaling.yarn_attn_factor"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        double value = number(r, keys[i], 1);
+        if (value != 1 && !(i == 0 && value < 0))
+            file_fatal(r->gguf->file, "metadata \"%s\" is %g, burin computes YaRN with 1\nhint: take the model's safetensors",
+                       key_of(r, keys[i]), value);
+    }
 }
 
 // Converters leave out what is usual: beta_fast 32, beta_slow 1, and an attention factor that goes with the factor.
@@ -77,14 +90,15 @@ static json_t *yarn(const Rotary *r, double factor) {
     json_t *scaling = json_pack("{s:s, s:f, s:f, s:f}", "rope_type", "yarn", "factor", factor, "beta_fast",
                                 number(r, "scaling.yarn_beta_fast", 32), "beta_slow", number(r, "scaling.yarn_beta_slow", 1));
     set_stretch(r, scaling);
+    check_mixture(r);
     if (gguf_int(r->gguf, key_of(r, "scaling.original_context_length"), &context) && context > 0)
         json_object_set_new(scaling, "original_max_position_embeddings", json_integer(context));
     if (part != 1) json_object_set_new(scaling, "attention_factor", json_real(part * (factor > 1 ? 0.1 * log(factor) + 1 : 1)));
     return scaling;
 }
 
-json_t *gguf_rotary_scaling(const Gguf *g, const char *architecture, int64_t pairs) {
-    Rotary r = {g, architecture, pairs};
+json_t *gguf_rotary_scaling(const Gguf *g, const char *architecture, int64_t pairs, unsigned changes) {
+    Rotary r = {g, architecture, pairs, changes};
     const char *type = "none";
     double factor = number(&r, "scaling.factor", number(&r, "scale_linear", 0));
     json_t *tables = by_tables(&r);
