@@ -177,6 +177,14 @@ CASES |= {
     "mistral4": lambda: latent("mistral4", expert_gating_func=1, expert_weights_norm=True, attention__temperature_scale=0.3,
                                attention__temperature_length=4, rope__scaling__type="yarn", rope__scaling__factor=4.0,
                                rope__scaling__original_context_length=16, rope__scaling__yarn_log_multiplier=0.1),
+    "rwkv6": lambda: rwkv("rwkv6", rescale_every_n_layers=2, layers=3),
+    "rwkv6-apart": lambda: rwkv("rwkv6", fused=False),
+    "rwkv6qwen2": lambda: rwkv("rwkv6qwen2", attention__head_count_kv=GROUPS, token_shift_count=1),
+    "rwkv7": lambda: rwkv("rwkv7"),
+    "arwkv7": lambda: rwkv("arwkv7", token_shift_count=1),
+    "kimi-linear": lambda: delta_and_latent(),
+    "step35": lambda: gates_of_heads(),
+    "step35-scaled": lambda: gates_of_heads(1.0, expert_gating_func=1, expert_weights_norm=True),
     "openelm": lambda: wider_layers(),
     "jais": lambda: gated_alibi(),
     "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
@@ -425,6 +433,103 @@ def bailing_2(**metadata):
         "bailingmoe2", layers=3, expert_weights_norm=True, rope__dimension_count=HEAD // 2,
         expert_shared_feed_forward_length=SMALL, **SPARSE | {"expert_shared_count": 1}, **metadata), 1, "attn_q", "attn_k", "attn_v").add(
             attn_qkv=JOINED, **NORMS_OF_HEADS).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,))
+
+
+def rwkv(name, fused=True, layers=LAYERS, **metadata):
+    """RWKV-6, RWKV-7, and what became of Qwen with their recurrences; their ranks are small."""
+    six, qwen, mix, rank = "6" in name, name not in ("rwkv6", "rwkv7"), 3, 5
+    width, head = (WIDTH, HEAD) if six else (2 * WIDTH, 32)                # llama.cpp's loop for RWKV-7 has steps of 32
+    keys = width
+    case = Case(name, layers=layers, wkv__head_size=head, embedding_length=width, time_mix_extra_dim=mix, time_decay_extra_dim=rank, **{
+        "attention.head_count": 0, "attention.head_count_kv": 0, "attention.decay_lora_rank": rank, "attention.iclr_lora_rank": mix,
+        "attention.value_residual_mix_lora_rank": mix, "attention.gate_lora_rank": rank} | {k.replace("__", "."): v for k, v in metadata.items()})
+    del case.metadata["rope.freq_base"]
+    case.shapes |= {"token_embd.weight": (WORDS, width), "output.weight": (WORDS, width), "output_norm.weight": (width,)}
+    if name == "rwkv6qwen2":
+        keys = GROUPS * HEAD
+        case.add(time_mix_key__bias=(keys,), time_mix_value__bias=(keys,), time_mix_receptance__bias=(width,))
+    case.add(attn_norm=(width,), time_mix_key=(keys, width), time_mix_value=(keys, width), time_mix_receptance=(width, width),
+             time_mix_output=(width, width))
+    if fused:
+        case.add(time_mix_lerp_fused=(5 if six else 6, 1, 1, width))
+    else:
+        case.add(**{f"time_mix_lerp_{part}": (width,) for part in "wkvrg"})
+    if six:
+        case.add(time_mix_w1=(5 * mix, width), time_mix_w2=(5, width, mix), time_mix_lerp_x=(width,), time_mix_decay=(width,),
+                 time_mix_decay_w1=(rank, width), time_mix_decay_w2=(width, rank), time_mix_gate=(width, width))
+    else:
+        case.add(time_mix_k_k=(width,), time_mix_k_a=(width,), time_mix_r_k=(width,), time_mix_g1=(rank, width),
+                 time_mix_g2=(width, rank))
+        for part, n in (("w", rank), ("a", mix), ("v", mix)):
+            case.add(**{f"time_mix_{part}0": (width,), f"time_mix_{part}1": (n, width), f"time_mix_{part}2": (width, n)})
+    if qwen:
+        return case.add(ffn_norm=(width,), ffn_gate=(INNER, width), ffn_up=(INNER, width), ffn_down=(width, INNER))
+    case.add(attn_norm__bias=(width,), attn_norm_2=(width,), attn_norm_2__bias=(width,), time_mix_ln=(width,), time_mix_ln__bias=(width,),
+             channel_mix_lerp_k=(width,), channel_mix_key=(INNER, width), channel_mix_value=(width, INNER))
+    case.shapes |= {"output_norm.bias": (width,), "token_embd_norm.weight": (width,), "token_embd_norm.bias": (width,)}
+    return case if not six else case.add(time_mix_first=(width // HEAD, HEAD), channel_mix_lerp_r=(width,),
+                                         channel_mix_receptance=(width, width))
+
+
+def delta_and_latent():
+    """Kimi's layers: two that keep states, in one of them convolutions have axes of 1 in front; one of latent attention."""
+    turned, rank, value, inner = 4, 16, 12, HEADS * HEAD
+    case = Case("kimi-linear", layers=3, **{"attention.head_count_kv": [0, 1, 0]}, attention__kv_lora_rank=rank,
+                attention__key_length=rank + turned, attention__value_length=rank, attention__key_length_mla=HEAD + turned,
+                attention__value_length_mla=value, rope__dimension_count=turned, kda__head_dim=HEAD, ssm__conv_kernel=4,
+                leading_dense_block_count=1, expert_shared_count=1, expert_weights_scale=1.5, expert_gating_func=2,
+                attention__layer_norm_rms_epsilon=1e-6, **MIXED)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,)).experts(first=1)
+    for i, front in ((0, (1,)), (2, ())):
+        case.add_to(i, attn_q=(inner, WIDTH), attn_k=(inner, WIDTH), attn_v=(inner, WIDTH), ssm_f_a=(HEAD, WIDTH),
+                    ssm_f_b=(inner, HEAD), ssm_g_a=(HEAD, WIDTH), ssm_g_b=(inner, HEAD), ssm_beta=(HEADS, WIDTH), ssm_dt__bias=(inner,),
+                    ssm_norm=(HEAD,), attn_output=(WIDTH, inner),
+                    **{f"ssm_conv1d_{part}": front + (inner, 1, 4) for part in "qkv"})
+        case.shapes[f"blk.{i}.ssm_a"] = front + (1,) * len(front) + (HEADS, 1)
+    case.add_to(1, attn_q=(HEADS * (HEAD + turned), WIDTH), attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
+                attn_output=(WIDTH, HEADS * value), attn_k_b=(HEADS, rank, HEAD), attn_v_b=(HEADS, value, rank))
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in (1, 2):
+        case.add_to(i, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL),
+                    exp_probs_b__bias=(EXPERTS,))
+    return case
+
+
+def gates_of_heads(factor=0, **metadata):
+    """Step's layers with windows have more heads; two layers clip their gates. `factor`: of all frequencies but the first."""
+    near, heads, groups = [True, False, True], [6, 4, 6], [3, 2, 3]
+    case = Case("step35", layers=3, **{"attention.head_count": heads, "attention.head_count_kv": groups}, attention__sliding_window=4,
+                attention__sliding_window_pattern=near, rope__freq_base_swa=100.0, expert_shared_feed_forward_length=SMALL,
+                expert_weights_scale=1.5, swiglu_clamp_exp=[0.0, 0.1, 0.0], swiglu_clamp_shexp=[0.2, 0.0, 0.05],
+                rope__dimension_count=HEAD, **HEADED, **MIXED, **metadata)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), **NORMS_OF_HEADS).experts(first=1)
+    for i in range(3):
+        case.add_to(i, attn_q=(heads[i] * HEAD, WIDTH), attn_k=(groups[i] * HEAD, WIDTH), attn_v=(groups[i] * HEAD, WIDTH),
+                    attn_output=(WIDTH, heads[i] * HEAD), attn_gate=(heads[i], WIDTH))
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in (1, 2):
+        case.add_to(i, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL),
+                    exp_probs_b__bias=(EXPERTS,))
+    case.factors = [1.0, 4.0] + [factor] * (HEAD // 2 - 2) if factor else None
+    return case
+
+
+def heads_of_mamba():
+    """PLaMo 2: Mamba with heads, then attention. A step is made of 64 numbers at least."""
+    inner, state, heads, steps = 6 * HEAD, 8, 6, 64
+    case = Case("plamo2", output=False, layers=3, **{"attention.head_count": [0, HEADS, 0], "attention.head_count_kv": [0, GROUPS, 0]},
+                ssm__conv_kernel=4, ssm__inner_size=inner, ssm__state_size=state, ssm__time_step_rank=heads, ssm__group_count=0, **HEADED)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), ffn_up=(2 * INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in (0, 2):
+        case.add_to(i, ssm_in=(2 * inner, WIDTH), ssm_conv1d=(inner, 4), ssm_x=(steps + 2 * state, inner), ssm_dt=(heads, steps),
+                    ssm_dt__bias=(heads,), ssm_out=(WIDTH, inner))
+        case.shapes |= {f"blk.{i}.ssm_{part}": shape for part, shape in (
+            ("a", (heads,)), ("d", (heads,)), ("dt_norm", (steps,)), ("b_norm", (state,)), ("c_norm", (state,)))}
+    case.add_to(1, attn_qkv=((HEADS + 2 * GROUPS) * HEAD, WIDTH), attn_q_norm=(HEADS, HEAD), attn_k_norm=(GROUPS, HEAD),
+                attn_output=(WIDTH, HEADS * HEAD))
+    for i in range(3):
+        case.shapes |= {f"blk.{i}.{part}": (WIDTH,) for part in ("post_attention_norm", "post_ffw_norm")}
+    return case
 
 
 def wider_layers():

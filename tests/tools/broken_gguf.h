@@ -123,6 +123,14 @@ static void gguf_unread_gating(void) {
     open_gguf(64);
 }
 
+static void gguf_unread_clamps(void) {
+    begin_model(1, 1);
+    key("llama.swiglu_clamp_exp", ARRAY);
+    u32(F32), u64(2), f32(0), f32(7);
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
 static void gguf_unread_head(void) {
     begin_model(1, 0);
     describe((Described){"cls.weight", 4, 4, 0, 0});
@@ -334,6 +342,16 @@ static void gguf_yarn(void) {
     open_gguf(0);
 }
 
+static void gguf_yarn_mixture(void) {
+    begin_model(0, 3);
+    put_string("llama.rope.scaling.type", "yarn");
+    key("llama.rope.scaling.factor", F32);
+    f32(4);
+    key("llama.rope.scaling.yarn_ext_factor", F32);
+    f32(0.5f);
+    open_gguf(0);
+}
+
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
 static void gguf_quantized(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 4, 12, 0}, 64); }
 static void gguf_tensor_type(void) { open_tensor((Described){"token_embd.weight", 4, 4, 99, 0}, 64); }
@@ -401,6 +419,8 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_rope_zero),
                                          CASE(gguf_rope_half),
                                          CASE(gguf_yarn),
+                                         CASE(gguf_yarn_mixture),
+                                         CASE(gguf_unread_clamps),
                                          CASE(gguf_norm_type),
                                          CASE(gguf_quantized),
                                          CASE(gguf_tensor_type),

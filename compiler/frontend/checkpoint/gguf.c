@@ -181,9 +181,12 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
     const MappedFile *file = part->file;
     Tensor t = {.name = stored->name, .dtype = dtype_of(stored)};
     uint64_t dims[MAX_RANK], end;
-    for (int i = 0; i < stored->rank; i++) dims[i] = stored->dims[stored->rank - 1 - i];
-    bool vector = stored->rank == 2 && dims[0] == 1 && text_ends_with(stored->name, ".bias");  // in some files a row
-    tensor_set_shape(file, &t, stored->rank - vector, dims + vector);
+    int rank = stored->rank;
+    if (rank == 4)  // convolutions, in some files with axes of 1 in front
+        while (rank > 2 && stored->dims[rank - 1] == 1) rank--;
+    for (int i = 0; i < rank; i++) dims[i] = stored->dims[rank - 1 - i];
+    bool vector = rank == 2 && dims[0] == 1 && text_ends_with(stored->name, ".bias");  // in some files a row
+    tensor_set_shape(file, &t, rank - vector, dims + vector);
     const float *factors = stored->type == GGUF_TENSOR_NVFP4 ? gguf_nvfp4_factors(r->gguf, stored) : NULL;
     if (factors) t.bytes = gguf_nvfp4_stored_bytes(t.bytes);
     if (__builtin_add_overflow(part->data, stored->offset, &end) || __builtin_add_overflow(end, t.bytes, &end) ||
@@ -292,13 +295,18 @@ static void set_each(const Reading *r, GgufPair each) {
     const char *key = key_of(r, each.gguf);
     const GgufValue *v = gguf_find(r->gguf, key);
     int64_t one = 0, layers = layers_of(r, v && v->is_array);
+    double real = 0;
     uint64_t n;
     if (!v) return;
     if (v->is_array) check_length(r, v);
-    const int32_t *of = v->is_array ? gguf_ints(r->gguf, key, &n) : NULL;
-    if (!of) gguf_int(r->gguf, key, &one);
+    bool reals = v->type == GGUF_F32;
+    const int32_t *of = v->is_array && !reals ? gguf_ints(r->gguf, key, &n) : NULL;
+    const float *of_reals = v->is_array && reals ? gguf_floats(r->gguf, key, &n) : NULL;
+    if (!v->is_array && reals) gguf_float(r->gguf, key, &real);
+    if (!v->is_array && !reals) gguf_int(r->gguf, key, &one);
     json_t *numbers = json_array();
-    for (int64_t i = 0; i < layers; i++) json_array_append_new(numbers, json_integer(of ? of[i] : one));
+    for (int64_t i = 0; i < layers; i++)
+        json_array_append_new(numbers, reals ? json_real(of_reals ? of_reals[i] : real) : json_integer(of ? of[i] : one));
     set_field(r, each.name, numbers);
 }
 

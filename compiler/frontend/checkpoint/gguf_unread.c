@@ -14,7 +14,8 @@ static const struct {
                 {"attn_logit_softcapping", 0},   {"final_logit_softcapping", 0},
                 {"attention.clamp_kqv", 0},      {"attention.temperature_scale", 0},
                 {"router_logit_softcapping", 0}, {"attention.output_scale", 1},
-                {"expert_weights_scale", 1}};
+                {"expert_weights_scale", 1},     {"swiglu_clamp_exp", 0},
+                {"swiglu_clamp_shexp", 0}};
 
 static bool reads(GgufPairs keys, const char *key) {
     for (int i = 0; i < keys.n; i++)
@@ -70,15 +71,24 @@ static void check_head(const Gguf *g, const GgufTable *t) {
     }
 }
 
+// A number, or one for each layer
+static void check_changing(const Gguf *g, const char *key, double neutral) {
+    const GgufValue *v = gguf_find(g, key);
+    double value = 0;
+    uint64_t n;
+    if (!v || (v->type != GGUF_F32 && v->type != GGUF_F64)) return;
+    const float *of = v->is_array && v->type == GGUF_F32 ? gguf_floats(g, key, &n) : NULL;
+    if (!v->is_array && gguf_float(g, key, &value) && value != 0 && value != neutral) refuse(g, key, value);
+    for (uint64_t i = 0; of && i < n; i++)
+        if (of[i] != 0 && of[i] != neutral) refuse(g, key, of[i]);
+}
+
 void gguf_check_unread(const Gguf *g, const GgufTable *t, const char *architecture) {
     check_only(g, t, architecture);
     check_head(g, t);
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++) {
-        const char *key = arena_printf(g->arena, "%s.%s", architecture, changing[i].key);
-        const GgufValue *v = gguf_find(g, key);
-        double value = 0;
-        bool read = reads(t->needed, changing[i].key) || reads(t->further, changing[i].key);
-        if (!v || read || v->is_array || (v->type != GGUF_F32 && v->type != GGUF_F64) || !gguf_float(g, key, &value)) continue;
-        if (value != 0 && value != changing[i].neutral) refuse(g, key, value);
+        const char *end = changing[i].key;
+        if (!reads(t->needed, end) && !reads(t->further, end) && !reads(t->each, end))
+            check_changing(g, arena_printf(g->arena, "%s.%s", architecture, end), changing[i].neutral);
     }
 }
