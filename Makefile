@@ -92,7 +92,8 @@ UNICODE := /usr/share/unicode
 $(UNICODE_TABLES): compiler/frontend/tokenizer/unicode.awk $(UNICODE)/CompositionExclusions.txt $(UNICODE)/Scripts.txt $(UNICODE)/DerivedAge.txt \
 		compiler/frontend/tokenizer/unicode_newer.txt $(UNICODE)/UnicodeData.txt
 	@mkdir -p $(dir $@)
-	awk -f $^ > $@.new && mv $@.new $@
+	$(call say,awk,$@)
+	$(Q)awk -f $^ > $@.new && mv $@.new $@
 
 # What the C of a model cannot be named: names of the runtime's files, quoted, each with a comma.
 $(BUILD)/gen/runtime_names.h: Makefile $(wildcard runtime/*/*.[ch])
