@@ -76,16 +76,17 @@ static bool is_there(int tag, int *bytes) {
 }
 
 int burin_await_first_rank(const int *tags, int n, int *bytes) {
-    enum { YIELDS = 50000, NAPS = 10000 };
-    double heard = burin_seconds();
-    for (long look = 0;; look++) {
+    const double yields = 0.02, short_naps = 1;  // seconds: on a machine with other work a yield may take milliseconds
+    double from = burin_seconds(), heard = from;
+    for (;;) {
         for (int i = 0; i < n; i++)
             if (is_there(tags[i], bytes)) return tags[i];
-        if (look < YIELDS) {
+        double waited = burin_seconds() - from;
+        if (waited < yields) {
             sched_yield();
             continue;
         }
-        nanosleep(&(struct timespec){.tv_nsec = look < YIELDS + NAPS ? 100000 : 1000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = waited < short_naps ? 100000 : 1000000}, NULL);
         for (; is_there(TAG_ALIVE, bytes); heard = burin_seconds())
             MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG_ALIVE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (burin_seconds() - heard > burin_rank_patience()) burin_rank_is_late(0);

@@ -19,6 +19,9 @@ other=$WORK/other
 logged() { grep -E "$1" "$WORK/log" || ! cat "$WORK/log"; }
 austen() { ranks "$1" "$program" "It was" -n 4 "$2" "$3"; }
 
+# Does the process wait for its standard input?
+reads_input() { awk '$2 == "0x0" { found = 1 } END { exit !found }' "/proc/$1/syscall" 2> "$WORK/no-process"; }
+
 # the first rank waits for its prompt longer than anyone is patient, and the others wait with it; then it stands still
 first_stands_still() {
     mkfifo "$WORK/prompt"
@@ -28,7 +31,7 @@ first_stands_still() {
         '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && echo $$ > "$1/first"; exec "$2" -f - -n 4 -t 1 --rank-timeout 1' sh "$WORK" "$program" \
         < "$WORK/prompt" > "$WORK/log" 2>&1 &
     run=$!
-    for _ in $(seq 200); do [ -s "$WORK/first" ] && break; sleep 0.05; done
+    for _ in $(seq 400); do [ -s "$WORK/first" ] && reads_input "$(cat "$WORK/first")" && break; sleep 0.05; done
     sleep 3
     check "a first rank that waits for its prompt keeps the others" kill -STOP "$(cat "$WORK/first")"
     wait $run
