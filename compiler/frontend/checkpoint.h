@@ -22,6 +22,7 @@ typedef struct Checkpoint {
     const json_t *config;      // config.json, or what the file's own header says in the same words; NULL when absent
     const json_t *generation;  // generation_config.json, or NULL
     const Source *config_source, *generation_source;
+    const json_t *metadata;    // __metadata__ of safetensors, of all files; NULL: none
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
     const char *pooling;       // what a GGUF says about embeddings of texts, by sentence.h's names; or NULL
     const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL

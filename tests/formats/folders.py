@@ -373,7 +373,7 @@ MORE = {
 }
 
 
-def write(name, config, method, also):
+def write(name, config, method, also, metadata={}):
     folder, (quantize, settings) = f"{OUT}/{name}", method
     config._attn_implementation = "eager"
     torch.manual_seed(len(name))
@@ -403,7 +403,8 @@ def write(name, config, method, also):
     with torch.no_grad():
         logits = model(torch.from_numpy(ids)[None]).logits[0].numpy()
     os.makedirs(folder, exist_ok=True)
-    save_file({k: t.contiguous().clone() for k, t in tensors.items()}, f"{folder}/model.safetensors", {"format": "pt"})
+    save_file({k: t.contiguous().clone() for k, t in tensors.items()}, f"{folder}/model.safetensors",
+              {"format": "pt"} | metadata)
     text = config.to_diff_dict() | {"architectures": [type(model).__name__], "quantization_config": settings}
     text |= {"model_type": config.model_type, "vocab_size": 97, "tie_word_embeddings": config.tie_word_embeddings}
     json.dump(text, open(f"{folder}/config.json", "w"), indent=1, sort_keys=True)
@@ -413,10 +414,10 @@ def write(name, config, method, also):
     open(f"{folder}/tensor", "w").write(shown[0] + "\n")
 
 
-def seeded(name, config, method, also):
+def seeded(name, config, method, also, metadata={}):
     global rng
     rng = np.random.default_rng(zlib.crc32(name.encode()))
-    write(name, config, method, also)
+    write(name, config, method, also, metadata)
 
 
 def main(asked):

@@ -3,9 +3,12 @@ to build or test burin.
 
 usage: libraries.py [NAME...]   needs what folders.py does, hqq, torchao, amd-quark; writes tests/formats/folders/*
 """
+import json
 import sys
 
+import numpy as np
 import torch
+from torchao.quantization import MappingType, PerRow, PerTensor
 
 import folders
 from folders import SMALL, llama, wide
@@ -32,6 +35,107 @@ def hqq(bits, group, axis=1, together=False, view=False, **more):
         "offload_meta": together, "scale_quant_params": None, "zero_quant_params": None, "weight_quant_params": params}}
 
 
+def tiled(code, inner=8):
+    """What _convert_weight_to_int4pack gives on a GPU, in the words of its kernel: codes [n, k] to [n / 8, k / 16 inner, 32, inner / 2]"""
+    n, k = code.shape
+    out = np.zeros((n // 8, k // (16 * inner), 32, inner // 2), np.uint32)
+    for tile, outer, t, pair in np.ndindex(out.shape):
+        first = (outer * inner + 2 * pair) * 16 + t % 4 * 2
+        v = [code[tile * 8 + t // 4, first + at] for at in (0, 1, 8, 9, 16, 17, 24, 25)]
+        out[tile, outer, t, pair] = sum(int(v[i]) << 4 * place for place, i in enumerate((0, 2, 4, 6, 1, 3, 5, 7)))
+    return torch.from_numpy(out.view(np.int32))
+
+
+def int4_line(w, group, signed):
+    """Codes, and scales and zero points [groups, out] of code * scale + zero (code - 8 where not signed), in bf16"""
+    parts = w.reshape(len(w), -1, group)
+    low, high = parts.min(-1), np.maximum(parts.max(-1), parts.min(-1) + 1e-6)
+    scale = torch.from_numpy((high - low) / 15).to(torch.bfloat16)
+    zero = torch.from_numpy(low + (high - low) / 15 * 8).to(torch.bfloat16)
+    code = np.clip(np.rint((parts - low[..., None]) / scale.float().numpy()[..., None]), 0, 15).astype(np.int64).reshape(w.shape)
+    values = (code - 8).astype(np.float32) * np.repeat(scale.float().numpy(), group, 1) + np.repeat(zero.float().numpy(), group, 1)
+    return code - 8 if signed else code, scale.T.contiguous(), zero.T.contiguous(), values
+
+
+def int4(group, factor=False):
+    """mslk, which packs it, needs a GPU: its pack_int4 and int4_row_quantize_zp in these words"""
+    from torchao.quantization import Int4Tensor
+
+    def make(w):
+        pre = torch.from_numpy(np.linspace(.5, 2, w.shape[1]).astype(np.float32)).to(torch.bfloat16) if factor else None
+        code, scale, zero, values = int4_line(w, group, True)
+        packed = torch.from_numpy((code[:, 0::2] & 15 | code[:, 1::2] << 4).astype(np.uint8).view(np.int8).copy())
+        return Int4Tensor(packed, scale, zero, [1, group], torch.Size(w.shape), pre), values * pre.float().numpy() if factor else values
+    return make
+
+
+def int4_tiles(group):
+    from torchao.quantization import Int4TilePackedTo4dTensor
+
+    def make(w):
+        code, scale, zero, values = int4_line(np.pad(w, ((0, 0), (0, -w.shape[1] % 1024))), group, False)
+        both = torch.stack((scale, zero), -1)
+        return Int4TilePackedTo4dTensor(tiled(code), both, [1, group], torch.Size(w.shape)), values[:, :w.shape[1]]
+    return make
+
+
+def library(make):
+    """A tensor that the library quantizes, and its dequantize() in float32"""
+    def made(w):
+        t = make(torch.from_numpy(w).to(torch.bfloat16))
+        try:
+            values = t.dequantize(torch.float32)
+        except TypeError:
+            t32 = make(torch.from_numpy(w).to(torch.bfloat16))
+            t32 = type(t32)(t32.qdata, t32.scale.float(), t32.zero_point, t32.target_dtype, t32.block_size, torch.float32,
+                            t32.activation_quantization)
+            values = t32.dequantize()
+        return t, values.numpy()
+    return made
+
+
+def torchao(make, colons=False):
+    """`colons`: names as torchao 0.14 wrote them"""
+    from torchao.prototype.safetensors.safetensors_support import flatten_tensor_state_dict
+    metadata = {}
+
+    def quantize(name, w):
+        t, values = make(w)
+        parts, more = flatten_tensor_state_dict({f"{name}.weight": t})
+        names = json.loads(metadata.get("tensor_names", "[]")) + json.loads(more.pop("tensor_names"))
+        metadata.update(more, tensor_names=json.dumps(names))
+        return {k.replace("._weight_", ".weight:") if colons else k: v for k, v in parts.items()}, values
+    return quantize, {"quant_method": "torchao", "quant_type": {"default": {"_type": type(make).__name__}},
+                      "modules_to_not_convert": ["lm_head"]}, metadata
+
+
+def float8(granularity):
+    from torchao.quantization import Float8Tensor
+    return library(lambda w: Float8Tensor.from_hp(w, granularity=granularity))
+
+
+def int8(granularity, **more):
+    from torchao.quantization import Int8Tensor
+    return library(lambda w: Int8Tensor.from_hp(w, granularity, **more))
+
+
+def intx(bits, group, asymmetric=False):
+    from torchao.quantization import IntxUnpackedToInt8Tensor, MappingType
+    mapping = MappingType.ASYMMETRIC if asymmetric else MappingType.SYMMETRIC
+    return library(lambda w: IntxUnpackedToInt8Tensor.from_hp(w, (1, group or w.shape[1]), getattr(torch, f"int{bits}"), mapping_type=mapping))
+
+
+def mx(kind, swizzled):
+    from torchao.prototype.mx_formats.mx_tensor import MXTensor
+    return library(lambda w: MXTensor.to_mx(w, kind, 32, is_swizzled_scales=swizzled))
+
+
+def nvidia(swizzled, whole):
+    from torchao.prototype.mx_formats.nvfp4_tensor import NVFP4Tensor, per_tensor_amax_to_scale
+    return library(lambda w: NVFP4Tensor.to_nvfp4(w, per_tensor_scale=per_tensor_amax_to_scale(w.abs().max()) if whole else None,
+                                                  is_swizzled_scales=swizzled))
+
+
 LIBRARIES = {
     "hqq4": (llama(), hqq(4, 32), []),
     "hqq4_axis0": (llama(), hqq(4, 64, axis=0, together=True), []),
@@ -40,8 +144,20 @@ LIBRARIES = {
     "hqq1": (llama(), hqq(1, 32, view=True), []),
     "hqq8_one": (llama(), hqq(8, 64, channel_wise=False), []),
     "hqq4_whole": (wide(), hqq(4, 64, round_zero=True, optimize=False), []),
+    "ao_float8": (llama(), torchao(float8(PerRow()), colons=True), []),
+    "ao_float8_one": (llama(), torchao(float8(PerTensor())), []),
+    "ao_int8": (llama(), torchao(int8(PerRow())), []),
+    "ao_int8_asym": (llama(), torchao(int8(PerRow(), mapping_type=MappingType.ASYMMETRIC)), []),
+    "ao_intx4": (llama(), torchao(intx(4, 32)), []),
+    "ao_intx4_asym": (llama(), torchao(intx(4, 32, True)), []),
+    "ao_int4": (llama(), torchao(int4(32, True)), []),
+    "ao_int4_tiles": (llama(), torchao(int4_tiles(32)), []),
+    "ao_mxfp4": (llama(), torchao(mx(torch.float4_e2m1fn_x2, True)), []),
+    "ao_mxfp8": (llama(), torchao(mx(torch.float8_e4m3fn, False)), []),
+    "ao_nvfp4": (llama(), torchao(nvidia(True, True)), []),
+    "ao_nvfp4_plain": (llama(), torchao(nvidia(False, False)), []),
 }
 
 for name, (config, method, also) in LIBRARIES.items():
     if not sys.argv[1:] or name in sys.argv[1:]:
-        folders.seeded(name, config, method, also)
+        folders.seeded(name, config, method[:2], also, *method[2:])

@@ -4,7 +4,7 @@
 #include "broken.h"
 
 // "NAME DTYPE DIMENSIONS... [=BYTE, or =inf]; ...": tensors of zeros, or of that byte (in hexadecimal), or of infinite F32.
-// ='TEXT' is the data itself.
+// ='TEXT' is the data itself. "%NAME TEXT;": metadata, with ' for ".
 typedef struct QuantizedCase {
     const char *name, *config, *tensors;
 } QuantizedCase;
@@ -25,24 +25,34 @@ typedef struct QuantizedCase {
     "'quant_method':'compressed-tensors','format':'pack-quantized','config_groups':{'a':{'weights':{'num_bits':4,'type':'int'" \
     ","                                                                                                                        \
     "'group_size':16}},'b':{'weights':{'num_bits':8,'type':'int','group_size':8}}}"
-#define NVFP4     CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
-#define FP4_WORDS "m.weight_packed U8 8 16;"
-#define BITNET    "'quant_method':'bitnet'"
-#define TERNARY   "m.weight U8 2 32;"
-#define BYTES     CT("int-quantized", "'num_bits':8,'type':'int'")
-#define FP8       "'quant_method':'fp8','weight_block_size':[4,16]"
-#define F8        "m.weight F8_E4M3 8 32;"
-#define MXFP4     "'quant_method':'mxfp4'"
-#define BNB       "'quant_method':'bitsandbytes','load_in_4bit':true"
-#define NF4       "m.weight U8 128 1; m.weight.quant_map F32 16;"
-#define STATE(t)  "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
-#define GOOD      STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
-#define ABSMAX    "m.weight.absmax F32 4 =11;"
-#define HQQ       "'quant_method':'hqq'"
-#define HQQ_SHAPE "m.shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
-#define HQQ_CODES "m.W_q U8 8 16; m.packing U8 @ ='4bit_u8';"
-#define HQQ_SCALE "m.scale F16 16 1 =11;"
-#define HQQ_ZERO  "m.zero F16 16 1 =11;"
+#define NVFP4       CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
+#define FP4_WORDS   "m.weight_packed U8 8 16;"
+#define BITNET      "'quant_method':'bitnet'"
+#define TERNARY     "m.weight U8 2 32;"
+#define BYTES       CT("int-quantized", "'num_bits':8,'type':'int'")
+#define FP8         "'quant_method':'fp8','weight_block_size':[4,16]"
+#define F8          "m.weight F8_E4M3 8 32;"
+#define MXFP4       "'quant_method':'mxfp4'"
+#define BNB         "'quant_method':'bitsandbytes','load_in_4bit':true"
+#define NF4         "m.weight U8 128 1; m.weight.quant_map F32 16;"
+#define STATE(t)    "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
+#define GOOD        STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
+#define ABSMAX      "m.weight.absmax F32 4 =11;"
+#define HQQ         "'quant_method':'hqq'"
+#define HQQ_SHAPE   "m.shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
+#define HQQ_CODES   "m.W_q U8 8 16; m.packing U8 @ ='4bit_u8';"
+#define HQQ_SCALE   "m.scale F16 16 1 =11;"
+#define HQQ_ZERO    "m.zero F16 16 1 =11;"
+#define AO          "'quant_method':'torchao'"
+#define AO_IS(t, d) "%tensor_names ['m.weight']; %m.weight {'_type':'" t "','_data':{" d "}};"
+#define AO_FLOAT8   AO_IS("Float8Tensor", "'block_size':[1,32]") "m._weight_qdata F8_E4M3 8 32;"
+#define AO_INT8     AO_IS("Int8Tensor", "'block_size':[1,32]") "m._weight_qdata I8 8 32;"
+#define AO_GROUPS   "'block_size':[1,16],'shape':[8,32]"
+#define AO_INT4     AO_IS("Int4Tensor", AO_GROUPS) "m._weight_qdata I8 8 16; m._weight_zero_point BF16 2 8;"
+#define AO_TILES(d) AO_IS("Int4TilePackedTo4dTensor", d) "m._weight_qdata I32 1 1 32 4;"
+#define AO_MXFP4      \
+    AO_IS("MXTensor", \
+          "'block_size':32,'elem_dtype':{'_type':'torch.dtype','_data':'float4_e2m1fn_x2'},'is_swizzled_scales':true")
 
 static const QuantizedCase quantized[] = {
     {"quantized-method", "'quant_method':'mine','bits':4.5", WORDS},
@@ -175,6 +185,39 @@ static const QuantizedCase quantized[] = {
     {"hqq-zero-count", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE "m.zero F16 1 =11;"},
     {"hqq-zero-nan", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE "m.zero F16 16 1 =ff;"},
     {"hqq-both-count", HQQ, HQQ_CODES HQQ_SHAPE "m.zero_scale F16 2 15 1 =11;"},
+    {"ao-no-names", AO, "m._weight_qdata I8 8 32; m._weight_scale F32 8 1 =11;"},
+    {"ao-no-entry", AO, "%tensor_names ['m.weight']; m._weight_qdata I8 8 32; m._weight_scale F32 8 1 =11;"},
+    {"ao-entry-text", AO, "%tensor_names ['m.weight']; %m.weight {'_type'; m._weight_qdata I8 8 32;"},
+    {"ao-type", AO, AO_IS("Int4PreshuffledTensor", AO_GROUPS) "m._weight_qdata I8 8 16;"},
+    {"ao-no-type", AO, "%tensor_names ['m.weight']; %m.weight {}; m._weight_qdata I8 8 16;"},
+    {"ao-float8-codes", AO, AO_IS("Float8Tensor", "'block_size':[1,32]") "m._weight_qdata I8 8 32;"},
+    {"ao-float8-no-scale", AO, AO_FLOAT8},
+    {"ao-float8-scale-shape", AO, AO_FLOAT8 "m._weight_scale F32 7 1 =11;"},
+    {"ao-int8-codes", AO, AO_IS("Int8Tensor", "'block_size':[1,32]") "m._weight_qdata U8 8 32; m._weight_scale F32 8 1;"},
+    {"ao-int8-zeros", AO, AO_INT8 "m._weight_scale F32 8 1 =11; m._weight_zero_point I8 8 2 =01;"},
+    {"ao-int8-factor", AO, AO_INT8 "m._weight_scale F32 8 1 =11; m._weight_act_pre_scale F32 32 =11;"},
+    {"ao-colons-no-scale", AO, AO_IS("Int8Tensor", "") "m.weight:qdata I8 8 32;"},
+    {"ao-int4-scale", AO, AO_INT4 "m._weight_scale BF16 8 2 =11;"},
+    {"ao-int4-zeros", AO,
+     AO_IS("Int4Tensor", AO_GROUPS) "m._weight_qdata I8 8 16; m._weight_scale BF16 2 8; m._weight_zero_point BF16 1 8;"},
+    {"ao-int4-block", AO,
+     AO_IS("Int4Tensor",
+           "'block_size':[2,16]") "m._weight_qdata I8 8 16; m._weight_scale BF16 2 8; m._weight_zero_point BF16 2 8;"},
+    {"ao-int4-factor", AO, AO_INT4 "m._weight_scale BF16 2 8 =11; m._weight_act_pre_scale BF16 31 =11;"},
+    {"ao-tiles-shape", AO, AO_TILES("'block_size':[1,16],'shape':[8,256]") "m._weight_scale_and_zero BF16 2 8 2 =11;"},
+    {"ao-tiles-no-shape", AO, AO_TILES("'block_size':[1,16]") "m._weight_scale_and_zero BF16 2 8 2 =11;"},
+    {"ao-tiles-codes", AO, AO_IS("Int4TilePackedTo4dTensor", AO_GROUPS) "m._weight_qdata I32 8 4;"},
+    {"ao-tiles-type", AO, AO_IS("Int4TilePackedTo4dTensor", AO_GROUPS) "m._weight_qdata I64 1 1 32 2;"},
+    {"ao-tiles-scale", AO, AO_TILES(AO_GROUPS) "m._weight_scale_and_zero BF16 1 8 2 =11;"},
+    {"ao-tiles-scale-rank", AO, AO_TILES(AO_GROUPS) "m._weight_scale_and_zero BF16 2 8 =11;"},
+    {"ao-mxfp4-tiles", AO, AO_MXFP4 "m._weight_qdata U8 8 16; m._weight_scale U8 8 1;"},
+    {"ao-mx-elements", AO,
+     AO_IS("MXTensor", "'block_size':32,'elem_dtype':'fp6_e2m3'") "m._weight_qdata U8 8 32; m._weight_scale U8 8 1;"},
+    {"ao-mx-codes", AO, AO_IS("MXTensor", "'block_size':32") "m._weight_qdata I8 8 32; m._weight_scale U8 8 1;"},
+    {"ao-mx-no-block", AO, AO_IS("NVFP4Tensor", "") "m._weight_qdata U8 8 16; m._weight_scale F8_E4M3 8 2;"},
+    {"ao-nvfp4-whole", AO,
+     AO_IS("NVFP4Tensor",
+           "'block_size':16") "m._weight_qdata U8 8 16; m._weight_scale F8_E4M3 8 2; m._weight_per_tensor_scale F32 2 =11;"},
     {"hqq-quantized-scale", HQQ, HQQ_CODES HQQ_SHAPE HQQ_SCALE HQQ_ZERO "m.quant_scale U8 =01;"},
 };
 
@@ -226,9 +269,21 @@ static const char *add_tensor(Text *header, Text *data, const char *at) {
     return *at == ';' ? at + 1 : NULL;
 }
 
+static const char *add_metadata(Text *metadata, const char *at) {
+    const char *text = strchr(at, ' ') + 1, *end = strchr(text, ';');
+    text_add(metadata, "%s\"%.*s\":\"", metadata->length ? "," : "\"__metadata__\":{", (int)(text - 1 - at), at);
+    for (; text < end; text++) text_append(metadata, *text == '\'' ? "\\\"" : text, *text == '\'' ? 2 : 1);
+    text_append(metadata, "\"", 1);
+    return end + 1;
+}
+
 static void open_quantized(const char *config, const char *tensors) {
-    Text header = {0}, data = {0};
-    for (const char *at = tensors; at && *skip_blanks(at);) at = add_tensor(&header, &data, at);
+    Text header = {0}, data = {0}, metadata = {0};
+    for (const char *at = tensors; at && *skip_blanks(at);) {
+        at = skip_blanks(at);
+        at = *at == '%' ? add_metadata(&metadata, at + 1) : add_tensor(&header, &data, at);
+    }
+    if (metadata.length) text_add(&header, ",%.*s}", (int)metadata.length, metadata.data);
     text_add(&header, "}");
     while (header.length % 8) text_append(&header, " ", 1);
     u64(header.length);
@@ -239,7 +294,7 @@ static void open_quantized(const char *config, const char *tensors) {
     json(config);
     json("}}");
     write_out("config.json");
-    text_free(&header), text_free(&data);
+    text_free(&header), text_free(&data), text_free(&metadata);
     open_checkpoint(".");
 }
 #endif

@@ -101,6 +101,15 @@ static const json_t *read_header(Reading *r) {
     return header;
 }
 
+// Of the files of one model it is the same, or each says what belongs to its own tensors.
+static void add_metadata(Checkpoint *c, const json_t *more) {
+    if (!json_is_object(more)) return;
+    json_t *all = json_own(c->arena, json_object());
+    if (c->metadata) json_object_update(all, (json_t *)c->metadata);
+    json_object_update(all, (json_t *)more);
+    c->metadata = all;
+}
+
 void safetensors_read(Checkpoint *c, const MappedFile *file) {
     Reading r = {.checkpoint = c, .file = file};
     const json_t *header = read_header(&r), *entry;
@@ -108,6 +117,7 @@ void safetensors_read(Checkpoint *c, const MappedFile *file) {
     int first = c->n_tensors;
     c->kind = CHECKPOINT_SAFETENSORS;
     json_object_foreach((json_t *)header, name, entry) if (strcmp(name, "__metadata__")) read_tensor(&r, name, entry);
+    add_metadata(c, json_object_get(header, "__metadata__"));
     checkpoint_check_overlaps(c, first);
     if (r.covered != r.bytes)
         file_fatal(file, "the header describes %" PRIu64 " bytes of tensors, the file has %" PRIu64 "\nhint: download it again",

@@ -58,10 +58,8 @@ static int64_t positive(const QuantizedMatrix *m, const json_t *state, const cha
 static const json_t *state_of(Quantization *q, QuantizedMatrix *m) {
     const StoredTensor *t = quantized_part(q, m, ".weight.quant_state.bitsandbytes__nf4", SET_U8, false);
     if (!t) t = quantized_part(q, m, ".weight.quant_state.bitsandbytes__fp4", SET_U8, true);
-    Source *text = ARENA_NEW(q->checkpoint->arena, Source);
-    *text = (Source){arena_printf(q->checkpoint->arena, "%s: %s", t->file->source.name, t->tensor.name), t->tensor.data,
-                     t->tensor.bytes};
-    const json_t *state = json_read(q->checkpoint->arena, text, text->text, text->size);
+    const json_t *state = quantized_object(
+        q, arena_printf(q->checkpoint->arena, "%s: %s", t->file->source.name, t->tensor.name), t->tensor.data, t->tensor.bytes);
     if (!json_is_object(state)) file_fatal(t->file, "tensor \"%s\" holds no JSON object", t->tensor.name);
     return state;
 }

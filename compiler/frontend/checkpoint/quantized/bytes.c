@@ -17,6 +17,19 @@ static const float *float8_table(Arena *arena, DType type) {
     return table;
 }
 
+static int zero_byte(const QuantizedMatrix *m, int64_t row, int64_t group) {
+    const Grid *g = &m->scale;
+    return ((const int8_t *)m->zeros->tensor.data)[row / g->row_block * g->row_stride + group];
+}
+
+void quantized_byte_zeros(QuantizedMatrix *m, const StoredTensor *zeros) {
+    const Tensor *scales = &m->scale.values->tensor;
+    m->zeros = zeros;
+    if (!zeros) return;
+    quantized_want_shape(zeros, scales->rank, scales->dim);
+    m->zero = zero_byte;
+}
+
 void quantized_bytes(Quantization *q, QuantizedMatrix *m) {
     const Tensor *t = &m->codes->tensor;
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});

@@ -106,11 +106,6 @@ static int zero_packed(const QuantizedMatrix *m, int64_t row, int64_t group) {
     return (int)packed_field(words + row / together * m->groups + group, 1, row % together, m->bits) - (1 << (m->bits - 1));
 }
 
-static int zero_byte(const QuantizedMatrix *m, int64_t row, int64_t group) {
-    const Grid *g = &m->scale;
-    return ((const int8_t *)m->zeros->tensor.data)[row / g->row_block * g->row_stride + group];
-}
-
 // Outputs and inputs are in weight_shape.
 static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
     const StoredTensor *shape = quantized_part(q, m, ".weight_shape", SET_I32 | 1 << DT_i64, true);
@@ -129,10 +124,8 @@ static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
 static void set_zeros(Quantization *q, QuantizedMatrix *m) {
     m->zeros = quantized_part(q, m, ".weight_zero_point", SET_I32 | 1 << DT_i8, false);
     if (!m->zeros) return;
-    const Tensor *scales = &m->scale.values->tensor;
     if (m->zeros->tensor.dtype == DT_i8) {
-        quantized_want_shape(m->zeros, scales->rank, scales->dim);
-        m->zero = zero_byte;
+        quantized_byte_zeros(m, m->zeros);
     } else {
         quantized_want_shape(m->zeros, 2, (int64_t[]){ceil_div(m->rows, 32 / m->bits), m->groups});
         m->zero = zero_packed;
@@ -172,7 +165,7 @@ QuantizedMatrix *compressed_matrix(Quantization *q, StoredTensor *t) {
     if (!packed && !is_codes(&t->tensor)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, packed ? ".weight_packed" : ".weight", ".weight");
     if (packed && m->codes->tensor.dtype == DT_u8 && has_fp4(q)) {
-        fp4_matrix(q, m, 0);
+        fp4_matrix(q, m, ".weight_scale", 0);
         fp4_whole_scale(q, m, ".weight_global_scale", true);
         return m;
     }

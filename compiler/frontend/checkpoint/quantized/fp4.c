@@ -67,16 +67,19 @@ void fp4_codes(QuantizedMatrix *m) {
     m->read = read_codes;
 }
 
-void fp4_matrix(Quantization *q, QuantizedMatrix *m, int64_t group) {
+void fp4_set(QuantizedMatrix *m, const StoredTensor *scales, int64_t group) {
     quantized_want_shape(m->codes, 2, (int64_t[]){-1, -1});
     const int64_t *dims = m->codes->tensor.dim;
     quantized_set_size(m, m->codes, dims[0], dims[1] * 2);
     fp4_codes(m);
-    const StoredTensor *scales = quantized_exponents(q, quantized_part(q, m, ".weight_scale", SET_SCALES | SET_U8, true));
     m->powers = scales->tensor.dtype == DT_f8e8m0;
     int64_t columns = group > 0 ? group : m->powers ? 32 : 16;
     quantized_want_shape(scales, 2, (int64_t[]){m->rows, ceil_div(m->columns, columns)});
     quantized_scales(m, scales, 1, columns);
+}
+
+void fp4_matrix(Quantization *q, QuantizedMatrix *m, const char *end, int64_t group) {
+    fp4_set(m, quantized_exponents(q, quantized_part(q, m, end, SET_SCALES | SET_U8, true)), group);
 }
 
 void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, bool divides) {

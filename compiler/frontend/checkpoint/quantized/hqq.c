@@ -30,14 +30,11 @@ static int64_t group_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     return t->by_column ? place(m, row, column) % t->width : place(m, row, column) / t->width;
 }
 
-static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
+static float value_of(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
     const Table *t = m->details;
-    return (float)dtype_load(t->scale->dtype, t->scale->data, t->first_scale + group_at(m, row, column));
-}
-
-static float zero_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
-    const Table *t = m->details;
-    return (float)dtype_load(t->zero->dtype, t->zero->data, group_at(m, row, column));
+    int64_t group = group_at(m, row, column);
+    float zero = (float)dtype_load(t->zero->dtype, t->zero->data, group);
+    return ((float)code - zero) * (float)dtype_load(t->scale->dtype, t->scale->data, t->first_scale + group);
 }
 
 static int whole_zero(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -160,7 +157,6 @@ QuantizedMatrix *hqq_matrix(Quantization *q, StoredTensor *stored) {
         m->zero = whole_zero;
         return m;
     }
-    m->group = 1;
-    m->scale_at = scale_at, m->fraction_at = zero_at;
+    m->value = value_of;
     return m;
 }

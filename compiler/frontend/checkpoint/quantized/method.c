@@ -16,6 +16,7 @@ static const QuantizationMethod methods[] = {
     {"auto-round", auto_round_check, auto_round_matrix},
     {"intel/auto-round", auto_round_check, auto_round_matrix},
     {"hqq", hqq_check, hqq_matrix},
+    {"torchao", torchao_check, torchao_matrix},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
@@ -63,7 +64,6 @@ static const char *reason_against(const char *method) {
         {"higgs", "its weights are points of a grid, behind Hadamard transforms"},
         {"fp_quant", "its weights stand behind Hadamard transforms"},
         {"eetq", "its bytes are in an order that its CUDA kernels want"},
-        {"torchao", "its tensors are Python objects, whose layout each version of torchao says anew"},
         {"quanto", "its tensors are Python objects, whose layout quanto says"},
         {"quark", "its layouts differ with the scheme"},
         {"exl2", "its matrices mix widths row by row"},

@@ -23,7 +23,7 @@ QuantizedMatrix *modelopt_matrix(Quantization *q, StoredTensor *t) {
     if (!text_ends_with(t->tensor.name, ".weight")) return NULL;
     if (t->tensor.dtype != DT_u8) return fp8_matrix(q, t);
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
-    fp4_matrix(q, m, 0);
+    fp4_matrix(q, m, ".weight_scale", 0);
     fp4_whole_scale(q, m, ".weight_scale_2", false);
     return m;
 }

@@ -33,6 +33,12 @@ const char *quantized_string(const Quantization *q, const char *key, const char 
     return json_string_value(v);
 }
 
+const json_t *quantized_object(const Quantization *q, const char *name, const char *text, size_t size) {
+    Source *source = ARENA_NEW(q->checkpoint->arena, Source);
+    *source = (Source){name, text, size};
+    return json_read(q->checkpoint->arena, source, text, size);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------- parts
 // Of a + b - 1 the sum may overflow: b may be any number of config.json.
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
@@ -195,7 +201,7 @@ static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
 }
 
 static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
-    for (int r = 0; r < rows->n; r++) {
+    for (int r = 0; r < rows->n && !m->value; r++) {
         int64_t row = rows->first + r, before = -1;
         float *scale = rows->scale + r * m->columns;
         int16_t *zero = rows->zero + r * m->columns;
@@ -213,9 +219,7 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
 static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, int64_t k) {
     int64_t i = r * m->columns + k, row = rows->first + r;
     float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]);
-    if (m->fraction_at) x -= m->fraction_at(m, row, k);
-    float value = rows->scale[i] * x * m->factor;
-    if (m->addend_at) value += m->addend_at(m, row, k);
+    float value = m->value ? m->value(m, row, k, rows->code[i]) : rows->scale[i] * x * m->factor;
     if (!isfinite(value))
         file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
                    m->codes->tensor.name, row, k);
@@ -324,7 +328,7 @@ static DType float_format(const QuantizedMatrix *m) {
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
     if (m->own) return m->own;
-    if (m->fraction_at || m->addend_at) return DT_f32;
+    if (m->value) return DT_f32;
     if (m->powers) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }

@@ -27,7 +27,7 @@ typedef struct Grid {
     int64_t row_block, row_stride, group_stride;
 } Grid;
 
-// Value = scale * (code - zero point, or the table's entry of code) * factor + addend, products in this order
+// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or what `value` says
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
     const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
@@ -52,9 +52,8 @@ struct QuantizedMatrix {
     void (*read)(const QuantizedMatrix *, CodedRows *);                       // sets the codes
     int (*zero)(const QuantizedMatrix *, int64_t row, int64_t group);         // or NULL: 0
     float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
-    // Zero points that are fractions, and addends; NULL: none. No block format holds them: the matrix becomes floats.
-    float (*fraction_at)(const QuantizedMatrix *, int64_t row, int64_t column);
-    float (*addend_at)(const QuantizedMatrix *, int64_t row, int64_t column);
+    // Of a code, where no block format holds what it stands for, and the matrix becomes floats; or NULL
+    float (*value)(const QuantizedMatrix *, int64_t row, int64_t column, int code);
 };
 
 // A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes
@@ -85,6 +84,8 @@ void auto_round_check(const Quantization *);
 QuantizedMatrix *auto_round_matrix(Quantization *, StoredTensor *);
 void hqq_check(const Quantization *);
 QuantizedMatrix *hqq_matrix(Quantization *, StoredTensor *);
+void torchao_check(const Quantization *);
+QuantizedMatrix *torchao_matrix(Quantization *, StoredTensor *);
 
 // ---- of method.c ----
 
@@ -122,12 +123,17 @@ unsigned packed_field(const uint32_t *words, int64_t stride, int64_t at, int bit
 int64_t ceil_div(int64_t a, int64_t b);
 // Sets rows, columns and how codes of a byte each are read: int8, or floats of 8 bits.
 void quantized_bytes(Quantization *, QuantizedMatrix *);
+// Zero points i8, where the scales are; NULL: none
+void quantized_byte_zeros(QuantizedMatrix *, const StoredTensor *);
+// JSON in a string of a file: `name` for messages
+const json_t *quantized_object(const Quantization *, const char *name, const char *text, size_t size);
 // Bytes of exponents as floats 2^(byte - 127)
 const StoredTensor *quantized_exponents(const Quantization *, const StoredTensor *);
 // Codes are e2m1, two in a byte.
 void fp4_codes(QuantizedMatrix *);
-// Rows, columns, codes and weight_scale of such a matrix; `group`: columns of a scale, 0: as its type says.
-void fp4_matrix(Quantization *, QuantizedMatrix *, int64_t group);
+// Rows, columns, codes and scales (of part `end`) of such a matrix; `group`: columns of a scale, 0: as its type says.
+void fp4_matrix(Quantization *, QuantizedMatrix *, const char *end, int64_t group);
+void fp4_set(QuantizedMatrix *, const StoredTensor *scales, int64_t group);
 // Of nvfp4: the scale of the whole matrix, which other scales are divided by, or multiplied with.
 void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, bool divides);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
