@@ -64,7 +64,6 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
 // What ranks share: a thread's part of the panels or heads of its rank, and the columns of the others.
 static void write_rank_macros(Text *t) {
     text_add(t, "#define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)\n");
-    text_add(t, "#define EVERY(rows) (burin_part){0, rows}\n");
     text_add(t, "#define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)\n");
     text_add(t, "#define BLOCKS(count, each) burin_own_part(s, thread, count, each)\n");
     text_add(t, "#define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)\n");
@@ -82,19 +81,22 @@ static void write_text_macros(Text *t) {
     text_add(t, "#define TEXT_ROWS(count) burin_text_rows(s, thread, &text, count)\n");
 }
 
-static bool goes_on_with_heads(const Program *p) {
+static bool goes_on_with_pieces(const Program *p) {
     for (int i = 0; i < p->n_kernels; i++)
         if (p->kernels[i]->n_following) return true;
     return false;
 }
 
-// What goes on with heads of a product
-static void write_head_macros(Text *t) {
+// What goes on with pieces of a result
+static void write_piece_macros(Text *t) {
     text_add(t,
-             "#define COMPLETE(...) burin_heads heads = burin_heads_within(taken.part, __VA_ARGS__); "
-             "burin_next_head(s, &heads);\n");
-    text_add(t, "#define AMONG(first, count) burin_head_among(&heads, first, count)\n");
-    text_add(t, "#define HEAD(first) burin_head_from(&heads, first)\n");
+             "#define COMPLETE(...) burin_pieces pieces = burin_completed(taken.part, __VA_ARGS__); "
+             "burin_next_piece(s, &pieces);\n");
+    text_add(t,
+             "#define ATTENDED(...) burin_pieces pieces = burin_attended(taken.part, __VA_ARGS__); "
+             "burin_next_piece(s, &pieces);\n");
+    text_add(t, "#define AMONG(first, count) burin_piece_among(&pieces, first, count)\n");
+    text_add(t, "#define PIECE(first, each) burin_piece_from(&pieces, first, each)\n");
     text_add(t, "#define LAP(kernel) burin_lap(s, thread, kernel)\n");
 }
 
@@ -107,7 +109,11 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);\n");
-    if (goes_on_with_heads(p) || (p->encoder && goes_on_with_heads(p->encoder))) write_head_macros(t);
+    text_add(t,
+             "#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); "
+             "burin_take(s, thread, &taken);\n");
+    text_add(t, "#define EVERY(count) (burin_part){0, count}\n");
+    if (goes_on_with_pieces(p) || (p->encoder && goes_on_with_pieces(p->encoder))) write_piece_macros(t);
     if (p->batches_texts) write_text_macros(t);
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");

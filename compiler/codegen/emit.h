@@ -73,7 +73,6 @@ void write_nest(Text *, const Program *, const Kernel *);
 void write_slice_order(Text *, const Program *, const Kernel *);
 void embed_parameters(Parameters *);
 void norm_parameters(Parameters *);
-void row_parameters(Parameters *);
 void quantize_parameters(Parameters *);
 void select_parameters(Parameters *);
 void matmul_parameters(Parameters *);

@@ -176,38 +176,52 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
 
 // for (TAKEN(matmul_units(20, rows)))
 //     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
+// for (ATTENDING(9, rows))
+//     attention_9x3x64(taken.part, s, thread, rows, s->slot, s->position, qkv, keys, values, a);
 static void write_taking(Writer *w, const Kernel *k) {
-    text_add(w->t, "%sfor (TAKEN(", w->indent), c_units(w->t, w->p, k), text_add(w->t, "))\n    ");
+    const bool attention = k->family == FAMILY_ATTENTION;
+    text_add(w->t, "%sfor (%s(", w->indent, attention ? "ATTENDING" : "TAKEN");
+    if (attention)
+        c_dim(w->t, w->p, k->share.count), text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type);
+    else
+        c_units(w->t, w->p, k);
+    text_add(w->t, "))");
 }
 
-// The first of the heads that a kernel goes on with
-static int first_following(const Kernel *k) {
-    int64_t from, begin;
-    dim_is_const(k->in[0].offset, &from), dim_is_const(k->follows->out[0].offset, &begin);
-    return (int)((from - begin) / (k->follows->head_panels * 16));
+// for (COMPLETE(20, 2, 0, rows)), of attention for (ATTENDED(15, rows)): the pieces that a part completes
+static void write_completing(Writer *w, const Kernel *k) {
+    text_add(w->t, "%s    for (", w->indent);
+    if (k->family == FAMILY_ATTENTION)
+        text_add(w->t, "ATTENDED(%d, ", k->pieces.first);
+    else
+        text_add(w->t, "COMPLETE("), c_dim(w->t, w->p, k->share.count),
+            text_add(w->t, ", %d, %d, ", k->pieces.columns / 16, k->pieces.first);
+    c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, ")) {\n");
 }
 
-static void write_following(Writer *w, const Kernel *k, int site) {
+static void write_following(Writer *w, const Kernel *k, const char *indent, int site) {
     const KernelFunction *f = &w->p->functions[k->function];
     const Parameters ps = parameters_of(w->p, k);
-    ps.list[PART_PARAMETER].argument = arena_printf(w->p->arena, "HEAD(%d)", first_following(k));
-    text_add(w->t, "%s            %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
-    text_add(w->t, ";\n%s            LAP(%d);\n", w->indent, site);
+    text_add(w->t, "%s%s", indent, f->name), write_arguments(w->t, &ps, f->body);
+    text_add(w->t, ";\n%sLAP(%d);\n", indent, site);
 }
 
-// Kernels of the same heads, one after the other
-static void write_all_following(Writer *w, const Kernel *product) {
-    Kernel *const *k = w->p->kernels + product->position;
-    for (int i = 1; i <= product->n_following; i++) {
-        bool begins =
-            i == 1 || first_following(k[i - 1]) != first_following(k[i]) || k[i - 1]->share.count != k[i]->share.count;
-        if (begins && i > 1) text_add(w->t, "%s        }\n", w->indent);
-        if (begins)
-            text_add(w->t, "%s        if (AMONG(%d, ", w->indent, first_following(k[i])), c_dim(w->t, w->p, k[i]->share.count);
-        if (begins) text_add(w->t, ")) {\n");
-        write_following(w, k[i], w->site + i);
+static bool same_pieces(const Kernel *a, const Kernel *b) {
+    return a->first_piece == b->first_piece && a->n_pieces == b->n_pieces;
+}
+
+// Kernels of the same pieces, one after the other
+static void write_all_following(Writer *w, const Kernel *maker) {
+    const char *around = arena_printf(w->p->arena, "%s        ", w->indent),
+               *within = arena_printf(w->p->arena, "%s    ", around);
+    Kernel *const *k = w->p->kernels + maker->position;
+    for (int i = 1; i <= maker->n_following; i++) {
+        bool every = k[i]->n_pieces == maker->pieces.count;
+        if (!every && (i == 1 || !same_pieces(k[i - 1], k[i])))
+            text_add(w->t, "%sif (AMONG(%d, %d)) {\n", around, k[i]->first_piece, k[i]->n_pieces);
+        write_following(w, k[i], every ? around : within, w->site + i);
+        if (!every && (i == maker->n_following || !same_pieces(k[i], k[i + 1]))) text_add(w->t, "%s}\n", around);
     }
-    text_add(w->t, "%s        }\n", w->indent);
 }
 
 // for (TAKEN(matmul_units(20, rows))) {
@@ -215,7 +229,7 @@ static void write_all_following(Writer *w, const Kernel *product) {
 //     LAP(2);
 //     for (COMPLETE(20, 2, 0, rows)) {
 //         if (AMONG(0, 6)) {
-//             rotary_32(HEAD(0), rows, qkv, w->c_table, w->s_table, s->position, qkv);
+//             rotary_32(PIECE(0, 1), rows, qkv, w->c_table, w->s_table, s->position, qkv);
 //             LAP(3);
 //         }
 //     }
@@ -223,13 +237,10 @@ static void write_all_following(Writer *w, const Kernel *product) {
 static void write_followed(Writer *w, const Kernel *k) {
     const KernelFunction *f = &w->p->functions[k->function];
     const Parameters ps = parameters_of(w->p, k);
-    text_add(w->t, "%sfor (TAKEN(", w->indent), c_units(w->t, w->p, k);
-    text_add(w->t, ")) {\n%s    %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
-    text_add(w->t, ";\n%s    LAP(%d);\n%s    for (COMPLETE(", w->indent, w->site, w->indent);
-    c_dim(w->t, w->p, k->share.count);
-    text_add(w->t, ", %d, %d, ", k->head_panels, k->first_head), c_rows(w->t, w->p, &k->out[0].type);
-    text_add(w->t, ")) {\n");
-    write_all_following(w, k);
+    write_taking(w, k);
+    text_add(w->t, " {\n%s    %s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
+    text_add(w->t, ";\n%s    LAP(%d);\n", w->indent, w->site);
+    write_completing(w, k), write_all_following(w, k);
     text_add(w->t, "%s    }\n%s}\n", w->indent, w->indent);
 }
 
@@ -240,7 +251,7 @@ static void write_function_call(Writer *w, const Kernel *k) {
     bool by_heads = k->family == FAMILY_MATMUL && k->ranks.n_parts;
     for (int i = 0; i == 0 || (by_heads && i < k->ranks.n_parts); i++) {
         if (by_heads) ps.list[PART_PARAMETER].argument = c_part_of_heads(w->p, k, &k->ranks.part[i]);
-        if (k->taken) write_taking(w, k);
+        if (k->taken) write_taking(w, k), text_add(w->t, "\n    ");
         text_add(w->t, "%s%s", w->indent, f->name), write_arguments(w->t, &ps, f->body);
         text_add(w->t, ";\n");
     }

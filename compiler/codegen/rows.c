@@ -1,6 +1,7 @@
 // Row-wise kernels: embeddings, norms, quantization of activations, selection of rows.
 #include "codegen/parameters.h"
 #include "ir/operands.h"
+#include "kernels/quantize.h"
 
 // ------------------------------------------------------------------------------------------------------------------- embed
 // Rows of a table, or columns of packed panels, which are the rows of what was packed.
@@ -75,20 +76,29 @@ void write_norm(Text *t, const Program *p, const Kernel *k) {
 }
 
 // ---------------------------------------------------------------------------------------------------------- quantize, select
-void row_parameters(Parameters *ps) {
-    take_part(ps, "part");
-    take_operand(ps, "x", &ps->kernel->in[0]);
-    take_result(ps, "y", &ps->kernel->out[0]);
+// Blocks of columns: over ranks a rank's own, those of a piece of what it goes on with, or all
+static const char *blocks_of_part(const Program *p, const Kernel *k) {
+    const RankShare *s = &k->ranks;
+    if (s->units) return arena_printf(p->arena, "BLOCKS(%d, %d)", s->units, s->each);
+    if (k->follows) return arena_printf(p->arena, "PIECE(%d, %d)", k->first_piece, k->follows->pieces.columns / QUANT_BLOCK);
+    return arena_printf(p->arena, "EVERY(%d)", (int)((last_dim(&k->in[0]) + QUANT_BLOCK - 1) / QUANT_BLOCK));
 }
 
-// Over ranks a part of the blocks, of columns; alone all of them
+static void take_row_part(Parameters *ps) {
+    Text t = {0};
+    if (!ps->kernel->follows) {
+        take_part(ps, "part");
+        return;
+    }
+    text_add(&t, "EVERY("), c_rows(&t, ps->program, &ps->kernel->in[0].type), text_add(&t, ")");
+    take(ps, "burin_part ", "part", arena_strndup(ps->program->arena, t.data, t.length));
+    text_free(&t);
+}
+
 void quantize_parameters(Parameters *ps) {
     const Kernel *k = ps->kernel;
-    const RankShare *s = &k->ranks;
-    const char *blocks = arena_printf(ps->program->arena, s->units ? "BLOCKS(%d, %d)" : "EVERY(%d)",
-                                      s->units ? s->units : (int)((last_dim(&k->in[0]) + 31) / 32), s->each);
-    take_part(ps, "part");
-    if (ps->program->over_ranks) take(ps, "burin_part ", "blocks", blocks);
+    take_row_part(ps);
+    take(ps, "burin_part ", "blocks", blocks_of_part(ps->program, k));
     take_operand(ps, "x", &k->in[0]);
     take_result(ps, "y", &k->out[0]);
 }
@@ -96,9 +106,9 @@ void quantize_parameters(Parameters *ps) {
 void write_quantize(Text *t, const Program *p, const Kernel *k) {
     long long n = (long long)last_dim(&k->in[0]);
     const char *stride = c_row_stride(p, &k->in[0]), *blocks = c_row_stride(p, &k->out[0]);
-    if (!p->over_ranks || k->out[0].type.dtype == DT_i8_rows) {
-        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_%s(%lld, x + r * %s, y + r * %s);\n",
-                 k->out[0].type.dtype == DT_i8_rows ? "integers" : "q8_0", n, stride, blocks);
+    if (k->out[0].type.dtype == DT_i8_rows) {
+        text_add(t, "    for (int r = part.first; r < part.last; r++) quantize_row_integers(%lld, x + r * %s, y + r * %s);\n",
+                 n, stride, blocks);
         return;
     }
     text_add(t, "    int from = 32 * blocks.first, k = burin_min(32 * blocks.last, %lld) - from;\n", n);

@@ -323,6 +323,8 @@ void c_units(Text *t, const Program *p, const Kernel *k) {
 void c_part(Text *t, const Program *p, const Kernel *k) {
     if (k->ranks.units) {
         c_part_of_rank(t, p, k);
+    } else if (k->follows) {
+        text_add(t, "PIECE(%d, 1)", k->first_piece);
     } else if (k->taken) {
         text_add(t, "taken.part");
     } else {

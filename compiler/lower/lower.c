@@ -7,8 +7,9 @@
 //   name_buffers     after their values                          (key.c)
 //   share_over_ranks what ranks of MPI share                     (ranks.c)
 //   batch_texts      which kernels go text by text, of several   (texts.c)
+//   follow_pieces    what goes on with pieces of a result        (pieces.c)
 //   plan_buffers     one arena                                   (plan.c)
-//   place_barriers   where threads wait, what need not           (schedule.c, heads.c)
+//   place_barriers   where threads wait                          (schedule.c)
 //   place_weights    fields, offsets                             (plan.c, weights.c)
 
 #include "lower/lowering.h"
@@ -83,6 +84,7 @@ static void place(Program *p) {
     name_buffers(p);
     share_over_ranks(p);
     batch_texts(p);
+    follow_pieces(p);
     plan_buffers(p);
     place_barriers(p);
     place_weights(p);

@@ -17,7 +17,7 @@
 typedef struct LowerOptions {
     bool over_ranks;       // --with=mpi
     int64_t gather_above;  // of them: products of fewer bytes are computed whole by each rank; 0: the usual
-    bool compared;         // burin check: every product's result is there to be recorded, so nothing goes on with its heads
+    bool compared;         // burin check: every result is there to be recorded, so nothing goes on with pieces of it
 } LowerOptions;
 
 // ---------------------------------------------------------------------------------------------------------------- operands
@@ -139,6 +139,11 @@ typedef struct RankShare {
     bool gathered;  // its columns reach all ranks before the next kernel
 } RankShare;
 
+// Of a result that kernels go on with: columns of a piece, how many there are, and the number of the first in the program
+typedef struct Pieces {
+    int columns, count, first;
+} Pieces;
+
 typedef struct Kernel {
     KernelFamily family;
     const Node *node;  // where it comes from; what it computes stands here:
@@ -157,9 +162,10 @@ typedef struct Kernel {
     bool row_wise;                   // computed by every thread when there is one row
     bool taken;                      // threads take its work as they come to it, so no part is a thread's own
     bool by_text;                    // of several texts in a step, one after the other (lower/texts.c)
-    int n_following;                 // of a product: as many kernels behind it go on with each of its heads (lower/heads.c)
-    int head_panels, first_head;     // of its heads: panels, and the number of the first in the program
-    const struct Kernel *follows;    // the product that it goes on with; or NULL
+    int n_following;                 // as many kernels behind it go on with each piece of its result (lower/pieces.c)
+    Pieces pieces;                   // of its result
+    const struct Kernel *follows;    // whose pieces it goes on with; or NULL
+    int first_piece, n_pieces;       // of them, those that it goes on with
     RankShare ranks;                 // without --with=mpi nothing
     bool barrier_one, barrier_many;  // threads wait before it: steps of one row, of more
     int kind;                        // kernels of one kind compute the same of different memory

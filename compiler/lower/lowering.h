@@ -76,8 +76,8 @@ void share_over_ranks(Program *);
 // lower/texts.c: encoders of one text take several
 void batch_texts(Program *);
 
-// lower/heads.c: what goes on with a product's heads
-void follow_heads(Program *);
+// lower/pieces.c: what goes on with pieces of a result
+void follow_pieces(Program *);
 
 // lower/schedule.c: barriers
 void place_barriers(Program *);

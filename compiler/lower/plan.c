@@ -21,13 +21,13 @@ static bool reads_buffer(const Kernel *k, const Buffer *b) {
     return false;
 }
 
-static void begin_value(Arena *arena, Buffer *b, int at) {
+static void begin_value(Arena *arena, Buffer *b, struct Live live) {
     if ((b->n_live & (b->n_live - 1)) == 0) {  // grows at powers of two
         struct Live *more = ARENA_ARRAY(arena, struct Live, b->n_live ? 2 * b->n_live : 1);
         if (b->n_live) memcpy(more, b->live, (size_t)b->n_live * sizeof *more);
         b->live = more;
     }
-    b->live[b->n_live++] = (struct Live){at, at};
+    b->live[b->n_live++] = live;
 }
 
 // What lives before or behind a region lives throughout: it may be read in another iteration, or written in the other body.
@@ -54,17 +54,25 @@ static void open_regions(const Program *p, int kernel) {
             read_until(&p->regions[i].most, kernel), read_until(&p->regions[i].condition, kernel);
 }
 
+// Kernels that go on with pieces run at the same time as who makes them.
+static struct Live together(const Kernel *k, int at) {
+    const Kernel *maker = k->follows ? k->follows : k;
+    const int first = k->follows ? maker->position : at;
+    return (struct Live){first, first + maker->n_following};
+}
+
 // A write begins a new value unless the kernel also reads the buffer (it works in place); reads extend the value.
 void find_live_ranges(Program *p) {
     for (int i = 0; i < p->n_buffers; i++) p->buffers[i]->n_live = 0;
     for (int i = 0; i < p->n_kernels; i++) {
         Kernel *k = p->kernels[i];
+        const struct Live now = together(k, i);
         open_regions(p, i);
         for (int j = 0; j < k->n_in; j++)
-            if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer)) current(k->in[j].buffer)->last = i;
+            if (k->in[j].base == BASE_BUFFER && current(k->in[j].buffer)) current(k->in[j].buffer)->last = now.last;
         for (int j = 0; j < k->n_out; j++)
             if (k->out[j].base == BASE_BUFFER && !(reads_buffer(k, k->out[j].buffer) && current(k->out[j].buffer)))
-                begin_value(p->arena, k->out[j].buffer, i);
+                begin_value(p->arena, k->out[j].buffer, now);
     }
     for (int i = p->n_regions; i-- > 0;)  // the inner ones first
         for (int j = 0; j < p->n_buffers; j++) outlive_region(p->buffers[j], &p->regions[i]);

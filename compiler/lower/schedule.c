@@ -1,7 +1,7 @@
 // Where threads wait. All threads run every kernel, each its share; a barrier stands before a kernel that touches what another
 // thread may have written (or writes what another may still read) since the last barrier, and nowhere else.
 //
-//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (heads.c)
+//   matmul writes qkv by panels; rotary reads and writes q by heads        -> barrier, unless it goes on with the heads (pieces.c)
 //   rotary writes k by heads; cache_append reads k by the same heads       -> none
 //   norm writes n (one row: every thread its own copy; more: by rows)      -> matmul reads it: none, or a barrier
 //
@@ -90,7 +90,7 @@ static bool needs_barrier_alone(const Since *since, const Kernel *k) {
     return false;
 }
 
-// A product waits for what those need that go on with its heads.
+// A kernel waits for what those need that go on with pieces of its result.
 static bool needs_barrier(const Program *p, const Since *since, int kernel) {
     if (p->kernels[kernel]->follows) return false;
     for (int i = kernel; i <= kernel + p->kernels[kernel]->n_following; i++)
@@ -149,12 +149,14 @@ static void place_for(Program *p, bool one_row) {
     for (int i = 0; i < p->n_kernels; i++) *flag(p->kernels[i], one_row) = *flag(p->kernels[representative(p, i)], one_row);
 }
 
-// Products have enough to do for pieces. Those that go text by text are called by some threads only; ranks have shares.
-static bool is_taken(const Program *p, const Kernel *k) { return k->family == FAMILY_MATMUL && !k->by_text && !p->over_ranks; }
+// Products and attention are large enough. Those that go text by text are called by some threads only; ranks have
+// shares.
+static bool is_taken(const Program *p, const Kernel *k) {
+    return (k->family == FAMILY_MATMUL || k->family == FAMILY_ATTENTION) && !k->by_text && !p->over_ranks;
+}
 
 void place_barriers(Program *p) {
     for (int i = 0; i < p->n_kernels; i++) p->kernels[i]->taken = is_taken(p, p->kernels[i]);
-    follow_heads(p);
     place_for(p, true);
     place_for(p, false);
     p->plan.barriers_one = p->plan.barriers_many = 0;

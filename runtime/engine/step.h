@@ -1,10 +1,10 @@
 // What emitted code needs around its kernels: a thread's part of the work, waiting, and what --profile and `burin check` see.
 #ifndef BURIN_STEP_H
 #define BURIN_STEP_H
-#include "heads.h"
 #include "kernels/attention.h"
 #include "kernels/part.h"
 #include "kernels/vec.h"
+#include "pieces.h"
 #include "profile.h"
 #include "program.h"
 #include "ranks.h"
@@ -179,6 +179,14 @@ __attribute__((noinline, cold, unused)) static void burin_show_attention(const b
         if (shares) attention_shares(a, row, query.head, to, shares);
     }
     burin_barrier_wait(s->barrier, thread);
+}
+
+// Attention is taken as products are; one of its units is as much as eight of theirs. Few rows stay in shares: heads of one KV
+// head share tiles there, and threads wait within one row. So do steps whose queries are shown.
+static inline burin_taken burin_attending(const burin_step *s, int thread, int heads, int rows) {
+    const int units = attention_units(heads, rows);
+    if (rows <= ATTENTION_ROWS || s->trace) return (burin_taken){.count = units};
+    return burin_taking_least(s, thread, units, BURIN_PIECE_UNITS / 8);
 }
 
 // Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.

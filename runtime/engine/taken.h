@@ -55,9 +55,14 @@ static inline int burin_claim_piece(const burin_step *s, int thread, unsigned ca
 }
 #endif
 
-static inline burin_taken burin_taking(const burin_step *s, int thread, int count) {
-    bool pieces = BURIN_PIECES > 1 && s->threads > 1 && count / s->threads >= BURIN_PIECES * BURIN_PIECE_UNITS;
+// In pieces of at least `least` units, or in whole shares
+static inline burin_taken burin_taking_least(const burin_step *s, int thread, int count, int least) {
+    bool pieces = BURIN_PIECES > 1 && s->threads > 1 && count / s->threads >= BURIN_PIECES * least;
     return (burin_taken){.count = count, .call = pieces ? burin_next_call(s, thread) : 0};
+}
+
+static inline burin_taken burin_taking(const burin_step *s, int thread, int count) {
+    return burin_taking_least(s, thread, count, BURIN_PIECE_UNITS);
 }
 
 static inline bool burin_take(const burin_step *s, int thread, burin_taken *t) {

@@ -58,7 +58,7 @@ typedef struct burin_claim {
     _Alignas(64) unsigned call;      // the thread's own: at which call it is, times 256
 } burin_claim;
 
-enum { BURIN_HEADS = 512 };  // of a program's products, that kernels go on with (heads.h)
+enum { BURIN_PIECES_MOST = 1024 };  // of a program's results, that kernels go on with (pieces.h)
 
 typedef struct burin_barrier {
     burin_event generation;  // changes when every part has arrived
@@ -66,7 +66,7 @@ typedef struct burin_barrier {
     _Alignas(64) int threads;  // parts of a run
     burin_patience patience;
     burin_claim *claims;                              // [threads]
-    _Alignas(64) atomic_int heads[BURIN_HEADS];       // of each, how much is done
+    _Alignas(64) atomic_int done[BURIN_PIECES_MOST];  // of each piece, how many of its units
     void (*leave)(struct burin_barrier *, int part);  // gives the thread to another part; NULL: parts have threads of their own
 } burin_barrier;
 

@@ -426,7 +426,10 @@ INLINE void attend_queries(const attention_args *a, const attention_job *job) {
 
 // ---- shares ----
 
-enum { ATTENTION_ROWS = 24 };
+#ifndef BURIN_ATTENTION_ROWS
+#define BURIN_ATTENTION_ROWS 24  // of a block; tests say 2
+#endif
+enum { ATTENTION_ROWS = BURIN_ATTENTION_ROWS };
 
 // Units of work of one call, for sharing among threads: heads by blocks of rows.
 INLINE int attention_units(int heads, int rows) { return heads * ((rows + ATTENTION_ROWS - 1) / ATTENTION_ROWS); }

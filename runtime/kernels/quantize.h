@@ -22,9 +22,9 @@ INLINE void store_integers(vi low, vi high, q8_block *q) {
     q->start = -128 * (q->first + si_sum_i8(q->q + LANES));
 }
 
-// `n` blocks, 1 or BLOCKS_TOGETHER (a literal), of 32 values each: scale = max |x| / 127, q = round(x * (127 / max |x|)), ties
-// to even; a block of zeros has scale 0. NaN counts as 0; where there is an infinity all q are 0 and the scale is infinite, so
-// that products are NaN.
+// `n` blocks, 1, 2 or BLOCKS_TOGETHER (a literal), of 32 values each: scale = max |x| / 127, q = round(x * (127 / max |x|)),
+// ties to even; a block of zeros has scale 0. NaN counts as 0; where there is an infinity all q are 0 and the scale is
+// infinite, so that products are NaN.
 enum { BLOCKS_TOGETHER = 4 };
 INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
     vf most[BLOCKS_TOGETHER];
@@ -35,7 +35,8 @@ INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
         x[i][1] = vf_where(vf_equal(x[i][1], x[i][1]), x[i][1], vf_zero());
         most[i] = vf_max(vf_abs(x[i][0]), vf_abs(x[i][1]));
     }
-    if (n == BLOCKS_TOGETHER)
+    if (n == 2) most[2] = most[0], most[3] = most[1];
+    if (n > 1)
         vf_tops(most, top);
     else
         top[0] = vf_top(most[0]);
@@ -53,17 +54,22 @@ INLINE void quantize_blocks(int n, vf (*x)[2], q8_block *q) {
     }
 }
 
+// `n` whole blocks (a literal, as above)
+INLINE void quantize_together(int n, const float *x, q8_block *q) {
+    vf values[BLOCKS_TOGETHER][2];
+    UNROLL
+    for (int j = 0; j < n; j++)
+        values[j][0] = vf_load(x + j * QUANT_BLOCK), values[j][1] = vf_load(x + j * QUANT_BLOCK + LANES);
+    quantize_blocks(n, values, q);
+}
+
 // One row of k floats to blocks_of(k) blocks.
 INLINE void quantize_row_q8_0(int k, const float *x, q8_block *q) {
-    enum { TOGETHER = BLOCKS_TOGETHER * QUANT_BLOCK };
     int i = 0;
     vf values[BLOCKS_TOGETHER][2];
-    for (; i + TOGETHER <= k; i += TOGETHER, q += BLOCKS_TOGETHER) {
-        UNROLL
-        for (int j = 0; j < BLOCKS_TOGETHER; j++)
-            values[j][0] = vf_load(x + i + j * QUANT_BLOCK), values[j][1] = vf_load(x + i + j * QUANT_BLOCK + LANES);
-        quantize_blocks(BLOCKS_TOGETHER, values, q);
-    }
+    for (; i + BLOCKS_TOGETHER * QUANT_BLOCK <= k; i += BLOCKS_TOGETHER * QUANT_BLOCK, q += BLOCKS_TOGETHER)
+        quantize_together(BLOCKS_TOGETHER, x + i, q);
+    if (i + 2 * QUANT_BLOCK <= k) quantize_together(2, x + i, q), i += 2 * QUANT_BLOCK, q += 2;
     NO_UNROLL
     for (; i < k; i += QUANT_BLOCK) {
         values[0][0] = vf_load_n(x + i, k - i), values[0][1] = vf_load_n(x + i + LANES, k - i - LANES);

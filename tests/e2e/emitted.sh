@@ -48,14 +48,16 @@ done
 # Data races: plain C, because ThreadSanitizer does not see wide vectors.
 races() { "$1/run" x86-64 3 "$2" 7 2>&1 | grep -c 'WARNING: ThreadSanitizer'; }
 without_barrier() { awk -v gone="$3" '/WAIT\(\);$/ { if (++n == gone) next } { print }' "$1" > "$2"; }
-sanitize="clang-19 -fsanitize=thread -g -O1 -DBURIN_PIECE_UNITS=0" # small products in pieces, too
-name=llama dir=$WORK/races
-if ! emitted_build "$dir" $name "$sanitize" x86-64:x86_64:-march=x86-64 > "$WORK/races.log" 2>&1; then
-    skip "emitted: races" "no ThreadSanitizer here"
-    exit 0
-fi
-emitted_cell "emitted: products in pieces" "$("$BUILD/tools/eval_ir" tests/golden/emit/$name.ir)" "$dir/run" x86-64 3 7
-for chunk in 1 7; do check "emitted: no race in chunks of $chunk" test "$(races "$dir" $chunk)" = 0; done
+sanitize="clang-19 -fsanitize=thread -g -O1 -DBURIN_PIECE_UNITS=0 -DBURIN_ATTENTION_ROWS=2" # small work in pieces, too
+for name in llama_q8_0_heads llama; do
+    dir=$WORK/races_$name
+    if ! emitted_build "$dir" $name "$sanitize" x86-64:x86_64:-march=x86-64 > "$WORK/races.log" 2>&1; then
+        skip "emitted: races" "no ThreadSanitizer here"
+        exit 0
+    fi
+    emitted_cell "emitted: $name in pieces" "$("$BUILD/tools/eval_ir" tests/golden/emit/$name.ir)" "$dir/run" x86-64 3 7
+    for chunk in 1 7; do check "emitted: $name: no race in chunks of $chunk" test "$(races "$dir" $chunk)" = 0; done
+done
 cp "$dir/$name.c" "$WORK/whole.c"
 without_barrier "$WORK/whole.c" "$dir/$name.c" 2
 $sanitize -std=gnu17 -w -D_GNU_SOURCE -ffp-contract=off -Iruntime -I"$dir" -DBURIN_CPU=x86_64 tests/tools/run_emitted.c "$dir/${name}_model.c" \

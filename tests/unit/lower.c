@@ -75,6 +75,27 @@ static void barriers_are_counted(void) {
     finish(arena, p);
 }
 
+// Rows to int8 go on with the MLP's product, with attention where its heads hold whole blocks.
+static void int8_goes_on(const char *path, bool with_heads) {
+    Arena *arena = arena_new();
+    Program *p = lower_file(arena, path);
+    const Kernel *of_heads = kernel_of(p, "o.1.q"), *of_product = kernel_of(p, "d.1.q"), *product = kernel_of(p, "h.1");
+    CHECK(of_heads->follows == (with_heads ? kernel_of(p, "a.1") : NULL) && of_heads->row_wise == !with_heads);
+    CHECK(of_product->follows == product && of_product->first_piece == 0 && of_product->n_pieces == 5);
+    CHECK(product->pieces.columns == 32 && product->pieces.count == 5);
+    CHECK(p->plan.barriers_one == 3 * 5 && p->plan.barriers_many == 3 * 8 + 3 * !with_heads);
+    // While pieces are quantized, other threads still read what the product reads.
+    const Buffer *rows = product->in[0].buffer, *to = of_product->out[0].buffer;
+    CHECK(rows != to && !to->row_wise);
+    CHECK(rows->arena_offset + rows->row_bytes <= to->arena_offset || to->arena_offset + to->row_bytes <= rows->arena_offset);
+    finish(arena, p);
+}
+
+static void int8_goes_on_with_pieces(void) {
+    int8_goes_on("tests/golden/emit/llama_q8_0.ir", false);
+    int8_goes_on("tests/golden/emit/llama_q8_0_heads.ir", true);
+}
+
 static void works_in_place(void) {
     Arena *arena = arena_new();
     Program *p = lower_file(arena, "tests/golden/emit/llama.ir");
@@ -296,6 +317,7 @@ SUITE(lower) {
     TEST(encoder_and_decoder_share);
     TEST(norms_quantize_their_rows);
     TEST(barriers_are_counted);
+    TEST(int8_goes_on_with_pieces);
     TEST(works_in_place);
     TEST(a_tied_table_is_stored_once);
     TEST(weights_are_aligned_and_apart);

@@ -15,9 +15,12 @@
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
 #define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
-#define COMPLETE(...) burin_heads heads = burin_heads_within(taken.part, __VA_ARGS__); burin_next_head(s, &heads);
-#define AMONG(first, count) burin_head_among(&heads, first, count)
-#define HEAD(first) burin_head_from(&heads, first)
+#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
+#define EVERY(count) (burin_part){0, count}
+#define COMPLETE(...) burin_pieces pieces = burin_completed(taken.part, __VA_ARGS__); burin_next_piece(s, &pieces);
+#define ATTENDED(...) burin_pieces pieces = burin_attended(taken.part, __VA_ARGS__); burin_next_piece(s, &pieces);
+#define AMONG(first, count) burin_piece_among(&pieces, first, count)
+#define PIECE(first, each) burin_piece_from(&pieces, first, each)
 #define LAP(kernel) burin_lap(s, thread, kernel)
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
@@ -141,17 +144,17 @@ void FORWARD(const burin_step *s, int thread) {
     const int rows = s->rows, wanted = s->n_wanted;
     const bool many = rows > 1;
     unsigned char *local = s->local + (size_t)thread * 768;
-    float *x0 = burin_row_wise(s, local, 896);  // 256 bytes a row: %x0
-    float *input_layernorm = burin_row_wise(s, local + 256, 0);  // 256 bytes a row: %n.0
-    float *q_k_v_proj = burin_shared(s, 0, 256);  // 512 bytes a row: %qkv.0
-    float *a_0 = burin_shared(s, 512, 0);  // 256 bytes a row: %a.0
-    float *o_proj = burin_shared(s, 768, 256);  // 256 bytes a row: %o.0
-    float *post_attention_layernorm = burin_row_wise(s, local + 256, 640);  // 256 bytes a row: %m.0
-    float *gate_up_proj = burin_shared(s, 0, 0);  // 640 bytes a row: %h.0
-    float *down_proj = burin_shared(s, 640, 640);  // 256 bytes a row: %d.0
+    float *x0 = burin_row_wise(s, local, 0);  // 256 bytes a row: %x0
+    float *input_layernorm = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %n.0
+    float *q_k_v_proj = burin_shared(s, 0, 512);  // 512 bytes a row: %qkv.0
+    float *a_0 = burin_shared(s, 512, 256);  // 256 bytes a row: %a.0
+    float *o_proj = burin_shared(s, 768, 512);  // 256 bytes a row: %o.0
+    float *post_attention_layernorm = burin_row_wise(s, local + 256, 896);  // 256 bytes a row: %m.0
+    float *gate_up_proj = burin_shared(s, 0, 256);  // 640 bytes a row: %h.0
+    float *down_proj = burin_shared(s, 640, 896);  // 256 bytes a row: %d.0
     float *lw = burin_row_wise(s, local + 256, 256);  // 256 bytes a row: %lw
-    float *lx = burin_row_wise(s, local + 512, 0);  // 256 bytes a row: %lx
-    float *norm = burin_row_wise(s, local, 512);  // 256 bytes a row: %fx
+    float *lx = burin_row_wise(s, local + 512, 512);  // 256 bytes a row: %lx
+    float *norm = burin_row_wise(s, local, 0);  // 256 bytes a row: %fx
 
     // llama.burin:30:7 model
     embed_bf16_200x64(ROWS(rows), s->token, w->embed_tokens, x0);
@@ -167,18 +170,19 @@ void FORWARD(const burin_step *s, int thread) {
             LAP(2);
             for (COMPLETE(8, 1, 0, rows)) {
                 if (AMONG(0, 4)) {
-                    rotary_16(HEAD(0), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
+                    rotary_16(PIECE(0, 1), rows, q_k_v_proj, w->cos_table, w->sin_table, s->position, q_k_v_proj);
                     LAP(3);
                 }
                 if (AMONG(4, 2)) {
-                    rotary_16(HEAD(4), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj + 64);
+                    rotary_16(PIECE(4, 1), rows, q_k_v_proj + 64, w->cos_table, w->sin_table, s->position, q_k_v_proj
+                              + 64);
                     LAP(4);
-                    cache_append_key_2x16(HEAD(4), rows, q_k_v_proj + 64, s->slot, s->position,
+                    cache_append_key_2x16(PIECE(4, 1), rows, q_k_v_proj + 64, s->slot, s->position,
                                           STATE((size_t)layer * 20480));
                     LAP(5);
                 }
                 if (AMONG(6, 2)) {
-                    cache_append_value_2x16(HEAD(6), rows, q_k_v_proj + 96, s->slot, s->position,
+                    cache_append_value_2x16(PIECE(6, 1), rows, q_k_v_proj + 96, s->slot, s->position,
                                             STATE(10240 + (size_t)layer * 20480));
                     LAP(6);
                 }
@@ -190,8 +194,9 @@ void FORWARD(const burin_step *s, int thread) {
         DONE(5);
         DONE(6);
         WAIT();
-        attention_4x2x16(PART(attention_units(4, rows)), s, thread, rows, s->slot, s->position, q_k_v_proj,
-                         STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
+        for (ATTENDING(4, rows))
+            attention_4x2x16(taken.part, s, thread, rows, s->slot, s->position, q_k_v_proj,
+                             STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
         for (TAKEN(matmul_units(4, rows)))

@@ -16,11 +16,12 @@
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
 #define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
+#define EVERY(count) (burin_part){0, count}
 #define STATE(place) ((void *)(s->state + (place)))
 #define WAIT() burin_wait(s, thread)
 #define DONE(kernel) burin_mark(s, thread, kernel)
 #define PANELS(count, each, rows) burin_panels_of(s, thread, count, each, rows)
-#define EVERY(rows) (burin_part){0, rows}
 #define NEXT(weights, count, bytes) burin_own_bytes(s, weights, count, bytes)
 #define BLOCKS(count, each) burin_own_part(s, thread, count, each)
 #define HEADS(heads, shared) burin_heads_of(s, thread, heads, shared)
