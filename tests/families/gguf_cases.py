@@ -126,6 +126,7 @@ CASES = {
 
 ALL_NORMS = dict(attn_norm__bias=(WIDTH,), ffn_norm__bias=(WIDTH,), attn_output__bias=(WIDTH,), ffn_up__bias=(INNER,),
                  ffn_down__bias=(WIDTH,))
+ROUTER_BIAS = dict(exp_probs_b__bias=(EXPERTS,))
 SPARSE = dict(leading_dense_block_count=1, expert_shared_count=2, expert_weights_scale=1.5, **MIXED)
 
 
@@ -185,6 +186,23 @@ CASES |= {
     "kimi-linear": lambda: delta_and_latent(),
     "step35": lambda: gates_of_heads(),
     "step35-scaled": lambda: gates_of_heads(1.0, expert_gating_func=1, expert_weights_norm=True),
+    "plamo2": lambda: heads_of_mamba(),
+    "plamo": lambda: Case("plamo").llama("ffn_norm"),
+    "plamo3": lambda: joined(layers=10, attention__sliding_window=4, attention__sliding_window_pattern=3, rope__freq_base_swa=100.0),
+    "plamo3-whole": lambda: joined(layers=2),
+    "smallthinker": lambda: mixtures_of_relu(attention__sliding_window=4096, expert_gating_func=2),
+    "smallthinker-whole": lambda: mixtures_of_relu(expert_gating_func=1),
+    "afmoe": lambda: shared_experts(Case("afmoe", layers=5, attention__sliding_window=4, expert_weights_norm=True, expert_gating_func=2,
+                                         **SPARSE, **HEADED), 2).add(
+        post_attention_norm=(WIDTH,), post_ffw_norm=(WIDTH,), attn_gate=(HEADS * HEAD, WIDTH), **NORMS_OF_HEADS).add_to(
+            1, **ROUTER_BIAS).add_to(2, **ROUTER_BIAS).add_to(3, **ROUTER_BIAS).add_to(4, **ROUTER_BIAS),
+    "mellum": lambda: Case("mellum", layers=3, attention__sliding_window=4, attention__sliding_window_pattern=[True, False, True],
+                           rope__freq_base_swa=100.0, rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                           rope__scaling__original_context_length=16, **HEADED, **MIXED).llama(*NO_DENSE).experts().add(**NORMS_OF_HEADS),
+    "jais2": lambda: with_bias_of_norm(Case("jais2").llama("ffn_gate").add(**ALL_NORMS, **BIASES)),
+    "plm": lambda: plain_latent(),
+    "nanbeige": lambda: Case("nanbeige", num_loops=3, skip_loop_final_norm=False, rope__dimension_count=HEAD).llama(),
+    "nanbeige-bare": lambda: Case("nanbeige", num_loops=2, skip_loop_final_norm=True, rope__dimension_count=HEAD).llama(),
     "openelm": lambda: wider_layers(),
     "jais": lambda: gated_alibi(),
     "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
@@ -517,7 +535,8 @@ def gates_of_heads(factor=0, **metadata):
 def heads_of_mamba():
     """PLaMo 2: Mamba with heads, then attention. A step is made of 64 numbers at least."""
     inner, state, heads, steps = 6 * HEAD, 8, 6, 64
-    case = Case("plamo2", output=False, layers=3, **{"attention.head_count": [0, HEADS, 0], "attention.head_count_kv": [0, GROUPS, 0]},
+    case = Case("plamo2", output=False, layers=3, **{"attention.head_count_kv": [0, GROUPS, 0]},     # llama.cpp loops where the first head_count is 0
+               
                 ssm__conv_kernel=4, ssm__inner_size=inner, ssm__state_size=state, ssm__time_step_rank=heads, ssm__group_count=0, **HEADED)
     case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), ffn_up=(2 * INNER, WIDTH), ffn_down=(WIDTH, INNER))
     for i in (0, 2):
@@ -530,6 +549,34 @@ def heads_of_mamba():
     for i in range(3):
         case.shapes |= {f"blk.{i}.{part}": (WIDTH,) for part in ("post_attention_norm", "post_ffw_norm")}
     return case
+
+
+def joined(layers, **metadata):
+    """PLaMo 3: queries, keys and values in one, norms before and behind each part."""
+    case = Case("plamo3", output=False, layers=layers, **HEADED, **metadata).llama("attn_q", "attn_k", "attn_v", *NO_DENSE).add(
+        attn_qkv=JOINED, ffn_up=(2 * INNER, WIDTH), ffn_down=(WIDTH, INNER), **NORMS_OF_HEADS)
+    for i in range(layers):
+        case.shapes |= {f"blk.{i}.{part}": (WIDTH,) for part in ("post_attention_norm", "post_ffw_norm")}
+    return case
+
+
+def mixtures_of_relu(**metadata):
+    return Case("smallthinker", layers=5, feed_forward_length=SMALL, rope__dimension_count=HEAD, **HEADED, **MIXED, **metadata).llama(
+        *NO_DENSE).experts()
+
+
+def with_bias_of_norm(case):
+    case.shapes["output_norm.bias"] = (WIDTH,)
+    return case
+
+
+def plain_latent():
+    turned, rank, value = 4, 16, 12
+    return Case("plm", output=False, attention__head_count_kv=HEADS, attention__key_length=HEAD + turned, attention__value_length=value,
+                attention__kv_lora_rank=rank, rope__dimension_count=turned, attention__layer_norm_rms_epsilon=1e-6).llama(
+                    "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate").add(
+                        attn_q=(HEADS * (HEAD + turned), WIDTH), attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
+                        attn_kv_b=(HEADS * (HEAD + value), rank), attn_output=(WIDTH, HEADS * value))
 
 
 def wider_layers():
@@ -620,6 +667,7 @@ def logits(library, path, encodes, labels):
     model = library.llama_model_load_from_file(path.encode(), library.llama_model_default_params())
     options = library.llama_context_default_params()
     options.n_ctx, options.type_k, options.type_v, options.flash_attn_type, options.swa_full = 256, 0, 0, 0, True
+    options.n_threads = options.n_threads_batch = 1
     options.embeddings, options.pooling_type = encodes, 4 if labels else 0
     context = library.llama_init_from_model(model, options)
     batch = library.llama_batch_init(len(TOKENS), 0, 1)

@@ -215,32 +215,12 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
     json_object_set_new(object, dot + 1, value);
 }
 
-// A number for each layer, 0 for layers that have none: the one of all others. False where these differ.
-static bool number_of_layers(const Reading *r, const char *key, int64_t *number) {
-    uint64_t n;
-    const int32_t *of = gguf_ints(r->gguf, key, &n);
-    *number = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (*number && of[i] && of[i] != *number) return false;
-        *number = of[i] ? of[i] : *number;
-    }
-    return true;
-}
-
 // Lists of a number for each layer, those that guess ahead included
 static void check_length(const Reading *r, const GgufValue *v) {
     int64_t layers;
     if (!gguf_int(r->gguf, key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers) return;
     file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " elements, expected one for each of %" PRId64 " layers", v->key,
                v->n, layers);
-}
-
-// Which layers have a window, as config.json's layer_types
-static json_t *kinds_of_layers(const GgufValue *v) {
-    json_t *kinds = json_array();
-    for (uint64_t i = 0; i < v->n; i++)
-        json_array_append_new(kinds, json_string(v->data[i] ? "sliding_attention" : "full_attention"));
-    return kinds;
 }
 
 static bool is_each(const Reading *r, const char *key) {
@@ -256,9 +236,10 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     bool truth = false;
     if (!v) return NULL;
     if (v->is_array) check_length(r, v);
-    if (v->is_array && v->type == GGUF_BOOL) return kinds_of_layers(v);
+    if ((v->is_array && v->type == GGUF_BOOL) || (!v->is_array && text_ends_with(key, ".sliding_window_pattern")))
+        return gguf_kinds_of_layers(r->gguf, r->name, v);
     if (v->is_array && v->type != GGUF_STRING) {
-        if (number_of_layers(r, key, &integer)) return json_integer(integer);
+        if (gguf_number_of_layers(r->gguf, key, &integer)) return json_integer(integer);
         if (is_each(r, key)) return NULL;
         file_fatal(r->gguf->file, "metadata \"%s\" differs from layer to layer\nhint: take the model's safetensors", key);
     }
