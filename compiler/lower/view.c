@@ -177,14 +177,17 @@ bool view_derive(Lowering *l, const Node *n, const View *from, View *result) {
     }
 }
 
-// The largest.
+// The largest. Each row of int8 is whole blocks, the last one perhaps not full.
 static uint64_t type_bytes(const Type *type) {
+    bool rows = dtype_is_rows(type->dtype);
     uint64_t count = 1;
-    for (int i = 0; i < type->rank; i++)
-        if (__builtin_mul_overflow(count, (uint64_t)dim_upper(type->dim[i]), &count))
+    for (int i = 0; i < type->rank; i++) {
+        uint64_t extent = (uint64_t)dim_upper(type->dim[i]);
+        if (rows && i + 1 == type->rank) extent = (extent + QUANT_BLOCK - 1) / QUANT_BLOCK;
+        if (__builtin_mul_overflow(count, extent, &count))
             diag_fatal(NO_LOC, "a value of type %s is too large", type_text(type));
-    if (dtype_is_rows(type->dtype)) return (count + QUANT_BLOCK - 1) / QUANT_BLOCK * sizeof(q8_block);
-    return (count * (uint64_t)dtype_bits(type->dtype) + 7) / 8;
+    }
+    return rows ? count * sizeof(q8_block) : (count * (uint64_t)dtype_bits(type->dtype) + 7) / 8;
 }
 
 uint64_t type_row_bytes(const Lowering *l, const Type *type) {

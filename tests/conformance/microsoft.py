@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Makes tests/conformance/microsoft.tar.xz: small cases of com.microsoft's operators, their results computed by ONNX Runtime, in
-# the folders of the ONNX backend tests. Needs numpy, onnx and onnxruntime; the tests do not. usage: microsoft.py OUT.tar.xz
+# the folders of the ONNX backend tests, on a CPU with VNNI (without, ONNX Runtime's sums of bytes saturate). Needs numpy, onnx and
+# onnxruntime; the tests do not. usage: microsoft.py OUT.tar.xz
 import io, os, sys, tarfile
 import numpy as np
 import onnx, onnxruntime
@@ -66,6 +67,8 @@ def main(path):
     linear_cases()
     mask_cases()
     later_group_cases()
+    byte_cases()
+    quantized_layer_cases()
     write(path)
 
 
@@ -330,6 +333,58 @@ def decoder(name, quantized):
     npy = io.BytesIO()
     np.save(npy, logits[0])
     programs.append((name, model, npy.getvalue()))
+
+
+def number(value, kind=np.float32):
+    return np.array(value, kind)
+
+
+def byte_cases():
+    """What static quantization and the layout with channels last leave; weights of 7 bits, whose sums do not saturate in ONNX Runtime."""
+    for kind, zero, least in ((np.uint8, 120, 0), (np.int8, -5, -128)):
+        name = np.dtype(kind).name
+        some = lambda *shape: random.integers(least, least + 256, shape).astype(kind)
+        weights = lambda *shape: random.integers(-64, 64, shape).astype(np.int8)
+        x, q, y = some(2, 5, 9, 8), {"xs": number(.02), "xz": number(zero, kind)}, {"ys": number(.0313), "yz": number(zero + 3, kind)}
+        other = {"bs": number(.05), "bz": number(zero - 7, kind)}
+        known = [*q, *y, *other, "w", "ws", "wz", "bias"]
+        for last in (0, 1):
+            where = "last" if last else "first"
+            case(f"qlinear_average_pool_{where}_{name}", "QLinearAveragePool", {"x": x, **q, **y}, known, kernel_shape=[3, 2],
+                 strides=[2, 1], pads=[1, 0, 1, 1], channels_last=last, count_include_pad=last, ceil_mode=last)
+            scales = {"ws": (random.random(6) * .02 + .01).astype(np.float32), "wz": np.zeros(6, np.int8)}
+            image = some(1, 9, 8, 4) if last else some(1, 4, 9, 8)
+            case(f"qlinear_conv_{where}_{name}", "QLinearConv",
+                 {"x": image, **q, "w": weights(6, 4, 3, 3), **scales, "ys": number(1), "yz": y["yz"],
+                  "bias": random.integers(-200, 200, 6).astype(np.int32)}, known, kernel_shape=[3, 3], pads=[1, 1, 1, 1], channels_last=last)
+        case(f"nhwc_max_pool_{name}", "NhwcMaxPool", {"x": x}, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+        case(f"qlinear_where_{name}", "QLinearWhere", {"c": random.random((2, 5, 1, 8)) > .5, "x": x, **q, "b": some(5, 9, 8), **other, **y}, known)
+        columns = {"w": weights(5, 8), "ws": (random.random(5) * .02).astype(np.float32), "wz": np.zeros(5, np.int8)}
+        case(f"qgemm_columns_{name}", "QGemm", {"x": some(3, 8), **q, **columns, "bias": np.arange(-2, 3).astype(np.int32), "ys": number(.1), "yz": q["xz"]},
+             known, transB=1, alpha=1.0)
+    case("matmul_integer16", "MatMulInteger16", {"a": random.integers(-99, 99, (3, 8)).astype(np.int16), "b": random.integers(-99, 99, (8, 5)).astype(np.int16)})
+
+
+def quantized_layer_cases():
+    seven = lambda *shape: random.integers(-64, 64, shape).astype(np.int8)
+    x = {"x": random.integers(0, 256, (2, 3, 8)).astype(np.uint8), "w": seven(8, 24), "b": floats(24), "xs": number(.02), "ws": number(.01)}
+    points = {"xz": number(120, np.uint8), "wz": number(3, np.int8)}
+    known = ["w", "b", "xs", "ws", "xz", "wz"]
+    case("qattention_lengths", "QAttention", {**x, "m": np.array([3, 2], np.int32), **points}, known, num_heads=2)
+    case("qattention_past", "QAttention", {**x, "m": None, **points, "past": floats(2, 2, 2, 4, 4)}, known, outputs=2, num_heads=2, unidirectional=1)
+    for name, d, direction in (("one", 1, "forward"), ("columns", 2, "bidirectional")):
+        scale = (lambda: np.full((1,), .01, np.float32)) if d == 1 else (lambda: (random.random((2, 24)) * .02 + .005).astype(np.float32))
+        zero = np.zeros(1 if d == 1 else (2, 24), np.int8)
+        given = {"w": seven(d, 4, 24), "r": seven(d, 6, 24), "b": floats(d, 48), "lengths": None, "h": floats(d, 1, 6), "c": floats(d, 1, 6), "p": None, "ws": scale(), "wz": zero, "rs": scale(), "rz": zero}
+        case(f"dynamic_quantize_lstm_{name}", "DynamicQuantizeLSTM", {"x": floats(1, 1, 4), **given}, list(given), outputs=3, hidden_size=6, direction=direction)
+    for kind, name in ((0, "fp4"), (1, "nf4")):
+        case(f"matmul_{name}", "MatMulBnb4", {"a": floats(3, 64), "b": random.integers(0, 256, 160).astype(np.uint8), "s": random.random(10).astype(np.float32)},
+             ["b", "s"], K=64, N=5, block_size=32, quant_type=kind)
+    case("matmul_nbits_groups", "MatMulNBits", {"a": floats(2, 64), "b": random.integers(0, 256, (6, 2, 16)).astype(np.uint8), "s": floats(12), "z": None,
+         "g": random.permutation(np.arange(64) // 32).astype(np.int32)}, ["b", "s", "g"], K=64, N=6, bits=4, block_size=32)
+    case("fused_matmul_batch_inside", "FusedMatMul", {"a": floats(6, 2, 4), "b": floats(2, 4, 5)}, transBatchA=1)
+    case("transpose_matmul", "TransposeMatMul", {"a": floats(2, 6, 4), "b": floats(2, 5, 6)}, transA=1, transB=1, alpha=.5)
+    case("trilu", "Trilu", {"x": floats(3, 5, 6), "k": number(1, np.int64)}, ["k"], upper=0)
 
 
 def write(path):

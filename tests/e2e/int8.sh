@@ -53,6 +53,24 @@ says "int8: long sums of bytes are exact" 0 "22669500 22669500 22669500" "$BURIN
 says "int8: ... in the interpreter" 0 "22669500 22669500 22669500" "$BURIN" run "$WORK/sums.onnx" --interpret --input x="$WORK/x.npy"
 check "int8: they are packed products, in parts" test "$("$BURIN" inspect "$WORK/sums.onnx" --stop-after=integer_products 2> "$WORK/log" | grep -c 'matmul_packed(')" = 2
 
+# Rows that are no whole blocks of int8: each has blocks of its own, and what lives beside them keeps its value.
+cat > "$WORK/narrow.txt" << 'END'
+ir 8
+opset 17
+input x f32 [10,4]
+tensor W i8 [4,3] raw 1 -2 3 4 -5 6 7 8 -9 10 11 12
+node DynamicQuantizeLinear x -> q s z
+node MatMulInteger q W z -> sums
+node Cast sums -> f : to=1
+node Mul f s -> y
+output y f32 [10,3]
+END
+"$BUILD/tools/onnx_of_text" "$WORK/narrow.onnx" < "$WORK/narrow.txt"
+{ npy '<f4' 10,4 < /dev/null && for i in 1 2 3 4 5 6 7 8 9 10; do printf '\0\0\200\77\0\0\40\101\0\0\310\102\0\0\200\277'; done; } > "$WORK/x.npy"
+"$BURIN" run "$WORK/narrow.onnx" --interpret --input x="$WORK/x.npy" --hash > "$WORK/interpreted"
+"$BURIN" run "$WORK/narrow.onnx" --mcpu=native --input x="$WORK/x.npy" --hash > "$WORK/compiled"
+same "int8: narrow rows, the interpreter's bits" "$WORK/interpreted" "$WORK/compiled"
+
 # Weights of u8 less a zero point, which i8 does not hold, and a sum that f32 rounds: one product, rounded once.
 cat > "$WORK/wide.txt" << 'END'
 ir 8

@@ -154,8 +154,20 @@ static const Operator OPERATORS[] = {
     {"microsoft-nbits-sizes", 20,
      "tensor v u8 [1,1,2] raw 1 2\ntensor s f32 [1] raw 1\n" MICROSOFT("node MatMulNBits x v s -> z : N=1 K=4 block_size=0")},
     {"microsoft-nbits-groups", 20,
-     "tensor v u8 [1,1,2] raw 1 2\ntensor s f32 [1] raw 1\ntensor g i32 [4] raw 0 0 0 0\n" MICROSOFT(
+     "tensor v u8 [1,1,2] raw 1 2\ntensor s f32 [1] raw 1\ntensor g i32 [4] raw 0 0 1 0\n" MICROSOFT(
          "node MatMulNBits x v s _ g -> z : N=1 K=4 block_size=4")},
+    {"microsoft-nbits-groups-open", 20,
+     "input s f32 [1]\ntensor v u8 [1,1,2] raw 1 2\ntensor g i32 [4] raw 0 0 0 0\n" MICROSOFT(
+         "node MatMulNBits x v s _ g -> z : N=1 K=4 block_size=4")},
+    {"microsoft-nbits-groups-short", 20,
+     "tensor v u8 [1,1,2] raw 1 2\ntensor s f32 [1] raw 1\ntensor g i32 [3] raw 0 0 0\n" MICROSOFT(
+         "node MatMulNBits x v s _ g -> z : N=1 K=4 block_size=4")},
+    {"microsoft-bnb4-sizes", 20,
+     "tensor v u8 [2] raw 1 2\ntensor s f32 [1] raw 1\n" MICROSOFT(
+         "node MatMulBnb4 x v s -> z : N=1 K=4 block_size=16 quant_type=2")},
+    {"microsoft-bnb4-short", 20,
+     "tensor v u8 [1] raw 1\ntensor s f32 [1] raw 1\n" MICROSOFT(
+         "node MatMulBnb4 x v s -> z : N=1 K=4 block_size=16 quant_type=1")},
     {"microsoft-nbits-not-constant", 20,
      "input v u8 [1,1,2]\ntensor s f32 [1] raw 1\n" MICROSOFT("node MatMulNBits x v s -> z : N=1 K=4 block_size=4")},
     {"microsoft-nbits-rows", 20,

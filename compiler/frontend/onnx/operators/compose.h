@@ -78,6 +78,14 @@ void onnx_check_scale(OnnxCall *, int i);  // operand i, which values are divide
 void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // DynamicQuantizeLinear: bytes, scale, zero point
 Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
 
+// window.c
+Node *onnx_average_of_windows(OnnxCall *, Node *x);  // by the node's attributes
+Node *onnx_channels_first(OnnxCall *, Node *x);      // [N, .., C] to [N, C, ..] where channels_last says so
+Node *onnx_channels_back(OnnxCall *, Node *x);       // and back
+
+// microsoft_quant.c: sums of whole numbers as floats: times both scales, plus a bias (or NULL)
+Node *onnx_scaled_sums(OnnxCall *, Node *sums, Node *a_scale, Node *b_scale, Node *bias);
+
 // attention.c
 void onnx_scores(OnnxCall *, Node *q, Node *k, double scale, double cap, Node **results);  // without the cap, and with it
 Node *onnx_split_heads(OnnxCall *, Node *x, int64_t heads);                                // [B, T, H * d] to [B, H, T, d]

@@ -22,11 +22,20 @@ static Node *swapped_if(OnnxCall *c, Node *x, const char *attribute) {
     return onnx_swap(c, x, rank - 2, rank - 1);
 }
 
+// [M, batch.., K] to [batch.., M, K]
+static Node *batch_first_if(OnnxCall *c, Node *x, const char *attribute) {
+    int64_t perm[MAX_RANK];
+    int rank = x->type.rank;
+    if (!onnx_int(c, attribute, 0) || rank < 3) return x;
+    for (int i = 0; i < rank; i++) perm[i] = i == rank - 1 ? i : i == rank - 2 ? 0 : i + 1;
+    return onnx_permute(c, x, perm);
+}
+
 void onnx_ms_fused_matmul(OnnxCall *c, int argument) {
     (void)argument;
-    if (onnx_int(c, "transBatchA", 0) || onnx_int(c, "transBatchB", 0))
-        onnx_fatal(c, "transBatchA and transBatchB are not supported");
-    Node *y = ONNX_BINARY(c, OP_matmul, swapped_if(c, onnx_node(c, 0), "transA"), swapped_if(c, onnx_node(c, 1), "transB"));
+    Node *a = swapped_if(c, batch_first_if(c, onnx_node(c, 0), "transBatchA"), "transA");
+    Node *b = swapped_if(c, batch_first_if(c, onnx_node(c, 1), "transBatchB"), "transB");
+    Node *y = ONNX_BINARY(c, OP_matmul, a, b);
     double alpha = onnx_float(c, "alpha", 1);
     onnx_result(c, 0, alpha == 1 ? y : ONNX_FORMULA(c, y, "mul($0, %a)", alpha));
 }
@@ -61,6 +70,7 @@ typedef struct Blocks {
     int64_t rows, depth, block, bits, count;  // count: blocks a row
     int scales, zeros;                        // operands
     double zero;                              // where there is no operand
+    const int32_t *group;                     // the block of each of K columns; NULL: they follow one another
 } Blocks;
 
 static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
@@ -87,7 +97,7 @@ static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, 
     DType zero_type = packed ? q->dtype : zero ? zero->dtype : DT_f32;
     for (int64_t row = 0; row < b->rows; row++)
         for (int64_t k = 0; k < b->depth; k++) {
-            int64_t block = k / b->block;
+            int64_t block = b->group ? b->group[k] : k / b->block;
             float from = zero ? (float)dtype_load(zero_type, zero->data, row * in_row + block) : (float)b->zero;
             float s = (float)dtype_load(scale->dtype, scale->data, row * b->count + block);
             out[row * b->depth + k] = ((float)dtype_load(q->dtype, q->data, row * b->count * b->block + k) - from) * s;
@@ -104,6 +114,7 @@ static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
                 (!onnx_operand(c, b->zeros) ||
                  (zero && (tensor_count(zero) == scales || (zero->dtype == DT_u8 && tensor_count(zero) == zeros_bytes))));
     if (fits && scale->type.dtype != DT_f64) return dequantized_now(c, q->value, scale->value, zero, b);
+    if (b->group) onnx_fatal(c, "a group index (g_idx) of weights, scales and zero points that are not all constants");
     DType wide = onnx_wide(scale->type.dtype);
     Node *x = reshaped(c, onnx_cast(c, q, wide), 3, (int64_t[]){b->rows, b->count, b->block});
     if (onnx_operand(c, b->zeros))
@@ -115,6 +126,19 @@ static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
     return b->count * b->block == b->depth ? x : onnx_slice_from(c, x, 1, 0, b->depth);
 }
 
+// GPTQ's order of activations: which block's scale each column has.
+static const int32_t *group_index(OnnxCall *c, int i, const Blocks *b) {
+    if (!onnx_operand(c, i)) return NULL;
+    const Tensor *t = constant_operand(c, i);
+    if (!t || t->dtype != DT_i32 || tensor_count(t) < b->depth)
+        onnx_fatal(c, "the group index (g_idx) must be a constant of at least %lld i32", (long long)b->depth);
+    const int32_t *group = t->data;
+    for (int64_t k = 0; k < b->depth; k++)
+        if (group[k] < 0 || group[k] >= b->count)
+            onnx_fatal(c, "the group index (g_idx) names block %d of %lld", group[k], (long long)b->count);
+    return group;
+}
+
 // A [.., K], B [N, blocks, bytes], scales, zero points, group index, bias
 void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
     (void)argument;
@@ -124,12 +148,49 @@ void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
     if (b.rows < 1 || b.depth < 1 || b.block < 1 || b.block > b.depth + 4096)
         onnx_fatal(c, "N is %lld, K %lld, block_size %lld, expected sizes above 0", (long long)b.rows, (long long)b.depth,
                    (long long)b.block);
-    if (onnx_operand(c, 4)) onnx_fatal(c, "a group index (g_idx) is not supported");
     narrow_type(c, b.bits);
     b.count = (b.depth + b.block - 1) / b.block, b.zero = ldexp(1, (int)b.bits - 1);
+    b.group = group_index(c, 4, &b);
     Node *weights = onnx_swap(c, dequantized(c, unpacked(c, 1, b.bits, b.rows), &b), 0, 1);
     Node *y = ONNX_BINARY(c, OP_matmul, onnx_cast(c, a, weights->type.dtype), weights);
     if (onnx_operand(c, 5)) y = ONNX_BINARY(c, OP_add, y, onnx_cast(c, onnx_node(c, 5), y->type.dtype));
+    onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
+}
+
+// bitsandbytes' tables of 16 floats: 0 FP4, 1 NF4
+static const float bnb4_values[2][16] = {
+    {0, 0.00520833333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -0.00520833333f, -0.66666667f, -1,
+     -0.33333333f, -0.5f, -0.16666667f, -0.25f},
+    {-1, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f, -0.18477343022823334f,
+     -0.09105003625154495f, 0, 0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
+     0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1},
+};
+
+// A [.., K], B: N * K / 2 bytes, the first of two elements high; a factor a block of the whole
+void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *a = onnx_node(c, 0);
+    const Tensor *q = constant_operand(c, 1), *scale = constant_operand(c, 2);
+    int64_t n = onnx_int(c, "N", 0), k = onnx_int(c, "K", 0), block = onnx_int(c, "block_size", 0),
+            kind = onnx_int(c, "quant_type", 0), count;
+    if (n < 1 || k < 1 || block < 1 || kind < 0 || kind > 1 || __builtin_mul_overflow(n, k, &count))
+        onnx_fatal(c, "N is %lld, K %lld, block_size %lld, quant_type %lld, expected sizes above 0, and 0 or 1", (long long)n,
+                   (long long)k, (long long)block, (long long)kind);
+    if (!q || !scale || q->dtype != DT_u8 || tensor_count(q) < count / 2 + count % 2 ||
+        tensor_count(scale) < (count - 1) / block + 1)
+        onnx_fatal(c, "operands 1 and 2 must be constants: two elements a byte, a factor for each %lld of them",
+                   (long long)block);
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {n, k}, .name = q->name, .source = q->source};
+    float *out = ARENA_ARRAY(c->graph->arena, float, count);
+    const uint8_t *bytes = q->data;
+    for (int64_t i = 0; i < count; i++)
+        out[i] = bnb4_values[kind][i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4] *
+                 (float)dtype_load(scale->dtype, scale->data, i / block);
+    t->data = out, t->bytes = dtype_bytes(DT_f32, count);
+    Node *weights = onnx_constant(c, t);
+    if (onnx_int(c, "transB", 1)) weights = onnx_swap(c, weights, 0, 1);
+    Node *y = ONNX_BINARY(c, OP_matmul, onnx_cast(c, a, DT_f32), weights);
     onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
 }
 

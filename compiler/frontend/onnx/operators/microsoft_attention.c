@@ -256,26 +256,45 @@ static Node *as_pair(OnnxCall *c, Node *k, Node *v) {
     return onnx_join(c, (Node *[]){onnx_shape_to(c, k, 5, dims), onnx_shape_to(c, v, 5, dims)}, 2, 0);
 }
 
-// input [B, T, D], weights [D, 3 D], bias, mask, past, attention bias
-void onnx_ms_attention(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = onnx_node(c, 0), *weights = onnx_node(c, 1);
+// `all` is [B, T, query, key and value side by side]; the others are operands, or -1.
+static void attend_packed(OnnxCall *c, Node *all, int mask, int past, int bias) {
     int64_t heads = onnx_int(c, "num_heads", 0), sizes[3], start = 0;
     int n;
     if (onnx_int(c, "do_rotary", 0)) onnx_fatal(c, "do_rotary is not supported here");
-    if (x->type.rank != 3 || weights->type.rank != 2)
-        onnx_fatal(c, "takes [B, T, D] and weights [D, 3 D], not %s and %s", type_text(&x->type), type_text(&weights->type));
     const int64_t *given = onnx_ints(c, "qkv_hidden_sizes", &n);
-    for (int i = 0; i < 3; i++) sizes[i] = n == 3 ? given[i] : onnx_extent(c, weights, 1) / 3;
-    Node *all = ONNX_BINARY(c, OP_matmul, x, weights), *part[3];
-    if (onnx_operand(c, 2)) all = ONNX_BINARY(c, OP_add, all, onnx_node(c, 2));
+    for (int i = 0; i < 3; i++) sizes[i] = n == 3 ? given[i] : onnx_extent(c, all, 2) / 3;
+    Node *part[3], *before = onnx_optional_node(c, past);
     for (int i = 0; i < 3; start += sizes[i++]) part[i] = onnx_split_heads(c, last_axis(c, all, start, sizes[i]), heads);
-    HeadsOf a = {.q = part[0], .k = part[1], .v = part[2], .dtype = x->type.dtype, .window = -1};
+    HeadsOf a = {.q = part[0], .k = part[1], .v = part[2], .dtype = all->type.dtype, .window = -1};
     a.causal = onnx_int(c, "unidirectional", 0), a.scale = onnx_float(c, "scale", 0);
-    Node *past = onnx_optional_node(c, 4);
-    append_past(c, &a, past ? of_pair(c, past, 0) : NULL, past ? of_pair(c, past, 1) : NULL);
-    a.bias = onnx_optional_node(c, 5);
-    if (onnx_operand(c, 3)) a.bias = summed(c, mask_bias(c, onnx_node(c, 3), a.k->type.dim[2], onnx_wide(a.dtype)), a.bias);
+    append_past(c, &a, before ? of_pair(c, before, 0) : NULL, before ? of_pair(c, before, 1) : NULL);
+    if (bias >= 0) a.bias = onnx_optional_node(c, bias);
+    if (onnx_operand(c, mask))
+        a.bias = summed(c, mask_bias(c, onnx_node(c, mask), a.k->type.dim[2], onnx_wide(a.dtype)), a.bias);
     if (c->proto->n_output > 1) onnx_result(c, 1, as_pair(c, a.k, a.v));
     onnx_result(c, 0, attend(c, &a));
+}
+
+static void check_packed(const OnnxCall *c, const Node *x, const Node *weights) {
+    if (x->type.rank != 3 || weights->type.rank != 2)
+        onnx_fatal(c, "takes [B, T, D] and weights [D, 3 D], not %s and %s", type_text(&x->type), type_text(&weights->type));
+}
+
+// input [B, T, D], weights [D, 3 D], bias, mask, past, attention bias
+void onnx_ms_attention(OnnxCall *c, int argument) {
+    (void)argument;
+    check_packed(c, onnx_node(c, 0), onnx_node(c, 1));
+    Node *all = ONNX_BINARY(c, OP_matmul, onnx_node(c, 0), onnx_node(c, 1));
+    if (onnx_operand(c, 2)) all = ONNX_BINARY(c, OP_add, all, onnx_node(c, 2));
+    attend_packed(c, all, 3, 4, 5);
+}
+
+// input in bytes, weights in bytes, bias, their scales, mask, their zero points, past
+void onnx_ms_quantized_attention(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_centred(c, onnx_node(c, 0), onnx_optional_node(c, 6), false);
+    Node *weights = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 7), false);
+    check_packed(c, x, weights);
+    Node *sums = ONNX_BINARY(c, OP_matmul, x, weights);
+    attend_packed(c, onnx_scaled_sums(c, sums, onnx_node(c, 3), onnx_node(c, 4), onnx_node(c, 2)), 5, 8, -1);
 }

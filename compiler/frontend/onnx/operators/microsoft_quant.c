@@ -30,8 +30,7 @@ void onnx_ms_fused(OnnxCall *c, int is_gemm) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- products
-// Whole sums as floats: times both scales, plus a bias (or NULL).
-static Node *scaled_sums(OnnxCall *c, Node *sums, Node *a_scale, Node *b_scale, Node *bias) {
+Node *onnx_scaled_sums(OnnxCall *c, Node *sums, Node *a_scale, Node *b_scale, Node *bias) {
     Node *in[] = {onnx_cast(c, sums, a_scale->type.dtype), a_scale, b_scale};
     Node *y = onnx_formula(c, in, 3, "mul($0, mul($1, $2))");
     return bias ? ONNX_BINARY(c, OP_add, y, bias) : y;
@@ -44,7 +43,13 @@ void onnx_ms_dynamic_matmul(OnnxCall *c, int argument) {
     onnx_quantized_by_range(c, onnx_node(c, 0), a);
     Node *b = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 3), false);
     Node *sums = ONNX_BINARY(c, OP_matmul, onnx_centred(c, a[0], a[2], true), b);
-    onnx_result(c, 0, scaled_sums(c, sums, a[1], onnx_node(c, 2), onnx_optional_node(c, 4)));
+    onnx_result(c, 0, onnx_scaled_sums(c, sums, a[1], onnx_node(c, 2), onnx_optional_node(c, 4)));
+}
+
+// of 16 bits: sums of 32
+void onnx_ms_matmul_integer16(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, onnx_cast(c, onnx_node(c, 0), DT_i32), onnx_cast(c, onnx_node(c, 1), DT_i32)));
 }
 
 // A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias
@@ -52,12 +57,12 @@ void onnx_ms_integer_matmul(OnnxCall *c, int argument) {
     (void)argument;
     Node *a = onnx_centred(c, onnx_node(c, 0), onnx_optional_node(c, 4), true);
     Node *b = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 5), false);
-    onnx_result(c, 0,
-                scaled_sums(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_node(c, 2), onnx_node(c, 3), onnx_optional_node(c, 6)));
+    onnx_result(
+        c, 0, onnx_scaled_sums(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_node(c, 2), onnx_node(c, 3), onnx_optional_node(c, 6)));
 }
 
-// ------------------------------------------------------------------------------------------------------ between bytes and
-// bytes Operand i, its scale and its zero point follow.
+// ----------------------------------------------------------------------------------------------------------- bytes and bytes
+// Operand i, its scale and its zero point follow.
 static Node *dequantized(OnnxCall *c, int i) {
     Node *x = onnx_centred(c, onnx_node(c, i), onnx_optional_node(c, i + 2), false), *scale = onnx_node(c, i + 1);
     return ONNX_BINARY(c, OP_mul, onnx_cast(c, x, scale->type.dtype), scale);
@@ -95,6 +100,19 @@ void onnx_ms_qlinear_softmax(OnnxCall *c, int argument) {
     onnx_result(c, 0, requantized(c, onnx_softmax_of(c, dequantized(c, 0), onnx_int(c, "opset", 13)), 3, 0));
 }
 
+// condition, a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
+void onnx_ms_qlinear_where(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *in[] = {onnx_node(c, 0), dequantized(c, 1), dequantized(c, 4)};
+    onnx_result(c, 0, requantized(c, onnx_emit(c, OP_where, 3, in), 7, 1));
+}
+
+void onnx_ms_qlinear_average_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *y = onnx_average_of_windows(c, onnx_channels_first(c, dequantized(c, 0)));
+    onnx_result(c, 0, requantized(c, onnx_channels_back(c, y), 3, 0));
+}
+
 void onnx_ms_qlinear_global_pool(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = dequantized(c, 0);
@@ -120,12 +138,13 @@ void onnx_ms_qgemm(OnnxCall *c, int argument) {
     (void)argument;
     Node *in[2];
     for (int i = 0; i < 2; i++) {
-        in[i] = onnx_centred(c, onnx_node(c, 3 * i), onnx_optional_node(c, 3 * i + 2), false);
+        in[i] = onnx_node(c, 3 * i);  // zero points are one for each column, whichever way b lies in the file
         if (onnx_int(c, i ? "transB" : "transA", 0)) in[i] = onnx_swap(c, in[i], 0, 1);
+        in[i] = onnx_centred(c, in[i], onnx_optional_node(c, 3 * i + 2), false);
     }
     Node *sums = ONNX_BINARY(c, OP_matmul, in[0], in[1]);
     if (onnx_operand(c, 6)) sums = ONNX_BINARY(c, OP_add, sums, onnx_node(c, 6));
-    Node *y = scaled_sums(c, sums, onnx_node(c, 1), onnx_node(c, 4), NULL);
+    Node *y = onnx_scaled_sums(c, sums, onnx_node(c, 1), onnx_node(c, 4), NULL);
     y = ONNX_FORMULA(c, y, "mul($0, %a)", onnx_float(c, "alpha", 1));
     onnx_result(c, 0, onnx_operand(c, 7) ? requantized(c, y, 7, 0) : y);
 }

@@ -12,6 +12,7 @@ typedef struct Cell {
     int direction;                     // its index
     Node *projected;                   // [T, B, gates * H]: x W^T + Wb
     Node *recurrent;                   // R^T [H, gates * H]
+    Node *scale;                       // of R in whole numbers, a scalar or [gates * H], or NULL: R is of floats
     Node *bias;                        // Rb [gates * H] or NULL
     Node *peephole;                    // [3 * H] or NULL
     const char *functions[3];          // f, g, h
@@ -48,7 +49,16 @@ static Node *gate(const Cell *cell, Node *x, int index) {
 static Node *sum(const Cell *cell, Node *a, Node *b) { return b ? ONNX_BINARY(cell->c, OP_add, a, b) : a; }
 static Node *product(const Cell *cell, Node *a, Node *b) { return ONNX_BINARY(cell->c, OP_mul, a, b); }
 
+// x in bytes by its range, times whole numbers
+static Node *quantized_product(OnnxCall *c, Node *x, Node *weights, Node *scale) {
+    Node *a[3];
+    onnx_quantized_by_range(c, x, a);
+    Node *sums = ONNX_BINARY(c, OP_matmul, onnx_centred(c, a[0], a[2], false), weights);
+    return onnx_scaled_sums(c, sums, a[1], scale, NULL);
+}
+
 static Node *recur(const Cell *cell, Node *h, Node *weights, Node *bias) {
+    if (cell->scale) return sum(cell, quantized_product(cell->c, h, weights, cell->scale), bias);
     return sum(cell, ONNX_BINARY(cell->c, OP_matmul, h, weights), bias);
 }
 
@@ -133,6 +143,7 @@ static Cell cell_inside(const Cell *cell, OnnxBody *b) {
     Cell inside = *cell;
     inside.c = &b->call;
     inside.projected = onnx_body_value(b, cell->projected), inside.recurrent = onnx_body_value(b, cell->recurrent);
+    if (cell->scale) inside.scale = onnx_body_value(b, cell->scale);
     if (cell->bias) inside.bias = onnx_body_value(b, cell->bias);
     if (cell->peephole) inside.peephole = onnx_body_value(b, cell->peephole);
     return inside;
@@ -157,14 +168,29 @@ static Node *run_direction(Cell *cell, bool reverse, Node **h, Node **state) {
     return reverse ? onnx_reverse(c, y, 0) : y;
 }
 
+static void set_products(Cell *cell, Node *x) {
+    OnnxCall *c = cell->c;
+    cell->recurrent = onnx_swap(c, operand_of(cell, 2), 0, 1);
+    cell->projected = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, operand_of(cell, 1), 0, 1));
+}
+
+// com.microsoft's DynamicQuantizeLSTM: W [D, I, 4 H] and R [D, H, 4 H] in whole numbers, W's scale and zero point, R's
+static void set_quantized_products(Cell *cell, Node *x) {
+    OnnxCall *c = cell->c;
+    Node *weights[2];
+    for (int i = 0; i < 2; i++) weights[i] = onnx_centred(c, operand_of(cell, 1 + i), operand_of(cell, 9 + 2 * i), false);
+    cell->scale = operand_of(cell, 10);
+    cell->recurrent = weights[1];
+    cell->projected = quantized_product(c, x, weights[0], operand_of(cell, 8));
+}
+
 static Cell make_cell(OnnxCall *c, int gates, int direction, Node *x) {
     static const char *const absent[] = {"Sigmoid", "Tanh", "Tanh"}, *const plain[] = {"Tanh"};
     Cell cell = {.c = c, .gates = gates, .direction = direction};
     read_activations(&cell, gates == 1 ? 1 : gates == 3 ? 2 : 3, gates == 1 ? plain : absent);
-    Node *recurrent = operand_of(&cell, 2), *bias = operand_of(&cell, 3);
-    cell.hidden = onnx_extent(c, recurrent, 1);
-    cell.recurrent = onnx_swap(c, recurrent, 0, 1);
-    cell.projected = ONNX_BINARY(c, OP_matmul, x, onnx_swap(c, operand_of(&cell, 1), 0, 1));
+    Node *bias = operand_of(&cell, 3);
+    (onnx_count(c) > 8 ? set_quantized_products : set_products)(&cell, x);
+    cell.hidden = onnx_extent(c, cell.recurrent, 0);
     if (bias) {
         int64_t width = gates * cell.hidden;
         cell.projected = ONNX_BINARY(c, OP_add, cell.projected, onnx_slice_from(c, bias, 0, 0, width));

@@ -212,6 +212,20 @@ void onnx_conv_transpose(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
 }
 
+// ------------------------------------------------------------------------------------------------------------- channels last
+// [N, .., C] to [N, C, ..] where the node's attribute says that its values have their channels last, and back
+Node *onnx_channels_first(OnnxCall *c, Node *x) {
+    int64_t perm[MAX_RANK] = {0, x->type.rank - 1};
+    for (int i = 2; i < x->type.rank; i++) perm[i] = i - 1;
+    return onnx_int(c, "channels_last", 0) ? onnx_permute(c, x, perm) : x;
+}
+
+Node *onnx_channels_back(OnnxCall *c, Node *x) {
+    int64_t perm[MAX_RANK] = {0};
+    for (int i = 1; i < x->type.rank; i++) perm[i] = i + 1 < x->type.rank ? i + 1 : 1;
+    return onnx_int(c, "channels_last", 0) ? onnx_permute(c, x, perm) : x;
+}
+
 // Operand i less its zero point, as i32.
 static Node *centred(OnnxCall *c, int i, int zero_point, int spatial) {
     Node *x = onnx_cast(c, onnx_node(c, i), DT_i32);
@@ -234,12 +248,12 @@ void onnx_conv_integer(OnnxCall *c, int argument) {
     onnx_result(c, 0, convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0));
 }
 
-// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
+// x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias; channels_last (com.microsoft): x and y only
 void onnx_qlinear_conv(OnnxCall *c, int argument) {
     (void)argument;
     onnx_check_scale(c, 6);
     int spatial = onnx_type(c, 0).rank - 2;
-    Node *x = centred(c, 0, 2, 0), *weights = centred(c, 3, 5, spatial);
+    Node *x = onnx_channels_first(c, centred(c, 0, 2, 0)), *weights = centred(c, 3, 5, spatial);
     Window w = read_window(c, x, weights);
     read_pads(c, &w, x);
     Node *sums = convolve(c, x, weights, &w, onnx_int(c, "group", 1), 0);
@@ -247,7 +261,8 @@ void onnx_qlinear_conv(OnnxCall *c, int argument) {
     Node *scale = onnx_node(c, 4);
     if (scale->type.rank == 1 && scale->type.dim[0] != dim_const(c->graph, 1)) scale = per_channel(c, scale, spatial);
     Node *in[] = {onnx_cast(c, sums, DT_f32), onnx_node(c, 1), scale, onnx_node(c, 6)};
-    onnx_result(c, 0, onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7)));
+    Node *y = onnx_quantized(c, onnx_formula(c, in, 4, "div(mul($0, mul($1, $2)), $3)"), onnx_node(c, 7));
+    onnx_result(c, 0, onnx_channels_back(c, y));
 }
 
 // --------------------------------------------------------------------------------------------------------------------- pooling
@@ -299,13 +314,15 @@ static Node *pool_count(OnnxCall *c, const Node *x, const Window *w, bool pads_c
     return pool_sum(c, ones, &rest);
 }
 
-void onnx_average_pool(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *x = widened(c, 0);
+Node *onnx_average_of_windows(OnnxCall *c, Node *x) {
     Window w = pool_window(c, x);
     Node *count = onnx_cast(c, pool_count(c, x, &w, onnx_int(c, "count_include_pad", 0)), x->type.dtype);
-    Node *y = ONNX_BINARY(c, OP_div, pool_sum(c, x, &w), count);
-    onnx_result(c, 0, onnx_cast(c, y, onnx_node(c, 0)->type.dtype));
+    return ONNX_BINARY(c, OP_div, pool_sum(c, x, &w), count);
+}
+
+void onnx_average_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    onnx_result(c, 0, onnx_cast(c, onnx_average_of_windows(c, widened(c, 0)), onnx_node(c, 0)->type.dtype));
 }
 
 void onnx_lp_pool(OnnxCall *c, int argument) {
@@ -347,6 +364,16 @@ static Node *flat_windows(OnnxCall *c, Node *x, const Window *w) {
     for (int i = 0; i < w->spatial; i++) taps = dim_binary(c->graph, DIM_MUL, taps, v->type.dim[2 + w->spatial + i]);
     dims[2 + w->spatial] = taps;
     return onnx_shape_to(c, v, 3 + w->spatial, dims);
+}
+
+// com.microsoft: channels last, in bytes
+void onnx_ms_nhwc_max_pool(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_permute(c, onnx_node(c, 0), (int64_t[]){0, 3, 1, 2});
+    Window w = pool_window(c, x);
+    OnnxPads p = pads_and_rest(&w);
+    Node *y = reduce_windows(c, OP_reduce_max, onnx_pad_with(c, x, &p, lowest(x->type.dtype)), &w);
+    onnx_result(c, 0, onnx_permute(c, y, (int64_t[]){0, 2, 3, 1}));
 }
 
 void onnx_max_pool(OnnxCall *c, int argument) {
