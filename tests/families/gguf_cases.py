@@ -37,7 +37,7 @@ class Case:
 
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
         self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
-        self.factors, self.faintness = None, 0.02
+        self.factors, self.faintness, self.strong = None, 0.02, ()
         self.result, self.labels = "logits", 0                # labels: of a text
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
@@ -80,6 +80,7 @@ class Case:
             getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
         for name, shape in self.shapes.items():
             scale = np.float32(self.faintness if any(part in name for part in self.faint) else 1)
+            scale *= np.float32(1000 if name in self.strong else 1)
             writer.add_tensor(name, tensor(name, *shape) * scale)
         if "token_types.weight" in self.shapes:
             writer.add_token_type_count(self.shapes["token_types.weight"][0])
@@ -203,6 +204,16 @@ CASES |= {
     "plm": lambda: plain_latent(),
     "nanbeige": lambda: Case("nanbeige", num_loops=3, skip_loop_final_norm=False, rope__dimension_count=HEAD).llama(),
     "nanbeige-bare": lambda: Case("nanbeige", num_loops=2, skip_loop_final_norm=True, rope__dimension_count=HEAD).llama(),
+    "hy_v3": lambda: shared_experts(Case("hy_v3", layers=3, expert_weights_norm=True, expert_gating_func=2,
+                                         expert_shared_feed_forward_length=SMALL, **SPARSE, **HEADED), 1).add(**NORMS_OF_HEADS),
+    "cohere2moe": lambda: beside_each_other(attention__layer_norm_rms_epsilon=0.0, expert_shared_count=1,
+                                            expert_shared_feed_forward_length=SMALL),
+    "cohere2moe-rms": lambda: beside_each_other(expert_weights_norm=True, expert_gating_func=1, expert_weights_scale=1.5),
+    "minimax-01": lambda: fading_states(),
+    "talkie": lambda: shares_of_words(),
+    "jina-bert-v2-rank": lambda: by_distance(False, rank=True),
+    "modern-bert-labels": lambda: local_encoder(3),
+    "modern-bert-first": lambda: local_encoder(3, classifier__pooling_type=2),
     "openelm": lambda: wider_layers(),
     "jais": lambda: gated_alibi(),
     "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
@@ -326,7 +337,7 @@ def with_head(labels, cls=True):
     return case
 
 
-def by_distance(joined):
+def by_distance(joined, rank=False):
     """Jina's, whose gate is apart, or before what it multiplies (`joined`); then queries and keys have norms."""
     case = norms_behind("jina-bert-v2")
     for i in range(LAYERS):
@@ -335,6 +346,9 @@ def by_distance(joined):
     case.add(attn_q=(WIDTH, WIDTH), attn_k=(WIDTH, WIDTH), attn_v=(WIDTH, WIDTH), attn_q__bias=(WIDTH,), attn_k__bias=(WIDTH,),
              attn_v__bias=(WIDTH,))
     case.shapes["token_types.weight"] = (2, WIDTH)
+    if rank:
+        case.shapes |= {"cls.weight": (1, WIDTH), "cls.bias": (1,)}
+        case.result, case.labels = "logits", 1
     if not joined:
         return case.add(ffn_up=(INNER, WIDTH), ffn_gate=(INNER, WIDTH))
     return case.add(ffn_up=(2 * INNER, WIDTH), attn_q_norm=(WIDTH,), attn_q_norm__bias=(WIDTH,), attn_k_norm=(WIDTH,),
@@ -548,6 +562,55 @@ def heads_of_mamba():
                 attn_output=(WIDTH, HEADS * HEAD))
     for i in range(3):
         case.shapes |= {f"blk.{i}.{part}": (WIDTH,) for part in ("post_attention_norm", "post_ffw_norm")}
+    return case
+
+
+def beside_each_other(**metadata):
+    """Cohere's mixtures: attention and MLP see the same row, every second layer has a window; there heads turn, and in the first layer."""
+    case = Case("cohere2moe", output=False, layers=4, logit_scale=0.3, attention__sliding_window=4, leading_dense_block_count=1,
+                attention__sliding_window_pattern=[False, True, False, True], **HEADED, **MIXED | metadata)
+    case.llama(*NO_DENSE, "ffn_norm").experts(first=1)
+    case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+    for i in range(1, 4) if "expert_shared_count" in metadata else ():
+        case.add_to(i, ffn_gate_shexp=(SMALL, WIDTH), ffn_up_shexp=(SMALL, WIDTH), ffn_down_shexp=(WIDTH, SMALL))
+    if metadata.get("attention__layer_norm_rms_epsilon") == 0.0:
+        del case.metadata["attention.layer_norm_rms_epsilon"]
+    else:
+        del case.metadata["attention.layer_norm_epsilon"]
+    return case
+
+
+def fading_states():
+    """MiniMax's layers: every other one keeps states, of each head at a rate of its own."""
+    n = HEADS * HEAD
+    case = Case("minimax-01", layers=3, feed_forward_length=SMALL, full_attention_interval=2, residual_scale=1.7,
+                rope__dimension_count=HEAD // 2, attention__layer_norm_rms_epsilon=1e-6, **HEADED, **MIXED).add(
+                    attn_norm=(WIDTH,), ffn_norm=(WIDTH,), attn_output=(WIDTH, n)).experts()
+    for i in (0, 2):
+        case.add_to(i, attn_qkv=(3 * n, WIDTH), attn_gate=(n, WIDTH), attn_norm_2=(n,))
+    return case.add_to(1, attn_q=(n, WIDTH), attn_k=(GROUPS * HEAD, WIDTH), attn_v=(GROUPS * HEAD, WIDTH))
+
+
+def shares_of_words():
+    case = Case("talkie", logit_scale=0.7, rope__dimension_count=HEAD).llama("attn_norm", "ffn_norm").add(
+        attn_q_norm=(HEADS, 1), layer_output_scale=(1,))
+    del case.shapes["output_norm.weight"]
+    return case
+
+
+def local_encoder(labels, **metadata):
+    """ModernBERT's labels of a text: of the mean of its rows, or of the first one."""
+    case = Case("modern-bert", output=False, layers=3, attention__sliding_window=4, rope__freq_base_swa=100.0, attention__causal=False,
+                attention__head_count_kv=HEADS, **metadata)
+    case.add(attn_norm=(WIDTH,), attn_qkv=(3 * WIDTH, WIDTH), attn_output=(WIDTH, WIDTH), ffn_norm=(WIDTH,), ffn_up=(2 * INNER, WIDTH),
+             ffn_down=(WIDTH, INNER))
+    del case.shapes["blk.0.attn_norm.weight"]
+    case.shapes |= {"token_embd_norm.weight": (WIDTH,), "cls.weight": (WIDTH, WIDTH), "cls.norm.weight": (WIDTH,),
+                    "cls.output.weight": (labels, WIDTH), "cls.output.bias": (labels,)}
+    case.metadata["classifier.output_labels"] = ["cold", "warm", "hot"][:labels]
+    case.result, case.labels = "logits", labels
+    case.faint, case.faintness = ("ffn_down",), 0.001                              # behind GELU
+    case.strong = ("cls.weight",)                                                  # whose table ends at 10
     return case
 
 

@@ -5,6 +5,7 @@
 
 json_t *gguf_labels(const Gguf *g, const char *architecture) {
     const GgufTensor *head = gguf_tensor(g, "cls.output.weight");
+    if (!head) head = gguf_tensor(g, "cls.weight");
     uint64_t named, n = head && head->rank == 2 ? head->dims[1] : head ? 1 : 0;
     const GgufString *names = gguf_strings(g, arena_printf(g->arena, "%s.classifier.output_labels", architecture), &named);
     if (!n || n > INT16_MAX) return NULL;
