@@ -214,6 +214,13 @@ CASES |= {
     "jina-bert-v2-rank": lambda: by_distance(False, rank=True),
     "modern-bert-labels": lambda: local_encoder(3),
     "modern-bert-first": lambda: local_encoder(3, classifier__pooling_type=2),
+    "neo-bert": lambda: both_in_one(),
+    "mimo2": lambda: sinks_and_windows(False),
+    "mimo2-joined": lambda: sinks_and_windows(True, attention__value_scale=0.6),
+    "laguna": lambda: soft_gates(1, rope__dimension_count=HEAD // 2, rope__dimension_count_swa=HEAD, attention__sliding_window=4,
+                                 rope__freq_base_swa=100.0, rope__scaling__type="yarn", rope__scaling__factor=4.0,
+                                 rope__scaling__original_context_length=16),
+    "laguna-whole": lambda: soft_gates(HEAD, expert_weights_norm=True, expert_gating_func=1),
     "openelm": lambda: wider_layers(),
     "jais": lambda: gated_alibi(),
     "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
@@ -612,6 +619,39 @@ def local_encoder(labels, **metadata):
     case.faint, case.faintness = ("ffn_down",), 0.001                              # behind GELU
     case.strong = ("cls.weight",)                                                  # whose table ends at 10
     return case
+
+
+def both_in_one():
+    case = encoder(Case("neo-bert", output=False, attention__head_count_kv=HEADS, attention__causal=False)).add(
+        attn_norm=(WIDTH,), attn_qkv=(3 * WIDTH, WIDTH), attn_output=(WIDTH, WIDTH), ffn_norm=(WIDTH,), ffn_up=(2 * INNER, WIDTH),
+        ffn_down=(WIDTH, INNER))
+    case.shapes["enc.output_norm.weight"] = case.shapes.pop("output_norm.weight")
+    return case
+
+
+def sinks_and_windows(joined, **metadata):
+    """MiMo's layers with windows have more heads of keys, and sinks; values are narrower."""
+    near, groups, value = [False, True, True], [1, 2, 2], 6
+    case = Case("mimo2", layers=3, **{"attention.head_count_kv": groups}, attention__sliding_window=4, expert_weights_scale=1.0,
+                attention__sliding_window_pattern=near, rope__freq_base_swa=100.0, rope__dimension_count=HEAD // 2,
+                attention__key_length=HEAD, attention__value_length=value, expert_gating_func=2, **MIXED, **metadata)
+    case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,), attn_output=(WIDTH, HEADS * value)).experts(first=1)
+    for i, g in enumerate(groups):
+        case.add_to(i, **(dict(attn_qkv=((HEADS + g) * HEAD + g * value, WIDTH)) if joined else
+                          dict(attn_q=(HEADS * HEAD, WIDTH), attn_k=(g * HEAD, WIDTH), attn_v=(g * value, WIDTH))))
+        if near[i]:
+            case.add_to(i, attn_sinks=(HEADS,), exp_probs_b__bias=(EXPERTS,))
+    return case.add_to(0, ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER))
+
+
+def soft_gates(wide, **metadata):
+    """Laguna's layers with windows have more heads; a gate is of a head, or of each of its numbers (`wide`)."""
+    heads = [4, 6, 6]
+    case = shared_experts(Case("laguna", layers=3, **{"attention.head_count": heads} | SPARSE | {
+        "expert_shared_count": 1, "expert_shared_feed_forward_length": SMALL, "rope__dimension_count": HEAD} | metadata, **HEADED), 1, "attn_q", "attn_output").add(**NORMS_OF_HEADS)
+    for i, n in enumerate(heads):
+        case.add_to(i, attn_q=(n * HEAD, WIDTH), attn_output=(WIDTH, n * HEAD), attn_gate=(n * wide, WIDTH))
+    return case.add_to(1, **ROUTER_BIAS).add_to(2, **ROUTER_BIAS)
 
 
 def joined(layers, **metadata):

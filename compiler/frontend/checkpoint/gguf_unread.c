@@ -15,7 +15,8 @@ static const struct {
                 {"attention.clamp_kqv", 0},      {"attention.temperature_scale", 0},
                 {"router_logit_softcapping", 0}, {"attention.output_scale", 1},
                 {"expert_weights_scale", 1},     {"swiglu_clamp_exp", 0},
-                {"swiglu_clamp_shexp", 0}};
+                {"swiglu_clamp_shexp", 0},       {"attention.value_scale", 1},
+                {"expert_group_scale", 0}};
 
 static bool reads(GgufPairs keys, const char *key) {
     for (int i = 0; i < keys.n; i++)
