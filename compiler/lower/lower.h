@@ -296,6 +296,7 @@ const WeightFormat *weight_format_find(Arena *, const char *name);  // NULL when
 // Buffers of the scratch memory by their planned places. What is apart in the plan stays apart in every run: a buffer lies
 // behind the ends of those that the plan has before it.
 int scratch_in_order(const Program *, const Buffer **list);
-const char *bytes_text(char out[32], uint64_t);  // 900 bytes, 17.0 KB, 1.5 GB
-void plan_print(Text *, const Program *);        // sizes and lower bound in a few lines, for the build's output
+const char *bytes_text(char out[32], uint64_t);           // 900 bytes, 17.0 KB, 1.5 GB
+const char *plan_sizes_option(Arena *, const Program *);  // " --max=batch=N,past=N": what bounds a run; "" without free sizes
+void plan_print(Text *, const Program *);                 // sizes and lower bound in a few lines, for the build's output
 #endif

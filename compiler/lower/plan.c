@@ -435,6 +435,17 @@ static void print_texts(Text *t, const Program *p) {
     text_add(t, "texts   several in a step: %d of its %d kernels go text by text\n", by_text, p->n_kernels);
 }
 
+enum { WORTH_A_WORD = 1 << 30 };  // bytes
+
+// " --max=batch=N,past=N": what bounds the sizes of a run; "" where none is free
+const char *plan_sizes_option(Arena *arena, const Program *p) {
+    Text t = {0};
+    for (int i = 0; i < p->n_symbols; i++) text_spell(&t, "%s%s=N", i ? "," : " --max=", p->symbols[i]->name);
+    const char *option = arena_strdup(arena, t.length ? t.data : "");
+    text_free(&t);
+    return option;
+}
+
 // What a run needs follows its sizes; this is the most.
 static void print_largest_run(Text *t, const Program *p) {
     char a[32], b[32];
@@ -443,6 +454,10 @@ static void print_largest_run(Text *t, const Program *p) {
     for (int i = 0; i < p->n_symbols; i++)
         text_spell(t, "%s %s=%lld", i ? "," : "", p->symbols[i]->name, (long long)dim_upper(p->symbols[i]));
     text_add(t, "\n");
+    if (!p->n_symbols || p->plan.scratch_bytes < WORTH_A_WORD) return;
+    Arena *arena = arena_new();
+    text_add(t, "        a run takes what its own sizes need;%s sets the largest\n", plan_sizes_option(arena, p));
+    arena_free(arena);
 }
 
 // Rings are caches of layers with a window: the rows that they hold.

@@ -69,6 +69,7 @@ def main(path):
     later_group_cases()
     byte_cases()
     quantized_layer_cases()
+    state_cases()
     write(path)
 
 
@@ -385,6 +386,28 @@ def quantized_layer_cases():
     case("fused_matmul_batch_inside", "FusedMatMul", {"a": floats(6, 2, 4), "b": floats(2, 4, 5)}, transBatchA=1)
     case("transpose_matmul", "TransposeMatMul", {"a": floats(2, 6, 4), "b": floats(2, 5, 6)}, transA=1, transB=1, alpha=.5)
     case("trilu", "Trilu", {"x": floats(3, 5, 6), "k": number(1, np.int64)}, ["k"], upper=0)
+
+
+def state_cases():
+    """What models with a state instead of a cache of keys are written with, and positions of three axes."""
+    cosine, sine = tables(16, 4)
+    places = random.integers(0, 16, (3, 2, 3))
+    for layout in (0, 1):
+        case(f"three_rotary_{layout}", "MRotaryEmbedding", {"x": floats(2, 2, 3, 8), "p": places, "c": cosine, "s": sine}, ["c", "s"], mrope_section=[2, 1, 1],
+             mrope_layout=layout)
+    case("causal_conv", "CausalConvWithState", {"x": floats(2, 6, 5), "w": floats(6, 1, 4), "b": floats(6), "past": floats(2, 6, 3)}, ["w", "b"], outputs=2, activation="silu")
+    case("causal_conv_first", "CausalConvWithState", {"x": floats(2, 6, 5), "w": floats(6, 1, 4)}, ["w"], outputs=2)
+    forget, take = -np.abs(floats(2, 3, 2)), random.random((2, 3, 2)).astype(np.float32)
+    for rule in ("linear", "gated", "delta", "gated_delta"):
+        case(f"linear_attention_{rule}", "LinearAttention",
+             {"q": floats(2, 3, 16), "k": floats(2, 3, 16) * np.float32(.3), "v": floats(2, 3, 8), "state": floats(2, 2, 8, 4),
+              "decay": forget if "gated" in rule else None, "beta": take if "delta" in rule else None}, outputs=2, update_rule=rule, q_num_heads=2, kv_num_heads=2)
+    for name in ("silu", "sigmoid"):
+        case(f"gated_norm_{name}", "GatedRMSNorm", {"x": floats(2, 3, 8), "g": floats(4), "gate": floats(2, 3, 8)}, ["g"], activation=name)
+    case("linear_attention_gate", "LinearAttentionGate", {"a": floats(2, 3, 4), "dt": floats(4), "d": -np.abs(floats(4)), "b": floats(2, 3, 4)}, ["dt", "d"], outputs=2)
+    case("pad", "Pad", {"x": floats(3, 5), "p": np.array([1, 0, 0, 2]), "v": number([2])}, ["p", "v"], mode="constant")
+    case("gather_nd", "GatherND", {"x": floats(3, 5, 2), "i": np.array([[0, 1], [2, 3]])})
+    case("grid_sample", "GridSample", {"x": floats(1, 2, 5, 6), "g": floats(1, 3, 4, 2) * np.float32(.6)}, align_corners=1)
 
 
 def write(path):

@@ -488,3 +488,20 @@ for i in $(seq 48); do printf '\0\0\200\77\0\0\40\301\0\0\310\102\0\0\200\277'; 
 "$WORK/bytes" --input x="$WORK/rows.npy" --hash > "$WORK/got"
 "$BURIN" run "$WORK/bytes.onnx" --as=net --interpret --input x="$WORK/rows.npy" --hash > "$WORK/bytes.txt"
 same "forms: ... with the interpreter's bits" "$WORK/bytes.txt" "$WORK/got"
+
+# ---- sizes that nothing bounds: what the largest run needs is said with the option that bounds it
+cat << 'END' | model free
+ir 8
+opset 17
+input x f32 [B,T,8]
+tensor last i64 [] raw 2
+node Transpose x -> t : perm=[0,2,1]
+node MatMul x t -> s
+node CumSum s last -> c
+node MatMul c x -> y
+output y f32 [B,T,8]
+END
+check "forms: free sizes build" build free
+check "forms: ... and the plan says what bounds them" grep -q 'a run takes what its own sizes need; --max=B=N,T=N sets the largest' "$WORK/free.log"
+says "forms: ... and so does --max-ram" 1 "that is the largest run: --max=B=N,T=N bounds its sizes" "$BURIN" build "$WORK/free.onnx" --max-ram 1G -o "$WORK/free"
+check "forms: bounded sizes fit" "$BURIN" build "$WORK/free.onnx" --max-ram 1G --max B=4,T=128 --mcpu=native -o "$WORK/free"

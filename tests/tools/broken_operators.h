@@ -162,6 +162,18 @@ static const Operator OPERATORS[] = {
     {"microsoft-nbits-groups-short", 20,
      "tensor v u8 [1,1,2] raw 1 2\ntensor s f32 [1] raw 1\ntensor g i32 [3] raw 0 0 0\n" MICROSOFT(
          "node MatMulNBits x v s _ g -> z : N=1 K=4 block_size=4")},
+    {"microsoft-gated-norm-activation", 20,
+     "tensor v f32 [2] raw 1 1\n" MICROSOFT("node GatedRMSNorm x v x -> z : activation='relu'")},
+    {"microsoft-gated-norm-parts", 20, "tensor v f32 [3] raw 1 1 1\n" MICROSOFT("node GatedRMSNorm x v x -> z : epsilon=0.1")},
+    {"microsoft-conv-form", 20,
+     "tensor w f32 [4,1,2] raw 1 1 1 1 1 1 1 1\ninput v f32 [1,4,3]\n" MICROSOFT(
+         "node CausalConvWithState v w -> z : channels_last=1")},
+    {"microsoft-conv-dilation", 20,
+     "tensor w f32 [4,1,2] raw 1 1 1 1 1 1 1 1\ninput v f32 [1,4,3]\n" MICROSOFT(
+         "node CausalConvWithState v w -> z : dilation=2")},
+    {"microsoft-rotary-sections", 20,
+     "input v f32 [1,1,2,4]\ninput at i64 [3,1,2]\ntensor t f32 [2,2] raw 1 1 1 1\n" MICROSOFT(
+         "node MRotaryEmbedding v at t t -> z : mrope_section=[1,1,1]")},
     {"microsoft-bnb4-sizes", 20,
      "tensor v u8 [2] raw 1 2\ntensor s f32 [1] raw 1\n" MICROSOFT(
          "node MatMulBnb4 x v s -> z : N=1 K=4 block_size=16 quant_type=2")},

@@ -221,6 +221,17 @@ void onnx_causal_conv(OnnxCall *c, int argument) {
     onnx_result(c, 1, onnx_slice_at(c, all, 2, dim_sub(g, rows, kept), kept));
 }
 
+// com.microsoft's takes more forms.
+void onnx_ms_causal_conv(OnnxCall *c, int argument) {
+    static const char *const forms[] = {"channels_last", "input_channel_offset", "state_channels_last",
+                                        "state_update_capacity"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (onnx_int(c, forms[i], 0) > 0) onnx_fatal(c, "%s is not supported", forms[i]);
+    if (onnx_int(c, "dilation", 1) > 1 || onnx_int(c, "ndim", 1) > 1)
+        onnx_fatal(c, "only one axis without dilation is supported");
+    onnx_causal_conv(c, argument);
+}
+
 // ------------------------------------------------------------------------------------------------------------ linear attention
 // [B, T, H * d] or [B, T, H] to [B, H, T, d]
 static Node *step_of(OnnxCall *c, Node *x, int64_t t) { return x ? onnx_slice_from(c, x, 2, t, 1) : NULL; }

@@ -347,6 +347,26 @@ static Node *normalized(OnnxCall *c, bool simplified, Node *const *in, double ep
     return onnx_norm(c, simplified ? OP_rms_normalization : OP_layer_normalization, in[2] ? 3 : 2, in, epsilon);
 }
 
+// Each part of a row, as long as the weights, by its RMS, times the activation of a gate.
+void onnx_ms_gated_norm(OnnxCall *c, int argument) {
+    (void)argument;
+    Node *x = onnx_node(c, 0), *w = onnx_node(c, 1);
+    Type whole = x->type, parts = whole;
+    int64_t width = onnx_extent(c, w, 0), last = whole.rank ? onnx_extent(c, x, whole.rank - 1) : 0;
+    DType wide = onnx_wide(whole.dtype);
+    const char *name = onnx_string(c, "activation", "silu");
+    bool sigmoid = !strcmp(name, "sigmoid");
+    if (!sigmoid && strcmp(name, "silu") && strcmp(name, "swish"))
+        onnx_fatal(c, "activation \"%s\"; silu, swish and sigmoid are supported", name);
+    if (width < 1 || last % width || whole.rank == MAX_RANK)
+        onnx_fatal(c, "rows of %s are not whole parts of %lld", type_text(&whole), (long long)width);
+    parts.rank++, parts.dim[whole.rank - 1] = dim_const(c->graph, last / width), parts.dim[whole.rank] = w->type.dim[0];
+    x = onnx_reshape(c, onnx_cast(c, x, wide), &parts);
+    x = onnx_reshape(c, normalized(c, true, (Node *[]){x, w, NULL}, onnx_float(c, "epsilon", 1e-5f)), &whole);
+    Node *gate = ONNX_UNARY(c, sigmoid ? OP_sigmoid : OP_silu, onnx_cast(c, onnx_node(c, 2), wide));
+    onnx_result(c, 0, onnx_cast(c, ONNX_BINARY(c, OP_mul, x, gate), whole.dtype));
+}
+
 // x + skip (+ bias), and its norm: (x, skip, gamma, beta, bias), or simplified (x, skip, gamma, bias)
 void onnx_ms_skip_norm(OnnxCall *c, int simplified) {
     int bias = simplified ? 3 : 4;

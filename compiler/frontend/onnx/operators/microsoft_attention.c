@@ -83,11 +83,41 @@ static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType wide) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- rotary
+// Which of a token's three positions (time, height, width) each column of the tables goes by: one section after the other, or
+// (layout 1) every third column of a section's share, time where that ends.
+static Node *column_is_of(OnnxCall *c, int64_t columns, int which) {
+    int n;
+    int64_t share[3], first = 0;
+    const int64_t *section = onnx_ints(c, "mrope_section", &n);
+    for (int i = 0; i < 3; i++) first += share[i] = n == 3 ? section[i] : -1;
+    if (n != 3 || first != columns || share[0] < 0 || share[1] < 0 || share[2] < 0)
+        onnx_fatal(c, "mrope_section must be 3 sizes that add up to the %lld columns of the tables", (long long)columns);
+    double *is = ARENA_ARRAY(c->graph->arena, double, columns);
+    bool in_turns = onnx_int(c, "mrope_layout", 0);
+    for (int64_t i = 0; i < columns; i++) {
+        int64_t of = i < share[0] ? 0 : i < share[0] + share[1] ? 1 : 2;
+        if (in_turns) of = i < 3 * share[i % 3] ? i % 3 : 0;
+        is[i] = of == which;
+    }
+    return onnx_numbers(c, DT_bool, 1, &columns, is);
+}
+
+// Rows of the tables by three positions a token: positions [3, B, T] to [B, T, r/2]
+static Node *three_angles(OnnxCall *c, Node *table, Node *positions) {
+    Node *all = NULL;
+    for (int i = 0; i < 3; i++) {
+        Node *at = onnx_shape_to(c, onnx_slice_from(c, positions, 0, i, 1), 2, positions->type.dim + 1);
+        Node *t = onnx_take(c, table, at, 0);
+        all = i ? onnx_emit(c, OP_where, 3, (Node *[]){column_is_of(c, onnx_extent(c, table, 1), i), t, all}) : t;
+    }
+    return all;
+}
+
 // Row t of the tables for token t: [B or 1, 1, T, r/2]
 static Node *angles(OnnxCall *c, Node *table, Node *positions, const Dim *batch, const Dim *rows) {
     const Dim *one = dim_const(c->graph, 1);
-    Node *t = onnx_take(c, table, positions, 0);
-    bool each = positions->type.rank == 2;
+    bool each = positions->type.rank >= 2;
+    Node *t = positions->type.rank == 3 ? three_angles(c, table, positions) : onnx_take(c, table, positions, 0);
     return onnx_shape_to(c, t, 4, (const Dim *[]){each ? batch : one, one, rows, table->type.dim[1]});
 }
 
@@ -116,7 +146,7 @@ static Node *rotated(OnnxCall *c, Node *x, const Tables *t) {
     return onnx_join(c, y, part < width ? 2 : 1, 3);
 }
 
-// (x, position ids [1] or [B, T], cos, sin)
+// (x, position ids [1] or [B, T], or (MRotaryEmbedding) [3, B, T], cos, sin)
 void onnx_ms_rotary(OnnxCall *c, int argument) {
     (void)argument;
     Node *given = onnx_node(c, 0), *positions = onnx_node(c, 1);
