@@ -221,6 +221,12 @@ CASES |= {
                                  rope__freq_base_swa=100.0, rope__scaling__type="yarn", rope__scaling__factor=4.0,
                                  rope__scaling__original_context_length=16),
     "laguna-whole": lambda: soft_gates(HEAD, expert_weights_norm=True, expert_gating_func=1),
+    "deepseek2-ocr": lambda: shared_experts(Case("deepseek2-ocr", layers=3, **{"attention.head_count_kv": HEADS}, **SPARSE, **HEADED), 2, "attn_k", "attn_v").add(
+        attn_k=(WIDTH, WIDTH), attn_v=(WIDTH, WIDTH)),
+    "maple": lambda: Case("maple", layers=3, attention__sliding_window=4, attention__sliding_window_pattern=[True, False, True],
+                          rope__freq_base_swa=100.0, swiglu_clamp_exp=[0.0, 0.1, 0.2], **HEADED, **MIXED).llama(*NO_DENSE).experts().add(
+        **NORMS_OF_HEADS),
+    "spark2_5": lambda: other_heads(),
     "openelm": lambda: wider_layers(),
     "jais": lambda: gated_alibi(),
     "arctic": lambda: Case("arctic", layers=2, feed_forward_length=SMALL, **MIXED).llama(*NO_DENSE).experts().add(
@@ -652,6 +658,19 @@ def soft_gates(wide, **metadata):
     for i, n in enumerate(heads):
         case.add_to(i, attn_q=(n * HEAD, WIDTH), attn_output=(WIDTH, n * HEAD), attn_gate=(n * wide, WIDTH))
     return case.add_to(1, **ROUTER_BIAS).add_to(2, **ROUTER_BIAS)
+
+
+def other_heads():
+    """Spark's layers with windows have more heads; GELU is from a table."""
+    near, heads, groups = [True, False, True], [6, 4, 6], [3, 2, 3]
+    case = Case("spark2_5", layers=3, **{"attention.head_count": heads, "attention.head_count_kv": groups}, attention__sliding_window=4,
+                attention__sliding_window_pattern=near, rope__freq_base_swa=100.0, rope__dimension_count=HEAD // 2,
+                rope__dimension_count_swa=HEAD, **HEADED).llama("attn_q", "attn_k", "attn_v", "attn_output")
+    for i in range(3):
+        case.add_to(i, attn_q=(heads[i] * HEAD, WIDTH), attn_k=(groups[i] * HEAD, WIDTH), attn_v=(groups[i] * HEAD, WIDTH),
+                    attn_output=(WIDTH, heads[i] * HEAD), attn_gate=(heads[i], WIDTH))
+    case.faint, case.faintness = ("ffn_down",), 0.0005
+    return case
 
 
 def joined(layers, **metadata):
