@@ -8,7 +8,7 @@
 //     }
 //     for (ATTENDING(9, rows)) {
 //         attention_9x3x64(taken.part, s, thread, rows, slot, position, y, keys, values, a);
-//         for (ATTENDED(9, 15, rows)) quantize_rows_576(EVERY(rows), PIECE(0, 2), a, q);
+//         for (ATTENDED(15, rows)) quantize_rows_576(EVERY(rows), PIECE(0, 2), a, q);
 //     }
 //
 // Pieces that one part has all of need no account; the others have a count of what is done of them: units of their maker.
