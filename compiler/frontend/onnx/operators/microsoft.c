@@ -5,6 +5,7 @@
 
 #include "frontend/onnx/operators/compose.h"
 #include "ir/convert.h"
+#include "kernels/formats.h"
 
 // ---------------------------------------------------------------------------------------------------------------- activations
 // of x, or of x + bias
@@ -157,16 +158,13 @@ void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
 }
 
-// bitsandbytes' tables of 16 floats: 0 FP4, 1 NF4
-static const float bnb4_values[2][16] = {
-    {0, 0.00520833333f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -0.00520833333f, -0.66666667f, -1,
-     -0.33333333f, -0.5f, -0.16666667f, -0.25f},
-    {-1, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f, -0.18477343022823334f,
-     -0.09105003625154495f, 0, 0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f, 0.33791524171829224f,
-     0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1},
+// bitsandbytes' FP4
+static const float fp4_table[16] = {
+    0,     0.00520833333f,  0.66666667f,  1,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+    -0.0f, -0.00520833333f, -0.66666667f, -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f,
 };
 
-// A [.., K], B: N * K / 2 bytes, the first of two elements high; a factor a block of the whole
+// A [.., K], B: N * K / 2 bytes, the first of two elements high, quant_type 0 FP4, 1 NF4; a factor a block of the whole
 void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
     (void)argument;
     Node *a = onnx_node(c, 0);
@@ -183,10 +181,10 @@ void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
     *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {n, k}, .name = q->name, .source = q->source};
     float *out = ARENA_ARRAY(c->graph->arena, float, count);
+    const float *table = kind ? nf4_table : fp4_table;
     const uint8_t *bytes = q->data;
     for (int64_t i = 0; i < count; i++)
-        out[i] = bnb4_values[kind][i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4] *
-                 (float)dtype_load(scale->dtype, scale->data, i / block);
+        out[i] = table[i % 2 ? bytes[i / 2] & 15 : bytes[i / 2] >> 4] * (float)dtype_load(scale->dtype, scale->data, i / block);
     t->data = out, t->bytes = dtype_bytes(DT_f32, count);
     Node *weights = onnx_constant(c, t);
     if (onnx_int(c, "transB", 1)) weights = onnx_swap(c, weights, 0, 1);
