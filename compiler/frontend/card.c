@@ -123,6 +123,8 @@ Card card_read(Arena *arena, const Checkpoint *c, const Graph *g, const Tokenize
     card.scoring = scoring_of(c, &card);
     const json_t *prompts = embeds ? prompts_of(arena, c->folder, &loc) : NULL;
     if (prompts) add_prompts(&strings, prompts, loc, &card);
+    card.prompts_pairs = card.task == BURIN_LABELS_TEXTS && c->pair_prompt;
+    if (card.prompts_pairs) add_string(&strings, c->pair_prompt);
     if (embeds && !card.n_prompts) return (Card){0};
     card.bytes = (uint32_t)(sizeof card + strings.length);
     Card made = {arena_alloc(arena, (card.bytes + 7) / 8 * 8), card.bytes, labels};

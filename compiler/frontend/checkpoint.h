@@ -25,6 +25,7 @@ typedef struct Checkpoint {
     const json_t *metadata;    // __metadata__ of safetensors, of all files; NULL: none
     const char *architecture;  // "llama", of model_type or general.architecture; NULL when unknown
     const char *pooling;       // what a GGUF says about embeddings of texts, by sentence.h's names; or NULL
+    const char *pair_prompt;   // what a GGUF makes of a {query} and a {document}; or NULL
     const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;

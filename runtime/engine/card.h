@@ -4,7 +4,7 @@
 #define BURIN_CARD_H
 #include <stdint.h>
 
-enum { BURIN_CARD_MAGIC = 0x43545542, BURIN_CARD_VERSION = 1 };  // "BUTC"
+enum { BURIN_CARD_MAGIC = 0x43545542, BURIN_CARD_VERSION = 2 };  // "BUTC"
 
 typedef enum burin_task {
     BURIN_EMBEDS,         // an embedding a text
@@ -15,12 +15,12 @@ typedef enum burin_task {
 
 typedef enum burin_scoring { BURIN_AS_IT_IS, BURIN_SIGMOID, BURIN_SOFTMAX } burin_scoring;
 
-// Behind it, each with a zero byte: n_labels labels, then a name and a text for each prompt.
+// Behind it, each with a zero byte: n_labels labels, a name and a text for each prompt, and the prompt of a pair.
 typedef struct burin_card {
     uint32_t magic, version, bytes, task, scoring, n_labels;
     int32_t mask;  // the token that stands for a word to fill in, or -1
     uint32_t n_prompts;
     int32_t default_prompt;  // its number, or -1
-    uint32_t unused;
+    uint32_t prompts_pairs;  // two texts become one text, with {query} and {document} in it: rerankers that are decoders
 } burin_card;
 #endif

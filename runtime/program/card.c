@@ -17,6 +17,10 @@ static const char *card_string(const burin_card *card, uint32_t i) {
 
 const char *burin_card_label(const burin_card *card, uint32_t i) { return card_string(card, i); }
 
+const char *burin_card_pair_prompt(const burin_card *card) {
+    return card->prompts_pairs ? card_string(card, card->n_labels + 2 * card->n_prompts) : NULL;
+}
+
 bool burin_labels(const burin_model *m) {
     const burin_card *card = burin_card_of(m);
     return card && card->task != BURIN_EMBEDS;

@@ -7,7 +7,8 @@
 
 const burin_card *burin_card_of(const burin_model *);  // NULL: none
 const char *burin_card_label(const burin_card *, uint32_t i);
-bool burin_labels(const burin_model *);  // texts in, labels or words out
+const char *burin_card_pair_prompt(const burin_card *);  // NULL: two texts are put together as tokens
+bool burin_labels(const burin_model *);                  // texts in, labels or words out
 
 // What stands in front of a text: --prompt, --prompt-name, or the default of the model. `names` (they end with NULL): those of
 // the model's that come before its default, for a query, say. "" where there is none. Ends the program for names that the model

@@ -6,6 +6,7 @@
 #include "kernels/vec.h"
 #include "network_values.h"
 #include "output.h"
+#include "pair_prompt.h"
 #include "program/card.h"
 #include "prompt.h"
 #include "rank.h"
@@ -62,6 +63,25 @@ static void cut_pair(int32_t room, int32_t *a, int32_t *b) {
     if (*a + *b <= room) return;
     if (*shorter > room - *shorter) *shorter = room / 2;
     *longer = room - *shorter;
+}
+
+// A model that reads two texts in a prompt of its own: the second is cut until all fits.
+static void encode_prompt_of_pair(labeller *l, labelled *x, const char *prompt) {
+    int32_t most = burin_most_tokens(l->model);
+    burin_pair_text pair = {x->text, x->second, x->bytes, x->second_bytes};
+    for (;;) {
+        size_t bytes;
+        char *text = burin_pair_prompt(prompt, &pair, &bytes);
+        x->tokens = burin_tokenize(l->model, text, bytes, false);
+        free(text);
+        if (x->tokens.n <= most) return;
+        if (!pair.second_bytes)
+            burin_stop(BURIN_USER_MISTAKE, "the first text and the prompt around it are %d tokens, the model takes %d",
+                       x->tokens.n, most);
+        if (pair.second_bytes == x->second_bytes) note_cut(l, x->tokens.n);
+        burin_pair_cut(&pair, most, x->tokens.n);
+        free(x->tokens.id);
+    }
 }
 
 static void encode_pair(labeller *l, labelled *x) {
@@ -305,7 +325,10 @@ static void label(labeller *l, labelled *x) {
     char *line = burin_allocate(1, bytes + 1);
     memcpy(line, x->text, x->bytes);
     if (x->second) memcpy(line + x->bytes + 1, x->second, x->second_bytes);
-    if (x->second)
+    const char *prompt = burin_card_pair_prompt(l->card);
+    if (x->second && prompt)
+        encode_prompt_of_pair(l, x, prompt);
+    else if (x->second)
         encode_pair(l, x);
     else
         encode_one(l, x);
@@ -319,7 +342,12 @@ static void label(labeller *l, labelled *x) {
 
 static void label_rest(void *context) { burin_text_batch_run(&((labeller *)context)->batch); }
 
-static bool takes_pairs(const labeller *l) { return l->card->task == BURIN_LABELS_TEXTS && l->tokenizer->pair.count; }
+static bool takes_pairs(const labeller *l) {
+    return l->card->task == BURIN_LABELS_TEXTS && (l->tokenizer->pair.count || l->card->prompts_pairs);
+}
+
+// A score of two texts: the one label, or the first of a reranker's, which says yes.
+static bool gives_rank(const labeller *l) { return takes_pairs(l) && (l->card->n_labels == 1 || l->card->prompts_pairs); }
 
 // A tab stands between the texts of a pair.
 static void label_line(labeller *l, const char *line, size_t bytes) {
@@ -333,7 +361,7 @@ static void label_line(labeller *l, const char *line, size_t bytes) {
 
 static void label_arguments(labeller *l) {
     const burin_command *c = l->command;
-    bool pairs = c->pair || (takes_pairs(l) && l->card->n_labels == 1 && c->n_texts == 2 && !c->rank);
+    bool pairs = c->pair || (gives_rank(l) && c->n_texts == 2 && !c->rank);
     if (c->pair && (!takes_pairs(l) || c->n_texts % 2))
         burin_stop(BURIN_USER_MISTAKE,
                    takes_pairs(l) ? "--pair takes texts by twos, here are %d"
@@ -365,8 +393,7 @@ int burin_label(const burin_model *model, const burin_command *c) {
     labeller l = {.model = model, .command = c, .card = burin_card_of(model), .tokenizer = burin_tokenizer_of(model)};
     if (c->inputs.n || c->random || c->bench || c->output || c->logits_hash) return burin_run_network(model, c);
     l.ranking.most = c->most_texts ? c->most_texts : 10;
-    if (c->rank && (!takes_pairs(&l) || l.card->n_labels != 1))
-        burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
+    if (c->rank && !gives_rank(&l)) burin_stop(BURIN_USER_MISTAKE, "--rank: this model gives no one score for two texts");
     if (l.card->task == BURIN_FILLS_MASKS && l.card->mask < 0)
         burin_stop(BURIN_USER_MISTAKE, "the tokenizer has no token for a mask\nhint: --input input_ids=F.npy");
     l.batch = (burin_text_batch){.session = burin_open(model, c, &(burin_options){0}),

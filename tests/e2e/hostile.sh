@@ -130,6 +130,23 @@ for model in "$SHARED"/data/gguf/v2_q4_0/model.gguf examples/austen/tokenizer.js
 done
 closes "GGUF and tokenizers" 0
 
+# Labels of a GGUF and the prompt of its pairs are in the program, which prints the labels.
+tar xJf tests/e2e/gguf_texts.tar.xz -C "$WORK" qwen3-reranker.gguf
+for word in yes Judge classifier; do
+    texts > "$WORK/texts"
+    while read -r text; do
+        "$BUILD/tools/hostile" "$WORK/qwen3-reranker.gguf" "$WORK/x.gguf" "$word" "$text" && built "hostile: $word of a GGUF's labels" build "$WORK/x.gguf"
+    done < "$WORK/texts"
+done
+closes "a GGUF's labels" 6
+"$BUILD/tools/hostile" "$WORK/qwen3-reranker.gguf" "$WORK/x.gguf" yes "$(texts | head -n 1)"
+check "hostile: a program of labels" $BURIN build "$WORK/x.gguf" --mcpu=x86-64-v3 -o "$WORK/labels"
+for options in "--format json a" --info --help; do
+    (cd "$WORK/cwd" && "$WORK/labels" --top-k 2 $options) > "$WORK/said" 2>&1
+    check "hostile: a program of labels prints: ${options% *}" is_harmless "$WORK/said"
+done
+check "hostile: labels make no files" [ -z "$(ls -A "$WORK/cwd")" ]
+
 # A chat template: its text goes into the program, its errors to a terminal.
 cp -R examples/austen "$WORK/talks"
 for text in "{{ messages }}\\n#error $MARK\\n*/ \\\"; $MARK" "{{ $MARK( }} \\u001b[2J\\n$MARK" "{% $MARK \\u001b]0;x\\u0007 %}"; do

@@ -39,6 +39,7 @@ class Case:
         self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
         self.factors, self.faintness, self.strong = None, 0.02, ()
         self.result, self.labels = "logits", 0                # labels: of a text
+        self.vocabulary, self.grain = lambda writer: writer.add_string("tokenizer.ggml.model", "none"), 0  # grain: of all numbers
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
                          "attention.layer_norm_rms_epsilon": 1e-5, "attention.layer_norm_epsilon": 1e-5, "rope.freq_base": 10000.0}
@@ -74,14 +75,15 @@ class Case:
     def save(self, path, plain=False):
         """`plain`: weights of blocks as floats, whose products llama.cpp does not round."""
         writer = gguf.GGUFWriter(path, self.architecture)
-        writer.add_string("tokenizer.ggml.model", "none")
+        self.vocabulary(writer)
         for key, value in self.metadata.items():
             kind = {bool: "bool", int: "uint32", float: "float32", str: "string", list: "array"}[type(value)]
             getattr(writer, f"add_{kind}")(f"{self.architecture}.{key}", value)
         for name, shape in self.shapes.items():
             scale = np.float32(self.faintness if any(part in name for part in self.faint) else 1)
             scale *= np.float32(1000 if name in self.strong else 1)
-            writer.add_tensor(name, tensor(name, *shape) * scale)
+            values = tensor(name, *shape) * scale
+            writer.add_tensor(name, np.round(values / self.grain) * np.float32(self.grain) if self.grain else values)
         if "token_types.weight" in self.shapes:
             writer.add_token_type_count(self.shapes["token_types.weight"][0])
         if self.factors:

@@ -489,7 +489,8 @@ static void survives_wrong_bytes(void) {
 static bool is_class(const char *described, const char *name) {
     const char *head = strstr(name, "ForSequenceClassification");
     size_t n = head ? (size_t)(head - name) : strlen(name);
-    return !strncmp(described, name, n) && !strcmp(described + n, head ? "Model" : "");
+    const char *end = described + n;
+    return !strncmp(described, name, n) && (head ? !strcmp(end, "Model") || !strcmp(end, "ForCausalLM") : !*end);
 }
 
 static bool is_described(const Descriptions *all, const GgufPair *model) {

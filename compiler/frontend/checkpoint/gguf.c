@@ -484,6 +484,7 @@ static void set_pooling(const Reading *r) {
     static const char *const names[] = {NULL, "mean", "cls", "lasttoken"};
     int64_t type = 0;
     gguf_int(r->gguf, key_of(r, "pooling_type"), &type);
+    gguf_string(r->gguf, "tokenizer.chat_template.rerank", &r->checkpoint->pair_prompt);
     if (type > 0 && type < (int64_t)(sizeof names / sizeof *names)) r->checkpoint->pooling = names[type];
 }
 

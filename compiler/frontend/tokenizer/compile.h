@@ -129,6 +129,8 @@ bool is_sentencepiece(const MappedFile *);
 void read_sentencepiece(TokenizerBuilder *, const MappedFile *);
 void read_llama2c_vocabulary(TokenizerBuilder *, const char *path, int vocab_size);
 void read_gguf_vocabulary(TokenizerBuilder *, const char *path);
+struct Gguf;
+void read_gguf_pair(TokenizerBuilder *, const struct Gguf *, uint64_t tokens);
 void read_slow_bpe(TokenizerBuilder *, const json_t *vocabulary, const char *merges_path);
 bool is_word_list(const MappedFile *, const char *path);
 void read_word_list(TokenizerBuilder *, const MappedFile *);

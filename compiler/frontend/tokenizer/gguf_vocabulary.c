@@ -521,6 +521,7 @@ void read_gguf_vocabulary(TokenizerBuilder *b, const char *path) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (!strcmp(models[i].model, model)) {
             models[i].read(&r);
+            read_gguf_pair(b, r.gguf, r.n);
             return;
         }
     tokenizer_fatal(
