@@ -4,9 +4,9 @@ CLANG := clang-19
 BUILD := build
 CFLAGS := -O2 -g -fno-var-tracking
 COLD := -O1
-ifdef SAN
+ifdef SAN  # gcc warns of variables that instrumented code only seems not to set
 BUILD := build/san
-CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-error=maybe-uninitialized
 endif
 # What reads, computes and packs weights or texts is compiled by CFLAGS, all else by -O1 too, in two thirds of the time, unless CFLAGS
 # are given.

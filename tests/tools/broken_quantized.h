@@ -135,6 +135,8 @@ static const QuantizedCase quantized[] = {
     {"ct-scales-nan", PACKED, SHAPE CT_WORDS "m.weight_scale BF16 8 2 =ff;"},
     {"ct-zeros-shape", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_zero_point I32 2 2;"},
     {"ct-zeros-type", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_zero_point F16 8 2;"},
+    {"ct-no-zeros", CT("pack-quantized", "'num_bits':4,'type':'int','group_size':16,'symmetric':false"),
+     SHAPE CT_WORDS CT_SCALES},
     {"ct-order-range", PACKED, SHAPE CT_WORDS CT_SCALES "m.weight_g_idx I32 32 =07;"},
     {"ct-bytes-rank", BYTES, "m.weight I8 8 4 8; m.weight_scale BF16 8 1;"},
     {"ct-bytes-no-scale", BYTES, "m.weight I8 8 32;"},

@@ -121,8 +121,21 @@ static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
     m->read = read_packed;
 }
 
+// Do all of config_groups say that zero points are not 0?
+static bool all_asymmetric(const Quantization *q) {
+    const json_t *group;
+    const char *name;
+    bool some = false;
+    json_object_foreach((json_t *)json_object_get(q->config, "config_groups"), name, group) {
+        if (!json_is_object(weights_of(group))) continue;
+        if (!json_is_false(json_object_get(weights_of(group), "symmetric"))) return false;
+        some = true;
+    }
+    return some;
+}
+
 static void set_zeros(Quantization *q, QuantizedMatrix *m) {
-    m->zeros = quantized_part(q, m, ".weight_zero_point", SET_I32 | 1 << DT_i8, false);
+    m->zeros = quantized_part(q, m, ".weight_zero_point", SET_I32 | 1 << DT_i8, all_asymmetric(q));
     if (!m->zeros) return;
     if (m->zeros->tensor.dtype == DT_i8) {
         quantized_byte_zeros(m, m->zeros);
