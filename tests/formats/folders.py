@@ -180,6 +180,26 @@ def awq_gemv(group):
                       "modules_to_not_convert": None}
 
 
+def awq_fast(group):
+    """gemv_fast: words of 16 bits, tiles of 4 outputs and 64 inputs; zero points times scales, in f16"""
+    def quantize(name, w):
+        out, n = w.shape
+        scale, zero, q, _ = by_groups(w, np.arange(n) // group, 15, HALF)
+        scaled = rounded(-(scale * zero.astype(np.float32)), HALF)
+        words = np.zeros((out // 4, n), np.uint16)
+        for row in range(out):
+            for k in range(n):
+                part, a, b, c = k % 64 // 32, k % 32 // 8, k % 8 // 2, k % 2
+                at = row % 4 * 64 + part * 32 + b * 8 + c * 4 + a
+                words[row // 4, k // 64 * 64 + at // 4] |= q[row, k] << at % 4 * 4
+        lines = -(-len(scale) // 8) * {32: 4, 64: 2}.get(group, 1) * 8
+        pad = lambda a: torch.nn.functional.pad(a, (0, 0, 0, lines - len(scale)))
+        repeat = lambda a: np.repeat(a, group, 0).T
+        return {f"{name}.qweight": torch.from_numpy(words.view(np.int16)), f"{name}.scales": pad(rounded(scale, HALF)),
+                f"{name}.scaled_zeros": pad(scaled)}, q.astype(np.float32) * repeat(scale) + repeat(scaled.float().numpy())
+    return quantize, {"quant_method": "awq", "bits": 4, "group_size": group, "version": "gemv_fast", "zero_point": True}
+
+
 E2M1 = np.array([0, .5, 1, 1.5, 2, 3, 4, 6, -0.0, -.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 
 
@@ -256,6 +276,46 @@ def ct_order():
         return {f"{name}.weight_packed": aligned(q, 4), f"{name}.weight_shape": torch.tensor(w.shape),
                 f"{name}.weight_scale": rounded(scale.T, BF16), f"{name}.weight_g_idx": torch.from_numpy(idx.astype(np.int32))}, values
     return quantize, settings
+
+
+def gptq_dynamic():
+    """GPTQModel's rules for modules, without g_idx: groups that do not divide the columns; one module stays as it is."""
+    few, many = gptq(4, 64, g_idx=False, sym=True), gptq(8, 128, g_idx=False, v2=False)
+
+    def quantize(name, w):
+        if name.endswith("k_proj"):
+            values = rounded(w, HALF)
+            return {f"{name}.weight": values}, values.float().numpy()
+        return (many if "down_proj" in name else few)[0](name, w)
+    return quantize, few[1] | {"dynamic": {"-:.*k_proj": {}, "+:.*down_proj": {"bits": 8, "group_size": 128}}}
+
+
+def modelopt_mixed():
+    """Blocks of FP8 in q and k, int8 in v and o, MXFP8 in gate and up, NVFP4 in down"""
+    four = nvfp4(True)[0]
+
+    def quantize(name, w):
+        out, n = w.shape
+        if "down" in name:
+            return four(name, w)
+        if "self_attn" not in name:
+            exponent = np.floor(np.log2(np.abs(w.reshape(out, -1, 32)).max(-1))) - 8
+            scale = np.repeat(np.exp2(exponent).astype(np.float32), 32, 1)
+            stored = torch.from_numpy((exponent + 127).astype(np.uint8))
+        elif name[-6] in "vo":
+            most = (np.abs(w).max(1) / 127).astype(np.float32)
+            code = np.rint(w / most[:, None]).astype(np.int8)
+            return {f"{name}.weight": torch.from_numpy(code), f"{name}.weight_scale": torch.from_numpy(most)}, code * most[:, None]
+        else:
+            tensors, values = fp8(128, 128)[0](name, w)
+            grid = tensors.pop(f"{name}.weight_scale_inv")
+            return tensors | {f"{name}.weight_scale": grid[:, None, :, None]}, values
+        code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+        return {f"{name}.weight": code, f"{name}.weight_scale": stored}, code.float().numpy() * scale
+    kinds = {"self_attn.q_proj": "FP8_PB_WO", "self_attn.k_proj": "FP8_PB_WO", "self_attn.v_proj": "W8A16", "self_attn.o_proj": "W8A16",
+             "mlp.gate_proj": "MXFP8", "mlp.up_proj": "MXFP8", "mlp.down_proj": "W4A16_NVFP4"}
+    return quantize, {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers":
+                      {f"model.layers.0.{k}": {"quant_algo": v} for k, v in kinds.items()}}
 
 
 def bitnet(multiplies=False, online=False):
@@ -366,6 +426,9 @@ MORE = {
     "bitnet": (llama(), bitnet(), []),
     "bitnet_multiplies": (transformers.BitNetConfig(**SMALL), bitnet(True), []),
     "bitnet_online": (llama(), bitnet(online=True), []),
+    "awq_fast": (llama(intermediate_size=128), awq_fast(32), []),
+    "gptq_dynamic": (llama(intermediate_size=160), gptq_dynamic(), []),
+    "modelopt_mixed": (llama(hidden_size=160, num_attention_heads=5, num_key_value_heads=5), modelopt_mixed(), []),
     "auto_round": (llama(intermediate_size=128), auto_round(), []),
     "bnb_gpt2": (gpt2(), stored_as(BF16, four_bits("nf4", 64, nested=True)), []),
     "bnb_int8_gpt2": (gpt2(), eight_bits(), []),

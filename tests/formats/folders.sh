@@ -14,16 +14,29 @@ for format in $($BURIN formats | awk '/folders$/ { print $1 }'); do
     check "folders: one has a matrix of $format" grep -q " $format\[" "$WORK/list"
 done
 # Before transformers had a field for it, the quantization stood in a file of its own.
-for file in gptq4_cut:quantize_config.json awq_128:quant_config.json; do
+for file in gptq4_cut:quantize_config.json awq_128:quant_config.json modelopt_mixed:hf_quant_config.json; do
     name=${file%:*} model=$WORK/beside-${file%:*}
     cp -R "tests/formats/folders/$name" "$model"
     chmod -R u+w "$model"
     sed -n '/"quantization_config"/,/^ }/p' "$model/config.json" | sed '1s/.*/{/; $s/.*/}/; /quant_method/d' |
         sed -e ':a' -e 'N' -e '$!ba' -e 's/,\n}/\n}/' > "$model/${file#*:}"
     [ "$name" = awq_128 ] && sed -i 's/"bits"/"w_bit"/; s/"group_size"/"q_group_size"/' "$model/${file#*:}"
+    [ "$name" = modelopt_mixed ] && sed -i '1s/.*/{"producer": {"name": "modelopt"}, "quantization": {/; $s/.*/}}/' "$model/${file#*:}"
     sed -i '/"quantization_config"/,/^ }/d' "$model/config.json"
     folder "$file" "$model" "$(cat "$model/tensor")"
 done
+# variant NAME OF EDITS: the same values, said in other words
+variant() {
+    cp -R "tests/formats/folders/$2" "$WORK/$1"
+    chmod -R u+w "$WORK/$1"
+    sed -i "$3" "$WORK/$1/config.json"
+    check "folders: $1: $2 in other words" sh -c "! cmp -s '$WORK/$1/config.json' tests/formats/folders/$2/config.json"
+    folder "$1" "$WORK/$1" "$(cat "$WORK/$1/tensor")"
+}
+variant blocks_as_text ct_fp8_blocks '/"block_structure": \[/,/\]/c "block_structure": "32x48",'
+variant within_text_config fp8_blocks 's/"quantization_config": {/"text_config": {&/; /^ }/s/ }/ }}/'
+variant transformed_weights ct4_channel \
+    's/"quantization_config": {/&"transform_config": {"config_groups": {"a": {"type": "hadamard", "apply": [{"location": "weight_input"}]}}},/'
 # A program of the folder: one hash
 program() {
     name=$1 model=$2 ids=$(ids_of "$2")

@@ -1,7 +1,7 @@
-"""Tiny folders as hqq, torchao and amd-quark write them, with the values that these libraries compute from them, in float32. Not needed
+"""Tiny folders as hqq, torchao, compressed-tensors and amd-quark write them, with the values that these libraries compute from them, in float32. Not needed
 to build or test burin.
 
-usage: libraries.py [NAME...]   needs what folders.py does, hqq, torchao, amd-quark; writes tests/formats/folders/*
+usage: libraries.py [NAME...]   needs what folders.py does, hqq, torchao, compressed-tensors (0.20), amd-quark; writes tests/formats/folders/*
 """
 import json
 import sys
@@ -136,7 +136,48 @@ def nvidia(swizzled, whole):
                                                   is_swizzled_scales=swizzled))
 
 
+def compressed(form, **weights):
+    """One scheme for all; scales are floats of 32 bits for the values, as they are stored in the file."""
+    import compressed_tensors.compressors as compressors
+    from compressed_tensors.quantization import QuantizationScheme
+    from compressed_tensors.quantization.utils import calculate_qparams
+    scheme = QuantizationScheme(targets=["Linear"], weights=weights, format=form)
+    args, compressor = scheme.weights, compressors.BaseCompressor.get_value_from_registry(form)
+
+    def quantize(name, w):
+        x = torch.from_numpy(w).to(torch.bfloat16)
+        parts = x.reshape(len(x), -1, args.group_size or x.shape[1])
+        scale, zero = calculate_qparams(parts.amin(-1), parts.amax(-1), args)
+        stored = compressor.compress({"weight": x, "weight_scale": scale.to(torch.bfloat16), "weight_zero_point": zero}, scheme)
+        again = {k: t.float() if t.dtype == torch.bfloat16 else t for k, t in stored.items()}
+        if "scale_dtype" in weights:
+            values = E8M0(stored, w.shape) * codes_of(compressor, stored, scheme)
+        else:
+            values = compressor.decompress(again, scheme)["weight"].float().numpy()
+        return {f"{name}.{k}": t for k, t in stored.items()}, values
+    return quantize, {"quant_method": "compressed-tensors", "format": form, "ignore": ["lm_head"], "config_groups": {
+        "group_0": {"targets": ["Linear"], "format": form, "weights": {k: str(v).removeprefix("torch.") if k == "scale_dtype" else v
+                                                                      for k, v in weights.items()}}}}
+
+
+def E8M0(stored, shape):
+    exponent = stored["weight_scale"].to(torch.int32).numpy() - 127
+    return np.repeat(np.exp2(exponent).astype(np.float32), 32, 1)
+
+
+def codes_of(compressor, stored, scheme):
+    """What decompress gives for scales of 1"""
+    one = stored | {"weight_scale": torch.full_like(stored["weight_scale"], 127)}
+    return compressor.decompress(one, scheme)["weight"].float().numpy()
+
+
 LIBRARIES = {
+    "ct3_stream": (wide(), compressed("pack-quantized", num_bits=3, group_size=32, strategy="group", symmetric=False, type="int"), []),
+    "ct6_stream": (llama(), compressed("pack-quantized", num_bits=6, strategy="channel", symmetric=True, type="int"), []),
+    "ct_mxfp8": (llama(), compressed("mxfp8-quantized", num_bits=8, group_size=32, strategy="group", symmetric=True, type="float",
+                                     scale_dtype=torch.uint8), []),
+    "ct_mxfp6": (llama(), compressed("mxfp6-pack-quantized", num_bits=6, group_size=32, strategy="group", symmetric=True, type="float",
+                                     scale_dtype=torch.uint8), []),
     "hqq4": (llama(), hqq(4, 32), []),
     "hqq4_axis0": (llama(), hqq(4, 64, axis=0, together=True), []),
     "hqq3": (llama(attention_bias=True), hqq(3, 16), []),

@@ -27,9 +27,8 @@ void gptq_check(const Quantization *q) {
     bits_of(q);
     is_v2(q);
     if (json_is_true(json_object_get(q->config, "is_marlin_format"))) quantized_refuse(q, "is_marlin_format", "true", "false");
-    const char *pack = quantized_string(q, "pack_dtype", "int32"), *rotation = quantized_string(q, "rotation", NULL);
+    const char *pack = quantized_string(q, "pack_dtype", "int32");
     if (strcmp(pack, "int32")) quantized_refuse(q, "pack_dtype", pack, "int32");
-    if (rotation) quantized_refuse(q, "rotation", rotation, "none");
 }
 
 static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
@@ -56,6 +55,22 @@ static bool may_differ(const Quantization *q) {
            json_object_size(json_object_get(q->config, "extra_config"));
 }
 
+// Columns of a group where there are so many: group_size, of all or of a module, else as many as share them evenly.
+static int64_t group_of(const Quantization *q, const QuantizedMatrix *m, int64_t groups) {
+    static const char *const rules[] = {"dynamic", "extra_config"};
+    int64_t group = quantized_int(q, "group_size", -1);
+    if (!may_differ(q) || groups == (group < 1 ? 1 : ceil_div(m->columns, group))) return group;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const json_t *rule;
+        const char *pattern;
+        json_object_foreach((json_t *)json_object_get(q->config, rules[i]), pattern, rule) {
+            group = json_integer_value(json_object_get(rule, "group_size"));
+            if (group > 0 && groups == ceil_div(m->columns, group)) return group;
+        }
+    }
+    return groups < 1 ? -1 : ceil_div(m->columns, groups);
+}
+
 // Inputs: those of g_idx, else what the words hold
 static void set_size(const Quantization *q, QuantizedMatrix *m) {
     const Tensor *w = &m->codes->tensor;
@@ -76,9 +91,7 @@ QuantizedMatrix *gptq_matrix(Quantization *q, StoredTensor *t) {
     m->zeros = quantized_part(q, m, ".qzeros", SET_I32, true);
     set_size(q, m);
     const StoredTensor *scales = quantized_part(q, m, ".scales", SET_FLOATS, true);
-    int64_t group = quantized_int(q, "group_size", -1);
-    quantized_scales_by_group(m, scales,
-                              may_differ(q) && scales->tensor.rank ? ceil_div(m->columns, scales->tensor.dim[0]) : group);
+    quantized_scales_by_group(m, scales, group_of(q, m, scales->tensor.rank ? scales->tensor.dim[0] : 0));
     quantized_want_shape(m->zeros, 2, (int64_t[]){m->groups, ceil_div(m->rows * m->bits, 32)});
     quantized_order(q, m);
     m->transposed = quantized_is_conv1d(q, m->name);

@@ -37,19 +37,29 @@ static bool find_beside(Quantization *q) {
     return q->config;
 }
 
-Quantization quantization_of(Checkpoint *c) {
+// In config.json, or in the part of it that describes the text of a model that also takes images or sounds (`part`, or NULL)
+static bool find_within(Quantization *q, const char *part) {
     static const char *const keys[] = {"quantization_config", "compression_config"};
-    Quantization q = {.checkpoint = c};
+    const Checkpoint *c = q->checkpoint;
+    const json_t *within = part ? json_object_get(c->config, part) : c->config;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const json_t *config = json_object_get(c->config, keys[i]);
-        q.loc = checkpoint_config_loc(c, keys[i]);
-        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q.loc, "%s must be an object", keys[i]);
+        const json_t *config = json_object_get(within, keys[i]);
+        q->loc = checkpoint_config_loc(c, part ? part : keys[i]);
+        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q->loc, "%s must be an object", keys[i]);
         if (!json_object_size(config)) continue;
-        q.config = config;
+        q->config = config;
         bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
-        q.method = quantized_string(&q, "quant_method", bits ? "bitsandbytes" : NULL);
-        return q;
+        q->method = quantized_string(q, "quant_method", bits ? "bitsandbytes" : NULL);
+        return true;
     }
+    return false;
+}
+
+Quantization quantization_of(Checkpoint *c) {
+    static const char *const parts[] = {NULL, "text_config", "llm_config", "language_config", "thinker_config"};
+    Quantization q = {.checkpoint = c};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (find_within(&q, parts[i])) return q;
     q.beside = c->config && find_beside(&q);
     return q;
 }
@@ -74,10 +84,25 @@ static const char *reason_against(const char *method) {
     return NULL;
 }
 
+// Rotations that a model computes before its matrices: without them every number would be wrong.
+static void refuse_rotations(const Quantization *q) {
+    static const char *const keys[] = {"rotation", "rotation_config", "hadamard_config", "transform_config"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *v = json_object_get(q->config, keys[i]);
+        bool own = !strcmp(q->method, "compressed-tensors") && !strcmp(keys[i], "transform_config");  // which looks into it
+        const char *text = json_is_string(v) ? json_string_value(v) : json_is_true(v) ? "true" : "that is not empty";
+        if (!own && (json_object_size(v) || json_array_size(v) || json_is_true(v) || json_string_length(v)))
+            quantized_refuse(q, keys[i], text, "none");
+    }
+}
+
 const QuantizationMethod *quantization_method(const Quantization *q) {
     const char *known = "", *reason = q->method ? reason_against(q->method) : NULL;
     for (int i = 0; q->method && i < N_METHODS; i++)
-        if (!strcmp(methods[i].name, q->method)) return &methods[i];
+        if (!strcmp(methods[i].name, q->method)) {
+            refuse_rotations(q);
+            return &methods[i];
+        }
     if (reason)
         diag_fatal(q->loc,
                    "the weights are quantized by %s, which burin does not read: %s"

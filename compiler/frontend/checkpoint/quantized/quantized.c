@@ -329,7 +329,7 @@ static DType float_format(const QuantizedMatrix *m) {
 static DType format_for(const QuantizedMatrix *m) {
     if (m->own) return m->own;
     if (m->value) return DT_f32;
-    if (m->powers) return runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
+    if (m->powers) return m->bits == 4 && runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }
 
@@ -361,10 +361,10 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
 
 // Scales of activations and of the KV cache, which burin does not quantize by them
 static bool is_of_activations(const char *name) {
-    static const char *const ends[] = {".input_scale",  ".output_scale",      ".input_zero_point", ".output_zero_point",
-                                       ".k_scale",      ".v_scale",           ".q_scale",          ".input_scale_ub",
-                                       ".input_g_idx",  ".prob_scale",        ".kv_scale",         ".k_zero_point",
-                                       ".v_zero_point", ".input_global_scale"};
+    static const char *const ends[] = {
+        ".input_scale", ".output_scale", ".input_zero_point", ".output_zero_point",  ".k_scale",
+        ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx",        ".prob_scale",
+        ".kv_scale",    ".k_zero_point", ".v_zero_point",     ".input_global_scale", ".activation_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_with(name, ends[i])) return true;
     return false;

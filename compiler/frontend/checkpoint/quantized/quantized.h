@@ -35,7 +35,7 @@ struct QuantizedMatrix {
     int64_t rows, columns;      // outputs (of all matrices of a stack), inputs
     bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
     const float *table;         // NULL: codes are integers
-    bool powers;                // scales are powers of two, the table e2m1's
+    bool powers;                // scales are powers of two, the table e2m1's or of 6 bits
     float factor;
     int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
     uint64_t bytes;           // of all its parts
@@ -136,6 +136,8 @@ void fp4_matrix(Quantization *, QuantizedMatrix *, const char *end, int64_t grou
 void fp4_set(QuantizedMatrix *, const StoredTensor *scales, int64_t group);
 // Of nvfp4: the scale of the whole matrix, which other scales are divided by, or multiplied with.
 void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, bool divides);
+// Likewise floats of 6 bits, e2m3 or e3m2
+void fp6_set(const Quantization *, QuantizedMatrix *, const StoredTensor *scales, int64_t group, int fraction_bits);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
 void quantized_order(const Quantization *, QuantizedMatrix *);
 // Ends the run when one is infinite or no number.
