@@ -25,7 +25,7 @@ def case(name, op, inputs, constants=(), outputs=1, keep=None, domain="com.micro
     graph = helper.make_graph([node], name,
         [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in inputs.items()
          if a is not None and n not in constants],
-        [helper.make_empty_tensor_value_info(r) for r in results if r],
+        [helper.make_tensor_value_info(r, TensorProto.FLOAT, None) if r == "y3" else helper.make_empty_tensor_value_info(r) for r in results if r],
         [numpy_helper.from_array(inputs[n], n) for n in constants if inputs.get(n) is not None])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=8)
@@ -70,6 +70,7 @@ def main(path):
     byte_cases()
     quantized_layer_cases()
     state_cases()
+    length_cases()
     write(path)
 
 
@@ -408,6 +409,43 @@ def state_cases():
     case("pad", "Pad", {"x": floats(3, 5), "p": np.array([1, 0, 0, 2]), "v": number([2])}, ["p", "v"], mode="constant")
     case("gather_nd", "GatherND", {"x": floats(3, 5, 2), "i": np.array([[0, 1], [2, 3]])})
     case("grid_sample", "GridSample", {"x": floats(1, 2, 5, 6), "g": floats(1, 3, 4, 2) * np.float32(.6)}, align_corners=1)
+
+
+def length_cases():
+    """Sequences of different lengths; no row of these is padding, whose results are undefined."""
+    cosine, sine = tables(16, 8)
+    attributes = dict(outputs=3, num_heads=4, kv_num_heads=2)
+    past = lambda rows: {"past_k": floats(2, 2, rows, 16), "past_v": floats(2, 2, rows, 16)}
+    lengths = lambda *valid: {"seqlens": np.array(valid, np.int32) - 1, "total": np.array(max(valid), np.int32)}
+    step = lambda rows=1: {"q": floats(2, rows, 64), "k": floats(2, rows, 32), "v": floats(2, rows, 32)}
+    packed = {"q": floats(2, 1, 128), "k": None, "v": None}
+    rotary = {"c": cosine, "s": sine}
+    case("gqa_lengths", "GroupQueryAttention", {**step(), **past(4), **lengths(5, 3)}, **attributes)
+    case("gqa_lengths_rotary", "GroupQueryAttention", {**step(), **past(4), **lengths(5, 3), **rotary}, do_rotary=1, **attributes)
+    case("gqa_lengths_packed", "GroupQueryAttention", {**packed, **past(4), **lengths(3, 5), **rotary}, do_rotary=1, **attributes)
+    case("gqa_lengths_window", "GroupQueryAttention", {**step(), **past(6), **lengths(7, 4), **rotary}, do_rotary=1, local_window_size=3, **attributes)
+    case("gqa_lengths_both_ways", "GroupQueryAttention", {**step(), **past(4), **lengths(2, 5)}, causal=0, **attributes)
+    case("gqa_lengths_bias", "GroupQueryAttention", {**step(), **past(8), **lengths(5, 3), "c": None, "s": None, "p": None, "bias": floats(1, 4, 1, 5)}, **attributes)
+    case("gqa_buffer", "GroupQueryAttention", {**step(), **past(8), **lengths(5, 3), **rotary}, do_rotary=1, **attributes)
+    case("gqa_buffer_prompt", "GroupQueryAttention", {**step(3), **past(8), **lengths(3, 3), **rotary}, do_rotary=1, **attributes)
+    case("gqa_first_position", "GroupQueryAttention", {**step(3), "past_k": None, "past_v": None, **lengths(3, 3), **rotary, "p": np.array([[4, 1, 2], [9, 9, 0]])}, do_rotary=1, **attributes)
+    case("gqa_positions", "GroupQueryAttention", {**step(), **past(4), **lengths(5, 3), **rotary, "p": np.array([[9], [2]])}, do_rotary=1, **attributes)
+    case("gqa_rows_of_step", "GroupQueryAttention", {**step(3), **past(8), **lengths(6, 8), **rotary, **dict.fromkeys(("p", "bias", "sinks", "ks", "vs", "qn", "kn")),
+         "rows": np.array([3, 3], np.int32)}, do_rotary=1, **attributes)
+    x, new = {"x": floats(2, 4, 8), "w": floats(8, 24), "b": floats(24)}, {n: floats(2, 1, 8) for n in "qkv"}
+    m = lambda *values: {"m": np.array(values, np.int32)}
+    none = dict.fromkeys(("b", "a"))
+    case("attention_ends", "Attention", {**x, **m(4, 3, 1, 0)}, num_heads=2)
+    case("attention_ends_of_one", "Attention", {**x, "x": floats(1, 4, 8), **m(3, 1)}, num_heads=2)
+    case("attention_rows", "Attention", {**x, **m(4, 2, 0, 4, 6, 0, 4, 6)}, num_heads=2, unidirectional=1)
+    q, cross = {"q": floats(2, 3, 8)}, {"k": floats(2, 5, 8), "v": floats(2, 5, 8)}
+    case("mha_rows", "MultiHeadAttention", {**q, **cross, "b": None, **m(5, 2, 0, 3, 6, 0, 5, 7)}, num_heads=2)
+    case("mha_scores", "MultiHeadAttention", {**q, **cross, "b": None, "m": np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]], np.int32)}, outputs=4, keep=[0, 3], num_heads=2,
+         mask_filter_value=-50.0)
+    case("mha_last_row", "MultiHeadAttention", {**q, **cross}, num_heads=2, unidirectional=1)
+    case("mha_buffer", "MultiHeadAttention", {**new, **none, "m": None, "pk": floats(2, 2, 6, 4), "pv": floats(2, 2, 6, 4), "n": np.array([3], np.int32)}, outputs=3, num_heads=2)
+    case("mha_buffer_mask", "MultiHeadAttention", {**new, "b": None, "m": np.array([[1, 1, 0, 1], [0, 1, 1, 1]], np.int32), "a": None, "pk": floats(2, 2, 6, 4),
+         "pv": floats(2, 2, 6, 4), "n": np.array([3], np.int32)}, outputs=3, num_heads=2)
 
 
 def write(path):

@@ -1,19 +1,25 @@
 // Attention and rotary embedding as com.microsoft writes them: packed projections, caches [B, heads, past, d], masks of several
 // forms. All become the formula that fuse looks for: q k^T, scale, mask, softmax, v.
 //
-// Caches are taken at their length: what the past inputs hold is valid, and the new keys follow it.
+// Caches are taken at their length: what the past inputs hold is valid, and the new keys follow it. GroupQueryAttention alone
+// says of each sequence how much of its past is; a text has one sequence, whose past is all valid.
 #include <math.h>
 #include <string.h>
 
 #include "frontend/onnx/operators/compose.h"
+#include "ir/convert.h"
 
 typedef struct HeadsOf {
     Node *q, *k, *v;  // [B, H, T, d]
     Node *past_key;   // or NULL
+    Node *before;     // [B, 1, 1, 1]: keys before the first row of each sequence; NULL: as many as the past has
+    Node *last;       // [B, 1, 1, 1]: the last key of each sequence, which hides those behind it; NULL: it has all
     Node *bias;       // added to the scores, or NULL
     Node *sinks;      // [H]: of each head one more score, which no value belongs to; or NULL
     double scale, softcap;
-    int64_t window;  // keys that a row sees, its own included; -1: all
+    Node **shown;         // is set to the scores as the softmax takes them; or NULL
+    const Dim *key_rows;  // how many keys the step has, or NULL: as many as rows
+    int64_t window;       // keys that a row sees, its own included; -1: all
     bool causal;
     DType dtype;  // of the result
 } HeadsOf;
@@ -23,12 +29,29 @@ static const Dim *past_length(OnnxCall *c, const HeadsOf *a) {
     return a->past_key ? a->past_key->type.dim[2] : dim_const(c->graph, 0);
 }
 
+// Keys that are not the rows' own: the last row sees all of them.
+static Node *last_sees_all(OnnxCall *c, Node *row, const Dim *const *dims) {
+    Node *last = onnx_number_of(c, dim_sub(c->graph, dims[0], dim_const(c->graph, 1)), DT_i32);
+    Node *keys = onnx_number_of(c, dims[1], DT_i32);
+    return onnx_emit(c, OP_where, 3, (Node *[]){ONNX_BINARY(c, OP_less, row, last), row, keys});
+}
+
 static Node *only_before(OnnxCall *c, const HeadsOf *a, Node *scores) {
     Type shape = {.rank = 2, .dim = {a->q->type.dim[2], a->k->type.dim[2]}};
     Node *in[] = {onnx_index_along(c, &shape, 0), onnx_index_along(c, &shape, 1)};
-    if (a->past_key) in[0] = ONNX_BINARY(c, OP_add, in[0], onnx_number_of(c, past_length(c, a), DT_i32));
+    if (a->key_rows && a->key_rows != shape.dim[0]) in[0] = last_sees_all(c, in[0], shape.dim);
+    if (a->before)
+        in[0] = ONNX_BINARY(c, OP_add, in[0], a->before);
+    else if (a->past_key)
+        in[0] = ONNX_BINARY(c, OP_add, in[0], onnx_number_of(c, past_length(c, a), DT_i32));
     return ONNX_BLOCK(c, "within", {.node = scores}, {.node = in[0]}, {.node = in[1]}, ONNX_INTEGER("causal", a->causal),
                       ONNX_INTEGER("window", a->window));
+}
+
+static Node *hide_behind_last(OnnxCall *c, const HeadsOf *a, Node *scores) {
+    Type keys = {.rank = 1, .dim = {a->k->type.dim[2]}};
+    return ONNX_BLOCK(c, "within", {.node = scores}, {.node = a->last}, {.node = onnx_index_along(c, &keys, 0)},
+                      ONNX_INTEGER("causal", 1));
 }
 
 static Node *attend(OnnxCall *c, HeadsOf *a) {
@@ -44,6 +67,8 @@ static Node *attend(OnnxCall *c, HeadsOf *a) {
     Node *scores = made[1];
     if (a->bias) scores = ONNX_BINARY(c, OP_add, scores, onnx_cast(c, a->bias, wide));
     if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
+    if (a->last && !a->causal) scores = hide_behind_last(c, a, scores);
+    if (a->shown) *a->shown = onnx_cast(c, scores, a->dtype);
     Node *p = a->sinks ? ONNX_BLOCK(c, "softmax_with_sinks", {.node = scores}, {.node = onnx_cast(c, a->sinks, wide)})
                        : onnx_softmax_axis(c, scores, 3);
     return onnx_cast(c, onnx_merge_heads(c, ONNX_BINARY(c, OP_matmul, p, v)), a->dtype);
@@ -62,16 +87,36 @@ static void append_past(OnnxCall *c, HeadsOf *a, Node *past_key, Node *past_valu
 static Node *summed(OnnxCall *c, Node *a, Node *b) { return !a ? b : !b ? a : ONNX_BINARY(c, OP_add, a, b); }
 
 // ----------------------------------------------------------------------------------------------------------------------- masks
-// A mask of integers, 0 where a key is hidden: [B, T], [B, S, T], or the keys' number [B] (or [B * n]). What is added to
-// scores.
-static Node *mask_bias(OnnxCall *c, Node *mask, const Dim *keys, DType wide) {
+static Node *some_each(OnnxCall *c, Node *x, const Dim *from, const Dim *n) {
+    const Dim *one = dim_const(c->graph, 1);
+    return onnx_shape_to(c, onnx_cast(c, onnx_slice_at(c, x, 0, from, n), DT_i32), 4, (const Dim *[]){n, one, one, one});
+}
+
+// Where the keys of each sequence end, [B]; behind that where they begin, [2 B]; or the ends and what says where rows lie in a
+// batch without padding, [3 B + 2].
+static Node *seen_by_ends(OnnxCall *c, Node *mask, const Dim *batch, const Dim *keys) {
+    Graph *g = c->graph;
+    const Dim *n = mask->type.dim[0], *two = dim_binary(g, DIM_MUL, batch, dim_const(g, 2)), *zero = dim_const(g, 0);
+    const Dim *more = dim_binary(g, DIM_ADD, dim_binary(g, DIM_ADD, two, batch), dim_const(g, 2));
+    bool with_starts = n == two, longer = with_starts || n == more;
+    if (!longer && n != batch && dim_is_const(n, NULL) && dim_is_const(batch, NULL))
+        onnx_fatal(c, "a mask %s for %lld sequences, expected [B], [2 B] or [3 B + 2]", type_text(&mask->type),
+                   (long long)dim_upper(batch));
+    Node *key = onnx_index_along(c, &(Type){.rank = 1, .dim = {keys}}, 0);
+    Node *seen = ONNX_BINARY(c, OP_less, key, some_each(c, mask, zero, longer ? batch : n));
+    if (!with_starts) return seen;
+    Node *before = ONNX_BINARY(c, OP_less, key, some_each(c, mask, batch, batch));
+    return ONNX_BINARY(c, OP_and, seen, ONNX_UNARY(c, OP_not, before));
+}
+
+// A mask of integers, 0 where a key is hidden, [B, T] or [B, S, T], or where keys end. What is added to scores.
+static Node *mask_bias(OnnxCall *c, Node *mask, const HeadsOf *a) {
     Graph *g = c->graph;
     const Dim *one = dim_const(g, 1), *const *d = mask->type.dim;
+    DType wide = onnx_wide(a->dtype);
     Node *seen;
     if (mask->type.rank == 1) {
-        Type row = {.rank = 1, .dim = {keys}};
-        Node *length = onnx_shape_to(c, onnx_cast(c, mask, DT_i32), 4, (const Dim *[]){d[0], one, one, one});
-        seen = ONNX_BINARY(c, OP_less, onnx_index_along(c, &row, 0), length);
+        seen = seen_by_ends(c, mask, a->q->type.dim[0], a->k->type.dim[2]);
     } else {
         if (mask->type.rank < 1 || mask->type.rank > 3)
             onnx_fatal(c, "a mask %s, expected [B], [B, T] or [B, S, T]", type_text(&mask->type));
@@ -169,15 +214,131 @@ static Node *last_axis(OnnxCall *c, Node *x, int64_t start, int64_t extent) {
     return onnx_slice_from(c, x, x->type.rank - 1, start, extent);
 }
 
-// Positions continue after the past, whose length is that of its axis.
-static Tables group_tables(OnnxCall *c, const Node *past, const Dim *rows) {
+// Where the rows of a step stand in each sequence.
+typedef struct StepRows {
+    Node *past;           // or NULL: this is the first step
+    const Dim *rows;      // of the step
+    const Dim *length;    // of the cache after it
+    Node *before, *last;  // as in HeadsOf
+    bool keeps;           // what is behind the last key stays as it is
+} StepRows;
+
+static Node *one_each(OnnxCall *c, Node *x) {
+    const Dim *one = dim_const(c->graph, 1);
+    return onnx_shape_to(c, onnx_cast(c, x, DT_i32), 4, (const Dim *[]){x->type.dim[0], one, one, one});
+}
+
+// Operand 6, where it does not take the run to know it.
+static const Dim *longest_sequence(OnnxCall *c) {
+    const Dim *const *total;
+    int n;
+    if (onnx_elements(c, 6, &total, &n)) return n == 1 ? total[0] : NULL;
+    const Tensor *t = onnx_known(c, 6);
+    return t && tensor_count(t) == 1 ? dim_const(c->graph, (int64_t)dtype_load(t->dtype, t->data, 0)) : NULL;
+}
+
+// The cache is as long as the longest sequence, or longer where it is a buffer for steps to come.
+static const Dim *length_of_cache(OnnxCall *c, const StepRows *r) {
+    Graph *g = c->graph;
+    const Dim *total = longest_sequence(c), *before = r->past->type.dim[2], *more = r->rows;
+    if (total) more = dim_binary(g, DIM_MAX, dim_sub(g, total, before), dim_const(g, 0));
+    return dim_binary(g, DIM_ADD, before, more);
+}
+
+static bool is_full(OnnxCall *c, const StepRows *r) {
+    const Dim *const *last, *full = dim_binary(c->graph, DIM_ADD, r->past->type.dim[2], r->rows);
+    int n;
+    if (r->length != full || !onnx_elements(c, 5, &last, &n)) return false;
+    for (int i = 0; i < n; i++)
+        if (last[i] != dim_sub(c->graph, full, dim_const(c->graph, 1))) return false;
+    return n > 0;
+}
+
+// Operand 5 is the last position of each sequence after the step. Rows behind it are padding: what they give is undefined.
+static StepRows group_rows(OnnxCall *c, Node *past, const Dim *rows) {
+    StepRows r = {.past = past, .rows = rows, .length = rows};
+    if (c->import->text) return r;
+    Node *last = onnx_node(c, 5);
+    if (last->type.rank < 1) onnx_fatal(c, "seqlens_k is %s, expected one of each sequence", type_text(&last->type));
+    if (!past) {
+        r.last = one_each(c, last);
+        return r;
+    }
+    if (past->type.rank != 4) onnx_fatal(c, "the past is %s, expected [B, H, T, d]", type_text(&past->type));
+    r.length = length_of_cache(c, &r);
+    if (is_full(c, &r) && !onnx_operand(c, 16)) return r;
+    r.last = one_each(c, last);
+    Node *step = onnx_operand(c, 16) ? one_each(c, onnx_node(c, 16)) : onnx_number_of(c, rows, DT_i32);
+    Node *end = ONNX_BINARY(c, OP_add, r.last, onnx_scalar(c, DT_i32, 1));
+    r.before = ONNX_BINARY(c, OP_max, ONNX_BINARY(c, OP_sub, end, step), onnx_scalar(c, DT_i32, 0));
+    return r;
+}
+
+// Of a first step only the first of the given positions counts.
+static Node *given_positions(OnnxCall *c, const StepRows *r, Node *given) {
+    if (c->import->text || given->type.rank != 2) return given;
+    Node *first = onnx_slice_from(c, onnx_slice_from(c, given, 0, 0, 1), 1, 0, 1);
+    Node *all = ONNX_BINARY(c, OP_add, onnx_cast(c, first, DT_i64), counted(c, NULL, r->rows));
+    all = onnx_expand_to(c, all, &given->type);
+    if (!r->past) return all;
+    const Dim *one = dim_const(c->graph, 1);
+    Node *total = onnx_shape_to(c, onnx_cast(c, onnx_node(c, 6), DT_i64), 2, (const Dim *[]){one, one});
+    Node *is_first = ONNX_BINARY(c, OP_equal, total, onnx_number_of(c, r->rows, DT_i64));
+    return onnx_emit(c, OP_where, 3, (Node *[]){is_first, all, onnx_cast(c, given, DT_i64)});
+}
+
+static Node *group_positions(OnnxCall *c, const StepRows *r) {
+    Node *given = onnx_optional_node(c, 9);
+    if (given) return given_positions(c, r, given);
+    if (!r->before) return counted(c, r->past ? onnx_number_of(c, r->past->type.dim[2], DT_i64) : NULL, r->rows);
+    Node *before = onnx_shape_to(c, r->before, 2, r->before->type.dim);
+    return counted(c, before, r->rows);
+}
+
+static Tables group_tables(OnnxCall *c, const StepRows *r) {
     Tables t = {.cosine = onnx_optional_node(c, 7),
                 .sine = onnx_optional_node(c, 8),
                 .interleaved = onnx_int(c, "rotary_interleaved", 0)};
     if (!t.cosine || !t.sine) onnx_fatal(c, "do_rotary without cos and sin tables");
-    t.positions = onnx_optional_node(c, 9);
-    if (!t.positions) t.positions = counted(c, past ? onnx_number_of(c, past->type.dim[2], DT_i64) : NULL, rows);
+    t.positions = group_positions(c, r);
     return t;
+}
+
+// New rows at their place in each sequence; behind them zeros, where the past does not stay.
+static Node *into_cache(OnnxCall *c, const StepRows *r, Node *past, Node *x) {
+    Graph *g = c->graph;
+    OnnxPadDims pads = {0};
+    for (int i = 0; i < 4; i++) pads.low[i] = pads.high[i] = dim_const(g, 0);
+    pads.high[2] = dim_sub(g, r->length, past->type.dim[2]);
+    Node *zero = onnx_scalar(c, past->type.dtype, 0), *room = onnx_pad_by_dims(c, past, &pads, zero);
+    const Dim *one = dim_const(g, 1);
+    Type all = {.rank = 4, .dim = {one, one, r->length, one}}, steps = {.rank = 4, .dim = {one, one, r->rows, one}};
+    Node *is_past = ONNX_BINARY(c, OP_less, onnx_index_along(c, &all, 2), r->before);
+    Node *kept = r->keeps ? room : onnx_emit(c, OP_where, 3, (Node *[]){is_past, room, zero});
+    Node *place = onnx_expand_to(c, ONNX_BINARY(c, OP_add, onnx_index_along(c, &steps, 2), r->before), &x->type);
+    Node *n = onnx_emit_make(c, OP_scatter_elements, 3, (Node *[]){kept, onnx_cast(c, place, DT_i64), x});
+    attr_set_int(n, "axis", 2);
+    return onnx_finish(c, n);
+}
+
+// A bias is as wide as the longest sequence; its last column again for keys that are hidden.
+static Node *as_wide_as_cache(OnnxCall *c, Node *bias, const Dim *length) {
+    int last = bias->type.rank - 1;
+    if (last < 0 || bias->type.dim[last] == length) return bias;
+    Type columns = {.rank = 1, .dim = {length}};
+    Node *most = onnx_number_of(c, dim_sub(c->graph, bias->type.dim[last], dim_const(c->graph, 1)), DT_i32);
+    return onnx_take(c, bias, ONNX_BINARY(c, OP_min, onnx_index_along(c, &columns, 0), most), last);
+}
+
+static void append_rows(OnnxCall *c, HeadsOf *a, const StepRows *r, Node *past_value) {
+    if (!r->before) {
+        append_past(c, a, r->past, past_value);
+        return;
+    }
+    if (!past_value || past_value->type.rank != 4) onnx_fatal(c, "a past key without a past value [B, H, T, d]");
+    a->before = r->before;
+    a->k = into_cache(c, r, r->past, a->k), a->v = into_cache(c, r, past_value, a->v);
+    if (a->bias) a->bias = as_wide_as_cache(c, a->bias, r->length);
 }
 
 // The operand, or scores of 0 where the attribute asks for them.
@@ -191,12 +352,12 @@ static Node *group_sinks(OnnxCall *c, int64_t heads) {
 }
 
 // Each head by its RMS, before it is rotated.
-static Node *head_norm(OnnxCall *c, Node *x, int operand) {
+static Node *head_norm(OnnxCall *c, Node *x, int operand, const char *own_epsilon) {
     Node *w = onnx_optional_node(c, operand);
     if (!w) return x;
     DType wide = onnx_wide(x->type.dtype);
     Node *y = ONNX_BLOCK(c, "head_norm", {.node = onnx_cast(c, x, wide)}, {.node = onnx_cast(c, w, wide)},
-                         {.name = "epsilon", .number = onnx_float(c, "qk_norm_epsilon", 1e-6)});
+                         {.name = "epsilon", .number = onnx_float(c, own_epsilon, onnx_float(c, "qk_norm_epsilon", 1e-6))});
     return onnx_cast(c, y, x->type.dtype);
 }
 
@@ -229,12 +390,14 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     a.scale = onnx_float(c, "scale", 0), a.softcap = onnx_float(c, "softcap", 0), a.bias = onnx_optional_node(c, 10);
     a.sinks = group_sinks(c, heads);
     a.q = onnx_split_heads(c, query, heads), a.k = onnx_split_heads(c, key, groups), a.v = onnx_split_heads(c, value, groups);
-    a.q = head_norm(c, a.q, 14), a.k = head_norm(c, a.k, 15);
+    a.q = head_norm(c, a.q, 14, "q_norm_epsilon"), a.k = head_norm(c, a.k, 15, "k_norm_epsilon");
+    StepRows r = group_rows(c, past, a.q->type.dim[2]);
+    a.last = r.last;
     if (onnx_int(c, "do_rotary", 0)) {
-        Tables t = group_tables(c, past, a.q->type.dim[2]);
+        Tables t = group_tables(c, &r);
         a.q = rotated(c, a.q, &t), a.k = rotated(c, a.k, &t);
     }
-    append_past(c, &a, past, onnx_optional_node(c, 4));
+    append_rows(c, &a, &r, onnx_optional_node(c, 4));
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
     onnx_result(c, 0, attend(c, &a));
@@ -251,7 +414,19 @@ static Node *with_bias(OnnxCall *c, Node *x, Node *bias, int64_t *at) {
     return ONNX_BINARY(c, OP_add, x, onnx_slice_from(c, bias, 0, start, n));
 }
 
-// query, key, value, bias, key padding mask, attention bias, past key, past value
+// Operand 8 is how much of the past, a buffer for steps to come, is valid.
+static StepRows buffer_rows(OnnxCall *c, Node *past, const Dim *rows) {
+    StepRows r = {.past = past, .rows = rows, .keeps = true};
+    if (!past || !onnx_operand(c, 8)) return r;
+    if (past->type.rank != 4) onnx_fatal(c, "the past is %s, expected [B, H, T, d]", type_text(&past->type));
+    r.length = past->type.dim[2];
+    r.before = one_each(c, onnx_shape_to(c, onnx_node(c, 8), 1, (const Dim *[]){dim_const(c->graph, 1)}));
+    Node *more = onnx_number_of(c, dim_sub(c->graph, rows, dim_const(c->graph, 1)), DT_i32);
+    r.last = ONNX_BINARY(c, OP_add, r.before, more);
+    return r;
+}
+
+// query, key, value, bias, key padding mask, attention bias, past key, past value, past length
 void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     (void)argument;
     Node *query = onnx_node(c, 0), *key = onnx_optional_node(c, 1), *value = onnx_optional_node(c, 2),
@@ -259,18 +434,27 @@ void onnx_ms_multi_head_attention(OnnxCall *c, int argument) {
     int64_t heads = onnx_int(c, "num_heads", 0), at = 0;
     if (!key || !value || query->type.rank != 3)
         onnx_fatal(c, "packed query, key and value are not supported here\nhint: give them as three operands [B, T, D]");
-    DType wide = onnx_wide(query->type.dtype);
     HeadsOf a = {.causal = onnx_int(c, "unidirectional", 0), .dtype = query->type.dtype, .window = -1};
     a.scale = onnx_float(c, "scale", 0);
     a.q = onnx_split_heads(c, with_bias(c, query, bias, &at), heads);
     a.k = onnx_split_heads(c, with_bias(c, key, bias, &at), heads);
     a.v = onnx_split_heads(c, with_bias(c, value, bias, &at), heads);
-    append_past(c, &a, onnx_optional_node(c, 6), onnx_optional_node(c, 7));
+    if (onnx_operand(c, 9)) onnx_fatal(c, "beams that share a cache (cache_indirection) are not supported");
+    a.key_rows = a.k->type.dim[2];
+    Node *past = onnx_optional_node(c, 6);
+    StepRows r = buffer_rows(c, past, a.key_rows);
+    a.last = r.last;
     a.bias = onnx_optional_node(c, 5);
-    if (onnx_operand(c, 4)) a.bias = summed(c, mask_bias(c, onnx_node(c, 4), a.k->type.dim[2], wide), a.bias);
+    append_rows(c, &a, &r, onnx_optional_node(c, 7));
+    Node *mask = onnx_operand(c, 4) ? mask_bias(c, onnx_node(c, 4), &a) : NULL;
+    if (mask && a.before) mask = as_wide_as_cache(c, mask, r.length);
+    a.bias = summed(c, mask, a.bias);
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
+    Node *shown;
+    if (c->proto->n_output > 3 && !a.causal) a.shown = &shown;
     onnx_result(c, 0, attend(c, &a));
+    if (a.shown) onnx_result(c, 3, shown);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- Attention
@@ -291,6 +475,10 @@ static void attend_packed(OnnxCall *c, Node *all, int mask, int past, int bias) 
     int64_t heads = onnx_int(c, "num_heads", 0), sizes[3], start = 0;
     int n;
     if (onnx_int(c, "do_rotary", 0)) onnx_fatal(c, "do_rotary is not supported here");
+    if (onnx_int(c, "past_present_share_buffer", 0))
+        onnx_fatal(
+            c,
+            "a past that is a buffer is not supported here\nhint: past_present_share_buffer=0 has it as long as it is valid");
     const int64_t *given = onnx_ints(c, "qkv_hidden_sizes", &n);
     for (int i = 0; i < 3; i++) sizes[i] = n == 3 ? given[i] : onnx_extent(c, all, 2) / 3;
     Node *part[3], *before = onnx_optional_node(c, past);
@@ -299,8 +487,7 @@ static void attend_packed(OnnxCall *c, Node *all, int mask, int past, int bias) 
     a.causal = onnx_int(c, "unidirectional", 0), a.scale = onnx_float(c, "scale", 0);
     append_past(c, &a, before ? of_pair(c, before, 0) : NULL, before ? of_pair(c, before, 1) : NULL);
     if (bias >= 0) a.bias = onnx_optional_node(c, bias);
-    if (onnx_operand(c, mask))
-        a.bias = summed(c, mask_bias(c, onnx_node(c, mask), a.k->type.dim[2], onnx_wide(a.dtype)), a.bias);
+    if (onnx_operand(c, mask)) a.bias = summed(c, mask_bias(c, onnx_node(c, mask), &a), a.bias);
     if (c->proto->n_output > 1) onnx_result(c, 1, as_pair(c, a.k, a.v));
     onnx_result(c, 0, attend(c, &a));
 }
