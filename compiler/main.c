@@ -48,9 +48,12 @@ static void print_sizes(const Build *b) {
     print_text(&t);
 }
 
-static void print_quant_report(const Build *b) {
+static void print_errors(const Build *b) {
     Text t = {0};
-    quant_report(b->program, &t);
+    if (b->options->quant_report || b->options->verbose)
+        quant_report(b->program, &t);
+    else
+        quant_summary(b->program, &t);
     print_text(&t);
 }
 
@@ -61,6 +64,7 @@ static bool compile(Build *b) {
     bool whole = build_passes(b) && !(b->options->emit && !strcmp(b->options->emit, "ir"));
     print_report(b);
     if (whole) {
+        if (b->options->perplexity) check_perplexity_text(b);
         if (b->options->calibrate) calibrate(b);
         build_lower(b);
         build_draft(b);
@@ -120,7 +124,7 @@ static int build_for_one(Arena *arena, const Options *o) {
     if (!compile(&b)) return 0;
     print_sizes(&b);
     build_output(&b, output);
-    if (o->quant_report || (o->verbose && o->quant)) print_quant_report(&b);
+    if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
     print_spelled("%s: %s for", output,
                   b.kind == OUTPUT_PROGRAM  ? "a program"

@@ -81,21 +81,43 @@ typedef struct TokenList {
     int n;
 } TokenList;
 
-static TokenList read_tokens(const Build *b, const char *path) {
-    if (!b->tokenizer) diag_fatal(NO_LOC, "--calibrate reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE");
-    char *text = read_text_file(path, NULL);
-    burin_encoding e = {.text = text, .bytes = strlen(text), .special = true, .plain = true, .whole = true};
+typedef struct {
+    const char *option, *path;
+    int most, least;   // tokens that are used, that are needed
+    const char *hint;  // where there are fewer
+} TextFile;
+
+enum { BYTES_A_TOKEN = 256 };  // more than any text has: of a long file the beginning
+
+static TokenList read_tokens(const Build *b, const TextFile *f) {
+    size_t bytes;
+    if (!graph_has_rows(b->module->graphs[0]) || b->module->n_graphs > 1)
+        diag_fatal(NO_LOC, "--%s reads a text with a decoder, and %s is none", f->option, b->name);
+    if (!b->tokenizer)
+        diag_fatal(NO_LOC, "--%s reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE", f->option);
+    char *text = read_text_file(f->path, &bytes);
+    if (bytes > (size_t)f->most * BYTES_A_TOKEN) bytes = (size_t)f->most * BYTES_A_TOKEN;
+    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
     e.memory = aligned_alloc(16, (burin_encode_memory(b->tokenizer->blob, e.bytes) + 15) / 16 * 16);
-    e.ids = ARENA_ARRAY(b->arena, int32_t, MOST_TOKENS);
-    e.capacity = MOST_TOKENS;
-    if (!e.memory) diag_fatal(NO_LOC, "not enough memory to read %s", path);
+    e.ids = ARENA_ARRAY(b->arena, int32_t, f->most);
+    e.capacity = (size_t)f->most;
+    if (!e.memory) diag_fatal(NO_LOC, "not enough memory to read %s", f->path);
     size_t n = burin_encode(b->tokenizer->blob, &e);
     free(e.memory);
     free(text);
-    if (n < FEWEST_TOKENS)
-        diag_fatal(NO_LOC, "%s has %zu tokens, --calibrate needs at least %d\nhint: some pages of text like the model's own",
-                   path, n, FEWEST_TOKENS);
-    return (TokenList){e.ids, n < MOST_TOKENS ? (int)n : MOST_TOKENS};
+    if (n < (size_t)f->least)
+        diag_fatal(NO_LOC, "%s has %zu tokens, --%s needs at least %d\nhint: %s", f->path, n, f->option, f->least, f->hint);
+    return (TokenList){e.ids, n < (size_t)f->most ? (int)n : f->most};
+}
+
+void check_perplexity_text(const Build *b) {
+    int64_t context = b->passes.context, window = b->options->window;
+    if (window > context)
+        diag_fatal(NO_LOC, "--window=%lld is longer than the context of %lld positions\nhint: a smaller window, or --ctx=%lld",
+                   (long long)window, (long long)context, (long long)window);
+    if (!window) window = context < 256 ? context : 256;
+    read_tokens(
+        b, &(TextFile){"perplexity", b->options->perplexity, (int)window, (int)window, "a longer text, or a smaller --window"});
 }
 
 // ------------------------------------------------------------------------------------------------------------------- reading
@@ -214,9 +236,8 @@ static void weigh_constants(Build *b, const Map *columns) {
 void calibrate(Build *b) {
     const char *path = b->options->calibrate;
     if (!b->options->quant) usage_error("--calibrate=%s weighs what --quant loses\n  hint: --quant=q4_k_m", path);
-    if (!graph_has_rows(b->module->graphs[0]) || b->module->n_graphs > 1)
-        diag_fatal(NO_LOC, "--calibrate reads a text with a decoder, and %s is none", b->name);
-    TokenList tokens = read_tokens(b, path);
+    TokenList tokens =
+        read_tokens(b, &(TextFile){"calibrate", path, MOST_TOKENS, FEWEST_TOKENS, "some pages of text like the model's own"});
     Build floats = build_floats(b);
     Calibration c = {.build = &floats};
     watch_products(&c);

@@ -1,6 +1,7 @@
 // What a user may not expect of a build is said before the work: options that change nothing for this model, results that its
 // program does not give, a decoder that looks ahead.
 #include <string.h>
+#include <strings.h>
 
 #include "driver/build.h"
 #include "ir/operands.h"
@@ -23,8 +24,14 @@ static const char *count_text(const Build *b, int64_t n) { return arena_printf(b
 static void check_quant(const Build *b) {
     int products = 0, fitting = 0;
     const char *quant = b->options->quant;
-    const char *rule = quant ? quant_unused_rule(b->passes.quant, b->module) : NULL;
-    if (rule)
+    bool overruled = false;
+    const char *rule = quant ? quant_idle_rule(b->passes.quant, b->module, &overruled) : NULL;
+    if (rule && overruled)
+        diag_warning(NO_LOC,
+                     "--quant=%s: the rule for %s has no effect: later rules say the format of all that it names\n"
+                     "hint: put the rule for less behind the one for more",
+                     quant, rule);
+    else if (rule)
         diag_warning(NO_LOC, "--quant=%s: no matrix is %s\nhint: `burin formats` lists parts; `burin inspect MODEL`, names",
                      quant, rule);
     if (!quant || b->passes.quantized) return;
@@ -34,7 +41,7 @@ static void check_quant(const Build *b) {
     }
     for (int i = 0; i < b->module->n_graphs; i++) EACH_NODE(n, b->module->graphs[i]) {
             if (!is_packed_product(n) || n->in[PRODUCT_WEIGHTS]->op != OP_pack) continue;
-            products++, fitting += !strncmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
+            products++, fitting += !strncasecmp(dtype_name(n->in[1]->type.dtype), quant, strcspn(quant, ","));
         }
     no_effect("quant", quant,
               !products             ? "no product of this model has weights"

@@ -281,7 +281,8 @@ bool program_has_integers(const Program *);     // products of integers: of weig
 uint64_t program_arena_bytes(const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);
-void quant_report(const Program *, Text *);  // what weights_write quantized, matrix by matrix, the worst first
+void quant_summary(const Program *, Text *);  // a line, where weights_write has quantized a matrix
+void quant_report(const Program *, Text *);   // what weights_write quantized, matrix by matrix, the worst first
 
 struct WeightFormat {
     const char *name;     // "f32", "f16", "bf16", "q4_k" ...: the `format` attribute of pack

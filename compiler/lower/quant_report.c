@@ -1,5 +1,5 @@
-// --quant-report: what quantizing lost, as the root of the mean square of the difference over that of the weights. With
-// --calibrate columns count as much as there: so much a product's results lose.
+// What quantizing lost, as the root of the mean square of the difference over that of the weights: in a line, and by
+// --quant-report matrix by matrix. With --calibrate columns count as much as there: so much a product's results lose.
 #include <math.h>
 #include <stdlib.h>
 
@@ -40,10 +40,26 @@ static int worst_first(const void *a, const void *b) {
     return x->error < y->error ? 1 : x->error > y->error ? -1 : x < y ? -1 : x > y;
 }
 
-void quant_report(const Program *p, Text *t) {
+static Report report_of(const Program *p) {
     Report r = {0};
     add_program(&r, p);
     if (r.n) qsort(r.lines, (size_t)r.n, sizeof *r.lines, worst_first);
+    return r;
+}
+
+void quant_summary(const Program *p, Text *t) {
+    enum { NAMED = 3 };
+    Report r = report_of(p);
+    if (r.n) {
+        text_add(t, "quantized %d matrices: error %.4f of the weights' rms; the worst", r.n, sqrt(r.sum.lost / r.sum.all));
+        for (int i = 0; i < r.n && i < NAMED; i++) text_spell(t, "%s %s %.4f", i ? "," : "", r.lines[i].name, r.lines[i].error);
+        text_add(t, "%s\n", r.n > NAMED ? "; --quant-report lists all" : "");
+    }
+    free(r.lines);
+}
+
+void quant_report(const Program *p, Text *t) {
+    Report r = report_of(p);
     text_add(t, "error     format   matrix (rms of the difference / rms of the weights; --calibrate weighs columns)\n");
     for (int i = 0; i < r.n; i++) text_spell(t, "%-9.5f %-8s %s\n", r.lines[i].error, r.lines[i].format, r.lines[i].name);
     if (r.n) text_add(t, "%-9.5f of all %d matrices that were quantized\n", sqrt(r.sum.lost / r.sum.all), r.n);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "util/text.h"
 
@@ -239,8 +240,25 @@ static const char *nearest_format(const char *word) {
     return nearest_name(word, names, n);
 }
 
+static const Recipe *find_recipe(const char *word) {
+    for (int i = 0; i < RECIPES; i++)
+        if (!strcasecmp(recipes[i].name, word)) return &recipes[i];
+    return NULL;
+}
+
+// Names of files have formats in capitals: Q4_K_M
+static const char *in_small_letters(Arena *a, const char *word) {
+    char *small = arena_strdup(a, word);
+    for (char *c = small; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return small;
+}
+
 static bool read_format(Arena *a, const char *word, DType *t, const char **problem) {
-    if (dtype_parse(word, t) && makes_format(*t)) return true;
+    if (dtype_parse(in_small_letters(a, word), t) && makes_format(*t)) return true;
+    if (find_recipe(word)) {
+        *problem = arena_printf(a, "%s is a recipe, which says more than one format: a rule takes one", word);
+        return false;
+    }
     const char *near = nearest_format(word);
     *problem = near ? arena_printf(a, "there is no format %s; did you mean %s?", word, near)
                     : arena_printf(a, "there is no format %s", word);
@@ -248,8 +266,8 @@ static bool read_format(Arena *a, const char *word, DType *t, const char **probl
 }
 
 static bool read_base(Arena *a, QuantRules *r, const char *word, const char **problem) {
-    for (int i = 0; i < RECIPES; i++)
-        if (!strcmp(recipes[i].name, word)) r->recipe = &recipes[i], r->base = recipes[i].base;
+    r->recipe = find_recipe(word);
+    if (r->recipe) r->base = r->recipe->base;
     return r->recipe || read_format(a, word, &r->base, problem);
 }
 
@@ -303,21 +321,34 @@ DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, bool
     return fitting(*wanted, depth);
 }
 
-static bool rule_is_used(const UserRule *rule, const Graph *g) {
-    EACH_NODE(n, g) {
-        if (n->op != OP_constant || n->type.rank != 2) continue;
-        for (int looked_up = 0; looked_up < 2; looked_up++)
-            if (rule_fits(rule, name_of(n), part_of(name_of(n), looked_up && part_by_name(name_of(n)) == PART_EMBED)))
-                return true;
-    }
-    return false;
+typedef enum { USE_NONE, USE_OVERRULED, USE_COUNTS } Use;
+
+// How a rule fits this matrix: not at all, behind a later rule, or as the one that counts
+static Use rule_fit(const QuantRules *r, int rule, const char *name, bool looked_up) {
+    Part part = part_of(name, looked_up && part_by_name(name) == PART_EMBED);
+    if (!rule_fits(&r->rules[rule], name, part)) return USE_NONE;
+    for (int i = rule + 1; i < r->n; i++)
+        if (rule_fits(&r->rules[i], name, part)) return USE_OVERRULED;
+    return USE_COUNTS;
 }
 
-const char *quant_unused_rule(const QuantRules *r, const Module *m) {
+static Use rule_use(const QuantRules *r, int rule, const Module *m) {
+    Use best = USE_NONE;
+    for (int j = 0; j < m->n_graphs; j++) EACH_NODE(n, m->graphs[j]) {
+            if (n->op != OP_constant || n->type.rank != 2) continue;
+            for (int looked_up = 0; looked_up < 2; looked_up++) {
+                Use use = rule_fit(r, rule, name_of(n), looked_up);
+                if (use > best) best = use;
+            }
+        }
+    return best;
+}
+
+const char *quant_idle_rule(const QuantRules *r, const Module *m, bool *overruled) {
     for (int i = 0; i < r->n; i++) {
-        bool used = false;
-        for (int j = 0; j < m->n_graphs; j++) used |= rule_is_used(&r->rules[i], m->graphs[j]);
-        if (!used) return r->rules[i].what;
+        Use use = rule_use(r, i, m);
+        *overruled = use == USE_OVERRULED;
+        if (use != USE_COUNTS) return r->rules[i].what;
     }
     return NULL;
 }

@@ -14,6 +14,6 @@ const char *part_names_text(Arena *);
 // is made. DT_COUNT: they stay as they are. *wanted is what the rules say where rows are no whole number of its blocks, else
 // the same.
 DType quant_format(const QuantRules *, const Node *weights, int64_t depth, bool looked_up, DType *wanted);
-// The first rule for a part that names no constant of the module, or NULL
-const char *quant_unused_rule(const QuantRules *, const Module *);
+// The first rule that says the format of no constant of the module, or NULL; overruled: later ones say it of all that it names
+const char *quant_idle_rule(const QuantRules *, const Module *, bool *overruled);
 #endif

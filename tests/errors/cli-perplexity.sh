@@ -1,4 +1,7 @@
 $BURIN build "$TOP/examples/austen" --perplexity text -o x.a
-$BURIN build "$TOP/examples/austen" --mcpu=x86-64-v3 --perplexity none -o x > said 2>&1
-grep perplexity said
-rm x said
+$BURIN build "$TOP/examples/austen" --perplexity none -o x
+echo "It was a truth" > text
+$BURIN build "$TOP/examples/austen" --perplexity text -o x
+$BURIN build "$TOP/examples/austen" --perplexity text --window 1000 -o x
+$BURIN build "$TOP/examples/numbers" --perplexity text -o x
+rm text

@@ -37,6 +37,11 @@ takes recipe q6_k 1 'layers\.5\.mlp.down_proj'
 takes recipe q8_0 1 embed_tokens
 check "quant: recipe: says that blocks do not fit" grep -q "rows of 192 weights are no whole number of blocks of 256, so q[46]_k becomes q[58]_0" "$WORK/recipe.said"
 same_bits recipe q4_k_m
+"$BURIN" build $model --quant=Q4_K_M --mcpu=x86-64-v3 -o "$WORK/capitals" > "$WORK/capitals.said" 2>&1
+"$WORK/capitals" --tokens $ids -n 0 --logits-hash > "$WORK/got" 2>&1
+same "quant: capitals, as in names of files" "$WORK/expected" "$WORK/got"
+worst=$(sed -n '/^error/{n;s/^\([0-9.]*\) .* \(model.*\)/\2/p}' "$WORK/recipe.said")
+check "quant: a line without --quant-report: $worst" grep -q "^quantized 43 matrices: error 0.0[0-9]* of the weights' rms; the worst $worst 0.0" "$WORK/capitals.said"
 
 build_quantized rules q4_0,head=f16,ffn_down=q3_k,layers.1.=q8_0
 takes rules q3_k 5 mlp.down_proj
