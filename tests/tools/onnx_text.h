@@ -2,6 +2,7 @@
 //
 //     ir 10
 //     opset 20 [domain]
+//     producer pytorch
 //     input x f32 [T,4]          output, value: likewise; "-" is no name, no dimensions no shape; seq(f32), opt(f32)
 //     tensor W f32 [4,3] raw 1 2 3 ...       an initializer; also: typed 1 2, text a b, external location=w.bin offset=0
 //     data V f32 [1] raw 1                   only for attributes
@@ -359,6 +360,7 @@ static inline Text onnx_of_text(const char *text) {
     while (onnx_next_line(&o)) {
         if (onnx_graph_line(&o, &graph) || !o.n) continue;
         if (word_is(&o, 0, "ir")) wire_int(&model, 1, atoll(o.word[1]));
+        if (word_is(&o, 0, "producer")) wire_text(&model, 2, o.word[1]);
         if (word_is(&o, 0, "opset")) part = onnx_opset_of(&o), wire_message(&model, 8, &part);
         if (word_is(&o, 0, "function")) part = onnx_function_of(&o), wire_message(&model, 25, &part);
     }

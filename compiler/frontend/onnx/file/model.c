@@ -76,11 +76,18 @@ static uint64_t external_number(const OnnxModel *m, const BurinOnnx__TensorData 
     return value;
 }
 
+// No part of the path leads above where it begins: a/../b does not.
 bool onnx_path_stays_inside(const char *path) {
     if (!*path || *path == '/') return false;
-    for (const char *part = path; part; part = strchr(part, '/')) {
-        if (*part == '/') part++;
-        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2])) return false;
+    int depth = 0;
+    for (const char *part = path; *part; part += strspn(part, "/")) {
+        size_t n = strcspn(part, "/");
+        if (n == 2 && !strncmp(part, "..", n))
+            depth--;
+        else if (n != 1 || *part != '.')
+            depth++;
+        if (depth < 0) return false;
+        part += n;
     }
     return true;
 }
@@ -121,7 +128,7 @@ static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData
 static void set_external(OnnxModel *m, const BurinOnnx__TensorData *p, Tensor *t) {
     const MappedFile *file = external_file(m, p);
     uint64_t offset = external_number(m, p, "offset", 0), left = offset <= file->size ? file->size - offset : 0;
-    uint64_t length = external_number(m, p, "length", left);
+    uint64_t length = external_number(m, p, "length", t->bytes < left ? t->bytes : left);
     if (offset > file->size || length > left)
         file_fatal(m->file,
                    "tensor %s: its external data is bytes %llu to %llu of %s, which has %llu\nhint: the file is cut off, or"

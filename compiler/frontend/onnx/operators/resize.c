@@ -8,6 +8,8 @@
 typedef struct Resize {
     const char *mode, *coordinate, *nearest;
     bool antialias, exclude_outside;
+    bool
+        by_result;  // corners are aligned by the length of the result, not by what scale and input come to before it is cut off
     double cubic_a, extrapolation;
 } Resize;
 
@@ -20,14 +22,15 @@ typedef struct ResizeAxis {
 // Where output i lies on the input axis.
 static double coordinate(const Resize *r, const ResizeAxis *a, int64_t i) {
     double out = a->scale * (double)a->in, in = (double)a->in, half = ((double)i + 0.5) / a->scale - 0.5;
-    if (!strcmp(r->coordinate, "align_corners")) return out == 1 ? 0 : (double)i * (in - 1) / (out - 1);
+    double length = r->by_result ? (double)a->out : out;
+    if (!strcmp(r->coordinate, "align_corners")) return length == 1 ? 0 : (double)i * (in - 1) / (length - 1);
     if (!strcmp(r->coordinate, "asymmetric")) return (double)i / a->scale;
     if (!strcmp(r->coordinate, "pytorch_half_pixel")) return out == 1 ? -0.5 : half;
     if (!strcmp(r->coordinate, "tf_half_pixel_for_nn")) return ((double)i + 0.5) / a->scale;
     if (!strcmp(r->coordinate, "half_pixel_symmetric")) return in / 2 * (1 - floor(out) / out) + half;
     if (strcmp(r->coordinate, "tf_crop_and_resize")) return half;
-    return out > 1 ? a->start * (in - 1) + (double)i * (a->end - a->start) * (in - 1) / (out - 1)
-                   : (a->start + a->end) * (in - 1) / 2;
+    return length > 1 ? a->start * (in - 1) + (double)i * (a->end - a->start) * (in - 1) / (length - 1)
+                      : (a->start + a->end) * (in - 1) / 2;
 }
 
 static int64_t nearest_index(const Resize *r, double x) {
@@ -157,6 +160,23 @@ static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, Re
     if (!scaled) keep_ratio(c, axes, n);
 }
 
+// A scale may come to a fraction of an element more than the result has. PyTorch and ONNX Runtime align corners by the length
+// of the result; ONNX's reference implementation, whose tests other writers go by, with the fraction.
+static bool aligns_by_result(const OnnxCall *c) {
+    static const char *const producers[] = {"pytorch", "onnx.quantize", "onnxruntime"};
+    const char *producer = c->import->model->proto->producer_name;
+    for (size_t i = 0; producer && i < sizeof producers / sizeof *producers; i++)
+        if (!strncmp(producer, producers[i], strlen(producers[i]))) return true;
+    return false;
+}
+
+static void warn_of_fraction(const OnnxCall *c, const Resize *r, const ResizeAxis *a) {
+    double out = a->scale * (double)a->in;
+    if (r->by_result || strcmp(r->coordinate, "align_corners") || fabs(out - (double)a->out) < 1e-3) return;
+    onnx_warning(c, "Resize aligns corners by a length of %g, as ONNX's reference does; PyTorch and ONNX Runtime do by %lld",
+                 out, (long long)a->out);
+}
+
 // x, roi, scales, sizes
 void onnx_resize(OnnxCall *c, int argument) {
     (void)argument;
@@ -166,6 +186,7 @@ void onnx_resize(OnnxCall *c, int argument) {
                 onnx_string(c, "nearest_mode", "round_prefer_floor"),
                 onnx_int(c, "antialias", 0),
                 onnx_int(c, "exclude_outside", 0),
+                aligns_by_result(c),
                 onnx_float(c, "cubic_coeff_a", -0.75),
                 onnx_float(c, "extrapolation_value", 0)};
     int n;
@@ -176,6 +197,7 @@ void onnx_resize(OnnxCall *c, int argument) {
     ResizeAxis axes[MAX_RANK];
     read_axes(c, x, axis, n, axes);
     if (strcmp(r.mode, "nearest")) x = onnx_cast(c, x, dtype_is_float(x->type.dtype) ? onnx_wide(x->type.dtype) : DT_f32);
+    for (int i = 0; i < n; i++) warn_of_fraction(c, &r, &axes[i]);
     for (int i = 0; i < n; i++)
         if (axes[i].in != axes[i].out || axes[i].scale != 1 || axes[i].start != 0 || axes[i].end != 1)
             x = resize_axis(c, x, (int)axis[i], &r, &axes[i]);
@@ -188,7 +210,7 @@ void onnx_resize(OnnxCall *c, int argument) {
 void onnx_upsample(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0);
-    Resize r = {onnx_string(c, "mode", "nearest"), "asymmetric", "floor", false, false, 0, 0};
+    Resize r = {onnx_string(c, "mode", "nearest"), "asymmetric", "floor", false, false, true, 0, 0};
     const Tensor *scales = need_known(c, 1, "the scales", x->type.rank);
     for (int i = 0; i < x->type.rank; i++) {
         double scale = dtype_load(scales->dtype, scales->data, i);

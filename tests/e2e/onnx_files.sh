@@ -1,0 +1,46 @@
+#!/bin/sh
+# What a file is around its graph: tensors in files of their own as writers leave them, and the writer's name where numbers hang on
+# it. What comes out is known by hand.
+. tests/lib.sh
+model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
+# run NAME FILE: what the interpreter makes of x=FILE, a line of numbers
+run() {
+    rm -rf "$WORK/out"
+    "$BURIN" run "$WORK/$1.onnx" --as=net --interpret --input x="$2" --output "$WORK/out" 2> "$WORK/$1.log"
+    values "$WORK/out/y.npy" | od -An -w4 -tf4 | xargs
+}
+
+# ---- w is 10, 1, 100 in a file that has three bytes before it and five behind it
+mkdir -p "$WORK/parts/deep"
+{ printf 'abc' && printf '\0\0\040\101\0\0\200\77\0\0\310\102' && printf 'defgh'; } > "$WORK/parts/w.bin"
+printf '\0\0\200\77\0\0\000\100\0\0\100\100' | npy '<f4' 3 > "$WORK/x.npy" # 1, 2, 3
+echo "11 3 103" > "$WORK/sum"
+for form in 'parts/w.bin offset=3 length=12' 'parts/w.bin offset=3' './parts//deep/../w.bin offset=3 length=12' 'parts/deep/../../parts/w.bin offset=3 checksum=0'; do
+    printf '%s\n' 'ir 10' 'opset 20' "tensor w f32 [3] external location=$form" 'input x f32 [3]' 'node Add x w -> y' 'output y f32 [3]' | model add
+    run add "$WORK/x.npy" > "$WORK/got"
+    same "files: a tensor at $form" "$WORK/sum" "$WORK/got"
+done
+printf '%s\n' 'ir 10' 'opset 20' "tensor w f32 [3] external location=parts/w.bin offset=9" 'input x f32 [3]' 'node Add x w -> y' 'output y f32 [3]' | model short
+says "files: what is left of a file is too short" 1 '11 bytes of external data, its shape needs 12' "$BURIN" inspect "$WORK/short.onnx"
+
+# ---- 4 elements scaled by 1.7 are 6: corners are aligned by 6 as PyTorch does, or by 6.8 as ONNX's reference does
+printf '\0\0\0\0\0\0\200\77\0\0\000\100\0\0\100\100' | npy '<f4' 4 > "$WORK/four.npy"
+for producer in pytorch onnx.quantize reference; do
+    model "$producer" << END
+ir 8
+producer $producer
+opset 18
+input x f32 [4]
+tensor s f32 [1] raw 1.7
+node Resize x _ s -> y : mode='linear' coordinate_transformation_mode='align_corners'
+output y f32 [6]
+END
+    run "$producer" "$WORK/four.npy" | awk '{ for (i = 1; i <= NF; i++) printf "%.3f ", $i; print "" }' > "$WORK/$producer"
+done
+echo "0.000 0.600 1.200 1.800 2.400 3.000 " > "$WORK/by_result"
+echo "0.000 0.517 1.034 1.552 2.069 2.586 " > "$WORK/by_fraction"
+same "files: corners of an export of PyTorch" "$WORK/by_result" "$WORK/pytorch"
+same "files: ... also once it was quantized" "$WORK/by_result" "$WORK/onnx.quantize"
+same "files: corners as ONNX's tests have them" "$WORK/by_fraction" "$WORK/reference"
+check "files: ... which is told" grep -q 'Resize aligns corners by a length of 6.8' "$WORK/reference.log"
+check "files: ... there alone" sh -c "! grep -q corners '$WORK/pytorch.log'"
