@@ -230,8 +230,11 @@ bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !fo
 bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
 bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
 bool format_has_panel_d(const Format *f) { return f->scales >= SCALES_E4M3; }
-int64_t format_panel_end(const Format *f) {
-    return format_is_exact(f) || format_has_panel_d(f) ? 16 * (int64_t)sizeof(int32_t) : 0;
+bool format_has_fits(const Format *f) { return format_is_exact(f) && f->minimum == MINIMUM_NONE; }
+int64_t format_panel_end(const Format *f, int64_t blocks) {
+    const int64_t columns = 16 * (int64_t)sizeof(int32_t);
+    if (format_has_fits(f)) return 2 * columns + (blocks + 63) / 64 * 64;
+    return format_is_exact(f) || format_has_panel_d(f) ? columns : 0;
 }
 
 // Of a code of e4m3; the two of NaN are none

@@ -42,7 +42,8 @@ bool format_takes_integers(const Format *);                        // a product 
 bool format_is_exact(const Format *);                              // ... takes rows of integers, and is exact
 bool format_is_made(const Format *);                               // by --quant
 bool format_has_panel_d(const Format *);                           // one d for all blocks of a row of weights
-int64_t format_panel_end(const Format *);                          // bytes behind a panel's blocks: sums, or d of its columns
+bool format_has_fits(const Format *);                              // blocks of a panel are marked where they fit (blocks.h)
+int64_t format_panel_end(const Format *, int64_t blocks);          // bytes behind a panel's blocks: sums, or d of its columns
 float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
 int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);

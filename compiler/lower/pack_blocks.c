@@ -1,6 +1,7 @@
 #include "lower/pack_blocks.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/convert.h"
@@ -123,6 +124,34 @@ void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]
     put_scales(&p);
     put_minima(&p);
     put_ends(&p);
+}
+
+static int integer_at(const Format *f, const CodedBlock *c, int k) {
+    return !c ? 0 : f->minimum == MINIMUM_ZERO ? c->q[k] - c->minimum[0] : c->q[k];
+}
+
+static bool block_fits(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]) {
+    enum { MOST = 128 };
+    for (int c = 0; c < PANEL_COLUMNS; c++)
+        for (int k = 0; k < f->block; k += 2)
+            if (abs(integer_at(f, columns[c], k)) + abs(integer_at(f, columns[c], k + 1)) > MOST) return false;
+    return true;
+}
+
+static void add_sums(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *at) {
+    int32_t sums[PANEL_COLUMNS];
+    memcpy(sums, at, sizeof sums);
+    for (int c = 0; c < PANEL_COLUMNS; c++)
+        for (int k = 0; k < f->block; k++) sums[c] += integer_at(f, columns[c], k);
+    memcpy(at, sums, sizeof sums);
+}
+
+void pack_exact_end(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], int64_t n, uint8_t *end) {
+    enum { SUMS = PANEL_COLUMNS * sizeof(int32_t) };
+    add_sums(f, columns, end);
+    if (!format_has_fits(f) || !block_fits(f, columns)) return;
+    add_sums(f, columns, end + SUMS);
+    end[2 * SUMS + n] = 1;
 }
 
 void pack_panel_d(const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes) {

@@ -186,29 +186,25 @@ static void read_block(const PackShare *s, const Tensor *t, int64_t column, int6
     add_error(f, &in, c, &s->errors[source]);
 }
 
-static void add_columns(const Format *f, const CodedBlock *const columns[COLUMNS], int32_t *sums) {
-    for (int c = 0; c < COLUMNS; c++)
-        for (int i = 0; columns[c] && i < f->block; i++)
-            sums[c] += columns[c]->q[i] - (f->minimum == MINIMUM_ZERO ? columns[c]->minimum[0] : 0);
-}
-
 static void pack_block_panel(const PackShare *s, int64_t panel, unsigned char *bytes) {
     const WeightPiece *w = s->piece;
+    const Format *f = w->format->blocks;
+    const int64_t n = (w->depth + f->block - 1) / f->block;
+    unsigned char *end = bytes + n * w->format->panel_bytes;
     CodedBlock blocks[COLUMNS];
     const CodedBlock *columns[COLUMNS] = {NULL};
-    int32_t sums[COLUMNS] = {0};
-    for (int64_t k = 0; k < w->depth; k += w->format->block, bytes += w->format->panel_bytes) {
+    memset(end, 0, (size_t)format_panel_end(f, n));
+    for (int64_t i = 0; i < n; i++) {
         for (int c = 0; c < COLUMNS; c++) {
             int64_t column;
             const Tensor *t = source_column(w, panel * COLUMNS + c, &column);
             columns[c] = t ? &blocks[c] : NULL;
-            if (t) read_block(s, t, column, k, &blocks[c]);
+            if (t) read_block(s, t, column, i * f->block, &blocks[c]);
         }
-        pack_blocks(w->format->blocks, columns, bytes);
-        if (format_is_exact(w->format->blocks)) add_columns(w->format->blocks, columns, sums);
+        pack_blocks(f, columns, bytes + i * w->format->panel_bytes);
+        if (format_is_exact(f)) pack_exact_end(f, columns, i, end);
     }
-    if (format_is_exact(w->format->blocks)) memcpy(bytes, sums, sizeof sums);
-    if (format_has_panel_d(w->format->blocks)) pack_panel_d(columns, bytes);
+    if (format_has_panel_d(f)) pack_panel_d(columns, end);
 }
 
 static void *pack_share(void *share) {
@@ -369,8 +365,9 @@ static void describe_pack(WeightPiece *w) {
         panels = n->n_in / w->experts * ((n->in[0]->value->dim[transposed] + COLUMNS - 1) / COLUMNS);
     if (w->format->blocks) w->errors = ARENA_ARRAY(w->owner->arena, QuantError, n->n_in);
     w->units = (uint64_t)(panels * w->experts);
-    w->unit_bytes = (uint64_t)((w->depth + w->format->block - 1) / w->format->block) * (uint64_t)w->format->panel_bytes;
-    if (w->format->blocks) w->unit_bytes += (uint64_t)format_panel_end(w->format->blocks);
+    const int64_t blocks = (w->depth + w->format->block - 1) / w->format->block;
+    w->unit_bytes = (uint64_t)blocks * (uint64_t)w->format->panel_bytes;
+    if (w->format->blocks) w->unit_bytes += (uint64_t)format_panel_end(w->format->blocks, blocks);
 }
 
 static void describe_constant(WeightPiece *w) {

@@ -78,11 +78,19 @@ INLINE size_t block_bytes(weight_format f) {
                                                                            : 4;
     return block_d_at(f) + each * LANES + (has_minimum(f) ? 2 * LANES : 0);
 }
-// Of all blocks of a panel; behind them where products are exact: sums of its columns, or each column's d
-INLINE size_t panel_blocks_bytes(weight_format f, int k) {
-    return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block) * block_bytes(f);
+INLINE size_t panel_blocks(weight_format f, int k) {
+    return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block);
 }
+INLINE size_t panel_blocks_bytes(weight_format f, int k) { return panel_blocks(f, k) * block_bytes(f); }
+
+// What stands behind the blocks of a panel: of E4M3 each column's d; where products are exact 16 sums of its columns and,
+// without zero points, 16 sums of those blocks that fit, and a byte for each block: does it? All of its neighbours (k and k +
+// 1, k + 2 and k + 3 of a column) have magnitudes that add up to 128 at most.
+INLINE bool has_fits(weight_format f) { return is_exact(f) && block_formats[f].minimum == MINIMUM_NONE; }
+INLINE size_t panel_fit_sums_at(weight_format f, int k) { return panel_blocks_bytes(f, k) + LANES * sizeof(int32_t); }
+INLINE size_t panel_fits_at(weight_format f, int k) { return panel_fit_sums_at(f, k) + LANES * sizeof(int32_t); }
 INLINE size_t block_panel_bytes(weight_format f, int k) {
+    if (has_fits(f)) return panel_fits_at(f, k) + (panel_blocks(f, k) + 63) / 64 * 64;
     return panel_blocks_bytes(f, k) + (is_exact(f) || has_panel_d(f) ? LANES * sizeof(int32_t) : 0);
 }
 

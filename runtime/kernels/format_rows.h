@@ -10,7 +10,7 @@
 //   scales   ONE: d alone, an f16; FLOAT: an f32; 127TH: likewise, and (d q) / 127; EXPONENT: d is 2^(e - 128); BYTES, SIGNED:
 //   integers of 8 bits; PAIRED: 4 bits, below the minimum's;
 //            SIX: 6 bits of 16 groups in 12 bytes, less 32; NONE: q are integers themselves, whose products with rows of integers
-//            are exact; behind a panel's blocks stand the sums of its columns, 16 i32
+//            are exact; behind a panel's blocks stand sums of its columns (blocks.h)
 //            E4M3: floats of 8 bits, of which d, an f32, is a factor; E4M3_OVER: likewise, divided by d. Of these d is one for all
 //            blocks of a row of weights, and stands behind a panel's blocks, 16 f32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers

@@ -2,6 +2,7 @@
 //
 //   dots    four k of a row by sixteen columns: vi_dot4, all targets
 //   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products; AVX2, of weights of at most 6 bits)
+//   fits    the same for blocks of integers whose pairs of products fit 16 bits: VEC_PAIRS_FIT (AVX2)
 //   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
 //   tiles   a group of up to sixteen rows by sixteen columns: VEC_TILES (AMX)
 //
@@ -17,7 +18,8 @@ enum { PANELS_MOST = 4, ROWS_MOST = INT_ROWS > 8 ? INT_ROWS : 8 };  // of a tile
 typedef struct block_operands {
     const uint8_t *x[ROWS_MOST];
     const uint8_t *w[PANELS_MOST];
-    bool evenly;  // x[i] are one after the other, x[1] - x[0] bytes apart
+    const uint8_t *fits[PANELS_MOST];  // of the panels' blocks, where it is of use
+    bool evenly;                       // x[i] are one after the other, x[1] - x[0] bytes apart
 } block_operands;
 
 // The integers of one group of a row's activations, their sum, and that of the whole block as it is kept
@@ -45,6 +47,9 @@ INLINE vi group_start(weight_format format, const uint8_t *w, int bias, group_ro
     return vi_set1(bias == 128 && block_formats[format].group > 16 ? x.start : -bias * x.sum);
 }
 
+// What c becomes by the sums of a group: products that are exact go on with it.
+INLINE vi with_group(weight_format format, vi c, vi sums) { return is_exact(format) ? vi_add(c, sums) : sums; }
+
 INLINE void group_dots(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                        vi (*c)[PANELS_MOST]) {
     const int R = extent[0], P = extent[1], steps = (int)group_steps(format), bits = block_formats[format].low;
@@ -58,7 +63,7 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
         x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
         if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
-        for (int p = 0; p < P; p++) c[i][p] = group_start(format, o->w[p], bias, x[i]);
+        for (int p = 0; p < P; p++) c[i][p] = with_group(format, c[i][p], group_start(format, o->w[p], bias, x[i]));
     }
     INT_UNROLL
     for (int from = 0; from < steps; from += together) {
@@ -118,7 +123,8 @@ INLINE void group_words(weight_format format, const int extent[2], const block_o
         UNROLL
         for (int i = 0; i < R; i++) {
             group_row x = group_of_row(format, (const q8_block *)o->x[i], group);
-            c[i][p] = vi_add(group_start(format, o->w[p], bias, x), vi_of_halves(sums[i]));
+            vi start = group_start(format, o->w[p], bias, x);
+            c[i][p] = with_group(format, c[i][p], vi_add(start, vi_of_halves(sums[i])));
         }
     }
 }
@@ -137,8 +143,10 @@ INLINE void group_pairs(weight_format format, const int extent[2], const block_o
     for (int p = 0; p < P; p++) {
         vi_pair sums[ROWS_MOST / 2];
         UNROLL
-        for (int i = 0; i < R; i += 2)
-            sums[i / 2] = vi_pair_of(group_start(format, o->w[p], bias, x[i]), group_start(format, o->w[p], bias, x[i + 1]));
+        for (int i = 0; i < R; i += 2) {
+            vi first = with_group(format, c[i][p], group_start(format, o->w[p], bias, x[i]));
+            sums[i / 2] = vi_pair_of(first, with_group(format, c[i + 1][p], group_start(format, o->w[p], bias, x[i + 1])));
+        }
         UNROLL
         for (unsigned t = 0; t < steps; t += 2) {
             vi even = block_step(format, o->w[p], group * steps + t), odd = block_step(format, o->w[p], group * steps + t + 1);
@@ -193,13 +201,42 @@ INLINE void group_tiles(weight_format format, const int extent[2], const block_o
         UNROLL
         for (int i = 0; i < R; i++) {
             group_row row = group_of_row(format, (const q8_block *)o->x[i], group);
-            c[i][p] = vi_add(vi_load(sums + i * LANES), group_start(format, o->w[p], block_formats[format].offset, row));
+            vi start = group_start(format, o->w[p], block_formats[format].offset, row);
+            c[i][p] = with_group(format, c[i][p], vi_add(vi_load(sums + i * LANES), start));
         }
     }
 }
 #endif
 
-// c = integer sums of R rows by P panels over one group of a block
+#if defined(VEC_PAIRS_FIT)
+INLINE bool uses_fits(weight_format format) { return has_fits(format); }
+
+// sum += integers of a block that fits by rows + 128, in the bits of `sum`; FIT_BIAS times the block's sums is taken away at
+// last.
+enum { FIT_BIAS = 128 };
+INLINE void add_fitting(const int extent[2], const block_operands *o, vf (*sum)[PANELS_MOST]) {
+    uint8_t x[ROWS_MOST][QUANT_BLOCK];
+    UNROLL
+    for (int i = 0; i < extent[0]; i++) bytes_of_row(((const q8_block *)o->x[i])->q, x[i]);
+    NO_UNROLL
+    for (int t = 0; t < QUANT_BLOCK / 4; t++) {
+        UNROLL
+        for (int p = 0; p < extent[1]; p++) {
+            vi w = signed_weights(vi_load_bytes(o->w[p] + t * 64));
+            UNROLL
+            for (int i = 0; i < extent[0]; i++) {
+                vi c = vi_dot4_fit(vi_bits(sum[i][p]), w, x[i], t);
+                WORDS_IN_ORDER(c);
+                sum[i][p] = vf_bits(c);
+            }
+        }
+    }
+}
+#else
+INLINE bool uses_fits(weight_format format) { return (void)format, false; }
+#endif
+
+// c = integer sums of R rows by P panels over one group of a block, of exact products c += them
 INLINE void group_sums(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                        vi (*c)[PANELS_MOST]) {
 #if defined(VEC_PAIRS_ROWS)

@@ -37,7 +37,7 @@ typedef struct matmul_sink {
     const int32_t *entry;  // NULL, or what the results' rows are
 } matmul_sink;
 
-// What the epilogue gets of the sum of a row by a panel: of integers less what the row's zero point adds
+// What the epilogue gets of the sum of a row by a panel: of integers less what the row's zero point, or the kernel, added
 INLINE vf finished_sum(matmul_kind kind, vf sum, int row, int panel) {
     if (kind.format == WEIGHT_BF16) return vf_unmix(sum);
     if (!is_exact(kind.format) || kind.floats) return sum;
@@ -45,7 +45,14 @@ INLINE vf finished_sum(matmul_kind kind, vf sum, int row, int panel) {
     const q8_block *x = (const q8_block *)m->x + x_row(m, row);
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(kind.format, m->k);
     vi columns = vi_load((const int32_t *)(const void *)(w + panel_blocks_bytes(kind.format, m->k)));
-    return vf_from_int(vi_sub(vi_bits(sum), vi_mul(columns, vi_set1((int)x->scale))));
+    vi exact = vi_sub(vi_bits(sum), vi_mul(columns, vi_set1((int)x->scale)));
+#if defined(VEC_PAIRS_FIT)
+    if (uses_fits(kind.format)) {
+        vi fitting = vi_load((const int32_t *)(const void *)(w + panel_fit_sums_at(kind.format, m->k)));
+        exact = vi_sub(exact, vi_mul(fitting, vi_set1(FIT_BIAS)));
+    }
+#endif
+    return vf_from_int(exact);
 }
 
 // Sums of `panels` panels of one row, from memory: so the epilogue is there once, not for each number of panels.

@@ -178,11 +178,24 @@ INLINE void floats_tile(weight_format format, int R, int P, const matmul_args *m
 INLINE void add_exactly(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                         vf (*sum)[PANELS_MOST]) {
     vi c[ROWS_MOST][PANELS_MOST];
+#if defined(VEC_PAIRS_FIT)
+    bool fits = uses_fits(format);
+    for (int p = 0; p < extent[1]; p++) fits = fits && *o->fits[p];
+    if (fits) {
+        add_fitting(extent, o, sum);
+        return;
+    }
+#endif
+    UNROLL
+    for (int i = 0; i < extent[0]; i++) {
+        UNROLL
+        for (int p = 0; p < extent[1]; p++) c[i][p] = vi_bits(sum[i][p]);
+    }
     group_sums(format, extent, o, group, c);
     UNROLL
     for (int i = 0; i < extent[0]; i++) {
         UNROLL
-        for (int p = 0; p < extent[1]; p++) sum[i][p] = vf_bits(vi_add(vi_bits(sum[i][p]), c[i][p]));
+        for (int p = 0; p < extent[1]; p++) sum[i][p] = vf_bits(c[i][p]);
     }
 }
 
@@ -276,6 +289,7 @@ INLINE void walk_begin(weight_format format, const int extent[2], const matmul_a
     for (int p = 0; p < P; p++) {
         const uint8_t *panel = (const uint8_t *)m->w + (size_t)(at->panel + p) * block_panel_bytes(format, m->k);
         b->o.w[p] = panel + (size_t)at->from * block_bytes(format);
+        if (uses_fits(format)) b->o.fits[p] = panel + panel_fits_at(format, m->k) + at->from;
         if (has_panel_d(format)) b->ends[0][p] = panel_d(format, panel, m->k);
     }
     tile_begin(R, P, at, sums, b->sum);
@@ -293,7 +307,10 @@ INLINE void walk_block(weight_format format, int P, const tile_place *at, int st
 
 INLINE void walk_on(weight_format format, const int extent[2], block_walk *b) {
     UNROLL
-    for (int p = 0; p < extent[1]; p++) b->o.w[p] += block_bytes(format);
+    for (int p = 0; p < extent[1]; p++) {
+        b->o.w[p] += block_bytes(format);
+        if (uses_fits(format)) b->o.fits[p]++;
+    }
     UNROLL
     for (int i = 0; i < extent[0]; i++) b->o.x[i] += b->step;
 }

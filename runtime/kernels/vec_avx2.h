@@ -229,4 +229,19 @@ INLINE vi_halves vi_halves_add(vi_halves s, vi_words words) {
     return vi_add(s, (vi){_mm256_madd_epi16(words.lo, ones), _mm256_madd_epi16(words.hi, ones)});
 }
 INLINE vi vi_of_halves(vi_halves s) { return s; }
+
+// Weights less 128 by rows of bytes from 0 to 255: two of these products fit 16 bits where the magnitudes of the two weights
+// add up to 128 at most.
+#define VEC_PAIRS_FIT     1
+INLINE void bytes_of_row(const int8_t *q, uint8_t *x) {  // 32 of q + 128
+    _mm256_storeu_si256((__m256i *)x, _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)q), _mm256_set1_epi8(-128)));
+}
+INLINE vi signed_weights(vi w) {
+    __m256i offset = _mm256_set1_epi8(-128);
+    return (vi){_mm256_xor_si256(w.lo, offset), _mm256_xor_si256(w.hi, offset)};
+}
+INLINE vi vi_dot4_fit(vi c, vi w, const uint8_t *x, int j) {
+    __m256i four = _mm256_set1_epi32(four_bytes((const int8_t *)x + 4 * j));
+    return vi_halves_add(c, (vi){_mm256_maddubs_epi16(four, w.lo), _mm256_maddubs_epi16(four, w.hi)});
+}
 #endif

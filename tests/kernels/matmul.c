@@ -95,20 +95,40 @@ static bool has_float_scale(weight_format f) {
     return block_formats[f].scales == SCALES_FLOAT || block_formats[f].scales == SCALES_127TH;
 }
 
-// Exact products: padding adds nothing, and behind the blocks stand the sums of columns.
+// Exact products: padding adds nothing, and behind the blocks stand the sums of columns, those of blocks that fit, and which
+// do.
 static int reference_integer(weight_format f, const uint8_t *block, int column, int k);
-static void end_panels(weight_format f, int columns, int k, uint8_t *w) {
-    for (uint8_t *panel = w; columns > 0; columns -= 16, panel += block_panel_bytes(f, k))
+static bool block_fits(weight_format f, const uint8_t *block) {
+    for (int i = 0; i < 16 * 32; i += 2)
+        if (abs(reference_integer(f, block, i / 32, i % 32)) + abs(reference_integer(f, block, i / 32, i % 32 + 1)) > 128)
+            return false;
+    return true;
+}
+
+static void end_panel(weight_format f, int k, uint8_t *panel) {
+    int32_t sums[2][16] = {{0}};
+    for (int i = 0; i < (k + 31) / 32; i++) {
+        uint8_t *block = panel + (size_t)i * block_bytes(f);
         for (int c = 0; c < 16; c++) {
-            int32_t sum = 0;
-            for (int i = 0; i < (k + 31) / 32 * 32; i++) {
-                uint8_t *block = panel + (size_t)(i / 32) * block_bytes(f);
-                int zero = block_formats[f].minimum == MINIMUM_ZERO ? (int8_t)block[block_minima_at(f) + (size_t)c] : 0;
-                if (i >= k) block[i % 32 / 4 * 64 + c * 4 + i % 4] = (uint8_t)(128 + zero);
-                sum += reference_integer(f, block, c, i % 32);
-            }
-            memcpy(panel + panel_blocks_bytes(f, k) + 4 * c, &sum, sizeof sum);
+            int zero = block_formats[f].minimum == MINIMUM_ZERO ? (int8_t)block[block_minima_at(f) + (size_t)c] : 0;
+            for (int j = k - 32 * i; j < 32; j++)
+                if (j >= 0) block[j / 4 * 64 + c * 4 + j % 4] = (uint8_t)(128 + zero);
         }
+        bool fits = has_fits(f) && block_fits(f, block);
+        for (int j = 0; j < 16 * 32; j++)
+            for (int n = 0; n < 1 + fits; n++) sums[n][j / 32] += reference_integer(f, block, j / 32, j % 32);
+        if (has_fits(f)) panel[panel_fits_at(f, k) + (size_t)i] = fits;
+    }
+    memcpy(panel + panel_blocks_bytes(f, k), sums, has_fits(f) ? sizeof sums : sizeof *sums);
+}
+
+static void end_panels(weight_format f, int columns, int k, uint8_t *w) {
+    for (; columns > 0; columns -= 16, w += block_panel_bytes(f, k)) end_panel(f, k, w);
+}
+
+// Integers that make their block fit
+static void make_blocks_fit(size_t n, uint8_t *w) {
+    for (size_t i = 0; i < n; i++) w[i] = (uint8_t)(w[i] / 2 + 64);
 }
 
 static uint8_t *random_blocks(weight_format f, int columns, int k) {
@@ -119,6 +139,8 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
     uint8_t *w = buffer_bytes(bytes);
     for (size_t i = 0; i < bytes; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
     if (is_exact(f) && random_bits() % 3 == 0) memset(w, 255, bytes);  // sums that f32 rounds
+    for (size_t i = 0; has_fits(f) && i < bytes / 512; i++)
+        if (random_bits() % 2) make_blocks_fit(512, w + i * 512);
     if (is_exact(f)) end_panels(f, columns, k, w);
     for (uint8_t *block = w; !is_exact(f) && block < w + n * size; block += size) {
         uint8_t *d = block + block_d_at(f);
@@ -287,7 +309,12 @@ static void make_extreme(const Case *c, float *x, uint8_t *w, int columns) {
     const size_t blocks = panel_blocks_bytes(c->format, c->k) / size, n = (size_t)(columns + 15) / 16 * blocks;
     const float ends[] = {is_exact(c->format) ? -128 : 1, is_exact(c->format) ? 127 : -1};
     for (int i = 0; i < c->rows * c->k; i++) x[i] = ends[i / c->k % 2];
-    for (size_t i = 0; i < n; i++) memset(w + i / blocks * panel + i % blocks * size, i % 2 ? 255 : 0, planes);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *block = w + i / blocks * panel + i % blocks * size;
+        memset(block, i % 2 ? 255 : 0, planes);
+        if (!has_fits(c->format) || i % 4 < 2) continue;  // the largest that fit: -128 and 0, or 64 and 64
+        for (size_t j = 0; j < planes; j++) block[j] = i % 4 == 3 ? 192 : (uint8_t)(j % 2 * 128);
+    }
     if (is_exact(c->format)) end_panels(c->format, columns, c->k, w);
 }
 

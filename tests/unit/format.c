@@ -71,7 +71,33 @@ static void panels_hold_the_values(void) {
     }
 }
 
+// Two products of a block that fits are at most 255 * 128 in sum; column 3 of 16 is missing.
+static void marks_blocks_whose_pairs_fit(void) {
+    const Format *f = format_of(DT_i8_32);
+    const struct {
+        int16_t pair[2];
+        bool fits;
+    } cases[] = {{{64, 64}, true}, {{-128, 0}, true}, {{1, -127}, true}, {{-65, 64}, false}, {{127, 2}, false}};
+    enum { CASES = 5, SUMS = 16 };
+    CodedBlock coded;
+    const CodedBlock *columns[PANEL_COLUMNS];
+    uint8_t end[2 * SUMS * 4 + 64] = {0};
+    CHECK(format_panel_end(f, CASES) == sizeof end && panel_fits_at(WEIGHT_i8_32, CASES * 32) == CASES * 512 + 2 * SUMS * 4);
+    for (int i = 0; i < CASES; i++) {
+        memset(&coded, 0, sizeof coded);
+        memcpy(coded.q + 30, cases[i].pair, sizeof cases[i].pair);
+        for (int c = 0; c < PANEL_COLUMNS; c++) columns[c] = c == 3 ? NULL : &coded;
+        pack_exact_end(f, columns, i, end);
+        CHECK(end[2 * SUMS * 4 + i] == cases[i].fits);
+    }
+    int32_t sums[2][SUMS];
+    memcpy(sums, end, sizeof sums);
+    CHECK(sums[0][15] == 128 - 128 - 126 - 1 + 129 && sums[0][3] == 0);
+    CHECK(sums[1][15] == 128 - 128 - 126 && sums[1][3] == 0);
+}
+
 SUITE(format) {
     TEST(blocks_decode_as_ggml_does);
     TEST(panels_hold_the_values);
+    TEST(marks_blocks_whose_pairs_fit);
 }
