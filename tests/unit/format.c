@@ -75,7 +75,7 @@ static void panels_hold_the_values(void) {
 static void marks_blocks_whose_pairs_fit(void) {
     const Format *f = format_of(DT_i8_32);
     const struct {
-        int16_t pair[2];
+        int8_t pair[2];
         bool fits;
     } cases[] = {{{64, 64}, true}, {{-128, 0}, true}, {{1, -127}, true}, {{-65, 64}, false}, {{127, 2}, false}};
     enum { CASES = 5, SUMS = 16 };
