@@ -101,9 +101,9 @@ static uint8_t exponent_of(float d) {
 }
 
 static void put_ends(Packing *p) {
-    for (int c = 0; c < PANEL_COLUMNS; c++) {
+    const bool has_d = !format_has_panel_d(p->format) && !format_is_exact(p->format);
+    for (int c = 0; has_d && c < PANEL_COLUMNS; c++) {
         float d = p->columns[c] ? p->columns[c]->d : 0;
-        if (format_has_panel_d(p->format)) break;
         if (p->format->scales == SCALES_EXPONENT)
             *p->at++ = exponent_of(d);
         else if (p->format->scales == SCALES_FLOAT || p->format->scales == SCALES_127TH)

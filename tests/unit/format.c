@@ -56,7 +56,9 @@ static void panels_hold_the_values(void) {
             columns[c] = c == 3 ? NULL : &coded[c];
         }
         CHECK((size_t)format_panel_bytes(f) == block_bytes(w) && block_bytes(w) * 100 <= (size_t)f->bytes * 16 * 103);
+        memset(panel, 0xa5, sizeof panel);
         pack_blocks(f, columns, panel);
+        CHECK(panel[format_panel_bytes(f)] == 0xa5);  // nothing behind the block
         for (int c = 0; c < PANEL_COLUMNS; c++) d[c] = c == 3 ? 1 : coded[c].d;
         if (!format_has_panel_d(f)) vf_store(d, block_d(w, panel));
         int wrong = 0;
