@@ -171,7 +171,53 @@ def codes_of(compressor, stored, scheme):
     return compressor.decompress(one, scheme)["weight"].float().numpy()
 
 
+def quark_layer(name, w, spec, pack):
+    from quark.torch.export.nn.modules.qparamslinear import QParamsLinear
+    from quark.torch.quantization.config.config import QLayerConfig
+    from quark.torch.quantization.nn.modules.quantize_linear import QuantLinear
+    linear = torch.nn.Linear(w.shape[1], w.shape[0], bias=False)
+    linear.weight.data = torch.from_numpy(w)
+    config = QLayerConfig(weight=spec.to_quantization_spec())
+    layer = QuantLinear.from_float(linear, config, device=torch.device("cpu"))
+    layer._weight_quantizer.enable_observer()
+    layer._weight_quantizer.disable_fake_quant()
+    layer._weight_quantizer(layer.weight)
+    layer._weight_quantizer.disable_observer()
+    stored = QParamsLinear(layer, "quark", pack)
+    tensors = {f"{name}.{k.replace('_quantizer.', '_')}": t.detach().clone() for k, t in stored.state_dict().items()}
+    return tensors, stored._get_qweight(stored.weight).detach().float().numpy(), config.to_dict()
+
+
+def quark(pack, **kinds):
+    """A spec of quark's for each projection, with its arguments"""
+    settings = {"quant_method": "quark", "exclude": ["lm_head"], "layer_type_quant_config": {}, "kv_cache_quant_config": {}, "version": "0.13",
+                "algo_config": [{"name": "rotation", "r1": True, "r2": True, "r3": True, "r4": False, "online_r1_rotation": False}],
+                "layer_quant_config": {}, "export": {"pack_method": pack, "weight_format": "real_quantized", "kv_cache_group": []}}
+
+    def quantize(name, w):
+        import quark.torch.quantization.config.config as specs
+        kind = name.split(".")[-1].removesuffix("_proj")
+        spec, more = kinds[kind]
+        tensors, values, config = quark_layer(name, w, getattr(specs, spec)(is_dynamic=False, **more), pack)
+        if kind == "down":
+            settings["global_quant_config"] = config
+        else:
+            settings["layer_quant_config"][f"*{kind}_proj"] = config
+        return tensors, values
+    return quantize, settings
+
+
+GROUPS = {"ch_axis": 1, "group_size": 32, "scale_type": "float"}
+TENSOR = {"observer_method": "min_max", "scale_type": "float", "symmetric": True}
+ROWS = {"symmetric": False, "scale_type": "float", "round_method": "half_even", "ch_axis": 0}
 LIBRARIES = {
+    "quark_groups": (llama(), quark("reorder", q=("Int4PerGroupSpec", GROUPS), k=("Uint4PerGroupSpec", GROUPS), v=("Int8PerGroupSpec", GROUPS),
+                                    o=("Uint8PerGroupSpec", GROUPS), gate=("OCP_MXFP4Spec", {"ch_axis": -1}),
+                                    up=("OCP_MXFP6E2M3Spec", {"ch_axis": -1}), down=("OCP_MXFP6E3M2Spec", {"ch_axis": -1})), []),
+    "quark_rows": (llama(), quark("order", q=("Uint4PerChannelSpec", ROWS), k=("Int4PerTensorSpec", TENSOR | {"round_method": "half_even"}),
+                                  v=("Int8PerChannelSpec", ROWS | {"symmetric": True}), o=("FP8E4M3PerTensorSpec", {"observer_method": "min_max"}),
+                                  gate=("Uint8PerTensorSpec", TENSOR | {"symmetric": False, "round_method": "half_even"}),
+                                  up=("FP8E4M3PerChannelSpec", {"ch_axis": 0}), down=("Uint4PerGroupSpec", GROUPS)), []),
     "ct3_stream": (wide(), compressed("pack-quantized", num_bits=3, group_size=32, strategy="group", symmetric=False, type="int"), []),
     "ct6_stream": (llama(), compressed("pack-quantized", num_bits=6, strategy="channel", symmetric=True, type="int"), []),
     "ct_mxfp8": (llama(), compressed("mxfp8-quantized", num_bits=8, group_size=32, strategy="group", symmetric=True, type="float",

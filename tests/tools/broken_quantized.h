@@ -25,10 +25,12 @@ typedef struct QuantizedCase {
     "'quant_method':'compressed-tensors','format':'pack-quantized','config_groups':{'a':{'weights':{'num_bits':4,'type':'int'" \
     ","                                                                                                                        \
     "'group_size':16}},'b':{'weights':{'num_bits':8,'type':'int','group_size':8}}}"
-#define NVFP4       CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
-#define FP4_WORDS   "m.weight_packed U8 8 16;"
-#define BITNET      "'quant_method':'bitnet'"
-#define TERNARY     "m.weight U8 2 32;"
+#define NVFP4     CT("nvfp4-pack-quantized", "'num_bits':4,'type':'float','group_size':16")
+#define FP4_WORDS "m.weight_packed U8 8 16;"
+#define BITNET    "'quant_method':'bitnet'"
+#define TERNARY   "m.weight U8 2 32;"
+#define QUARK(d, s) \
+    "'quant_method':'quark','global_quant_config':{'weight':{'dtype':'" d "','qscheme':'" s "','group_size':16}}"
 #define BYTES       CT("int-quantized", "'num_bits':8,'type':'int'")
 #define FP8         "'quant_method':'fp8','weight_block_size':[4,16]"
 #define F8          "m.weight F8_E4M3 8 32;"
@@ -128,6 +130,21 @@ static const QuantizedCase quantized[] = {
     {"auto-round-format", "'quant_method':'auto-round','packing_format':'auto_round:llm_compressor','bits':4", WORDS},
     {"auto-round-type", "'quant_method':'auto-round','data_type':'mx_fp','bits':4", WORDS},
     {"auto-round-hadamard", "'quant_method':'auto-round','bits':4,'hadamard_config':{'block_size':32}", WORDS},
+    {"quark-no-settings", "'quant_method':'quark'", F8},
+    {"quark-weight-format", "'quant_method':'quark','export':{'weight_format':'fake_quantized'}", F8},
+    {"quark-rotation", "'quant_method':'quark','algo_config':[{'name':'rotation','r1':true,'r4':true}]", F8},
+    {"quark-online", "'quant_method':'quark','algo_config':[{'name':'rotation','r4':false,'online_r1_rotation':true}]", F8},
+    {"quark-dtype", QUARK("mx", "per_group"), "m.weight U8 8 17;"},
+    {"quark-type-of-tensor", QUARK("int4", "per_group"), "m.weight U8 8 16;"},
+    {"quark-scheme", QUARK("fp8_e4m3", "per_token"), F8},
+    {"quark-axis", QUARK("fp8_e4m3", "per_channel','ch_axis':1,'x':'"), F8},
+    {"quark-scale-format", QUARK("fp8_e4m3", "per_group','scale_format':'e5m3"), F8},
+    {"quark-zero-type", QUARK("uint4", "per_group','zero_point_type':'float32"),
+     "m.weight I32 32 1; m.weight_scale F32 2 8 =11;"},
+    {"quark-zeros-shape", QUARK("uint4", "per_group"),
+     "m.weight I32 32 1; m.weight_scale F32 2 8 =11; m.weight_zero_point I32 2 2;"},
+    {"quark-scale-shape", QUARK("int8", "per_group"), "m.weight I8 32 8; m.weight_scale F32 3 8 =11;"},
+    {"quark-no-scale", QUARK("fp4", "per_group"), "m.weight U8 8 16;"},
     {"bitnet-class", BITNET ",'linear_class':'other'", TERNARY},
     {"bitnet-mode", BITNET ",'quantization_mode':'never'", TERNARY},
     {"bitnet-norm", BITNET ",'use_rms_norm':true", TERNARY},

@@ -17,6 +17,7 @@ static const QuantizationMethod methods[] = {
     {"intel/auto-round", auto_round_check, auto_round_matrix},
     {"hqq", hqq_check, hqq_matrix},
     {"torchao", torchao_check, torchao_matrix},
+    {"quark", quark_check, quark_matrix},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
@@ -75,7 +76,6 @@ static const char *reason_against(const char *method) {
         {"fp_quant", "its weights stand behind Hadamard transforms"},
         {"eetq", "its bytes are in an order that its CUDA kernels want"},
         {"quanto", "its tensors are Python objects, whose layout quanto says"},
-        {"quark", "its layouts differ with the scheme"},
         {"exl2", "its matrices mix widths row by row"},
         {"exl3", "its weights are paths through a trellis"},
     };

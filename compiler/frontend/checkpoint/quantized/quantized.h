@@ -86,6 +86,8 @@ void hqq_check(const Quantization *);
 QuantizedMatrix *hqq_matrix(Quantization *, StoredTensor *);
 void torchao_check(const Quantization *);
 QuantizedMatrix *torchao_matrix(Quantization *, StoredTensor *);
+void quark_check(const Quantization *);
+QuantizedMatrix *quark_matrix(Quantization *, StoredTensor *);
 
 // ---- of method.c ----
 
