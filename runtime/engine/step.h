@@ -186,7 +186,7 @@ __attribute__((noinline, cold, unused)) static void burin_show_attention(const b
 static inline burin_taken burin_attending(const burin_step *s, int thread, int heads, int rows) {
     const int units = attention_units(heads, rows);
     if (rows <= ATTENTION_ROWS || s->trace) return (burin_taken){.count = units};
-    return burin_taking_least(s, thread, units, BURIN_PIECE_UNITS / 8);
+    return burin_taking_least(s, thread, units, BURIN_SLICE_UNITS / 8);
 }
 
 // Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.

@@ -1,9 +1,9 @@
-// Work that threads take as they come to it, so that a slow core holds up nobody but for the piece that it is at. Shares are
-// those of PART; each is cut into pieces, which its thread takes one after the other, and then those of others that are left.
+// Work that threads take as they come to it, so that a slow core holds up nobody but for the slice that it is at. Shares are
+// those of PART; each is cut into slices, which its thread takes one after the other, and then those of others that are left.
 //
 //     for (TAKEN(matmul_units(24, rows))) matmul_f32_384x384(taken.part, rows, x, w, y);
 //
-// A thread leaves a call when all its pieces are taken, not done: whoever reads them waits at a barrier first. Who does a piece
+// A thread leaves a call when all its slices are taken, not done: whoever reads them waits at a barrier first. Who does a slice
 // changes no bit.
 #ifndef BURIN_TAKEN_H
 #define BURIN_TAKEN_H
@@ -12,21 +12,21 @@
 #include "program.h"
 #include "threads.h"
 
-// Small work stays as it is shared. So do products by tiles of 16 rows (AMX), whose edges pieces would multiply.
+// Small work stays as it is shared. So do products by tiles of 16 rows (AMX), whose edges slices would multiply.
 #if defined(BURIN_BARE) || defined(VEC_TILES)
-enum { BURIN_PIECES = 1 };
+enum { BURIN_SLICES = 1 };
 #else
-enum { BURIN_PIECES = 8 };
+enum { BURIN_SLICES = 8 };
 #endif
-#ifndef BURIN_PIECE_UNITS
-#define BURIN_PIECE_UNITS 8  // of a share with pieces at least; tests say 0
+#ifndef BURIN_SLICE_UNITS
+#define BURIN_SLICE_UNITS 8  // of a share with slices at least; tests say 0
 #endif
 
 typedef struct burin_taken {
     burin_part part;
     int count;      // units in all
     int from;       // how many threads' shares it is done with, its own the first
-    unsigned call;  // 0: one piece, its own
+    unsigned call;  // 0: one slice, its own
 } burin_taken;
 
 static inline burin_part burin_share_of(int threads, int thread, int count) {
@@ -35,34 +35,34 @@ static inline burin_part burin_share_of(int threads, int thread, int count) {
 
 #ifdef BURIN_BARE
 static inline unsigned burin_next_call(const burin_step *s, int thread) { return (void)s, (void)thread, 0; }
-static inline int burin_claim_piece(const burin_step *s, int thread, unsigned call) {
+static inline int burin_claim_slice(const burin_step *s, int thread, unsigned call) {
     return (void)s, (void)thread, (void)call, -1;
 }
 #else
 static inline unsigned burin_next_call(const burin_step *s, int thread) { return s->barrier->claims[thread].call += 1 << 8; }
 
-// The next piece of a thread's share in this call, or -1. The word is a call and how many of its pieces are taken: of an
-// earlier call none are; at a later one all are, since threads leave no piece behind.
-static inline int burin_claim_piece(const burin_step *s, int thread, unsigned call) {
+// The next slice of a thread's share in this call, or -1. The word is a call and how many of its slices are taken: of an
+// earlier call none are; at a later one all are, since threads leave no slice behind.
+static inline int burin_claim_slice(const burin_step *s, int thread, unsigned call) {
     atomic_uint *word = &s->barrier->claims[thread].taken;
     unsigned old = atomic_load_explicit(word, memory_order_relaxed), next;
     do {
         int later = (int)((old & ~255u) - call);
         next = later < 0 ? call : old;
-        if (later > 0 || (next & 255) == BURIN_PIECES) return -1;
+        if (later > 0 || (next & 255) == BURIN_SLICES) return -1;
     } while (!atomic_compare_exchange_weak_explicit(word, &old, next + 1, memory_order_relaxed, memory_order_relaxed));
     return (int)(next & 255);
 }
 #endif
 
-// In pieces of at least `least` units, or in whole shares
+// In slices of at least `least` units, or in whole shares
 static inline burin_taken burin_taking_least(const burin_step *s, int thread, int count, int least) {
-    bool pieces = BURIN_PIECES > 1 && s->threads > 1 && count / s->threads >= BURIN_PIECES * least;
-    return (burin_taken){.count = count, .call = pieces ? burin_next_call(s, thread) : 0};
+    bool slices = BURIN_SLICES > 1 && s->threads > 1 && count / s->threads >= BURIN_SLICES * least;
+    return (burin_taken){.count = count, .call = slices ? burin_next_call(s, thread) : 0};
 }
 
 static inline burin_taken burin_taking(const burin_step *s, int thread, int count) {
-    return burin_taking_least(s, thread, count, BURIN_PIECE_UNITS);
+    return burin_taking_least(s, thread, count, BURIN_SLICE_UNITS);
 }
 
 static inline bool burin_take(const burin_step *s, int thread, burin_taken *t) {
@@ -71,10 +71,10 @@ static inline bool burin_take(const burin_step *s, int thread, burin_taken *t) {
         return t->from++ == 0;
     }
     for (; t->from < s->threads; t->from++) {
-        int who = (thread + t->from) % s->threads, piece = burin_claim_piece(s, who, t->call);
-        if (piece < 0) continue;
+        int who = (thread + t->from) % s->threads, slice = burin_claim_slice(s, who, t->call);
+        if (slice < 0) continue;
         burin_part share = burin_share_of(s->threads, who, t->count);
-        burin_part within = burin_share_of(BURIN_PIECES, piece, share.last - share.first);
+        burin_part within = burin_share_of(BURIN_SLICES, slice, share.last - share.first);
         t->part = (burin_part){share.first + within.first, share.first + within.last};
         return true;
     }

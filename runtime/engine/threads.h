@@ -54,7 +54,7 @@ typedef struct burin_event {
 
 // Of a thread's share of work that threads take as they come to it (taken.h)
 typedef struct burin_claim {
-    _Alignas(64) atomic_uint taken;  // a call, times 256, and how many pieces of the share have been taken in it
+    _Alignas(64) atomic_uint taken;  // a call, times 256, and how many slices of the share have been taken in it
     _Alignas(64) unsigned call;      // the thread's own: at which call it is, times 256
 } burin_claim;
 
