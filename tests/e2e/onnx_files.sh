@@ -1,6 +1,5 @@
 #!/bin/sh
-# What a file is around its graph: tensors in files of their own as writers leave them, and the writer's name where numbers hang on
-# it. What comes out is known by hand.
+# Tensors in files of their own, as writers leave them. What comes out is known by hand.
 . tests/lib.sh
 model() { "$BUILD/tools/onnx_of_text" "$WORK/$1.onnx"; }
 # run NAME FILE: what the interpreter makes of x=FILE, a line of numbers
@@ -22,25 +21,3 @@ for form in 'parts/w.bin offset=3 length=12' 'parts/w.bin offset=3' './parts//de
 done
 printf '%s\n' 'ir 10' 'opset 20' "tensor w f32 [3] external location=parts/w.bin offset=9" 'input x f32 [3]' 'node Add x w -> y' 'output y f32 [3]' | model short
 says "files: what is left of a file is too short" 1 '11 bytes of external data, its shape needs 12' "$BURIN" inspect "$WORK/short.onnx"
-
-# ---- 4 elements scaled by 1.7 are 6: corners are aligned by 6 as PyTorch does, or by 6.8 as ONNX's reference does
-printf '\0\0\0\0\0\0\200\77\0\0\000\100\0\0\100\100' | npy '<f4' 4 > "$WORK/four.npy"
-for producer in pytorch onnx.quantize reference; do
-    model "$producer" << END
-ir 8
-producer $producer
-opset 18
-input x f32 [4]
-tensor s f32 [1] raw 1.7
-node Resize x _ s -> y : mode='linear' coordinate_transformation_mode='align_corners'
-output y f32 [6]
-END
-    run "$producer" "$WORK/four.npy" | awk '{ for (i = 1; i <= NF; i++) printf "%.3f ", $i; print "" }' > "$WORK/$producer"
-done
-echo "0.000 0.600 1.200 1.800 2.400 3.000 " > "$WORK/by_result"
-echo "0.000 0.517 1.034 1.552 2.069 2.586 " > "$WORK/by_fraction"
-same "files: corners of an export of PyTorch" "$WORK/by_result" "$WORK/pytorch"
-same "files: ... also once it was quantized" "$WORK/by_result" "$WORK/onnx.quantize"
-same "files: corners as ONNX's tests have them" "$WORK/by_fraction" "$WORK/reference"
-check "files: ... which is told" grep -q 'Resize aligns corners by a length of 6.8' "$WORK/reference.log"
-check "files: ... there alone" sh -c "! grep -q corners '$WORK/pytorch.log'"

@@ -1,17 +1,10 @@
 // Resize: each axis alone. Nearest is a gather by known indices; linear and cubic are a product by a known matrix of weights.
+#include "frontend/onnx/operators/resize.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "frontend/onnx/operators/compose.h"
 #include "ir/convert.h"
-
-typedef struct Resize {
-    const char *mode, *coordinate, *nearest;
-    bool antialias, exclude_outside;
-    bool
-        by_result;  // corners are aligned by the length of the result, not by what scale and input come to before it is cut off
-    double cubic_a, extrapolation;
-} Resize;
 
 // One axis: sizes, the scale that coordinates use, and the part of it that tf_crop_and_resize shows.
 typedef struct ResizeAxis {
@@ -25,7 +18,7 @@ static double coordinate(const Resize *r, const ResizeAxis *a, int64_t i) {
     double length = r->by_result ? (double)a->out : out;
     if (!strcmp(r->coordinate, "align_corners")) return length == 1 ? 0 : (double)i * (in - 1) / (length - 1);
     if (!strcmp(r->coordinate, "asymmetric")) return (double)i / a->scale;
-    if (!strcmp(r->coordinate, "pytorch_half_pixel")) return out == 1 ? -0.5 : half;
+    if (!strcmp(r->coordinate, "pytorch_half_pixel")) return out == 1 ? 0 : half;
     if (!strcmp(r->coordinate, "tf_half_pixel_for_nn")) return ((double)i + 0.5) / a->scale;
     if (!strcmp(r->coordinate, "half_pixel_symmetric")) return in / 2 * (1 - floor(out) / out) + half;
     if (strcmp(r->coordinate, "tf_crop_and_resize")) return half;
@@ -153,7 +146,7 @@ static void read_axes(OnnxCall *c, const Node *x, const int64_t *axis, int n, Re
         if (kept[i] && !scaled) value = (double)onnx_extent(c, x, (int)axis[i]);
         axes[i] = (ResizeAxis){.in = onnx_extent(c, x, (int)axis[i]), .end = 1};
         axes[i].scale = scaled ? value : value / (double)axes[i].in;
-        axes[i].out = scaled ? (int64_t)floor(value * (double)axes[i].in) : (int64_t)value;
+        axes[i].out = scaled ? (int64_t)floorf((float)value * (float)axes[i].in) : (int64_t)value;  // 2.3 times 10 is 23
         if (roi) axes[i].start = dtype_load(roi->dtype, roi->data, i), axes[i].end = dtype_load(roi->dtype, roi->data, n + i);
         if (!(axes[i].scale > 0) || axes[i].out < 0 || axes[i].out > INT32_MAX) onnx_fatal(c, "scale %g", axes[i].scale);
     }
@@ -195,8 +188,13 @@ void onnx_resize(OnnxCall *c, int argument) {
     if (!chosen) n = x->type.rank;
     for (int i = 0; i < n; i++) axis[i] = onnx_axis(c, chosen ? chosen[i] : i, x->type.rank);
     ResizeAxis axes[MAX_RANK];
-    read_axes(c, x, axis, n, axes);
+    OpenAxis open[MAX_RANK];
+    bool is_open = onnx_open_axes(c, x, &r, axis, n, open);
+    if (!is_open) read_axes(c, x, axis, n, axes);
     if (strcmp(r.mode, "nearest")) x = onnx_cast(c, x, dtype_is_float(x->type.dtype) ? onnx_wide(x->type.dtype) : DT_f32);
+    for (int i = 0; i < n && is_open; i++)
+        if (open[i].in != open[i].out) x = onnx_resize_open_axis(c, x, (int)axis[i], &r, &open[i]);
+    if (is_open) n = 0;
     for (int i = 0; i < n; i++) warn_of_fraction(c, &r, &axes[i]);
     for (int i = 0; i < n; i++)
         if (axes[i].in != axes[i].out || axes[i].scale != 1 || axes[i].start != 0 || axes[i].end != 1)
@@ -216,7 +214,7 @@ void onnx_upsample(OnnxCall *c, int argument) {
         double scale = dtype_load(scales->dtype, scales->data, i);
         if (scale == 1) continue;
         int64_t in = onnx_extent(c, x, i);
-        ResizeAxis a = {in, (int64_t)floor(scale * (double)in), scale, 0, 1};
+        ResizeAxis a = {in, (int64_t)floorf((float)scale * (float)in), scale, 0, 1};
         if (a.out < 0 || a.out > INT32_MAX || !(scale > 0)) onnx_fatal(c, "scale %g", scale);
         x = resize_axis(c, x, i, &r, &a);
     }
