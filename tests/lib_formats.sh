@@ -19,6 +19,7 @@ numbers() {
 packed() {
     _bytes=$("$WORK/f32" --info | sed -n 's/.* weights \([0-9]*\) bytes, arena.*/\1/p') _file=$(wc -c < "$2")
     check "formats: $1: $_bytes bytes of weights for a file of $_file" test "$_bytes" -le $((_file * 103 / 100 + 131072)) -a "$_bytes" -gt $((_file / 2))
+    check "formats: $1: code and all else take 2 MB" test "$(wc -c < "$WORK/f32")" -le $((_bytes + 2097152))
     as_promised "formats: $1: memory" "$WORK/f32" --tokens 1,2,3 --ignore-eos -n 500
 }
 

@@ -63,6 +63,12 @@ static void decode_mxfp4(const uint8_t *b, CodedBlock *c) {
     set_looked_up(c, b + 1, e2m1_values);
 }
 
+// Two bits a value, four in a byte, the first lowest: -1, 0, 1, 2
+static void decode_q2_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    for (int i = 0; i < 64; i++) c->q[i] = (int8_t)(two_bits(b[2 + i / 4], i % 4) - 1);
+}
+
 // ------------------------------------------------------------------------------------- blocks of folders: d, zero point, codes
 static float float_at(const uint8_t *p) {
     float value;

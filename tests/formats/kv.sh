@@ -19,6 +19,7 @@ kv() {
 kv f32 x86-64-v3 "1536.0 KB"
 kv f16 x86-64-v3 "768.0 KB"
 kv q8_0 x86-64,x86-64-v4 "408.0 KB"
+for format in f16 q8_0; do as_promised "kv: $format: memory of a full context" "$WORK/$format" --tokens $ids --ignore-eos -n 480 -t 2; done
 check "kv: f16 costs little" "$BUILD/tools/npy_near" "$WORK/f16.npy" "$WORK/f32.npy" 1e-3 largest
 check "kv: q8_0 costs more" "$BUILD/tools/npy_near" "$WORK/q8_0.npy" "$WORK/f32.npy" 2e-2 largest
 check "kv: f16 is rounded" sh -c "! cmp -s '$WORK/f32.npy' '$WORK/f16.npy'"
