@@ -18,7 +18,7 @@ static bool is_lookup(const Node *n) { return n->op == OP_gather && n->in[0]->op
 
 static Dependence depends_on(const Node *n) {
     Dependence d = OF_NOTHING;
-    if (n->op == OP_iota) return has_rows(n) ? OF_POSITION : OF_NOTHING;
+    if (n->op == OP_iota) return has_rows(n) && node_axis(n) == row_axis(n) ? OF_POSITION : OF_NOTHING;
     if (n->op == OP_input || n->op == OP_state || n->op == OP_pack) return OF_DATA;
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] && dependence(n->in[i]) > d) d = dependence(n->in[i]);
