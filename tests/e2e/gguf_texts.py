@@ -123,6 +123,7 @@ def gemma():
 MODELS = {"qwen3-reranker": (reranker, 430), "bge-reranker": (cross_encoder, 430),
           "qwen3-embedding": (lambda: embedder("qwen3", byte_level, 3).add(**cases.NORMS_OF_HEADS), 430),
           "e5-mistral": (lambda: embedder("llama", sentence_pieces, 3, output=True, rope__dimension_count=cases.HEAD), 430),
+          "gte-qwen2": (lambda: embedder("qwen2", byte_level, 3, attention__causal=False).add(**cases.BIASES), 430),
           "embeddinggemma": (gemma, 430)}
 
 

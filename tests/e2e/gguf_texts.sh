@@ -9,12 +9,17 @@ near() {
     awk 'NR == FNR { want[FNR] = $0; n = FNR; next } { m = FNR; k = split(want[FNR], a, " "); if (k != NF) bad = 1
         for (i = 1; i <= k; i++) if (a[i] - $i > 2e-5 || $i - a[i] > 2e-5) bad = 1 } END { exit bad || !n || n != m }' "$1" "$2"
 }
+# bare.gguf: says of its pooling nothing
+LC_ALL=C sed 's/qwen2\.pooling_type/qwen2.pooling_tope/' "$WORK/gte-qwen2.gguf" > "$WORK/bare.gguf"
 builds() { check "GGUF and texts: $1 builds" "$BURIN" build "$WORK/$1.gguf" -o "$WORK/$1"; }
-for name in qwen3-embedding e5-mistral embeddinggemma; do
+for name in qwen3-embedding e5-mistral gte-qwen2 embeddinggemma; do
     builds $name
     "$WORK/$name" -f "$WORK/lines.txt" > "$WORK/got"
     check "GGUF and texts: $name: llama.cpp's embeddings" near "$WORK/$name.embeddings" "$WORK/got"
 done
+
+says "GGUF and texts: tokens that see later ones write nothing" 1 "each token of this model sees those after it" \
+    "$BURIN" build "$WORK/bare.gguf" -o "$WORK/bare"
 
 builds qwen3-reranker
 rank=$WORK/qwen3-reranker

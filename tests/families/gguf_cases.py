@@ -215,6 +215,14 @@ CASES |= {
     "talkie": lambda: shares_of_words(),
     "jina-bert-v2-rank": lambda: by_distance(False, rank=True),
     "modern-bert-labels": lambda: local_encoder(3),
+    "modern-bert-silu": lambda: local_encoder(3, hidden_activation="silu", attention__sliding_window_pattern=2),
+    "cohere2-pattern": lambda: Case("cohere2", output=False, layers=3, logit_scale=0.3, attention__sliding_window=3,
+                                    attention__sliding_window_pattern=[True, False, True]).llama("ffn_norm"),
+    "qwen3-waves": lambda: Case("qwen3", rope__scaling__factor=2.0, rope__scaling__attn_factor=1.3, **HEADED).llama().add(**NORMS_OF_HEADS),
+    "hunyuan_vl-alpha": lambda: Case("hunyuan_vl", rope__scaling__alpha=50.0, **HEADED).llama().add(**NORMS_OF_HEADS),
+    "glm4-sections": lambda: Case("glm4", rope__dimension_count=HEAD // 2, rope__dimension_sections=[1, 1, 0, 0], **HEADED).llama(
+        "ffn_gate").add(ffn_up=(2 * INNER, WIDTH), post_attention_norm=(WIDTH,), post_ffw_norm=(WIDTH,)),
+    "gemma3-local": lambda: soft_norms(attention__sliding_window=3, attention__sliding_window_pattern=2, rope__freq_base_swa=50.0),
     "modern-bert-first": lambda: local_encoder(3, classifier__pooling_type=2),
     "neo-bert": lambda: both_in_one(),
     "mimo2": lambda: sinks_and_windows(False),
@@ -626,6 +634,14 @@ def local_encoder(labels, **metadata):
     case.result, case.labels = "logits", labels
     case.faint, case.faintness = ("ffn_down",), 0.001                              # behind GELU
     case.strong = ("cls.weight",)                                                  # whose table ends at 10
+    return case
+
+
+def soft_norms(**metadata):
+    """Gemma 3, whose layers with windows turn at a rate of their own."""
+    case = Case("gemma3", output=False, layers=3, **HEADED, **metadata).llama().add(
+        post_attention_norm=(WIDTH,), post_ffw_norm=(WIDTH,), **NORMS_OF_HEADS)
+    case.faint, case.faintness = ("post_ffw_norm",), 0.0005                        # behind GELU
     return case
 
 

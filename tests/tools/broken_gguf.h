@@ -131,6 +131,22 @@ static void gguf_unread_clamps(void) {
     open_gguf(64);
 }
 
+// The table does not say how heads turn where there is a window.
+static void open_window(const char *name, uint32_t type) {
+    begin_model(1, 2);
+    put_u32("llama.attention.sliding_window", 4);
+    key(name, type);
+    if (type == F32)
+        f32(50);
+    else
+        u32(2);
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
+static void gguf_unread_window_base(void) { open_window("llama.rope.freq_base_swa", F32); }
+static void gguf_unread_window_turns(void) { open_window("llama.rope.dimension_count_swa", U32); }
+
 static void gguf_unread_head(void) {
     begin_model(1, 0);
     describe((Described){"cls.weight", 4, 4, 0, 0});
@@ -352,6 +368,27 @@ static void gguf_yarn_mixture(void) {
     open_gguf(0);
 }
 
+// Architectures that are not scaled, or not without a number more
+static void open_scaled(const char *architecture, const char *type) {
+    static const char *const sizes[] = {"embedding_length",       "feed_forward_length",    "block_count",
+                                        "context_length",         "attention.head_count",   "attention.key_length",
+                                        "attention.value_length", "attention.kv_lora_rank", "rope.dimension_count",
+                                        "expert_count",           "expert_used_count",      "expert_feed_forward_length"};
+    static const char *const floats[] = {"attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon",
+                                         "rope.scaling.factor"};
+    enum { SIZES = sizeof sizes / sizeof *sizes, FLOATS = sizeof floats / sizeof *floats };
+    begin(3, 1, 2 + SIZES + FLOATS);
+    put_string("general.architecture", architecture);
+    put_string(arena_printf(arena, "%s.rope.scaling.type", architecture), type);
+    for (int i = 0; i < SIZES; i++) put_u32(arena_printf(arena, "%s.%s", architecture, sizes[i]), 4);
+    for (int i = 0; i < FLOATS; i++) key(arena_printf(arena, "%s.%s", architecture, floats[i]), F32), f32(2);
+    describe((Described){"token_embd.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
+static void gguf_unscaled(void) { open_scaled("nemotron", "linear"); }
+static void gguf_unstretched(void) { open_scaled("deepseek2", "yarn"); }
+
 static void gguf_rope_freqs(void) { open_tensor((Described){"rope_freqs.weight", 1, 2, 0, 0}, 8); }
 static void gguf_quantized(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 4, 12, 0}, 64); }
 static void gguf_tensor_type(void) { open_tensor((Described){"token_embd.weight", 4, 4, 99, 0}, 64); }
@@ -393,6 +430,10 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_unread_scale),
                                          CASE(gguf_unread_gating),
                                          CASE(gguf_unread_head),
+                                         CASE(gguf_unread_window_base),
+                                         CASE(gguf_unread_window_turns),
+                                         CASE(gguf_unscaled),
+                                         CASE(gguf_unstretched),
                                          CASE(gguf_adapter),
                                          CASE(gguf_imatrix),
                                          CASE(gguf_projector),

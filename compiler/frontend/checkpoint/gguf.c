@@ -5,22 +5,15 @@
 #include "frontend/checkpoint/gguf.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend/checkpoint/gguf_table.h"
+#include "frontend/checkpoint/gguf_reading.h"
 #include "frontend/checkpoint/reader.h"
 #include "ir/format.h"
 #include "util/text.h"
 
-typedef struct {
-    Checkpoint *checkpoint;
-    const Gguf *gguf;
-    const char *name;  // general.architecture
-    const GgufTable *table;
-    json_t *config;
-} Reading;
+typedef GgufReading Reading;
 
 // ------------------------------------------------------------------------------------------------------------------- tensors
 static DType dtype_of(const GgufTensor *t) {
@@ -49,17 +42,14 @@ static DType dtype_of(const GgufTensor *t) {
                t->name, name);
 }
 
-static const char *key_of(const Reading *r, const char *end) {
-    return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end);
-}
+const char *gguf_key_of(const Reading *r, const char *end) { return arena_printf(r->checkpoint->arena, "%s.%s", r->name, end); }
 
-static int64_t head_dim_of(const Reading *);
 static bool is_each(const Reading *, const char *key);
 
 // Norms of one head are in its order.
 static bool is_norm_of_head(const Reading *r, const Tensor *t) {
     return (strstr(t->name, ".query_layernorm.") || strstr(t->name, ".key_layernorm.")) && t->rank == 1 &&
-           t->dim[0] == head_dim_of(r) && t->dim[0] % 2 == 0;
+           t->dim[0] == gguf_head_dim(r) && t->dim[0] % 2 == 0;
 }
 
 static int rotary_heads(const Reading *r, const Tensor *t) {
@@ -69,8 +59,8 @@ static int rotary_heads(const Reading *r, const Tensor *t) {
                                                          : NULL;
     if (!head_key) return 0;
     json_int_t heads = json_integer_value(json_object_get(r->config, head_key));
-    int64_t d = head_dim_of(r);
-    if (is_each(r, key_of(r, "attention.head_count_kv")) && d)
+    int64_t d = gguf_head_dim(r);
+    if (is_each(r, gguf_key_of(r, "attention.head_count_kv")) && d)
         heads = t->dim[0] / d;  // their number differs from layer to layer
     if (heads < 1 || heads > INT32_MAX || t->dim[0] % (2 * heads))
         file_fatal(r->gguf->file,
@@ -158,7 +148,7 @@ static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, 
     const char *q = strstr(t->name, ".Q_");
     if (!q || !t->rank) return false;
     int64_t heads = config_int(r, "num_attention_heads", NULL), groups = config_int(r, "num_key_value_heads", NULL);
-    int64_t d = head_dim_of(r);
+    int64_t d = gguf_head_dim(r);
     if (heads < 1 || groups < 1 || heads > INT32_MAX / 4 || groups > heads || d < 1 || t->dim[0] != (heads + 2 * groups) * d)
         file_fatal(file,
                    "tensor \"%s\" has %" PRId64 " rows, expected those of %" PRId64 " heads of queries and %" PRId64
@@ -218,14 +208,14 @@ static void set_field(const Reading *r, const char *name, json_t *value) {
 // Lists of a number for each layer, those that guess ahead included
 static void check_length(const Reading *r, const GgufValue *v) {
     int64_t layers;
-    if (!gguf_int(r->gguf, key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers) return;
+    if (!gguf_int(r->gguf, gguf_key_of(r, "block_count"), &layers) || v->n == (uint64_t)layers) return;
     file_fatal(r->gguf->file, "metadata \"%s\" has %" PRIu64 " elements, expected one for each of %" PRId64 " layers", v->key,
                v->n, layers);
 }
 
 static bool is_each(const Reading *r, const char *key) {
     for (int i = 0; i < r->table->each.n; i++)
-        if (!strcmp(key, key_of(r, r->table->each.items[i].gguf))) return true;
+        if (!strcmp(key, gguf_key_of(r, r->table->each.items[i].gguf))) return true;
     return false;
 }
 
@@ -235,9 +225,11 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     double number = 0;
     bool truth = false;
     if (!v) return NULL;
+    const char *word;
+    if (!v->is_array && text_ends_with(key, "_activation")) return gguf_string(r->gguf, key, &word) ? json_string(word) : NULL;
     if (v->is_array) check_length(r, v);
     if ((v->is_array && v->type == GGUF_BOOL) || (!v->is_array && text_ends_with(key, ".sliding_window_pattern")))
-        return gguf_kinds_of_layers(r->gguf, r->name, v);
+        return gguf_kinds_of_layers(r->gguf, r->name, v, r->table->changes & GGUF_FULL_FIRST);
     if (v->is_array && v->type != GGUF_STRING) {
         if (gguf_number_of_layers(r->gguf, key, &integer)) return json_integer(integer);
         if (is_each(r, key)) return NULL;
@@ -248,13 +240,25 @@ static json_t *value_of_key(const Reading *r, const char *key) {
     return gguf_int(r->gguf, key, &integer) ? json_integer(integer) : NULL;
 }
 
+// Factors and bounds that are 0 where there is none
+static bool is_none(const char *key, const json_t *value) {
+    static const char *const none_is_0[] = {"sliding_window",         "attention.scale",         "logit_scale",
+                                            "residual_scale",         "embedding_scale",         "expert_weights_scale",
+                                            "attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping",
+                                            "attention.clamp_kqv",    "attention.max_alibi_bias"};
+    bool listed = false;
+    for (size_t i = 0; i < sizeof none_is_0 / sizeof *none_is_0; i++) listed = listed || text_ends_with(key, none_is_0[i]);
+    return listed && json_number_value(value) == 0;
+}
+
 static void set_keys(const Reading *r, GgufPairs keys, bool required) {
     for (int i = 0; i < keys.n; i++) {
-        const char *key = key_of(r, keys.items[i].gguf);
+        const char *key = gguf_key_of(r, keys.items[i].gguf);
         json_t *value = value_of_key(r, key);
-        if (value && !strcmp(keys.items[i].name, "sliding_window") && !json_integer_value(value)) {
-            json_decref(value);  // a window of 0 is none
-            continue;
+        if (value && json_is_number(value) && is_none(key, value)) {
+            json_decref(value);
+            value = NULL;
+            if (!required || !strcmp(keys.items[i].name, "sliding_window")) continue;
         }
         if (value)
             set_field(r, keys.items[i].name, value);
@@ -273,7 +277,7 @@ static int64_t layers_of(const Reading *r, bool listed) {
 
 // One number for all layers, or one for each
 static void set_each(const Reading *r, GgufPair each) {
-    const char *key = key_of(r, each.gguf);
+    const char *key = gguf_key_of(r, each.gguf);
     const GgufValue *v = gguf_find(r->gguf, key);
     int64_t one = 0, layers = layers_of(r, v && v->is_array);
     double real = 0;
@@ -291,17 +295,10 @@ static void set_each(const Reading *r, GgufPair each) {
     set_field(r, each.name, numbers);
 }
 
-static void set_default(json_t *config, const char *key, json_t *value) {
-    if (json_object_get(config, key))
-        json_decref(value);
-    else
-        json_object_set_new(config, key, value);
-}
-
 static void set_choices(const Reading *r) {
     for (int i = 0; i < r->table->choices.n; i++) {
         const GgufPair *c = &r->table->choices.items[i];
-        const char *word = gguf_choice(r->gguf, key_of(r, c->gguf), c->needs);
+        const char *word = gguf_choice(r->gguf, gguf_key_of(r, c->gguf), c->needs);
         if (word) json_object_set_new(r->config, c->name, json_string(word));
     }
 }
@@ -309,54 +306,6 @@ static void set_choices(const Reading *r) {
 static void set_special(const Reading *r, const char *key, const char *name) {
     int64_t id;
     if (gguf_int(r->gguf, key, &id) && id != UINT32_MAX) json_object_set_new(r->config, name, json_integer(id));
-}
-
-// ------------------------------------------------------------------------------------------------------------ rotary scaling
-static double number_of(const Reading *r, const char *key) { return json_number_value(json_object_get(r->config, key)); }
-
-static int64_t head_dim_of(const Reading *r) {
-    double heads = number_of(r, "num_attention_heads"), stated = number_of(r, "head_dim");
-    double d = stated > 0 ? stated : heads > 0 ? number_of(r, "hidden_size") / heads : 0;
-    if (d > INT32_MAX || d < 0) file_fatal(r->gguf->file, "a head of this model would have %g numbers", d);
-    return (int64_t)d;
-}
-
-// How much of a head is rotated: a part where the description knows of parts, else all.
-static void set_rotary_part(const Reading *r) {
-    static const char *const parts[] = {"partial_rotary_factor", "rotary_pct"};
-    const char *key = key_of(r, "rope.dimension_count");
-    int64_t rotary, d = head_dim_of(r);
-    if (!gguf_int(r->gguf, key, &rotary)) return;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!json_object_get(r->config, parts[i])) continue;
-        json_object_set_new(r->config, parts[i], json_real(d > 0 ? (double)rotary / (double)d : 1));
-        return;
-    }
-    if (rotary != d)
-        file_fatal(r->gguf->file,
-                   "metadata \"%s\" is %" PRId64 ", but a head has %" PRId64 ": partial rotary is not supported here", key,
-                   rotary, d);
-}
-
-static void set_scaling(const Reading *r) {
-    int64_t rotary = head_dim_of(r);
-    gguf_int(r->gguf, key_of(r, "rope.dimension_count"), &rotary);
-    json_t *scaling = gguf_rotary_scaling(r->gguf, r->name, rotary / 2, r->table->changes);
-    if (scaling) json_object_set_new(r->config, "rope_scaling", scaling);
-    set_rotary_part(r);
-}
-
-// Gemma 2 and 3 divide scores by the root of the head's size, their largest (46 and 62 layers) by that of hidden_size / heads.
-static void set_query_scale(const Reading *r) {
-    bool largest = number_of(r, "num_hidden_layers") == 46 || number_of(r, "num_hidden_layers") == 62;
-    double scalar = largest ? number_of(r, "hidden_size") / number_of(r, "num_attention_heads") : (double)head_dim_of(r);
-    json_object_set_new(r->config, "query_pre_attn_scalar", json_integer((json_int_t)scalar));
-}
-
-// Scores are divided by the root of the head's size unless the file says otherwise.
-static void set_score_scale(const Reading *r) {
-    if (number_of(r, "attention_multiplier") == 0)
-        json_object_set_new(r->config, "attention_multiplier", json_real(1 / sqrt((double)head_dim_of(r))));
 }
 
 // A number for each layer, or one for all, as tensors
@@ -394,20 +343,6 @@ static void set_class(const Reading *r) {
     r->checkpoint->architecture = m->gguf;
 }
 
-static bool has_key(GgufPairs keys, const char *name) {
-    for (int i = 0; i < keys.n; i++)
-        if (!strcmp(keys.items[i].name, name)) return true;
-    return false;
-}
-
-static void set_rotary(const Reading *r) {
-    if (has_key(r->table->further, "num_key_value_heads"))
-        set_default(r->config, "num_key_value_heads", json_integer((json_int_t)number_of(r, "num_attention_heads")));
-    set_default(r->config, "rope_theta", json_real(1e4));
-    if (has_key(r->table->further, "head_dim")) set_default(r->config, "head_dim", json_integer(head_dim_of(r)));
-    set_scaling(r);
-}
-
 // How many rows a table has. False: there is none.
 static bool set_rows(const Reading *r, const char *name, const char *tensor) {
     const GgufTensor *t = gguf_tensor(r->gguf, tensor);
@@ -425,24 +360,25 @@ static bool has_tensor(const Reading *r, const char *pattern) {
     return false;
 }
 
-// A latent attention's heads in two parts: what is rotated and what is not
-static void set_latent_head(const Reading *r) {
-    double head = number_of(r, "qk_head_dim"), turned = number_of(r, "qk_rope_head_dim");
-    if (head > turned) json_object_set_new(r->config, "qk_nope_head_dim", json_integer((json_int_t)(head - turned)));
-}
-
 // Layers at the end that guess tokens further ahead take no part in the next one.
 static void leave_out_guessing(const Reading *r) {
-    int64_t guessing = 0, layers = (int64_t)number_of(r, "num_hidden_layers");
-    gguf_int(r->gguf, key_of(r, "nextn_predict_layers"), &guessing);
+    int64_t guessing = 0, layers = (int64_t)gguf_config_number(r, "num_hidden_layers");
+    gguf_int(r->gguf, gguf_key_of(r, "nextn_predict_layers"), &guessing);
     if (guessing > 0 && guessing < layers) json_object_set_new(r->config, "num_hidden_layers", json_integer(layers - guessing));
 }
 
 static bool takes_part(const Reading *r, const GgufTensor *t) {
     unsigned layer;
-    bool guesses = gguf_find(r->gguf, key_of(r, "nextn_predict_layers")) && gguf_layer_of(t->name, &layer);
+    bool guesses = gguf_find(r->gguf, gguf_key_of(r, "nextn_predict_layers")) && gguf_layer_of(t->name, &layer);
     return !gguf_is_rotary_table(t) && !gguf_is_nvfp4_part(r->gguf, t) &&
-           !(guesses && layer >= number_of(r, "num_hidden_layers"));
+           !(guesses && layer >= gguf_config_number(r, "num_hidden_layers"));
+}
+
+// Decoders that became encoders, and the other way round
+static void set_direction(const Reading *r) {
+    bool causal;
+    if (gguf_bool(r->gguf, gguf_key_of(r, "attention.causal"), &causal))
+        json_object_set_new(r->config, "sees_later_tokens", json_boolean(!causal));
 }
 
 static void set_configuration(Reading *r) {
@@ -457,10 +393,8 @@ static void set_configuration(Reading *r) {
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
-    if (has_key(t->further, "rope_theta")) set_rotary(r);
-    if (t->changes & GGUF_QUERY_SCALE) set_query_scale(r);
-    if (t->changes & GGUF_SCORE_SCALE) set_score_scale(r);
-    set_latent_head(r);
+    gguf_set_heads(r);
+    set_direction(r);
     leave_out_guessing(r);
     for (int i = 0; i < t->each.n; i++) set_each(r, t->each.items[i]);
     set_choices(r);
@@ -468,13 +402,14 @@ static void set_configuration(Reading *r) {
     if (labels) json_object_set_new(r->config, "id2label", labels);
     for (int i = 0; i < t->flags.n; i++)
         if (has_tensor(r, t->flags.items[i].gguf)) json_object_set_new(r->config, t->flags.items[i].name, json_true());
-    for (int i = 0; i < t->flags.n; i++) set_default(r->config, t->flags.items[i].name, json_false());
+    for (int i = 0; i < t->flags.n; i++) gguf_set_default(r->config, t->flags.items[i].name, json_false());
     for (int i = 0; i < t->fixed.n; i++)
         if (!t->fixed.items[i].needs || gguf_tensor(r->gguf, t->fixed.items[i].needs))
             set_field(r, t->fixed.items[i].gguf, json_loads(t->fixed.items[i].name, JSON_DECODE_ANY, NULL));
     for (int i = 0; i < t->defaults.n; i++)
         if (!t->defaults.items[i].needs || has_tensor(r, t->defaults.items[i].needs))
-            set_default(r->config, t->defaults.items[i].gguf, json_loads(t->defaults.items[i].name, JSON_DECODE_ANY, NULL));
+            gguf_set_default(r->config, t->defaults.items[i].gguf,
+                             json_loads(t->defaults.items[i].name, JSON_DECODE_ANY, NULL));
     set_class(r);
     r->checkpoint->config = r->config;
     r->checkpoint->config_source = &r->gguf->file->source;
@@ -483,7 +418,7 @@ static void set_configuration(Reading *r) {
 static void set_pooling(const Reading *r) {
     static const char *const names[] = {NULL, "mean", "cls", "lasttoken"};
     int64_t type = 0;
-    gguf_int(r->gguf, key_of(r, "pooling_type"), &type);
+    gguf_int(r->gguf, gguf_key_of(r, "pooling_type"), &type);
     gguf_string(r->gguf, "tokenizer.chat_template.rerank", &r->checkpoint->pair_prompt);
     if (type > 0 && type < (int64_t)(sizeof names / sizeof *names)) r->checkpoint->pooling = names[type];
 }

@@ -89,7 +89,7 @@ bool gguf_is_rotary_table(const GgufTensor *);
 // gguf_layers.c: a number for each layer, 0 for layers that have none: the one of all others. False where these differ.
 bool gguf_number_of_layers(const Gguf *, const char *key, int64_t *number);
 // Which layers have a window, as config.json's layer_types: of truths, or where every n-th layer has none.
-json_t *gguf_kinds_of_layers(const Gguf *, const char *architecture, const GgufValue *);
+json_t *gguf_kinds_of_layers(const Gguf *, const char *architecture, const GgufValue *, bool full_first);
 
 // gguf_nvfp4.c: what the values of a tensor of that type are multiplied with, a number for each expert
 const float *gguf_nvfp4_factors(const Gguf *, const GgufTensor *weight);

@@ -8,6 +8,7 @@
 //       -> the same with both, and the attention factor of the metadata
 #include <inttypes.h>
 #include <math.h>
+#include <stdnoreturn.h>
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
@@ -31,8 +32,8 @@ static double number(const Rotary *r, const char *end, double standard) {
     return standard;
 }
 
-// A table of f32, one for each pair of a head, as a list; NULL when the file has none.
-static json_t *table(const Rotary *r, const char *name) {
+// A table of f32, one for each pair of a head, as a list, times `factor`; NULL when the file has none.
+static json_t *table(const Rotary *r, const char *name, double factor) {
     const GgufTensor *t = gguf_tensor(r->gguf, name);
     if (!t) return NULL;
     uint64_t at = t->part->data + t->offset, size = t->part->file->size, n = (uint64_t)r->pairs;
@@ -41,33 +42,58 @@ static json_t *table(const Rotary *r, const char *name) {
                    r->pairs);
     json_t *list = json_array();
     for (uint64_t i = 0; i < n; i++) {
-        float factor;
-        memcpy(&factor, t->part->file->data + at + i * 4, sizeof factor);
-        if (!(factor > 0) || isinf(factor))
-            file_fatal(r->gguf->file, "number %" PRIu64 " of the table %s is no factor", i, name);
-        json_array_append_new(list, json_real(factor));
+        float one;
+        memcpy(&one, t->part->file->data + at + i * 4, sizeof one);
+        if (!(one > 0) || isinf(one)) file_fatal(r->gguf->file, "number %" PRIu64 " of the table %s is no factor", i, name);
+        json_array_append_new(list, json_real(factor * (double)one));
     }
     return list;
 }
 
-static json_t *by_tables(const Rotary *r) {
-    json_t *all = table(r, "rope_freqs.weight"), *near = table(r, "rope_factors_short.weight"),
-           *far = table(r, "rope_factors_long.weight");
+static json_t *by_factors(const Rotary *r, json_t *near, json_t *far) {
+    return json_pack("{s:s, s:o, s:o, s:f}", "rope_type", "longrope", "short_factor", near, "long_factor", far,
+                     "attention_factor", number(r, "scaling.attn_factor", 1));
+}
+
+// `factor`: divides all frequencies beside
+static json_t *by_tables(const Rotary *r, double factor) {
+    json_t *all = table(r, "rope_freqs.weight", factor), *near = table(r, "rope_factors_short.weight", factor),
+           *far = table(r, "rope_factors_long.weight", factor);
     if (!all && !near && !far) return NULL;
     if (all ? near || far : !near || !far)
         file_fatal(r->gguf->file, "tables of rotary scaling must be rope_freqs, or rope_factors_short and rope_factors_long");
-    return json_pack("{s:s, s:o, s:o, s:f}", "rope_type", "longrope", "short_factor", all ? all : near, "long_factor",
-                     all ? json_copy(all) : far, "attention_factor", all ? 1 : number(r, "scaling.attn_factor", 1));
+    return by_factors(r, all ? all : near, all ? json_copy(all) : far);
+}
+
+// One factor for all frequencies; values are scaled, too, where the file says so.
+static json_t *linear(const Rotary *r, double factor) {
+    double part = number(r, "scaling.attn_factor", 1);
+    if (part == 1) return factor == 1 ? NULL : json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor);
+    json_t *all = json_array();
+    for (int64_t i = 0; i < r->pairs; i++) json_array_append_new(all, json_real(factor));
+    return by_factors(r, all, json_copy(all));
+}
+
+// llama.cpp stretches DeepSeek's scores by scalings of its own where the file does not say how much.
+static noreturn void refuse_unstretched(const Rotary *r) {
+    file_fatal(r->gguf->file, "metadata \"%s\" is missing beside a rotary scaling\nhint: take the model's safetensors",
+               key_of(r, "scaling.yarn_log_multiplier"));
 }
 
 // The stretch of scores, mscale_all_dim; mscale is 1, or the same. Some files have a tenth of it.
 static void set_stretch(const Rotary *r, json_t *scaling) {
     double multiplier = number(r, "scaling.yarn_log_multiplier", 0);
-    if (multiplier == 0) return;
+    if (multiplier == 0) {
+        if (r->changes & (GGUF_STRETCH_TENTH | GGUF_STRETCHES_TENTH)) refuse_unstretched(r);
+        return;
+    }
     if (!(r->changes & (GGUF_STRETCH | GGUF_STRETCH_TENTH | GGUF_STRETCHES_TENTH)))
         file_fatal(r->gguf->file, "metadata \"%s\" is not supported\nhint: take the model's safetensors",
                    key_of(r, "scaling.yarn_log_multiplier"));
     double all = r->changes & GGUF_STRETCH ? multiplier : 10 * multiplier;
+    if (r->changes & GGUF_STRETCH_TENTH && fabs(all - 1) > 1e-6)
+        file_fatal(r->gguf->file, "metadata \"%s\" is %g, which burin does not compute for this architecture",
+                   key_of(r, "scaling.yarn_log_multiplier"), multiplier);
     json_object_set_new(scaling, "mscale", json_real(r->changes & GGUF_STRETCHES_TENTH ? all : 1));
     json_object_set_new(scaling, "mscale_all_dim", json_real(all));
 }
@@ -90,7 +116,6 @@ static json_t *yarn(const Rotary *r, double factor) {
     json_t *scaling = json_pack("{s:s, s:f, s:f, s:f}", "rope_type", "yarn", "factor", factor, "beta_fast",
                                 number(r, "scaling.yarn_beta_fast", 32), "beta_slow", number(r, "scaling.yarn_beta_slow", 1));
     set_stretch(r, scaling);
-    check_mixture(r);
     if (gguf_int(r->gguf, key_of(r, "scaling.original_context_length"), &context) && context > 0)
         json_object_set_new(scaling, "original_max_position_embeddings", json_integer(context));
     if (part != 1) json_object_set_new(scaling, "attention_factor", json_real(part * (factor > 1 ? 0.1 * log(factor) + 1 : 1)));
@@ -99,16 +124,17 @@ static json_t *yarn(const Rotary *r, double factor) {
 
 json_t *gguf_rotary_scaling(const Gguf *g, const char *architecture, int64_t pairs, unsigned changes) {
     Rotary r = {g, architecture, pairs, changes};
-    const char *type = "none";
+    const char *type = "linear";
     double factor = number(&r, "scaling.factor", number(&r, "scale_linear", 0));
-    json_t *tables = by_tables(&r);
-    if (!gguf_string(g, key_of(&r, "scaling.type"), &type) && factor > 0 && factor != 1) type = "linear";
-    if (tables && (!strcmp(type, "none") || !strcmp(type, "longrope"))) return tables;
-    json_decref(tables);
-    if (!tables && !strcmp(type, "linear") && factor > 0)
-        return json_pack("{s:s, s:f}", "rope_type", "linear", "factor", factor);
+    gguf_string(g, key_of(&r, "scaling.type"), &type);
+    if (factor == 0 || !strcmp(type, "none")) factor = 1;
+    check_mixture(&r);
+    json_t *tables = by_tables(&r, strcmp(type, "yarn") ? factor : 1);
+    bool linearly = !strcmp(type, "none") || !strcmp(type, "linear") || (tables && !strcmp(type, "longrope"));
+    if (linearly && factor != 1 && changes & (GGUF_STRETCH_TENTH | GGUF_STRETCHES_TENTH)) refuse_unstretched(&r);
+    if (linearly && factor > 0) return tables ? tables : linear(&r, factor);
     if (!tables && !strcmp(type, "yarn") && factor > 0) return yarn(&r, factor);
-    if (!tables && !strcmp(type, "none")) return NULL;
+    json_decref(tables);
     file_fatal(g->file, "rotary scaling \"%s\"%s of a GGUF is not supported yet\nhint: take the model's safetensors", type,
                tables ? " with a table" : "");
 }

@@ -109,8 +109,8 @@ static void read_only(TableReader *r, const TableLine *l) {
 }
 
 static void read_undo(TableReader *r, const TableLine *l) {
-    static const char *const names[] = {"rotary",      "norms",   "matrices",      "groups",         "query_scale",
-                                        "score_scale", "stretch", "stretch_tenth", "stretches_tenth"};
+    static const char *const names[] = {"rotary",      "norms",   "matrices",      "groups",          "query_scale",
+                                        "score_scale", "stretch", "stretch_tenth", "stretches_tenth", "full_first"};
     for (int i = 1; i < l->n; i++) {
         size_t change = 0, n = sizeof names / sizeof *names;
         while (change < n && strcmp(names[change], l->words[i])) change++;

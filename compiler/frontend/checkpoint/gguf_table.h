@@ -15,15 +15,16 @@ typedef struct GgufPairs {
 } GgufPairs;
 
 typedef enum {
-    GGUF_ROTARY = 1,            // rows of queries and keys are stored in interleaved rotary order
-    GGUF_NORMS = 2,             // 1 was added to norms that Hugging Face's formula adds it to
-    GGUF_MATRICES = 4,          // GPT-2's matrices are stored transposed
-    GGUF_GROUPS = 8,            // rows of queries, keys and values stand apart, and not head by head
-    GGUF_QUERY_SCALE = 16,      // what Gemma divides scores by is left out
-    GGUF_SCORE_SCALE = 32,      // what Granite multiplies scores by is left out where it is the usual
-    GGUF_STRETCH = 64,          // YaRN says mscale_all_dim, of mscale 1
-    GGUF_STRETCH_TENTH = 128,   // a tenth of it
-    GGUF_STRETCHES_TENTH = 256  // a tenth of both
+    GGUF_ROTARY = 1,             // rows of queries and keys are stored in interleaved rotary order
+    GGUF_NORMS = 2,              // 1 was added to norms that Hugging Face's formula adds it to
+    GGUF_MATRICES = 4,           // GPT-2's matrices are stored transposed
+    GGUF_GROUPS = 8,             // rows of queries, keys and values stand apart, and not head by head
+    GGUF_QUERY_SCALE = 16,       // what Gemma divides scores by is left out
+    GGUF_SCORE_SCALE = 32,       // what Granite multiplies scores by is left out where it is the usual
+    GGUF_STRETCH = 64,           // YaRN says mscale_all_dim, of mscale 1
+    GGUF_STRETCH_TENTH = 128,    // a tenth of it
+    GGUF_STRETCHES_TENTH = 256,  // a tenth of both
+    GGUF_FULL_FIRST = 512        // of every so many layers the first sees all, not the last
 } GgufChanges;
 
 typedef struct GgufTable {

@@ -42,9 +42,21 @@ const char *gguf_choice(const Gguf *g, const char *key, const char *words) {
     refuse(g, key, (double)n);
 }
 
+// 0 says nothing, but as a truth.
 static void check_number(const Gguf *g, const char *key, unsigned right) {
+    const GgufValue *v = gguf_find(g, key);
     int64_t n = 0;
-    if (gguf_int(g, key, &n) && n != 0 && n != right) refuse(g, key, (double)n);
+    bool truth;
+    uint64_t elements;
+    if (!v) return;
+    if (!v->is_array && v->type == GGUF_BOOL) {
+        if (gguf_bool(g, key, &truth) && truth != (right != 0)) refuse(g, key, truth);
+        return;
+    }
+    const int32_t *of = v->is_array ? gguf_ints(g, key, &elements) : NULL;
+    for (uint64_t i = 0; of && i < elements; i++)
+        if (of[i] != 0 && of[i] != (int64_t)right) refuse(g, key, of[i]);
+    if (!of && gguf_int(g, key, &n) && n != 0 && n != right) refuse(g, key, (double)n);
 }
 
 // Numbers of which the architecture's description computes one alone; of how experts are judged softmax, unless its table says.
@@ -54,8 +66,38 @@ static void check_only(const Gguf *g, const GgufTable *t, const char *architectu
         text_number(t->only.items[i].name, &right);
         check_number(g, arena_printf(g->arena, "%s.%s", architecture, t->only.items[i].gguf), right);
     }
-    if (!reads(t->choices, "expert_gating_func") && !reads(t->only, "expert_gating_func"))
-        check_number(g, arena_printf(g->arena, "%s.expert_gating_func", architecture), 1);
+    static const struct {
+        const char *key;
+        unsigned right;
+    } usual[] = {{"expert_gating_func", 1}, {"classifier.pooling_type", 2}, {"expert_group_count", 1}};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (!reads(t->choices, usual[i].key) && !reads(t->only, usual[i].key) && !reads(t->further, usual[i].key))
+            check_number(g, arena_printf(g->arena, "%s.%s", architecture, usual[i].key), usual[i].right);
+}
+
+static bool reads_any(const GgufTable *t, const char *key) {
+    return reads(t->needed, key) || reads(t->further, key) || reads(t->each, key);
+}
+
+static int64_t whole(const Gguf *g, const char *architecture, const char *key) {
+    const GgufValue *v = gguf_find(g, key = arena_printf(g->arena, "%s.%s", architecture, key));
+    int64_t n = 0;
+    if (v && !v->is_array) gguf_int(g, key, &n);
+    return n;
+}
+
+// Heads of layers with a window turn as others do, unless the table reads how.
+static void check_windows(const Gguf *g, const GgufTable *t, const char *architecture) {
+    const char *theta = arena_printf(g->arena, "%s.rope.freq_base_swa", architecture),
+               *turned = arena_printf(g->arena, "%s.rope.dimension_count_swa", architecture);
+    double base = 1e4, own;
+    int64_t heads = whole(g, architecture, "attention.head_count"), d = whole(g, architecture, "attention.key_length"), n;
+    if (!reads_any(t, "attention.sliding_window") || !whole(g, architecture, "attention.sliding_window")) return;
+    gguf_float(g, arena_printf(g->arena, "%s.rope.freq_base", architecture), &base);
+    if (!reads_any(t, "rope.freq_base_swa") && gguf_float(g, theta, &own) && own != base) refuse(g, theta, own);
+    if (!d && heads) d = whole(g, architecture, "embedding_length") / heads;
+    if (whole(g, architecture, "rope.dimension_count")) d = whole(g, architecture, "rope.dimension_count");
+    if (!reads_any(t, "rope.dimension_count_swa") && gguf_int(g, turned, &n) && n != d) refuse(g, turned, (double)n);
 }
 
 // A head that the table has no name for
@@ -84,12 +126,21 @@ static void check_changing(const Gguf *g, const char *key, double neutral) {
         if (of[i] != 0 && of[i] != neutral) refuse(g, key, of[i]);
 }
 
+// Sines and cosines are scaled in all layers, and scores of latent attention with them: not where some heads turn otherwise.
+static void check_scaled_waves(const Gguf *g, const GgufTable *t, const char *architecture) {
+    const char *key = arena_printf(g->arena, "%s.rope.scaling.attn_factor", architecture);
+    double factor;
+    bool apart = reads_any(t, "rope.freq_base_swa") || reads_any(t, "attention.kv_lora_rank");
+    if (apart && gguf_float(g, key, &factor) && factor != 0 && factor != 1) refuse(g, key, factor);
+}
+
 void gguf_check_unread(const Gguf *g, const GgufTable *t, const char *architecture) {
     check_only(g, t, architecture);
     check_head(g, t);
+    check_windows(g, t, architecture);
+    check_scaled_waves(g, t, architecture);
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++) {
         const char *end = changing[i].key;
-        if (!reads(t->needed, end) && !reads(t->further, end) && !reads(t->each, end))
-            check_changing(g, arena_printf(g->arena, "%s.%s", architecture, end), changing[i].neutral);
+        if (!reads_any(t, end)) check_changing(g, arena_printf(g->arena, "%s.%s", architecture, end), changing[i].neutral);
     }
 }

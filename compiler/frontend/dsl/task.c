@@ -183,9 +183,25 @@ static void forgive_unreached(Elaborator *e) {
     }
 }
 
+// Where a file says for itself whether a token sees those after it: of a decoder's description embeddings alone can be made
+// then.
+static void check_direction(const Elaborator *e, Task task) {
+    const Checkpoint *c = e->options->checkpoint;
+    const json_t *later = c ? json_object_get(c->config, "sees_later_tokens") : NULL;
+    bool is_decoder = !strcmp(e->graph->name, "decode");
+    Loc at = c ? checkpoint_config_loc(c, "attention.causal") : NO_LOC;
+    if (json_is_true(later) && is_decoder && task != TASK_STATES)
+        diag_fatal(at,
+                   "each token of this model sees those after it: it writes no text, burin makes embeddings of it"
+                   "\nhint: --pooling=mean, or what the model's publisher says");
+    if (json_is_false(later) && !is_decoder && !e->module->n_graphs)
+        diag_fatal(at, "the file says that tokens do not see those after them, which burin does not compute for this model");
+}
+
 void task_apply(Elaborator *e) {
     Graph *g = e->graph;
     Task task = task_of(e);
+    check_direction(e, task);
     int at = graph_output_index(g, "logits");
     bool is_joined = e->module->n_graphs && task_joins_graphs(e), twice = is_joined && task != TASK_STATES;
     bool is_decoder = !strcmp(g->name, "decode") || is_joined;
