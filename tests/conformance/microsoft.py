@@ -446,6 +446,12 @@ def length_cases():
     case("mha_buffer", "MultiHeadAttention", {**new, **none, "m": None, "pk": floats(2, 2, 6, 4), "pv": floats(2, 2, 6, 4), "n": np.array([3], np.int32)}, outputs=3, num_heads=2)
     case("mha_buffer_mask", "MultiHeadAttention", {**new, "b": None, "m": np.array([[1, 1, 0, 1], [0, 1, 1, 1]], np.int32), "a": None, "pk": floats(2, 2, 6, 4),
          "pv": floats(2, 2, 6, 4), "n": np.array([3], np.int32)}, outputs=3, num_heads=2)
+    bytes_of = lambda *shape: random.integers(0, 256, shape).astype(np.uint8)
+    case("experts_8_bits_zeros", "QMoE",
+         {"x": floats(5, 32), "r": floats(5, 4), "w1": bytes_of(4, 16, 32), "s1": random.random((4, 16)).astype(np.float32) / 50, "b1": floats(4, 16),
+          "w2": bytes_of(4, 32, 16), "s2": random.random((4, 32)).astype(np.float32) / 50, "b2": floats(4, 32), "w3": None, "s3": None, "b3": None,
+          "z1": bytes_of(4, 16), "z2": bytes_of(4, 32)},
+         ["w1", "s1", "b1", "w2", "s2", "b2", "z1", "z2"], activation_type="silu", k=2, normalize_routing_weights=1, expert_weight_bits=8)
 
 
 def write(path):

@@ -235,7 +235,8 @@ static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
     Blocks b = {.rows = experts * out, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
     narrow_type(c, b.bits);
     b.depth = onnx_extent(c, w, 2) * 8 / b.bits, b.block = onnx_int(c, "block_size", 0);
-    if (b.block <= 0 && onnx_operand(c, p->zeros)) onnx_fatal(c, "zero points without a block_size are not supported");
+    if (b.block <= 0 && b.bits < 8 && onnx_operand(c, p->zeros))
+        onnx_fatal(c, "zero points without a block_size are not supported");
     if (b.block <= 0) b.block = b.depth;
     if (b.block < 1 || b.depth % b.block)
         onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
