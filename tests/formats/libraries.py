@@ -1,7 +1,7 @@
-"""Tiny folders as hqq, torchao, compressed-tensors and amd-quark write them, with the values that these libraries compute from them, in float32. Not needed
+"""Tiny folders as hqq, torchao, mlx, compressed-tensors and amd-quark write them, with the values that these libraries compute from them, in float32. Not needed
 to build or test burin.
 
-usage: libraries.py [NAME...]   needs what folders.py does, hqq, torchao, compressed-tensors (0.20), amd-quark; writes tests/formats/folders/*
+usage: libraries.py [NAME...]   needs what folders.py does, hqq, torchao, mlx (and mlx-cpu), compressed-tensors (0.20), amd-quark; writes tests/formats/folders/*
 """
 import json
 import sys
@@ -171,6 +171,23 @@ def codes_of(compressor, stored, scheme):
     return compressor.decompress(one, scheme)["weight"].float().numpy()
 
 
+def mlx(bits, group, kind, **rules):
+    """`rules`: bits of modules whose names end so"""
+    def quantize(name, w):
+        import mlx.core as mx
+        own = next((b for k, b in rules.items() if name.endswith(k)), bits)
+        code, scale, bias = mx.quantize(mx.array(w).astype(getattr(mx, kind)), group_size=group, bits=own)
+        scale, bias = scale.astype(mx.float32), bias.astype(mx.float32)
+        values = np.array(mx.dequantize(code, scale, bias, group_size=group, bits=own))
+        stored = {"weight": torch.from_numpy(np.array(code)), "scales": torch.from_numpy(np.array(scale)).to(getattr(torch, kind)),
+                  "biases": torch.from_numpy(np.array(bias)).to(getattr(torch, kind))}
+        if own != bits:
+            settings[name] = {"group_size": group, "bits": own}
+        return {f"{name}.{k}": t for k, t in stored.items()}, values
+    settings = {"group_size": group, "bits": bits}
+    return quantize, settings
+
+
 def quark_layer(name, w, spec, pack):
     from quark.torch.export.nn.modules.qparamslinear import QParamsLinear
     from quark.torch.quantization.config.config import QLayerConfig
@@ -211,6 +228,8 @@ GROUPS = {"ch_axis": 1, "group_size": 32, "scale_type": "float"}
 TENSOR = {"observer_method": "min_max", "scale_type": "float", "symmetric": True}
 ROWS = {"symmetric": False, "scale_type": "float", "round_method": "half_even", "ch_axis": 0}
 LIBRARIES = {
+    "mlx4": (llama(), mlx(4, 32, "bfloat16", v_proj=8, o_proj=3, k_proj=2), ["lm_head", "model.embed_tokens"]),
+    "mlx5": (llama(intermediate_size=128), mlx(5, 64, "float16", v_proj=6), []),
     "quark_groups": (llama(), quark("reorder", q=("Int4PerGroupSpec", GROUPS), k=("Uint4PerGroupSpec", GROUPS), v=("Int8PerGroupSpec", GROUPS),
                                     o=("Uint8PerGroupSpec", GROUPS), gate=("OCP_MXFP4Spec", {"ch_axis": -1}),
                                     up=("OCP_MXFP6E2M3Spec", {"ch_axis": -1}), down=("OCP_MXFP6E3M2Spec", {"ch_axis": -1})), []),

@@ -31,6 +31,8 @@ typedef struct QuantizedCase {
 #define TERNARY   "m.weight U8 2 32;"
 #define QUARK(d, s) \
     "'quant_method':'quark','global_quant_config':{'weight':{'dtype':'" d "','qscheme':'" s "','group_size':16}}"
+#define MLX         "'group_size':16,'bits':4"
+#define MLX_WORDS   "m.weight U32 8 4;"
 #define BYTES       CT("int-quantized", "'num_bits':8,'type':'int'")
 #define FP8         "'quant_method':'fp8','weight_block_size':[4,16]"
 #define F8          "m.weight F8_E4M3 8 32;"
@@ -130,6 +132,12 @@ static const QuantizedCase quantized[] = {
     {"auto-round-format", "'quant_method':'auto-round','packing_format':'auto_round:llm_compressor','bits':4", WORDS},
     {"auto-round-type", "'quant_method':'auto-round','data_type':'mx_fp','bits':4", WORDS},
     {"auto-round-hadamard", "'quant_method':'auto-round','bits':4,'hadamard_config':{'block_size':32}", WORDS},
+    {"mlx-mode", MLX ",'mode':'mxfp4'", MLX_WORDS},
+    {"mlx-bits", "'group_size':16,'bits':16", MLX_WORDS},
+    {"mlx-group", "'group_size':0,'bits':4", MLX_WORDS},
+    {"mlx-no-biases", MLX, MLX_WORDS "m.scales F16 8 2 =11;"},
+    {"mlx-scales-shape", MLX, MLX_WORDS "m.scales F16 8 1 =11; m.biases F16 8 2 =11;"},
+    {"mlx-experts", MLX, "m.weight U32 2 8 4;"},
     {"quark-no-settings", "'quant_method':'quark'", F8},
     {"quark-weight-format", "'quant_method':'quark','export':{'weight_format':'fake_quantized'}", F8},
     {"quark-rotation", "'quant_method':'quark','algo_config':[{'name':'rotation','r1':true,'r4':true}]", F8},

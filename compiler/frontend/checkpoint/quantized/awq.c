@@ -67,13 +67,6 @@ static void read_fast(const QuantizedMatrix *m, CodedRows *rows) {
         rows->code[i] = (int16_t)fast_code(&m->codes->tensor, rows->first + i / m->columns, i % m->columns);
 }
 
-static float fast_value(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
-    const Tensor *scale = &m->scale.values->tensor, *zero = &m->zeros->tensor;
-    int64_t at = column / m->group * m->rows + row;
-    float product = (float)code * (float)dtype_load(scale->dtype, scale->data, at);
-    return product + (float)dtype_load(zero->dtype, zero->data, at);
-}
-
 // `group`: as config.json says
 static QuantizedMatrix *fast_matrix(Quantization *q, QuantizedMatrix *m, int64_t group) {
     const StoredTensor *t = m->codes;
@@ -89,10 +82,9 @@ static QuantizedMatrix *fast_matrix(Quantization *q, QuantizedMatrix *m, int64_t
     int64_t lines = scales->tensor.rank == 2 && scales->tensor.dim[0] >= m->groups ? scales->tensor.dim[0] : m->groups;
     quantized_want_shape(scales, 2, (int64_t[]){lines, m->rows});
     quantized_want_shape(m->zeros, 2, (int64_t[]){lines, m->rows});
-    quantized_check_scales(scales);
-    m->scale = (Grid){scales, 1, 1, m->rows};
     m->bits = 4, m->transposed = quantized_is_conv1d(q, m->name);
-    m->read = read_fast, m->value = fast_value;
+    quantized_line(q, m, scales, m->zeros, true);
+    m->read = read_fast;
     return m;
 }
 

@@ -18,6 +18,7 @@ static const QuantizationMethod methods[] = {
     {"hqq", hqq_check, hqq_matrix},
     {"torchao", torchao_check, torchao_matrix},
     {"quark", quark_check, quark_matrix},
+    {"mlx", mlx_check, mlx_matrix},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
@@ -40,17 +41,20 @@ static bool find_beside(Quantization *q) {
 
 // In config.json, or in the part of it that describes the text of a model that also takes images or sounds (`part`, or NULL)
 static bool find_within(Quantization *q, const char *part) {
-    static const char *const keys[] = {"quantization_config", "compression_config"};
+    static const char *const keys[] = {"quantization_config", "compression_config", "quantization"};
     const Checkpoint *c = q->checkpoint;
     const json_t *within = part ? json_object_get(c->config, part) : c->config;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const json_t *config = json_object_get(within, keys[i]);
         q->loc = checkpoint_config_loc(c, part ? part : keys[i]);
-        if (config && !json_is_null(config) && !json_is_object(config)) diag_fatal(q->loc, "%s must be an object", keys[i]);
-        if (!json_object_size(config)) continue;
+        if (i < 2 && config && !json_is_null(config) && !json_is_object(config))
+            diag_fatal(q->loc, "%s must be an object", keys[i]);
+        // MLX says no more than these two, and called it "quantization" alone at first.
+        bool mlx = json_is_integer(json_object_get(config, "group_size")) && json_is_integer(json_object_get(config, "bits"));
+        if (!json_object_size(config) || (!mlx && !strcmp(keys[i], "quantization"))) continue;
         q->config = config;
         bool bits = json_object_get(config, "load_in_4bit") || json_object_get(config, "load_in_8bit");
-        q->method = quantized_string(q, "quant_method", bits ? "bitsandbytes" : NULL);
+        q->method = quantized_string(q, "quant_method", bits ? "bitsandbytes" : mlx ? "mlx" : NULL);
         return true;
     }
     return false;

@@ -86,6 +86,8 @@ void hqq_check(const Quantization *);
 QuantizedMatrix *hqq_matrix(Quantization *, StoredTensor *);
 void torchao_check(const Quantization *);
 QuantizedMatrix *torchao_matrix(Quantization *, StoredTensor *);
+void mlx_check(const Quantization *);
+QuantizedMatrix *mlx_matrix(Quantization *, StoredTensor *);
 void quark_check(const Quantization *);
 QuantizedMatrix *quark_matrix(Quantization *, StoredTensor *);
 
@@ -140,6 +142,10 @@ void fp4_set(QuantizedMatrix *, const StoredTensor *scales, int64_t group);
 void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, bool divides);
 // Likewise floats of 6 bits, e2m3 or e3m2
 void fp6_set(const Quantization *, QuantizedMatrix *, const StoredTensor *scales, int64_t group, int fraction_bits);
+// Codes stand for code * scale + zero, both floats [rows, groups], or [groups, rows] if `by_group`: sets all but how they are
+// read.
+void quantized_line(const Quantization *, QuantizedMatrix *, const StoredTensor *scale, const StoredTensor *zero,
+                    bool by_group);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
 void quantized_order(const Quantization *, QuantizedMatrix *);
 // Ends the run when one is infinite or no number.
