@@ -40,7 +40,8 @@ static const struct {
     Part part;
     const char *ends;
 } tensor_names[] = {
-    {PART_ROUTER, "router mlp.gate moe.gate shared_expert_gate ffn_gate_inp router.layer router.classifier"},
+    {PART_ROUTER,
+     "router mlp.gate moe.gate block_sparse_moe.gate gate.wg shared_expert_gate ffn_gate_inp router.layer router.classifier"},
     {PART_OUTPUT,
      "o_proj out_proj attention.output.dense attention.dense out_lin attn.c_proj attn_output self_attn.dense wo.attn "
      "self_attention.dense SelfAttention.o EncDecAttention.o attn.out attention.wo attn.Wo"},

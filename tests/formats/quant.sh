@@ -90,3 +90,12 @@ source=tests/formats/mixed/model.gguf build_quantized kept q4_0
 check "quant: blocks of the file stay" grep -q "matrices stay in the file's blocks" "$WORK/kept.said"
 source=tests/formats/mixed/model.gguf build_quantized again q4_0 --requantize
 check "quant: unless asked for" grep -q "are quantized again: what the file lost stays lost" "$WORK/again.said"
+
+# Routers stay floats, by whatever name.
+for family in mixtral hunyuan_v1_moe minimax phimoe qwen3_moe deepseek_v3 gpt_oss dbrx granitemoe; do
+    "$BUILD/tools/family_weights" tests/families/$family "$WORK/family"
+    "$BURIN" inspect "$WORK/family" --quant q8_0 --stop-after=layout 2>&1 | grep 'pack(.*format="q8_0"' > "$WORK/graph"
+    check "quant: $family: matrices become blocks" grep -q . "$WORK/graph"
+    check "quant: $family: its router does not" sh -c "! grep -E '(moe.gate|mlp.gate|gate.wg|router[a-z.]*)\"$' '$WORK/graph'"
+    rm -r "$WORK/family"
+done
