@@ -386,6 +386,16 @@ static void open_scaled(const char *architecture, const char *type) {
     open_gguf(64);
 }
 
+// Its convolutions would see later tokens, too.
+static void gguf_undirected(void) {
+    begin(3, 1, 2);
+    put_string("general.architecture", "lfm2");
+    key("lfm2.attention.causal", BOOL);
+    zeros(1);
+    describe((Described){"token_embd.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
 static void gguf_unscaled(void) { open_scaled("nemotron", "linear"); }
 static void gguf_unstretched(void) { open_scaled("deepseek2", "yarn"); }
 
@@ -433,6 +443,7 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_unread_window_base),
                                          CASE(gguf_unread_window_turns),
                                          CASE(gguf_unscaled),
+                                         CASE(gguf_undirected),
                                          CASE(gguf_unstretched),
                                          CASE(gguf_adapter),
                                          CASE(gguf_imatrix),

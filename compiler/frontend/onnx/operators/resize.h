@@ -6,8 +6,7 @@
 typedef struct Resize {
     const char *mode, *coordinate, *nearest;
     bool antialias, exclude_outside;
-    bool
-        by_result;  // corners are aligned by the length of the result, not by what scale and input come to before it is cut off
+    bool by_result;  // corners are aligned by the result's length, not by what scale and input come to before it is cut off
     double cubic_a, extrapolation;
 } Resize;
 
