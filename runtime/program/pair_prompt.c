@@ -5,7 +5,7 @@
 
 #include "base/allocate.h"
 
-static bool is_at(const char *s, const char *name) { return !strncmp(s, name, strlen(name)); }
+static bool is_place(const char *s, const char *name) { return !strncmp(s, name, strlen(name)); }
 
 // Appends the bytes, or counts them where there is no text yet.
 static void put(char *text, size_t *at, const char *bytes, size_t n) {
@@ -17,9 +17,9 @@ static size_t fill(char *text, const char *prompt, const burin_pair_text *p) {
     static const char first[] = "{query}", second[] = "{document}";
     size_t at = 0;
     while (*prompt) {
-        if (is_at(prompt, first))
+        if (is_place(prompt, first))
             put(text, &at, p->first, p->first_bytes), prompt += sizeof first - 1;
-        else if (is_at(prompt, second))
+        else if (is_place(prompt, second))
             put(text, &at, p->second, p->second_bytes), prompt += sizeof second - 1;
         else
             put(text, &at, prompt++, 1);
