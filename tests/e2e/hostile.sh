@@ -132,7 +132,7 @@ closes "GGUF and tokenizers" 0
 
 # Labels of a GGUF and the prompt of its pairs are in the program, which prints the labels.
 tar xJf tests/e2e/gguf_texts.tar.xz -C "$WORK" qwen3-reranker.gguf
-for word in yes Judge classifier; do
+for word in yes "Judge whether" classifier; do
     texts > "$WORK/texts"
     while read -r text; do
         "$BUILD/tools/hostile" "$WORK/qwen3-reranker.gguf" "$WORK/x.gguf" "$word" "$text" && built "hostile: $word of a GGUF's labels" build "$WORK/x.gguf"
