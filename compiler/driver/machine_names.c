@@ -1,5 +1,4 @@
 // Names that people give machines, beyond the triples of machines[]: what to write instead, or why there is no such target.
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +85,7 @@ _Noreturn void machine_refuse(const char *triple) {
     const char *names[16], *near;
     char name[64];
     snprintf(name, sizeof name, "%s", triple);
-    for (char *c = name; *c; c++) *c = (char)tolower((unsigned char)*c);
+    text_lower(name);
     for (int i = 0; i < n_machines; i++) names[i] = machines[i].triple;
     refuse_cpu(triple, name);
     refuse_known(triple, name);

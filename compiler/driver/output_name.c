@@ -97,8 +97,7 @@ static const Promise promises[] = {
 };
 
 static const Promise *find_promise(Arena *arena, const char *ending) {
-    char *word = arena_printf(arena, " %s ", ending);
-    for (char *c = word; *c; c++) *c = (char)tolower((unsigned char)*c);
+    const char *word = text_lower(arena_printf(arena, " %s ", ending));
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++)
         if (strstr(promises[i].endings, word)) return &promises[i];
     return NULL;

@@ -247,15 +247,9 @@ static const Recipe *find_recipe(const char *word) {
     return NULL;
 }
 
-// Names of files have formats in capitals: Q4_K_M
-static const char *in_small_letters(Arena *a, const char *word) {
-    char *small = arena_strdup(a, word);
-    for (char *c = small; *c; c++) *c = (char)tolower((unsigned char)*c);
-    return small;
-}
-
+// Formats also as names of files have them: Q4_0
 static bool read_format(Arena *a, const char *word, DType *t, const char **problem) {
-    if (dtype_parse(in_small_letters(a, word), t) && makes_format(*t)) return true;
+    if (dtype_parse(text_lower(arena_strdup(a, word)), t) && makes_format(*t)) return true;
     if (find_recipe(word)) {
         *problem = arena_printf(a, "%s is a recipe, which says more than one format: a rule takes one", word);
         return false;

@@ -1,5 +1,6 @@
 #include "util/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -74,6 +75,11 @@ void text_free(Text *t) {
 }
 
 const char *skip_blanks(const char *text) { return text + strspn(text, " \t"); }
+
+char *text_lower(char *text) {
+    for (char *c = text; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return text;
+}
 
 bool text_ends_with(const char *text, const char *end) {
     size_t n = strlen(text), m = strlen(end);

@@ -23,6 +23,7 @@ void text_append(Text *, const char *bytes, size_t n);
 void text_free(Text *);
 const char *skip_blanks(const char *text);  // and tabs
 bool text_ends_with(const char *text, const char *end);
+char *text_lower(char *text);  // its letters of ASCII, in place; returns it
 // What stands behind a number of 1 to 9 digits, without a sign or zeros in front; NULL where there is none
 const char *text_number(const char *text, unsigned *number);
 

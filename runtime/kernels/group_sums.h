@@ -47,8 +47,8 @@ INLINE vi group_start(weight_format format, const uint8_t *w, int bias, group_ro
     return vi_set1(bias == 128 && block_formats[format].group > 16 ? x.start : -bias * x.sum);
 }
 
-// What c becomes by the sums of a group: products that are exact go on with it.
-INLINE vi with_group(weight_format format, vi c, vi sums) { return is_exact(format) ? vi_add(c, sums) : sums; }
+// c by the sums of a group: products that are exact go on with what it is, others begin.
+INLINE vi with_group(weight_format format, const vi *c, vi sums) { return is_exact(format) ? vi_add(*c, sums) : sums; }
 
 INLINE void group_dots(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                        vi (*c)[PANELS_MOST]) {
@@ -63,7 +63,7 @@ INLINE void group_dots(weight_format format, const int extent[2], const block_op
         x[i] = group_of_row(format, (const q8_block *)o->x[i], group);
         if (wide) activations[i] = fours_load(x[i].q);
         UNROLL
-        for (int p = 0; p < P; p++) c[i][p] = with_group(format, c[i][p], group_start(format, o->w[p], bias, x[i]));
+        for (int p = 0; p < P; p++) c[i][p] = with_group(format, &c[i][p], group_start(format, o->w[p], bias, x[i]));
     }
     INT_UNROLL
     for (int from = 0; from < steps; from += together) {
@@ -124,7 +124,7 @@ INLINE void group_words(weight_format format, const int extent[2], const block_o
         for (int i = 0; i < R; i++) {
             group_row x = group_of_row(format, (const q8_block *)o->x[i], group);
             vi start = group_start(format, o->w[p], bias, x);
-            c[i][p] = with_group(format, c[i][p], vi_add(start, vi_of_halves(sums[i])));
+            c[i][p] = with_group(format, &c[i][p], vi_add(start, vi_of_halves(sums[i])));
         }
     }
 }
@@ -144,8 +144,8 @@ INLINE void group_pairs(weight_format format, const int extent[2], const block_o
         vi_pair sums[ROWS_MOST / 2];
         UNROLL
         for (int i = 0; i < R; i += 2) {
-            vi first = with_group(format, c[i][p], group_start(format, o->w[p], bias, x[i]));
-            sums[i / 2] = vi_pair_of(first, with_group(format, c[i + 1][p], group_start(format, o->w[p], bias, x[i + 1])));
+            vi first = with_group(format, &c[i][p], group_start(format, o->w[p], bias, x[i]));
+            sums[i / 2] = vi_pair_of(first, with_group(format, &c[i + 1][p], group_start(format, o->w[p], bias, x[i + 1])));
         }
         UNROLL
         for (unsigned t = 0; t < steps; t += 2) {
@@ -202,7 +202,7 @@ INLINE void group_tiles(weight_format format, const int extent[2], const block_o
         for (int i = 0; i < R; i++) {
             group_row row = group_of_row(format, (const q8_block *)o->x[i], group);
             vi start = group_start(format, o->w[p], block_formats[format].offset, row);
-            c[i][p] = with_group(format, c[i][p], vi_add(vi_load(sums + i * LANES), start));
+            c[i][p] = with_group(format, &c[i][p], vi_add(vi_load(sums + i * LANES), start));
         }
     }
 }
