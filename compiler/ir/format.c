@@ -63,6 +63,12 @@ static void decode_mxfp4(const uint8_t *b, CodedBlock *c) {
     set_looked_up(c, b + 1, e2m1_values);
 }
 
+// A bit a value, the first lowest: 1 or -1
+static void decode_q1_0(const uint8_t *b, CodedBlock *c) {
+    set_scale(c, half_at(b), 0);
+    for (int i = 0; i < 128; i++) c->q[i] = b[2 + i / 8] >> i % 8 & 1 ? 1 : -1;
+}
+
 // Two bits a value, four in a byte, the first lowest: -1, 0, 1, 2
 static void decode_q2_0(const uint8_t *b, CodedBlock *c) {
     set_scale(c, half_at(b), 0);

@@ -17,6 +17,7 @@ typedef struct {
 static int stored(const Format *f, const CodedBlock *c, int k) {
     if (f->table >= TABLE_NF4) return c ? (uint8_t)c->q[k] : 0;
     const int8_t *table = f->table == TABLE_IQ4 ? iq4_values : e2m1_values;
+    if (f->table == TABLE_SIGN) return c && c->q[k] > 0;
     if (f->table == TABLE_PLAIN) return (c ? c->q[k] : 0) + f->offset;
     for (int i = 0; c && i < 16; i++)
         if (table[i] == c->q[k]) return i;

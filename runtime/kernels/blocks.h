@@ -120,6 +120,7 @@ INLINE vi low_plane(weight_format f, const uint8_t *w, unsigned step) {
 INLINE vi block_step(weight_format f, const uint8_t *w, unsigned step) {
     const block_format b = block_formats[f];
     vi q = low_plane(f, w, step);
+    if (b.table == TABLE_SIGN) return vi_add(q, q);
     if (b.table == TABLE_IQ4) return vi_lookup(q, iq4_table);
     if (b.table == TABLE_E2M1) return vi_lookup(q, e2m1_table);
     if (!b.high) return q;

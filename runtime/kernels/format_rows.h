@@ -15,7 +15,7 @@
 //            blocks of a row of weights, and stands behind a panel's blocks, 16 f32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
 //            as those of the scales
-//   table    PLAIN, or what a q stands for: IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
+//   table    PLAIN, or what a q stands for: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
 //   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
 // Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q; those
@@ -37,6 +37,7 @@ FORMAT(iq4_xs, 23, 256, 136, 4, 0, 32, SIGNED, NONE, 128, IQ4, encode_groups)
 FORMAT(tq1_0, 34, 256, 54, 5, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
 FORMAT(tq2_0, 35, 256, 66, 2, 0, 32, ONE, NONE, 1, PLAIN, encode_scale)
 FORMAT(mxfp4, 39, 32, 17, 4, 0, 32, EXPONENT, NONE, 12, E2M1, encode_exponent)
+FORMAT(q1_0, 41, 128, 18, 1, 0, 32, ONE, NONE, 1, SIGN, NULL)
 FORMAT(q2_0, 42, 64, 18, 2, 0, 32, ONE, NONE, 1, PLAIN, NULL)
 FORMAT(nvfp4, -1, 64, 40, 4, 0, 16, E4M3, NONE, 12, E2M1, NULL)
 FORMAT(nvfp4_d, -1, 64, 40, 4, 0, 16, E4M3_OVER, NONE, 12, E2M1, NULL)

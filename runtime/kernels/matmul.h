@@ -275,6 +275,7 @@ MATMUL(f16, floats, WEIGHT_F16)
 MATMUL(bf16, floats, WEIGHT_BF16)
 #define FAMILY_PLAIN   integers
 #define FAMILY_IQ4     integers
+#define FAMILY_SIGN    integers
 #define FAMILY_E2M1    integers
 #define FAMILY_NF4     values
 #define FAMILY_E4M3    values

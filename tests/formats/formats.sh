@@ -4,7 +4,7 @@
 . tests/lib.sh
 unsanitized "formats"
 . tests/lib_formats.sh
-for model in mixed nvfp4 q2_0; do $BURIN inspect tests/formats/$model/model.gguf; done > "$WORK/tensors"
+for model in mixed nvfp4 q1_0 q2_0; do $BURIN inspect tests/formats/$model/model.gguf; done > "$WORK/tensors"
 for format in $($BURIN formats | awk '$2 ~ /^[0-9]+$/ && $5 ~ /^GGUF/ { print $1 }'); do
     check "formats: a model has a matrix of $format" grep -q " $format\[" "$WORK/tensors"
 done
@@ -12,7 +12,7 @@ numbers mixed tests/formats/mixed/model.gguf tests/formats/mixed
 packed mixed tests/formats/mixed/model.gguf
 same_everywhere mixed tests/formats/mixed/model.gguf --kv=q8_0
 numbers "NVFP4 with factors" tests/formats/nvfp4/model.gguf tests/formats/nvfp4
-numbers q2_0 tests/formats/q2_0/model.gguf tests/formats/q2_0
+for model in q1_0 q2_0; do numbers $model tests/formats/$model/model.gguf tests/formats/$model; done
 numbers "transposed matrices" tests/formats/gpt2/model.gguf tests/formats/gpt2
 
 # Parts: the model in two files is the model in one.

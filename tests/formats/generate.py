@@ -1,5 +1,5 @@
 """Tiny models in block formats: a LLaMA with a matrix in every one (mixed), one of NVFP4 with factors beside its matrices (nvfp4),
-one of Q2_0, a GPT-2, whose matrices GGUF has transposed (gpt2). Not needed to build or test burin.
+one of Q1_0, one of Q2_0, a GPT-2, whose matrices GGUF has transposed (gpt2). Not needed to build or test burin.
 
 usage: generate.py            needs gguf, numpy, torch, transformers, safetensors, ../shared/data/gguf and ../shared/data/families/gpt2
 
@@ -107,27 +107,46 @@ def nvfp4():
     return state
 
 
-def q2_0():
-    """Blocks of 64 with two bits a value, of which the package gguf does not know."""
-    kind = 42
-    gguf.GGML_QUANT_SIZES[kind] = 64, 18
+def sign(values):
+    """Blocks of 128 with a bit a value: 18 bytes a block, and the values they stand for."""
+    d = np.abs(values).mean(1, keepdims=True).astype(np.float16)
+    packed = np.packbits(values > 0, axis=1, bitorder="little")
+    return np.concatenate([d.view(np.uint8), packed], 1), np.where(values > 0, 1, -1) * d.astype(np.float32)
+
+
+def two_bits(values):
+    """Blocks of 64 with two bits a value, likewise."""
+    d = (np.abs(values).max(1, keepdims=True) / 1.5).astype(np.float16)
+    codes = np.clip(np.rint(values / d.astype(np.float32)), -1, 2)
+    fours = (codes + 1).astype(np.uint8).reshape(-1, 16, 4)
+    packed = fours[..., 0] | fours[..., 1] << 2 | fours[..., 2] << 4 | fours[..., 3] << 6
+    return np.concatenate([d.view(np.uint8), packed], 1), d.astype(np.float32) * codes
+
+
+def of_type(name, kind, block, encode):
+    """All matrices but the head in a type that the package gguf does not know."""
+    gguf.GGML_QUANT_SIZES[kind] = block, 18
     base = gguf.GGUFReader("../shared/data/gguf/q8_0/model.gguf")
-    out, state = like(base, "tests/formats/q2_0/model.gguf"), {}
+    out, state = like(base, f"tests/formats/{name}/model.gguf"), {}
     for t in base.tensors:
         w = gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float32)
         if w.ndim < 2 or t.name == "output.weight":
             out.add_tensor(t.name, np.array(t.data), raw_dtype=t.tensor_type)
         else:
-            values = w.reshape(-1, 64)
-            d = (np.abs(values).max(1, keepdims=True) / 1.5).astype(np.float16)
-            codes = np.clip(np.rint(values / d.astype(np.float32)), -1, 2)
-            fours = (codes + 1).astype(np.uint8).reshape(-1, 16, 4)
-            packed = fours[..., 0] | fours[..., 1] << 2 | fours[..., 2] << 4 | fours[..., 3] << 6
-            out.add_tensor(t.name, np.concatenate([d.view(np.uint8), packed], 1).reshape(len(w), -1), raw_dtype=kind)
-            w = (d.astype(np.float32) * codes).reshape(w.shape).astype(np.float32)
+            blocks, values = encode(w.reshape(-1, block))
+            out.add_tensor(t.name, blocks.reshape(len(w), -1), raw_dtype=kind)
+            w = values.reshape(w.shape).astype(np.float32)
         state[hugging_face(t.name)] = torch.from_numpy(halves(w, heads_of(t.name)) if heads_of(t.name) else w)
     finish(out)
     return state
+
+
+def q1_0():
+    return of_type("q1_0", 41, 128, sign)
+
+
+def q2_0():
+    return of_type("q2_0", 42, 64, two_bits)
 
 
 def without_signs(shape):
@@ -175,7 +194,7 @@ def main():
                                       num_attention_heads=HEADS, num_key_value_heads=KV_HEADS, rms_norm_eps=1e-5, rope_theta=1e4,
                                       tie_word_embeddings=False, attn_implementation="eager")
     model = transformers.LlamaForCausalLM(config).eval()
-    for folder, make in (OUT, write), ("tests/formats/nvfp4", nvfp4), ("tests/formats/q2_0", q2_0):
+    for folder, make in (OUT, write), *((f"tests/formats/{make.__name__}", make) for make in (nvfp4, q1_0, q2_0)):
         model.load_state_dict(make())
         save(model, folder, np.load("../shared/data/gguf/q8_0/input_ids.npy"))
     gpt2()

@@ -180,6 +180,7 @@ static int reference_integer(weight_format f, const uint8_t *block, int column, 
     }
     if (stands_for_floats(f)) return q;
     if (b.minimum == MINIMUM_ZERO) q -= (int8_t)block[block_minima_at(f) + (size_t)column];
+    if (b.table == TABLE_SIGN) return q ? 1 : -1;
     if (b.table != TABLE_PLAIN) return (b.table == TABLE_IQ4 ? iq4 : e2m1)[q];
     return (b.high ? q | bits_at(block + block_high_at(f), b.high, column, k) << b.low : q) - b.offset;
 }
