@@ -16,6 +16,7 @@
 
 // By what becomes of the objects
 #define FLAGS_PROGRAM "-fno-pie -ffunction-sections"
+#define FLAGS_SPARE   "-fno-asynchronous-unwind-tables -fdata-sections"  // nothing unwinds a program, and its symbols go
 #define FLAGS_LIBRARY "-fPIC -fvisibility=hidden"
 #define FLAGS_BARE    "-fshort-enums -ffunction-sections -fstack-size-section -fvisibility=hidden"
 #define FLAGS_FOLDER  "-fvisibility=hidden"

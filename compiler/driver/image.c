@@ -13,7 +13,7 @@
 #include "engine/integrity.h"
 #include "util/files.h"
 
-enum { ALIGNMENT = 64, PAGE = 65536, CHUNK = 1 << 20 };
+enum { ALIGNMENT = 64, PAGE = 65536, SMALL_PAGE = 4096, CHUNK = 1 << 20 };
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -166,6 +166,9 @@ static Executable executable_read(const char *path) {
     return e;
 }
 
+// The largest page that a system may have
+static uint64_t page_of(const Executable *e) { return e->header.e_machine == EM_X86_64 ? SMALL_PAGE : PAGE; }
+
 // Turns the PT_NOTE header, which nothing at run time reads, into a PT_LOAD that follows the others.
 static void add_segment(Executable *e, const char *path, uint64_t offset, uint64_t bytes) {
     int n = e->header.e_phnum, note = -1, last = -1;
@@ -176,7 +179,7 @@ static void add_segment(Executable *e, const char *path, uint64_t offset, uint64
                           .p_paddr = IMAGE_ADDRESS,
                           .p_filesz = bytes,
                           .p_memsz = bytes,
-                          .p_align = PAGE};
+                          .p_align = page_of(e)};
     for (int i = 0; i < n; i++) {
         if (e->segments[i].p_type == PT_NOTE) note = i;
         if (e->segments[i].p_type == PT_LOAD) last = i;
@@ -204,7 +207,7 @@ static void add_section(Executable *e, uint64_t offset, uint64_t bytes) {
 
 void image_append(const Image *image, const Image *draft, const char *path) {
     Executable e = executable_read(path);
-    uint64_t offset = round_up(e.size, PAGE), bytes = image->bytes + (draft ? draft->bytes : 0);
+    uint64_t offset = round_up(e.size, page_of(&e)), bytes = image->bytes + (draft ? draft->bytes : 0);
     add_segment(&e, path, offset, bytes);
     add_section(&e, offset, bytes);
     const Elf64_Shdr *names = &e.sections[e.header.e_shstrndx];

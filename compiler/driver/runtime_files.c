@@ -8,8 +8,8 @@
 #include "util/text.h"
 
 static int is_room(const struct dirent *e) {
-    static const char *const apart[] = {"library", "mpi", "editor", "windows"};
-    for (int i = 0; i < 4; i++)
+    static const char *const apart[] = {"library", "mpi", "editor", "windows", "glibc"};
+    for (int i = 0; i < 5; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');
 }
@@ -28,6 +28,19 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
         free(list[i]);
     }
     if (n >= 0) free(list);
+}
+
+bool runtime_is_seldom_run(const char *name) {
+    static const char *const often[] = {"program/beams.c", "program/draft.c", "program/perplexity.c"}, *const seldom[] = {
+                                                                                                           "program/",
+                                                                                                           "template/",
+                                                                                                           "grammar/schema",
+                                                                                                           "grammar/tool"};
+    for (size_t i = 0; i < sizeof often / sizeof *often; i++)
+        if (!strcmp(name, often[i])) return false;
+    for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
+        if (!strncmp(name, seldom[i], strlen(seldom[i]))) return true;
+    return false;
 }
 
 RuntimeFiles runtime_files(Arena *arena, const char *runtime, const char *suffix) {

@@ -1,7 +1,9 @@
 // The files of runtime/ that a program is made of: those in its folders, but for library/, whose texts become NAME.h and
-// NAME_api.c, and those that not every program has: mpi/ (--with=mpi), editor/ (--line-editor) and windows/.
+// NAME_api.c, and those that not every program has: mpi/ (--with=mpi), editor/ (--line-editor), windows/ and glibc/.
 #ifndef BURIN_DRIVER_RUNTIME_FILES_H
 #define BURIN_DRIVER_RUNTIME_FILES_H
+#include <stdbool.h>
+
 #include "util/arena.h"
 
 typedef struct RuntimeFiles {
@@ -11,5 +13,7 @@ typedef struct RuntimeFiles {
 
 // `runtime` is a folder of that name, of burin or of emitted C. Only those that end in `suffix`; "": all that C includes.
 RuntimeFiles runtime_files(Arena *, const char *runtime, const char *suffix);
+// Is its size worth more than its time?
+bool runtime_is_seldom_run(const char *name);
 void runtime_add_room(Arena *, const char *runtime, const char *room, const char *suffix, RuntimeFiles *);
 #endif

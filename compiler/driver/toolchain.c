@@ -139,19 +139,23 @@ typedef struct Compilation {
     int n_new;
 } Compilation;
 
+// A program without what debuggers alone read: -O1 keeps it. (longjmp of Windows goes by unwind tables.)
+static bool is_spare(const Toolchain *t) { return !t->quick && !machine_is_windows(t->machine); }
+
 static const char *baseline(const Compilation *c, const char *flags) {
     const Toolchain *t = c->tools;
     if (t->mpi) flags = arena_printf(t->arena, "-DBURIN_MPI=1 %s", flags);
-    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? FLAGS_PROGRAM
+    const char *pic = c->emitted->kind == OUTPUT_PROGRAM ? is_spare(t) ? FLAGS_PROGRAM " " FLAGS_SPARE : FLAGS_PROGRAM
                       : machine_is_bare(t->machine)      ? FLAGS_BARE
                                                          : FLAGS_LIBRARY;
     return arena_printf(t->arena, FLAGS " %s %s %s", pic, flags, header_flags(t));
 }
 
-// Of what runs on every CPU of the machine, and has no kernels.
-static const char *base_flags(const Compilation *c) {
+// Of what runs on every CPU of the machine, and has no kernels. `small`: its time does not matter.
+static const char *base_flags(const Compilation *c, bool small) {
     const Toolchain *t = c->tools;
-    const char *flags = machine_is_bare(t->machine) ? FLAGS_SMALL : t->quick ? FLAGS_QUICK_RUNTIME : FLAGS_RUNTIME;
+    small |= machine_is_bare(t->machine);
+    const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME : small ? FLAGS_SMALL : FLAGS_RUNTIME;
     return baseline(
         c, arena_printf(t->arena, "%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "", flags, target_find(t->machine->cpu)->flags));
 }
@@ -211,11 +215,11 @@ static void compile_model(Compilation *c, const Toolchain *t, const char *name) 
             baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s", toolchain_kernel_flags(t), cpu->flags, cpu->symbol)),
             arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
     }
-    add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c));
+    add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c, false));
 }
 
-static const char *windows_flags(const Compilation *c) {
-    return arena_printf(c->tools->arena, "%s -isystem %s/runtime/windows", base_flags(c), c->tools->home);
+static const char *windows_flags(const Compilation *c, bool small) {
+    return arena_printf(c->tools->arena, "%s -isystem %s/runtime/windows", base_flags(c, small), c->tools->home);
 }
 
 // A source of a library for Windows, with what mingw-w64 does not have of POSIX as its own.
@@ -227,7 +231,7 @@ static void add_windows_source(Compilation *c, const char *source) {
                                     "#include \"%s\"\n#include \"windows/processors.c\"\n",
                                     path_name(source));
     write_file(unit, text, strlen(text));
-    add_source(c, unit, windows_flags(c));
+    add_source(c, unit, windows_flags(c, false));
 }
 
 static void compile_models(Compilation *c) {
@@ -237,43 +241,50 @@ static void compile_models(Compilation *c) {
     if (e->extra && machine_is_windows(c->tools->machine))
         add_windows_source(c, e->extra);
     else if (e->extra)
-        add_source(c, e->extra, base_flags(c));
+        add_source(c, e->extra, base_flags(c, false));
 }
 
-// The runtime in a few units, each of which includes some of its files: most of a file's time goes to its headers. (No model is
-// named with a hyphen.)
-enum { RUNTIME_UNITS = 2 };
-
-// Every `step`th of the files from `first` on.
-static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files, int first, int step) {
+static void add_unit(Compilation *c, const char *name, const RuntimeFiles *files, bool small) {
     const Toolchain *t = c->tools;
-    const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name), *flags = base_flags(c);
+    const char *unit = arena_printf(t->arena, "%s/%s", c->emitted->folder, name), *flags = base_flags(c, small);
     Text includes = {0};
     if (machine_is_windows(t->machine)) {
         text_add(&includes, "#include \"windows/posix.h\"\n");
-        flags = windows_flags(c);
+        flags = windows_flags(c, small);
     }
-    for (int i = first; i < files->n; i += step) text_add(&includes, "#include \"%s\"\n", files->names[i]);
+    for (int i = 0; i < files->n; i++) text_add(&includes, "#include \"%s\"\n", files->names[i]);
     write_file(unit, includes.data, includes.length);
     text_free(&includes);
     add_source(c, unit, flags);
 }
 
 // A room that not every program has, and whose headers the other units need not bear.
-static void add_room(Compilation *c, const char *runtime, const char *room, const char *unit) {
+static void add_room(Compilation *c, const char *runtime, const char *room, const char *unit, bool small) {
     RuntimeFiles files = {0};
     runtime_add_room(c->tools->arena, runtime, room, ".c", &files);
-    add_unit(c, unit, &files, 0, 1);
+    add_unit(c, unit, &files, small);
 }
 
+// One whose C library is glibc, linked statically: musl's has nothing that is worth to stand in for.
+static bool is_static_glibc(const Toolchain *t) { return is_spare(t) && !t->mpi && !machine_has_musl(t->machine); }
+
+// In two units, by how fast they must be, since most of a file's time goes to its headers. (No model is named with a hyphen.)
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
-    const RuntimeFiles files = runtime_files(arena, runtime, ".c");
-    for (int i = 0; i < RUNTIME_UNITS; i++) add_unit(c, arena_printf(arena, "runtime-%d.c", i + 1), &files, i, RUNTIME_UNITS);
-    if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT);
-    if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c");
-    if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c");
+    RuntimeFiles all = runtime_files(arena, runtime, ".c"), fast = {.names = ARENA_ARRAY(arena, const char *, all.n)},
+                 small = fast;
+    small.names = ARENA_ARRAY(arena, const char *, all.n);
+    for (int i = 0; i < all.n; i++) {
+        RuntimeFiles *unit = runtime_is_seldom_run(all.names[i]) ? &small : &fast;
+        unit->names[unit->n++] = all.names[i];
+    }
+    add_unit(c, "runtime-1.c", &fast, false);
+    add_unit(c, "runtime-2.c", &small, true);
+    if (c->tools->mpi) add_room(c, runtime, "mpi", MPI_UNIT, false);
+    if (c->tools->editor) add_room(c, runtime, "editor", "runtime-editor.c", true);
+    if (machine_is_windows(c->tools->machine)) add_room(c, runtime, "windows", "runtime-windows.c", false);
+    if (is_static_glibc(c->tools)) add_room(c, runtime, "glibc", "runtime-glibc.c", true);
 }
 
 static void keep_objects(const Compilation *c) {
@@ -366,10 +377,12 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
         link_for_windows(t, objects, true, folder, output);
         return;
     }
-    const char *linked = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
+    const char *spare = is_spare(t) ? "-s " : "",
+               *linked =
+                   arena_printf(t->arena, "%s%s", spare, t->mpi ? "-no-pie" : "-static");  // MPI comes as shared libraries
     const char *place =
         t->machine->address_bits == 32
-            ? "-static -Wl,--gc-sections"
+            ? arena_printf(t->arena, "%s -Wl,--gc-sections", linked)
             : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx",
                            linked, IMAGE_ADDRESS, (unsigned long long)draft);
     const char *libraries = arena_printf(t->arena, "%s -lm -lpthread -o", t->editor ? t->editor : "");

@@ -264,10 +264,11 @@ static int allowed_cores(const cpu_set_t *allowed) {
 // limit.
 static int quota_of(const char *directory, int otherwise) {
     char path[512], text[64];
-    long long quota, period;
+    char *rest, *end;
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", directory);
     if (!read_small_file(path, text, sizeof text)) return otherwise;
-    if (sscanf(text, "%lld %lld", &quota, &period) != 2 || quota <= 0 || period <= 0) return otherwise;
+    long long quota = strtoll(text, &rest, 10), period = strtoll(rest, &end, 10);
+    if (end == rest || quota <= 0 || period <= 0) return otherwise;
     long long cpus = quota / period;
     return cpus < 1 ? 1 : cpus < otherwise ? (int)cpus : otherwise;
 }

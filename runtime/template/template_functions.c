@@ -190,6 +190,19 @@ FUNCTION(raise_exception) {
     longjmp(r->stop, 1);
 }
 
+// "2025-07-05 14:03:09"
+static bool read_time(const char *text, struct tm *t) {
+    int *const numbers[] = {&t->tm_year, &t->tm_mon, &t->tm_mday, &t->tm_hour, &t->tm_min, &t->tm_sec};
+    static const char behind[] = "-- ::";
+    for (int i = 0; i < 6; i++) {
+        char *end;
+        *numbers[i] = (int)strtol(text, &end, 10);
+        if (end == text || *end != behind[i]) return false;
+        text = end + 1;
+    }
+    return true;
+}
+
 static struct tm now_of(burin_render_state *r) {
     struct tm now = {.tm_isdst = -1};
     time_t clock = time(NULL);
@@ -197,9 +210,7 @@ static struct tm now_of(burin_render_state *r) {
         localtime_r(&clock, &now);
         return now;
     }
-    int n = sscanf(r->out->now, "%4d-%2d-%2d %2d:%2d:%2d", &now.tm_year, &now.tm_mon, &now.tm_mday, &now.tm_hour, &now.tm_min,
-                   &now.tm_sec);
-    if (n != 6) burin_render_fail(r, "the time \"%s\" is not like 2025-07-05 14:03:09", r->out->now);
+    if (!read_time(r->out->now, &now)) burin_render_fail(r, "the time \"%s\" is not like 2025-07-05 14:03:09", r->out->now);
     now.tm_year -= 1900, now.tm_mon -= 1;
     mktime(&now);
     return now;
