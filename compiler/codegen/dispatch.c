@@ -167,6 +167,7 @@ static void write_descriptor(Text *t, const Program *p, const DispatchOptions *o
     if (p->encoder) write_start(t, p->module);
     write_generation(t, p->module);
     if (o->draft) text_add(t, "    .draft = &%s,\n", o->draft);
+    if (o->modes) text_add(t, "    .modes = &burin_modes_%s,\n", o->modes);
     text_add(t, "    .scratch_bytes = %llu,\n    .net = %s,\n};\n", (unsigned long long)plan->scratch_bytes,
              is_decoder(p) ? "NULL" : "&net");
 }
@@ -193,6 +194,9 @@ void emit_dispatch(const Program *p, const DispatchOptions *o, Text *t) {
     if (!is_decoder(p)) write_net(t, p);
     write_states(t, p);
     if (o->draft) text_add(t, "extern const burin_model %s;\n\n", o->draft);
+    if (o->modes)
+        text_add(t, "extern const struct burin_modes burin_modes_%s%s;\n\n", o->modes,
+                 o->modes_apart ? " __attribute__((weak))" : "");
     write_descriptor(t, p, o);
     wrap_lines(t, begin);
 }

@@ -295,6 +295,14 @@ const char *weights_symbol(const Build *b) {
     return b->guesses ? "burin_draft_weights" : "burin_weights";
 }
 
+// NULL: a library's model, or one that guesses for another
+static const char *modes_of(const Build *b) {
+    if (b->guesses || (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_FOLDER)) return NULL;
+    if (is_decoder(b->program)) return b->program->encoder ? "sources" : b->talks ? "chat" : "text";
+    const burin_network *net = &describe_net(b->program)->net;
+    return b->labels ? "label" : b->tokenizer && net->tokens >= 0 && net->embedding >= 0 ? "embed" : "network";
+}
+
 void build_sources(const Build *b, const char *folder) {
     bool library = b->kind != OUTPUT_PROGRAM;
     DispatchOptions d = {.cpus = b->tools.cpus,
@@ -305,6 +313,8 @@ void build_sources(const Build *b, const char *folder) {
                          .template_offset = b->image.template_offset,
                          .template_bytes = b->chat.bytes,
                          .sums_offset = b->image.sums_offset,
+                         .modes = modes_of(b),
+                         .modes_apart = b->kind == OUTPUT_FOLDER,
                          .tokenizer_bytes = b->tokenizer ? b->tokenizer->bytes : 0};
     if (b->draft) d.draft = arena_printf(b->arena, "%s_model", b->draft->name);
     d.weights_symbol = weights_symbol(b);

@@ -15,8 +15,8 @@
     "-fno-semantic-interposition -fno-ident -Wno-unknown-warning-option"  // clang alone: the same objects everywhere
 
 // By what becomes of the objects
-#define FLAGS_PROGRAM "-fno-pie -ffunction-sections"
-#define FLAGS_SPARE   "-fno-asynchronous-unwind-tables -fdata-sections"  // nothing unwinds a program, and its symbols go
+#define FLAGS_PROGRAM "-fno-pie -ffunction-sections -fdata-sections"
+#define FLAGS_SPARE   "-fno-asynchronous-unwind-tables"  // nothing unwinds a program, and its symbols go
 #define FLAGS_LIBRARY "-fPIC -fvisibility=hidden"
 #define FLAGS_BARE    "-fshort-enums -ffunction-sections -fstack-size-section -fvisibility=hidden"
 #define FLAGS_FOLDER  "-fvisibility=hidden"

@@ -6,10 +6,11 @@
 #include "driver/commands.h"
 #include "driver/network.h"
 #include "driver/rows.h"
+#include "engine/network.h"
 #include "ir/convert.h"
 #include "ir/eval.h"
+#include "program/modes.h"
 #include "program/output.h"
-#include "program/run.h"
 
 // A variant's forward has no context of its own.
 static struct {
@@ -102,7 +103,7 @@ static int run(const burin_model *model, const Build *b) {
     if (command.help)
         burin_print_help(kind, b->name);
     else
-        status = burin_run_program(model, &command);
+        status = model->modes->run(model, &command);
     burin_flush();
     return status;
 }
@@ -169,6 +170,9 @@ int interpret_built(Build *b, const InterpreterWatch *watch) {
     if (!is_decoder(b->program)) model.net = describe(b->program);
     if (b->program->encoder) describe_encoder(b, &variant, &model);
     describe_generation(b->module, &model);
+    model.modes = !model.net                     ? model.encoder ? &burin_modes_sources : &burin_modes_text
+                  : burin_network_embeds(&model) ? &burin_modes_embed
+                                                 : &burin_modes_network;
     int status = run(&model, b);
     eval_free(interpreter.context);
     return status;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURIN_ABI = 5 };
+enum { BURIN_ABI = 6 };
 
 #if !defined(__unix__) && !defined(__APPLE__) && !defined(_WIN32)
 #define BURIN_BARE 1  // no operating system (bare.h)
@@ -175,6 +175,7 @@ typedef struct burin_model {
     const burin_state_part *states;                   // all of a slot
     int32_t n_states;
     const struct burin_model *draft;  // a smaller one with the same tokens, which guesses for this one; NULL: none
+    const struct burin_modes *modes;  // of a program: what it can do (program/modes.h); NULL: of a library
 } burin_model;
 
 static inline int burin_min(int a, int b) { return a < b ? a : b; }

@@ -5,6 +5,7 @@
 
 #include "engine/encoder.h"
 #include "engine/profile.h"
+#include "modes.h"
 #include "network_values.h"
 #include "output.h"
 #include "run.h"
@@ -36,7 +37,7 @@ static double median_seconds(burin_run *run, int32_t position, const int32_t *to
 }
 
 // An encoder runs over a source of random values or tokens.
-static void bench_encoder(burin_run *run) {
+void burin_bench_encoder(burin_run *run) {
     burin_timing t = {.enough = second, .most = 50};
     burin_network_values values;
     burin_network_values_open(&values, run->model->encoder->net, run->command);
@@ -104,7 +105,7 @@ int burin_bench(burin_run *run) {
     memset(run->session->step.state, 0, run->model->slot_bytes);  // real pages: reading untouched ones would be too fast
     burin_print("%s, cpu %s, %d threads, weights %.1f MB\n", run->model->name, run->session->variant->cpu,
                 run->session->step.threads, (double)run->model->weight_bytes / 1e6);
-    if (run->model->encoder) bench_encoder(run);
+    if (run->model->encoder) run->model->modes->bench_encoder(run);
     bench_prefill(run, tokens, n);
     for (int i = 0; i < n_positions; i++) bench_decode(run, tokens, position[i]);
     if (run->command->roofline) burin_show_roofline(run, tokens, n);

@@ -25,9 +25,6 @@ static void find_end(burin_generation *g) {
 }
 
 void burin_conversation_open(burin_conversation *c, burin_run *run) {
-    if (!run->model->template_bytes)
-        burin_stop(BURIN_USER_MISTAKE, "this model has no chat template\nhint: %s \"a text\" continues a text",
-                   burin_program_name);
     *c = (burin_conversation){.g = {.run = run}};
     c->g.count = run->command->count >= 0 ? run->command->count : run->context;
     burin_generation_open(&c->g);

@@ -20,7 +20,7 @@ typedef struct burin_conversation {
     int32_t kept;  // tokens that were read before this turn
 } burin_conversation;
 
-// Ends the program when the model has no template.
+// Of a model with a template
 void burin_conversation_open(burin_conversation *, burin_run *);
 void burin_conversation_close(burin_conversation *);
 void burin_conversation_add(burin_conversation *, const char *role, const char *text, size_t bytes);

@@ -9,6 +9,7 @@
 #include "beams.h"
 #include "draft.h"
 #include "generation.h"
+#include "modes.h"
 #include "output.h"
 #include "prompt.h"
 #include "session_file.h"
@@ -334,7 +335,7 @@ static void generate_from_source(void *context, const burin_work_item *line) {
     generate_behind(g, 0, length);
 }
 
-static void generate_from_sources(burin_generation *g) {
+void burin_generate_from_sources(burin_generation *g) {
     burin_run *run = g->run;
     g->first = burin_read_start(run->model, run->command);
     check_room(run, g->first);
@@ -413,7 +414,7 @@ int burin_generate(burin_run *run) {
     burin_generation g = {
         .run = run, .ids = run->command->tokens || !run->model->tokenizer_bytes, .count = burin_run_count(run)};
     if (run->model->encoder)
-        generate_from_sources(&g);
+        run->model->modes->from_sources(&g);
     else if (run->command->over)
         generate_from_lines(&g);
     else

@@ -47,7 +47,8 @@ void burin_generation_start(burin_generation *);                      // the dec
 burin_so_far burin_generation_so_far(const burin_generation *, int32_t more, int64_t most);
 int32_t burin_forced_tokens(const burin_run *);  // of the prompt: those that count as generated
 void burin_generate_tokens(burin_generation *, float *logits);
-void burin_generation_finish(burin_generation *);  // the text's last bytes and its end of line
+void burin_generate_from_sources(burin_generation *);  // an answer for each source of an encoder
+void burin_generation_finish(burin_generation *);      // the text's last bytes and its end of line
 // --json (json_answer.c). Without it they do nothing: before the first token, before a choice, behind it. Then the caller
 // prints the fields of the text between burin_answer_text and burin_answer_end.
 void burin_answer_begin(burin_generation *);

@@ -5,7 +5,7 @@
 
 #include "engine/integrity.h"
 #include "engine/ranks.h"
-#include "network_values.h"
+#include "modes.h"
 #include "output.h"
 #include "program/card.h"
 #include "run.h"
@@ -31,10 +31,10 @@ static void print_info(const burin_model *model) {
     if (!model->net) burin_print(", state of a slot %zu", model->slot_bytes);
     burin_print("\ncpus %s; here: %s, %d threads\n", burin_cpu_names(model), best ? best->cpu : "none of them",
                 burin_default_threads());
-    if (model->net) burin_network_print(model->net);
+    if (model->net) model->modes->print_network(model->net);
     if (burin_network_embeds(model) || burin_labels(model))
         burin_print("texts: at most %d tokens, what is longer is cut\n", burin_most_tokens(model));
-    if (model->encoder) burin_network_print(model->encoder->net);
+    if (model->encoder) model->modes->print_network(model->encoder->net);
     if (model->draft) burin_print("draft %s\n", model->draft->info);
     verify(model);
 }
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     else if (command.verify)
         verify(model);
     else
-        status = burin_run_program(model, &command);
+        status = model->modes->run(model, &command);
     burin_flush();
     return status;
 }

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "conversation.h"
 #include "engine/hash.h"
 #include "engine/network.h"
 #include "engine/ranks.h"
 #include "kernels/one_nan.h"
+#include "modes.h"
 #include "output.h"
 #include "program/card.h"
 #include "prompt.h"
@@ -248,18 +248,21 @@ static void tokenize_prompts(const burin_model *model, const burin_command *c) {
     burin_print_tokens(&how);
 }
 
-int burin_run_program(const burin_model *model, const burin_command *c) {
+static int no_template(burin_run *run) {
+    (void)run;
+    burin_stop(BURIN_USER_MISTAKE, "this model has no chat template\nhint: %s \"a text\" continues a text", burin_program_name);
+}
+
+int burin_run_text(const burin_model *model, const burin_command *c) {
     burin_run run;
-    if (burin_labels(model)) return burin_label(model, c);
-    if (burin_network_embeds(model)) return burin_embed(model, c);
-    if (model->net) return burin_run_network(model, c);
     if (c->tokenize || c->decode) return tokenize_prompts(model, c), 0;
     burin_run_open(&run, model, c);
-    int status = c->perplexity_file        ? burin_perplexity(&run)
-                 : c->bench                ? burin_bench(&run)
-                 : c->messages             ? burin_answer_messages(&run)
-                 : wants_to_talk(model, c) ? burin_chat(&run)
-                                           : burin_generate(&run);
+    int (*answer)(burin_run *) = c->perplexity_file        ? burin_perplexity
+                                 : c->bench                ? burin_bench
+                                 : c->messages             ? model->modes->messages
+                                 : wants_to_talk(model, c) ? model->modes->chat
+                                                           : burin_generate;
+    int status = (answer ? answer : no_template)(&run);
     burin_run_close(&run);
     return status;
 }

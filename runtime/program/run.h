@@ -60,8 +60,9 @@ void burin_out_of_context(const burin_run *, const char *what, int64_t tokens); 
 const char *burin_cpu_names(const burin_model *);                                // "x86-64, x86-64-v3", best last
 
 burin_kind burin_kind_of(const burin_model *);
-int burin_run_program(const burin_model *, const burin_command *);  // what the command line asks for; returns the exit status
 
+// What a program of each kind does; they return the exit status.
+int burin_run_text(const burin_model *, const burin_command *);           // of a decoder: one of burin_generate ...
 int burin_run_network(const burin_model *, const burin_command *);        // network_program.c
 void burin_note_seed(const burin_network *, const burin_command *);       // says that --seed has no effect, where it has none
 int burin_embed(const burin_model *, const burin_command *);              // embed.c
@@ -69,6 +70,7 @@ int burin_label(const burin_model *, const burin_command *);              // lab
 int burin_generate(burin_run *);                                          // generate.c
 int burin_perplexity(burin_run *);                                        // perplexity.c
 int burin_bench(burin_run *);                                             // bench.c
+void burin_bench_encoder(burin_run *);                                    // of an encoder-decoder's --bench
 void burin_show_roofline(burin_run *, const int32_t *tokens, int32_t n);  // roofline.c: of a step of one row, and of some of n
 // attended.c: what --attention asks for, recorded from the first step on and written at the end.
 const burin_trace *burin_attention_open(const burin_session *, const burin_command *);
