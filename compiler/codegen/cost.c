@@ -147,4 +147,8 @@ Cost call_cost(const Program *p, const Kernel *first, const StepSizes *sizes) {
     return (Cost){sum.operations / n, sum.weight_bytes / n, sum.bytes / n};
 }
 
+bool computes_integers(const Kernel *k) {
+    return (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS) && dtype_is_rows(k->in[0].type.dtype);
+}
+
 bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && dtype_is_rows(k->in[0].type.dtype); }

@@ -14,6 +14,7 @@ typedef struct Cost {
 Cost kernel_cost(const Program *, const Kernel *, const StepSizes *);  // of one kernel in a step
 // Of a call in the text, the mean: the layers of a loop may differ in what they read.
 Cost call_cost(const Program *, const Kernel *first, const StepSizes *);
+bool computes_integers(const Kernel *);           // products over rows of int8, dense or by experts
 bool takes_integers(const Kernel *);              // a product over rows of int8
 int iteration_of(const Program *, int position);  // of the loop over layers, of a kernel; -1 outside
 #endif

@@ -1,5 +1,8 @@
 // The emitted C: a document. Facts of the model, one function for each distinct kernel with the IR value and the source it
 // comes from, then forward(). See ../../shared/example/stories260k.c for the hand-written ideal.
+#include <string.h>
+
+#include "codegen/cost.h"
 #include "codegen/parameters.h"
 #include "util/files.h"
 
@@ -46,6 +49,11 @@ static void write_operand_types(Text *t, const Kernel *k) {
     type_print(t, &k->out[0].type);
 }
 
+// Do CPUs that differ in products of integers share it?
+static bool is_shared(const Program *p, const KernelFunction *f) {
+    return program_has_integers(p) && !computes_integers(f->first);
+}
+
 // // %qkv: f32[R, 192], bf16[320, 192] -> f32[R, 320]     llama.burin:12:7 model.layers.*.self_attn
 void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     size_t comments = t->length, comment = c_comment(t);
@@ -57,7 +65,8 @@ void emit_function(const Program *p, const KernelFunction *f, Text *t) {
     c_comment_end(t, comment);
     if (e) comment = c_comment(t), expr_print(t, e), c_comment_end(t, comment);
     const Parameters ps = parameters_of(p, f->first);
-    text_add(t, "%s", f->before), write_signature(t, &ps, f->name, f->body), text_add(t, "%s}\n", f->body);
+    text_add(t, "%s", f->before), write_signature(t, &ps, is_shared(p, f) ? "FLOAT_KERNEL" : "KERNEL", f->name, f->body),
+        text_add(t, "%s}\n", f->body);
     wrap_lines(t, comments);
 }
 
@@ -100,6 +109,17 @@ static void write_piece_macros(Text *t) {
     text_add(t, "#define LAP(kernel) burin_lap(s, thread, kernel)\n");
 }
 
+// Names of the functions that CPUs share
+static void write_shared_names(Text *t, const Program *p, const char *model) {
+    enum { COLUMNS = 120, AROUND = sizeof "#define (...) FLOATS(__)(__VA_ARGS__)" };
+    for (int i = 0; i < p->n_functions; i++) {
+        const char *name = p->functions[i].name;
+        if (p->functions[i].of_encoder || !is_shared(p, &p->functions[i])) continue;
+        bool wide = 2 * strlen(name) + strlen(model) + AROUND > COLUMNS;
+        text_add(t, "#define %s(...)%s FLOATS(%s_%s_)(__VA_ARGS__)\n", name, wide ? " \\\n   " : "", model, name);
+    }
+}
+
 static void write_macros(Text *t, const Program *p) {
     if (p->over_ranks) text_add(t, "#define BURIN_MPI 1\n");
     text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
@@ -118,7 +138,11 @@ static void write_macros(Text *t, const Program *p) {
     text_add(t, "#define STATE(place) ((void *)(s->state + (place)))\n");
     text_add(t, "#define WAIT() burin_wait(s, thread)\n#define DONE(kernel) burin_mark(s, thread, kernel)\n");
     if (p->over_ranks) write_rank_macros(t);
-    text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n\n");
+    text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n");
+    if (program_has_integers(p)) text_add(t, "#define FLOATS(name) JOIN(name, BURIN_FLOATS)\n");
+    if (p->encoder) write_shared_names(t, p->encoder, p->module->name);
+    write_shared_names(t, p, p->module->name);
+    text_add(t, "\n");
     if (p->encoder) text_add(t, "void ENCODE(const burin_step *s, int thread);\n");
     text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");
     text_add(t, "void EXP(float *values, size_t n) { burin_exp_values(values, n); }\n");

@@ -37,7 +37,7 @@ static const char *with_name(Arena *arena, const char *lines, char mark, const c
 static const char *identity_of(const Program *p, const KernelFunction *f) {
     Text t = {0};
     const Parameters ps = parameters_of(p, f->first);
-    write_signature(&t, &ps, f->name, f->body), text_add(&t, "%s", f->body);
+    write_signature(&t, &ps, "KERNEL", f->name, f->body), text_add(&t, "%s", f->body);
     const char *copy = arena_strndup(p->arena, t.data, t.length);
     text_free(&t);
     return copy;

@@ -80,9 +80,9 @@ bool has_word(const char *text, const char *name) {
     return false;
 }
 
-void write_signature(Text *t, const Parameters *ps, const char *name, const char *body) {
+void write_signature(Text *t, const Parameters *ps, const char *kind, const char *name, const char *body) {
     const char *separator = "";
-    text_add(t, "KERNEL void %s(", name);
+    text_add(t, "%s void %s(", kind, name);
     for (int i = 0; i < ps->n; i++)
         if (has_word(body, ps->list[i].name))
             text_add(t, "%s%s%s", separator, ps->list[i].type, ps->list[i].name), separator = ", ";

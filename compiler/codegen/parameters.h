@@ -31,6 +31,6 @@ void take_step(Parameters *);                // s
 
 bool has_word(const char *text, const char *name);  // and not as a field of a struct
 Parameters parameters_of(const Program *, const Kernel *);
-void write_signature(Text *, const Parameters *, const char *name, const char *body);
+void write_signature(Text *, const Parameters *, const char *kind, const char *name, const char *body);
 void write_arguments(Text *, const Parameters *, const char *body);
 #endif

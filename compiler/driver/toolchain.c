@@ -205,15 +205,24 @@ static void add_source(Compilation *c, const char *source, const char *flags) {
                arena_printf(arena, "compiling %s", name));
 }
 
+// -DBURIN_FLOATS: of a CPU beyond another in products of integers alone, whose other functions are the other's.
+static const char *shared_floats(const Toolchain *t, const Target *cpu) {
+    const Target *like = NULL;
+    for (int i = 0; i < t->n_cpus && t->cpus[i] < cpu; i++)
+        if (!t->cpus[i]->for_integers) like = t->cpus[i];
+    if (!cpu->for_integers || !like || like->vector_bits != cpu->vector_bits) return "";
+    return arena_printf(t->arena, " -DBURIN_FLOATS=%s", like->symbol);
+}
+
 static void compile_model(Compilation *c, const Toolchain *t, const char *name) {
     const Emitted *e = c->emitted;
     const char *source = arena_printf(t->arena, "%s/%s.c", e->folder, name);
     for (int i = t->n_cpus - 1; i >= 0; i--) {
         const Target *cpu = t->cpus[i];
-        add_object(
-            c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
-            baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s", toolchain_kernel_flags(t), cpu->flags, cpu->symbol)),
-            arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
+        add_object(c, source, arena_printf(t->arena, "%s/%s_%s.o", e->folder, name, cpu->symbol),
+                   baseline(c, arena_printf(t->arena, "%s %s -DBURIN_CPU=%s%s", toolchain_kernel_flags(t), cpu->flags,
+                                            cpu->symbol, shared_floats(t, cpu))),
+                   arena_printf(t->arena, "compiling %s.c for %s", name, cpu->name));
     }
     add_source(c, arena_printf(t->arena, "%s/%s_model.c", e->folder, name), base_flags(c, false));
 }

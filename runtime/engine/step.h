@@ -15,6 +15,15 @@
 // its name.
 #define KERNEL static __attribute__((noinline))
 
+// One without products of integers: CPUs that differ in these alone share it, by the name of the first of them, BURIN_FLOATS.
+// The others see its text and call it (`gnu_inline` is never emitted).
+#ifdef BURIN_FLOATS
+#define FLOAT_KERNEL extern __inline__ __attribute__((gnu_inline, noinline))
+#else
+#define BURIN_FLOATS BURIN_CPU
+#define FLOAT_KERNEL __attribute__((noinline))
+#endif
+
 static inline burin_part burin_part_of(const burin_step *s, int thread, int count) {
     return burin_share_of(s->threads, thread, count);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "engine/integrity.h"
+#include "engine/network.h"
 #include "engine/ranks.h"
 #include "modes.h"
 #include "output.h"

@@ -57,6 +57,9 @@ static const burin_state_part fake_states[] = {
 #ifndef FAKE_MORE
 #define FAKE_MORE  // further fields of the model, with a comma in front
 #endif
+#ifndef FAKE_MODES
+#define FAKE_MODES NULL  // of a library
+#endif
 #define FAKE_MODEL                                 \
     {.abi = BURIN_ABI,                             \
      .name = "fake",                               \
@@ -77,5 +80,6 @@ static const burin_state_part fake_states[] = {
      .n_variants = 3,                              \
      .states = fake_states,                        \
      .n_states = 1,                                \
+     .modes = FAKE_MODES,                          \
      .weights = fake_weights FAKE_MORE}
 #endif

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "fake_model.h"
+#include "program/modes.h"
 
 static _Alignas(64) unsigned char heap[64 << 20];
 static size_t used;
@@ -56,4 +57,5 @@ const burin_model burin_model_this = {
     .variants = sealed_variants,
     .n_variants = 1,
     .weights = fake_weights,
+    .modes = &burin_modes_text,
 };

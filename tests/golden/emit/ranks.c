@@ -29,6 +29,18 @@
 #define TILES(heads, shared, rows) burin_tiles_of(s, thread, heads, shared, rows)
 #define GATHER(y, ...) burin_gather(s, thread, &(burin_columns){(unsigned char *)(y), sizeof *(y), __VA_ARGS__})
 #define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)
+#define FLOATS(name) JOIN(name, BURIN_FLOATS)
+#define embed_q8_0_200x64(...) FLOATS(ranks_embed_q8_0_200x64_)(__VA_ARGS__)
+#define rms_normalization_q8_0_64(...) FLOATS(ranks_rms_normalization_q8_0_64_)(__VA_ARGS__)
+#define rotary_16(...) FLOATS(ranks_rotary_16_)(__VA_ARGS__)
+#define cache_append_key_2x16(...) FLOATS(ranks_cache_append_key_2x16_)(__VA_ARGS__)
+#define cache_append_value_2x16(...) FLOATS(ranks_cache_append_value_2x16_)(__VA_ARGS__)
+#define attention_4x2x16(...) FLOATS(ranks_attention_4x2x16_)(__VA_ARGS__)
+#define quantize_q8_0_64(...) FLOATS(ranks_quantize_q8_0_64_)(__VA_ARGS__)
+#define skip_rms_normalization_q8_0_64(...) FLOATS(ranks_skip_rms_normalization_q8_0_64_)(__VA_ARGS__)
+#define quantize_q8_0_2048(...) FLOATS(ranks_quantize_q8_0_2048_)(__VA_ARGS__)
+#define select_rows_64(...) FLOATS(ranks_select_rows_64_)(__VA_ARGS__)
+#define skip_rms_normalization_q8_0_64_2(...) FLOATS(ranks_skip_rms_normalization_q8_0_64_2_)(__VA_ARGS__)
 
 void FORWARD(const burin_step *s, int thread);
 void EXP(float *values, size_t n);
@@ -36,14 +48,14 @@ void EXP(float *values, size_t n);
 void EXP(float *values, size_t n) { burin_exp_values(values, n); }
 
 // %x0: q8_0[200, 64], i32[R] -> f32[R, 64]     llama.burin:30:7 model
-KERNEL void embed_q8_0_200x64(burin_part part, const int32_t *index, const uint8_t *panels, float *y) {
+FLOAT_KERNEL void embed_q8_0_200x64(burin_part part, const int32_t *index, const uint8_t *panels, float *y) {
     for (int r = part.first; r < part.last; r++)
         gather_column_q8_0(64, panels, burin_index(index[r], 200), y + r * 64);
 }
 
 // %n.0: f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:24:9 model.layers.0
-KERNEL void rms_normalization_q8_0_64(burin_part part, const float *x, const float *weight, q8_block *quantized,
-                                      float *y) {
+FLOAT_KERNEL void rms_normalization_q8_0_64(burin_part part, const float *x, const float *weight, q8_block *quantized,
+                                            float *y) {
     for (int r = part.first; r < part.last; r++) {
         rms_norm(64, 0x1.4f8b58p-17f, x + r * 64, weight, y + r * 64);
         quantize_row_q8_0(64, y + r * 64, quantized + r * 2);
@@ -57,8 +69,8 @@ KERNEL void matmul_q8_0_64x128(burin_part units, int rows, const q8_block *x, co
 }
 
 // %qr.0: f32[R, 64], f32[R, 8], f32[R, 8] -> f32[R, 64]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void rotary_16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine,
-                      const int32_t *at, float *y) {
+FLOAT_KERNEL void rotary_16(burin_part heads, int rows, const float *x, const float *cosine, const float *sine,
+                            const int32_t *at, float *y) {
     rotary_shape shape = {heads.last - heads.first, 16, 16};
     x += heads.first * 16, y += heads.first * 16;
     for (int r = 0; r < rows; r++)
@@ -66,23 +78,23 @@ KERNEL void rotary_16(burin_part heads, int rows, const float *x, const float *c
 }
 
 // %kc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_key_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
-                                  const int32_t *position, void *cache) {
+FLOAT_KERNEL void cache_append_key_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
+                                        const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
     cache_append_keys((kv_cache){2, 16, 80, CACHE_F32, 61440, cache, false}, in, heads.first, heads.last);
 }
 
 // %vc1.0: f32[R, 32], i32[R], i32[R] -> f32[S, 2, 80, 16]     llama.burin:24:9 model.layers.*.self_attn
-KERNEL void cache_append_value_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
-                                    const int32_t *position, void *cache) {
+FLOAT_KERNEL void cache_append_value_2x16(burin_part heads, int rows, const float *x, const int32_t *slot,
+                                          const int32_t *position, void *cache) {
     kv_rows in = {.rows = rows, .stride = 128, .x = x, .slot = slot, .position = position};
     cache_append_values((kv_cache){2, 16, 80, CACHE_F32, 61440, cache, false}, in, heads.first, heads.last);
 }
 
 // %a.0: f32[R, 64], f32[S, 2, 80, 16], f32[S, 2, 80, 16], i32[R], i32[R] -> f32[R, 64]     llama.burin:24:9
 //   model.layers.*.self_attn
-KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, const int32_t *slot,
-                             const int32_t *position, const float *q, void *keys, void *values, float *y) {
+FLOAT_KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, int rows, const int32_t *slot,
+                                   const int32_t *position, const float *q, void *keys, void *values, float *y) {
     attention_args a = {.heads = 4, .scale = 0x1.6a09e6p-3f, .causal = true};
     a.rows = rows, a.q = q, a.q_stride = 128, a.y = y, a.y_stride = 64;
     a.slot = slot, a.position = position;
@@ -92,7 +104,7 @@ KERNEL void attention_4x2x16(burin_part units, const burin_step *s, int thread, 
 }
 
 // %o.0.q: f32[R, 64] -> q8_rows[R, 64]
-KERNEL void quantize_q8_0_64(burin_part part, burin_part blocks, const float *x, q8_block *y) {
+FLOAT_KERNEL void quantize_q8_0_64(burin_part part, burin_part blocks, const float *x, q8_block *y) {
     int from = 32 * blocks.first, k = burin_min(32 * blocks.last, 64) - from;
     for (int r = part.first; r < part.last && k > 0; r++)
         quantize_row_q8_0(k, x + r * 64 + from, y + r * 2 + blocks.first);
@@ -105,8 +117,8 @@ KERNEL void matmul_q8_0_64x64(burin_part units, int rows, const q8_block *x, con
 }
 
 // %m.0: f32[R, 64], f32[R, 64], f32[64] -> f32[R, 64]     llama.burin:25:9 model.layers.*.mlp
-KERNEL void skip_rms_normalization_q8_0_64(burin_part part, const float *x, const float *residual, const float *weight,
-                                           q8_block *quantized, float *sum, float *y) {
+FLOAT_KERNEL void skip_rms_normalization_q8_0_64(burin_part part, const float *x, const float *residual,
+                                                 const float *weight, q8_block *quantized, float *sum, float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, sum + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, sum + r * 64, weight, y + r * 64);
@@ -127,7 +139,7 @@ KERNEL void matmul_q8_0_64x2048_silu_mul(burin_part units, int rows, const q8_bl
 }
 
 // %d.0.q: f32[R, 2048] -> q8_rows[R, 2048]
-KERNEL void quantize_q8_0_2048(burin_part part, burin_part blocks, const float *x, q8_block *y) {
+FLOAT_KERNEL void quantize_q8_0_2048(burin_part part, burin_part blocks, const float *x, q8_block *y) {
     int from = 32 * blocks.first, k = burin_min(32 * blocks.last, 2048) - from;
     for (int r = part.first; r < part.last && k > 0; r++)
         quantize_row_q8_0(k, x + r * 2048 + from, y + r * 64 + blocks.first);
@@ -140,13 +152,13 @@ KERNEL void matmul_q8_0_2048x64(burin_part units, int rows, const q8_block *x, c
 }
 
 // %lw: f32[R, 64] -> f32[L, 64]
-KERNEL void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
+FLOAT_KERNEL void select_rows_64(burin_part part, const int32_t *row, const float *x, float *y) {
     for (int r = part.first; r < part.last; r++) memcpy(y + r * 64, x + row[r] * 64, 64 * sizeof *y);
 }
 
 // %fx: f32[L, 64], f32[L, 64], f32[64] -> f32[L, 64]     llama.burin:32:5 model
-KERNEL void skip_rms_normalization_q8_0_64_2(burin_part part, const float *x, const float *residual,
-                                             const float *weight, q8_block *quantized, float *y) {
+FLOAT_KERNEL void skip_rms_normalization_q8_0_64_2(burin_part part, const float *x, const float *residual,
+                                                   const float *weight, q8_block *quantized, float *y) {
     for (int r = part.first; r < part.last; r++) {
         add_row(64, x + r * 64, residual + r * 64, y + r * 64);
         rms_norm(64, 0x1.4f8b58p-17f, y + r * 64, weight, y + r * 64);
