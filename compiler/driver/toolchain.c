@@ -379,6 +379,17 @@ static void link_for_windows(const Toolchain *t, const Objects *objects, bool pr
     link_by(t, (Linking){words, "-lpthread -lsynchronization -o"}, objects, folder, output);
 }
 
+// Where nothing unwinds a stack, glibc's own tables for it stay out, 60 KB. (crtbegin.o holds on to its own.)
+static const char *without_tables(const Toolchain *t, const char *folder) {
+    static const char script[] =
+        "SECTIONS { /DISCARD/ : { *(EXCLUDE_FILE(*crtbegin*.o *crtend*.o) .eh_frame) } }\n"
+        "INSERT BEFORE .init;\n";
+    if (!is_static_glibc(t) || t->machine->address_bits == 32) return "";
+    const char *file = arena_printf(t->arena, "%s/link.ld", folder);
+    write_file(file, script, strlen(script));
+    return arena_printf(t->arena, " -Wl,-T,%s,--no-eh-frame-hdr", file);
+}
+
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
 void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t draft, const char *folder,
                             const char *output) {
@@ -392,8 +403,8 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
     const char *place =
         t->machine->address_bits == 32
             ? arena_printf(t->arena, "%s -Wl,--gc-sections", linked)
-            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx",
-                           linked, IMAGE_ADDRESS, (unsigned long long)draft);
+            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx%s",
+                           linked, IMAGE_ADDRESS, (unsigned long long)draft, without_tables(t, folder));
     const char *libraries = arena_printf(t->arena, "%s -lm -lpthread -o", t->editor ? t->editor : "");
     link_by(t, (Linking){place, libraries}, objects, folder, output);
 }

@@ -33,3 +33,15 @@ int __strncasecmp_l(const char *a, const char *b, size_t n, void *locale) {
 int __strcasecmp_l(const char *a, const char *b, void *locale) { return __strncasecmp_l(a, b, (size_t)-1, locale); }
 
 int __strcasecmp(const char *a, const char *b) { return __strncasecmp_l(a, b, (size_t)-1, NULL); }
+
+// No thread is cancelled or ends by pthread_exit, and C has no exceptions.
+#define UNWINDER(name)        \
+    STAND_IN void name(void); \
+    void name(void) { __builtin_trap(); }
+
+UNWINDER(__gcc_personality_v0)
+UNWINDER(_Unwind_Resume)
+UNWINDER(_Unwind_ForcedUnwind)
+UNWINDER(_Unwind_GetCFA)
+UNWINDER(_Unwind_GetIP)
+UNWINDER(_Unwind_Backtrace)
