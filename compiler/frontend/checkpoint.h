@@ -46,6 +46,7 @@ const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 // Where config.json says that a library quantized the weights: from now on the tensors are those that the model had, f32. Ends
 // the run for a method, an option or a tensor that burin does not read. Called again it does nothing.
 void checkpoint_read_quantized(Checkpoint *);
+bool checkpoint_is_quantized(const Tensor *);  // a tensor of a checkpoint: did a library?
 
 // What the file has for one of the listed tensors: "f16", "q4_k", "gptq, 4 bits" and its bytes, those of its parts together.
 const char *checkpoint_stored_type(const Checkpoint *, const Tensor *, uint64_t *bytes);

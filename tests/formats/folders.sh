@@ -35,6 +35,7 @@ variant() {
 }
 variant blocks_as_text ct_fp8_blocks '/"block_structure": \[/,/\]/c "block_structure": "32x48",'
 variant within_text_config fp8_blocks 's/"quantization_config": {/"text_config": {&/; /^ }/s/ }/ }}/'
+variant own_head gptq3_head 's/"tie_word_embeddings": false/"tie_word_embeddings": true/'
 variant mlx_of_old mlx5 's/"quantization_config"/"quantization"/'
 variant transformed_weights ct4_channel \
     's/"quantization_config": {/&"transform_config": {"config_groups": {"a": {"type": "hadamard", "apply": [{"location": "weight_input"}]}}},/'

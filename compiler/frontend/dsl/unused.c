@@ -51,6 +51,28 @@ static bool is_copy(const Elaborator *e, const Tensor *t) {
     return false;
 }
 
+// A head of its own beside one that is tied. One that a library quantized is what that library computes with; a plain one is
+// not, but was perhaps meant to be.
+static bool is_own_head(const Tensor *t) { return !strcmp(t->name, "lm_head.weight"); }
+
+static bool fits_a_table(const Elaborator *e, const Tensor *t) {
+    for (const WeightUse *u = e->weights; u; u = u->next)
+        if (u->found && u->found->dtype == t->dtype && u->found->rank == 2 &&
+            !memcmp(u->found->dim, t->dim, 2 * sizeof *t->dim))
+            return true;
+    return false;
+}
+
+static void warn_of_head(const Elaborator *e, const Tensor *t) {
+    const Checkpoint *c = e->options->checkpoint;
+    bool tied = json_is_true(json_object_get(c->config, "tie_word_embeddings"));
+    if (is_own_head(t) && t->rank == 2 && tied && fits_a_table(e, t) && !is_constant(t) && !is_copy(e, t))
+        diag_warning(checkpoint_config_loc(c, "tie_word_embeddings"),
+                     "\"%s\" differs from the embedding that it is tied to, which is used in its place, as transformers does"
+                     "\nhint: if the model was trained with a head of its own, set \"tie_word_embeddings\" to false",
+                     t->name);
+}
+
 // Some quantizers give every matrix a bias, of zeros where the model has none.
 static bool is_zero_bias(const Tensor *t) {
     const char *bytes = t->data;
@@ -77,8 +99,10 @@ void weights_report_unused(Elaborator *e) {
     int n = 0;
     for (int i = 0; i < c->n_tensors; i++) {
         const Tensor *t = c->tensors[i];
-        if (map_get(&e->used_tensors, t->name) || is_harmless(t) || is_listed(listed, t->name) ||
-            is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
+        if (map_get(&e->used_tensors, t->name)) continue;
+        warn_of_head(e, t);
+        bool harmless = is_harmless(t) && !(is_own_head(t) && checkpoint_is_quantized(t));
+        if (harmless || is_listed(listed, t->name) || is_of_layer_ahead(e, t->name) || is_zero_bias(t) || is_copy(e, t))
             continue;
         if (n++ < LISTED) names = arena_printf(e->arena, "%s%s%s", names, *names ? ", " : "", t->name);
     }

@@ -393,6 +393,24 @@ static int read_matrices(Quantization *q, const QuantizationMethod *method) {
     return n;
 }
 
+// A head that was quantized on its own has no weight that tying could replace: it is what its library computes with, whatever
+// the configuration says.
+static void untie_head(Quantization *q) {
+    Checkpoint *c = q->checkpoint;
+    const StoredTensor *head = map_get(&c->by_name, "lm_head.weight");
+    if (!head || head->hidden || !head->quantized) return;
+    json_t *untied = json_own(c->arena, json_deep_copy(c->config)), *text = json_object_get(untied, "text_config");
+    bool tied = json_is_true(json_object_get(untied, "tie_word_embeddings")) ||
+                json_is_true(json_object_get(text, "tie_word_embeddings"));
+    json_object_set_new(untied, "tie_word_embeddings", json_false());
+    json_object_set_new(text, "tie_word_embeddings", json_false());
+    c->config = untied;
+    if (!tied) return;
+    diag_warning(checkpoint_config_loc(c, "tie_word_embeddings"),
+                 "the head is quantized on its own (\"%s\"): it is used, not the embedding that it is said to be tied to",
+                 head->quantized->codes->tensor.name);
+}
+
 // Matrices that no block format holds without loss take more room than in the file.
 static void warn_of_growth(const Quantization *q, int matrices) {
     const Checkpoint *c = q->checkpoint;
@@ -430,6 +448,8 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
     return arena_printf(c->arena, "%s, %d bits", c->quantized, stored->quantized->bits);
 }
 
+bool checkpoint_is_quantized(const Tensor *t) { return ((const StoredTensor *)t)->quantized != NULL; }
+
 void checkpoint_read_quantized(Checkpoint *c) {
     if (c->kind != CHECKPOINT_SAFETENSORS || c->quantized) return;
     Quantization q = quantization_of(c);
@@ -439,6 +459,7 @@ void checkpoint_read_quantized(Checkpoint *c) {
     // Of bitsandbytes it may say how transformers is to load float weights.
     int n = read_matrices(&q, method);
     if (n) c->quantized = q.method;
+    untie_head(&q);
     warn_of_growth(&q, n);
     if (!n && !q.beside && strcmp(q.method, "bitsandbytes"))
         diag_fatal(q.loc,
