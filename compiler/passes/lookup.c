@@ -76,7 +76,7 @@ bool pack_tables(Graph *g, const QuantRules *rules) {
     EACH_NODE(n, g) {
         DType wanted;
         if (!is_table_lookup(n) || input_role(n->in[1]) != INPUT_TOKENS || dtype_is_block(n->in[0]->type.dtype)) continue;
-        DType format = quant_format(rules, n->in[0], width_dim(n->in[0])->value, true, &wanted);
+        DType format = quant_format(rules, n->in[0], width_dim(n->in[0])->value, MATRIX_LOOKED_UP, &wanted);
         if (!dtype_is_block(format)) continue;
         Node *pack = pack_of_table(n->in[0]);
         look_up(n, pack ? pack : pack_alone(n->in[0], format));

@@ -7,8 +7,9 @@
 //
 // Without --quant every product keeps the format that its weights have in the checkpoint; with --activations=f32 its rows stay
 // floats. Which format each matrix takes is said in recipe.c; rows that are no whole number of its blocks take a format of
-// blocks of 32, or keep theirs. Tables of tokens take the format of --quant too; one that a product reads (a tied embedding) is
-// kept once, in the product's format (lookup.c).
+// blocks of 32, or keep theirs. A router keeps its format unless a rule names it: its tensor is named like one, or its product
+// chooses experts. Tables of tokens take the format of --quant too; one that a product reads (a tied embedding) is kept once,
+// in the product's format (lookup.c).
 //
 // Needs types, and products packed (fuse); gives nothing new; keeps everything.
 #include <string.h>
@@ -40,7 +41,7 @@ static bool set_format(Node *product, const PassContext *c, Outcome *o) {
     Node *pack = packed_of(product);
     if (!pack || product->in[0]->type.dtype == DT_i8_rows) return false;
     int64_t depth = width_dim(pack)->value;
-    DType wanted, format = quant_format(c->quant, pack->in[0], depth, false, &wanted);
+    DType wanted, format = quant_format(c->quant, pack->in[0], depth, (MatrixUse)pack->mark, &wanted);
     if (pack->type.dtype == format || wanted == DT_COUNT) return false;
     if (format == DT_COUNT) {
         diag_warning(product->loc, "%%%s stays %s: rows of %lld weights are no whole number of blocks of %d", product->name,
@@ -111,6 +112,7 @@ static bool set_cache_formats(Graph *g, const char *format) {
 bool pass_quantize(Graph *g, PassContext *c) {
     bool changed = false, cached;
     Outcome outcome = {0};
+    if (c->quant) mark_routers(g);
     EACH_NODE(n, g) {
         if (n->op == OP_pack) attr_remove(n, "quant");
         if (!is_packed_product(n)) continue;

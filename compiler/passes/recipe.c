@@ -305,9 +305,9 @@ static DType by_recipe(const Recipe *recipe, const Node *weights, Part part) {
     return recipe->base;
 }
 
-DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, bool looked_up, DType *wanted) {
+DType quant_format(const QuantRules *r, const Node *weights, int64_t depth, MatrixUse use, DType *wanted) {
     const char *name = name_of(weights);
-    Part part = part_of(name, looked_up);
+    Part part = use == MATRIX_ROUTES ? PART_ROUTER : part_of(name, use == MATRIX_LOOKED_UP);
     *wanted = DT_COUNT;
     for (int i = r->n - 1; i >= 0 && *wanted == DT_COUNT; i--)  // the last one that fits counts
         if (rule_fits(&r->rules[i], name, part)) *wanted = r->rules[i].format;

@@ -99,3 +99,24 @@ for family in mixtral hunyuan_v1_moe minimax phimoe qwen3_moe deepseek_v3 gpt_os
     check "quant: $family: its router does not" sh -c "! grep -E '(moe.gate|mlp.gate|gate.wg|router[a-z.]*)\"$' '$WORK/graph'"
     rm -r "$WORK/family"
 done
+
+# ... and where no name says so: what chooses experts is a router by its use.
+head -c 300000 $model/model.safetensors | tail -c 200000 > "$WORK/w.bin"
+"$BUILD/tools/onnx_of_text" "$WORK/routed.onnx" << END
+ir 10
+opset 17
+opset 1 com.microsoft
+tensor R f32 [32,8] external location=w.bin offset=0
+tensor A f32 [8,64,32] external location=w.bin offset=1024
+tensor B f32 [8,32,64] external location=w.bin offset=66560
+input x f32 [4,32]
+node MatMul x R -> chosen
+node MoE x chosen A _ B -> y : k=2 activation_type='relu' @domain=com.microsoft
+output y f32 [4,32]
+END
+for rule in "" ,R=q8_0; do
+    "$BURIN" inspect "$WORK/routed.onnx" --quant q4_0$rule --stop-after=layout > "$WORK/graph" 2>&1
+    check "quant: q4_0$rule: experts become blocks" grep -q 'pack(%A.*format="q4_0"' "$WORK/graph"
+    [ "$rule" = ,R=q8_0 ] && format=q8_0 || format=f32
+    check "quant: q4_0$rule: what chooses them is $format" grep -q "pack(%R).*format=\"$format\"" "$WORK/graph"
+done

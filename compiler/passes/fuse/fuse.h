@@ -10,6 +10,7 @@ bool fuse_skip_norms(Graph *);                  // norm.c
 bool integer_products(Graph *);                 // integers.c: products of bytes become packed ones of integers
 bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
 void label_packs(Graph *, const QuantRules *);  // matmul.c: those of other formats by --quant stay apart
+void mark_routers(Graph *);                     // matmul.c: the mark of each pack is its MatrixUse
 bool fuse_gates(Graph *);                       // elementwise.c: gate + up
 bool fuse_epilogues(Graph *);                   // then epilogues, then chains
 bool merge_projections(Graph *);                // matmul.c: products of one value become one

@@ -53,12 +53,31 @@ static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, 
     return inferred(pack);
 }
 
+// Marks the packs of the products nearest behind n: what chooses experts goes by no other.
+static void mark_routers_behind(Node *n) {
+    if (n->mark) return;
+    n->mark = 1;
+    if (is_packed_product(n)) {
+        if (packed_of(n)) packed_of(n)->mark = MATRIX_ROUTES;
+        return;
+    }
+    if (n->op == OP_matmul || n->op == OP_attention) return;
+    for (int i = 0; i < n->n_in; i++) mark_routers_behind(n->in[i]);
+}
+
+void mark_routers(Graph *g) {
+    EACH_NODE(n, g) n->mark = 0;
+    EACH_NODE(n, g) if (n->op == OP_expert_matmul) mark_routers_behind(n->in[EXPERT_INDEX]);
+    EACH_NODE(n, g) if (n->mark != MATRIX_ROUTES || n->op != OP_pack) n->mark = MATRIX_MULTIPLIES;
+}
+
 // What --quant makes of each matrix, on its pack until the pass quantize does it
 void label_packs(Graph *g, const QuantRules *rules) {
+    mark_routers(g);
     EACH_NODE(n, g) {
         DType wanted;
         if (n->op != OP_pack || !is_single(n)) continue;
-        DType format = quant_format(rules, n->in[0], width_dim(n)->value, false, &wanted);
+        DType format = quant_format(rules, n->in[0], width_dim(n)->value, (MatrixUse)n->mark, &wanted);
         attr_set_string(n, "quant", format == DT_COUNT ? "" : dtype_name(format));
     }
 }
