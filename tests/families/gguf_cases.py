@@ -121,7 +121,7 @@ CASES = {
     "orion": lambda: orion(),
     "ernie4_5-moe": lambda: ernie(2).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
     "ernie4_5-moe-plain": lambda: ernie(0),
-    "dbrx": lambda: Case("dbrx", attention__clamp_kqv=1.0, **MIXED | {"expert_feed_forward_length": SMALL},
+    "dbrx": lambda: Case("dbrx", attention__clamp_kqv=1.0, attention__layer_norm_epsilon=0.02, **MIXED | {"expert_feed_forward_length": SMALL},
                          feed_forward_length=SMALL).llama(*NO_DENSE, "ffn_norm", "attn_q", "attn_k", "attn_v").experts().add(
                              attn_qkv=JOINED, attn_output_norm=(WIDTH,)),
 }
