@@ -160,7 +160,7 @@ static void print_labels(labeller *l, const labelled *x) {
             burin_print(i ? ", {" : "{"), print_text_field("label", name, strlen(name));
             burin_print(", \"score\": %.6f}", (double)best[i].score);
         } else {
-            if (x->columns > 1) burin_print(i ? "\t" : ""), burin_print_text(name, strlen(name)), burin_print("\t");
+            if (x->columns > 1) burin_print(i ? "\t%s\t" : "%s\t", name);
             burin_print("%.6f", (double)best[i].score);
         }
     }
@@ -193,7 +193,7 @@ static void print_span(const labeller *l, const labelled *x, const span *s, bool
         print_text_field("text", text, s->end - s->from), burin_print("}");
         return;
     }
-    burin_print_text(s->label, strlen(s->label)), burin_print("\t%.6f\t%zu\t%zu\t", score, s->from, s->end);
+    burin_print("%s\t%.6f\t%zu\t%zu\t", s->label, score, s->from, s->end);
     burin_print_text(text, s->end - s->from), burin_print("\n");
 }
 

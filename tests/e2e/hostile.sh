@@ -141,7 +141,7 @@ done
 closes "a GGUF's labels" 6
 "$BUILD/tools/hostile" "$WORK/qwen3-reranker.gguf" "$WORK/x.gguf" yes "$(texts | head -n 1)"
 check "hostile: a program of labels" $BURIN build "$WORK/x.gguf" --mcpu=x86-64-v3 -o "$WORK/labels"
-for options in "--format json a" --info --help; do
+for options in "only a" "--format json a" --info --help; do
     (cd "$WORK/cwd" && "$WORK/labels" --top-k 2 $options) > "$WORK/said" 2>&1
     check "hostile: a program of labels prints: ${options% *}" is_harmless "$WORK/said"
 done
