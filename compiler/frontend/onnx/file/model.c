@@ -1,6 +1,7 @@
 // Opening ONNX files: versions, element types, tensors.
 #include "frontend/onnx/file/model.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +118,15 @@ static const MappedFile *external_file(OnnxModel *m, const BurinOnnx__TensorData
                    tensor_name(p), location);
     MappedFile *file = map_get(&m->external, location);
     if (file) return file;
-    if (access(path, R_OK))
+    uint64_t size;
+    int fd = open_regular(path, &size);
+    if (fd < 0 && (errno == EISDIR || errno == ENODEV || errno == ENXIO))
+        file_fatal(m->file, "tensor %s: its external data %s is not a regular file\nhint: fetch the file that the model names",
+                   tensor_name(p), location);
+    if (fd < 0)
         file_fatal(m->file, "tensor %s: its external data %s cannot be read\nhint: fetch it beside the model", tensor_name(p),
                    location);
+    close(fd);
     file = (MappedFile *)map_file(m->arena, path);
     map_put(&m->external, location, file);
     return file;
