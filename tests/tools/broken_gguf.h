@@ -163,6 +163,9 @@ static void gguf_adapter(void) { open_kind("adapter", "llama"); }
 static void gguf_imatrix(void) { open_kind("imatrix", "llama"); }
 static void gguf_projector(void) { open_kind("mmproj", "clip"); }
 static void gguf_old_projector(void) { open_kind("model", "clip"); }
+static void gguf_diffusion(void) { open_kind("model", "llada-moe"); }
+static void gguf_draft(void) { open_kind("model", "eagle3"); }
+static void gguf_voice(void) { open_kind("model", "wavtokenizer-dec"); }
 
 static void gguf_vocabulary_alone(void) {
     begin(3, 0, 2);
@@ -450,6 +453,9 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_imatrix),
                                          CASE(gguf_projector),
                                          CASE(gguf_old_projector),
+                                         CASE(gguf_diffusion),
+                                         CASE(gguf_draft),
+                                         CASE(gguf_voice),
                                          CASE(gguf_vocabulary_alone),
                                          CASE(gguf_big_endian),
                                          CASE(gguf_long_integers),
