@@ -4,6 +4,7 @@
 //   %mask = less(%rank, 2)                                                       the two highest
 //   %p = where(%mask, %scores, 0)      div(%p, %sum)      softmax(where(%mask, %scores, -inf))
 //   add(%p, %q)                                                                  the choice of either
+//   %mask[:, 0:6]                                                                what is chosen of the first six, which may be none
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +72,14 @@ static bool match_rank(Node *n) {
 
 static bool match_highest(Node *n, Choice *c) {
     double k;
+    int64_t columns;
     Node *rank, *most;
+    if (n->op == OP_slice && n->type.rank == 2 && node_axis(n) == 1 && dim_is_const(n->type.dim[1], &columns)) {
+        if (!match_highest(n->in[0], c)) return false;
+        c->mask = n, c->fewer = true;
+        c->k = c->k < columns ? c->k : columns;
+        return true;
+    }
     if (n->type.rank != 2 || !match_less(n, &rank, &most) || !match_scalar(most, &k) || !match_rank(rank)) return false;
     c->mask = n, c->k = (int64_t)ceil(k);
     return c->k > 0;
@@ -80,7 +88,7 @@ static bool match_highest(Node *n, Choice *c) {
 static bool either(Node *n, Choice *c, int depth) {
     Choice a = *c, b = *c;
     if (!find_choice(n->in[0], &a, depth) || !find_choice(n->in[1], &b, depth) || a.index || b.index) return false;
-    c->mask = build_binary(cursor(c->before), OP_or, a.mask, b.mask), c->k = a.k + b.k;
+    c->mask = build_binary(cursor(c->before), OP_or, a.mask, b.mask), c->k = a.k + b.k, c->fewer = a.fewer || b.fewer;
     return true;
 }
 

@@ -33,6 +33,7 @@ typedef struct Aligned {
 
 typedef struct Mixture {
     Node *root, *shares, *index;
+    Node *counts;  // bool[T, k]: slots of experts that the row chose; NULL: all are
     Node **terms;
     int n;  // experts
     const Dim *rows, *slots;
@@ -274,7 +275,10 @@ static Node *routed_share(Mixture *m, Node *const *each) {
     Node *n = build_begin(cursor(m->root), OP_gather_elements, 2, (Node *[]){slice->in[0], m->index});
     attr_set_int(n, "axis", 1);
     const Dim *dims[] = {m->rows, m->slots, dim_const(n->graph, 1)};
-    return build_reshape(cursor(m->root), inferred(n), 3, dims);
+    n = inferred(n);
+    Builder at = cursor(m->root);
+    if (m->counts) n = build_where(at, m->counts, n, build_scalar(at, n->type.dtype, 0));
+    return build_reshape(cursor(m->root), n, 3, dims);
 }
 
 static Node *routed(Mixture *m, Node *const *each) {
@@ -315,6 +319,13 @@ static Node *chosen_index(const Mixture *m, const Choice *c) {
     return node_item(top->graph, inferred(top), 0, m->root);
 }
 
+// Slots behind those that count name no expert: they get the last one, and no share of it.
+static void only_counted(Mixture *m) {
+    Builder at = cursor(m->root);
+    m->counts = build_binary(at, OP_less, m->index, build_scalar(at, DT_i32, m->n));
+    m->index = build_where(at, m->counts, m->index, build_scalar(at, DT_i32, m->n - 1));
+}
+
 static bool recognise_mixture(Node *root, Attempt *a) {
     Mixture m = {.attempt = a};
     Choice c = {.before = root};
@@ -324,6 +335,7 @@ static bool recognise_mixture(Node *root, Attempt *a) {
     *a = (Attempt){.pattern = PATTERN, .root = root};
     m.slots = dim_const(root->graph, c.k);
     m.index = chosen_index(&m, &c);
+    if (c.fewer) only_counted(&m);
     if (!align(&m, m.terms, &y)) return true;
     if (!y->routed) return attempt_broke(a, root, "its terms are no values of experts");
     a->by = build_reduce(cursor(root), OP_reduce_sum, y->routed, (int64_t[]){1}, 1, false);

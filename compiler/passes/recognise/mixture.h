@@ -9,6 +9,7 @@ typedef struct Choice {
     Node *mask;    // bool[T, E]: at most k of each row are true
     Node *index;   // or i64[T, k]: of a top_k
     int64_t k;
+    bool fewer;  // of some rows fewer than k count
 } Choice;
 
 // chosen.c: shares [T, E] are zero for the others.
