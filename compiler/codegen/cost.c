@@ -151,4 +151,4 @@ bool computes_integers(const Kernel *k) {
     return (k->family == FAMILY_MATMUL || k->family == FAMILY_EXPERTS) && dtype_is_rows(k->in[0].type.dtype);
 }
 
-bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && dtype_is_rows(k->in[0].type.dtype); }
+bool takes_integers(const Kernel *k) { return k->family == FAMILY_MATMUL && computes_integers(k); }

@@ -9,7 +9,7 @@
 
 static int is_room(const struct dirent *e) {
     static const char *const apart[] = {"library", "mpi", "editor", "windows", "glibc"};
-    for (int i = 0; i < 5; i++)
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (!strcmp(e->d_name, apart[i])) return 0;
     return *e->d_name != '.' && !strchr(e->d_name, '.');
 }
@@ -31,11 +31,8 @@ void runtime_add_room(Arena *arena, const char *runtime, const char *room, const
 }
 
 bool runtime_is_seldom_run(const char *name) {
-    static const char *const often[] = {"program/beams.c", "program/draft.c", "program/perplexity.c"}, *const seldom[] = {
-                                                                                                           "program/",
-                                                                                                           "template/",
-                                                                                                           "grammar/schema",
-                                                                                                           "grammar/tool"};
+    static const char *const often[] = {"program/beams.c", "program/draft.c", "program/perplexity.c"};
+    static const char *const seldom[] = {"program/", "template/", "grammar/schema", "grammar/tool"};
     for (size_t i = 0; i < sizeof often / sizeof *often; i++)
         if (!strcmp(name, often[i])) return false;
     for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)

@@ -281,9 +281,9 @@ static bool is_static_glibc(const Toolchain *t) { return is_spare(t) && !t->mpi 
 static void compile_runtime(Compilation *c) {
     Arena *arena = c->tools->arena;
     const char *runtime = arena_printf(arena, "%s/runtime", c->tools->home);
-    RuntimeFiles all = runtime_files(arena, runtime, ".c"), fast = {.names = ARENA_ARRAY(arena, const char *, all.n)},
-                 small = fast;
-    small.names = ARENA_ARRAY(arena, const char *, all.n);
+    const RuntimeFiles all = runtime_files(arena, runtime, ".c");
+    RuntimeFiles fast = {.names = ARENA_ARRAY(arena, const char *, all.n)};
+    RuntimeFiles small = {.names = ARENA_ARRAY(arena, const char *, all.n)};
     for (int i = 0; i < all.n; i++) {
         RuntimeFiles *unit = runtime_is_seldom_run(all.names[i]) ? &small : &fast;
         unit->names[unit->n++] = all.names[i];
@@ -323,9 +323,9 @@ static Job link_job(const Toolchain *t, const char *folder, const char *output) 
         .line = {.arena = t->arena}, .what = "linking", .output = output, .log = arena_printf(t->arena, "%s/link.log", folder)};
 }
 
-// Words for the linker before and behind the objects.
+// Words for the linker before and behind the objects, and a script of its or NULL.
 typedef struct Linking {
-    const char *before, *behind;
+    const char *before, *behind, *script;
 } Linking;
 
 static void link_by(const Toolchain *t, Linking words, const Objects *objects, const char *folder, const char *output) {
@@ -338,6 +338,7 @@ static void link_by(const Toolchain *t, Linking words, const Objects *objects, c
         command_add(&j.line, "-static-libgcc");
     }
     command_add_words(&j.line, words.before);
+    if (words.script) command_add(&j.line, "-T"), command_add(&j.line, words.script);
     add_objects(&j.line, objects);
     command_add_words(&j.line, words.behind);
     command_add(&j.line, output);
@@ -376,7 +377,7 @@ static void link_for_windows(const Toolchain *t, const Objects *objects, bool pr
     const char *words =
         program ? "-static -municode -s -Wl,--gc-sections,--stack,8388608" : "-shared -static -s -Wl,--exclude-libs,ALL";
     if (linker) words = arena_printf(t->arena, "--ld-path=%s %s", linker, words);
-    link_by(t, (Linking){words, "-lpthread -lsynchronization -o"}, objects, folder, output);
+    link_by(t, (Linking){words, "-lpthread -lsynchronization -o", NULL}, objects, folder, output);
 }
 
 // Where nothing unwinds a stack, glibc's own tables for it stay out, 60 KB. (crtbegin.o holds on to its own.)
@@ -384,10 +385,10 @@ static const char *without_tables(const Toolchain *t, const char *folder) {
     static const char script[] =
         "SECTIONS { /DISCARD/ : { *(EXCLUDE_FILE(*crtbegin*.o *crtend*.o) .eh_frame) } }\n"
         "INSERT BEFORE .init;\n";
-    if (!is_static_glibc(t) || t->machine->address_bits == 32) return "";
+    if (!is_static_glibc(t) || t->machine->address_bits == 32) return NULL;
     const char *file = arena_printf(t->arena, "%s/link.ld", folder);
     write_file(file, script, strlen(script));
-    return arena_printf(t->arena, " -Wl,-T,%s,--no-eh-frame-hdr", file);
+    return file;
 }
 
 // Static and at fixed addresses: of 64 bits, the weights come later, at theirs (image.h).
@@ -397,16 +398,14 @@ void toolchain_link_program(const Toolchain *t, const Objects *objects, uint64_t
         link_for_windows(t, objects, true, folder, output);
         return;
     }
-    const char *spare = is_spare(t) ? "-s " : "",
-               *linked =
-                   arena_printf(t->arena, "%s%s", spare, t->mpi ? "-no-pie" : "-static");  // MPI comes as shared libraries
-    const char *place =
-        t->machine->address_bits == 32
-            ? arena_printf(t->arena, "%s -Wl,--gc-sections", linked)
-            : arena_printf(t->arena, "%s -Wl,--gc-sections,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx%s",
-                           linked, IMAGE_ADDRESS, (unsigned long long)draft, without_tables(t, folder));
+    const char *script = without_tables(t, folder), *place = t->mpi ? "-no-pie" : "-static";  // MPI comes as shared libraries
+    place = arena_printf(t->arena, "%s%s -Wl,--gc-sections", is_spare(t) ? "-s " : "", place);
+    if (t->machine->address_bits != 32)
+        place = arena_printf(t->arena, "%s,--defsym=burin_weights=%#x,--defsym=burin_draft_weights=%#llx", place, IMAGE_ADDRESS,
+                             (unsigned long long)draft);
+    if (script) place = arena_printf(t->arena, "%s,--no-eh-frame-hdr", place);
     const char *libraries = arena_printf(t->arena, "%s -lm -lpthread -o", t->editor ? t->editor : "");
-    link_by(t, (Linking){place, libraries}, objects, folder, output);
+    link_by(t, (Linking){place, libraries, script}, objects, folder, output);
 }
 
 static void archive(const Toolchain *t, const Objects *objects, const char *folder, const char *output) {
@@ -420,7 +419,7 @@ static void archive(const Toolchain *t, const Objects *objects, const char *fold
 void toolchain_link_library(const Toolchain *t, const Objects *objects, OutputKind kind, const char *folder,
                             const char *output) {
     // one object of all the others: what they share among themselves stays inside
-    const Linking object = {"-nostdlib -r", "-o"}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o"};
+    const Linking object = {"-nostdlib -r", "-o", NULL}, shared = {"-shared -Wl,--no-undefined", "-lm -lpthread -o", NULL};
     if (kind == OUTPUT_OBJECT) link_by(t, object, objects, folder, output);
     if (kind == OUTPUT_ARCHIVE) archive(t, objects, folder, output);
     if (kind != OUTPUT_SHARED) return;

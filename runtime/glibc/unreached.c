@@ -1,4 +1,4 @@
-// What a static program never reaches of glibc, 170 KB that each program would carry: pthread_create clears the resolver's
+// What a static program never reaches of glibc, and each would carry: pthread_create clears the resolver's
 // state, messages of errors may be translated, strtod looks for "inf" in any locale.
 //
 // Weak: where some other reference brings in glibc's own function, that one is linked, and nothing here is. Names are glibc's;

@@ -196,8 +196,9 @@ static bool read_time(const char *text, struct tm *t) {
     static const char behind[] = "-- ::";
     for (int i = 0; i < 6; i++) {
         char *end;
-        *numbers[i] = (int)strtol(text, &end, 10);
-        if (end == text || *end != behind[i]) return false;
+        long number = strtol(text, &end, 10);
+        if (end == text || *end != behind[i] || number < 0 || number > 9999) return false;
+        *numbers[i] = (int)number;
         text = end + 1;
     }
     return true;

@@ -33,6 +33,9 @@ for std in c11 c2x gnu2x; do
 done
 check "outputs: the folder again, over the old one" $BURIN build $model -o "$WORK/story.c"
 
+mkdir "$WORK/a b,c"
+check "outputs: built and named in folders with blanks and commas" env TMPDIR="$WORK/a b,c" $BURIN build $model -o "$WORK/a b,c/it, too"
+check "outputs: ... it runs" "$WORK/a b,c/it, too" --info
 TMPDIR=$WORK/none $BURIN build $model -o "$WORK/early" > "$WORK/said" 2>&1
 check "outputs: why a build failed stands last: $(tail -n 2 "$WORK/said" | head -n 1)" \
     test "$(tail -n 2 "$WORK/said" | head -n 1)" = "burin: error: cannot make a folder in $WORK/none: No such file or directory"

@@ -236,7 +236,6 @@ static void gguf_epsilon(float epsilon, uint32_t type) {
 }
 
 static void gguf_nan(void) { gguf_epsilon(0.0f / 0.0f, F32); }
-static void gguf_negative_epsilon(void) { gguf_epsilon(-1e-5f, F32); }
 
 static void gguf_scaling(void) {
     begin_model(0, 1);
@@ -465,7 +464,6 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_string_for_integer),
                                          CASE(gguf_integer_for_string),
                                          CASE(gguf_nan),
-                                         CASE(gguf_negative_epsilon),
                                          CASE(gguf_rows_of_groups),
                                          CASE(gguf_rows_of_all_three),
                                          CASE(gguf_list_missing),

@@ -260,8 +260,6 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
             value = NULL;
             if (!required || !strcmp(keys.items[i].name, "sliding_window")) continue;
         }
-        if (value && text_ends_with(key, "_epsilon") && json_number_value(value) < 0)
-            file_fatal(r->gguf->file, "metadata \"%s\" is %g, expected 0 or more", key, json_number_value(value));
         if (value)
             set_field(r, keys.items[i].name, value);
         else if (required)
