@@ -143,7 +143,7 @@ static Value weight_magnitudes(EvalContext *c, const Value *w) {
         f->decode((const uint8_t *)w->data + (w->offset + i) / f->block * f->bytes, &block);
         coded_values(f, &block, values);
         for (int j = 0; j < f->block; j++) {
-            double minimum = format_has_minimum(f) ? (double)block.m * block.minimum[j / f->group] : 0;
+            double minimum = coded_minimum(f, &block, j / f->group);
             v[i + j] = fabs(values[j] - minimum) + fabs(minimum);
         }
     }

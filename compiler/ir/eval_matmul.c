@@ -213,12 +213,12 @@ typedef struct {
 // sum = fma(m * minimum, row scale * sum of the row's integers, sum)
 static void add_group(BlockSums *s, const CodedBlock *w, int group, const q8_block *x) {
     const Format *f = s->format;
-    int first = group * f->group, zero = f->minimum == MINIMUM_ZERO ? w->minimum[group] : 0, integer = 0, row = 0;
+    int first = group * f->group, zero = coded_zero(f, w, group), integer = 0, row = 0;
     for (int i = 0; i < f->group; i++) {
         int8_t a = x->q[(first + i) % QUANT_BLOCK];
         integer += (w->q[first + i] - zero) * a, row += a;
     }
-    float scale = coded_scale(f, w, group), minimum = w->m * (float)w->minimum[group];
+    float scale = coded_scale(f, w, group), minimum = coded_minimum(f, w, group);
     if (format_is_exact(f)) {
         for (int i = 0; i < f->group; i++) integer -= (w->q[first + i] - zero) * (int)x->scale;
         s->wide += integer;

@@ -91,10 +91,17 @@ static void set_zero(CodedBlock *c, int zero) {
     for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
 }
 
+static void set_zero_codes(const uint8_t *b, int n, int bits, CodedBlock *c) {
+    set_zero(c, (int8_t)b[0]);
+    set_codes(c, b + 1, n, bits, 1 << (bits - 1));
+}
+
 static void decode_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_scale(c, half_at(b), 0);
-    set_zero(c, (int8_t)b[2]);
-    set_codes(c, b + 3, n, bits, 1 << (bits - 1));
+    set_scale(c, half_at(b), 0), set_zero_codes(b + 2, n, bits, c);
+}
+
+static void decode_float_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
+    set_scale(c, float_at(b), 0), set_zero_codes(b + 4, n, bits, c);
 }
 
 static void decode_z4_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 4, c); }
@@ -102,6 +109,26 @@ static void decode_z4_64(const uint8_t *b, CodedBlock *c) { decode_zero(b, 64, 4
 static void decode_z4_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 4, c); }
 static void decode_z8_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 8, c); }
 static void decode_z8_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 8, c); }
+static void decode_zf4_32(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 32, 4, c); }
+static void decode_zf4_128(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 128, 4, c); }
+static void decode_zf8_32(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 32, 8, c); }
+static void decode_zf8_128(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 128, 8, c); }
+
+// d, the zero point, m, codes
+static void decode_ends(const uint8_t *b, int n, int bits, CodedBlock *c) {
+    set_scale(c, float_at(b), float_at(b + 5));
+    set_zero(c, (int8_t)b[4]);
+    set_codes(c, b + 9, n, bits, 1 << (bits - 1));
+}
+
+static void decode_l4_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 4, c); }
+static void decode_l4_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 4, c); }
+static void decode_l8_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 8, c); }
+static void decode_l8_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 8, c); }
+static void decode_f4_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 4, c); }
+static void decode_f4_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 4, c); }
+static void decode_f8_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 8, c); }
+static void decode_f8_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 8, c); }
 static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_codes(c, b + 2, 128, 8, 128); }
 static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 128); }
 static void decode_i8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, 1, 0), memcpy(c->q, b, 32); }
@@ -117,18 +144,21 @@ static void decode_nvfp4(const uint8_t *b, CodedBlock *c) {
 }
 static void decode_nvfp4_d(const uint8_t *b, CodedBlock *c) { decode_nvfp4(b, c); }
 
-void block_write(const Format *f, float d, int zero, const int16_t *codes, uint8_t *out) {
+static bool has_float_m(const Format *f) { return f->minimum >= MINIMUM_LINE; }
+
+void block_write(const Format *f, BlockEnds ends, const int16_t *codes, uint8_t *out) {
     bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH, halves = f->ggml >= 0;
-    uint16_t half = f16_from_float(d);
+    uint16_t half = f16_from_float(ends.d);
     int exponent;
     if (f->scales == SCALES_EXPONENT)
-        frexpf(d, &exponent), *out = (uint8_t)(exponent + 126);  // times e2m1 twice
+        frexpf(ends.d, &exponent), *out = (uint8_t)(exponent + 126);  // times e2m1 twice
     else if (whole)
-        memcpy(out, &d, sizeof d);
+        memcpy(out, &ends.d, sizeof ends.d);
     else
         memcpy(out, &half, sizeof half);
-    out += f->scales == SCALES_EXPONENT ? 1 : whole ? sizeof d : sizeof half;
-    if (f->minimum == MINIMUM_ZERO) *out++ = (uint8_t)zero;
+    out += f->scales == SCALES_EXPONENT ? 1 : whole ? sizeof ends.d : sizeof half;
+    if (format_has_zero(f)) *out++ = (uint8_t)ends.zero;
+    if (has_float_m(f)) memcpy(out, &ends.m, sizeof ends.m), out += sizeof ends.m;
     memset(out, 0, (size_t)(f->block * f->low / 8));
     for (int i = 0; i < f->block; i++) {
         bool as_stored = f->table != TABLE_PLAIN || (f->low == 8 && halves);
@@ -238,6 +268,7 @@ const Format *format_of_ggml(int id) {
 bool dtype_is_block(DType t) { return format_of(t) != NULL; }
 
 bool format_has_minimum(const Format *f) { return f->minimum > MINIMUM_ZERO; }
+bool format_has_zero(const Format *f) { return f->minimum == MINIMUM_ZERO || has_float_m(f); }
 bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !format_is_exact(f); }
 bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
 bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
@@ -262,11 +293,19 @@ float coded_scale(const Format *f, const CodedBlock *c, int group) {
     return f->scales == SCALES_127TH ? c->d * one_127th : c->d * (float)c->scale[group];
 }
 
+int coded_zero(const Format *f, const CodedBlock *c, int group) { return format_has_zero(f) ? c->minimum[group] : 0; }
+
+float coded_minimum(const Format *f, const CodedBlock *c, int group) {
+    if (f->minimum == MINIMUM_FRACTION) return -(c->d * c->m);
+    return !format_has_minimum(f) ? 0 : has_float_m(f) ? c->m : c->m * (float)c->minimum[group];
+}
+
 // What q[i] stands for, without scale and minimum
 static float number_of(const Format *f, const CodedBlock *c, int i) {
     if (f->table == TABLE_NF4) return nf4_table[c->q[i]];
     if (f->table == TABLE_E4M3) return e4m3_value((uint8_t)c->q[i]);
-    return (float)(f->minimum == MINIMUM_ZERO ? c->q[i] - c->minimum[i / f->group] : c->q[i]);
+    float number = (float)(c->q[i] - coded_zero(f, c, i / f->group));
+    return f->minimum == MINIMUM_FRACTION ? number - c->m : number;
 }
 
 void coded_values(const Format *f, const CodedBlock *c, float *values) {
@@ -274,7 +313,7 @@ void coded_values(const Format *f, const CodedBlock *c, float *values) {
         int g = i / f->group;
         float number = number_of(f, c, i);
         values[i] = f->scales == SCALES_127TH ? c->d * number * one_127th : coded_scale(f, c, g) * number;
-        if (format_has_minimum(f)) values[i] += c->m * (float)c->minimum[g];
+        if (format_has_minimum(f) && f->minimum != MINIMUM_FRACTION) values[i] += coded_minimum(f, c, g);
     }
 }
 
@@ -285,7 +324,7 @@ int64_t format_panel_bytes(const Format *f) {
                                      [SCALES_EXPONENT] = 16, [SCALES_BYTES] = 32, [SCALES_SIGNED] = 32,  [SCALES_PAIRED] = 32,
                                      [SCALES_SIX] = 32,      [SCALES_E4M3] = 0,   [SCALES_E4M3_OVER] = 0};
     int groups = f->block / f->group, low = f->low == 5 ? 13 * 64 : f->block * 2 * f->low;
-    int ends = bytes_of_d[f->scales] + (format_has_minimum(f) ? 32 : f->minimum == MINIMUM_ZERO ? 16 : 0);
+    int ends = bytes_of_d[f->scales] + (has_float_m(f) ? 64 : format_has_minimum(f) ? 32 : 0) + (format_has_zero(f) ? 16 : 0);
     return low + f->block * 2 * f->high + groups * (bytes_a_group[f->scales] + (f->minimum == MINIMUM_BYTES ? 16 : 0)) + ends;
 }
 
@@ -329,7 +368,10 @@ int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
     const uint8_t *at = (const uint8_t *)data + place_of_d(f);
     for (int64_t i = 0; i < n; i++, at += f->bytes) {
         bool finite = f->scales == SCALES_EXPONENT ? *at != 255 : isfinite(has_float_d(f) ? float_at(at) : half_at(at));
-        if (format_has_minimum(f)) finite &= isfinite(half_at(at + 2)) != 0;
+        if (has_float_m(f))
+            finite &= isfinite(float_at(at + 5)) != 0;
+        else if (format_has_minimum(f))
+            finite &= isfinite(half_at(at + 2)) != 0;
         if (!finite) return i;
     }
     return -1;

@@ -77,7 +77,7 @@ static void put_scales(Packing *p) {
 
 static void put_minima(Packing *p) {
     const Format *f = p->format;
-    for (int c = 0; f->minimum == MINIMUM_ZERO && c < PANEL_COLUMNS; c++)
+    for (int c = 0; format_has_zero(f) && c < PANEL_COLUMNS; c++)
         *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[0] : 0);
     for (int g = 0; f->minimum == MINIMUM_BYTES && g < f->block / f->group; g++)
         for (int c = 0; c < PANEL_COLUMNS; c++) *p->at++ = (uint8_t)(p->columns[c] ? p->columns[c]->minimum[g] : 0);
@@ -112,7 +112,10 @@ static void put_ends(Packing *p) {
         else
             put_half(p, d);
     }
-    for (int c = 0; format_has_minimum(p->format) && c < PANEL_COLUMNS; c++) put_half(p, p->columns[c] ? p->columns[c]->m : 0);
+    for (int c = 0; format_has_minimum(p->format) && c < PANEL_COLUMNS; c++) {
+        float m = p->columns[c] ? p->columns[c]->m : 0;
+        (format_has_zero(p->format) ? put_float : put_half)(p, m);
+    }
 }
 
 void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS], uint8_t *bytes) {
@@ -128,7 +131,7 @@ void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]
 }
 
 static int integer_at(const Format *f, const CodedBlock *c, int k) {
-    return !c ? 0 : f->minimum == MINIMUM_ZERO ? c->q[k] - c->minimum[0] : c->q[k];
+    return c ? c->q[k] - coded_zero(f, c, 0) : 0;
 }
 
 static bool block_fits(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]) {

@@ -6,7 +6,7 @@
 //   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
 //   minima       [group][16]
 //   zero points  [16], of the block: signed, the offset taken from them as from q
-//   d, m         16 f16 each; of FLOAT and 127TH f32, an EXPONENT is one byte, NONE has none; of E4M3 and E4M3_OVER 16 f32 behind
+//   d, m         16 f16 each; of FLOAT and 127TH, and of LINE and FRACTION, f32, an EXPONENT is one byte, NONE has none; of E4M3 and E4M3_OVER 16 f32 behind
 //                all of a panel's blocks
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
@@ -41,6 +41,9 @@ static const uint8_t e2m1_table[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 1
 
 INLINE bool in_blocks(weight_format f) { return f > WEIGHT_BF16; }
 INLINE bool has_minimum(weight_format f) { return block_formats[f].minimum > MINIMUM_ZERO; }
+// Is m an f32?
+INLINE bool has_float_minimum(weight_format f) { return block_formats[f].minimum >= MINIMUM_LINE; }
+INLINE bool has_zero_point(weight_format f) { return block_formats[f].minimum == MINIMUM_ZERO || has_float_minimum(f); }
 // Are q the values, and products exact?
 INLINE bool is_exact(weight_format f) { return in_blocks(f) && block_formats[f].scales == SCALES_NONE; }
 // Does d stand behind a panel's blocks?
@@ -65,10 +68,11 @@ INLINE size_t block_minima_at(weight_format f) {
     return block_scales_at(f) + (size_t)rows * LANES;
 }
 INLINE size_t block_d_at(weight_format f) {
-    const int minimum = block_formats[f].minimum;
-    return block_minima_at(f) + (minimum == MINIMUM_BYTES  ? (size_t)block_groups(f) * LANES
-                                 : minimum == MINIMUM_ZERO ? LANES
-                                                           : 0);
+    const bool bytes = block_formats[f].minimum == MINIMUM_BYTES;
+    return block_minima_at(f) + (bytes ? (size_t)block_groups(f) * LANES : has_zero_point(f) ? LANES : 0);
+}
+INLINE size_t block_m_bytes(weight_format f) {
+    return !has_minimum(f) ? 0 : has_float_minimum(f) ? 4 * LANES : 2 * LANES;
 }
 INLINE size_t block_bytes(weight_format f) {
     const int scales = block_formats[f].scales;
@@ -76,7 +80,7 @@ INLINE size_t block_bytes(weight_format f) {
                         : scales == SCALES_EXPONENT                        ? 1
                         : scales == SCALES_ONE || scales > SCALES_EXPONENT ? 2
                                                                            : 4;
-    return block_d_at(f) + each * LANES + (has_minimum(f) ? 2 * LANES : 0);
+    return block_d_at(f) + each * LANES + block_m_bytes(f);
 }
 INLINE size_t panel_blocks(weight_format f, int k) {
     return (size_t)((k + block_formats[f].block - 1) / block_formats[f].block);
@@ -155,7 +159,8 @@ INLINE vf panel_d(weight_format f, const uint8_t *panel, int k) {
 INLINE vi block_zero(weight_format f, const uint8_t *w) { return vi_load_i8((const int8_t *)w + block_minima_at(f)); }
 
 INLINE vf block_m(weight_format f, const uint8_t *w) {
-    return vf_load_f16((const uint16_t *)(const void *)(w + block_bytes(f) - 2 * LANES));
+    w += block_bytes(f) - block_m_bytes(f);
+    return has_float_minimum(f) ? vf_load((const float *)(const void *)w) : vf_load_f16((const uint16_t *)(const void *)w);
 }
 
 INLINE vi six_bits(const uint8_t *s, int group) {
@@ -185,10 +190,12 @@ INLINE vf group_scale(weight_format f, const uint8_t *w, vf d, int group) {
     return vf_mul(d, vf_from_int(kind == SCALES_PAIRED ? vi_and(scale, vi_set1(15)) : scale));
 }
 
-// m times the group's minimum
-INLINE vf group_minimum(weight_format f, const uint8_t *w, vf m, int group) {
+// m times the group's minimum; of a FRACTION, whose d this is, what d (q - m) adds to d q
+INLINE vf group_minimum(weight_format f, const uint8_t *w, const vf ends[2], int group) {
     const int kind = block_formats[f].minimum;
-    if (kind == MINIMUM_ONE) return m;
+    const vf m = ends[1];
+    if (kind == MINIMUM_ONE || kind == MINIMUM_LINE) return m;
+    if (kind == MINIMUM_FRACTION) return vf_neg(vf_mul(ends[0], m));
     if (kind == MINIMUM_BYTES) return vf_mul(m, vf_from_int(vi_load_u8(w + block_minima_at(f) + group * LANES)));
     return vf_mul(m, vf_from_int(vi_shift_right(vi_load_u8(w + block_scales_at(f) + group * LANES), 4)));
 }
@@ -201,21 +208,24 @@ INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
     if (b.table == TABLE_NF4) return vf_lookup(q, nf4_table);
     if (b.table == TABLE_E4M3) return e4m3_values(q);
     q = vi_sub(q, vi_set1(b.offset));
-    return vf_from_int(b.minimum == MINIMUM_ZERO ? vi_sub(q, block_zero(f, w)) : q);
+    return vf_from_int(has_zero_point(f) ? vi_sub(q, block_zero(f, w)) : q);
 }
 
-// What a group's numbers are multiplied with first (d where 127TH), and what is added
+// What a group's numbers are multiplied with first (d where 127TH), and what is added, or of a FRACTION taken from the number
 INLINE vf number_scale(weight_format f, const uint8_t *w, vf d, int group) {
     return block_formats[f].scales == SCALES_127TH ? d : group_scale(f, w, d, group);
 }
-INLINE vf number_minimum(weight_format f, const uint8_t *w, vf m, int group) {
-    return has_minimum(f) ? group_minimum(f, w, m, group) : vf_zero();
+INLINE vf number_minimum(weight_format f, const uint8_t *w, const vf ends[2], int group) {
+    if (block_formats[f].minimum == MINIMUM_FRACTION) return ends[1];
+    return has_minimum(f) ? group_minimum(f, w, ends, group) : vf_zero();
 }
 
 // Element i of a step of 16 columns, as floats: (d scale) q + m minimum
 INLINE vf step_values(weight_format f, const uint8_t *w, vi step, int i, const vf ends[2]) {
     vi q = vi_and(vi_shift_right(step, i * 8), vi_set1(255));
-    vf value = vf_mul(ends[0], block_numbers(f, w, q));
+    vf number = block_numbers(f, w, q);
+    if (block_formats[f].minimum == MINIMUM_FRACTION) return vf_mul(ends[0], vf_sub(number, ends[1]));
+    vf value = vf_mul(ends[0], number);
     if (block_formats[f].scales == SCALES_127TH) return vf_mul(value, vf_set1(one_127th));
     return has_minimum(f) ? vf_add(value, ends[1]) : value;
 }
@@ -223,8 +233,8 @@ INLINE vf step_values(weight_format f, const uint8_t *w, vi step, int i, const v
 // Element k of a block of 16 columns
 INLINE vf block_values(weight_format f, const uint8_t *w, vf d, int k) {
     const int group = k / block_formats[f].group;
-    vf m = has_minimum(f) ? block_m(f, w) : vf_zero();
-    const vf ends[] = {number_scale(f, w, d, group), number_minimum(f, w, m, group)};
+    const vf of_block[] = {d, has_minimum(f) ? block_m(f, w) : vf_zero()};
+    const vf ends[] = {number_scale(f, w, d, group), number_minimum(f, w, of_block, group)};
     return step_values(f, w, block_step(f, w, (unsigned)k / 4), k % 4, ends);
 }
 #endif

@@ -14,7 +14,8 @@
 //            E4M3: floats of 8 bits, of which d, an f32, is a factor; E4M3_OVER: likewise, divided by d. Of these d is one for all
 //            blocks of a row of weights, and stands behind a panel's blocks, 16 f32
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
-//            as those of the scales
+//            as those of the scales; LINE: a zero point as of ZERO, and m alone, an f32; FRACTION: likewise, but m is taken
+//            from q, too: the value is d (q - zero point - m)
 //   table    PLAIN, or what a q stands for: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
 //   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
@@ -46,6 +47,18 @@ FORMAT(z4_64, -1, 64, 35, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z4_128, -1, 128, 67, 4, 0, 32, ONE, ZERO, 8, PLAIN, NULL)
 FORMAT(z8_32, -1, 32, 35, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
 FORMAT(z8_128, -1, 128, 131, 8, 0, 32, ONE, ZERO, 128, PLAIN, NULL)
+FORMAT(zf4_32, -1, 32, 21, 4, 0, 32, FLOAT, ZERO, 8, PLAIN, NULL)
+FORMAT(zf4_128, -1, 128, 69, 4, 0, 32, FLOAT, ZERO, 8, PLAIN, NULL)
+FORMAT(zf8_32, -1, 32, 37, 8, 0, 32, FLOAT, ZERO, 128, PLAIN, NULL)
+FORMAT(zf8_128, -1, 128, 133, 8, 0, 32, FLOAT, ZERO, 128, PLAIN, NULL)
+FORMAT(l4_32, -1, 32, 25, 4, 0, 32, FLOAT, LINE, 8, PLAIN, NULL)
+FORMAT(l4_64, -1, 64, 41, 4, 0, 32, FLOAT, LINE, 8, PLAIN, NULL)
+FORMAT(l8_32, -1, 32, 41, 8, 0, 32, FLOAT, LINE, 128, PLAIN, NULL)
+FORMAT(l8_64, -1, 64, 73, 8, 0, 32, FLOAT, LINE, 128, PLAIN, NULL)
+FORMAT(f4_32, -1, 32, 25, 4, 0, 32, FLOAT, FRACTION, 8, PLAIN, NULL)
+FORMAT(f4_64, -1, 64, 41, 4, 0, 32, FLOAT, FRACTION, 8, PLAIN, NULL)
+FORMAT(f8_32, -1, 32, 41, 8, 0, 32, FLOAT, FRACTION, 128, PLAIN, NULL)
+FORMAT(f8_64, -1, 64, 73, 8, 0, 32, FLOAT, FRACTION, 128, PLAIN, NULL)
 FORMAT(s8_128, -1, 128, 130, 8, 0, 32, ONE, NONE, 128, PLAIN, NULL)
 FORMAT(b8_128, -1, 128, 132, 8, 0, 32, 127TH, NONE, 128, PLAIN, NULL)
 FORMAT(i8_32, -1, 32, 32, 8, 0, 32, NONE, NONE, 128, PLAIN, encode_integers)

@@ -14,7 +14,15 @@ typedef enum {
     SCALES_E4M3,
     SCALES_E4M3_OVER
 } format_scales;
-typedef enum { MINIMUM_NONE, MINIMUM_ZERO, MINIMUM_ONE, MINIMUM_BYTES, MINIMUM_PAIRED } format_minimum;
+typedef enum {
+    MINIMUM_NONE,
+    MINIMUM_ZERO,
+    MINIMUM_ONE,
+    MINIMUM_BYTES,
+    MINIMUM_PAIRED,
+    MINIMUM_LINE,
+    MINIMUM_FRACTION
+} format_minimum;
 typedef enum { TABLE_PLAIN, TABLE_SIGN, TABLE_IQ4, TABLE_E2M1, TABLE_NF4, TABLE_E4M3 } format_table;
 
 // What codes of TABLE_NF4 stand for

@@ -229,6 +229,7 @@ TENSOR = {"observer_method": "min_max", "scale_type": "float", "symmetric": True
 ROWS = {"symmetric": False, "scale_type": "float", "round_method": "half_even", "ch_axis": 0}
 LIBRARIES = {
     "mlx4": (llama(), mlx(4, 32, "bfloat16", v_proj=8, o_proj=3, k_proj=2), ["lm_head", "model.embed_tokens"]),
+    "mlx8": (llama(intermediate_size=128), mlx(8, 64, "bfloat16", v_proj=3, o_proj=4), []),
     "mlx5": (llama(intermediate_size=128), mlx(5, 64, "float16", v_proj=6), []),
     "quark_groups": (llama(), quark("reorder", q=("Int4PerGroupSpec", GROUPS), k=("Uint4PerGroupSpec", GROUPS), v=("Int8PerGroupSpec", GROUPS),
                                     o=("Uint8PerGroupSpec", GROUPS), gate=("OCP_MXFP4Spec", {"ch_axis": -1}),
@@ -244,6 +245,7 @@ LIBRARIES = {
     "ct_mxfp6": (llama(), compressed("mxfp6-pack-quantized", num_bits=6, group_size=32, strategy="group", symmetric=True, type="float",
                                      scale_dtype=torch.uint8), []),
     "hqq4": (llama(), hqq(4, 32), []),
+    "hqq4_64": (llama(), hqq(4, 64), []),
     "hqq4_axis0": (llama(), hqq(4, 64, axis=0, together=True), []),
     "hqq3": (llama(attention_bias=True), hqq(3, 16), []),
     "hqq2_axis0": (llama(), hqq(2, 16, axis=0), []),
@@ -257,6 +259,7 @@ LIBRARIES = {
     "ao_intx4": (llama(), torchao(intx(4, 32)), []),
     "ao_intx4_asym": (llama(), torchao(intx(4, 32, True)), []),
     "ao_int4": (llama(), torchao(int4(32, True)), []),
+    "ao_int4_64": (llama(intermediate_size=128), torchao(int4(64)), []),
     "ao_int4_tiles": (llama(), torchao(int4_tiles(32)), []),
     "ao_mxfp4": (llama(), torchao(mx(torch.float4_e2m1fn_x2, True)), []),
     "ao_mxfp8": (llama(), torchao(mx(torch.float8_e4m3fn, False)), []),

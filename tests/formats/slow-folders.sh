@@ -9,5 +9,5 @@ for path in tests/formats/folders/*/ "$SHARED"/data/hfquant/*/; do
     rows=floats
     $BURIN inspect "$path" --stop-after=quantize 2> /dev/null | grep -q quantize_rows && rows=
     numbers "$name" "$path" "$path" $rows
-    same_everywhere "$name" "$path"
+    same_everywhere "$name" "$path" --ctx=128
 done

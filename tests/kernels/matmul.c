@@ -110,7 +110,7 @@ static void end_panel(weight_format f, int k, uint8_t *panel) {
     for (int i = 0; i < (k + 31) / 32; i++) {
         uint8_t *block = panel + (size_t)i * block_bytes(f);
         for (int c = 0; c < 16; c++) {
-            int zero = block_formats[f].minimum == MINIMUM_ZERO ? (int8_t)block[block_minima_at(f) + (size_t)c] : 0;
+            int zero = has_zero_point(f) ? (int8_t)block[block_minima_at(f) + (size_t)c] : 0;
             for (int j = k - 32 * i; j < 32; j++)
                 if (j >= 0) block[j / 4 * 64 + c * 4 + j % 4] = (uint8_t)(128 + zero);
         }
@@ -135,6 +135,7 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
     size_t n = (size_t)(columns + 15) / 16 * (size_t)((k + block_formats[f].block - 1) / block_formats[f].block),
            size = block_bytes(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT, whole = has_float_scale(f);
+    const int floats = has_float_minimum(f) ? 32 : 16;
     size_t bytes = (size_t)(columns + 15) / 16 * block_panel_bytes(f, k);
     uint8_t *w = buffer_bytes(bytes);
     for (size_t i = 0; i < bytes; i++) w[i] = (uint8_t)(random_bits() % 9 ? random_bits() >> 8 : 0);
@@ -146,9 +147,9 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
         uint8_t *d = block + block_d_at(f);
         for (int c = 0; exponent && c < 16; c++)
             d[c] = (uint8_t)(random_bits() % 4 ? 110 + random_bits() % 20 : random_bits() % 3);
-        for (int c = 0; whole && c < 16; c++) {
-            float scale = random_float();
-            memcpy(d + 4 * c, &scale, sizeof scale);
+        for (int c = 0; whole && c < floats; c++) {
+            float end = random_float();
+            memcpy(d + 4 * c, &end, sizeof end);
         }
         if (!exponent && !whole && !has_panel_d(f)) random_halves(d, (int)(block + size - d) / 2);
     }
@@ -179,7 +180,7 @@ static int reference_integer(weight_format f, const uint8_t *block, int column, 
         q = bits_at(block, b.low, column, k);
     }
     if (stands_for_floats(f)) return q;
-    if (b.minimum == MINIMUM_ZERO) q -= (int8_t)block[block_minima_at(f) + (size_t)column];
+    if (has_zero_point(f)) q -= (int8_t)block[block_minima_at(f) + (size_t)column];
     if (b.table == TABLE_SIGN) return q ? 1 : -1;
     if (b.table != TABLE_PLAIN) return (b.table == TABLE_IQ4 ? iq4 : e2m1)[q];
     return (b.high ? q | bits_at(block + block_high_at(f), b.high, column, k) << b.low : q) - b.offset;
@@ -212,9 +213,9 @@ static float half_at(const uint8_t *at) {
     return sf_from_f16(bits);
 }
 
-// d times the group's scale, m times its minimum
+// d times the group's scale, m times its minimum, or what is taken from the integers
 typedef struct GroupEnds {
-    float scale, minimum;
+    float scale, minimum, fraction;
 } GroupEnds;
 
 typedef struct BlockProduct {
@@ -237,15 +238,19 @@ static GroupEnds reference_ends(const BlockProduct *p, const uint8_t *block, int
     const weight_format f = p->format;
     if (has_panel_d(f)) {
         float u = e4m3_of(block[block_scales_at(f) + (size_t)(g * 16 + column)]);
-        return (GroupEnds){block_formats[f].scales == SCALES_E4M3 ? p->d * u : u / p->d, 0};
+        return (GroupEnds){block_formats[f].scales == SCALES_E4M3 ? p->d * u : u / p->d, 0, 0};
     }
     const uint8_t *d = block + block_d_at(f);
     bool exponent = block_formats[f].scales == SCALES_EXPONENT;
     float scale = is_exact(f) ? 1 : exponent ? ldexpf(1, d[column] - 128) : half_at(d + 2 * column);
     if (has_float_scale(f)) memcpy(&scale, d + 4 * column, sizeof scale);
-    if (block_formats[f].scales == SCALES_127TH) return (GroupEnds){scale * one_127th, 0};
-    GroupEnds e = {scale * (float)reference_scale(f, block, column, g), 0};
-    if (has_minimum(f))
+    if (block_formats[f].scales == SCALES_127TH) return (GroupEnds){scale * one_127th, 0, 0};
+    GroupEnds e = {scale * (float)reference_scale(f, block, column, g), 0, 0};
+    if (has_float_minimum(f)) {
+        bool fraction = block_formats[f].minimum == MINIMUM_FRACTION;
+        memcpy(fraction ? &e.fraction : &e.minimum, block + block_bytes(f) - 64 + 4 * column, 4);
+        if (fraction) e.minimum = -(e.scale * e.fraction);
+    } else if (has_minimum(f))
         e.minimum = half_at(block + block_bytes(f) - 32 + 2 * column) * (float)reference_minimum(f, block, column, g);
     return e;
 }
@@ -259,6 +264,7 @@ static float reference_value(const BlockProduct *p, const uint8_t *block, int co
         memcpy(&d, block + block_d_at(p->format) + 4 * column, sizeof d);
         return d * number * one_127th;
     }
+    if (b.minimum == MINIMUM_FRACTION) return e.scale * (number - e.fraction);
     return has_minimum(p->format) ? e.scale * number + e.minimum : e.scale * number;
 }
 

@@ -30,11 +30,14 @@ static int64_t group_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     return t->by_column ? place(m, row, column) % t->width : place(m, row, column) / t->width;
 }
 
-static float value_of(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
+static float zero_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Table *t = m->details;
-    int64_t group = group_at(m, row, column);
-    float zero = (float)dtype_load(t->zero->dtype, t->zero->data, group);
-    return ((float)code - zero) * (float)dtype_load(t->scale->dtype, t->scale->data, t->first_scale + group);
+    return (float)dtype_load(t->zero->dtype, t->zero->data, group_at(m, row, column));
+}
+
+static float scale_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
+    const Table *t = m->details;
+    return (float)dtype_load(t->scale->dtype, t->scale->data, t->first_scale + group_at(m, row, column));
 }
 
 static int whole_zero(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -157,6 +160,8 @@ QuantizedMatrix *hqq_matrix(Quantization *q, StoredTensor *stored) {
         m->zero = whole_zero;
         return m;
     }
-    m->value = value_of;
+    m->end = END_FRACTION, m->end_at = zero_at, m->scale_at = scale_at;
+    bool along_rows = !t->by_column && m->columns % t->width == 0;
+    m->group = m->groups == 1 ? m->columns : along_rows ? t->width : 0;
     return m;
 }

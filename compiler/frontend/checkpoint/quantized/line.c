@@ -1,5 +1,5 @@
 // Codes from 0 on whose values are lines: code * scale + zero, the zero a float. Where scales and zeros are halves, blocks of
-// q4_1 and q5_1 have the same values: the product is exact, the sum is rounded once.
+// q4_1 and q5_1 have the same values: the product is exact, the sum is rounded once. Else ends stay f32 (l4_32 and its kin).
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
@@ -15,11 +15,9 @@ static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column) {
     return row * l->row_stride + column / m->group * l->group_stride;
 }
 
-static float line_value(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
+static float end_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const FloatLine *l = m->details;
-    int64_t at = place(m, row, column);
-    float product = (float)code * (float)dtype_load(l->scale->dtype, l->scale->data, at);
-    return product + (float)dtype_load(l->zero->dtype, l->zero->data, at);
+    return (float)dtype_load(l->zero->dtype, l->zero->data, place(m, row, column));
 }
 
 static bool are_halves(const Tensor *t) {
@@ -56,7 +54,8 @@ void quantized_line(const Quantization *q, QuantizedMatrix *m, const StoredTenso
     FloatLine *l = ARENA_NEW(q->checkpoint->arena, FloatLine);
     *l = (FloatLine){&scale->tensor, &zero->tensor, by_group ? 1 : m->groups, by_group ? m->rows : 1};
     quantized_check_scales(scale);
-    m->details = l, m->value = line_value;
+    m->details = l, m->end = END_LINE, m->end_at = end_at;
+    m->center = 1 << (m->bits - 1);
     m->scale = (Grid){scale, 1, l->row_stride, l->group_stride};
     if (m->bits > 5 || m->group % 32 || m->columns % 32 || !are_halves(l->scale) || !are_halves(l->zero)) return;
     m->own = m->bits == 5 ? DT_q5_1 : DT_q4_1;

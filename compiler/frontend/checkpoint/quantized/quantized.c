@@ -201,7 +201,7 @@ static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
 }
 
 static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
-    for (int r = 0; r < rows->n && !m->value; r++) {
+    for (int r = 0; r < rows->n; r++) {
         int64_t row = rows->first + r, before = -1;
         float *scale = rows->scale + r * m->columns;
         int16_t *zero = rows->zero + r * m->columns;
@@ -210,6 +210,7 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
             bool same = g == before;
             zero[k] = same ? zero[k - 1] : m->zero ? (int16_t)m->zero(m, row, g) : 0;
             scale[k] = m->scale_at ? m->scale_at(m, row, k) : same ? scale[k - 1] : scale_of(m, row, g);
+            if (m->end) rows->end[r * m->columns + k] = m->end_at(m, row, k);
             before = g;
         }
     }
@@ -218,8 +219,11 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
 // --------------------------------------------------------------------------------------------------------------------- values
 static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, int64_t k) {
     int64_t i = r * m->columns + k, row = rows->first + r;
-    float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]);
-    float value = m->value ? m->value(m, row, k, rows->code[i]) : rows->scale[i] * x * m->factor;
+    float x = m->table ? m->table[rows->code[i]] : (float)(rows->code[i] - rows->zero[i]), scale = rows->scale[i];
+    float value = m->end == END_LINE       ? x * scale + rows->end[i]
+                  : m->end == END_FRACTION ? (x - rows->end[i]) * scale
+                                           : scale * x * m->factor;
+    if (m->column_factors) value *= (float)dtype_load(m->column_factors->dtype, m->column_factors->data, k);
     if (!isfinite(value))
         file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
                    m->codes->tensor.name, row, k);
@@ -234,14 +238,6 @@ static int64_t place_of(const QuantizedMatrix *m, int64_t row, int64_t k) {
 
 static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *rows, int r, void *out) {
     for (int64_t k = 0; k < m->columns; k++) dtype_store(type, out, place_of(m, rows->first + r, k), value_at(m, rows, r, k));
-}
-
-// A code as the format has it. Integers of 4 bits, less their zero point, are floats of 8 bits, where scales are no f16.
-static int16_t code_in(const QuantizedMatrix *m, const Format *f, int code, int zero) {
-    uint8_t byte = 0;
-    if (f->table != TABLE_E4M3 || m->table) return (int16_t)(code - m->center);
-    dtype_store(DT_f8e4m3fn, &byte, 0, code - zero);
-    return byte;
 }
 
 // Blocks of one row
@@ -259,9 +255,10 @@ static void blocks_of_row(const QuantizedMatrix *m, const Format *f, const Coded
         for (int i = 0; i < f->block; i++) {
             int64_t at = m->sorted ? m->sorted[k + i] : k + i;
             value_at(m, rows, r, at);  // refuses what is no number
-            codes[i] = code_in(m, f, code[at], zero[at]);
+            codes[i] = (int16_t)(code[at] - m->center);
         }
-        block_write(f, scale[first], zero[first] - m->center, codes, out);
+        float end = m->end ? rows->end[r * m->columns + first] : 0;
+        block_write(f, (BlockEnds){scale[first], end, zero[first] - m->center}, codes, out);
     }
 }
 
@@ -282,7 +279,8 @@ static void write_row(const QuantizedMatrix *m, DType type, const CodedRows *row
 void quantized_values(const QuantizedMatrix *m, DType type, unsigned char *out) {
     Arena *arena = arena_new();
     size_t n = (size_t)(ROWS_AT_ONCE * m->columns);
-    CodedRows rows = {0, 0, ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, int16_t, n), ARENA_ARRAY(arena, float, n)};
+    CodedRows rows = {.code = ARENA_ARRAY(arena, int16_t, n), .zero = ARENA_ARRAY(arena, int16_t, n)};
+    rows.scale = ARENA_ARRAY(arena, float, n), rows.end = ARENA_ARRAY(arena, float, n);
     for (; rows.first < m->rows; rows.first += rows.n) {
         rows.n = m->rows - rows.first < ROWS_AT_ONCE ? (int)(m->rows - rows.first) : ROWS_AT_ONCE;
         m->read(m, &rows);
@@ -312,11 +310,23 @@ static bool runs_of(const QuantizedMatrix *m, int64_t n) {
 static DType integer_format(const QuantizedMatrix *m) {
     bool small = m->bits <= 4;
     if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
-    if (!scales_are_halves(m)) return !small ? DT_f32 : runs_of(m, 128) ? DT_e4m3_128 : runs_of(m, 32) ? DT_e4m3_32 : DT_f32;
+    if (!scales_are_halves(m)) {
+        if (runs_of(m, 128)) return small ? DT_zf4_128 : DT_zf8_128;
+        return !runs_of(m, 32) ? DT_f32 : small ? DT_zf4_32 : DT_zf8_32;
+    }
     if (!m->zero && !small) return runs_of(m, 128) ? DT_s8_128 : runs_of(m, 32) ? DT_q8_0 : DT_f32;
     if (runs_of(m, 128)) return small ? DT_z4_128 : DT_z8_128;
     if (runs_of(m, 64) && small) return DT_z4_64;
     return !runs_of(m, 32) ? DT_f32 : !small ? DT_z8_32 : m->zero ? DT_z4_32 : DT_q4_0;
+}
+
+// Ends are floats.
+static DType end_format(const QuantizedMatrix *m) {
+    static const DType formats_of[2][2][2] = {{{DT_l4_32, DT_l4_64}, {DT_l8_32, DT_l8_64}},
+                                              {{DT_f4_32, DT_f4_64}, {DT_f8_32, DT_f8_64}}};
+    bool wide = runs_of(m, 64);
+    if (m->column_factors || (!wide && !runs_of(m, 32))) return DT_f32;
+    return formats_of[m->end == END_FRACTION][m->bits > 4][wide];
 }
 
 static DType float_format(const QuantizedMatrix *m) {
@@ -328,7 +338,7 @@ static DType float_format(const QuantizedMatrix *m) {
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
     if (m->own) return m->own;
-    if (m->value) return DT_f32;
+    if (m->end) return end_format(m);
     if (m->powers) return m->bits == 4 && runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }
@@ -425,8 +435,7 @@ static void warn_of_growth(const Quantization *q, int matrices) {
         diag_warning(
             q->loc,
             "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-            "\nnote: groups of 16, across 32 columns or of several sizes, experts in the order of desc_act, scales beyond "
-            "f16, zero points that are fractions have none",
+            "\nnote: groups of 16, across 32 columns or of several sizes, and experts in the order of desc_act have none",
             n, matrices, q->method, (double)after / (double)before);
 }
 

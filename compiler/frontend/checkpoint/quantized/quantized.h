@@ -18,7 +18,7 @@ typedef struct CodedRows {
     int64_t first;
     int n;
     int16_t *code, *zero;
-    float *scale;
+    float *scale, *end;
 } CodedRows;
 
 // Scales of a matrix: one for row_block rows and a group of columns. Strides are those of elements of `values`.
@@ -27,7 +27,11 @@ typedef struct Grid {
     int64_t row_block, row_stride, group_stride;
 } Grid;
 
-// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or what `value` says
+// Where scale * (code - zero point) is not all of a value: code * scale + end, or (code - end) * scale, whose end is a float
+typedef enum { END_NONE, END_LINE, END_FRACTION } QuantizedEnd;
+
+// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or as `end` says, times the
+// column's factor
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
     const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
@@ -52,8 +56,9 @@ struct QuantizedMatrix {
     void (*read)(const QuantizedMatrix *, CodedRows *);                       // sets the codes
     int (*zero)(const QuantizedMatrix *, int64_t row, int64_t group);         // or NULL: 0
     float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
-    // Of a code, where no block format holds what it stands for, and the matrix becomes floats; or NULL
-    float (*value)(const QuantizedMatrix *, int64_t row, int64_t column, int code);
+    QuantizedEnd end;
+    float (*end_at)(const QuantizedMatrix *, int64_t row, int64_t column);
+    const Tensor *column_factors;  // or NULL
 };
 
 // A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes

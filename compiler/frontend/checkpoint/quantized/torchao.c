@@ -24,7 +24,7 @@ typedef struct {
 } Subclass;
 
 typedef struct {
-    const Tensor *scale, *zero, *factor;
+    const Tensor *scale, *zero;
     int64_t stride;  // of scales and zero points
 } Line;
 
@@ -74,11 +74,10 @@ static bool all_within(const Tensor *t, int low, int high) {
     return true;
 }
 
-static float value_of_fraction(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
+static float fraction_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Grid *g = &m->scale;
     int64_t at = row / g->row_block * g->row_stride + column / m->group;
-    float zero = (float)dtype_load(m->zeros->tensor.dtype, m->zeros->tensor.data, at);
-    return ((float)code - zero) * (float)dtype_load(g->values->tensor.dtype, g->values->tensor.data, at);
+    return (float)dtype_load(m->zeros->tensor.dtype, m->zeros->tensor.data, at);
 }
 
 static void set_integers(const Subclass *s) {
@@ -93,7 +92,7 @@ static void set_integers(const Subclass *s) {
     if (zeros && !floats && all_within(&zeros->tensor, 0, 0)) return;
     quantized_byte_zeros(m, zeros);
     if (!floats) return;
-    m->value = value_of_fraction;
+    m->zero = NULL, m->end = END_FRACTION, m->end_at = fraction_at;
 }
 
 static void set_float8(const Subclass *s) {
@@ -104,12 +103,19 @@ static void set_float8(const Subclass *s) {
 }
 
 // ---------------------------------------------------------------------------------------------------- code * scale + zero point
-static float line_value(const QuantizedMatrix *m, int64_t row, int64_t column, int code) {
+static int64_t place(const QuantizedMatrix *m, int64_t row, int64_t column) {
     const Line *l = m->details;
-    int64_t at = (column / m->group * l->scale->dim[1] + row) * l->stride, zero = at + (l->zero == l->scale);
-    float value = (float)code * (float)dtype_load(l->scale->dtype, l->scale->data, at);
-    value += (float)dtype_load(l->zero->dtype, l->zero->data, zero);
-    return l->factor ? value * (float)dtype_load(l->factor->dtype, l->factor->data, column) : value;
+    return (column / m->group * l->scale->dim[1] + row) * l->stride;
+}
+
+static float line_scale(const QuantizedMatrix *m, int64_t row, int64_t column) {
+    const Line *l = m->details;
+    return (float)dtype_load(l->scale->dtype, l->scale->data, place(m, row, column));
+}
+
+static float line_end(const QuantizedMatrix *m, int64_t row, int64_t column) {
+    const Line *l = m->details;
+    return (float)dtype_load(l->zero->dtype, l->zero->data, place(m, row, column) + (l->zero == l->scale));
 }
 
 // Scales [groups, outputs] or, with zero points beside them (`zeros` is NULL), [groups, outputs, 2], some of both for padding
@@ -122,10 +128,11 @@ static void set_line(const Subclass *s, const StoredTensor *scales, const Stored
     const StoredTensor *factor = part(s, "act_pre_scale", SET_FLOATS, false);
     if (factor && tensor_count(&factor->tensor) != m->columns) quantized_want_shape(factor, 1, (int64_t[]){m->columns});
     Line *l = ARENA_NEW(s->q->checkpoint->arena, Line);
-    *l = (Line){&scales->tensor, zeros ? &zeros->tensor : &scales->tensor, factor ? &factor->tensor : NULL, zeros ? 1 : 2};
+    *l = (Line){&scales->tensor, zeros ? &zeros->tensor : &scales->tensor, zeros ? 1 : 2};
     m->details = l;
     m->bits = 4;
-    m->value = line_value;
+    m->end = END_LINE, m->scale_at = line_scale, m->end_at = line_end;
+    if (factor) m->column_factors = &factor->tensor;
 }
 
 static void read_nibbles(const QuantizedMatrix *m, CodedRows *rows) {
