@@ -82,55 +82,71 @@ static float float_at(const uint8_t *p) {
     return value;
 }
 
-// Two in a byte, the first in the low nibble
+// A stream of bits, the first code lowest
+static int code_at(const uint8_t *codes, int i, int bits) {
+    int at = i * bits / 8, shift = i * bits % 8, field = codes[at] >> shift;
+    if (shift + bits > 8) field |= codes[at + 1] << (8 - shift);
+    return field & ((1 << bits) - 1);
+}
+
 static void set_codes(CodedBlock *c, const uint8_t *codes, int n, int bits, int offset) {
-    for (int i = 0; i < n; i++) c->q[i] = (int8_t)((bits == 8 ? codes[i] : nibble(codes[i / 2], i % 2)) - offset);
+    for (int i = 0; i < n; i++) c->q[i] = (int8_t)(code_at(codes, i, bits) - offset);
 }
 
 static void set_zero(CodedBlock *c, int zero) {
     for (int g = 0; g < FORMAT_GROUPS; g++) c->minimum[g] = (int16_t)zero;
 }
 
-static void set_zero_codes(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_zero(c, (int8_t)b[0]);
-    set_codes(c, b + 1, n, bits, 1 << (bits - 1));
-}
+static void set_signed(CodedBlock *c, const uint8_t *codes, int n, int bits) { set_codes(c, codes, n, bits, 1 << (bits - 1)); }
 
+// d, the zero point, codes
 static void decode_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_scale(c, half_at(b), 0), set_zero_codes(b + 2, n, bits, c);
+    set_scale(c, half_at(b), 0), set_zero(c, (int8_t)b[2]), set_signed(c, b + 3, n, bits);
 }
 
 static void decode_float_zero(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_scale(c, float_at(b), 0), set_zero_codes(b + 4, n, bits, c);
+    set_scale(c, float_at(b), 0), set_zero(c, (int8_t)b[4]), set_signed(c, b + 5, n, bits);
 }
-
-static void decode_z4_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 4, c); }
-static void decode_z4_64(const uint8_t *b, CodedBlock *c) { decode_zero(b, 64, 4, c); }
-static void decode_z4_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 4, c); }
-static void decode_z8_32(const uint8_t *b, CodedBlock *c) { decode_zero(b, 32, 8, c); }
-static void decode_z8_128(const uint8_t *b, CodedBlock *c) { decode_zero(b, 128, 8, c); }
-static void decode_zf4_32(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 32, 4, c); }
-static void decode_zf4_128(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 128, 4, c); }
-static void decode_zf8_32(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 32, 8, c); }
-static void decode_zf8_128(const uint8_t *b, CodedBlock *c) { decode_float_zero(b, 128, 8, c); }
 
 // d, the zero point, m, codes
 static void decode_ends(const uint8_t *b, int n, int bits, CodedBlock *c) {
-    set_scale(c, float_at(b), float_at(b + 5));
-    set_zero(c, (int8_t)b[4]);
-    set_codes(c, b + 9, n, bits, 1 << (bits - 1));
+    set_scale(c, float_at(b), float_at(b + 5)), set_zero(c, (int8_t)b[4]), set_signed(c, b + 9, n, bits);
 }
 
-static void decode_l4_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 4, c); }
-static void decode_l4_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 4, c); }
-static void decode_l8_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 8, c); }
-static void decode_l8_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 8, c); }
-static void decode_f4_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 4, c); }
-static void decode_f4_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 4, c); }
-static void decode_f8_32(const uint8_t *b, CodedBlock *c) { decode_ends(b, 32, 8, c); }
-static void decode_f8_64(const uint8_t *b, CodedBlock *c) { decode_ends(b, 64, 8, c); }
-static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_codes(c, b + 2, 128, 8, 128); }
-static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 128); }
+#define DECODE(name, how, n, bits) \
+    static void decode_##name(const uint8_t *b, CodedBlock *c) { how(b, n, bits, c); }
+DECODE(z2_32, decode_zero, 32, 2)
+DECODE(z2_64, decode_zero, 64, 2)
+DECODE(z2_128, decode_zero, 128, 2)
+DECODE(z3_32, decode_zero, 32, 3)
+DECODE(z3_64, decode_zero, 64, 3)
+DECODE(z3_128, decode_zero, 128, 3)
+DECODE(z4_32, decode_zero, 32, 4)
+DECODE(z4_64, decode_zero, 64, 4)
+DECODE(z4_128, decode_zero, 128, 4)
+DECODE(z8_32, decode_zero, 32, 8)
+DECODE(z8_128, decode_zero, 128, 8)
+DECODE(zf2_32, decode_float_zero, 32, 2)
+DECODE(zf2_128, decode_float_zero, 128, 2)
+DECODE(zf4_32, decode_float_zero, 32, 4)
+DECODE(zf4_128, decode_float_zero, 128, 4)
+DECODE(zf8_32, decode_float_zero, 32, 8)
+DECODE(zf8_128, decode_float_zero, 128, 8)
+DECODE(l2_64, decode_ends, 64, 2)
+DECODE(l3_64, decode_ends, 64, 3)
+DECODE(l4_32, decode_ends, 32, 4)
+DECODE(l4_64, decode_ends, 64, 4)
+DECODE(l8_32, decode_ends, 32, 8)
+DECODE(l8_64, decode_ends, 64, 8)
+DECODE(f2_64, decode_ends, 64, 2)
+DECODE(f3_64, decode_ends, 64, 3)
+DECODE(f4_32, decode_ends, 32, 4)
+DECODE(f4_64, decode_ends, 64, 4)
+DECODE(f8_32, decode_ends, 32, 8)
+DECODE(f8_64, decode_ends, 64, 8)
+#undef DECODE
+static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_signed(c, b + 2, 128, 8); }
+static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_signed(c, b + 4, 128, 8); }
 static void decode_i8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, 1, 0), memcpy(c->q, b, 32); }
 static void decode_i9_32(const uint8_t *b, CodedBlock *c) { decode_i8_32(b + 1, c), set_zero(c, (int8_t)b[0]); }
 static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0); }
@@ -144,10 +160,28 @@ static void decode_nvfp4(const uint8_t *b, CodedBlock *c) {
 }
 static void decode_nvfp4_d(const uint8_t *b, CodedBlock *c) { decode_nvfp4(b, c); }
 
+// Codes of columns i and i + 16 in a byte, or bytes: q4_0, q8_0, mxfp4
+static void put_halves(const Format *f, const int16_t *codes, uint8_t *out) {
+    for (int i = 0; f->low == 8 && i < f->block; i++) out[i] = (uint8_t)codes[i];
+    int offset = f->table == TABLE_PLAIN ? f->offset : 0, half = f->block / 2;
+    for (int i = 0; f->low == 4 && i < half; i++) out[i] = (uint8_t)((codes[i] + offset) | (codes[i + half] + offset) << 4);
+}
+
+// As code_at has them
+static void put_stream(const Format *f, const int16_t *codes, uint8_t *out) {
+    int bits = f->low + f->high;
+    memset(out, 0, (size_t)(f->block * bits / 8));
+    for (int i = 0; i < f->block; i++) {
+        int code = codes[i] + (f->table == TABLE_PLAIN ? f->offset : 0), at = i * bits / 8, shift = i * bits % 8;
+        out[at] |= (uint8_t)(code << shift);
+        if (shift + bits > 8) out[at + 1] |= (uint8_t)(code >> (8 - shift));
+    }
+}
+
 static bool has_float_m(const Format *f) { return f->minimum >= MINIMUM_LINE; }
 
 void block_write(const Format *f, BlockEnds ends, const int16_t *codes, uint8_t *out) {
-    bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH, halves = f->ggml >= 0;
+    bool whole = f->scales == SCALES_FLOAT || f->scales == SCALES_127TH;
     uint16_t half = f16_from_float(ends.d);
     int exponent;
     if (f->scales == SCALES_EXPONENT)
@@ -159,13 +193,7 @@ void block_write(const Format *f, BlockEnds ends, const int16_t *codes, uint8_t 
     out += f->scales == SCALES_EXPONENT ? 1 : whole ? sizeof ends.d : sizeof half;
     if (format_has_zero(f)) *out++ = (uint8_t)ends.zero;
     if (has_float_m(f)) memcpy(out, &ends.m, sizeof ends.m), out += sizeof ends.m;
-    memset(out, 0, (size_t)(f->block * f->low / 8));
-    for (int i = 0; i < f->block; i++) {
-        bool as_stored = f->table != TABLE_PLAIN || (f->low == 8 && halves);
-        int code = as_stored ? codes[i] : codes[i] + f->offset;
-        int at = f->low == 8 ? i : halves ? i % (f->block / 2) : i / 2, upper = halves ? i / (f->block / 2) : i % 2;
-        out[at] |= (uint8_t)(f->low == 8 ? code : code << 4 * upper);
-    }
+    (f->ggml < 0 ? put_stream : put_halves)(f, codes, out);
 }
 
 // ------------------------------------------------------------------------------------------------------------- blocks of 256
@@ -272,6 +300,7 @@ bool format_has_zero(const Format *f) { return f->minimum == MINIMUM_ZERO || has
 bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !format_is_exact(f); }
 bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
 bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
+bool format_is_written(const Format *f) { return f->ggml < 0 || (f->block == 32 && f->low >= 4 && !f->high); }
 bool format_has_panel_d(const Format *f) { return f->scales >= SCALES_E4M3; }
 bool format_has_fits(const Format *f) { return format_is_exact(f) && f->minimum == MINIMUM_NONE; }
 int64_t format_panel_end(const Format *f, int64_t blocks) {

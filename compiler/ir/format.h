@@ -7,8 +7,8 @@
 enum { FORMAT_BLOCK = 256, FORMAT_GROUPS = 16 };  // the most values and groups of a block
 
 // Integers and scales of one block: value i is (d * scale[i / group]) * q[i] + m * minimum[i / group]. With zero points (of
-// MINIMUM_ZERO, _LINE, _FRACTION) q[i] - minimum[i / group] stands for q[i], and m is added or taken from it as it is; with a table
-// of floats q[i] are codes.
+// MINIMUM_ZERO, _LINE, _FRACTION) q[i] - minimum[i / group] stands for q[i], and m is added or taken from it as it is; with a
+// table of floats q[i] are codes.
 typedef struct CodedBlock {
     float d, m;
     int16_t scale[FORMAT_GROUPS], minimum[FORMAT_GROUPS];
@@ -38,19 +38,21 @@ extern const int n_formats;
 const Format *format_of(DType);        // NULL of a type without blocks
 const Format *format_of_ggml(int id);  // likewise
 bool dtype_is_block(DType);
-bool format_has_minimum(const Format *);                           // a part of the value that q does not multiply
-bool format_has_zero(const Format *);                              // a zero point a block
-bool format_takes_integers(const Format *);                        // a product by it may take rows of int8
-bool format_is_exact(const Format *);                              // ... takes rows of integers, and is exact
-bool format_is_made(const Format *);                               // by --quant
-bool format_has_panel_d(const Format *);                           // one d for all blocks of a row of weights
-bool format_has_fits(const Format *);                              // blocks of a panel are marked where they fit (blocks.h)
-int64_t format_panel_end(const Format *, int64_t blocks);          // bytes behind a panel's blocks: sums, or d of its columns
-float coded_scale(const Format *, const CodedBlock *, int group);  // of products of integers
+bool format_has_minimum(const Format *);                             // a part of the value that q does not multiply
+bool format_has_zero(const Format *);                                // a zero point a block
+bool format_takes_integers(const Format *);                          // a product by it may take rows of int8
+bool format_is_exact(const Format *);                                // ... takes rows of integers, and is exact
+bool format_is_made(const Format *);                                 // by --quant
+bool format_has_panel_d(const Format *);                             // one d for all blocks of a row of weights
+bool format_has_fits(const Format *);                                // blocks of a panel are marked where they fit (blocks.h)
+int64_t format_panel_end(const Format *, int64_t blocks);            // bytes behind a panel's blocks: sums, or d of its columns
+float coded_scale(const Format *, const CodedBlock *, int group);    // of products of integers
 float coded_minimum(const Format *, const CodedBlock *, int group);  // ... and what they add for each row's integer; 0: none
-int coded_zero(const Format *, const CodedBlock *, int group);     // taken from q first
-int64_t format_panel_bytes(const Format *);                        // of one block of 16 columns (runtime/kernels/blocks.h)
+int coded_zero(const Format *, const CodedBlock *, int group);       // taken from q first
+int64_t format_panel_bytes(const Format *);                          // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
+// May block_write be asked for it?
+bool format_is_written(const Format *);
 // One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 typedef struct BlockEnds {
     float d, m;  // m: of MINIMUM_LINE and _FRACTION

@@ -130,9 +130,7 @@ void pack_blocks(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]
     put_ends(&p);
 }
 
-static int integer_at(const Format *f, const CodedBlock *c, int k) {
-    return c ? c->q[k] - coded_zero(f, c, 0) : 0;
-}
+static int integer_at(const Format *f, const CodedBlock *c, int k) { return c ? c->q[k] - coded_zero(f, c, 0) : 0; }
 
 static bool block_fits(const Format *f, const CodedBlock *const columns[PANEL_COLUMNS]) {
     enum { MOST = 128 };

@@ -71,9 +71,7 @@ INLINE size_t block_d_at(weight_format f) {
     const bool bytes = block_formats[f].minimum == MINIMUM_BYTES;
     return block_minima_at(f) + (bytes ? (size_t)block_groups(f) * LANES : has_zero_point(f) ? LANES : 0);
 }
-INLINE size_t block_m_bytes(weight_format f) {
-    return !has_minimum(f) ? 0 : has_float_minimum(f) ? 4 * LANES : 2 * LANES;
-}
+INLINE size_t block_m_bytes(weight_format f) { return !has_minimum(f) ? 0 : has_float_minimum(f) ? 4 * LANES : 2 * LANES; }
 INLINE size_t block_bytes(weight_format f) {
     const int scales = block_formats[f].scales;
     const size_t each = scales == SCALES_NONE || has_panel_d(f)            ? 0

@@ -42,8 +42,7 @@ INLINE bool wide_bytes(weight_format format) { return block_formats[format].offs
 
 // What the sums of one panel start with: less what the offset, and the block's zero point, add
 INLINE vi group_start(weight_format format, const uint8_t *w, int bias, group_row x) {
-    if (has_zero_point(format))
-        return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-x.sum));
+    if (has_zero_point(format)) return vi_mul(vi_add(block_zero(format, w), vi_set1(bias)), vi_set1(-x.sum));
     return vi_set1(bias == 128 && block_formats[format].group > 16 ? x.start : -bias * x.sum);
 }
 

@@ -1,1 +1,1 @@
-$BURIN inspect $TOP/tests/formats/folders/ct8_one --stop-after=infer > /dev/null
+$BURIN inspect $TOP/tests/formats/folders/hqq4_axis0 --stop-after=infer > /dev/null

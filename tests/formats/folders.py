@@ -278,6 +278,29 @@ def ct_order():
     return quantize, settings
 
 
+def by_module(settings, **parts):
+    """A quantizer for each kind of module"""
+    def quantize(name, w):
+        return parts[name.split(".")[-1].removesuffix("_proj")][0](name, w)
+    return quantize, settings
+
+
+def gptq_all():
+    """Groups of 32, 64 and 128 of 2 and 3 bits"""
+    few = {f"{m}": (bits, group) for m, (bits, group) in zip(
+        ("q", "k", "v", "o", "gate", "up", "down"), ((2, 32), (2, 64), (2, 128), (3, 32), (3, 64), (3, 128), (4, 64)))}
+    return by_module(gptq(4, 64)[1] | {"dynamic": {f"+:.*{m}_proj": {"bits": b, "group_size": g} for m, (b, g) in few.items()}},
+                     **{m: gptq(b, g, g_idx=False) for m, (b, g) in few.items()})
+
+
+def ct_all():
+    """Scales beyond f16: of 2, 4 and 8 bits"""
+    few = {"q": (2, 32), "k": (2, 128), "v": (4, 32), "o": (4, 128), "gate": (8, 32), "up": (8, 128), "down": (3, 64)}
+    parts = {m: compressed(b, g, m in "kgate", torch.float32) for m, (b, g) in few.items()}
+    groups = {f"group_{m}": {"targets": [f"re:.*{m}_proj"], "weights": s["config_groups"]["group_0"]["weights"]} for m, (_, s) in parts.items()}
+    return by_module(parts["q"][1] | {"config_groups": groups}, **parts)
+
+
 def gptq_dynamic():
     """GPTQModel's rules for modules, without g_idx: groups that do not divide the columns; one module stays as it is."""
     few, many = gptq(4, 64, g_idx=False, sym=True), gptq(8, 128, g_idx=False, v2=False)
@@ -428,6 +451,8 @@ MORE = {
     "bitnet_online": (llama(), bitnet(online=True), []),
     "awq_fast": (llama(intermediate_size=128), awq_fast(32), []),
     "gptq_dynamic": (llama(intermediate_size=160), gptq_dynamic(), []),
+    "gptq_all": (llama(hidden_size=128, intermediate_size=128), gptq_all(), []),
+    "ct_all": (llama(hidden_size=128, intermediate_size=128), ct_all(), []),
     "modelopt_mixed": (llama(hidden_size=160, num_attention_heads=5, num_key_value_heads=5), modelopt_mixed(), []),
     "auto_round": (llama(intermediate_size=128), auto_round(), []),
     "bnb_gpt2": (gpt2(), stored_as(BF16, four_bits("nf4", 64, nested=True)), []),

@@ -307,26 +307,29 @@ static bool runs_of(const QuantizedMatrix *m, int64_t n) {
     return (!m->group_of || m->sorted) && m->group && m->group % n == 0 && m->columns % n == 0;
 }
 
-static DType integer_format(const QuantizedMatrix *m) {
-    bool small = m->bits <= 4;
-    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
-    if (!scales_are_halves(m)) {
-        if (runs_of(m, 128)) return small ? DT_zf4_128 : DT_zf8_128;
-        return !runs_of(m, 32) ? DT_f32 : small ? DT_zf4_32 : DT_zf8_32;
-    }
-    if (!m->zero && !small) return runs_of(m, 128) ? DT_s8_128 : runs_of(m, 32) ? DT_q8_0 : DT_f32;
-    if (runs_of(m, 128)) return small ? DT_z4_128 : DT_z8_128;
-    if (runs_of(m, 64) && small) return DT_z4_64;
-    return !runs_of(m, 32) ? DT_f32 : !small ? DT_z8_32 : m->zero ? DT_z4_32 : DT_q4_0;
+static format_minimum minimum_of(const QuantizedMatrix *m) {
+    if (m->end) return m->end == END_LINE ? MINIMUM_LINE : MINIMUM_FRACTION;
+    return m->zero || m->center ? MINIMUM_ZERO : MINIMUM_NONE;
 }
 
-// Ends are floats.
-static DType end_format(const QuantizedMatrix *m) {
-    static const DType formats_of[2][2][2] = {{{DT_l4_32, DT_l4_64}, {DT_l8_32, DT_l8_64}},
-                                              {{DT_f4_32, DT_f4_64}, {DT_f8_32, DT_f8_64}}};
-    bool wide = runs_of(m, 64);
-    if (m->column_factors || (!wide && !runs_of(m, 32))) return DT_f32;
-    return formats_of[m->end == END_FRACTION][m->bits > 4][wide];
+// Do blocks of the format hold such codes, scales and zero points, each block within a group?
+static bool holds(const QuantizedMatrix *m, const Format *f, bool halves) {
+    bool scales = f->scales == SCALES_FLOAT || (f->scales == SCALES_ONE && halves);
+    bool minimum = f->minimum == minimum_of(m) || (f->minimum == MINIMUM_ZERO && minimum_of(m) == MINIMUM_NONE);
+    return scales && minimum && f->table == TABLE_PLAIN && format_is_written(f) && f->low + f->high >= m->bits &&
+           runs_of(m, f->block);
+}
+
+// The format of integers with the fewest bits
+static DType integer_format(const QuantizedMatrix *m) {
+    const Format *best = m->own ? format_of(m->own) : NULL;
+    bool halves = m->scale.values && scales_are_halves(m);
+    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
+    for (int i = 0; i < n_formats && !m->column_factors; i++) {
+        const Format *f = &formats[i];
+        if (holds(m, f, halves) && (!best || f->bytes * best->block < best->bytes * f->block)) best = f;
+    }
+    return best ? best->dtype : DT_f32;
 }
 
 static DType float_format(const QuantizedMatrix *m) {
@@ -337,8 +340,7 @@ static DType float_format(const QuantizedMatrix *m) {
 
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
-    if (m->own) return m->own;
-    if (m->end) return end_format(m);
+    if (m->own && !m->end) return m->own;
     if (m->powers) return m->bits == 4 && runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
     return m->table ? float_format(m) : integer_format(m);
 }

@@ -30,8 +30,8 @@ typedef struct Grid {
 // Where scale * (code - zero point) is not all of a value: code * scale + end, or (code - end) * scale, whose end is a float
 typedef enum { END_NONE, END_LINE, END_FRACTION } QuantizedEnd;
 
-// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or as `end` says, times the
-// column's factor
+// Value = scale * (code - zero point, or the table's entry of code) * factor, products in this order; or as `end` says, times
+// the column's factor
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
     const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
