@@ -6,8 +6,8 @@
 //   scales       [group][16], as the format's row says: SIX as files have them, [12][16]
 //   minima       [group][16]
 //   zero points  [16], of the block: signed, the offset taken from them as from q
-//   d, m         16 f16 each; of FLOAT and 127TH (d), LINE and FRACTION (m) f32, an EXPONENT is one byte, NONE has none; of E4M3 and
-//                E4M3_OVER 16 f32 behind all of a panel's blocks
+//   d, m         16 f16 each; f32 are d of FLOAT and 127TH, m of LINE and FRACTION; an EXPONENT is one byte, NONE has none; of E4M3
+//                and E4M3_OVER 16 f32 behind all of a panel's blocks
 //
 // so a step of four k of 16 columns is a shift and a mask of one load, whatever the target.
 #ifndef BURIN_BLOCKS_H
