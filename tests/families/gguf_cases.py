@@ -38,7 +38,7 @@ class Case:
     def __init__(self, architecture, output=True, layers=LAYERS, **metadata):
         self.architecture, self.layers, self.blocks, self.faint = architecture, layers, {}, ()
         self.factors, self.faintness, self.strong = None, 0.02, ()
-        self.result, self.labels = "logits", 0                # labels: of a text
+        self.result, self.labels, self.tokens, self.batch = "logits", 0, TOKENS, len(TOKENS)    # labels: of a text
         self.vocabulary, self.grain = lambda writer: writer.add_string("tokenizer.ggml.model", "none"), 0  # grain: of all numbers
         self.metadata = {"context_length": 64, "embedding_length": WIDTH, "block_count": layers, "feed_forward_length": INNER,
                          "attention.head_count": HEADS, "attention.head_count_kv": GROUPS, "vocab_size": WORDS,
@@ -254,7 +254,50 @@ CASES |= {
     "bailingmoe2-softmax": lambda: bailing_2(expert_gating_func=1),
     "glm4moe-softmax": lambda: shared_experts(Case("glm4moe", layers=3, expert_gating_func=1, rope__dimension_count=HEAD // 2, **SPARSE), 2, "ffn_norm").add(
         post_attention_norm=(WIDTH,)).add_to(1, exp_probs_b__bias=(EXPERTS,)).add_to(2, exp_probs_b__bias=(EXPERTS,)),
+    "cogvlm": lambda: whole_heads(Case("cogvlm").llama("attn_q", "attn_k", "attn_v").add(
+        attn_qkv=(3 * WIDTH, WIDTH), vis_attn_qkv=(3 * WIDTH, WIDTH), vis_attn_output=(WIDTH, WIDTH), vis_gate=(INNER, WIDTH),
+        vis_up=(INNER, WIDTH), vis_down=(WIDTH, INNER))),
+    "chameleon": lambda: words_beside_images(),
+    "mistral3-experts": lambda: Case("mistral3", feed_forward_length=SMALL, **HEADED, **MIXED).llama(*NO_DENSE).experts(),
+    "granite_swa": lambda: sinks_of_granite(attention__rope_pattern=[True, True, False]).add(
+        ffn_gate=(INNER, WIDTH), ffn_up=(INNER, WIDTH), ffn_down=(WIDTH, INNER), attn_output__bias=(WIDTH,), ffn_gate__bias=(INNER,),
+        ffn_up__bias=(INNER,), ffn_down__bias=(WIDTH,)),
+    "granite_swa-experts": lambda: sinks_of_granite(feed_forward_length=SMALL, expert_shared_feed_forward_length=24, **MIXED).experts().add(
+        ffn_up_shexp=(48, WIDTH), ffn_down_shexp=(WIDTH, 24)),
+    "hrm_text": lambda: stacks_by_turns(embedding_scale=3.0),
 }
+
+
+def whole_heads(case):
+    case.metadata["attention.head_count_kv"] = HEADS
+    return case
+
+
+def words_beside_images():
+    """Chameleon; tokens 4 to 8195 are of images. llama.cpp leaves them out in the first row of a batch."""
+    words = 8200
+    case = whole_heads(Case("chameleon", vocab_size=words, rope__dimension_count=HEAD).llama("attn_k", "attn_v")).add(
+        attn_k=(WIDTH, WIDTH), attn_v=(WIDTH, WIDTH), attn_q_norm=(HEADS, HEAD), attn_k_norm=(HEADS, HEAD),
+        attn_q_norm__bias=(HEADS, HEAD))
+    case.shapes |= {"token_embd.weight": (words, WIDTH), "output.weight": (words, WIDTH)}
+    case.tokens, case.batch = [0, 8198, 8197], 1
+    return case
+
+
+def sinks_of_granite(**metadata):
+    return Case("granite_swa", layers=3, embedding_scale=3.0, residual_scale=0.7, logit_scale=2.5, attention__scale=0.3,
+                attention__sliding_window=4, attention__sliding_window_pattern=[False, True, True], rope__dimension_count=HEAD,
+                **metadata).llama(*NO_DENSE).add(attn_sinks=(HEADS,))
+
+
+def stacks_by_turns(**metadata):
+    """HRM: two layers of the lower stack, then two of the higher one; 2 times 2 lower passes and a higher one."""
+    case = Case("hrm_text", layers=4, hrm__layers_per_stack=2, hrm__h_cycles=2, hrm__l_cycles=2, rope__dimension_count=HEAD,
+                **metadata).llama("attn_norm", "ffn_norm").add(attn_gate=(WIDTH, WIDTH))
+    del case.shapes["output_norm.weight"]
+    case.metadata["block_count"] = 12
+    case.shapes["hrm.z_l_init"] = (WIDTH,)
+    return case
 
 
 def blocks_of_four_bits():
@@ -788,7 +831,7 @@ def main(folder, name):
     folder = pathlib.Path(folder)
     case = CASES[name]()
     case.save(folder / "model.gguf")
-    np.save(folder / "input_ids.npy", np.array(TOKENS, np.int32))
+    np.save(folder / "input_ids.npy", np.array(case.tokens, np.int32))
     np.save(folder / f"{case.result}.npy", np.load(HERE / f"{name}.npy"))
 
 
@@ -800,27 +843,30 @@ def record(names):
             case = CASES[name]()
             case.architecture = {"qwen2vl": "qwen2"}.get(name, case.architecture)     # whose epsilon llama.cpp does not read
             case.save(path, plain=True)
-            np.save(HERE / f"{name}.npy", logits(library, path, case.result == "last_hidden_state" or case.labels > 0, case.labels))
+            np.save(HERE / f"{name}.npy", logits(library, path, case))
 
 
-def logits(library, path, encodes, labels):
+def logits(library, path, case):
     model = library.llama_model_load_from_file(path.encode(), library.llama_model_default_params())
-    options = library.llama_context_default_params()
+    options, encodes, n = library.llama_context_default_params(), case.result == "last_hidden_state" or case.labels > 0, len(case.tokens)
     options.n_ctx, options.type_k, options.type_v, options.flash_attn_type, options.swa_full = 256, 0, 0, 0, True
     options.n_threads = options.n_threads_batch = 1
-    options.embeddings, options.pooling_type = encodes, 4 if labels else 0
+    options.embeddings, options.pooling_type = encodes, 4 if case.labels else 0
     context = library.llama_init_from_model(model, options)
-    batch = library.llama_batch_init(len(TOKENS), 0, 1)
-    batch.n_tokens = len(TOKENS)
-    for i, token in enumerate(TOKENS):
-        batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, i, 1, 1
-        batch.seq_id[i][0] = 0
-    assert (library.llama_encode if encodes else library.llama_decode)(context, batch) == 0
-    if labels:
-        return np.ctypeslib.as_array(library.llama_get_embeddings_seq(context, 0), (labels,)).copy()
-    if encodes:
-        return np.array([np.ctypeslib.as_array(library.llama_get_embeddings_ith(context, i), (WIDTH,)).copy() for i in range(len(TOKENS))])
-    return np.array([np.ctypeslib.as_array(library.llama_get_logits_ith(context, i), (WORDS,)).copy() for i in range(len(TOKENS))])
+    rows, width, words = [], case.metadata["embedding_length"], case.shapes["token_embd.weight"][0]
+    for first in range(0, n, case.batch):
+        tokens = case.tokens[first:first + case.batch]
+        batch = library.llama_batch_init(n, 0, 1)
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i], batch.pos[i], batch.n_seq_id[i], batch.logits[i] = token, first + i, 1, 1
+            batch.seq_id[i][0] = 0
+        assert (library.llama_encode if encodes else library.llama_decode)(context, batch) == 0
+        if case.labels:
+            return np.ctypeslib.as_array(library.llama_get_embeddings_seq(context, 0), (case.labels,)).copy()
+        row = library.llama_get_embeddings_ith if encodes else library.llama_get_logits_ith
+        rows += [np.ctypeslib.as_array(row(context, i), (width if encodes else words,)).copy() for i in range(len(tokens))]
+    return np.array(rows)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ LATENT = dict(GROUPED, num_key_value_heads=4, q_lora_rank=24, kv_lora_rank=16, q
 SHARED_EXPERTS = dict(n_routed_experts=4, n_shared_experts=1, moe_intermediate_size=32, first_k_dense_replace=1, num_experts_per_tok=2)
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 GEMMA = dict(GROUPED, head_dim=16, query_pre_attn_scalar=16, sliding_window=5)
+VQ = dict(embed_dim=4, num_embeddings=4, base_channels=32, channel_multiplier=[1], num_res_blocks=1, latent_channels=4, resolution=8)
 GPT = dict(vocab_size=96, n_embd=64, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
 
 MAMBA = dict(mamba_n_heads=4, mamba_d_head=32, mamba_d_state=8, mamba_chunk_size=4)
@@ -377,6 +378,8 @@ VARIANTS = {
     "llama-longrope": causal("Llama", rope_scaling=dict(LONGROPE, factor=4.0)),
     "smollm3-layers": causal("SmolLM3", sliding_window=4, layer_types=["sliding_attention", "full_attention"]),
     "t5-gelu": pair("T5", T5, feed_forward_proj="gelu"),
+    "chameleon": ("decoder", "ChameleonForConditionalGeneration", dict(TEXT, num_key_value_heads=4, vq_config=VQ, vocabulary_map={"<image>": 4})),
+    "chameleon-behind": ("decoder", "ChameleonForConditionalGeneration", dict(TEXT, num_key_value_heads=4, swin_norm=True, vq_config=VQ, vocabulary_map={"<image>": 4})),
     "vit-nobias": image("ViT", qkv_bias=False, hidden_act="gelu_new"),
 }
 

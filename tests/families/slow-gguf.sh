@@ -95,6 +95,7 @@ jamba jamba
 mamba2-group mamba2
 qwen3_next qwen3next
 qwen3_next qwen3next apart
+grovemoe grovemoe
 END
 
 # Those that llama.cpp computed

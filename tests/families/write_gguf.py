@@ -138,6 +138,10 @@ def metadata(writer, name, config):
         add = writer.add_array if isinstance(value, list) else writer.add_bool if isinstance(value, bool) else writer.add_float32 if isinstance(value, float) else writer.add_uint32
         if value is not None and (name, key) != ("falcon-h1", "embedding_scale"):      # which is in the tensors
             add(f"{name}.{key}", value)
+    if name == "grovemoe":                                    # what the converter fixes
+        writer.add_uint32("grovemoe.expert_chunk_feed_forward_length", 128)
+        writer.add_uint32("grovemoe.experts_per_group", 2)
+        writer.add_float32("grovemoe.expert_group_scale", 0.05)
     part = config.get("partial_rotary_factor") or config.get("rotary_pct")
     if part:
         head = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
@@ -244,7 +248,7 @@ def folded(tensors, config):
 
 def renamed(names, hf):
     hf = hf.replace(".dt_bias", ".dt_proj.bias")
-    hf = hf.replace(".experts.0.", ".experts.").replace("e_score_correction_bias", "e_score_correction.bias")
+    hf = hf.replace("experts.0.", "experts.").replace("e_score_correction_bias", "e_score_correction.bias")
     for part, gguf_name in NAMES.items():
         if part in hf:
             return "blk." + re.search(r"layers\.(\d+)\.", hf)[1] + "." + gguf_name + ("" if part.endswith("sinks") else ".weight")
@@ -255,7 +259,7 @@ def renamed(names, hf):
 
 def stacked(tensors):
     """The matrices of a layer's experts, and those of Gemma 3n's states, as one tensor, by the name of the first."""
-    found, which = {}, r"(\.experts|\.altup_projections|\.altup_unembed_projections)\.(\d+)\."
+    found, which = {}, r"(\.experts|\.chunk_experts|\.altup_projections|\.altup_unembed_projections)\.(\d+)\."
     for hf, w in tensors.items():
         found.setdefault(re.sub(which, r"\1.0.", hf), {})[hf] = w
     number = lambda hf: int(re.search(which, hf)[2])
