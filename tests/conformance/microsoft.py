@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # Makes tests/conformance/microsoft.tar.xz: small cases of com.microsoft's operators, their results computed by ONNX Runtime, in
-# the folders of the ONNX backend tests, on a CPU with VNNI (without, ONNX Runtime's sums of bytes saturate). Needs numpy, onnx and
-# onnxruntime; the tests do not. usage: microsoft.py OUT.tar.xz
+# the folders of the ONNX backend tests. Needs numpy, onnx and onnxruntime; the tests do not. usage: microsoft.py OUT.tar.xz
 import io, os, sys, tarfile
 import numpy as np
 import onnx, onnxruntime
@@ -10,6 +9,12 @@ from onnx import helper, numpy_helper, TensorProto
 random = np.random.default_rng(1)
 cases = []
 programs = []  # name, model, logits as .npy
+
+
+def session_of(model):
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.x64quantprecision", "1")  # without VNNI its sums of bytes saturate
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def floats(*shape):
@@ -29,7 +34,7 @@ def case(name, op, inputs, constants=(), outputs=1, keep=None, domain="com.micro
         [numpy_helper.from_array(inputs[n], n) for n in constants if inputs.get(n) is not None])
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=8)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = session_of(model)
     given = {n: a for n, a in inputs.items() if a is not None and n not in constants}
     got = session.run(None, given)
     del model.graph.output[:]
@@ -71,6 +76,7 @@ def main(path):
     quantized_layer_cases()
     state_cases()
     length_cases()
+    block_cases()
     write(path)
 
 
@@ -330,8 +336,7 @@ def decoder(name, quantized):
     model = helper.make_model(graph, opset_imports=imports, ir_version=10)
     ids = np.array([[5, 17, 33, 2, 30, 11, 7]])
     empty = np.zeros((1, groups, 0, width), np.float32)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    logits = session.run(["logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids), past[0]: empty, past[1]: empty})[0]
+    logits = session_of(model).run(["logits"], {"input_ids": ids, "attention_mask": np.ones_like(ids), past[0]: empty, past[1]: empty})[0]
     npy = io.BytesIO()
     np.save(npy, logits[0])
     programs.append((name, model, npy.getvalue()))
@@ -452,6 +457,34 @@ def length_cases():
           "w2": bytes_of(4, 32, 16), "s2": random.random((4, 32)).astype(np.float32) / 50, "b2": floats(4, 32), "w3": None, "s3": None, "b3": None,
           "z1": bytes_of(4, 16), "z2": bytes_of(4, 32)},
          ["w1", "s1", "b1", "w2", "s2", "b2", "z1", "z2"], activation_type="silu", k=2, normalize_routing_weights=1, expert_weight_bits=8)
+
+
+def block_cases():
+    """Blocks along any axis, rows that are no whole blocks, zero points of fewer than 8 bits a row of an expert, embeddings of bytes."""
+    bytes_of = lambda *shape: random.integers(0, 256, shape).astype(np.uint8)
+    narrow = lambda *shape: numpy_helper.to_array(helper.make_tensor("t", TensorProto.INT4, shape, random.integers(-8, 8, shape).ravel()))
+    which, known = np.array([[1, 0], [3, 1]]), ["b", "s", "z"]
+    case("gather_columns", "GatherBlockQuantized", {"b": narrow(32, 4), "i": which, "s": floats(2, 4), "z": narrow(2, 4)}, known, gather_axis=1, quantize_axis=0, block_size=16)
+    case("gather_middle", "GatherBlockQuantized", {"b": narrow(4, 40, 3), "i": which, "s": floats(4, 3, 3)}, known, gather_axis=0, quantize_axis=1, block_size=16)
+    for bits in (2, 4, 8):
+        elements = 8 // bits
+        case(f"gather_rest_{bits}_bits", "GatherBlockQuantized", {"b": bytes_of(5, 3, 40 // elements), "i": which, "s": floats(5, 3, 3), "z": bytes_of(5, 3, -(-3 // elements))},
+             known, bits=bits, gather_axis=0, quantize_axis=2, block_size=16)
+    for bits in (2, 4):
+        elements = 8 // bits
+        given = {"x": floats(5, 32), "r": floats(5, 4), "w1": bytes_of(4, 32, 32 // elements), "s1": random.random((4, 32)).astype(np.float32) / 20, "b1": floats(4, 32),
+                 "w2": bytes_of(4, 32, 16 // elements), "s2": random.random((4, 32)).astype(np.float32) / 20, "b2": floats(4, 32), "w3": None, "s3": None, "b3": None,
+                 "z1": bytes_of(4, 32 // elements), "z2": bytes_of(4, 32 // elements)}
+        case(f"experts_{bits}_bits_zeros", "QMoE", given, [n for n in given if n not in "xr"], activation_type="swiglu", swiglu_fusion=1, k=2, normalize_routing_weights=1,
+             expert_weight_bits=bits)
+    ids = random.integers(0, 7, (2, 3)).astype(np.int32)
+    rows = {"w": (7, 8), "p": (5, 8), "t": (2, 8), "g": (8,), "b": (8,)}
+    for name, left_out in (("whole", ()), ("plain", ("types", "t", "mask"))):
+        kind = np.uint8 if left_out else np.int8
+        given = {"ids": ids, "types": ids % 2, **{n: random.integers(np.iinfo(kind).min, np.iinfo(kind).max, s).astype(kind) for n, s in rows.items()},
+                 "mask": np.array([[1, 1, 1], [1, 1, 0]], np.int32), **{n + "s": number(random.random() / 20 + .01) for n in rows}, **{n + "z": number(9, kind) for n in rows}}
+        given = {n: None if n in left_out or n[0] in left_out else a for n, a in given.items()}
+        case(f"embed_layer_norm_bytes_{name}", "QEmbedLayerNormalization", given, [n for n in given if n not in ("ids", "types", "mask")], outputs=2, epsilon=1e-5)
 
 
 def write(path):

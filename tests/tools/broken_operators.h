@@ -192,7 +192,16 @@ static const Operator OPERATORS[] = {
          "node GatherBlockQuantized v n s -> z : block_size=0")},
     {"microsoft-gather-rows", 20,
      "tensor v u8 [2,2] raw 1 2 3 4\ntensor s f32 [2,1] raw 1 1\ntensor n i64 [1] raw 0\n" MICROSOFT(
+         "node GatherBlockQuantized v n s -> z : block_size=3")},
+    {"microsoft-gather-scales", 20,
+     "tensor v u8 [2,2] raw 1 2 3 4\ntensor s f32 [2] raw 1 1\ntensor n i64 [1] raw 0\n" MICROSOFT(
          "node GatherBlockQuantized v n s -> z : block_size=16")},
+    {"microsoft-gather-zeros", 20,
+     "tensor v u8 [2,3] raw 1 2 3 4 5 6\ntensor s f32 [2,3] raw 1 1 1 1 1 1\ntensor w u8 [2,1] raw 1 1\ntensor n i64 [1] raw "
+     "0\n" MICROSOFT("node GatherBlockQuantized v n s w -> z : block_size=2")},
+    {"microsoft-gather-three", 20,
+     "tensor v u8 [2,1,4] raw 1 2 3 4 5 6 7 8\ntensor s f32 [2,1,4] raw 1 1 1 1 1 1 1 1\ntensor w u8 [2,1,1] raw 1 1\n"
+     "tensor n i64 [1] raw 0\n" MICROSOFT("node GatherBlockQuantized v n s w -> z : block_size=2 quantize_axis=2")},
     {"microsoft-experts-mixer", 20, "input e f32 [2,4,4]\n" MICROSOFT("node MoE x x e _ e -> z : use_sparse_mixer=1")},
     {"microsoft-experts-router", 20, "input e f32 [2,4,4]\n" MICROSOFT("node MoE x r e _ e -> z :")},
     {"microsoft-experts-weights", 20, "input a f32 [T,2]\ninput e f32 [4,4]\n" MICROSOFT("node MoE x a e _ e -> z :")},
@@ -213,6 +222,12 @@ static const Operator OPERATORS[] = {
     {"microsoft-experts-zeros", 20,
      "input a f32 [T,1]\ntensor e u8 [1,1,2] raw 1 2\ntensor s f32 [1,1] raw 1\n" MICROSOFT(
          "node QMoE x a e s _ e s _ _ _ _ e -> z :")},
+    {"microsoft-experts-zeros-open", 20,
+     "input a f32 [T,1]\ninput s f32 [1,1]\ntensor e u8 [1,1,2] raw 1 2\ntensor w u8 [1,1] raw 1\n" MICROSOFT(
+         "node QMoE x a e s _ e s _ _ _ _ w -> z :")},
+    {"dequantize-axes", 21,
+     "tensor e u8 [1,1,1,1,1,1,1,2] raw 1 2\ntensor s f32 [1,1,1,1,1,1,1,1] raw 1\n"
+     "node DequantizeLinear e s -> z : block_size=2 axis=7\n"},
     {"microsoft-experts-block", 20,
      "input a f32 [T,1]\ntensor e u8 [1,1,2] raw 1 2\ntensor s f32 [1,1] raw 1\n" MICROSOFT(
          "node QMoE x a e s _ e s -> z : block_size=3")},

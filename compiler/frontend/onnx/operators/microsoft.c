@@ -60,6 +60,15 @@ static Node *unpacked(OnnxCall *c, int operand, int64_t bits, int64_t rows) {
     return onnx_constant(c, t);
 }
 
+// [rows, count]: each row is whole bytes, whose last may hold less
+static Node *first_unpacked(OnnxCall *c, int operand, int64_t bits, int64_t rows, int64_t count) {
+    Node *x = unpacked(c, operand, bits, rows);
+    if (onnx_extent(c, x, 1) < count)
+        onnx_fatal(c, "operand %d is %s, which is not %lld rows of %lld elements", operand,
+                   type_text(&onnx_node(c, operand)->type), (long long)rows, (long long)count);
+    return onnx_slice_from(c, x, 1, 0, count);
+}
+
 static Node *reshaped(OnnxCall *c, Node *x, int rank, const int64_t *dim) {
     const Dim *dims[MAX_RANK];
     for (int i = 0; i < rank; i++) dims[i] = dim_const(c->graph, dim[i]);
@@ -72,12 +81,13 @@ typedef struct Blocks {
     int scales, zeros;                        // operands
     double zero;                              // where there is no operand
     const int32_t *group;                     // the block of each of K columns; NULL: they follow one another
+    const Tensor *zero_each;                  // a byte a block, instead of the operand
 } Blocks;
 
 static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
     Node *z = onnx_node(c, b->zeros);
     bool packed = z->type.dtype == DT_u8 && b->bits < 8;
-    if (packed) z = onnx_slice_from(c, unpacked(c, b->zeros, b->bits, b->rows), 1, 0, b->count);
+    if (packed) z = first_unpacked(c, b->zeros, b->bits, b->rows, b->count);
     return reshaped(c, onnx_cast(c, z, wide), 3, (int64_t[]){b->rows, b->count, 1});
 }
 
@@ -93,7 +103,7 @@ static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, 
     *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {b->rows, b->depth}, .name = q->name, .source = q->source};
     float *out = ARENA_ARRAY(c->graph->arena, float, b->rows * b->depth);
     t->data = out, t->bytes = dtype_bytes(DT_f32, b->rows * b->depth);
-    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8;
+    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8 && !b->zero_each;
     int64_t in_row = packed ? (int64_t)(zero->bytes / (uint64_t)b->rows) * 8 / b->bits : b->count;
     DType zero_type = packed ? q->dtype : zero ? zero->dtype : DT_f32;
     for (int64_t row = 0; row < b->rows; row++)
@@ -106,15 +116,33 @@ static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, 
     return onnx_constant(c, t);
 }
 
+// Zero points [experts, rows] of 2 or 4 bits, packed along the rows: as bytes, one each
+static Tensor *apart(OnnxCall *c, const Tensor *packed, int64_t bits, int64_t experts, int64_t rows) {
+    int64_t in_one = (rows * bits + 7) / 8;
+    if (packed->dtype != DT_u8 || tensor_count(packed) != experts * in_one) return NULL;
+    Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
+    uint8_t *out = ARENA_ARRAY(c->graph->arena, uint8_t, experts *rows);
+    const uint8_t *bytes = packed->data;
+    for (int64_t i = 0; i < experts * rows; i++) {
+        int64_t bit = i % rows * bits;
+        out[i] = (uint8_t)(bytes[i / rows * in_one + bit / 8] >> bit % 8 & ((1 << bits) - 1));
+    }
+    *t = (Tensor){
+        .dtype = DT_u8, .rank = 1, .dim = {experts * rows}, .name = packed->name, .source = packed->source, .data = out};
+    t->bytes = (uint64_t)(experts * rows);
+    return t;
+}
+
 static Node *dequantized(OnnxCall *c, Node *q, const Blocks *b) {
     Node *scale = onnx_node(c, b->scales);
-    const Tensor *zero = constant_operand(c, b->zeros);
+    const Tensor *zero = b->zero_each ? b->zero_each : constant_operand(c, b->zeros);
     int64_t scales = b->rows * b->count, zeros_bytes = b->rows * ((b->count * b->bits + 7) / 8);
     bool fits = scale->value && tensor_count(scale->value) == scales && q->value &&
                 tensor_count(q->value) == scales * b->block &&
                 (!onnx_operand(c, b->zeros) ||
                  (zero && (tensor_count(zero) == scales || (zero->dtype == DT_u8 && tensor_count(zero) == zeros_bytes))));
     if (fits && scale->type.dtype != DT_f64) return dequantized_now(c, q->value, scale->value, zero, b);
+    if (b->zero_each) onnx_fatal(c, "zero points without a block_size, of weights and scales that are not all constants");
     if (b->group) onnx_fatal(c, "a group index (g_idx) of weights, scales and zero points that are not all constants");
     DType wide = onnx_wide(scale->type.dtype);
     Node *x = reshaped(c, onnx_cast(c, q, wide), 3, (int64_t[]){b->rows, b->count, b->block});
@@ -192,24 +220,61 @@ void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
     onnx_result(c, 0, onnx_cast(c, y, a->type.dtype));
 }
 
-// Rows of a quantized table [V, K]: those asked for, made floats.
+// Operand i, whose bytes hold elements packed along its last axis: [.., count] of them
+static Node *unpacked_along_last(OnnxCall *c, int i, int64_t bits, int64_t count) {
+    Type whole = onnx_node(c, i)->type;
+    int64_t rows = 1;
+    for (int axis = 0; axis < whole.rank - 1; axis++) rows *= onnx_extent(c, onnx_node(c, i), axis);
+    Node *x = first_unpacked(c, i, bits, rows, count);
+    whole.dtype = x->type.dtype, whole.dim[whole.rank - 1] = dim_const(c->graph, count);
+    return onnx_reshape(c, x, &whole);
+}
+
+// Of a tensor with a scale a block along any axis, what is gathered along any other; elements of u8 with fewer bits are packed.
+static void gather_any(OnnxCall *c, int64_t bits) {
+    Node *q = onnx_node(c, 0), *scale = onnx_node(c, 2), *zero = onnx_optional_node(c, 3);
+    int64_t block = onnx_int(c, "block_size", 128);
+    int rank = q->type.rank, axis = onnx_axis(c, onnx_int(c, "quantize_axis", 1), rank);
+    DType wide = onnx_wide(scale->type.dtype);
+    bool bytes = q->type.dtype == DT_u8, packed = bytes && bits < 8;
+    if (scale->type.rank != rank)
+        onnx_fatal(c, "scales of %s for %s: expected one for each block", type_text(&scale->type), type_text(&q->type));
+    if (packed && axis != rank - 1)
+        onnx_fatal(c, "bytes of %d elements are supported where blocks are along the last axis, not axis %d", (int)(8 / bits),
+                   axis);
+    if (packed) q = unpacked_along_last(c, 0, bits, onnx_extent(c, q, axis) * 8 / bits);
+    if (packed && zero) zero = unpacked_along_last(c, 3, bits, onnx_extent(c, scale, axis));
+    Node *x = onnx_cast(c, q, wide);
+    if (zero) x = ONNX_BINARY(c, OP_sub, x, onnx_cast(c, onnx_each_of_block(c, zero, &q->type, axis, block), wide));
+    if (bytes && !zero) x = ONNX_BINARY(c, OP_sub, x, onnx_scalar(c, wide, ldexp(1, (int)bits - 1)));
+    x = ONNX_BINARY(c, OP_mul, x, onnx_cast(c, onnx_each_of_block(c, scale, &q->type, axis, block), wide));
+    int gather = onnx_axis(c, onnx_int(c, "gather_axis", 0), rank);
+    onnx_result(c, 0, onnx_cast(c, onnx_take(c, x, onnx_node(c, 1), gather), scale->type.dtype));
+}
+
+// Whether the blocks of a table [V, K] are along its rows, whole, and rows are what is gathered
+static bool blocks_of_rows(OnnxCall *c, const Blocks *b, int rank) {
+    int64_t last = rank == 2 ? onnx_extent(c, onnx_node(c, 0), 1) : 0,
+            in_one = onnx_node(c, 0)->type.dtype == DT_u8 ? 8 / b->bits : 1;
+    return rank == 2 && onnx_axis(c, onnx_int(c, "gather_axis", 0), 2) == 0 &&
+           onnx_axis(c, onnx_int(c, "quantize_axis", 1), 2) == 1 && last * in_one % b->block == 0;
+}
+
+// What is asked for of a table in blocks, made floats.
 void onnx_ms_gather_quantized(OnnxCall *c, int argument) {
     (void)argument;
     Node *data = onnx_node(c, 0);
-    int rank = data->type.rank;
     bool bytes = data->type.dtype == DT_u8;
     Blocks b = {.bits = bytes ? onnx_int(c, "bits", 4) : dtype_bits(data->type.dtype), .block = onnx_int(c, "block_size", 128)};
-    if (rank != 2 || onnx_axis(c, onnx_int(c, "gather_axis", 0), 2) != 0 ||
-        onnx_axis(c, onnx_int(c, "quantize_axis", 1), 2) != 1)
-        onnx_fatal(c, "only rows of a matrix, quantized along them, are supported");
+    narrow_type(c, b.bits);
+    if (b.block < 1) onnx_fatal(c, "block_size is %lld, expected one above 0", (long long)b.block);
+    if (!blocks_of_rows(c, &b, data->type.rank)) {
+        gather_any(c, b.bits);
+        return;
+    }
     b.rows = onnx_extent(c, data, 0), b.scales = 2, b.zeros = 3;
     Node *q = bytes && b.bits < 8 ? unpacked(c, 0, b.bits, b.rows) : data;
-    b.depth = onnx_extent(c, q, 1);
-    if (b.block < 1 || b.rows < 1)
-        onnx_fatal(c, "block_size is %lld for rows of %s, expected one above 0", (long long)b.block, type_text(&data->type));
-    b.count = (b.depth + b.block - 1) / b.block;
-    if (b.count * b.block != b.depth)
-        onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
+    b.depth = onnx_extent(c, q, 1), b.count = b.depth / b.block;
     b.zero = bytes ? ldexp(1, (int)b.bits - 1) : 0;
     Node *table = dequantized(c, q, &b);
     onnx_result(c, 0, onnx_cast(c, onnx_take(c, table, onnx_node(c, 1), 0), onnx_node(c, 2)->type.dtype));
@@ -235,8 +300,13 @@ static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
     Blocks b = {.rows = experts * out, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
     narrow_type(c, b.bits);
     b.depth = onnx_extent(c, w, 2) * 8 / b.bits, b.block = onnx_int(c, "block_size", 0);
-    if (b.block <= 0 && b.bits < 8 && onnx_operand(c, p->zeros))
-        onnx_fatal(c, "zero points without a block_size are not supported");
+    if (b.block <= 0 && b.bits < 8 && onnx_operand(c, p->zeros)) {
+        const Tensor *zero = constant_operand(c, p->zeros);
+        b.zero_each = zero ? apart(c, zero, b.bits, experts, out) : NULL;
+        if (!b.zero_each)
+            onnx_fatal(c, "zero points without a block_size must be a constant of %lld bytes an expert, one of %lld bits a row",
+                       (long long)((out * b.bits + 7) / 8), (long long)b.bits);
+    }
     if (b.block <= 0) b.block = b.depth;
     if (b.block < 1 || b.depth % b.block)
         onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
@@ -376,22 +446,48 @@ void onnx_ms_skip_norm(OnnxCall *c, int simplified) {
     onnx_result(c, 3, sum);
 }
 
-// words, segments and positions: ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids
-void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
-    (void)argument;
-    Node *ids = onnx_node(c, 0), *sum = onnx_take(c, onnx_node(c, 2), ids, 0), *table = onnx_node(c, 3), *positions;
+// Operands of an embedding's norm as floats
+typedef struct Embedding {
+    Node *words, *positions, *segments, *gamma, *beta;  // segments: NULL where there are none
+    int mask;                                           // operand
+} Embedding;
+
+// words, segments and positions, their sum's norm, and how many words the mask leaves
+static void embed_layer_norm(OnnxCall *c, const Embedding *e, Node *positions) {
+    Node *ids = onnx_node(c, 0), *sum = onnx_take(c, e->words, ids, 0), *table = e->positions;
     if (ids->type.rank != 2 || table->type.rank != 2) onnx_fatal(c, "takes ids [B, T], not %s", type_text(&ids->type));
-    const Dim *rows = ids->type.dim[1];
     positions =
-        onnx_operand(c, 8) ? onnx_take(c, table, onnx_node(c, 8), 0) : onnx_slice_at(c, table, 0, dim_const(c->graph, 0), rows);
+        positions ? onnx_take(c, table, positions, 0) : onnx_slice_at(c, table, 0, dim_const(c->graph, 0), ids->type.dim[1]);
     sum = ONNX_BINARY(c, OP_add, sum, positions);
-    if (onnx_operand(c, 1) && onnx_operand(c, 4))
-        sum = ONNX_BINARY(c, OP_add, sum, onnx_take(c, onnx_node(c, 4), onnx_node(c, 1), 0));
-    onnx_result(c, 0,
-                normalized(c, false, (Node *[]){sum, onnx_node(c, 5), onnx_node(c, 6)}, onnx_float(c, "epsilon", 1e-12f)));
+    if (e->segments) sum = ONNX_BINARY(c, OP_add, sum, onnx_take(c, e->segments, onnx_node(c, 1), 0));
+    Node *y = normalized(c, false, (Node *[]){sum, e->gamma, e->beta}, onnx_float(c, "epsilon", 1e-12f));
+    onnx_result(c, 0, y);
     onnx_result(c, 2, sum);
     Type lengths = {.dtype = DT_i32, .rank = 1, .dim = {ids->type.dim[0]}};
     onnx_result(c, 1,
-                onnx_operand(c, 7) ? onnx_reduce_axis(c, OP_reduce_sum, onnx_cast(c, onnx_node(c, 7), DT_i32), 1, false)
-                                   : onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+                onnx_operand(c, e->mask)
+                    ? onnx_reduce_axis(c, OP_reduce_sum, onnx_cast(c, onnx_node(c, e->mask), DT_i32), 1, false)
+                    : onnx_expand_to(c, onnx_scalar(c, DT_i32, 0), &lengths));
+}
+
+// ids, segment ids, word, position and segment tables, gamma, beta, mask, position ids
+void onnx_ms_embed_layer_norm(OnnxCall *c, int argument) {
+    (void)argument;
+    bool has_segments = onnx_operand(c, 1) && onnx_operand(c, 4);
+    Embedding e = {.words = onnx_node(c, 2), .positions = onnx_node(c, 3), .gamma = onnx_node(c, 5), .beta = onnx_node(c, 6)};
+    e.segments = has_segments ? onnx_node(c, 4) : NULL, e.mask = 7;
+    embed_layer_norm(c, &e, onnx_optional_node(c, 8));
+}
+
+// The same of bytes: tables, gamma and beta (operands 2 to 6), their scales from operand 8, their zero points from 13
+void onnx_ms_quantized_embed_layer_norm(OnnxCall *c, int argument) {
+    (void)argument;
+    bool has_segments = onnx_operand(c, 1) && onnx_operand(c, 4);
+    Node *x[5] = {0};
+    for (int i = 0; i < 5; i++) {
+        if (i == 2 && !has_segments) continue;
+        Node *whole = onnx_centred(c, onnx_node(c, 2 + i), onnx_optional_node(c, 13 + i), false), *scale = onnx_node(c, 8 + i);
+        x[i] = ONNX_BINARY(c, OP_mul, onnx_cast(c, whole, scale->type.dtype), scale);
+    }
+    embed_layer_norm(c, &(Embedding){x[0], x[1], x[2], x[3], x[4], 7}, NULL);
 }

@@ -26,6 +26,28 @@ Node *onnx_quantized(OnnxCall *c, Node *x, Node *zero_point) {
     return clamped(c, ONNX_BINARY(c, OP_add, x, z), zero_point->type.dtype);
 }
 
+// s has one element for each block of x along the axis: as many as x has.
+Node *onnx_each_of_block(OnnxCall *c, Node *s, const Type *x, int axis, int64_t block) {
+    Graph *g = c->graph;
+    int64_t extent, blocks;
+    if (block < 1) onnx_fatal(c, "block_size is %lld, expected one above 0", (long long)block);
+    if (x->rank == MAX_RANK) onnx_fatal(c, "blocks of %s, which has too many axes", type_text(x));
+    if (dim_is_const(x->dim[axis], &extent) && dim_is_const(s->type.dim[axis], &blocks) && extent > 0 &&
+        (extent - 1) / block >= blocks)
+        onnx_fatal(c, "%s has too few blocks of %lld for axis %d of %s", type_text(&s->type), (long long)block, axis,
+                   type_text(x));
+    const Dim *one = dim_const(g, 1), *dims[MAX_RANK], *apart[MAX_RANK];
+    Type repeated = {.dtype = s->type.dtype, .rank = x->rank + 1};
+    for (int i = 0, at = 0; i < x->rank; i++) {
+        repeated.dim[at] = s->type.dim[i], apart[at++] = s->type.dim[i];
+        if (i == axis) repeated.dim[at] = dim_const(g, block), apart[at++] = one;
+        dims[i] = i == axis ? dim_binary(g, DIM_MUL, s->type.dim[i], dim_const(g, block)) : s->type.dim[i];
+    }
+    s = onnx_expand_to(c, onnx_shape_to(c, s, x->rank + 1, apart), &repeated);
+    s = onnx_shape_to(c, s, x->rank, dims);
+    return onnx_slice_at(c, s, axis, dim_const(g, 0), x->dim[axis]);
+}
+
 // A scale or zero point as it meets x: a scalar, [D] along axis, or one for each block along axis.
 static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
     Graph *g = c->graph;
@@ -36,17 +58,8 @@ static Node *spread(OnnxCall *c, Node *s, const Type *x, int64_t block) {
         for (int i = 0; i < x->rank; i++) dims[i] = i == axis ? s->type.dim[0] : one;
         return onnx_shape_to(c, s, x->rank, dims);
     }
-    if (!block || s->type.rank != x->rank || x->rank == MAX_RANK) return s;
-    Type repeated = {.dtype = s->type.dtype, .rank = x->rank + 1};
-    const Dim *apart[MAX_RANK];
-    for (int i = 0, at = 0; i < x->rank; i++) {
-        repeated.dim[at] = s->type.dim[i], apart[at++] = s->type.dim[i];
-        if (i == axis) repeated.dim[at] = dim_const(g, block), apart[at++] = one;
-        dims[i] = i == axis ? dim_binary(g, DIM_MUL, s->type.dim[i], dim_const(g, block)) : s->type.dim[i];
-    }
-    s = onnx_expand_to(c, onnx_shape_to(c, s, x->rank + 1, apart), &repeated);
-    s = onnx_shape_to(c, s, x->rank, dims);
-    return onnx_slice_at(c, s, axis, dim_const(g, 0), x->dim[axis]);
+    if (!block || s->type.rank != x->rank) return s;
+    return onnx_each_of_block(c, s, x, axis, block);
 }
 
 void onnx_check_scale(OnnxCall *c, int i) {
