@@ -26,7 +26,7 @@ def tensor(name, *shape):
         scale, offset = 0.25, -1
     elif len(shape) > 1:
         scale, offset = 0.7 if name == "token_embd.weight" else 1.6 / shape[-1] ** 0.5, 0
-        scale *= 8 if "ssm_conv1d" in name else 1      # vectors of length 1: llama.cpp has no epsilon in the root
+        scale *= 8 if "ssm_conv1d" in name else 1
     else:
         scale, offset = 0.25, 1 if ("norm" in name or "factors" in name) and name.endswith("weight") else 0
     return (offset + scale * uniform(name, int(np.prod(shape))).reshape(shape)).astype(np.float32)
@@ -264,8 +264,15 @@ CASES |= {
         ffn_up__bias=(INNER,), ffn_down__bias=(WIDTH,)),
     "granite_swa-experts": lambda: sinks_of_granite(feed_forward_length=SMALL, expert_shared_feed_forward_length=24, **MIXED).experts().add(
         ffn_up_shexp=(48, WIDTH), ffn_down_shexp=(WIDTH, 24)),
+    "olmo": lambda: bare_norms(attention__layer_norm_epsilon=0.03),
     "hrm_text": lambda: stacks_by_turns(embedding_scale=3.0),
 }
+
+
+def bare_norms(**metadata):
+    case = Case("olmo", **metadata).llama("attn_norm", "ffn_norm")
+    del case.shapes["output_norm.weight"]
+    return case
 
 
 def whole_heads(case):
@@ -319,7 +326,7 @@ def delta_rule(name, **metadata):
     """Three heads of values for each of two of keys; the second layer is attention, a third guesses ahead."""
     keys, state, values = 2, 8, 6
     case = Case(name, layers=2, ssm__conv_kernel=4, ssm__state_size=state, ssm__group_count=keys, ssm__time_step_rank=values,
-                ssm__inner_size=values * state, full_attention_interval=2, rope__dimension_count=HEAD // 2,
+                ssm__inner_size=values * state, full_attention_interval=2, attention__layer_norm_rms_epsilon=0.03, rope__dimension_count=HEAD // 2,
                 rope__dimension_sections=[1, 1, 0, 0], **HEADED, **metadata)
     case.llama("attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", *(NO_DENSE if metadata else ()))
     case.add(post_attention_norm=(WIDTH,))
@@ -501,7 +508,7 @@ def small_latent():
     turned, rank = 4, 16
     case = Case("minicpm3", output=False, context_length=256, attention__head_count_kv=HEADS, attention__key_length=HEAD + turned,
                 attention__kv_lora_rank=rank, attention__q_lora_rank=rank, rope__dimension_count=turned,
-                attention__layer_norm_rms_epsilon=1e-6)
+                attention__layer_norm_rms_epsilon=0.03)
     case.llama("attn_q", "attn_k", "attn_v").add(
         attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank),
         attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,), attn_kv_b=(HEADS * (HEAD + HEAD), rank))
@@ -576,7 +583,7 @@ def delta_and_latent():
                 attention__key_length=rank + turned, attention__value_length=rank, attention__key_length_mla=HEAD + turned,
                 attention__value_length_mla=value, rope__dimension_count=turned, kda__head_dim=HEAD, ssm__conv_kernel=4,
                 leading_dense_block_count=1, expert_shared_count=1, expert_weights_scale=1.5, expert_gating_func=2,
-                attention__layer_norm_rms_epsilon=1e-6, **MIXED)
+                attention__layer_norm_rms_epsilon=0.03, **MIXED)
     case.add(attn_norm=(WIDTH,), ffn_norm=(WIDTH,)).experts(first=1)
     for i, front in ((0, (1,)), (2, ())):
         case.add_to(i, attn_q=(inner, WIDTH), attn_k=(inner, WIDTH), attn_v=(inner, WIDTH), ssm_f_a=(HEAD, WIDTH),
@@ -756,7 +763,7 @@ def with_bias_of_norm(case):
 def plain_latent():
     turned, rank, value = 4, 16, 12
     return Case("plm", output=False, attention__head_count_kv=HEADS, attention__key_length=HEAD + turned, attention__value_length=value,
-                attention__kv_lora_rank=rank, rope__dimension_count=turned, attention__layer_norm_rms_epsilon=1e-6).llama(
+                attention__kv_lora_rank=rank, rope__dimension_count=turned, attention__layer_norm_rms_epsilon=0.03).llama(
                     "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate").add(
                         attn_q=(HEADS * (HEAD + turned), WIDTH), attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),
                         attn_kv_b=(HEADS * (HEAD + value), rank), attn_output=(WIDTH, HEADS * value))
@@ -796,7 +803,7 @@ def latent(name="deepseek2", **metadata):
                 attention__key_length_mla=HEAD + turned, attention__value_length_mla=value, attention__kv_lora_rank=rank,
                 attention__q_lora_rank=rank,
                 rope__dimension_count=turned, expert_shared_count=1, leading_dense_block_count=1, expert_weights_scale=1.0,
-                attention__layer_norm_rms_epsilon=1e-6, **{"expert_gating_func": 1} | metadata, **MIXED)
+                attention__layer_norm_rms_epsilon=0.03, **{"expert_gating_func": 1} | metadata, **MIXED)
     case.llama(*NO_DENSE, "attn_q", "attn_k", "attn_v", "attn_output").experts(first=1)
     case.add(attn_q_a=(rank, WIDTH), attn_q_a_norm=(rank,), attn_q_b=(HEADS * (HEAD + turned), rank),
              attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,),

@@ -144,6 +144,31 @@ static void open_window(const char *name, uint32_t type) {
     open_gguf(64);
 }
 
+// A scaling that is none, with a factor: llama.cpp scales layers with windows alone.
+static void gguf_factor_of_none(void) {
+    begin_model(1, 3);
+    put_u32("llama.attention.sliding_window", 4);
+    put_string("llama.rope.scaling.type", "none");
+    key("llama.rope.scaling.factor", F32);
+    f32(4);
+    describe((Described){"blk.0.attn_q.weight", 4, 4, 0, 0});
+    open_gguf(64);
+}
+
+// Ids beyond the vocabulary, which llama.cpp leaves out; they are named by their keys.
+static void gguf_ids_beyond(void) {
+    begin_model(1, 4);
+    key("tokenizer.ggml.tokens", ARRAY);
+    u32(STRING);
+    u64(1);
+    string("a");
+    put_u32("tokenizer.ggml.eot_token_id", 7);
+    put_u32("tokenizer.ggml.padding_token_id", 1);
+    put_u32("tokenizer.ggml.mask_token_id", UINT32_MAX);
+    describe((Described){"blk.0.attn_q.weight", 3, 3, 0, 0});
+    open_gguf(64);
+}
+
 static void gguf_unread_window_base(void) { open_window("llama.rope.freq_base_swa", F32); }
 static void gguf_unread_window_turns(void) { open_window("llama.rope.dimension_count_swa", U32); }
 
@@ -443,6 +468,8 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_unread_scale),
                                          CASE(gguf_unread_gating),
                                          CASE(gguf_unread_head),
+                                         CASE(gguf_factor_of_none),
+                                         CASE(gguf_ids_beyond),
                                          CASE(gguf_unread_window_base),
                                          CASE(gguf_unread_window_turns),
                                          CASE(gguf_unscaled),

@@ -136,7 +136,7 @@ static void check_blocks(const StoredTensor *stored) {
                    "tensor \"%s\" has a scale that is infinite or not a number, in block %" PRId64
                    " of %s"
                    "\nhint: a damaged file: download it again, or take another",
-                   t->name, wrong, f->name);
+                   stored->name_in_file ? stored->name_in_file : t->name, wrong, f->name);
 }
 
 const char *checkpoint_class(const Checkpoint *c) {

@@ -52,7 +52,8 @@ static bool is_norm_of_head(const Reading *r, const Tensor *t) {
            t->dim[0] == gguf_head_dim(r) && t->dim[0] % 2 == 0;
 }
 
-static int rotary_heads(const Reading *r, const Tensor *t) {
+static int rotary_heads(const Reading *r, const StoredTensor *stored) {
+    const Tensor *t = &stored->tensor;
     if (is_norm_of_head(r, t)) return 1;
     const char *head_key = strstr(t->name, ".q_proj.")   ? "num_attention_heads"
                            : strstr(t->name, ".k_proj.") ? "num_key_value_heads"
@@ -65,7 +66,7 @@ static int rotary_heads(const Reading *r, const Tensor *t) {
     if (heads < 1 || heads > INT32_MAX || t->dim[0] % (2 * heads))
         file_fatal(r->gguf->file,
                    "tensor \"%s\" has %" PRId64 " rows, which %s = %" JSON_INTEGER_FORMAT " does not divide into pairs",
-                   t->name, t->dim[0], head_key, heads);
+                   stored->name_in_file, t->dim[0], head_key, heads);
     return (int)heads;
 }
 
@@ -82,7 +83,7 @@ static void set_groups(const Reading *r, StoredTensor *stored) {
         file_fatal(r->gguf->file,
                    "tensor \"%s\" has %" PRId64 " rows, which are not %" PRId64 " heads of queries and %" PRId64
                    " of keys and values",
-                   stored->tensor.name, stored->tensor.dim[0], heads, groups);
+                   stored->name_in_file, stored->tensor.dim[0], heads, groups);
     stored->query_heads = (int)heads, stored->groups = (int)groups;
 }
 
@@ -94,10 +95,10 @@ static bool is_transposed(const Tensor *t) {
 static void undo_changes(const Reading *r, StoredTensor *stored) {
     Tensor *t = &stored->tensor;
     unsigned changes = r->table->changes;
-    if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, t);
+    if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, stored);
     stored->minus_one = (changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight");
     if (stored->minus_one && t->dtype != DT_f32)
-        file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", t->name, dtype_name(t->dtype));
+        file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", stored->name_in_file, dtype_name(t->dtype));
     bool transposed = (changes & GGUF_MATRICES) && is_transposed(t);
     t->swapped = transposed && dtype_is_block(t->dtype);
     stored->transposed = transposed && !t->swapped;
@@ -121,7 +122,7 @@ static void add_one(const Reading *r, const GgufTensor *from, const Tensor *t, c
     }
     if (both) return;
     StoredTensor *stored = checkpoint_add(r->checkpoint, from->part->file, t);
-    stored->factor = factor;
+    stored->factor = factor, stored->name_in_file = from->name;
     undo_changes(r, stored);
 }
 
@@ -305,7 +306,7 @@ static void set_choices(const Reading *r) {
 
 static void set_special(const Reading *r, const char *key, const char *name) {
     int64_t id;
-    if (gguf_int(r->gguf, key, &id) && id != UINT32_MAX) json_object_set_new(r->config, name, json_integer(id));
+    if (gguf_token_id(r->gguf, key, &id)) json_object_set_new(r->config, name, json_integer(id));
 }
 
 // A number for each layer, or one for all, as tensors
@@ -391,6 +392,7 @@ static void set_configuration(Reading *r) {
         json_object_set_new(r->config, "type_vocab_size", json_integer(0));
     for (int i = 0; i < t->rows.n; i++) set_rows(r, t->rows.items[i].name, t->rows.items[i].gguf);
     json_object_set_new(r->config, "tie_word_embeddings", json_boolean(!gguf_tensor(r->gguf, "output.weight")));
+    gguf_check_token_ids(r->gguf);
     set_special(r, "tokenizer.ggml.bos_token_id", "bos_token_id");
     json_object_set_new(r->config, "eos_token_id", gguf_end_tokens(r->gguf));
     gguf_set_heads(r);

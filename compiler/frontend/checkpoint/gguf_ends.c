@@ -1,5 +1,6 @@
 // The tokens of a GGUF that end a text: eos, and what llama.cpp knows by the keys of the metadata or by their texts to end a
 // turn.
+#include <inttypes.h>
 #include <string.h>
 
 #include "frontend/checkpoint/gguf.h"
@@ -97,6 +98,25 @@ static bool is_exception(const GgufString *tokens, uint64_t n, const char *text)
     return false;
 }
 
+bool gguf_token_id(const Gguf *g, const char *key, int64_t *id) {
+    const GgufValue *tokens = gguf_find(g, "tokenizer.ggml.tokens");
+    return gguf_int(g, key, id) && *id != UINT32_MAX && (!tokens || (*id >= 0 && (uint64_t)*id < tokens->n));
+}
+
+void gguf_check_token_ids(const Gguf *g) {
+    static const char *const keys[] = {"eot",     "eom",     "padding", "mask",    "fim_pre",
+                                       "fim_suf", "fim_mid", "fim_pad", "fim_rep", "fim_sep"};
+    const GgufValue *tokens = gguf_find(g, "tokenizer.ggml.tokens");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *key = arena_printf(g->arena, "tokenizer.ggml.%s_token_id", keys[i]);
+        int64_t id;
+        if (!gguf_int(g, key, &id) || id == UINT32_MAX || gguf_token_id(g, key, &id)) continue;
+        diag_warning(loc_file(&g->file->source),
+                     "metadata \"%s\" is %" PRId64 ", beyond the vocabulary of %" PRIu64 " tokens: it is ignored", key, id,
+                     tokens->n);
+    }
+}
+
 json_t *gguf_end_tokens(const Gguf *g) {
     static const char *const keys[] = {"eos", "eot", "eom", "fim_pad", "fim_rep", "fim_sep"};
     uint64_t n;
@@ -105,7 +125,7 @@ json_t *gguf_end_tokens(const Gguf *g) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         int64_t id;
         const char *key = arena_printf(g->arena, "tokenizer.ggml.%s_token_id", keys[i]);
-        if (gguf_int(g, key, &id) && id != UINT32_MAX) add_id(ids, id);
+        if (gguf_token_id(g, key, &id)) add_id(ids, id);
     }
     for (size_t i = 0; i < ENDS; i++) {
         int64_t id = find_text(tokens, n, control_texts[i]);

@@ -122,11 +122,25 @@ static json_t *yarn(const Rotary *r, double factor) {
     return scaling;
 }
 
+// llama.cpp scales the layers with windows alone then; of the model nothing is known.
+static void check_no_scaling(const Rotary *r, double factor) {
+    int64_t window = 0;
+    const GgufValue *v = gguf_find(r->gguf, arena_printf(r->gguf->arena, "%s.attention.sliding_window", r->architecture));
+    if (v && !v->is_array) gguf_int(r->gguf, v->key, &window);
+    if (window > 0 && factor != 0 && factor != 1)
+        file_fatal(
+            r->gguf->file,
+            "metadata \"%s\" is \"none\" beside a factor of %g, which of layers with windows is no formula that burin knows"
+            "\nhint: take the model's safetensors",
+            key_of(r, "scaling.type"), factor);
+}
+
 json_t *gguf_rotary_scaling(const Gguf *g, const char *architecture, int64_t pairs, unsigned changes) {
     Rotary r = {g, architecture, pairs, changes};
     const char *type = "linear";
     double factor = number(&r, "scaling.factor", number(&r, "scale_linear", 0));
     gguf_string(g, key_of(&r, "scaling.type"), &type);
+    if (!strcmp(type, "none")) check_no_scaling(&r, factor);
     if (factor == 0 || !strcmp(type, "none")) factor = 1;
     check_mixture(&r);
     json_t *tables = by_tables(&r, strcmp(type, "yarn") ? factor : 1);

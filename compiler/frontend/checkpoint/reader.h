@@ -9,11 +9,12 @@
 typedef struct StoredTensor {
     Tensor tensor;
     const MappedFile *file;
-    int rotary_heads;         // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
-    int query_heads, groups;  // above 0: rows of all queries, all keys, all values, instead of group by group
-    bool minus_one;           // f32 with 1 added to every element
-    bool transposed;          // stored as [dim 1, dim 0]
-    const float *factor;      // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
+    int rotary_heads;          // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
+    int query_heads, groups;   // above 0: rows of all queries, all keys, all values, instead of group by group
+    bool minus_one;            // f32 with 1 added to every element
+    const char *name_in_file;  // of a GGUF; NULL: its own
+    bool transposed;           // stored as [dim 1, dim 0]
+    const float *factor;       // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
     const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
     bool hidden;                              // a part of a quantized matrix
     bool presented;                           // tensor.data is what checkpoint_find promises
