@@ -248,6 +248,7 @@ typedef struct Module {
     double repetition_penalty;           // of tokens that stand in a text; 0: none
     int n_forced_end, n_start, n_suppress, n_begin_suppress, n_bad_words;
     int64_t max_length;  // of what is generated, the first tokens included; 0: not said
+    bool float_rows;     // its operators multiply floats by weights in blocks: so do its products, unless --activations is said
 } Module;
 
 // ------------------------------------------------------------------------------------- ir/dim.c, ir/dim_text.c: dimensions
@@ -484,6 +485,7 @@ struct PassContext {
     const QuantRules *quant;  // of --quant (passes/recipe.h), or NULL: as the checkpoint has it
     bool requantize;          // --requantize: weights that are in blocks already take other formats too
     bool float_rows;          // --activations=f32: products by weights in blocks take rows of floats
+    bool file_rows;           // ... by those that the file has in blocks (Module's float_rows)
     const char *cache;        // --kv: format of cached keys and values, or NULL: f32
     int64_t context;          // --ctx: positions a slot can hold
     int64_t max_rows;         // rows of one forward call (--chunk)

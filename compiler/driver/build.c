@@ -217,6 +217,7 @@ void build_load(Build *b) {
         if (b->kind == OUTPUT_PROGRAM) b->name = symbol_name(b->arena, b->module->name);
     } else if (b->onnx) {
         b->module = load_onnx(b);
+        b->passes.file_rows = b->module->float_rows && !b->options->activations;
     } else {
         load_checkpoint(b);
     }

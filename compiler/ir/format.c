@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/convert.h"
 #include "ir/encode.h"
 #include "kernels/quantize.h"
 
@@ -300,7 +301,6 @@ bool format_has_zero(const Format *f) { return f->minimum == MINIMUM_ZERO || has
 bool format_takes_integers(const Format *f) { return f->table < TABLE_NF4 && !format_is_exact(f); }
 bool format_is_exact(const Format *f) { return f->scales == SCALES_NONE; }
 bool format_is_made(const Format *f) { return f->encode && !format_is_exact(f); }
-bool format_is_written(const Format *f) { return f->ggml < 0 || (f->block == 32 && f->low >= 4 && !f->high); }
 bool format_has_panel_d(const Format *f) { return f->scales >= SCALES_E4M3; }
 bool format_has_fits(const Format *f) { return format_is_exact(f) && f->minimum == MINIMUM_NONE; }
 int64_t format_panel_end(const Format *f, int64_t blocks) {
@@ -404,4 +404,30 @@ int64_t block_not_finite(const Format *f, const void *data, int64_t n) {
         if (!finite) return i;
     }
     return -1;
+}
+
+// --------------------------------------------------------------------------------------------------------- formats of codes
+static bool is_written(const Format *f) { return f->ggml < 0 || (f->block == 32 && f->low >= 4 && !f->high); }
+
+static bool holds(const Format *f, const CodedKind *k) {
+    bool scales = f->scales == SCALES_FLOAT || (f->scales == SCALES_ONE && k->halves);
+    bool minimum = f->minimum == k->minimum || (f->minimum == MINIMUM_ZERO && k->minimum == MINIMUM_NONE);
+    bool in_groups = k->group && k->group % f->block == 0 && k->columns % f->block == 0;
+    return scales && minimum && in_groups && f->table == TABLE_PLAIN && f->low + f->high >= k->bits && is_written(f);
+}
+
+const Format *format_of_codes(const CodedKind *k, const Format *best) {
+    for (int i = 0; i < n_formats; i++) {
+        const Format *f = &formats[i];
+        if (holds(f, k) && (!best || f->bytes * best->block < best->bytes * f->block)) best = f;
+    }
+    return best;
+}
+
+bool floats_are_halves(DType type, const void *data, int64_t n) {
+    for (int64_t i = 0; i < n && type != DT_f16; i++) {
+        float x = (float)dtype_load(type, data, i);
+        if (sf_from_f16(f16_from_float(x)) != x) return false;
+    }
+    return true;
 }

@@ -51,8 +51,17 @@ float coded_minimum(const Format *, const CodedBlock *, int group);  // ... and 
 int coded_zero(const Format *, const CodedBlock *, int group);       // taken from q first
 int64_t format_panel_bytes(const Format *);                          // of one block of 16 columns (runtime/kernels/blocks.h)
 void coded_values(const Format *, const CodedBlock *, float *values);
-// May block_write be asked for it?
-bool format_is_written(const Format *);
+// Codes of integers with a scale a group: what a format must hold
+typedef struct CodedKind {
+    int bits;
+    int64_t columns, group;  // of a row; of a scale, 0: in no order that blocks have
+    bool halves;             // each scale, kept as f16, is itself
+    format_minimum minimum;  // NONE, ZERO, LINE or FRACTION
+} CodedKind;
+// The format with the fewest bits whose blocks hold them without loss, each within a group, and which block_write writes; `best`
+// (or NULL) where none has fewer
+const Format *format_of_codes(const CodedKind *, const Format *best);
+bool floats_are_halves(DType, const void *data, int64_t n);
 // One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 typedef struct BlockEnds {
     float d, m;  // m: of MINIMUM_LINE and _FRACTION

@@ -73,10 +73,11 @@ static void tell(const Outcome *o) {
 }
 
 // A product by weights in blocks multiplies integers, unless they stand for floats.
-static bool use_integers(Node *product) {
+static bool use_integers(Node *product, const PassContext *c) {
     Node *pack = packed_of(product);
     const Format *f = pack ? format_of(pack->type.dtype) : NULL;
     if (!f || !format_takes_integers(f) || product->in[0]->type.dtype != DT_f32) return false;
+    if (c->file_rows && pack->in[0]->type.dtype == f->dtype) return false;
     node_set_input(product, 0, rows_in_blocks(cursor(product), product->in[0], DT_q8_rows));
     return true;
 }
@@ -117,7 +118,7 @@ bool pass_quantize(Graph *g, PassContext *c) {
         if (n->op == OP_pack) attr_remove(n, "quant");
         if (!is_packed_product(n)) continue;
         if (c->quant) changed |= set_format(n, c, &outcome);
-        if (!c->float_rows) changed |= use_integers(n);
+        if (!c->float_rows) changed |= use_integers(n, c);
     }
     tell(&outcome);
     cached = set_cache_formats(g, c->cache ? c->cache : usual_cache_format(g));

@@ -195,6 +195,7 @@ Module *onnx_module(OnnxImport *m, Arena *arena, const char *path) {
     graph_sweep(m->graph);
     Module *module = ARENA_NEW(arena, Module);
     *module = (Module){.arena = arena, .name = program_name(arena, path), .description = path, .n_graphs = 1, .bos = -1};
+    module->float_rows = m->model->float_rows;
     module->graphs = ARENA_ARRAY(arena, Graph *, 1);
     module->graphs[0] = m->graph;
     return module;

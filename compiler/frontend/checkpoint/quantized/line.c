@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
+#include "ir/format.h"
 #include "kernels/convert.h"
 
 typedef struct {
@@ -20,14 +21,7 @@ static float end_at(const QuantizedMatrix *m, int64_t row, int64_t column) {
     return (float)dtype_load(l->zero->dtype, l->zero->data, place(m, row, column));
 }
 
-static bool are_halves(const Tensor *t) {
-    int64_t n = t->dtype == DT_f16 ? 0 : tensor_count(t);
-    for (int64_t i = 0; i < n; i++) {
-        float x = (float)dtype_load(t->dtype, t->data, i);
-        if (sf_from_f16(f16_from_float(x)) != x) return false;
-    }
-    return true;
-}
+static bool are_halves(const Tensor *t) { return floats_are_halves(t->dtype, t->data, tensor_count(t)); }
 
 // Format q4_1's or q5_1's blocks: d, m, the fifth bits, nibbles of columns i and i + 16
 static void write_blocks(const QuantizedMatrix *m, const CodedRows *rows, int r, uint8_t *out) {

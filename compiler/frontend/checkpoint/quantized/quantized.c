@@ -292,17 +292,6 @@ void quantized_values(const QuantizedMatrix *m, DType type, unsigned char *out) 
 }
 
 // ------------------------------------------------------------------------------------------------------------------- formats
-// Is every scale, kept as f16, itself?
-static bool scales_are_halves(const QuantizedMatrix *m) {
-    const Tensor *t = &m->scale.values->tensor;
-    int64_t n = t->dtype == DT_f16 ? 0 : tensor_count(t);
-    for (int64_t i = 0; i < n; i++) {
-        float scale = (float)dtype_load(t->dtype, t->data, i);
-        if (sf_from_f16(f16_from_float(scale)) != scale) return false;
-    }
-    return true;
-}
-
 static bool runs_of(const QuantizedMatrix *m, int64_t n) {
     return (!m->group_of || m->sorted) && m->group && m->group % n == 0 && m->columns % n == 0;
 }
@@ -312,24 +301,15 @@ static format_minimum minimum_of(const QuantizedMatrix *m) {
     return m->zero || m->center ? MINIMUM_ZERO : MINIMUM_NONE;
 }
 
-// Do blocks of the format hold such codes, scales and zero points, each block within a group?
-static bool holds(const QuantizedMatrix *m, const Format *f, bool halves) {
-    bool scales = f->scales == SCALES_FLOAT || (f->scales == SCALES_ONE && halves);
-    bool minimum = f->minimum == minimum_of(m) || (f->minimum == MINIMUM_ZERO && minimum_of(m) == MINIMUM_NONE);
-    return scales && minimum && f->table == TABLE_PLAIN && format_is_written(f) && f->low + f->high >= m->bits &&
-           runs_of(m, f->block);
-}
-
-// The format of integers with the fewest bits
 static DType integer_format(const QuantizedMatrix *m) {
-    const Format *best = m->own ? format_of(m->own) : NULL;
-    bool halves = m->scale.values && scales_are_halves(m);
+    const Tensor *scales = m->scale.values ? &m->scale.values->tensor : NULL;
+    bool in_order = !m->group_of || m->sorted;
+    CodedKind kind = {.bits = m->bits, .columns = m->columns, .group = in_order ? m->group : 0, .minimum = minimum_of(m)};
+    kind.halves = scales && floats_are_halves(scales->dtype, scales->data, tensor_count(scales));
+    const Format *own = m->own ? format_of(m->own) : NULL;
     if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
-    for (int i = 0; i < n_formats && !m->column_factors; i++) {
-        const Format *f = &formats[i];
-        if (holds(m, f, halves) && (!best || f->bytes * best->block < best->bytes * f->block)) best = f;
-    }
-    return best ? best->dtype : DT_f32;
+    const Format *f = m->column_factors ? own : format_of_codes(&kind, own);
+    return f ? f->dtype : DT_f32;
 }
 
 static DType float_format(const QuantizedMatrix *m) {

@@ -12,6 +12,7 @@ typedef struct OnnxModel {
     Map external;                 // path -> MappedFile: opened once
     struct Elaborator *formulas;  // dsl/onnx, once an operator needs it (described.c)
     bool has_lost_scale;          // onnx_check_scale said so
+    bool float_rows;              // a matrix is in blocks whose operator multiplies floats
 } OnnxModel;
 
 // Ends the run with one message when the file is damaged, of a version that is not ONNX's, or without a graph.

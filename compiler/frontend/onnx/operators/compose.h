@@ -72,6 +72,20 @@ const char *onnx_activation_block(OnnxCall *, const char *name);  // of a recurr
 // x under it; those of alpha and beta that it has are its own where they are NULL.
 Node *onnx_activated(OnnxCall *, const char *name, Node *x, const double *alpha, const double *beta);
 
+// blocks.c: element (row, group or column) of a constant, strides in elements
+typedef struct OnnxGrid {
+    const Tensor *of;
+    int64_t row, column;
+} OnnxGrid;
+// A matrix whose value (row, k) is (code - zero point) * scale in f32, those of a group of k
+typedef struct OnnxCodes {
+    int64_t rows, columns, group;
+    OnnxGrid code, scale, zero;  // columns of the last two are groups; zero.of: NULL, and zero_value for all
+    double zero_value;
+    bool float_rows;  // the operator multiplies floats
+} OnnxCodes;
+Node *onnx_in_blocks(OnnxCall *, const OnnxCodes *);  // f32 [rows, columns]; NULL where no block format holds it
+
 // quant.c
 Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type
 Node *onnx_each_of_block(OnnxCall *, Node *s, const Type *x, int axis, int64_t block);  // one of each block, repeated

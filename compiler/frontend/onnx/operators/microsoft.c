@@ -96,9 +96,21 @@ static const Tensor *constant_operand(OnnxCall *c, int i) {
     return v && v->node ? v->node->value : NULL;
 }
 
-// Weights as a program reads them: floats [rows, depth], since the block formats of the IR are others. `--quant` packs them
-// anew.
+static Node *in_blocks(OnnxCall *c, const Tensor *q, const Tensor *scale, const Tensor *zero, const Blocks *b) {
+    OnnxCodes m = {.rows = b->rows, .columns = b->depth, .group = b->group ? 0 : b->block, .zero_value = b->zero};
+    m.float_rows = !c->import->text || onnx_int(c, "accuracy_level", 0) != 4;
+    m.code = (OnnxGrid){q, b->count * b->block, 1}, m.scale = (OnnxGrid){scale, b->count, 1};
+    Tensor unpacked = zero ? *zero : (Tensor){0};
+    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8;
+    if (packed) unpacked.dtype = q->dtype, unpacked.rank = 1, unpacked.dim[0] = (int64_t)zero->bytes * 8 / b->bits;
+    if (zero) m.zero = (OnnxGrid){&unpacked, packed ? unpacked.dim[0] / b->rows : b->count, 1};
+    return onnx_in_blocks(c, &m);
+}
+
+// Weights as a program reads them: the file's blocks, or floats [rows, depth] where no format of the IR holds these
 static Node *dequantized_now(OnnxCall *c, const Tensor *q, const Tensor *scale, const Tensor *zero, const Blocks *b) {
+    Node *blocks = in_blocks(c, q, scale, zero, b);
+    if (blocks) return blocks;
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
     *t = (Tensor){.dtype = DT_f32, .rank = 2, .dim = {b->rows, b->depth}, .name = q->name, .source = q->source};
     float *out = ARENA_ARRAY(c->graph->arena, float, b->rows * b->depth);
