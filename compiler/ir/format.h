@@ -58,8 +58,8 @@ typedef struct CodedKind {
     bool halves;             // each scale, kept as f16, is itself
     format_minimum minimum;  // NONE, ZERO, LINE or FRACTION
 } CodedKind;
-// The format with the fewest bits whose blocks hold them without loss, each within a group, and which block_write writes; `best`
-// (or NULL) where none has fewer
+// The format with the fewest bits whose blocks hold them without loss, each within a group, and which block_write writes;
+// `best` (or NULL) where none has fewer
 const Format *format_of_codes(const CodedKind *, const Format *best);
 bool floats_are_halves(DType, const void *data, int64_t n);
 // One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes

@@ -22,9 +22,7 @@ static bool all_finite(const Tensor *t) {
 }
 
 // Taken from codes, so that what is left has a sign
-static int center_of(DType codes) {
-    return codes == DT_u8 ? 128 : codes == DT_u4 ? 8 : codes == DT_u2 ? 2 : 0;
-}
+static int center_of(DType codes) { return codes == DT_u8 ? 128 : codes == DT_u4 ? 8 : codes == DT_u2 ? 2 : 0; }
 
 static format_minimum minimum_of(const OnnxCodes *m) {
     int center = center_of(m->code.of->dtype);
@@ -37,7 +35,8 @@ static const Format *format_for(const OnnxCodes *m) {
     const Tensor *scale = m->scale.of, *zero = m->zero.of;
     DType codes = m->code.of->dtype;
     int bits = dtype_bits(codes);
-    if (dtype_is_float(codes) || bits > 8 || scale->dtype == DT_f64 || !dtype_is_float(scale->dtype) || !all_finite(scale)) return NULL;
+    if (dtype_is_float(codes) || bits > 8 || scale->dtype == DT_f64 || !dtype_is_float(scale->dtype) || !all_finite(scale))
+        return NULL;
     if (zero && (dtype_is_float(zero->dtype) ? !all_finite(zero) : dtype_bits(zero->dtype) > 8)) return NULL;
     CodedKind kind = {.bits = bits, .columns = m->columns, .group = m->group, .minimum = minimum_of(m)};
     kind.halves = floats_are_halves(scale->dtype, scale->data, tensor_count(scale));
@@ -63,7 +62,8 @@ Node *onnx_in_blocks(OnnxCall *c, const OnnxCodes *m) {
     const Format *f = format_for(m);
     if (!f) return NULL;
     Tensor *t = ARENA_NEW(c->graph->arena, Tensor);
-    *t = (Tensor){.dtype = f->dtype, .rank = 2, .dim = {m->rows, m->columns}, .name = m->code.of->name, .source = m->code.of->source};
+    *t = (Tensor){
+        .dtype = f->dtype, .rank = 2, .dim = {m->rows, m->columns}, .name = m->code.of->name, .source = m->code.of->source};
     t->bytes = dtype_bytes(f->dtype, m->rows * m->columns);
     uint8_t *out = arena_alloc(c->graph->arena, t->bytes);
     c->import->model->float_rows |= m->float_rows;
