@@ -5,15 +5,32 @@
 //
 // fuse has packed the products that it saw; those that later passes made, or that had another shape then, follow here. A pack
 // names its sources and is never materialised in the compiler. An embedding that is also the output's weights is kept once: its
-// rows are looked up in the panels (lookup.c).
+// rows are looked up in the panels (lookup.c). Weights in blocks that nothing of this reads become floats.
 //
 // Needs types; gives layout; keeps everything.
+#include "ir/eval.h"
+#include "ir/format.h"
 #include "passes/fuse/fuse.h"
 
 PassFunction pass_layout;
 
+static bool make_floats(Graph *g) {
+    bool changed = false;
+    EACH_NODE(n, g) {
+        const Tensor *value =
+            n->op == OP_cast && node_uses(n) && n->in[0]->op == OP_constant && dtype_is_block(n->in[0]->type.dtype)
+                ? eval_constant_node(n)
+                : NULL;
+        if (!value) continue;
+        node_become(n, node_constant(g, value, n->loc, n));
+        changed = true;
+    }
+    return changed;
+}
+
 bool pass_layout(Graph *g, PassContext *c) {
     bool changed = pack_weights(g);
     changed |= look_up_in_packs(c->module, g, true);
+    changed |= make_floats(g);
     return graph_sweep(g) || changed;
 }

@@ -14,10 +14,11 @@
 
 static bool is_cast_to_f32(const Node *n) { return n->op == OP_cast && n->type.dtype == DT_f32; }
 
+static bool is_token_list(const Node *n) { return n->op == OP_input && n->type.rank == 1 && n->type.dtype == DT_i32; }
+
 static bool is_table_lookup(Node *n) {
     return n->op == OP_gather && n->in[0]->op == OP_constant && n->in[0]->type.rank == 2 && attr_int(n, "axis", 0) == 0 &&
-           n->in[1]->op == OP_input && n->in[1]->type.rank == 1 && n->in[1]->type.dtype == DT_i32 &&
-           (n->type.dtype == DT_f32 || (node_only_user(n) && is_cast_to_f32(node_only_user(n))));
+           is_token_list(n->in[1]) && (n->type.dtype == DT_f32 || (node_only_user(n) && is_cast_to_f32(node_only_user(n))));
 }
 
 static Node *pack_of_table(const Node *table) {
@@ -88,8 +89,21 @@ bool pack_tables(Graph *g, const QuantRules *rules) {
     return true;
 }
 
+// Rows of a table in blocks that was made floats are rows in blocks that are made floats.
+static bool cast_behind_lookup(Node *n) {
+    Node *cast = n->op == OP_gather && attr_int(n, "axis", 0) == 0 ? n->in[0] : NULL;
+    Node *table = cast && is_cast_to_f32(cast) ? cast->in[0] : NULL;
+    if (!table || table->op != OP_constant || table->type.rank != 2 || !dtype_is_block(table->type.dtype) ||
+        !is_token_list(n->in[1]))
+        return false;
+    Node *rows = build_gather(cursor_behind(n), table, n->in[1], 0);
+    node_replace(n, build_cast(cursor_behind(rows), rows, DT_f32));
+    return true;
+}
+
 bool look_up_in_packs(const Module *m, Graph *g, bool same_format) {
     bool changed = false;
+    EACH_NODE(n, g) changed |= cast_behind_lookup(n);
     EACH_NODE(n, g) {
         if (!is_table_lookup(n)) continue;
         Node *pack = pack_of_table(n->in[0]);

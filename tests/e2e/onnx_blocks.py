@@ -45,16 +45,36 @@ def nbits(bits, block, zero=None, halves=False):
     outputs.append(y)
 
 
-def dequantized(y, kind, shape, zero=False, **attributes):
+def dequantized(y, kind, shape, zero=False, how="matmul", **attributes):
     w, low = y + ".w", 0 if kind in (T.UINT8, T.UINT4) else -8 if kind == T.INT4 else -128
     most = low + (15 if kind in (T.INT4, T.UINT4) else 255)
-    codes = rng.integers(low, most + 1, (K, COLUMNS))
+    codes = rng.integers(low, most + 1, (K, COLUMNS) if how == "matmul" else (COLUMNS, K))
     operands = [add(y + ".q", H.make_tensor(y + ".q", kind, codes.shape, codes.reshape(-1))), add(y + ".s", scales(*shape))]
     if zero:
         z = rng.integers(low, most + 1, shape)
         operands.append(add(y + ".z", H.make_tensor(y + ".z", kind, shape, z.reshape(-1))))
     nodes.append(H.make_node("DequantizeLinear", operands, [w], **attributes))
-    nodes.append(H.make_node("MatMul", ["x", w], [y]))
+    if how == "gemm":
+        nodes.append(H.make_node("Gemm", ["x", w], [y], transB=1))
+    elif how == "transpose":
+        nodes.append(H.make_node("Transpose", [w], [w + ".t"], perm=[1, 0]))
+        nodes.append(H.make_node("MatMul", ["x", w + ".t"], [y]))
+    else:
+        nodes.append(H.make_node("MatMul", ["x", w], [y]))
+    outputs.append(y)
+
+
+def experts(y, block, zero=False, inner=32, n=4):
+    """Two of four experts, gate and up side by side"""
+    def weights(i, rows, depth):
+        shape = (n, rows, depth // block) if block else (n, rows)
+        z = add(f"{y}.z{i}", rng.integers(0, 256, shape[:-1] + (-(-shape[-1] // 2),)).astype(np.uint8)) if zero else ""
+        return [add(f"{y}.q{i}", rng.integers(0, 256, (n, rows, depth // 2)).astype(np.uint8)), add(f"{y}.s{i}", scales(*shape) / 4), ""], z
+    (first, z1), (second, z2) = weights(1, 2 * inner, K), weights(2, K, inner)
+    operands = ["x", y + ".r"] + first + second + ["", "", "", z1, z2]
+    nodes.append(H.make_node("MatMul", ["x", add(y + ".router", rng.standard_normal((K, n)).astype(np.float32))], [y + ".r"]))
+    nodes.append(H.make_node("QMoE", operands, [y], domain="com.microsoft", activation_type="swiglu", swiglu_fusion=1, k=2, expert_weight_bits=4,
+                             normalize_routing_weights=1, **({"block_size": block} if block else {})))
     outputs.append(y)
 
 
@@ -74,8 +94,23 @@ dequantized("columns_four", T.UINT4, (COLUMNS,), True, axis=1)
 dequantized("rows", T.INT8, (K,), axis=0)
 dequantized("blocks", T.INT4, (K // 32, COLUMNS), axis=0, block_size=32)
 dequantized("blocks_zero", T.UINT4, (K // 64, COLUMNS), True, axis=0, block_size=64)
+dequantized("gemm", T.INT8, (COLUMNS,), how="gemm", axis=0)
+dequantized("transposed", T.UINT8, (), True, how="transpose")
+dequantized("gemm_blocks", T.UINT4, (COLUMNS, K // 32), True, how="gemm", axis=1, block_size=32)
+table = add("table", H.make_tensor("table", T.INT8, (K, COLUMNS), rng.integers(-128, 128, K * COLUMNS)))
+nodes.append(H.make_node("DequantizeLinear", [table, add("table.s", scales())], ["table.w"]))
+nodes.append(H.make_node("MatMul", ["x", "table.w"], ["table.product"]))
+nodes.append(H.make_node("Gather", ["table.w", add("which", np.array([3, 1, 4, 1, 5]))], ["table.rows"]))
+nodes.append(H.make_node("Add", ["table.product", "table.rows"], ["looked_up"]))
+outputs.append("looked_up")
+nodes.append(H.make_node("GatherBlockQuantized", [add("embedded.q", rng.integers(0, 256, (40, COLUMNS // 2)).astype(np.uint8)), "which",
+                                                  add("embedded.s", scales(40, 1))], ["embedded"], domain="com.microsoft", bits=4, block_size=32))
+outputs.append("embedded")
+experts("experts", 32)
+experts("experts_zero", 32, True)
+experts("experts_rows", 0, True)
 graph = H.make_graph(nodes, "blocks", [H.make_tensor_value_info("x", T.FLOAT, [ROWS, K])],
-                     [H.make_tensor_value_info(y, T.FLOAT, [ROWS, COLUMNS]) for y in outputs], tensors)
+                     [H.make_tensor_value_info(y, T.FLOAT, [ROWS, K if "experts" in y else COLUMNS]) for y in outputs], tensors)
 model = H.make_model(graph, opset_imports=[H.make_opsetid("", 21), H.make_opsetid("com.microsoft", 1)], ir_version=10)
 x = rng.standard_normal((ROWS, K)).astype(np.float32)
 plainly = onnxruntime.SessionOptions()  # else DequantizeLinear becomes MatMulNBits, with rows of int8

@@ -12,11 +12,11 @@ packed() {
     for _y; do check "onnx blocks: $_y is $_format" grep -q "pack(.*%$_y\.q\..*{format=\"$_format\"}" "$WORK/ir"; done
 }
 packed f32 nbits_4_16_whole
-packed zf4_32 nbits_4_32_whole nbits_4_32_none columns_four blocks blocks_zero
+packed zf4_32 nbits_4_32_whole nbits_4_32_none columns_four blocks blocks_zero gemm_blocks
 packed z4_64 nbits_4_64_none_halves
 packed z4_32 nbits_4_32_whole_halves
 packed f4_64 nbits_4_64_fraction
-packed zf8_32 nbits_8_64_whole nbits_8_32_none one columns columns_zero
+packed zf8_32 nbits_8_64_whole nbits_8_32_none one columns columns_zero gemm transposed
 packed zf2_32 nbits_2_64_whole
 
 # built NAME OPTIONS...: the program, and the hash of its results

@@ -11,6 +11,7 @@ typedef struct OnnxModel {
     const BurinOnnx__ModelFile *proto;
     Map external;                 // path -> MappedFile: opened once
     struct Elaborator *formulas;  // dsl/onnx, once an operator needs it (described.c)
+    Map *readers;                 // who reads each value of the main graph, once that is asked for (blocks.c)
     bool has_lost_scale;          // onnx_check_scale said so
     bool float_rows;              // a matrix is in blocks whose operator multiplies floats
 } OnnxModel;

@@ -80,11 +80,16 @@ typedef struct OnnxGrid {
 // A matrix whose value (row, k) is (code - zero point) * scale in f32, those of a group of k
 typedef struct OnnxCodes {
     int64_t rows, columns, group;
+    int64_t stack;               // 0, or so many matrices of `rows` in all
     OnnxGrid code, scale, zero;  // columns of the last two are groups; zero.of: NULL, and zero_value for all
     double zero_value;
     bool float_rows;  // the operator multiplies floats
 } OnnxCodes;
-Node *onnx_in_blocks(OnnxCall *, const OnnxCodes *);  // f32 [rows, columns]; NULL where no block format holds it
+Node *onnx_in_blocks(
+    OnnxCall *,
+    const OnnxCodes *);  // f32 [rows, columns] or [stack, rows / stack, columns]; NULL where no block format holds it
+// DequantizeLinear of a matrix that products alone read; NULL where it is none of constants, or no block format holds it
+Node *onnx_dequantized_in_blocks(OnnxCall *, int64_t block);
 
 // quant.c
 Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type

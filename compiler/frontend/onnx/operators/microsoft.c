@@ -82,6 +82,7 @@ typedef struct Blocks {
     double zero;                              // where there is no operand
     const int32_t *group;                     // the block of each of K columns; NULL: they follow one another
     const Tensor *zero_each;                  // a byte a block, instead of the operand
+    int64_t experts;                          // 0, or so many matrices under one another
 } Blocks;
 
 static Node *zero_points(OnnxCall *c, const Blocks *b, DType wide) {
@@ -97,11 +98,12 @@ static const Tensor *constant_operand(OnnxCall *c, int i) {
 }
 
 static Node *in_blocks(OnnxCall *c, const Tensor *q, const Tensor *scale, const Tensor *zero, const Blocks *b) {
-    OnnxCodes m = {.rows = b->rows, .columns = b->depth, .group = b->group ? 0 : b->block, .zero_value = b->zero};
+    OnnxCodes m = {
+        .rows = b->rows, .columns = b->depth, .group = b->group ? 0 : b->block, .zero_value = b->zero, .stack = b->experts};
     m.float_rows = !c->import->text || onnx_int(c, "accuracy_level", 0) != 4;
     m.code = (OnnxGrid){q, b->count * b->block, 1}, m.scale = (OnnxGrid){scale, b->count, 1};
     Tensor unpacked = zero ? *zero : (Tensor){0};
-    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8;
+    bool packed = zero && zero->dtype == DT_u8 && b->bits < 8 && !b->zero_each;
     if (packed) unpacked.dtype = q->dtype, unpacked.rank = 1, unpacked.dim[0] = (int64_t)zero->bytes * 8 / b->bits;
     if (zero) m.zero = (OnnxGrid){&unpacked, packed ? unpacked.dim[0] / b->rows : b->count, 1};
     return onnx_in_blocks(c, &m);
@@ -309,7 +311,7 @@ static const ExpertProduct expert_products[2][3] = {
 // [experts, out, in] from integers [experts, out, bytes] and a scale for each row, or each block of one
 static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
     int64_t experts = onnx_extent(c, w, 0), out = onnx_extent(c, w, 1);
-    Blocks b = {.rows = experts * out, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
+    Blocks b = {.rows = experts * out, .experts = experts, .bits = onnx_int(c, p->bits, onnx_int(c, "expert_weight_bits", 4))};
     narrow_type(c, b.bits);
     b.depth = onnx_extent(c, w, 2) * 8 / b.bits, b.block = onnx_int(c, "block_size", 0);
     if (b.block <= 0 && b.bits < 8 && onnx_operand(c, p->zeros)) {
@@ -323,7 +325,8 @@ static Node *expert_dequantized(OnnxCall *c, const ExpertProduct *p, Node *w) {
     if (b.block < 1 || b.depth % b.block)
         onnx_fatal(c, "rows of %lld are not whole blocks of %lld", (long long)b.depth, (long long)b.block);
     b.count = b.depth / b.block, b.scales = p->scales, b.zeros = p->zeros, b.zero = ldexp(1, (int)b.bits - 1);
-    return reshaped(c, dequantized(c, unpacked(c, p->weights, b.bits, b.rows), &b), 3, (int64_t[]){experts, out, b.depth});
+    Node *x = dequantized(c, unpacked(c, p->weights, b.bits, b.rows), &b);
+    return x->type.rank == 3 ? x : reshaped(c, x, 3, (int64_t[]){experts, out, b.depth});
 }
 
 // x [experts or 1, T, in] through the product of each expert: [experts, T, out]

@@ -94,24 +94,6 @@ void onnx_quantize_linear(OnnxCall *c, int argument) {
     onnx_result(c, 0, clamped(c, y, to));
 }
 
-// Rows and columns of a matrix [K, N] in blocks along K, for which products read it; NULL where it is none of constants, or so
-// small that it may be anything. Scales are one, one a column, or one for `block` rows of K.
-static Node *dequantized_in_blocks(OnnxCall *c, int64_t block) {
-    enum { LEAST = 32 };
-    const OnnxValue *zero = onnx_operand(c, 2);
-    const Tensor *x = onnx_node(c, 0)->value, *s = onnx_node(c, 1)->value, *z = zero ? onnx_node(c, 2)->value : NULL;
-    if (!x || !s || (zero && !z) || x->rank != 2 || x->dim[0] < LEAST || x->dim[1] < LEAST) return NULL;
-    int64_t depth = x->dim[0], n = x->dim[1], scales = tensor_count(s);
-    int axis = onnx_axis(c, onnx_int(c, "axis", 1), 2);
-    bool one = scales == 1, by_column = !block && s->rank == 1 && axis == 1 && scales == n;
-    bool blocks = block > 0 && axis == 0 && s->rank == 2 && s->dim[1] == n && s->dim[0] == (depth + block - 1) / block;
-    if (!(one || by_column || blocks) || (z && tensor_count(z) != scales)) return NULL;
-    OnnxCodes m = {.rows = n, .columns = depth, .group = blocks ? block : depth, .float_rows = true};
-    m.code = (OnnxGrid){x, 1, n}, m.scale = (OnnxGrid){s, !one, blocks ? n : 0}, m.zero = (OnnxGrid){z, !one, m.scale.column};
-    Node *rows = onnx_in_blocks(c, &m);
-    return rows ? onnx_swap(c, rows, 0, 1) : NULL;
-}
-
 void onnx_dequantize_linear(OnnxCall *c, int argument) {
     (void)argument;
     Node *x = onnx_node(c, 0), *scale = onnx_node(c, 1);
@@ -120,7 +102,7 @@ void onnx_dequantize_linear(OnnxCall *c, int argument) {
     if (onnx_int(c, "output_dtype", 0) && !onnx_dtype((int32_t)onnx_int(c, "output_dtype", 0), &to))
         onnx_fatal(c, "output_dtype is %lld, which is no element type that is supported",
                    (long long)onnx_int(c, "output_dtype", 0));
-    Node *y = to == DT_f32 ? dequantized_in_blocks(c, block) : NULL;
+    Node *y = to == DT_f32 ? onnx_dequantized_in_blocks(c, block) : NULL;
     if (y) {
         onnx_result(c, 0, y);
         return;
