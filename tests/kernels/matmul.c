@@ -3,7 +3,8 @@
 #include "reference.h"
 
 // The formats that are instantiated: each takes seconds to compile. slow-kernels.sh takes them all. INTEGERS_ALONE: a program
-// of the products whose rows are int8, for instruction sets that differ in these.
+// of the products by weights in blocks, for instruction sets that differ in those whose rows are int8; WITHOUT_FLOATS: of these
+// alone.
 #ifdef ALL_FORMATS
 #define TESTED_FORMATS "kernels/format_rows.h"
 #else
@@ -32,32 +33,51 @@ typedef struct Case {
     bool streamed, floats;
 } Case;
 
-static void multiply(const Case *c, const matmul_args *m, const Output *o) {
+// Each product once, plain and glu, as a function of its own: instances of them, or all in one function, take clang far longer.
+#define PRODUCT(name) \
+    __attribute__((noinline)) static void run_##name(const matmul_args *m, matmul_sink sink) { product_##name(m, sink); }
+#ifndef INTEGERS_ALONE
+PRODUCT(f32)
+PRODUCT(f16)
+PRODUCT(bf16)
+#endif
+#ifdef WITHOUT_FLOATS
+#define FORMAT(name, ...) PRODUCT(name)
+#define run_of(c, name)   run_##name
+#else
+#define FORMAT(name, ...) PRODUCT(name) PRODUCT(name##_floats)
+#define run_of(c, name)   (c)->floats ? run_##name##_floats : run_##name
+#endif
+#include TESTED_FORMATS
+#undef FORMAT
+
+typedef void (*Multiply)(const matmul_args *m, matmul_sink sink);
+
+static Multiply product_of(const Case *c) {
     switch (c->format) {
 #ifndef INTEGERS_ALONE
         case WEIGHT_F32:
-            c->glu ? matmul_f32_glu(*m, store_glu, o) : matmul_f32(*m, store_plain, o);
-            break;
+            return run_f32;
         case WEIGHT_F16:
-            c->glu ? matmul_f16_glu(*m, store_glu, o) : matmul_f16(*m, store_plain, o);
-            break;
+            return run_f16;
         case WEIGHT_BF16:
-            c->glu ? matmul_bf16_glu(*m, store_glu, o) : matmul_bf16(*m, store_plain, o);
-            break;
+            return run_bf16;
 #endif
-#define FORMAT(name, ...)                                                                                       \
-    case WEIGHT_##name:                                                                                         \
-        if (c->floats)                                                                                          \
-            c->glu ? matmul_##name##_floats_glu(*m, store_glu, o) : matmul_##name##_floats(*m, store_plain, o); \
-        else                                                                                                    \
-            c->glu ? matmul_##name##_glu(*m, store_glu, o) : matmul_##name(*m, store_plain, o);                 \
-        break;
+#define FORMAT(name, ...) \
+    case WEIGHT_##name:   \
+        return run_of(c, name);
 #include TESTED_FORMATS
 #undef FORMAT
         default:
             abort();
     }
 }
+
+static matmul_sink sink_of(const Case *c, const Output *o) {
+    return c->glu ? (matmul_sink){.glu = store_glu, .context = o} : (matmul_sink){.plain = store_plain, .context = o};
+}
+
+static void multiply(const Case *c, const matmul_args *m, const Output *o) { product_of(c)(m, sink_of(c, o)); }
 
 static float rounded(weight_format format, float w) {
     if (format == WEIGHT_F16) return sf_from_f16(f16_from_float(w));
@@ -419,17 +439,17 @@ static void test_format(weight_format format, const char *name) {
     suite_end(&s);
 }
 
-// Whole blocks: one row, tiles of every size, and k in parts; rows of integers and of floats
-static void test_blocks(weight_format format, const char *name) {
+// Whole blocks: one row, tiles of every size, and k in parts
+static void test_blocks(weight_format format, bool floats, const char *name) {
     static const int rows[] = {1, 2, 3, 5, 8, 9}, ns[] = {16, 17, 40, 72, 100, 136};
     const int block = block_formats[format].block;
-    bool floats = stands_for_floats(format);
     Suite s = suite_begin(name);
     for (int i = 0; i < 24; i++) {
         int n = ns[(i + i / 6) % 6], k = block * (1 + i % 3);
-        test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, floats || i % 4 == 3});
+        test_case(&s, (Case){format, i % 4 == 1, rows[i % 6], k, n, i % 3, i % 5 == 0, floats});
     }
-    test_case(&s, (Case){format, false, 50, 4096, 5, 3, false, floats});  // k in parts
+    const int parts = floats && is_exact(format) ? 32 : 4096;  // k in parts, unless floats would round the sums
+    test_case(&s, (Case){format, false, 50, parts, 5, 3, false, floats});
     test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, floats});
     extreme = true;
     for (int i = 1; i < 5; i++) test_case(&s, (Case){format, false, i, block * i, 40, 0, false, floats});
@@ -440,16 +460,6 @@ static void test_blocks(weight_format format, const char *name) {
 // ---- products by experts ----
 
 enum { EXPERTS = 5, MOST_ENTRIES = 120 };
-
-static void multiply_experts(const Case *c, const matmul_args *m, const experts_args *e, const Output *o) {
-#ifndef INTEGERS_ALONE
-    if (c->format == WEIGHT_F32) c->glu ? expert_matmul_f32_glu(*m, e, store_glu, o) : expert_matmul_f32(*m, e, store_plain, o);
-    if (c->format == WEIGHT_BF16)
-        c->glu ? expert_matmul_bf16_glu(*m, e, store_glu, o) : expert_matmul_bf16(*m, e, store_plain, o);
-#endif
-    if (c->format == WEIGHT_q8_0)
-        c->glu ? expert_matmul_q8_0_glu(*m, e, store_glu, o) : expert_matmul_q8_0(*m, e, store_plain, o);
-}
 
 // Indices beyond the ends are kept inside; one expert has no rows.
 static void random_index(int entries, int32_t *index, int32_t *order) {
@@ -476,7 +486,7 @@ static void test_experts(Suite *s, Case c, int slots, bool shared) {
     int units = expert_units(panels, entries, slots), split = c.split < units ? c.split : units;
     for (int part = 0; part < 2; part++) {
         m.first = part ? 0 : split, m.last = part ? split : units;
-        multiply_experts(&c, &m, &e, &(Output){got, c.n, stride});
+        expert_matmul(product_of(&c), m, &e, sink_of(&c, &(Output){got, c.n, stride}));
     }
     for (int i = 0; i < entries; i++)
         for (int n = 0; n < c.n; n++) {
@@ -514,7 +524,13 @@ void test_matmul(void) {
     test_format(WEIGHT_F16, "matmul_f16");
     test_format(WEIGHT_BF16, "matmul_bf16");
 #endif
-#define FORMAT(name, ...) test_blocks(WEIGHT_##name, "matmul_blocks_" #name);
+#ifdef WITHOUT_FLOATS
+#define FORMAT(name, ...) test_blocks(WEIGHT_##name, false, "matmul_blocks_" #name);
+#else
+#define FORMAT(name, ...)                                                                             \
+    if (!stands_for_floats(WEIGHT_##name)) test_blocks(WEIGHT_##name, false, "matmul_blocks_" #name); \
+    test_blocks(WEIGHT_##name, true, "matmul_floats_" #name);
+#endif
 #include TESTED_FORMATS
 #undef FORMAT
 }
