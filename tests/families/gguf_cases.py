@@ -264,9 +264,35 @@ CASES |= {
         ffn_up__bias=(INNER,), ffn_down__bias=(WIDTH,)),
     "granite_swa-experts": lambda: sinks_of_granite(feed_forward_length=SMALL, expert_shared_feed_forward_length=24, **MIXED).experts().add(
         ffn_up_shexp=(48, WIDTH), ffn_down_shexp=(WIDTH, 24)),
+    "deepseek32": lambda: indexed(latent("deepseek32", expert_gating_func=2, attention__indexer__top_k=16, expert_weights_norm=True,
+                                         attention__indexer__key_length=64, attention__indexer__head_count=2)),
+    "glm-dsa": lambda: indexed(latent("glm-dsa", expert_gating_func=0, attention__indexer__top_k=16, expert_weights_norm=True,
+                                      attention__indexer__key_length=64, attention__indexer__head_count=2)),
+    "bailingmoe3": lambda: ling(),
+    "mellum-whole": lambda: Case("mellum", layers=3, attention__sliding_window_pattern=[True, False, True], rope__scaling__type="yarn",
+                                 rope__scaling__factor=4.0, rope__scaling__original_context_length=16, **HEADED, **MIXED).llama(
+                                     *NO_DENSE).experts().add(**NORMS_OF_HEADS),
     "olmo": lambda: bare_norms(attention__layer_norm_epsilon=0.03),
     "hrm_text": lambda: stacks_by_turns(embedding_scale=3.0),
 }
+
+
+def indexed(case, d=64, heads=2, rank=16):
+    """Whose layers see the tokens that an indexer chooses: all of them here."""
+    return case.add(**{"indexer__k_norm__weight": (d,), "indexer__k_norm__bias": (d,), "indexer__proj__weight": (heads, WIDTH),
+                       "indexer__attn_k__weight": (d, WIDTH), "indexer__attn_q_b__weight": (heads * d, rank)})
+
+
+def ling():
+    """Kimi's layers without short rows for decays and gates; heads of latent attention turn, and have gates."""
+    inner = HEADS * HEAD
+    case = delta_and_latent("bailingmoe3", kda__gate_lower_bound=-3.0, expert_shared_feed_forward_length=24, expert_weights_norm=True)
+    for i in (0, 2):
+        case.add_to(i, ssm_f_a=(inner, WIDTH), ssm_g_a=(inner, WIDTH))
+        del case.shapes[f"blk.{i}.ssm_f_b.weight"], case.shapes[f"blk.{i}.ssm_g_b.weight"]
+    for i in (1, 2):
+        case.add_to(i, ffn_gate_shexp=(24, WIDTH), ffn_up_shexp=(24, WIDTH), ffn_down_shexp=(WIDTH, 24))
+    return case.add_to(1, attn_gate=(HEADS, WIDTH))
 
 
 def bare_norms(**metadata):
@@ -576,10 +602,10 @@ def rwkv(name, fused=True, layers=LAYERS, **metadata):
                                          channel_mix_receptance=(width, width))
 
 
-def delta_and_latent():
+def delta_and_latent(name="kimi-linear", **metadata):
     """Kimi's layers: two that keep states, in one of them convolutions have axes of 1 in front; one of latent attention."""
     turned, rank, value, inner = 4, 16, 12, HEADS * HEAD
-    case = Case("kimi-linear", layers=3, **{"attention.head_count_kv": [0, 1, 0]}, attention__kv_lora_rank=rank,
+    case = Case(name, layers=3, **metadata, **{"attention.head_count_kv": [0, 1, 0]}, attention__kv_lora_rank=rank,
                 attention__key_length=rank + turned, attention__value_length=rank, attention__key_length_mla=HEAD + turned,
                 attention__value_length_mla=value, rope__dimension_count=turned, kda__head_dim=HEAD, ssm__conv_kernel=4,
                 leading_dense_block_count=1, expert_shared_count=1, expert_weights_scale=1.5, expert_gating_func=2,
