@@ -33,6 +33,7 @@ typedef struct OnnxImport {
     int64_t *n_nodes;             // imported so far, everywhere
     Map *known;                   // values of nodes that known.c computed
     const struct OnnxText *text;  // onnx_load_text, else NULL
+    Map in_floats;                // of a text: results of DynamicQuantizeLinear here that stay floats (nodes.c)
     OnnxSaid *said;               // keeps notes and warnings; NULL: they are printed at once
 } OnnxImport;
 
@@ -51,6 +52,9 @@ const OnnxDim *onnx_find_dim(const OnnxOptions *, const char *name);
 // text.c: the value that an input has for one text.
 void onnx_set_role(const OnnxOptions *, Node *input);  // of a program of tensors: what it is when it is not given
 void onnx_text_by_rows(const struct OnnxText *);       // a value is quantized by the range of each token
+void onnx_text_in_floats(
+    const struct OnnxText *);  // a product of two values that are quantized as they come stays one of floats
+bool onnx_stays_float(const OnnxImport *, const char *name);
 Node *onnx_text_input(OnnxImport *, const BurinOnnx__ValueInfo *, Type, Loc);
 
 // One node being imported.

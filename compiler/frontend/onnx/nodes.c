@@ -128,12 +128,47 @@ static void check_single_assignment(Order *o, size_t n) {
         }
 }
 
+// ---------------------------------------------------------------------------------------------- bytes of two computed values
+// The first operand of a product that is bytes, of those before the third; 2: it is no product of bytes
+static int first_bytes(const BurinOnnx__Operation *p) {
+    if (p->n_input >= 2 && !strcmp(p->op_type, "DynamicQuantizeMatMul")) return 1;
+    return p->n_input >= 2 && (!strcmp(p->op_type, "MatMulInteger") || !strcmp(p->op_type, "MatMulIntegerToFloat")) ? 0 : 2;
+}
+
+static bool is_quantized_here(const Order *o, const char *name) {
+    size_t maker = *name ? maker_of(o, name) : SIZE_MAX;
+    return maker != SIZE_MAX && !strcmp(o->node[maker]->op_type, "DynamicQuantizeLinear") &&
+           !strcmp(o->node[maker]->output[0], name);
+}
+
+// A product of two values, each in bytes by its range (attention's, where ONNX Runtime's quantizer was not told to leave them):
+// its sums run over tokens, of which each has a range of its own in a text. So both stay floats, unless another operator reads
+// their bytes.
+static void find_float_products(const Order *o, size_t n) {
+    Map *found = &o->import->in_floats;
+    map_init(found, o->import->graph->arena);
+    for (size_t i = 0; i < n; i++) {
+        const BurinOnnx__Operation *p = o->node[i];
+        int first = first_bytes(p);
+        if (first == 2 || !is_quantized_here(o, p->input[first]) || !is_quantized_here(o, p->input[1])) continue;
+        for (int j = first; j < 2; j++) map_put(found, p->input[j], o->node[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < (int)o->node[i]->n_input; j++) {
+            bool multiplies = j < 2 && j >= first_bytes(o->node[i]);
+            if (!multiplies && map_get(found, o->node[i]->input[j])) map_put(found, o->node[i]->input[j], NULL);
+        }
+}
+
+bool onnx_stays_float(const OnnxImport *m, const char *name) { return m->text && map_get(&m->in_floats, name); }
+
 void onnx_import_nodes(OnnxImport *m, size_t n, BurinOnnx__Operation *const *nodes) {
     Order o = {.import = m, .node = nodes};
     o.state = arena_alloc(m->graph->arena, (n + 1) * sizeof *o.state);
     size_t *stack = ARENA_ARRAY(m->graph->arena, size_t, n + 1);
     map_init(&o.made, m->graph->arena);
     check_single_assignment(&o, n);
+    if (m->text) find_float_products(&o, n);
     for (size_t i = 0; i < n; i++)
         if (o.state[i] != DONE) import_from(&o, i, stack);
 }

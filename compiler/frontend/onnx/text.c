@@ -24,9 +24,11 @@ typedef struct OnnxText {
     const char *memory_name;
     const Dim *memory_length;  // as the encoder has it, of its graph
     bool by_rows;              // values are quantized by the range of each token
+    bool in_floats;            // products of two values that are quantized as they come stay floats
 } OnnxText;
 
 void onnx_text_by_rows(const OnnxText *t) { ((OnnxText *)t)->by_rows = true; }
+void onnx_text_in_floats(const OnnxText *t) { ((OnnxText *)t)->in_floats = true; }
 
 static InputRole role_of(const OnnxOptions *o, const char *name) {
     for (int i = 0; i < o->n_binds; i++)
@@ -225,6 +227,7 @@ static void describe(const OnnxImport *m, Text *binding) {
     }
     if (m->text->by_rows)
         text_add(binding, "bytes    DynamicQuantizeLinear: each token by its own range, as where it is read alone\n");
+    if (m->text->in_floats) text_add(binding, "bytes    products of two computed values, as in attention: in f32\n");
 }
 
 // --------------------------------------------------------------------------------------------------- encoder and decoder files

@@ -95,7 +95,8 @@ Node *onnx_dequantized_in_blocks(OnnxCall *, int64_t block);
 Node *onnx_quantized(OnnxCall *, Node *x, Node *zero_point);  // x rounded, shifted, saturated to its type
 Node *onnx_each_of_block(OnnxCall *, Node *s, const Type *x, int axis, int64_t block);  // one of each block, repeated
 void onnx_check_scale(OnnxCall *, int i);  // operand i, which values are divided by: a warning, the first that is not finite
-void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);    // DynamicQuantizeLinear: bytes, scale, zero point
+void onnx_quantized_by_range(OnnxCall *, Node *x, Node *result[3]);  // DynamicQuantizeLinear: bytes, scale, zero point
+Node *onnx_integer_sums(OnnxCall *, Node *a, Node *b);
 Node *onnx_centred(OnnxCall *, Node *x, Node *zero_point, bool rows);  // x - zero_point as i32, for products
 
 // window.c

@@ -39,10 +39,10 @@ Node *onnx_scaled_sums(OnnxCall *c, Node *sums, Node *a_scale, Node *b_scale, No
 // A, B, b_scale, b_zero_point, bias
 void onnx_ms_dynamic_matmul(OnnxCall *c, int argument) {
     (void)argument;
-    Node *a[3];
-    onnx_quantized_by_range(c, onnx_node(c, 0), a);
-    Node *b = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 3), false);
-    Node *sums = ONNX_BINARY(c, OP_matmul, onnx_centred(c, a[0], a[2], true), b);
+    Node *a[3] = {onnx_node(c, 0), onnx_scalar(c, DT_f32, 1), NULL}, *b = onnx_node(c, 1);
+    if (!dtype_is_float(b->type.dtype)) onnx_quantized_by_range(c, a[0], a);
+    b = onnx_centred(c, b, onnx_optional_node(c, 3), false);
+    Node *sums = onnx_integer_sums(c, onnx_centred(c, a[0], a[2], true), b);
     onnx_result(c, 0, onnx_scaled_sums(c, sums, a[1], onnx_node(c, 2), onnx_optional_node(c, 4)));
 }
 
@@ -57,8 +57,8 @@ void onnx_ms_integer_matmul(OnnxCall *c, int argument) {
     (void)argument;
     Node *a = onnx_centred(c, onnx_node(c, 0), onnx_optional_node(c, 4), true);
     Node *b = onnx_centred(c, onnx_node(c, 1), onnx_optional_node(c, 5), false);
-    onnx_result(
-        c, 0, onnx_scaled_sums(c, ONNX_BINARY(c, OP_matmul, a, b), onnx_node(c, 2), onnx_node(c, 3), onnx_optional_node(c, 6)));
+    onnx_result(c, 0,
+                onnx_scaled_sums(c, onnx_integer_sums(c, a, b), onnx_node(c, 2), onnx_node(c, 3), onnx_optional_node(c, 6)));
 }
 
 // ----------------------------------------------------------------------------------------------------------- bytes and bytes

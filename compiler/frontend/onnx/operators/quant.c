@@ -134,19 +134,32 @@ void onnx_quantized_by_range(OnnxCall *c, Node *x, Node *result[3]) {
 void onnx_dynamic_quantize_linear(OnnxCall *c, int argument) {
     (void)argument;
     Node *results[3];
-    onnx_quantized_by_range(c, onnx_node(c, 0), results);
+    if (onnx_stays_float(c->import, c->proto->output[0])) {
+        onnx_text_in_floats(c->import->text);
+        results[0] = onnx_node(c, 0), results[1] = onnx_scalar(c, DT_f32, 1), results[2] = onnx_scalar(c, DT_u8, 0);
+    } else {
+        onnx_quantized_by_range(c, onnx_node(c, 0), results);
+    }
     for (int i = 0; i < 3; i++) onnx_result(c, i, results[i]);
 }
 
 // ------------------------------------------------------------------------------------------------------------ integer products
-// x less its zero point (or NULL), as i32; a vector of zero points is one for each row of a, each column of b.
+// x less its zero point (or NULL), as i32, or floats if these stayed; a vector of zero points is one for each row of a, each
+// column of b.
 Node *onnx_centred(OnnxCall *c, Node *x, Node *zero_point, bool rows) {
-    x = onnx_cast(c, x, DT_i32);
-    if (!zero_point) return x;
-    Node *z = onnx_cast(c, zero_point, DT_i32);
+    DType type = dtype_is_float(x->type.dtype) ? x->type.dtype : DT_i32;
+    x = onnx_cast(c, x, type);
+    if (!zero_point || dtype_is_float(type)) return x;
+    Node *z = onnx_cast(c, zero_point, type);
     const Dim *dims[] = {z->type.dim[0], dim_const(c->graph, 1)};
     if (z->type.rank == 1 && rows && z->type.dim[0] != dims[1]) z = onnx_shape_to(c, z, 2, dims);
     return ONNX_BINARY(c, OP_sub, x, z);
+}
+
+// The product of two that are centred: of floats, if either stayed that
+Node *onnx_integer_sums(OnnxCall *c, Node *a, Node *b) {
+    DType type = dtype_is_float(a->type.dtype) || dtype_is_float(b->type.dtype) ? DT_f32 : DT_i32;
+    return ONNX_BINARY(c, OP_matmul, onnx_cast(c, a, type), onnx_cast(c, b, type));
 }
 
 static Node *centred(OnnxCall *c, int i, int zero_point, bool rows) {
@@ -155,7 +168,7 @@ static Node *centred(OnnxCall *c, int i, int zero_point, bool rows) {
 
 void onnx_matmul_integer(OnnxCall *c, int argument) {
     (void)argument;
-    onnx_result(c, 0, ONNX_BINARY(c, OP_matmul, centred(c, 0, 2, true), centred(c, 1, 3, false)));
+    onnx_result(c, 0, onnx_integer_sums(c, centred(c, 0, 2, true), centred(c, 1, 3, false)));
 }
 
 static bool is_one(const Node *n) { return !n->type.rank || (n->type.rank == 1 && dim_is(n->type.dim[0], 1)); }
