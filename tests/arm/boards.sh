@@ -18,25 +18,26 @@ says "boards: an image is built and run by one command" 0 "hash " make -s -C exa
 says "boards: the code is in flash, too" 1 "bytes, --max-flash allows 327680" "$BURIN" build examples/digits/digits.onnx --target=$target \
     --mcpu=cortex-m7 --dim batch=1 --max-flash 320K -o "$WORK/digits.a"
 hash=$("$BURIN" run examples/digits/digits.onnx --mcpu=native -- --input examples/digits/images.npy --hash)
-# is_bounded BOARD MODEL OPTIONS...: what its image has last said of the stack, which is painted, against what the build prints. Of main
-# and what starts it some hundred bytes are on the stack as well.
+# is_bounded BOARD NAME MODEL OPTIONS...: what its image has last said of the stack, which is painted, against what the build prints (of
+# the library of this name, whose objects are in the cache). Of main and what starts it some hundred bytes are on the stack as well.
+mkdir "$WORK/bounded"
 is_bounded() {
-    _board=$1 _used=$(sed -n 's/.*stack \([0-9]*\) bytes.*/\1/p' "$WORK/says")
+    _board=$1 _library=$WORK/bounded/$2.a _used=$(sed -n 's/.*stack \([0-9]*\) bytes.*/\1/p' "$WORK/says")
     case $1 in
         *386) _cpu="--target=$target --mcpu=cortex-m4" ;;
         *500) _cpu="--target=$target --mcpu=cortex-m7" ;;
         *547) _cpu="--target=thumbv8.1m.main-none-eabihf --mcpu=cortex-m55" ;;
     esac
-    shift
+    shift 2
     # shellcheck disable=SC2086 # words
-    "$BURIN" build "$@" $_cpu -o "$WORK/bounded.a" > "$WORK/table"
+    "$BURIN" build "$@" $_cpu -o "$_library" > "$WORK/table"
     _bound=$(sed -n '/^stack/,$s/.* \([0-9]*\) bytes$/\1/p' "$WORK/table" | sort -n | tail -n 1)
     check "boards: $1 on $_board: the stack it used, $_used bytes, is what the build has printed, ${_bound:-0}, and main's" \
         [ "$_used" -le $((_bound + 512)) -a "$_used" -ge $((_bound / 2)) ]
 }
 for board in mps2-an386 mps2-an500 mps3-an547; do
     on_board $board "$WORK/boards/$board.elf" digits "$hash"
-    is_bounded $board examples/digits/digits.onnx --dim batch=1 --max-flash 400K
+    is_bounded $board digits examples/digits/digits.onnx --dim batch=1 --max-flash 400K
 done
 
 # text_on BOARD IMAGE NAME: the text and the hash of $WORK/text, which burin wrote here
@@ -49,7 +50,7 @@ text_on() {
 $BURIN run examples/austen --quant q8_0 --ctx 128 --mcpu=native -- "It is a truth" -n 64 --temp 0 --logits-hash > "$WORK/text" 2> "$WORK/said"
 for board in mps2-an500 mps3-an547; do
     text_on $board "$WORK/boards/text-$board.elf" austen
-    is_bounded $board examples/austen --quant q8_0 --ctx 128 --chunk 8
+    is_bounded $board text examples/austen --quant q8_0 --ctx 128 --chunk 8
 done
 check "boards: an image of wrong calls" make -s -f "$PWD/tests/arm/sentence_board.mk" -C examples/boards BURIN="$PWD/$BURIN" OUT="$WORK/boards" \
     "$WORK/boards/misuse-mps2-an500.elf" HOST="$PWD/tests/arm/misuse_board.c"

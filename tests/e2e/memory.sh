@@ -9,7 +9,10 @@ refused() {
     _case=$1 _hint=$2
     shift 2
     set -- "$BURIN" build examples/austen "$@"
-    case "$*" in *--max-flash*) set -- "$@" --optimize=1 -o "$WORK/x.a" ;; *) set -- "$@" --emit=c ;; esac
+    case "$*" in # named as what burin tries, whose objects are in the cache
+        *--max-flash*) set -- "$@" --optimize=1 -o "$WORK/austen.a" ;;
+        *) set -- "$@" --emit=c ;;
+    esac
     says "memory: $_case" 1 "hint: it fits with $_hint" "$@"
     sed -n 's/.*it fits with//p' "$WORK/says" | sed 's/, or/\n/g' > "$WORK/hints"
     while read -r _options; do
