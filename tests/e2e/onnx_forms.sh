@@ -300,6 +300,31 @@ node Reshape x shape -> y
 output y f32
 END
 says "forms: whole blocks make a length a multiple" 0 '%x: f32[B, 8 * T_by_8]' inspect whole
+# ---- halves made twice as large beside what they are halves of, as a UNet has them: sizes are multiples
+halved="ir 10
+opset 20
+input x f32 [B,1,T]
+tensor twice f32 [3] raw 1 1 2
+node AveragePool x -> half : kernel_shape=[1] strides=[2]"
+{ echo "$halved" && cat << 'END'; } | model halves
+node Resize half _ twice -> whole : mode='nearest' coordinate_transformation_mode='asymmetric' nearest_mode='floor'
+node Concat whole x -> y : axis=1
+output y f32
+END
+{ echo "$halved" && cat << 'END'; } | model quarters
+node AveragePool half -> quarter : kernel_shape=[1] strides=[2]
+node Resize quarter _ twice -> h : mode='nearest' coordinate_transformation_mode='asymmetric' nearest_mode='floor'
+node Add h half -> sum
+node Resize sum _ twice -> whole : mode='nearest' coordinate_transformation_mode='asymmetric' nearest_mode='floor'
+node Concat whole x -> y : axis=1
+output y f32
+END
+says "forms: halves make a length even" 0 '%x: f32[B, 1, 2 * T_by_2]' inspect halves
+says "forms: halves of halves make it a multiple of four" 0 '%x: f32[B, 1, 4 * T_by_4]' inspect quarters
+printf '\0\0\200\77\0\0\40\101\0\0\310\102\0\0\200\277' | npy '<f4' 1,1,4 > "$WORK/four.npy"
+"$BURIN" run "$WORK/quarters.onnx" --as=net --interpret --input x="$WORK/four.npy" --output "$WORK/out" > "$WORK/log" 2>&1 && values "$WORK/out/y.npy" | od -An -tf4 | xargs > "$WORK/got"
+echo "2 2 101 101 1 10 100 -1" > "$WORK/quarters.txt"
+same "forms: ... and are right" "$WORK/quarters.txt" "$WORK/got"
 # ---- blocks of a batch of sequences: the number of these stays free
 model whole_batch << 'END'
 ir 10

@@ -217,9 +217,11 @@ static bool may_be_one(const OnnxCall *c, const Dim *x, const Dim *y) {
     return x->kind == DIM_SYMBOL && y->kind == DIM_SYMBOL && onnx_is_batch(c, x) != onnx_is_batch(c, y);
 }
 
-// Two extents of which none is 1.
+// Two extents of which none is 1: an expression and its constant, two names of one size, or those of an image and of its halves
+// made twice as large, 2 * ((h + 1) // 2), which meet where h is even.
 static void imply_equal(OnnxCall *c, const Node *n, const Dim *x, const Dim *y) {
-    if (x != y && !imply_axis(c, n, x, y) && !imply_axis(c, n, y, x)) onnx_equate(c, n, x, y);
+    if (x == y || imply_axis(c, n, x, y) || imply_axis(c, n, y, x) || onnx_equate(c, n, x, y)) return;
+    imply_whole_blocks(c, n, (const Dim *[]){x, y});
 }
 
 static void imply_broadcast(OnnxCall *c, const Node *n, const Type *a, const Type *b, int behind) {
