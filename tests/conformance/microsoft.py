@@ -477,6 +477,10 @@ def block_cases():
                  "z1": bytes_of(4, 32 // elements), "z2": bytes_of(4, 32 // elements)}
         case(f"experts_{bits}_bits_zeros", "QMoE", given, [n for n in given if n not in "xr"], activation_type="swiglu", swiglu_fusion=1, k=2, normalize_routing_weights=1,
              expert_weight_bits=bits)
+    given = {**given, "z1": None, "z2": None, "z3": None, "shares": random.random((5, 4)).astype(np.float32)}
+    for name, whole in (("", 0), ("_whole", 1)):
+        case(f"experts_other_shares{name}", "QMoE", given, [n for n in given if n not in "xr" and n != "shares"], activation_type="swiglu", swiglu_fusion=1, k=2,
+             normalize_routing_weights=whole, expert_weight_bits=4)
     ids = random.integers(0, 7, (2, 3)).astype(np.int32)
     rows = {"w": (7, 8), "p": (5, 8), "t": (2, 8), "g": (8,), "b": (8,)}
     for name, left_out in (("whole", ()), ("plain", ("types", "t", "mask"))):

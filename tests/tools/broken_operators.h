@@ -218,7 +218,7 @@ static const Operator OPERATORS[] = {
          "node QMoE x a e s _ e s -> z : weights_prepacked=1")},
     {"microsoft-experts-operand", 20,
      "input a f32 [T,2]\ntensor e u8 [1,1,2] raw 1 2\ntensor s f32 [1,1] raw 1\n" MICROSOFT(
-         "node QMoE x a e s _ e s _ _ _ _ _ _ _ s -> z :")},
+         "node QMoE x a e s _ e s _ _ _ _ _ _ _ _ s -> z :")},
     {"microsoft-experts-zeros", 20,
      "input a f32 [T,1]\ntensor e u8 [1,1,2] raw 1 2\ntensor s f32 [1,1] raw 1\n" MICROSOFT(
          "node QMoE x a e s _ e s _ _ _ _ e -> z :")},

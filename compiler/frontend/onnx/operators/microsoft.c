@@ -380,15 +380,22 @@ static Node *expert_activation(OnnxCall *c, const ExpertProduct *p, Node *x, Nod
     return linear ? ONNX_BINARY(c, OP_mul, hidden, linear) : hidden;
 }
 
-// How much each of the experts counts, [T, experts]: softmax of all, kept for the k largest, which may be made to sum to 1
-static Node *expert_shares(OnnxCall *c, Node *router) {
+static Node *each_of_columns(OnnxCall *c, Node *x, Node *index) {
+    Node *n = onnx_emit_make(c, OP_gather_elements, 2, (Node *[]){x, index});
+    attr_set_int(n, "axis", 1);
+    return onnx_finish(c, n);
+}
+
+// How much each of the experts counts, [T, experts]: softmax of all, or `weights`, kept for the k that the router gives most,
+// which may be made to sum to 1
+static Node *expert_shares(OnnxCall *c, Node *router, Node *weights) {
     const Dim *k = dim_const(c->graph, onnx_int(c, "k", 1));
     Node *share = onnx_softmax_axis(c, router, 1), *top = onnx_emit_make(c, OP_top_k, 1, &share);
     attr_set_dims(top, "extent", &k, 1);
     attr_set_int(top, "axis", 1);
     attr_set_int(top, "largest", 1);
     top = onnx_finish(c, top);
-    Node *kept = onnx_tuple_item(c, top, 0);
+    Node *kept = weights ? each_of_columns(c, weights, onnx_tuple_item(c, top, 1)) : onnx_tuple_item(c, top, 0);
     if (onnx_int(c, "normalize_routing_weights", 0))
         kept = ONNX_BINARY(c, OP_div, kept, onnx_reduce_axis(c, OP_reduce_sum, kept, 1, true));
     Node *none = onnx_expand_to(c, onnx_scalar(c, router->type.dtype, 0), &router->type);
@@ -404,8 +411,8 @@ static void check_experts(OnnxCall *c, bool quantized) {
     const char *kind = onnx_string(c, "quant_type", "int");
     if (strcmp(kind, "int")) onnx_fatal(c, "quant_type \"%s\"; int is supported", kind);
     if (onnx_int(c, "weights_prepacked", 0) > 0) onnx_fatal(c, "weights that are prepacked are not supported");
-    for (int i = 14; i < 21; i++)
-        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported (zero points and scales of other layouts)", i);
+    for (int i = 15; i < 21; i++)
+        if (onnx_operand(c, i)) onnx_fatal(c, "operand %d is not supported (scales of other layouts)", i);
 }
 
 // x [.., H], router [T, experts]: fc2(activation(fc1(x))) of every expert, times its share, summed
@@ -420,7 +427,8 @@ void onnx_ms_experts(OnnxCall *c, int quantized) {
     const Dim *column[] = {router->type.dim[1], router->type.dim[0], dim_const(c->graph, 1)};
     Node *in = onnx_shape_to(c, onnx_cast(c, x, wide), 3, rows);
     Node *hidden = expert_activation(c, p, in, expert_product(c, &p[0], in));
-    Node *share = onnx_swap(c, expert_shares(c, onnx_cast(c, router, wide)), 0, 1);
+    Node *weights = quantized && onnx_operand(c, 14) ? onnx_cast(c, onnx_node(c, 14), wide) : NULL;
+    Node *share = onnx_swap(c, expert_shares(c, onnx_cast(c, router, wide), weights), 0, 1);
     Node *y = ONNX_BINARY(c, OP_mul, expert_product(c, &p[1], hidden), onnx_shape_to(c, share, 3, column));
     y = onnx_reduce_axis(c, OP_reduce_sum, y, 0, false);
     onnx_result(c, 0, onnx_cast(c, onnx_shape_to(c, y, x->type.rank, x->type.dim), x->type.dtype));
