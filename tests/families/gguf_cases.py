@@ -272,6 +272,7 @@ CASES |= {
     "mellum-whole": lambda: Case("mellum", layers=3, attention__sliding_window_pattern=[True, False, True], rope__scaling__type="yarn",
                                  rope__scaling__factor=4.0, rope__scaling__original_context_length=16, **HEADED, **MIXED).llama(
                                      *NO_DENSE).experts().add(**NORMS_OF_HEADS),
+    "gemma3-whole": lambda: soft_norms(rope__scaling__factor=2.0, rope__freq_base_swa=50.0),
     "olmo": lambda: bare_norms(attention__layer_norm_epsilon=0.03),
     "hrm_text": lambda: stacks_by_turns(embedding_scale=3.0),
 }

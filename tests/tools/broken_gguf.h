@@ -144,7 +144,6 @@ static void open_window(const char *name, uint32_t type) {
     open_gguf(64);
 }
 
-// A scaling that is none, with a factor: llama.cpp scales layers with windows alone.
 static void gguf_factor_of_none(void) {
     begin_model(1, 3);
     put_u32("llama.attention.sliding_window", 4);
@@ -168,6 +167,23 @@ static void gguf_ids_beyond(void) {
     describe((Described){"blk.0.attn_q.weight", 3, 3, 0, 0});
     open_gguf(64);
 }
+
+static void open_gemma(const char *architecture, const char *name, uint32_t value) {
+    static const char *const keys[] = {"embedding_length", "block_count", "attention.head_count", "context_length"};
+    char text[80];
+    begin(3, 0, 7);
+    put_string("general.architecture", architecture);
+    for (int i = 0; i < 4; i++) snprintf(text, sizeof text, "%s.%s", architecture, keys[i]), put_u32(text, 4);
+    snprintf(text, sizeof text, "%s.attention.layer_norm_rms_epsilon", architecture);
+    key(text, F32);
+    f32(1e-5f);
+    snprintf(text, sizeof text, "%s.%s", architecture, name);
+    key(text, I32);
+    u32(value);
+    open_gguf(0);
+}
+static void gguf_window_0(void) { open_gemma("gemma-embedding", "attention.sliding_window", 0); }
+static void gguf_pattern_below_0(void) { open_gemma("gemma3", "attention.sliding_window_pattern", UINT32_MAX - 2); }
 
 static void gguf_unread_window_base(void) { open_window("llama.rope.freq_base_swa", F32); }
 static void gguf_unread_window_turns(void) { open_window("llama.rope.dimension_count_swa", U32); }
@@ -468,6 +484,8 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_unread_scale),
                                          CASE(gguf_unread_gating),
                                          CASE(gguf_unread_head),
+                                         CASE(gguf_window_0),
+                                         CASE(gguf_pattern_below_0),
                                          CASE(gguf_factor_of_none),
                                          CASE(gguf_ids_beyond),
                                          CASE(gguf_unread_window_base),

@@ -371,7 +371,8 @@ static void reads_metadata_of_gguf(void) {
 static void reads_dense_of_embedding(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"gemma-embedding", 1, 16, false, 1}, 2, 0);
+    put_model((Model){"gemma-embedding", 1, 16, false, 1}, 2, 1);
+    put_u32("gemma-embedding.attention.sliding_window", 4);
     describe((Described){"dense_3.weight", 1, 2, 0, 0});
     describe((Described){"dense_2.weight", 2, 2, 0, 32});
     zeros(-out.length & 31);

@@ -259,7 +259,8 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         if (value && json_is_number(value) && is_none(key, value)) {
             json_decref(value);
             value = NULL;
-            if (!required || !strcmp(keys.items[i].name, "sliding_window")) continue;
+            if (!required) continue;
+            file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown", key, keys.items[i].name);
         }
         if (value)
             set_field(r, keys.items[i].name, value);

@@ -19,6 +19,7 @@ json_t *gguf_kinds_of_layers(const Gguf *g, const char *architecture, const Gguf
     json_t *kinds = json_array();
     if (!v->is_array) {
         gguf_int(g, v->key, &every);
+        if (every < 0) file_fatal(g->file, "metadata \"%s\" is %" PRId64 ", expected a number of layers", v->key, every);
         gguf_int(g, arena_printf(g->arena, "%s.block_count", architecture), &layers);
     }
     if (!v->is_array && (uint64_t)layers > g->n_tensors) layers = (int64_t)g->n_tensors;  // each has one at least
