@@ -5,11 +5,11 @@ unsanitized "not finite"
 need "weights that are no numbers" examples/austen/model.safetensors
 nan='\300\177' infinity='\200\177' minus='\200\377'
 
-# poisoned FOLDER TENSOR ELEMENT BYTES ...: austen with these elements
+# poisoned FOLDER TENSOR ELEMENT BYTES ...: FOLDER/austen, austen with these elements: of one name all are one C text, compiled once
 poisoned() {
-    _folder=$1
+    _folder=$1/austen
     shift
-    mkdir "$_folder" && cp examples/austen/*.json examples/austen/model.safetensors "$_folder" && chmod u+w "$_folder"/*
+    mkdir -p "$_folder" && cp examples/austen/*.json examples/austen/model.safetensors "$_folder" && chmod u+w "$_folder"/*
     while [ $# -gt 0 ]; do
         poison "$_folder/model.safetensors" "$1" "$2" "$3"
         shift 3
@@ -22,14 +22,14 @@ poisoned "$WORK/norm" model.norm.weight 0 $infinity model.layers.5.mlp.down_proj
 for name in nan up--quant=q8_0 norm; do
     case=${name%%-*} quant=${name#"${name%%-*}"}
     # shellcheck disable=SC2086 # an option or none
-    check "$name: builds" "$BURIN" build "$WORK/$case" $quant --mcpu=x86-64,x86-64-v3 -o "$WORK/program"
+    check "$name: builds" "$BURIN" build "$WORK/$case/austen" $quant --mcpu=x86-64,x86-64-v3 -o "$WORK/program"
     cp "$WORK/check.out" "$WORK/said-$case"
     # shellcheck disable=SC2086
-    hash=$("$BURIN" run "$WORK/$case" $quant --interpret --tokens 0,5,9,300 -n 0 --logits-hash 2> "$WORK/err")
+    hash=$("$BURIN" run "$WORK/$case/austen" $quant --interpret --tokens 0,5,9,300 -n 0 --logits-hash 2> "$WORK/err")
     one_hash "$name" "$hash" "1 3:2" "$WORK/program" --tokens 0,5,9,300 -n 0 --logits-hash
     [ "$name" != norm ] && command -v qemu-aarch64-static > "$WORK/out" || continue
     # shellcheck disable=SC2086
-    check "$name: builds for ARM" "$BURIN" build "$WORK/$case" $quant --target=aarch64-linux-gnu --mcpu=armv8-a -o "$WORK/arm"
+    check "$name: builds for ARM" "$BURIN" build "$WORK/$case/austen" $quant --target=aarch64-linux-gnu --mcpu=armv8-a -o "$WORK/arm"
     check "$name: the same bits on ARM" test "$(qemu-aarch64-static "$WORK/arm" --tokens 0,5,9,300 -n 0 --logits-hash)" = "$hash"
 done
 
@@ -41,7 +41,7 @@ warns norm "1 of 192 weights in model.norm.weight are infinite"
 warns norm "1 of 98304 weights in model.layers.5.mlp.down_proj.weight are infinite"
 check "weights that are numbers: no warning" sh -c "'$BURIN' build examples/austen -o '$WORK/whole' 2>&1 | grep -c warning | grep -qx 0"
 says "check names the first NaN" 1 "in model.layers.1.self_attn.q_proj is the first result with a NaN: element 0 is nan, in the interpreter nan" \
-    "$BURIN" check "$WORK/nan"
+    "$BURIN" check "$WORK/nan/austen"
 
 # A network's outputs as well: of infinite inputs.
 { printf '\000\000\200\177\000\000\200\377' && head -c 248 /dev/zero; } | npy '<f4' '1, 1, 8, 8' > "$WORK/image.npy"
