@@ -22,6 +22,7 @@ static const Operator OPERATORS[] = {
      "tensor g f32 [3] raw 1 1 1\n" MICROSOFT("node SkipLayerNormalization r r g -> s mean :") "\nnode Relu mean -> z"},
     {"operand-rank", 20, "node Trilu b -> z"},
     {"broadcast-unless-one", 20, "input k f32 [B,N,4]\ninput m f32 [1,B,4]\nnode Add k m -> z"},
+    {"results-none", 20, MICROSOFT("node FusedGemm x W -> : activation='Relu'")},
     {"attribute-without-name", 20, "node Relu x -> z : =1"},
     {"pads-too-many", 20, "tensor l i64 [17] raw 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nnode Pad x l -> z"},
     {"pads-of-shape-reflected", 20, "node Shape x -> n\nnode Concat n n -> l : axis=0\nnode Pad x l -> z : mode='reflect'"},

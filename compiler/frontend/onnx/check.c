@@ -132,6 +132,7 @@ void onnx_check_ranks(OnnxCall *c, const OnnxOp *op) {
 void onnx_check_call(const OnnxCall *c, const OnnxOp *row) {
     const BurinOnnx__Operation *p = c->proto;
     size_t name, kinds;
+    if (!p->n_output) onnx_fatal(c, "has no results, expected one or more\nhint: the file is damaged");
     if (row->results >= 0 && p->n_output > (size_t)row->results)
         onnx_fatal(c, "has %zu results, at most %d exist\nhint: the file is damaged", p->n_output, row->results);
     for (size_t i = 0; i < p->n_attribute; i++) {
