@@ -160,8 +160,62 @@ INLINE void area_panels(matmul_kind kind, int W, const matmul_args *m, matmul_si
     for (int row = a->row; row < a->end; row += rows) {
         int end = row + rows < a->end ? row + rows : a->end;
         for (int from = 0; from < steps; from += part) {
-            tile_place at = {.row = row, .from = from, .to = from + part < steps ? from + part : steps};
+            tile_place at = {.row = row, .from = from, .to = from + part < steps ? from + part : steps, .goes_on = from > 0};
             area_tiles(kind, (const int[]){R, P, W}, m, a, at, end, sums);
+        }
+        NO_UNROLL
+        for (int i = row; i < end; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+    }
+}
+
+// ---- values: weights in blocks become floats, some k of the panels at a time, which all rows of an area read ----
+
+enum { VALUES_AT_ONCE = 128 };  // k of one panel, 8 KB
+
+// Floats [k][16] of one group of a panel's block
+INLINE void group_values(weight_format format, const uint8_t *block, vf d, int group, float *out) {
+    const int size = block_formats[format].group;
+    const vf of_block[] = {d, has_minimum(format) ? block_m(format, block) : vf_zero()};
+    const vf ends[] = {number_scale(format, block, d, group), number_minimum(format, block, of_block, group)};
+    NO_UNROLL
+    for (int k = 0; k < size; k += 4) {
+        vi step = block_step(format, block, (unsigned)(group * size + k) / 4);
+        UNROLL
+        for (int j = 0; j < 4; j++) vf_store(out + (k + j) * LANES, step_values(format, block, step, j, ends));
+    }
+}
+
+// Floats [n][16] of a panel, from k = `from`
+INLINE void panel_values(weight_format format, const matmul_args *m, int panel, const int extent[2], float *out) {
+    const int size = block_formats[format].group, block = block_formats[format].block, from = extent[0], end = from + extent[1];
+    const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
+    const vf whole = has_panel_d(format) ? panel_d(format, w, m->k) : vf_zero();
+    NO_UNROLL
+    for (int k = from; k < end; k += size, out += size * LANES) {
+        const uint8_t *at = w + (size_t)(k / block) * block_bytes(format);
+        PREFETCH_FAR(at + block_bytes(format));
+        group_values(format, at, has_panel_d(format) ? whole : block_d(format, at), k % block / size, out);
+    }
+}
+
+INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+    const int R = TILE_ROWS, P = W < TILE_PANELS ? W : TILE_PANELS, part = VALUES_AT_ONCE / W;
+    const int rows = DEEP_ROWS / R < DEEP_TILES ? DEEP_ROWS / R * R : DEEP_TILES * R;
+    _Alignas(64) float values[VALUES_AT_ONCE * LANES];
+    vf sums[AREA_ROWS * PANELS_MOST];
+    matmul_args unpacked = *m;
+    unpacked.w = values;
+    matmul_kind floats = {WEIGHT_F32, true, kind.core, &unpacked};
+    for (int row = a->row; row < a->end; row += rows) {
+        const int end = row + rows < a->end ? row + rows : a->end;
+        for (int from = 0; from < m->k; from += part) {
+            unpacked.k = from + part < m->k ? part : m->k - from;
+            unpacked.x = (const float *)m->x + from;
+            for (int p = 0; p < W; p++)
+                panel_values(kind.format, m, a->panel + p, (const int[]){from, unpacked.k}, values + p * unpacked.k * LANES);
+            const matmul_area area = {row, end, 0};
+            area_tiles(floats, (const int[]){R, P, W}, &unpacked, &area,
+                       (tile_place){.row = row, .to = unpacked.k, .goes_on = from > 0}, end, sums);
         }
         NO_UNROLL
         for (int i = row; i < end; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
@@ -178,19 +232,28 @@ INLINE bool leaves(const matmul_args *m, int W, int rest) {
     return narrow % W == rest || (m->panels % (groups ? groups : 1) && (narrow + 1) % W == rest);
 }
 
+INLINE bool makes_values(matmul_kind kind) { return kind.floats && in_blocks(kind.format); }
+INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+    if (makes_values(kind))
+        values_panels(kind, W, m, sink, a);
+    else
+        area_panels(kind, W, m, sink, a);
+}
+
 // `panels` result panels from a.panel
 INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink, matmul_area a, int panels) {
-    int most = tile_panels_of(kind.format), step = sink.glu ? 2 : 1, W = most < step ? step : most;
+    int most = makes_values(kind) ? TILE_PANELS : tile_panels_of(kind.format), step = sink.glu ? 2 : 1,
+        W = most < step ? step : most;
     int left = panels * step;
-    for (; left >= W; left -= W, a.panel += W) area_panels(kind, W, m, sink, &a);
+    for (; left >= W; left -= W, a.panel += W) panels_of_kind(kind, W, m, sink, &a);
     if (W == 4 && step == 1 && left >= 2 && leaves(m, 4, left)) {
         if (left == 3)
-            area_panels(kind, 3, m, sink, &a);
+            panels_of_kind(kind, 3, m, sink, &a);
         else
-            area_panels(kind, 2, m, sink, &a);
+            panels_of_kind(kind, 2, m, sink, &a);
         return;
     }
-    for (; left > 0; left -= step, a.panel += step) area_panels(kind, step, m, sink, &a);
+    for (; left > 0; left -= step, a.panel += step) panels_of_kind(kind, step, m, sink, &a);
 }
 
 // ---- shares ----
@@ -264,17 +327,23 @@ INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink s
 #else
 #define PRODUCT_FUNCTION CALLED void
 #endif
-#define MATMUL(name, family, format)                                                                   \
-    KIND(product_##name, family, format)                                                               \
-    PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) {                          \
-        const matmul_args seen = *m;                                                                   \
-        family##_product((matmul_kind){format, ROWS_##family, product_##name##_core, &seen}, m, sink); \
-    }                                                                                                  \
-    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {             \
-        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                 \
-    }                                                                                                  \
-    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {          \
-        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                 \
+// Values are multiplied by the core of f32.
+#define KIND_floats(name, format)   KIND(product_##name, floats, format)
+#define KIND_integers(name, format) KIND(product_##name, integers, format)
+#define KIND_values(name, format)
+#define CORE_floats(name)   product_##name##_core
+#define CORE_integers(name) product_##name##_core
+#define CORE_values(name)   product_f32_core
+#define MATMUL(name, family, format)                                                                      \
+    KIND_##family(name, format) PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) { \
+        const matmul_args seen = *m;                                                                      \
+        family##_product((matmul_kind){format, ROWS_##family, CORE_##family(name), &seen}, m, sink);      \
+    }                                                                                                     \
+    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {                \
+        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                    \
+    }                                                                                                     \
+    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {             \
+        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                    \
     }
 MATMUL(f32, floats, WEIGHT_F32)
 MATMUL(f16, floats, WEIGHT_F16)

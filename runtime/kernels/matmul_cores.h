@@ -28,9 +28,10 @@ typedef struct tile_ahead {
 } tile_ahead;
 
 // Where a tile stands: rows from `row` (beyond the last they repeat it), panels from `panel`, steps [from, to): of one k, or of
-// a block of integers. Beyond step 0 it goes on with the sums that are there.
+// a block of integers.
 typedef struct tile_place {
     int row, panel, from, to;
+    bool goes_on;  // with the sums that are there
     tile_ahead ahead;
 } tile_place;
 
@@ -125,7 +126,7 @@ INLINE void tile_begin(int R, int P, const tile_place *at, const vf *sums, vf (*
     UNROLL
     for (int i = 0; i < R; i++) {
         UNROLL
-        for (int p = 0; p < P; p++) sum[i][p] = at->from ? sums[i * PANELS_MOST + p] : vf_zero();
+        for (int p = 0; p < P; p++) sum[i][p] = at->goes_on ? sums[i * PANELS_MOST + p] : vf_zero();
     }
 }
 
@@ -317,8 +318,8 @@ INLINE void walk_on(weight_format format, const int extent[2], block_walk *b) {
 }
 
 // What goes along k is there for each family of products: floats (weights and rows), integers (weights in blocks, rows of
-// int8), values (weights in blocks, each as the float that it stands for). A condition on the family would have clang read all
-// three in each product.
+// int8), values (weights in blocks, one row of floats, each weight as the float that it stands for; of more rows matmul.h makes
+// them floats). A condition on the family would have clang read all three in each product.
 INLINE void integers_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
     const int extent[] = {R, P};
     block_walk b;
@@ -327,19 +328,6 @@ INLINE void integers_tile(weight_format format, int R, int P, const matmul_args 
     for (int step = at->from; step < at->to; step++) {
         walk_block(format, P, at, step, &b);
         add_integers(format, extent, &b.o, b.ends, b.sum);
-        walk_on(format, extent, &b);
-    }
-    tile_end(R, P, b.sum, sums);
-}
-
-INLINE void values_tile(weight_format format, int R, int P, const matmul_args *m, const tile_place *at, vf *sums) {
-    const int extent[] = {R, P};
-    block_walk b;
-    walk_begin(format, extent, m, at, sums, sizeof(float), 1, &b);
-    NO_UNROLL
-    for (int step = at->from; step < at->to; step++) {
-        walk_block(format, P, at, step, &b);
-        add_floats(format, extent, &b.o, b.ends, b.sum);
         walk_on(format, extent, &b);
     }
     tile_end(R, P, b.sum, sums);
@@ -358,20 +346,29 @@ INLINE int tile_rows_of(weight_format format) {
 #endif
     return in_blocks(format) ? INT_ROWS : TILE_ROWS;
 }
-enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS, PANELS_values = INT_PANELS };
+enum { PANELS_floats = TILE_PANELS, PANELS_integers = INT_PANELS };
 INLINE int tile_panels_of(weight_format format) { return in_blocks(format) ? INT_PANELS : TILE_PANELS; }
 
 INLINE tile_place block_row(weight_format format, const matmul_args *m, int panel) {
     const uint8_t *w = (const uint8_t *)m->w + (size_t)panel * block_panel_bytes(format, m->k);
-    return (tile_place){0, panel, 0, steps_of(format, m->k), {w + BLOCKS_AHEAD, block_bytes(format)}};
+    return (tile_place){.panel = panel, .to = steps_of(format, m->k), .ahead = {w + BLOCKS_AHEAD, block_bytes(format)}};
 }
 CALLED void integers_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
     tile_place at = block_row(format, m, panel);
     integers_tile(format, 1, P, m, &at, sums);
 }
 INLINE void values_row(weight_format format, int P, const matmul_args *m, int panel, vf *sums) {
-    tile_place at = block_row(format, m, panel);
-    values_tile(format, 1, P, m, &at, sums);
+    const int extent[] = {1, P};
+    const tile_place at = block_row(format, m, panel);
+    block_walk b;
+    walk_begin(format, extent, m, &at, sums, sizeof(float), 1, &b);
+    NO_UNROLL
+    for (int step = at.from; step < at.to; step++) {
+        walk_block(format, P, &at, step, &b);
+        add_floats(format, extent, &b.o, b.ends, b.sum);
+        walk_on(format, extent, &b);
+    }
+    tile_end(1, P, b.sum, sums);
 }
 
 #define CORE_FUNCTION __attribute__((noinline, unused)) static void
@@ -389,7 +386,6 @@ INLINE void values_row(weight_format format, int P, const matmul_args *m, int pa
     if (P == n) name##_##rows##_##n(m, at, sums);
 #define CALLS(name, rows) CALL(name, rows, 1) CALL(name, rows, 2) CALL(name, rows, 3) CALL(name, rows, 4)
 
-// family: floats, integers or values
 #define KIND(name, family, format_)                                                               \
     CORES(name, full, tile_rows_of(format_), family, format_)                                     \
     CORES(name, half, tile_rows_of(format_) / 2, family, format_)                                 \
