@@ -199,7 +199,7 @@ INLINE void panel_values(weight_format format, const matmul_args *m, int panel, 
 }
 
 INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
-    const int R = TILE_ROWS, P = W < TILE_PANELS ? W : TILE_PANELS, part = VALUES_AT_ONCE / W;
+    const int R = TILE_ROWS, P = W < TILE_PANELS ? W : TILE_PANELS, part = VALUES_AT_ONCE / W / QUANT_BLOCK * QUANT_BLOCK;
     const int rows = DEEP_ROWS / R < DEEP_TILES ? DEEP_ROWS / R * R : DEEP_TILES * R;
     _Alignas(64) float values[VALUES_AT_ONCE * LANES];
     vf sums[AREA_ROWS * PANELS_MOST];
