@@ -207,9 +207,10 @@ INLINE void chain_steps(const int extent[3], const float *const *x, const chain 
 }
 INLINE void chain_tile(int R, int P, const float *const *x, const chain *c, vf (*sum)[8]) {
     int k = 0;
-    NO_UNROLL
-    for (; TILE_STEPS > 1 && R == TILE_ROWS && k + TILE_STEPS <= c->k; k += TILE_STEPS)
-        chain_steps((const int[]){R, P, TILE_STEPS}, x, c, k, sum);
+    if (TILE_STEPS > 1 && R == TILE_ROWS) {
+        NO_UNROLL
+        for (; k + TILE_STEPS <= c->k; k += TILE_STEPS) chain_steps((const int[]){R, P, TILE_STEPS}, x, c, k, sum);
+    }
     NO_UNROLL
     for (; k < c->k; k++) chain_steps((const int[]){R, P, 1}, x, c, k, sum);
 }

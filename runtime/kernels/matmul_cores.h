@@ -210,7 +210,7 @@ INLINE void add_group(weight_format format, const int extent[2], const block_ope
     group_sums(format, extent, o, group, c);
     UNROLL
     for (int p = 0; p < P; p++) {
-        const vf of_block[] = {ends[0][p], ends[1][p]};
+        const vf of_block[] = {ends[0][p], minimum ? ends[1][p] : vf_zero()};
         vf scale = group_scale(format, o->w[p], of_block[0], (int)group), least = vf_zero();
         if (minimum) least = group_minimum(format, o->w[p], of_block, (int)group);
         UNROLL
@@ -264,8 +264,9 @@ INLINE void add_floats(weight_format format, const int extent[2], const block_op
     for (int g = 0; g < block_groups(format); g++) {
         UNROLL
         for (int p = 0; p < extent[1]; p++) {
-            ends[p][0] = number_scale(format, o->w[p], block_ends[0][p], g);
-            ends[p][1] = number_minimum(format, o->w[p], (const vf[]){block_ends[0][p], block_ends[1][p]}, g);
+            const vf of_block[] = {block_ends[0][p], has_minimum(format) ? block_ends[1][p] : vf_zero()};
+            ends[p][0] = number_scale(format, o->w[p], of_block[0], g);
+            ends[p][1] = number_minimum(format, o->w[p], of_block, g);
         }
         NO_UNROLL
         for (int k = g * size; k < (g + 1) * size; k += 4) add_float_step(format, extent, o, ends, k, sum);

@@ -175,7 +175,8 @@ static uint8_t *random_blocks(weight_format f, int columns, int k) {
     }
     for (uint8_t *panel = w; has_panel_d(f) && panel < w + bytes; panel += block_panel_bytes(f, k))
         for (int c = 0; c < 16; c++) {
-            float d = ldexpf(random_float(), (int)(random_bits() % 40) - 20);
+            float fraction = random_float();
+            float d = ldexpf(fraction, (int)(random_bits() % 40) - 20);
             d = d == 0 ? 1 : d;
             memcpy(panel + panel_blocks_bytes(f, k) + 4 * c, &d, sizeof d);
         }
