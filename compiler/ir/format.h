@@ -62,11 +62,11 @@ typedef struct CodedKind {
 // `best` (or NULL) where none has fewer
 const Format *format_of_codes(const CodedKind *, const Format *best);
 bool floats_are_halves(DType, const void *data, int64_t n);
-// One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 typedef struct BlockEnds {
     float d, m;  // m: of MINIMUM_LINE and _FRACTION
     int zero;
 } BlockEnds;
+// One block of a format with one scale, from codes (the offset taken from them) and a zero point (likewise), to f->bytes bytes
 void block_write(const Format *, BlockEnds, const int16_t *codes, uint8_t *out);
 // The first of n blocks whose scale or minimum is infinite or no number; -1: none
 int64_t block_not_finite(const Format *, const void *data, int64_t n);

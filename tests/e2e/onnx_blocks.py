@@ -121,4 +121,12 @@ with tarfile.open(sys.argv[1], "w:xz") as archive, tempfile.TemporaryDirectory()
     np.save(os.path.join(folder, "x.npy"), x)
     for y, value in zip(outputs, session.run(None, {"x": x})):
         np.save(os.path.join(folder, y + ".npy"), value)
+    # Zero points of a wider type than the codes', which ONNX Runtime refuses: the values are NumPy's.
+    os.mkdir(os.path.join(folder, "wide"))
+    codes, zeros, step = rng.integers(0, 16, (K, COLUMNS)), rng.integers(0, 256, COLUMNS), scales(COLUMNS)
+    wide = H.make_graph([H.make_node("DequantizeLinear", ["q", "s", "z"], ["w"], axis=1), H.make_node("MatMul", ["x", "w"], ["y"])], "wide",
+                        [H.make_tensor_value_info("x", T.FLOAT, [ROWS, K])], [H.make_tensor_value_info("y", T.FLOAT, [ROWS, COLUMNS])],
+                        [H.make_tensor("q", T.UINT4, codes.shape, codes.reshape(-1)), N.from_array(step, "s"), N.from_array(zeros.astype(np.uint8), "z")])
+    onnx.save(H.make_model(wide, opset_imports=[H.make_opsetid("", 21)], ir_version=10), os.path.join(folder, "wide", "model.onnx"))
+    np.save(os.path.join(folder, "wide", "y.npy"), (x.astype(np.float64) @ ((codes - zeros) * step.astype(np.float64))).astype(np.float32))
     archive.add(folder, "onnx_blocks", filter=anonymous)

@@ -31,13 +31,22 @@ static format_minimum minimum_of(const OnnxCodes *m) {
     return all_are(m->zero.of, center) ? MINIMUM_NONE : MINIMUM_ZERO;
 }
 
+// Are zero points, less what is taken from the codes, bytes? Their type may be wider than that of the codes.
+static bool zeros_are_bytes(const Tensor *zero, int center) {
+    for (int64_t i = 0, n = tensor_count(zero); i < n; i++) {
+        double z = dtype_load(zero->dtype, zero->data, i) - center;
+        if (z < INT8_MIN || z > INT8_MAX) return false;
+    }
+    return true;
+}
+
 static const Format *format_for(const OnnxCodes *m) {
     const Tensor *scale = m->scale.of, *zero = m->zero.of;
     DType codes = m->code.of->dtype;
     int bits = dtype_bits(codes);
     if (dtype_is_float(codes) || bits > 8 || scale->dtype == DT_f64 || !dtype_is_float(scale->dtype) || !all_finite(scale))
         return NULL;
-    if (zero && (dtype_is_float(zero->dtype) ? !all_finite(zero) : dtype_bits(zero->dtype) > 8)) return NULL;
+    if (zero && !(dtype_is_float(zero->dtype) ? all_finite(zero) : zeros_are_bytes(zero, center_of(codes)))) return NULL;
     CodedKind kind = {.bits = bits, .columns = m->columns, .group = m->group, .minimum = minimum_of(m)};
     kind.halves = floats_are_halves(scale->dtype, scale->data, tensor_count(scale));
     return format_of_codes(&kind, NULL);
