@@ -407,7 +407,7 @@ def wide(intermediate=128):
 
 
 def gpt2():
-    return transformers.GPT2Config(vocab_size=97, n_embd=64, n_layer=1, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2)
+    return transformers.GPT2Config(vocab_size=97, n_embd=64, n_layer=1, n_head=4, n_positions=128, bos_token_id=1, eos_token_id=2)
 
 
 def mixtral():

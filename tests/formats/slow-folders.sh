@@ -3,6 +3,7 @@
 . tests/lib.sh
 unsanitized "folders"
 . tests/lib_formats.sh
+far=0.05 # mlx5: PyTorch, whose rows are rounded so, is as far off
 for path in tests/formats/folders/*/ "$SHARED"/data/hfquant/*/; do
     path=${path%/} name=$(basename "$path")
     [ -f "$path/logits.npy" ] || continue

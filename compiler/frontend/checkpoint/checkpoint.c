@@ -34,6 +34,15 @@ StoredTensor *checkpoint_add(Checkpoint *c, const MappedFile *file, const Tensor
     return stored;
 }
 
+void checkpoint_list_again(Checkpoint *c) {
+    int n = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        const StoredTensor *t = (const StoredTensor *)c->tensors[i];  // the tensor is its first member
+        if (!t->hidden) c->tensors[n++] = c->tensors[i];
+    }
+    c->n_tensors = n;
+}
+
 void tensor_set_shape(const MappedFile *file, Tensor *t, int rank, const uint64_t *dims) {
     const Format *f = format_of(t->dtype);
     uint64_t bits = f ? 1 : (uint64_t)dtype_bits(t->dtype);
@@ -352,6 +361,7 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     c->folder = folder ? c->path : path_folder(arena, c->path);
     read_file(c, folder ? file_of_folder(arena, path) : path);
+    if (c->kind == CHECKPOINT_SAFETENSORS) checkpoint_split_experts(c);
     if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
     return c;

@@ -34,6 +34,8 @@ bool llama2c_recognise(const MappedFile *);
 
 // Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
 StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
+void checkpoint_list_again(Checkpoint *);     // without those that are hidden
+void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.

@@ -226,7 +226,7 @@ static void set_small_floats(Quantization *q, QuantizedMatrix *m) {
         return;
     }
     fp4_set(m, scales, 0);
-    fp4_whole_scale(q, m, ".weight_global_scale", true);
+    fp4_whole_scale(q, m, ".weight_global_scale", WHOLE_DIVISOR);
 }
 
 static void set_scales(Quantization *q, QuantizedMatrix *m) {

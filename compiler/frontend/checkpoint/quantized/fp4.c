@@ -82,16 +82,20 @@ void fp4_matrix(Quantization *q, QuantizedMatrix *m, const char *end, int64_t gr
     fp4_set(m, quantized_exponents(q, quantized_part(q, m, end, SET_SCALES | SET_U8, true)), group);
 }
 
-void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, bool divides) {
+void fp4_whole_scale(Quantization *q, QuantizedMatrix *m, const char *end, WholeKind kind) {
     if (m->powers) return;
-    const StoredTensor *t = quantized_part(q, m, end, SET_FLOATS, true);
-    if (tensor_count(&t->tensor) != 1) quantized_want_shape(t, 1, (int64_t[]){1});
-    quantized_check_scales(t);
-    if (divides && dtype_load(t->tensor.dtype, t->tensor.data, 0) == 0)
+    const StoredTensor *t = quantized_part(q, m, end, SET_FLOATS, kind != WHOLE_FACTOR_OR_NONE && kind != WHOLE_MOST);
+    WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
+    *whole = (WholeScale){1, kind == WHOLE_DIVISOR};
+    if (t) {
+        if (tensor_count(&t->tensor) != 1) quantized_want_shape(t, 1, (int64_t[]){1});
+        quantized_check_scales(t);
+        whole->value = (float)dtype_load(t->tensor.dtype, t->tensor.data, 0);
+    }
+    if (whole->divides && whole->value == 0)
         file_fatal(t->file, "tensor \"%s\" has a scale of 0, which others are divided by\nhint: a damaged file: take another",
                    t->tensor.name);
-    WholeScale *whole = ARENA_NEW(q->checkpoint->arena, WholeScale);
-    *whole = (WholeScale){(float)dtype_load(t->tensor.dtype, t->tensor.data, 0), divides};
+    if (t && kind == WHOLE_MOST) whole->value /= 6 * 448;
     m->details = whole, m->scale_at = scale_at;
     set_own_format(m, whole);
 }

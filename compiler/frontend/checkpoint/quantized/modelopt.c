@@ -63,6 +63,6 @@ QuantizedMatrix *modelopt_matrix(Quantization *q, StoredTensor *t) {
     if (t->tensor.dtype != DT_u8) return bytes(q, t);
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     fp4_matrix(q, m, ".weight_scale", 0);
-    fp4_whole_scale(q, m, ".weight_scale_2", false);
+    fp4_whole_scale(q, m, ".weight_scale_2", WHOLE_FACTOR);
     return m;
 }

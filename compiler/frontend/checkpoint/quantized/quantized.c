@@ -321,8 +321,9 @@ static DType float_format(const QuantizedMatrix *m) {
 // The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
     if (m->own && !m->end) return m->own;
-    if (m->powers) return m->bits == 4 && runs_of(m, 32) ? DT_mxfp4 : DT_bf16;
-    return m->table ? float_format(m) : integer_format(m);
+    if (m->powers && m->bits == 4 && runs_of(m, 32)) return DT_mxfp4;
+    DType type = m->table ? float_format(m) : integer_format(m);
+    return m->powers && type == DT_f32 ? DT_bf16 : type;
 }
 
 // ------------------------------------------------------------------------------------------------------------- whole folders
@@ -362,15 +363,6 @@ static bool is_of_activations(const char *name) {
     return false;
 }
 
-static void list_again(Checkpoint *c) {
-    int n = 0;
-    for (int i = 0; i < c->n_tensors; i++) {
-        const StoredTensor *t = (const StoredTensor *)c->tensors[i];  // the tensor is its first member
-        if (!t->hidden) c->tensors[n++] = c->tensors[i];
-    }
-    c->n_tensors = n;
-}
-
 static int read_matrices(Quantization *q, const QuantizationMethod *method) {
     Checkpoint *c = q->checkpoint;
     int n = 0;
@@ -381,7 +373,7 @@ static int read_matrices(Quantization *q, const QuantizationMethod *method) {
         if (m) present(q, m), n++;
         t->hidden |= !m && is_of_activations(t->tensor.name);
     }
-    list_again(c);
+    checkpoint_list_again(c);
     return n;
 }
 

@@ -143,8 +143,10 @@ void fp4_codes(QuantizedMatrix *);
 // Rows, columns, codes and scales (of part `end`) of such a matrix; `group`: columns of a scale, 0: as its type says.
 void fp4_matrix(Quantization *, QuantizedMatrix *, const char *end, int64_t group);
 void fp4_set(QuantizedMatrix *, const StoredTensor *scales, int64_t group);
-// Of nvfp4: the scale of the whole matrix, which other scales are divided by, or multiplied with.
-void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, bool divides);
+// Of nvfp4: the scale of the whole matrix, which other scales are multiplied with or divided by; MOST: the largest value that
+// the codes and other scales can hold stands for it, if it is there.
+typedef enum { WHOLE_FACTOR, WHOLE_FACTOR_OR_NONE, WHOLE_DIVISOR, WHOLE_MOST } WholeKind;
+void fp4_whole_scale(Quantization *, QuantizedMatrix *, const char *end, WholeKind);
 // Likewise floats of 6 bits, e2m3 or e3m2
 void fp6_set(const Quantization *, QuantizedMatrix *, const StoredTensor *scales, int64_t group, int fraction_bits);
 // Codes stand for code * scale + zero, both floats [rows, groups], or [groups, rows] if `by_group`: sets all but how they are

@@ -228,8 +228,7 @@ static void set_microscaling(const Subclass *s) {
     }
     fp4_set(m, scales, block[1]);
     const char *whole = arena_printf(s->q->checkpoint->arena, "%sper_tensor_scale", s->prefix);
-    if (map_get(&s->q->checkpoint->by_name, arena_printf(s->q->checkpoint->arena, "%s%s", m->module, whole)))
-        fp4_whole_scale(s->q, m, whole, false);
+    fp4_whole_scale(s->q, m, whole, WHOLE_FACTOR_OR_NONE);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- tensors
