@@ -1,7 +1,7 @@
-// A host of story.h that reads the same tokens in every way: bits_host all | few CPU... For each of these CPUs, 1, 2 and 3
-// threads, chunks of 1, 7 and 64, alone and as one of four sequences of a batch, it prints a line: the hash of all logits, CPU,
-// threads, chunk, batch. few: each number of threads with one chunk. A CPU that the machine does not have is one line that says
-// so.
+// A host of story.h that reads the same tokens, TOKENS (-D) of them, in every way: bits_host all | few CPU... For each of these
+// CPUs, 1, 2 and 3 threads, chunks of 1, 7 and 64, alone and as one of four sequences of a batch, it prints a line: the hash of
+// all logits, CPU, threads, chunk, batch. few: each number of threads with one chunk. A CPU that the machine does not have is
+// one line that says so.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "engine/hash.h"
 #include "story.h"
 
-enum { TOKENS = 70, BATCH = 4, MOST_ROWS = 64 * BATCH, MINE = 2 };
+enum { BATCH = 4, MOST_ROWS = 64 * BATCH, MINE = 2 };
 
 static float logits[MOST_ROWS * (size_t)story_VOCAB_SIZE];
 

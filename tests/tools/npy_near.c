@@ -1,6 +1,7 @@
-// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest [units]]
-// Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`: times the largest magnitude expected) or
-// the shapes differ (with `units`: but for axes of 1).
+// Compares two .npy files of any shape and type: npy_near GOT EXPECTED TOLERANCE [largest | rms [units]]
+// Prints the largest difference; status 1 when it is above TOLERANCE (with `largest`: times the largest magnitude expected),
+// with `rms` when the differences' root mean square is above TOLERANCE times the expected one's, or when the shapes differ
+// (with `units`: but for axes of 1).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static void drop_units(burin_array *a) {
 int main(int argc, char **argv) {
     if (argc < 4) return 2;
     burin_array got = read_array(argv[1]), expected = read_array(argv[2]);
-    double worst = 0, largest = 0;
+    bool rms = argc > 4 && !strcmp(argv[4], "rms");
+    double worst = 0, largest = 0, squares = 0, expected_squares = 0;
     if (argc > 5) drop_units(&got), drop_units(&expected);
     bool same_shape = got.rank == expected.rank && !memcmp(got.dim, expected.dim, (size_t)got.rank * sizeof *got.dim);
     for (size_t i = 0; same_shape && i < got.count; i++) {
@@ -36,11 +38,14 @@ int main(int argc, char **argv) {
         double difference = a == b ? 0 : isnan(a - b) ? INFINITY : fabs(a - b);
         if (difference > worst) worst = difference;
         if (fabs(b) > largest) largest = fabs(b);
+        squares += difference * difference, expected_squares += b * b;
     }
     if (!same_shape)
         printf("the shapes differ\n"), worst = INFINITY;
     else
-        printf("largest difference %.3g, largest magnitude %.3g\n", worst, largest);
+        printf("largest difference %.3g, largest magnitude %.3g, rms %.3g of %.3g\n", worst, largest,
+               sqrt(squares / (double)got.count), sqrt(expected_squares / (double)got.count));
     free(got.data), free(expected.data);
+    if (rms) return !(same_shape && sqrt(squares) <= atof(argv[3]) * sqrt(expected_squares));
     return !(worst <= atof(argv[3]) * (argc > 4 ? largest : 1));
 }
