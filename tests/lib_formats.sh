@@ -34,15 +34,18 @@ folder() {
     check "folders: $1: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$2/logits.npy" 2e-5 largest
 }
 
-# CPUs whose code for integers differs most (the interpreter is the plain one); all of them in slow-bits.sh. What is not here is emulated.
-cpus_x86=x86-64-v3,x86-64-v4+vnni
-grep -qw avx2 /proc/cpuinfo || cpus_x86=x86-64
-cpus_arm=armv8.2-a+i8mm
-ways=few cells_each=6
+# CPUs whose code for integers differs most (the interpreter is the plain one), or all of them. What is not here is emulated.
+few_cpus() {
+    ways=few cells_each=6
+    cpus_x86=x86-64-v3,x86-64-v4+vnni
+    grep -qw avx2 /proc/cpuinfo || cpus_x86=x86-64
+    cpus_arm=armv8.2-a+i8mm
+}
 all_cpus() {
     ways=all cells_each=18
     cpus_x86=x86-64,x86-64-v3,x86-64-v3+vnni,x86-64-v4,x86-64-v4+vnni,x86-64-v4+amx cpus_arm=armv8-a,armv8.2-a+dotprod,armv8.2-a+i8mm
 }
+few_cpus
 
 # bits_of NAME TRIPLE RUNNER CPUS MODEL OPTIONS...: a library of it and tests/formats/bits_host.c, which adds its cells to $WORK/cells
 bits_of() {
