@@ -6,6 +6,7 @@
 //   emit_header     NAME_plan.h: sizes of the plan, the layout of the weights
 //   emit_dispatch   NAME_model.c: the descriptor burin_model (runtime/engine/program.h), with one variant for each CPU
 //
+// NAME is Program.name. What the model itself is called stands in the descriptor alone, so that models share compiled objects.
 // The text needs only headers of runtime/ and builds with gcc 12 as well as with clang 19.
 #ifndef BURIN_CODEGEN_H
 #define BURIN_CODEGEN_H

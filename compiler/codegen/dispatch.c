@@ -23,14 +23,14 @@ static void write_variants(Text *t, const Program *p, const DispatchOptions *o) 
     for (int i = 0; i < o->n_cpus; i++) {
         if (p->encoder)
             text_add(t, "void %s_forward_%s(const burin_step *, int thread);\n", p->encoder->name, o->cpus[i]->symbol);
-        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, size_t);\n", p->module->name,
-                 o->cpus[i]->symbol, p->module->name, o->cpus[i]->symbol);
+        text_add(t, "void %s_forward_%s(const burin_step *, int thread);\nvoid %s_exp_%s(float *, size_t);\n", p->name,
+                 o->cpus[i]->symbol, p->name, o->cpus[i]->symbol);
     }
     text_add(t, "\nstatic const burin_variant variants[] = {\n");
     for (int i = 0; i < o->n_cpus; i++) {
         const Target *c = o->cpus[i];
-        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name, c->needs, c->symbol,
-                 p->module->name, c->symbol, p->module->name, c->symbol);
+        text_add(t, "    {\"%s\", \"%s\", burin_cpu_%s, %s_forward_%s, %s_exp_%s", c->name, c->needs, c->symbol, p->name,
+                 c->symbol, p->name, c->symbol);
         if (p->encoder)
             text_add(t, ", %s_forward_%s},\n", p->encoder->name, c->symbol);
         else

@@ -15,8 +15,8 @@ static void write_bytes(Text *t, uint64_t bytes) {
 
 static void write_title(Text *t, const Program *p) {
     size_t comment = c_comment(t);
-    text_add(t, "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.",
-             p->module->name, p->module->description ? path_name(p->module->description) : "");
+    text_add(t, "%s: emitted by burin from %s. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.", p->name,
+             p->module->description ? path_name(p->module->description) : "");
     c_comment_end(t, comment);
     text_add(t, "//\n");
 }
@@ -122,11 +122,11 @@ static void write_shared_names(Text *t, const Program *p, const char *model) {
 
 static void write_macros(Text *t, const Program *p) {
     if (p->over_ranks) text_add(t, "#define BURIN_MPI 1\n");
-    text_add(t, "#include \"%s_plan.h\"\n\n", p->module->name);
+    text_add(t, "#include \"%s_plan.h\"\n\n", p->name);
     text_add(t, "#define JOINED(name, cpu) name##cpu\n#define JOIN(name, cpu) JOINED(name, cpu)\n");
-    text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->module->name);
+    text_add(t, "#define FORWARD JOIN(%s_forward_, BURIN_CPU)\n", p->name);
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
-    text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->module->name);
+    text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
     text_add(t, "#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);\n");
     text_add(t,
@@ -140,8 +140,8 @@ static void write_macros(Text *t, const Program *p) {
     if (p->over_ranks) write_rank_macros(t);
     text_add(t, "#define RECORD(...) BURIN_RECORD(s, thread, __VA_ARGS__)\n");
     if (program_has_integers(p)) text_add(t, "#define FLOATS(name) JOIN(name, BURIN_FLOATS)\n");
-    if (p->encoder) write_shared_names(t, p->encoder, p->module->name);
-    write_shared_names(t, p, p->module->name);
+    if (p->encoder) write_shared_names(t, p->encoder, p->name);
+    write_shared_names(t, p, p->name);
     text_add(t, "\n");
     if (p->encoder) text_add(t, "void ENCODE(const burin_step *s, int thread);\n");
     text_add(t, "void FORWARD(const burin_step *s, int thread);\nvoid EXP(float *values, size_t n);\n\n");

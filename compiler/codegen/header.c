@@ -129,9 +129,9 @@ static int64_t widest_head(const Program *p) {
 void emit_header(const Program *p, Text *t) {
     char guard[64];
     size_t begin = t->length;
-    upper_name(guard, sizeof guard, p->module->name);
+    upper_name(guard, sizeof guard, p->name);
     size_t comment = c_comment(t);
-    text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->module->name);
+    text_add(t, "%s: sizes, and where the weights lie. Emitted by burin.", p->name);
     c_comment_end(t, comment);
     text_add(t, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n", guard, guard);
     int64_t head = widest_head(p);

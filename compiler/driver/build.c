@@ -241,8 +241,15 @@ bool build_passes(Build *b) {
     return whole;
 }
 
+// What is linked into a file of its own has the same names whatever the model's is, so that its objects are shared. An object
+// or an archive meets others in a host, and a folder of C is read.
+static const char *name_in_c(const Build *b) {
+    if (b->kind != OUTPUT_PROGRAM && b->kind != OUTPUT_SHARED) return b->name;
+    return b->guesses ? "model_draft" : "model";
+}
+
 void build_lower(Build *b) {
-    LowerOptions options = {.over_ranks = b->options->with || b->options->command == COMMAND_plan};
+    LowerOptions options = {.name = name_in_c(b), .over_ranks = b->options->with || b->options->command == COMMAND_plan};
     options.gather_above = b->options->gather_above, options.compared = b->options->command == COMMAND_check;
     b->program = lower_module(b->arena, b->module, &options);
     name_functions(b->program);
@@ -287,7 +294,7 @@ static const char *info_text(const Build *b) {
 }
 
 static void write_text(const Build *b, const char *folder, const char *suffix, Text *t) {
-    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->name, suffix), t->data, t->length);
+    write_file(arena_printf(b->arena, "%s/%s%s", folder, b->program->name, suffix), t->data, t->length);
     text_free(t);
 }
 

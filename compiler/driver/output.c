@@ -85,8 +85,8 @@ static void add_weights(const Build *b, const char *folder, Objects *objects) {
 }
 
 static void build_program(Build *b, const char *folder, const char *output) {
-    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_PROGRAM};
-    if (b->draft) emitted.draft = b->draft->name, emitted.draft_tools = &b->draft->tools;
+    Emitted emitted = {.folder = folder, .name = b->program->name, .kind = OUTPUT_PROGRAM};
+    if (b->draft) emitted.draft = b->draft->program->name, emitted.draft_tools = &b->draft->tools;
     check_address_space(b);
     Objects objects = toolchain_compile(&b->tools, &emitted);
     bool apart = b->tools.machine->address_bits == 64;  // the linker does not see the weights
@@ -164,8 +164,10 @@ static void write_python(const Build *b, const char *path, const char *output) {
 
 // All but the weights, compiled in `folder`.
 static Objects library_objects(const Build *b, const char *folder) {
-    Emitted emitted = {
-        .folder = folder, .name = b->name, .kind = b->kind, .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
+    Emitted emitted = {.folder = folder,
+                       .name = b->program->name,
+                       .kind = b->kind,
+                       .extra = arena_printf(b->arena, "%s/%s_api.c", folder, b->name)};
     write_interface(b, folder);
     return toolchain_compile(&b->tools, &emitted);
 }

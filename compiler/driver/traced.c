@@ -53,7 +53,7 @@ static void add_door(Text *t, const char *door, const Program *p, const Target *
 
 // The emitted functions are hidden in a library: one more file gives them names to be found by.
 static const char *write_doors(const Build *b, const char *folder, const Target *cpu) {
-    const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->name);
+    const char *path = arena_printf(b->arena, "%s/%s_check.c", folder, b->program->name);
     Text t = {0};
     text_add(&t, "#include \"engine/program.h\"\n");
     add_door(&t, "check_forward", b->program, cpu);
@@ -65,7 +65,7 @@ static const char *write_doors(const Build *b, const char *folder, const Target 
 
 static Traced load_doors(Build *b, const char *folder) {
     const Target *cpu = b->tools.cpus[0];
-    Emitted emitted = {.folder = folder, .name = b->name, .kind = OUTPUT_SHARED, .extra = write_doors(b, folder, cpu)};
+    Emitted emitted = {.folder = folder, .name = b->program->name, .kind = OUTPUT_SHARED, .extra = write_doors(b, folder, cpu)};
     Objects objects = toolchain_compile(&b->tools, &emitted);
     objects.paths[1] = objects.paths[--objects.n];  // without the descriptor, which names the weights
     const char *path = arena_printf(b->arena, "%s/check.so", folder);

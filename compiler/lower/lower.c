@@ -50,11 +50,11 @@ static void find_symbols(Program *p) {
         for (int j = 0; j < p->graph->inputs[i]->type.rank; j++) add_symbol(p, p->graph->inputs[i]->type.dim[j]);
 }
 
-static Program *program_new(Arena *arena, const Module *module, Graph *g) {
+static Program *program_new(Arena *arena, const Module *module, Graph *g, const LowerOptions *options) {
     Program *p = ARENA_NEW(arena, Program);
     int n = count_places(g);
     *p = (Program){.arena = arena, .module = module, .graph = g, .rows = find_rows(g), .wanted = find_wanted(g), .max_rows = 1};
-    p->name = module->name, p->prefix = "";
+    p->name = options->name ? options->name : module->name, p->prefix = "";
     if (p->rows) p->max_rows = dim_upper(p->rows);
     if (p->max_rows < 1 || p->max_rows > INT32_MAX)
         diag_fatal(NO_LOC, "the graph %s would run over at most %lld rows\nhint: at least 1, in 31 bits", g->name,
@@ -91,7 +91,7 @@ static void place(Program *p) {
 }
 
 Program *lower(Arena *arena, const Module *module, int index, const LowerOptions *options) {
-    Program *p = program_new(arena, module, module->graphs[index]);
+    Program *p = program_new(arena, module, module->graphs[index], options);
     Lowering l;
     choose_kernels(&l, p, options);
     plan_states(&l);
@@ -123,10 +123,11 @@ static bool is_decoder_graph(Graph *g) { return graph_has_rows(g); }
 Program *lower_module(Arena *arena, const Module *module, const LowerOptions *options) {
     int encoder = find_graph(module, leaves_memory), decoder = find_graph(module, is_decoder_graph);
     if (encoder < 0 || decoder < 0) return lower(arena, module, decoder < 0 ? 0 : decoder, options);
-    Program *e = program_new(arena, module, module->graphs[encoder]), *d = program_new(arena, module, module->graphs[decoder]);
+    Program *e = program_new(arena, module, module->graphs[encoder], options);
+    Program *d = program_new(arena, module, module->graphs[decoder], options);
     Lowering of_encoder, of_decoder;
     d->encoder = e;
-    e->name = arena_printf(arena, "%s_encode", module->name), e->prefix = "encode_";
+    e->name = arena_printf(arena, "%s_encode", d->name), e->prefix = "encode_";
     choose_kernels(&of_encoder, e, options);
     choose_kernels(&of_decoder, d, options);
     plan_states(&of_decoder);

@@ -15,6 +15,7 @@
 #include "ir.h"
 
 typedef struct LowerOptions {
+    const char *name;      // Program.name; NULL: the module's
     bool over_ranks;       // --with=mpi
     int64_t gather_above;  // of them: products of fewer bytes are computed whole by each rank; 0: the usual
     bool compared;         // burin check: every result is there to be recorded, so nothing goes on with pieces of it
@@ -209,7 +210,7 @@ typedef struct Program {
     Arena *arena;
     const Module *module;
     Graph *graph;
-    const char *name;            // of its structs and its forward function: that of the module, of an encoder with _encode
+    const char *name;            // of its structs, its functions and the files that hold them; of an encoder with _encode
     const char *prefix;          // of its kernel functions: "" or "encode_"
     struct Program *encoder;     // what runs once for a sequence, before its first step; or NULL
     uint64_t weights_offset;     // of its weights in the image: those of an encoder come first

@@ -27,6 +27,17 @@ large=$(programs_by_size | head -n 1) small=$(programs_by_size | tail -n 1)
 
 $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
 check "cache: a build of the same compiles nothing" [ "$(grep -c 'compiling' "$WORK/said")" = 0 ]
+# Another checkpoint of the architecture, under another name: the text of its kernels is the same.
+cp -RL examples/austen "$WORK/chapter"
+at=$(($(wc -c < "$WORK/chapter/model.safetensors") - 2))
+printf '\021' | dd of="$WORK/chapter/model.safetensors" bs=1 seek=$at conv=notrunc 2> "$WORK/said"
+compiled() { sed -n 's/^ *compiling \([^ ]*\.c\).*/\1/p' "$WORK/said" | sort -u | tr '\n' ' '; }
+$BURIN build "$WORK/chapter" --mcpu=x86-64-v3 -o "$WORK/chapter.program" -v > "$WORK/said" 2>&1
+check "cache: of another checkpoint its descriptor alone is compiled: $(compiled)" [ "$(compiled)" = "model_model.c " ]
+$BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen.so" > "$WORK/said" 2>&1
+$BURIN build "$WORK/chapter" --mcpu=x86-64-v3 -o "$WORK/other.so" -v > "$WORK/said" 2>&1
+check "cache: of another library its interface, too: $(compiled)" [ "$(compiled)" = "model_model.c other_api.c " ]
+
 # What a program was built from besides the file that is named.
 cat > "$WORK/add.txt" << 'END'
 ir 10
@@ -47,7 +58,7 @@ check "cache: other external data is another program" test -s "$WORK/one" -a "$(
 cp -R runtime dsl "$WORK"
 echo '// changed' >> "$WORK/runtime/kernels/matmul.h"
 BURIN_HOME=$WORK $BURIN build examples/austen --mcpu=x86-64-v3 -o "$WORK/austen" -v > "$WORK/said" 2>&1
-check "cache: after a change of a header it does" grep -q 'compiling austen.c for x86-64-v3' "$WORK/said"
+check "cache: after a change of a header it does" grep -q 'compiling model.c for x86-64-v3' "$WORK/said"
 check "cache: ... but for what does not include it" [ "$(grep -c 'compiling runtime' "$WORK/said")" = 0 ]
 
 # The program of q8_0 was used last, then the other; room for one more of the other's size.

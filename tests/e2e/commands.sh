@@ -52,7 +52,7 @@ says "commands: C text" 0 "forward_" $BURIN build $model --emit=c
 says "commands: C text is printed, not written" 0 "$WORK/text is not written: --emit prints" $BURIN build $model --emit=c -o "$WORK/text"
 says "commands: steps and commands" 0 "+ clang-19" $BURIN build $model -v --mcpu=x86-64-v3 -o "$WORK/austen"
 says "commands: objects that are kept" 0 "a program" $BURIN build $model --save-temps --mcpu=x86-64-v3 -o "$WORK/kept"
-check "commands: they are there" [ -s "$WORK/kept.temps/austen.c" ]
+check "commands: they are there" [ -s "$WORK/kept.temps/model.c" ]
 says "commands: a description with weights" 0 "a program" $BURIN build dsl/models/llama.burin --weights $model --tokenizer $model/tokenizer.json \
     --mcpu=x86-64-v3 -o "$WORK/described"
 check "commands: it writes as the folder's" [ "$("$WORK/austen" "It was" -n 9 --temp 0)" = "$("$WORK/described" "It was" -n 9 --temp 0)" ]

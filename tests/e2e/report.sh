@@ -64,7 +64,7 @@ $BURIN report "$WORK/bert" --json > "$WORK/bert.json"
 structure bert "$WORK/bert.json"
 $BURIN report examples/numbers --json > "$WORK/numbers.json"
 structure numbers "$WORK/numbers.json"
-check "report: an encoder and its decoder" [ "$(at "$WORK/numbers.json" 'programs.*.name' | tr '\n' ' ')" = "numbers_encode numbers " ]
+check "report: an encoder and its decoder" [ "$(at "$WORK/numbers.json" 'programs.*.name' | tr '\n' ' ')" = "model_encode model " ]
 $BURIN report examples/digits/digits.onnx --json > "$WORK/digits.json"
 structure digits "$WORK/digits.json"
 check "report: a node of an export" [ "$(at "$WORK/digits.json" 'programs.0.graph.nodes.*.at.text' | grep -c 'digits.onnx, node')" -gt 20 ]

@@ -65,7 +65,7 @@ check "strangers: what make makes in a folder of C is replaced" $BURIN build $mo
 check "strangers: all of it" [ ! -e "$WORK/out/story.c/story.a" ]
 ln -sf "$WORK/precious/file" "$WORK/out/austen"
 check "strangers: a program in the place of a link is refused" [ "$($BURIN build $model -o "$WORK/out/austen" 2>&1 | grep -c 'did not write it')" = 1 ]
-mkdir -p "$WORK/out/x.temps" && ln -s "$WORK/precious/file" "$WORK/out/x.temps/austen.c"
+mkdir -p "$WORK/out/x.temps" && ln -s "$WORK/precious/file" "$WORK/out/x.temps/model.c"
 $BURIN build $model --save-temps -o "$WORK/out/x" > "$WORK/said" 2>&1
 mkdir "$WORK/dump" && ln -s "$WORK/precious/file" "$WORK/dump/constants"
 $BURIN build $model --dump-ir="$WORK/dump" -o "$WORK/out/y" > "$WORK/said" 2>&1
