@@ -29,6 +29,7 @@ typedef struct Checkpoint {
     const char *quantized;     // the method, once checkpoint_read_quantized found one; or NULL
     const char *tokenizer;     // path of tokenizer.json (or of the GGUF itself), or NULL
     Map by_name;
+    Map keys;  // of a GGUF: field of config -> key of the metadata
     Arena *arena;
 } Checkpoint;
 
@@ -53,6 +54,11 @@ const char *checkpoint_stored_type(const Checkpoint *, const Tensor *, uint64_t 
 
 // Where the value of a key (of the outermost object) stands in config.json, for messages; the file alone when it has no text.
 Loc checkpoint_config_loc(const Checkpoint *, const char *key);
+
+// What messages call a field of config, or an element of one, and the file that it is in: "num_attention_heads" and
+// "config.json", or "llama.attention.head_count" and "model.gguf".
+const char *checkpoint_field(const Checkpoint *, const char *field);
+const char *checkpoint_config_file(const Checkpoint *);
 
 // Token ids as generation_config.json says, else config.json (or the file's header). They are below the vocabulary's size.
 typedef struct SpecialTokens {

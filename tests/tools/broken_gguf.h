@@ -96,6 +96,12 @@ static void gguf_alignment_0(void) {
     open_gguf(0);
 }
 
+static void gguf_alignment_24(void) {
+    begin_model(0, 1);
+    put_u32("general.alignment", 24);
+    open_gguf(0);
+}
+
 static void gguf_no_architecture(void) {
     begin(3, 0, 1);
     put_u32("x", 1);
@@ -479,6 +485,7 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_long_array),
                                          CASE(gguf_duplicate_key),
                                          CASE(gguf_alignment_0),
+                                         CASE(gguf_alignment_24),
                                          CASE(gguf_no_architecture),
                                          CASE(gguf_architecture),
                                          CASE(gguf_unread_scale),

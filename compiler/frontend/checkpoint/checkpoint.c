@@ -215,6 +215,18 @@ static Loc value_loc(const Source *s, const char *key) {
 
 Loc checkpoint_config_loc(const Checkpoint *c, const char *key) { return value_loc(c->config_source, key); }
 
+const char *checkpoint_field(const Checkpoint *c, const char *field) {
+    size_t n = strcspn(field, "[");
+    const char *key = map_get(&c->keys, arena_strndup(c->arena, field, n));
+    return key ? arena_printf(c->arena, "%s%s", key, field + n) : field;
+}
+
+const char *checkpoint_config_file(const Checkpoint *c) {
+    if (!c->config_source) return "config.json";
+    const char *slash = strrchr(c->config_source->name, '/');
+    return slash ? slash + 1 : c->config_source->name;
+}
+
 typedef struct {
     const json_t *value;  // NULL when absent
     const char *key;
@@ -358,6 +370,7 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     c->arena = arena;
     c->path = arena_strdup(arena, path), c->library = library;
     map_init(&c->by_name, arena);
+    map_init(&c->keys, arena);
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     c->folder = folder ? c->path : path_folder(arena, c->path);
     read_file(c, folder ? file_of_folder(arena, path) : path);

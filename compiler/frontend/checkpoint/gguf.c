@@ -66,7 +66,7 @@ static int rotary_heads(const Reading *r, const StoredTensor *stored) {
     if (heads < 1 || heads > INT32_MAX || t->dim[0] % (2 * heads))
         file_fatal(r->gguf->file,
                    "tensor \"%s\" has %" PRId64 " rows, which %s = %" JSON_INTEGER_FORMAT " does not divide into pairs",
-                   stored->name_in_file, t->dim[0], head_key, heads);
+                   stored->name_in_file, t->dim[0], checkpoint_field(r->checkpoint, head_key), heads);
     return (int)heads;
 }
 
@@ -193,6 +193,11 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration
+// Of keys that give the same field, the one that the file has
+static void note_key(const Reading *r, const char *field, const char *key) {
+    if (gguf_find(r->gguf, key) || !map_get(&r->checkpoint->keys, field)) map_put(&r->checkpoint->keys, field, (void *)key);
+}
+
 // "attn_config.clip_qkv" is a field of an object.
 static void set_field(const Reading *r, const char *name, json_t *value) {
     const char *dot = strchr(name, '.');
@@ -256,6 +261,7 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
     for (int i = 0; i < keys.n; i++) {
         const char *key = gguf_key_of(r, keys.items[i].gguf);
         json_t *value = value_of_key(r, key);
+        note_key(r, keys.items[i].name, key);
         if (value && json_is_number(value) && is_none(key, value)) {
             json_decref(value);
             value = NULL;
@@ -295,13 +301,15 @@ static void set_each(const Reading *r, GgufPair each) {
     for (int64_t i = 0; i < layers; i++)
         json_array_append_new(numbers, reals ? json_real(of_reals ? of_reals[i] : real) : json_integer(of ? of[i] : one));
     set_field(r, each.name, numbers);
+    note_key(r, each.name, key);
 }
 
 static void set_choices(const Reading *r) {
     for (int i = 0; i < r->table->choices.n; i++) {
         const GgufPair *c = &r->table->choices.items[i];
-        const char *word = gguf_choice(r->gguf, gguf_key_of(r, c->gguf), c->needs);
+        const char *key = gguf_key_of(r, c->gguf), *word = gguf_choice(r->gguf, key, c->needs);
         if (word) json_object_set_new(r->config, c->name, json_string(word));
+        note_key(r, c->name, key);
     }
 }
 

@@ -105,8 +105,8 @@ static uint64_t count_of(Cursor *c, const char *what, uint64_t least_bytes) {
 static uint64_t data_start(const Gguf *g, const Cursor *c) {
     int64_t alignment = 32;
     gguf_int(g, "general.alignment", &alignment);
-    if (alignment < 8 || alignment % 8 || alignment > 1 << 20)
-        file_fatal(g->file, "general.alignment is %" PRId64 ", expected a multiple of 8, at most 1 MB", alignment);
+    if (alignment < 1 || alignment & (alignment - 1) || alignment > 1 << 20)
+        file_fatal(g->file, "general.alignment is %" PRId64 ", expected a power of 2, at most 1 MB", alignment);
     return (c->at + (uint64_t)alignment - 1) / (uint64_t)alignment * (uint64_t)alignment;
 }
 

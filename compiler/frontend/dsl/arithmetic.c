@@ -93,7 +93,8 @@ static const Declaration *zero_parameter(const Origin *o, int depth) {
 
 static Value division_by_zero(Elaborator *e, Loc at, Value b) {
     const Declaration *d = b.kind == V_INT ? zero_parameter(b.origin, 0) : NULL;
-    const char *hint = d ? arena_message(e->arena, "\nhint: %s is 0 in config.json", d->ast->name) : "";
+    const char *hint =
+        d ? arena_message(e->arena, "\nhint: %s is 0 in %s", config_called(e, d->ast->name), config_file(e)) : "";
     return report(e, at, "division by zero%-s", hint);
 }
 
@@ -151,7 +152,8 @@ static const char *operator_text(AstKind op) {
 static Value cannot(Elaborator *e, const Ast *x, Value a, Value b) {
     if (a.kind == V_ERROR || b.kind == V_ERROR) return VALUE(V_ERROR);
     const char *null = a.kind == V_NULL ? a.path : b.kind == V_NULL ? b.path : NULL;
-    const char *hint = null ? arena_message(e->arena, "\nnote: \"%s\" is null or absent in config.json", null) : "";
+    const char *hint =
+        null ? arena_message(e->arena, "\nnote: \"%s\" is null or absent in %s", config_called(e, null), config_file(e)) : "";
     return report(e, x->loc, "%s cannot take %s and %s%-s", operator_text(x->kind), value_kind_name(a.kind),
                   value_kind_name(b.kind), hint);
 }

@@ -59,6 +59,15 @@ static const char *config_name(const Elaborator *e, const char *name) {
     return name;
 }
 
+const char *config_called(const Elaborator *e, const char *path) {
+    const char *name = config_name(e, path);
+    return e->options->checkpoint ? checkpoint_field(e->options->checkpoint, name) : name;
+}
+
+const char *config_file(const Elaborator *e) {
+    return e->options->checkpoint ? checkpoint_config_file(e->options->checkpoint) : "config.json";
+}
+
 bool config_has(const Elaborator *e, const char *path) {
     return e->options->checkpoint && find_json(e->options->checkpoint->config, config_name(e, path));
 }
@@ -82,8 +91,8 @@ static Value check_kind(Elaborator *e, const Declaration *d, Value v) {
         return (Value){.kind = V_INT, .i = (int64_t)v.f, .path = v.path};
     if (standard.kind == V_FLOAT && v.kind == V_INT) return (Value){.kind = V_FLOAT, .f = (double)v.i, .path = v.path};
     if (v.kind == standard.kind) return v;
-    diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", v.path, value_text(e, v), e->main->source->name,
-               value_kind_name(standard.kind));
+    diag_error(config_loc(e, v.path), "\"%s\" is %s, %s expects %s", config_called(e, v.path), value_text(e, v),
+               e->main->source->name, value_kind_name(standard.kind));
     diag_note(d->ast->loc, "declared here, with the default %s", value_text(e, standard));
     e->errors++;
     return VALUE(V_ERROR);
@@ -210,7 +219,8 @@ const char *description_name(const Elaborator *e) {
 
 static void warn_unknown(Elaborator *e, const char *path, const json_t *value) {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    diag_warning(config_loc(e, path), "\"%s\": %.60s is not used by %s", path, text ? text : "?", description_name(e));
+    diag_warning(config_loc(e, path), "\"%s\": %.60s is not used by %s", config_called(e, path), text ? text : "?",
+                 description_name(e));
     free(text);
 }
 
@@ -224,7 +234,7 @@ static void check_fields(Elaborator *e, const char *prefix, const json_t *object
         const char *path = *prefix ? arena_printf(e->arena, "%s.%s", prefix, name) : name;
         if (never_matters(name) || is_off(j)) continue;
         if (!is_known(e, path) && is_ours(e))
-            *ignored = arena_printf(e->arena, "%s%s%s", *ignored, **ignored ? ", " : "", path);
+            *ignored = arena_printf(e->arena, "%s%s%s", *ignored, **ignored ? ", " : "", config_called(e, path));
         else if (!is_known(e, path))
             warn_unknown(e, path, j);
         else if (json_is_object(j) && has_known_fields(e, path, j))
@@ -238,5 +248,5 @@ void config_report(Elaborator *e) {
     const Checkpoint *c = e->options->checkpoint;
     const char *ignored = "";
     if (c && c->config && !e->errors) check_fields(e, "", c->config, &ignored);
-    if (*ignored && e->options->verbose) fprintf(stderr, "  config.json: %s ignores %s\n", description_name(e), ignored);
+    if (*ignored && e->options->verbose) fprintf(stderr, "  %s: %s ignores %s\n", config_file(e), description_name(e), ignored);
 }

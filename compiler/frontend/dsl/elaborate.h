@@ -154,8 +154,11 @@ Declaration *file_find_block(const File *, const char *name);
 Value config_value(Elaborator *, Declaration *);  // of a parameter or definition
 Value config_field(Elaborator *, Value object, const char *name, Loc);
 bool config_has(const Elaborator *, const char *path);  // in config.json, even as null
-const char *description_name(const Elaborator *);       // "llama.burin"
-void config_report(Elaborator *);                       // fields of config.json that the description does not know
+// What the file calls a parameter, and that file: "n_embd" and "config.json", "gpt2.embedding_length" and "model.gguf"
+const char *config_called(const Elaborator *, const char *path);
+const char *config_file(const Elaborator *);
+const char *description_name(const Elaborator *);  // "llama.burin"
+void config_report(Elaborator *);                  // fields of config.json that the description does not know
 Declaration *config_find_dotted(Elaborator *, const char *path);
 
 // value.c

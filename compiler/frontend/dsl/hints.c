@@ -70,7 +70,8 @@ const char *unknown_name_hint(Elaborator *e, const Ast *x) {
     if (habit) return hint(e, habit);
     if (source && source->text && is_behind_slashes(source, x->loc.offset))
         return hint(e, "a comment begins with #; a // b divides and rounds down");
-    if (config_has(e, x->name)) return arena_message(e->arena, "\nhint: config.json has it: config %s declares it", x->name);
+    if (config_has(e, x->name))
+        return arena_message(e->arena, "\nhint: %s has it: config %s declares it", config_file(e), x->name);
     const char *near = nearest_visible(e, x->name, false);
     return near ? arena_message(e->arena, "\nhint: did you mean \"%s\"?", near)
                 : "\nhint: NAME = ... gives it a value, config NAME takes it from config.json";

@@ -50,7 +50,7 @@ static Value operand(Elaborator *e, Value v, DType wanted, Loc at) {
     if (!value_is_number(v)) {
         if (v.kind == V_ERROR) return v;
         return report(e, at, "a tensor cannot be combined with %s%-s", value_kind_name(v.kind),
-                      v.path ? arena_message(e->arena, "\nnote: \"%s\" of config.json", v.path) : "");
+                      v.path ? arena_message(e->arena, "\nnote: \"%s\" of %s", config_called(e, v.path), config_file(e)) : "");
     }
     return (Value){.kind = V_TENSOR, .node = node_scalar(e->graph, wanted, value_number(v), place(e, at), NULL)};
 }

@@ -63,11 +63,18 @@ static bool fits_a_table(const Elaborator *e, const Tensor *t) {
     return false;
 }
 
+// Where the configuration, or that of its texts, says that the head is tied; NULL: nowhere.
+static const char *tying(const Checkpoint *c) {
+    const json_t *texts = json_object_get(c->config, "text_config");
+    if (json_is_true(json_object_get(c->config, "tie_word_embeddings"))) return "tie_word_embeddings";
+    return json_is_true(json_object_get(texts, "tie_word_embeddings")) ? "text_config" : NULL;
+}
+
 static void warn_of_head(const Elaborator *e, const Tensor *t) {
     const Checkpoint *c = e->options->checkpoint;
-    bool tied = json_is_true(json_object_get(c->config, "tie_word_embeddings"));
-    if (is_own_head(t) && t->rank == 2 && tied && fits_a_table(e, t) && !is_constant(t) && !is_copy(e, t))
-        diag_warning(checkpoint_config_loc(c, "tie_word_embeddings"),
+    const char *key = tying(c);
+    if (is_own_head(t) && t->rank == 2 && key && fits_a_table(e, t) && !is_constant(t) && !is_copy(e, t))
+        diag_warning(checkpoint_config_loc(c, key),
                      "\"%s\" differs from the embedding that it is tied to, which is used in its place, as transformers does"
                      "\nhint: if the model was trained with a head of its own, set \"tie_word_embeddings\" to false",
                      t->name);

@@ -161,8 +161,8 @@ static bool refuse(Elaborator *e, Value v, Loc at, const char *what, const char 
     const char *hint = "", *shown = value_text(e, v);
     if (v.kind == V_FLOAT && v.f == floor(v.f) && fabs(v.f) < 1e15) shown = arena_printf(e->arena, "%.1f", v.f);
     if (v.path && e->options->checkpoint)
-        hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note", v.path,
-                             loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
+        hint = arena_message(e->arena, "\n%s: \"%s\" comes from %s", v.kind == V_NULL ? "hint" : "note",
+                             config_called(e, v.path), loc_text(checkpoint_config_loc(e->options->checkpoint, v.path)));
     if (v.kind == V_TENSOR && !strcmp(expected, "true or false")) hint = "\nhint: where(c, a, b) chooses element by element";
     if (v.kind == V_TENSOR && !strcmp(expected, "an integer")) hint = "\nhint: what decides the graph is a number: shape(x)[0]";
     if (v.kind == V_INT && !strcmp(expected, "a list of dimensions")) hint = arena_message(e->arena, "\nhint: [%s]", shown);

@@ -223,8 +223,8 @@ static const char *parameter_hint(Elaborator *e, const WeightUse *u) {
         }
     }
     if (!best) return "";
-    return arena_message(e->arena, "\nhint: %s is %" PRId64 " in config.json, did you mean %" PRId64 "?", best->ast->name, now,
-                         best_value);
+    return arena_message(e->arena, "\nhint: %s is %" PRId64 " in %s, did you mean %" PRId64 "?",
+                         config_called(e, best->ast->name), now, config_file(e), best_value);
 }
 
 // --------------------------------------------------------------------------------------------------------------------- report
@@ -278,7 +278,8 @@ static const char *missing_hint(Elaborator *e, const WeightUse *u) {
         asked++, there += o->found != NULL;
     }
     if (there)
-        return arena_printf(e->arena, "\nhint: %d of %d layers have it: is their number in config.json right?", there, asked);
+        return arena_printf(e->arena, "\nhint: %d of %d layers have it: is their number in %s right?", there, asked,
+                            config_file(e));
     return near ? arena_message(e->arena, "\nhint: did you mean \"%s\"?", near) : "";
 }
 
