@@ -200,11 +200,12 @@ static int reference_integer(weight_format f, const uint8_t *block, int column, 
     } else {
         q = bits_at(block, b.low, column, k);
     }
+    if (b.high) q |= bits_at(block + block_high_at(f), b.high, column, k) << b.low;
     if (stands_for_floats(f)) return q;
     if (has_zero_point(f)) q -= (int8_t)block[block_minima_at(f) + (size_t)column];
     if (b.table == TABLE_SIGN) return q ? 1 : -1;
     if (b.table != TABLE_PLAIN) return (b.table == TABLE_IQ4 ? iq4 : e2m1)[q];
-    return (b.high ? q | bits_at(block + block_high_at(f), b.high, column, k) << b.low : q) - b.offset;
+    return q - b.offset;
 }
 
 static int reference_scale(weight_format f, const uint8_t *block, int column, int g) {
