@@ -275,7 +275,72 @@ CASES |= {
     "gemma3-whole": lambda: soft_norms(rope__scaling__factor=2.0, rope__freq_base_swa=50.0),
     "olmo": lambda: bare_norms(attention__layer_norm_epsilon=0.03),
     "hrm_text": lambda: stacks_by_turns(embedding_scale=3.0),
+    "muse-glimmer": lambda: glimmer(attention__sliding_window_pattern=[False, True, True, False, True], rope__freq_base_swa=100.0,
+                                    rope__dimension_count=HEAD // 2, final_logit_softcapping=2.0),
+    "muse-glimmer-plain": lambda: glimmer(),
+    "muse-glimmer-bare": lambda: glimmer(final_logit_softcapping=0.0, attention__sliding_window_pattern=2),
+    "minimax-m3": lambda: chosen_blocks(expert_weights_norm=True, expert_gating_func=2),
+    "minimax-m3-softmax": lambda: chosen_blocks(first=0, expert_gating_func=1, rope__dimension_count=HEAD),
+    "hy_v4": lambda: streams(3, 1.7, expert_gating_func=2, expert_weights_norm=True, swiglu_clamp_exp=0.2).add_to(1, **ROUTER_BIAS),
+    "hy_v4-indexed": lambda: indexed(streams(2, 0.6, swiglu_clamp_exp=[0.0, 0.1], attention__indexer__top_k=16, rope__scaling__type="yarn",
+                                             rope__scaling__factor=4.0, rope__scaling__original_context_length=16,
+                                             attention__indexer__key_length=64, attention__indexer__head_count=2,
+                                             attention__indexer__types=[True, True])),
+    "dots3note": lambda: two_latents(expert_gating_func=2, expert_weights_norm=True, expert_weights_scale=1.5),
+    "dots3note-softmax": lambda: two_latents(expert_gating_func=1, attention__head_count=HEADS),
 }
+
+
+def glimmer(**metadata):
+    return Case("muse-glimmer", layers=5, attention__sliding_window=3, logit_scale=0.6, **{"rope__dimension_count": HEAD} | metadata,
+                **HEADED).llama().add(attn_gate=(HEADS * HEAD, WIDTH), post_attention_norm=(WIDTH,), post_ffw_norm=(WIDTH,),
+                                      **NORMS_OF_HEADS)
+
+
+def chosen_blocks(first=1, **metadata):
+    """MiniMax-M3, whose indexers choose blocks: all of them here."""
+    case = shared_experts(Case("minimax-m3", layers=3, attention__indexer__top_k=2, attention__indexer__block_size=8,
+                               attention__indexer__local_blocks=1, attention__indexer__head_count=GROUPS, attention__indexer__key_length=HEAD,
+                               **SPARSE | {"rope__dimension_count": HEAD // 2, "leading_dense_block_count": first} | metadata, **HEADED), 2)
+    case.add(**NORMS_OF_HEADS)
+    for i in range(first, 3):
+        case.add_to(i, **{"indexer__q_proj__weight": (GROUPS * HEAD, WIDTH), "indexer__k_proj__weight": (HEAD, WIDTH),
+                          "indexer__q_norm__weight": (HEAD,), "indexer__k_norm__weight": (HEAD,)}, **ROUTER_BIAS)
+    return case
+
+
+def streams(n, magnitude, **metadata):
+    """Hunyuan 4: n streams beside each part; gates of all values, sinks."""
+    case = latent("hy_v4", hyper_connection__count=n, hyper_connection__epsilon=0.01, hyper_connection__magnitude=magnitude, **metadata)
+    for part in ("attn", "ffn"):
+        case.add(**{f"hc_{part}_fn": (2 * n, n * WIDTH), f"hc_{part}_base": (2 * n,), f"hc_{part}_scale": (2,)})
+    case.add(attn_gate=(HEADS * 12, WIDTH), attn_sinks=(HEADS,))
+    case.shapes |= {"output_hc_fn.weight": (n, n * WIDTH), "output_hc_base.weight": (n,), "output_hc_scale.weight": (1,)}
+    return case
+
+
+def two_latents(**metadata):
+    """dots3-note: layers with windows have other ranks and heads."""
+    near, turned, short = [True, False, True], 4, 16
+    metadata = {"attention__head_count": [2, HEADS, 2]} | metadata
+    case = Case("dots3note", layers=3, attention__head_count_kv=1, attention__sliding_window=3, attention__sliding_window_pattern=near,
+                rope__freq_base_swa=100.0, rope__dimension_count=turned, attention__q_lora_rank=short, attention__kv_lora_rank=16,
+                attention__key_length=16 + turned, attention__value_length=16, attention__key_length_swa=8 + turned,
+                attention__value_length_swa=8, attention__kv_lora_rank_swa=8, attention__key_length_mla=HEAD + turned,
+                attention__value_length_mla=12, attention__key_length_mla_swa=6 + turned, attention__value_length_mla_swa=10,
+                attention__indexer__top_k=16, attention__indexer__key_length=64, attention__indexer__head_count=2,
+                attention__indexer__types=[not n for n in near], attention__layer_norm_rms_epsilon=0.03, **SPARSE | metadata)
+    shared_experts(case, 2, "attn_q", "attn_k", "attn_v", "attn_output")
+    heads = metadata["attention__head_count"]
+    for i in range(3):
+        n = heads[i] if isinstance(heads, list) else heads
+        rank, d, value = (8, 6, 10) if near[i] else (16, HEAD, 12)
+        case.add_to(i, attn_q_a=(short, WIDTH), attn_q_a_norm=(short,), attn_q_b=(n * (d + turned), short),
+                    attn_kv_a_mqa=(rank + turned, WIDTH), attn_kv_a_norm=(rank,), attn_k_norm=(turned,), attn_k_b=(n, rank, d),
+                    attn_v_b=(n, value, rank), attn_gate=(n, WIDTH), attn_output=(WIDTH, n * value), **({} if i == 0 else ROUTER_BIAS))
+    whole = indexed(Case("", layers=3)).shapes
+    case.shapes |= {name: shape for name, shape in whole.items() if name.startswith("blk.1.indexer")}
+    return case
 
 
 def indexed(case, d=64, heads=2, rank=16):

@@ -358,7 +358,7 @@ static void reads_metadata_of_gguf(void) {
     for (int i = 0; i < 8; i++) f32(0);
     const Checkpoint *c = open_put(arena, &f);
     SpecialTokens ids = checkpoint_special_tokens(c);
-    CHECK(!json_object_get(c->config, "sliding_window"));
+    CHECK(json_is_null(json_object_get(c->config, "sliding_window")));  // none, not the default
     CHECK_TEXT(c->architecture, "llama");
     CHECK(config_int(c, "num_key_value_heads") == 7);  // in the layers that have any
     CHECK(ids.n_eos == 2 && ids.eos[0] == 3 && ids.eos[1] == 5 && config_int(c, "type_vocab_size") == 4);

@@ -263,10 +263,10 @@ static void set_keys(const Reading *r, GgufPairs keys, bool required) {
         json_t *value = value_of_key(r, key);
         note_key(r, keys.items[i].name, key);
         if (value && json_is_number(value) && is_none(key, value)) {
+            if (required)
+                file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown", key, keys.items[i].name);
             json_decref(value);
-            value = NULL;
-            if (!required) continue;
-            file_fatal(r->gguf->file, "metadata \"%s\" is 0\nhint: without it %s is unknown", key, keys.items[i].name);
+            value = json_null();
         }
         if (value)
             set_field(r, keys.items[i].name, value);
