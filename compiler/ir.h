@@ -88,6 +88,7 @@ typedef struct Tensor {
     const Source *source;  // the file it came from, or NULL
     bool swapped;          // of a checkpoint: its matrix in Hugging Face's words is the transpose, for blocks lie along an axis
     const int32_t *order;  // of a checkpoint: column k is column order[k] of the matrix in Hugging Face's words; NULL: k
+    const float *factors;  // likewise: column k there is factors[k] times this; NULL: 1
     const Importance *importance;  // or NULL
 } Tensor;
 

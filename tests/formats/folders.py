@@ -341,6 +341,57 @@ def modelopt_mixed():
                       {f"model.layers.0.{k}": {"quant_algo": v} for k, v in kinds.items()}}
 
 
+def modelopt_awq():
+    """pre_quant_scale before integers of 4 bits (q, k, v: one for all; gate, up: W4A8), NVFP4 (o) and int8 (down)"""
+    four = nvfp4(True)[0]
+
+    def quantize(name, w):
+        out, n = w.shape
+        pre = rounded(np.exp(np.random.default_rng(n + ("self_attn" in name) + ("down" in name)).standard_normal(n) * .5), BF16)
+        if "o_proj" in name:
+            tensors, values = four(name, w)
+        elif "down" in name:
+            most = (np.abs(w).max(1) / 127).astype(np.float32)
+            code = np.rint(w / most[:, None]).astype(np.int8)
+            tensors = {f"{name}.weight": torch.from_numpy(code), f"{name}.weight_scale": torch.from_numpy(most)}
+            values = code * most[:, None]
+        else:
+            parts = w.reshape(out, -1, 32)
+            scale = rounded(np.abs(parts).max(-1) / 7, BF16).float().numpy()
+            code = np.clip(np.rint(parts / scale[..., None]), -8, 7).astype(np.int64).reshape(w.shape)
+            packed = (code[0::2] & 15 | (code[1::2] & 15) << 4).astype(np.uint8)
+            tensors = {f"{name}.weight": torch.from_numpy(packed), f"{name}.weight_scale": torch.from_numpy(scale)}
+            if "mlp" in name:
+                tensors[f"{name}.weight_scale_2"] = torch.tensor(np.abs(w).max() / 448)
+            values = code.astype(np.float32) * np.repeat(scale, 32, 1)
+        return tensors | {f"{name}.pre_quant_scale": pre}, values * pre.float().numpy()
+    kinds = {"self_attn.q_proj": "W4A16_AWQ", "self_attn.k_proj": "W4A16_AWQ", "self_attn.v_proj": "W4A16_AWQ", "self_attn.o_proj": "NVFP4_AWQ",
+             "mlp.gate_proj": "W4A8_AWQ", "mlp.up_proj": "W4A8_AWQ", "mlp.down_proj": "W8A8_SQ_PER_CHANNEL"}
+    return quantize, {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers":
+                      {f"model.layers.0.{k}": {"quant_algo": v} for k, v in kinds.items()}}
+
+
+def fp8_stack(name, w):
+    """Experts [experts, inputs, outputs]: a scale for each output, in two shapes"""
+    scale = (np.abs(w).max(1, keepdims=True) / 448).astype(np.float32)
+    code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+    stored = scale if "gate_up" in name else scale.swapaxes(1, 2)
+    return {name: code, f"{name}_scale": torch.from_numpy(np.ascontiguousarray(stored))}, code.float().numpy() * scale
+
+
+def modelopt_stack(name, w):
+    """NVFP4 along inputs, or FP8 with one scale"""
+    if "down" in name:
+        scale = np.float32(np.abs(w).max() / 448)
+        code = torch.from_numpy(w / scale).to(torch.float8_e4m3fn)
+        return {name: code, f"{name}_weight_scale": torch.tensor(scale), f"{name}_input_scale": torch.tensor(.02)}, code.float().numpy() * scale
+    n, inputs, outputs = w.shape
+    stored, values = nvfp4(True)[0]("", w.swapaxes(1, 2).reshape(n * outputs, inputs))
+    back = lambda a: a.reshape(n, outputs, -1).swapaxes(1, 2)
+    return {name: back(stored[".weight"]), f"{name}_weight_scale": back(stored[".weight_scale"]),
+            f"{name}_weight_scale_2": stored[".weight_scale_2"], f"{name}_input_scale": torch.tensor(.02)}, back(values)
+
+
 def bitnet(multiplies=False, online=False):
     def quantize(name, w):
         w = rounded(w, HALF).float().numpy() if online else w
@@ -414,11 +465,16 @@ def mixtral():
     return transformers.MixtralConfig(**SMALL | {"intermediate_size": 64, "num_local_experts": 4})
 
 
+def llama4():
+    return transformers.Llama4TextConfig(**SMALL | {"intermediate_size": 64}, intermediate_size_mlp=64, num_local_experts=4, head_dim=16,
+                                         interleave_moe_layer_step=1)
+
+
 MODELS = {
     "gptq8_g32": (llama(), gptq(8, 32, v2=True), ["lm_head"]),
     "gptq3_qwen2": (transformers.Qwen2Config(**SMALL | {"tie_word_embeddings": True}), gptq(3, -1), []),
     "gptq2_phi3": (transformers.Phi3Config(**SMALL), gptq(2, 64, order=True, kind=BF16), []),
-    "gptq4_gpt2": (gpt2(), gptq(4, 32, g_idx=False, sym=True), []),
+    "gptq4_gpt2": (gpt2(), gptq(4, 32, order=True, sym=True), []),
     "gptq4_cut": (llama(intermediate_size=160), gptq(4, 64), []),
     "awq_mixtral": (mixtral(), awq(32), []),
     "ct4_channel": (llama(), compressed(4, 0, True), []),
@@ -446,6 +502,9 @@ MORE = {
     "ct_order": (llama(), ct_order(), []),
     "modelopt_nvfp4": (llama(), nvfp4(True), []),
     "modelopt_fp8": (llama(), fp8_static(), []),
+    "modelopt_awq": (llama(), modelopt_awq(), []),
+    "modelopt_llama4": (llama4(), nvfp4(True) + (modelopt_stack,), []),
+    "fbgemm_llama4": (llama4(), fbgemm() + (fp8_stack,), []),
     "bitnet": (llama(), bitnet(), []),
     "bitnet_multiplies": (transformers.BitNetConfig(**SMALL), bitnet(True), []),
     "bitnet_online": (llama(), bitnet(online=True), []),
@@ -462,7 +521,7 @@ MORE = {
 
 
 def write(name, config, method, also, metadata={}):
-    folder, (quantize, settings) = f"{OUT}/{name}", method
+    folder, (quantize, settings, *stack) = f"{OUT}/{name}", method
     config._attn_implementation = "eager"
     torch.manual_seed(len(name))
     model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager").float().eval()
@@ -473,6 +532,12 @@ def write(name, config, method, also, metadata={}):
         if key == "lm_head.weight" and config.tie_word_embeddings:
             continue
         module = key.removesuffix(".weight")
+        if stack and ".experts." in key:
+            stored, values = stack[0](key, p.numpy() * 5)
+            tensors |= stored
+            p.copy_(torch.from_numpy(np.ascontiguousarray(values)))
+            shown = f"{key} 3", values[3].T
+            continue
         if module not in linear:
             p.copy_(rounded(p + 0.1 * torch.randn(p.shape) * (p.ndim == 1), HALF).float())
             tensors[key] = p.half()
@@ -485,7 +550,7 @@ def write(name, config, method, also, metadata={}):
             tensors[f"{module}.bias"] = torch.zeros(len(w), dtype=HALF)
         values = values.T if swapped else values
         p.copy_(torch.from_numpy(np.ascontiguousarray(values)))
-        if shown is None or part in module or ".mlp.c_proj" in module:
+        if not stack and (shown is None or part in module or ".mlp.c_proj" in module):
             shown = key, values
     ids = rng.integers(3, 97, 11)
     with torch.no_grad():

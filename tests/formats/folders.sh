@@ -6,7 +6,7 @@ unsanitized "folders"
 . tests/lib_formats.sh
 
 for path in tests/formats/folders/*/; do
-    folder "$(basename "$path")" "${path%/}" "$(cat "$path/tensor")"
+    folder "$(basename "$path")" "${path%/}" $(cat "$path/tensor") # with a number: a matrix of a stack
     $BURIN inspect "$path" --stop-after=infer 2> /dev/null
 done > "$WORK/list"
 grep -E '^(ok|not ok|#) ' "$WORK/list"

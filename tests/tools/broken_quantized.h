@@ -31,29 +31,31 @@ typedef struct QuantizedCase {
 #define TERNARY   "m.weight U8 2 32;"
 #define QUARK(d, s) \
     "'quant_method':'quark','global_quant_config':{'weight':{'dtype':'" d "','qscheme':'" s "','group_size':16}}"
-#define MLX         "'group_size':16,'bits':4"
-#define MLX_WORDS   "m.weight U32 8 4;"
-#define BYTES       CT("int-quantized", "'num_bits':8,'type':'int'")
-#define FP8         "'quant_method':'fp8','weight_block_size':[4,16]"
-#define F8          "m.weight F8_E4M3 8 32;"
-#define MXFP4       "'quant_method':'mxfp4'"
-#define BNB         "'quant_method':'bitsandbytes','load_in_4bit':true"
-#define NF4         "m.weight U8 128 1; m.weight.quant_map F32 16;"
-#define STATE(t)    "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
-#define GOOD        STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
-#define ABSMAX      "m.weight.absmax F32 4 =11;"
-#define HQQ         "'quant_method':'hqq'"
-#define HQQ_SHAPE   "m.shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
-#define HQQ_CODES   "m.W_q U8 8 16; m.packing U8 @ ='4bit_u8';"
-#define HQQ_SCALE   "m.scale F16 16 1 =11;"
-#define HQQ_ZERO    "m.zero F16 16 1 =11;"
-#define AO          "'quant_method':'torchao'"
-#define AO_IS(t, d) "%tensor_names ['m.weight']; %m.weight {'_type':'" t "','_data':{" d "}};"
-#define AO_FLOAT8   AO_IS("Float8Tensor", "'block_size':[1,32]") "m._weight_qdata F8_E4M3 8 32;"
-#define AO_INT8     AO_IS("Int8Tensor", "'block_size':[1,32]") "m._weight_qdata I8 8 32;"
-#define AO_GROUPS   "'block_size':[1,16],'shape':[8,32]"
-#define AO_INT4     AO_IS("Int4Tensor", AO_GROUPS) "m._weight_qdata I8 8 16; m._weight_zero_point BF16 2 8;"
-#define AO_TILES(d) AO_IS("Int4TilePackedTo4dTensor", d) "m._weight_qdata I32 1 1 32 4;"
+#define AWQ_OF_NVIDIA "'quant_method':'modelopt','quant_algo':'W4A16_AWQ'"
+#define STACK(t)      "x.experts.up_proj " t ";"
+#define MLX           "'group_size':16,'bits':4"
+#define MLX_WORDS     "m.weight U32 8 4;"
+#define BYTES         CT("int-quantized", "'num_bits':8,'type':'int'")
+#define FP8           "'quant_method':'fp8','weight_block_size':[4,16]"
+#define F8            "m.weight F8_E4M3 8 32;"
+#define MXFP4         "'quant_method':'mxfp4'"
+#define BNB           "'quant_method':'bitsandbytes','load_in_4bit':true"
+#define NF4           "m.weight U8 128 1; m.weight.quant_map F32 16;"
+#define STATE(t)      "m.weight.quant_state.bitsandbytes__nf4 U8 @ ='" t "';"
+#define GOOD          STATE("{\"blocksize\":64,\"shape\":[8,32],\"nested_blocksize\":256,\"nested_offset\":0}")
+#define ABSMAX        "m.weight.absmax F32 4 =11;"
+#define HQQ           "'quant_method':'hqq'"
+#define HQQ_SHAPE     "m.shape I64 2 ='\10\0\0\0\0\0\0\0\40\0\0\0\0\0\0\0';"
+#define HQQ_CODES     "m.W_q U8 8 16; m.packing U8 @ ='4bit_u8';"
+#define HQQ_SCALE     "m.scale F16 16 1 =11;"
+#define HQQ_ZERO      "m.zero F16 16 1 =11;"
+#define AO            "'quant_method':'torchao'"
+#define AO_IS(t, d)   "%tensor_names ['m.weight']; %m.weight {'_type':'" t "','_data':{" d "}};"
+#define AO_FLOAT8     AO_IS("Float8Tensor", "'block_size':[1,32]") "m._weight_qdata F8_E4M3 8 32;"
+#define AO_INT8       AO_IS("Int8Tensor", "'block_size':[1,32]") "m._weight_qdata I8 8 32;"
+#define AO_GROUPS     "'block_size':[1,16],'shape':[8,32]"
+#define AO_INT4       AO_IS("Int4Tensor", AO_GROUPS) "m._weight_qdata I8 8 16; m._weight_zero_point BF16 2 8;"
+#define AO_TILES(d)   AO_IS("Int4TilePackedTo4dTensor", d) "m._weight_qdata I32 1 1 32 4;"
 #define AO_MXFP4      \
     AO_IS("MXTensor", \
           "'block_size':32,'elem_dtype':{'_type':'torch.dtype','_data':'float4_e2m1fn_x2'},'is_swizzled_scales':true")
@@ -122,10 +124,19 @@ static const QuantizedCase quantized[] = {
     {"ct-nvfp4-scale-shape", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 1 =11; m.weight_global_scale F32 1 =11;"},
     {"ct-nvfp4-whole-zero", NVFP4, FP4_WORDS "m.weight_scale F8_E4M3 8 2 =11; m.weight_global_scale F32 1;"},
     {"ct-mxfp4-scale-nan", NVFP4, FP4_WORDS "m.weight_scale U8 8 1 =ff;"},
-    {"modelopt-algorithm", "'quant_method':'modelopt','quant_algo':'W4A8_AWQ'", F8},
+    {"modelopt-algorithm", "'quant_method':'modelopt','quant_algo':'NVFP4_SVD'", F8},
     {"modelopt-algorithm-of-layer",
-     "'quant_method':'modelopt','quant_algo':'MIXED_PRECISION','quantized_layers':{'m':{'quant_algo':'W4A16_AWQ'}}", F8},
+     "'quant_method':'modelopt','quant_algo':'MIXED_PRECISION','quantized_layers':{'m':{'quant_algo':'NVFP4_SVD'}}", F8},
     {"modelopt-blocks", "'quant_method':'modelopt','quant_algo':'FP8_PB_WO'", F8 "m.weight_scale F32 2 1 2 1 =11;"},
+    {"modelopt-awq-rows", AWQ_OF_NVIDIA, "m.weight U8 4 32; m.weight_scale F32 4 2 =11;"},
+    {"modelopt-awq-groups", AWQ_OF_NVIDIA, "m.weight U8 4 32; m.weight_scale F32 8 5 =11;"},
+    {"modelopt-awq-before", AWQ_OF_NVIDIA, "m.weight U8 4 32; m.weight_scale F32 8 2 =11; m.pre_quant_scale F32 31;"},
+    {"modelopt-awq-infinite", AWQ_OF_NVIDIA, "m.weight U8 4 32; m.weight_scale F32 8 2 =11; m.pre_quant_scale F32 32 =inf;"},
+    {"modelopt-stack-no-scale", AWQ_OF_NVIDIA, STACK("U8 2 16 8")},
+    {"modelopt-stack-scale", AWQ_OF_NVIDIA, STACK("U8 2 16 8") "x.experts.up_proj_weight_scale F8_E4M3 2 8 2 =11;"},
+    {"modelopt-stack-no-whole", AWQ_OF_NVIDIA, STACK("U8 2 16 8") "x.experts.up_proj_weight_scale F8_E4M3 2 2 8 =11;"},
+    {"modelopt-stack-nan", AWQ_OF_NVIDIA, STACK("F8_E4M3 2 32 8") "x.experts.up_proj_weight_scale F32 1 =inf;"},
+    {"fbgemm-stack-scale", "'quant_method':'fbgemm_fp8'", STACK("F8_E4M3 2 32 8") "x.experts.up_proj_scale F32 2 32 1 =11;"},
     {"modelopt-no-scale", "'quant_method':'modelopt','quant_algo':'FP8'", F8},
     {"modelopt-no-whole", "'quant_method':'modelopt','quant_algo':'NVFP4'",
      "m.weight U8 8 16; m.weight_scale F8_E4M3 8 2 =11;"},
@@ -247,7 +258,7 @@ static const QuantizedCase quantized[] = {
     {"ao-float8-scale-shape", AO, AO_FLOAT8 "m._weight_scale F32 7 1 =11;"},
     {"ao-int8-codes", AO, AO_IS("Int8Tensor", "'block_size':[1,32]") "m._weight_qdata U8 8 32; m._weight_scale F32 8 1;"},
     {"ao-int8-zeros", AO, AO_INT8 "m._weight_scale F32 8 1 =11; m._weight_zero_point I8 8 2 =01;"},
-    {"ao-int8-factor", AO, AO_INT8 "m._weight_scale F32 8 1 =11; m._weight_act_pre_scale F32 32 =11;"},
+    {"ao-int8-factor", AO, AO_INT8 "m._weight_scale F32 8 1 =11; m._weight_act_pre_scale F32 31 =11;"},
     {"ao-colons-no-scale", AO, AO_IS("Int8Tensor", "") "m.weight:qdata I8 8 32;"},
     {"ao-int4-scale", AO, AO_INT4 "m._weight_scale BF16 8 2 =11;"},
     {"ao-int4-zeros", AO,

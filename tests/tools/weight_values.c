@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     Checkpoint *c = checkpoint_open(arena, argv[1], "dsl");
     checkpoint_read_quantized(c);
     const Tensor *t = checkpoint_find(c, argv[2]);
-    if (t && t->order) t = checkpoint_as_floats(c, t);
+    if (t && (t->order || t->factors)) t = checkpoint_as_floats(c, t);
     int64_t rows = expected.dim[0], columns = expected.dim[1], wrong = 0;
     bool stack = argc > 4, turned = t && stack != t->swapped;
     if (!t || t->rank != (stack ? 3 : 2) || t->dim[t->rank - (turned ? 2 : 1)] != columns || !rows) return 2;

@@ -184,11 +184,11 @@ static Value run_weight(Elaborator *e, Loc at, const Value *a) {
     return weight_value(e, at, name, a[1], stored);
 }
 
-static Value run_in_order(Elaborator *e, Loc at, const Value *a) {
+static Value run_for_weight(Elaborator *e, Loc at, const Value *a) {
     const char *name;
     if (!want_tensor(e, a[0], at, "the rows") || !want_string(e, a[1], at, "the name of a weight", &name))
         return VALUE(V_ERROR);
-    return in_order_of_weight(e, at, a[0], name);
+    return rows_for_weight(e, at, a[0], name);
 }
 
 static Value run_has_weight(Elaborator *e, Loc at, const Value *a) {
@@ -249,7 +249,7 @@ static const Builtin BUILTINS[] = {
     {"cast", 2, {"x", "to"}, run_cast, OP_COUNT},
     {"tensor", 1, {"numbers"}, run_tensor, OP_COUNT},
     {"weight", 2, {"name", "shape", "stored"}, run_weight, OP_COUNT},
-    {"in_order", 2, {"x", "weight"}, run_in_order, OP_COUNT},
+    {"for_weight", 2, {"x", "weight"}, run_for_weight, OP_COUNT},
     {"has_weight", 1, {"name"}, run_has_weight, OP_COUNT},
     {"unsupported", 1, {"value"}, run_unsupported, OP_COUNT},
     {"has_config", 1, {"name"}, run_has_config, OP_COUNT},

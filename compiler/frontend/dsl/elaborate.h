@@ -218,8 +218,8 @@ const char *nearest_visible(Elaborator *, const char *name, bool functions);
 // weights.c
 Value weight_value(Elaborator *, Loc, const char *name, Value shape, bool stored);
 bool weight_exists(Elaborator *, const char *name);
-// Columns of x in the order in which a linear layer's weight has them (Tensor.order)
-Value in_order_of_weight(Elaborator *, Loc, Value x, const char *name);
+// Columns of x as a linear layer's weight wants them: times its factors, in its order (Tensor.factors, .order)
+Value rows_for_weight(Elaborator *, Loc, Value x, const char *name);
 void weights_report(Elaborator *);  // what is missing or does not fit, and what nobody used
 const char *weights_file_name(const Checkpoint *);
 

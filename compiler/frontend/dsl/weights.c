@@ -120,8 +120,8 @@ static const char *short_name(const char *name) {
 }
 
 static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
-    const bool turned = use->fits && use->found && use->found->order && !use->in_linear;
-    const char *key = turned ? arena_printf(e->arena, "%s:in order", use->name) : use->name;
+    const bool turned = use->fits && use->found && (use->found->order || use->found->factors) && !use->in_linear;
+    const char *key = turned ? arena_printf(e->arena, "%s:as floats", use->name) : use->name;
     Node *n = use->fits ? map_get(&e->constants, key) : NULL;
     if (n) return n;
     const Tensor *t = use->fits && use->found ? use->found : empty_tensor(e, use);
@@ -133,14 +133,21 @@ static Node *constant_node(Elaborator *e, Loc at, const WeightUse *use) {
     return n;
 }
 
-Value in_order_of_weight(Elaborator *e, Loc at, Value x, const char *name) {
-    const Tensor *w = has_data(e) ? find_tensor(e, scope_join(e, e->scope, name)) : NULL;
-    if (!w || !w->order) return x;
+static Node *vector_constant(Elaborator *e, Loc at, DType type, int64_t n, const void *data) {
     Tensor *t = ARENA_NEW(e->arena, Tensor);
+    *t = (Tensor){.dtype = type, .rank = 1, .dim = {n}, .data = data, .bytes = dtype_bytes(type, n)};
+    return node_constant(e->graph, t, place(e, at), NULL);
+}
+
+Value rows_for_weight(Elaborator *e, Loc at, Value x, const char *name) {
+    const Tensor *w = has_data(e) ? find_tensor(e, scope_join(e, e->scope, name)) : NULL;
+    if (!w) return x;
     int64_t n = w->dim[w->rank - 1];
-    *t = (Tensor){.dtype = DT_i32, .rank = 1, .dim = {n}, .data = w->order, .bytes = (uint64_t)n * sizeof *w->order};
-    Node *index = node_constant(e->graph, t, place(e, at), NULL);
-    return tensor_value(build_gather(tensor_builder(e, at), x.node, index, x.node->type.rank - 1));
+    Node *rows = x.node;
+    Builder b = tensor_builder(e, at);
+    if (w->factors) rows = build_binary(b, OP_mul, rows, vector_constant(e, at, DT_f32, n, w->factors));
+    if (w->order) rows = build_gather(b, rows, vector_constant(e, at, DT_i32, n, w->order), rows->type.rank - 1);
+    return rows == x.node ? x : tensor_value(rows);
 }
 
 Value weight_value(Elaborator *e, Loc at, const char *name, Value shape, bool stored) {

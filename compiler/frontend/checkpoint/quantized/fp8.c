@@ -1,5 +1,6 @@
 // FP8 (AutoFP8, vLLM, DeepSeek, FBGEMM): weight f8_e4m3 [outputs, inputs], times weight_scale (one, or one a row) or
-// weight_scale_inv (one for a block of weight_block_size), which is multiplied, too. Activations stay floats.
+// weight_scale_inv (one for a block of weight_block_size), which is multiplied, too. Of experts that are one tensor: stacked.c.
+// Activations stay floats.
 #include <string.h>
 
 #include "frontend/checkpoint/quantized/quantized.h"
@@ -25,6 +26,8 @@ static bool is_float8(DType t) { return t == DT_f8e4m3fn || t == DT_f8e5m2; }
 
 QuantizedMatrix *fp8_matrix(Quantization *q, StoredTensor *t) {
     int64_t size[2];
+    QuantizedMatrix *stack = quantized_stack(q, t, "_scale");
+    if (stack) return stack;
     if (!text_ends_with(t->tensor.name, ".weight") || !is_float8(t->tensor.dtype)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
     quantized_bytes(q, m);

@@ -216,6 +216,16 @@ static void read_scales(const QuantizedMatrix *m, CodedRows *rows) {
     }
 }
 
+void quantized_column_factors(Quantization *q, QuantizedMatrix *m, const char *end) {
+    const StoredTensor *t = quantized_part(q, m, end, SET_FLOATS, false);
+    if (!t) return;
+    if (tensor_count(&t->tensor) != m->columns) quantized_want_shape(t, 1, (int64_t[]){m->columns});
+    quantized_check_scales(t);
+    float *factors = ARENA_ARRAY(q->checkpoint->arena, float, m->columns);
+    for (int64_t k = 0; k < m->columns; k++) factors[k] = (float)dtype_load(t->tensor.dtype, t->tensor.data, k);
+    m->column_factors = factors;
+}
+
 // --------------------------------------------------------------------------------------------------------------------- values
 static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, int64_t k) {
     int64_t i = r * m->columns + k, row = rows->first + r;
@@ -223,7 +233,6 @@ static float value_at(const QuantizedMatrix *m, const CodedRows *rows, int r, in
     float value = m->end == END_LINE       ? x * scale + rows->end[i]
                   : m->end == END_FRACTION ? (x - rows->end[i]) * scale
                                            : scale * x * m->factor;
-    if (m->column_factors) value *= (float)dtype_load(m->column_factors->dtype, m->column_factors->data, k);
     if (!isfinite(value))
         file_fatal(m->codes->file, "tensor \"%s\" has a weight that is no number, in row %" PRId64 ", column %" PRId64,
                    m->codes->tensor.name, row, k);
@@ -237,7 +246,9 @@ static int64_t place_of(const QuantizedMatrix *m, int64_t row, int64_t k) {
 }
 
 static void store_row(const QuantizedMatrix *m, DType type, const CodedRows *rows, int r, void *out) {
-    for (int64_t k = 0; k < m->columns; k++) dtype_store(type, out, place_of(m, rows->first + r, k), value_at(m, rows, r, k));
+    for (int64_t k = 0; k < m->columns; k++)
+        dtype_store(type, out, place_of(m, rows->first + r, k),
+                    m->column_factors ? value_at(m, rows, r, k) * m->column_factors[k] : value_at(m, rows, r, k));
 }
 
 // Blocks of one row
@@ -308,7 +319,7 @@ static DType integer_format(const QuantizedMatrix *m) {
     kind.halves = scales && floats_are_halves(scales->dtype, scales->data, tensor_count(scales));
     const Format *own = m->own ? format_of(m->own) : NULL;
     if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
-    const Format *f = m->column_factors ? own : format_of_codes(&kind, own);
+    const Format *f = format_of_codes(&kind, own);
     return f ? f->dtype : DT_f32;
 }
 
@@ -318,12 +329,13 @@ static DType float_format(const QuantizedMatrix *m) {
     return m->bits == 4 && runs_of(m, 64) && !memcmp(m->table, nf4_table, sizeof nf4_table) ? DT_nf4_64 : DT_f32;
 }
 
-// The smallest format that loses nothing
+// The smallest format that loses nothing. Experts share the rows of their products, which cannot be multiplied for each.
 static DType format_for(const QuantizedMatrix *m) {
+    if (m->column_factors && strstr(m->name, ".experts.")) return DT_f32;
     if (m->own && !m->end) return m->own;
     if (m->powers && m->bits == 4 && runs_of(m, 32)) return DT_mxfp4;
     DType type = m->table ? float_format(m) : integer_format(m);
-    return m->powers && type == DT_f32 ? DT_bf16 : type;
+    return m->powers && type == DT_f32 && !m->column_factors ? DT_bf16 : type;
 }
 
 // ------------------------------------------------------------------------------------------------------------- whole folders
@@ -340,7 +352,7 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
     *t = (StoredTensor){.tensor = {.dtype = type, .swapped = swapped, .name = m->name, .source = &m->codes->file->source},
                         .file = m->codes->file,
                         .quantized = m};
-    if (dtype_is_block(type)) t->tensor.order = m->sorted;
+    if (dtype_is_block(type)) t->tensor.order = m->sorted, t->tensor.factors = m->column_factors;
     int rank = 0;
     if (m->stack) t->tensor.dim[rank++] = m->stack;
     t->tensor.dim[rank++] = turned ? m->columns : height;
@@ -355,9 +367,9 @@ static void present(Quantization *q, const QuantizedMatrix *m) {
 // Scales of activations and of the KV cache, which burin does not quantize by them
 static bool is_of_activations(const char *name) {
     static const char *const ends[] = {
-        ".input_scale", ".output_scale", ".input_zero_point", ".output_zero_point",  ".k_scale",
-        ".v_scale",     ".q_scale",      ".input_scale_ub",   ".input_g_idx",        ".prob_scale",
-        ".kv_scale",    ".k_zero_point", ".v_zero_point",     ".input_global_scale", ".activation_scale"};
+        ".input_scale",  ".output_scale",   ".input_zero_point",   ".output_zero_point", ".k_scale",  ".v_scale",
+        ".q_scale",      ".input_scale_ub", ".input_g_idx",        ".prob_scale",        ".kv_scale", "_proj_input_scale",
+        ".k_zero_point", ".v_zero_point",   ".input_global_scale", ".activation_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_with(name, ends[i])) return true;
     return false;
@@ -417,7 +429,9 @@ const Tensor *checkpoint_as_floats(const Checkpoint *c, const Tensor *t) {
     const QuantizedMatrix *m = ((const StoredTensor *)t)->quantized;
     Tensor *floats = ARENA_NEW(c->arena, Tensor);
     *floats = *t;
-    floats->dtype = DT_f32, floats->order = NULL, floats->bytes = dtype_bytes(DT_f32, tensor_count(t));
+    floats->dtype = DT_f32, floats->order = NULL, floats->factors = NULL, floats->bytes = dtype_bytes(DT_f32, tensor_count(t));
+    if (t->swapped) floats->dim[t->rank - 2] = t->dim[t->rank - 1], floats->dim[t->rank - 1] = t->dim[t->rank - 2];
+    floats->swapped = false;
     unsigned char *data = arena_alloc(c->arena, floats->bytes);
     quantized_values(m, DT_f32, data);
     floats->data = data;

@@ -58,7 +58,7 @@ struct QuantizedMatrix {
     float (*scale_at)(const QuantizedMatrix *, int64_t row, int64_t column);  // NULL: the grid's
     QuantizedEnd end;
     float (*end_at)(const QuantizedMatrix *, int64_t row, int64_t column);
-    const Tensor *column_factors;  // or NULL
+    const float *column_factors;  // of what the matrix multiplies; or NULL
 };
 
 // A method: refuses options of quantization_config that it does not know, and makes a matrix of the tensor that holds its codes
@@ -117,6 +117,8 @@ const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
 // Rows and columns as `t` says; ends the run when no matrix has them.
 void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
+// Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors.
+QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end);
 // Ends the run unless the codes are words, [any, any].
 void quantized_want_words(const QuantizedMatrix *);
 // Sets group, groups and the scales' grid, by the scales' shape: one; [rows], [rows, 1]; [rows, groups]; [row blocks, groups].
@@ -155,6 +157,8 @@ void quantized_line(const Quantization *, QuantizedMatrix *, const StoredTensor 
                     bool by_group);
 // Sets group_of and sorted by the tensor `order`; ends the run when it names a group that is not there.
 void quantized_order(const Quantization *, QuantizedMatrix *);
+// Sets column_factors by the tensor "module" `end`, if there is one.
+void quantized_column_factors(Quantization *, QuantizedMatrix *, const char *end);
 // Ends the run when one is infinite or no number.
 void quantized_check_scales(const StoredTensor *);
 

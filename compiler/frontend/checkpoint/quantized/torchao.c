@@ -8,7 +8,7 @@
 //   Int4TilePackedTo4dTensor  qdata i32 [outputs / 8, inputs / 128, 32, 4], in the order of a GPU's threads; scale_and_zero
 //                             [groups, outputs, 2]: W = (code - 8) * scale + zero; padded, shape is what W has
 //   MXTensor, NVFP4Tensor     qdata f8, or u8 of e2m1 (fp4.c), scale f8_e8m0 or f8_e4m3, per_tensor_scale; scales may be swizzled
-// act_pre_scale [inputs] multiplies what the matrix multiplies: a factor of W's columns here.
+// act_pre_scale [inputs] multiplies what the matrix multiplies.
 #include <math.h>
 #include <string.h>
 
@@ -82,9 +82,9 @@ static float fraction_at(const QuantizedMatrix *m, int64_t row, int64_t column) 
 
 static void set_integers(const Subclass *s) {
     QuantizedMatrix *m = s->m;
-    if (part(s, "act_pre_scale", SET_FLOATS, false)) refuse(s, "with act_pre_scale");
     if (m->codes->tensor.dtype != DT_i8) refuse(s, "whose qdata is not of int8");
     quantized_bytes(s->q, m);
+    quantized_column_factors(s->q, m, arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
     set_grid(s, part(s, "scale", SET_FLOATS, true));
     const StoredTensor *zeros = part(s, "zero_point", SET_FLOATS | 1 << DT_i8, false);
     bool floats = zeros && zeros->tensor.dtype != DT_i8;
@@ -125,14 +125,12 @@ static void set_line(const Subclass *s, const StoredTensor *scales, const Stored
     block_of(s, block);
     if (block[0] != 1 || block[1] < 1) refuse(s, "whose groups are not along its inputs");
     m->group = block[1], m->groups = ceil_div(m->columns, m->group);
-    const StoredTensor *factor = part(s, "act_pre_scale", SET_FLOATS, false);
-    if (factor && tensor_count(&factor->tensor) != m->columns) quantized_want_shape(factor, 1, (int64_t[]){m->columns});
+    quantized_column_factors(s->q, m, arena_printf(s->q->checkpoint->arena, "%sact_pre_scale", s->prefix));
     Line *l = ARENA_NEW(s->q->checkpoint->arena, Line);
     *l = (Line){&scales->tensor, zeros ? &zeros->tensor : &scales->tensor, zeros ? 1 : 2};
     m->details = l;
     m->bits = 4;
     m->end = END_LINE, m->scale_at = line_scale, m->end_at = line_end;
-    if (factor) m->column_factors = &factor->tensor;
 }
 
 static void read_nibbles(const QuantizedMatrix *m, CodedRows *rows) {
