@@ -68,6 +68,7 @@ static bool trial(const Options *options, bool compiled) {
         is_trial = true;
         o.dump_ir = NULL;
         Build b = build_new(arena, &o);
+        b.kind = OUTPUT_ARCHIVE;
         build_open(&b);
         build_load(&b);
         if (!build_passes(&b)) _exit(1);

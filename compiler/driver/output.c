@@ -373,7 +373,6 @@ void build_check_output(Build *b, const char *output) {
 
 uint64_t build_code_bytes(Build *b) {
     const char *folder = work_folder(b->arena);
-    b->kind = OUTPUT_ARCHIVE;
     check_sysroot(b, b->name);
     toolchain_find(&b->tools);
     build_sources(b, folder);
