@@ -79,11 +79,29 @@ static void limit_context(Build *b) {
     b->passes.context = limit;
 }
 
+// The positions of a description that ends before its model does: longer texts are of another formula. 0: it does not.
+static int64_t described_context(const Build *b) {
+    const json_t *config = b->checkpoint ? b->checkpoint->config : NULL;
+    int64_t trained = json_integer_value(json_object_get(config, "max_position_embeddings"));
+    return b->module->context < trained ? b->module->context : 0;
+}
+
+static void check_described(const Build *b, int64_t wanted) {
+    int64_t described = described_context(b);
+    if (described && wanted > described)
+        diag_fatal(NO_LOC,
+                   "--ctx=%lld is not supported: this model is described up to %lld positions, longer texts are of another "
+                   "formula\nhint: --ctx=%lld",
+                   (long long)wanted, (long long)described, (long long)described);
+}
+
 // Converters of small rotary models write a context_length of 128 into a GGUF, whatever they were trained for; such an
 // embedding has no table that ends.
 static int64_t stated_context(const Build *b) {
     int64_t stated = b->module->context;
-    if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated || stated >= LEAST_GGUF_CONTEXT) return stated;
+    if (!b->checkpoint || b->checkpoint->kind != CHECKPOINT_GGUF || !stated || stated >= LEAST_GGUF_CONTEXT ||
+        described_context(b))
+        return stated;
     return json_object_get(b->checkpoint->config, "rope_theta") ? LEAST_GGUF_CONTEXT : stated;
 }
 
@@ -95,6 +113,7 @@ void build_context(Build *b) {
     int64_t stated = stated_context(b);
     b->passes.context = wanted ? wanted : stated && stated < DEFAULT_CONTEXT ? stated : DEFAULT_CONTEXT;
     limit_context(b);
+    check_described(b, wanted);
     if (wanted && trained && wanted > trained)
         diag_warning(NO_LOC, "--ctx=%lld: the model was made for %lld positions", (long long)wanted, (long long)trained);
 }

@@ -105,3 +105,6 @@ for recorded in tests/families/gguf_cases/*.npy; do
     check "gguf $case: written" "$python" tests/families/gguf_cases.py "$WORK/$case" "$case"
     "$BUILD/tools/family" "$WORK/$case" | sed "s/ family / gguf /"
 done
+
+says "gguf deepseek32: no context beyond the tokens that indexers choose" 1 "described up to 16 positions" \
+    "$BUILD/burin" build "$WORK/deepseek32/model.gguf" --ctx=17 -o "$WORK/program"
