@@ -99,14 +99,15 @@ static bool goes_on(const Program *p, int maker, int at, int64_t *width) {
     return true;
 }
 
-// The end of the kernels that run in the same iteration
+// The end of the kernels that run in the same iteration, also in the last one, which may stop early: what goes on with a kernel
+// before that place is before it, too
 static int end_of_iteration(const Program *p, int kernel) {
     const Loop *l = &p->loop;
-    int behind = l->first + l->period * l->iterations - l->missing, of = representative(p, kernel) - l->first;
+    int in_last = l->period - l->missing, behind = l->first + l->period * (l->iterations - 1) + in_last;
     if (!l->iterations || kernel >= behind) return p->n_kernels;
     if (kernel < l->first) return l->first;
-    int end = kernel - of + l->period;
-    return end < behind ? end : behind;
+    int of = representative(p, kernel) - l->first;
+    return kernel - of + (of < in_last ? in_last : l->period);
 }
 
 static int count_following(const Program *p, int maker, int64_t *width) {

@@ -318,6 +318,8 @@ static bool follow_operands(const Node *n, const Roles *r, Distance *d) {
     }
     bool to_bool = n->op == OP_cast && n->type.dtype == DT_bool;
     PieceFunction *f = to_bool ? bool_piece : n->n_in == 1 ? unary_piece : n->n_in == 2 ? binary_piece : select_piece;
+    // i // 8 of integers is constant over stretches of positions: no line
+    if (n->op == OP_div && !dtype_is_float(n->type.dtype)) return gives_up(d, n);
     return combine(n->op, n->n_in, all, f, d) || gives_up(d, n);
 }
 
