@@ -93,7 +93,7 @@ INLINE unsigned products_of_words(weight_format format) {
 }
 
 #if !defined(WORDS_IN_ORDER)
-#define WORDS_IN_ORDER(s)
+#define WORDS_IN_ORDER(s) ((void)0)
 #endif
 INLINE void group_words(weight_format format, const int extent[2], const block_operands *o, unsigned group,
                         vi (*c)[PANELS_MOST]) {

@@ -11,11 +11,10 @@ typedef struct {
     uint32x4_t a, b, c, d;
 } vm;
 // Tiles (see README.md): rows x panels of accumulators.
-enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_STEPS = 1, INT_PANELS = 1 };
 #if defined(__ARM_FEATURE_DOTPROD)
-enum { INT_ROWS = 4 };
-#else
-enum { INT_ROWS = 2 };  // each has sixteen sums of 32 bits
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_STEPS = 1, INT_PANELS = 1, INT_ROWS = 4 };
+#else  // each row of integers has sixteen sums of 32 bits
+enum { GEMV_PANELS = 4, TILE_ROWS = 6, TILE_PANELS = 1, TILE_STEPS = 1, INT_PANELS = 1, INT_ROWS = 2 };
 #endif
 #define INT_UNROLL UNROLL  // of the eight steps of an integer block
 

@@ -68,6 +68,14 @@ printf '#include <stdio.h>\n#include "kernels/vec.h"\nint main(void) { return pu
 "$CLANG" -Iruntime -Iruntime/kernels -I"$WORK/own" -DBURIN_VECTORS=own "$WORK/own/main.c" -lm -o "$WORK/own/main"
 check "kernels: vectors by their name" [ "$("$WORK/own/main")" = own ]
 
+# What gcc says of kernels for other machines, without their code
+for level in "aarch64-linux-gnu-gcc -march=armv8-a" "aarch64-linux-gnu-gcc -march=armv8.2-a+dotprod+i8mm" \
+    "gcc -march=x86-64-v4 -mavx512vnni"; do
+    command -v "${level%% *}" > /dev/null || { skip "kernels: $level" "no ${level%% *}" && continue; }
+    # shellcheck disable=SC2086 # words
+    check "kernels: no warning by $level" $level -fsyntax-only $flags tests/kernels/*.c
+done
+
 target plain-c "" "$CLANG" -O1
 optimized=-O1 # the same bits, in two thirds of the time
 [ "$KERNELS" != all ] || optimized=-O3
