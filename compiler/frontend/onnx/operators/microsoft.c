@@ -175,7 +175,8 @@ static const int32_t *group_index(OnnxCall *c, int i, const Blocks *b) {
     const Tensor *t = constant_operand(c, i);
     if (!t || t->dtype != DT_i32 || tensor_count(t) < b->depth)
         onnx_fatal(c, "the group index (g_idx) must be a constant of at least %lld i32", (long long)b->depth);
-    const int32_t *group = t->data;
+    int32_t *group = ARENA_ARRAY(c->graph->arena, int32_t, b->depth);
+    memcpy(group, t->data, (size_t)b->depth * sizeof *group);  // data of a file is not aligned
     for (int64_t k = 0; k < b->depth; k++)
         if (group[k] < 0 || group[k] >= b->count)
             onnx_fatal(c, "the group index (g_idx) names block %d of %lld", group[k], (long long)b->count);
