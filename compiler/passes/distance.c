@@ -309,6 +309,14 @@ static bool follow_slice(const Node *n, const Roles *r, Distance *d) {
     return follow(n->in[0], &in, d);
 }
 
+static bool is_whole(const Distance *d) {
+    for (int i = 0; i < d->n; i++) {
+        const DistancePiece *p = &d->piece[i];
+        if (p->q != floor(p->q) || p->k != floor(p->k) || p->c != floor(p->c)) return false;
+    }
+    return true;
+}
+
 static bool follow_operands(const Node *n, const Roles *r, Distance *d) {
     Distance in[3] = {0};
     const Distance *all[3] = {&in[0], &in[1], &in[2]};
@@ -318,8 +326,9 @@ static bool follow_operands(const Node *n, const Roles *r, Distance *d) {
     }
     bool to_bool = n->op == OP_cast && n->type.dtype == DT_bool;
     PieceFunction *f = to_bool ? bool_piece : n->n_in == 1 ? unary_piece : n->n_in == 2 ? binary_piece : select_piece;
-    // i // 8 of integers is constant over stretches of positions: no line
-    if (n->op == OP_div && !dtype_is_float(n->type.dtype)) return gives_up(d, n);
+    bool whole = n->type.dtype != DT_bool && !dtype_is_float(n->type.dtype);
+    // i // 8 of integers, or i / 8.0 made an integer, is constant over stretches of positions: no line
+    if (whole && (n->op == OP_div || (n->op == OP_cast && !is_whole(&in[0])))) return gives_up(d, n);
     return combine(n->op, n->n_in, all, f, d) || gives_up(d, n);
 }
 
