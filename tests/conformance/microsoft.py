@@ -77,6 +77,7 @@ def main(path):
     state_cases()
     length_cases()
     block_cases()
+    score_cases()
     write(path)
 
 
@@ -489,6 +490,19 @@ def block_cases():
                  "mask": np.array([[1, 1, 1], [1, 1, 0]], np.int32), **{n + "s": number(random.random() / 20 + .01) for n in rows}, **{n + "z": number(9, kind) for n in rows}}
         given = {n: None if n in left_out or n[0] in left_out else a for n, a in given.items()}
         case(f"embed_layer_norm_bytes_{name}", "QEmbedLayerNormalization", given, [n for n in given if n not in ("ids", "types", "mask")], outputs=2, epsilon=1e-5)
+
+
+def score_cases():
+    """Scores as a result, before the softmax (hidden keys are 0) and after it."""
+    attributes = dict(outputs=4, num_heads=4, kv_num_heads=2, softcap=1.5)
+    rows = lambda n: {"q": floats(2, n, 64), "k": floats(2, n, 32), "v": floats(2, n, 32)}
+    past = {"past_k": floats(2, 2, 4, 16), "past_v": floats(2, 2, 4, 16)}
+    ends = lambda *last: {"seqlens": np.array(last, np.int32), "total": np.array([max(last) + 1], np.int32)}
+    rest = dict.fromkeys("csp")
+    for form, name in ((1, "scores"), (2, "shares")):
+        bias, sinks = {"bias": floats(1, 4, 5, 5)}, {"sinks": floats(4)}
+        case(f"gqa_{name}", "GroupQueryAttention", {**rows(5), **dict.fromkeys(past), **ends(4, 4), **rest, **bias, **sinks}, ["sinks"], qk_output=form, **attributes)
+        case(f"gqa_{name}_window", "GroupQueryAttention", {**rows(1), **past, **ends(4, 4)}, qk_output=form, local_window_size=3, **attributes)
 
 
 def write(path):

@@ -247,7 +247,7 @@ static const Operator OPERATORS[] = {
     {"microsoft-group-window", 20,
      ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 sliding_window_cache=1")},
     {"microsoft-group-scores", 20,
-     ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 qk_output=1")},
+     ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h h _ _ n n -> z : num_heads=2 kv_num_heads=2 qk_output=3")},
     {"microsoft-group-value", 20,
      ROWS LENGTHS MICROSOFT("node GroupQueryAttention h h _ _ _ n n -> z : num_heads=2 kv_num_heads=2")},
     {"microsoft-group-lengths", 20,

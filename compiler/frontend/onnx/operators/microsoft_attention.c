@@ -18,6 +18,8 @@ typedef struct HeadsOf {
     Node *sinks;      // [H]: of each head one more score, which no value belongs to; or NULL
     double scale, softcap;
     Node **shown;         // is set to the scores as the softmax takes them; or NULL
+    Node **unhidden;      // is set to them with 0 for hidden keys; or NULL
+    Node **shares;        // is set to what the softmax gives; or NULL
     const Dim *key_rows;  // how many keys the step has, or NULL: as many as rows
     int64_t window;       // keys that a row sees, its own included; -1: all
     bool causal;
@@ -54,6 +56,17 @@ static Node *hide_behind_last(OnnxCall *c, const HeadsOf *a, Node *scores) {
                       ONNX_INTEGER("causal", 1));
 }
 
+static Node *hide_keys(OnnxCall *c, const HeadsOf *a, Node *scores) {
+    if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
+    return a->last && !a->causal ? hide_behind_last(c, a, scores) : scores;
+}
+
+static Node *zero_where_hidden(OnnxCall *c, const HeadsOf *a, Node *scores) {
+    Node *zero = onnx_scalar(c, scores->type.dtype, 0);
+    Node *hidden = ONNX_BINARY(c, OP_less, hide_keys(c, a, onnx_expand_to(c, zero, &scores->type)), zero);
+    return onnx_cast(c, onnx_emit(c, OP_where, 3, (Node *[]){hidden, zero, scores}), a->dtype);
+}
+
 static Node *attend(OnnxCall *c, HeadsOf *a) {
     DType wide = onnx_wide(a->dtype);
     int64_t heads = onnx_extent(c, a->q, 1), groups = onnx_extent(c, a->k, 1);
@@ -66,11 +79,12 @@ static Node *attend(OnnxCall *c, HeadsOf *a) {
     onnx_scores(c, onnx_cast(c, a->q, wide), k, scale, a->softcap, made);
     Node *scores = made[1];
     if (a->bias) scores = ONNX_BINARY(c, OP_add, scores, onnx_cast(c, a->bias, wide));
-    if (a->causal || a->window >= 0) scores = only_before(c, a, scores);
-    if (a->last && !a->causal) scores = hide_behind_last(c, a, scores);
+    if (a->unhidden) *a->unhidden = zero_where_hidden(c, a, scores);
+    scores = hide_keys(c, a, scores);
     if (a->shown) *a->shown = onnx_cast(c, scores, a->dtype);
     Node *p = a->sinks ? ONNX_BLOCK(c, "softmax_with_sinks", {.node = scores}, {.node = onnx_cast(c, a->sinks, wide)})
                        : onnx_softmax_axis(c, scores, 3);
+    if (a->shares) *a->shares = onnx_cast(c, p, a->dtype);
     return onnx_cast(c, onnx_merge_heads(c, ONNX_BINARY(c, OP_matmul, p, v)), a->dtype);
 }
 
@@ -366,7 +380,6 @@ static void refuse_group_caches(OnnxCall *c) {
         onnx_fatal(c, "a quantized cache is not supported\nhint: export with a cache of floats");
     if (onnx_int(c, "sliding_window_cache", 0))
         onnx_fatal(c, "a cache as long as the window is not supported\nhint: export with a cache of all positions");
-    if (onnx_int(c, "qk_output", 0)) onnx_fatal(c, "scores as a result are not supported\nhint: qk_output=0 leaves them out");
 }
 
 // query (or q, k, v packed), key, value, past key, past value, seqlens_k, total length, cos, sin, position ids, bias, sinks,
@@ -400,7 +413,13 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     append_rows(c, &a, &r, onnx_optional_node(c, 4));
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
+    int64_t form = onnx_int(c, "qk_output", 0);
+    if (form < 0 || form > 2)
+        onnx_fatal(c, "qk_output=%lld, expected 0, 1 (before the softmax) or 2 (after it)", (long long)form);
+    Node *scores = NULL;
+    if (form) *(form == 1 ? &a.unhidden : &a.shares) = &scores;
     onnx_result(c, 0, attend(c, &a));
+    if (scores && c->proto->n_output > 3) onnx_result(c, 3, scores);
 }
 
 // ---------------------------------------------------------------------------------------------------------- MultiHeadAttention
