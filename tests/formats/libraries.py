@@ -228,9 +228,9 @@ GROUPS = {"ch_axis": 1, "group_size": 32, "scale_type": "float"}
 TENSOR = {"observer_method": "min_max", "scale_type": "float", "symmetric": True}
 ROWS = {"symmetric": False, "scale_type": "float", "round_method": "half_even", "ch_axis": 0}
 LIBRARIES = {
-    "mlx4": (llama(), mlx(4, 32, "bfloat16", v_proj=8, o_proj=3, k_proj=2), ["lm_head", "model.embed_tokens"]),
+    "mlx4": (llama(), mlx(4, 32, "bfloat16", v_proj=8, o_proj=3, k_proj=2, gate_proj=6), ["lm_head", "model.embed_tokens"]),
     "mlx8": (llama(intermediate_size=128), mlx(8, 64, "bfloat16", v_proj=3, o_proj=4), []),
-    "mlx3": (llama(intermediate_size=128), mlx(3, 64, "bfloat16", v_proj=2, o_proj=4), []),
+    "mlx3": (llama(intermediate_size=128), mlx(3, 64, "bfloat16", v_proj=2, o_proj=4, embed_tokens=5, lm_head=5), ["lm_head", "model.embed_tokens"]),
     "mlx5": (llama(intermediate_size=128), mlx(5, 64, "float16", v_proj=6), []),
     "quark_groups": (llama(), quark("reorder", q=("Int4PerGroupSpec", GROUPS), k=("Uint4PerGroupSpec", GROUPS), v=("Int8PerGroupSpec", GROUPS),
                                     o=("Uint8PerGroupSpec", GROUPS), gate=("OCP_MXFP4Spec", {"ch_axis": -1}),
