@@ -158,6 +158,7 @@ static const QuantizedCase quantized[] = {
     {"mlx-stack", MLX,
      "x.switch_mlp.up_proj.weight U32 2 8 4; x.switch_mlp.up_proj.scales F16 1 8 2 =11;"
      "x.switch_mlp.up_proj.biases F16 2 8 2;"},
+    {"mlx-stack-many", MLX, "x.switch_mlp.up_proj.weight U8 1048577 1 1;"},
     {"mlx-stack-and-one", MLX, "x.switch_mlp.up_proj.weight U32 2 8 4; x.experts.1.up_proj.weight U32 8 4;"},
     {"mlx-no-biases", MLX, MLX_WORDS "m.scales F16 8 2 =11;"},
     {"mlx-scales-shape", MLX, MLX_WORDS "m.scales F16 8 1 =11; m.biases F16 8 2 =11;"},

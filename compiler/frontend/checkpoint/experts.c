@@ -36,10 +36,17 @@ static const char *name_of_one(Arena *arena, const char *name, const char *at, c
                         end + (first || second ? 4 : 0));
 }
 
+// More than any model has, and few enough to be listed
+enum { MOST_TENSORS = 1 << 20 };
+
 static bool split(Checkpoint *c, StoredTensor *stored) {
     const Tensor *t = &stored->tensor;
     const char *end, *at = stack_of(t->name, &end);
     if (!at || t->rank < (text_ends_with(t->name, ".weight") ? 3 : 1)) return false;
+    if (t->dim[0] > MOST_TENSORS - c->n_tensors)
+        file_fatal(stored->file,
+                   "tensor \"%s\" is of %" PRId64 " experts, with which there are more than %d tensors\nhint: is it damaged?",
+                   t->name, t->dim[0], MOST_TENSORS);
     Tensor one = *t;
     one.rank--;
     for (int i = 0; i < one.rank; i++) one.dim[i] = t->dim[i + 1];
