@@ -22,7 +22,7 @@ const Target targets[] = {
      "AVX-512 with VNNI", 512, true, "Cascade Lake, Ice Lake, Zen 4 and later", "hardware that has it, or emulated, make test"},
     {"x86-64-v4+amx", "x86_64_v4_amx", "x86_64",
      "-march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -mprefer-vector-width=512", "AVX-512 with VNNI and AMX for int8", 512,
-     true, "Sapphire Rapids and later", "AMX emulated, make test; not yet on hardware that has it"},
+     true, "Sapphire Rapids and later", "hardware that has it, or emulated, make test"},
     {"armv8-a", "armv8_a", "aarch64", "-march=armv8-a", "NEON", 128, false, "any 64-bit ARM CPU",
      "qemu-aarch64 -cpu cortex-a72, make test"},
     {"armv8.2-a+dotprod", "armv8_2_a_dotprod", "aarch64", "-march=armv8.2-a+dotprod", "NEON with dotprod", 128, true,

@@ -4,8 +4,8 @@
 //   words   several fours in 16 bits first: VEC_WORDS (NEON without dot products; AVX2, of weights of at most 6 bits)
 //   fits    the same for blocks of integers whose pairs of products fit 16 bits: VEC_PAIRS_FIT (AVX2)
 //   pairs   eight k of two rows by sixteen columns: VEC_PAIRS_ROWS (i8mm)
-//   tiles   a group of up to sixteen rows by sixteen columns: VEC_TILES (AMX)
 //
+// (Those of many rows at once, VEC_TILES, are in matmul_tiles.h.)
 // All read the same panels; unsigned bytes of weights hold an offset, whose part of the sums is taken away.
 #ifndef BURIN_GROUP_SUMS_H
 #define BURIN_GROUP_SUMS_H
@@ -19,7 +19,6 @@ typedef struct block_operands {
     const uint8_t *x[ROWS_MOST];
     const uint8_t *w[PANELS_MOST];
     const uint8_t *fits[PANELS_MOST];  // of the panels' blocks, where it is of use
-    bool evenly;                       // x[i] are one after the other, x[1] - x[0] bytes apart
 } block_operands;
 
 // The integers of one group of a row's activations, their sum, and that of the whole block as it is kept
@@ -159,54 +158,6 @@ INLINE void group_pairs(weight_format format, const int extent[2], const block_o
 }
 #endif
 
-#if defined(VEC_TILES)
-// Rows of int8, as a tile reads them
-typedef struct tile_rows {
-    const int8_t *q;
-    size_t stride;
-} tile_rows;
-
-// Rows that are not evenly apart are copied
-INLINE tile_rows group_tile_rows(weight_format format, int R, const block_operands *o, unsigned group, int8_t *copy) {
-    const size_t size = (size_t)block_formats[format].group;
-    if (o->evenly) {
-        const int8_t *first = group_of_row(format, (const q8_block *)o->x[0], group).q;
-        return (tile_rows){first, (size_t)(o->x[1] - o->x[0])};
-    }
-    for (int i = 0; i < R; i++) memcpy(copy + (size_t)i * size, group_of_row(format, (const q8_block *)o->x[i], group).q, size);
-    return (tile_rows){copy, size};
-}
-
-// Steps of 64 bytes, one after the other: those of a plane of bytes lie so, others are unpacked
-INLINE const uint8_t *group_tile_weights(weight_format format, const uint8_t *w, unsigned group, uint8_t *unpacked) {
-    const unsigned steps = group_steps(format);
-    if (block_formats[format].low == 8) return w + group * steps * 64;
-    UNROLL
-    for (unsigned t = 0; t < steps; t++)
-        vi_store((int32_t *)(void *)(unpacked + t * 64), block_step(format, w, group * steps + t));
-    return unpacked;
-}
-
-INLINE void group_tiles(weight_format format, const int extent[2], const block_operands *o, unsigned group,
-                        vi (*c)[PANELS_MOST]) {
-    const int R = extent[0], P = extent[1];
-    _Alignas(64) int8_t copy[ROWS_MOST * QUANT_BLOCK];
-    _Alignas(64) uint8_t unpacked[QUANT_BLOCK * LANES];
-    _Alignas(64) int32_t sums[ROWS_MOST * LANES];
-    tile_rows x = group_tile_rows(format, R, o, group, copy);
-    UNROLL
-    for (int p = 0; p < P; p++) {
-        vi_tile_product(R, x.q, x.stride, group_tile_weights(format, o->w[p], group, unpacked), sums);
-        UNROLL
-        for (int i = 0; i < R; i++) {
-            group_row row = group_of_row(format, (const q8_block *)o->x[i], group);
-            vi start = group_start(format, o->w[p], block_formats[format].offset, row);
-            c[i][p] = with_group(format, &c[i][p], vi_add(vi_load(sums + i * LANES), start));
-        }
-    }
-}
-#endif
-
 #if defined(VEC_PAIRS_FIT)
 INLINE bool uses_fits(weight_format format) { return has_fits(format); }
 
@@ -241,12 +192,6 @@ INLINE void group_sums(weight_format format, const int extent[2], const block_op
 #if defined(VEC_PAIRS_ROWS)
     if (extent[0] % 2 == 0) {
         group_pairs(format, extent, o, group, c);
-        return;
-    }
-#endif
-#if defined(VEC_TILES)
-    if (extent[0] == INT_ROWS || extent[0] == INT_ROWS / 2) {
-        group_tiles(format, extent, o, group, c);
         return;
     }
 #endif

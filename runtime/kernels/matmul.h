@@ -10,6 +10,7 @@
 #ifndef BURIN_MATMUL_H
 #define BURIN_MATMUL_H
 #include "matmul_cores.h"
+#include "matmul_tiles.h"
 
 // Column is a multiple of 16; lanes beyond the last column hold the sums of the padding (0) and must not be stored.
 typedef void (*matmul_epilogue)(const void *context, vf sum, int row, int column);
@@ -123,7 +124,7 @@ typedef struct matmul_area {
     int row, end, panel;
 } matmul_area;
 
-// Tiles of R rows (half or a quarter as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of
+// Tiles of R rows (half as many where no more are left) by W panels, P at once, over steps [at.from, at.to) of
 // rows [at.row, end); sums of 16 columns: [row][PANELS_MOST]
 INLINE void area_tiles(matmul_kind kind, const int tile[3], const matmul_args *m, const matmul_area *a, tile_place at, int end,
                        vf *sums) {
@@ -139,10 +140,8 @@ INLINE void area_tiles(matmul_kind kind, const int tile[3], const matmul_args *m
             at.ahead.w = next + run * (size_t)steps * at.ahead.stride;
             if (end - at.row > R / 2)
                 kind.core(R, P, kind.operands, &at, sums + p);
-            else if (R < 16 || end - at.row > R / 4)
-                kind.core(R / 2, P, kind.operands, &at, sums + p);
             else
-                kind.core(R / 4, P, kind.operands, &at, sums + p);
+                kind.core(R / 2, P, kind.operands, &at, sums + p);
         }
     }
 }
@@ -205,7 +204,7 @@ INLINE void values_panels(matmul_kind kind, int W, const matmul_args *m, matmul_
     vf sums[AREA_ROWS * PANELS_MOST];
     matmul_args unpacked = *m;
     unpacked.w = values;
-    matmul_kind floats = {WEIGHT_F32, true, kind.core, &unpacked};
+    matmul_kind floats = {WEIGHT_F32, true, kind.core, &unpacked, NULL};
     for (int row = a->row; row < a->end; row += rows) {
         const int end = row + rows < a->end ? row + rows : a->end;
         for (int from = 0; from < m->k; from += part) {
@@ -232,6 +231,31 @@ INLINE bool leaves(const matmul_args *m, int W, int rest) {
     return narrow % W == rest || (m->panels % (groups ? groups : 1) && (narrow + 1) % W == rest);
 }
 
+#if defined(VEC_TILES)
+INLINE bool by_tiles(matmul_kind kind) { return !kind.floats && uses_tiles(kind.format); }
+// Rows by tiles, but for some at the end that are too few for one
+INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+    vf sums[TILES_AREA * PANELS_MOST];
+    const int rest = (a->end - a->row) % TILE_MOST, tiled = rest < TILES_FEWEST ? a->end - rest : a->end;
+    for (int row = a->row; row < tiled; row += TILES_AREA) {
+        const int rows[] = {row, row + TILES_AREA < tiled ? row + TILES_AREA : tiled};
+        kind.tiles(W, kind.operands, rows, a->panel, sums);
+        NO_UNROLL
+        for (int i = row; i < rows[1]; i++) matmul_store(kind, sink, W, sums + (i - row) * PANELS_MOST, i, a->panel);
+    }
+    if (tiled == a->end) return;
+    matmul_area few = {tiled, a->end, a->panel};
+    NO_UNROLL
+    for (; few.panel + 2 <= a->panel + W; few.panel += 2) area_panels(kind, 2, m, sink, &few);
+    if (W % 2) area_panels(kind, 1, m, sink, &few);
+}
+#else
+INLINE bool by_tiles(matmul_kind kind) { return (void)kind, false; }
+INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
+    area_panels(kind, W, m, sink, a);
+}
+#endif
+
 INLINE bool makes_values(matmul_kind kind) { return kind.floats && in_blocks(kind.format); }
 INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
     if (makes_values(kind))
@@ -242,9 +266,12 @@ INLINE void panels_of_kind(matmul_kind kind, int W, const matmul_args *m, matmul
 
 // `panels` result panels from a.panel
 INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink, matmul_area a, int panels) {
-    int most = makes_values(kind) ? TILE_PANELS : tile_panels_of(kind.format), step = sink.glu ? 2 : 1,
-        W = most < step ? step : most;
-    int left = panels * step;
+    int most = makes_values(kind) ? TILE_PANELS : by_tiles(kind) ? PANELS_MOST : tile_panels_of(kind.format);
+    int step = sink.glu ? 2 : 1, W = most < step ? step : most, left = panels * step;
+    if (by_tiles(kind)) {
+        for (; left > 0; left -= W, a.panel += W) tiles_panels(kind, left < W ? left : W, m, sink, &a);
+        return;
+    }
     for (; left >= W; left -= W, a.panel += W) panels_of_kind(kind, W, m, sink, &a);
     if (W == 4 && step == 1 && left >= 2 && leaves(m, 4, left)) {
         if (left == 3)
@@ -260,7 +287,12 @@ INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink,
 
 // Units of work of one product, for sharing among threads. One row, or few: panels. More: panels times blocks of rows, group of
 // panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats.
-enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
+#if defined(VEC_TILES)
+enum { BLOCK_ROWS = TILE_MOST };
+#else
+enum { BLOCK_ROWS = 6 };
+#endif
+enum { FEW_ROWS = 2 * BLOCK_ROWS };
 // In a program for several ranks shares are panels of all rows, whatever the rows: those of a rank lie together.
 #ifdef BURIN_MPI
 enum { SHARED_BY_PANELS = 1 };
@@ -304,13 +336,7 @@ INLINE void integers_product(matmul_kind kind, const matmul_args *m, matmul_sink
         gemv_streamed(kind, integers_row, m, sink, m->first * step, m->last * step);
         return;
     }
-#if defined(VEC_TILES)
-    vi_tiles_begin((int)group_steps(kind.format));
-#endif
     matmul_many(kind, m, sink);
-#if defined(VEC_TILES)
-    vi_tiles_end();
-#endif
 }
 
 INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
@@ -329,21 +355,30 @@ INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink s
 #endif
 // Values are multiplied by the core of f32.
 #define KIND_floats(name, format)   KIND(product_##name, floats, format)
-#define KIND_integers(name, format) KIND(product_##name, integers, format)
+#define KIND_integers(name, format) KIND(product_##name, integers, format) TILES(product_##name, format)
 #define KIND_values(name, format)
 #define CORE_floats(name)   product_##name##_core
 #define CORE_integers(name) product_##name##_core
 #define CORE_values(name)   product_f32_core
-#define MATMUL(name, family, format)                                                                      \
-    KIND_##family(name, format) PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) { \
-        const matmul_args seen = *m;                                                                      \
-        family##_product((matmul_kind){format, ROWS_##family, CORE_##family(name), &seen}, m, sink);      \
-    }                                                                                                     \
-    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {                \
-        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                    \
-    }                                                                                                     \
-    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {             \
-        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                    \
+#if defined(VEC_TILES)
+#define TILES_floats(name)   NULL
+#define TILES_integers(name) product_##name##_tiles
+#define TILES_values(name)   NULL
+#else
+#define TILES_floats(name)   NULL
+#define TILES_integers(name) NULL
+#define TILES_values(name)   NULL
+#endif
+#define MATMUL(name, family, format)                                                                                       \
+    KIND_##family(name, format) PRODUCT_FUNCTION product_##name(const matmul_args *m, matmul_sink sink) {                  \
+        const matmul_args seen = *m;                                                                                       \
+        family##_product((matmul_kind){format, ROWS_##family, CORE_##family(name), &seen, TILES_##family(name)}, m, sink); \
+    }                                                                                                                      \
+    INLINE void matmul_##name(matmul_args m, matmul_epilogue store, const void *context) {                                 \
+        product_##name(&m, (matmul_sink){store, NULL, context, NULL});                                                     \
+    }                                                                                                                      \
+    INLINE void matmul_##name##_glu(matmul_args m, glu_epilogue store, const void *context) {                              \
+        product_##name(&m, (matmul_sink){NULL, store, context, NULL});                                                     \
     }
 MATMUL(f32, floats, WEIGHT_F32)
 MATMUL(f16, floats, WEIGHT_F16)

@@ -42,11 +42,15 @@ typedef void (*matmul_row)(weight_format format, int P, const matmul_args *m, in
 
 enum { ROWS_floats = true, ROWS_integers = false, ROWS_values = true };
 
+// Sums of rows [rows[0], rows[1]) by P panels from `panel`, by tiles of 16 rows: of as many as fill tiles there must be room
+typedef void (*matmul_tiles)(int P, const matmul_args *m, const int *rows, int panel, vf *sums);
+
 typedef struct matmul_kind {
     weight_format format;
     bool floats;  // rows of floats
     matmul_core core;
     const matmul_args *operands;  // for the core: a copy, so that nobody else sees the literals
+    matmul_tiles tiles;           // of many rows, or NULL
 } matmul_kind;
 
 // Where a row of x begins, in elements
@@ -285,7 +289,6 @@ INLINE void walk_begin(weight_format format, const int extent[2], const matmul_a
                        size_t element, size_t each, block_walk *b) {
     const int R = extent[0], P = extent[1];
     b->step = element * ((size_t)block_formats[format].block / each);
-    b->o.evenly = !m->entry && at->row + R <= m->rows;
     UNROLL
     for (int i = 0; i < R; i++) b->o.x[i] = (const uint8_t *)m->x + tile_row(m, at, i) * element + (size_t)at->from * b->step;
     UNROLL
@@ -390,20 +393,11 @@ INLINE void values_row(weight_format format, int P, const matmul_args *m, int pa
 #define KIND(name, family, format_)                                                               \
     CORES(name, full, tile_rows_of(format_), family, format_)                                     \
     CORES(name, half, tile_rows_of(format_) / 2, family, format_)                                 \
-    QUARTER(CORES(name, quarter, tile_rows_of(format_) / 4, family, format_))                     \
     CALLED void name##_core(int R, int P, const matmul_args *m, const tile_place *at, vf *sums) { \
-        const int full = tile_rows_of(format_);                                                   \
-        if (R == full) {                                                                          \
+        if (R == tile_rows_of(format_)) {                                                         \
             CALLS(name, full)                                                                     \
-        } else if (R == full / 2) {                                                               \
-            CALLS(name, half)                                                                     \
         } else {                                                                                  \
-            QUARTER(CALLS(name, quarter))                                                         \
+            CALLS(name, half)                                                                     \
         }                                                                                         \
     }
-#if defined(VEC_TILES)
-#define QUARTER(...) __VA_ARGS__
-#else
-#define QUARTER(...)
-#endif
 #endif

@@ -5,11 +5,7 @@ typedef __m512 vf;
 typedef __m512i vi;
 typedef __mmask16 vm;
 // Tiles (see README.md): rows x panels of accumulators.
-#if defined(__AMX_INT8__)
-enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_STEPS = 1, INT_ROWS = 16, INT_PANELS = 1 };
-#else
 enum { GEMV_PANELS = 8, TILE_ROWS = 6, TILE_PANELS = 4, TILE_STEPS = 1, INT_ROWS = 6, INT_PANELS = 2 };
-#endif
 
 INLINE __mmask16 first_lanes(int n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (__mmask16)((1u << n) - 1); }
 
@@ -129,9 +125,10 @@ INLINE vi vi_dot4(vi c, const weights4 *w, const fours *x, int j) {
 #endif
 
 #if defined(__AMX_INT8__)
-// Products of INT_ROWS rows, or half of them, by sixteen columns over the steps of a group. A thread's tiles are set up by
-// vi_tiles_begin: 0 and 3 hold sums, 1 and 4 rows of int8, 2 weights, unsigned bytes as they are in panels.
+// Tiles of 16 rows by the sixteen columns of one or two panels, over groups of some steps of four k, which vi_tiles_begin sets
+// up for a thread. Two sets hold sums (0 and 1, 2 and 3), 4 rows of int8, 5 and 6 weights, signed bytes in steps of 64.
 #define VEC_TILES 1
+enum { TILE_MOST = 16 };
 typedef struct {
     _Alignas(64) uint8_t palette;
     uint8_t start_row, reserved[14];
@@ -139,27 +136,56 @@ typedef struct {
     uint8_t rows[16];
 } tile_config;
 INLINE void vi_tiles_begin(int steps) {
-    const uint8_t rows[] = {INT_ROWS, INT_ROWS, (uint8_t)steps, INT_ROWS / 2, INT_ROWS / 2};
     tile_config config = {.palette = 1};
-    for (int i = 0; i < 5; i++) config.rows[i] = rows[i], config.row_bytes[i] = i % 3 == 1 ? (uint16_t)(4 * steps) : 64;
+    for (int i = 0; i < 7; i++) {
+        config.rows[i] = (uint8_t)(i < 5 ? TILE_MOST : steps);
+        config.row_bytes[i] = (uint16_t)(i == 4 ? 4 * steps : 64);
+    }
     __asm__ volatile("" ::: "memory");  // gcc 12 does not see that the configuration is read
     _tile_loadconfig(&config);
 }
 INLINE void vi_tiles_end(void) { _tile_release(); }
-// sums[rows][16] = rows of int8, `stride` bytes apart, times the group's steps of 64 bytes
-INLINE void vi_tile_product(int rows, const int8_t *x, size_t stride, const uint8_t *weights, int32_t *sums) {
-    __asm__ volatile("" ::: "memory");
-    _tile_loadd(2, weights, 64);
-    if (rows == INT_ROWS) {
+INLINE vi vi_sub_bytes(vi a, vi b) { return _mm512_sub_epi8(a, b); }
+
+// The first row's bytes, and how many are between rows
+typedef struct tile_bytes {
+    const int8_t *q;
+    size_t stride;
+} tile_bytes;
+
+// What follows is of a set (0 or 1) and one or two panels, all literals.
+INLINE void vi_tiles_clear(int set, int panels) {
+    if (set == 0) {
         _tile_zero(0);
-        _tile_loadd(1, x, stride);
-        _tile_dpbsud(0, 1, 2);
-        _tile_stored(0, sums, 64);
+        if (panels > 1) _tile_zero(1);
     } else {
-        _tile_zero(3);
-        _tile_loadd(4, x, stride);
-        _tile_dpbsud(3, 4, 2);
-        _tile_stored(3, sums, 64);
+        _tile_zero(2);
+        if (panels > 1) _tile_zero(3);
     }
+}
+// sums += rows of int8 by the group's steps of each panel
+INLINE void vi_tiles_add(int set, int panels, tile_bytes x, const uint8_t *w, const uint8_t *second) {
+    __asm__ volatile("" ::: "memory");
+    _tile_loadd(4, x.q, x.stride);
+    _tile_loadd(5, w, 64);
+    if (panels > 1) _tile_loadd(6, second, 64);
+    if (set == 0) {
+        _tile_dpbssd(0, 4, 5);
+        if (panels > 1) _tile_dpbssd(1, 4, 6);
+    } else {
+        _tile_dpbssd(2, 4, 5);
+        if (panels > 1) _tile_dpbssd(3, 4, 6);
+    }
+}
+// sums[16 rows][16 columns] of each panel
+INLINE void vi_tiles_store(int set, int panels, int32_t *sums, int32_t *second) {
+    if (set == 0) {
+        _tile_stored(0, sums, 64);
+        if (panels > 1) _tile_stored(1, second, 64);
+    } else {
+        _tile_stored(2, sums, 64);
+        if (panels > 1) _tile_stored(3, second, 64);
+    }
+    __asm__ volatile("" ::: "memory");
 }
 #endif

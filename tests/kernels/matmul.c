@@ -453,8 +453,10 @@ static void test_blocks(weight_format format, bool floats, const char *name) {
     const int parts = floats && is_exact(format) ? 32 : 4096;  // k in parts, unless floats would round the sums
     test_case(&s, (Case){format, false, 50, parts, 5, 3, false, floats});
     test_case(&s, (Case){format, true, 75, 2 * block, 70, 21, false, floats});
+    test_case(&s, (Case){format, false, 137, 3 * block, 40, 1, false, floats});  // more than share unpacked weights
     extreme = true;
-    for (int i = 1; i < 5; i++) test_case(&s, (Case){format, false, i, block * i, 40, 0, false, floats});
+    static const int extreme_rows[] = {1, 2, 3, 17};
+    for (int i = 0; i < 4; i++) test_case(&s, (Case){format, false, extreme_rows[i], block * (i + 1), 40, 0, false, floats});
     extreme = false;
     suite_end(&s);
 }

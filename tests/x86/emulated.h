@@ -168,19 +168,21 @@ EMULATED void emulated_tilestored64(char t, void *base, long stride) {
     for (int r = 0; r < emulated_tiles.rows[(int)t]; r++)
         __builtin_memcpy((char *)base + r * stride, emulated_tiles.bytes[(int)t][r], emulated_tiles.row_bytes[(int)t]);
 }
-// c[m][n] += the sum over k of four signed bytes of a[m][k] times four unsigned bytes of b[k][n]
-EMULATED void emulated_tdpbsud(char to, char left, char right) {
+// c[m][n] += the sum over k of four signed bytes of a[m][k] times four signed bytes of b[k][n]
+EMULATED void emulated_tdpbssd(char to, char left, char right) {
     int c = to, a = left, b = right;
     emulated_require(emulated_tiles.configured && emulated_tiles.rows[c] == emulated_tiles.rows[a] &&
                      emulated_tiles.row_bytes[a] == 4 * emulated_tiles.rows[b] &&
                      emulated_tiles.row_bytes[c] == emulated_tiles.row_bytes[b]);
     for (int m = 0; m < emulated_tiles.rows[c]; m++)
         for (int k = 0; k < emulated_tiles.rows[b]; k++) {
-            int sums[16], left4, right4[16];
-            __builtin_memcpy(&left4, &emulated_tiles.bytes[a][m][4 * k], 4);
+            int sums[16];
+            signed char left4[4], right4[64];
+            __builtin_memcpy(left4, &emulated_tiles.bytes[a][m][4 * k], 4);
             __builtin_memcpy(right4, emulated_tiles.bytes[b][k], 64);
             __builtin_memcpy(sums, emulated_tiles.bytes[c][m], 64);
-            for (int n = 0; n < emulated_tiles.row_bytes[c] / 4; n++) sums[n] = emulated_dot4(sums[n], right4[n], left4);
+            for (int n = 0; n < emulated_tiles.row_bytes[c] / 4; n++)
+                for (int i = 0; i < 4; i++) sums[n] += left4[i] * right4[4 * n + i];
             __builtin_memcpy(emulated_tiles.bytes[c][m], sums, 64);
         }
 }
