@@ -233,10 +233,16 @@ INLINE bool leaves(const matmul_args *m, int W, int rest) {
 
 #if defined(VEC_TILES)
 INLINE bool by_tiles(matmul_kind kind) { return !kind.floats && uses_tiles(kind.format); }
-// Rows by tiles, but for some at the end that are too few for one
+// Where the rows end that go by tiles: those behind are too few for one
+INLINE int tiles_end(weight_format format, const matmul_area *a) {
+    const int rows = a->end - a->row, rest = rows % TILE_MOST;
+    if (rows < fewest_tile_rows(format)) return a->row;
+    return rest < TILES_REST ? a->end - rest : a->end;
+}
+
 INLINE void tiles_panels(matmul_kind kind, int W, const matmul_args *m, matmul_sink sink, const matmul_area *a) {
     vf sums[TILES_AREA * PANELS_MOST];
-    const int rest = (a->end - a->row) % TILE_MOST, tiled = rest < TILES_FEWEST ? a->end - rest : a->end;
+    const int tiled = tiles_end(kind.format, a);
     for (int row = a->row; row < tiled; row += TILES_AREA) {
         const int rows[] = {row, row + TILES_AREA < tiled ? row + TILES_AREA : tiled};
         kind.tiles(W, kind.operands, rows, a->panel, sums);

@@ -15,11 +15,14 @@ enum {
     TILES_DEEP_GROUPS = TILES_DEPTH / 16,
     TILES_GROUPS = 8,  // whose sums lie in memory
     TILES_AREA = 128,  // rows that share what is unpacked
-    TILES_FEWEST = 9   // of fewer rows the other cores are faster
+    TILES_REST = 12    // of fewer rows that are left behind whole tiles the other cores are faster
 };
 
 // Exact products with zero points that differ by block would need exact integers of them.
 INLINE bool uses_tiles(weight_format f) { return in_blocks(f) && !stands_for_floats(f) && !(is_exact(f) && has_zero_point(f)); }
+
+// Of fewer rows the other cores are faster: these have nothing to unpack where weights are bytes
+INLINE int fewest_tile_rows(weight_format f) { return block_formats[f].low == 8 && !is_exact(f) ? 3 * TILE_MOST : TILE_MOST; }
 
 // TILES_DEPTH of k of a panel: signed bytes in steps of four k, and for each group what its sums are multiplied with
 typedef struct tile_panel {

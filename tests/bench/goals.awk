@@ -28,6 +28,7 @@ function long_row(position, share, multiple,    id, bytes, limit) {
 function prefill_row(model, format, peak, share, peer, multiple,    v) {
     v = of("prefill", model " " format)
     if (peak == "int4" && !of("peak", "- int4")) peak = "int8"
+    if (peak == "int8" && of("peak", "- amx")) { peak = "amx"; share = 0.30 }
     row("prefill 128 " name[model] " " format, v, over(v * mega[model] / 1000, of("peak", "- " peak)), share, peer, over(v, peer), multiple)
 }
 # A token's products at the peak of int8 and its attention, to half of 2,048 keys, at that of f32
@@ -59,7 +60,8 @@ END {
     name["s15"] = "stories15M"; name["smol"] = "SmolLM2"; name["l1b"] = "Llama-3.2-1B's shape"
     mega["s15"] = 12.53; mega["smol"] = 217.24  # tables.awk
     print "\nTokens a second, for networks runs a second. *Limit*: what memory, or the peak of integer products or of FMA, allow; peers:"
-    print "llama.cpp, the better of q4_0 and q4_k_m where weights have four bits, and ONNX Runtime. Bold: a goal that is missed.\n"
+    if (of("peak", "- amx")) amx = "Prompts of 128 in q8_0 and q4_k: of the peak of AMX, whose goal is 0.3; elsewhere integer products are of that of VNNI.\n"
+    print "llama.cpp, the better of q4_0 and q4_k_m where weights have four bits, and ONNX Runtime. Bold: a goal that is missed.\n" amx
     print "| row | burin | of the limit | peer | of the peer |\n|---|---|---|---|---|"
     decode_row("smol", "q4_0", 0.85, 2.5); decode_row("smol", "q4_k", 0.90, 1.4)
     decode_row("l1b", "q4_0", 0.85, 2.5); decode_row("l1b", "q4_k", 0.90, 1.4)

@@ -69,17 +69,20 @@ prepare_nets() {
 
 # ---- measurements: lines of kind, model, format, threads, value ----
 
-# The tool measures more than is wanted here: it ends when nobody reads on.
+# The tool measures more than is wanted here: it ends when nobody reads on. Programs multiply int8 by AMX where this CPU has it,
+# unless LEVEL says otherwise.
+has_amx() { [ -z "${LEVEL:-}" ] && grep -qw amx_int8 /proc/cpuinfo; }
 measure_peak() {
     if ! has_avx512; then
         "$out/limits" peak
         return
     fi
-    "$out/flops" 2> /dev/null | awk '
+    "$out/flops" 2> /dev/null | awk -v amx="$(has_amx && echo yes)" '
         NF < 6 { next }
-        { kind = /FP32 FMA/ ? "f32" : /VNNI/ ? "int8" : ""; t = $(NF - 4); v = $(NF - 2) }
+        { kind = /FP32 FMA/ ? "f32" : /VNNI/ ? "int8" : /AMX int8/ ? "amx" : ""; t = $(NF - 4); v = $(NF - 2) }
+        kind == "amx" && !amx { kind = "" }
         kind && v > peak[kind " " t] { peak[kind " " t] = v }
-        /maddubs/ { exit }
+        /maddubs/ && !amx { exit }
         END { for (at in peak) print "peak", "-", at, peak[at] }'
 }
 measure_stream() {
