@@ -10,10 +10,10 @@
 
 #if defined(VEC_TILES)
 enum {
-    TILES_DEPTH = 512,  // k of a panel that are unpacked at once: a multiple of every block
+    TILES_DEPTH = 256,  // k of a panel that are unpacked at once: a multiple of every block
     TILES_BLOCKS = TILES_DEPTH / QUANT_BLOCK,
     TILES_DEEP_GROUPS = TILES_DEPTH / 16,
-    TILES_GROUPS = 8,  // whose sums lie in memory
+    TILES_GROUPS = 4,  // whose sums lie in memory
     TILES_AREA = 128,  // rows that share what is unpacked
     TILES_REST = 12    // of fewer rows that are left behind whole tiles the other cores are faster
 };
