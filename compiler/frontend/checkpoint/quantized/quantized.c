@@ -190,8 +190,7 @@ void quantized_order(const Quantization *q, QuantizedMatrix *m) {
         in_turn &= g[k] == k / m->group;
     }
     m->group_of = in_turn ? NULL : g;
-    if (!in_turn && !strstr(m->name, ".experts."))
-        m->sorted = sorted_columns(q->checkpoint->arena, m);  // experts share the rows of their products
+    if (!in_turn) m->sorted = sorted_columns(q->checkpoint->arena, m);
 }
 
 static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -329,9 +328,8 @@ static DType float_format(const QuantizedMatrix *m) {
     return m->bits == 4 && runs_of(m, 64) && !memcmp(m->table, nf4_table, sizeof nf4_table) ? DT_nf4_64 : DT_f32;
 }
 
-// The smallest format that loses nothing. Experts share the rows of their products, which cannot be multiplied for each.
+// The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
-    if (m->column_factors && strstr(m->name, ".experts.")) return DT_f32;
     if (m->own && !m->end) return m->own;
     if (m->powers && m->bits == 4 && runs_of(m, 32)) return DT_mxfp4;
     DType type = m->table ? float_format(m) : integer_format(m);
@@ -421,7 +419,7 @@ static void warn_of_growth(const Quantization *q, int matrices) {
         diag_warning(
             q->loc,
             "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-            "\nnote: groups of 16, across 32 columns or of several sizes, and experts in the order of desc_act have none",
+            "\nnote: groups of 16, across 32 columns or of several sizes have none",
             n, matrices, q->method, (double)after / (double)before);
 }
 
