@@ -92,6 +92,8 @@ static const QuantizedCase quantized[] = {
     {"gptq-order-rank", GPTQ, WORDS ZEROS SCALES "m.g_idx I32 1 32;"},
     {"gptq-order-type", GPTQ, WORDS ZEROS SCALES "m.g_idx I64 32;"},
     {"gptq-weight-beside", GPTQ, WORDS ZEROS SCALES ORDER "m.weight F16 8 32;"},
+    {"texts-two-heads", GPTQ "},'text_config':{'model_type':'llama'",
+     "language_model.lm_head.weight F16 8 32; lm_head.weight F16 8 32;"},
     {"awq-bits", "'quant_method':'awq','bits':3", WORDS},
     {"awq-version", AWQ ",'version':'marlin'", WORDS},
     {"awq-fast-codes", AWQ ",'version':'gemv_fast'", WORDS},

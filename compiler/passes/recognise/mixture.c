@@ -7,8 +7,9 @@
 //
 // A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (chosen.c). The
 // terms are one formula: node by node they agree but for the weights, which become one pack of all experts, and for the column.
-// Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert. A
-// row's slots are in ascending order of their experts, so what is left out of the sum is zeros alone.
+// Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert,
+// and elements of a row by a list of each expert. A row's slots are in ascending order of their experts, so what is left out of
+// the sum is zeros alone.
 //
 // Needs types and formulas in core ops; gives nothing new; keeps everything.
 #include "passes/recognise/mixture.h"

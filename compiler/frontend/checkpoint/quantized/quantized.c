@@ -57,6 +57,8 @@ QuantizedMatrix *quantized_matrix(Quantization *q, StoredTensor *codes, const ch
     QuantizedMatrix *m = ARENA_NEW(arena, QuantizedMatrix);
     m->module = arena_strndup(arena, codes->tensor.name, strlen(codes->tensor.name) - strlen(end));
     m->name = arena_printf(arena, "%s%s", m->module, weight);
+    const char *in_file = codes->name_in_file ? codes->name_in_file : codes->tensor.name;
+    m->module_in_file = arena_strndup(arena, in_file, strlen(in_file) - strlen(end));
     m->factor = 1;
     m->codes = take(q, codes);
     m->bytes = m->codes->tensor.bytes;
@@ -416,11 +418,10 @@ static void warn_of_growth(const Quantization *q, int matrices) {
         n++, before += t->quantized->bytes, after += t->tensor.bytes;
     }
     if (n)
-        diag_warning(
-            q->loc,
-            "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-            "\nnote: groups of 16, across 32 columns or of several sizes have none",
-            n, matrices, q->method, (double)after / (double)before);
+        diag_warning(q->loc,
+                     "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
+                     "\nnote: groups of 16, across 32 columns or of several sizes have none",
+                     n, matrices, q->method, (double)after / (double)before);
 }
 
 const Tensor *checkpoint_as_floats(const Checkpoint *c, const Tensor *t) {

@@ -34,12 +34,13 @@ typedef enum { END_NONE, END_LINE, END_FRACTION } QuantizedEnd;
 // the column's factor
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
-    const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
-    int64_t stack;              // 0, or so many matrices in one tensor [stack, rows / stack, columns]
-    int64_t rows, columns;      // outputs (of all matrices of a stack), inputs
-    bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
-    const float *table;         // NULL: codes are integers
-    bool powers;                // scales are powers of two, the table e2m1's or of 6 bits
+    const char *name, *module;   // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
+    const char *module_in_file;  // what the file and its configuration call it
+    int64_t stack;               // 0, or so many matrices in one tensor [stack, rows / stack, columns]
+    int64_t rows, columns;       // outputs (of all matrices of a stack), inputs
+    bool transposed;             // the weight is [.., columns, rows] in Hugging Face's words
+    const float *table;          // NULL: codes are integers
+    bool powers;                 // scales are powers of two, the table e2m1's or of 6 bits
     float factor;
     int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
     uint64_t bytes;           // of all its parts
