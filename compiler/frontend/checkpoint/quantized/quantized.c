@@ -319,7 +319,7 @@ static DType integer_format(const QuantizedMatrix *m) {
     CodedKind kind = {.bits = m->bits, .columns = m->columns, .group = in_order ? m->group : 0, .minimum = minimum_of(m)};
     kind.halves = scales && floats_are_halves(scales->dtype, scales->data, tensor_count(scales));
     const Format *own = m->own ? format_of(m->own) : NULL;
-    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
+    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : runs_of(m, 32) ? DT_b8_32 : DT_f32;
     const Format *f = format_of_codes(&kind, own);
     return f ? f->dtype : DT_f32;
 }
@@ -327,7 +327,9 @@ static DType integer_format(const QuantizedMatrix *m) {
 static DType float_format(const QuantizedMatrix *m) {
     DType codes = m->codes->tensor.dtype;
     if (codes == DT_f8e4m3fn && m->bits == 8) return runs_of(m, 128) ? DT_e4m3_128 : runs_of(m, 32) ? DT_e4m3_32 : DT_f32;
-    return m->bits == 4 && runs_of(m, 64) && !memcmp(m->table, nf4_table, sizeof nf4_table) ? DT_nf4_64 : DT_f32;
+    if (m->bits != 4 || !runs_of(m, 64)) return DT_f32;
+    if (!memcmp(m->table, nf4_table, sizeof nf4_table)) return DT_nf4_64;
+    return memcmp(m->table, fp4_table, sizeof fp4_table) ? DT_f32 : DT_fp4_64;
 }
 
 // The smallest format that loses nothing
