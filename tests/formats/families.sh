@@ -32,5 +32,7 @@ same "experts" gptq mixtral
 same "experts" awq mixtral
 same "experts beside a shared one" gptq deepseek_v3
 same "experts whose rows are multiplied by their shares" awq qwen2_moe
+same "experts in one tensor" ct granitemoe
+same "experts in one tensor, and attention's" ct jetmoe
 same "a model of images, its texts" gptq qwen3-window language_model.
 same "a model of images, its texts in transformers 5" awq gemma3_text model.language_

@@ -1,8 +1,8 @@
-// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq MODEL OUT [PREFIX]
+// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq|ct MODEL OUT [PREFIX]
 // MODEL is what family_weights made. OUT gets its matrices in groups of 32 integers of 4 bits: as GPTQ with desc_act, each
-// matrix in an order of its own, or as ModelOpt's AWQ, each with factors of its inputs. OUT/floats is the same model with the
-// values that these stand for. PREFIX: tensors are called so, beside one of images, and config.json has the model's in an
-// object "text_config".
+// matrix in an order of its own, as ModelOpt's AWQ, each with factors of its inputs, or as compressed-tensors, also experts in
+// one tensor. OUT/floats is the same model with the values that these stand for. PREFIX: tensors are called so, beside one of
+// images, and config.json has the model's in an object "text_config".
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ typedef struct {
 // W [rows, columns]: column k stands in group `place(k)` / GROUP.
 typedef struct {
     const char *module;
+    int64_t experts;  // or 0: of their matrices in one tensor rows stand one after the other
     int64_t rows, columns;
     int64_t step, first;  // of the order
     uint8_t *code;
@@ -43,7 +44,11 @@ static void add_part(File *f, const Matrix *m, const char *end, const char *dtyp
                      size_t size) {
     char name[512], shape[64];
     snprintf(name, sizeof name, "%s%s", m->module, end);
-    snprintf(shape, sizeof shape, dims[1] ? "%lld,%lld" : "%lld", (long long)dims[0], (long long)dims[1]);
+    if (m->experts && dims[1])
+        snprintf(shape, sizeof shape, "%lld,%lld,%lld", (long long)m->experts, (long long)(dims[0] / m->experts),
+                 (long long)dims[1]);
+    else
+        snprintf(shape, sizeof shape, dims[1] ? "%lld,%lld" : "%lld", (long long)dims[0], (long long)dims[1]);
     add(f, name, dtype, shape, data, size * (size_t)(dims[0] * (dims[1] ? dims[1] : 1)));
 }
 
@@ -65,7 +70,8 @@ static int64_t groups(const Matrix *m) { return m->columns / GROUP; }
 static float factor(int64_t k) { return 1 + (float)(k % 3) / 4; }
 
 static Matrix quantized(const char *module, const Tensor *t, bool in_order) {
-    Matrix m = {.module = module, .rows = t->dim[0], .columns = t->dim[1], .step = 1};
+    Matrix m = {.module = module, .rows = t->dim[0], .columns = t->dim[t->rank - 1], .step = 1};
+    if (t->rank == 3) m.experts = t->dim[0], m.rows *= t->dim[1];
     if (!in_order) m.step = 7, m.first = (int64_t)strlen(module);
     m.code = ARENA_ARRAY(arena, uint8_t, m.rows *m.columns);
     m.scale = ARENA_ARRAY(arena, float, m.rows *groups(&m));
@@ -124,25 +130,49 @@ static void add_awq(File *f, const Matrix *m) {
     add_part(f, m, ".pre_quant_scale", "F32", (int64_t[]){m->columns, 0}, factors, sizeof *factors);
 }
 
+static void add_compressed(File *f, const Matrix *m) {
+    uint32_t *words = ARENA_ARRAY(arena, uint32_t, m->rows * m->columns / 8);
+    for (int64_t i = 0; i < m->rows * m->columns; i++) words[i / 8] |= (uint32_t)m->code[i] << i % 8 * 4;
+    add_part(f, m, ".weight_packed", "I32", (int64_t[]){m->rows, m->columns / 8}, words, sizeof *words);
+    add_part(f, m, ".weight_scale", "F32", (int64_t[]){m->rows, groups(m)}, m->scale, sizeof *m->scale);
+    add_part(f, m, ".weight_shape", "I64", (int64_t[]){2, 0}, (int64_t[]){m->rows, m->columns}, sizeof(int64_t));
+}
+
+typedef struct {
+    const char *name, *settings;
+    bool stacks, in_order, factors;
+    void (*add)(File *, const Matrix *);
+} Method;
+
+static const Method methods[] = {
+    {"gptq", "{'quant_method': 'gptq', 'bits': 4, 'group_size': 32, 'desc_act': true}", false, false, false, add_gptq},
+    {"awq", "{'quant_method': 'modelopt', 'quant_algo': 'W4A16_AWQ'}", false, true, true, add_awq},
+    {"ct",
+     "{'quant_method': 'compressed-tensors', 'format': 'pack-quantized', 'config_groups': {'a': {'weights': {'num_bits': 4, "
+     "'type': 'int', 'group_size': 32}}}}",
+     true, true, false, add_compressed},
+};
+
 // What libraries leave as it is, and what does not fit
-static bool is_matrix(const Tensor *t) {
+static bool is_matrix(const Tensor *t, bool stacks) {
     static const char *const others[] = {"*embed*", "*wte*", "*lm_head*", "*norm*", "*conv*", "*.gate.*", "*router*"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!fnmatch(others[i], t->name, 0)) return false;
-    return t->rank == 2 && text_ends_with(t->name, ".weight") && t->dim[0] % 8 == 0 && t->dim[1] % GROUP == 0;
+    bool fits = t->rank == 2 || (stacks && t->rank == 3);
+    return fits && text_ends_with(t->name, ".weight") && t->dim[t->rank - 2] % 8 == 0 && t->dim[t->rank - 1] % GROUP == 0;
 }
 
-static void add_tensor(File files[2], const Tensor *t, bool awq) {
+static void add_tensor(File files[2], const Tensor *t, const Method *method) {
     Text shape = {0};
     text_add(&shape, "%s", "");
     for (int i = 0; i < t->rank; i++) text_add(&shape, i ? ",%lld" : "%lld", (long long)t->dim[i]);
-    if (!is_matrix(t)) {
+    if (!is_matrix(t, method->stacks)) {
         for (int i = 0; i < 2; i++) add(&files[i], t->name, "F16", shape.data, t->data, t->bytes);
     } else {
         const char *module = arena_strndup(arena, t->name, strlen(t->name) - strlen(".weight"));
-        Matrix m = quantized(module, t, awq);
-        (awq ? add_awq : add_gptq)(&files[0], &m);
-        add_floats(&files[1], &m, awq);
+        Matrix m = quantized(module, t, method->in_order);
+        method->add(&files[0], &m);
+        add_floats(&files[1], &m, method->factors);
     }
     text_free(&shape);
 }
@@ -164,23 +194,24 @@ static void write_config(const char *model, const char *out, const char *setting
 }
 
 int main(int argc, char **argv) {
-    static const char *const settings[] = {
-        "\"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32, "
-        "\"desc_act\": true}",
-        "\"quantization_config\": {\"quant_method\": \"modelopt\", \"quant_algo\": \"W4A16_AWQ\"}"};
-    if (argc < 4) return fprintf(stderr, "usage: quantized_family gptq|awq MODEL OUT [PREFIX]\n"), 2;
-    char floats[4096];
-    bool awq = !strcmp(argv[1], "awq"), within = argc > 4;
+    const Method *method = methods;
+    char floats[4096], settings[512];
+    if (argc < 4) return fprintf(stderr, "usage: quantized_family gptq|awq|ct MODEL OUT [PREFIX]\n"), 2;
+    while (strcmp(method->name, argv[1])) method++;
+    snprintf(settings, sizeof settings, "\"quantization_config\": %s", method->settings);
+    for (char *c = settings; *c; c++)
+        if (*c == '\'') *c = '"';
+    bool within = argc > 4;
     arena = arena_new();
     Checkpoint *c = checkpoint_open(arena, argv[2], NULL);
     File files[2] = {{.prefix = within ? argv[4] : ""}, {.prefix = ""}};
-    for (int i = 0; i < c->n_tensors; i++) add_tensor(files, checkpoint_find(c, c->tensors[i]->name), awq);
+    for (int i = 0; i < c->n_tensors; i++) add_tensor(files, checkpoint_find(c, c->tensors[i]->name), method);
     files[0].prefix = "";
     if (within) add(&files[0], "vision_tower.patch.bias", "F32", "1", &(float){0}, sizeof(float));
     snprintf(floats, sizeof floats, "%s/floats", argv[3]);
     mkdir(argv[3], 0777), mkdir(floats, 0777);
     write_weights(&files[0], argv[3]), write_weights(&files[1], floats);
-    write_config(argv[2], argv[3], settings[awq], within), write_config(argv[2], floats, "", false);
+    write_config(argv[2], argv[3], settings, within), write_config(argv[2], floats, "", false);
     arena_free(arena);
     return 0;
 }

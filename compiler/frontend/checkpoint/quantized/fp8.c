@@ -30,6 +30,7 @@ QuantizedMatrix *fp8_matrix(Quantization *q, StoredTensor *t) {
     if (stack) return stack;
     if (!text_ends_with(t->tensor.name, ".weight") || !is_float8(t->tensor.dtype)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
+    quantized_join(q, m);
     quantized_bytes(q, m);
     block_size(q, size);
     const StoredTensor *inverse = quantized_part(q, m, ".weight_scale_inv", SET_SCALES, false);

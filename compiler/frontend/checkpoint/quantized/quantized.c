@@ -65,6 +65,20 @@ QuantizedMatrix *quantized_matrix(Quantization *q, StoredTensor *codes, const ch
     return m;
 }
 
+// [n, a, b] as [n a, b]
+static const StoredTensor *joined(const Quantization *q, const StoredTensor *t) {
+    StoredTensor *flat = ARENA_NEW(q->checkpoint->arena, StoredTensor);
+    *flat = *t;
+    flat->tensor.rank = 2, flat->tensor.dim[0] = t->tensor.dim[0] * t->tensor.dim[1], flat->tensor.dim[1] = t->tensor.dim[2];
+    return flat;
+}
+
+void quantized_join(Quantization *q, QuantizedMatrix *m) {
+    if (m->codes->tensor.rank != 3) return;
+    m->stack = m->codes->tensor.dim[0];
+    m->codes = joined(q, m->codes);
+}
+
 const StoredTensor *quantized_part(Quantization *q, QuantizedMatrix *m, const char *end, int dtypes, bool needed) {
     const char *name = arena_printf(q->checkpoint->arena, "%s%s", m->module, end);
     StoredTensor *t = map_get(&q->checkpoint->by_name, name);
@@ -80,7 +94,9 @@ const StoredTensor *quantized_part(Quantization *q, QuantizedMatrix *m, const ch
         file_fatal(t->file, "tensor \"%s\" is %s, which %s does not have there\nhint: is quant_method right in config.json?",
                    name, dtype_name(type), q->method);
     m->bytes += t->tensor.bytes;
-    return take(q, t);
+    const StoredTensor *part = take(q, t);
+    bool of_each = m->stack && !m->transposed && t->tensor.rank == 3 && t->tensor.dim[0] == m->stack;
+    return of_each ? joined(q, part) : part;
 }
 
 // A dimension below 0 may be any.
@@ -150,11 +166,14 @@ static int64_t groups_of(const QuantizedMatrix *m) { return ceil_div(m->columns,
 void quantized_scales(QuantizedMatrix *m, const StoredTensor *t, int64_t rows, int64_t group) {
     const Tensor *s = &t->tensor;
     int64_t r = s->rank > 0 ? s->dim[0] : 1, c = s->rank > 1 ? s->dim[1] : 1;
-    int64_t row_block = r == 1 ? m->rows : r == m->rows ? 1 : rows;
+    int64_t row_block = r == 1 ? m->rows : r == m->rows ? 1 : m->stack && r == m->stack ? m->rows / r : rows;
     m->group = c == 1 ? m->columns : group;
     if (s->rank > 2 || row_block < 1 || m->group < 1 || ceil_div(m->rows, row_block) != r || groups_of(m) != c)
         quantized_want_shape(t, 2,
                              (int64_t[]){ceil_div(m->rows, rows < 1 ? 1 : rows), group < 1 ? 1 : ceil_div(m->columns, group)});
+    if (m->stack && row_block < m->rows && m->rows / m->stack % row_block)
+        file_fatal(t->file, "tensor \"%s\" has scales of %" PRId64 " rows, which are not whole experts of %" PRId64 " rows",
+                   t->tensor.name, row_block, m->rows / m->stack);
     quantized_check_scales(t);
     m->groups = c;
     m->scale = (Grid){t, row_block, c, 1};

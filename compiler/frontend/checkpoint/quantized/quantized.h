@@ -120,6 +120,8 @@ void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
 void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
 // Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors.
 QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end);
+// Codes [experts, outputs, n] become those of one matrix after the other, and so do parts that follow.
+void quantized_join(Quantization *, QuantizedMatrix *);
 // Ends the run unless the codes are words, [any, any].
 void quantized_want_words(const QuantizedMatrix *);
 // Sets group, groups and the scales' grid, by the scales' shape: one; [rows], [rows, 1]; [rows, groups]; [row blocks, groups].
