@@ -20,7 +20,7 @@ same() {
     logits "$WORK/folder/floats" "$WORK/floats.npy"
     check "$_title: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$WORK/floats.npy" 2e-5 largest
     $BURIN inspect "$WORK/folder" --stop-after=layout > "$WORK/graph" 2>&1
-    check "$_title: is in blocks" grep -qE ' pack\(.*format="(z4_32|q4_0)"' "$WORK/graph"
+    check "$_title: is in blocks" grep -qE ' pack\(.*format="(z4_32|q4_0|e4m3_32)"' "$WORK/graph"
     check "$_title: nothing becomes floats" sh -c "! grep -E '(pack|constant).*: f32\[[0-9, ]*[0-9]{2}, [0-9]{2}' '$WORK/graph' | grep -v _table"
 }
 
@@ -34,5 +34,6 @@ same "experts beside a shared one" gptq deepseek_v3
 same "experts whose rows are multiplied by their shares" awq qwen2_moe
 same "experts in one tensor" ct granitemoe
 same "experts in one tensor, and attention's" ct jetmoe
+same "experts in one tensor, [inputs, outputs]" fp8 llama4
 same "a model of images, its texts" gptq qwen3-window language_model.
 same "a model of images, its texts in transformers 5" awq gemma3_text model.language_

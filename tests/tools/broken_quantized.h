@@ -213,6 +213,7 @@ static const QuantizedCase quantized[] = {
     {"fp8-no-scale", FP8, F8},
     {"fp8-scale-shape", FP8, F8 "m.weight_scale_inv F32 2 3;"},
     {"fp8-scale-nan", FP8, F8 "m.weight_scale F32 1 =ff;"},
+    {"fp8-stack-blocks", FP8, STACK("F8_E4M3 2 32 8") "x.experts.up_proj_scale_inv F32 2 2 3 =11;"},
     {"fp8-experts-blocks", FP8, "m.weight F8_E4M3 2 7 32; m.weight_scale_inv F32 2 2 2 =11;"},
     {"fp8-code-nan", FP8, "m.weight F8_E4M3 8 32 =7f; m.weight_scale F32 1 =11;"},
     {"mxfp4-blocks-shape", MXFP4, "m_blocks U8 2 8 1 15; m_scales U8 2 8 1;"},

@@ -1,8 +1,8 @@
-// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq|ct MODEL OUT [PREFIX]
+// A folder of tests/families as a library quantizes it: usage: quantized_family gptq|awq|ct|fp8 MODEL OUT [PREFIX]
 // MODEL is what family_weights made. OUT gets its matrices in groups of 32 integers of 4 bits: as GPTQ with desc_act, each
 // matrix in an order of its own, as ModelOpt's AWQ, each with factors of its inputs, or as compressed-tensors, also experts in
-// one tensor. OUT/floats is the same model with the values that these stand for. PREFIX: tensors are called so, beside one of
-// images, and config.json has the model's in an object "text_config".
+// one tensor; or as FP8 with blocks of 32 x 32. OUT/floats is the same model with the values that these stand for. PREFIX:
+// tensors are called so, beside one of images, and config.json has the model's in an object "text_config".
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +151,25 @@ static const Method methods[] = {
      "{'quant_method': 'compressed-tensors', 'format': 'pack-quantized', 'config_groups': {'a': {'weights': {'num_bits': 4, "
      "'type': 'int', 'group_size': 32}}}}",
      true, true, false, add_compressed},
+    {"fp8", "{'quant_method': 'fp8', 'weight_block_size': [32, 32]}", true, true, false, NULL},
 };
+
+// Of a matrix, or of experts [experts, inputs, outputs]
+static void add_fp8(File files[2], const Tensor *t, const char *shape) {
+    int64_t columns = t->dim[t->rank - 1], n = tensor_count(t), rows = n / columns, across = columns / GROUP;
+    float *value = ARENA_ARRAY(arena, float, n), *scale = ARENA_ARRAY(arena, float, rows / GROUP * across);
+    uint8_t *code = ARENA_ARRAY(arena, uint8_t, n);
+    for (int64_t i = 0; i < rows / GROUP * across; i++) scale[i] = (float)(1 + i % 3) / 256;
+    for (int64_t i = 0; i < n; i++) {
+        float s = scale[i / columns / GROUP * across + i % columns / GROUP];
+        dtype_store(DT_f8e4m3fn, code, i, dtype_load(t->dtype, t->data, i) / (double)s);
+        value[i] = s * (float)dtype_load(DT_f8e4m3fn, code, i);
+    }
+    Matrix m = {.module = t->name, .experts = t->rank == 3 ? t->dim[0] : 0};
+    add(&files[0], t->name, "F8_E4M3", shape, code, (size_t)n);
+    add_part(&files[0], &m, "_scale_inv", "F32", (int64_t[]){rows / GROUP, across}, scale, sizeof *scale);
+    add(&files[1], t->name, "F32", shape, value, (size_t)n * sizeof *value);
+}
 
 // What libraries leave as it is, and what does not fit
 static bool is_matrix(const Tensor *t, bool stacks) {
@@ -159,7 +177,8 @@ static bool is_matrix(const Tensor *t, bool stacks) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!fnmatch(others[i], t->name, 0)) return false;
     bool fits = t->rank == 2 || (stacks && t->rank == 3);
-    return fits && text_ends_with(t->name, ".weight") && t->dim[t->rank - 2] % 8 == 0 && t->dim[t->rank - 1] % GROUP == 0;
+    return fits && (text_ends_with(t->name, ".weight") || t->rank == 3) && t->dim[t->rank - 2] % 8 == 0 &&
+           t->dim[t->rank - 1] % GROUP == 0;
 }
 
 static void add_tensor(File files[2], const Tensor *t, const Method *method) {
@@ -168,6 +187,8 @@ static void add_tensor(File files[2], const Tensor *t, const Method *method) {
     for (int i = 0; i < t->rank; i++) text_add(&shape, i ? ",%lld" : "%lld", (long long)t->dim[i]);
     if (!is_matrix(t, method->stacks)) {
         for (int i = 0; i < 2; i++) add(&files[i], t->name, "F16", shape.data, t->data, t->bytes);
+    } else if (!method->add) {
+        add_fp8(files, t, shape.data);
     } else {
         const char *module = arena_strndup(arena, t->name, strlen(t->name) - strlen(".weight"));
         Matrix m = quantized(module, t, method->in_order);
@@ -196,7 +217,7 @@ static void write_config(const char *model, const char *out, const char *setting
 int main(int argc, char **argv) {
     const Method *method = methods;
     char floats[4096], settings[512];
-    if (argc < 4) return fprintf(stderr, "usage: quantized_family gptq|awq|ct MODEL OUT [PREFIX]\n"), 2;
+    if (argc < 4) return fprintf(stderr, "usage: quantized_family gptq|awq|ct|fp8 MODEL OUT [PREFIX]\n"), 2;
     while (strcmp(method->name, argv[1])) method++;
     snprintf(settings, sizeof settings, "\"quantization_config\": %s", method->settings);
     for (char *c = settings; *c; c++)

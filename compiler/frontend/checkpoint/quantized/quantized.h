@@ -118,8 +118,9 @@ const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
 // Rows and columns as `t` says; ends the run when no matrix has them.
 void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
-// Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors.
-QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end);
+// Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors. `block`:
+// outputs and inputs that share one, or {1, 0}
+QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end, const int64_t block[2]);
 // Codes [experts, outputs, n] become those of one matrix after the other, and so do parts that follow.
 void quantized_join(Quantization *, QuantizedMatrix *);
 // Ends the run unless the codes are words, [any, any].
