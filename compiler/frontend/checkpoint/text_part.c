@@ -23,8 +23,10 @@ static const char *name_alone(Arena *arena, const char *name, const char *prefix
 
 // NULL: none of the names has one, and no tensor is of images alone.
 static const char *prefix_of(const Checkpoint *c) {
-    static const char *const known[][2] = {
-        {"language_model.", "language_model."}, {"model.language_model.", "model.language_model."}, {"visual.", ""}};
+    static const char *const known[][2] = {{"language_model.", "language_model."},
+                                           {"model.language_model.", "model.language_model."},
+                                           {"model.text_model.", "model.text_model."},
+                                           {"visual.", ""}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (int t = 0; t < c->n_tensors; t++)
             if (starts_with(c->tensors[t]->name, known[i][0])) return known[i][1];
@@ -81,12 +83,16 @@ static bool has_head(const Checkpoint *c) {
 }
 
 static json_t *config_alone(const Checkpoint *c, const json_t *part) {
-    static const char *const shared[] = {"bos_token_id",        "eos_token_id",       "pad_token_id", "tie_word_embeddings",
-                                         "quantization_config", "compression_config", "quantization"};
+    static const char *const shared[] = {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"};
+    static const char *const of_all[] = {"quantization_config", "compression_config", "quantization"};
     json_t *text = json_own(c->arena, json_deep_copy(part));
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         json_t *outer = json_object_get(c->config, shared[i]);
         if (outer && !json_object_get(text, shared[i])) json_object_set(text, shared[i], outer);
+    }
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
+        json_t *outer = json_object_get(c->config, of_all[i]);
+        if (json_is_object(outer)) json_object_set(text, of_all[i], outer);
     }
     if (!json_object_get(text, "tie_word_embeddings"))
         json_object_set_new(text, "tie_word_embeddings", json_boolean(!has_head(c)));
