@@ -66,6 +66,7 @@ static const QuantizedCase quantized[] = {
     {"quantized-objects", "'quant_method':'torchao','quant_type':'int8_weight_only'", "m.weight I8 8 32;"},
     {"quantized-no-method", "'bits':4", WORDS},
     {"quantized-method-type", "'quant_method':4", WORDS},
+    {"quantized-unnamed", "", WORDS ZEROS SCALES},
     {"quantized-of-another", GPTQ, "m.weight F16 8 32;"},
     {"gptq-bits", "'quant_method':'gptq','bits':5", WORDS ZEROS SCALES},
     {"gptq-no-bits", "'quant_method':'gptq'", WORDS ZEROS SCALES},

@@ -467,10 +467,26 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
 
 bool checkpoint_is_quantized(const Tensor *t) { return ((const StoredTensor *)t)->quantized != NULL; }
 
+// Parts of quantized matrices, of which no configuration says how they are to be read
+static void refuse_unnamed(const Checkpoint *c) {
+    static const char *const ends[] = {".qweight",       ".weight_packed", ".weight_scale", ".weight_scale_inv",
+                                       ".weight.absmax", ".SCB",           ".W_q"};
+    for (int i = 0; c->config && i < c->n_tensors; i++)
+        for (size_t j = 0; j < sizeof ends / sizeof *ends; j++)
+            if (text_ends_with(c->tensors[i]->name, ends[j]))
+                file_fatal(((const StoredTensor *)c->tensors[i])->file,
+                           "tensor \"%s\" is a part of quantized weights, but config.json has no \"quantization_config\""
+                           "\nhint: download every file of the folder again, quantize_config.json too if it has one",
+                           c->tensors[i]->name);
+}
+
 void checkpoint_read_quantized(Checkpoint *c) {
     if (c->kind != CHECKPOINT_SAFETENSORS || c->quantized) return;
     Quantization q = quantization_of(c);
-    if (!q.config) return;
+    if (!q.config) {
+        refuse_unnamed(c);
+        return;
+    }
     const QuantizationMethod *method = quantization_method(&q);
     method->check(&q);
     // Of bitsandbytes it may say how transformers is to load float weights.
