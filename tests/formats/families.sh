@@ -12,10 +12,11 @@ logits() {
 # same NAME METHOD FAMILY [PREFIX]
 same() {
     _title="folders: $2 of $1" _method=$2 _family=$3
-    "$BUILD/tools/family_weights" "tests/families/$_family" "$WORK/$_family"
+    [ -d "tests/formats/$3" ] && _in=formats || _in=families
+    "$BUILD/tools/family_weights" "tests/$_in/$_family" "$WORK/$_family"
     shift 3
     "$BUILD/tools/quantized_family" $_method "$WORK/$_family" "$WORK/folder" "$@"
-    rm -f "$WORK/logits.npy"
+    rm -f "$WORK/logits.npy" "$WORK/floats.npy"
     logits "$WORK/folder" "$WORK/logits.npy"
     logits "$WORK/folder/floats" "$WORK/floats.npy"
     check "$_title: logits" "$BUILD/tools/npy_near" "$WORK/logits.npy" "$WORK/floats.npy" 2e-5 largest
@@ -35,5 +36,7 @@ same "experts whose rows are multiplied by their shares" awq qwen2_moe
 same "experts in one tensor" ct granitemoe
 same "experts in one tensor, and attention's" ct jetmoe
 same "experts in one tensor, [inputs, outputs]" fp8 llama4
+same "Unsloth's experts" gptq gpt_oss_apart
+same "Qwen3-VL's experts" fp8 qwen3_vl_moe model.language_
 same "a model of images, its texts" gptq qwen3-window language_model.
 same "a model of images, its texts in transformers 5" awq gemma3_text model.language_

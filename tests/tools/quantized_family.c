@@ -156,10 +156,11 @@ static const Method methods[] = {
 
 // Of a matrix, or of experts [experts, inputs, outputs]
 static void add_fp8(File files[2], const Tensor *t, const char *shape) {
-    int64_t columns = t->dim[t->rank - 1], n = tensor_count(t), rows = n / columns, across = columns / GROUP;
-    float *value = ARENA_ARRAY(arena, float, n), *scale = ARENA_ARRAY(arena, float, rows / GROUP * across);
+    int64_t columns = t->dim[t->rank - 1], n = tensor_count(t), rows = n / columns, across = columns / GROUP,
+            down = (rows + GROUP - 1) / GROUP;
+    float *value = ARENA_ARRAY(arena, float, n), *scale = ARENA_ARRAY(arena, float, down *across);
     uint8_t *code = ARENA_ARRAY(arena, uint8_t, n);
-    for (int64_t i = 0; i < rows / GROUP * across; i++) scale[i] = (float)(1 + i % 3) / 256;
+    for (int64_t i = 0; i < down * across; i++) scale[i] = (float)(1 + i % 3) / 256;
     for (int64_t i = 0; i < n; i++) {
         float s = scale[i / columns / GROUP * across + i % columns / GROUP];
         dtype_store(DT_f8e4m3fn, code, i, dtype_load(t->dtype, t->data, i) / (double)s);
@@ -167,7 +168,7 @@ static void add_fp8(File files[2], const Tensor *t, const char *shape) {
     }
     Matrix m = {.module = t->name, .experts = t->rank == 3 ? t->dim[0] : 0};
     add(&files[0], t->name, "F8_E4M3", shape, code, (size_t)n);
-    add_part(&files[0], &m, "_scale_inv", "F32", (int64_t[]){rows / GROUP, across}, scale, sizeof *scale);
+    add_part(&files[0], &m, "_scale_inv", "F32", (int64_t[]){down, across}, scale, sizeof *scale);
     add(&files[1], t->name, "F32", shape, value, (size_t)n * sizeof *value);
 }
 
