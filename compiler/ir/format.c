@@ -150,10 +150,12 @@ DECODE(f8_32, decode_ends, 32, 8)
 DECODE(f8_64, decode_ends, 64, 8)
 #undef DECODE
 static void decode_s8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, half_at(b), 0), set_signed(c, b + 2, 128, 8); }
+static void decode_b8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_signed(c, b + 4, 32, 8); }
 static void decode_b8_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_signed(c, b + 4, 128, 8); }
 static void decode_i8_32(const uint8_t *b, CodedBlock *c) { set_scale(c, 1, 0), memcpy(c->q, b, 32); }
 static void decode_i9_32(const uint8_t *b, CodedBlock *c) { decode_i8_32(b + 1, c), set_zero(c, (int8_t)b[0]); }
 static void decode_nf4_64(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 64, 4, 0); }
+static void decode_fp4_64(const uint8_t *b, CodedBlock *c) { decode_nf4_64(b, c); }
 static void decode_e4m3_32(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 32, 8, 0); }
 static void decode_e4m3_128(const uint8_t *b, CodedBlock *c) { set_scale(c, float_at(b), 0), set_codes(c, b + 4, 128, 8, 0); }
 
@@ -335,6 +337,7 @@ float coded_minimum(const Format *f, const CodedBlock *c, int group) {
 // What q[i] stands for, without scale and minimum
 static float number_of(const Format *f, const CodedBlock *c, int i) {
     if (f->table == TABLE_NF4) return nf4_table[c->q[i]];
+    if (f->table == TABLE_FP4) return fp4_table[c->q[i]];
     if (f->table == TABLE_E4M3) return e4m3_value((uint8_t)c->q[i]);
     float number = (float)(c->q[i] - coded_zero(f, c, i / f->group));
     return f->minimum == MINIMUM_FRACTION ? number - c->m : number;

@@ -204,6 +204,7 @@ INLINE vf group_minimum(weight_format f, const uint8_t *w, const vf ends[2], int
 INLINE vf block_numbers(weight_format f, const uint8_t *w, vi q) {
     const block_format b = block_formats[f];
     if (b.table == TABLE_NF4) return vf_lookup(q, nf4_table);
+    if (b.table == TABLE_FP4) return vf_lookup(q, fp4_table);
     if (b.table == TABLE_E4M3) return e4m3_values(q);
     q = vi_sub(q, vi_set1(b.offset));
     return vf_from_int(has_zero_point(f) ? vi_sub(q, block_zero(f, w)) : q);

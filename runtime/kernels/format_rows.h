@@ -16,7 +16,8 @@
 //   minimum  NONE; ZERO: a zero point, an integer that is taken from each q of the block; ONE: m alone; BYTES, PAIRED: integers
 //            as those of the scales; LINE: a zero point as of ZERO, and m alone, an f32; FRACTION: likewise, but m is taken
 //            from q, too: the value is d (q - zero point - m)
-//   table    PLAIN, or what a q stands for: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, E4M3
+//   table    PLAIN, or what a q stands for: SIGN, 0 for -1; IQ4, E2M1; floats, whose products take rows of floats: NF4, FP4,
+//            E4M3
 //   encode   the compiler's function that quantizes to it (compiler/ir/encode.h), or NULL
 //
 // Rows without a type of GGUF hold what quantized folders have (frontend/checkpoint/quantized): d, the zero point, q; those
@@ -75,9 +76,11 @@ FORMAT(f4_64, -1, 64, 41, 4, 0, 32, FLOAT, FRACTION, 8, PLAIN, NULL)
 FORMAT(f8_32, -1, 32, 41, 8, 0, 32, FLOAT, FRACTION, 128, PLAIN, NULL)
 FORMAT(f8_64, -1, 64, 73, 8, 0, 32, FLOAT, FRACTION, 128, PLAIN, NULL)
 FORMAT(s8_128, -1, 128, 130, 8, 0, 32, ONE, NONE, 128, PLAIN, NULL)
+FORMAT(b8_32, -1, 32, 36, 8, 0, 32, 127TH, NONE, 128, PLAIN, NULL)
 FORMAT(b8_128, -1, 128, 132, 8, 0, 32, 127TH, NONE, 128, PLAIN, NULL)
 FORMAT(i8_32, -1, 32, 32, 8, 0, 32, NONE, NONE, 128, PLAIN, encode_integers)
 FORMAT(i9_32, -1, 32, 33, 8, 0, 32, NONE, ZERO, 128, PLAIN, encode_integers)
 FORMAT(nf4_64, -1, 64, 36, 4, 0, 32, FLOAT, NONE, 0, NF4, NULL)
+FORMAT(fp4_64, -1, 64, 36, 4, 0, 32, FLOAT, NONE, 0, FP4, NULL)
 FORMAT(e4m3_32, -1, 32, 36, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)
 FORMAT(e4m3_128, -1, 128, 132, 8, 0, 32, FLOAT, NONE, 0, E4M3, NULL)

@@ -394,6 +394,7 @@ MATMUL(bf16, floats, WEIGHT_BF16)
 #define FAMILY_SIGN    integers
 #define FAMILY_E2M1    integers
 #define FAMILY_NF4     values
+#define FAMILY_FP4     values
 #define FAMILY_E4M3    values
 #define MATMUL_BY(...) MATMUL(__VA_ARGS__)  // its arguments expanded
 #define FORMAT(name, id, block, bytes, low, high, group, scales, minimum, offset, table, encode) \

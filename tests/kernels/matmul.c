@@ -281,7 +281,11 @@ static float reference_value(const BlockProduct *p, const uint8_t *block, int co
     const block_format b = block_formats[p->format];
     int q = reference_integer(p->format, block, column, i);
     GroupEnds e = reference_ends(p, block, column, i / b.group);
-    float number = b.table == TABLE_NF4 ? nf4_table[q] : b.table == TABLE_E4M3 ? e4m3_of(q) : (float)q, d;
+    float number = b.table == TABLE_NF4    ? nf4_table[q]
+                   : b.table == TABLE_FP4  ? fp4_table[q]
+                   : b.table == TABLE_E4M3 ? e4m3_of(q)
+                                           : (float)q,
+          d;
     if (b.scales == SCALES_127TH) {
         memcpy(&d, block + block_d_at(p->format) + 4 * column, sizeof d);
         return d * number * one_127th;

@@ -374,7 +374,7 @@ Checkpoint *checkpoint_open(Arena *arena, const char *path, const char *library)
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     c->folder = folder ? c->path : path_folder(arena, c->path);
     read_file(c, folder ? file_of_folder(arena, path) : path);
-    if (c->kind == CHECKPOINT_SAFETENSORS) checkpoint_split_experts(c);
+    if (c->kind == CHECKPOINT_SAFETENSORS) checkpoint_split_experts(c), checkpoint_take_text(c);
     if (c->kind == CHECKPOINT_SAFETENSORS) c->tokenizer = tokenizer_in(arena, c->folder);
     if (!c->n_tensors) diag_fatal(NO_LOC, "%s holds no tensors", path);
     return c;

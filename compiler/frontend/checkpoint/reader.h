@@ -12,7 +12,7 @@ typedef struct StoredTensor {
     int rotary_heads;          // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
     int query_heads, groups;   // above 0: rows of all queries, all keys, all values, instead of group by group
     bool minus_one;            // f32 with 1 added to every element
-    const char *name_in_file;  // of a GGUF; NULL: its own
+    const char *name_in_file;  // where it is another; NULL: its own
     bool transposed;           // stored as [dim 1, dim 0]
     const float *factor;       // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
     const struct QuantizedMatrix *quantized;  // not NULL: what its values are made of
@@ -35,6 +35,7 @@ bool llama2c_recognise(const MappedFile *);
 // Adds a copy of the tensor; refuses a name that is there already. tensor.data points into the file.
 StoredTensor *checkpoint_add(Checkpoint *, const MappedFile *, const Tensor *);
 void checkpoint_list_again(Checkpoint *);     // without those that are hidden
+void checkpoint_take_text(Checkpoint *);      // of a model of texts and images the text model alone
 void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a layer as one for each
 // Refuses tensors of one file that share bytes, naming both; those before `first` were checked.
 void checkpoint_check_overlaps(const Checkpoint *, int first);

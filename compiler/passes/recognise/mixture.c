@@ -7,8 +7,9 @@
 //
 // A sum of one term for each column of shares, in ascending order, whose shares are zero but for k of a row (chosen.c). The
 // terms are one formula: node by node they agree but for the weights, which become one pack of all experts, and for the column.
-// Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert. A
-// row's slots are in ascending order of their experts, so what is left out of the sum is zeros alone.
+// Values get an axis of k slots behind their rows; matmul becomes expert_matmul, a vector of weights is looked up by expert,
+// and elements of a row by a list of each expert. A row's slots are in ascending order of their experts, so what is left out of
+// the sum is zeros alone.
 //
 // Needs types and formulas in core ops; gives nothing new; keeps everything.
 #include "passes/recognise/mixture.h"
@@ -281,6 +282,24 @@ static Node *routed_share(Mixture *m, Node *const *each) {
     return build_reshape(cursor(m->root), n, 3, dims);
 }
 
+// The elements of each row that its slot's expert asks for: [T, k, n]
+static Node *routed_lookup(Mixture *m, Node *const *each) {
+    const Aligned *x, *which;
+    int axis = node_axis(each[0]);
+    if (!align(m, operands_of(m, each, 0), &x) || !align(m, operands_of(m, each, 1), &which)) return NULL;
+    bool rows = x->routed || (all_same(m, x->each) && !is_weight(x->each[0]));
+    bool fits = axis == 1 && each[0]->type.rank == 2 && rows && !which->routed && is_weight(which->each[0]);
+    if (!fits) return fails(m, each[0], "it is no lookup in rows by a list of each expert"), NULL;
+    Node *list = looked_up(m, which->each, 2), *from = x->routed;
+    if (!from) {
+        const Dim *dims[] = {m->rows, m->slots, x->each[0]->type.dim[1]};
+        from = build_expand(cursor(m->root), with_slots(m, x->each[0], 2), 3, dims);
+    }
+    Node *n = build_begin(cursor(m->root), OP_gather_elements, 2, (Node *[]){from, list});
+    attr_set_int(n, "axis", 2);
+    return inferred(n);
+}
+
 static Node *routed(Mixture *m, Node *const *each) {
     const Node *n = each[0];
     Node *share = routed_share(m, each);
@@ -288,6 +307,7 @@ static Node *routed(Mixture *m, Node *const *each) {
     if (!all_alike(m, each)) return fails(m, n, "the experts differ here"), NULL;
     if (op_is_elementwise(n->op) || n->op == OP_cast) return routed_elementwise(m, each);
     if (n->op == OP_matmul) return routed_product(m, each);
+    if (n->op == OP_gather) return routed_lookup(m, each);
     if (is_view(n->op) || n->op == OP_softmax || n->op == OP_concat || attr_find(n, "axes")) return routed_along(m, each);
     return fails(m, n, "nothing is known of its rows"), NULL;
 }

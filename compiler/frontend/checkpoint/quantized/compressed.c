@@ -6,6 +6,7 @@
 //   nvfp4-pack-quantized, mxfp4-pack-quantized   weight_packed u8 [outputs, inputs / 2] of e2m1 (fp4.c); of nvfp4 the scale is
 //                     weight_scale f8_e4m3 / weight_global_scale
 //   mxfp6-pack-quantized   weight_packed u8 [outputs, inputs * 3 / 4] of e2m3 (fp6.c)
+// Granite's experts are one tensor, whose dimensions and those of its scales begin with how many they are.
 // weight_scale: one, one a row, [outputs, groups] or of blocks; weight_zero_point i8 [outputs, groups], or as the codes i32
 // [words, groups]; weight_g_idx [inputs]: each input's group. Activations stay floats, whatever config_groups say of them.
 #include <stdio.h>
@@ -151,9 +152,11 @@ static int words_of(const QuantizedMatrix *m, int bits) {
 static void set_packed_size(Quantization *q, QuantizedMatrix *m) {
     const StoredTensor *shape = quantized_part(q, m, ".weight_shape", SET_I32 | 1 << DT_i64, true);
     quantized_want_words(m);
-    quantized_want_shape(shape, 1, (int64_t[]){2});
     const Tensor *t = &shape->tensor;
-    quantized_set_size(m, shape, (int64_t)dtype_load(t->dtype, t->data, 0), (int64_t)dtype_load(t->dtype, t->data, 1));
+    bool of_experts = m->stack && t->rank == 1 && t->dim[0] == 3;
+    if (!of_experts) quantized_want_shape(shape, 1, (int64_t[]){2});
+    quantized_set_size(m, shape, of_experts ? m->codes->tensor.dim[0] : (int64_t)dtype_load(t->dtype, t->data, 0),
+                       (int64_t)dtype_load(t->dtype, t->data, 1 + of_experts));
     m->bits = (int)scheme_for(q, NULL, NULL).bits;
     // Groups of config_groups may differ in bits; the words say which these are.
     for (int bits = 8; bits >= 2 && !words_of(m, m->bits); bits--) m->bits = bits;
@@ -240,6 +243,7 @@ QuantizedMatrix *compressed_matrix(Quantization *q, StoredTensor *t) {
     bool packed = text_ends_with(t->tensor.name, ".weight_packed");
     if (!packed && !is_codes(&t->tensor)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, packed ? ".weight_packed" : ".weight", ".weight");
+    quantized_join(q, m);
     if (packed && m->codes->tensor.dtype == DT_u8 && (has_floats(q, 4) || has_floats(q, 6))) {
         set_small_floats(q, m);
         return m;

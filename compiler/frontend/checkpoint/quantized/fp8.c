@@ -26,12 +26,13 @@ static bool is_float8(DType t) { return t == DT_f8e4m3fn || t == DT_f8e5m2; }
 
 QuantizedMatrix *fp8_matrix(Quantization *q, StoredTensor *t) {
     int64_t size[2];
-    QuantizedMatrix *stack = quantized_stack(q, t, "_scale");
+    block_size(q, size);
+    QuantizedMatrix *stack = quantized_stack(q, t, size[1] ? "_scale_inv" : "_scale", size);
     if (stack) return stack;
     if (!text_ends_with(t->tensor.name, ".weight") || !is_float8(t->tensor.dtype)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
+    quantized_join(q, m);
     quantized_bytes(q, m);
-    block_size(q, size);
     const StoredTensor *inverse = quantized_part(q, m, ".weight_scale_inv", SET_SCALES, false);
     quantized_scales(m, inverse ? inverse : quantized_part(q, m, ".weight_scale", SET_FLOATS, true), size[0], size[1]);
     return m;

@@ -57,7 +57,7 @@ static void read_codes(const QuantizedMatrix *m, CodedRows *rows) {
 }
 
 static void set_affine(Quantization *q, QuantizedMatrix *m, const StoredTensor *scales) {
-    const Quantization own = settings_of(q, m->module);
+    const Quantization own = settings_of(q, m->module_in_file);
     int64_t bits = quantized_int(&own, "bits", quantized_int(q, "bits", 0));
     int64_t group = quantized_int(&own, "group_size", quantized_int(q, "group_size", 0));
     if (bits < 1 || bits > 8)

@@ -95,7 +95,7 @@ static void set_integers(Quantization *q, QuantizedMatrix *m, const StoredTensor
 }
 
 QuantizedMatrix *modelopt_matrix(Quantization *q, StoredTensor *t) {
-    QuantizedMatrix *stack = quantized_stack(q, t, "_weight_scale");
+    QuantizedMatrix *stack = quantized_stack(q, t, "_weight_scale", (int64_t[]){1, 0});
     if (stack) return stack;
     if (!text_ends_with(t->tensor.name, ".weight")) return NULL;
     QuantizedMatrix *m = bytes(q, t);

@@ -57,10 +57,26 @@ QuantizedMatrix *quantized_matrix(Quantization *q, StoredTensor *codes, const ch
     QuantizedMatrix *m = ARENA_NEW(arena, QuantizedMatrix);
     m->module = arena_strndup(arena, codes->tensor.name, strlen(codes->tensor.name) - strlen(end));
     m->name = arena_printf(arena, "%s%s", m->module, weight);
+    const char *in_file = codes->name_in_file ? codes->name_in_file : codes->tensor.name;
+    m->module_in_file = arena_strndup(arena, in_file, strlen(in_file) - strlen(end));
     m->factor = 1;
     m->codes = take(q, codes);
     m->bytes = m->codes->tensor.bytes;
     return m;
+}
+
+// [n, a, b] as [n a, b]
+static const StoredTensor *joined(const Quantization *q, const StoredTensor *t) {
+    StoredTensor *flat = ARENA_NEW(q->checkpoint->arena, StoredTensor);
+    *flat = *t;
+    flat->tensor.rank = 2, flat->tensor.dim[0] = t->tensor.dim[0] * t->tensor.dim[1], flat->tensor.dim[1] = t->tensor.dim[2];
+    return flat;
+}
+
+void quantized_join(Quantization *q, QuantizedMatrix *m) {
+    if (m->codes->tensor.rank != 3) return;
+    m->stack = m->codes->tensor.dim[0];
+    m->codes = joined(q, m->codes);
 }
 
 const StoredTensor *quantized_part(Quantization *q, QuantizedMatrix *m, const char *end, int dtypes, bool needed) {
@@ -78,7 +94,9 @@ const StoredTensor *quantized_part(Quantization *q, QuantizedMatrix *m, const ch
         file_fatal(t->file, "tensor \"%s\" is %s, which %s does not have there\nhint: is quant_method right in config.json?",
                    name, dtype_name(type), q->method);
     m->bytes += t->tensor.bytes;
-    return take(q, t);
+    const StoredTensor *part = take(q, t);
+    bool of_each = m->stack && !m->transposed && t->tensor.rank == 3 && t->tensor.dim[0] == m->stack;
+    return of_each ? joined(q, part) : part;
 }
 
 // A dimension below 0 may be any.
@@ -148,11 +166,14 @@ static int64_t groups_of(const QuantizedMatrix *m) { return ceil_div(m->columns,
 void quantized_scales(QuantizedMatrix *m, const StoredTensor *t, int64_t rows, int64_t group) {
     const Tensor *s = &t->tensor;
     int64_t r = s->rank > 0 ? s->dim[0] : 1, c = s->rank > 1 ? s->dim[1] : 1;
-    int64_t row_block = r == 1 ? m->rows : r == m->rows ? 1 : rows;
+    int64_t row_block = r == 1 ? m->rows : r == m->rows ? 1 : m->stack && r == m->stack ? m->rows / r : rows;
     m->group = c == 1 ? m->columns : group;
     if (s->rank > 2 || row_block < 1 || m->group < 1 || ceil_div(m->rows, row_block) != r || groups_of(m) != c)
         quantized_want_shape(t, 2,
                              (int64_t[]){ceil_div(m->rows, rows < 1 ? 1 : rows), group < 1 ? 1 : ceil_div(m->columns, group)});
+    if (m->stack && row_block < m->rows && m->rows / m->stack % row_block)
+        file_fatal(t->file, "tensor \"%s\" has scales of %" PRId64 " rows, which are not whole experts of %" PRId64 " rows",
+                   t->tensor.name, row_block, m->rows / m->stack);
     quantized_check_scales(t);
     m->groups = c;
     m->scale = (Grid){t, row_block, c, 1};
@@ -190,8 +211,7 @@ void quantized_order(const Quantization *q, QuantizedMatrix *m) {
         in_turn &= g[k] == k / m->group;
     }
     m->group_of = in_turn ? NULL : g;
-    if (!in_turn && !strstr(m->name, ".experts."))
-        m->sorted = sorted_columns(q->checkpoint->arena, m);  // experts share the rows of their products
+    if (!in_turn) m->sorted = sorted_columns(q->checkpoint->arena, m);
 }
 
 static float scale_of(const QuantizedMatrix *m, int64_t row, int64_t group) {
@@ -318,7 +338,7 @@ static DType integer_format(const QuantizedMatrix *m) {
     CodedKind kind = {.bits = m->bits, .columns = m->columns, .group = in_order ? m->group : 0, .minimum = minimum_of(m)};
     kind.halves = scales && floats_are_halves(scales->dtype, scales->data, tensor_count(scales));
     const Format *own = m->own ? format_of(m->own) : NULL;
-    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : DT_f32;
+    if (m->factor != 1) return runs_of(m, 128) ? DT_b8_128 : runs_of(m, 32) ? DT_b8_32 : DT_f32;
     const Format *f = format_of_codes(&kind, own);
     return f ? f->dtype : DT_f32;
 }
@@ -326,12 +346,13 @@ static DType integer_format(const QuantizedMatrix *m) {
 static DType float_format(const QuantizedMatrix *m) {
     DType codes = m->codes->tensor.dtype;
     if (codes == DT_f8e4m3fn && m->bits == 8) return runs_of(m, 128) ? DT_e4m3_128 : runs_of(m, 32) ? DT_e4m3_32 : DT_f32;
-    return m->bits == 4 && runs_of(m, 64) && !memcmp(m->table, nf4_table, sizeof nf4_table) ? DT_nf4_64 : DT_f32;
+    if (m->bits != 4 || !runs_of(m, 64)) return DT_f32;
+    if (!memcmp(m->table, nf4_table, sizeof nf4_table)) return DT_nf4_64;
+    return memcmp(m->table, fp4_table, sizeof fp4_table) ? DT_f32 : DT_fp4_64;
 }
 
-// The smallest format that loses nothing. Experts share the rows of their products, which cannot be multiplied for each.
+// The smallest format that loses nothing
 static DType format_for(const QuantizedMatrix *m) {
-    if (m->column_factors && strstr(m->name, ".experts.")) return DT_f32;
     if (m->own && !m->end) return m->own;
     if (m->powers && m->bits == 4 && runs_of(m, 32)) return DT_mxfp4;
     DType type = m->table ? float_format(m) : integer_format(m);
@@ -418,11 +439,10 @@ static void warn_of_growth(const Quantization *q, int matrices) {
         n++, before += t->quantized->bytes, after += t->tensor.bytes;
     }
     if (n)
-        diag_warning(
-            q->loc,
-            "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
-            "\nnote: groups of 16, across 32 columns or of several sizes, and experts in the order of desc_act have none",
-            n, matrices, q->method, (double)after / (double)before);
+        diag_warning(q->loc,
+                     "%d of %d matrices (%s) become floats, %.1f times as large: no block format holds them without loss"
+                     "\nnote: groups of 16, across 32 columns or of several sizes have none",
+                     n, matrices, q->method, (double)after / (double)before);
 }
 
 const Tensor *checkpoint_as_floats(const Checkpoint *c, const Tensor *t) {
@@ -447,10 +467,26 @@ const char *checkpoint_stored_type(const Checkpoint *c, const Tensor *t, uint64_
 
 bool checkpoint_is_quantized(const Tensor *t) { return ((const StoredTensor *)t)->quantized != NULL; }
 
+// Parts of quantized matrices, of which no configuration says how they are to be read
+static void refuse_unnamed(const Checkpoint *c) {
+    static const char *const ends[] = {".qweight",       ".weight_packed", ".weight_scale", ".weight_scale_inv",
+                                       ".weight.absmax", ".SCB",           ".W_q"};
+    for (int i = 0; c->config && i < c->n_tensors; i++)
+        for (size_t j = 0; j < sizeof ends / sizeof *ends; j++)
+            if (text_ends_with(c->tensors[i]->name, ends[j]))
+                file_fatal(((const StoredTensor *)c->tensors[i])->file,
+                           "tensor \"%s\" is a part of quantized weights, but config.json has no \"quantization_config\""
+                           "\nhint: download every file of the folder again, quantize_config.json too if it has one",
+                           c->tensors[i]->name);
+}
+
 void checkpoint_read_quantized(Checkpoint *c) {
     if (c->kind != CHECKPOINT_SAFETENSORS || c->quantized) return;
     Quantization q = quantization_of(c);
-    if (!q.config) return;
+    if (!q.config) {
+        refuse_unnamed(c);
+        return;
+    }
     const QuantizationMethod *method = quantization_method(&q);
     method->check(&q);
     // Of bitsandbytes it may say how transformers is to load float weights.

@@ -34,12 +34,13 @@ typedef enum { END_NONE, END_LINE, END_FRACTION } QuantizedEnd;
 // the column's factor
 typedef struct QuantizedMatrix QuantizedMatrix;
 struct QuantizedMatrix {
-    const char *name, *module;  // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
-    int64_t stack;              // 0, or so many matrices in one tensor [stack, rows / stack, columns]
-    int64_t rows, columns;      // outputs (of all matrices of a stack), inputs
-    bool transposed;            // the weight is [.., columns, rows] in Hugging Face's words
-    const float *table;         // NULL: codes are integers
-    bool powers;                // scales are powers of two, the table e2m1's or of 6 bits
+    const char *name, *module;   // of the weight: "model.layers.0.self_attn.q_proj.weight"; without its last part
+    const char *module_in_file;  // what the file and its configuration call it
+    int64_t stack;               // 0, or so many matrices in one tensor [stack, rows / stack, columns]
+    int64_t rows, columns;       // outputs (of all matrices of a stack), inputs
+    bool transposed;             // the weight is [.., columns, rows] in Hugging Face's words
+    const float *table;          // NULL: codes are integers
+    bool powers;                 // scales are powers of two, the table e2m1's or of 6 bits
     float factor;
     int bits, center;         // center: taken from integer codes and zero points, what is left has `bits` bits and a sign
     uint64_t bytes;           // of all its parts
@@ -117,8 +118,11 @@ const StoredTensor *quantized_part(Quantization *, QuantizedMatrix *, const char
 void quantized_want_shape(const StoredTensor *, int rank, const int64_t *dims);
 // Rows and columns as `t` says; ends the run when no matrix has them.
 void quantized_set_size(QuantizedMatrix *, const StoredTensor *t, int64_t rows, int64_t columns);
-// Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors.
-QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end);
+// Experts in one tensor [experts, inputs, outputs], whose scales are tensor "NAME" `scale_end`; NULL of other tensors. `block`:
+// outputs and inputs that share one, or {1, 0}
+QuantizedMatrix *quantized_stack(Quantization *, StoredTensor *, const char *scale_end, const int64_t block[2]);
+// Codes [experts, outputs, n] become those of one matrix after the other, and so do parts that follow.
+void quantized_join(Quantization *, QuantizedMatrix *);
 // Ends the run unless the codes are words, [any, any].
 void quantized_want_words(const QuantizedMatrix *);
 // Sets group, groups and the scales' grid, by the scales' shape: one; [rows], [rows, 1]; [rows, groups]; [row blocks, groups].

@@ -228,7 +228,7 @@ QuantizedMatrix *quark_matrix(Quantization *q, StoredTensor *t) {
     const int codes = SET_I32 | SET_U8 | 1 << DT_i8 | 1 << DT_f8e4m3fn | 1 << DT_f8e5m2;
     if (!text_ends_with(t->tensor.name, ".weight") || t->tensor.dtype >= 31 || !(codes >> t->tensor.dtype & 1)) return NULL;
     QuantizedMatrix *m = quantized_matrix(q, t, ".weight", ".weight");
-    Spec s = spec_of(q, m->module);
+    Spec s = spec_of(q, m->module_in_file);
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
         if (strcmp(dtypes[i].dtype, s.dtype)) continue;
         if (!(dtypes[i].types >> t->tensor.dtype & 1))

@@ -1,5 +1,6 @@
-// Experts in one tensor NAME [experts, inputs, outputs] (LLaMA 4), as the weight is: W of an expert is the transpose of its
-// part.
+// Experts in one tensor NAME [experts, inputs, outputs] (LLaMA 4, Qwen3-VL), as the weight is: W of an expert is the transpose
+// of its part.
+//   fp8          NAME f8_e4m3; NAME_scale_inv f32, one for a block of weight_block_size [experts, down, across]
 //   fbgemm_fp8   NAME f8_e4m3; NAME_scale f32 [experts, 1, outputs] or [experts, outputs, 1]
 //   modelopt     NAME f8_e4m3; NAME_weight_scale f32: one, [experts] or [experts, outputs]
 //                NAME u8 [experts, inputs / 2, outputs], two codes of e2m1 in a byte; NAME_weight_scale f8_e4m3 [experts,
@@ -39,17 +40,21 @@ static void set_scales(QuantizedMatrix *m, const StoredTensor *scales) {
     m->scale = (Grid){scales, m->rows / n, 1, 1};
 }
 
-// Scales of groups, [experts, groups, outputs], as [experts outputs, groups]
-static const StoredTensor *turned(const Quantization *q, const QuantizedMatrix *m, const StoredTensor *t, int64_t group) {
-    int64_t groups = ceil_div(m->columns, group);
-    quantized_want_shape(t, 3, (int64_t[]){m->stack, groups, height_of(m)});
+// Scales of groups and blocks of rows, [experts, groups, blocks], as [experts blocks, groups]
+static const StoredTensor *turned(const Quantization *q, const QuantizedMatrix *m, const StoredTensor *t,
+                                  const int64_t block[2]) {
+    int64_t down = ceil_div(height_of(m), block[0]), groups = ceil_div(m->columns, block[1]), n = m->stack * down * groups;
+    quantized_want_shape(t, 3, (int64_t[]){m->stack, groups, down});
     StoredTensor *rows = ARENA_NEW(q->checkpoint->arena, StoredTensor);
     uint8_t *out = arena_alloc(q->checkpoint->arena, t->tensor.bytes);
-    for (int64_t i = 0; i < m->rows * groups; i++)
-        out[i] = ((const uint8_t *)t->tensor.data)[place(m, i / groups, i % groups * group, group)];
+    size_t size = (size_t)dtype_bits(t->tensor.dtype) / 8;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t from = (i / groups / down * groups + i % groups) * down + i / groups % down;
+        memcpy(out + (size_t)i * size, (const uint8_t *)t->tensor.data + (size_t)from * size, size);
+    }
     *rows = *t;
     rows->tensor.data = out;
-    rows->tensor.rank = 2, rows->tensor.dim[0] = m->rows, rows->tensor.dim[1] = groups;
+    rows->tensor.rank = 2, rows->tensor.dim[0] = m->stack * down, rows->tensor.dim[1] = groups;
     return rows;
 }
 
@@ -64,7 +69,7 @@ static void set_sizes(const Quantization *q, QuantizedMatrix *m, int columns) {
     m->codes = flat;
 }
 
-QuantizedMatrix *quantized_stack(Quantization *q, StoredTensor *t, const char *scale_end) {
+QuantizedMatrix *quantized_stack(Quantization *q, StoredTensor *t, const char *scale_end, const int64_t block[2]) {
     const Tensor *codes = &t->tensor;
     bool eight = codes->dtype == DT_f8e4m3fn;
     if (codes->rank != 3 || (!eight && codes->dtype != DT_u8) || !strstr(codes->name, ".experts.") ||
@@ -75,10 +80,13 @@ QuantizedMatrix *quantized_stack(Quantization *q, StoredTensor *t, const char *s
     set_sizes(q, m, eight ? 1 : 2);
     if (eight) {
         quantized_bytes(q, m);
-        set_scales(m, scales);
+        if (block[1])
+            quantized_scales(m, turned(q, m, scales, block), block[0], block[1]);
+        else
+            set_scales(m, scales);
         m->read = read_bytes;
     } else {
-        fp4_set(m, turned(q, m, scales, 16), 16);
+        fp4_set(m, turned(q, m, scales, (int64_t[]){1, 16}), 16);
         fp4_whole_scale(q, m, arena_printf(q->checkpoint->arena, "%s_2", scale_end), WHOLE_FACTOR);
         m->read = read_nibbles;
     }

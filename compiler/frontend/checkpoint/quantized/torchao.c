@@ -252,9 +252,10 @@ static void set_matrix(const Subclass *s) {
 // What the metadata say of it
 static void describe(Subclass *s) {
     const Checkpoint *c = s->q->checkpoint;
-    const char *text = json_string_value(json_object_get(c->metadata, s->m->name));
+    const char *name = arena_printf(c->arena, "%s%s", s->m->module_in_file, s->m->name + strlen(s->m->module));
+    const char *text = json_string_value(json_object_get(c->metadata, name));
     if (!text)
-        file_fatal(s->m->codes->file, "the metadata do not say what \"%s\" is, of which \"%s\" is a part", s->m->name,
+        file_fatal(s->m->codes->file, "the metadata do not say what \"%s\" is, of which \"%s\" is a part", name,
                    s->m->codes->tensor.name);
     const char *where = arena_printf(c->arena, "%s: %s", s->m->codes->file->source.name, s->m->name);
     const json_t *entry = quantized_object(s->q, where, text, strlen(text)), *type = json_object_get(entry, "_type");

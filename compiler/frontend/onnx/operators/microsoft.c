@@ -202,11 +202,6 @@ void onnx_ms_matmul_nbits(OnnxCall *c, int argument) {
 }
 
 // bitsandbytes' FP4
-static const float fp4_table[16] = {
-    0,     0.00520833333f,  0.66666667f,  1,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
-    -0.0f, -0.00520833333f, -0.66666667f, -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f,
-};
-
 // A [.., K], B: N * K / 2 bytes, the first of two elements high, quant_type 0 FP4, 1 NF4; a factor a block of the whole
 void onnx_ms_matmul_bnb4(OnnxCall *c, int argument) {
     (void)argument;

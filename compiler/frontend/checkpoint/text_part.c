@@ -1,0 +1,128 @@
+// Models that take images or sounds beside texts. Their configuration describes the text model in an object of its own, and its
+// tensors have a prefix; from here on the folder holds this model alone:
+//   {"model_type": "mistral3", "text_config": {"model_type": "mistral", ..}, "vision_config": {..}, "quantization_config": {..}}
+//   -> {"model_type": "mistral", .., "quantization_config": {..}}
+//   language_model.model.layers.0.mlp.up_proj.weight (or model.language_model.layers.0...) -> model.layers.0.mlp.up_proj.weight
+// Qwen2-VL's first files have one object for both, and tensors without a prefix beside those of "visual".
+#include <string.h>
+
+#include "frontend/checkpoint/reader.h"
+#include "util/text.h"
+
+static bool starts_with(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
+
+// What a tensor of the text model is called without the other parts; NULL: it is one of theirs.
+static const char *name_alone(Arena *arena, const char *name, const char *prefix) {
+    if (!*prefix) return starts_with(name, "visual.") ? NULL : name;
+    if (starts_with(name, "lm_head.")) return name;
+    if (!starts_with(name, prefix)) return NULL;
+    const char *rest = name + strlen(prefix);
+    bool within = starts_with(prefix, "model.");
+    return within && !starts_with(rest, "lm_head.") ? arena_printf(arena, "model.%s", rest) : rest;
+}
+
+// NULL: none of the names has one, and no tensor is of images alone.
+static const char *prefix_of(const Checkpoint *c) {
+    static const char *const known[][2] = {{"language_model.", "language_model."},
+                                           {"model.language_model.", "model.language_model."},
+                                           {"model.text_model.", "model.text_model."},
+                                           {"visual.", ""}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (int t = 0; t < c->n_tensors; t++)
+            if (starts_with(c->tensors[t]->name, known[i][0])) return known[i][1];
+    return NULL;
+}
+
+static int rename_tensors(Checkpoint *c, const char *prefix) {
+    int others = 0;
+    for (int i = 0; i < c->n_tensors; i++) {
+        StoredTensor *t = (StoredTensor *)c->tensors[i];  // the tensor is its first member
+        const char *file_name = t->tensor.name, *name = name_alone(c->arena, file_name, prefix);
+        others += t->hidden = !name;
+        if (!name || name == file_name) continue;
+        const StoredTensor *other = map_get(&c->by_name, name);
+        if (other && !other->hidden) file_fatal(t->file, "there is \"%s\" beside \"%s\"", name, file_name);
+        map_put(&c->by_name, file_name, NULL);
+        t->name_in_file = file_name, t->tensor.name = name;
+        map_put(&c->by_name, name, t);
+    }
+    checkpoint_list_again(c);
+    return others;
+}
+
+// What these text models compute of texts alone
+static const char *type_alone(Arena *arena, const char *type) {
+    static const char *const same[][2] = {
+        {"qwen2_vl", "qwen2"}, {"qwen2_5_vl", "qwen2"}, {"qwen3_vl", "qwen3"}, {"qwen3_vl_moe", "qwen3_moe"}};
+    size_t n = strlen(type), end = strlen("_text");
+    const char *bare = text_ends_with(type, "_text") ? arena_strndup(arena, type, n - end) : type;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (!strcmp(same[i][0], bare)) return same[i][1];
+    return type;
+}
+
+// Time, height and width of an image turn parts of a head; those of a text are its position, all three.
+static void drop_sections(json_t *text, const char *name) {
+    const json_t *rotary = json_object_get(text, name);
+    if (!json_object_get(rotary, "mrope_section")) return;
+    json_t *alone = json_deep_copy(rotary);
+    const char *keys[] = {"type", "rope_type"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *type = json_string_value(json_object_get(alone, keys[i]));
+        if (type && !strcmp(type, "mrope")) json_object_set_new(alone, keys[i], json_string("default"));
+    }
+    json_object_del(alone, "mrope_section");
+    json_object_del(alone, "mrope_interleaved");
+    json_object_set_new(text, name, alone);
+}
+
+static bool has_head(const Checkpoint *c) {
+    for (int i = 0; i < c->n_tensors; i++)
+        if (starts_with(c->tensors[i]->name, "lm_head.")) return true;
+    return false;
+}
+
+static json_t *config_alone(const Checkpoint *c, const json_t *part) {
+    static const char *const shared[] = {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings"};
+    static const char *const of_all[] = {"quantization_config", "compression_config", "quantization"};
+    json_t *text = json_own(c->arena, json_deep_copy(part));
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        json_t *outer = json_object_get(c->config, shared[i]);
+        if (outer && !json_object_get(text, shared[i])) json_object_set(text, shared[i], outer);
+    }
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
+        json_t *outer = json_object_get(c->config, of_all[i]);
+        if (json_is_object(outer)) json_object_set(text, of_all[i], outer);
+    }
+    if (!json_object_get(text, "tie_word_embeddings"))
+        json_object_set_new(text, "tie_word_embeddings", json_boolean(!has_head(c)));
+    if (part == c->config) json_object_del(text, "architectures");
+    drop_sections(text, "rope_scaling");
+    drop_sections(text, "rope_parameters");
+    return text;
+}
+
+static const json_t *text_part(const json_t *config) {
+    static const char *const names[] = {"text_config", "llm_config", "language_config"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *part = json_object_get(config, names[i]);
+        if (json_is_string(json_object_get(part, "model_type"))) return part;
+    }
+    return json_is_object(json_object_get(config, "vision_config")) ? config : NULL;
+}
+
+void checkpoint_take_text(Checkpoint *c) {
+    const json_t *part = text_part(c->config);
+    const char *prefix = part ? prefix_of(c) : NULL;
+    if (!prefix || !json_is_string(json_object_get(part, "model_type"))) return;
+    int others = rename_tensors(c, prefix);
+    json_t *text = config_alone(c, part);
+    const char *type = type_alone(c->arena, json_string_value(json_object_get(text, "model_type")));
+    json_object_set_new(text, "model_type", json_string(type));
+    if (others)
+        diag_warning(checkpoint_config_loc(c, "vision_config"),
+                     "the program is of the model's texts alone: %d of its tensors, for images or sounds, are left out",
+                     others);
+    c->config = config_as_now(c->arena, text);
+    c->architecture = json_string_value(json_object_get(c->config, "model_type"));
+}
