@@ -301,6 +301,20 @@ static void restores_norms_of_gemma(void) {
     remove_folder(&f);
 }
 
+static void takes_the_model_beside_its_projector(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"bloom", 2, 16, true, 1}, 1, 0);
+    describe((Described){"blk.0.attn_qkv.weight", 6, 1, 0, 0});
+    zeros(-out.length & 31);
+    zeros(24);
+    put(&f, "mmproj-model-f16.gguf", "GGUF", 4);
+    open_put(arena, &f);
+    CHECK_TEXT(checkpoint_open(arena, f.path, "dsl")->architecture, "bloom");
+    arena_free(arena);
+    remove_folder(&f);
+}
+
 static void restores_groups_of_bloom(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
@@ -532,6 +546,7 @@ SUITE(checkpoint) {
     TEST(restores_the_order_of_rotary_rows);
     TEST(restores_matrices_of_gpt2);
     TEST(restores_norms_of_gemma);
+    TEST(takes_the_model_beside_its_projector);
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
     TEST(reads_metadata_of_gguf);

@@ -322,7 +322,7 @@ static const char *only_file(Arena *arena, const char *folder, const char *suffi
     const char *found = NULL;
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d));)
-        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name))
+        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name) && !gguf_is_beside_model(e->d_name))
             found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
     if (d) closedir(d);
     return n == 1 ? found : NULL;
