@@ -85,7 +85,8 @@ class Case:
             values = tensor(name, *shape) * scale
             writer.add_tensor(name, np.round(values / self.grain) * np.float32(self.grain) if self.grain else values)
         if "token_types.weight" in self.shapes:
-            writer.add_token_type_count(self.shapes["token_types.weight"][0])
+            rows = self.shapes["token_types.weight"][:-1]
+            writer.add_token_type_count(rows[0] if rows else 1)
         if self.factors:
             writer.add_tensor("rope_freqs.weight", np.array(self.factors, np.float32))
         for name, (kind, shape) in self.blocks.items():
@@ -340,14 +341,14 @@ def blocks_across():
 
 
 def blocks_of_places():
-    """BERT, whose table of places is in blocks, too: no list of tokens chooses its rows"""
+    """BERT, whose table of places is in blocks, too: no list of tokens chooses its rows; llama.cpp's tools leave out axes of 1"""
     case = norms_behind("bert")
     for i in range(LAYERS):
         for part in "attn_qkv.weight", "attn_qkv.bias":
             del case.shapes[f"blk.{i}.{part}"]
         for part in "qkv":
             case.add_to(i, **{f"attn_{part}": (WIDTH, WIDTH), f"attn_{part}__bias": (WIDTH,)})
-    case.shapes |= {"token_types.weight": (2, WIDTH), "position_embd.weight": (64, WIDTH)}
+    case.shapes |= {"token_types.weight": (WIDTH,), "position_embd.weight": (64, WIDTH)}
     return in_blocks(case, "position_embd", "token_embd.", "attn", "ffn_up")
 
 

@@ -178,6 +178,16 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     return &stored->tensor;
 }
 
+const Tensor *checkpoint_with_axes(const Checkpoint *c, const Tensor *t, int rank) {
+    int more = t ? rank - t->rank : 0;
+    if (more <= 0 || c->kind != CHECKPOINT_GGUF) return t;
+    Tensor *stored = &((StoredTensor *)map_get(&c->by_name, t->name))->tensor;
+    memmove(stored->dim + more, stored->dim, (size_t)stored->rank * sizeof *stored->dim);
+    for (int i = 0; i < more; i++) stored->dim[i] = 1;
+    stored->rank = rank;
+    return stored;
+}
+
 // ------------------------------------------------------------------------------------------------------------- configuration
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
 

@@ -362,11 +362,12 @@ static void set_class(const Reading *r) {
     r->checkpoint->architecture = m->gguf;
 }
 
-// How many rows a table has. False: there is none.
+// How many rows a table has: one, where llama.cpp's tools left out its axis. False: there is none.
 static bool set_rows(const Reading *r, const char *name, const char *tensor) {
     const GgufTensor *t = gguf_tensor(r->gguf, tensor);
-    bool found = t && t->rank == 2 && t->dims[1] <= INT32_MAX;
-    if (found) json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
+    uint64_t rows = t && t->rank == 2 ? t->dims[1] : 1;
+    bool found = t && t->rank <= 2 && rows <= INT32_MAX;
+    if (found) json_object_set_new(r->config, name, json_integer((json_int_t)rows));
     return found;
 }
 
