@@ -19,6 +19,9 @@ static bool look_up_floats(Node *cast) {
     Node *rows = cast->op == OP_cast && cast->type.dtype == DT_f32 ? cast->in[0] : NULL;
     Node *table = rows && rows->op == OP_gather ? rows->in[0] : NULL;
     if (!table || table->op != OP_constant || !dtype_is_block(table->type.dtype)) return false;
+    const Tensor *t = table->value;
+    diag_warning(NO_LOC, "%s becomes floats, %.1f times as large: only rows that a list of tokens chooses are read from blocks",
+                 t->name ? t->name : table->name, (double)dtype_bytes(DT_f32, tensor_count(t)) / (double)t->bytes);
     Node *floats = build_cast(cursor_behind(table), table, DT_f32);
     node_replace(cast, build_gather(cursor_behind(rows), floats, rows->in[1], attr_int(rows, "axis", 0)));
     return true;

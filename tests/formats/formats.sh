@@ -25,7 +25,8 @@ for model in deepseek2 chatglm; do
 done
 check "formats: what becomes floats is said" grep -q "8 matrices become floats, 3.8 times as large" "$WORK/deepseek2.out"
 $BURIN run tests/formats/across/bert/model.gguf --interpret --activations=f32 --input input_ids=tests/formats/across/bert/input_ids.npy \
-    --output "$WORK/bert" > "$WORK/out" 2>&1
+    --output "$WORK/bert" > "$WORK/bert.out" 2>&1
+check "formats: a table that becomes floats is said" grep -q "position_embeddings.weight becomes floats, 3.8 times as large" "$WORK/bert.out"
 check "formats: blocks across: bert" "$BUILD/tools/npy_near" "$WORK/bert/last_hidden_state.npy" tests/formats/across/bert/last_hidden_state.npy 1e-5 largest
 
 # Parts: the model in two files is the model in one.
