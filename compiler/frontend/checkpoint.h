@@ -41,6 +41,8 @@ const char *tokenizer_in(Arena *, const char *folder);
 const char *checkpoint_class(const Checkpoint *);  // "LlamaForCausalLM", of config.json; NULL when it does not say
 // NULL when absent. Rows of q_proj and k_proj come in Hugging Face's order (halves), whatever the file's; data is aligned.
 const Tensor *checkpoint_find(const Checkpoint *, const char *name);
+// With so many axes: llama.cpp's tools leave out those of 1 in front.
+const Tensor *checkpoint_with_axes(const Checkpoint *, const Tensor *, int rank);
 // One that has an order (Tensor.order) as floats, its columns as Hugging Face has them; in the checkpoint's arena.
 const Tensor *checkpoint_as_floats(const Checkpoint *, const Tensor *);
 

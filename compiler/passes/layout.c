@@ -14,8 +14,22 @@
 
 PassFunction pass_layout;
 
+// Rows that no list of tokens chooses (places that the graph counts) are looked up in floats.
+static bool look_up_floats(Node *cast) {
+    Node *rows = cast->op == OP_cast && cast->type.dtype == DT_f32 ? cast->in[0] : NULL;
+    Node *table = rows && rows->op == OP_gather ? rows->in[0] : NULL;
+    if (!table || table->op != OP_constant || !dtype_is_block(table->type.dtype)) return false;
+    const Tensor *t = table->value;
+    diag_warning(NO_LOC, "%s becomes floats, %.1f times as large: only rows that a list of tokens chooses are read from blocks",
+                 t->name ? t->name : table->name, (double)dtype_bytes(DT_f32, tensor_count(t)) / (double)t->bytes);
+    Node *floats = build_cast(cursor_behind(table), table, DT_f32);
+    node_replace(cast, build_gather(cursor_behind(rows), floats, rows->in[1], attr_int(rows, "axis", 0)));
+    return true;
+}
+
 static bool make_floats(Graph *g) {
     bool changed = false;
+    EACH_NODE(n, g) changed |= look_up_floats(n);
     EACH_NODE(n, g) {
         const Tensor *value =
             n->op == OP_cast && node_uses(n) && n->in[0]->op == OP_constant && dtype_is_block(n->in[0]->type.dtype)

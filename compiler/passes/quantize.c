@@ -72,6 +72,26 @@ static void tell(const Outcome *o) {
                      o->kept);
 }
 
+// Blocks that lie along the columns of a product take more room than in the file (pack_format).
+static void tell_of_floats(const Graph *g) {
+    uint64_t before = 0, after = 0;
+    int matrices = 0;
+    EACH_NODE(n, g) {
+        if (n->op != OP_pack || n->type.dtype != DT_f32 || !attr_int(n, "transposed", 0)) continue;
+        for (int i = 0; i < n->n_in; i++) {
+            const Tensor *t = n->in[i]->value;
+            if (!dtype_is_block(t->dtype)) continue;
+            matrices++, before += t->bytes, after += dtype_bytes(DT_f32, tensor_count(t));
+        }
+    }
+    if (matrices)
+        diag_warning(
+            NO_LOC,
+            "%d matri%s become%s floats, %.1f times as large: a product sums across the file's blocks, which no format "
+            "of blocks holds without loss",
+            matrices, matrices > 1 ? "ces" : "x", matrices > 1 ? "" : "s", (double)after / (double)before);
+}
+
 // A product by weights in blocks multiplies integers, unless they stand for floats.
 static bool use_integers(Node *product, const PassContext *c) {
     Node *pack = packed_of(product);
@@ -121,6 +141,7 @@ bool pass_quantize(Graph *g, PassContext *c) {
         if (!c->float_rows) changed |= use_integers(n, c);
     }
     tell(&outcome);
+    tell_of_floats(g);
     cached = set_cache_formats(g, c->cache ? c->cache : usual_cache_format(g));
     if (changed) graph_sort(g);
     if (c->quant) {

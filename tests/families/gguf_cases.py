@@ -85,7 +85,8 @@ class Case:
             values = tensor(name, *shape) * scale
             writer.add_tensor(name, np.round(values / self.grain) * np.float32(self.grain) if self.grain else values)
         if "token_types.weight" in self.shapes:
-            writer.add_token_type_count(self.shapes["token_types.weight"][0])
+            rows = self.shapes["token_types.weight"][:-1]
+            writer.add_token_type_count(rows[0] if rows else 1)
         if self.factors:
             writer.add_tensor("rope_freqs.weight", np.array(self.factors, np.float32))
         for name, (kind, shape) in self.blocks.items():
@@ -288,6 +289,9 @@ CASES |= {
                                              attention__indexer__key_length=64, attention__indexer__head_count=2,
                                              attention__indexer__types=[True, True])),
     "dots3note": lambda: two_latents(expert_gating_func=2, expert_weights_norm=True, expert_weights_scale=1.5),
+    "deepseek2-blocks": lambda: blocks_across(),
+    "bert-blocks": lambda: blocks_of_places(),
+    "chatglm-blocks": lambda: in_blocks(CASES["chatglm-joined"](), "attn", "ffn_up", "token_embd", "output."),
     "dots3note-softmax": lambda: two_latents(expert_gating_func=1, attention__head_count=HEADS),
 }
 
@@ -318,6 +322,34 @@ def streams(n, magnitude, **metadata):
     case.add(attn_gate=(HEADS * 12, WIDTH), attn_sinks=(HEADS,))
     case.shapes |= {"output_hc_fn.weight": (n, n * WIDTH), "output_hc_base.weight": (n,), "output_hc_scale.weight": (1,)}
     return case
+
+
+def in_blocks(case, *names):
+    """The tensors whose names have one of these in them, as Q8_0 where their rows are whole blocks"""
+    for name in [name for name in case.shapes if any(part in name for part in names) and case.shapes[name][-1] % 32 == 0]:
+        case.blocks[name] = (gguf.GGMLQuantizationType.Q8_0, case.shapes.pop(name))
+    return case
+
+
+def blocks_across():
+    """Latent attention, whose keys are sums across the blocks of attn_k_b"""
+    global HEAD
+    HEAD, before = 32, HEAD
+    case = in_blocks(latent(expert_gating_func=1), "attn_k_b", "token_embd", "output.weight", "ffn_gate", "ffn_up", "attn_kv_a_mqa", "attn_q_a.")
+    HEAD = before
+    return case
+
+
+def blocks_of_places():
+    """BERT, whose table of places is in blocks, too: no list of tokens chooses its rows; llama.cpp's tools leave out axes of 1"""
+    case = norms_behind("bert")
+    for i in range(LAYERS):
+        for part in "attn_qkv.weight", "attn_qkv.bias":
+            del case.shapes[f"blk.{i}.{part}"]
+        for part in "qkv":
+            case.add_to(i, **{f"attn_{part}": (WIDTH, WIDTH), f"attn_{part}__bias": (WIDTH,)})
+    case.shapes |= {"token_types.weight": (WIDTH,), "position_embd.weight": (64, WIDTH)}
+    return in_blocks(case, "position_embd", "token_embd.", "attn", "ffn_up")
 
 
 def two_latents(**metadata):
@@ -953,7 +985,8 @@ def logits(library, path, case):
     options.n_threads = options.n_threads_batch = 1
     options.embeddings, options.pooling_type = encodes, 4 if case.labels else 0
     context = library.llama_init_from_model(model, options)
-    rows, width, words = [], case.metadata["embedding_length"], case.shapes["token_embd.weight"][0]
+    rows, width = [], case.metadata["embedding_length"]
+    words = (case.shapes.get("token_embd.weight") or case.blocks["token_embd.weight"][1])[0]
     for first in range(0, n, case.batch):
         tokens = case.tokens[first:first + case.batch]
         batch = library.llama_batch_init(n, 0, 1)

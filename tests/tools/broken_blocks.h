@@ -9,11 +9,6 @@ static void gguf_grid_type(void) { open_tensor((Described){"blk.0.attn_q.weight"
 static void gguf_removed_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 32, 31, 0}, 128); }
 static void gguf_activation_type(void) { open_tensor((Described){"blk.0.attn_q.weight", 4, 256, 15, 0}, 2048); }
 static void gguf_vector_of_blocks(void) { open_tensor((Described){"output_norm.weight", 1, 8, 8, 0}, 64); }
-static void gguf_gemma_norm_in_blocks(void) {
-    begin_gemma(32);
-    describe((Described){"output_norm.weight", 1, 32, 8, 0});
-    open_gguf(64);
-}
 
 // NVFP4 [2, 64], in 72 bytes, and behind it n factors of values, of type F32 unless it is said
 static void open_factors(uint64_t n, uint32_t type, const char *bytes, size_t length) {
@@ -125,12 +120,10 @@ static void gguf_part_same(void) {
 }
 
 static const BrokenCase broken_blocks[] = {
-    CASE(gguf_cut_blocks),         CASE(gguf_grid_type),         CASE(gguf_removed_type),
-    CASE(gguf_activation_type),    CASE(gguf_vector_of_blocks),  CASE(gguf_gemma_norm_in_blocks),
-    CASE(gguf_part_missing),       CASE(gguf_part_second),       CASE(gguf_part_renamed),
-    CASE(gguf_part_other),         CASE(gguf_part_first_number), CASE(gguf_part_count),
-    CASE(gguf_part_number),        CASE(gguf_part_text),         CASE(gguf_part_same),
-    CASE(gguf_nvfp4_rows),         CASE(gguf_nvfp4_cut),         CASE(gguf_nvfp4_factor_type),
-    CASE(gguf_nvfp4_factor_count), CASE(gguf_nvfp4_factor_nan),  CASE(gguf_nvfp4_factor_tiny),
-    CASE(gguf_nvfp4_factor_cut),   CASE(gguf_part_overlap),      CASE(gguf_part_twice)};
+    CASE(gguf_cut_blocks),        CASE(gguf_grid_type),          CASE(gguf_removed_type),     CASE(gguf_activation_type),
+    CASE(gguf_vector_of_blocks),  CASE(gguf_part_missing),       CASE(gguf_part_second),      CASE(gguf_part_renamed),
+    CASE(gguf_part_other),        CASE(gguf_part_first_number),  CASE(gguf_part_count),       CASE(gguf_part_number),
+    CASE(gguf_part_text),         CASE(gguf_part_same),          CASE(gguf_nvfp4_rows),       CASE(gguf_nvfp4_cut),
+    CASE(gguf_nvfp4_factor_type), CASE(gguf_nvfp4_factor_count), CASE(gguf_nvfp4_factor_nan), CASE(gguf_nvfp4_factor_tiny),
+    CASE(gguf_nvfp4_factor_cut),  CASE(gguf_part_overlap),       CASE(gguf_part_twice)};
 #endif

@@ -296,24 +296,6 @@ static void gguf_partial_rotary(void) {
     open_gguf(0);
 }
 
-static void begin_gemma(uint32_t width) {
-    begin(3, 1, 7);
-    put_string("general.architecture", "gemma");
-    put_u32("gemma.embedding_length", width);
-    put_u32("gemma.feed_forward_length", 4);
-    put_u32("gemma.block_count", 1);
-    put_u32("gemma.attention.head_count", 1);
-    put_u32("gemma.context_length", 8);
-    key("gemma.attention.layer_norm_rms_epsilon", F32);
-    f32(1e-5f);
-}
-
-static void gguf_norm_type(void) {
-    begin_gemma(4);
-    describe((Described){"output_norm.weight", 1, 4, 1, 0});
-    open_gguf(8);
-}
-
 static void gguf_integer_for_float(void) {
     begin_model(0, 1);
     put_u32("llama.rope.scaling.factor", 2);
@@ -531,7 +513,6 @@ static const BrokenCase broken_gguf[] = {CASE(gguf_version),
                                          CASE(gguf_yarn),
                                          CASE(gguf_yarn_mixture),
                                          CASE(gguf_unread_clamps),
-                                         CASE(gguf_norm_type),
                                          CASE(gguf_quantized),
                                          CASE(gguf_tensor_type),
                                          CASE(gguf_past_end),

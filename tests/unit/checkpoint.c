@@ -280,19 +280,37 @@ static void restores_matrices_of_gpt2(void) {
 static void restores_norms_of_gemma(void) {
     Folder f = make_folder();
     Arena *arena = arena_new();
-    put_model((Model){"gemma2", 2, 16, false, 1}, 2, 1);
+    put_model((Model){"gemma2", 2, 16, false, 1}, 3, 1);
     key("gemma2.final_logit_softcapping", F32);
     f32(30);
     describe((Described){"blk.0.post_ffw_norm.weight", 1, 2, 0, 0});
     describe((Described){"blk.0.ffn_up.weight", 1, 2, 0, 32});
+    describe((Described){"blk.0.attn_norm.weight", 1, 2, 1, 64});
     zeros(-out.length & 31);
-    for (int i = 0; i < 10; i++) f32(1.5f);
+    for (int i = 0; i < 16; i++) f32(1.5f);
+    u32(0x34cd);  // in f16 0.3, from which 1 cannot be subtracted there
     const Checkpoint *c = open_put(arena, &f);
     const Tensor *norm = checkpoint_find(c, "model.layers.0.post_feedforward_layernorm.weight");
     CHECK(norm && *(const float *)norm->data == 0.5f);
+    norm = checkpoint_find(c, "model.layers.0.input_layernorm.weight");
+    CHECK(has_shape(norm, DT_f32, 1, 2) && *(const float *)norm->data == 1229.f / 4096 - 1);
     CHECK(*(const float *)checkpoint_find(c, "model.layers.0.mlp.up_proj.weight")->data == 1.5f);
     CHECK(json_real_value(json_object_get(c->config, "final_logit_softcapping")) == 30);
     CHECK(config_int(c, "query_pre_attn_scalar") == 4);
+    arena_free(arena);
+    remove_folder(&f);
+}
+
+static void takes_the_model_beside_its_projector(void) {
+    Folder f = make_folder();
+    Arena *arena = arena_new();
+    put_model((Model){"bloom", 2, 16, true, 1}, 1, 0);
+    describe((Described){"blk.0.attn_qkv.weight", 6, 1, 0, 0});
+    zeros(-out.length & 31);
+    zeros(24);
+    put(&f, "mmproj-model-f16.gguf", "GGUF", 4);
+    open_put(arena, &f);
+    CHECK_TEXT(checkpoint_open(arena, f.path, "dsl")->architecture, "bloom");
     arena_free(arena);
     remove_folder(&f);
 }
@@ -528,6 +546,7 @@ SUITE(checkpoint) {
     TEST(restores_the_order_of_rotary_rows);
     TEST(restores_matrices_of_gpt2);
     TEST(restores_norms_of_gemma);
+    TEST(takes_the_model_beside_its_projector);
     TEST(restores_groups_of_bloom);
     TEST(restores_rotary_scaling);
     TEST(reads_metadata_of_gguf);

@@ -11,6 +11,7 @@
 
 #include "frontend/checkpoint/gguf.h"
 #include "frontend/checkpoint/reader.h"
+#include "ir/convert.h"
 #include "ir/format.h"
 #include "util/files.h"
 #include "util/mapping.h"
@@ -108,13 +109,19 @@ static void copy_transposed(const StoredTensor *stored, unsigned char *to) {
         for (uint64_t k = 0; k < columns; k++, to += size) memcpy(to, from + (k * rows + i) * size, size);
 }
 
-static void copy_minus_one(const StoredTensor *stored, unsigned char *to) {
-    float x;
-    for (uint64_t at = 0; at < stored->tensor.bytes; at += sizeof x) {
-        memcpy(&x, (const char *)stored->tensor.data + at, sizeof x);
-        x -= 1;
-        memcpy(to + at, &x, sizeof x);
-    }
+// With 1 subtracted, in f32 whatever the file's type: of narrower ones the difference need not be one.
+static void present_minus_one(Arena *arena, Tensor *t) {
+    const Format *f = format_of(t->dtype);
+    int64_t n = tensor_count(t);
+    void *aligned = arena_alloc(arena, t->bytes);
+    float *values = ARENA_ARRAY(arena, float, n);
+    memcpy(aligned, t->data, t->bytes);
+    if (f)
+        format_read(f, aligned, 0, 1, n, values);
+    else
+        convert_elements(DT_f32, values, t->dtype, aligned, n);
+    for (int64_t i = 0; i < n; i++) values[i] -= 1;
+    t->dtype = DT_f32, t->data = values, t->bytes = dtype_bytes(DT_f32, n);
 }
 
 static void copy_changed(const StoredTensor *stored, unsigned char *to) {
@@ -126,8 +133,6 @@ static void copy_changed(const StoredTensor *stored, unsigned char *to) {
         copy_groups(stored, to);
     else if (stored->transposed)
         copy_transposed(stored, to);
-    else if (stored->minus_one)
-        copy_minus_one(stored, to);
     else
         memcpy(to, stored->tensor.data, stored->tensor.bytes);
 }
@@ -136,16 +141,20 @@ static bool is_aligned(const Tensor *t) {
     return dtype_is_block(t->dtype) || (uintptr_t)t->data % (unsigned)(dtype_bits(t->dtype) / 8) == 0;
 }
 
-static void check_blocks(const StoredTensor *stored) {
-    const Tensor *t = &stored->tensor;
-    const Format *f = stored->quantized ? NULL : format_of(t->dtype);
+void tensor_check_blocks(const MappedFile *file, const Tensor *t, const char *name) {
+    const Format *f = format_of(t->dtype);
     int64_t wrong = f ? block_not_finite(f, t->data, tensor_count(t) / f->block) : -1;
     if (wrong >= 0)
-        file_fatal(stored->file,
+        file_fatal(file,
                    "tensor \"%s\" has a scale that is infinite or not a number, in block %" PRId64
                    " of %s"
                    "\nhint: a damaged file: download it again, or take another",
-                   stored->name_in_file ? stored->name_in_file : t->name, wrong, f->name);
+                   name, wrong, f->name);
+}
+
+static void check_blocks(const StoredTensor *stored) {
+    const Tensor *t = &stored->tensor;
+    if (!stored->quantized) tensor_check_blocks(stored->file, t, stored->name_in_file ? stored->name_in_file : t->name);
 }
 
 const char *checkpoint_class(const Checkpoint *c) {
@@ -157,7 +166,8 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     if (!stored || stored->hidden) return NULL;
     if (!stored->presented && stored->factor) gguf_nvfp4_present(c->arena, stored);
     if (!stored->presented) check_blocks(stored);
-    bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed || stored->minus_one;
+    if (!stored->presented && stored->minus_one) present_minus_one(c->arena, &stored->tensor);
+    bool changed = stored->quantized || stored->rotary_heads || stored->groups || stored->transposed;
     if (!stored->presented && (changed || !is_aligned(&stored->tensor))) {
         unsigned char *copy = arena_alloc(c->arena, stored->tensor.bytes);
         copy_changed(stored, copy);
@@ -166,6 +176,16 @@ const Tensor *checkpoint_find(const Checkpoint *c, const char *name) {
     }
     stored->presented = true;
     return &stored->tensor;
+}
+
+const Tensor *checkpoint_with_axes(const Checkpoint *c, const Tensor *t, int rank) {
+    int more = t ? rank - t->rank : 0;
+    if (more <= 0 || c->kind != CHECKPOINT_GGUF) return t;
+    Tensor *stored = &((StoredTensor *)map_get(&c->by_name, t->name))->tensor;
+    memmove(stored->dim + more, stored->dim, (size_t)stored->rank * sizeof *stored->dim);
+    for (int i = 0; i < more; i++) stored->dim[i] = 1;
+    stored->rank = rank;
+    return stored;
 }
 
 // ------------------------------------------------------------------------------------------------------------- configuration
@@ -312,7 +332,7 @@ static const char *only_file(Arena *arena, const char *folder, const char *suffi
     const char *found = NULL;
     int n = 0;
     for (struct dirent *e; d && (e = readdir(d));)
-        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name))
+        if (text_ends_with(e->d_name, suffix) && !gguf_is_later_part(e->d_name) && !gguf_is_beside_model(e->d_name))
             found = arena_printf(arena, "%s/%s", folder, e->d_name), n++;
     if (d) closedir(d);
     return n == 1 ? found : NULL;

@@ -97,8 +97,6 @@ static void undo_changes(const Reading *r, StoredTensor *stored) {
     unsigned changes = r->table->changes;
     if (changes & GGUF_ROTARY) stored->rotary_heads = rotary_heads(r, stored);
     stored->minus_one = (changes & GGUF_NORMS) && text_ends_with(t->name, "norm.weight");
-    if (stored->minus_one && t->dtype != DT_f32)
-        file_fatal(r->gguf->file, "tensor \"%s\" is %s, expected F32", stored->name_in_file, dtype_name(t->dtype));
     bool transposed = (changes & GGUF_MATRICES) && is_transposed(t);
     t->swapped = transposed && dtype_is_block(t->dtype);
     stored->transposed = transposed && !t->swapped;
@@ -167,6 +165,16 @@ static bool add_queries_keys_values(const Reading *r, const GgufTensor *stored, 
     return true;
 }
 
+// A vector in blocks, as floats: its parts, and their elements in another order, are no whole blocks.
+static void make_floats(const Reading *r, const GgufTensor *stored, Tensor *t) {
+    const Format *f = format_of(t->dtype);
+    int64_t n = t->dim[0];
+    tensor_check_blocks(stored->part->file, t, stored->name);
+    float *values = ARENA_ARRAY(r->checkpoint->arena, float, n);
+    format_read(f, t->data, 0, 1, n, values);
+    t->dtype = DT_f32, t->data = values, t->bytes = dtype_bytes(DT_f32, n);
+}
+
 static void add_tensor(const Reading *r, const GgufTensor *stored) {
     const Gguf *part = stored->part;
     const MappedFile *file = part->file;
@@ -187,6 +195,7 @@ static void add_tensor(const Reading *r, const GgufTensor *stored) {
                    "\nhint: a truncated download? Compare the size with the publisher's",
                    stored->name, t.bytes, stored->offset, file->size);
     t.data = file->data + part->data + stored->offset;
+    if (t.rank == 1 && dtype_is_block(t.dtype) && !factors) make_floats(r, stored, &t);
     t.name = gguf_name_of(r->gguf, r->table, stored->name);
     if (!add_experts(r, stored, &t, factors) && !add_queries_keys_values(r, stored, &t, factors))
         add_one(r, stored, &t, factors);
@@ -353,11 +362,12 @@ static void set_class(const Reading *r) {
     r->checkpoint->architecture = m->gguf;
 }
 
-// How many rows a table has. False: there is none.
+// How many rows a table has: one, where llama.cpp's tools left out its axis. False: there is none.
 static bool set_rows(const Reading *r, const char *name, const char *tensor) {
     const GgufTensor *t = gguf_tensor(r->gguf, tensor);
-    bool found = t && t->rank == 2 && t->dims[1] <= INT32_MAX;
-    if (found) json_object_set_new(r->config, name, json_integer((json_int_t)t->dims[1]));
+    uint64_t rows = t && t->rank == 2 ? t->dims[1] : 1;
+    bool found = t && t->rank <= 2 && rows <= INT32_MAX;
+    if (found) json_object_set_new(r->config, name, json_integer((json_int_t)rows));
     return found;
 }
 

@@ -102,6 +102,7 @@ json_t *gguf_end_tokens(const Gguf *);          // gguf_ends.c: a list of at mos
 bool gguf_token_id(const Gguf *, const char *key, int64_t *);  // false: there is none, or it is beyond the vocabulary
 void gguf_check_token_ids(const Gguf *);        // warns of those beyond the vocabulary that no tokenizer asks for
 bool gguf_is_control_text(const GgufString *);  // a control token, whatever its type says
+bool gguf_is_beside_model(const char *name);    // mmproj-NAME.gguf: an encoder of images, as publishers name it
 // Ends the run where the file is an adapter, an encoder of images, or a vocabulary alone.
 void gguf_check_kind(const Gguf *);
 #endif

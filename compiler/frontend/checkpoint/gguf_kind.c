@@ -36,6 +36,8 @@ static const struct {
     {"wavtokenizer-dec", VOICE},
 };
 
+bool gguf_is_beside_model(const char *name) { return !strncmp(name, "mmproj", strlen("mmproj")); }
+
 void gguf_check_kind(const Gguf *g) {
     const char *type = "model", *architecture = "";
     gguf_string(g, "general.type", &type);

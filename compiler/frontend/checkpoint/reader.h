@@ -11,7 +11,7 @@ typedef struct StoredTensor {
     const MappedFile *file;
     int rotary_heads;          // above 0: rows are stored in interleaved rotary order (pairs 2i, 2i + 1) of so many heads
     int query_heads, groups;   // above 0: rows of all queries, all keys, all values, instead of group by group
-    bool minus_one;            // f32 with 1 added to every element
+    bool minus_one;            // 1 is added to every element
     const char *name_in_file;  // where it is another; NULL: its own
     bool transposed;           // stored as [dim 1, dim 0]
     const float *factor;       // not NULL: blocks of GGUF's NVFP4, and what their values are multiplied with
@@ -41,6 +41,8 @@ void checkpoint_split_experts(Checkpoint *);  // tensors of all experts of a lay
 void checkpoint_check_overlaps(const Checkpoint *, int first);
 // A file of the checkpoint's folder; NULL when it is not there. Ends the run when it holds no object.
 const json_t *checkpoint_object(const Checkpoint *, const char *file, const Source **);
+// Ends the run where a block's scale is no finite number.
+void tensor_check_blocks(const MappedFile *, const Tensor *, const char *name_in_file);
 // Sets dimensions and bytes; refuses zero dimensions and counts that no file can hold.
 void tensor_set_shape(const MappedFile *, Tensor *, int rank, const uint64_t *dims);
 #endif

@@ -142,7 +142,7 @@ enum {
     MAX_LIST = 1 << 20,
     MAX_SPENT = 1 << 30,          // bytes of lists and strings
     MAX_DIM_BITS = 40,            // a dimension is below 2^40
-    DEFAULT_POSITIONS = 1 << 20,  // bound of a symbol that has none
+    DEFAULT_POSITIONS = 1 << 20,  // bound of a symbol that has none, and the largest
 };
 
 // files.c

@@ -122,7 +122,8 @@ bool match_type(Elaborator *e, const Ast *type, Value v, const char *what, Loc a
 }
 
 // --------------------------------------------------------------------------------------------------------------- graph inputs
-// `T <= max_position_embeddings`, or a new name: a symbol. Anything else: a dimension known now.
+// `T <= max_position_embeddings`, or a new name: a symbol, of at most a million positions whatever more a model was trained
+// for (LLaMA 4 Scout: ten). Anything else: a dimension known now.
 static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     bool bounded = x->kind == AST_LE && is_open_name(e, x->a);
     const Ast *name = bounded ? x->a : x;
@@ -132,11 +133,11 @@ static const Dim *input_dim(Elaborator *e, const Ast *x, int64_t *context) {
     int64_t upper = DEFAULT_POSITIONS;
     if (bound.kind != V_NULL) {
         if (!want_int(e, bound, x->b->loc, "the bound of a dimension", &upper)) return NULL;
-        if (upper < 1 || upper > DEFAULT_POSITIONS) {
-            report(e, x->b->loc, "the bound of %s is %s, it must be from 1 to %d", name->name, value_text(e, bound),
-                   DEFAULT_POSITIONS);
+        if (upper < 1) {
+            report(e, x->b->loc, "the bound of %s is %s, it must be at least 1", name->name, value_text(e, bound));
             return NULL;
         }
+        if (upper > DEFAULT_POSITIONS) upper = DEFAULT_POSITIONS;
         *context = upper;
     }
     const Dim *symbol = dim_symbol(e->graph, name->name, 1, upper);

@@ -92,6 +92,13 @@ static const Tensor *find_tensor(Elaborator *e, const char *name) {
     return t || !task_has_base(e) ? t : find_tensor_named(e, arena_printf(e->arena, "transformer.%s", name));
 }
 
+// Do all axes that it has fewer than described have one element?
+static bool may_lack_axes(const WeightUse *use) {
+    for (int i = 0; use->found && i < use->rank - use->found->rank; i++)
+        if (use->dims[i].i != 1) return false;
+    return use->found != NULL;
+}
+
 static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) {
     WeightUse *use = ARENA_NEW(e->arena, WeightUse);
     *use = (WeightUse){.loc = place(e, at),
@@ -101,6 +108,7 @@ static WeightUse *add_use(Elaborator *e, Loc at, const char *name, Value shape) 
     if (!read_weight_shape(e, at, shape, use)) return NULL;
     if (has_data(e)) {
         use->found = find_tensor(e, use->name);
+        if (may_lack_axes(use)) use->found = checkpoint_with_axes(e->options->checkpoint, use->found, use->rank);
         use->fits = use->found && tensor_fits(use, use->found);
         if (use->found) map_put(&e->used_tensors, use->found->name, use);
     } else {

@@ -19,9 +19,10 @@ bool fuse_elementwise(Graph *);
 bool look_up_in_packs(const Module *, Graph *, bool same_format);
 bool pack_tables(Graph *, const QuantRules *);  // those of tokens that no product reads, in the format of --quant
 
-Node *weights_behind(Node *, bool *swapped);        // the constant matrix that a product multiplies by, or NULL
-Node *rows_in_blocks(Builder, Node *x, DType);      // the rows of x as q8_rows or i8_rows, once for all that read them
-Node *packed_of(Node *);                            // the pack of a matmul_packed
-bool may_share_pack(const Node *a, const Node *b);  // two products of one value whose weights are of one kind
+Node *weights_behind(Node *, bool *swapped);              // the constant matrix that a product multiplies by, or NULL
+DType pack_format(const Node *weights, bool transposed);  // what pack keeps them in without loss
+Node *rows_in_blocks(Builder, Node *x, DType);            // the rows of x as q8_rows or i8_rows, once for all that read them
+Node *packed_of(Node *);                                  // the pack of a matmul_packed
+bool may_share_pack(const Node *a, const Node *b);        // two products of one value whose weights are of one kind
 Node *gated_product(Node *root, Node *gate, Node *up, const Expr *);  // not inferred: its other operands are still to come
 #endif

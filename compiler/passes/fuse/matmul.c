@@ -4,7 +4,7 @@
 //            %y = matmul(%x, %t)                                          %y = matmul_packed(%x, %p) {columns=192}
 //
 // The weights stay as the checkpoint has them, [N, K], or [K, N] with `transposed`; a cast of the weights to the type of the
-// product is exact, and pack keeps the narrow form.
+// product is exact, and pack keeps the narrow form. Blocks along N would be quantized again to lie along K: they become floats.
 #include <string.h>
 
 #include "ir/format.h"
@@ -44,6 +44,11 @@ Node *weights_behind(Node *n, bool *swapped) {
         n = n->in[0];
     }
     return n->type.rank == 2 ? n : NULL;
+}
+
+DType pack_format(const Node *weights, bool transposed) {
+    DType stored = weights->type.dtype;
+    return transposed && dtype_is_block(stored) ? DT_f32 : stored;
 }
 
 static Node *new_pack(Node *before, int n_in, Node *const *in, bool transposed, DType format) {
@@ -98,7 +103,7 @@ static Node *packed_product(Node *n) {
     Node *w = weights_behind(n->in[1], &swapped);
     if (!w || n->type.dtype != DT_f32 || n->in[0]->type.rank < 2 || !is_format(w->type.dtype)) return NULL;
     if (!dim_is_const(width_dim(n), &columns)) return NULL;
-    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, w->type.dtype), columns);
+    Node *by = new_product(n, n->in[0], new_pack(n, 1, &w, !swapped, pack_format(w, !swapped)), columns);
     return inferred(by);
 }
 

@@ -137,7 +137,7 @@ Node *packed_experts(Node *before, Node *const *each, int n) {
         if (!w[i] || swapped != first || !type_equal(&w[i]->type, &w[0]->type)) return NULL;
     }
     Node *pack = node_make(before->graph, OP_pack, each[0]->loc, n, w, before);
-    attr_set_string(pack, "format", dtype_name(w[0]->type.dtype));
+    attr_set_string(pack, "format", dtype_name(pack_format(w[0], !first)));
     attr_set_int(pack, "experts", n);
     if (!first) attr_set_int(pack, "transposed", 1);
     return inferred(pack);
