@@ -133,8 +133,9 @@ static int build_for_one(Arena *arena, const Options *o) {
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
     const char *base = path_name(output);
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
-    printf("%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", renamed ? "; its C names begin with " : "",
-           renamed ? b.name : "", renamed ? "_" : "");
+    printf("%s%s%s%s\n%s%s%s", b.tools.editor ? ", with libedit" : "", renamed ? "; its C names begin with " : "",
+           renamed ? b.name : "", renamed ? "_" : "", b.numbers ? "numbers " : "", b.numbers ? b.numbers : "",
+           b.numbers ? "\n" : "");
     return 0;
 }
 

@@ -163,3 +163,7 @@ INLINE void vi_tile_product(int rows, const int8_t *x, size_t stride, const uint
     }
 }
 #endif
+
+#if defined(BURIN_ROUNDED_ROWS)
+#include "vec_bf16.h"
+#endif
