@@ -126,6 +126,7 @@ static int build_for_one(Arena *arena, const Options *o) {
     build_output(&b, output);
     if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
+    if (b.numbers) printf("numbers %s\n", b.numbers);
     print_spelled("%s: %s for", output,
                   b.kind == OUTPUT_PROGRAM  ? "a program"
                   : b.kind == OUTPUT_FOLDER ? "a folder of C"
@@ -133,9 +134,8 @@ static int build_for_one(Arena *arena, const Options *o) {
     for (int i = 0; i < b.tools.n_cpus; i++) printf(" %s", b.tools.cpus[i]->name);
     const char *base = path_name(output);
     bool renamed = b.kind != OUTPUT_PROGRAM && strncmp(base, b.name, strcspn(base, "."));
-    printf("%s%s%s%s\n%s%s%s", b.tools.editor ? ", with libedit" : "", renamed ? "; its C names begin with " : "",
-           renamed ? b.name : "", renamed ? "_" : "", b.numbers ? "numbers " : "", b.numbers ? b.numbers : "",
-           b.numbers ? "\n" : "");
+    printf("%s%s%s%s\n", b.tools.editor ? ", with libedit" : "", renamed ? "; its C names begin with " : "",
+           renamed ? b.name : "", renamed ? "_" : "");
     return 0;
 }
 

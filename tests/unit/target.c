@@ -8,6 +8,7 @@
 static void levels_of_this_machine(void) {
     const Target *best = target_find("native", true);
     CHECK(best && target_runs_here(best));
+    CHECK(target_find("native", false)->use != FOR_FAST_MATH);
     CHECK(!target_runs_here(target_find("cortex-m4", false)));
     for (const Target *t = best + 1; t < targets + n_targets; t++) CHECK(!target_runs_here(t));
     for (int i = 0; i < n_targets; i++) CHECK(target_find(targets[i].name, false) == &targets[i] && *targets[i].tested);
