@@ -9,8 +9,8 @@
 
 // A tile of rows is [16][32], one of paired weights [16][16][2].
 enum { ROUNDED_TILE = 16, ROUNDED_STEP = 32, ROUNDED_ELEMENTS = ROUNDED_TILE * ROUNDED_STEP };
-// What buffers hold at once: paired weights stay in the first level, rows in the second.
-enum { ROUNDED_ROWS = 128, ROUNDED_K = 1024, ROUNDED_PANELS = 8, PAIRED_K = 512 };
+// What buffers hold at once, 650 KB: paired weights, and as many rows of a pass, stay in the first level, rows in the second.
+enum { ROUNDED_ROWS = 128, ROUNDED_K = 2048, ROUNDED_PANELS = 16, PAIRED_K = 192 };
 
 typedef struct rounded_buffers {
     _Alignas(64) uint16_t rows[ROUNDED_ROWS * ROUNDED_K];  // [row / 16][k / 32][16][32]
@@ -23,20 +23,14 @@ typedef struct rounded_area {
     int row, end, panel, last;
 } rounded_area;
 
-// Steps [from, to) of k, of `all` whose rows are in the buffer. While tiles go over them, what comes next of each panel is
-// asked for, `stride` bytes a tile and step.
+// Steps [from, to) of k, of `all` whose rows are in the buffer. While passes of rows go over them, the weights that come next
+// in each panel are asked for, `ahead` bytes a pass and step.
 typedef struct rounded_part {
     int from, to, all;
     bool goes_on;
     const uint16_t *next[2];
-    size_t stride;
+    size_t ahead;
 } rounded_part;
-
-INLINE void ask_for_next(int P, const rounded_part *part, int pass, int step) {
-    const size_t at = (size_t)step * ROUNDED_STEP * LANES * sizeof(uint16_t) + (size_t)pass * part->stride;
-    for (int p = 0; p < P; p++)
-        for (size_t i = 0; i < part->stride; i += 64) PREFETCH_FAR((const unsigned char *)part->next[p] + at + i);
-}
 
 INLINE int rounded_steps(int k) { return (k + ROUNDED_STEP - 1) / ROUNDED_STEP; }
 INLINE int rounded_tiles(const rounded_area *a) { return (a->end - a->row + ROUNDED_TILE - 1) / ROUNDED_TILE; }
@@ -63,45 +57,54 @@ INLINE void pair_weights(const uint16_t *panel, int k, uint16_t *to) {
     for (int i = whole; i < all; i++) vi_store_pairs(to + i * 2 * LANES, panel + i * 2 * LANES, k - 2 * i);
 }
 
+INLINE void ask_for_next(int P, const rounded_part *part, int pass, int step) {
+    const size_t at = (size_t)step * ROUNDED_ELEMENTS * sizeof(uint16_t) + (size_t)pass * part->ahead;
+    for (int p = 0; p < P; p++)
+        for (size_t i = 0; i < part->ahead; i += 64) PREFETCH_FAR((const unsigned char *)part->next[p] + at + i);
+}
+
+// A pass: sums of PASS_ROWS rows, of AMX also half of them, by P panels
 #if defined(VEC_BF16_TILES)
-INLINE void rounded_tile(int R, int P, const uint16_t *x, const rounded_part *part, int pass, const uint16_t *w,
-                         vf (*sums)[2]) {
-    const size_t tile = (size_t)part->all * ROUNDED_ELEMENTS, panel = PAIRED_K * LANES;
+enum { PASS_ROWS = 2 * ROUNDED_TILE };
+
+INLINE void rounded_tiles_pass(int R, int P, const uint16_t *x, const rounded_part *part, int pass, const uint16_t *w,
+                               vf (*sums)[2]) {
     if (part->goes_on)
         bf16_tiles_load(R, P, (const float *)sums);
     else
         bf16_tiles_zero();
     for (int step = 0; step < part->to - part->from; step++, x += ROUNDED_ELEMENTS, w += ROUNDED_ELEMENTS) {
         ask_for_next(P, part, pass, step);
-        bf16_tiles_add(R, P, x, tile, w, panel);
+        bf16_tiles_add(R, P, x, (size_t)part->all * ROUNDED_ELEMENTS, w, PAIRED_K * LANES);
     }
     bf16_tiles_store(R, P, (float *)sums);
 }
 
-INLINE void rounded_rows(int P, int tiles, const rounded_part *part, rounded_buffers *b, vf (*sums)[2]) {
-    const uint16_t *x = b->rows + (size_t)part->from * ROUNDED_ELEMENTS;
-    for (int pass = 0; tiles > 0; tiles -= 2, pass++, x += 2 * (size_t)part->all * ROUNDED_ELEMENTS, sums += 2 * ROUNDED_TILE) {
-        if (tiles > 1)
-            rounded_tile(2, P, x, part, pass, b->weights, sums);
-        else
-            rounded_tile(1, P, x, part, pass, b->weights, sums);
-    }
+INLINE void rounded_pass(int P, int rows, const uint16_t *x, const rounded_part *part, int pass, const uint16_t *w,
+                         vf (*sums)[2]) {
+    if (rows > ROUNDED_TILE)
+        rounded_tiles_pass(2, P, x, part, pass, w, sums);
+    else
+        rounded_tiles_pass(1, P, x, part, pass, w, sums);
 }
 #else
-enum { DOT2_ROWS = 8 };  // with two panels, accumulators that hide the latency of vdpbf16ps
+enum { PASS_ROWS = ROUNDED_TILE / 2 };  // two panels of them: chains that hide the latency of vdpbf16ps
 
-INLINE void rounded_tile(int P, const uint16_t *x, const rounded_part *part, const uint16_t *w, vf (*sums)[2]) {
-    vf sum[DOT2_ROWS][2];
+INLINE void rounded_pass(int P, int rows, const uint16_t *x, const rounded_part *part, int pass, const uint16_t *w,
+                         vf (*sums)[2]) {
+    vf sum[PASS_ROWS][2];
+    (void)rows;
     UNROLL
-    for (int i = 0; i < DOT2_ROWS; i++) {
+    for (int i = 0; i < PASS_ROWS; i++) {
         UNROLL
         for (int p = 0; p < P; p++) sum[i][p] = part->goes_on ? sums[i][p] : vf_zero();
     }
-    for (int step = part->from; step < part->to; step++, x += ROUNDED_ELEMENTS) {
+    for (int step = 0; step < part->to - part->from; step++, x += ROUNDED_ELEMENTS) {
+        ask_for_next(P, part, pass, step);
         NO_UNROLL
         for (int pair = 0; pair < ROUNDED_TILE; pair++, w += 2 * LANES) {
             UNROLL
-            for (int i = 0; i < DOT2_ROWS; i++) {
+            for (int i = 0; i < PASS_ROWS; i++) {
                 UNROLL
                 for (int p = 0; p < P; p++)
                     sum[i][p] = vf_dot2(sum[i][p], x + i * ROUNDED_STEP + 2 * pair, w + p * PAIRED_K * LANES);
@@ -109,37 +112,39 @@ INLINE void rounded_tile(int P, const uint16_t *x, const rounded_part *part, con
         }
     }
     UNROLL
-    for (int i = 0; i < DOT2_ROWS; i++) {
+    for (int i = 0; i < PASS_ROWS; i++) {
         UNROLL
         for (int p = 0; p < P; p++) sums[i][p] = sum[i][p];
     }
 }
-
-INLINE void rounded_rows(int P, int tiles, const rounded_part *part, rounded_buffers *b, vf (*sums)[2]) {
-    const uint16_t *x = b->rows + (size_t)part->from * ROUNDED_ELEMENTS;
-    for (; tiles > 0; tiles--, x += (size_t)part->all * ROUNDED_ELEMENTS, sums += ROUNDED_TILE)
-        for (int row = 0; row < ROUNDED_TILE; row += DOT2_ROWS)
-            rounded_tile(P, x + row * ROUNDED_STEP, part, b->weights, sums + row);
-}
 #endif
 
-// Sums of an area's rows by one or two panels over `k` from `from`, whose rows are in the buffer
+// All rows of the buffer
+INLINE void rounded_passes(int P, int rows, const rounded_part *part, const rounded_buffers *b, vf (*sums)[2]) {
+    for (int pass = 0, row = 0; row < rows; pass++, row += PASS_ROWS) {
+        const int tile = row / ROUNDED_TILE * part->all + part->from;
+        const uint16_t *x = b->rows + (size_t)tile * ROUNDED_ELEMENTS + row % ROUNDED_TILE * ROUNDED_STEP;
+        rounded_pass(P, rows - row, x, part, pass, b->weights, sums + row);
+    }
+}
+
+// Sums of an area's rows by P panels over extent[1] of k from extent[0], whose rows are in the buffer
 INLINE void rounded_panels(int P, const matmul_args *m, const rounded_area *a, int panel, const int extent[2],
                            rounded_buffers *b) {
-    const int from = extent[0], k = extent[1];
+    const int k = extent[1], rows = rounded_tiles(a) * ROUNDED_TILE, passes = (rows + PASS_ROWS - 1) / PASS_ROWS;
+    const size_t one = (size_t)m->k * LANES;
+    const uint16_t *first = (const uint16_t *)m->w + (size_t)panel * one + (size_t)extent[0] * LANES;
     for (int at = 0; at < k; at += PAIRED_K) {
         const int count = k - at < PAIRED_K ? k - at : PAIRED_K;
-        rounded_part part = {at / ROUNDED_STEP, rounded_steps(at + count), rounded_steps(k), from + at > 0, {NULL}, 0};
-        const int passes = (rounded_tiles(a) + 1) / 2;
-        part.stride = (1024 / passes + 63) / 64 * 64;
+        rounded_part part = {.from = at / ROUNDED_STEP, .to = rounded_steps(at + count), .all = rounded_steps(k)};
+        part.goes_on = extent[0] + at > 0;
+        part.ahead = (ROUNDED_ELEMENTS * sizeof(uint16_t) / (size_t)passes + 63) / 64 * 64;
         for (int p = 0; p < P; p++) {
-            const uint16_t *w = (const uint16_t *)m->w + ((size_t)(panel + p) * (size_t)m->k + (size_t)(from + at)) * LANES;
+            const uint16_t *w = first + (size_t)p * one + at * LANES;
             pair_weights(w, count, b->weights + p * PAIRED_K * LANES);
-            part.next[p] = at + count < k
-                               ? w + count * LANES
-                               : (const uint16_t *)m->w + ((size_t)(panel + p + P) * (size_t)m->k + (size_t)from) * LANES;
+            part.next[p] = at + count < k ? w + count * LANES : first + (size_t)(P + p) * one;
         }
-        rounded_rows(P, rounded_tiles(a), &part, b, b->sums[(panel - a->panel) / 2]);
+        rounded_passes(P, rows, &part, b, b->sums[(panel - a->panel) / 2]);
     }
 }
 
