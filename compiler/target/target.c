@@ -24,7 +24,7 @@ const Target targets[] = {
     {"x86-64-v4+bf16", "x86_64_v4_bf16", "x86_64",
      "-march=x86-64-v4 -mavx512vnni -mavx512bf16 -mprefer-vector-width=512 -DBURIN_ROUNDED_ROWS",
      "AVX-512 with VNNI and BF16, as AMD has it", 512, FOR_FAST_MATH, "Zen 4 and later",
-     "on a CPU whose BF16 is slow, or emulated, make test; not yet on one of these"},
+     "hardware where it is slow, or emulated, make test; not yet on a Zen"},
     {"x86-64-v4+amx", "x86_64_v4_amx", "x86_64",
      "-march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -mprefer-vector-width=512", "AVX-512 with VNNI and AMX for int8", 512,
      FOR_INTEGERS, "Sapphire Rapids and later", "AMX emulated, make test; not yet on hardware that has it"},

@@ -39,8 +39,8 @@ for cpu in $fast; do
 done
 
 check "math: burin check" $BURIN check $model --math=fast
-$BURIN build $model --math=fast --target=x86_64-linux-gnu -o "$WORK/library.c" > "$WORK/said" 2>&1 || cat "$WORK/said"
-check "math: a library's header says it" grep -qF -e "$promise" "$WORK/library.c/library.h"
+$BURIN build $model --math=fast --target=x86_64-linux-gnu -o "$WORK/austen.c" > "$WORK/said" 2>&1 || cat "$WORK/said"
+check "math: a library's header says it" grep -qF -e "$promise" "$WORK/austen.c/austen.h"
 check "math: the CPUs of such a program" grep -qF "for x86-64-v3 x86-64-v4 $fast" "$WORK/said"
 for options in "--quant=q8_0 --target=x86_64-linux-gnu" "--target=aarch64-linux-gnu"; do
     # shellcheck disable=SC2086 # words
