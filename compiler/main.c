@@ -126,6 +126,7 @@ static int build_for_one(Arena *arena, const Options *o) {
     build_output(&b, output);
     if (o->quant_report || o->quant) print_errors(&b);
     if (o->perplexity) compare_perplexity(arena, o, output);
+    if (b.numbers) printf("numbers %s\n", b.numbers);
     print_spelled("%s: %s for", output,
                   b.kind == OUTPUT_PROGRAM  ? "a program"
                   : b.kind == OUTPUT_FOLDER ? "a folder of C"

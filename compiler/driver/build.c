@@ -73,7 +73,7 @@ static bool is_quick(const Options *o) {
 Build build_new(Arena *arena, const Options *o) {
     static const char *const emits[] = {"ir", "c"}, *const forms[] = {"text", "net"}, *const rows[] = {"f32", "q8"},
                              *const extras[] = {"mpi"}, *const caches[] = {"f32", "f16", "q8_0"},
-                             *const editors[] = {"auto", "libedit", "none"};
+                             *const editors[] = {"auto", "libedit", "none"}, *const maths[] = {"exact", "fast"};
     Build b = {.arena = arena, .options = o, .name = symbol_name(arena, model_name(arena, o))};
     check_one_of("kv", o->kv, caches, sizeof caches / sizeof *caches);
     check_one_of("pooling", o->pooling, pooling_names, N_POOLINGS);
@@ -81,7 +81,9 @@ Build build_new(Arena *arena, const Options *o) {
     check_one_of("line-editor", o->line_editor, editors, sizeof editors / sizeof *editors);
     check_one_of("emit", o->emit, emits, sizeof emits / sizeof *emits);
     check_one_of("as", o->as, forms, sizeof forms / sizeof *forms);
-    b.tools = toolchain_new(arena, o->target, o->mcpu, o->verbose);
+    check_one_of("math", o->math, maths, sizeof maths / sizeof *maths);
+    b.tools = toolchain_new(arena, o->target, o->mcpu, o->math && !strcmp(o->math, "fast"));
+    b.tools.verbose = o->verbose;
     b.tools.quick = is_quick(o);
     if (o->with) toolchain_with_mpi(&b.tools);
     check_one_of("activations", o->activations, rows, sizeof rows / sizeof *rows);
@@ -257,7 +259,9 @@ void build_lower(Build *b) {
     b->image = image_of(b->program, b->tokenizer, b->chat);
     memory_check(b);
     b->image.step = b->passes.quantized ? "quantizing and packing the weights" : "packing the weights";
-    if (!program_has_integers(b->program)) toolchain_without_integers(&b->tools);
+    if (!program_has_integers(b->program)) toolchain_without(&b->tools, FOR_INTEGERS);
+    if (!program_has_bf16(b->program)) toolchain_without(&b->tools, FOR_FAST_MATH);
+    b->numbers = numbers_of(b);
     Text t = {0};
     graph_print(&t, b->program->graph);
     uint64_t hash = hash_bytes(t.data, t.length,
@@ -265,6 +269,7 @@ void build_lower(Build *b) {
     if (b->tokenizer) hash = hash_bytes(b->tokenizer->blob, b->tokenizer->bytes, hash);
     if (b->calibrated) hash = hash_bytes(&b->calibrated, sizeof b->calibrated, hash);
     if (b->options->with) hash = hash_text(b->options->with, hash ^ (uint64_t)options.gather_above);
+    if (rounds_rows(b)) hash = hash_text(b->options->math, hash);
     if (b->chat.blob) hash = hash_bytes(b->chat.blob, b->chat.bytes, hash);
     text_free(&t);
     b->identity = arena_printf(b->arena, "%016llx", (unsigned long long)hash);
@@ -286,6 +291,7 @@ static const char *info_text(const Build *b) {
              toolchain_kernel_flags(&b->tools));
     for (int i = 0; i < b->tools.n_cpus; i++) text_add(&t, " %s", b->tools.cpus[i]->name);
     text_add(&t, "\n");
+    if (b->numbers) text_add(&t, "numbers   %s\n", b->numbers);
     if (b->talks) text_add(&t, "editor    %s\n", b->tools.editor ? "libedit" : "none");
     plan_print(&t, b->program);
     const char *text = arena_strndup(b->arena, t.data, t.length);
@@ -375,7 +381,7 @@ const char *build_cache_path(const Build *b) {
     if (o->draft) h = hash_text(o->draft_quant, hash_input(b->arena, o->draft, h));
     h = hash_input(b->arena, o->calibrate, hash_text(o->quant, h));
     h = hash_text(o->activations, b->tools.quick ? h + 1 : h);
-    h = hash_text(o->kv, o->requantize ? h + 1 : h);
+    h = hash_text(o->kv, hash_text(o->math, o->requantize ? h + 1 : h));
     h = hash_text(o->start_from, hash_text(b->tools.machine->triple, h));
     for (int i = 0; i < b->tools.n_cpus; i++) h = hash_text(b->tools.cpus[i]->name, h);
     h = hash_text(o->dim, hash_text(o->max, hash_text(o->pooling, h)));

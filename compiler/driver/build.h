@@ -34,6 +34,7 @@ typedef struct Build {
     Image image;
     uint64_t calibrated;   // a hash of the text that --calibrate has read; 0: none
     const char *identity;  // 16 hex digits
+    const char *numbers;   // what --math=fast changes, in words; NULL: without that option
     struct Build *draft;   // of --draft, from build_draft on; NULL: none
 } Build;
 
@@ -53,6 +54,8 @@ void build_output(Build *, const char *output);
 uint64_t build_code_bytes(Build *);  // compiles the library of a machine without an operating system: its code, without weights
 void build_sources(const Build *, const char *folder);  // the emitted C, its draft's too
 const char *weights_symbol(const Build *);              // that the emitted C finds its weights by
+const char *numbers_of(const Build *);                  // for Build.numbers
+bool rounds_rows(const Build *);                        // --math=fast changes products of this program
 int build_vocabulary(const Build *);                    // columns of the logits
 Module *load_onnx(Build *);
 // An encoder of texts (onnx_texts.c). NULL: nothing says what becomes of its numbers.

@@ -254,6 +254,7 @@ static void part_open(Part *p, Check *c, const Program *program) {
         prepare_tensors(p);
     p->exact = eval_new(EVAL_F64), p->contract = eval_new(EVAL_F32);
     set_symbols(p, p->exact), set_symbols(p, p->contract);
+    if (c->build->tools.cpus[0]->use == FOR_FAST_MATH) eval_round_rows(p->exact);
 }
 
 static void part_close(Part *p) {

@@ -52,6 +52,7 @@ static void append_renamed(const Template *t, const char *from, const char *end,
 static void add_constants(const char *name, const LibraryFacts *f, Text *out) {
     text_add(out, "#define %s_ABI_VERSION %d\n", name, BURIN_ABI);
     text_add(out, "#define %s_IDENTITY \"%s\"            // architecture, weights and options\n", name, f->identity);
+    if (f->numbers) text_add(out, "// %s. What is said below of equal bits holds but for that.\n", f->numbers);
     text_add(out, "#define %s_WEIGHT_BYTES %" PRIu64 "\n", name, f->weight_bytes);
     text_add(out, "#define %s_MAX_ROWS %d                // computed at once\n", name, f->max_rows);
     if (!f->network) {

@@ -14,7 +14,8 @@ typedef struct LibraryFacts {
     bool network;
     const burin_network *net;  // of a network: for the header's example; NULL: without one
     int32_t vocab_size, context, max_rows;
-    const char *shared;  // the file name of a shared library, for NAME.py
+    const char *numbers;  // Build.numbers
+    const char *shared;   // the file name of a shared library, for NAME.py
     uint64_t weight_bytes, slot_bytes, row_bytes, arena_bytes, arena_lower_bound;
 } LibraryFacts;
 

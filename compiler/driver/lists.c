@@ -57,6 +57,8 @@ static void print_machine(Arena *arena, const Machine *m) {
 }
 
 void list_targets(Arena *arena) {
+    static const char *const when[] = {" (default)", " (default with weights in blocks)",
+                                       " (default with --math=fast and weights of bf16)"};
     const char *compiler = compiler_on_path(arena);
     printf("%-*s%s%s\n", TARGET_COLUMN - 1, "on all of them",
            compiler ? "here: " : "missing: ", compiler ? compiler : arena_printf(arena, "clang (%s)", clang_hint(arena)));
@@ -64,14 +66,13 @@ void list_targets(Arena *arena) {
         if (!targets[j].architecture) print_target(&targets[j], "");
     for (int i = 0; i < n_machines; i++) {
         const Target *defaults[MAX_CPUS];
-        int n = target_defaults(machines[i].architecture, defaults, MAX_CPUS);
+        int n = target_defaults(machines[i].architecture, true, defaults, MAX_CPUS);
         print_machine(arena, &machines[i]);
         for (int j = 0; j < n_targets; j++) {
-            const char *when = targets[j].for_integers ? " (default with weights in blocks)" : " (default)";
             bool is_default = false;
             if (!targets[j].architecture || !target_is_of(&targets[j], machines[i].architecture)) continue;
             for (int k = 0; k < n; k++) is_default |= defaults[k] == &targets[j];
-            print_target(&targets[j], is_default ? when : "");
+            print_target(&targets[j], is_default ? when[targets[j].use] : "");
         }
     }
     for (int i = 0; i < n_other_machines; i++) {

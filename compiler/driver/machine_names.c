@@ -75,7 +75,7 @@ static void refuse_known(const char *triple, const char *name) {
 }
 
 static void refuse_cpu(const char *triple, const char *name) {
-    const Target *cpu = strcmp(name, "native") ? target_find(name) : NULL;
+    const Target *cpu = strcmp(name, "native") ? target_find(name, true) : NULL;
     for (int i = 0; cpu && cpu->architecture && i < n_machines; i++)
         if (target_is_of(cpu, machines[i].architecture))
             usage_error("--target=%s: not a target but a CPU\n  hint: --target=%s --mcpu=%s", triple, machines[i].triple, name);

@@ -107,6 +107,7 @@ static LibraryFacts library_facts(const Build *b) {
     const Plan *plan = &b->program->plan;
     uint64_t rows = (uint64_t)b->program->max_rows;
     return (LibraryFacts){.identity = b->identity,
+                          .numbers = b->numbers,
                           .network = !is_decoder(b->program),
                           .net = is_decoder(b->program) ? NULL : network_of(b->program),
                           .context = (int32_t)b->passes.context,

@@ -21,7 +21,7 @@
 
 // ------------------------------------------------------------------------------------------------------- --target and --mcpu
 static const Target *cpu_find(const Toolchain *t, const char *name) {
-    const Target *cpu = target_find(name);
+    const Target *cpu = target_find(name, t->fast);
     if (!cpu) {
         const char *names[64];
         size_t n = (size_t)target_names(t->machine->architecture, names, 64);
@@ -33,12 +33,14 @@ static const Target *cpu_find(const Toolchain *t, const char *name) {
     if (!target_is_of(cpu, t->machine->architecture))
         usage_error("--mcpu=%s: that is of %s, and the program is for %s\n  hint: --target says what it is for", name,
                     cpu->architecture, t->machine->triple);
+    if (cpu->use == FOR_FAST_MATH && !t->fast)
+        usage_error("--mcpu=%s: that level is for --math=fast alone\n  hint: add --math=fast", name);
     return cpu;
 }
 
 static void read_cpus(Toolchain *t, const char *list) {
     if (!list) {
-        t->n_cpus = target_defaults(t->machine->architecture, t->cpus, MAX_CPUS);
+        t->n_cpus = target_defaults(t->machine->architecture, t->fast, t->cpus, MAX_CPUS);
         return;
     }
     while (*list) {
@@ -58,17 +60,17 @@ static void read_cpus(Toolchain *t, const char *list) {
         }
 }
 
-Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool verbose) {
-    Toolchain t = {.arena = arena, .machine = machine_find(triple), .verbose = verbose, .chosen = cpus != NULL};
+Toolchain toolchain_new(Arena *arena, const char *triple, const char *cpus, bool fast) {
+    Toolchain t = {.arena = arena, .machine = machine_find(triple), .fast = fast, .chosen = cpus != NULL};
     t.native = machine_is_native(t.machine);
     read_cpus(&t, cpus);
     return t;
 }
 
-void toolchain_without_integers(Toolchain *t) {
+void toolchain_without(Toolchain *t, TargetUse use) {
     int n = 0;
     for (int i = 0; i < t->n_cpus; i++)
-        if (t->chosen || !t->cpus[i]->for_integers) t->cpus[n++] = t->cpus[i];
+        if (t->chosen || t->cpus[i]->use != use) t->cpus[n++] = t->cpus[i];
     t->n_cpus = n;
 }
 
@@ -156,8 +158,8 @@ static const char *base_flags(const Compilation *c, bool small) {
     const Toolchain *t = c->tools;
     small |= machine_is_bare(t->machine);
     const char *flags = t->quick && !machine_is_bare(t->machine) ? FLAGS_QUICK_RUNTIME : small ? FLAGS_SMALL : FLAGS_RUNTIME;
-    return baseline(
-        c, arena_printf(t->arena, "%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "", flags, target_find(t->machine->cpu)->flags));
+    return baseline(c, arena_printf(t->arena, "%s%s %s", t->editor ? "-DBURIN_EDITOR=1 " : "", flags,
+                                    target_find(t->machine->cpu, false)->flags));
 }
 
 const char *toolchain_kernel_flags(const Toolchain *t) {
@@ -209,8 +211,8 @@ static void add_source(Compilation *c, const char *source, const char *flags) {
 static const char *shared_floats(const Toolchain *t, const Target *cpu) {
     const Target *like = NULL;
     for (int i = 0; i < t->n_cpus && t->cpus[i] < cpu; i++)
-        if (!t->cpus[i]->for_integers) like = t->cpus[i];
-    if (!cpu->for_integers || !like || like->vector_bits != cpu->vector_bits) return "";
+        if (t->cpus[i]->use == FOR_ALL) like = t->cpus[i];
+    if (cpu->use != FOR_INTEGERS || !like || like->vector_bits != cpu->vector_bits) return "";
     return arena_printf(t->arena, " -DBURIN_FLOATS=%s", like->symbol);
 }
 
@@ -361,7 +363,7 @@ const char *toolchain_object_of(const Toolchain *t, const char *file, const char
     write_file(source, text, strlen(text));
     command_add(&j.line, t->clang);
     toolchain_place(t, &j.line);
-    command_add_words(&j.line, target_find(t->machine->cpu)->flags);
+    command_add_words(&j.line, target_find(t->machine->cpu, false)->flags);
     command_addf(&j.line, "-I%s", path_folder(t->arena, file));
     command_add_words(&j.line, "-c");
     command_add(&j.line, source);

@@ -19,14 +19,16 @@ typedef struct Toolchain {
     bool native, verbose;
     bool quick;          // -O1
     bool chosen;         // the CPUs were, by --mcpu
+    bool fast;           // --math=fast
     const char *mpi;     // --with=mpi: the compiler that knows where MPI is; NULL: without
     const char *editor;  // the libraries of a line editor, which the program is linked with; NULL: without
 } Toolchain;
 
-// Reads --target and --mcpu (NULL: this machine, its default list). Ends the run when they are unknown (status 2).
-Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool verbose);
-// Leaves out CPUs that nobody asked for and that differ from others in products of integers alone: for a program that has none.
-void toolchain_without_integers(Toolchain *);
+// Reads --target and --mcpu (NULL: this machine, its default list), with the CPUs for --math=fast, too, where that is `fast`.
+// Ends the run when they are unknown (status 2).
+Toolchain toolchain_new(Arena *, const char *triple, const char *cpus, bool fast);
+// Leaves out CPUs that nobody asked for and that differ from others in some products alone: for a program that has none.
+void toolchain_without(Toolchain *, TargetUse);
 // --with=mpi. Ends the run when there is none for the machine.
 void toolchain_with_mpi(Toolchain *);
 // --sysroot, or NULL. `links`: a program or a shared library is made.

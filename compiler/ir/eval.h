@@ -16,6 +16,7 @@ void eval_free(EvalContext *);
 // Gives a symbol its value where no operand's shape tells it.
 void eval_set_symbol(EvalContext *, const char *name, int64_t value);
 void eval_set_shape(EvalContext *, const Node *, const Tensor *);  // the symbols that the shape of this value of a node tells
+void eval_round_rows(EvalContext *);                               // bounds are those of --math=fast on a CPU that it is for
 void eval_set_seed(EvalContext *, uint64_t);                       // of random numbers; 0 unless it is set
 int64_t eval_symbol(const EvalContext *, const char *name);        // after a run; 0 when nothing told it
 

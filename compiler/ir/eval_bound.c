@@ -9,7 +9,8 @@
 //   sums of n       U (n / lanes + 5) sum |x|;  mean: that / n + U |y|;  maximum, minimum: exact
 //
 //   matmul          U (K + 1) sum |x| |w|, then through the epilogue;  in blocks, by integers:
-//                   U (steps + 6) sum |x| |w|, steps one or two a group
+//                   U (steps + 6) sum |x| |w|, steps one or two a group;  of rows rounded to bf16, by pairs:
+//                   (2^-9 + U (K + 2)) sum |x| |w|, and what is lost of subnormals
 //
 //   rms norm        U (n / 32 + 8) |y|:  half of the error of the sum of squares, root, division, two products
 //
@@ -35,7 +36,8 @@
 #include "kernels/plain.h"
 #include "kernels/quantize.h"
 
-#define U 0x1p-24
+#define U         0x1p-24
+#define SUBNORMAL 0x1p-120  // at most, of what counts as zero, by a weight below 64
 enum { SAFETY = 2, TREE = 5 };
 
 typedef struct {
@@ -168,13 +170,21 @@ static void matmul_bound(EvalContext *c, Node *n, double *bound) {
     c->in = in, c->out = out;
 }
 
+// --math=fast: of more rows (runtime/kernels/matmul_rounded.h)
+enum { ROUNDED_ABOVE = 12 };
+void eval_round_rows(EvalContext *c) { c->rounds_rows = true; }
+static bool rounds_rows(const EvalContext *c, const Value *x, const PackedWeights *w) {
+    return c->rounds_rows && w->format == DT_bf16 && value_count(x) > ROUNDED_ABOVE * x->dim[x->rank - 1];
+}
+
 static void packed_bound(EvalContext *c, Node *n, double *bound) {
     const Value **in = c->in;
     PackedWeights sizes = *in[1]->packed;
     Value out = c->out, *sources = ARENA_ARRAY(c->arena, Value, sizes.n_sources), packed = *in[1];
     bool quantized = dtype_is_rows(in[0]->dtype), glu = attr_int(n, "glu", 0);
     for (int i = 0; i < sizes.n_sources; i++) sources[i] = weight_magnitudes(c, &sizes.sources[i]);
-    double factor = U * rounded_steps(&sizes, quantized);
+    const bool rounds = rounds_rows(c, in[0], &sizes);
+    double factor = U * rounded_steps(&sizes, quantized) + (rounds ? 0x1p-9 : 0);
     sizes.sources = sources, sizes.format = DT_f64;
     packed.packed = &sizes;
     Value rows = quantized ? value_dequantized(c, in[0]) : *in[0], x = magnitudes(c, &rows);
@@ -187,7 +197,8 @@ static void packed_bound(EvalContext *c, Node *n, double *bound) {
         Value total = eval_product_sums(c, n, i);
         c->in = in;
         double *e = value_out(&total);
-        for (int64_t j = 0, count = value_count(&total); j < count; j++) e[j] *= factor;
+        for (int64_t j = 0, count = value_count(&total); j < count; j++)
+            e[j] = e[j] * factor + (rounds ? (double)sizes.depth * SUBNORMAL : 0);
         args[i] = &sums[i], errors[i] = e;
     }
     for (int i = product_epilogue(n); i < n->n_in; i++) args[i - product_epilogue(n) + 1 + glu] = in[i];

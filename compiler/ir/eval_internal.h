@@ -43,6 +43,7 @@ struct EvalContext {
     } symbols[MAX_SYMBOLS];
     int n_symbols;
     uint64_t seed;
+    bool rounds_rows;       // of eval_round_rows
     AttentionWatch *watch;  // or NULL
     void *watcher;
     EvalState *states;

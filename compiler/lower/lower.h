@@ -279,6 +279,7 @@ void warn_of_odd_weights(const Program *);  // NaN and infinities, with the tens
 // All weights in order, the encoder's first, zeros between the pieces, in chunks of at most about 1 MB: program_weight_bytes.
 uint64_t program_weight_bytes(const Program *);
 bool program_has_integers(const Program *);     // products of integers: of weights in blocks
+bool program_has_bf16(const Program *);         // products by weights of bf16
 uint64_t program_arena_bytes(const Program *);  // for max_rows; of an encoder and a decoder, which work in turn, the larger
 typedef void WeightSink(void *user, const void *bytes, size_t n);
 void weights_write(const Program *, WeightSink *, void *user);

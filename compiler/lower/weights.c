@@ -270,6 +270,12 @@ bool program_has_integers(const Program *p) {
     return p->encoder && program_has_integers(p->encoder);
 }
 
+bool program_has_bf16(const Program *p) {
+    for (int i = 0; i < p->n_pieces; i++)
+        if (p->pieces[i]->node->op == OP_pack && !strcmp(p->pieces[i]->format->name, "bf16")) return true;
+    return p->encoder && program_has_bf16(p->encoder);
+}
+
 uint64_t program_weight_bytes(const Program *p) { return p->weights_offset + p->plan.weight_bytes; }
 
 void weights_write(const Program *p, WeightSink *sink, void *user) {

@@ -121,6 +121,7 @@ json_t *summary_of(const Build *b, const Program *p) {
     const char *slash = b->module->description ? strrchr(b->module->description, '/') : NULL;
     if (b->module->description) json_put_text(o, "description", slash ? slash + 1 : b->module->description);
     json_put_text(o, "identity", b->identity);
+    if (b->numbers) json_put_text(o, "numbers", b->numbers);
     json_put(o, "formats", formats_of(p, &parameters));
     json_put_count(o, "parameters", parameters);
     json_put_count(o, "weight_bytes", program_weight_bytes(p));

@@ -17,7 +17,7 @@ const Target target_template = {
     .flags = "-march=armv9-a",           // for the compiler
     .needs = "NEON with dotprod, SVE2",  // in words, for a CPU that is too old
     .vector_bits = 128,
-    .for_integers = false,
+    .use = FOR_ALL,
     .help = "Cortex-A510, A710 and later",
     .tested = "qemu-aarch64 -cpu max, make test",
 };

@@ -11,6 +11,9 @@
 #define BURIN_MATMUL_H
 #include "matmul_cores.h"
 #include "matmul_tiles.h"
+#if defined(VEC_BF16)
+#include "matmul_rounded.h"
+#endif
 
 // Column is a multiple of 16; lanes beyond the last column hold the sums of the padding (0) and must not be stored.
 typedef void (*matmul_epilogue)(const void *context, vf sum, int row, int column);
@@ -326,8 +329,67 @@ INLINE void matmul_many(matmul_kind kind, const matmul_args *m, matmul_sink sink
     }
 }
 
+// ---- rows rounded to bf16 ----
+
+#if defined(VEC_BF16)
+INLINE void rounded_store(matmul_kind kind, matmul_sink sink, const rounded_area *a, const rounded_buffers *b) {
+    for (int panel = a->panel; panel < a->last; panel += 2) {
+        NO_UNROLL
+        for (int row = a->row; row < a->end; row++)
+            matmul_store(kind, sink, a->last - panel > 1 ? 2 : 1, b->sums[(panel - a->panel) / 2][row - a->row], row, panel);
+    }
+}
+
+// Rows in even parts, whole tiles but for the last
+INLINE void rounded_rectangle(matmul_kind kind, const matmul_args *m, matmul_sink sink, const rounded_area *all,
+                              rounded_buffers *b) {
+    const int tiles = rounded_tiles(all), parts = (tiles * ROUNDED_TILE + ROUNDED_ROWS - 1) / ROUNDED_ROWS;
+    const int rows = parts ? (tiles + parts - 1) / parts * ROUNDED_TILE : 0;
+    for (int row = all->row; row < all->end; row += rows)
+        for (int panel = all->panel; panel < all->last; panel += ROUNDED_PANELS) {
+            const rounded_area a = {row, row + rows < all->end ? row + rows : all->end, panel,
+                                    panel + ROUNDED_PANELS < all->last ? panel + ROUNDED_PANELS : all->last};
+            rounded_sums(kind.operands, &a, m->k <= ROUNDED_K && panel > all->panel, b);
+            rounded_store(kind, sink, &a, b);
+        }
+}
+
+// What a share has of `width` result panels from `panel`, those of a group
+INLINE matmul_area share_of_group(const matmul_args *m, int blocks, int panel, int width) {
+    const int start = panel * blocks, row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
+    const int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
+    return (matmul_area){row, rows < m->rows ? rows : m->rows, panel};
+}
+
+// Groups of a share that have the same rows go together.
+INLINE void rounded_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
+    const int blocks = m->entry ? 1 : row_blocks(m->rows), end = blocks > 1 ? m->panels : m->last, step = sink.glu ? 2 : 1;
+    int panel = blocks > 1 ? 0 : m->first;
+    rounded_buffers buffers;
+    rounded_area all = {0, 0, panel * step, panel * step};
+    bf16_tiles_begin();
+    for (int groups = groups_of(end - panel); groups > 0; groups--) {
+        const int width = (end - panel + groups - 1) / groups;
+        const matmul_area a = share_of_group(m, blocks, panel, width);
+        if (a.row != all.row || a.end != all.end) {
+            rounded_rectangle(kind, m, sink, &all, &buffers);
+            all = (rounded_area){a.row, a.end, panel * step, panel * step};
+        }
+        panel += width, all.last = panel * step;
+    }
+    rounded_rectangle(kind, m, sink, &all, &buffers);
+    bf16_tiles_end();
+}
+#endif
+
 INLINE void floats_product(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
     const int step = sink.glu ? 2 : 1;
+#if defined(VEC_BF16)
+    if (kind.format == WEIGHT_BF16 && m->rows > ROUNDED_ABOVE) {
+        rounded_product(kind, m, sink);
+        return;
+    }
+#endif
     if (m->rows > 1)
         matmul_many(kind, m, sink);
     else if (m->streamed)

@@ -189,3 +189,7 @@ INLINE void vi_tiles_store(int set, int panels, int32_t *sums, int32_t *second) 
     __asm__ volatile("" ::: "memory");
 }
 #endif
+
+#if defined(BURIN_ROUNDED_ROWS)
+#include "vec_bf16.h"
+#endif

@@ -7,13 +7,14 @@ unsanitized "kernels"
 CLANG=${CLANG:-clang-19} KERNELS=${KERNELS:-} KERNEL_FLAGS=${KERNEL_FLAGS:-}
 flags="$KERNEL_FLAGS -std=gnu17 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -Iruntime"
 
-# build NAME COMMAND...: compiles the harness, or its products of integers
-integers=
+# build NAME COMMAND...: compiles the harness, or its products of integers, or what is tested alone
+integers= alone=
 build() {
     _out=$WORK/$1
     shift
     _sources=tests/kernels/*.c
     [ -z "$integers" ] || _sources="-DINTEGERS_ALONE tests/kernels/matmul.c tests/kernels/check.c"
+    [ -z "$alone" ] || _sources=$alone
     # shellcheck disable=SC2086 # flags and sources are words
     "$@" $flags $_sources -o "$_out" -lm
 }
@@ -101,6 +102,12 @@ if [ "$KERNELS" = all ]; then
     x86 avx-vnni-gcc avx_vnni gcc -O1 -march=x86-64-v3 -mavxvnni
     arm neon-i8mm-gcc max aarch64-linux-gnu-gcc -static -O1 -march=armv8.2-a+dotprod+i8mm
 fi
+
+# Products for --math=fast: they have the bits of their instructions, and are held to a bound.
+alone="-DROUNDED_ALONE tests/kernels/rounded.c tests/kernels/check.c" integers=.
+echo 'matmul_rounded [0-9a-f]* 75' > "$WORK/expected"
+x86 bf16 avx512_bf16 "$CLANG" -O1 -march=x86-64-v4 -mavx512bf16 -DBURIN_ROUNDED_ROWS
+x86 amx-bf16 amx_bf16 "$CLANG" -O1 -march=x86-64-v4 -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16 -DBURIN_ROUNDED_ROWS -DASK_FOR_TILES
 
 best=plain-c
 has avx2 && best=avx2

@@ -6,18 +6,22 @@
 #include "unit.h"
 
 static void levels_of_this_machine(void) {
-    const Target *best = target_find("native");
+    const Target *best = target_find("native", true);
     CHECK(best && target_runs_here(best));
-    CHECK(!target_runs_here(target_find("cortex-m4")));
+    CHECK(target_find("native", false)->use != FOR_FAST_MATH);
+    CHECK(!target_runs_here(target_find("cortex-m4", false)));
     for (const Target *t = best + 1; t < targets + n_targets; t++) CHECK(!target_runs_here(t));
-    for (int i = 0; i < n_targets; i++) CHECK(target_find(targets[i].name) == &targets[i] && *targets[i].tested);
+    for (int i = 0; i < n_targets; i++) CHECK(target_find(targets[i].name, false) == &targets[i] && *targets[i].tested);
 }
 
 static void models_have_levels(void) {
-    CHECK_TEXT(target_find("alderlake")->name, "x86-64-v3+vnni");
-    CHECK_TEXT(target_find("sapphirerapids")->name, "x86-64-v4+amx");
-    CHECK_TEXT(target_find("neoverse-v2")->name, "armv8.2-a+i8mm");
-    CHECK(!target_find("pentium"));
+    CHECK_TEXT(target_find("alderlake", false)->name, "x86-64-v3+vnni");
+    CHECK_TEXT(target_find("sapphirerapids", false)->name, "x86-64-v4+amx");
+    CHECK_TEXT(target_find("sapphirerapids", true)->name, "x86-64-v4+amx-bf16");
+    CHECK_TEXT(target_find("znver4", true)->name, "x86-64-v4+bf16");
+    CHECK_TEXT(target_find("alderlake", true)->name, "x86-64-v3+vnni");
+    CHECK_TEXT(target_find("neoverse-v2", false)->name, "armv8.2-a+i8mm");
+    CHECK(!target_find("pentium", false));
 }
 
 #if defined(__x86_64__)

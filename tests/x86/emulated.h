@@ -1,7 +1,7 @@
-// What the instructions of AVX-512, VNNI and AMX do, for CPUs without them: tests/x86/clang puts this before each source and
-// lets LLVM's intrinsics of these instructions call it: llvm.x86.avx512.max.ps.512 becomes emulated_avx512_max_ps_512. Where
-// AVX2 has an instruction for half a register, both halves are its work. No header of the C library is read: a source comes
-// behind.
+// What the instructions of AVX-512, VNNI, BF16 and AMX do, for CPUs without them: tests/x86/clang puts this before each source
+// and lets LLVM's intrinsics of these instructions call it: llvm.x86.avx512.max.ps.512 becomes emulated_avx512_max_ps_512.
+// Where AVX2 has an instruction for half a register, both halves are its work. No header of the C library is read: a source
+// comes behind.
 #pragma GCC system_header
 #define EMULATED static __attribute__((always_inline, used))
 
@@ -15,6 +15,7 @@ typedef short emulated_i16x16 __attribute__((vector_size(32)));
 typedef short emulated_i16x8 __attribute__((vector_size(16)));
 typedef char emulated_i8x64 __attribute__((vector_size(64)));
 typedef char emulated_i8x32 __attribute__((vector_size(32)));
+typedef __bf16 emulated_bf16x32 __attribute__((vector_size(64)));
 
 EMULATED void emulated_require(int ok) {
     if (!ok) __builtin_abort();
@@ -135,6 +136,43 @@ EMULATED_DOT4(emulated_avx512_vpdpbusd_128, emulated_i32x4, 4)
 EMULATED_DOT4(emulated_avx512_vpdpbusd_256, emulated_i32x8, 8)
 EMULATED_DOT4(emulated_avx512_vpdpbusd_512, emulated_i32x16, 16)
 
+// ------------------------------------------------------------------------------------------------------------------------- BF16
+// Subnormals count as zero, on the way in and out; sums round to nearest even.
+EMULATED float emulated_flushed(float a) { return __builtin_fabsf(a) < 0x1p-126f ? __builtin_copysignf(0, a) : a; }
+EMULATED float emulated_from_bf16(unsigned bits) {
+    float a;
+    __builtin_memcpy(&a, &bits, sizeof a);
+    return emulated_flushed(a);
+}
+EMULATED unsigned emulated_to_bf16(float a) {
+    unsigned bits;
+    a = emulated_flushed(a);
+    __builtin_memcpy(&bits, &a, sizeof bits);
+    return a != a ? bits >> 16 | 64 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+// c + the product of two bf16 in the upper halves of these bits
+EMULATED float emulated_fma(float c, unsigned a, unsigned b) {
+    return emulated_flushed(__builtin_fmaf(emulated_from_bf16(a), emulated_from_bf16(b), emulated_flushed(c)));
+}
+// c + the products of two pairs, the upper first
+EMULATED float emulated_dot2(float c, int a, int b) {
+    const unsigned upper = 0xffff0000, x = (unsigned)a, y = (unsigned)b;
+    return emulated_fma(emulated_fma(c, x & upper, y & upper), x << 16, y << 16);
+}
+EMULATED emulated_f32x16 emulated_avx512bf16_dpbf16ps_512(emulated_f32x16 c, emulated_bf16x32 a, emulated_bf16x32 b) {
+    const emulated_i32x16 x = (emulated_i32x16)a, y = (emulated_i32x16)b;
+    for (int lane = 0; lane < 16; lane++) c[lane] = emulated_dot2(c[lane], x[lane], y[lane]);
+    return c;
+}
+EMULATED emulated_bf16x32 emulated_avx512bf16_cvtne2ps2bf16_512(emulated_f32x16 upper, emulated_f32x16 lower) {
+    emulated_i32x16 to;
+    for (int lane = 0; lane < 16; lane++) {
+        const float *half = lane < 8 ? (const float *)&lower : (const float *)&upper;
+        to[lane] = (int)(emulated_to_bf16(half[lane % 8 * 2]) | emulated_to_bf16(half[lane % 8 * 2 + 1]) << 16);
+    }
+    return (emulated_bf16x32)to;
+}
+
 // -------------------------------------------------------------------------------------------------------------------------- AMX
 // Tiles are checked as the CPU checks them: an instruction on tiles whose extents do not fit each other ends the program.
 __attribute__((weak, visibility("hidden"))) _Thread_local struct {
@@ -168,12 +206,37 @@ EMULATED void emulated_tilestored64(char t, void *base, long stride) {
     for (int r = 0; r < emulated_tiles.rows[(int)t]; r++)
         __builtin_memcpy((char *)base + r * stride, emulated_tiles.bytes[(int)t][r], emulated_tiles.row_bytes[(int)t]);
 }
-// c[m][n] += the sum over k of four signed bytes of a[m][k] times four signed bytes of b[k][n]
-EMULATED void emulated_tdpbssd(char to, char left, char right) {
-    int c = to, a = left, b = right;
+EMULATED void emulated_tile_fits(int c, int a, int b) {
     emulated_require(emulated_tiles.configured && emulated_tiles.rows[c] == emulated_tiles.rows[a] &&
                      emulated_tiles.row_bytes[a] == 4 * emulated_tiles.rows[b] &&
                      emulated_tiles.row_bytes[c] == emulated_tiles.row_bytes[b]);
+}
+// c[m][n] += a sum over k of the first bf16 of each pair of a[m][k] times that of b[k][n], plus one of the second
+EMULATED void emulated_tdpbf16ps(char to, char left, char right) {
+    const unsigned upper = 0xffff0000;
+    int c = to, a = left, b = right;
+    emulated_tile_fits(c, a, b);
+    for (int m = 0; m < emulated_tiles.rows[c]; m++) {
+        float sums[16], first[16] = {0}, second[16] = {0};
+        for (int k = 0; k < emulated_tiles.rows[b]; k++) {
+            unsigned x, y[16];
+            __builtin_memcpy(&x, &emulated_tiles.bytes[a][m][4 * k], 4);
+            __builtin_memcpy(y, emulated_tiles.bytes[b][k], 64);
+            for (int n = 0; n < 16; n++) {
+                first[n] = emulated_fma(first[n], x << 16, y[n] << 16);
+                second[n] = emulated_fma(second[n], x & upper, y[n] & upper);
+            }
+        }
+        __builtin_memcpy(sums, emulated_tiles.bytes[c][m], 64);
+        for (int n = 0; n < 16; n++)
+            sums[n] = emulated_flushed(emulated_flushed(sums[n]) + emulated_flushed(first[n] + second[n]));
+        __builtin_memcpy(emulated_tiles.bytes[c][m], sums, (unsigned long)emulated_tiles.row_bytes[c]);
+    }
+}
+// c[m][n] += the sum over k of four signed bytes of a[m][k] times four signed bytes of b[k][n]
+EMULATED void emulated_tdpbssd(char to, char left, char right) {
+    int c = to, a = left, b = right;
+    emulated_tile_fits(c, a, b);
     for (int m = 0; m < emulated_tiles.rows[c]; m++)
         for (int k = 0; k < emulated_tiles.rows[b]; k++) {
             int sums[16];

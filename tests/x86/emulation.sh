@@ -60,6 +60,23 @@ same "emulation: AVX-VNNI" "$WORK/avx2" "$WORK/avxvnni"
 vectors here tests/x86/clang -march=x86-64-v4 -mavx512vnni
 same "emulation: of what this CPU lacks alone" "$WORK/avx2" "$WORK/here"
 
+# Products of bf16, in which sums round: the bits are those of this CPU, where it has the instructions.
+kernels="-O1 -Wall -ffp-contract=off -D_GNU_SOURCE -Iruntime -march=x86-64-v4 -mavx512bf16 -DBURIN_ROUNDED_ROWS -DROUNDED_ALONE tests/kernels/rounded.c tests/kernels/check.c -lm"
+# rounded NAME FEATURE FLAGS...
+rounded() {
+    _of=$1 _feature=$2
+    shift 2
+    # shellcheck disable=SC2086 # words
+    { EMULATE=all tests/x86/clang "$@" $kernels -o "$WORK/rounded" && "$WORK/rounded"; } > "$WORK/$_of" 2>&1
+    check "emulation: $_of computes" grep -q ' ok$' "$WORK/$_of"
+    grep -qw "$_feature" /proc/cpuinfo || { skip "emulation: $_of as here" "this CPU has no $_feature" && return; }
+    # shellcheck disable=SC2086 # words
+    { clang-19 "$@" $kernels -o "$WORK/rounded" && "$WORK/rounded"; } > "$WORK/here" 2>&1
+    same "emulation: $_of as here" "$WORK/here" "$WORK/$_of"
+}
+rounded bf16 amx_bf16 # Intel's: how AMD's rounds is not known here
+rounded amx-bf16 amx_bf16 -mamx-tile -mamx-int8 -mamx-bf16 -DASK_FOR_TILES
+
 home=$WORK/home
 mkdir "$home"
 cp -R runtime/kernels "$home"

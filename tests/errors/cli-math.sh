@@ -1,0 +1,1 @@
+"$BURIN" build "$TOP/examples/austen" --math=quick
