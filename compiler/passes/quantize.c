@@ -79,8 +79,8 @@ static void tell_of_floats(const Graph *g) {
     EACH_NODE(n, g) {
         if (n->op != OP_pack || n->type.dtype != DT_f32 || !attr_int(n, "transposed", 0)) continue;
         for (int i = 0; i < n->n_in; i++) {
-            const Tensor *t = n->in[i]->value;
-            if (!dtype_is_block(t->dtype)) continue;
+            const Tensor *t = n->in[i]->op == OP_constant ? n->in[i]->value : NULL;
+            if (!t || !dtype_is_block(t->dtype)) continue;
             matrices++, before += t->bytes, after += dtype_bytes(DT_f32, tensor_count(t));
         }
     }
