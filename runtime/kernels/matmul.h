@@ -423,7 +423,7 @@ INLINE void values_product(matmul_kind kind, const matmul_args *m, matmul_sink s
 #endif
 // Values are multiplied by the core of f32.
 #define KIND_floats(name, format)   KIND(product_##name, floats, format)
-#define KIND_integers(name, format) KIND(product_##name, integers, format) TILES(product_##name, format)
+#define KIND_integers(name, format) KIND(product_##name, integers, format) BY_TILES(product_##name, format)
 #define KIND_values(name, format)
 #define CORE_floats(name)   product_##name##_core
 #define CORE_integers(name) product_##name##_core

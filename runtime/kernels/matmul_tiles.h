@@ -236,11 +236,11 @@ INLINE void tiles_area(weight_format f, const matmul_args *m, tile_part t, const
     vi_tiles_end();
 }
 
-#define TILES(name, format_)                                                                        \
+#define BY_TILES(name, format_)                                                                     \
     CORE_FUNCTION name##_tiles(int P, const matmul_args *m, const int *rows, int panel, vf *sums) { \
         if (uses_tiles(format_)) tiles_area(format_, m, (tile_part){P, panel, 0, 0}, rows, sums);   \
     }
 #else
-#define TILES(name, format_)
+#define BY_TILES(name, format_)
 #endif
 #endif
