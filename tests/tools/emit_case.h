@@ -31,7 +31,7 @@ static inline void case_sink(void *text, const void *bytes, size_t n) { text_app
 
 static inline void case_write_program(CasePlace at, Program *p) {
     Text t = {0};
-    const Target *cpu = target_find("x86-64-v3");
+    const Target *cpu = target_find("x86-64-v3", false);
     name_functions(p);
     emit_program(p, &t), case_write(at, ".c", &t);
     emit_header(p, &t), case_write(at, "_plan.h", &t);

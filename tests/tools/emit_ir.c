@@ -19,7 +19,7 @@ static void write_model(Arena *arena, const Program *p, const char *folder, Text
     const char *list = getenv("CPUS");
     int n = 0;
     for (char *name = strtok(arena_strdup(arena, list ? list : "x86-64-v3"), ","); name && n < 8; name = strtok(NULL, ","))
-        cpus[n++] = target_find(name);
+        cpus[n++] = target_find(name, false);
     emit_dispatch(p,
                   &(DispatchOptions){.cpus = cpus,
                                      .n_cpus = n,
