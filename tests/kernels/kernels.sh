@@ -91,12 +91,12 @@ if [ "$KERNELS" = all ]; then
     arm neon-gcc cortex-a72 aarch64-linux-gnu-gcc -static -O2
 fi
 
-# What differs in products of integers alone: on aarch64 those of floats by weights in blocks are here, too (nf4 stands for floats).
-integers='^(expert_)?matmul_(q8_0|i[89]_32|(blocks|floats)_(nv|[^n ])[^ ]*) '
+# What differs in products of integers alone: on aarch64 those of floats by weights in blocks are here, too (nf4 and fp4 stand for floats).
+integers='^(expert_)?matmul_(q8_0|i[89]_32|(blocks|floats)_(nv|f[0-9]|[^nf ])[^ ]*) '
 [ "$KERNELS" != all ] || arm neon-dotprod cortex-a76 "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod
 arm neon-i8mm max "$CLANG" --target=aarch64-linux-gnu -static -O1 -march=armv8.2-a+dotprod+i8mm
 [ "$KERNELS" != all ] || x86 avx-vnni avx_vnni "$CLANG" -O1 -march=x86-64-v3 -mavxvnni
-integers='^(expert_)?matmul_(q8_0|i[89]_32|blocks_(nv|[^n ])[^ ]*) '
+integers='^(expert_)?matmul_(q8_0|i[89]_32|blocks_(nv|f[0-9]|[^nf ])[^ ]*) '
 x86 amx amx_int8 "$CLANG" -DWITHOUT_FLOATS -O1 -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -DASK_FOR_TILES
 if [ "$KERNELS" = all ]; then
     x86 avx-vnni-gcc avx_vnni gcc -O1 -march=x86-64-v3 -mavxvnni
