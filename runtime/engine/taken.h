@@ -12,8 +12,8 @@
 #include "program.h"
 #include "threads.h"
 
-// Small work stays as it is shared.
-#if defined(BURIN_BARE)
+// Small work stays as it is shared. So do products by tiles of 16 rows (AMX), whose edges slices would multiply.
+#if defined(BURIN_BARE) || defined(VEC_TILES)
 enum { BURIN_SLICES = 1 };
 #else
 enum { BURIN_SLICES = 8 };

@@ -295,13 +295,9 @@ INLINE void area_group(matmul_kind kind, const matmul_args *m, matmul_sink sink,
 // ---- shares ----
 
 // Units of work of one product, for sharing among threads. One row, or few: panels. More: panels times blocks of rows, group of
-// panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats.
-#if defined(VEC_TILES)
-enum { BLOCK_ROWS = TILE_MOST };
-#else
-enum { BLOCK_ROWS = 6 };
-#endif
-enum { FEW_ROWS = 2 * BLOCK_ROWS };
+// panels by group, so that every thread gets an equal part in tiles that are not narrow. The same for all formats, and
+// for all levels of an architecture: they share kernels of floats.
+enum { BLOCK_ROWS = 6, FEW_ROWS = 2 * BLOCK_ROWS };
 // In a program for several ranks shares are panels of all rows, whatever the rows: those of a rank lie together.
 #ifdef BURIN_MPI
 enum { SHARED_BY_PANELS = 1 };
