@@ -77,7 +77,9 @@ refused "cut short" "damaged"
 refused "too long" "damaged"
 # Header: magic 8, checksum 8, bytes 8, read 8, turns 8, slot 8, seed 8, random 32, mu 8, identity 16, tokens 8
 for at in 8 16 24 32 40 48 56 90 112 119 121 400 $((good - 5)); do
-    cp "$s" "$WORK/bad" && printf '\377' | dd of="$WORK/bad" bs=1 seek="$at" conv=notrunc 2> /dev/null
+    other=$((255 - $(od -An -tu1 -j "$at" -N 1 "$s")))
+    # shellcheck disable=SC2059 # the format is the byte: numbers from 56 on are of random bits, so none can be told beforehand
+    cp "$s" "$WORK/bad" && printf "\\$(printf %03o "$other")" | dd of="$WORK/bad" bs=1 seek="$at" conv=notrunc 2> /dev/null
     refused "byte $at" "damaged"
 done
 cp "$s" "$WORK/bad" && printf 'x' | dd of="$WORK/bad" bs=1 seek=100 conv=notrunc 2> /dev/null
