@@ -427,12 +427,15 @@ static void write_locals(Text *t, const Program *p, const char *lines) {
         text_add(t, "    unsigned char *local = s->local + (size_t)thread * %llu;\n", (unsigned long long)p->plan.local_bytes);
 }
 
+enum { MOST_INLINE = 40 };  // calls of a step that clang gets whole
+
 void write_forward(Text *t, const Program *p, int first_site) {
     bool encodes = *p->prefix;
     Text lines = {0};
     if (p->sized_by_run) write_places(t, p);
     text_add(t, "// One thread's part of %s.\n", encodes ? "the encoder's pass over a sequence" : "a step");
-    text_add(t, "void %s(const burin_step *s, int thread) {\n", encodes ? "ENCODE" : "FORWARD");
+    text_add(t, "%svoid %s(const burin_step *s, int thread) {\n", call_sites(p, NULL) > MOST_INLINE ? "LONG_STEP " : "",
+             encodes ? "ENCODE" : "FORWARD");
     if (p->sized_by_run)
         text_add(&lines, "    size_t place[%d];\n    %splaces(s->symbols, place);\n", p->n_buffers + 1, p->prefix);
     write_buffers(&lines, p);
