@@ -12,6 +12,8 @@
 #include <arm_neon.h>
 #endif
 
+#define IN_REGISTERS _Pragma("GCC unroll 12")  // else clang leaves the array in memory, and measures that
+
 enum { FMA_CHAINS = 12, FMA_STEPS = 1000, LIMIT_RUNS = 8, MOST_LIMIT_THREADS = 1024 };
 static const double limit_seconds = 0.02, limit_bytes = 1 << 28;
 
@@ -21,27 +23,33 @@ static const double limit_seconds = 0.02, limit_bytes = 1 << 28;
 #if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) static double fma_avx2(volatile float *sink) {
     __m256 a[FMA_CHAINS], x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-3f);
-    for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm256_set1_ps((float)i);
-    for (int s = 0; s < FMA_STEPS; s++)
+    for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm256_set1_ps((float)(i + 2));
+    for (int s = 0; s < FMA_STEPS; s++) {
+        IN_REGISTERS
         for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm256_fmadd_ps(a[i], x, y);
+    }
     for (int i = 0; i < FMA_CHAINS; i++) *sink = _mm256_cvtss_f32(a[i]);
     return 2.0 * 8 * FMA_CHAINS * FMA_STEPS;
 }
 
 __attribute__((target("avx512f"))) static double fma_avx512(volatile float *sink) {
     __m512 a[FMA_CHAINS], x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(1e-3f);
-    for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm512_set1_ps((float)i);
-    for (int s = 0; s < FMA_STEPS; s++)
+    for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm512_set1_ps((float)(i + 2));
+    for (int s = 0; s < FMA_STEPS; s++) {
+        IN_REGISTERS
         for (int i = 0; i < FMA_CHAINS; i++) a[i] = _mm512_fmadd_ps(a[i], x, y);
+    }
     for (int i = 0; i < FMA_CHAINS; i++) *sink = _mm512_cvtss_f32(a[i]);
     return 2.0 * 16 * FMA_CHAINS * FMA_STEPS;
 }
 #elif defined(__aarch64__)
 static double fma_neon(volatile float *sink) {
     float32x4_t a[FMA_CHAINS], x = vdupq_n_f32(0.999f), y = vdupq_n_f32(1e-3f);
-    for (int i = 0; i < FMA_CHAINS; i++) a[i] = vdupq_n_f32((float)i);
-    for (int s = 0; s < FMA_STEPS; s++)
+    for (int i = 0; i < FMA_CHAINS; i++) a[i] = vdupq_n_f32((float)(i + 2));
+    for (int s = 0; s < FMA_STEPS; s++) {
+        IN_REGISTERS
         for (int i = 0; i < FMA_CHAINS; i++) a[i] = vfmaq_f32(y, a[i], x);
+    }
     for (int i = 0; i < FMA_CHAINS; i++) *sink = vgetq_lane_f32(a[i], 0);
     return 2.0 * 4 * FMA_CHAINS * FMA_STEPS;
 }

@@ -15,3 +15,12 @@ check "roofline: bytes of a matrix" near "$(cost matmul_bf16_192x512_silu 64 7)"
 check "roofline: operations of 64 rows" near "$(cost matmul_bf16_192x512_silu 64 9)" $((64 * 2 * 192 * 1024))
 check "roofline: of the logits those of one row" near "$(cost matmul_bf16_192x2048 64 9)" $((2 * 192 * 2048))
 says "roofline: without --bench" 2 "--roofline without --bench" "$WORK/austen" --roofline
+# What measures the limit keeps its chains in registers and computes all of them, or the limit is a third of what it is.
+limit() {
+    clang-19 -std=gnu17 -D_GNU_SOURCE -O2 -Iruntime -S -o - runtime/program/roofline.c | sed -n "/^fma_$1:/,/\\.size/p" | grep -E 'vfmadd|fmla'
+}
+for vectors in avx2 avx512; do
+    [ "$(uname -m)" = x86_64 ] || break
+    limit $vectors > "$WORK/fma"
+    check "roofline: the multiply-adds of $vectors" [ $(($(wc -l < "$WORK/fma") % 12)) = 0 -a "$(cut -d'#' -f1 "$WORK/fma" | sort -u | wc -l)" = 12 ]
+done
