@@ -128,7 +128,9 @@ static void write_macros(Text *t, const Program *p) {
     if (p->encoder) text_add(t, "#define ENCODE JOIN(%s_forward_, BURIN_CPU)\n", p->encoder->name);
     text_add(t, "#define EXP JOIN(%s_exp_, BURIN_CPU)\n", p->name);
     text_add(t, "#define PART(count) burin_part_of(s, thread, count)\n#define ROWS(count) burin_rows_of(s, thread, count)\n");
-    text_add(t, "#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);\n");
+    text_add(t,
+             "#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); "
+             "burin_take(s, thread, &taken);\n");
     text_add(t,
              "#define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); "
              "burin_take(s, thread, &taken);\n");

@@ -174,18 +174,14 @@ static void write_decision(Writer *w, const Dim *symbol, const View *number) {
     text_add(w->t, ";\n"), write_told(w, index, NULL);
 }
 
-// for (TAKEN(matmul_units(20, rows)))
+// for (TAKEN(20, rows))
 //     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
 // for (ATTENDING(9, rows))
 //     attention_9x3x64(taken.part, s, thread, rows, s->slot, s->position, qkv, keys, values, a);
 static void write_taking(Writer *w, const Kernel *k) {
     const bool attention = k->family == FAMILY_ATTENTION;
-    text_add(w->t, "%sfor (%s(", w->indent, attention ? "ATTENDING" : "TAKEN");
-    if (attention)
-        c_dim(w->t, w->p, k->share.count), text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type);
-    else
-        c_units(w->t, w->p, k);
-    text_add(w->t, "))");
+    text_add(w->t, "%sfor (%s(", w->indent, attention ? "ATTENDING" : "TAKEN"), c_dim(w->t, w->p, k->share.count);
+    text_add(w->t, ", "), c_rows(w->t, w->p, &k->out[0].type), text_add(w->t, "))");
 }
 
 // for (COMPLETE(20, 2, 0, rows)), of attention for (ATTENDED(15, rows)): the pieces that a part completes
@@ -224,7 +220,7 @@ static void write_all_following(Writer *w, const Kernel *maker) {
     }
 }
 
-// for (TAKEN(matmul_units(20, rows))) {
+// for (TAKEN(20, rows)) {
 //     matmul_bf16_192x320(taken.part, rows, input_layernorm, w->layer[layer].qkv, qkv);
 //     LAP(2);
 //     for (COMPLETE(20, 2, 0, rows)) {

@@ -2,7 +2,7 @@
 // whoever computes the last of a piece's units goes on with it, while its rows are near. A piece is some columns of all rows,
 // of attention a head.
 //
-//     for (TAKEN(matmul_units(60, rows))) {
+//     for (TAKEN(60, rows)) {
 //         matmul_q8_0_576x960(taken.part, rows, x, w, y);
 //         for (COMPLETE(60, 4, 0, rows)) rotary_64(PIECE(0, 1), rows, y, c_table, s_table, s->position, y);
 //     }

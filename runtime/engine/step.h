@@ -24,8 +24,8 @@
 #define FLOAT_KERNEL __attribute__((noinline))
 #endif
 
-// A step of many calls, of layers that are not alike: compiled for size, which halves the compiler's time and this text. A short
-// one is not: it would cost a model that lies in the cache some per cent.
+// A step of many calls, of layers that are not alike: compiled for size, which halves the compiler's time and this text. A
+// short one is not: it would cost a model that lies in the cache some per cent.
 #ifdef __clang__
 #define LONG_STEP __attribute__((minsize))
 #else
@@ -203,7 +203,12 @@ __attribute__((noinline, cold, unused)) static void burin_show_attention(const b
 static inline burin_taken burin_attending(const burin_step *s, int thread, int heads, int rows) {
     const int units = attention_units(heads, rows);
     if (rows <= ATTENTION_ROWS || s->trace) return (burin_taken){.count = units};
-    return burin_taking_least(s, thread, units, BURIN_SLICE_UNITS / 8);
+    return burin_taking(s, thread, units, 1, BURIN_SLICE_UNITS / 8);
+}
+
+// A product of so many result panels. A group of panels stays whole where it can: who goes on with its rows has the weights.
+static inline burin_taken burin_multiplying(const burin_step *s, int thread, int panels, int rows) {
+    return burin_taking(s, thread, matmul_units(panels, rows), GROUP * row_blocks(rows), BURIN_SLICE_UNITS);
 }
 
 // Attention of a thread's heads (and rows); of one row that sees many keys, first of its segments of all heads.

@@ -1,30 +1,27 @@
 // Work that threads take as they come to it, so that a slow core holds up nobody but for the slice that it is at. Shares are
 // those of PART; each is cut into slices, which its thread takes one after the other, and then those of others that are left.
+// A slice is half of what the share has left: few cuts, and at the end, where threads wait for each other, small ones.
 //
-//     for (TAKEN(matmul_units(24, rows))) matmul_f32_384x384(taken.part, rows, x, w, y);
+//     for (TAKEN(24, rows)) matmul_f32_384x384(taken.part, rows, x, w, y);
 //
 // A thread leaves a call when all its slices are taken, not done: whoever reads them waits at a barrier first. Who does a slice
 // changes no bit.
 #ifndef BURIN_TAKEN_H
 #define BURIN_TAKEN_H
 #include "kernels/part.h"
-#include "kernels/vec.h"
 #include "program.h"
 #include "threads.h"
 
-// Small work stays as it is shared. So do products by tiles of 16 rows (AMX), whose edges slices would multiply.
-#if defined(BURIN_BARE) || defined(VEC_TILES)
-enum { BURIN_SLICES = 1 };
-#else
-enum { BURIN_SLICES = 8 };
-#endif
+// Small work stays as it is shared.
+enum { BURIN_SLICES = 4 };
 #ifndef BURIN_SLICE_UNITS
-#define BURIN_SLICE_UNITS 8  // of a share with slices at least; tests say 0
+#define BURIN_SLICE_UNITS 8  // of the last slice of a share with slices at least; tests say 0
 #endif
 
 typedef struct burin_taken {
     burin_part part;
     int count;      // units in all
+    int whole;      // so many belong together: a cut lies between them
     int from;       // how many threads' shares it is done with, its own the first
     unsigned call;  // 0: one slice, its own
 } burin_taken;
@@ -56,13 +53,17 @@ static inline int burin_claim_slice(const burin_step *s, int thread, unsigned ca
 #endif
 
 // In slices of at least `least` units, or in whole shares
-static inline burin_taken burin_taking_least(const burin_step *s, int thread, int count, int least) {
-    bool slices = BURIN_SLICES > 1 && s->threads > 1 && count / s->threads >= BURIN_SLICES * least;
-    return (burin_taken){.count = count, .call = slices ? burin_next_call(s, thread) : 0};
+static inline burin_taken burin_taking(const burin_step *s, int thread, int count, int whole, int least) {
+    bool slices = s->threads > 1 && (count / s->threads) >> (BURIN_SLICES - 1) >= least;
+    return (burin_taken){.count = count, .whole = whole, .call = slices ? burin_next_call(s, thread) : 0};
 }
 
-static inline burin_taken burin_taking(const burin_step *s, int thread, int count) {
-    return burin_taking_least(s, thread, count, BURIN_SLICE_UNITS);
+// Where slice i of a share begins; behind the last slice its end
+static inline int burin_cut(const burin_taken *t, burin_part share, int i) {
+    if (i == BURIN_SLICES) return share.last;
+    int at = share.last - ((share.last - share.first) >> i);
+    at -= at % t->whole;
+    return at > share.first ? at : share.first;
 }
 
 static inline bool burin_take(const burin_step *s, int thread, burin_taken *t) {
@@ -74,8 +75,7 @@ static inline bool burin_take(const burin_step *s, int thread, burin_taken *t) {
         int who = (thread + t->from) % s->threads, slice = burin_claim_slice(s, who, t->call);
         if (slice < 0) continue;
         burin_part share = burin_share_of(s->threads, who, t->count);
-        burin_part within = burin_share_of(BURIN_SLICES, slice, share.last - share.first);
-        t->part = (burin_part){share.first + within.first, share.first + within.last};
+        t->part = (burin_part){burin_cut(t, share, slice), burin_cut(t, share, slice + 1)};
         return true;
     }
     return false;

@@ -168,7 +168,7 @@ static void default_is_sane(void) {
 
 // ---- work that is taken ----
 
-enum { CALLS = 50, UNITS = 1000 };
+enum { CALLS = 50, UNITS = 1000, WHOLE = 7 };
 
 typedef struct Takers {
     burin_step step;
@@ -180,9 +180,11 @@ typedef struct Takers {
 static void take_calls(void *argument, int thread) {
     Takers *t = argument;
     for (int call = 0; call < CALLS; call++) {
-        for (burin_taken taken = burin_taking(&t->step, thread, UNITS); burin_take(&t->step, thread, &taken);)
+        for (burin_taken taken = burin_taking(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
+             burin_take(&t->step, thread, &taken);)
             for (int i = taken.part.first; i < taken.part.last; i++) t->done[call][i]++;
-        for (burin_taken taken = burin_taking(&t->step, thread, MOST); burin_take(&t->step, thread, &taken);)
+        for (burin_taken taken = burin_taking(&t->step, thread, MOST, 1, BURIN_SLICE_UNITS);
+             burin_take(&t->step, thread, &taken);)
             t->small[thread]++;
         if (call % 3 == 2) burin_barrier_wait(t->step.barrier, thread);
     }
@@ -208,7 +210,8 @@ static void takes_each_unit_once(void) {
 static void come_late(void *argument, int thread) {
     Takers *t = argument;
     while (thread == 1 && !atomic_load(&t->others_passed)) sched_yield();
-    for (burin_taken taken = burin_taking(&t->step, thread, UNITS); burin_take(&t->step, thread, &taken);)
+    for (burin_taken taken = burin_taking(&t->step, thread, UNITS, WHOLE, BURIN_SLICE_UNITS);
+         burin_take(&t->step, thread, &taken);)
         for (int i = taken.part.first; i < taken.part.last; i++) t->done[0][i]++, t->own += thread;
     if (thread == 0) atomic_store(&t->others_passed, 1);
 }
@@ -224,6 +227,16 @@ static void takes_the_work_of_who_is_late(void) {
     CHECK(t->own == 0);
     free(t);
     stop(pool);
+}
+
+// Half of what is left at a time, cut where units that belong together end
+static void slices_of_a_share(void) {
+    const burin_taken t = {.whole = 44}, alone = {.whole = 1}, none = {.whole = 500};
+    const burin_part share = {330, 660};
+    static const int cuts[] = {330, 484, 572, 616, 660}, small[] = {330, 495, 578, 619, 660}, one[] = {330, 330, 500, 500, 660};
+    for (int i = 0; i <= BURIN_SLICES; i++)
+        CHECK(burin_cut(&t, share, i) == cuts[i] && burin_cut(&alone, share, i) == small[i] &&
+              burin_cut(&none, share, i) == one[i]);
 }
 
 static void default_follows_affinity(void) {
@@ -248,6 +261,7 @@ SUITE(pool) {
 #endif
     TEST(takes_each_unit_once);
     TEST(takes_the_work_of_who_is_late);
+    TEST(slices_of_a_share);
     TEST(wakes_sleeping_workers);
     TEST(pools_side_by_side);
     TEST(rounds_to_nearest_whatever_the_host_does);

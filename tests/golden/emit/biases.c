@@ -14,7 +14,7 @@
 #define EXP JOIN(biases_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define EVERY(count) (burin_part){0, count}
 #define STATE(place) ((void *)(s->state + (place)))
@@ -87,15 +87,15 @@ void FORWARD(const burin_step *s, int thread) {
     float *up = (void *)(s->scratch + place[0]);
     float *down = (void *)(s->scratch + place[1]);
 
-    for (TAKEN(matmul_units(6, (int)s->symbols[0])))
+    for (TAKEN(6, (int)s->symbols[0]))
         matmul_f32_64x96_add(taken.part, (int)s->symbols[0], (const float *)s->inputs[0], w->up, w->up_bias, up);
     DONE(0); RECORD("u", -1, up, (int)s->symbols[0], 96, 96);
     WAIT();
-    for (TAKEN(matmul_units(4, (int)s->symbols[0])))
+    for (TAKEN(4, (int)s->symbols[0]))
         matmul_f32_96x64_add(taken.part, (int)s->symbols[0], up, w->down, w->down_bias, down);
     DONE(1); RECORD("d", -1, down, (int)s->symbols[0], 64, 64);
     WAIT();
-    for (TAKEN(matmul_units(4, (int)s->symbols[0])))
+    for (TAKEN(4, (int)s->symbols[0]))
         matmul_f32_64x64_add(taken.part, (int)s->symbols[0], down, w->out, w->out_bias, (float *)s->outputs[0]);
     DONE(2); RECORD("out", -1, (float *)s->outputs[0], (int)s->symbols[0], 64, 64);
 }

@@ -14,7 +14,7 @@
 #define EXP JOIN(llama_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define EVERY(count) (burin_part){0, count}
 #define COMPLETE(...) burin_pieces pieces = burin_completed(taken.part, __VA_ARGS__); burin_next_piece(s, &pieces);
@@ -165,7 +165,7 @@ void FORWARD(const burin_step *s, int thread) {
     for (int layer = 0; layer < 3; layer++) {
         if (many) WAIT();
         // llama.burin:24:9 model.layers.*.self_attn
-        for (TAKEN(matmul_units(8, rows))) {
+        for (TAKEN(8, rows)) {
             matmul_bf16_64x128(taken.part, rows, input_layernorm, w->layer[layer].self_attn_q_k_v_proj, q_k_v_proj);
             LAP(2);
             for (COMPLETE(8, 1, 0, rows)) {
@@ -199,7 +199,7 @@ void FORWARD(const burin_step *s, int thread) {
                              STATE((size_t)layer * 20480), STATE(10240 + (size_t)layer * 20480), a_0);
         DONE(7); RECORD("a.0", layer, a_0, rows, 64, 64);
         WAIT();
-        for (TAKEN(matmul_units(4, rows)))
+        for (TAKEN(4, rows))
             matmul_bf16_64x64(taken.part, rows, a_0, w->layer[layer].self_attn_o_proj, o_proj);
         DONE(8); RECORD("o.0", layer, o_proj, rows, 64, 64);
         WAIT();
@@ -208,12 +208,12 @@ void FORWARD(const burin_step *s, int thread) {
                                   post_attention_layernorm);
         DONE(9); RECORD("x.0", layer, x0, rows, 64, 64); RECORD("m.0", layer, post_attention_layernorm, rows, 64, 64);
         if (many) WAIT();
-        for (TAKEN(matmul_units(10, rows)))
+        for (TAKEN(10, rows))
             matmul_bf16_64x160_silu_mul(taken.part, rows, post_attention_layernorm, w->layer[layer].mlp_gate_up_proj,
                                         gate_up_proj);
         DONE(10); RECORD("h.0", layer, gate_up_proj, rows, 160, 160);
         WAIT();
-        for (TAKEN(matmul_units(4, rows)))
+        for (TAKEN(4, rows))
             matmul_bf16_160x64(taken.part, rows, gate_up_proj, w->layer[layer].mlp_down_proj, down_proj);
         DONE(11); RECORD("d.0", layer, down_proj, rows, 64, 64);
         if (layer == 2) break;
@@ -233,7 +233,7 @@ void FORWARD(const burin_step *s, int thread) {
     DONE(15); RECORD("fx", -1, norm, wanted, 64, 64);
     if (many) WAIT();
     // llama.burin:33:5 lm_head
-    for (TAKEN(matmul_units(13, wanted)))
+    for (TAKEN(13, wanted))
         matmul_bf16_64x200(taken.part, wanted, norm, w->embed_tokens, s->logits);
     DONE(16); RECORD("logits", -1, s->logits, wanted, 200, 200);
 }

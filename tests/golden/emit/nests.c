@@ -14,7 +14,7 @@
 #define EXP JOIN(nests_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define EVERY(count) (burin_part){0, count}
 #define STATE(place) ((void *)(s->state + (place)))
@@ -332,7 +332,7 @@ void FORWARD(const burin_step *s, int thread) {
     select_rows_60(ROWS(wanted), s->wanted, d, lw);
     DONE(18); RECORD("lw", -1, lw, wanted, 60, 60);
     if (many) WAIT();
-    for (TAKEN(matmul_units(4, wanted)))
+    for (TAKEN(4, wanted))
         matmul_f32_60x50_add_gelu(taken.part, wanted, lw, w->head, w->bias, s->logits);
     DONE(19); RECORD("logits", -1, s->logits, wanted, 50, 50);
 }

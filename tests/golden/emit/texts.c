@@ -14,7 +14,7 @@
 #define EXP JOIN(texts_exp_, BURIN_CPU)
 #define PART(count) burin_part_of(s, thread, count)
 #define ROWS(count) burin_rows_of(s, thread, count)
-#define TAKEN(count) burin_taken taken = burin_taking(s, thread, count); burin_take(s, thread, &taken);
+#define TAKEN(...) burin_taken taken = burin_multiplying(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define ATTENDING(...) burin_taken taken = burin_attending(s, thread, __VA_ARGS__); burin_take(s, thread, &taken);
 #define EVERY(count) (burin_part){0, count}
 #define TEXTS burin_text text = {.index = -1}; burin_next_text(s, thread, &text);
@@ -317,7 +317,7 @@ void FORWARD(const burin_step *s, int thread) {
                                 LayerNorm);
     DONE(6); RECORD("x.3", -1, LayerNorm, rows, 64, 64);
     if (many) WAIT();
-    for (TAKEN(matmul_units(12, rows)))
+    for (TAKEN(12, rows))
         matmul_f16_64x192_add(taken.part, rows, LayerNorm, w->attention_self_query_key_value, w->constant,
                               query_key_value);
     DONE(7); RECORD("matmul_packed.12", -1, query_key_value, rows, 192, 192);
@@ -355,7 +355,7 @@ void FORWARD(const burin_step *s, int thread) {
         }
         DONE(12); RECORD("attention", layer, attention, rows, 64, 64);
         WAIT();
-        for (TAKEN(matmul_units(4, rows)))
+        for (TAKEN(4, rows))
             matmul_f16_64x64_add(taken.part, rows, attention, w->layer[layer].attention_output_dense,
                                  w->layer[layer].attention_output_dense_bias, dense);
         DONE(13); RECORD("matmul_packed.3", layer, dense, rows, 64, 64);
@@ -364,12 +364,12 @@ void FORWARD(const burin_step *s, int thread) {
                                     w->layer[layer].attention_output_LayerNorm_bias, LayerNorm_2);
         DONE(14); RECORD("x.5", layer, LayerNorm_2, rows, 64, 64);
         if (many) WAIT();
-        for (TAKEN(matmul_units(8, rows)))
+        for (TAKEN(8, rows))
             matmul_f16_64x128_add_gelu(taken.part, rows, LayerNorm_2, w->layer[layer].intermediate_dense,
                                        w->layer[layer].intermediate_dense_bias, dense_2);
         DONE(15); RECORD("matmul_packed.4", layer, dense_2, rows, 128, 128);
         WAIT();
-        for (TAKEN(matmul_units(4, rows)))
+        for (TAKEN(4, rows))
             matmul_f16_128x64_add(taken.part, rows, dense_2, w->layer[layer].output_dense,
                                   w->layer[layer].output_dense_bias, dense_3);
         DONE(16); RECORD("matmul_packed.5", layer, dense_3, rows, 64, 64);
@@ -379,7 +379,7 @@ void FORWARD(const burin_step *s, int thread) {
                                     LayerNorm);
         DONE(17); RECORD("x.6", layer, LayerNorm, rows, 64, 64);
         if (many) WAIT();
-        for (TAKEN(matmul_units(12, rows)))
+        for (TAKEN(12, rows))
             matmul_f16_64x192_add(taken.part, rows, LayerNorm, w->attention_self_query_key_value_2, w->constant_90,
                                   query_key_value);
         DONE(18); RECORD("matmul_packed.13", layer, query_key_value, rows, 192, 192);
