@@ -4,7 +4,7 @@
 #include "driver/build.h"
 #include "util/json.h"
 
-enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 64 };
+enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 128 };
 
 static json_t *load_beside(const Build *b, const char *name) {
     return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
