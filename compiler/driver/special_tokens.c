@@ -4,7 +4,7 @@
 #include "driver/build.h"
 #include "util/json.h"
 
-enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 128 };
+enum { DEFAULT_CONTEXT = 4096, LEAST_GGUF_CONTEXT = 512, DEFAULT_ROWS = 128, SMALL_ROWS = 64 };
 
 static json_t *load_beside(const Build *b, const char *name) {
     return b->checkpoint ? json_beside(b->checkpoint->folder, name) : NULL;
@@ -109,7 +109,8 @@ static int64_t stated_context(const Build *b) {
 void build_context(Build *b) {
     int64_t trained = b->module->context, wanted = b->options->context;
     b->passes.module = b->module;
-    b->passes.max_rows = b->options->chunk ? b->options->chunk : DEFAULT_ROWS;
+    bool small = b->options->max_ram || machine_is_bare(b->tools.machine);
+    b->passes.max_rows = b->options->chunk ? b->options->chunk : small ? SMALL_ROWS : DEFAULT_ROWS;
     int64_t stated = stated_context(b);
     b->passes.context = wanted ? wanted : stated && stated < DEFAULT_CONTEXT ? stated : DEFAULT_CONTEXT;
     limit_context(b);

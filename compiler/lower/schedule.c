@@ -15,9 +15,12 @@
 
 typedef struct Access {
     const View *view;
+    Graph *graph;
     Share share;
     const RankShare *ranks;
     bool own_part, write, by_text;
+    bool contiguous;
+    bool alone;  // the kernel's work is one unit, so one thread does all of it: the same for all such kernels
 } Access;
 
 typedef struct Since {  // the last barrier
@@ -51,11 +54,28 @@ static bool apart(const View *a, const View *b) {
     return x + width_a <= y || y + width_b <= x;
 }
 
+static bool is_by_rows(ShareKind k) { return k == SHARE_ROWS || k == SHARE_OUTER; }
+
+static const Dim *elements_of(const View *v, Graph *g) {
+    const Dim *n = dim_const(g, 1);
+    for (int i = 0; i < v->type.rank; i++) n = dim_binary(g, DIM_MUL, n, v->type.dim[i]);
+    return n;
+}
+
+// Of a contiguous value a thread touches one stretch: its part of the rows, whatever the axes are called.
+static bool same_stretch(const Access *a, const Access *b) {
+    if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->by_text || a->ranks->units) return false;
+    if (!a->contiguous || !b->contiguous) return false;
+    return elements_of(a->view, a->graph) == elements_of(b->view, b->graph);
+}
+
 // Does each thread touch the same elements in both?
 static bool same_owner(const Access *a, const Access *b) {
     if (a->by_text != b->by_text) return false;
-    if (!a->own_part || !b->own_part || a->share.kind != b->share.kind || a->share.count != b->share.count) return false;
+    if (!a->own_part || !b->own_part || a->share.count != b->share.count) return false;
     if (memcmp(a->ranks, b->ranks, sizeof *a->ranks)) return false;
+    if (same_stretch(a, b)) return true;
+    if (a->share.kind != b->share.kind) return false;
     if (a->share.kind != SHARE_ROWS) return view_same_place(a->view, b->view);
     int64_t x, y, stride;
     if (a->view->stride[0] != b->view->stride[0] || !dim_is_const(a->view->stride[0], &stride)) return false;
@@ -63,7 +83,7 @@ static bool same_owner(const Access *a, const Access *b) {
 }
 
 static bool conflict(const Access *a, const Access *b, bool one_row) {
-    if (!a->write && !b->write) return false;
+    if ((!a->write && !b->write) || (a->alone && b->alone)) return false;
     if (!share_memory(a->view, b->view, one_row)) return false;
     if (a->view->base == BASE_BUFFER && a->view->buffer != b->view->buffer) return true;
     return !apart(a->view, b->view) && !same_owner(a, b);
@@ -72,12 +92,17 @@ static bool conflict(const Access *a, const Access *b, bool one_row) {
 static Access access_of(const Kernel *k, int operand, bool one_row) {
     bool write = operand >= k->n_in;
     const View *v = write ? &k->out[operand - k->n_in] : &k->in[operand];
-    return (Access){.view = v,
-                    .share = k->share,
-                    .ranks = &k->ranks,
-                    .own_part = v->own_part && !k->taken && !k->follows && !(k->row_wise && one_row),
-                    .write = write,
-                    .by_text = k->by_text && !one_row};
+    const bool shared = !k->taken && !k->follows && !(k->row_wise && one_row);
+    return (Access){
+        .view = v,
+        .graph = k->node->graph,
+        .share = k->share,
+        .ranks = &k->ranks,
+        .own_part = v->own_part && shared,
+        .write = write,
+        .by_text = k->by_text && !one_row,
+        .contiguous = v->base == BASE_BUFFER && view_is_contiguous(k->node->graph, v),
+        .alone = shared && !k->by_text && !k->ranks.units && is_by_rows(k->share.kind) && dim_is(k->share.count, 1)};
 }
 
 static bool needs_barrier_alone(const Since *since, const Kernel *k) {

@@ -33,6 +33,24 @@ static int64_t outer_axes(const Node *n) {
     return axis < 0 ? 0 : axis;
 }
 
+static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
+
+static bool same_axes(const Type *a, const Type *b) {
+    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return a->rank == b->rank;
+}
+
+// Does a unit of the nest read the elements of an operand that lie where those of its result do?
+static bool reads_in_step(const Node *n, const View *v) {
+    int n_axes;
+    const int64_t *axes = attr_ints(n, "axes", &n_axes);
+    if (v->base != BASE_BUFFER || !view_is_contiguous(n->graph, v)) return false;
+    if (is_pointwise(n) || n->op == OP_cast) return same_axes(&v->type, &n->type);
+    bool reduces = op_info[n->op].eval == op_info[OP_reduce_sum].eval && n->type.rank > 1 && n->type.rank == v->type.rank;
+    return reduces && n_axes == 1 && axes[0] == n->type.rank - 1;
+}
+
 static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     bool rows = is_rows(l, &n->type) && nest_is_by_rows(n);
     k->share = rows ? share_by(SHARE_ROWS, n->type.dim[0]) : share_by(SHARE_OUTER, count_before(l, &n->type, outer_axes(n)));
@@ -42,12 +60,9 @@ static void share_nest(Lowering *l, Kernel *k, const Node *n) {
     for (int i = 0; i < k->n_in; i++) {
         const Type *type = &k->in[i].type;
         bool same_rows = rows && type->rank == n->type.rank && type->dim[0] == n->type.dim[0] && n->op != OP_gather;
-        bool same = op_is_elementwise(n->op) && type_equal(type, &n->type) && view_is_contiguous(l->graph, &k->in[i]);
-        k->in[i].own_part = same_rows || same;
+        k->in[i].own_part = same_rows || reads_in_step(n, &k->in[i]);
     }
 }
-
-static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
 
 // Nests that print a formula have a scalar in their text; so have concatenations and the value of a pad. All others read
 // memory.

@@ -12,8 +12,8 @@
 // Needs types; gives nothing new; breaks formulas (attention and products are no longer core ops).
 #include "passes/fuse/fuse.h"
 
-PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products, pass_pack, pass_fuse_gates,
-    pass_fuse_epilogues, pass_merge_projections, pass_fuse_elementwise;
+PassFunction pass_split_products, pass_fuse_attention, pass_fuse_norms, pass_integer_products, pass_keep_floats, pass_pack,
+    pass_fuse_gates, pass_fuse_epilogues, pass_merge_projections, pass_split_extremes, pass_fuse_elementwise;
 
 static bool fuse_all_attention(Graph *g, PassContext *c) {
     bool changed = false;
@@ -57,6 +57,11 @@ bool pass_fuse_norms(Graph *g, PassContext *c) {
 // With --quant they would be quantized again.
 bool pass_integer_products(Graph *g, PassContext *c) { return !c->quant && settled(g, integer_products(g)); }
 
+bool pass_keep_floats(Graph *g, PassContext *c) {
+    (void)c;
+    return keep_floats(g) && (simplify_graph(g), true);
+}
+
 bool pass_pack(Graph *g, PassContext *c) {
     bool changed = pack_weights(g);
     if (c->quant) label_packs(g, c->quant);
@@ -76,6 +81,11 @@ bool pass_fuse_epilogues(Graph *g, PassContext *c) {
 bool pass_merge_projections(Graph *g, PassContext *c) {
     (void)c;
     return settled(g, merge_projections(g));
+}
+
+bool pass_split_extremes(Graph *g, PassContext *c) {
+    (void)c;
+    return split_extremes(g);
 }
 
 bool pass_fuse_elementwise(Graph *g, PassContext *c) {

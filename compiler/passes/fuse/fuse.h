@@ -8,12 +8,14 @@ bool fuse_attention(Node *softmax, Attempt *);  // attention.c: every softmax is
 bool split_products(Graph *);                   // split.c: slices of a product become products
 bool fuse_skip_norms(Graph *);                  // norm.c
 bool integer_products(Graph *);                 // integers.c: products of bytes become packed ones of integers
+bool keep_floats(Graph *);                      // bytes.c: whole numbers that pass through bytes
 bool pack_weights(Graph *);                     // matmul.c: matmul by weights becomes matmul_packed
 void label_packs(Graph *, const QuantRules *);  // matmul.c: those of other formats by --quant stay apart
 void mark_routers(Graph *);                     // matmul.c: the mark of each pack is its MatrixUse
 bool fuse_gates(Graph *);                       // elementwise.c: gate + up
 bool fuse_epilogues(Graph *);                   // then epilogues, then chains
 bool merge_projections(Graph *);                // matmul.c: products of one value become one
+bool split_extremes(Graph *);                   // extremes.c
 bool fuse_elementwise(Graph *);
 // lookup.c: tables that are also packed, by any graph of the module, in their own format or in another
 bool look_up_in_packs(const Module *, Graph *, bool same_format);

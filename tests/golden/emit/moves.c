@@ -1,7 +1,7 @@
 // moves: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
 //
 //   kernels  : 19 distinct, 19 in a step
-//   barriers : 1 in a step of one row, 9 in a step of more
+//   barriers : 1 in a step of one row, 8 in a step of more
 //   arena    : 17408 bytes for 16 rows; at least 17408 bytes live at once
 //   local    : 1088 bytes a thread
 //   state    : 0 bytes a slot, of which KV cache 0 bytes
@@ -307,7 +307,7 @@ void FORWARD(const burin_step *s, int thread) {
     if (many) WAIT();
     gather_6(PART(rows), bf2, w->pick, gp);
     DONE(15); RECORD("gp", -1, gp, rows, 6, 6);
-    WAIT();
+    if (!many) WAIT();
     concat_126(ROWS(rows), bf2, gp, rnt, gc);
     DONE(16); RECORD("gc", -1, gc, rows, 126, 126);
     if (many) WAIT();

@@ -1,7 +1,7 @@
 // texts: emitted by burin from llama.burin. Compiled once for each CPU, with -DBURIN_CPU=x86_64_v3 or the like.
 //
 //   kernels  : 25 distinct, 37 in a step; kernels 10 to 18 are a loop over 2 layers
-//   barriers : 19 in a step of one row, 26 in a step of more
+//   barriers : 16 in a step of one row, 23 in a step of more
 //   arena    : 172032 bytes for 128 rows; at least 172032 bytes live at once
 //   local    : 768 bytes a thread
 //   state    : 0 bytes a slot, of which KV cache 0 bytes
@@ -326,7 +326,6 @@ void FORWARD(const burin_step *s, int thread) {
         equal_1(TEXT_PART(1), rows, (const int32_t *)s->inputs[2] + text.row, equal_2 + text.row);
     }
     DONE(8);
-    WAIT();
     for (TEXTS) {
         const int rows = text.rows;
         where_1(TEXT_PART(1), rows, equal_2 + text.row, where_5 + text.row);
@@ -418,12 +417,10 @@ void FORWARD(const burin_step *s, int thread) {
         mul_1x64(TEXT_PART(1), matmul_13 + text.row * 64, matmul_13 + text.row * 64, mul_14 + text.row * 64);
     }
     DONE(26); RECORD("mul.14", -1, mul_14, 1, 64, 64);
-    WAIT();
     for (TEXTS) {
         reduce_sum_1x1_2(TEXT_PART(1), mul_14 + text.row * 64, reduce_sum_1 + text.row * 16);
     }
     DONE(27); RECORD("reduce_sum.1", -1, reduce_sum_1, 1, 1, 1);
-    WAIT();
     for (TEXTS) {
         sqrt_max_1x1(TEXT_PART(1), reduce_sum_1 + text.row * 16, reduce_sum_1 + text.row * 16);
     }
