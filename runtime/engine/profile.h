@@ -13,7 +13,7 @@
 #include <time.h>
 #endif
 
-enum { BURIN_WAITING = -1, BURIN_MAX_KERNELS = 512 };
+enum { BURIN_WAITING = -1, BURIN_MAX_KERNELS = 8192 };
 
 typedef struct burin_account {
     uint64_t nanoseconds, calls;
@@ -49,9 +49,10 @@ static inline uint64_t burin_nanoseconds(void) {
 #endif
 
 static inline void burin_profile_add(burin_profile *p, int kernel, bool ends, uint64_t now) {
-    if (kernel < BURIN_WAITING || kernel >= BURIN_MAX_KERNELS) return;
-    p->account[kernel + 1].nanoseconds += now - p->last;
-    p->account[kernel + 1].calls += ends;
+    if (kernel >= BURIN_WAITING && kernel < BURIN_MAX_KERNELS) {
+        p->account[kernel + 1].nanoseconds += now - p->last;
+        p->account[kernel + 1].calls += ends;
+    }
     p->last = now;
 }
 
