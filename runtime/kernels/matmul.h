@@ -313,13 +313,19 @@ INLINE int blocks_before(int unit, int start, int width, int blocks) {
     return n < blocks ? n : blocks;
 }
 
+// What a share has of `width` result panels from `panel`, those of a group
+INLINE matmul_area share_of_group(const matmul_args *m, int blocks, int panel, int width) {
+    const int start = panel * blocks, row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
+    const int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
+    return (matmul_area){row, rows < m->rows ? rows : m->rows, panel};
+}
+
 INLINE void matmul_many(matmul_kind kind, const matmul_args *m, matmul_sink sink) {
     int blocks = m->entry ? 1 : row_blocks(m->rows), panel = blocks > 1 ? 0 : m->first, end = blocks > 1 ? m->panels : m->last;
     for (int groups = groups_of(end - panel); groups > 0; groups--) {
-        int width = (end - panel + groups - 1) / groups, start = panel * blocks;
-        int row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
-        int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
-        matmul_area a = {row, rows < m->rows ? rows : m->rows, sink.glu ? 2 * panel : panel};
+        int width = (end - panel + groups - 1) / groups;
+        matmul_area a = share_of_group(m, blocks, panel, width);
+        if (sink.glu) a.panel *= 2;
         if (a.row < a.end) area_group(kind, m, sink, a, width);
         panel += width;
     }
@@ -348,13 +354,6 @@ INLINE void rounded_rectangle(matmul_kind kind, const matmul_args *m, matmul_sin
             rounded_sums(kind.operands, &a, m->k <= ROUNDED_K && panel > all->panel, b);
             rounded_store(kind, sink, &a, b);
         }
-}
-
-// What a share has of `width` result panels from `panel`, those of a group
-INLINE matmul_area share_of_group(const matmul_args *m, int blocks, int panel, int width) {
-    const int start = panel * blocks, row = BLOCK_ROWS * blocks_before(m->first, start, width, blocks);
-    const int rows = blocks > 1 ? BLOCK_ROWS * blocks_before(m->last, start, width, blocks) : m->rows;
-    return (matmul_area){row, rows < m->rows ? rows : m->rows, panel};
 }
 
 // Groups of a share that have the same rows go together.
