@@ -56,17 +56,11 @@ static bool apart(const View *a, const View *b) {
 
 static bool is_by_rows(ShareKind k) { return k == SHARE_ROWS || k == SHARE_OUTER; }
 
-static const Dim *elements_of(const View *v, Graph *g) {
-    const Dim *n = dim_const(g, 1);
-    for (int i = 0; i < v->type.rank; i++) n = dim_binary(g, DIM_MUL, n, v->type.dim[i]);
-    return n;
-}
-
 // Of a contiguous value a thread touches one stretch: its part of the rows, whatever the axes are called.
 static bool same_stretch(const Access *a, const Access *b) {
     if (!is_by_rows(a->share.kind) || !is_by_rows(b->share.kind) || a->by_text || a->ranks->units) return false;
     if (!a->contiguous || !b->contiguous) return false;
-    return elements_of(a->view, a->graph) == elements_of(b->view, b->graph);
+    return type_count(a->graph, &a->view->type) == type_count(b->graph, &b->view->type);
 }
 
 // Does each thread touch the same elements in both?

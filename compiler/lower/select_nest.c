@@ -35,18 +35,14 @@ static int64_t outer_axes(const Node *n) {
 
 static bool is_pointwise(const Node *n) { return op_is_elementwise(n->op) || n->op == OP_elementwise; }
 
-static bool same_axes(const Type *a, const Type *b) {
-    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
-        if (a->dim[i] != b->dim[i]) return false;
-    return a->rank == b->rank;
-}
-
 // Does a unit of the nest read the elements of an operand that lie where those of its result do?
 static bool reads_in_step(const Node *n, const View *v) {
     int n_axes;
     const int64_t *axes = attr_ints(n, "axes", &n_axes);
+    Type cast = v->type;
+    cast.dtype = n->type.dtype;
     if (v->base != BASE_BUFFER || !view_is_contiguous(n->graph, v)) return false;
-    if (is_pointwise(n) || n->op == OP_cast) return same_axes(&v->type, &n->type);
+    if (is_pointwise(n) || n->op == OP_cast) return type_equal(&cast, &n->type);
     bool reduces = op_info[n->op].eval == op_info[OP_reduce_sum].eval && n->type.rank > 1 && n->type.rank == v->type.rank;
     return reduces && n_axes == 1 && axes[0] == n->type.rank - 1;
 }

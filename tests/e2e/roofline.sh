@@ -22,5 +22,6 @@ limit() {
 for vectors in avx2 avx512; do
     [ "$(uname -m)" = x86_64 ] || break
     limit $vectors > "$WORK/fma"
-    check "roofline: the multiply-adds of $vectors" [ $(($(wc -l < "$WORK/fma") % 12)) = 0 -a "$(cut -d'#' -f1 "$WORK/fma" | sort -u | wc -l)" = 12 ]
+    check "roofline: the multiply-adds of $vectors" [ $(($(wc -l < "$WORK/fma") % 12)) = 0 ]
+    check "roofline: twelve chains of them, in registers" [ "$(cut -d'#' -f1 "$WORK/fma" | sort -u | grep -vc '(')" = 12 ]
 done
