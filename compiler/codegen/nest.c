@@ -48,15 +48,17 @@ bool nest_in_vectors(DType t) { return element_types[t].load; }
 static VectorClass nest_class(const Kernel *k, const View *v) { return element_type(k, v->type.dtype)->class; }
 
 // --------------------------------------------------------------------------------------------------------------------- axes
-// How many leading axes the thread's part runs over: those whose product it counts.
+// Returns the number of leading axes that the threads' parts are of: those whose product is the kernel's count of units. 0: the
+// kernel is one unit, which one thread computes.
 int nest_parted(const Program *p, const Kernel *k) {
     const Type *type = &k->out[0].type;
     const Dim *count = dim_const(p->graph, 1);
-    for (int i = 0; i < type->rank; i++) {
-        if (count == k->share.count) return i;
+    for (int i = 0; i < type->rank && count != k->share.count; i++) {
         count = dim_binary(p->graph, DIM_MUL, count, type->dim[i]);
+        if (count == k->share.count) return i + 1;
     }
-    return type->rank;
+    if (count != k->share.count) diag_fatal(k->loc, "%s: its units are no leading axes of its result", op_info[k->op].name);
+    return 0;
 }
 
 // Rank 1: a thread's part is a range of it
@@ -102,15 +104,12 @@ static void split_part(Text *t, const Program *p, const Type *type, int parted, 
     }
 }
 
-// The loop over a thread's part of the leading axes; a part of one is all of it.
+// Opens the loop over a thread's part of the leading axes. A kernel of one unit has none (write_nest).
 static int open_part(Text *t, const Program *p, const Type *type, int parted) {
     int first = parted, several = 0;
     for (int i = parted - 1; i >= 0; i--)
         if (!is_unit(type->dim[i])) first = i, several++;
-    if (!several) {
-        text_add(t, "    if (part.first == part.last) return;\n");
-        return 1;
-    }
+    if (!several) return 1;
     const char *index = several > 1 ? "i" : arena_printf(p->arena, "i%d", first);
     text_add(t, "    for (int %s = part.first; %s < part.last; %s++) {\n", index, index, index);
     if (several > 1) split_part(t, p, type, parted, first);
@@ -380,7 +379,6 @@ static void write_random(Text *t, const Program *p, const Kernel *k) {
 static void write_size(Text *t, const Program *p, const Kernel *k) {
     int count;
     const Dim *const *dims = kernel_dims(k, "dims", &count);
-    text_add(t, "    if (part.first > 0) return;\n");
     for (int i = 0; i < count; i++) text_add(t, "    y[%d] = ", i), c_dim(t, p, dims[i]), text_add(t, ";\n");
 }
 
@@ -417,6 +415,7 @@ static NestWriter *const nest_writers[OP_COUNT] = {
     [OP_cast] = write_pointwise,
 };
 
+// Threads without work return here, before any writer's text: where a kernel is one unit, all but one of them.
 void write_nest(Text *t, const Program *p, const Kernel *k) {
     const Op op = k->op;
     NestWriter *writer = k->copies               ? write_copy
@@ -424,5 +423,6 @@ void write_nest(Text *t, const Program *p, const Kernel *k) {
                          : op_is_elementwise(op) ? write_pointwise
                                                  : NULL;
     if (!writer) diag_fatal(k->loc, "%s: no code is generated for this op", op_info[op].name);
+    if (nest_parted(p, k) == 0) text_add(t, "    if (part.first == part.last) return;\n");
     writer(t, p, k);
 }

@@ -70,22 +70,37 @@ void write_gather_nd(Text *t, const Program *p, const Kernel *k) {
 }
 
 // --------------------------------------------------------------------------------------------------------------------- scatter
-static int open_axes(Text *t, const Program *p, const char *const *names, const Type *type, int depth) {
-    for (int i = 0; i < type->rank; i++) depth = nest_loop(t, p, names[i], type->dim[i], depth);
-    return depth;
-}
-
 static void close_to(Text *t, int depth, int outer) {
     while (depth > outer) nest_indent(t, --depth), text_add(t, "}\n");
 }
 
-static void copy_all(Text *t, const Program *p, const Kernel *k, int depth) {
+// Copies x to y where the thread's units are.
+static void copy_units(Text *t, const Program *p, const Kernel *k, int depth) {
     const Type *type = &k->out[0].type;
     NestIndex at = nest_index(type, type->rank);
-    int inside = open_axes(t, p, at.index, type, depth);
+    int inside = depth;
+    for (int i = nest_parted(p, k); i < type->rank; i++) inside = nest_loop(t, p, at.index[i], type->dim[i], inside);
     nest_indent(t, inside), nest_element(t, p, &k->out[0], "y", at), text_add(t, " = ");
     write_element(t, p, k, 0, at), text_add(t, ";\n");
     close_to(t, inside, depth);
+}
+
+// Opens the loops over the updates that belong to the thread's units: on the axes of the units an update has the index of its
+// unit, and there may be fewer updates than units.
+static int open_updates(Text *t, const Program *p, const Kernel *k, const Type *walked, NestIndex *axes, int depth) {
+    const Type *type = &k->out[0].type;
+    NestIndex at = nest_index(type, type->rank);
+    for (int i = 0; i < walked->rank; i++) {
+        bool is_of_unit = i < nest_parted(p, k);
+        if (!is_of_unit) {
+            depth = nest_loop(t, p, axes->index[i], walked->dim[i], depth);
+            continue;
+        }
+        if (strcmp(axes->index[i], "0")) axes->index[i] = at.index[i];
+        if (walked->dim[i] == type->dim[i]) continue;
+        nest_indent(t, depth++), text_add(t, "if (%s < ", at.index[i]), c_dim(t, p, walked->dim[i]), text_add(t, ") {\n");
+    }
+    return depth;
 }
 
 // *target = the update, or the combination of the two
@@ -113,17 +128,19 @@ static void check_combined(const Kernel *k) {
         diag_fatal(k->loc, "%s: no code is generated for elements of type %s", op_info[k->op].name, dtype_name(t));
 }
 
-// One thread, in the order of the updates: what is written twice has one value.
+// A unit's updates in their order: what is written twice has one value. By element the units are of axes before the scattered
+// one, whose updates go to no other unit; by position all is one unit.
 void write_scatter(Text *t, const Program *p, const Kernel *k) {
     const Type *index = &k->in[1].type, *updates = &k->in[2].type, *type = &k->out[0].type;
     bool by_element = k->op == OP_scatter_elements;
     const Type *walked = by_element ? index : updates;
-    NestIndex to = nest_index(type, type->rank), axes = nest_index_by(walked, update_axes), from = axes, which = axes;
+    NestIndex to = nest_index(type, type->rank), axes = nest_index_by(walked, update_axes);
     check_combined(k);
+    int depth = nest_open(t, p, k, 0);
+    copy_units(t, p, k, depth);
+    int inside = open_updates(t, p, k, walked, &axes, depth);
+    NestIndex from = axes, which = axes;
     from.rank = from.end = updates->rank, which.rank = which.end = index->rank;
-    int depth = nest_open(t, p, k, 0), inside;
-    copy_all(t, p, k, depth);
-    inside = open_axes(t, p, update_axes, walked, depth);
     if (by_element) {
         int axis = kernel_axis(k);
         write_position(t, p, k, "chosen", which, axis, inside);

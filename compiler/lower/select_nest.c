@@ -24,10 +24,10 @@ static bool nest_is_by_rows(const Node *n) {
 }
 
 // Without rows, threads share all axes but the last; a softmax along another axis is shared by the axes before it.
-// An op that runs along one axis is shared by the axes before it; a scatter is one thread's.
+// An op that runs along one axis is shared by the axes before it; a scatter by positions is one thread's.
 static int64_t outer_axes(const Node *n) {
-    if (n->op == OP_scatter_elements || n->op == OP_scatter_nd) return 0;
-    if (n->op == OP_cum_sum || n->op == OP_cum_prod) return node_axis(n);
+    if (n->op == OP_scatter_nd || n->op == OP_size) return 0;
+    if (n->op == OP_cum_sum || n->op == OP_cum_prod || n->op == OP_scatter_elements) return node_axis(n);
     int64_t axis = n->op == OP_softmax ? node_axis(n) : n->type.rank - 1;
     if (n->op == OP_softmax && axis != n->type.rank - 1) return axis > 0 ? 1 : 0;
     return axis < 0 ? 0 : axis;
