@@ -88,6 +88,57 @@ static void check_integers(const OnnxCall *c, const BurinOnnx__Attribute *a) {
     }
 }
 
+// Values that an attribute may have (operators/values.def): words, or the integers from least to most where words is NULL.
+static const struct {
+    const char *operator, *attribute, *words;
+    int64_t least, most;
+} VALUES[] = {
+#define WORDS(operator, attribute, words)       {operator, attribute, words, 0, 0},
+#define RANGE(operator, attribute, least, most) {operator, attribute, NULL, least, most},
+#include "frontend/onnx/operators/values.def"
+#undef WORDS
+#undef RANGE
+};
+
+static bool is_listed(const char *words, const char *word, size_t length) {
+    for (const char *at = words; *at; at += at[strcspn(at, " ")] ? strcspn(at, " ") + 1 : strlen(at))
+        if (strcspn(at, " ") == length && !strncmp(at, word, length)) return true;
+    return false;
+}
+
+static void check_words(const OnnxCall *c, const BurinOnnx__Attribute *a, const char *words) {
+    if (is_listed(words, (const char *)a->s.data, a->s.len)) return;
+    Arena *arena = c->graph->arena;
+    const char *list = "", *last = strrchr(words, ' ');
+    for (const char *at = words, *next; *at; at = *next ? next + 1 : next) {
+        next = at + strcspn(at, " ");
+        const char *joint = at == words ? "" : at == last + 1 ? " or " : ", ";
+        list = arena_printf(arena, "%s%s%.*s", list, joint, (int)(next - at), at);
+    }
+    onnx_fatal(c, "the attribute %s is \"%s\", expected %s\nhint: the file is damaged, or its exporter is wrong", a->name,
+               arena_strndup(arena, (const char *)a->s.data, a->s.len), list);
+}
+
+static void check_range(const OnnxCall *c, const BurinOnnx__Attribute *a, int64_t least, int64_t most) {
+    for (size_t i = 0; i < a->n_ints + 1; i++) {
+        if (i == a->n_ints && !a->has_i) return;
+        int64_t value = i < a->n_ints ? a->ints[i] : a->i;
+        if (value < least || value > most)
+            onnx_fatal(c, "the attribute %s is %lld, expected %lld to %lld\nhint: the file is damaged, or its exporter is wrong",
+                       a->name, (long long)value, (long long)least, (long long)most);
+    }
+}
+
+// Refuses a word or an integer that the attribute cannot have; `name` is the attribute's in the node, `a` its value.
+static void check_values(const OnnxCall *c, const char *name, const BurinOnnx__Attribute *a) {
+    for (size_t i = 0; i < sizeof VALUES / sizeof *VALUES; i++) {
+        bool every = !strcmp(VALUES[i].operator, "*");
+        if (strcmp(VALUES[i].attribute, name) || (!every && strcmp(VALUES[i].operator, c->proto->op_type))) continue;
+        if (VALUES[i].words && a->has_s) check_words(c, a, VALUES[i].words);
+        if (!VALUES[i].words) check_range(c, a, VALUES[i].least, VALUES[i].most);
+    }
+}
+
 static void check_attribute(const OnnxCall *c, const OnnxOp *row, const BurinOnnx__Attribute *a) {
     size_t name, kinds;
     if (!a->name || !*a->name) onnx_fatal(c, "an attribute has no name\nhint: the file is damaged");
@@ -103,9 +154,10 @@ static void check_attribute(const OnnxCall *c, const OnnxOp *row, const BurinOnn
     if (value) check_integers(c, value);
     if (kind >= 0 && !memchr(word + name + 1, KINDS[kind].letter, kinds))
         onnx_fatal(c, "the attribute %s is %s, expected %s", a->name, KINDS[kind].name, kind_named(word[name + 1]));
+    if (value) check_values(c, a->name, value);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- ranks
+// -------------------------------------------------------------------------------------------------------------------- operands
 // "3-5" or "3"; what is behind it.
 static const char *read_span(const char *at, int *least, int *most) {
     char *end;
@@ -114,11 +166,27 @@ static const char *read_span(const char *at, int *least, int *most) {
     return end;
 }
 
-// Handlers index dimensions of these operands without asking again.
-void onnx_check_ranks(OnnxCall *c, const OnnxOp *op) {
+// Returns true if a node may leave out operand i by the name "", though it is one of the least.
+static bool may_be_absent(const OnnxOp *op, int i) {
+    int first, last;
+    for (const char *at = op->ranks; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (read_span(at, &first, &last)[1] == '?' && first <= i && i <= last) return true;
+    return false;
+}
+
+// Handlers ask neither whether a required operand is there nor whether it has the dimensions that they index.
+void onnx_check_operands(OnnxCall *c, const OnnxOp *op) {
     int first, last, least, most;
+    for (int i = 0; i < op->min_in; i++)
+        if (!onnx_operand(c, i) && !may_be_absent(op, i))
+            onnx_fatal(c, "operand %d is missing\nhint: the file is damaged, or its exporter is wrong", i);
     for (const char *at = op->ranks; *at; at += *at == ' ') {
-        at = read_span(read_span(at, &first, &last) + 1, &least, &most);
+        at = read_span(at, &first, &last) + 1;
+        if (*at == '?') {
+            at++;
+            continue;
+        }
+        at = read_span(at, &least, &most);
         for (int j = first; j <= last; j++) {
             if (!onnx_operand(c, j)) continue;
             Type t = onnx_type(c, j);

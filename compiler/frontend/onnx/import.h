@@ -78,7 +78,7 @@ typedef struct OnnxOp {
     OnnxHandler *handler;
     int argument;            // for the handler: an Op, mostly
     const char *attributes;  // "axis:i! mode:s": name, kinds, ! when required
-    const char *ranks;       // "0-2:3-4": operands, and the numbers of dimensions they may have
+    const char *ranks;       // "0-2:3-4 4:?": operands and the numbers of dimensions they may have, or that one may be absent
 } OnnxOp;
 const OnnxOp *onnx_op_find(const BurinOnnx__Operation *);
 bool onnx_is_operator(const BurinOnnx__Operation *, const char *domain, const char *name);  // check.c

@@ -44,7 +44,7 @@ static void import_node(OnnxImport *m, const BurinOnnx__Operation *p, size_t ind
     const OnnxOp *op = onnx_op_find(p);
     check_operands(&c, op);
     onnx_check_call(&c, op);
-    onnx_check_ranks(&c, op);
+    onnx_check_operands(&c, op);
     op->handler(&c, op->argument);
     name_results(&c, before);
     for (size_t i = 0; i < p->n_output; i++)

@@ -30,7 +30,7 @@ Loc onnx_node_loc(const OnnxImport *, const BurinOnnx__Operation *, size_t index
 // Versions of operator sets; then every operator that nothing implements is listed (op, domain, opset, first node, how often).
 void onnx_check_model(const OnnxImport *);
 void onnx_check_call(const OnnxCall *, const OnnxOp *);  // attributes and results against the operator's row
-void onnx_check_ranks(OnnxCall *, const OnnxOp *);
+void onnx_check_operands(OnnxCall *, const OnnxOp *);
 void onnx_check_declared(const OnnxImport *, size_t n,
                          BurinOnnx__ValueInfo *const *);  // types as found against types as declared
 #endif

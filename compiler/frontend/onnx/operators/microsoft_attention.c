@@ -414,8 +414,6 @@ void onnx_ms_group_query_attention(OnnxCall *c, int argument) {
     onnx_result(c, 1, a.k);
     onnx_result(c, 2, a.v);
     int64_t form = onnx_int(c, "qk_output", 0);
-    if (form < 0 || form > 2)
-        onnx_fatal(c, "qk_output=%lld, expected 0, 1 (before the softmax) or 2 (after it)", (long long)form);
     Node *scores = NULL;
     if (form) *(form == 1 ? &a.unhidden : &a.shares) = &scores;
     onnx_result(c, 0, attend(c, &a));

@@ -144,7 +144,9 @@ void onnx_space_to_depth(OnnxCall *c, int argument) {
     const Dim *block = block_size(c), *const *d = x->type.dim;
     const Dim *h = dim_binary(g, DIM_FLOORDIV, d[2], block), *w = dim_binary(g, DIM_FLOORDIV, d[3], block);
     const Dim *apart[] = {d[0], d[1], h, block, w, block};
-    Node *y = onnx_permute(c, onnx_shape_to(c, x, 6, apart), (int64_t[]){0, 3, 5, 1, 2, 4});
+    bool channel_first = !strcmp(onnx_string(c, "mode", "DCR"), "CRD");
+    const int64_t *order = channel_first ? (int64_t[]){0, 1, 3, 5, 2, 4} : (int64_t[]){0, 3, 5, 1, 2, 4};
+    Node *y = onnx_permute(c, onnx_shape_to(c, x, 6, apart), order);
     const Dim *dims[] = {d[0], dim_binary(g, DIM_MUL, d[1], dim_binary(g, DIM_MUL, block, block)), h, w};
     onnx_result(c, 0, onnx_shape_to(c, y, 4, dims));
 }
