@@ -1,6 +1,6 @@
-/* The grammar of a description. GRAMMAR.md teaches it; scan.l says where lines end.
+/* The grammar of a description. GRAMMAR.md teaches it; scan.l finds the ends of lines.
  *
- * Errors: the parser goes on after the next line end, so that one run reports the errors of several lines. */
+ * Errors: the parser resumes after the next line end, so one run reports the errors of several lines. */
 %code requires {
 #include "frontend/dsl/ast.h"
 
@@ -252,7 +252,7 @@ static void dsl_error(Span *at, void *scanner, Parser *p, const char *message) {
     dsl_syntax_error(p, at->begin, at->end, "this is nested too deeply\nhint: name its parts: a = ..., then use a");
 }
 
-// Up to five tokens by name; where more could stand, what they are the beginning of. Returns WANTS_ flags.
+// Lists up to five expected tokens by name, or else the constructs that they begin. Returns WANTS_ flags.
 static unsigned add_expected(Text *t, const yypcontext_t *context) {
     yysymbol_kind_t expected[YYNTOKENS];
     int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
@@ -268,7 +268,7 @@ static unsigned add_expected(Text *t, const yypcontext_t *context) {
            (has[YYSYMBOL_ARROW] ? WANTS_ARROW : 0) | (n == 1 && has[YYSYMBOL_NAME] ? WANTS_NAME : 0);
 }
 
-// After an error inside a body the parser may take what follows for declarations: that is not said.
+// After an error inside a body the parser may read the rest as declarations: these errors are suppressed.
 static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p) {
     (void)scanner;
     const Span *at = yypcontext_location(context);
