@@ -10,7 +10,7 @@
 #include "driver/traced.h"
 #include "engine/threads.h"
 #include "ir/operands.h"
-#include "tokenizer/tokenizer.h"
+#include "program/prompt.h"
 #include "util/files.h"
 #include "util/hash.h"
 
@@ -97,17 +97,15 @@ static TokenList read_tokens(const Build *b, const TextFile *f) {
         diag_fatal(NO_LOC, "--%s reads a text, and this model has no tokenizer\nhint: --tokenizer=FILE", f->option);
     char *text = read_text_file(f->path, &bytes);
     if (bytes > (size_t)f->most * BYTES_A_TOKEN) bytes = (size_t)f->most * BYTES_A_TOKEN;
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
-    e.memory = aligned_alloc(16, (burin_encode_memory(b->tokenizer->blob, e.bytes) + 15) / 16 * 16);
-    e.ids = ARENA_ARRAY(b->arena, int32_t, f->most);
-    e.capacity = (size_t)f->most;
-    if (!e.memory) diag_fatal(NO_LOC, "not enough memory to read %s", f->path);
-    size_t n = burin_encode(b->tokenizer->blob, &e);
-    free(e.memory);
+    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .plain = true, .whole = true};
+    burin_tokens tokens = burin_encode_text(b->tokenizer->blob, NULL, &e);
+    int32_t n = tokens.n < f->most ? tokens.n : f->most, *ids = ARENA_ARRAY(b->arena, int32_t, n + 1);
+    memcpy(ids, tokens.id, (size_t)n * sizeof *ids);
+    free(tokens.id);
     free(text);
-    if (n < (size_t)f->least)
-        diag_fatal(NO_LOC, "%s has %zu tokens, --%s needs at least %d\nhint: %s", f->path, n, f->option, f->least, f->hint);
-    return (TokenList){e.ids, n < (size_t)f->most ? (int)n : f->most};
+    if (n < f->least)
+        diag_fatal(NO_LOC, "%s has %d tokens, --%s needs at least %d\nhint: %s", f->path, n, f->option, f->least, f->hint);
+    return (TokenList){ids, n};
 }
 
 void check_perplexity_text(const Build *b) {

@@ -132,19 +132,10 @@ void burin_conversation_save(const burin_conversation *c) {
 }
 
 // -------------------------------------------------------------------------------------------------------------------- prompt
-static int32_t encode(const burin_conversation *c, size_t bytes, int32_t *ids, int32_t capacity) {
+static burin_tokens encode(const burin_conversation *c, size_t bytes) {
     const burin_rendering *r = &c->rendering;
-    void *memory = burin_allocate(1, burin_encode_memory(c->g.tokenizer, bytes));
-    burin_encoding e = {.text = r->text,
-                        .bytes = bytes,
-                        .marks = r->marks,
-                        .ids = ids,
-                        .capacity = (size_t)capacity,
-                        .memory = memory,
-                        .whole = true};
-    size_t n = burin_encode(c->g.tokenizer, &e);
-    free(memory);
-    return (int32_t)n;
+    return burin_encode_text(c->g.tokenizer, NULL,
+                             &(burin_encoding){.text = r->text, .bytes = bytes, .marks = r->marks, .whole = true});
 }
 
 // The prompt behind the text that was read: its tokens follow those of the slot, when the cut is one of the tokenizer's own.
@@ -152,14 +143,13 @@ static bool continue_read(burin_conversation *c) {
     const burin_rendering *r = &c->rendering;
     int32_t read = c->g.n_tokens;
     if (!c->read_bytes || r->bytes <= c->read_bytes || memcmp(r->text, c->read, c->read_bytes)) return false;
-    int32_t *before = burin_allocate(c->read_bytes + 1, sizeof *before),
-            n = encode(c, c->read_bytes, before, (int32_t)c->read_bytes + 1);
-    bool clean = n <= c->n_ids && !memcmp(before, c->ids, (size_t)n * sizeof *before);
-    free(before);
+    burin_tokens before = encode(c, c->read_bytes);
+    bool clean = before.n <= c->n_ids && !memcmp(before.id, c->ids, (size_t)before.n * sizeof *before.id);
+    free(before.id);
     if (!clean) return false;
-    int32_t more = c->n_ids - n, *ids = burin_allocate((size_t)(read + more) + 1, sizeof *ids);
+    int32_t more = c->n_ids - before.n, *ids = burin_allocate((size_t)read + (size_t)more + 1, sizeof *ids);
     memcpy(ids, c->g.tokens, (size_t)read * sizeof *ids);
-    memcpy(ids + read, c->ids + n, (size_t)more * sizeof *ids);
+    memcpy(ids + read, c->ids + before.n, (size_t)more * sizeof *ids);
     free(c->ids);
     c->ids = ids, c->n_ids = read + more;
     return true;
@@ -173,8 +163,8 @@ bool burin_conversation_prompt(burin_conversation *c, const char *json, size_t b
     r->memory = burin_allocate(1, r->memory_bytes);
     if (!burin_render(r)) return false;
     free(c->ids);
-    c->ids = burin_allocate(r->bytes + 1, sizeof *c->ids);
-    c->n_ids = encode(c, r->bytes, c->ids, (int32_t)r->bytes + 1);
+    burin_tokens prompt = encode(c, r->bytes);
+    c->ids = prompt.id, c->n_ids = prompt.n;
     continue_read(c);
     return true;
 }

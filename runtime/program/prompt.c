@@ -127,31 +127,43 @@ const void *burin_tokenizer_of(const burin_model *model) {
     return model->weights() + model->tokenizer_offset;
 }
 
-// Says so where the tokenizer has cut a text to n ids.
-static void tell_cut(const burin_model *model, const burin_encoding *prompt, size_t n) {
-    const burin_tokenizer *t = burin_tokenizer_of(model);
-    burin_encoding count = *prompt;
-    count.capacity = 0;
-    size_t whole = t->flags & BURIN_TRUNCATES ? burin_encode_prompt(model, t, &count) : n;
-    if (whole > n) burin_note("a text of %zu tokens is cut: its tokenizer keeps %zu", whole, n);
+static size_t encode_into(const void *tokenizer, const burin_model *model, const burin_encoding *e) {
+    return model ? burin_encode_prompt(model, tokenizer, e) : burin_encode(tokenizer, e);
 }
 
-burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
-    const void *blob = burin_tokenizer_of(model);
-    burin_encoding e = {.text = text, .bytes = bytes, .special = special, .capacity = bytes + 16};
-    e.ids = burin_allocate(e.capacity, sizeof *e.ids);
-    e.memory = burin_allocate(1, burin_encode_memory(blob, bytes));
-    size_t n = burin_encode_prompt(model, blob, &e);
-    if (n > e.capacity) {  // a normalization that makes texts longer
+burin_tokens burin_encode_text(const void *tokenizer, const burin_model *model, const burin_encoding *how) {
+    burin_encoding e = *how;
+    size_t memory = burin_encode_memory(tokenizer, e.bytes), n = e.bytes + 16;
+    if (memory == SIZE_MAX) burin_stop(BURIN_USER_MISTAKE, "a text of %zu bytes is too long for this tokenizer", e.bytes);
+    e.memory = burin_allocate(1, memory);
+    e.ids = NULL;
+    do {  // a second time where normalization makes a text longer
         free(e.ids);
         e.capacity = n;
-        e.ids = burin_allocate(n, sizeof *e.ids);
-        n = burin_encode_prompt(model, blob, &e);
-    }
-    tell_cut(model, &e, n);
+        e.ids = burin_allocate(e.capacity, sizeof *e.ids);
+        n = encode_into(tokenizer, model, &e);
+    } while (n > e.capacity);
     free(e.memory);
     if (n > INT32_MAX) burin_stop(BURIN_USER_MISTAKE, "the text has too many tokens");
     return (burin_tokens){.id = e.ids, .n = (int32_t)n};
+}
+
+// Says so where the tokenizer has cut a text to n ids.
+static void tell_cut(const burin_model *model, const burin_encoding *prompt, int32_t n) {
+    const burin_tokenizer *t = burin_tokenizer_of(model);
+    burin_encoding whole = *prompt;
+    if (!(t->flags & BURIN_TRUNCATES)) return;
+    whole.whole = true;
+    burin_tokens all = burin_encode_text(t, model, &whole);
+    if (all.n > n) burin_note("a text of %d tokens is cut: its tokenizer keeps %d", all.n, n);
+    free(all.id);
+}
+
+burin_tokens burin_tokenize(const burin_model *model, const char *text, size_t bytes, bool special) {
+    const burin_encoding e = {.text = text, .bytes = bytes, .special = special};
+    burin_tokens tokens = burin_encode_text(burin_tokenizer_of(model), model, &e);
+    tell_cut(model, &e, tokens.n);
+    return tokens;
 }
 
 // Tokens near the place where a text is cut may be others than those of the whole: twice as many leave no doubt.

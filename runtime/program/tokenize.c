@@ -7,7 +7,6 @@
 #include "output.h"
 #include "prompt.h"
 #include "token_spans.h"
-#include "tokenizer/prompt_ids.h"
 
 // ---- pieces ----
 
@@ -35,27 +34,13 @@ static void print_piece_texts(const burin_tokenizing *how, const burin_tokens *i
 
 // ---- ids ----
 
-static burin_tokens encode_text(const burin_tokenizing *how, const char *text, size_t bytes) {
-    burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model};
-    size_t n = 2 * bytes + 16;
-    for (;;) {
-        burin_tokens tokens = {.id = burin_allocate(n, sizeof *tokens.id)};
-        e.ids = tokens.id, e.capacity = n, e.memory = burin_allocate(1, burin_encode_memory(how->tokenizer, bytes));
-        size_t needed = how->model ? burin_encode_prompt(how->model, how->tokenizer, &e) : burin_encode(how->tokenizer, &e);
-        free(e.memory);
-        tokens.n = (int32_t)needed;
-        if (needed <= n) return tokens;
-        free(tokens.id);
-        n = needed;
-    }
-}
-
 static void print_ids(const burin_tokens *ids) {
     for (int32_t i = 0; i < ids->n; i++) burin_print(i ? ",%d" : "%d", ids->id[i]);
 }
 
 static void print_text(const burin_tokenizing *how, const char *text, size_t bytes) {
-    burin_tokens ids = encode_text(how, text, bytes);
+    const burin_encoding e = {.text = text, .bytes = bytes, .special = true, .pad = !how->model};
+    burin_tokens ids = burin_encode_text(how->tokenizer, how->model, &e);
     if (how->json) burin_print("{\"ids\": [");
     print_ids(&ids);
     if (how->json && how->pieces) {

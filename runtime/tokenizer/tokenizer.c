@@ -3,6 +3,7 @@
 #include "tokenizer_characters.h"
 #include "tokenizer_models.h"
 #include "tokenizer_normalize.h"
+#include "tokenizer_sizes.h"
 
 // --------------------------------------------------------------------------------------------------------- pre-tokenization
 typedef struct Cutter {  // one step's walk over one piece
@@ -223,41 +224,6 @@ static void encode_between(Encoder *e, burin_span s, bool normalized) {
 }
 
 // ------------------------------------------------------------------------------------------------------------------ encoding
-typedef struct Sizes {
-    size_t buffer, copy, symbols, heap, steps, ways, visited, total;
-} Sizes;
-
-static size_t aligned(size_t n) { return (n + 15) & ~(size_t)15; }
-
-// The bytes that a piece can have behind all steps, and in *copies those of all copies.
-static size_t piece_bytes(const burin_tokenizer *t, size_t piece, size_t *copies) {
-    const burin_pretokenizer *steps = burin_at(t, t->pretokenizers);
-    uint8_t sign[4];
-    for (uint32_t i = 0; i < t->pretokenizers.count; i++) {
-        size_t before = piece, n = steps[i].kind == BURIN_STEP_METASPACE ? (size_t)burin_utf8_write(sign, steps[i].code) : 0;
-        if (n) piece = n * (piece + 1);
-        if (steps[i].kind == BURIN_STEP_PREFIX_SPACE) piece++;
-        if (steps[i].kind == BURIN_STEP_WRITE_BYTES) piece *= 2;
-        *copies += piece > before || n ? piece : 0;
-    }
-    return piece;
-}
-
-static Sizes sizes_of(const burin_tokenizer *t, size_t text) {
-    size_t normalized = t->normalizers.count ? t->growth * text + t->growth_bytes : text, copies = 0,
-           piece = piece_bytes(t, normalized, &copies), symbols = piece;
-    if (t->model == BURIN_MODEL_BPE && t->flags & BURIN_BYTE_FALLBACK)
-        symbols *= 1 + t->affix.count;  // bytes of the affix, too
-    Sizes s = {.symbols = aligned((symbols + 1) * sizeof(Symbol)), .copy = aligned(copies)};
-    if (t->normalizers.count) s.buffer = aligned(normalized + 1);
-    if (t->model == BURIN_MODEL_BPE) s.heap = aligned((3 * symbols + 1) * sizeof(Candidate));
-    if (t->model == BURIN_MODEL_UNIGRAM) s.steps = aligned((piece + 1) * sizeof(Step));
-    s.ways = aligned((t->match_ways + (piece + 1) * t->match_loop_ways) * sizeof(burin_way));
-    s.visited = aligned((piece + 1) * t->match_loops);
-    s.total = 2 * s.buffer + s.copy + s.symbols + s.heap + s.steps + s.ways + s.visited;
-    return s;
-}
-
 BURIN_LINKAGE size_t burin_encode_memory(const void *blob, size_t text_bytes) { return sizes_of(blob, text_bytes).total; }
 
 static void emit_all(Encoder *e, burin_section ids) {

@@ -2,7 +2,7 @@
 // (compiler/frontend/tokenizer). It allocates nothing and keeps no state beyond what the caller passes; it needs only memcpy
 // and friends.
 //
-//     void *memory = malloc(burin_encode_memory(blob, bytes));
+//     void *memory = malloc(burin_encode_memory(blob, bytes));  // SIZE_MAX: no machine has so much
 //     burin_encoding e = {.text = text, .bytes = bytes, .special = true, .ids = ids, .capacity = n, .memory = memory};
 //     size_t n_ids = burin_encode(blob, &e);          // may be more than the capacity: then only so many are written,
 //                                                     // and a text that is to be cut may be whole

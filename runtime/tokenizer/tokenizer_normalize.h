@@ -2,6 +2,7 @@
 #ifndef BURIN_TOKENIZER_NORMALIZE_H
 #define BURIN_TOKENIZER_NORMALIZE_H
 #include "tokenizer_characters.h"
+#include "tokenizer_charsmap.h"
 
 enum { MAX_RUN = 64, HANGUL_FIRST = 0xac00, HANGUL_L = 0x1100, HANGUL_V = 0x1161, HANGUL_T = 0x11a7, HANGUL_COUNT = 11172 };
 
@@ -192,21 +193,15 @@ static burin_span without_spaces(burin_span s, bool left, bool right) {
     return s;
 }
 
-// SentencePiece's table: a double-array trie over bytes whose values are offsets of terminated texts. The end of the shortest
-// key at the span's start, or of the longest; NULL: there is none.
+// Returns the end of the shortest key at the span's start, or of the longest; NULL when there is none.
 static const uint8_t *charsmap_key(const Normalizing *z, burin_span s, bool longest, uint32_t *value) {
-    const uint8_t *end = NULL;
-    const uint32_t *units = burin_at(z->t, z->step->pattern);
-    uint32_t n = z->step->pattern.count, at = units[0] >> 10 << ((units[0] & 1u << 9) >> 6);
-    for (const uint8_t *p = s.begin; p < s.end; p++) {
-        at ^= *p;
-        if (at >= n || (units[at] & (1u << 31 | 0xff)) != *p) return end;
-        uint32_t unit = units[at];
-        at ^= unit >> 10 << ((unit & 1u << 9) >> 6);
-        if (at >= n) return end;
-        if (!(unit >> 8 & 1)) continue;
-        uint32_t found = units[at] & 0x7fffffff;
-        if (found < z->step->text.count) *value = found, end = p + 1;
+    const burin_section units = z->step->pattern, texts = z->step->text;
+    const Charsmap c = {burin_at(z->t, units), burin_at(z->t, texts), units.count, texts.count};
+    const uint8_t *end = NULL, *stop = s.end - s.begin > CHARSMAP_MAX_KEY ? s.begin + CHARSMAP_MAX_KEY : s.end;
+    uint32_t node = charsmap_root(&c), found;
+    for (const uint8_t *p = s.begin; p < stop && charsmap_enter(&c, &node, *p, &found); p++) {
+        if (found == CHARSMAP_NO_VALUE) continue;
+        *value = found, end = p + 1;
         if (!longest) return end;
     }
     return end;

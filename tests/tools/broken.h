@@ -9,6 +9,7 @@
 #include "frontend/checkpoint.h"
 #include "frontend/tokenizer.h"
 #include "tests/tools/bytes.h"
+#include "tests/tools/charsmap.h"
 #include "util/text.h"
 
 typedef struct BrokenCase {

@@ -287,6 +287,43 @@ static void tokenizer_too_large(void) {
     tokenizer_load(arena, "tokenizer.json", 2);
 }
 
+// `n` copies of a step, then the last of a list.
+static void open_steps(const char *list, const char *step, int n, const char *end) {
+    json(list);
+    for (int i = 0; i < n; i++) json(step), json(",");
+    json(end);
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+static void charsmap_grows(void) {
+    char *text = arena_alloc(arena, (1 << 16) + 2);
+    memset(text, 'x', (1 << 16) + 1);
+    json("{'normalizer':{'type':'Precompiled','precompiled_charsmap':'");
+    raw(charsmap_base64(arena, text));
+    json("'}," BPE "}");
+    write_out("tokenizer.json");
+    tokenizer_load(arena, "tokenizer.json", 0);
+}
+
+#define METASPACE "{'type':'Metaspace','replacement':'" UNICODE_2581 "','split':false}"
+static void pretokenizers_too_many(void) {
+    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 70, METASPACE "]}," BPE "}");
+}
+
+static void pretokenizers_grow(void) {
+    open_steps("{'pre_tokenizer':{'type':'Sequence','pretokenizers':[", METASPACE, 60, METASPACE "]}," BPE "}");
+}
+
+static void normalizers_too_many(void) {
+    open_steps("{'normalizer':{'type':'Sequence','normalizers':[", "{'type':'Strip'}", 1024, "{'type':'Strip'}]}," BPE "}");
+}
+
+static void decoder_grows(void) {
+    static const char step[] = "{'type':'Replace','pattern':{'String':'a'},'content':'aaaaaaaaaaaaaaaa'}";
+    open_steps("{'decoder':{'type':'Sequence','decoders':[", step, 8, "{'type':'Fuse'}]}," BPE "}");
+}
+
 static void regex_too_long(void) {
     json("{'pre_tokenizer':{'type':'Split','behavior':'Isolated','pattern':{'String':'");
     for (int i = 0; i < 5000; i++) raw("a");
@@ -318,5 +355,10 @@ static const BrokenCase broken_tokenizers[] = {CASE(vocabulary_no_model),
                                                CASE(bin_unknown),
                                                CASE(folder_pickle),
                                                CASE(tokenizer_too_large),
+                                               CASE(charsmap_grows),
+                                               CASE(pretokenizers_too_many),
+                                               CASE(pretokenizers_grow),
+                                               CASE(normalizers_too_many),
+                                               CASE(decoder_grows),
                                                CASE(regex_too_long)};
 #endif

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/program/prompt.h"
 #include "runtime/tokenizer/tokenizer.h"
+#include "tests/tools/charsmap.h"
 #include "unit.h"
 #include "util/diag.h"
 #include "util/text.h"
@@ -33,13 +35,23 @@ static Run load(const char *path, int vocab_size) {
     return r;
 }
 
+enum { GUARD_BYTES = 64, GUARD = 0xa5 };
+
+static bool guard_intact(const char *guard) {
+    bool intact = true;
+    for (int i = 0; i < GUARD_BYTES; i++) intact &= (unsigned char)guard[i] == GUARD;
+    return intact;
+}
+
 static void encode(Run *r, const char *text, size_t bytes, bool special) {
-    void *memory = malloc(burin_encode_memory(r->blob, bytes) + 1);
+    size_t needed = burin_encode_memory(r->blob, bytes);
+    char *memory = malloc(needed + GUARD_BYTES);
+    memset(memory + needed, GUARD, GUARD_BYTES);
     burin_encoding e = {.text = text, .bytes = bytes, .special = special, .whole = true, .memory = memory};
     e.capacity = burin_encode(r->blob, &e);
     r->ids = e.ids = ARENA_ARRAY(r->arena, int32_t, e.capacity + 1);
     r->n = burin_encode(r->blob, &e);
-    CHECK(r->n == e.capacity);
+    CHECK(r->n == e.capacity && guard_intact(memory + needed));
     free(memory);
 }
 
@@ -293,6 +305,43 @@ static void normalizes(void) {
     arena_free(r.arena);
 }
 
+static const char *charsmap_json(Arena *arena, const char *text) {
+    return arena_printf(arena,
+                        "{'normalizer':{'type':'Precompiled','precompiled_charsmap':'%s'},'model':{'type':'WordLevel',"
+                        "'unk_token':'u','vocab':{'u':0,'xyz':1,'xyzxyz':2}}}",
+                        charsmap_base64(arena, text));
+}
+
+static void measures_charsmaps_as_it_walks_them(void) {
+    Arena *arena = arena_new();
+    char *text = arena_alloc(arena, 1 << 16);
+    Run r = load_text(charsmap_json(arena, "xyz"));
+    encode_text(&r, "aa");
+    CHECK_IDS(r, 2);
+    encode(&r, "\0\0\0\0\0\0\0\0a\0", 10, true);
+    CHECK_IDS(r, 0);
+    arena_free(r.arena);
+    memset(text, 'x', 1000);
+    r = load_text(charsmap_json(arena, text));
+    encode_text(&r, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    CHECK_IDS(r, 0);
+    arena_free(r.arena);
+    arena_free(arena);
+}
+
+// U+1D160 becomes three characters by NFC.
+static void encodes_texts_that_grow(void) {
+    Run r = load_text("{'normalizer':{'type':'NFC'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0}},"
+                      "'pre_tokenizer':{'type':'FixedLength','length':1}}");
+    char text[400];
+    for (int i = 0; i < 100; i++) memcpy(text + 4 * i, "\xf0\x9d\x85\xa0", 4);
+    burin_tokens tokens = burin_encode_text(r.blob, NULL, &(burin_encoding){.text = text, .bytes = sizeof text});
+    CHECK(tokens.n == 300 && tokens.id[299] == 0);
+    free(tokens.id);
+    CHECK(burin_encode_memory(r.blob, SIZE_MAX / 2) == SIZE_MAX && burin_encode_memory(r.blob, (size_t)UINT32_MAX) == SIZE_MAX);
+    arena_free(r.arena);
+}
+
 static void normalizes_as_nmt(void) {
     Run r = load_text(
         "{'normalizer':{'type':'Nmt'},'model':{'type':'WordLevel','unk_token':'u','vocab':{'u':0,'a b':1,'ab':2,' ':3}}}");
@@ -426,6 +475,8 @@ SUITE(tokenizer) {
     TEST(takes_whole_words_first);
     TEST(finds_added_tokens);
     TEST(normalizes);
+    TEST(measures_charsmaps_as_it_walks_them);
+    TEST(encodes_texts_that_grow);
     TEST(normalizes_as_nmt);
     TEST(finds_added_tokens_after_normalization);
     TEST(splits_by_patterns);

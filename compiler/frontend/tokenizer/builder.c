@@ -26,6 +26,12 @@ void tokenizer_fatal(const TokenizerBuilder *b, const char *format, ...) {
     diag_fatal(loc_file(b->source), "%-s", text);
 }
 
+void builder_spend(TokenizerBuilder *b, size_t bytes) {
+    b->spent += bytes;
+    if (b->spent > MAX_MADE_BYTES)
+        tokenizer_fatal(b, "its normalizers and decoders make more than %d MB of its tokens", MAX_MADE_BYTES >> 20);
+}
+
 void builder_init(TokenizerBuilder *b, Arena *arena, const char *path) {
     Source *source = ARENA_NEW(arena, Source);
     source->name = arena_strdup(arena, path);
@@ -223,18 +229,24 @@ static uint32_t growth_of(const TokenizerBuilder *b, const burin_normalizer *n) 
         if (bytes > growth * from) growth = (bytes + from - 1) / from;
     }
     if (n->kind == BURIN_NORMALIZE_DECOMPOSE && growth < 3) growth = 3;  // Hangul
-    return n->kind == BURIN_NORMALIZE_CHARSMAP || n->kind == BURIN_NORMALIZE_LONGEST ? n->a : growth;
+    return growth;
+}
+
+void builder_add_growing(TokenizerBuilder *b, burin_normalizer n, uint64_t growth) {
+    uint64_t prepended = n.kind == BURIN_NORMALIZE_PREPEND ? n.text.count : 0, all = growth * b->head.growth,
+             bytes = b->head.growth_bytes * growth + prepended;
+    if (growth > MAX_GROWTH || all > MAX_GROWTH || bytes > MAX_GROWTH_BYTES)
+        tokenizer_fatal(b, "its normalizers may make a text more than %d times longer", MAX_GROWTH);
+    if (b->normalizers.length / sizeof n >= MAX_NORMALIZERS)
+        tokenizer_fatal(b, "it has more than %d normalizers", MAX_NORMALIZERS);
+    b->head.growth = (uint32_t)all;
+    b->head.growth_bytes = (uint32_t)bytes;
+    bytes_append(&b->normalizers, &n, sizeof n);
 }
 
 void builder_add_normalizer(TokenizerBuilder *b, burin_normalizer n, const char *text) {
     if (text) n.text = builder_section(b, text, strlen(text), 1);
-    uint64_t growth = growth_of(b, &n);
-    uint64_t bytes = b->head.growth_bytes * growth + (n.kind == BURIN_NORMALIZE_PREPEND ? n.text.count : 0);
-    if (growth * b->head.growth > 1000 || bytes > 100000)
-        tokenizer_fatal(b, "its normalizers may make a text more than 1000 times longer");
-    b->head.growth *= (uint32_t)growth;
-    b->head.growth_bytes = (uint32_t)bytes;
-    bytes_append(&b->normalizers, &n, sizeof n);
+    builder_add_growing(b, n, growth_of(b, &n));
 }
 
 static void pack_texts(TokenizerBuilder *b) {
@@ -331,14 +343,31 @@ burin_match_memory builder_match_memory(TokenizerBuilder *b, size_t bytes) {
     return (burin_match_memory){ARENA_ARRAY(b->arena, burin_way, ways + 1), arena_alloc(b->arena, places + 1)};
 }
 
-// Runs the steps that were just packed.
-static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t) {
-    size_t room = (size_t)b->head.growth * t->length + b->head.growth_bytes + 16;
+// Refuses steps that need far more memory for a short text than those of any file that is meant well. They have just been
+// packed.
+static void check_memory(TokenizerBuilder *b) {
+    enum { SAMPLE = 1 << 10, MAX_BYTES = 1 << 30 };
+    b->head.bytes = (uint32_t)b->blob.length;
+    memcpy(b->blob.data, &b->head, sizeof b->head);
+    if (burin_encode_memory(b->blob.data, SAMPLE) > MAX_BYTES)
+        tokenizer_fatal(b, "a text of 1 KB needs more than 1 GB: too many normalizers, pre-tokenizers or ways to match a pattern");
+}
+
+// Memory for the normalization of any token that is looked for in normalized text.
+static NormalizeMemory normalize_memory(TokenizerBuilder *b) {
+    size_t longest = 0;
+    for (int32_t id = 0; id < b->head.size; id++)
+        if (b->tokens[id].added_normalized && b->tokens[id].length > longest) longest = b->tokens[id].length;
+    size_t room = b->head.growth * longest + b->head.growth_bytes + 16;
     uint8_t *buffer = arena_alloc(b->arena, 2 * room);
+    return (NormalizeMemory){{buffer, buffer + room}, builder_match_memory(b, room)};
+}
+
+// Runs the steps that were just packed.
+static burin_span normalized(TokenizerBuilder *b, const struct BuilderToken *t, const NormalizeMemory *memory) {
     burin_span text = {(const uint8_t *)t->text, (const uint8_t *)t->text + t->length};
     bool moved = false;
-    NormalizeMemory memory = {{buffer, buffer + room}, builder_match_memory(b, room)};
-    return normalize((const burin_tokenizer *)b->blob.data, text, &memory, &moved);
+    return normalize((const burin_tokenizer *)b->blob.data, text, memory, &moved);
 }
 
 // Tokens that are looked for in normalized text are written there in another way: an entry beyond the vocabulary stands for
@@ -347,12 +376,15 @@ static void pack_aliases(TokenizerBuilder *b) {
     Bytes aliases = {.arena = b->arena};
     for (int32_t i = 0; i < b->n_unnumbered; i++) bytes_append(&aliases, &(uint32_t){(uint32_t)b->head.unknown}, 4);
     memcpy(b->blob.data, &b->head, sizeof b->head);
+    const NormalizeMemory memory = normalize_memory(b);
     for (int32_t id = 0; id < b->head.size; id++) {
         if (!b->tokens[id].added_normalized) continue;
-        burin_span text = normalized(b, &b->tokens[id]);
+        burin_span text = normalized(b, &b->tokens[id], &memory);
         size_t n = (size_t)(text.end - text.begin);
         if (n == b->tokens[id].length && !memcmp(text.begin, b->tokens[id].text, n)) continue;
-        struct BuilderToken *alias = builder_token(b, b->n_tokens, (const char *)text.begin, n);
+        builder_spend(b, n);
+        const char *copy = arena_strndup(b->arena, (const char *)text.begin, n);
+        struct BuilderToken *alias = builder_token(b, b->n_tokens, copy, n);
         *alias = (struct BuilderToken){.text = alias->text, .length = alias->length, .order = b->tokens[id].order};
         alias->added = alias->added_normalized = true;
         b->tokens[id].added = b->tokens[id].added_normalized = false;
@@ -379,6 +411,7 @@ Tokenizer *tokenizer_build(TokenizerBuilder *b) {
     pack_words(b);
     pack_sets(b);
     pack_steps(b);
+    check_memory(b);
     pack_aliases(b);
     pack_decoded(b);
     pack_texts(b);

@@ -20,6 +20,16 @@
 
 enum { MAX_TOKENS = 1 << 22, MAX_TOKEN_BYTES = 1 << 16 };
 
+// What a file may ask for, far above every file that is meant well.
+enum {
+    MAX_GROWTH = 1000,            // times that steps make a text longer
+    MAX_GROWTH_BYTES = 100000,    // bytes that they put in front of it
+    MAX_NORMALIZERS = 1024,       // each goes over the text
+    MAX_PRETOKENIZERS = 64,       // each is a call inside the one before
+    MAX_MADE_BYTES = 256 << 20,   // of tokens' texts as normalizers and decoders write them
+    MAX_DECODED_BYTES = 1 << 20,  // of one of these
+};
+
 // A growing array in an arena.
 typedef struct Bytes {
     Arena *arena;
@@ -63,6 +73,7 @@ typedef struct TokenizerBuilder {
     bool writes_bytes;                      // ByteLevel makes characters of bytes, which the model sees
     bool is_json;                           // numbers are read from tokenizer.json
     bool has_nul;                           // texts of the file have U+0000 (vocabulary_text)
+    size_t spent;                           // bytes, see builder_spend
 } TokenizerBuilder;
 
 _Noreturn void tokenizer_fatal(const TokenizerBuilder *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -81,6 +92,8 @@ int32_t index_find(const TokenIndex *, const char *text, size_t length);  // -1 
 void builder_bytes_from_texts(TokenizerBuilder *);  // byte_ids of tokens "<0x00>" ... "<0xFF>"; they become byte tokens
 burin_section builder_section(TokenizerBuilder *, const void *data, size_t count, size_t element);
 void builder_add_normalizer(TokenizerBuilder *, burin_normalizer, const char *text);  // text: of its `text` section, or NULL
+void builder_add_growing(TokenizerBuilder *, burin_normalizer, uint64_t growth);      // makes a text so many times longer
+void builder_spend(TokenizerBuilder *, size_t bytes);  // counts what is made of tokens, refuses more than MAX_MADE_BYTES
 burin_match_memory builder_match_memory(TokenizerBuilder *, size_t bytes);            // for matching in texts of so many bytes
 Tokenizer *tokenizer_build(TokenizerBuilder *);
 

@@ -289,7 +289,13 @@ static void decode_token(Decoding *d, const struct BuilderToken *t, bool first, 
     const DecodeStep *steps = (const DecodeStep *)d->b->decoders.data;
     write_token(d, t);
     d->first = first, d->last = last;
-    for (size_t i = 0; i < d->b->decoders.length / sizeof *steps; i++) decode_step(d, &steps[i]);
+    for (size_t i = 0; i < d->b->decoders.length / sizeof *steps; i++) {
+        decode_step(d, &steps[i]);
+        builder_spend(d->b, d->text.length > t->length ? d->text.length - t->length : 0);
+        if (d->text.length > MAX_DECODED_BYTES)
+            tokenizer_fatal(d->b, "its decoder makes more than %d MB of token \"%.*s\"", MAX_DECODED_BYTES >> 20,
+                            (int)(t->length < 80 ? t->length : 80), t->text);
+    }
 }
 
 // ------------------------------------------------------------------------------------------------------------ all of them

@@ -5,6 +5,7 @@
 
 #include "frontend/tokenizer/compile.h"
 #include "frontend/tokenizer/unicode.h"
+#include "runtime/tokenizer/tokenizer_charsmap.h"
 
 enum { MAX_EXPANSION = 32, DOTTED_I = 0x130 };
 
@@ -234,32 +235,43 @@ static Bytes decode_base64(TokenizerBuilder *b, const char *text) {
     return bytes;
 }
 
-typedef struct {
-    const uint32_t *units;
-    uint32_t n_units;
-    const char *texts;
-    uint32_t n_texts;
-    uint32_t growth, visited;
-} Charsmap;
+typedef struct CharsmapWalk {
+    const Charsmap *map;
+    uint32_t *nodes, n_nodes;  // reached ones, by the length of the shortest key that leads there
+    uint8_t *reached;          // [n_units] 1: is in nodes
+    uint64_t growth;           // bytes of a replacement for a byte of its key, at most
+} CharsmapWalk;
 
-static uint32_t unit_offset(uint32_t unit) { return unit >> 10 << ((unit & 1u << 9) >> 6); }
-
-// How much longer than its key a replacement can be. Subtrees are shared. False when the trie is no trie.
-static bool measure_charsmap(Charsmap *c, uint32_t at, uint32_t depth) {
-    uint32_t base = at ^ unit_offset(c->units[at]);
-    if (base >= c->n_units || depth > 64 || ++c->visited > c->n_units * 64) return false;
-    if (depth && c->units[at] >> 8 & 1) {
-        uint32_t value = c->units[base] & 0x7fffffff;
-        if (value >= c->n_texts) return false;
-        uint32_t growth = (uint32_t)(strlen(c->texts + value) + depth - 1) / depth;
-        if (growth > c->growth) c->growth = growth;
-    }
+// Enters all children of a node whose keys have `length` bytes. Returns false when a value is no text.
+static bool enter_children(CharsmapWalk *w, uint32_t node, uint32_t length) {
     for (uint32_t byte = 1; byte < 256; byte++) {
-        uint32_t next = base ^ byte;
-        if (next < c->n_units && (c->units[next] & (1u << 31 | 0xff)) == byte && !measure_charsmap(c, next, depth + 1))
-            return false;
+        uint32_t child = node, value;
+        if (!charsmap_enter(w->map, &child, (uint8_t)byte, &value)) continue;
+        if (value != CHARSMAP_NO_VALUE) {
+            if (value >= w->map->n_texts) return false;
+            size_t text = strnlen(w->map->texts + value, (size_t)length * MAX_GROWTH + 1);
+            uint64_t growth = (text + length - 1) / length;
+            if (growth > w->growth) w->growth = growth;
+        }
+        if (!w->reached[child]) w->nodes[w->n_nodes++] = child;
+        w->reached[child] = 1;
     }
     return true;
+}
+
+// Returns how many times longer than its key a replacement can be; 0: the trie is none.
+static uint64_t charsmap_growth(TokenizerBuilder *b, const Charsmap *map) {
+    CharsmapWalk w = {.map = map, .growth = 1};
+    uint32_t first = 0;
+    if (charsmap_root(map) >= map->n_units) return 0;
+    w.nodes = ARENA_ARRAY(b->arena, uint32_t, map->n_units);
+    w.reached = ARENA_ARRAY(b->arena, uint8_t, map->n_units);
+    w.nodes[w.n_nodes++] = charsmap_root(map);
+    w.reached[w.nodes[0]] = 1;
+    for (uint32_t length = 1; length <= CHARSMAP_MAX_KEY && w.growth <= MAX_GROWTH; length++)
+        for (uint32_t last = w.n_nodes; first < last && w.growth <= MAX_GROWTH; first++)
+            if (!enter_children(&w, w.nodes[first], length)) return 0;
+    return w.growth;
 }
 
 static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
@@ -270,10 +282,10 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
     if (bytes.length < 4 || trie % 4 || trie > bytes.length - 4 || trie < 4)
         tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
     bytes_append(&bytes, "", 1);
-    Charsmap c = {
-        .units = (const uint32_t *)(bytes.data + 4), .n_units = trie / 4, .texts = bytes.data + 4 + trie, .growth = 1};
+    Charsmap c = {.units = (const uint32_t *)(bytes.data + 4), .n_units = trie / 4, .texts = bytes.data + 4 + trie};
     c.n_texts = (uint32_t)(bytes.length - 4 - trie);
-    if (!measure_charsmap(&c, 0, 0)) tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
+    uint64_t growth = charsmap_growth(b, &c);
+    if (!growth) tokenizer_fatal(b, "\"precompiled_charsmap\" is damaged");
     CharSet marks = {{.arena = b->arena}}, controls = {{.arena = b->arena}};
     set_add_category(&marks, "M");
     set_add(&marks, 0x200c, 0x200d);
@@ -284,12 +296,12 @@ static void normalize_precompiled(TokenizerBuilder *b, const json_t *n) {
     set_invert(&controls);
     set_add_set(&controls, &marks);
     set_invert(&controls);
-    burin_normalizer z = {.kind = BURIN_NORMALIZE_CHARSMAP, .a = (uint16_t)c.growth, .set = builder_set(b, &marks)};
+    burin_normalizer z = {.kind = BURIN_NORMALIZE_CHARSMAP, .set = builder_set(b, &marks)};
     if (json_flag(b, n, "longest", false)) z.kind = BURIN_NORMALIZE_LONGEST;
     z.b = builder_set(b, &controls);
     z.pattern = builder_section(b, c.units, c.n_units, 4);
     z.text = builder_section(b, c.texts, c.n_texts, 1);
-    builder_add_normalizer(b, z, NULL);
+    builder_add_growing(b, z, growth);
 }
 
 // ------------------------------------------------------------------------------------------------------------------ the rest

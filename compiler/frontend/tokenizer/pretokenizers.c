@@ -41,7 +41,11 @@ const char QWEN2_PATTERN[] =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
     "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
-static void add_step(TokenizerBuilder *b, burin_pretokenizer step) { bytes_append(&b->pretokenizers, &step, sizeof step); }
+static void add_step(TokenizerBuilder *b, burin_pretokenizer step) {
+    if (b->pretokenizers.length / sizeof step >= MAX_PRETOKENIZERS)
+        tokenizer_fatal(b, "it has more than %d pre-tokenizers", MAX_PRETOKENIZERS);
+    bytes_append(&b->pretokenizers, &step, sizeof step);
+}
 
 void add_split(TokenizerBuilder *b, const char *regex) {
     add_step(b,
